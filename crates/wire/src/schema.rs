@@ -1,0 +1,106 @@
+//! What a probe type looks like: the schema that travels with registration.
+//!
+//! The JSON form of [`ProbeType`] is the contract between a node, the DAC and every tool; it is described in
+//! `docs/reference/schema.md`. Nothing downstream needs to be recompiled for a new probe.
+
+use alloc::{string::String, vec::Vec};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// A concrete probe type of the PDL, flattened: the metrics of its bases stand first, in declaration order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProbeType {
+    /// Scoped PDL name, such as `OASIS::System::LinuxProcessorProbe`.
+    pub name: String,
+    /// The type's identity on the wire.
+    pub uuid: Uuid,
+    /// `major.minor` as written in the PDL, `1.0` when it says nothing.
+    pub version: String,
+    /// `///` documentation, without the slashes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doc: Option<String>,
+    /// The metrics of one sample, in wire order.
+    pub metrics: Vec<Metric>,
+}
+
+/// One named value of a sample (or one member of a struct).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Metric {
+    /// PDL identifier.
+    pub name: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: MetricType,
+    /// `///` documentation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doc: Option<String>,
+    /// UCUM unit, such as `By` or `ms`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+    /// How the value behaves over time: `counter`, `gauge`, `state` or `event`.
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "kind")]
+    pub behaviour: Option<Behaviour>,
+    /// Name to show to people, when the identifier is not good enough.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+}
+
+/// How a metric behaves over time (the PDL attribute `kind`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Behaviour {
+    /// Only grows (until it wraps or its source restarts); people want its rate.
+    Counter,
+    /// Goes up and down.
+    Gauge,
+    /// One of a few values, each lasting a while.
+    State,
+    /// Each sample tells of something that happened.
+    Event,
+}
+
+/// The types of the PDL. In JSON: `"uint64"`, `{"vector": "real32"}`, `{"struct": {"name": …, "members": […]}}`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum MetricType {
+    Int8,
+    Int16,
+    Int32,
+    Int64,
+    Uint8,
+    Uint16,
+    Uint32,
+    Uint64,
+    Real32,
+    Real64,
+    Boolean,
+    /// UTF-8 text.
+    String,
+    /// Any number of elements of one type.
+    Vector(alloc::boxed::Box<MetricType>),
+    /// Members in order.
+    Struct(StructType),
+}
+
+/// A PDL `struct`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StructType {
+    /// Scoped PDL name.
+    pub name: String,
+    /// Members in declaration order.
+    pub members: Vec<Metric>,
+}
+
+impl MetricType {
+    /// Bytes of one value in a plain column, or `None` for types that only have a row encoding.
+    pub fn fixed_width(&self) -> Option<usize> {
+        match self {
+            Self::Int8 | Self::Uint8 | Self::Boolean => Some(1),
+            Self::Int16 | Self::Uint16 => Some(2),
+            Self::Int32 | Self::Uint32 | Self::Real32 => Some(4),
+            Self::Int64 | Self::Uint64 | Self::Real64 => Some(8),
+            Self::String | Self::Vector(_) | Self::Struct(_) => None,
+        }
+    }
+}

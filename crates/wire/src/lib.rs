@@ -2,4 +2,5 @@
 #![no_std]
 extern crate alloc;
 
+pub mod quantity;
 pub mod schema;

@@ -1,0 +1,206 @@
+//! The quantities everything else counts in, each its own type and each parsed once, at the door.
+
+use alloc::{format, string::String};
+use core::{fmt, str::FromStr};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+macro_rules! counted {
+    ($(#[$doc:meta])* $name:ident($inner:ty)) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub $inner);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    };
+}
+
+counted! {
+    /// Number the DAC gave a probe instance at registration; unique within an [`Epoch`], never 0.
+    TopicId(u32)
+}
+counted! {
+    /// Place of a sample in its topic log: the first sample of an epoch has offset 0.
+    Offset(u64)
+}
+counted! {
+    /// Number of a sample within one run of its probe, from 1.
+    Sequence(u64)
+}
+counted! {
+    /// Nanoseconds since 1970-01-01 UTC on the clock of whoever wrote them.
+    Nanos(u64)
+}
+
+/// One life of a DAC's topic logs. Offsets of two epochs have nothing to do with each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Epoch(pub u64);
+
+/// Why a text is no [`Epoch`] or [`Position`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "\"{0}\" is not a position: write EPOCH:OFFSET, 16 hexadecimal digits and a decimal number, as the DAC gave it"
+)]
+pub struct NotAPosition(String);
+
+impl fmt::Display for Epoch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl FromStr for Epoch {
+    type Err = NotAPosition;
+    fn from_str(text: &str) -> Result<Self, NotAPosition> {
+        let digits = text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit());
+        match u64::from_str_radix(text, 16) {
+            Ok(epoch) if digits => Ok(Self(epoch)),
+            _ => Err(NotAPosition(text.into())),
+        }
+    }
+}
+
+impl Serialize for Epoch {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Epoch {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// Where a reader stands: the next sample it wants, as `epoch:offset`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    /// The life of the topic log that the offset counts in.
+    pub epoch: Epoch,
+    /// The next sample wanted.
+    pub offset: Offset,
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.epoch, self.offset)
+    }
+}
+
+impl FromStr for Position {
+    type Err = NotAPosition;
+    fn from_str(text: &str) -> Result<Self, NotAPosition> {
+        let refuse = || NotAPosition(text.into());
+        let (epoch, offset) = text.split_once(':').ok_or_else(refuse)?;
+        let epoch = epoch.parse().map_err(|_| refuse())?;
+        let offset = offset.parse().map(Offset).map_err(|_| refuse())?;
+        Ok(Self { epoch, offset })
+    }
+}
+
+impl<'de> Deserialize<'de> for Position {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl Serialize for Position {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+/// A sampling rate: samples a second, 0.01 to 1,000.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
+#[serde(transparent)]
+pub struct Hertz(f64);
+
+/// A rate outside of 0.01 to 1,000 Hz.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{0} Hz is out of range: a probe samples at 0.01 to 1,000 Hz")]
+pub struct RateOutOfRange(String);
+
+impl Hertz {
+    /// Once in 100 s.
+    pub const MIN: f64 = 0.01;
+    /// Every millisecond; faster measuring is pushed by the application, not called by a timer.
+    pub const MAX: f64 = 1_000.0;
+
+    /// Checks the range.
+    pub fn new(hertz: f64) -> Result<Self, RateOutOfRange> {
+        if (Self::MIN..=Self::MAX).contains(&hertz) {
+            Ok(Self(hertz))
+        } else {
+            Err(RateOutOfRange(format!("{hertz}")))
+        }
+    }
+
+    /// Samples a second.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+
+    /// Nanoseconds from one sample to the next.
+    pub fn period_ns(self) -> u64 {
+        (1e9 / self.0) as u64
+    }
+}
+
+impl FromStr for Hertz {
+    type Err = RateOutOfRange;
+    fn from_str(text: &str) -> Result<Self, RateOutOfRange> {
+        text.trim().parse().map_err(|_| RateOutOfRange(format!("\"{text}\""))).and_then(Self::new)
+    }
+}
+
+impl fmt::Display for Hertz {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<'de> Deserialize<'de> for Hertz {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Self::new(f64::deserialize(from)?).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn a_position_reads_back_as_it_was_written() {
+        let position = Position { epoch: Epoch(0xab), offset: Offset(12) };
+        assert_eq!(position.to_string(), "00000000000000ab:12");
+        assert_eq!(position.to_string().parse(), Ok(position));
+    }
+
+    #[test]
+    fn what_is_no_position_is_refused_by_name() {
+        for text in [
+            "",
+            ":",
+            "ab:1",
+            "00000000000000ab",
+            "00000000000000ab:",
+            "00000000000000ab:-1",
+            "+0000000000000ab:1",
+        ] {
+            assert_eq!(text.parse::<Position>(), Err(NotAPosition(text.into())));
+        }
+    }
+
+    #[test]
+    fn rates_outside_of_the_range_are_refused() {
+        for text in ["0", "0.009", "1000.1", "-1", "NaN", "inf", "fast", ""] {
+            assert!(text.parse::<Hertz>().is_err(), "{text}");
+        }
+        assert_eq!("0.5".parse::<Hertz>().map(Hertz::period_ns), Ok(2_000_000_000));
+    }
+}

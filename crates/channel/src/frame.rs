@@ -1,0 +1,206 @@
+//! How messages lie in a byte stream: `u32` length of what follows, one byte kind, the body.
+//!
+//! Pure functions and a reader over bytes; whoever owns a socket feeds it. Little-endian, as everything of ours.
+
+use serde::Serialize;
+
+/// Bytes before a frame's body: length and kind.
+pub const HEADER: usize = 5;
+/// Largest body a peer may send unless configured otherwise: a batch of 1 MiB, or schemas for a thousand probes.
+pub const DEFAULT_MAX_BODY: usize = 4 * 1024 * 1024;
+
+const KIND_BATCH: u8 = 1;
+const KIND_CONTROL: u8 = 2;
+
+/// One frame, borrowed from the reader's buffer.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Frame<'a> {
+    /// A native batch.
+    Batch(&'a [u8]),
+    /// A JSON control message.
+    Control(&'a [u8]),
+}
+
+/// Why a byte stream is not made of frames. None of these can be recovered from: the peer is closed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FrameError {
+    /// The length says 0, so there is not even a kind.
+    #[error("a frame of length 0")]
+    Empty,
+    /// The length exceeds the limit.
+    #[error("a frame of {length} bytes, where {max} are allowed")]
+    TooLong {
+        /// Length field as received.
+        length: usize,
+        /// The limit.
+        max: usize,
+    },
+    /// A kind this version does not know.
+    #[error("a frame of unknown kind {0:#04x}")]
+    UnknownKind(u8),
+}
+
+impl FrameError {
+    /// One word for counters and `refused` messages.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Empty => "frame_empty",
+            Self::TooLong { .. } => "frame_too_long",
+            Self::UnknownKind(_) => "frame_kind",
+        }
+    }
+}
+
+/// The five bytes that go before a batch of `length` bytes, so that the batch itself need not be copied.
+pub fn batch_header(length: usize) -> [u8; HEADER] {
+    header(KIND_BATCH, length)
+}
+
+/// Appends a control message with its header.
+pub fn write_control(message: &impl Serialize, out: &mut Vec<u8>) {
+    let start = out.len();
+    out.extend_from_slice(&[0; HEADER]);
+    // Our messages have string keys and no fallible Serialize: a Vec takes all of it.
+    if serde_json::to_writer(&mut *out, message).is_err() {
+        debug_assert!(false, "a control message failed to serialise");
+        out.truncate(start);
+        return;
+    }
+    let head = header(KIND_CONTROL, out.len() - start - HEADER);
+    out[start..start + HEADER].copy_from_slice(&head);
+}
+
+fn header(kind: u8, body: usize) -> [u8; HEADER] {
+    let [a, b, c, d] = u32::try_from(body + 1).unwrap_or(u32::MAX).to_le_bytes();
+    [a, b, c, d, kind]
+}
+
+/// Cuts a stream of bytes into frames. Holds at most one frame and what was read behind it.
+#[derive(Debug)]
+pub struct Reader {
+    buffer: Vec<u8>,
+    start: usize,
+    max_body: usize,
+}
+
+impl Reader {
+    /// A reader that refuses bodies over `max_body` bytes.
+    pub fn new(max_body: usize) -> Self {
+        Self { buffer: Vec::new(), start: 0, max_body }
+    }
+
+    /// Adds bytes as they came from the peer.
+    pub fn extend(&mut self, bytes: &[u8]) {
+        self.reclaim();
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    /// Room for the next read: at least `length` bytes behind what is held; give back what was not filled with [`Reader::filled`].
+    pub fn room(&mut self, length: usize) -> &mut [u8] {
+        self.reclaim();
+        let held = self.buffer.len();
+        self.buffer.resize(held + length, 0);
+        &mut self.buffer[held..]
+    }
+
+    /// Of the last [`Reader::room`] of `length` bytes, `filled` were filled.
+    pub fn filled(&mut self, length: usize, filled: usize) {
+        let unfilled = length.saturating_sub(filled);
+        self.buffer.truncate(self.buffer.len().saturating_sub(unfilled));
+    }
+
+    /// The next whole frame, if one is there.
+    #[allow(clippy::should_implement_trait, reason = "it lends from itself, which Iterator cannot")]
+    pub fn next(&mut self) -> Result<Option<Frame<'_>>, FrameError> {
+        let held = &self.buffer[self.start..];
+        let Some(&[a, b, c, d, kind]) = held.first_chunk::<HEADER>() else { return Ok(None) };
+        let length = u32::from_le_bytes([a, b, c, d]) as usize;
+        // Refused before it is waited for: a hostile length costs nothing.
+        if length == 0 {
+            return Err(FrameError::Empty);
+        }
+        if length - 1 > self.max_body {
+            return Err(FrameError::TooLong { length, max: self.max_body + 1 });
+        }
+        let frame = match kind {
+            KIND_BATCH => Frame::Batch,
+            KIND_CONTROL => Frame::Control,
+            other => return Err(FrameError::UnknownKind(other)),
+        };
+        let end = HEADER + length - 1;
+        if held.len() < end {
+            return Ok(None);
+        }
+        let body = self.start + HEADER..self.start + end;
+        self.start += end;
+        Ok(Some(frame(&self.buffer[body])))
+    }
+
+    /// Bytes held that are not yet a whole frame.
+    pub fn pending(&self) -> usize {
+        self.buffer.len() - self.start
+    }
+
+    fn reclaim(&mut self) {
+        if self.start == self.buffer.len() {
+            self.buffer.clear();
+            self.start = 0;
+        } else if self.start > 64 * 1024 {
+            self.buffer.drain(..self.start);
+            self.start = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn frames_of(chunks: &[&[u8]], max: usize) -> Result<Vec<(bool, Vec<u8>)>, FrameError> {
+        let mut reader = Reader::new(max);
+        let mut frames = Vec::new();
+        for chunk in chunks {
+            reader.extend(chunk);
+            while let Some(frame) = reader.next()? {
+                frames.push(match frame {
+                    Frame::Batch(body) => (true, body.to_vec()),
+                    Frame::Control(body) => (false, body.to_vec()),
+                });
+            }
+        }
+        Ok(frames)
+    }
+
+    #[test]
+    fn hostile_lengths_and_kinds_are_refused_before_their_bodies_arrive() {
+        assert_eq!(frames_of(&[&[0, 0, 0, 0, 1]], 10), Err(FrameError::Empty));
+        assert_eq!(
+            frames_of(&[&[255, 255, 255, 255, 1]], 10),
+            Err(FrameError::TooLong { length: 0xffff_ffff, max: 11 })
+        );
+        assert_eq!(frames_of(&[&[2, 0, 0, 0, 9]], 10), Err(FrameError::UnknownKind(9)));
+    }
+
+    proptest! {
+        #[test]
+        fn frames_come_out_as_they_went_in_however_the_stream_is_cut(
+            bodies in proptest::collection::vec((any::<bool>(), proptest::collection::vec(any::<u8>(), 0..300)), 0..20),
+            cut in 1_usize..200,
+        ) {
+            let mut stream = Vec::new();
+            for (batch, body) in &bodies {
+                let kind = if *batch { KIND_BATCH } else { KIND_CONTROL };
+                stream.extend_from_slice(&header(kind, body.len()));
+                stream.extend_from_slice(body);
+            }
+            let chunks: Vec<&[u8]> = stream.chunks(cut).collect();
+            prop_assert_eq!(frames_of(&chunks, 300), Ok(bodies));
+        }
+
+        #[test]
+        fn random_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..2000)) {
+            let _ = frames_of(&[&bytes], 100);
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! The default channel: one TCP connection.
+
+use crate::{
+    Connector, DacMessage, NodeMessage, Receiver, Sender,
+    frame::{self, DEFAULT_MAX_BODY, Frame, Reader},
+};
+use std::{
+    io::{self, IoSlice, Read, Write},
+    net::{Shutdown, TcpStream, ToSocketAddrs},
+    time::Duration,
+};
+
+/// How long an attempt to connect may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+/// A write that makes no progress for this long means that the DAC is gone: batches wait in the spool instead.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
+/// The DAC answers a ping each second; this much silence means that it is gone.
+const READ_TIMEOUT: Duration = Duration::from_secs(5);
+/// One read from the socket.
+const READ_SIZE: usize = 16 * 1024;
+
+/// Connects to a DAC's channel address.
+#[derive(Debug, Clone)]
+pub struct TcpConnector {
+    address: String,
+}
+
+impl TcpConnector {
+    /// `address` is `HOST:PORT`; names are looked up anew for each attempt.
+    pub fn new(address: impl Into<String>) -> Self {
+        Self { address: address.into() }
+    }
+}
+
+impl Connector for TcpConnector {
+    fn connect(&mut self) -> io::Result<(Box<dyn Sender>, Box<dyn Receiver>)> {
+        let mut failure = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+        for address in self.address.to_socket_addrs()? {
+            match TcpStream::connect_timeout(&address, CONNECT_TIMEOUT) {
+                Ok(stream) => return halves(stream),
+                Err(error) => failure = error,
+            }
+        }
+        Err(failure)
+    }
+
+    fn target(&self) -> String {
+        format!("tcp://{}", self.address)
+    }
+}
+
+fn halves(stream: TcpStream) -> io::Result<(Box<dyn Sender>, Box<dyn Receiver>)> {
+    // Batches are made when they are due; holding them back for fuller segments would only age them.
+    stream.set_nodelay(true)?;
+    stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
+    stream.set_read_timeout(Some(READ_TIMEOUT))?;
+    let receiver = TcpReceiver { stream: stream.try_clone()?, reader: Reader::new(DEFAULT_MAX_BODY) };
+    Ok((Box::new(TcpSender { stream, scratch: Vec::new() }), Box::new(receiver)))
+}
+
+struct TcpSender {
+    stream: TcpStream,
+    scratch: Vec<u8>,
+}
+
+impl Sender for TcpSender {
+    fn send(&mut self, control: &[NodeMessage], batches: &[&[u8]]) -> io::Result<()> {
+        self.scratch.clear();
+        for message in control {
+            frame::write_control(message, &mut self.scratch);
+        }
+        let heads: Vec<_> = batches.iter().map(|batch| frame::batch_header(batch.len())).collect();
+        let mut slices = Vec::with_capacity(1 + 2 * batches.len());
+        slices.push(IoSlice::new(&self.scratch));
+        for (head, batch) in heads.iter().zip(batches) {
+            slices.push(IoSlice::new(head));
+            slices.push(IoSlice::new(batch));
+        }
+        write_all_vectored(&mut self.stream, &mut slices)
+    }
+
+    fn close(&mut self) {
+        // Already closed by the other side is as good.
+        let _ = self.stream.shutdown(Shutdown::Both);
+    }
+}
+
+/// `Write::write_all_vectored` is not stable yet.
+fn write_all_vectored(stream: &mut TcpStream, mut slices: &mut [IoSlice<'_>]) -> io::Result<()> {
+    IoSlice::advance_slices(&mut slices, 0);
+    while !slices.is_empty() {
+        match stream.write_vectored(slices) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => IoSlice::advance_slices(&mut slices, written),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+struct TcpReceiver {
+    stream: TcpStream,
+    reader: Reader,
+}
+
+impl Receiver for TcpReceiver {
+    fn receive(&mut self) -> io::Result<DacMessage> {
+        loop {
+            match self.reader.next() {
+                Ok(Some(Frame::Control(json))) => return serde_json::from_slice(json).map_err(invalid),
+                Ok(Some(Frame::Batch(_))) => return Err(invalid("the DAC sent a batch")),
+                Ok(None) => self.fill()?,
+                Err(error) => return Err(invalid(error)),
+            }
+        }
+    }
+}
+
+impl TcpReceiver {
+    fn fill(&mut self) -> io::Result<()> {
+        let outcome = self.stream.read(self.reader.room(READ_SIZE));
+        self.reader.filled(READ_SIZE, *outcome.as_ref().unwrap_or(&0));
+        match outcome {
+            Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(_) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn invalid(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, error)
+}

@@ -1,0 +1,75 @@
+import { delta } from './delta.ts';
+import { type BatchHeader, readHeader } from './header.ts';
+import { type NarrowColumn, readIntegers, readTimes, type WideColumn } from './integers.ts';
+import { readPlain, readPlainTimes } from './plain.ts';
+import { Reader } from './reader.ts';
+import { rice } from './rice.ts';
+import { readRows, type Value } from './rows.ts';
+import type { IntegerType, MetricType, RealType } from './schema.ts';
+import { readReals32, readReals64 } from './xor.ts';
+
+/**
+ * One metric of all samples of a batch: 8 to 32-bit integers, booleans (0 and 1) and reals in their own typed array; 64-bit
+ * integers in a `Float64Array` if all of them are exact in it, else in their own; strings, vectors and structs as a list.
+ */
+export type Column = NarrowColumn | WideColumn | Float32Array | readonly Value[];
+
+export interface Batch extends BatchHeader {
+  /** Nanoseconds since 1970 by the node's clock, one a sample. */
+  readonly times: BigInt64Array;
+  readonly metrics: readonly Column[];
+}
+
+const PLAIN = 0;
+const DELTA = 1;
+const RICE = 2;
+const XOR = 3;
+const ROWS = 4;
+
+/** The header alone: enough to find the schema that the rest needs. */
+export function decodeHeader(bytes: Uint8Array): BatchHeader {
+  return readHeader(new Reader(bytes));
+}
+
+/** A whole batch. Columns may be views of `bytes`; throws {@link BatchError} and nothing else. */
+export function decodeBatch(bytes: Uint8Array, types: readonly MetricType[]): Batch {
+  const reader = new Reader(bytes);
+  const header = readHeader(reader);
+  if (header.columns !== types.length + 1) {
+    reader.fail('columns', `${header.columns} columns, the schema has ${types.length + 1}`);
+  }
+  const directory = reader.take(header.columns);
+  const times = readTimeColumn(reader, bytes[directory], header);
+  const metrics = types.map((type, index) =>
+    readColumn(reader, bytes[directory + 1 + index], type, header.count),
+  );
+  if (reader.left > 0) reader.fail('trailing', `${reader.left} bytes left over`);
+  return { ...header, times, metrics };
+}
+
+function readTimeColumn(reader: Reader, encoding: number, header: BatchHeader): BigInt64Array {
+  if (encoding === PLAIN) return readPlainTimes(reader, header.count);
+  if (encoding === DELTA) return readTimes(reader, delta, header.nodeTime, header.count);
+  if (encoding === RICE) return readTimes(reader, rice, header.nodeTime, header.count);
+  return reader.fail('encoding', `encoding ${encoding} for the time column`);
+}
+
+function readColumn(reader: Reader, encoding: number, type: MetricType, count: number): Column {
+  if (typeof type === 'object' || type === 'string') {
+    if (encoding === ROWS) return readRows(reader, type, count);
+  } else if (encoding === PLAIN) {
+    return readPlain(reader, type, count);
+  } else if (isReal(type)) {
+    if (encoding === XOR) return type === 'real32' ? readReals32(reader, count) : readReals64(reader, count);
+  } else if (encoding === DELTA || encoding === RICE) {
+    return readIntegers(reader, encoding === DELTA ? delta : rice, type, count);
+  }
+  return reader.fail(
+    'encoding',
+    `encoding ${encoding} for ${typeof type === 'string' ? type : 'a compound type'}`,
+  );
+}
+
+function isReal(type: IntegerType | RealType | 'boolean'): type is RealType {
+  return type === 'real32' || type === 'real64';
+}

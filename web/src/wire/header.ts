@@ -1,0 +1,40 @@
+import type { Reader } from './reader.ts';
+
+export const HEADER_BYTES = 48;
+export const MAX_BATCH_BYTES = 1 << 20;
+
+/** What stands before the columns (docs/reference/native-batch.md, "Header"). */
+export interface BatchHeader {
+  readonly state: number;
+  readonly topic: number;
+  readonly firstSequence: bigint;
+  readonly offset: bigint;
+  readonly nodeTime: bigint;
+  readonly dacTime: bigint;
+  readonly droppedBefore: number;
+  readonly count: number;
+  readonly columns: number;
+}
+
+export function readHeader(reader: Reader): BatchHeader {
+  if (reader.end > MAX_BATCH_BYTES) reader.fail('too_large', `${reader.end} bytes`);
+  const { view } = reader;
+  if (reader.end < HEADER_BYTES) reader.fail('truncated', `a header has ${HEADER_BYTES} bytes`);
+  if (view.getUint8(0) !== 1) reader.fail('kind', `kind ${view.getUint8(0)}`);
+  if (view.getUint8(1) !== 1) reader.fail('version', `version ${view.getUint8(1)}`);
+  const header: BatchHeader = {
+    state: view.getUint16(2, true),
+    topic: view.getUint32(4, true),
+    firstSequence: view.getBigUint64(8, true),
+    offset: view.getBigUint64(16, true),
+    nodeTime: view.getBigUint64(24, true),
+    dacTime: view.getBigUint64(32, true),
+    droppedBefore: view.getUint32(40, true),
+    count: view.getUint16(44, true),
+    columns: view.getUint16(46, true),
+  };
+  if (header.topic === 0) reader.fail('topic', 'topic 0');
+  if (header.count === 0) reader.fail('count', 'no samples');
+  reader.pos = HEADER_BYTES;
+  return header;
+}

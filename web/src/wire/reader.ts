@@ -1,0 +1,112 @@
+import { BatchError, type BatchReason } from './error.ts';
+
+const TWO_28 = 2 ** 28;
+const TWO_56 = 2 ** 56;
+
+/** A cursor over one batch. Every read is checked against the end. */
+export class Reader {
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
+  readonly end: number;
+  pos = 0;
+
+  /** The two halves of the value {@link varintPair} read last. */
+  low = 0;
+  high = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.end = bytes.byteLength;
+  }
+
+  fail(reason: BatchReason, detail: string): never {
+    throw new BatchError(reason, this.pos, detail);
+  }
+
+  get left(): number {
+    return this.end - this.pos;
+  }
+
+  /** Moves over `length` bytes and says where they begin. */
+  take(length: number): number {
+    if (length > this.left) this.fail('truncated', `${length} bytes wanted, ${this.left} left`);
+    const start = this.pos;
+    this.pos += length;
+    return start;
+  }
+
+  byte(): number {
+    if (this.pos >= this.end) this.fail('truncated', 'a byte wanted, none left');
+    return this.bytes[this.pos++];
+  }
+
+  /** A varint as a number: exact up to 2^53 - 1; anything larger comes out larger than that, but rounded. */
+  varint(): number {
+    const pos = this.pos;
+    if (pos < this.end) {
+      const first = this.bytes[pos];
+      if (first < 0x80) {
+        this.pos = pos + 1;
+        return first;
+      }
+    }
+    return this.longVarint();
+  }
+
+  private longVarint(): number {
+    let low = 0;
+    let middle = 0;
+    let high = 0;
+    for (let index = 0; ; index++) {
+      const byte = this.byte();
+      const bits = byte & 0x7f;
+      if (index < 4) low |= bits << (7 * index);
+      else if (index < 8) middle |= bits << (7 * (index - 4));
+      else if (index === 8) high = bits;
+      else if (byte > 1) this.fail('varint', 'longer than 64 bits');
+      else high |= bits << 7;
+      if (byte < 0x80) return low + middle * TWO_28 + high * TWO_56;
+    }
+  }
+
+  /** A varint as two unsigned halves, in {@link low} and {@link high}: exact for all 64 bits, and nothing allocated. */
+  varintPair(): void {
+    let low = 0;
+    let high = 0;
+    for (let index = 0; ; index++) {
+      const byte = this.byte();
+      const bits = byte & 0x7f;
+      if (index < 4) {
+        low |= bits << (7 * index);
+      } else if (index === 4) {
+        low |= bits << 28;
+        high = bits >>> 4;
+      } else if (index < 9) {
+        high |= bits << (7 * index - 32);
+      } else if (byte > 1) {
+        this.fail('varint', 'longer than 64 bits');
+      } else {
+        high |= bits << 31;
+      }
+      if (byte < 0x80) break;
+    }
+    this.low = low >>> 0;
+    this.high = high >>> 0;
+  }
+
+  /** A varint, exact. For the slow paths only: it allocates. */
+  varintBig(): bigint {
+    this.varintPair();
+    return (BigInt(this.high) << 32n) | BigInt(this.low);
+  }
+}
+
+/** Undoes the zigzag of a number below 2^53. */
+export function unzigzag(folded: number): number {
+  return folded % 2 === 0 ? folded / 2 : -(folded + 1) / 2;
+}
+
+export function unzigzagBig(folded: bigint): bigint {
+  return BigInt.asIntN(64, (folded >> 1n) ^ -(folded & 1n));
+}

@@ -1,0 +1,157 @@
+import type { IntegerCodec } from './integers.ts';
+import { type Reader, unzigzag, unzigzagBig } from './reader.ts';
+
+const MAX_K = 56;
+/** So many one-bits say that the residual follows in full. */
+const ESCAPE = 24;
+/** Widest `k` for which a residual of up to 23 whole parts stays below 2^53. */
+const MAX_FAST_K = 48;
+
+/** Residuals from the mean step, Golomb-Rice coded (native-batch.md, `rice`). */
+export const rice: IntegerCodec = {
+  fast(reader, out) {
+    const first = reader.varint();
+    if (first > Number.MAX_SAFE_INTEGER) return false;
+    let value = unzigzag(first);
+    out[0] = value;
+    if (out.length === 1) return true;
+    const folded = reader.varint();
+    if (folded > Number.MAX_SAFE_INTEGER) return false;
+    const step = unzigzag(folded);
+    const k = readK(reader);
+    if (k > MAX_FAST_K) return false;
+    const bits = new BitReader(reader);
+    for (let index = 1; index < out.length; index++) {
+      const residual = bits.residual(k);
+      if (residual > Number.MAX_SAFE_INTEGER) return false;
+      // Two additions, each checked: their sum could come back into range after having been rounded.
+      const moved = step + unzigzag(residual);
+      value += moved;
+      if (
+        !Number.isSafeInteger(moved) ||
+        value > Number.MAX_SAFE_INTEGER ||
+        value < Number.MIN_SAFE_INTEGER
+      ) {
+        return false;
+      }
+      out[index] = value;
+    }
+    bits.finish();
+    return true;
+  },
+
+  exact(reader, out) {
+    let value = unzigzagBig(reader.varintBig());
+    out[0] = value;
+    if (out.length === 1) return;
+    const step = unzigzagBig(reader.varintBig());
+    const k = readK(reader);
+    const bits = new BitReader(reader);
+    for (let index = 1; index < out.length; index++) {
+      value = BigInt.asIntN(64, value + step + unzigzagBig(bits.residualBig(k)));
+      out[index] = value;
+    }
+    bits.finish();
+  },
+};
+
+function readK(reader: Reader): number {
+  const k = reader.byte();
+  if (k > MAX_K) reader.fail('rice', `k is ${k}`);
+  return k;
+}
+
+/** Bits from the least significant of each byte on. */
+class BitReader {
+  private readonly bytes: Uint8Array;
+  private readonly end: number;
+  /** Position in bits; 8 times 1 MiB is far from the 31 bits where shifts would go wrong. */
+  private at: number;
+
+  constructor(private readonly reader: Reader) {
+    this.bytes = reader.bytes;
+    this.end = reader.end * 8;
+    this.at = reader.pos * 8;
+  }
+
+  /** One residual: exact up to 2^53 - 1, rounded but larger than that beyond. */
+  residual(k: number): number {
+    const window = this.window();
+    const ones = trailingOnes(window);
+    if (ones >= ESCAPE) {
+      this.skip(ESCAPE);
+      const low = this.take(32);
+      return low + this.take(32) * 2 ** 32;
+    }
+    // Nearly always the whole residual lies in the window of 25 bits.
+    if (ones + 1 + k <= 25) {
+      this.skip(ones + 1 + k);
+      return (ones << k) + ((window >>> (ones + 1)) & ((1 << k) - 1));
+    }
+    this.skip(ones + 1);
+    return ones * 2 ** k + this.take(k);
+  }
+
+  residualBig(k: number): bigint {
+    const ones = trailingOnes(this.window());
+    if (ones >= ESCAPE) {
+      this.skip(ESCAPE);
+      return this.takeBig(64);
+    }
+    this.skip(ones + 1);
+    return (BigInt(ones) << BigInt(k)) | this.takeBig(k);
+  }
+
+  /** Leaves the reader behind the last byte, whose unused bits are 0. */
+  finish(): void {
+    const used = this.at & 7;
+    this.reader.pos = (this.at + 7) >>> 3;
+    if (used > 0 && this.bytes[this.reader.pos - 1] >>> used !== 0)
+      this.reader.fail('rice', 'bits left over');
+  }
+
+  /** At least the next 25 bits; zeros beyond the end, which {@link skip} then refuses. */
+  private window(): number {
+    const index = this.at >>> 3;
+    const bytes = this.bytes;
+    if (index + 4 <= bytes.length) {
+      const word =
+        bytes[index] | (bytes[index + 1] << 8) | (bytes[index + 2] << 16) | (bytes[index + 3] << 24);
+      return word >>> (this.at & 7);
+    }
+    let word = 0;
+    for (let part = 0; index + part < bytes.length; part++) word |= bytes[index + part] << (8 * part);
+    return word >>> (this.at & 7);
+  }
+
+  private skip(bits: number): void {
+    this.at += bits;
+    if (this.at > this.end) {
+      this.reader.pos = this.reader.end;
+      this.reader.fail('truncated', 'the bits end within a residual');
+    }
+  }
+
+  /** Up to 53 bits as a number (64 if the caller can live with rounding). */
+  private take(bits: number): number {
+    let value = 0;
+    for (let done = 0; done < bits; ) {
+      const part = Math.min(24, bits - done);
+      value += (this.window() & ((1 << part) - 1)) * 2 ** done;
+      this.skip(part);
+      done += part;
+    }
+    return value;
+  }
+
+  private takeBig(bits: number): bigint {
+    const low = this.take(Math.min(bits, 32));
+    const high = bits > 32 ? this.take(bits - 32) : 0;
+    return (BigInt(high) << 32n) | BigInt(low);
+  }
+}
+
+function trailingOnes(word: number): number {
+  const zeros = ~word;
+  return zeros === 0 ? 32 : 31 - Math.clz32(zeros & -zeros);
+}

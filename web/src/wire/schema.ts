@@ -1,0 +1,121 @@
+/** The schema that travels with registration (docs/reference/schema.md). */
+
+export type IntegerType = 'int8' | 'int16' | 'int32' | 'int64' | 'uint8' | 'uint16' | 'uint32' | 'uint64';
+export type RealType = 'real32' | 'real64';
+export type ScalarType = IntegerType | RealType | 'boolean' | 'string';
+export interface VectorType {
+  readonly vector: MetricType;
+}
+export interface StructType {
+  readonly struct: { readonly name: string; readonly members: readonly Metric[] };
+}
+export type MetricType = ScalarType | VectorType | StructType;
+
+export interface Metric {
+  readonly name: string;
+  readonly type: MetricType;
+  readonly unit?: string;
+  readonly kind?: string;
+  readonly label?: string;
+  readonly doc?: string;
+}
+
+export interface Schema {
+  readonly name: string;
+  readonly uuid: string;
+  readonly version: string;
+  readonly doc?: string;
+  readonly metrics: readonly Metric[];
+}
+
+/** Deepest nesting of vectors and structs that a batch may carry. */
+export const MAX_DEPTH = 16;
+
+export class SchemaError extends Error {
+  override readonly name = 'SchemaError';
+}
+
+const SCALARS: ReadonlySet<string> = new Set<ScalarType>([
+  'int8',
+  'int16',
+  'int32',
+  'int64',
+  'uint8',
+  'uint16',
+  'uint32',
+  'uint64',
+  'real32',
+  'real64',
+  'boolean',
+  'string',
+]);
+
+export function isVector(type: MetricType): type is VectorType {
+  return typeof type === 'object' && 'vector' in type;
+}
+
+export function isStruct(type: MetricType): type is StructType {
+  return typeof type === 'object' && 'struct' in type;
+}
+
+/** Takes a schema as it came over the wire; nothing in it is believed before it is looked at. */
+export function parseSchema(json: unknown): Schema {
+  const schema = record(json, 'schema');
+  return {
+    name: text(schema.name, 'schema.name'),
+    uuid: text(schema.uuid, 'schema.uuid'),
+    version: text(schema.version, 'schema.version'),
+    ...optional(schema, ['doc']),
+    metrics: metrics(schema.metrics, 'schema.metrics', 0),
+  };
+}
+
+export function parseType(json: unknown, where = 'type', depth = 0): MetricType {
+  if (typeof json === 'string') {
+    if (SCALARS.has(json)) return json as ScalarType;
+    throw new SchemaError(`${where}: unknown type ${JSON.stringify(json)}`);
+  }
+  // One deeper than a batch may nest: such a schema is legal as long as the deepest vectors stay empty.
+  if (depth > MAX_DEPTH) throw new SchemaError(`${where}: nested too deeply`);
+  const type = record(json, where);
+  if ('vector' in type) return { vector: parseType(type.vector, `${where}.vector`, depth + 1) };
+  const struct = record(type.struct, `${where}.struct`);
+  return {
+    struct: {
+      name: text(struct.name, `${where}.struct.name`),
+      members: metrics(struct.members, `${where}.struct.members`, depth + 1),
+    },
+  };
+}
+
+function metrics(json: unknown, where: string, depth: number): Metric[] {
+  if (!Array.isArray(json)) throw new SchemaError(`${where} is not a list`);
+  return json.map((entry: unknown, index) => {
+    const metric = record(entry, `${where}[${index}]`);
+    return {
+      name: text(metric.name, `${where}[${index}].name`),
+      type: parseType(metric.type, `${where}[${index}].type`, depth),
+      ...optional(metric, ['unit', 'kind', 'label', 'doc']),
+    };
+  });
+}
+
+function optional(source: Record<string, unknown>, keys: readonly string[]): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const key of keys) {
+    const value = source[key];
+    if (typeof value === 'string') found[key] = value;
+  }
+  return found;
+}
+
+function record(json: unknown, where: string): Record<string, unknown> {
+  if (typeof json === 'object' && json !== null && !Array.isArray(json))
+    return json as Record<string, unknown>;
+  throw new SchemaError(`${where} is not an object`);
+}
+
+function text(json: unknown, where: string): string {
+  if (typeof json === 'string') return json;
+  throw new SchemaError(`${where} is not text`);
+}

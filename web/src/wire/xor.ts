@@ -1,0 +1,61 @@
+import type { Reader } from './reader.ts';
+
+/** Runs of equal bits and varint XORs (native-batch.md, `xor`). The bits go straight into the array's memory: NaNs keep theirs. */
+export function readReals32(reader: Reader, count: number): Float32Array {
+  const reals = new Float32Array(count);
+  const words = new Uint32Array(reals.buffer);
+  let bits = 0;
+  for (let index = 0; index < count; ) {
+    index = fillRun(reader, index, count, words, 1, bits, 0);
+    if (index === count) break;
+    reader.varintPair();
+    if (reader.high !== 0) reader.fail('range', 'more than 32 bits');
+    bits = (bits ^ swap(reader.low)) >>> 0;
+    words[index++] = bits;
+  }
+  return reals;
+}
+
+export function readReals64(reader: Reader, count: number): Float64Array {
+  const reals = new Float64Array(count);
+  const words = new Uint32Array(reals.buffer);
+  let low = 0;
+  let high = 0;
+  for (let index = 0; index < count; ) {
+    index = fillRun(reader, index, count, words, 2, low, high);
+    if (index === count) break;
+    reader.varintPair();
+    low ^= swap(reader.high);
+    high ^= swap(reader.low);
+    words[2 * index] = low;
+    words[2 * index + 1] = high;
+    index++;
+  }
+  return reals;
+}
+
+/** Reads a run and writes its repeats; returns the index behind them. */
+function fillRun(
+  reader: Reader,
+  index: number,
+  count: number,
+  words: Uint32Array,
+  width: 1 | 2,
+  low: number,
+  high: number,
+): number {
+  const run = reader.varint();
+  if (run > count - index) reader.fail('run', `a run of ${run} with room for ${count - index}`);
+  const stop = index + run;
+  // Memory is zero already.
+  if (low === 0 && high === 0) return stop;
+  for (let at = index; at < stop; at++) {
+    words[width * at] = low;
+    if (width === 2) words[2 * at + 1] = high;
+  }
+  return stop;
+}
+
+function swap(word: number): number {
+  return (word << 24) | ((word & 0xff00) << 8) | ((word >>> 8) & 0xff00) | (word >>> 24);
+}

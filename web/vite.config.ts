@@ -1,0 +1,25 @@
+import { defineConfig } from 'vitest/config';
+
+// The page is served with `default-src 'self'`: nothing may end up inline or in a data: URL.
+export default defineConfig({
+  base: './',
+  build: {
+    target: 'es2023',
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: true,
+  },
+  worker: { format: 'es' },
+  server: {
+    proxy: {
+      '/ws': { target: 'ws://127.0.0.1:7070', ws: true },
+      '/api': 'http://127.0.0.1:7070',
+      '/healthz': 'http://127.0.0.1:7070',
+    },
+  },
+  test: {
+    include: ['src/**/*.test.ts', 'src/**/*.test.tsx'],
+    environment: 'node',
+    benchmark: { include: ['bench/**/*.bench.ts'] },
+  },
+});

@@ -2,5 +2,10 @@
 #![no_std]
 extern crate alloc;
 
+pub mod batch;
 pub mod quantity;
+pub mod reader;
+pub mod sample;
 pub mod schema;
+pub mod value;
+mod varint;

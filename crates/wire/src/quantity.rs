@@ -129,6 +129,8 @@ impl Hertz {
     pub const MIN: f64 = 0.01;
     /// Every millisecond; faster measuring is pushed by the application, not called by a timer.
     pub const MAX: f64 = 1_000.0;
+    /// Once a second.
+    pub const ONE: Self = Self(1.0);
 
     /// Checks the range.
     pub fn new(hertz: f64) -> Result<Self, RateOutOfRange> {

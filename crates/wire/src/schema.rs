@@ -3,6 +3,7 @@
 //! The JSON form of [`ProbeType`] is the contract between a node, the DAC and every tool; it is described in
 //! `docs/reference/schema.md`. Nothing downstream needs to be recompiled for a new probe.
 
+use crate::value::MAX_DEPTH;
 use alloc::{string::String, vec::Vec};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -92,7 +93,55 @@ pub struct StructType {
     pub members: Vec<Metric>,
 }
 
+/// Why a schema cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidType {
+    /// Vectors and structs inside one another beyond [`MAX_DEPTH`].
+    #[error("metric {0:?} nests vectors and structs deeper than {MAX_DEPTH}")]
+    TooDeep(String),
+    /// More metrics than a batch has columns for, or more members in all than are sensible.
+    #[error("{0} metrics and struct members, where {MAX_MEMBERS} are allowed")]
+    TooMany(usize),
+    /// A vector of structs without members: any number of them would take no bytes.
+    #[error("metric {0:?} is a vector of empty structs")]
+    VectorOfNothing(String),
+}
+
+/// Most metrics of a probe type, members of structs included.
+pub const MAX_MEMBERS: usize = 65_534;
+
+impl ProbeType {
+    /// Checks what codecs rely on. A schema from outside must pass before anything is decoded with it.
+    pub fn validate(&self) -> Result<(), InvalidType> {
+        let mut members = self.metrics.len();
+        for metric in &self.metrics {
+            metric.kind.validate(&metric.name, 0, &mut members)?;
+        }
+        if members > MAX_MEMBERS { Err(InvalidType::TooMany(members)) } else { Ok(()) }
+    }
+}
+
 impl MetricType {
+    fn validate(&self, metric: &str, depth: usize, members: &mut usize) -> Result<(), InvalidType> {
+        if depth > MAX_DEPTH {
+            return Err(InvalidType::TooDeep(metric.into()));
+        }
+        match self {
+            Self::Vector(element) if element.is_empty() => Err(InvalidType::VectorOfNothing(metric.into())),
+            Self::Vector(element) => element.validate(metric, depth + 1, members),
+            Self::Struct(of) => {
+                *members += of.members.len();
+                of.members.iter().try_for_each(|member| member.kind.validate(metric, depth + 1, members))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a value takes no bytes at all.
+    fn is_empty(&self) -> bool {
+        matches!(self, Self::Struct(of) if of.members.iter().all(|member| member.kind.is_empty()))
+    }
+
     /// Bytes of one value in a plain column, or `None` for types that only have a row encoding.
     pub fn fixed_width(&self) -> Option<usize> {
         match self {

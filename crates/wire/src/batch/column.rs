@@ -1,0 +1,115 @@
+//! What a column is made of, and which encodings suit it.
+
+use crate::schema::MetricType;
+
+/// How a column's bytes are to be read. The codes are those of the directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Encoding {
+    /// Values as they lie in memory.
+    Plain = 0,
+    /// Runs of zero deltas, varint deltas.
+    Delta = 1,
+    /// Deltas from the mean step, Golomb-Rice.
+    Rice = 2,
+    /// Runs of equal reals, varint XORs.
+    Xor = 3,
+    /// Packed values one after another.
+    Rows = 4,
+    /// One integer that all samples share.
+    Constant = 5,
+}
+
+impl Encoding {
+    pub(super) fn from_code(code: u8) -> Option<Self> {
+        Some(match code {
+            0 => Self::Plain,
+            1 => Self::Delta,
+            2 => Self::Rice,
+            3 => Self::Xor,
+            4 => Self::Rows,
+            5 => Self::Constant,
+            _ => return None,
+        })
+    }
+
+    /// Whether a column of this type may be encoded so; `None` is the time column.
+    pub(super) fn suits(self, kind: Option<&MetricType>) -> bool {
+        match (self, kind.map_or(Shape::TIME, Shape::of)) {
+            (Self::Plain, Shape::Integer { .. } | Shape::Real { .. }) => true,
+            (Self::Delta | Self::Rice | Self::Constant, Shape::Integer { .. }) => true,
+            (Self::Xor, Shape::Real { .. }) => true,
+            (Self::Rows, Shape::Rows) => true,
+            _ => false,
+        }
+    }
+}
+
+/// The three kinds of columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// Held as 64 bits, widened by sign or by zeros.
+    Integer { width: u8, signed: bool, boolean: bool },
+    /// Held as its IEEE 754 bits.
+    Real { width: u8 },
+    /// Held packed.
+    Rows,
+}
+
+impl Shape {
+    pub(super) const TIME: Self = Self::Integer { width: 8, signed: true, boolean: false };
+
+    pub(super) fn of(kind: &MetricType) -> Self {
+        let integer = |width, signed| Self::Integer { width, signed, boolean: false };
+        match kind {
+            MetricType::Int8 => integer(1, true),
+            MetricType::Int16 => integer(2, true),
+            MetricType::Int32 => integer(4, true),
+            MetricType::Int64 => integer(8, true),
+            MetricType::Uint8 => integer(1, false),
+            MetricType::Uint16 => integer(2, false),
+            MetricType::Uint32 => integer(4, false),
+            MetricType::Uint64 => integer(8, false),
+            MetricType::Boolean => Self::Integer { width: 1, signed: false, boolean: true },
+            MetricType::Real32 => Self::Real { width: 4 },
+            MetricType::Real64 => Self::Real { width: 8 },
+            MetricType::String | MetricType::Vector(_) | MetricType::Struct(_) => Self::Rows,
+        }
+    }
+
+    /// Bytes of one plain value; 0 for rows.
+    pub(super) fn width(self) -> usize {
+        match self {
+            Self::Integer { width, .. } | Self::Real { width } => width.into(),
+            Self::Rows => 0,
+        }
+    }
+
+    /// Whether a widened value is one of this type.
+    pub(super) fn holds(self, value: u64) -> bool {
+        match self {
+            Self::Integer { boolean: true, .. } => value <= 1,
+            Self::Integer { width: 8, .. } | Self::Real { .. } | Self::Rows => true,
+            Self::Integer { width, signed: false, .. } => value >> (u32::from(width) * 8) == 0,
+            Self::Integer { width, signed: true, .. } => {
+                let unused = 64 - u32::from(width) * 8;
+                ((value << unused) as i64 >> unused) as u64 == value
+            }
+        }
+    }
+
+    /// Widens little-endian bytes of this width.
+    #[inline]
+    pub(super) fn widen(self, bytes: &[u8]) -> u64 {
+        let mut wide = [0; 8];
+        wide[..bytes.len()].copy_from_slice(bytes);
+        let value = u64::from_le_bytes(wide);
+        match self {
+            Self::Integer { signed: true, .. } => {
+                let unused = 64 - bytes.len() as u32 * 8;
+                ((value << unused) as i64 >> unused) as u64
+            }
+            _ => value,
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The decoder, for whoever needs single samples: other formats, JSON, the terminal. Browsers read columns.
+
+use super::{
+    BatchError,
+    column::{Encoding, Shape},
+    delta,
+    header::{HEADER, Header, check},
+    plain, rice, xor,
+};
+use crate::{
+    reader::Reader,
+    schema::{MetricType, ProbeType},
+    value::{self, Value},
+    varint::unzigzag,
+};
+use alloc::{vec, vec::Vec};
+
+/// A decoded batch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Batch {
+    header: Header,
+    times: Vec<u64>,
+    columns: Vec<Column>,
+}
+
+/// The values of one metric.
+#[derive(Debug, Clone, PartialEq)]
+enum Column {
+    /// Integers as 64 bits, reals as their bits.
+    Fixed {
+        kind: MetricType,
+        values: Vec<u64>,
+    },
+    Rows(Vec<Value>),
+}
+
+/// One sample of a batch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sample {
+    /// Its number.
+    pub sequence: u64,
+    /// Its place in the topic log.
+    pub offset: u64,
+    /// Node's clock, nanoseconds.
+    pub time: u64,
+    /// Its metrics.
+    pub values: Vec<Value>,
+}
+
+impl Batch {
+    /// Decodes all of it, or says what is wrong.
+    pub fn parse(bytes: &[u8], probe_type: &ProbeType) -> Result<Self, BatchError> {
+        let header = check(bytes, probe_type)?;
+        let count = usize::from(header.count);
+        let columns_start = HEADER + usize::from(header.columns);
+        let mut reader = Reader::new(bytes, columns_start);
+        let encoding = |column: usize| Encoding::from_code(bytes[HEADER + column]).unwrap_or(Encoding::Plain);
+        let times = integers(encoding(0), Shape::TIME, count, header.node_time, &mut reader)?;
+        let mut columns = Vec::new();
+        for (index, metric) in probe_type.metrics.iter().enumerate() {
+            columns.push(Column::parse(encoding(index + 1), &metric.kind, count, &mut reader)?);
+        }
+        match reader.left() {
+            0 => Ok(Self { header, times, columns }),
+            left => Err(BatchError::Leftover(left)),
+        }
+    }
+
+    /// Its header.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Its samples in order.
+    pub fn samples(&self) -> impl DoubleEndedIterator<Item = Sample> + ExactSizeIterator + '_ {
+        (0..usize::from(self.header.count)).map(|index| self.sample(index))
+    }
+
+    fn sample(&self, index: usize) -> Sample {
+        Sample {
+            sequence: self.header.first_sequence.wrapping_add(index as u64),
+            offset: self.header.offset.wrapping_add(index as u64),
+            time: self.times[index],
+            values: self.columns.iter().map(|column| column.value(index)).collect(),
+        }
+    }
+}
+
+impl Column {
+    fn parse(
+        encoding: Encoding,
+        kind: &MetricType,
+        count: usize,
+        from: &mut Reader<'_>,
+    ) -> Result<Self, BatchError> {
+        let shape = Shape::of(kind);
+        let values = match (encoding, shape) {
+            (Encoding::Rows, _) => {
+                let rows = (0..count).map(|_| value::read(kind, from)).collect::<Result<_, _>>()?;
+                return Ok(Self::Rows(rows));
+            }
+            (Encoding::Xor, _) => xor::get(shape, count, from)?,
+            _ => integers(encoding, shape, count, 0, from)?,
+        };
+        Ok(Self::Fixed { kind: kind.clone(), values })
+    }
+
+    fn value(&self, index: usize) -> Value {
+        match self {
+            Self::Rows(values) => values[index].clone(),
+            Self::Fixed { kind, values } => {
+                let bits = values[index];
+                match kind {
+                    MetricType::Real32 => Value::Real32(f32::from_bits(bits as u32)),
+                    MetricType::Real64 => Value::Real64(f64::from_bits(bits)),
+                    MetricType::Boolean => Value::Boolean(bits != 0),
+                    MetricType::Int8 | MetricType::Int16 | MetricType::Int32 | MetricType::Int64 => {
+                        Value::Int(bits as i64)
+                    }
+                    _ => Value::Uint(bits),
+                }
+            }
+        }
+    }
+}
+
+fn integers(
+    encoding: Encoding,
+    shape: Shape,
+    count: usize,
+    base: u64,
+    from: &mut Reader<'_>,
+) -> Result<Vec<u64>, BatchError> {
+    let at = from.at();
+    let values = match encoding {
+        Encoding::Constant => vec![base.wrapping_add(unzigzag(from.varint()?)); count],
+        Encoding::Delta => delta::get(count, base, from)?,
+        Encoding::Rice => rice::get(count, base, from)?,
+        _ => return Ok(plain::get(shape, count, from)?),
+    };
+    if values.iter().all(|&value| shape.holds(value)) {
+        Ok(values)
+    } else {
+        Err(crate::reader::Malformed::Range { at }.into())
+    }
+}

@@ -1,0 +1,73 @@
+//! The native batch: 1 to 65,535 samples of one instance, encoded once. `docs/reference/native-batch.md` is the specification.
+
+mod column;
+mod decode;
+mod delta;
+mod encode;
+mod header;
+mod plain;
+mod rice;
+mod xor;
+
+pub use column::Encoding;
+pub use decode::{Batch, Sample};
+pub use encode::{Choice, Encoder, RowError};
+pub use header::{Fields, HEADER, Header, MAX_BATCH, MAX_VALUES, check, stamp, stamp_by_node};
+
+use crate::reader::Malformed;
+
+/// Why bytes are no batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum BatchError {
+    /// Shorter than a header and a directory.
+    #[error("{length} bytes are too few for a batch's header and directory")]
+    Truncated {
+        /// Bytes there.
+        length: usize,
+    },
+    /// Larger than allowed.
+    #[error("a batch of {length} bytes, where {MAX_BATCH} are allowed")]
+    TooLarge {
+        /// Bytes there.
+        length: usize,
+    },
+    /// Another kind of message.
+    #[error("kind {0:#04x} is not a batch (0x01)")]
+    Kind(u8),
+    /// Another version.
+    #[error("batch version {0}, where 1 is known")]
+    Version(u8),
+    /// No samples.
+    #[error("a batch without samples")]
+    Empty,
+    /// More than a reader should have to hold.
+    #[error("{count} samples of {columns} columns are more than {MAX_VALUES} values")]
+    TooManyValues {
+        /// Samples.
+        count: u16,
+        /// Columns.
+        columns: u16,
+    },
+    /// Not as many columns as the schema has.
+    #[error("{found} columns, where the schema has {wanted} with the time")]
+    Columns {
+        /// As the header says.
+        found: u16,
+        /// As the schema says.
+        wanted: usize,
+    },
+    /// An encoding that is unknown or does not suit the column's type.
+    #[error("column {column} has encoding {code}, which does not suit its type")]
+    Encoding {
+        /// 0 is the time.
+        column: usize,
+        /// As in the directory.
+        code: u8,
+    },
+    /// A column's bytes break its encoding's rules.
+    #[error("{0}")]
+    Malformed(#[from] Malformed),
+    /// Bytes behind the last column.
+    #[error("{0} bytes behind the last column")]
+    Leftover(usize),
+}

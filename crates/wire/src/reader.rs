@@ -1,0 +1,144 @@
+//! Reads bytes from outside: every step is checked, nothing is allocated on the word of a length field.
+
+/// What is wrong, and where: offsets count from the first byte read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Malformed {
+    /// The bytes end too early.
+    #[error("{needed} bytes are needed at offset {at}, {left} are left")]
+    Truncated {
+        /// Where.
+        at: usize,
+        /// Bytes wanted.
+        needed: usize,
+        /// Bytes there.
+        left: usize,
+    },
+    /// A varint of more than 64 bits.
+    #[error("the varint at offset {at} exceeds 64 bits")]
+    Varint {
+        /// Where.
+        at: usize,
+    },
+    /// A boolean byte other than 0 and 1.
+    #[error("the boolean at offset {at} is neither 0 nor 1")]
+    Boolean {
+        /// Where.
+        at: usize,
+    },
+    /// Text that is not UTF-8.
+    #[error("the text at offset {at} is not UTF-8")]
+    Text {
+        /// Where.
+        at: usize,
+    },
+    /// A value that does not fit its type.
+    #[error("the value at offset {at} does not fit its type")]
+    Range {
+        /// Where.
+        at: usize,
+    },
+    /// A run of equal values that goes past the end of its column.
+    #[error("the run at offset {at} goes past the end of its column")]
+    Run {
+        /// Where.
+        at: usize,
+    },
+    /// A Golomb-Rice parameter over 56.
+    #[error("the Rice parameter at offset {at} is over 56")]
+    RiceParameter {
+        /// Where.
+        at: usize,
+    },
+    /// A vector of more elements than there are bytes.
+    #[error("the vector at offset {at} has more elements than there are bytes")]
+    Elements {
+        /// Where.
+        at: usize,
+    },
+}
+
+/// A place in bytes that cannot be trusted.
+#[derive(Debug, Clone)]
+pub struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// Starts at offset `at`.
+    pub fn new(bytes: &'a [u8], at: usize) -> Self {
+        Self { bytes, at: at.min(bytes.len()) }
+    }
+
+    /// The offset of what is read next.
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Bytes not read yet.
+    pub fn left(&self) -> usize {
+        self.bytes.len() - self.at
+    }
+
+    /// The next `length` bytes.
+    pub fn take(&mut self, length: usize) -> Result<&'a [u8], Malformed> {
+        let rest = &self.bytes[self.at..];
+        let truncated = Malformed::Truncated { at: self.at, needed: length, left: rest.len() };
+        let taken = rest.get(..length).ok_or(truncated)?;
+        self.at += length;
+        Ok(taken)
+    }
+
+    /// The next `N` bytes.
+    pub fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
+        let at = self.at;
+        let left = self.left();
+        self.take(N)?.first_chunk().copied().ok_or(Malformed::Truncated { at, needed: N, left })
+    }
+
+    /// Passes over zero to `alignment - 1` bytes.
+    pub fn align(&mut self, alignment: usize) -> Result<(), Malformed> {
+        self.take(self.at.next_multiple_of(alignment) - self.at).map(drop)
+    }
+
+    /// A LEB128 number.
+    #[inline]
+    pub fn varint(&mut self) -> Result<u64, Malformed> {
+        let at = self.at;
+        let mut value = 0_u64;
+        for shift in (0..64).step_by(7) {
+            let [byte] = self.array()?;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                // The tenth byte has room for one bit only.
+                return if shift == 63 && byte > 1 { Err(Malformed::Varint { at }) } else { Ok(value) };
+            }
+        }
+        Err(Malformed::Varint { at })
+    }
+
+    /// A byte that is 0 or 1.
+    pub fn boolean(&mut self) -> Result<bool, Malformed> {
+        let at = self.at;
+        match self.array()? {
+            [0] => Ok(false),
+            [1] => Ok(true),
+            _ => Err(Malformed::Boolean { at }),
+        }
+    }
+
+    /// A varint length and as many bytes of UTF-8.
+    pub fn string(&mut self) -> Result<&'a str, Malformed> {
+        let at = self.at;
+        let length = self.varint()?;
+        let text = self.take(usize::try_from(length).unwrap_or(usize::MAX))?;
+        core::str::from_utf8(text).map_err(|_| Malformed::Text { at })
+    }
+
+    /// A varint number of elements, each of which takes a byte at least.
+    pub fn count(&mut self) -> Result<usize, Malformed> {
+        let at = self.at;
+        let count = usize::try_from(self.varint()?).unwrap_or(usize::MAX);
+        if count > self.left() { Err(Malformed::Elements { at }) } else { Ok(count) }
+    }
+}

@@ -1,0 +1,147 @@
+//! One sample's values: the packed row that probes write, and values for those who read by schema.
+
+use crate::{
+    reader::{Malformed, Reader},
+    schema::{Metric, MetricType, ProbeType},
+    varint,
+};
+use alloc::{string::String, vec::Vec};
+use serde_json::{Map, Number};
+
+/// Deepest nesting of vectors and structs.
+pub const MAX_DEPTH: usize = 16;
+
+/// Writes a packed row: the metrics in order, little-endian, without alignment (`docs/reference/native-batch.md`, "rows").
+#[derive(Debug)]
+pub struct RowWriter<'a>(&'a mut Vec<u8>);
+
+macro_rules! fixed {
+    ($($name:ident: $kind:ty),*) => {
+        $(
+            #[doc = concat!("Appends a `", stringify!($kind), "`.")]
+            #[inline]
+            pub fn $name(&mut self, value: $kind) {
+                self.0.extend_from_slice(&value.to_le_bytes());
+            }
+        )*
+    };
+}
+
+impl<'a> RowWriter<'a> {
+    /// Appends to `row`.
+    pub fn new(row: &'a mut Vec<u8>) -> Self {
+        Self(row)
+    }
+
+    fixed!(u8: u8, u16: u16, u32: u32, u64: u64, i8: i8, i16: i16, i32: i32, i64: i64, f32: f32, f64: f64);
+
+    /// Appends a boolean: one byte.
+    #[inline]
+    pub fn boolean(&mut self, value: bool) {
+        self.0.push(value.into());
+    }
+
+    /// Appends text: its length in bytes, then UTF-8.
+    #[inline]
+    pub fn string(&mut self, value: &str) {
+        varint::put(value.len() as u64, self.0);
+        self.0.extend_from_slice(value.as_bytes());
+    }
+
+    /// Begins a vector; its elements follow.
+    #[inline]
+    pub fn vector(&mut self, elements: usize) {
+        varint::put(elements as u64, self.0);
+    }
+}
+
+/// A value of any PDL type.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs)]
+pub enum Value {
+    Int(i64),
+    Uint(u64),
+    Real32(f32),
+    Real64(f64),
+    Boolean(bool),
+    String(String),
+    Vector(Vec<Value>),
+    Struct(Vec<Value>),
+}
+
+/// Reads one packed value. Nesting was bounded when the schema was checked ([`ProbeType::validate`]).
+pub fn read(kind: &MetricType, from: &mut Reader<'_>) -> Result<Value, Malformed> {
+    Ok(match kind {
+        MetricType::Int8 => Value::Int(i8::from_le_bytes(from.array()?).into()),
+        MetricType::Int16 => Value::Int(i16::from_le_bytes(from.array()?).into()),
+        MetricType::Int32 => Value::Int(i32::from_le_bytes(from.array()?).into()),
+        MetricType::Int64 => Value::Int(i64::from_le_bytes(from.array()?)),
+        MetricType::Uint8 => Value::Uint(u8::from_le_bytes(from.array()?).into()),
+        MetricType::Uint16 => Value::Uint(u16::from_le_bytes(from.array()?).into()),
+        MetricType::Uint32 => Value::Uint(u32::from_le_bytes(from.array()?).into()),
+        MetricType::Uint64 => Value::Uint(u64::from_le_bytes(from.array()?)),
+        MetricType::Real32 => Value::Real32(f32::from_le_bytes(from.array()?)),
+        MetricType::Real64 => Value::Real64(f64::from_le_bytes(from.array()?)),
+        MetricType::Boolean => Value::Boolean(from.boolean()?),
+        MetricType::String => Value::String(from.string()?.into()),
+        MetricType::Vector(element) => {
+            let count = from.count()?;
+            Value::Vector((0..count).map(|_| read(element, from)).collect::<Result<_, _>>()?)
+        }
+        MetricType::Struct(of) => {
+            Value::Struct(of.members.iter().map(|member| read(&member.kind, from)).collect::<Result<_, _>>()?)
+        }
+    })
+}
+
+/// Passes over one packed value, checking it.
+pub fn skip(kind: &MetricType, from: &mut Reader<'_>) -> Result<(), Malformed> {
+    match kind {
+        MetricType::Boolean => from.boolean().map(drop),
+        MetricType::String => from.string().map(drop),
+        MetricType::Vector(element) => (0..from.count()?).try_for_each(|_| skip(element, from)),
+        MetricType::Struct(of) => of.members.iter().try_for_each(|member| skip(&member.kind, from)),
+        fixed => from.take(fixed.fixed_width().unwrap_or(0)).map(drop),
+    }
+}
+
+/// A sample as JSON. NaN and the infinities, which JSON lacks, become strings.
+pub fn to_json(probe_type: &ProbeType, values: &[Value]) -> Map<String, serde_json::Value> {
+    members_to_json(&probe_type.metrics, values)
+}
+
+fn members_to_json(members: &[Metric], values: &[Value]) -> Map<String, serde_json::Value> {
+    members
+        .iter()
+        .zip(values)
+        .map(|(member, value)| (member.name.clone(), value_to_json(&member.kind, value)))
+        .collect()
+}
+
+fn value_to_json(kind: &MetricType, value: &Value) -> serde_json::Value {
+    match (value, kind) {
+        (Value::Int(value), _) => (*value).into(),
+        (Value::Uint(value), _) => (*value).into(),
+        // Through its shortest text, so that 0.1 stays 0.1.
+        (Value::Real32(value), _) => {
+            real_to_json(alloc::format!("{value}").parse().unwrap_or_else(|_| f64::from(*value)))
+        }
+        (Value::Real64(value), _) => real_to_json(*value),
+        (Value::Boolean(value), _) => (*value).into(),
+        (Value::String(value), _) => value.as_str().into(),
+        (Value::Vector(elements), MetricType::Vector(element)) => {
+            elements.iter().map(|value| value_to_json(element, value)).collect()
+        }
+        (Value::Struct(members), MetricType::Struct(of)) => members_to_json(&of.members, members).into(),
+        (Value::Vector(_) | Value::Struct(_), _) => serde_json::Value::Null,
+    }
+}
+
+fn real_to_json(value: f64) -> serde_json::Value {
+    match Number::from_f64(value) {
+        Some(number) => number.into(),
+        None if value.is_nan() => "NaN".into(),
+        None if value > 0.0 => "Infinity".into(),
+        None => "-Infinity".into(),
+    }
+}

@@ -3,6 +3,8 @@
 extern crate alloc;
 
 pub mod batch;
+pub mod cdr;
+pub mod eisa;
 pub mod quantity;
 pub mod reader;
 pub mod sample;

@@ -31,6 +31,12 @@ pub enum Malformed {
         /// Where.
         at: usize,
     },
+    /// A CDR string without its NUL.
+    #[error("the string at offset {at} does not end with NUL")]
+    Terminator {
+        /// Where.
+        at: usize,
+    },
     /// A value that does not fit its type.
     #[error("the value at offset {at} does not fit its type")]
     Range {

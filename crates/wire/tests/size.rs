@@ -1,5 +1,7 @@
 //! The size targets, on a recording of `/proc/stat` at 1 kHz.
 
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
+
 use oasis_wire::{
     batch::{Batch, Encoder, Fields},
     schema::{Metric, MetricType, ProbeType},

@@ -35,13 +35,13 @@ impl Encoding {
 
     /// Whether a column of this type may be encoded so; `None` is the time column.
     pub(super) fn suits(self, kind: Option<&MetricType>) -> bool {
-        match (self, kind.map_or(Shape::TIME, Shape::of)) {
-            (Self::Plain, Shape::Integer { .. } | Shape::Real { .. }) => true,
-            (Self::Delta | Self::Rice | Self::Constant, Shape::Integer { .. }) => true,
-            (Self::Xor, Shape::Real { .. }) => true,
-            (Self::Rows, Shape::Rows) => true,
-            _ => false,
-        }
+        matches!(
+            (self, kind.map_or(Shape::TIME, Shape::of)),
+            (Self::Plain, Shape::Integer { .. } | Shape::Real { .. })
+                | (Self::Delta | Self::Rice | Self::Constant, Shape::Integer { .. })
+                | (Self::Xor, Shape::Real { .. })
+                | (Self::Rows, Shape::Rows)
+        )
     }
 }
 

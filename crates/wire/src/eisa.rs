@@ -1,0 +1,216 @@
+//! The EISA packet of the papers: one sample, self-contained, in CDR (`docs/reference/eisa.md`).
+
+mod command;
+
+pub use command::{COMMAND_LENGTH, ClientCommand, CommandError};
+
+use crate::{
+    batch::Sample,
+    cdr::{ByteOrder, CdrReader, Writer},
+    reader::Malformed,
+    schema::{Metric, MetricType, ProbeType},
+    value::Value,
+};
+use alloc::{string::String, vec::Vec};
+use uuid::Uuid;
+
+const MAGIC: [u8; 4] = *b"EISA";
+/// The version we write: the one of the captured frame.
+pub const VERSION: (u8, u8) = (1, 1);
+/// Probe data is aligned to this, counted from the start of the packet.
+const DATA_ALIGNMENT: usize = 8;
+/// Where the data size stands.
+const DATA_SIZE: usize = 40;
+
+/// A packet, its probe data not yet interpreted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Packet<'a> {
+    /// Major and minor.
+    pub version: (u8, u8),
+    /// Probe type.
+    pub uuid: Uuid,
+    /// Time of the sample: seconds.
+    pub seconds: u32,
+    /// Time of the sample: microseconds.
+    pub microseconds: u32,
+    /// Sequence number; wraps.
+    pub sequence: u32,
+    /// Probe state.
+    pub state: u16,
+    /// Instance name.
+    pub instance: &'a str,
+    /// The metrics, CDR-encoded; 8-aligned within the packet.
+    pub data: &'a [u8],
+}
+
+/// Why bytes are no packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PacketError {
+    /// Not an EISA packet at all.
+    #[error("the packet begins with {0:?}, not with EISA")]
+    Magic([u8; 4]),
+    /// A version other than 1.0 and 1.1.
+    #[error("EISA version {0}.{1}, where 1.0 and 1.1 are known")]
+    Version(u8, u8),
+    /// Truncated, or a field breaks its rules.
+    #[error("{0}")]
+    Malformed(#[from] Malformed),
+    /// The packet goes on behind its data.
+    #[error("{0} bytes behind the probe data")]
+    Leftover(usize),
+}
+
+impl<'a> Packet<'a> {
+    /// Reads a packet; all of `bytes` must belong to it.
+    pub fn decode(bytes: &'a [u8], order: ByteOrder) -> Result<Self, PacketError> {
+        let mut reader = CdrReader::new(bytes, 0, order);
+        let magic = reader.bytes.array()?;
+        if magic != MAGIC {
+            return Err(PacketError::Magic(magic));
+        }
+        let [major, minor] = reader.bytes.array()?;
+        if major != 1 || minor > 1 {
+            return Err(PacketError::Version(major, minor));
+        }
+        let uuid = Uuid::from_fields(reader.u32()?, reader.u16()?, reader.u16()?, &reader.bytes.array()?);
+        let (seconds, microseconds, sequence, state) =
+            (reader.u32()?, reader.u32()?, reader.u32()?, reader.u16()?);
+        let data_size = reader.u32()?;
+        let instance = reader.string()?;
+        reader.bytes.align(DATA_ALIGNMENT)?;
+        let data = reader.bytes.take(usize::try_from(data_size).unwrap_or(usize::MAX))?;
+        match reader.bytes.left() {
+            0 => Ok(Self {
+                version: (major, minor),
+                uuid,
+                seconds,
+                microseconds,
+                sequence,
+                state,
+                instance,
+                data,
+            }),
+            left => Err(PacketError::Leftover(left)),
+        }
+    }
+
+    /// Appends the packet to `out`, padding zeroed.
+    pub fn encode(&self, order: ByteOrder, out: &mut Vec<u8>) {
+        let mut writer = Writer::new(out, order);
+        self.write_head(&mut writer);
+        writer.octets(self.data);
+        writer.patch_u32(DATA_SIZE, u32::try_from(self.data.len()).unwrap_or(u32::MAX));
+    }
+
+    fn write_head(&self, writer: &mut Writer<'_>) {
+        writer.octets(&MAGIC);
+        writer.octets(&[self.version.0, self.version.1]);
+        let (low, mid, high, rest) = self.uuid.as_fields();
+        writer.number(low.to_le_bytes());
+        writer.number(mid.to_le_bytes());
+        writer.number(high.to_le_bytes());
+        writer.octets(rest);
+        writer.number(self.seconds.to_le_bytes());
+        writer.number(self.microseconds.to_le_bytes());
+        writer.number(self.sequence.to_le_bytes());
+        writer.number(self.state.to_le_bytes());
+        writer.number(0_u32.to_le_bytes()); // data size, patched when it is known
+        writer.string(self.instance);
+        writer.align(DATA_ALIGNMENT);
+    }
+}
+
+/// Appends one sample of a batch as a packet, little-endian as on the web door.
+pub fn write_sample(probe_type: &ProbeType, instance: &str, state: u16, sample: &Sample, out: &mut Vec<u8>) {
+    let packet = Packet {
+        version: VERSION,
+        uuid: probe_type.uuid,
+        seconds: (sample.time / 1_000_000_000) as u32,
+        microseconds: (sample.time / 1_000 % 1_000_000) as u32,
+        sequence: sample.sequence as u32,
+        state,
+        // CDR strings end at their NUL.
+        instance: instance.split('\0').next().unwrap_or_default(),
+        data: &[],
+    };
+    let mut writer = Writer::new(out, ByteOrder::Little);
+    packet.write_head(&mut writer);
+    let start = writer.at();
+    write_members(&probe_type.metrics, &sample.values, &mut writer);
+    let size = writer.at() - start;
+    writer.patch_u32(DATA_SIZE, u32::try_from(size).unwrap_or(u32::MAX));
+}
+
+/// A packet's probe data by its schema.
+pub fn read_metrics(
+    probe_type: &ProbeType,
+    data: &[u8],
+    order: ByteOrder,
+) -> Result<Vec<Value>, PacketError> {
+    let mut reader = CdrReader::new(data, 0, order);
+    let values = read_members(&probe_type.metrics, &mut reader)?;
+    match reader.bytes.left() {
+        0 => Ok(values),
+        left => Err(PacketError::Leftover(left)),
+    }
+}
+
+fn write_members(members: &[Metric], values: &[Value], to: &mut Writer<'_>) {
+    members.iter().zip(values).for_each(|(member, value)| write_value(&member.kind, value, to));
+}
+
+fn write_value(kind: &MetricType, value: &Value, to: &mut Writer<'_>) {
+    match (value, kind) {
+        (Value::Int(value), _) => write_integer(kind, *value as u64, to),
+        (Value::Uint(value), _) => write_integer(kind, *value, to),
+        (Value::Real32(value), _) => to.number(value.to_le_bytes()),
+        (Value::Real64(value), _) => to.number(value.to_le_bytes()),
+        (Value::Boolean(value), _) => to.octets(&[u8::from(*value)]),
+        (Value::String(text), _) => to.string(text),
+        (Value::Vector(elements), MetricType::Vector(element)) => {
+            to.number(u32::try_from(elements.len()).unwrap_or(u32::MAX).to_le_bytes());
+            elements.iter().for_each(|value| write_value(element, value, to));
+        }
+        (Value::Struct(members), MetricType::Struct(of)) => write_members(&of.members, members, to),
+        (Value::Vector(_) | Value::Struct(_), _) => {}
+    }
+}
+
+fn write_integer(kind: &MetricType, value: u64, to: &mut Writer<'_>) {
+    match kind.fixed_width() {
+        Some(1) => to.number([value as u8]),
+        Some(2) => to.number((value as u16).to_le_bytes()),
+        Some(4) => to.number((value as u32).to_le_bytes()),
+        _ => to.number(value.to_le_bytes()),
+    }
+}
+
+fn read_members(members: &[Metric], from: &mut CdrReader<'_>) -> Result<Vec<Value>, Malformed> {
+    members.iter().map(|member| read_value(&member.kind, from)).collect()
+}
+
+fn read_value(kind: &MetricType, from: &mut CdrReader<'_>) -> Result<Value, Malformed> {
+    Ok(match kind {
+        MetricType::Int8 => Value::Int(i8::from_le_bytes(from.number()?).into()),
+        MetricType::Int16 => Value::Int(i16::from_le_bytes(from.number()?).into()),
+        MetricType::Int32 => Value::Int(i32::from_le_bytes(from.number()?).into()),
+        MetricType::Int64 => Value::Int(i64::from_le_bytes(from.number()?)),
+        MetricType::Uint8 => Value::Uint(u8::from_le_bytes(from.number()?).into()),
+        MetricType::Uint16 => Value::Uint(from.u16()?.into()),
+        MetricType::Uint32 => Value::Uint(from.u32()?.into()),
+        MetricType::Uint64 => Value::Uint(u64::from_le_bytes(from.number()?)),
+        MetricType::Real32 => Value::Real32(f32::from_le_bytes(from.number()?)),
+        MetricType::Real64 => Value::Real64(f64::from_le_bytes(from.number()?)),
+        MetricType::Boolean => Value::Boolean(from.bytes.boolean()?),
+        MetricType::String => Value::String(String::from(from.string()?)),
+        MetricType::Vector(element) => {
+            let at = from.bytes.at();
+            let count = from.u32()? as usize;
+            if count > from.bytes.left() {
+                return Err(Malformed::Elements { at });
+            }
+            Value::Vector((0..count).map(|_| read_value(element, from)).collect::<Result<_, _>>()?)
+        }
+        MetricType::Struct(of) => Value::Struct(read_members(&of.members, from)?),
+    })
+}

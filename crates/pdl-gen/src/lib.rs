@@ -1,1 +1,5 @@
-//! To be filled.
+//! Back ends of the Probe Definition Language: from its [`oasis_pdl::Model`] to code and schemas. One file a target.
+
+pub mod build;
+pub mod json_schema;
+pub mod rust;

@@ -1,1 +1,29 @@
-//! To be filled.
+//! The Probe Definition Language: what to measure, written down once.
+//!
+//! Text becomes a [`Model`] in four steps, each a file: tokens (`lexer`), declarations ([`ast`], `parser`), files and includes
+//! ([`compile`]), names looked up (`names`). Nothing stops at the first error: a [`Report`] has all [`Diagnostic`]s and as much of
+//! the model as could be understood. The compiler opens files only through its [`Loader`].
+//!
+//! ```
+//! use std::{collections::HashMap, path::PathBuf};
+//!
+//! let text = "[uuid(0f3c7d52-9c7e-4a57-8a9f-62c1f1b8c7aa)] probe Engine { real64 rpm; };";
+//! let files = HashMap::from([(PathBuf::from("engine.pdl"), text.to_owned())]);
+//! let report = oasis_pdl::compile(&["engine.pdl".into()], &[], &files);
+//! assert!(report.is_ok());
+//! assert_eq!(report.model.probes[0].metrics[0].name, "rpm");
+//! ```
+
+pub mod ast;
+mod compile;
+mod diagnostic;
+mod lexer;
+pub mod model;
+mod names;
+mod parser;
+mod source;
+
+pub use compile::{Report, compile};
+pub use diagnostic::{Code, Diagnostic};
+pub use model::Model;
+pub use source::{Disk, FileId, Loader, Sources, Span};

@@ -1,0 +1,68 @@
+//! The schema that travels with registration.
+
+use oasis_pdl::{
+    Model,
+    model::{self, Simple, Type},
+};
+use oasis_wire::schema::{Behaviour, Metric, MetricType, ProbeType, StructType};
+
+/// The schema of a probe; none for an abstract one, which never sends samples.
+pub fn schema(model: &Model, probe: &model::Probe) -> Option<ProbeType> {
+    Some(ProbeType {
+        name: probe.name.clone(),
+        uuid: probe.uuid.filter(|_| !probe.is_abstract)?,
+        version: probe.version.clone(),
+        doc: probe.doc.clone(),
+        metrics: metrics(model, &probe.metrics),
+    })
+}
+
+fn metrics(model: &Model, metrics: &[model::Metric]) -> Vec<Metric> {
+    let metric = |metric: &model::Metric| Metric {
+        name: metric.name.clone(),
+        kind: kind(model, &metric.kind),
+        doc: metric.doc.clone(),
+        unit: metric.unit.clone(),
+        behaviour: metric.behaviour.map(behaviour),
+        label: metric.label.clone(),
+    };
+    metrics.iter().map(metric).collect()
+}
+
+fn kind(model: &Model, of: &Type) -> MetricType {
+    match of {
+        Type::Simple(simple) => self::simple(*simple),
+        Type::Vector(element) => MetricType::Vector(Box::new(kind(model, element))),
+        Type::Struct(name) => {
+            let declared = model.structs.iter().find(|declared| declared.name == *name);
+            let members = declared.map_or(&[][..], |declared| &declared.members);
+            MetricType::Struct(StructType { name: name.clone(), members: metrics(model, members) })
+        }
+    }
+}
+
+fn simple(simple: Simple) -> MetricType {
+    match simple {
+        Simple::Int8 => MetricType::Int8,
+        Simple::Int16 => MetricType::Int16,
+        Simple::Int32 => MetricType::Int32,
+        Simple::Int64 => MetricType::Int64,
+        Simple::Uint8 => MetricType::Uint8,
+        Simple::Uint16 => MetricType::Uint16,
+        Simple::Uint32 => MetricType::Uint32,
+        Simple::Uint64 => MetricType::Uint64,
+        Simple::Real32 => MetricType::Real32,
+        Simple::Real64 => MetricType::Real64,
+        Simple::Boolean => MetricType::Boolean,
+        Simple::String => MetricType::String,
+    }
+}
+
+fn behaviour(behaviour: model::Behaviour) -> Behaviour {
+    match behaviour {
+        model::Behaviour::Counter => Behaviour::Counter,
+        model::Behaviour::Gauge => Behaviour::Gauge,
+        model::Behaviour::State => Behaviour::State,
+        model::Behaviour::Event => Behaviour::Event,
+    }
+}

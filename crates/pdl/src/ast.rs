@@ -1,0 +1,113 @@
+//! What a file says, before names are looked up.
+
+use crate::source::Span;
+use uuid::Uuid;
+
+/// A name and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Name {
+    /// The name.
+    pub text: String,
+    /// Its place.
+    pub span: Span,
+}
+
+/// A scoped name as written: `Port`, `System::Port`, `::OASIS::System::Port`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Path {
+    /// Whether it starts at the root.
+    pub rooted: bool,
+    /// Its names.
+    pub names: Vec<Name>,
+    /// All of it.
+    pub span: Span,
+}
+
+/// One file.
+#[derive(Debug, Clone, Default)]
+pub struct File {
+    /// `#include "path"`.
+    pub includes: Vec<Name>,
+    /// Modules, structs, enums, probes.
+    pub declarations: Vec<Declaration>,
+}
+
+/// A declaration.
+#[derive(Debug, Clone)]
+pub enum Declaration {
+    /// `module Name { … }`
+    Module(Module),
+    /// `struct Name { … };`
+    Struct(Struct),
+    /// `probe Name : Base { … };`
+    Probe(Probe),
+}
+
+/// A module, or one more piece of it.
+#[derive(Debug, Clone)]
+pub struct Module {
+    /// Its name.
+    pub name: Name,
+    /// What it contains.
+    pub declarations: Vec<Declaration>,
+}
+
+/// A struct.
+#[derive(Debug, Clone)]
+pub struct Struct {
+    /// Its name.
+    pub name: Name,
+    /// Documentation.
+    pub doc: Option<String>,
+    /// Its members.
+    pub members: Vec<Metric>,
+}
+
+/// A probe.
+#[derive(Debug, Clone)]
+pub struct Probe {
+    /// Its name.
+    pub name: Name,
+    /// Documentation.
+    pub doc: Option<String>,
+    /// Whether it only serves as a base.
+    pub is_abstract: bool,
+    /// Its identity.
+    pub uuid: Option<(Uuid, Span)>,
+    /// `major.minor`.
+    pub version: Option<String>,
+    /// What it inherits from.
+    pub base: Option<Path>,
+    /// Its own metrics.
+    pub metrics: Vec<Metric>,
+}
+
+/// A metric of a probe or a member of a struct.
+#[derive(Debug, Clone)]
+pub struct Metric {
+    /// Its name.
+    pub name: Name,
+    /// Its type.
+    pub kind: Type,
+    /// Documentation.
+    pub doc: Option<String>,
+    /// UCUM unit.
+    pub unit: Option<String>,
+    /// `counter`, `gauge`, `state`, `event`.
+    pub behaviour: Option<Behaviour>,
+    /// Name for people.
+    pub label: Option<String>,
+}
+
+pub use crate::model::{Behaviour, Simple};
+
+/// A type as written.
+#[derive(Debug, Clone)]
+pub enum Type {
+    /// A simple type.
+    Simple(Simple),
+    /// `vector<T>`.
+    Vector(Box<Type>),
+    /// A named type.
+    Named(Path),
+}

@@ -1,0 +1,137 @@
+//! Files and what they include, to one model.
+
+use crate::{
+    ast::File,
+    diagnostic::{Code, Diagnostic},
+    model::Model,
+    names, parser,
+    source::{FileId, Loader, Sources, Span, normalised},
+};
+use std::path::{Path, PathBuf};
+
+/// Deepest chain of includes.
+const MAX_INCLUDES: usize = 64;
+
+/// What came of a compilation.
+#[derive(Debug)]
+pub struct Report {
+    /// All that was declared, as far as it could be understood.
+    pub model: Model,
+    /// What is wrong, in the order of the text.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The texts.
+    pub sources: Sources,
+}
+
+impl Report {
+    /// Whether nothing is wrong.
+    pub fn is_ok(&self) -> bool {
+        self.diagnostics.is_empty()
+    }
+
+    /// All diagnostics as people read them.
+    pub fn render(&self, colours: bool) -> String {
+        let rendered = self.diagnostics.iter().map(|diagnostic| diagnostic.render(&self.sources, colours));
+        rendered.collect::<Vec<_>>().join("\n\n")
+    }
+}
+
+/// Compiles files and all that they include. Includes are looked for beside the file that includes them, then in `include_dirs`.
+pub fn compile(paths: &[PathBuf], include_dirs: &[PathBuf], loader: &dyn Loader) -> Report {
+    let mut compilation = Compilation {
+        loader,
+        include_dirs,
+        sources: Sources::default(),
+        files: Vec::new(),
+        open: Vec::new(),
+        wrong: Vec::new(),
+    };
+    for path in paths {
+        compilation.root(path);
+    }
+    let mut wrong = compilation.wrong;
+    let model = names::resolve(compilation.files.iter(), &mut wrong);
+    wrong.sort_by_key(|diagnostic| diagnostic.place.map(|place| (place.file, place.start)));
+    Report { model, diagnostics: wrong, sources: compilation.sources }
+}
+
+struct Compilation<'a> {
+    loader: &'a dyn Loader,
+    include_dirs: &'a [PathBuf],
+    sources: Sources,
+    /// Parsed files, included ones before those that include them.
+    files: Vec<File>,
+    /// The chain of includes that leads here.
+    open: Vec<FileId>,
+    wrong: Vec<Diagnostic>,
+}
+
+impl Compilation<'_> {
+    fn root(&mut self, path: &Path) {
+        let path = normalised(path);
+        if self.sources.find(&path).is_some() {
+            return;
+        }
+        match self.loader.load(&path) {
+            Ok(text) => self.file(path, text),
+            Err(error) => self.wrong.push(Diagnostic {
+                code: Code::UnreadableFile,
+                message: format!("cannot read {}: {error}", path.display()),
+                place: None,
+                label: String::new(),
+                related: Vec::new(),
+                note: None,
+                help: None,
+            }),
+        }
+    }
+
+    fn file(&mut self, path: PathBuf, text: String) {
+        let id = self.sources.add(path, text);
+        let (parsed, wrong) = parser::parse(id, self.sources.text(id));
+        self.wrong.extend(wrong);
+        self.open.push(id);
+        for include in &parsed.includes {
+            self.include(id, &include.text, include.span);
+        }
+        self.open.pop();
+        self.files.push(parsed);
+    }
+
+    fn include(&mut self, from: FileId, wanted: &str, span: Span) {
+        let beside = self.sources.path(from).parent().unwrap_or(Path::new("")).to_owned();
+        let places: Vec<PathBuf> =
+            [&beside].into_iter().chain(self.include_dirs).map(|dir| normalised(&dir.join(wanted))).collect();
+        if let Some(known) = places.iter().find_map(|path| self.sources.find(path)) {
+            if self.open.contains(&known) {
+                let message = format!("{wanted:?} is included by itself");
+                let diagnostic =
+                    Diagnostic::new(Code::IncludeCycle, span, message, "leads back to where it began");
+                self.wrong.push(diagnostic.note(self.chain(known)));
+            }
+            return;
+        }
+        if self.open.len() >= MAX_INCLUDES {
+            let message = format!("includes nest deeper than {MAX_INCLUDES}");
+            self.wrong.push(Diagnostic::new(Code::TooDeep, span, message, "one too many"));
+            return;
+        }
+        for path in &places {
+            if let Ok(text) = self.loader.load(path) {
+                return self.file(path.clone(), text);
+            }
+        }
+        let looked = places.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
+        let diagnostic =
+            Diagnostic::new(Code::IncludeNotFound, span, format!("cannot read {wanted:?}"), "not found");
+        self.wrong.push(diagnostic.note(format!("looked for {looked}")).help("add its folder with -I"));
+    }
+
+    fn chain(&self, back_to: FileId) -> String {
+        let cycle = self.open.iter().skip_while(|&&file| file != back_to).chain([&back_to]);
+        cycle
+            .map(|&file| self.sources.path(file).display().to_string())
+            .collect::<Vec<_>>()
+            .join(" includes ")
+    }
+}

@@ -1,0 +1,168 @@
+//! What is wrong with a file: code, message, place, and what to do.
+
+use crate::source::{Sources, Span};
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use serde_json::json;
+
+/// Every diagnostic's stable code; `docs/reference/pdl-errors.md` has an example of each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum Code {
+    UnexpectedToken,
+    UnknownCharacter,
+    Unterminated,
+    BadUuid,
+    BadVersion,
+    UnknownAttribute,
+    RepeatedAttribute,
+    BadAttribute,
+    MissingUuid,
+    UnknownName,
+    WrongKind,
+    DuplicateName,
+    DuplicateUuid,
+    InheritanceCycle,
+    StructCycle,
+    IncludeNotFound,
+    IncludeCycle,
+    TooDeep,
+    EmptyFile,
+    UnreadableFile,
+    TooManyMetrics,
+}
+
+impl Code {
+    /// `E0001` and so on.
+    pub fn name(self) -> String {
+        format!("E{:04}", self as u16 + 1)
+    }
+}
+
+/// One thing that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Which kind of thing.
+    pub code: Code,
+    /// In one sentence.
+    pub message: String,
+    /// Where, if anywhere in a text.
+    pub place: Option<Span>,
+    /// What is said at the place.
+    pub label: String,
+    /// Other places that matter.
+    pub related: Vec<(Span, String)>,
+    /// What the rule is.
+    pub note: Option<String>,
+    /// What to do.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    pub(crate) fn new(code: Code, place: Span, message: impl Into<String>, label: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            place: Some(place),
+            label: label.into(),
+            related: Vec::new(),
+            note: None,
+            help: None,
+        }
+    }
+
+    pub(crate) fn related(mut self, place: Span, label: impl Into<String>) -> Self {
+        self.related.push((place, label.into()));
+        self
+    }
+
+    pub(crate) fn note(mut self, note: impl Into<String>) -> Self {
+        self.note = Some(note.into());
+        self
+    }
+
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// As people read it: message, the text with the place marked, note and help.
+    pub fn render(&self, sources: &Sources, colours: bool) -> String {
+        let code = self.code.name();
+        let title = Level::ERROR.primary_title(&self.message).id(&code);
+        let mut files: Vec<_> = self
+            .place
+            .iter()
+            .chain(self.related.iter().map(|(place, _)| place))
+            .map(|span| span.file)
+            .collect();
+        files.dedup();
+        let mut group = Group::with_title(title);
+        for file in files {
+            let path = sources.path(file).to_string_lossy();
+            let mut snippet = Snippet::source(sources.text(file)).path(path.into_owned());
+            if let Some(place) = self.place.filter(|place| place.file == file) {
+                snippet = snippet
+                    .annotation(AnnotationKind::Primary.span(place.start..place.end).label(&self.label));
+            }
+            for (place, label) in self.related.iter().filter(|(place, _)| place.file == file) {
+                snippet =
+                    snippet.annotation(AnnotationKind::Context.span(place.start..place.end).label(label));
+            }
+            group = group.element(snippet);
+        }
+        if let Some(note) = &self.note {
+            group = group.element(Level::NOTE.message(note));
+        }
+        if let Some(help) = &self.help {
+            group = group.element(Level::HELP.message(help));
+        }
+        let renderer = if colours { Renderer::styled() } else { Renderer::plain() };
+        renderer.render(&[group])
+    }
+
+    /// As programs read it: one object, lines and columns from 1.
+    pub fn to_json(&self, sources: &Sources) -> serde_json::Value {
+        let place = |span: Span, label: &str| {
+            let (line, column) = sources.line_and_column(span);
+            let (end_line, end_column) = sources.line_and_column(Span { start: span.end, ..span });
+            json!({
+                "file": sources.path(span.file).to_string_lossy(), "line": line, "column": column,
+                "end_line": end_line, "end_column": end_column, "label": label,
+            })
+        };
+        json!({
+            "severity": "error",
+            "code": self.code.name(),
+            "message": self.message,
+            "place": self.place.map(|span| place(span, &self.label)),
+            "related": self.related.iter().map(|(span, label)| place(*span, label)).collect::<Vec<_>>(),
+            "note": self.note,
+            "help": self.help,
+        })
+    }
+}
+
+/// The known name most like `wanted`, if one is like it at all.
+pub(crate) fn nearest<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = wanted.chars().count().div_ceil(3).min(wanted.chars().count().saturating_sub(1));
+    known
+        .map(|name| (distance(wanted, name), name))
+        .filter(|&(distance, _)| distance <= limit)
+        .min()
+        .map(|(_, name)| name)
+}
+
+/// Levenshtein distance, case aside.
+fn distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.to_lowercase().chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, a) in left.to_lowercase().chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, b) in right.iter().enumerate() {
+            let replaced = diagonal + usize::from(a != *b);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[right.len()]
+}

@@ -1,0 +1,152 @@
+//! Text to tokens. Blanks and comments vanish, except `///` documentation.
+
+use crate::{
+    diagnostic::{Code, Diagnostic},
+    source::{FileId, Span},
+};
+use logos::{Lexer, Logos, Skip};
+use std::fmt;
+
+/// A token's kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Logos)]
+#[logos(skip r"[ \t\r\n\f\u{feff}]+")]
+#[logos(error = LexError)]
+#[allow(missing_docs)]
+pub enum Token {
+    #[regex(r"///[^\n]*", priority = 10, allow_greedy = true)]
+    Doc,
+    #[regex(r"//[^\n]*", logos::skip, allow_greedy = true)]
+    #[token("/*", block_comment)]
+    Comment,
+    #[regex(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}", priority = 20)]
+    Uuid,
+    #[regex(r"[A-Za-z][A-Za-z0-9_]*")]
+    Name,
+    #[regex(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", priority = 5)]
+    Number,
+    #[regex(r#""[^"\n]*""#)]
+    Text,
+    #[token("{")]
+    BraceOpen,
+    #[token("}")]
+    BraceClose,
+    #[token("(")]
+    ParenOpen,
+    #[token(")")]
+    ParenClose,
+    #[token("[")]
+    BracketOpen,
+    #[token("]")]
+    BracketClose,
+    #[token("<")]
+    AngleOpen,
+    #[token(">")]
+    AngleClose,
+    #[token(";")]
+    Semicolon,
+    #[token(",")]
+    Comma,
+    #[token("::")]
+    Scope,
+    #[token(":")]
+    Colon,
+    #[token("=")]
+    Equals,
+    #[token("#")]
+    Hash,
+    End,
+}
+
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Doc | Self::Comment => "a comment",
+            Self::Uuid => "a UUID",
+            Self::Name => "a name",
+            Self::Number => "a number",
+            Self::Text => "a text in quotes",
+            Self::BraceOpen => "`{`",
+            Self::BraceClose => "`}`",
+            Self::ParenOpen => "`(`",
+            Self::ParenClose => "`)`",
+            Self::BracketOpen => "`[`",
+            Self::BracketClose => "`]`",
+            Self::AngleOpen => "`<`",
+            Self::AngleClose => "`>`",
+            Self::Semicolon => "`;`",
+            Self::Comma => "`,`",
+            Self::Scope => "`::`",
+            Self::Colon => "`:`",
+            Self::Equals => "`=`",
+            Self::Hash => "`#`",
+            Self::End => "the end of the file",
+        })
+    }
+}
+
+/// Why no token begins here.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LexError {
+    /// A character that the language does not use.
+    #[default]
+    Character,
+    /// A comment without its end.
+    Unterminated,
+}
+
+fn block_comment(lexer: &mut Lexer<'_, Token>) -> Result<Skip, LexError> {
+    match lexer.remainder().find("*/") {
+        Some(end) => {
+            lexer.bump(end + 2);
+            Ok(Skip)
+        }
+        None => {
+            lexer.bump(lexer.remainder().len());
+            Err(LexError::Unterminated)
+        }
+    }
+}
+
+/// All tokens of a text, the last one [`Token::End`], and what could not be read.
+pub fn lex(file: FileId, text: &str) -> (Vec<(Token, Span)>, Vec<Diagnostic>) {
+    let mut tokens = Vec::new();
+    let mut wrong: Vec<Diagnostic> = Vec::new();
+    for (token, range) in Token::lexer(text).spanned() {
+        let span = Span::new(file, range);
+        match token {
+            Ok(token) => tokens.push((token, span)),
+            Err(LexError::Unterminated) => {
+                let place = Span { end: span.start + 2, ..span };
+                wrong.push(
+                    Diagnostic::new(Code::Unterminated, place, "this comment has no end", "begins here")
+                        .help("close it with `*/`"),
+                );
+            }
+            Err(LexError::Character) => unknown_character(span, text, &mut wrong),
+        }
+    }
+    tokens.push((Token::End, Span::new(file, text.len()..text.len())));
+    (tokens, wrong)
+}
+
+/// One diagnostic for a run of them.
+fn unknown_character(span: Span, text: &str, wrong: &mut Vec<Diagnostic>) {
+    if let Some(last) = wrong.last_mut()
+        && last.code == Code::UnknownCharacter
+        && let Some(place) = &mut last.place
+        && place.end == span.start
+    {
+        place.end = span.end;
+        return;
+    }
+    let character = &text[span.start..span.end];
+    if character.starts_with('"') {
+        let message = "this text has no closing quote on its line";
+        wrong.push(
+            Diagnostic::new(Code::Unterminated, span, message, "begins here").help("close it with `\"`"),
+        );
+        return;
+    }
+    let message = format!("PDL has no use for {character:?}");
+    wrong.push(Diagnostic::new(Code::UnknownCharacter, span, message, "not part of the language"));
+}

@@ -1,0 +1,122 @@
+//! What the files mean: every name looked up, every metric in its place.
+
+use uuid::Uuid;
+
+/// All that was declared.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Model {
+    /// Probes in declaration order, bases before those that inherit from them where the files say so.
+    pub probes: Vec<Probe>,
+    /// Structs in declaration order.
+    pub structs: Vec<Struct>,
+}
+
+/// A probe type.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Probe {
+    /// Scoped name, without a leading `::`.
+    pub name: String,
+    /// Documentation.
+    pub doc: Option<String>,
+    /// Whether it only serves as a base.
+    pub is_abstract: bool,
+    /// Its identity; every concrete probe has one.
+    pub uuid: Option<Uuid>,
+    /// `major.minor`, `1.0` when the file says nothing.
+    pub version: String,
+    /// Scoped name of the base.
+    pub base: Option<String>,
+    /// Its metrics in wire order: those of the bases first.
+    pub metrics: Vec<Metric>,
+}
+
+/// A struct.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Struct {
+    /// Scoped name.
+    pub name: String,
+    /// Documentation.
+    pub doc: Option<String>,
+    /// Its members in wire order.
+    pub members: Vec<Metric>,
+}
+
+/// A metric of a probe or a member of a struct.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Metric {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub kind: Type,
+    /// Documentation.
+    pub doc: Option<String>,
+    /// UCUM unit.
+    pub unit: Option<String>,
+    /// How it behaves over time.
+    pub behaviour: Option<Behaviour>,
+    /// Name for people.
+    pub label: Option<String>,
+}
+
+/// A type.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Type {
+    /// A simple type.
+    Simple(Simple),
+    /// `vector<T>`.
+    Vector(Box<Type>),
+    /// A struct, by its scoped name.
+    Struct(String),
+}
+
+/// The simple types.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Simple {
+    Int8,
+    Int16,
+    Int32,
+    Int64,
+    Uint8,
+    Uint16,
+    Uint32,
+    Uint64,
+    Real32,
+    Real64,
+    Boolean,
+    String,
+}
+
+impl Simple {
+    /// All of them, by their names in PDL.
+    pub const ALL: [(&'static str, Self); 12] = [
+        ("int8", Self::Int8),
+        ("int16", Self::Int16),
+        ("int32", Self::Int32),
+        ("int64", Self::Int64),
+        ("uint8", Self::Uint8),
+        ("uint16", Self::Uint16),
+        ("uint32", Self::Uint32),
+        ("uint64", Self::Uint64),
+        ("real32", Self::Real32),
+        ("real64", Self::Real64),
+        ("boolean", Self::Boolean),
+        ("string", Self::String),
+    ];
+}
+
+/// How a metric behaves over time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Behaviour {
+    Counter,
+    Gauge,
+    State,
+    Event,
+}
+
+impl Behaviour {
+    /// All of them, by their names in PDL.
+    pub const ALL: [(&'static str, Self); 4] =
+        [("counter", Self::Counter), ("gauge", Self::Gauge), ("state", Self::State), ("event", Self::Event)];
+}

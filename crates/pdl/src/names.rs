@@ -1,0 +1,335 @@
+//! Declarations to model: every name looked up from where it stands outwards, bases laid before what inherits from them.
+
+use crate::{
+    ast::{self, Declaration, File},
+    diagnostic::{Code, Diagnostic, nearest},
+    model::{Metric, Model, Probe, Struct, Type},
+    source::Span,
+};
+use std::collections::{BTreeMap, HashMap};
+use uuid::Uuid;
+
+/// Most metrics of a probe: a batch numbers its columns with 16 bits.
+const MAX_METRICS: usize = 65_534;
+
+#[derive(Clone, Copy)]
+enum Declared<'a> {
+    Module,
+    Struct(&'a ast::Struct),
+    Probe(&'a ast::Probe),
+}
+
+impl Declared<'_> {
+    fn noun(self) -> &'static str {
+        match self {
+            Self::Module => "module",
+            Self::Struct(_) => "struct",
+            Self::Probe(_) => "probe",
+        }
+    }
+}
+
+/// Looks up everything in the files, which come in the order of inclusion.
+pub fn resolve<'a>(files: impl Iterator<Item = &'a File>, wrong: &mut Vec<Diagnostic>) -> Model {
+    let mut names = Names { table: BTreeMap::new(), order: Vec::new(), wrong };
+    for file in files {
+        names.collect("", &file.declarations);
+    }
+    names.model()
+}
+
+struct Names<'a, 'w> {
+    /// By scoped name: what it is and where it was first declared.
+    table: BTreeMap<String, (Declared<'a>, Span)>,
+    /// Structs and probes in declaration order.
+    order: Vec<String>,
+    wrong: &'w mut Vec<Diagnostic>,
+}
+
+impl<'a> Names<'a, '_> {
+    fn collect(&mut self, scope: &str, declarations: &'a [Declaration]) {
+        for declaration in declarations {
+            let (name, declared) = match declaration {
+                Declaration::Module(module) => (&module.name, Declared::Module),
+                Declaration::Struct(declared) => (&declared.name, Declared::Struct(declared)),
+                Declaration::Probe(probe) => (&probe.name, Declared::Probe(probe)),
+            };
+            let scoped = join(scope, &name.text);
+            self.declare(scoped.clone(), name, declared);
+            if let Declaration::Module(module) = declaration {
+                self.collect(&scoped, &module.declarations);
+            }
+        }
+    }
+
+    fn declare(&mut self, scoped: String, name: &ast::Name, declared: Declared<'a>) {
+        match self.table.get(&scoped) {
+            // Modules reopen.
+            Some((Declared::Module, _)) if matches!(declared, Declared::Module) => {}
+            Some((known, first)) => {
+                let message = format!("`{scoped}` is declared twice");
+                let label = format!("a {} of the same name", declared.noun());
+                let first_label = format!("the {} is declared here", known.noun());
+                self.wrong.push(
+                    Diagnostic::new(Code::DuplicateName, name.span, message, label)
+                        .related(*first, first_label),
+                );
+            }
+            None => {
+                if !matches!(declared, Declared::Module) {
+                    self.order.push(scoped.clone());
+                }
+                self.table.insert(scoped, (declared, name.span));
+            }
+        }
+    }
+
+    fn model(mut self) -> Model {
+        let mut model = Model::default();
+        let mut flattened = HashMap::new();
+        for scoped in self.order.clone() {
+            match self.table[&scoped].0 {
+                Declared::Struct(declared) => {
+                    let members = self.metrics(&scoped, &declared.members);
+                    self.check_names(&declared.members, &[]);
+                    model.structs.push(Struct { name: scoped, doc: declared.doc.clone(), members });
+                }
+                Declared::Probe(probe) => model.probes.push(self.probe(&scoped, probe, &mut flattened)),
+                Declared::Module => {}
+            }
+        }
+        self.check_struct_cycles(&model);
+        self.check_uuids(&model);
+        model
+    }
+
+    fn probe(
+        &mut self,
+        scoped: &str,
+        probe: &'a ast::Probe,
+        flattened: &mut HashMap<String, Vec<Metric>>,
+    ) -> Probe {
+        let base = probe.base.as_ref().and_then(|path| self.base(scoped, path));
+        let metrics = self.flatten(scoped, flattened);
+        if metrics.len() > MAX_METRICS {
+            let message =
+                format!("probe `{scoped}` has {} metrics, {MAX_METRICS} are allowed", metrics.len());
+            self.wrong.push(Diagnostic::new(
+                Code::TooManyMetrics,
+                probe.name.span,
+                message,
+                "too many metrics",
+            ));
+        }
+        Probe {
+            name: scoped.into(),
+            doc: probe.doc.clone(),
+            is_abstract: probe.is_abstract,
+            uuid: probe.uuid.map(|(uuid, _)| uuid),
+            version: probe.version.clone().unwrap_or_else(|| "1.0".into()),
+            base,
+            metrics,
+        }
+    }
+
+    /// The metrics of a probe and of all its bases, the farthest base first. A chain is walked, not recursed, so that its length does not matter.
+    fn flatten(&mut self, scoped: &str, flattened: &mut HashMap<String, Vec<Metric>>) -> Vec<Metric> {
+        let mut chain: Vec<(String, &'a ast::Probe)> = Vec::new();
+        let mut next = Some(scoped.to_owned());
+        let mut metrics = Vec::new();
+        while let Some(name) = next.take() {
+            if let Some(known) = flattened.get(&name) {
+                metrics = known.clone();
+                break;
+            }
+            let Some(&(Declared::Probe(probe), span)) = self.table.get(&name) else { break };
+            if chain.iter().any(|(seen, _)| *seen == name) {
+                if chain[0].0 == name {
+                    let label = if chain.len() == 1 {
+                        "inherits from itself".into()
+                    } else {
+                        format!("inherits from itself over {} probes", chain.len() - 1)
+                    };
+                    self.wrong.push(Diagnostic::new(
+                        Code::InheritanceCycle,
+                        span,
+                        format!("probe `{name}` is its own base"),
+                        label,
+                    ));
+                }
+                break;
+            }
+            chain.push((name.clone(), probe));
+            next = probe.base.as_ref().and_then(|path| self.lookup(&name, path));
+        }
+        for (name, probe) in chain.into_iter().rev() {
+            self.check_names(&probe.metrics, &metrics);
+            let own = self.metrics(&name, &probe.metrics);
+            metrics.extend(own);
+            flattened.insert(name, metrics.clone());
+        }
+        metrics
+    }
+
+    fn metrics(&mut self, scope: &str, metrics: &[ast::Metric]) -> Vec<Metric> {
+        let resolved = metrics.iter().filter_map(|metric| {
+            Some(Metric {
+                name: metric.name.text.clone(),
+                kind: self.kind(scope, &metric.kind)?,
+                doc: metric.doc.clone(),
+                unit: metric.unit.clone(),
+                behaviour: metric.behaviour,
+                label: metric.label.clone(),
+            })
+        });
+        resolved.collect()
+    }
+
+    fn kind(&mut self, scope: &str, kind: &ast::Type) -> Option<Type> {
+        match kind {
+            ast::Type::Simple(simple) => Some(Type::Simple(*simple)),
+            ast::Type::Vector(element) => Some(Type::Vector(Box::new(self.kind(scope, element)?))),
+            ast::Type::Named(path) => {
+                let Some(found) = self.lookup(scope, path) else {
+                    self.unknown(path, "type");
+                    return None;
+                };
+                match self.table[&found].0 {
+                    Declared::Struct(_) => Some(Type::Struct(found)),
+                    other => {
+                        self.wrong_kind(path, other, "a type");
+                        None
+                    }
+                }
+            }
+        }
+    }
+
+    fn base(&mut self, scoped: &str, path: &ast::Path) -> Option<String> {
+        let Some(found) = self.lookup(scoped, path) else {
+            self.unknown(path, "probe");
+            return None;
+        };
+        match self.table[&found].0 {
+            Declared::Probe(_) => Some(found),
+            other => {
+                self.wrong_kind(path, other, "a probe");
+                None
+            }
+        }
+    }
+
+    /// From the innermost scope outwards; a rooted path only at the root.
+    fn lookup(&self, scope: &str, path: &ast::Path) -> Option<String> {
+        let wanted = spelled(path);
+        let mut scope = if path.rooted { "" } else { scope };
+        loop {
+            let candidate = join(scope, &wanted);
+            if self.table.contains_key(&candidate) {
+                return Some(candidate);
+            }
+            if scope.is_empty() {
+                return None;
+            }
+            scope = scope.rsplit_once("::").map_or("", |(outer, _)| outer);
+        }
+    }
+
+    fn unknown(&mut self, path: &ast::Path, what: &str) {
+        let wanted = spelled(path);
+        let message = format!("there is no {what} `{wanted}`");
+        let mut diagnostic = Diagnostic::new(Code::UnknownName, path.span, message, "not declared");
+        let last = wanted.rsplit("::").next().unwrap_or_default();
+        let simple = crate::model::Simple::ALL.iter().map(|(name, _)| *name).filter(|_| what == "type");
+        let declared = self.order.iter().map(|scoped| scoped.rsplit("::").next().unwrap_or_default());
+        diagnostic.help =
+            nearest(last, simple.chain(declared)).map(|known| format!("did you mean `{known}`?"));
+        self.wrong.push(diagnostic);
+    }
+
+    fn wrong_kind(&mut self, path: &ast::Path, found: Declared<'_>, wanted: &str) {
+        let message = format!("`{}` is a {}, not {wanted}", spelled(path), found.noun());
+        self.wrong.push(Diagnostic::new(Code::WrongKind, path.span, message, format!("expected {wanted}")));
+    }
+
+    /// No metric may have the name of another one, inherited ones included.
+    fn check_names(&mut self, metrics: &[ast::Metric], inherited: &[Metric]) {
+        let mut seen: HashMap<&str, Option<Span>> =
+            inherited.iter().map(|metric| (metric.name.as_str(), None)).collect();
+        for metric in metrics {
+            let name = &metric.name;
+            let message = || format!("`{}` is declared twice", name.text);
+            match seen.insert(&name.text, Some(name.span)) {
+                None => {}
+                Some(Some(first)) => {
+                    let diagnostic = Diagnostic::new(Code::DuplicateName, name.span, message(), "again here");
+                    self.wrong.push(diagnostic.related(first, "first here"));
+                }
+                Some(None) => {
+                    let diagnostic = Diagnostic::new(
+                        Code::DuplicateName,
+                        name.span,
+                        message(),
+                        "the base probe has it already",
+                    );
+                    self.wrong.push(diagnostic);
+                }
+            }
+        }
+    }
+
+    /// A struct that contains itself, whether directly or in a vector, has no size and no end of nesting.
+    fn check_struct_cycles(&mut self, model: &Model) {
+        let structs: HashMap<&str, &Struct> =
+            model.structs.iter().map(|declared| (declared.name.as_str(), declared)).collect();
+        for declared in &model.structs {
+            let mut reached = vec![];
+            let mut open: Vec<&str> = uses(declared).collect();
+            while let Some(name) = open.pop() {
+                if name == declared.name {
+                    let span = self.table[name].1;
+                    let message = format!("struct `{name}` contains itself");
+                    self.wrong.push(Diagnostic::new(Code::StructCycle, span, message, "this struct"));
+                    break;
+                }
+                if !reached.contains(&name) {
+                    reached.push(name);
+                    open.extend(structs.get(name).into_iter().flat_map(|inner| uses(inner)));
+                }
+            }
+        }
+    }
+
+    fn check_uuids(&mut self, model: &Model) {
+        let mut seen: HashMap<Uuid, (&str, Span)> = HashMap::new();
+        for probe in &model.probes {
+            let Some(&(Declared::Probe(declared), _)) = self.table.get(&probe.name) else { continue };
+            let Some((uuid, span)) = declared.uuid else { continue };
+            if let Some((other, first)) = seen.insert(uuid, (&probe.name, span)) {
+                let message = format!("probes `{other}` and `{}` have the same UUID", probe.name);
+                let diagnostic = Diagnostic::new(Code::DuplicateUuid, span, message, "the same UUID");
+                let help = "give one of them a UUID of its own: `uuidgen` makes one";
+                self.wrong.push(diagnostic.related(first, format!("`{other}` has it")).help(help));
+            }
+        }
+    }
+}
+
+/// The structs that a struct's members are made of.
+fn uses(declared: &Struct) -> impl Iterator<Item = &str> {
+    declared.members.iter().filter_map(|member| {
+        let mut kind = &member.kind;
+        while let Type::Vector(element) = kind {
+            kind = element;
+        }
+        if let Type::Struct(name) = kind { Some(name.as_str()) } else { None }
+    })
+}
+
+fn join(scope: &str, name: &str) -> String {
+    if scope.is_empty() { name.into() } else { format!("{scope}::{name}") }
+}
+
+fn spelled(path: &ast::Path) -> String {
+    path.names.iter().map(|name| name.text.as_str()).collect::<Vec<_>>().join("::")
+}

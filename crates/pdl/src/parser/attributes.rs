@@ -1,0 +1,139 @@
+//! `[uuid(…); version(1.1)]` before probes, `[unit("By"); kind(gauge)]` before metrics: in any order, none of them twice.
+
+use super::{Parsed, Parser};
+use crate::{
+    ast::Behaviour,
+    diagnostic::{Code, Diagnostic, nearest},
+    lexer::Token,
+    source::Span,
+};
+use uuid::Uuid;
+
+const KNOWN: [&str; 5] = ["uuid", "version", "unit", "kind", "label"];
+
+/// What stood in the brackets.
+#[derive(Debug, Default)]
+pub struct Attributes {
+    pub uuid: Option<(Uuid, Span)>,
+    pub version: Option<String>,
+    pub unit: Option<String>,
+    pub behaviour: Option<Behaviour>,
+    pub label: Option<String>,
+    /// Each attribute and where it stands.
+    seen: Vec<(&'static str, Span)>,
+    /// One of them could not be read, so nothing can be said to be missing.
+    pub broken: bool,
+}
+
+impl Attributes {
+    pub fn is_empty(&self) -> bool {
+        self.seen.is_empty() && !self.broken
+    }
+
+    /// Reports those that a declaration of this kind cannot have.
+    pub fn only(&self, parser: &mut Parser<'_>, kind: &str, allowed: &[&str]) {
+        for &(name, span) in self.seen.iter().filter(|(name, _)| !allowed.contains(name)) {
+            let message = format!("a {kind} cannot have the attribute `{name}`");
+            let diagnostic = Diagnostic::new(Code::UnknownAttribute, span, message, "does not belong here");
+            let list = allowed.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            parser.report(match allowed {
+                [] => diagnostic,
+                _ => diagnostic.note(format!("a {kind} can have {list}")),
+            });
+        }
+    }
+
+    /// Reports all of them.
+    pub fn none_on(&self, parser: &mut Parser<'_>, kind: &str) {
+        self.only(parser, kind, &[]);
+    }
+}
+
+impl Parser<'_> {
+    pub(super) fn attributes(&mut self) -> Parsed<Attributes> {
+        let mut attributes = Attributes::default();
+        while self.eat(Token::BracketOpen) {
+            loop {
+                if self.eat(Token::BracketClose) {
+                    break;
+                }
+                if self.attribute(&mut attributes).is_err() {
+                    attributes.broken = true;
+                    self.skip_to_next_attribute();
+                }
+                if !self.eat(Token::Semicolon) {
+                    self.expect(Token::BracketClose, "behind the attributes")?;
+                    break;
+                }
+            }
+        }
+        Ok(attributes)
+    }
+
+    fn attribute(&mut self, attributes: &mut Attributes) -> Parsed<()> {
+        let name = self.name("an attribute")?;
+        let Some(known) = KNOWN.into_iter().find(|known| *known == name.text) else {
+            let message = format!("there is no attribute `{}`", name.text);
+            let mut diagnostic =
+                Diagnostic::new(Code::UnknownAttribute, name.span, message, "unknown attribute");
+            diagnostic.help =
+                nearest(&name.text, KNOWN.into_iter()).map(|known| format!("did you mean `{known}`?"));
+            return Err(self.report(diagnostic));
+        };
+        if let Some(&(_, first)) = attributes.seen.iter().find(|(seen, _)| *seen == known) {
+            let message = format!("the attribute `{known}` stands twice");
+            let diagnostic = Diagnostic::new(Code::RepeatedAttribute, name.span, message, "again here");
+            self.report(diagnostic.related(first, "first here"));
+        }
+        attributes.seen.push((known, name.span));
+        match known {
+            "uuid" => attributes.uuid = Some(self.parenthesised(Self::uuid)?),
+            "version" => attributes.version = Some(self.parenthesised(Self::version)?),
+            "unit" => attributes.unit = Some(self.parenthesised(Self::text)?),
+            "label" => attributes.label = Some(self.parenthesised(Self::text)?),
+            _ => attributes.behaviour = Some(self.parenthesised(Self::behaviour)?),
+        }
+        Ok(())
+    }
+
+    fn uuid(&mut self) -> Parsed<(Uuid, Span)> {
+        let span = self.span();
+        if self.peek() == Token::Uuid
+            && let Ok(uuid) = self.slice(span).parse()
+        {
+            self.advance();
+            return Ok((uuid, span));
+        }
+        let diagnostic = Diagnostic::new(Code::BadUuid, span, "this is no UUID", "expected a UUID");
+        let help = "a UUID has 8-4-4-4-12 hexadecimal digits: `uuidgen` makes one";
+        Err(self.report(diagnostic.help(help)))
+    }
+
+    fn text(&mut self) -> Parsed<String> {
+        if self.peek() != Token::Text {
+            return Err(self.unexpected("a text in quotes"));
+        }
+        let span = self.advance();
+        Ok(self.slice(span).trim_matches('"').to_owned())
+    }
+
+    fn behaviour(&mut self) -> Parsed<Behaviour> {
+        let word = self.word().to_owned();
+        if let Some((_, behaviour)) = Behaviour::ALL.into_iter().find(|(name, _)| *name == word) {
+            self.advance();
+            return Ok(behaviour);
+        }
+        let names = || Behaviour::ALL.into_iter().map(|(name, _)| name);
+        let message = format!("a metric's kind is one of {}", names().collect::<Vec<_>>().join(", "));
+        let mut diagnostic = Diagnostic::new(Code::BadAttribute, self.span(), message, "not a kind");
+        diagnostic.help = nearest(&word, names()).map(|known| format!("did you mean `{known}`?"));
+        Err(self.report(diagnostic))
+    }
+
+    /// What stands behind an attribute that made no sense is still read.
+    fn skip_to_next_attribute(&mut self) {
+        while !matches!(self.peek(), Token::Semicolon | Token::BracketClose | Token::BraceOpen | Token::End) {
+            self.advance();
+        }
+    }
+}

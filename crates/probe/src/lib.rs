@@ -1,1 +1,24 @@
-//! To be filled.
+//! What is linked into the watched application: probes, and the EI node that carries their samples to a DAC.
+//!
+//! A **probe** measures: either the node calls it at a rate ([`Probe`]), or the application flushes it whenever it has something to
+//! say ([`PushedProbe`]: wait-free, no allocation, no system call). A **node** ([`NodeBuilder`], [`Node`]) numbers the samples,
+//! packs them into native batches, keeps them until the DAC has them, and obeys commands. The types of samples are generated from PDL.
+//!
+//! In the order a sample passes: [`ring`] (pushed probes) or a schedule (periodic ones), the collector thread with an encoder for
+//! each instance, the spool, the shipper thread with its channel. Each buffer has a bound, and what does not fit is counted and told to the DAC.
+
+mod clock;
+mod collector;
+mod instance;
+mod node;
+mod outbox;
+mod ring;
+mod schedule;
+mod shipper;
+mod spool;
+
+pub use clock::now_ns;
+pub use node::{Node, NodeBuilder, NodeConfig, NodeError, Probe, host_name};
+pub use oasis_channel::tcp::TcpConnector;
+pub use oasis_wire::{quantity::Hertz, sample::Sample, value::RowWriter};
+pub use ring::PushedProbe;

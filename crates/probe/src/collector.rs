@@ -1,0 +1,80 @@
+//! The node's collector thread: calls the periodic probes, drains the rings, encodes batches, obeys commands.
+
+use crate::{instance::Instance, outbox::Outbox, spool::Spooled};
+use oasis_channel::{Command, Failure, NodeMessage, Outcome};
+use std::{
+    sync::{
+        Arc,
+        mpsc::{Receiver, RecvTimeoutError},
+    },
+    time::{Duration, Instant},
+};
+
+/// With nothing to do at all the collector still looks this often.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// What the collector is told by the other threads.
+#[derive(Debug)]
+pub enum Order {
+    /// A command from the DAC.
+    Command {
+        /// Its number.
+        id: u64,
+        /// Instance name.
+        instance: String,
+        /// What to do.
+        command: Command,
+    },
+    /// The node is ending.
+    Stop,
+}
+
+/// Runs until told to stop; everything taken is in the outbox then.
+pub fn run(mut instances: Vec<Instance>, orders: &Receiver<Order>, outbox: &Arc<Outbox>) {
+    let mut batches = Vec::new();
+    loop {
+        let now = Instant::now();
+        for instance in &mut instances {
+            instance.collect(now, &mut batches);
+            instance.flush_if_due(now, &mut batches);
+        }
+        if !batches.is_empty() {
+            deliver(&instances, &mut batches, outbox);
+        }
+        let wake = instances.iter().filter_map(|instance| instance.wake_at(now)).min().unwrap_or(now + IDLE);
+        match orders.recv_timeout(wake.saturating_duration_since(Instant::now())) {
+            Err(RecvTimeoutError::Timeout) => {}
+            Ok(Order::Command { id, instance, command }) => {
+                let outcome = obey(&mut instances, &instance, command, &mut batches);
+                deliver(&instances, &mut batches, outbox);
+                outbox.say(NodeMessage::Result { id, outcome });
+            }
+            Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    instances.iter_mut().for_each(|instance| instance.finish(&mut batches));
+    deliver(&instances, &mut batches, outbox);
+}
+
+fn obey(instances: &mut [Instance], name: &str, command: Command, batches: &mut Vec<Spooled>) -> Outcome {
+    let Some(instance) = instances.iter_mut().find(|instance| instance.name == name) else {
+        return Outcome::Failed(Failure::new(
+            "unknown_instance",
+            format!("this node has no instance {name:?}"),
+        ));
+    };
+    tracing::info!(instance = name, %command, "command");
+    match instance.command(command, Instant::now(), batches) {
+        Ok(state) => Outcome::Done(state),
+        Err(failure) => Outcome::Failed(failure),
+    }
+}
+
+fn deliver(instances: &[Instance], batches: &mut Vec<Spooled>, outbox: &Outbox) {
+    outbox.with(|held| {
+        for instance in instances {
+            held.progress[instance.index] = instance.progress();
+        }
+        batches.drain(..).for_each(|batch| held.spool.push(batch));
+    });
+}

@@ -1,0 +1,103 @@
+//! What lies between the node's threads: batches and messages to send, the state of the connection.
+
+use crate::spool::Spool;
+use oasis_channel::{Counters, Drops, InstanceState, NodeMessage};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+/// Answers to commands that may wait. The DAC never has more commands under way with one node.
+const MESSAGES: usize = 256;
+
+/// Shared by the collector (puts in), the shipper (takes out) and its listener (acknowledges).
+#[derive(Debug)]
+pub struct Outbox {
+    /// Guards everything below; held for moving a few pointers, never while encoding or writing.
+    held: Mutex<Held>,
+    changed: Condvar,
+}
+
+/// What the collector says of an instance.
+#[derive(Debug, Clone, Copy)]
+pub struct Progress {
+    /// Samples taken.
+    pub taken: u64,
+    /// Samples dropped by its ring.
+    pub dropped_ring: u64,
+    /// Rate and whether it runs.
+    pub state: InstanceState,
+}
+
+/// The contents.
+#[derive(Debug)]
+pub struct Held {
+    /// Batches.
+    pub spool: Spool,
+    /// Per instance, what the collector says of it.
+    pub progress: Vec<Progress>,
+    /// Answers to commands.
+    pub messages: VecDeque<NodeMessage>,
+    /// The listener found the connection ended.
+    pub broken: bool,
+    /// The node is ending: send what is there and stop.
+    pub closing: bool,
+    /// The shipper has ended.
+    pub ended: bool,
+}
+
+impl Held {
+    /// The ledger's view of this node.
+    pub fn counters(&self) -> Vec<Counters> {
+        let entry = |(instance, progress): (usize, &Progress)| {
+            let dropped = Drops { ring: progress.dropped_ring, spool: self.spool.dropped(instance) };
+            Some(Counters { topic: self.spool.topic(instance)?, taken: progress.taken, dropped })
+        };
+        self.progress.iter().enumerate().filter_map(entry).collect()
+    }
+}
+
+impl Outbox {
+    /// An empty outbox for instances in these states and at most `spool_bytes` of batches.
+    pub fn new(spool_bytes: usize, progress: Vec<Progress>) -> Arc<Self> {
+        let held = Held {
+            spool: Spool::new(spool_bytes, progress.len()),
+            progress,
+            messages: VecDeque::new(),
+            broken: false,
+            closing: false,
+            ended: false,
+        };
+        Arc::new(Self { held: Mutex::new(held), changed: Condvar::new() })
+    }
+
+    /// Looks or changes, and wakes whoever waits.
+    pub fn with<T>(&self, change: impl FnOnce(&mut Held) -> T) -> T {
+        let result = change(&mut self.held());
+        self.changed.notify_all();
+        result
+    }
+
+    /// Adds an answer.
+    pub fn say(&self, message: NodeMessage) {
+        self.with(|held| {
+            if held.messages.len() < MESSAGES {
+                held.messages.push_back(message);
+            }
+        });
+    }
+
+    /// Waits at most `timeout` until `ready`, and says whether it is.
+    pub fn wait(&self, timeout: Duration, ready: impl Fn(&Held) -> bool) -> (MutexGuard<'_, Held>, bool) {
+        let (held, waited) = self
+            .changed
+            .wait_timeout_while(self.held(), timeout, |held| !ready(held))
+            .unwrap_or_else(PoisonError::into_inner);
+        (held, !waited.timed_out())
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

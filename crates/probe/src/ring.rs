@@ -1,0 +1,210 @@
+//! The ring between a pushed probe and its node: wait-free on the probe's side, bounded, drops counted.
+//!
+//! The producer allocates nothing, takes no lock and makes no system call. Each sample gets its sequence number before the ring
+//! is asked for room, so a sample that finds it full leaves a hole in the numbers that the node sees and reports.
+
+use crate::clock::now_ns;
+use oasis_wire::{sample::Sample, value::RowWriter};
+use rtrb::{Consumer, Producer, RingBuffer, chunks::ChunkError};
+use std::{
+    marker::PhantomData,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+};
+
+/// Length, sequence number, time: what lies before each row.
+const HEAD: usize = 4 + 8 + 8;
+
+/// What both sides of a ring see.
+#[derive(Debug, Default)]
+pub struct Shared {
+    /// Last sequence number given out. Written by the producer only, so a plain store does.
+    taken: AtomicU64,
+    /// Commands `enable` and `disable`.
+    enabled: AtomicBool,
+}
+
+impl Shared {
+    /// Last sequence number given out.
+    pub fn taken(&self) -> u64 {
+        self.taken.load(Ordering::Relaxed)
+    }
+
+    /// Whether the probe takes samples.
+    pub fn set_enabled(&self, enabled: bool) {
+        self.enabled.store(enabled, Ordering::Relaxed);
+    }
+}
+
+/// The application's side: flushes samples. One thread at a time.
+#[derive(Debug)]
+pub struct PushedProbe<S> {
+    ring: Producer<u8>,
+    shared: Arc<Shared>,
+    sequence: u64,
+    record: Vec<u8>,
+    sample: PhantomData<fn(&S)>,
+}
+
+/// The node's side.
+#[derive(Debug)]
+pub struct Drain {
+    ring: Consumer<u8>,
+    record: Vec<u8>,
+    /// What the producer has said.
+    pub shared: Arc<Shared>,
+}
+
+/// A ring that holds `bytes` of samples: a row and 20 bytes each.
+pub fn ring<S: Sample>(bytes: usize) -> (PushedProbe<S>, Drain) {
+    let (producer, consumer) = RingBuffer::new(bytes.max(64));
+    let shared = Arc::new(Shared { taken: AtomicU64::new(0), enabled: AtomicBool::new(true) });
+    let probe = PushedProbe {
+        ring: producer,
+        shared: shared.clone(),
+        sequence: 0,
+        record: Vec::with_capacity(1024),
+        sample: PhantomData,
+    };
+    (probe, Drain { ring: consumer, record: Vec::new(), shared })
+}
+
+impl<S: Sample> PushedProbe<S> {
+    /// Takes a sample now. Returns whether it found room; a sample that did not is counted and reported by the node.
+    ///
+    /// While the probe is disabled nothing is taken and the answer is `true`.
+    #[inline]
+    pub fn flush(&mut self, sample: &S) -> bool {
+        self.flush_at(now_ns(), sample)
+    }
+
+    /// As [`PushedProbe::flush`], with a time of the caller's own, in nanoseconds since 1970-01-01 UTC.
+    #[inline]
+    pub fn flush_at(&mut self, time: u64, sample: &S) -> bool {
+        if !self.shared.enabled.load(Ordering::Relaxed) {
+            return true;
+        }
+        self.sequence += 1;
+        self.record.clear();
+        self.record.extend_from_slice(&[0; 4]);
+        self.record.extend_from_slice(&self.sequence.to_ne_bytes());
+        self.record.extend_from_slice(&time.to_ne_bytes());
+        sample.write(&mut RowWriter::new(&mut self.record));
+        let length = self.record.len() as u32;
+        self.record[..4].copy_from_slice(&length.to_ne_bytes());
+        let pushed = self.push();
+        // Behind the push: a reader of `taken` that finds the ring empty has seen all samples up to it, or they were dropped.
+        self.shared.taken.store(self.sequence, Ordering::Release);
+        pushed
+    }
+
+    fn push(&mut self) -> bool {
+        let Ok(chunk) = self.ring.write_chunk_uninit(self.record.len()) else { return false };
+        chunk.fill_from_iter(self.record.iter().copied());
+        true
+    }
+}
+
+/// One sample as it came out of a ring.
+#[derive(Debug)]
+pub struct Record<'a> {
+    /// Its number.
+    pub sequence: u64,
+    /// Its time.
+    pub time: u64,
+    /// Its packed row.
+    pub row: &'a [u8],
+}
+
+impl Drain {
+    /// The oldest sample in the ring.
+    pub fn pop(&mut self) -> Option<Record<'_>> {
+        let length = self.read(4)?.first_chunk().map(|bytes| u32::from_ne_bytes(*bytes))? as usize;
+        // Records are pushed whole, so what the length promises is there.
+        let record = self.read(length - 4)?;
+        let (sequence, rest) = record.split_first_chunk()?;
+        let (time, row) = rest.split_first_chunk()?;
+        debug_assert_eq!(length, HEAD + row.len());
+        Some(Record { sequence: u64::from_ne_bytes(*sequence), time: u64::from_ne_bytes(*time), row })
+    }
+
+    fn read(&mut self, length: usize) -> Option<&[u8]> {
+        let chunk = match self.ring.read_chunk(length) {
+            Ok(chunk) => chunk,
+            Err(ChunkError::TooFewSlots(_)) => return None,
+        };
+        let (head, tail) = chunk.as_slices();
+        self.record.clear();
+        self.record.extend_from_slice(head);
+        self.record.extend_from_slice(tail);
+        chunk.commit_all();
+        Some(&self.record)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Number(u64);
+    impl Sample for Number {
+        const NAME: &'static str = "Number";
+        const UUID: &'static str = "6f2f54b5-3a3e-4c9a-8d0c-0a5b1a8f4f10";
+        const SCHEMA: &'static str = "{}";
+        fn write(&self, row: &mut RowWriter<'_>) {
+            row.u64(self.0);
+        }
+    }
+
+    #[test]
+    fn samples_come_out_in_order_with_their_numbers() {
+        let (mut probe, mut drain) = ring::<Number>(1_000);
+        assert!(drain.pop().is_none());
+        assert!(probe.flush_at(7, &Number(70)) && probe.flush_at(8, &Number(80)));
+        let first = drain.pop().map(|record| (record.sequence, record.time, record.row.to_vec()));
+        assert_eq!(first, Some((1, 7, 70_u64.to_le_bytes().to_vec())));
+        assert_eq!(drain.pop().map(|record| record.sequence), Some(2));
+        assert!(drain.pop().is_none());
+    }
+
+    #[test]
+    fn a_full_ring_drops_the_newest_and_leaves_a_hole_in_the_numbers() {
+        let (mut probe, mut drain) = ring::<Number>(64); // room for two records of 28 bytes
+        let pushed: Vec<bool> = (0..4).map(|value| probe.flush_at(0, &Number(value))).collect();
+        assert_eq!(pushed, [true, true, false, false]);
+        assert_eq!((drain.pop().map(|r| r.sequence), drain.pop().map(|r| r.sequence)), (Some(1), Some(2)));
+        assert!(probe.flush_at(0, &Number(9)));
+        assert_eq!(drain.pop().map(|record| record.sequence), Some(5));
+        assert_eq!(drain.shared.taken(), 5);
+    }
+
+    #[test]
+    fn a_disabled_probe_takes_nothing() {
+        let (mut probe, mut drain) = ring::<Number>(64);
+        drain.shared.set_enabled(false);
+        assert!(probe.flush(&Number(1)));
+        assert!(drain.pop().is_none());
+        drain.shared.set_enabled(true);
+        assert!(probe.flush(&Number(1)));
+        assert_eq!(drain.pop().map(|record| record.sequence), Some(1));
+    }
+
+    #[test]
+    fn two_threads_lose_nothing_that_was_not_refused() {
+        let (mut probe, mut drain) = ring::<Number>(4_096);
+        let writer = std::thread::spawn(move || {
+            (0..50_000).filter(|&value| probe.flush_at(value, &Number(value))).count()
+        });
+        let (mut seen, mut last) = (0, 0);
+        while !writer.is_finished() || drain.ring.slots() > 0 {
+            while let Some(record) = drain.pop() {
+                assert!(record.sequence > last);
+                assert_eq!(record.row, (record.sequence - 1).to_le_bytes());
+                (seen, last) = (seen + 1, record.sequence);
+            }
+        }
+        assert_eq!(writer.join().unwrap(), seen);
+    }
+}

@@ -1,0 +1,228 @@
+//! The node's shipper thread: keeps a connection to the DAC and sends what is in the outbox.
+//!
+//! It owns the sending half of the channel; a listener thread, one for each connection, owns the receiving half.
+
+use crate::{
+    clock::{ClockOffset, now_ns},
+    collector::Order,
+    outbox::Outbox,
+};
+use oasis_channel::{
+    Connector, DacMessage, NodeIdentity, NodeMessage, PROTOCOL, Receiver, RegisteredInstance, Sender,
+};
+use oasis_wire::schema::ProbeType;
+use std::{
+    io,
+    sync::{Arc, Mutex, PoisonError, mpsc},
+    thread,
+    time::{Duration, Instant},
+};
+
+/// First pause between attempts to connect; it doubles up to the longest.
+const BACKOFF_FIRST: Duration = Duration::from_millis(50);
+const BACKOFF_LONGEST: Duration = Duration::from_secs(2);
+/// Sign of life and clock exchange.
+const PING: Duration = Duration::from_secs(1);
+/// How long a node that ends waits for the last acknowledgements.
+const FAREWELL: Duration = Duration::from_secs(2);
+/// Batches in one write.
+const BATCHES: usize = 256;
+
+/// What the DAC is told about this node.
+#[derive(Debug)]
+pub struct Announcement {
+    /// Who we are.
+    pub identity: NodeIdentity,
+    /// Schemas.
+    pub types: Vec<ProbeType>,
+    /// Instances as they were at the start; commands have changed them since.
+    pub instances: Vec<RegisteredInstance>,
+}
+
+/// Runs until the outbox is closing.
+pub fn run(
+    mut connector: Box<dyn Connector>,
+    announcement: &Arc<Announcement>,
+    orders: &mpsc::Sender<Order>,
+    outbox: &Arc<Outbox>,
+) {
+    let mut pause = BACKOFF_FIRST;
+    loop {
+        let attempt = Instant::now();
+        let ended = connector.connect().and_then(|(sender, receiver)| {
+            converse(sender, receiver, announcement, orders, outbox)
+                .inspect(|()| tracing::debug!("channel closed"))
+        });
+        if outbox.with(|held| held.closing) {
+            break;
+        }
+        if attempt.elapsed() > BACKOFF_LONGEST {
+            pause = BACKOFF_FIRST;
+        }
+        if let Err(error) = ended {
+            tracing::warn!(target = %connector.target(), %error, retry_ms = pause.as_millis() as u64, "no channel to the DAC");
+        }
+        let (_held, closing) = outbox.wait(jittered(pause), |held| held.closing);
+        if closing {
+            break;
+        }
+        pause = (pause * 2).min(BACKOFF_LONGEST);
+    }
+    outbox.with(|held| held.ended = true);
+}
+
+/// A quarter more or less, so that a hundred nodes do not come back in the same millisecond.
+fn jittered(pause: Duration) -> Duration {
+    let sixteenths = 12 + (now_ns() / 1_000 % 9) as u32;
+    pause * sixteenths / 16
+}
+
+fn converse(
+    mut sender: Box<dyn Sender>,
+    mut receiver: Box<dyn Receiver>,
+    announcement: &Arc<Announcement>,
+    orders: &mpsc::Sender<Order>,
+    outbox: &Arc<Outbox>,
+) -> io::Result<()> {
+    let instances = as_they_are_now(announcement, outbox);
+    sender.send(&[NodeMessage::Hello { protocol: PROTOCOL, node: announcement.identity.clone() }], &[])?;
+    let DacMessage::Welcome { software, epoch, .. } = answer(&mut *receiver)? else {
+        return Err(unexpected());
+    };
+    sender.send(
+        &[NodeMessage::Register { types: announcement.types.clone(), instances: instances.clone() }],
+        &[],
+    )?;
+    let DacMessage::Registered { topics } = answer(&mut *receiver)? else { return Err(unexpected()) };
+    tracing::info!(%software, %epoch, instances = topics.len(), "connected to the DAC");
+
+    let index_of = |name: &str| instances.iter().position(|instance| instance.name == name);
+    let topics = topics.iter().filter_map(|assigned| Some((index_of(&assigned.instance)?, assigned.topic)));
+    outbox.with(|held| {
+        held.spool.connected(topics);
+        held.broken = false;
+        // Answers to a DAC that is gone.
+        held.messages.clear();
+    });
+    let clock = Arc::new(Mutex::new(ClockOffset::default()));
+    let listener = {
+        let (outbox, orders, clock) = (outbox.clone(), orders.clone(), clock.clone());
+        thread::Builder::new().name("oasis-listener".into()).spawn(move || {
+            let ended = listen(&mut *receiver, &outbox, &orders, &clock);
+            outbox.with(|held| held.broken = true);
+            ended
+        })?
+    };
+    let sent = ship(&mut *sender, outbox, &clock);
+    sender.close();
+    let heard = listener.join().unwrap_or_else(|_| Err(io::Error::other("the listener panicked")));
+    // What the DAC said last explains more than the write that failed because of it.
+    if outbox.with(|held| held.closing) { sent } else { heard.and(sent) }
+}
+
+fn as_they_are_now(announcement: &Announcement, outbox: &Outbox) -> Vec<RegisteredInstance> {
+    let mut instances = announcement.instances.clone();
+    outbox.with(|held| {
+        instances
+            .iter_mut()
+            .zip(&held.progress)
+            .for_each(|(instance, progress)| instance.state = progress.state);
+    });
+    instances
+}
+
+/// Answers during the greeting; a refusal becomes the error that people read.
+fn answer(receiver: &mut dyn Receiver) -> io::Result<DacMessage> {
+    match receiver.receive()? {
+        DacMessage::Refused(failure) => Err(io::Error::other(failure)),
+        message => Ok(message),
+    }
+}
+
+fn unexpected() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "the DAC answered something else than the protocol says")
+}
+
+fn listen(
+    receiver: &mut dyn Receiver,
+    outbox: &Outbox,
+    orders: &mpsc::Sender<Order>,
+    clock: &Mutex<ClockOffset>,
+) -> io::Result<()> {
+    loop {
+        match answer(receiver)? {
+            DacMessage::Ack { topics } => outbox.with(|held| {
+                topics.iter().for_each(|&(topic, sequence)| held.spool.acknowledge(topic, sequence));
+            }),
+            DacMessage::Pong { node_time, dac_time } => {
+                clock.lock().unwrap_or_else(PoisonError::into_inner).exchange(node_time, dac_time, now_ns());
+            }
+            DacMessage::Command { id, instance, command } => {
+                // The collector outlives its connections; if it has ended, so has the node.
+                let _ = orders.send(Order::Command { id, instance, command });
+            }
+            DacMessage::Welcome { .. } | DacMessage::Registered { .. } | DacMessage::Refused(_) => {
+                return Err(unexpected());
+            }
+        }
+    }
+}
+
+/// Sends until the connection breaks or the node ends.
+fn ship(sender: &mut dyn Sender, outbox: &Outbox, clock: &Mutex<ClockOffset>) -> io::Result<()> {
+    let mut next_ping = Instant::now();
+    let mut farewell = None;
+    let mut batches = Vec::new();
+    loop {
+        let wait = next_ping.saturating_duration_since(Instant::now());
+        let (mut held, _) = outbox.wait(wait, |held| {
+            held.broken
+                || held.spool.has_unsent()
+                || !held.messages.is_empty()
+                || (held.closing && (farewell.is_none() || held.spool.is_empty()))
+        });
+        if held.broken {
+            return Ok(());
+        }
+        let mut control: Vec<NodeMessage> = held.messages.drain(..).collect();
+        let tells_of_drops = held.spool.take(BATCHES, &mut batches);
+        let ping_due = Instant::now() >= next_ping;
+        let closing = held.closing;
+        let done = closing && held.spool.is_empty();
+        if tells_of_drops || ping_due || done {
+            control.push(NodeMessage::Counters { instances: held.counters() });
+        }
+        drop(held);
+
+        if done {
+            control.push(NodeMessage::Goodbye { reason: "shutdown".into() });
+            return sender.send(&control, &[]);
+        }
+        if ping_due {
+            control.push(ping(clock));
+            next_ping = Instant::now() + PING;
+        }
+        let slices: Vec<&[u8]> = batches.iter().map(|batch| batch.as_slice()).collect();
+        sender.send(&control, &slices)?;
+        batches.clear();
+        if closing {
+            let until = *farewell.get_or_insert_with(|| Instant::now() + FAREWELL);
+            if Instant::now() >= until {
+                return Err(io::Error::new(
+                    io::ErrorKind::TimedOut,
+                    "the DAC did not acknowledge the last samples",
+                ));
+            }
+            next_ping = next_ping.min(until);
+        }
+    }
+}
+
+fn ping(clock: &Mutex<ClockOffset>) -> NodeMessage {
+    let estimate = clock.lock().unwrap_or_else(PoisonError::into_inner).estimate();
+    NodeMessage::Ping {
+        node_time: now_ns(),
+        clock_offset_ns: estimate.map(|(offset, _)| offset),
+        round_trip_ns: estimate.map(|(_, round_trip)| round_trip),
+    }
+}

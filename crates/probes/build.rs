@@ -1,0 +1,10 @@
+//! The types of the standard probes come from their PDL files.
+
+fn main() {
+    oasis_pdl_gen::build::rust(&[
+        "../../pdl/processor.pdl",
+        "../../pdl/memory.pdl",
+        "../../pdl/network.pdl",
+        "../../pdl/heartbeat.pdl",
+    ]);
+}

@@ -1,1 +1,100 @@
-//! To be filled.
+//! The data acquisition and controller: takes samples in, keeps the newest of them, and passes commands back.
+//!
+//! In the order a sample passes: [`ingest`] reads frames from a node's socket, a [`session::NodeSession`] checks them and asks the
+//! instance's [`ledger`](Ledger) whether they are new, the instance's [`TopicLog`] keeps them, and a [`Cursor`] reads them out
+//! again. The [`Registry`] knows who is there; the [`CommandBus`] goes the other way.
+//!
+//! It must not know how readers are written to: that is the doors' business.
+
+pub mod commands;
+pub mod config;
+mod cursor;
+mod doorkeeper;
+pub mod ingest;
+mod ledger;
+mod log;
+mod registry;
+mod segment;
+pub mod session;
+mod signal;
+
+pub use commands::{CommandBus, CommandError};
+pub use cursor::{Cursor, From};
+pub use doorkeeper::{Doorkeeper, Entrance};
+pub use ledger::{Cause, Gap, Ledger, NodeCounters, Verdict};
+pub use log::{LogBudget, LogState, Read, TopicLog};
+pub use registry::{Instance, Link, Node, Registry};
+pub use segment::{Packets, Segment};
+pub use signal::Signal;
+
+use config::{ChannelConfig, LogConfig};
+use oasis_wire::quantity::{Epoch, Nanos};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::SystemTime,
+};
+
+/// Name and version, as peers see it.
+pub const SOFTWARE: &str = concat!("oasis ", env!("CARGO_PKG_VERSION"));
+
+/// Bounds and addresses of a DAC.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Config {
+    /// `[log]`
+    pub log: LogConfig,
+    /// `[channel]`
+    pub channel: ChannelConfig,
+}
+
+/// One DAC: what its sessions and doors share.
+#[derive(Debug)]
+pub struct Dac {
+    /// Bounds.
+    pub config: Config,
+    /// Nodes and instances.
+    pub registry: Registry,
+    /// Commands to nodes.
+    pub commands: CommandBus,
+    /// Counters of the data channel.
+    pub doorkeeper: Doorkeeper,
+    /// Memory of all topic logs.
+    pub budget: Arc<LogBudget>,
+    epoch: Epoch,
+    sessions: AtomicU64,
+}
+
+impl Dac {
+    /// A DAC with a new epoch.
+    pub fn new(config: Config) -> Arc<Self> {
+        // The clock tells lives apart that follow each other, the random part those of a host whose clock was set back.
+        let epoch = Epoch(now().0 ^ (uuid::Uuid::new_v4().as_u64_pair().0 & 0xffff));
+        let budget = LogBudget::new(config.log.topic_bytes, config.log.total_bytes);
+        Arc::new(Self {
+            registry: Registry::new(epoch, &config.channel, budget.clone()),
+            commands: CommandBus::default(),
+            doorkeeper: Doorkeeper::default(),
+            budget,
+            epoch,
+            sessions: AtomicU64::new(0),
+            config,
+        })
+    }
+
+    /// The life of this DAC's topic logs.
+    pub fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
+    fn next_session(&self) -> u64 {
+        self.sessions.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+/// The DAC's clock.
+pub fn now() -> Nanos {
+    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Nanos(u64::try_from(since_1970.as_nanos()).unwrap_or(u64::MAX))
+}

@@ -1,0 +1,191 @@
+//! The command bus: from whoever watches to the probe, and what became of it.
+
+use crate::registry::{Instance, Registry};
+use oasis_channel::{Command, DacMessage, Failure, InstanceState, Outcome};
+use oasis_wire::quantity::Nanos;
+use serde::Serialize;
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+use tokio::sync::oneshot;
+
+/// How long a node may take.
+pub const TIMEOUT: Duration = Duration::from_secs(5);
+/// Commands remembered.
+const JOURNAL: usize = 1_000;
+
+/// Why a command was not done.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CommandError {
+    /// No such instance.
+    #[error("node {node:?} has no instance {instance:?}")]
+    UnknownInstance {
+        /// As asked for.
+        node: String,
+        /// As asked for.
+        instance: String,
+    },
+    /// The node is not connected, or went away before it answered.
+    #[error("node {0:?} is not connected")]
+    NodeOffline(String),
+    /// The node's queue of commands is full.
+    #[error("node {0:?} has too many commands waiting: try again")]
+    Busy(String),
+    /// The node said no.
+    #[error("{}", .0.message)]
+    Refused(Failure),
+    /// No answer in time. It may still be done.
+    #[error("node {0:?} did not answer within {limit} s", limit = TIMEOUT.as_secs())]
+    Timeout(String),
+}
+
+impl CommandError {
+    /// One word for programs.
+    pub fn code(&self) -> &str {
+        match self {
+            Self::UnknownInstance { .. } => "unknown_instance",
+            Self::NodeOffline(_) => "node_offline",
+            Self::Busy(_) => "busy",
+            Self::Refused(_) => "refused",
+            Self::Timeout(_) => "timeout",
+        }
+    }
+}
+
+/// A command, written down.
+#[derive(Debug, Clone, Serialize)]
+pub struct JournalEntry {
+    /// Its number.
+    pub id: u64,
+    /// When it was sent.
+    pub time: Nanos,
+    /// Who sent it: the door and the peer's address.
+    pub who: String,
+    /// Node name.
+    pub node: String,
+    /// Instance name.
+    pub instance: String,
+    /// What was asked.
+    #[serde(flatten)]
+    pub command: Command,
+    /// `pending`, `done` or the code of the failure.
+    pub outcome: String,
+}
+
+/// Commands under way and the last ones that ended.
+#[derive(Debug, Default)]
+pub struct CommandBus {
+    /// Guards all of it; held for bookkeeping only.
+    held: Mutex<Held>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    last_id: u64,
+    pending: HashMap<u64, Pending>,
+    journal: VecDeque<JournalEntry>,
+}
+
+#[derive(Debug)]
+struct Pending {
+    instance: Arc<Instance>,
+    session: u64,
+    answer: oneshot::Sender<Outcome>,
+}
+
+impl CommandBus {
+    /// Sends a command and waits for the node's answer. `who` goes into the journal.
+    pub async fn send(
+        &self,
+        registry: &Registry,
+        (node, instance): (&str, &str),
+        command: Command,
+        who: &str,
+        now: Nanos,
+    ) -> Result<InstanceState, CommandError> {
+        let found = registry
+            .find(node, instance)
+            .ok_or_else(|| CommandError::UnknownInstance { node: node.into(), instance: instance.into() })?;
+        let offline = || CommandError::NodeOffline(node.into());
+        let link = registry.link(node);
+        let (answer, answered) = oneshot::channel();
+        let id = self.write_down(&found, command, who, now);
+        let result = match link {
+            None => Err(offline()),
+            Some(link) => {
+                self.held().pending.insert(id, Pending { instance: found, session: link.session, answer });
+                let message = DacMessage::Command { id, instance: instance.into(), command };
+                match link.outbound.try_send(message) {
+                    Err(tokio::sync::mpsc::error::TrySendError::Full(_)) => {
+                        Err(CommandError::Busy(node.into()))
+                    }
+                    Err(tokio::sync::mpsc::error::TrySendError::Closed(_)) => Err(offline()),
+                    Ok(()) => match tokio::time::timeout(TIMEOUT, answered).await {
+                        Err(_) => Err(CommandError::Timeout(node.into())),
+                        Ok(Err(_)) => Err(offline()),
+                        Ok(Ok(Outcome::Done(state))) => Ok(state),
+                        Ok(Ok(Outcome::Failed(failure))) => Err(CommandError::Refused(failure)),
+                    },
+                }
+            }
+        };
+        self.ended(id, result.as_ref().map_or_else(|error| error.code().to_owned(), |_| "done".to_owned()));
+        result
+    }
+
+    /// The last commands, oldest first.
+    pub fn journal(&self) -> Vec<JournalEntry> {
+        self.held().journal.iter().cloned().collect()
+    }
+
+    /// A node has answered. Returns the instance, unless nobody asked (or no longer waits).
+    pub(crate) fn answered(&self, id: u64, session: u64, outcome: Outcome) -> Option<Arc<Instance>> {
+        let mut held = self.held();
+        // Another node's number is none of its business.
+        if held.pending.get(&id).is_none_or(|pending| pending.session != session) {
+            return None;
+        }
+        let pending = held.pending.remove(&id)?;
+        // A caller that has gone away needs no answer.
+        let _ = pending.answer.send(outcome);
+        Some(pending.instance)
+    }
+
+    /// A session has ended: its callers hear at once that the node is offline.
+    pub(crate) fn session_ended(&self, session: u64) {
+        self.held().pending.retain(|_, pending| pending.session != session);
+    }
+
+    fn write_down(&self, instance: &Instance, command: Command, who: &str, time: Nanos) -> u64 {
+        let mut held = self.held();
+        held.last_id += 1;
+        let id = held.last_id;
+        if held.journal.len() == JOURNAL {
+            held.journal.pop_front();
+        }
+        held.journal.push_back(JournalEntry {
+            id,
+            time,
+            who: who.into(),
+            node: instance.node.as_ref().into(),
+            instance: instance.name.as_ref().into(),
+            command,
+            outcome: "pending".into(),
+        });
+        id
+    }
+
+    fn ended(&self, id: u64, outcome: String) {
+        let mut held = self.held();
+        held.pending.remove(&id);
+        if let Some(entry) = held.journal.iter_mut().rev().find(|entry| entry.id == id) {
+            entry.outcome = outcome;
+        }
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,47 @@
+//! The DAC's bounds, each with its reason.
+
+use serde::{Deserialize, Serialize};
+
+/// Bounds of the topic logs (`[log]`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LogConfig {
+    /// Most memory for one topic, in bytes: how far back a reader can resume.
+    pub topic_bytes: usize,
+    /// Memory that all topics share, in bytes; when it is exceeded each keeps to an equal share.
+    pub total_bytes: usize,
+}
+
+impl Default for LogConfig {
+    fn default() -> Self {
+        Self { topic_bytes: 8 * 1024 * 1024, total_bytes: 512 * 1024 * 1024 }
+    }
+}
+
+/// Bounds of the data channel (`[channel]`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ChannelConfig {
+    /// Address that nodes connect to.
+    pub listen: String,
+    /// Largest message a node may send, in bytes.
+    pub max_message_bytes: usize,
+    /// Nodes connected at the same time; one more is closed at once.
+    pub max_connections: usize,
+    /// Nodes remembered, offline ones included: one more is refused.
+    pub max_nodes: usize,
+    /// Instances over all nodes, offline ones included.
+    pub max_topics: usize,
+}
+
+impl Default for ChannelConfig {
+    fn default() -> Self {
+        Self {
+            listen: "127.0.0.1:7071".into(),
+            max_message_bytes: oasis_channel::frame::DEFAULT_MAX_BODY,
+            max_connections: 1_000,
+            max_nodes: 10_000,
+            max_topics: 20_000,
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! The DAC's end of the TCP data channel: sockets in, sessions behind them.
+
+use crate::{Dac, now, session::NodeSession};
+use oasis_channel::{
+    DacMessage, Failure,
+    frame::{Reader, write_control},
+};
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    sync::{Semaphore, mpsc},
+    time::{Instant, timeout_at},
+};
+
+/// Silence after which a peer is taken for dead; nodes ping each second. Also the time to say hello and to take an answer.
+const SILENCE: Duration = Duration::from_secs(5);
+/// Commands that wait for one node.
+const OUTBOUND: usize = 64;
+/// Most bytes read at once.
+const READ_SIZE: usize = 64 * 1024;
+
+/// Accepts nodes until the listener fails for good.
+pub async fn serve(dac: Arc<Dac>, listener: TcpListener) -> io::Result<()> {
+    let places = Arc::new(Semaphore::new(dac.config.channel.max_connections));
+    loop {
+        let (stream, peer) = match listener.accept().await {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                // Out of file descriptors, or a peer that left while it waited: others may still come.
+                tracing::warn!(%error, "accepting a node failed");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                continue;
+            }
+        };
+        let Ok(place) = places.clone().try_acquire_owned() else {
+            dac.doorkeeper.refused("too_many_connections");
+            tracing::warn!(%peer, "node refused: channel.max_connections is reached");
+            continue;
+        };
+        let dac = dac.clone();
+        tokio::spawn(async move {
+            connection(dac, stream, peer).await;
+            drop(place);
+        });
+    }
+}
+
+async fn connection(dac: Arc<Dac>, mut stream: TcpStream, peer: SocketAddr) {
+    // Without it a command would wait for the acknowledgement of the one before.
+    let _ = stream.set_nodelay(true);
+    let (outbound, commands) = mpsc::channel(OUTBOUND);
+    let mut session = NodeSession::new(dac.clone(), outbound);
+    let ended = converse(&dac, &mut stream, &mut session, commands).await;
+    let node = session.node().unwrap_or("?").to_owned();
+    session.close(now());
+    match ended {
+        Ok(()) => tracing::info!(%peer, node, "node disconnected"),
+        Err(End::Io(error)) => tracing::info!(%peer, node, %error, "node lost"),
+        Err(End::Refused(failure)) => {
+            dac.doorkeeper.refused(&failure.code);
+            tracing::warn!(%peer, node, %failure, "node refused");
+            let mut bytes = Vec::new();
+            write_control(&DacMessage::Refused(failure), &mut bytes);
+            // A courtesy: a peer that does not read it is closed all the same.
+            let _ = timeout_at(Instant::now() + Duration::from_secs(1), stream.write_all(&bytes)).await;
+        }
+    }
+}
+
+enum End {
+    Io(io::Error),
+    Refused(Failure),
+}
+
+impl From<io::Error> for End {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+async fn converse(
+    dac: &Dac,
+    stream: &mut TcpStream,
+    session: &mut NodeSession,
+    mut commands: mpsc::Receiver<DacMessage>,
+) -> Result<(), End> {
+    let mut reader = Reader::new(dac.config.channel.max_message_bytes);
+    let mut answers = Vec::new();
+    let mut bytes = Vec::new();
+    let mut deadline = Instant::now() + SILENCE;
+    let mut buffer = vec![0; READ_SIZE];
+    loop {
+        tokio::select! {
+            read = stream.read(&mut buffer) => {
+                let length = read?;
+                if length == 0 {
+                    return Ok(());
+                }
+                dac.doorkeeper.received(length);
+                reader.extend(&buffer[..length]);
+                let mut heard = false;
+                while let Some(frame) = reader.next().map_err(|error| refuse(error.code(), &error))? {
+                    session.handle(frame, now(), &mut answers).map_err(End::Refused)?;
+                    heard = true;
+                }
+                // Only whole frames count as life: a peer that dribbles bytes is not one.
+                if heard {
+                    session.acknowledge(now(), &mut answers);
+                    deadline = Instant::now() + SILENCE;
+                }
+            }
+            command = commands.recv() => match command {
+                Some(command) => answers.push(command),
+                // Another connection of the same node has taken over.
+                None => return Ok(()),
+            },
+            () = tokio::time::sleep_until(deadline) => {
+                let code = if session.node().is_some() { "idle_timeout" } else { "hello_timeout" };
+                return Err(refuse(code, &format!("nothing was heard for {} s", SILENCE.as_secs())));
+            }
+        }
+        bytes.clear();
+        answers.drain(..).for_each(|answer| write_control(&answer, &mut bytes));
+        timeout_at(Instant::now() + SILENCE, stream.write_all(&bytes)).await.map_err(io::Error::from)??;
+    }
+}
+
+fn refuse(code: &str, message: &impl ToString) -> End {
+    End::Refused(Failure::new(code, message.to_string()))
+}

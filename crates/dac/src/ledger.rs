@@ -1,0 +1,283 @@
+//! The loss ledger of one instance: every sequence number is received, or missing for a reason.
+//!
+//! Pure bookkeeping: it is told what arrived and what the node says of itself, in the order of the channel.
+
+use oasis_channel::Drops;
+use oasis_wire::quantity::Nanos;
+use serde::Serialize;
+use std::collections::VecDeque;
+use uuid::Uuid;
+
+/// Gaps kept for people to read; older ones stay in the totals and in [`Ledger::gaps_forgotten`].
+const GAPS_KEPT: usize = 256;
+
+/// Why samples are missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// The node's ring for the probe was full.
+    RingFull,
+    /// The node's spool was full while the DAC was away or slow.
+    SpoolFull,
+    /// The node's process ended with samples it had taken and not yet delivered.
+    NodeRestart,
+    /// They were delivered to an earlier life of this DAC.
+    BeforeEpoch,
+    /// Nobody accounts for them: a bug.
+    Unexplained,
+}
+
+/// A range of missing sequence numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Gap {
+    /// First one missing.
+    pub from_sequence: u64,
+    /// Last one missing.
+    pub to_sequence: u64,
+    /// How many.
+    pub count: u64,
+    /// Why.
+    pub cause: Cause,
+    /// When the DAC noticed.
+    pub time: Nanos,
+    /// The node's run that the sequence numbers belong to.
+    pub run: Uuid,
+}
+
+/// What to do with a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// New samples: append them.
+    New,
+    /// All of it is in the log already.
+    Duplicate,
+    /// Partly in the log: no correct node sends that.
+    Overlap,
+}
+
+/// Counts and gaps of one instance since the DAC's epoch began.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Ledger {
+    /// Samples received and appended.
+    pub received: u64,
+    /// Sequence number of the first sample of the present run that was received, 0 before it.
+    pub first_sequence: u64,
+    /// Sequence number of the newest sample of the present run, 0 before the first.
+    pub last_sequence: u64,
+    /// Samples that are missing, whatever the cause.
+    pub missing: u64,
+    /// Those of them that nobody accounts for.
+    pub unexplained: u64,
+    /// Samples received again after a reconnect and thrown away.
+    pub duplicates: u64,
+    /// What the node says of the present run.
+    pub node: NodeCounters,
+    /// The latest gaps, oldest first.
+    pub gaps: VecDeque<Gap>,
+    /// Gaps no longer listed.
+    pub gaps_forgotten: u64,
+    #[serde(skip)]
+    run: Option<Uuid>,
+    /// Whether the present run began before this DAC's epoch, and nothing of it has arrived yet.
+    #[serde(skip)]
+    joined_late: bool,
+    /// Drops of the present run that gaps have been explained with.
+    #[serde(skip)]
+    attributed: Drops,
+}
+
+/// The node's own counters for the present run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct NodeCounters {
+    /// Samples taken.
+    pub taken: u64,
+    /// Dropped by the ring.
+    pub dropped_ring: u64,
+    /// Dropped by the spool.
+    pub dropped_spool: u64,
+}
+
+impl Ledger {
+    /// The node registered the instance in this run. A new run settles the account of the one before.
+    pub fn registered(&mut self, run: Uuid, now: Nanos) {
+        if self.run == Some(run) {
+            return;
+        }
+        if let Some(ended) = self.run {
+            let lost = self.node.taken.saturating_sub(self.last_sequence);
+            if lost > 0 {
+                self.miss(self.last_sequence + 1, lost, Cause::NodeRestart, ended, now);
+            }
+        }
+        // A node that this DAC never met may have been running for days, its samples taken by an earlier DAC.
+        self.joined_late = self.run.is_none();
+        self.run = Some(run);
+        self.first_sequence = 0;
+        self.last_sequence = 0;
+        self.node = NodeCounters::default();
+        self.attributed = Drops::default();
+    }
+
+    /// What the node says it has taken and dropped, ahead of the batches that show it.
+    pub fn counters(&mut self, taken: u64, dropped: Drops) {
+        self.node = NodeCounters { taken, dropped_ring: dropped.ring, dropped_spool: dropped.spool };
+    }
+
+    /// A batch of `count` samples from sequence number `first` on, the node having dropped `dropped_before` ahead of it.
+    pub fn batch(&mut self, first: u64, count: u64, dropped_before: u64, now: Nanos) -> Verdict {
+        let Some(run) = self.run else { return Verdict::Overlap };
+        let Some(last) = count.checked_sub(1).and_then(|more| first.checked_add(more)) else {
+            return Verdict::Overlap;
+        };
+        if last <= self.last_sequence {
+            self.duplicates = self.duplicates.saturating_add(count);
+            return Verdict::Duplicate;
+        }
+        if first <= self.last_sequence {
+            return Verdict::Overlap;
+        }
+        self.account_for(first, dropped_before, run, now);
+        if self.first_sequence == 0 {
+            self.first_sequence = first;
+        }
+        self.joined_late = false;
+        self.last_sequence = last;
+        self.received = self.received.saturating_add(count);
+        Verdict::New
+    }
+
+    /// The run of the node that sequence numbers count in.
+    pub fn run(&self) -> Option<Uuid> {
+        self.run
+    }
+
+    /// Splits what is missing before `first` into what the node explains and what it does not.
+    fn account_for(&mut self, first: u64, dropped_before: u64, run: Uuid, now: Nanos) {
+        let gap = first - self.last_sequence - 1;
+        let explained = gap.min(dropped_before);
+        let spool = explained.min(self.node.dropped_spool.saturating_sub(self.attributed.spool));
+        let ring = explained - spool;
+        let rest = if self.joined_late { Cause::BeforeEpoch } else { Cause::Unexplained };
+        self.attributed.spool += spool;
+        self.attributed.ring = self.attributed.ring.saturating_add(ring);
+        let mut from = self.last_sequence + 1;
+        for (count, cause) in [(gap - explained, rest), (spool, Cause::SpoolFull), (ring, Cause::RingFull)] {
+            if count > 0 {
+                self.miss(from, count, cause, run, now);
+                from += count;
+            }
+        }
+    }
+
+    fn miss(&mut self, from_sequence: u64, count: u64, cause: Cause, run: Uuid, time: Nanos) {
+        self.missing = self.missing.saturating_add(count);
+        if cause == Cause::Unexplained {
+            self.unexplained = self.unexplained.saturating_add(count);
+        }
+        if self.gaps.len() == GAPS_KEPT {
+            self.gaps.pop_front();
+            self.gaps_forgotten += 1;
+        }
+        let to_sequence = from_sequence.saturating_add(count - 1);
+        self.gaps.push_back(Gap { from_sequence, to_sequence, count, cause, time, run });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const RUN: Uuid = Uuid::from_u128(1);
+    const NEXT_RUN: Uuid = Uuid::from_u128(2);
+    const NOW: Nanos = Nanos(0);
+
+    fn ledger_that_met_the_node_from_its_start() -> Ledger {
+        let mut ledger = Ledger::default();
+        ledger.registered(RUN, NOW);
+        assert_eq!(ledger.batch(1, 1, 0, NOW), Verdict::New);
+        ledger
+    }
+
+    fn causes(ledger: &Ledger) -> Vec<(u64, u64, Cause)> {
+        ledger.gaps.iter().map(|gap| (gap.from_sequence, gap.to_sequence, gap.cause)).collect()
+    }
+
+    #[test]
+    fn consecutive_batches_leave_no_gap() {
+        let mut ledger = ledger_that_met_the_node_from_its_start();
+        assert_eq!(ledger.batch(2, 10, 0, NOW), Verdict::New);
+        assert_eq!((ledger.received, ledger.missing, ledger.last_sequence), (11, 0, 11));
+    }
+
+    #[test]
+    fn drops_the_node_told_of_are_explained_by_their_cause() {
+        let mut ledger = ledger_that_met_the_node_from_its_start();
+        ledger.counters(10, Drops { ring: 3, spool: 5 });
+        ledger.batch(10, 1, 8, NOW);
+        assert_eq!(causes(&ledger), [(2, 6, Cause::SpoolFull), (7, 9, Cause::RingFull)]);
+        assert_eq!((ledger.missing, ledger.unexplained), (8, 0));
+    }
+
+    #[test]
+    fn what_nobody_tells_of_is_unexplained() {
+        let mut ledger = ledger_that_met_the_node_from_its_start();
+        ledger.batch(5, 1, 1, NOW);
+        assert_eq!(causes(&ledger), [(2, 3, Cause::Unexplained), (4, 4, Cause::RingFull)]);
+        assert_eq!(ledger.unexplained, 2);
+    }
+
+    #[test]
+    fn a_batch_sent_again_counts_as_duplicate_and_changes_nothing_else() {
+        let mut ledger = ledger_that_met_the_node_from_its_start();
+        ledger.batch(2, 3, 0, NOW);
+        assert_eq!(ledger.batch(2, 3, 0, NOW), Verdict::Duplicate);
+        assert_eq!(ledger.batch(4, 3, 0, NOW), Verdict::Overlap);
+        assert_eq!((ledger.received, ledger.duplicates, ledger.last_sequence), (4, 3, 4));
+    }
+
+    #[test]
+    fn a_dac_that_starts_late_says_what_went_to_its_predecessor() {
+        let mut ledger = Ledger::default();
+        ledger.registered(RUN, NOW);
+        ledger.batch(100, 1, 4, NOW);
+        assert_eq!(causes(&ledger), [(1, 95, Cause::BeforeEpoch), (96, 99, Cause::RingFull)]);
+        assert_eq!(ledger.unexplained, 0);
+    }
+
+    #[test]
+    fn samples_a_dead_process_had_taken_are_lost_with_it() {
+        let mut ledger = ledger_that_met_the_node_from_its_start();
+        ledger.counters(4, Drops::default());
+        ledger.registered(NEXT_RUN, NOW);
+        assert_eq!(ledger.batch(1, 1, 0, NOW), Verdict::New);
+        assert_eq!(causes(&ledger), [(2, 4, Cause::NodeRestart)]);
+        assert_eq!((ledger.last_sequence, ledger.unexplained), (1, 0));
+    }
+
+    #[test]
+    fn hostile_numbers_neither_panic_nor_wrap() {
+        let mut ledger = ledger_that_met_the_node_from_its_start();
+        assert_eq!(ledger.batch(u64::MAX, 2, 0, NOW), Verdict::Overlap);
+        assert_eq!(ledger.batch(u64::MAX, 0, 0, NOW), Verdict::Overlap);
+        assert_eq!(ledger.batch(u64::MAX, 1, u64::MAX, NOW), Verdict::New);
+        ledger.counters(u64::MAX, Drops { ring: u64::MAX, spool: u64::MAX });
+        ledger.registered(NEXT_RUN, NOW);
+    }
+
+    proptest! {
+        #[test]
+        fn received_and_missing_add_up_to_the_last_sequence(
+            steps in proptest::collection::vec((0_u64..5, 1_u64..5, 0_u64..6), 1..50),
+        ) {
+            let mut ledger = Ledger::default();
+            ledger.registered(RUN, NOW);
+            for (skipped, count, dropped) in steps {
+                ledger.batch(ledger.last_sequence + 1 + skipped, count, dropped, NOW);
+                prop_assert_eq!(ledger.received + ledger.missing, ledger.last_sequence);
+                let listed: u64 = ledger.gaps.iter().map(|gap| gap.count).sum();
+                prop_assert_eq!(listed, ledger.missing);
+            }
+        }
+    }
+}

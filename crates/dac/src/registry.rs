@@ -1,0 +1,304 @@
+//! Who is there: nodes, their probe instances, and each instance's topic.
+
+use crate::{
+    config::ChannelConfig,
+    ledger::Ledger,
+    log::{LogBudget, TopicLog},
+};
+use oasis_channel::{DacMessage, Failure, InstanceState, NodeIdentity, ProbeKind, RegisteredInstance};
+use oasis_wire::{
+    quantity::{Epoch, Nanos, TopicId},
+    schema::ProbeType,
+};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+use tokio::sync::{mpsc, watch};
+
+/// A peer that was heard within this time is alive: nobody else may take its name.
+const ALIVE: u64 = 3_000_000_000;
+
+/// A node as the DAC knows it, connected or not.
+#[derive(Debug, Clone)]
+pub struct Node {
+    /// Who, and which life.
+    pub identity: Arc<NodeIdentity>,
+    /// When it connected or was lost.
+    pub since: Nanos,
+    /// When it last said anything.
+    pub last_heard: Nanos,
+    /// DAC clock minus node clock, in nanoseconds, once the node has measured it.
+    pub clock_offset_ns: Option<i64>,
+    /// Round trip of that measurement.
+    pub round_trip_ns: Option<u64>,
+    link: Option<Link>,
+}
+
+impl Node {
+    /// Whether its channel is open.
+    pub fn online(&self) -> bool {
+        self.link.is_some()
+    }
+}
+
+/// The way to a connected node.
+#[derive(Debug, Clone)]
+pub struct Link {
+    /// Number of the session that owns it: a session that was replaced must not take its successor offline.
+    pub session: u64,
+    /// To the node. Bounded; full means that the node does not read.
+    pub outbound: mpsc::Sender<DacMessage>,
+}
+
+/// A probe instance: its type, its state, its log, its ledger.
+#[derive(Debug)]
+pub struct Instance {
+    /// Its number for this epoch.
+    pub topic: TopicId,
+    /// Node name.
+    pub node: Arc<str>,
+    /// Instance name.
+    pub name: Arc<str>,
+    /// Its type.
+    pub probe_type: Arc<ProbeType>,
+    /// Who decides when a sample is taken.
+    pub kind: ProbeKind,
+    /// Its samples.
+    pub log: TopicLog,
+    state: Mutex<InstanceState>,
+    ledger: Mutex<Ledger>,
+    retired: AtomicBool,
+}
+
+impl Instance {
+    /// Rate and whether it runs.
+    pub fn state(&self) -> InstanceState {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Its loss ledger. Held for bookkeeping only, never across I/O or the log's lock.
+    pub fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether another topic has taken its place, because the node came back with another type under the same name.
+    pub fn retired(&self) -> bool {
+        self.retired.load(Ordering::Acquire)
+    }
+
+    fn set_state(&self, state: InstanceState) -> bool {
+        let mut held = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *held, state) != state
+    }
+}
+
+/// All nodes and instances of a DAC.
+#[derive(Debug)]
+pub struct Registry {
+    epoch: Epoch,
+    max_nodes: usize,
+    max_topics: usize,
+    budget: Arc<LogBudget>,
+    /// Guards nodes and instances. Never held across I/O; a ledger's lock may be taken inside it, never the other way round.
+    held: Mutex<Held>,
+    changed: watch::Sender<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    nodes: BTreeMap<String, Node>,
+    instances: BTreeMap<TopicId, Arc<Instance>>,
+    by_name: HashMap<(Arc<str>, Arc<str>), TopicId>,
+    last_topic: u32,
+}
+
+impl Registry {
+    pub(crate) fn new(epoch: Epoch, config: &ChannelConfig, budget: Arc<LogBudget>) -> Self {
+        Self {
+            epoch,
+            max_nodes: config.max_nodes,
+            max_topics: config.max_topics,
+            budget,
+            held: Mutex::default(),
+            changed: watch::Sender::new(0),
+        }
+    }
+
+    /// Sees each change of nodes and instances (not of samples).
+    pub fn watch(&self) -> watch::Receiver<u64> {
+        self.changed.subscribe()
+    }
+
+    /// All nodes by name.
+    pub fn nodes(&self) -> Vec<Node> {
+        self.held().nodes.values().cloned().collect()
+    }
+
+    /// One node.
+    pub fn node(&self, name: &str) -> Option<Node> {
+        self.held().nodes.get(name).cloned()
+    }
+
+    /// All instances by topic.
+    pub fn instances(&self) -> Vec<Arc<Instance>> {
+        self.held().instances.values().cloned().collect()
+    }
+
+    /// An instance by topic.
+    pub fn instance(&self, topic: TopicId) -> Option<Arc<Instance>> {
+        self.held().instances.get(&topic).cloned()
+    }
+
+    /// An instance by names.
+    pub fn find(&self, node: &str, name: &str) -> Option<Arc<Instance>> {
+        let held = self.held();
+        let topic = held.by_name.get(&(Arc::from(node), Arc::from(name)))?;
+        held.instances.get(topic).cloned()
+    }
+
+    /// A node has said hello. A connection that the same life of the node left behind is closed; a name that another living node has is refused.
+    pub(crate) fn connect(&self, identity: NodeIdentity, link: Link, now: Nanos) -> Result<(), Failure> {
+        let mut held = self.held();
+        if let Some(known) = held.nodes.get(&identity.name) {
+            let alive = known.online() && now.0.saturating_sub(known.last_heard.0) < ALIVE;
+            if alive && known.identity.run != identity.run {
+                let message =
+                    format!("a living node on {} has the name {:?}", known.identity.host, identity.name);
+                return Err(Failure::new("name_taken", message));
+            }
+        } else if held.nodes.len() >= self.max_nodes {
+            let message = format!("the DAC knows {} nodes, its limit (channel.max_nodes)", self.max_nodes);
+            return Err(Failure::new("too_many_nodes", message));
+        }
+        let node = Node {
+            identity: Arc::new(identity),
+            since: now,
+            last_heard: now,
+            clock_offset_ns: None,
+            round_trip_ns: None,
+            link: Some(link),
+        };
+        held.nodes.insert(node.identity.name.clone(), node);
+        drop(held);
+        self.touch();
+        Ok(())
+    }
+
+    /// A session has ended. Nothing happens if another one has taken the node over.
+    pub(crate) fn disconnect(&self, node: &str, session: u64, now: Nanos) {
+        let mut held = self.held();
+        let Some(known) = held.nodes.get_mut(node) else { return };
+        if known.link.as_ref().is_none_or(|link| link.session != session) {
+            return;
+        }
+        known.link = None;
+        known.since = now;
+        drop(held);
+        self.touch();
+    }
+
+    /// The node has said something.
+    pub(crate) fn heard(&self, node: &str, now: Nanos) {
+        if let Some(known) = self.held().nodes.get_mut(node) {
+            known.last_heard = now;
+        }
+    }
+
+    /// The node's estimate of its clock against ours.
+    pub(crate) fn clock(&self, node: &str, offset_ns: Option<i64>, round_trip_ns: Option<u64>) {
+        let mut held = self.held();
+        let Some(known) = held.nodes.get_mut(node) else { return };
+        let first = known.clock_offset_ns.is_none() && offset_ns.is_some();
+        // Readers refresh their copy when it matters for an age on a screen, not with each microsecond of drift.
+        let moved =
+            known.clock_offset_ns.zip(offset_ns).is_some_and(|(old, new)| old.abs_diff(new) > 1_000_000);
+        if first || moved {
+            (known.clock_offset_ns, known.round_trip_ns) = (offset_ns, round_trip_ns);
+            drop(held);
+            self.touch();
+        }
+    }
+
+    /// Gives the instance its topic: the one it had if its type is the same, a new one otherwise.
+    pub(crate) fn register(
+        &self,
+        node: &NodeIdentity,
+        announced: RegisteredInstance,
+        probe_type: &Arc<ProbeType>,
+        now: Nanos,
+    ) -> Result<Arc<Instance>, Failure> {
+        let mut held = self.held();
+        let key = (Arc::<str>::from(node.name.as_str()), Arc::<str>::from(announced.name.as_str()));
+        let known = held.by_name.get(&key).and_then(|topic| held.instances.get(topic)).cloned();
+        let instance = match known {
+            Some(known) if known.probe_type == *probe_type && known.kind == announced.kind => {
+                known.set_state(announced.state);
+                known
+            }
+            known => {
+                if let Some(old) = known {
+                    held.instances.remove(&old.topic);
+                    old.retired.store(true, Ordering::Release);
+                    old.log.raise_readers();
+                }
+                self.add(&mut held, key, announced, probe_type)?
+            }
+        };
+        instance.ledger().registered(node.run, now);
+        drop(held);
+        self.touch();
+        Ok(instance)
+    }
+
+    /// A command has changed the instance.
+    pub(crate) fn changed(&self, instance: &Instance, state: InstanceState) {
+        if instance.set_state(state) {
+            self.touch();
+        }
+    }
+
+    /// The way to a node, if it is connected.
+    pub(crate) fn link(&self, node: &str) -> Option<Link> {
+        self.held().nodes.get(node).and_then(|node| node.link.clone())
+    }
+
+    fn add(
+        &self,
+        held: &mut Held,
+        key: (Arc<str>, Arc<str>),
+        announced: RegisteredInstance,
+        probe_type: &Arc<ProbeType>,
+    ) -> Result<Arc<Instance>, Failure> {
+        if held.instances.len() >= self.max_topics {
+            let message = format!("the DAC holds {} topics, its limit (channel.max_topics)", self.max_topics);
+            return Err(Failure::new("too_many_topics", message));
+        }
+        held.last_topic += 1;
+        let instance = Arc::new(Instance {
+            topic: TopicId(held.last_topic),
+            node: key.0.clone(),
+            name: key.1.clone(),
+            probe_type: probe_type.clone(),
+            kind: announced.kind,
+            log: TopicLog::new(self.epoch, self.budget.clone()),
+            state: Mutex::new(announced.state),
+            ledger: Mutex::default(),
+            retired: AtomicBool::new(false),
+        });
+        held.by_name.insert(key, instance.topic);
+        held.instances.insert(instance.topic, instance.clone());
+        Ok(instance)
+    }
+
+    fn touch(&self) {
+        self.changed.send_modify(|version| *version += 1);
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,78 @@
+//! A piece of a topic log: one native batch, immutable, with its other encodings made at most once.
+
+use bytes::Bytes;
+use oasis_wire::quantity::Offset;
+use std::sync::{
+    Arc, OnceLock,
+    atomic::{AtomicUsize, Ordering},
+};
+
+/// What a segment costs besides its bytes: itself, its place in the log, the allocations' own bookkeeping.
+const OVERHEAD: usize = 192;
+
+/// The same samples in another format, one piece a sample, shared by every reader of that format.
+pub type Packets = Arc<[Bytes]>;
+
+/// One batch as the node encoded it and the DAC stamped it.
+#[derive(Debug)]
+pub struct Segment {
+    batch: Bytes,
+    first: Offset,
+    count: u16,
+    /// EISA packets, once a 2012 client has asked for them.
+    eisa: OnceLock<Packets>,
+    /// The part of [`Segment::cost`] that the log's account contains. Only touched under the log's lock.
+    accounted: AtomicUsize,
+}
+
+impl Segment {
+    /// `batch` holds `count` samples from offset `first` on.
+    pub fn new(batch: Bytes, first: Offset, count: u16) -> Self {
+        Self { batch, first, count, eisa: OnceLock::new(), accounted: AtomicUsize::new(0) }
+    }
+
+    /// The native batch: the payload of a native WebSocket frame, as it is.
+    pub fn batch(&self) -> &Bytes {
+        &self.batch
+    }
+
+    /// Offset of the first sample.
+    pub fn first(&self) -> Offset {
+        self.first
+    }
+
+    /// Offset behind the last sample.
+    pub fn end(&self) -> Offset {
+        Offset(self.first.0 + u64::from(self.count))
+    }
+
+    /// Samples.
+    pub fn count(&self) -> u16 {
+        self.count
+    }
+
+    /// The samples as EISA packets; `make` runs for the first reader only, the others wait for it.
+    pub(crate) fn eisa(&self, make: impl FnOnce(&[u8]) -> Packets) -> Packets {
+        self.eisa.get_or_init(|| make(&self.batch)).clone()
+    }
+
+    /// Bytes of memory, all encodings made so far included.
+    fn cost(&self) -> usize {
+        self.batch.len() + OVERHEAD + self.eisa.get().map_or(0, packets_cost)
+    }
+
+    /// Brings the account up to date: returns by how much the cost has grown since the last call.
+    pub(crate) fn account(&self) -> usize {
+        let cost = self.cost();
+        cost.saturating_sub(self.accounted.swap(cost, Ordering::Relaxed))
+    }
+
+    /// What the account contains of this segment.
+    pub(crate) fn accounted(&self) -> usize {
+        self.accounted.load(Ordering::Relaxed)
+    }
+}
+
+fn packets_cost(packets: &Packets) -> usize {
+    packets.iter().map(|packet| packet.len() + size_of::<Bytes>()).sum()
+}

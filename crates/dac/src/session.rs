@@ -1,0 +1,255 @@
+//! One node's conversation with the DAC, without its socket: frames and time in, messages out.
+//!
+//! Whatever a peer sends, the worst that happens is a [`Failure`] that names what was wrong; the connection that owns the
+//! session says so to the peer and closes.
+
+use crate::{
+    Dac,
+    ledger::Verdict,
+    registry::{Instance, Link},
+};
+use oasis_channel::{
+    Counters, DacMessage, Failure, NodeIdentity, NodeMessage, PROTOCOL, RegisteredInstance, TopicAssignment,
+    frame::Frame,
+};
+use oasis_wire::{
+    batch,
+    quantity::{Nanos, TopicId},
+    schema::ProbeType,
+};
+use std::{collections::HashMap, sync::Arc};
+use tokio::sync::mpsc;
+use uuid::Uuid;
+
+/// Longest name of a node or an instance, in bytes.
+const MAX_NAME: usize = 1_024;
+/// Most instances on one node.
+const MAX_INSTANCES: usize = 10_000;
+
+/// The DAC's side of one node's channel.
+#[derive(Debug)]
+pub struct NodeSession {
+    dac: Arc<Dac>,
+    number: u64,
+    outbound: mpsc::Sender<DacMessage>,
+    node: Option<Arc<NodeIdentity>>,
+    types: HashMap<Uuid, Arc<ProbeType>>,
+    topics: HashMap<TopicId, Arc<Instance>>,
+    /// Topics with samples that are not acknowledged yet.
+    unacknowledged: Vec<TopicId>,
+}
+
+impl NodeSession {
+    /// A peer has connected; `outbound` is the way to it for commands.
+    pub fn new(dac: Arc<Dac>, outbound: mpsc::Sender<DacMessage>) -> Self {
+        let number = dac.next_session();
+        Self {
+            dac,
+            number,
+            outbound,
+            node: None,
+            types: HashMap::new(),
+            topics: HashMap::new(),
+            unacknowledged: Vec::new(),
+        }
+    }
+
+    /// The node's name, once it has said hello.
+    pub fn node(&self) -> Option<&str> {
+        self.node.as_ref().map(|node| node.name.as_str())
+    }
+
+    /// Takes one frame; answers are appended to `out`.
+    pub fn handle(&mut self, frame: Frame<'_>, now: Nanos, out: &mut Vec<DacMessage>) -> Result<(), Failure> {
+        match frame {
+            Frame::Batch(bytes) => self.batch(bytes, now),
+            Frame::Control(json) => self.control(parse(json)?, now, out),
+        }
+    }
+
+    /// Acknowledges what has been appended since the last call. Called once for all frames of a read.
+    pub fn acknowledge(&mut self, now: Nanos, out: &mut Vec<DacMessage>) {
+        let Some(node) = &self.node else { return };
+        self.dac.registry.heard(&node.name, now);
+        if self.unacknowledged.is_empty() {
+            return;
+        }
+        let topics = self.unacknowledged.drain(..).filter_map(|topic| {
+            let last = self.topics.get(&topic)?.ledger().last_sequence;
+            Some((topic, last))
+        });
+        out.push(DacMessage::Ack { topics: topics.collect() });
+    }
+
+    /// The connection has ended.
+    pub fn close(&mut self, now: Nanos) {
+        self.dac.commands.session_ended(self.number);
+        if let Some(node) = self.node.take() {
+            self.dac.registry.disconnect(&node.name, self.number, now);
+        }
+    }
+
+    fn batch(&mut self, bytes: &[u8], now: Nanos) -> Result<(), Failure> {
+        let invalid = |error: batch::BatchError| Failure::new("batch_invalid", error.to_string());
+        let topic = TopicId(batch::Header::parse(bytes).map_err(invalid)?.topic);
+        let Some(instance) = self.topics.get(&topic) else {
+            return Err(Failure::new("topic_foreign", format!("topic {topic} is not one of this node's")));
+        };
+        let header = batch::check(bytes, &instance.probe_type).map_err(invalid)?;
+        let verdict = instance.ledger().batch(
+            header.first_sequence,
+            header.count.into(),
+            header.dropped_before.into(),
+            now,
+        );
+        match verdict {
+            Verdict::New => instance.log.append(bytes.to_vec(), header.count, |batch, offset| {
+                batch::stamp(batch, offset.0, now.0);
+            }),
+            Verdict::Duplicate => {}
+            Verdict::Overlap => {
+                let message = format!(
+                    "samples {}.. of {:?} overlap what is here",
+                    header.first_sequence, instance.name
+                );
+                return Err(Failure::new("sequence_overlap", message));
+            }
+        }
+        if !self.unacknowledged.contains(&topic) {
+            self.unacknowledged.push(topic);
+        }
+        Ok(())
+    }
+
+    fn control(
+        &mut self,
+        message: NodeMessage,
+        now: Nanos,
+        out: &mut Vec<DacMessage>,
+    ) -> Result<(), Failure> {
+        match (&self.node, message) {
+            (None, NodeMessage::Hello { protocol, node }) => self.hello(protocol, node, now, out),
+            (None, _) => Err(Failure::new("hello_expected", "the first message must be hello")),
+            (Some(_), NodeMessage::Hello { .. }) => {
+                Err(Failure::new("hello_expected", "hello was said already"))
+            }
+            (Some(node), NodeMessage::Register { types, instances }) => {
+                let node = node.clone();
+                self.register(&node, types, instances, now, out)
+            }
+            (Some(_), NodeMessage::Counters { instances }) => {
+                self.counters(&instances);
+                Ok(())
+            }
+            (Some(_), NodeMessage::Result { id, outcome }) => {
+                self.result(id, outcome);
+                Ok(())
+            }
+            (Some(node), NodeMessage::Ping { node_time, clock_offset_ns, round_trip_ns }) => {
+                self.dac.registry.clock(&node.name, clock_offset_ns, round_trip_ns);
+                out.push(DacMessage::Pong { node_time, dac_time: now.0 });
+                Ok(())
+            }
+            (Some(node), NodeMessage::Goodbye { reason }) => {
+                tracing::info!(node = %node.name, %reason, "node says goodbye");
+                Ok(())
+            }
+        }
+    }
+
+    fn hello(
+        &mut self,
+        protocol: u32,
+        node: NodeIdentity,
+        now: Nanos,
+        out: &mut Vec<DacMessage>,
+    ) -> Result<(), Failure> {
+        if protocol != PROTOCOL {
+            let message =
+                format!("the node speaks protocol {protocol}, this DAC {PROTOCOL}: update the older one");
+            return Err(Failure::new("protocol_version", message));
+        }
+        check_name("node", &node.name)?;
+        let link = Link { session: self.number, outbound: self.outbound.clone() };
+        self.dac.registry.connect(node.clone(), link, now)?;
+        tracing::info!(node = %node.name, host = %node.host, run = %node.run, "node connected");
+        self.node = Some(Arc::new(node));
+        out.push(DacMessage::Welcome {
+            protocol: PROTOCOL,
+            epoch: self.dac.epoch(),
+            software: crate::SOFTWARE.into(),
+        });
+        Ok(())
+    }
+
+    fn register(
+        &mut self,
+        node: &NodeIdentity,
+        types: Vec<ProbeType>,
+        instances: Vec<RegisteredInstance>,
+        now: Nanos,
+        out: &mut Vec<DacMessage>,
+    ) -> Result<(), Failure> {
+        if self.topics.len() + instances.len() > MAX_INSTANCES || types.len() > MAX_INSTANCES {
+            return Err(Failure::new(
+                "too_many_instances",
+                format!("more than {MAX_INSTANCES} instances on one node"),
+            ));
+        }
+        for probe_type in types {
+            probe_type.validate().map_err(|error| Failure::new("type_invalid", error.to_string()))?;
+            self.types.insert(probe_type.uuid, Arc::new(probe_type));
+        }
+        let mut topics = Vec::with_capacity(instances.len());
+        for announced in instances {
+            check_name("instance", &announced.name)?;
+            let Some(probe_type) = self.types.get(&announced.probe_type) else {
+                let message = format!(
+                    "instance {:?} has type {}, which came with no schema",
+                    announced.name, announced.probe_type
+                );
+                return Err(Failure::new("type_missing", message));
+            };
+            let name = announced.name.clone();
+            let instance = self.dac.registry.register(node, announced, probe_type, now)?;
+            topics.push(TopicAssignment { instance: name, topic: instance.topic });
+            self.topics.insert(instance.topic, instance);
+        }
+        out.push(DacMessage::Registered { topics });
+        Ok(())
+    }
+
+    fn counters(&self, counters: &[Counters]) {
+        for counters in counters {
+            if let Some(instance) = self.topics.get(&counters.topic) {
+                instance.ledger().counters(counters.taken, counters.dropped);
+            }
+        }
+    }
+
+    fn result(&self, id: u64, outcome: oasis_channel::Outcome) {
+        let state = match &outcome {
+            oasis_channel::Outcome::Done(state) => Some(*state),
+            oasis_channel::Outcome::Failed(_) => None,
+        };
+        let answered = self.dac.commands.answered(id, self.number, outcome);
+        if let (Some(instance), Some(state)) = (answered, state) {
+            self.dac.registry.changed(&instance, state);
+        }
+    }
+}
+
+fn parse(json: &[u8]) -> Result<NodeMessage, Failure> {
+    serde_json::from_slice(json).map_err(|error| {
+        let code = if error.is_data() { "unknown_message" } else { "not_json" };
+        Failure::new(code, error.to_string())
+    })
+}
+
+fn check_name(what: &str, name: &str) -> Result<(), Failure> {
+    if (1..=MAX_NAME).contains(&name.len()) {
+        return Ok(());
+    }
+    let message = format!("the {what}'s name has {} bytes: 1 to {MAX_NAME} are allowed", name.len());
+    Err(Failure::new("name_invalid", message))
+}

@@ -1,0 +1,111 @@
+//! Requests that only look.
+
+use crate::{
+    Doors,
+    problem::Problem,
+    view::{self, InstanceDetail, InstanceLedger, InstanceView, NodeView},
+};
+use axum::{
+    Json,
+    extract::{Path, Query, State},
+    http::StatusCode,
+};
+use oasis_dac::Entrance;
+use oasis_wire::quantity::{Epoch, TopicId};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Health {
+    /// `ok`
+    status: &'static str,
+}
+
+/// Whether the DAC serves.
+#[utoipa::path(get, path = "/healthz", responses((status = 200, body = Health)))]
+pub async fn healthz() -> Json<Health> {
+    Json(Health { status: "ok" })
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Nodes {
+    nodes: Vec<NodeView>,
+}
+
+/// All nodes this DAC has met in its epoch.
+#[utoipa::path(get, path = "/api/v1/nodes", responses((status = 200, body = Nodes)))]
+pub async fn nodes(State(doors): State<Doors>) -> Json<Nodes> {
+    Json(Nodes { nodes: view::nodes(&doors.dac.registry) })
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+pub struct InstanceFilter {
+    /// Only instances of the node with this name.
+    node: Option<String>,
+    /// Only instances with this name.
+    instance: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Instances {
+    instances: Vec<InstanceView>,
+}
+
+/// All probe instances.
+#[utoipa::path(get, path = "/api/v1/instances", params(InstanceFilter), responses((status = 200, body = Instances)))]
+pub async fn instances(State(doors): State<Doors>, Query(filter): Query<InstanceFilter>) -> Json<Instances> {
+    let registry = &doors.dac.registry;
+    let wanted = |asked: &Option<String>, name: &str| asked.as_deref().is_none_or(|asked| asked == name);
+    let instances = registry.instances();
+    let chosen = instances
+        .iter()
+        .filter(|known| wanted(&filter.node, &known.node) && wanted(&filter.instance, &known.name));
+    Json(Instances { instances: chosen.map(|known| view::instance(registry, known)).collect() })
+}
+
+/// One instance: schema, latest sample, ledger.
+#[utoipa::path(get, path = "/api/v1/instances/{id}", params(("id" = u32, Path, description = "topic number")),
+    responses((status = 200, body = InstanceDetail), (status = 404, body = Problem)))]
+pub async fn instance(
+    State(doors): State<Doors>,
+    Path(id): Path<String>,
+) -> Result<Json<InstanceDetail>, Problem> {
+    let registry = &doors.dac.registry;
+    let found = id.parse().ok().and_then(|topic| registry.instance(TopicId(topic)));
+    let missing = || {
+        Problem::new(
+            StatusCode::NOT_FOUND,
+            "unknown_instance",
+            format!("no instance has the number {id:?}: GET /api/v1/instances lists them"),
+        )
+    };
+    let found = found.ok_or_else(missing)?;
+    Ok(Json(view::detail(registry, &found)))
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct LedgerBook {
+    #[schema(value_type = String)]
+    epoch: Epoch,
+    /// Bytes that all topic logs hold.
+    log_bytes: usize,
+    instances: Vec<InstanceLedger>,
+    /// Counters of the data channel.
+    #[schema(value_type = Object)]
+    channel: Entrance,
+    /// Counters of the doors.
+    #[schema(value_type = Object)]
+    doors: Entrance,
+}
+
+/// Every instance's loss ledger, and who was turned away.
+#[utoipa::path(get, path = "/api/v1/ledger", responses((status = 200, body = LedgerBook)))]
+pub async fn ledger(State(doors): State<Doors>) -> Json<LedgerBook> {
+    Json(LedgerBook {
+        epoch: doors.dac.epoch(),
+        log_bytes: doors.dac.budget.used(),
+        instances: view::ledgers(&doors.dac.registry),
+        channel: doors.dac.doorkeeper.entrance(),
+        doors: doors.doorkeeper.entrance(),
+    })
+}

@@ -1,0 +1,59 @@
+//! Errors over HTTP: `application/problem+json` (RFC 9457).
+
+use axum::{
+    Json,
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use oasis_dac::CommandError;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// What went wrong, for programs and for people.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Problem {
+    /// `/problems/` and a code of `docs/reference/http-api.md`.
+    #[serde(rename = "type")]
+    kind: String,
+    /// The status in words.
+    title: &'static str,
+    /// HTTP status.
+    status: u16,
+    /// What exactly, and what to do.
+    detail: String,
+}
+
+impl Problem {
+    /// A problem with a documented code.
+    pub fn new(status: StatusCode, code: &str, detail: impl Into<String>) -> Self {
+        Self {
+            kind: format!("/problems/{code}"),
+            title: status.canonical_reason().unwrap_or("Error"),
+            status: status.as_u16(),
+            detail: detail.into(),
+        }
+    }
+}
+
+impl From<CommandError> for Problem {
+    fn from(error: CommandError) -> Self {
+        let status = match error {
+            CommandError::UnknownInstance { .. } => StatusCode::NOT_FOUND,
+            CommandError::NodeOffline(_) | CommandError::Refused(_) => StatusCode::CONFLICT,
+            CommandError::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
+            CommandError::Timeout(_) => StatusCode::GATEWAY_TIMEOUT,
+        };
+        Self::new(status, error.code(), error.to_string())
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = (status, Json(self)).into_response();
+        response
+            .headers_mut()
+            .insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        response
+    }
+}

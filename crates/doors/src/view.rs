@@ -1,0 +1,216 @@
+//! How nodes, instances and ledgers look in JSON, the same over HTTP and WebSocket.
+
+use oasis_channel::ProbeKind;
+use oasis_dac::{Instance, Ledger, LogState, Node, Registry};
+use oasis_wire::{batch::Batch, quantity::Epoch, schema::ProbeType, value};
+use serde::Serialize;
+use std::sync::Arc;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+/// `online` or `offline`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Presence {
+    /// The node's channel is open.
+    Online,
+    /// It is not.
+    Offline,
+}
+
+/// A node.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct NodeView {
+    name: String,
+    /// Identity over lives.
+    uuid: Uuid,
+    /// This life of its process.
+    run: Uuid,
+    host: String,
+    software: String,
+    pid: u32,
+    state: Presence,
+    /// When it came or went, nanoseconds since 1970 on the DAC's clock.
+    since: u64,
+    /// DAC clock minus node clock, nanoseconds; null until measured.
+    clock_offset_ns: Option<i64>,
+    /// Round trip of that measurement, nanoseconds.
+    round_trip_ns: Option<u64>,
+    /// Number of its instances.
+    instances: usize,
+}
+
+/// A probe instance.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct InstanceView {
+    /// Topic number, valid while the epoch lasts.
+    id: u32,
+    /// Node name.
+    node: String,
+    /// Instance name.
+    instance: String,
+    /// PDL name of its type.
+    #[serde(rename = "type")]
+    probe_type: String,
+    /// UUID of its type.
+    uuid: Uuid,
+    /// Version of its type.
+    version: String,
+    state: Presence,
+    enabled: bool,
+    /// Rate; null for a pushed probe.
+    hertz: Option<f64>,
+    #[schema(value_type = String, example = "periodic")]
+    kind: ProbeKind,
+    #[schema(value_type = String)]
+    epoch: Epoch,
+    run: Option<Uuid>,
+}
+
+/// A probe instance with its schema.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct InstanceWithSchema {
+    #[serde(flatten)]
+    instance: InstanceView,
+    /// See docs/reference/schema.md.
+    #[schema(value_type = Object)]
+    schema: Arc<ProbeType>,
+}
+
+/// A probe instance with all that is known of it.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct InstanceDetail {
+    #[serde(flatten)]
+    instance: InstanceWithSchema,
+    /// The newest sample, or null.
+    latest: Option<SampleView>,
+    ledger: LedgerView,
+}
+
+/// A sample.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct SampleView {
+    sequence: u64,
+    offset: u64,
+    /// Nanoseconds since 1970 on the node's clock.
+    time: u64,
+    /// Probe state; 0 is normal.
+    state: u16,
+    #[schema(value_type = Object)]
+    metrics: serde_json::Map<String, serde_json::Value>,
+}
+
+/// A loss ledger.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct LedgerView {
+    #[serde(flatten)]
+    #[schema(value_type = Object)]
+    ledger: Ledger,
+    #[schema(value_type = Object)]
+    log: LogState,
+}
+
+/// A loss ledger and whose it is.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct InstanceLedger {
+    topic: u32,
+    node: String,
+    instance: String,
+    ledger: LedgerView,
+}
+
+/// All nodes.
+pub fn nodes(registry: &Registry) -> Vec<NodeView> {
+    let instances = registry.instances();
+    let count = |name: &str| instances.iter().filter(|instance| instance.node.as_ref() == name).count();
+    registry.nodes().iter().map(|known| node(known, count(&known.identity.name))).collect()
+}
+
+fn node(node: &Node, instances: usize) -> NodeView {
+    let identity = &node.identity;
+    NodeView {
+        name: identity.name.clone(),
+        uuid: identity.uuid,
+        run: identity.run,
+        host: identity.host.clone(),
+        software: identity.software.clone(),
+        pid: identity.pid,
+        state: presence(node),
+        since: node.since.0,
+        clock_offset_ns: node.clock_offset_ns,
+        round_trip_ns: node.round_trip_ns,
+        instances,
+    }
+}
+
+fn presence(node: &Node) -> Presence {
+    if node.online() { Presence::Online } else { Presence::Offline }
+}
+
+/// All instances.
+pub fn instances(registry: &Registry) -> Vec<InstanceView> {
+    registry.instances().iter().map(|known| instance(registry, known)).collect()
+}
+
+/// One instance.
+pub fn instance(registry: &Registry, instance: &Instance) -> InstanceView {
+    let state = instance.state();
+    InstanceView {
+        id: instance.topic.0,
+        node: instance.node.as_ref().into(),
+        instance: instance.name.as_ref().into(),
+        probe_type: instance.probe_type.name.clone(),
+        uuid: instance.probe_type.uuid,
+        version: instance.probe_type.version.clone(),
+        state: registry.node(&instance.node).map_or(Presence::Offline, |node| presence(&node)),
+        enabled: state.enabled,
+        hertz: state.hertz.map(|hertz| hertz.get()),
+        kind: instance.kind,
+        epoch: instance.log.epoch(),
+        run: instance.ledger().run(),
+    }
+}
+
+/// One instance with its schema.
+pub fn with_schema(registry: &Registry, found: &Instance) -> InstanceWithSchema {
+    InstanceWithSchema { instance: instance(registry, found), schema: found.probe_type.clone() }
+}
+
+/// One instance with all that is known of it.
+pub fn detail(registry: &Registry, instance: &Instance) -> InstanceDetail {
+    InstanceDetail {
+        instance: with_schema(registry, instance),
+        latest: latest(instance),
+        ledger: ledger(instance),
+    }
+}
+
+/// An instance's ledger.
+pub fn ledger(instance: &Instance) -> LedgerView {
+    LedgerView { ledger: instance.ledger().clone(), log: instance.log.state() }
+}
+
+/// All ledgers.
+pub fn ledgers(registry: &Registry) -> Vec<InstanceLedger> {
+    let entry = |instance: &Arc<Instance>| InstanceLedger {
+        topic: instance.topic.0,
+        node: instance.node.as_ref().into(),
+        instance: instance.name.as_ref().into(),
+        ledger: ledger(instance),
+    };
+    registry.instances().iter().map(entry).collect()
+}
+
+/// The newest sample. A batch whose columns break the rules has none: its header was good enough to be passed on.
+fn latest(instance: &Instance) -> Option<SampleView> {
+    let segment = instance.log.latest()?;
+    let batch = Batch::parse(segment.batch(), &instance.probe_type).ok()?;
+    let sample = batch.samples().last()?;
+    Some(SampleView {
+        sequence: sample.sequence,
+        offset: sample.offset,
+        time: sample.time,
+        state: batch.header().state,
+        metrics: value::to_json(&instance.probe_type, &sample.values),
+    })
+}

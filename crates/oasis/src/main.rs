@@ -1,2 +1,55 @@
-//! The command line.
-fn main() {}
+//! The command line: one binary for every piece of OASIS, together or apart.
+
+mod cli;
+mod client;
+mod command;
+mod config;
+mod pdl;
+mod serve;
+mod tail;
+mod target;
+
+use clap::Parser;
+use cli::{Cli, Verb};
+use std::{io::IsTerminal, process::ExitCode};
+use tracing_subscriber::EnvFilter;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    log_to_stderr(&cli);
+    match run(cli) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("oasis: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    let success = |()| ExitCode::SUCCESS;
+    match cli.verb {
+        Verb::Up(arguments) => in_runtime(serve::up(arguments)).map(success),
+        Verb::Dac(arguments) => in_runtime(serve::dac(arguments)).map(success),
+        Verb::Node(arguments) => in_runtime(serve::node(arguments)).map(success),
+        Verb::Tail(arguments) => in_runtime(tail::run(arguments)).map(success),
+        Verb::Command(arguments) => in_runtime(command::run(arguments)).map(success),
+        Verb::Pdl(arguments) => pdl::run(arguments),
+    }
+}
+
+fn in_runtime<T>(task: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(task)
+}
+
+/// `OASIS_LOG` takes the field's usual directives: `debug`, `oasis_dac=trace,info`.
+fn log_to_stderr(cli: &Cli) {
+    let by_verbosity = match cli.verbose {
+        0 => "warn",
+        1 => "info",
+        _ => "debug",
+    };
+    let filter = EnvFilter::try_from_env("OASIS_LOG").unwrap_or_else(|_| EnvFilter::new(by_verbosity));
+    let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colours).init();
+}

@@ -1,0 +1,227 @@
+//! What can be typed.
+
+use crate::target::Target;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use oasis_channel::Command;
+use oasis_wire::quantity::Hertz;
+use std::path::PathBuf;
+
+/// Watch distributed real-time and embedded systems while they run, live, in any browser.
+#[derive(Debug, Parser)]
+#[command(
+    version,
+    after_help = "Examples:
+  oasis up                                   everything in one process; the page is at http://127.0.0.1:7070
+  oasis tail my-host/processor               follow one probe in the terminal
+  oasis command my-host/processor hertz 10   ten samples a second from now on
+
+OASIS_LOG sets what is logged (such as info or oasis_dac=debug)."
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub verb: Verb,
+    /// Say more on standard error; twice for even more.
+    #[arg(short, long, action = clap::ArgAction::Count, global = true)]
+    pub verbose: u8,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// DAC, page and a node that watches this host, in one process.
+    #[command(after_help = "Examples:
+  oasis up
+  oasis up --listen 0.0.0.0:7070             let other hosts open the page (no authentication yet: trusted networks only)
+  oasis up --name plant-7 --probe processor=cpu@10 --probe memory")]
+    Up(Up),
+    /// The DAC with its page, API and doors; nodes connect to it.
+    #[command(after_help = "Examples:
+  oasis dac
+  oasis dac --channel-listen 0.0.0.0:7071    let nodes on other hosts connect
+  oasis dac --config oasis.toml")]
+    Dac(Dac),
+    /// A node that watches this host.
+    #[command(after_help = "Examples:
+  oasis node --dac 192.0.2.7:7071
+  oasis node --name plant-7 --probe processor=ProcessorProbe_SmokeTest@2 --probe memory")]
+    Node(Node),
+    /// Follow probe instances in the terminal.
+    #[command(after_help = "Examples:
+  oasis tail                                 everything there is
+  oasis tail my-host/processor               one instance
+  oasis tail my-host/processor --format json | jq .metrics.idle_time")]
+    Tail(Tail),
+    /// Send a command to a probe instance.
+    #[command(after_help = "Examples:
+  oasis command my-host/processor hertz 10
+  oasis command my-host/memory disable
+  oasis command my-host/memory sample-now")]
+    Command(Send),
+    /// Work with Probe Definition Language files.
+    #[command(subcommand)]
+    Pdl(Pdl),
+}
+
+#[derive(Debug, Args)]
+pub struct Up {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(flatten)]
+    pub addresses: Addresses,
+    #[command(flatten)]
+    pub probes: Probes,
+}
+
+#[derive(Debug, Args)]
+pub struct Dac {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(flatten)]
+    pub addresses: Addresses,
+}
+
+#[derive(Debug, Args)]
+pub struct Node {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(flatten)]
+    pub probes: Probes,
+    /// Data channel of the DAC [default: 127.0.0.1:7071].
+    #[arg(long, value_name = "HOST:PORT", env = "OASIS_DAC")]
+    pub dac: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Common {
+    /// Configuration file; flags win over it. Its default is documented in docs/reference/oasis.toml.
+    #[arg(long, value_name = "FILE", env = "OASIS_CONFIG")]
+    pub config: Option<PathBuf>,
+    /// Print one line of JSON with the addresses on standard output when ready, for scripts.
+    #[arg(long)]
+    pub ready_json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Addresses {
+    /// Address of page, API and doors [default: 127.0.0.1:7070].
+    #[arg(long, value_name = "HOST:PORT", env = "OASIS_LISTEN")]
+    pub listen: Option<String>,
+    /// Address that nodes connect to [default: 127.0.0.1:7071].
+    #[arg(long, value_name = "HOST:PORT", env = "OASIS_CHANNEL_LISTEN")]
+    pub channel_listen: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Probes {
+    /// Name of the node [default: the host's name].
+    #[arg(long, env = "OASIS_NODE_NAME")]
+    pub name: Option<String>,
+    /// What to watch: processor, memory, network or heartbeat, with an instance name and a rate if the defaults do not do. Repeatable; replaces the default set.
+    #[arg(long = "probe", value_name = "PROBE[=INSTANCE][@HERTZ]")]
+    pub probes: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Server {
+    /// The DAC's WebSocket.
+    #[arg(
+        long,
+        value_name = "URL",
+        default_value = "ws://127.0.0.1:7070/ws",
+        env = "OASIS_URL",
+        global = true
+    )]
+    pub url: String,
+}
+
+#[derive(Debug, Args)]
+pub struct Tail {
+    /// NODE/INSTANCE; all instances if none is given.
+    pub instances: Vec<Target>,
+    #[command(flatten)]
+    pub server: Server,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Begin with the oldest sample that the DAC holds.
+    #[arg(long)]
+    pub from_earliest: bool,
+    /// End after this many samples.
+    #[arg(long, value_name = "N")]
+    pub count: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+pub enum Format {
+    /// For people: one line a sample.
+    #[default]
+    Text,
+    /// For programs: one JSON object a line.
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub struct Send {
+    /// NODE/INSTANCE.
+    pub target: Target,
+    #[command(subcommand)]
+    pub what: What,
+    #[command(flatten)]
+    pub server: Server,
+}
+
+#[derive(Debug, Clone, Copy, Subcommand)]
+pub enum What {
+    /// Sample at this rate from now on.
+    Hertz {
+        /// 0.01 to 1000.
+        hertz: Hertz,
+    },
+    /// Take samples.
+    Enable,
+    /// Take no samples.
+    Disable,
+    /// Take one sample at once.
+    SampleNow,
+}
+
+impl std::convert::From<What> for Command {
+    fn from(what: What) -> Self {
+        match what {
+            What::Hertz { hertz } => Self::Hertz { hertz },
+            What::Enable => Self::Enable,
+            What::Disable => Self::Disable,
+            What::SampleNow => Self::SampleNow,
+        }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Pdl {
+    /// Check files and explain what is wrong with them.
+    #[command(after_help = "Examples:
+  oasis pdl check engine.pdl
+  oasis pdl check -I include/ --message-format json engine.pdl")]
+    Check(Check),
+}
+
+#[derive(Debug, Args)]
+pub struct Check {
+    /// PDL files.
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Where to look for includes besides the including file's own folder.
+    #[arg(short = 'I', long = "include", value_name = "DIR")]
+    pub include: Vec<PathBuf>,
+    /// How to print what is wrong.
+    #[arg(long, value_enum, default_value_t)]
+    pub message_format: MessageFormat,
+}
+
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+pub enum MessageFormat {
+    /// For people.
+    #[default]
+    Human,
+    /// One JSON object a line, for editors and CI.
+    Json,
+}

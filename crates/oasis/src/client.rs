@@ -1,0 +1,95 @@
+//! A client of the native WebSocket protocol (`docs/reference/websocket.md`).
+
+use anyhow::{Context, bail};
+use futures_util::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio_tungstenite::{
+    MaybeTlsStream, WebSocketStream, connect_async,
+    tungstenite::{Message, client::IntoClientRequest, http::HeaderValue},
+};
+
+/// One connection to a DAC.
+pub struct Client {
+    socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
+    last_id: i64,
+}
+
+/// What the DAC sends.
+pub enum Incoming {
+    /// A control message.
+    Control(Value),
+    /// A native batch.
+    Batch(Vec<u8>),
+}
+
+impl Client {
+    /// Connects and takes the welcome.
+    pub async fn connect(url: &str) -> anyhow::Result<Self> {
+        let mut request =
+            url.into_client_request().with_context(|| format!("{url:?} is no WebSocket URL"))?;
+        request.headers_mut().insert("Sec-WebSocket-Protocol", HeaderValue::from_static("oasis.v1"));
+        let (socket, _) = connect_async(request)
+            .await
+            .with_context(|| format!("no DAC answers at {url}: is `oasis up` or `oasis dac` running?"))?;
+        let mut client = Self { socket, last_id: 0 };
+        match client.next().await? {
+            Some(Incoming::Control(message)) if message["op"] == "welcome" => Ok(client),
+            _ => bail!("{url} is a WebSocket, but not a DAC's"),
+        }
+    }
+
+    /// Sends a request; its answer carries the number returned.
+    pub async fn request(&mut self, mut message: Value) -> anyhow::Result<i64> {
+        self.last_id += 1;
+        message["id"] = json!(self.last_id);
+        self.socket.send(Message::text(message.to_string())).await.context("the DAC went away")?;
+        Ok(self.last_id)
+    }
+
+    /// The next message; none once the DAC has closed.
+    pub async fn next(&mut self) -> anyhow::Result<Option<Incoming>> {
+        while let Some(message) = self.socket.next().await {
+            match message.context("the DAC went away")? {
+                Message::Text(text) => return Ok(Some(Incoming::Control(serde_json::from_str(&text)?))),
+                Message::Binary(bytes) => return Ok(Some(Incoming::Batch(bytes.into()))),
+                Message::Close(Some(frame)) => {
+                    bail!("the DAC closed the connection: {} ({})", frame.reason, frame.code)
+                }
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// Waits for the answer to a request, passing over everything else.
+    pub async fn answer(&mut self, id: i64) -> anyhow::Result<Value> {
+        while let Some(incoming) = self.next().await? {
+            match incoming {
+                Incoming::Control(message) if message["id"] == id => {
+                    if message["op"] == "error" {
+                        bail!(
+                            "{}",
+                            message["message"].as_str().unwrap_or("the DAC refused without a reason")
+                        );
+                    }
+                    return Ok(message);
+                }
+                _ => {}
+            }
+        }
+        bail!("the DAC closed the connection before it answered")
+    }
+
+    /// Waits for the registry, once watched.
+    pub async fn registry(&mut self) -> anyhow::Result<Value> {
+        self.request(json!({"op": "watch"})).await?;
+        while let Some(incoming) = self.next().await? {
+            match incoming {
+                Incoming::Control(message) if message["op"] == "registry" => return Ok(message),
+                _ => {}
+            }
+        }
+        bail!("the DAC closed the connection before it answered")
+    }
+}

@@ -1,0 +1,169 @@
+//! The configuration file: TOML, with the names of the flags. `docs/reference/oasis.toml` documents every key by being the default.
+
+use crate::cli::{Addresses, Common, Probes};
+use anyhow::{Context, bail};
+use oasis_dac::config::{ChannelConfig, LogConfig};
+use oasis_doors::DoorsConfig;
+use oasis_probe::{NodeConfig, host_name};
+use oasis_wire::quantity::Hertz;
+use serde::{Deserialize, Serialize};
+use std::{fs, time::Duration};
+use uuid::Uuid;
+
+/// The whole file.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    pub doors: DoorsConfig,
+    pub channel: ChannelConfig,
+    pub log: LogConfig,
+    pub node: NodeSection,
+}
+
+/// `[node]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct NodeSection {
+    pub name: String,
+    pub uuid: Option<Uuid>,
+    pub dac: String,
+    pub spool_bytes: usize,
+    pub batch_samples: usize,
+    pub linger_ms: u64,
+    pub probes: Vec<ProbeChoice>,
+}
+
+/// One entry of `node.probes`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProbeChoice {
+    /// Which ready-made probe.
+    pub probe: String,
+    /// Instance name; the probe's own name when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance: Option<String>,
+    /// Rate.
+    #[serde(default = "once_a_second")]
+    pub hertz: Hertz,
+}
+
+impl Default for NodeSection {
+    fn default() -> Self {
+        let bounds = NodeConfig::default();
+        let choice =
+            |probe: &str| ProbeChoice { probe: probe.into(), instance: None, hertz: once_a_second() };
+        Self {
+            name: String::new(),
+            uuid: bounds.uuid,
+            dac: ChannelConfig::default().listen,
+            spool_bytes: bounds.spool_bytes,
+            batch_samples: bounds.batch_samples,
+            linger_ms: bounds.linger.as_millis() as u64,
+            probes: ["processor", "memory", "network", "heartbeat"].map(choice).into(),
+        }
+    }
+}
+
+impl NodeSection {
+    /// The configured name, or the host's.
+    pub fn name(&self) -> String {
+        if self.name.is_empty() { host_name() } else { self.name.clone() }
+    }
+
+    /// Bounds for the node.
+    pub fn bounds(&self) -> NodeConfig {
+        NodeConfig {
+            spool_bytes: self.spool_bytes,
+            batch_samples: self.batch_samples,
+            linger: Duration::from_millis(self.linger_ms),
+            uuid: self.uuid,
+        }
+    }
+}
+
+impl Config {
+    /// The file named on the command line, or the defaults.
+    pub fn load(common: &Common) -> anyhow::Result<Self> {
+        let Some(path) = &common.config else { return Ok(Self::default()) };
+        let text = fs::read_to_string(path)
+            .with_context(|| format!("cannot read the configuration {}", path.display()))?;
+        toml::from_str(&text).with_context(|| format!("in the configuration {}", path.display()))
+    }
+
+    /// Flags for a DAC win.
+    pub fn with_addresses(mut self, addresses: Addresses) -> Self {
+        if let Some(listen) = addresses.listen {
+            self.doors.listen = listen;
+        }
+        if let Some(listen) = addresses.channel_listen {
+            self.channel.listen = listen;
+        }
+        self
+    }
+
+    /// Flags for a node win.
+    pub fn with_probes(mut self, probes: Probes) -> anyhow::Result<Self> {
+        if let Some(name) = probes.name {
+            self.node.name = name;
+        }
+        if !probes.probes.is_empty() {
+            self.node.probes =
+                probes.probes.iter().map(|text| parse_choice(text)).collect::<anyhow::Result<_>>()?;
+        }
+        Ok(self)
+    }
+}
+
+/// `PROBE[=INSTANCE][@HERTZ]`
+fn parse_choice(text: &str) -> anyhow::Result<ProbeChoice> {
+    let (named, hertz) = match text.rsplit_once('@') {
+        Some((named, hertz)) => (named, hertz.parse().with_context(|| format!("in --probe {text}"))?),
+        None => (text, once_a_second()),
+    };
+    let (probe, instance) = match named.split_once('=') {
+        Some((_, "")) => bail!("in --probe {text}: the instance name behind = is empty"),
+        Some((probe, instance)) => (probe, Some(instance.to_owned())),
+        None => (named, None),
+    };
+    Ok(ProbeChoice { probe: probe.into(), instance, hertz })
+}
+
+fn once_a_second() -> Hertz {
+    Hertz::ONE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documented_file_is_the_default() {
+        let documented = include_str!("../../../docs/reference/oasis.toml");
+        assert_eq!(toml::from_str::<Config>(documented).unwrap(), Config::default());
+    }
+
+    #[test]
+    fn the_documented_file_has_every_key() {
+        let documented: toml::Table = include_str!("../../../docs/reference/oasis.toml").parse().unwrap();
+        let all = toml::Table::try_from(Config::default()).unwrap();
+        for (section, keys) in &all {
+            for key in keys.as_table().unwrap().keys() {
+                assert!(
+                    documented[section].as_table().unwrap().contains_key(key),
+                    "[{section}] {key} is not documented"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_probe_is_chosen_with_name_and_rate() {
+        let choice = parse_choice("processor=ProcessorProbe_SmokeTest@2.5").unwrap();
+        assert_eq!((choice.probe.as_str(), choice.hertz.get()), ("processor", 2.5));
+        assert_eq!(choice.instance.as_deref(), Some("ProcessorProbe_SmokeTest"));
+        assert_eq!(parse_choice("memory").unwrap().instance, None);
+        for wrong in ["processor@fast", "processor=", "processor@0"] {
+            assert!(parse_choice(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! `oasis tail`: samples as lines, for people or for programs.
+
+use crate::{
+    cli::{Format, Tail},
+    client::{Client, Incoming},
+    target::Target,
+};
+use anyhow::{Context, bail};
+use oasis_wire::{
+    batch::{Batch, Header},
+    schema::ProbeType,
+    value,
+};
+use serde_json::{Value, json};
+use std::{
+    collections::BTreeMap,
+    io::{self, BufWriter, Write},
+};
+
+/// What is followed.
+struct Followed {
+    target: Target,
+    schema: ProbeType,
+    /// Sequence number expected next, once one was seen.
+    expected: Option<u64>,
+}
+
+/// Follows until interrupted, or until enough samples have come.
+pub async fn run(arguments: Tail) -> anyhow::Result<()> {
+    let mut client = Client::connect(&arguments.server.url).await?;
+    let targets =
+        if arguments.instances.is_empty() { everything(&mut client).await? } else { arguments.instances };
+    let mut followed = BTreeMap::new();
+    for target in targets {
+        let from = if arguments.from_earliest { "earliest" } else { "now" };
+        let request =
+            json!({"op": "subscribe", "node": target.node, "instance": target.instance, "from": from});
+        let id = client.request(request).await?;
+        let subscribed = client.answer(id).await?;
+        let schema = serde_json::from_value(subscribed["instance"]["schema"].clone())
+            .context("in the schema from the DAC")?;
+        let topic = subscribed["topic"].as_u64().context("the DAC gave no topic")? as u32;
+        followed.insert(topic, Followed { target, schema, expected: None });
+    }
+    let mut printer =
+        Printer { out: BufWriter::new(io::stdout()), format: arguments.format, left: arguments.count };
+    match follow(&mut client, &mut followed, &mut printer).await {
+        // `oasis tail | head` is no error.
+        Err(error)
+            if error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) =>
+        {
+            Ok(())
+        }
+        other => other,
+    }
+}
+
+async fn everything(client: &mut Client) -> anyhow::Result<Vec<Target>> {
+    let registry = client.registry().await?;
+    let instances = registry["instances"].as_array().map_or(&[][..], Vec::as_slice);
+    let name = |instance: &Value, field: &str| instance[field].as_str().unwrap_or_default().to_owned();
+    let target = |instance| Target { node: name(instance, "node"), instance: name(instance, "instance") };
+    if instances.is_empty() {
+        bail!("the DAC knows no instances yet: start a node (`oasis node`)");
+    }
+    Ok(instances.iter().map(target).collect())
+}
+
+async fn follow(
+    client: &mut Client,
+    followed: &mut BTreeMap<u32, Followed>,
+    printer: &mut Printer,
+) -> anyhow::Result<()> {
+    while let Some(incoming) = client.next().await? {
+        match incoming {
+            Incoming::Batch(bytes) => {
+                let topic = Header::parse(&bytes)?.topic;
+                let Some(followed) = followed.get_mut(&topic) else { continue };
+                if printer.batch(followed, &bytes)? {
+                    return Ok(());
+                }
+            }
+            Incoming::Control(message) => printer.control(&message)?,
+        }
+    }
+    bail!("the DAC closed the connection")
+}
+
+struct Printer {
+    out: BufWriter<io::Stdout>,
+    format: Format,
+    left: Option<u64>,
+}
+
+impl Printer {
+    /// Prints the samples; true when enough have been printed.
+    fn batch(&mut self, followed: &mut Followed, bytes: &[u8]) -> anyhow::Result<bool> {
+        let batch = Batch::parse(bytes, &followed.schema)?;
+        let header = batch.header();
+        if let Some(expected) = followed.expected
+            && header.first_sequence != expected
+        {
+            eprintln!(
+                "{}: expected sample {expected}, got {} ({} dropped by the node)",
+                followed.target, header.first_sequence, header.dropped_before
+            );
+        }
+        followed.expected = Some(header.first_sequence + u64::from(header.count));
+        for sample in batch.samples() {
+            if self.left == Some(0) {
+                break;
+            }
+            let metrics = Value::Object(value::to_json(&followed.schema, &sample.values));
+            self.line(&followed.target, sample.sequence, sample.time, header.state, &metrics)?;
+            self.left = self.left.map(|left| left - 1);
+        }
+        self.out.flush()?;
+        Ok(self.left == Some(0))
+    }
+
+    fn line(
+        &mut self,
+        target: &Target,
+        sequence: u64,
+        time: u64,
+        state: u16,
+        metrics: &Value,
+    ) -> io::Result<()> {
+        match self.format {
+            Format::Json => {
+                let line = json!({"node": target.node, "instance": target.instance, "sequence": sequence, "time": time, "state": state, "metrics": metrics});
+                writeln!(self.out, "{line}")
+            }
+            Format::Text => {
+                write!(self.out, "{} {target} #{sequence}", time_of_day(time))?;
+                for (name, value) in metrics.as_object().into_iter().flatten() {
+                    write!(self.out, " {name}={value}")?;
+                }
+                writeln!(self.out)
+            }
+        }
+    }
+
+    fn control(&mut self, message: &Value) -> anyhow::Result<()> {
+        if message["op"] == "gap" {
+            eprintln!(
+                "gap in topic {}: {} samples, {}",
+                message["topic"], message["count"], message["cause"]
+            );
+        }
+        Ok(())
+    }
+}
+
+/// `HH:MM:SS.mmm` UTC.
+fn time_of_day(time: u64) -> String {
+    let seconds = time / 1_000_000_000 % 86_400;
+    format!(
+        "{:02}:{:02}:{:02}.{:03}",
+        seconds / 3600,
+        seconds / 60 % 60,
+        seconds % 60,
+        time / 1_000_000 % 1_000
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_time_of_day_is_utc_with_milliseconds() {
+        assert_eq!(super::time_of_day(1_763_683_261_005_000_000), "00:01:01.005");
+    }
+}

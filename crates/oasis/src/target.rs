@@ -1,0 +1,47 @@
+//! `NODE/INSTANCE` as typed on the command line.
+
+use std::{fmt, str::FromStr};
+
+/// A probe instance by its names.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Target {
+    /// Node name.
+    pub node: String,
+    /// Instance name.
+    pub instance: String,
+}
+
+impl FromStr for Target {
+    type Err = String;
+    /// The node ends at the first slash: instance names such as `network/eth0` contain some.
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('/') {
+            Some((node, instance)) if !node.is_empty() && !instance.is_empty() => {
+                Ok(Self { node: node.into(), instance: instance.into() })
+            }
+            _ => Err("write NODE/INSTANCE, such as my-host/processor".into()),
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.node, self.instance)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_node_ends_at_the_first_slash() {
+        let target = Target { node: "plant".into(), instance: "network/eth0".into() };
+        assert_eq!("plant/network/eth0".parse(), Ok(target));
+        assert!(
+            "plant".parse::<Target>().is_err()
+                && "/x".parse::<Target>().is_err()
+                && "x/".parse::<Target>().is_err()
+        );
+    }
+}

@@ -1,0 +1,4 @@
+//! End to end: real processes, real sockets.
+
+mod harness;
+mod two_processes;

@@ -1,0 +1,62 @@
+# What a newcomer can do here: `make help`.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# Everything that ends up in the page; a change in any of it builds the page again.
+PAGE_SOURCES := $(shell find web/src web/public web/index.html web/vite.config.ts package-lock.json 2>/dev/null)
+
+.PHONY: help run build page test test-rust test-web test-browser lint format bench browser clean
+
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+
+run: build ## Build everything and start OASIS; the page is at http://127.0.0.1:7070
+	./target/release/oasis up
+
+build: page ## Build the release binary, page included: target/release/oasis
+	cargo build --release --locked -p oasis
+
+page: web/dist/index.html ## Build the page that goes into the binary
+
+test: test-rust test-web test-browser ## Run every test of every language
+
+test-rust: page ## Rust: unit, property and end-to-end tests with real processes
+	cargo test --workspace --locked
+
+test-web: node_modules/.package-lock.json ## TypeScript: unit tests
+	npm test
+
+test-browser: page browser ## A real browser against the real binary
+	cargo build --locked -p oasis
+	npm run test:browser
+
+lint: page ## Formatting, lints and types, warnings as errors
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	npm run lint
+
+format: node_modules/.package-lock.json ## Format everything
+	cargo fmt --all
+	npm run format
+
+bench: ## Measure the codec on recorded data
+	cargo bench --locked -p oasis-wire
+
+browser: ## Install Debian's chromium if there is none (asks for root)
+	@command -v chromium >/dev/null || { echo "installing chromium"; $(if $(filter 0,$(shell id -u)),,sudo) apt-get update -qq; \
+	  $(if $(filter 0,$(shell id -u)),,sudo) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; }
+
+clean: ## Remove what was built
+	cargo clean
+	rm -rf web/dist node_modules
+
+web/dist/index.html: node_modules/.package-lock.json $(PAGE_SOURCES)
+	npm run build
+	@touch $@
+
+# npm writes this file when it has installed what is locked.
+node_modules/.package-lock.json: package-lock.json
+	npm ci --no-audit --no-fund
+	@touch $@

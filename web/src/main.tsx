@@ -1,3 +1,12 @@
 import { render } from 'preact';
+import { App } from './components/app.tsx';
+import { start } from './state/actions.ts';
+import './styles/theme.css';
+import './styles/base.css';
+import './styles/header.css';
+import './styles/tree.css';
+import './styles/card.css';
+import './styles/metrics.css';
 
-render(<h1>OASIS</h1>, document.getElementById('app')!);
+start();
+render(<App />, document.getElementById('app')!);

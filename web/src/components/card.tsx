@@ -1,0 +1,67 @@
+import { useId } from 'preact/hooks';
+import { shortType } from '../format/name.ts';
+import { unwatch } from '../state/actions.ts';
+import { cellsOf, type InstanceCells } from '../state/store.ts';
+import type { Target } from '../stream/view.ts';
+import { strings } from '../strings.ts';
+import { CardState } from './card_state.tsx';
+import { CommandBar } from './command_bar.tsx';
+import { Gaps } from './gaps.tsx';
+import { Gauges } from './gauges.tsx';
+import { HistoryStrip } from './history_strip.tsx';
+import { MetricTable } from './metric_table.tsx';
+
+/** One watched instance. */
+export function Card({ target }: { target: Target }) {
+  const cells = cellsOf(target);
+  const heading = useId();
+  return (
+    <article
+      class="card"
+      aria-labelledby={heading}
+      data-testid="card"
+      data-node={target.node}
+      data-instance={target.instance}
+    >
+      <header class="card-head">
+        <div class="card-names">
+          <h2 class="card-title" id={heading} title={target.instance} data-testid="card-title">
+            {target.instance}
+          </h2>
+          <CardType target={target} cells={cells} />
+        </div>
+        <CardState cells={cells} />
+        <button
+          type="button"
+          class="button button-quiet"
+          title={strings.card.unregisterTip(target.instance)}
+          data-testid="unregister"
+          onClick={() => unwatch(target)}
+        >
+          {strings.card.unregister}
+        </button>
+      </header>
+      <Gauges cells={cells} />
+      <HistoryStrip cells={cells} />
+      <MetricTable cells={cells} />
+      <CommandBar target={target} cells={cells} />
+      <Gaps cells={cells} />
+    </article>
+  );
+}
+
+function CardType({ target, cells }: { target: Target; cells: InstanceCells }) {
+  const schema = cells.status.value?.schema;
+  const type = schema?.name ?? cells.entry.value?.type ?? '';
+  const version = schema?.version ?? cells.entry.value?.version ?? '';
+  return (
+    <p class="card-type" title={[type, schema?.uuid, schema?.doc].filter(Boolean).join('\n')}>
+      <span data-testid="card-type">
+        {type === '' ? strings.connection.unknown : `${shortType(type)} ${version}`}
+      </span>
+      <span class="card-node" data-testid="card-node">
+        {strings.card.on(target.node)}
+      </span>
+    </p>
+  );
+}

@@ -1,0 +1,40 @@
+import { useComputed } from '@preact/signals';
+import { type CardStateName, cardState } from '../state/freshness.ts';
+import type { InstanceCells } from '../state/store.ts';
+import { strings } from '../strings.ts';
+import { Dot, type Tone } from './dot.tsx';
+
+const TONES: Record<CardStateName, Tone> = {
+  lost: 'idle',
+  waiting: 'idle',
+  absent: 'bad',
+  failed: 'bad',
+  offline: 'bad',
+  disabled: 'idle',
+  empty: 'idle',
+  late: 'warn',
+  live: 'good',
+};
+
+export function CardState({ cells }: { cells: InstanceCells }) {
+  // Computed, so that the clock's ticking draws nothing as long as the state stays.
+  const name = useComputed(() => cardState(cells)).value;
+  const probeState = useComputed(() => cells.sample.value?.state ?? 0).value;
+  const problem = cells.status.value?.problem;
+  const tone = TONES[name];
+  return (
+    <div class="card-state">
+      {probeState !== 0 && <span class="pill pill-warn">{strings.card.probeState(probeState)}</span>}
+      <span
+        class={`pill pill-${tone}`}
+        title={problem ?? strings.card.stateTip[name]}
+        role="status"
+        data-testid="card-state"
+        data-state={name}
+      >
+        <Dot tone={tone} />
+        {strings.card.state[name]}
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,131 @@
+import { useSignal } from '@preact/signals';
+import { useId } from 'preact/hooks';
+import { formatHertz } from '../format/name.ts';
+import { command } from '../state/actions.ts';
+import type { InstanceCells } from '../state/store.ts';
+import type { CommandView, Target } from '../stream/view.ts';
+import { strings } from '../strings.ts';
+
+const words = strings.commands;
+const PRESETS = [1, 10, 100];
+const MIN_HERTZ = 0.01;
+const MAX_HERTZ = 1000;
+
+/** What can be asked of the instance, and how the last wish ended. */
+export function CommandBar({ target, cells }: { target: Target; cells: InstanceCells }) {
+  const problem = useSignal('');
+  const isEnabled = cells.entry.value?.enabled ?? true;
+  const give = (...wish: Parameters<typeof command> extends [Target, ...infer Rest] ? Rest : never) => {
+    problem.value = '';
+    command(target, ...wish);
+  };
+  return (
+    <section class="commands" aria-label={words.title}>
+      <div class="commands-row">
+        <HertzForm
+          hertz={cells.entry.value?.hertz ?? undefined}
+          onHertz={(hertz) => give('hertz', hertz)}
+          onProblem={(text) => {
+            problem.value = text;
+          }}
+        />
+        <div class="commands-buttons">
+          <button
+            type="button"
+            class="button"
+            data-testid={isEnabled ? 'disable' : 'enable'}
+            onClick={() => give(isEnabled ? 'disable' : 'enable')}
+          >
+            {isEnabled ? words.disable : words.enable}
+          </button>
+          <button type="button" class="button" data-testid="sample-now" onClick={() => give('sample-now')}>
+            {words.sampleNow}
+          </button>
+        </div>
+      </div>
+      <CommandStatus view={cells.command.value} problem={problem.value} />
+    </section>
+  );
+}
+
+function HertzForm(props: {
+  hertz: number | undefined;
+  onHertz: (hertz: number) => void;
+  onProblem: (text: string) => void;
+}) {
+  const field = useId();
+  // What was typed; nothing typed shows what is configured.
+  const typed = useSignal<string | undefined>(undefined);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const hertz = Number(typed.value ?? props.hertz ?? Number.NaN);
+    if (!(hertz >= MIN_HERTZ && hertz <= MAX_HERTZ)) return props.onProblem(words.outOfRange);
+    typed.value = undefined;
+    props.onHertz(hertz);
+  };
+  return (
+    <form class="hertz-form" noValidate onSubmit={submit}>
+      <div class="presets">
+        {PRESETS.map((preset) => (
+          <button
+            key={preset}
+            type="button"
+            class={preset === props.hertz ? 'button preset is-current' : 'button preset'}
+            aria-label={words.preset(formatHertz(preset))}
+            aria-pressed={preset === props.hertz}
+            data-testid={`hertz-preset-${preset}`}
+            onClick={() => {
+              typed.value = undefined;
+              props.onHertz(preset);
+            }}
+          >
+            {preset}
+          </button>
+        ))}
+      </div>
+      <label class="visually-hidden" for={field}>
+        {words.hertz}
+      </label>
+      <input
+        id={field}
+        class="input hertz-input"
+        type="text"
+        inputMode="decimal"
+        autoComplete="off"
+        data-testid="hertz-input"
+        value={typed.value ?? (props.hertz === undefined ? '' : formatHertz(props.hertz))}
+        onInput={(event) => {
+          typed.value = event.currentTarget.value;
+        }}
+      />
+      <span class="hertz-unit" aria-hidden="true">
+        {words.hertzUnit}
+      </span>
+      <button type="submit" class="button button-main" data-testid="hertz-set">
+        {words.set}
+      </button>
+    </form>
+  );
+}
+
+function CommandStatus({ view, problem }: { view: CommandView | undefined; problem: string }) {
+  const [tone, text] =
+    problem !== '' ? ['failed', problem] : view ? [view.status, sentence(view)] : ['idle', words.idle];
+  return (
+    <p
+      class={`command-status is-${tone}`}
+      role="status"
+      title={text}
+      data-testid="command-status"
+      data-status={tone}
+    >
+      {text}
+    </p>
+  );
+}
+
+function sentence(view: CommandView): string {
+  const what = words.what(view);
+  if (view.status === 'pending') return words.pending(what);
+  return view.status === 'done' ? words.done(what) : words.failed(what, words.why(view));
+}

@@ -1,0 +1,131 @@
+import { formatUnit } from '../format/unit.ts';
+import type { PerSecond } from '../stream/counters.ts';
+import { strings } from '../strings.ts';
+import { isStruct, isVector, type Metric, type MetricType, type Value } from '../wire/index.ts';
+import { RateNote, ScalarValue } from './scalar_value.tsx';
+
+/** More would bury the page; the count of the rest is shown. */
+const SHOWN = 64;
+
+interface Props {
+  readonly type: MetricType;
+  readonly value: Value;
+  readonly rate: PerSecond;
+}
+
+/** A vector or a struct: lists of plain values in a line, lists of structs as a table, a struct as names and values. */
+export function CompoundValue({ type, value, rate }: Props) {
+  if (typeof type === 'string' || !Array.isArray(value)) return <ScalarValue type={type} value={value} />;
+  if (isStruct(type))
+    return <StructValue members={type.struct.members} values={value} rates={ratesOf(rate)} />;
+  if (!isVector(type)) return null;
+  if (value.length === 0) return <span class="nothing">{strings.card.none}</span>;
+  const element = type.vector;
+  return isStruct(element) ? (
+    <StructTable members={element.struct.members} values={value} rates={ratesOf(rate)} />
+  ) : (
+    <PlainList type={element} values={value} rates={ratesOf(rate)} />
+  );
+}
+
+function PlainList(props: { type: MetricType; values: readonly Value[]; rates: readonly PerSecond[] }) {
+  const { type, values, rates } = props;
+  return (
+    <ol class="plain-list">
+      {values.slice(0, SHOWN).map((value, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: elements have no other identity than their place
+        <li key={index}>
+          <CompoundValue type={type} value={value} rate={rates[index]} />
+        </li>
+      ))}
+      <More count={values.length - SHOWN} />
+    </ol>
+  );
+}
+
+function StructTable(props: {
+  members: readonly Metric[];
+  values: readonly Value[];
+  rates: readonly PerSecond[];
+}) {
+  const { members, values, rates } = props;
+  return (
+    <>
+      <table class="nested">
+        <thead>
+          <tr>
+            {members.map((member) => (
+              <th key={member.name} scope="col" class={alignment(member)} title={member.doc ?? member.name}>
+                {member.label ?? member.name} <span class="unit">{formatUnit(member.unit)}</span>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {values.slice(0, SHOWN).map((value, row) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: elements have no other identity than their place
+            <tr key={row}>
+              {members.map((member, column) => (
+                <td key={member.name} class={alignment(member)}>
+                  <MemberValue member={member} value={at(value, column)} rate={ratesOf(rates[row])[column]} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <More count={values.length - SHOWN} />
+    </>
+  );
+}
+
+function StructValue(props: {
+  members: readonly Metric[];
+  values: readonly Value[];
+  rates: readonly PerSecond[];
+}) {
+  return (
+    <dl class="struct">
+      {props.members.map((member, index) => (
+        <div key={member.name} title={member.doc ?? member.name}>
+          <dt>{member.label ?? member.name}</dt>
+          <dd>
+            <MemberValue member={member} value={props.values[index]} rate={props.rates[index]} />{' '}
+            <span class="unit">{formatUnit(member.unit)}</span>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function MemberValue({ member, value, rate }: { member: Metric; value: Value | undefined; rate: PerSecond }) {
+  if (value === undefined) return null;
+  if (typeof member.type === 'object') return <CompoundValue type={member.type} value={value} rate={rate} />;
+  return (
+    <>
+      <ScalarValue type={member.type} value={value} />
+      {typeof rate === 'number' && (
+        <span class="nested-rate">
+          <RateNote metric={member} value={value} rate={rate} />
+        </span>
+      )}
+    </>
+  );
+}
+
+function More({ count }: { count: number }) {
+  return count > 0 ? <span class="nothing">{strings.card.more(count)}</span> : null;
+}
+
+function alignment(member: Metric): string {
+  return typeof member.type === 'string' && member.type !== 'string' ? 'num' : '';
+}
+
+function at(value: Value, index: number): Value | undefined {
+  return Array.isArray(value) ? value[index] : undefined;
+}
+
+function ratesOf(rate: PerSecond): readonly PerSecond[] {
+  return typeof rate === 'object' ? rate : [];
+}

@@ -1,0 +1,49 @@
+import { formatInteger } from '../format/number.ts';
+import { formatAge, formatClock } from '../format/time.ts';
+import type { InstanceCells } from '../state/store.ts';
+import type { GapEvent } from '../stream/ledger.ts';
+import { strings } from '../strings.ts';
+
+const words = strings.gaps;
+
+/** What was lost or interrupted, in words, newest first. */
+export function Gaps({ cells }: { cells: InstanceCells }) {
+  const events = cells.loss.value?.events ?? [];
+  return (
+    <section class="gaps" aria-label={words.title}>
+      {events.length === 0 ? (
+        <p class="gaps-none" data-testid="no-gaps">
+          {words.none}
+        </p>
+      ) : (
+        <ol class="gaps-list" data-testid="gaps">
+          {events.map((event, index) => (
+            <Gap key={`${events.length - index}`} event={event} />
+          ))}
+        </ol>
+      )}
+    </section>
+  );
+}
+
+function Gap({ event }: { event: GapEvent }) {
+  const { cause, count, from, to, duration } = event;
+  const numbers =
+    from === undefined || to === undefined ? '' : words.numbers(formatInteger(from), formatInteger(to));
+  return (
+    <li class={`gap gap-${cause}`} data-testid="gap" data-cause={cause} data-count={count}>
+      <time class="gap-time" dateTime={new Date(event.at).toISOString()}>
+        {formatClock(event.at)}
+      </time>
+      <span class="gap-text">
+        {count > 0 && (
+          <>
+            <strong>{words.missing(formatInteger(count), count === 1)}</strong> ({numbers}):{' '}
+          </>
+        )}
+        {words.cause[cause]}
+        {duration !== undefined && ` ${words.duration(formatAge(duration))}`}
+      </span>
+    </li>
+  );
+}

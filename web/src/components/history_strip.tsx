@@ -1,0 +1,51 @@
+import { formatInteger } from '../format/number.ts';
+import { formatClock } from '../format/time.ts';
+import type { InstanceCells } from '../state/store.ts';
+import { HISTORY_SECONDS } from '../stream/history.ts';
+import { strings } from '../strings.ts';
+
+const STEP = 4;
+const BAR = 3;
+const HEIGHT = 28;
+
+/** The last minute, a bar a second: what came, what is missing, and where something was interrupted. */
+export function HistoryStrip({ cells }: { cells: InstanceCells }) {
+  const history = cells.flow.value?.history;
+  if (!history) return <div class="strip" />;
+  const { samples, missing, marks, last } = history;
+  const most = samples.reduce((max, count, index) => Math.max(max, count + missing[index]), 1);
+  return (
+    <svg
+      class="strip"
+      viewBox={`0 0 ${HISTORY_SECONDS * STEP} ${HEIGHT}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={strings.card.history}
+      data-testid="history"
+    >
+      <title>{strings.card.history}</title>
+      {samples.map((count, index) => {
+        const second = last - HISTORY_SECONDS + 1 + index;
+        const came = (count / most) * HEIGHT;
+        const lost = (missing[index] / most) * HEIGHT;
+        const cause = marks[index];
+        if (count === 0 && cause === undefined) return null;
+        const time = formatClock(second * 1000);
+        return (
+          <g key={second}>
+            {cause && (
+              <rect class={`mark mark-${cause}`} x={index * STEP} y={0} width={BAR} height={HEIGHT} />
+            )}
+            <rect class="bar" x={index * STEP} y={HEIGHT - came} width={BAR} height={came} />
+            {lost > 0 && (
+              <rect class="bar-lost" x={index * STEP} y={HEIGHT - came - lost} width={BAR} height={lost} />
+            )}
+            <title>
+              {strings.card.historyBar(time, formatInteger(count), formatInteger(missing[index]))}
+            </title>
+          </g>
+        );
+      })}
+    </svg>
+  );
+}

@@ -1,0 +1,28 @@
+import { formatRough, formatScalar } from '../format/number.ts';
+import { scaledBytes } from '../format/unit.ts';
+import type { PerSecond } from '../stream/counters.ts';
+import { strings } from '../strings.ts';
+import type { Metric, MetricType, Value } from '../wire/index.ts';
+
+export function ScalarValue({ type, value }: { type: MetricType; value: Value }) {
+  if (typeof value === 'boolean')
+    return <span class={value ? 'truth is-true' : 'truth'}>{String(value)}</span>;
+  if (typeof value === 'string') return <span title={value}>{value}</span>;
+  return <>{formatScalar(value, type)}</>;
+}
+
+/** Beside a counter how fast it counts, beside many bytes how many that is. */
+export function RateNote({
+  metric,
+  value,
+  rate,
+}: {
+  metric: Metric;
+  value: Value | undefined;
+  rate: PerSecond;
+}) {
+  if (typeof rate === 'number') return <>{strings.card.rateCell(formatRough(rate))}</>;
+  if (typeof value !== 'number' && typeof value !== 'bigint') return null;
+  const scaled = metric.kind === 'counter' ? undefined : scaledBytes(value, metric.unit);
+  return scaled === undefined ? null : <span class="about">{strings.card.about(scaled)}</span>;
+}

@@ -1,0 +1,92 @@
+import { useSignal } from '@preact/signals';
+import { chosenKeys, connection, filter, registry } from '../state/store.ts';
+import type { InstanceEntry, NodeEntry } from '../stream/protocol.ts';
+import { strings } from '../strings.ts';
+import { TreeNode } from './tree_node.tsx';
+
+/** Nodes and their instances, to choose from. */
+export function Tree() {
+  // On a narrow screen the list is folded away until it is wanted.
+  const isOpen = useSignal(false);
+  const words = strings.tree;
+  const instances = registry.value?.instances ?? [];
+  return (
+    <nav class={isOpen.value ? 'tree is-open' : 'tree'} aria-label={words.title}>
+      <div class="tree-head">
+        <h2 class="tree-title">{words.title}</h2>
+        <span class="tree-count" data-testid="tree-count">
+          {words.watched(chosenKeys.value.size, instances.length)}
+        </span>
+        <button
+          type="button"
+          class="button tree-toggle"
+          aria-expanded={isOpen.value}
+          aria-controls="tree-body"
+          data-testid="tree-toggle"
+          onClick={() => {
+            isOpen.value = !isOpen.value;
+          }}
+        >
+          {isOpen.value ? words.hide : words.show}
+        </button>
+      </div>
+      <div class="tree-body" id="tree-body">
+        <FilterBox />
+        <Nodes nodes={registry.value?.nodes ?? []} instances={instances} />
+      </div>
+    </nav>
+  );
+}
+
+function FilterBox() {
+  return (
+    <input
+      class="input tree-filter"
+      type="search"
+      placeholder={strings.tree.filter}
+      aria-label={strings.tree.filter}
+      data-testid="filter"
+      value={filter.value}
+      onInput={(event) => {
+        filter.value = event.currentTarget.value;
+      }}
+    />
+  );
+}
+
+function Nodes(props: { nodes: readonly NodeEntry[]; instances: readonly InstanceEntry[] }) {
+  const wanted = filter.value.trim().toLowerCase();
+  const shown = props.nodes
+    .map((node) => ({ node, instances: matching(node, props.instances, wanted) }))
+    .filter(({ instances }) => wanted === '' || instances.length > 0);
+  if (shown.length === 0) return <Empty hasNodes={props.nodes.length > 0} />;
+  return (
+    <ul class="tree-nodes" data-testid="nodes">
+      {shown.map(({ node, instances }) => (
+        <TreeNode key={node.name} node={node} instances={instances} />
+      ))}
+    </ul>
+  );
+}
+
+function matching(node: NodeEntry, instances: readonly InstanceEntry[], wanted: string): InstanceEntry[] {
+  const own = instances.filter((entry) => entry.node === node.name);
+  if (wanted === '') return own;
+  return own.filter(({ instance, type }) =>
+    `${node.name} ${instance} ${type}`.toLowerCase().includes(wanted),
+  );
+}
+
+function Empty({ hasNodes }: { hasNodes: boolean }) {
+  const words = strings.tree;
+  if (hasNodes) return <p class="hint">{words.noMatch}</p>;
+  if (connection.value.phase !== 'connected' && !registry.value)
+    return <p class="hint">{words.connecting}</p>;
+  return (
+    <div class="hint" data-testid="no-nodes">
+      <p>{words.nothing}</p>
+      <p>{words.nothingHint}</p>
+      <code>{words.nothingCommand}</code>
+    </div>
+  );
+}

@@ -1,0 +1,9 @@
+/** The last part of a scoped PDL name. */
+export function shortType(type: string): string {
+  return type.slice(type.lastIndexOf('::') + 2 || 0) || type;
+}
+
+/** A configured rate as it was written: no padding, no exponents. */
+export function formatHertz(hertz: number): string {
+  return String(Number(hertz.toFixed(3)));
+}

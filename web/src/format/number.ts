@@ -1,0 +1,46 @@
+import type { MetricType, Value } from '../wire/index.ts';
+
+/** Narrow and unbreakable: groups digits without looking like a decimal sign anywhere in the world. */
+const GROUP = '\u202f';
+const MINUS = '\u2212';
+const DIGITS = 6;
+
+export function formatScalar(value: Value, type: MetricType): string {
+  if (typeof value === 'bigint') return formatInteger(value);
+  if (typeof value !== 'number') return String(value);
+  return type === 'real32' || type === 'real64' ? formatReal(value) : formatInteger(value);
+}
+
+export function formatInteger(value: number | bigint): string {
+  if (Object.is(value, -0)) return `${MINUS}0`;
+  if (typeof value === 'number' && Math.abs(value) >= 1e21) return formatReal(value);
+  const digits = String(value).replace('-', '');
+  return (value < 0 ? MINUS : '') + group(digits);
+}
+
+/** Always as many digits, so that a live value does not dance. */
+export function formatReal(value: number): string {
+  if (Number.isNaN(value)) return 'NaN';
+  const sign = value < 0 || Object.is(value, -0) ? MINUS : '';
+  const size = Math.abs(value);
+  if (size === Number.POSITIVE_INFINITY) return `${sign}∞`;
+  if (size !== 0 && (size < 1e-4 || size >= 1e15)) {
+    const [digits, exponent] = size.toExponential(DIGITS - 1).split('e');
+    return `${sign}${digits}e${exponent.replace('+', '').replace('-', MINUS)}`;
+  }
+  const decimals = Math.min(DIGITS, Math.max(0, DIGITS - 1 - Math.floor(Math.log10(Math.max(size, 1)))));
+  const [whole, fraction] = size.toFixed(decimals).split('.');
+  return sign + group(whole) + (fraction ? `.${fraction}` : '');
+}
+
+/** Three or four digits that matter: for rates. */
+export function formatRough(value: number): string {
+  const size = Math.abs(value);
+  if (size >= 100) return formatInteger(Math.round(value));
+  const text = size >= 10 ? value.toFixed(1) : value.toFixed(2);
+  return text.replace('-', MINUS);
+}
+
+function group(digits: string): string {
+  return digits.length > 4 ? digits.replace(/\B(?=(\d{3})+$)/g, GROUP) : digits;
+}

@@ -1,0 +1,31 @@
+/** An age in milliseconds, as wide as it needs to be and no wider. */
+export function formatAge(ms: number): string {
+  // Estimates of clock offsets are a little off; a sample from the next blink is a sample from now.
+  if (ms < 0 && ms > -500) return '0.0 s';
+  if (ms < 0) return `\u2212${formatAge(-ms)}`;
+  const seconds = ms / 1000;
+  if (seconds < 60) return `${(Math.floor(seconds * 10) / 10).toFixed(1)} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${two(Math.floor(seconds % 60))} s`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return `${hours} h ${two(minutes % 60)} min`;
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+/** A clock offset or a round trip in milliseconds. */
+export function formatOffset(ms: number): string {
+  const size = Math.abs(ms);
+  const sign = ms < 0 ? '\u2212' : '+';
+  if (size < 10) return `${sign}${size.toFixed(2)} ms`;
+  if (size < 1000) return `${sign}${size.toFixed(0)} ms`;
+  return `${sign}${formatAge(size)}`;
+}
+
+export function formatClock(ms: number): string {
+  const date = new Date(ms);
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}
+
+function two(value: number): string {
+  return String(value).padStart(2, '0');
+}

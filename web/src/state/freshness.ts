@@ -1,0 +1,44 @@
+import { now } from './now.ts';
+import type { InstanceCells } from './store.ts';
+import { connection } from './store.ts';
+
+export type CardStateName =
+  | 'lost'
+  | 'waiting'
+  | 'absent'
+  | 'failed'
+  | 'offline'
+  | 'disabled'
+  | 'empty'
+  | 'late'
+  | 'live';
+
+const EVENT = 'event';
+
+/** Milliseconds since the newest sample was taken, on a common clock (websocket.md, "Age"). Ticks with {@link now}. */
+export function ageOf(cells: InstanceCells): number | undefined {
+  const sample = cells.sample.value;
+  if (!sample) return undefined;
+  const browserOffset = connection.value.clock?.offset ?? 0;
+  const nodeOffset = (cells.node.value?.clock_offset_ns ?? 0) / 1e6;
+  return now.value + browserOffset - (sample.time + nodeOffset);
+}
+
+/** The first thing that is not as it should be, or `live`. */
+export function cardState(cells: InstanceCells): CardStateName {
+  if (connection.value.phase !== 'connected') return 'lost';
+  const status = cells.status.value?.status ?? 'waiting';
+  if (status === 'failed' || status === 'absent') return status;
+  const entry = cells.entry.value;
+  if (entry && entry.state !== 'online') return 'offline';
+  if (status === 'waiting') return 'waiting';
+  if (entry && !entry.enabled) return 'disabled';
+  if (!cells.sample.value) return 'empty';
+  return isLate(cells) ? 'late' : 'live';
+}
+
+function isLate(cells: InstanceCells): boolean {
+  const entry = cells.entry.value;
+  if (!entry?.hertz || entry.kind === EVENT) return false;
+  return (ageOf(cells) ?? 0) > 2500 / entry.hertz + 1000;
+}

@@ -1,0 +1,17 @@
+import { signal } from '@preact/signals';
+
+const TICK_MS = 100;
+
+/** Milliseconds since 1970, by the same clock that the worker uses. */
+export function clock(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+/** The time as ages see it: ticks by itself, connection or not, but not while nobody looks. */
+export const now = signal(clock());
+
+export function startTicking(): void {
+  setInterval(() => {
+    if (!document.hidden) now.value = clock();
+  }, TICK_MS);
+}

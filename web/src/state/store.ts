@@ -1,0 +1,89 @@
+import { batch, computed, type Signal, signal } from '@preact/signals';
+import type { LossView } from '../stream/ledger.ts';
+import type { CommandName, InstanceEntry, NodeEntry, Registry } from '../stream/protocol.ts';
+import {
+  type CommandView,
+  type ConnectionView,
+  type FlowView,
+  keyOf,
+  type SampleView,
+  type Snapshot,
+  type Target,
+  type WatchStatus,
+} from '../stream/view.ts';
+
+/** Everything the page shows, one signal for each thing that changes by itself. */
+
+export const connection = signal<ConnectionView>({
+  phase: 'connecting',
+  reason: 'first',
+  since: 0,
+  attempts: 0,
+  server: '',
+  epoch: '',
+});
+export const registry = signal<Registry | undefined>(undefined);
+export const filter = signal('');
+
+/** What is watched, in the order it was chosen; nothing until we know what there is to choose from. */
+export const choice = signal<readonly Target[] | undefined>(undefined);
+export const chosenKeys = computed(() => new Set(choice.value?.map(keyOf)));
+
+export interface InstanceCells {
+  readonly status: Signal<WatchStatus | undefined>;
+  readonly sample: Signal<SampleView | undefined>;
+  readonly flow: Signal<FlowView | undefined>;
+  readonly loss: Signal<LossView | undefined>;
+  /** The last command given, whatever its kind. */
+  readonly command: Signal<CommandView | undefined>;
+  readonly entry: Signal<InstanceEntry | undefined>;
+  readonly node: Signal<NodeEntry | undefined>;
+}
+
+const cells = new Map<string, InstanceCells>();
+
+export function cellsOf(target: Target): InstanceCells {
+  const key = keyOf(target);
+  let found = cells.get(key);
+  if (!found) {
+    found = {
+      status: signal(undefined),
+      sample: signal(undefined),
+      flow: signal(undefined),
+      loss: signal(undefined),
+      command: signal(undefined),
+      entry: computed(() => registry.value?.instances.find((entry) => keyOf(entry) === key)),
+      node: computed(() => registry.value?.nodes.find((node) => node.name === target.node)),
+    };
+    cells.set(key, found);
+  }
+  return found;
+}
+
+export function forget(target: Target): void {
+  cells.delete(keyOf(target));
+}
+
+export function apply(snapshot: Snapshot): void {
+  batch(() => {
+    if (snapshot.connection) connection.value = snapshot.connection;
+    if (snapshot.registry) registry.value = snapshot.registry;
+    // What arrives for an instance that is no longer watched has no cells any more.
+    for (const status of snapshot.watches ?? []) set(status.key, 'status', status);
+    for (const sample of snapshot.samples ?? []) set(sample.key, 'sample', sample);
+    for (const flow of snapshot.flows ?? []) set(flow.key, 'flow', flow);
+    for (const loss of snapshot.losses ?? []) set(loss.key, 'loss', loss);
+    for (const command of snapshot.commands ?? []) set(command.key, 'command', command);
+  });
+}
+
+function set<K extends 'status' | 'sample' | 'flow' | 'loss' | 'command'>(
+  key: string,
+  part: K,
+  value: InstanceCells[K]['value'],
+): void {
+  const found = cells.get(key);
+  if (found) (found[part] as Signal<InstanceCells[K]['value']>).value = value;
+}
+
+export type { CommandName, Target };

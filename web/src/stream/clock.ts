@@ -1,0 +1,31 @@
+const KEPT = 8;
+
+export interface ClockEstimate {
+  /** DAC clock minus browser clock, in milliseconds. */
+  readonly offset: number;
+  /** Of the exchange the offset was taken from. */
+  readonly roundTrip: number;
+}
+
+/** Clock offset by the shortest of the last exchanges (websocket.md, "Age"): the shorter the way, the less it can mislead. */
+export class ClockOffset {
+  private readonly exchanges: ClockEstimate[] = [];
+
+  add(sent: number, received: number, dacTime: number): void {
+    this.exchanges.push({ offset: dacTime - (sent + received) / 2, roundTrip: received - sent });
+    if (this.exchanges.length > KEPT) this.exchanges.shift();
+  }
+
+  get best(): ClockEstimate | undefined {
+    let best: ClockEstimate | undefined;
+    for (const exchange of this.exchanges) {
+      if (!best || exchange.roundTrip < best.roundTrip) best = exchange;
+    }
+    return best;
+  }
+
+  /** Another connection may lead to another machine. */
+  reset(): void {
+    this.exchanges.length = 0;
+  }
+}

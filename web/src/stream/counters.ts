@@ -1,0 +1,67 @@
+import { isStruct, isVector, type Metric, type MetricType, type Value } from '../wire/index.ts';
+
+/** Per-second rates in the shape of the values they belong to; nothing where there is no rate. */
+export type PerSecond = number | undefined | readonly PerSecond[];
+
+/** Rates over less than this would flicker. */
+const SPAN_MS = 950;
+
+/** How fast counters count: over a second or from sample to sample, whichever is longer. */
+export class CounterRates {
+  private reference: { readonly time: number; readonly values: readonly Value[] } | undefined;
+  private rates: readonly PerSecond[] = [];
+
+  constructor(private readonly metrics: readonly Metric[]) {}
+
+  add(time: number, values: readonly Value[]): readonly PerSecond[] {
+    const before = this.reference;
+    if (before && time > before.time && time - before.time < SPAN_MS) return this.rates;
+    if (before && time > before.time) {
+      const seconds = (time - before.time) / 1000;
+      this.rates = this.metrics.map((metric, index) =>
+        perSecond(metric, values[index], before.values[index], seconds),
+      );
+    } else {
+      this.rates = [];
+    }
+    this.reference = { time, values };
+    return this.rates;
+  }
+
+  reset(): void {
+    this.reference = undefined;
+    this.rates = [];
+  }
+}
+
+function perSecond(metric: Metric, now: Value, before: Value, seconds: number): PerSecond {
+  if (typeof metric.type === 'object') return ofType(metric.type, now, before, seconds);
+  if (metric.kind !== 'counter') return undefined;
+  const step = difference(now, before);
+  // A counter that went back has been restarted; its next step will be right again.
+  return step === undefined || step < 0 ? undefined : step / seconds;
+}
+
+function ofType(type: MetricType, now: Value, before: Value, seconds: number): PerSecond {
+  if (!Array.isArray(now) || !Array.isArray(before)) return undefined;
+  if (isVector(type)) return now.map((value, index) => ofType(type.vector, value, before[index], seconds));
+  if (!isStruct(type)) return undefined;
+  const { members } = type.struct;
+  // In a list of structs the texts say which thing this is: another name at the same place is another counter.
+  const isSame = members.every((member, index) => member.type !== 'string' || now[index] === before[index]);
+  return isSame
+    ? members.map((member, index) => perSecond(member, now[index], before[index], seconds))
+    : undefined;
+}
+
+function difference(now: Value, before: Value): number | undefined {
+  if (typeof now === 'bigint' || typeof before === 'bigint') {
+    if (!isNumeric(now) || !isNumeric(before)) return undefined;
+    return Number(BigInt(now) - BigInt(before));
+  }
+  return typeof now === 'number' && typeof before === 'number' ? now - before : undefined;
+}
+
+function isNumeric(value: Value): value is number | bigint {
+  return typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value));
+}

@@ -1,0 +1,71 @@
+import type { GapCause } from './ledger.ts';
+
+export const HISTORY_SECONDS = 60;
+
+/** What happened in each of the last seconds: the strip on a card. */
+export interface HistoryView {
+  /** Second (since 1970, browser clock) of the last entry. */
+  readonly last: number;
+  readonly samples: readonly number[];
+  readonly missing: readonly number[];
+  /** The gravest thing that happened in that second. */
+  readonly marks: readonly (GapCause | undefined)[];
+}
+
+const GRAVITY: readonly GapCause[] = [
+  'reconnected',
+  'epoch_changed',
+  'node_restart',
+  'log_retention',
+  'node_dropped',
+  'unexplained',
+];
+
+export class History {
+  private last = 0;
+  private readonly samples: number[] = new Array(HISTORY_SECONDS).fill(0);
+  private readonly missing: number[] = new Array(HISTORY_SECONDS).fill(0);
+  private readonly marks: (GapCause | undefined)[] = new Array(HISTORY_SECONDS).fill(undefined);
+
+  addSamples(at: number, samples: number): void {
+    const slot = this.slot(at);
+    if (slot !== undefined) this.samples[slot] += samples;
+  }
+
+  addGap(at: number, missing: number, cause: GapCause): void {
+    const slot = this.slot(at);
+    if (slot === undefined) return;
+    this.missing[slot] += missing;
+    const before = this.marks[slot];
+    if (before === undefined || GRAVITY.indexOf(cause) > GRAVITY.indexOf(before)) this.marks[slot] = cause;
+  }
+
+  /** The last minute up to `now`, which moves on although nothing arrives. */
+  view(now: number): HistoryView {
+    this.slot(now);
+    const order = Array.from(
+      { length: HISTORY_SECONDS },
+      (_, index) => (this.last + 1 + index) % HISTORY_SECONDS,
+    );
+    return {
+      last: this.last,
+      samples: order.map((slot) => this.samples[slot]),
+      missing: order.map((slot) => this.missing[slot]),
+      marks: order.map((slot) => this.marks[slot]),
+    };
+  }
+
+  /** The slot of a time in milliseconds, or nothing if it lies further back than we look. */
+  private slot(at: number): number | undefined {
+    const second = Math.floor(at / 1000);
+    if (second <= this.last - HISTORY_SECONDS) return undefined;
+    for (let next = Math.max(this.last + 1, second - HISTORY_SECONDS + 1); next <= second; next++) {
+      const slot = next % HISTORY_SECONDS;
+      this.samples[slot] = 0;
+      this.missing[slot] = 0;
+      this.marks[slot] = undefined;
+    }
+    this.last = Math.max(this.last, second);
+    return second % HISTORY_SECONDS;
+  }
+}

@@ -1,0 +1,135 @@
+/** Why samples are missing, or what interrupted them. */
+export type GapCause =
+  | 'node_dropped'
+  | 'log_retention'
+  | 'epoch_changed'
+  | 'node_restart'
+  | 'reconnected'
+  | 'unexplained';
+
+export interface GapEvent {
+  /** Browser clock, milliseconds. */
+  readonly at: number;
+  readonly cause: GapCause;
+  /** Samples missing; 0 for an interruption that cost nothing. */
+  readonly count: number;
+  /** First and last sequence number missing, if that is known. */
+  readonly from?: number;
+  readonly to?: number;
+  /** Of an interruption, in milliseconds. */
+  readonly duration?: number;
+}
+
+export interface LossView {
+  readonly received: number;
+  readonly missing: number;
+  readonly unexplained: number;
+  /** Newest first. */
+  readonly events: readonly GapEvent[];
+}
+
+const KEPT_EVENTS = 32;
+
+/**
+ * The page's own books of one instance, by sequence number (native-batch.md, "dropped before"; websocket.md, "Loss").
+ *
+ * Announcements (a gap in the log, a new epoch, a new run) come before the batch that they explain, so they are kept until a
+ * batch does not continue where the one before ended.
+ */
+export class SequenceLedger {
+  private expected: number | undefined;
+  private run: string | undefined;
+  private isRunNew = false;
+  private isEpochNew = false;
+  private isLogGap = false;
+  private received = 0;
+  private missing = 0;
+  private unexplained = 0;
+  private events: GapEvent[] = [];
+
+  /** The run of the node's process as the registry has it. */
+  sawRun(run: string): void {
+    if (this.run !== undefined && run !== this.run) this.isRunNew = true;
+    this.run = run;
+  }
+
+  sawLogGap(): void {
+    this.isLogGap = true;
+  }
+
+  sawEpoch(at: number): void {
+    this.isEpochNew = true;
+    if (this.expected !== undefined) this.note({ at, cause: 'epoch_changed', count: 0 });
+  }
+
+  sawReconnect(at: number, duration: number): void {
+    if (this.expected !== undefined) this.note({ at, cause: 'reconnected', count: 0, duration });
+  }
+
+  /** Books a batch. Returns whether it continues what came before. */
+  add(first: number, count: number, dropped: number, at: number): boolean {
+    const expected = this.expected;
+    const next = first + count;
+    if (expected === undefined || first === expected) {
+      // Announcements of a new epoch have been answered: nothing was lost. A new run still has to show itself.
+      this.forget(this.isRunNew && expected !== undefined);
+      this.received += count;
+      this.expected = next;
+      return true;
+    }
+    if (this.isRestart(first, expected, dropped)) {
+      this.note({ at, cause: 'node_restart', count: 0 });
+      this.book(1, first, dropped, at);
+      this.received += count;
+    } else if (first > expected) {
+      this.book(expected, first, dropped, at);
+      this.received += count;
+    } else {
+      // After a DAC's restart the node sends again what that DAC had not confirmed, and we may have it.
+      this.received += Math.max(0, next - expected);
+      this.forget(false);
+      this.expected = Math.max(expected, next);
+      return true;
+    }
+    this.forget(false);
+    this.expected = next;
+    return false;
+  }
+
+  view(): LossView {
+    const { received, missing, unexplained, events } = this;
+    return { received, missing, unexplained, events };
+  }
+
+  /** Sequence numbers begin again at 1 with each run. The registry may tell us later than the batch does. */
+  private isRestart(first: number, expected: number, dropped: number): boolean {
+    if (first < expected) return this.isRunNew || !this.isEpochNew;
+    return this.isRunNew && first - expected !== dropped;
+  }
+
+  /** Samples `from` up to, not including, `to` are missing: first what the node owns up to, then what was announced. */
+  private book(from: number, to: number, dropped: number, at: number): void {
+    const missing = to - from;
+    if (missing === 0) return;
+    const byNode = Math.min(dropped, missing);
+    const rest = missing - byNode;
+    this.missing += missing;
+    if (rest > 0) {
+      const cause = this.isLogGap ? 'log_retention' : this.isEpochNew ? 'epoch_changed' : 'unexplained';
+      if (cause === 'unexplained') this.unexplained += rest;
+      this.note({ at, cause, count: rest, from, to: to - byNode - 1 });
+    }
+    if (byNode > 0) this.note({ at, cause: 'node_dropped', count: byNode, from: to - byNode, to: to - 1 });
+  }
+
+  private note(event: GapEvent): void {
+    // A new list each time: the old one may be on its way to the page.
+    this.events = [event, ...this.events].slice(0, KEPT_EVENTS);
+  }
+
+  private forget(keepRun: boolean): void {
+    this.isRunNew = keepRun;
+    this.isEpochNew = false;
+    this.isLogGap = false;
+  }
+}

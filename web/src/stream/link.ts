@@ -1,0 +1,100 @@
+import { Backoff } from './backoff.ts';
+import { ClockOffset } from './clock.ts';
+import type { ConnectionView, LossReason } from './view.ts';
+
+const FIRST_PINGS = 4;
+const FIRST_PING_MS = 150;
+const PING_MS = 2000;
+const SILENCE_MS = 5000;
+const CONNECT_MS = 3000;
+
+export type LinkWish = 'connect' | 'ping' | 'give-up';
+
+/** The connection as such: when to try, when to ping, when to stop believing in it. Knows nothing of what is said over it. */
+export class Link {
+  readonly clock = new ClockOffset();
+  phase: ConnectionView['phase'] = 'connecting';
+  reason: LossReason = 'first';
+  code: number | undefined;
+  since = 0;
+  isDirty = true;
+
+  private readonly backoff: Backoff;
+  private readonly pings = new Map<number, number>();
+  private sentPings = 0;
+  /** When something is to be done next: an attempt, the end of an attempt, a ping. */
+  private due = 0;
+  private isTrying = false;
+  private lastHeard = 0;
+
+  constructor(random: () => number) {
+    this.backoff = new Backoff(random);
+  }
+
+  get attempts(): number {
+    return this.backoff.attempts;
+  }
+
+  /** What is to be done now, if anything. */
+  wish(now: number): LinkWish | undefined {
+    if (this.phase === 'connected') {
+      if (now - this.lastHeard > SILENCE_MS) return 'give-up';
+      return now >= this.due ? 'ping' : undefined;
+    }
+    if (now < this.due) return undefined;
+    return this.isTrying ? 'give-up' : 'connect';
+  }
+
+  nextDue(): number {
+    return this.phase === 'connected' ? Math.min(this.due, this.lastHeard + SILENCE_MS + 1) : this.due;
+  }
+
+  trying(now: number): void {
+    this.isTrying = true;
+    this.due = now + CONNECT_MS;
+  }
+
+  welcomed(now: number): void {
+    this.phase = 'connected';
+    this.since = now;
+    this.isTrying = false;
+    this.sentPings = 0;
+    this.lastHeard = now;
+    this.due = now;
+    this.backoff.reset();
+    this.clock.reset();
+    this.isDirty = true;
+  }
+
+  lost(reason: LossReason, code: number | undefined, now: number): void {
+    // The first reason is the one to show; what follows are vain attempts to come back.
+    if (this.phase === 'connected' || this.reason === 'first') {
+      this.reason = reason;
+      this.code = code;
+      this.since = now;
+    }
+    this.phase = 'reconnecting';
+    this.isTrying = false;
+    this.pings.clear();
+    this.due = now + this.backoff.next();
+    this.isDirty = true;
+  }
+
+  heard(now: number): void {
+    this.lastHeard = now;
+  }
+
+  pinged(id: number, now: number): void {
+    this.pings.set(id, now);
+    this.sentPings++;
+    this.due = now + (this.sentPings < FIRST_PINGS ? FIRST_PING_MS : PING_MS);
+  }
+
+  ponged(id: number, dacTime: number, now: number): void {
+    const sent = this.pings.get(id);
+    if (sent === undefined) return;
+    this.pings.delete(id);
+    this.clock.add(sent, now, dacTime);
+    this.isDirty = true;
+  }
+}

@@ -1,0 +1,170 @@
+/** The words of `oasis.v1` (docs/reference/websocket.md) as they are used here, and the one place that reads them. */
+
+export const SUBPROTOCOL = 'oasis.v1';
+
+export interface NodeEntry {
+  readonly name: string;
+  readonly host: string;
+  readonly software: string;
+  readonly state: string;
+  readonly run: string;
+  readonly clock_offset_ns: number | null;
+}
+
+export interface InstanceEntry {
+  readonly id: number;
+  readonly node: string;
+  readonly instance: string;
+  readonly type: string;
+  readonly uuid: string;
+  readonly version: string;
+  readonly state: string;
+  readonly enabled: boolean;
+  readonly hertz: number | null;
+  readonly kind: string;
+  readonly run: string;
+}
+
+export interface Registry {
+  readonly nodes: readonly NodeEntry[];
+  readonly instances: readonly InstanceEntry[];
+}
+
+export type CommandName = 'hertz' | 'enable' | 'disable' | 'sample-now';
+
+export type ClientMessage =
+  | { op: 'watch'; id: number }
+  | { op: 'subscribe'; id: number; node: string; instance: string; resume?: string }
+  | { op: 'unsubscribe'; id: number; topic: number }
+  | { op: 'command'; id: number; node: string; instance: string; command: CommandName; hertz?: number }
+  | { op: 'ping'; id: number; client_time: number };
+
+export type ServerMessage =
+  | { op: 'welcome'; server: string; epoch: string }
+  | { op: 'registry'; registry: Registry }
+  | {
+      op: 'subscribed';
+      id: number;
+      topic: number;
+      epoch: string;
+      offset: number;
+      entry: InstanceEntry;
+      schema: unknown;
+    }
+  | { op: 'gap'; topic: number; cause: string; count: number | undefined }
+  | { op: 'unsubscribed'; id: number; topic: number }
+  | { op: 'result'; id: number; hertz: number | undefined; enabled: boolean | undefined }
+  | { op: 'pong'; id: number; dacTime: number }
+  | { op: 'error'; id: number | undefined; code: string; message: string };
+
+type Fields = Record<string, unknown>;
+
+/** A message from the DAC, or nothing if it is not one we know: a newer DAC may say more than we understand. */
+export function parseServerMessage(data: string): ServerMessage | undefined {
+  let fields: unknown;
+  try {
+    fields = JSON.parse(data);
+  } catch {
+    return undefined;
+  }
+  if (!isFields(fields)) return undefined;
+  switch (fields.op) {
+    case 'welcome':
+      return { op: 'welcome', server: text(fields.server), epoch: text(fields.epoch) };
+    case 'registry':
+      return { op: 'registry', registry: parseRegistry(fields) };
+    case 'subscribed':
+      return parseSubscribed(fields);
+    case 'gap':
+      return {
+        op: 'gap',
+        topic: number(fields.topic),
+        cause: text(fields.cause),
+        count: optionalNumber(fields.count),
+      };
+    case 'unsubscribed':
+      return { op: 'unsubscribed', id: number(fields.id), topic: number(fields.topic) };
+    case 'result':
+      return {
+        op: 'result',
+        id: number(fields.id),
+        hertz: optionalNumber(fields.hertz),
+        enabled: typeof fields.enabled === 'boolean' ? fields.enabled : undefined,
+      };
+    case 'pong':
+      return { op: 'pong', id: number(fields.id), dacTime: number(fields.dac_time) };
+    case 'error':
+      return {
+        op: 'error',
+        id: optionalNumber(fields.id),
+        code: text(fields.code),
+        message: text(fields.message),
+      };
+    default:
+      return undefined;
+  }
+}
+
+function parseSubscribed(fields: Fields): ServerMessage | undefined {
+  if (!isFields(fields.instance)) return undefined;
+  return {
+    op: 'subscribed',
+    id: number(fields.id),
+    topic: number(fields.topic),
+    epoch: text(fields.epoch),
+    offset: number(fields.offset),
+    entry: parseInstance(fields.instance),
+    schema: fields.instance.schema,
+  };
+}
+
+function parseRegistry(fields: Fields): Registry {
+  return { nodes: list(fields.nodes).map(parseNode), instances: list(fields.instances).map(parseInstance) };
+}
+
+function parseNode(fields: Fields): NodeEntry {
+  return {
+    name: text(fields.name),
+    host: text(fields.host),
+    software: text(fields.software),
+    state: text(fields.state),
+    run: text(fields.run),
+    clock_offset_ns: optionalNumber(fields.clock_offset_ns) ?? null,
+  };
+}
+
+function parseInstance(fields: Fields): InstanceEntry {
+  return {
+    id: number(fields.id),
+    node: text(fields.node),
+    instance: text(fields.instance),
+    type: text(fields.type),
+    uuid: text(fields.uuid),
+    version: text(fields.version),
+    state: text(fields.state),
+    enabled: fields.enabled !== false,
+    hertz: optionalNumber(fields.hertz) ?? null,
+    kind: text(fields.kind),
+    run: text(fields.run),
+  };
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function list(value: unknown): Fields[] {
+  return Array.isArray(value) ? value.filter(isFields) : [];
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function number(value: unknown): number {
+  return typeof value === 'number' ? value : -1;
+}
+
+function optionalNumber(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}

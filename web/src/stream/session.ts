@@ -1,0 +1,305 @@
+import { BatchError, decodeHeader } from '../wire/index.ts';
+import { Commands } from './commands.ts';
+import { Link } from './link.ts';
+import {
+  type ClientMessage,
+  type CommandName,
+  parseServerMessage,
+  type Registry,
+  type ServerMessage,
+} from './protocol.ts';
+import { keyOf, type LossReason, type Snapshot, type Target } from './view.ts';
+import { Watch } from './watch.ts';
+
+/** How often rates and strips are looked at when nothing arrives. */
+const REVIEW_MS = 250;
+/** The registry said yes and the DAC said no: it will have been about to change. */
+const RETRY_MS = 300;
+
+export type Action =
+  | { readonly do: 'connect'; readonly isFirst: boolean }
+  | { readonly do: 'send'; readonly text: string }
+  | { readonly do: 'close' };
+
+type Distributed<T, K extends string> = T extends unknown ? Omit<T, K> : never;
+
+/**
+ * The conversation with a DAC, without I/O: events and the time go in, actions and snapshots come out. It reconnects by
+ * itself, and each watched instance goes on where it stopped.
+ */
+export class Session {
+  private readonly link: Link;
+  private readonly commands = new Commands();
+  private readonly watches = new Map<string, Watch>();
+  private readonly byTopic = new Map<number, Watch>();
+  /** Keys, not watches: whoever watches the instance when the answer comes may have it. */
+  private readonly subscribing = new Map<number, string>();
+  /** DAC clock minus node clock in milliseconds, by node. */
+  private readonly nodeOffsets = new Map<string, number>();
+  private actions: Action[] = [];
+  private registry: Registry | undefined;
+  private isRegistryDirty = false;
+  private server = '';
+  private epoch = '';
+  private nextId = 1;
+  private lostAt: number | undefined;
+  private retryAt = Number.POSITIVE_INFINITY;
+  private reviewAt = 0;
+
+  constructor(random: () => number = Math.random) {
+    this.link = new Link(random);
+  }
+
+  // What the page wants.
+
+  watch(target: Target): void {
+    const key = keyOf(target);
+    if (this.watches.has(key)) return;
+    const watch = new Watch(target);
+    this.watches.set(key, watch);
+    this.subscribe(watch);
+  }
+
+  unwatch(target: Target): void {
+    const watch = this.watches.get(keyOf(target));
+    if (!watch) return;
+    this.watches.delete(watch.key);
+    this.leave(watch);
+  }
+
+  command(target: Target, command: CommandName, hertz: number | undefined, now: number): void {
+    if (this.link.phase !== 'connected') {
+      this.commands.refuse(target, command, hertz, 'connection_lost', now);
+      return;
+    }
+    const id = this.send({ op: 'command', ...target, command, ...(hertz === undefined ? {} : { hertz }) });
+    this.commands.sent(id, target, command, hertz, now);
+  }
+
+  // What happens on the wire.
+
+  text(data: string, now: number): void {
+    this.link.heard(now);
+    const message = parseServerMessage(data);
+    if (message) this.handle(message, now);
+  }
+
+  binary(bytes: Uint8Array, now: number): void {
+    this.link.heard(now);
+    try {
+      const watch = this.byTopic.get(decodeHeader(bytes).topic);
+      watch?.batch(bytes, now, this.lagOf(watch.target.node));
+    } catch (error) {
+      // Not even a header: it belongs to nobody, and the next one may be right.
+      if (!(error instanceof BatchError)) throw error;
+    }
+  }
+
+  closed(reason: LossReason, code: number | undefined, now: number): void {
+    if (this.link.phase === 'connected') this.lostAt = now;
+    this.link.lost(reason, code, now);
+    this.subscribing.clear();
+    this.byTopic.clear();
+    this.retryAt = Number.POSITIVE_INFINITY;
+    this.commands.disconnected(now);
+    for (const watch of this.watches.values()) watch.disconnected();
+  }
+
+  tick(now: number): void {
+    const wish = this.link.wish(now);
+    if (wish === 'connect') {
+      this.actions.push({ do: 'connect', isFirst: this.link.attempts === 0 });
+      this.link.trying(now);
+    } else if (wish === 'ping') {
+      this.link.pinged(this.send({ op: 'ping', client_time: Math.round(now * 1e6) }), now);
+    } else if (wish === 'give-up') {
+      this.actions.push({ do: 'close' });
+      this.closed('silent', undefined, now);
+    }
+    this.commands.tick(now);
+    if (now >= this.retryAt) this.subscribeAll();
+    if (now >= this.reviewAt) {
+      this.reviewAt = now + REVIEW_MS;
+      for (const watch of this.watches.values()) watch.review(now);
+    }
+  }
+
+  /** When {@link tick} wants to be called next. */
+  nextTick(): number {
+    const review = this.watches.size > 0 ? this.reviewAt : Number.POSITIVE_INFINITY;
+    return Math.min(this.link.nextDue(), this.retryAt, review);
+  }
+
+  drainActions(): Action[] {
+    const actions = this.actions;
+    this.actions = [];
+    return actions;
+  }
+
+  /** What the page has not seen yet, or nothing. */
+  drainSnapshot(now: number): Snapshot | undefined {
+    const snapshot: Snapshot = {};
+    if (this.link.isDirty) {
+      const { phase, reason, code, since, attempts, clock } = this.link;
+      const { server, epoch } = this;
+      snapshot.connection = { phase, reason, code, since, attempts, server, epoch, clock: clock.best };
+      this.link.isDirty = false;
+    }
+    if (this.isRegistryDirty) {
+      snapshot.registry = this.registry;
+      this.isRegistryDirty = false;
+    }
+    for (const watch of this.watches.values()) addParts(snapshot, watch, now);
+    const commands = this.commands.drain();
+    if (commands.length > 0) snapshot.commands = commands;
+    return Object.keys(snapshot).length > 0 ? snapshot : undefined;
+  }
+
+  private handle(message: ServerMessage, now: number): void {
+    switch (message.op) {
+      case 'welcome':
+        this.welcomed(message.server, message.epoch, now);
+        break;
+      case 'registry':
+        this.registered(message.registry);
+        break;
+      case 'subscribed':
+        this.subscribed(message, now);
+        break;
+      case 'gap':
+        this.byTopic.get(message.topic)?.gap(message.cause);
+        break;
+      case 'result':
+        this.done(message, now);
+        break;
+      case 'pong':
+        this.link.ponged(message.id, message.dacTime / 1e6, now);
+        break;
+      case 'error':
+        this.failed(message, now);
+        break;
+      case 'unsubscribed':
+        // Said and done when we asked for it.
+        break;
+    }
+  }
+
+  private welcomed(server: string, epoch: string, now: number): void {
+    this.link.welcomed(now);
+    this.server = server;
+    this.epoch = epoch;
+    if (this.lostAt !== undefined) {
+      for (const watch of this.watches.values()) watch.reconnected(now, now - this.lostAt);
+      this.lostAt = undefined;
+    }
+    // What we knew is from before; subscriptions wait for what the DAC knows now.
+    this.registry = undefined;
+    this.send({ op: 'watch' });
+  }
+
+  private registered(registry: Registry): void {
+    this.registry = registry;
+    this.isRegistryDirty = true;
+    this.nodeOffsets.clear();
+    for (const node of registry.nodes) this.nodeOffsets.set(node.name, (node.clock_offset_ns ?? 0) / 1e6);
+    for (const entry of registry.instances) {
+      const watch = this.watches.get(keyOf(entry));
+      if (!watch) continue;
+      watch.sawEntry(entry);
+      if (watch.topic === undefined) continue;
+      // The same name can come back as something else: with another number, or another layout.
+      const { schema } = watch;
+      if (entry.id !== watch.topic || entry.uuid !== schema?.uuid || entry.version !== schema.version) {
+        this.leave(watch);
+        watch.moved();
+      }
+    }
+    this.subscribeAll();
+  }
+
+  private subscribeAll(): void {
+    this.retryAt = Number.POSITIVE_INFINITY;
+    for (const watch of this.watches.values()) this.subscribe(watch);
+  }
+
+  private subscribe(watch: Watch): void {
+    if (this.link.phase !== 'connected' || !this.registry || watch.topic !== undefined) return;
+    if (watch.status === 'failed' || [...this.subscribing.values()].includes(watch.key)) return;
+    if (!this.registry.instances.some((entry) => keyOf(entry) === watch.key)) {
+      watch.setStatus('absent');
+      return;
+    }
+    const resume = watch.position;
+    const id = this.send({ op: 'subscribe', ...watch.target, ...(resume === undefined ? {} : { resume }) });
+    this.subscribing.set(id, watch.key);
+    watch.setStatus('waiting');
+  }
+
+  private subscribed(message: ServerMessage & { op: 'subscribed' }, now: number): void {
+    const { topic, epoch, offset, entry, schema } = message;
+    const watch = this.watches.get(this.subscribing.get(message.id) ?? '');
+    this.subscribing.delete(message.id);
+    watch?.subscribed(topic, epoch, offset, entry, schema, now);
+    if (watch?.topic === topic) this.byTopic.set(topic, watch);
+    else this.send({ op: 'unsubscribe', topic });
+  }
+
+  private done(message: ServerMessage & { op: 'result' }, now: number): void {
+    const command = this.commands.done(message.id, now);
+    if (command && message.hertz !== undefined) this.watches.get(command.key)?.setHertz(message.hertz);
+  }
+
+  private failed(message: ServerMessage & { op: 'error' }, now: number): void {
+    if (message.id === undefined || this.commands.failed(message.id, message.code, message.message, now))
+      return;
+    const watch = this.watches.get(this.subscribing.get(message.id) ?? '');
+    this.subscribing.delete(message.id);
+    if (!watch) return;
+    if (message.code === 'unknown_instance' || message.code === 'node_offline') {
+      watch.setStatus('absent');
+      this.retryAt = now + RETRY_MS;
+    } else {
+      watch.setStatus('failed', message.message || message.code);
+    }
+  }
+
+  private leave(watch: Watch): void {
+    if (watch.topic === undefined) return;
+    this.byTopic.delete(watch.topic);
+    this.send({ op: 'unsubscribe', topic: watch.topic });
+    watch.disconnected();
+  }
+
+  /** Browser clock minus node clock: puts a sample where it happened on our clock. */
+  private lagOf(node: string): number {
+    return (this.nodeOffsets.get(node) ?? 0) - (this.link.clock.best?.offset ?? 0);
+  }
+
+  private send(message: Distributed<ClientMessage, 'id'>): number {
+    const id = this.nextId++;
+    const { op, ...fields } = message;
+    this.actions.push({ do: 'send', text: JSON.stringify({ op, id, ...fields }) });
+    return id;
+  }
+}
+
+function addParts(snapshot: Snapshot, watch: Watch, now: number): void {
+  const { dirty, key } = watch;
+  if (dirty.status) {
+    snapshot.watches ??= [];
+    snapshot.watches.push({ key, status: watch.status, problem: watch.problem, schema: watch.schema });
+  }
+  if (dirty.sample && watch.sample) {
+    snapshot.samples ??= [];
+    snapshot.samples.push(watch.sample);
+  }
+  if (dirty.flow) {
+    snapshot.flows ??= [];
+    snapshot.flows.push(watch.flow(now));
+  }
+  if (dirty.loss) {
+    snapshot.losses ??= [];
+    snapshot.losses.push({ key, ...watch.ledger.view() });
+  }
+  dirty.status = dirty.sample = dirty.flow = dirty.loss = false;
+}

@@ -1,0 +1,91 @@
+import type { Schema, Value } from '../wire/index.ts';
+import type { ClockEstimate } from './clock.ts';
+import type { PerSecond } from './counters.ts';
+import type { HistoryView } from './history.ts';
+import type { LossView } from './ledger.ts';
+import type { CommandName, Registry } from './protocol.ts';
+
+/** What the worker and the page say to each other. Everything in here survives a structured clone. */
+
+export interface Target {
+  readonly node: string;
+  readonly instance: string;
+}
+
+/** One text for a target, fit for a map: names may hold anything, so they are quoted. */
+export function keyOf(target: Target): string {
+  return JSON.stringify([target.node, target.instance]);
+}
+
+export type LossReason = 'first' | 'unreachable' | 'closed' | 'silent' | 'shutdown' | 'protocol';
+
+export interface ConnectionView {
+  readonly phase: 'connecting' | 'connected' | 'reconnecting';
+  /** Why there is no connection. */
+  readonly reason: LossReason;
+  readonly code?: number;
+  /** Browser clock, milliseconds, when this phase began. */
+  readonly since: number;
+  readonly attempts: number;
+  readonly server: string;
+  readonly epoch: string;
+  readonly clock?: ClockEstimate;
+}
+
+export interface WatchStatus {
+  readonly key: string;
+  /** `absent`: the DAC does not know it (yet). */
+  readonly status: 'waiting' | 'absent' | 'live' | 'failed';
+  readonly problem?: string;
+  readonly schema?: Schema;
+}
+
+export interface SampleView {
+  readonly key: string;
+  readonly sequence: number;
+  /** Node clock, milliseconds. */
+  readonly time: number;
+  readonly state: number;
+  readonly values: readonly Value[];
+  readonly rates: readonly PerSecond[];
+}
+
+export interface FlowView {
+  readonly key: string;
+  readonly rate: number | undefined;
+  readonly history: HistoryView;
+}
+
+export interface CommandView {
+  readonly key: string;
+  readonly command: CommandName;
+  readonly hertz?: number;
+  readonly status: 'pending' | 'done' | 'failed';
+  readonly code?: string;
+  readonly message?: string;
+  readonly since: number;
+}
+
+/** What changed since the last one; parts that did not change are left out. */
+export interface Snapshot {
+  connection?: ConnectionView;
+  registry?: Registry;
+  watches?: WatchStatus[];
+  samples?: SampleView[];
+  flows?: FlowView[];
+  losses?: ({ readonly key: string } & LossView)[];
+  commands?: CommandView[];
+}
+
+export type PageMessage =
+  | { readonly op: 'start'; readonly url: string; readonly health: string }
+  | { readonly op: 'watch'; readonly target: Target }
+  | { readonly op: 'unwatch'; readonly target: Target }
+  | {
+      readonly op: 'command';
+      readonly target: Target;
+      readonly command: CommandName;
+      readonly hertz?: number;
+    }
+  /** The page has drawn the last snapshot: the next one may come. */
+  | { readonly op: 'drawn' };

@@ -1,0 +1,202 @@
+import {
+  BatchError,
+  decodeBatch,
+  type MetricType,
+  parseSchema,
+  type Schema,
+  SchemaError,
+  type Value,
+} from '../wire/index.ts';
+import { CounterRates } from './counters.ts';
+import { History } from './history.ts';
+import { SequenceLedger } from './ledger.ts';
+import type { InstanceEntry } from './protocol.ts';
+import { RateMeter } from './rate.ts';
+import { type FlowView, keyOf, type SampleView, type Target, type WatchStatus } from './view.ts';
+
+const TWO_32 = 2 ** 32;
+
+/** One instance that the page watches: its place in the log, its books, its newest sample. */
+export class Watch {
+  readonly key: string;
+  status: WatchStatus['status'] = 'waiting';
+  problem: string | undefined;
+  schema: Schema | undefined;
+  topic: number | undefined;
+  sample: SampleView | undefined;
+  readonly rate = new RateMeter();
+  readonly history = new History();
+  readonly ledger = new SequenceLedger();
+
+  /** What the page does not know yet. */
+  readonly dirty = { status: true, sample: false, flow: true, loss: true };
+
+  private types: readonly MetricType[] = [];
+  private counters: CounterRates | undefined;
+  private epoch: string | undefined;
+  private nextOffset = 0;
+  private hertz: number | null = null;
+  private shown: { second: number; rate: number | undefined } = { second: 0, rate: undefined };
+
+  constructor(readonly target: Target) {
+    this.key = keyOf(target);
+  }
+
+  /** Where to go on after an interruption. */
+  get position(): string | undefined {
+    return this.epoch === undefined ? undefined : `${this.epoch}:${this.nextOffset}`;
+  }
+
+  setStatus(status: WatchStatus['status'], problem?: string): void {
+    if (this.status === status && this.problem === problem) return;
+    this.status = status;
+    this.problem = problem;
+    this.dirty.status = true;
+  }
+
+  subscribed(
+    topic: number,
+    epoch: string,
+    offset: number,
+    entry: InstanceEntry,
+    schema: unknown,
+    now: number,
+  ): void {
+    try {
+      this.schema = parseSchema(schema);
+    } catch (error) {
+      if (!(error instanceof SchemaError)) throw error;
+      this.setStatus('failed', error.message);
+      return;
+    }
+    this.types = this.schema.metrics.map((metric) => metric.type);
+    this.counters = new CounterRates(this.schema.metrics);
+    this.topic = topic;
+    if (this.epoch !== epoch) {
+      if (this.epoch !== undefined) this.epochChanged(now);
+      this.epoch = epoch;
+      this.nextOffset = offset;
+    }
+    this.ledger.sawRun(entry.run);
+    this.setHertz(entry.hertz);
+    this.status = 'live';
+    this.problem = undefined;
+    this.dirty.status = true;
+  }
+
+  /** The registry's newest word on this instance. */
+  sawEntry(entry: InstanceEntry): void {
+    this.ledger.sawRun(entry.run);
+    this.setHertz(entry.hertz);
+  }
+
+  setHertz(hertz: number | null): void {
+    if (hertz === this.hertz) return;
+    this.hertz = hertz;
+    this.rate.reset();
+    this.dirty.flow = true;
+  }
+
+  gap(cause: string): void {
+    // That the epoch changed was seen in `subscribed` already.
+    if (cause !== 'epoch_changed') this.ledger.sawLogGap();
+  }
+
+  /** The name stands for another log now: our place in the old one means nothing there. */
+  moved(): void {
+    this.epoch = undefined;
+  }
+
+  reconnected(now: number, duration: number): void {
+    this.ledger.sawReconnect(now, duration);
+    this.history.addGap(now, 0, 'reconnected');
+    this.dirty.loss = true;
+    this.dirty.flow = true;
+  }
+
+  disconnected(): void {
+    this.topic = undefined;
+    this.setStatus('waiting');
+  }
+
+  /** A batch of this instance. `lag` is browser clock minus node clock: it puts the samples where they happened on our clock. */
+  batch(bytes: Uint8Array, now: number, lag: number): void {
+    let batch: ReturnType<typeof decodeBatch>;
+    try {
+      batch = decodeBatch(bytes, this.types);
+    } catch (error) {
+      if (!(error instanceof BatchError)) throw error;
+      this.setStatus('failed', error.message);
+      return;
+    }
+    const first = Number(batch.firstSequence);
+    const times = millis(batch.times);
+    const last = batch.count - 1;
+    const before = this.ledger.view();
+    if (!this.ledger.add(first, batch.count, batch.droppedBefore, times[0] + lag)) {
+      this.rate.reset();
+      this.markGaps(before.events[0], times[0] + lag);
+    }
+    for (let index = 0; index <= last; index++) this.history.addSamples(times[index] + lag, 1);
+    this.rate.add(times[last], batch.count, now);
+    const values = batch.metrics.map((column, index) => valueAt(column, last, this.types[index]));
+    this.sample = {
+      key: this.key,
+      sequence: first + last,
+      time: times[last],
+      state: batch.state,
+      values,
+      rates: this.counters?.add(times[last], values) ?? [],
+    };
+    this.nextOffset = Number(batch.offset) + batch.count;
+    if (this.status === 'failed') this.setStatus('live');
+    this.dirty.sample = true;
+    this.dirty.flow = true;
+    this.dirty.loss = true;
+  }
+
+  /** Nothing may have arrived, but a rate falls and a strip moves on all the same. */
+  review(now: number): void {
+    const second = Math.floor(now / 1000);
+    if (second !== this.shown.second || this.rate.rate(now) !== this.shown.rate) this.dirty.flow = true;
+  }
+
+  flow(now: number): FlowView {
+    const rate = this.rate.rate(now);
+    this.shown = { second: Math.floor(now / 1000), rate };
+    return { key: this.key, rate, history: this.history.view(now) };
+  }
+
+  private epochChanged(now: number): void {
+    this.ledger.sawEpoch(now);
+    this.history.addGap(now, 0, 'epoch_changed');
+    this.dirty.loss = true;
+    this.dirty.flow = true;
+  }
+
+  private markGaps(newestBefore: unknown, at: number): void {
+    for (const event of this.ledger.view().events) {
+      if (event === newestBefore) return;
+      this.history.addGap(at, event.count, event.cause);
+    }
+  }
+}
+
+function valueAt(
+  column: ReturnType<typeof decodeBatch>['metrics'][number],
+  index: number,
+  type: MetricType,
+): Value {
+  return type === 'boolean' ? column[index] === 1 : column[index];
+}
+
+/** Nanoseconds to milliseconds without a BigInt a sample; what is lost is below a microsecond. */
+function millis(times: BigInt64Array): Float64Array {
+  // A column that is a view of the message can lie at any multiple of 8.
+  const halves = new Uint32Array(times.buffer, times.byteOffset, times.length * 2);
+  const result = new Float64Array(times.length);
+  for (let index = 0; index < result.length; index++) {
+    result[index] = ((halves[2 * index + 1] | 0) * TWO_32 + halves[2 * index]) / 1e6;
+  }
+  return result;
+}

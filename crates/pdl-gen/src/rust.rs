@@ -66,12 +66,12 @@ fn probe(model: &Model, probe: &Probe) -> Option<TokenStream> {
     let declaration = declaration(scoped, probe.doc.as_deref(), &probe.metrics);
     Some(quote! {
         #declaration
-        impl oasis_wire::sample::Sample for #name {
+        impl oasis_probe::Sample for #name {
             const NAME: &'static str = #scoped;
             const UUID: &'static str = #uuid;
             const SCHEMA: &'static str = #json;
 
-            fn write(&self, #row: &mut oasis_wire::value::RowWriter<'_>) {
+            fn write(&self, #row: &mut oasis_probe::RowWriter<'_>) {
                 #(#body)*
             }
         }
@@ -87,7 +87,7 @@ fn struct_(declared: &Struct) -> TokenStream {
         #declaration
         impl #name {
             /// Writes the members in order.
-            pub fn write(&self, #row: &mut oasis_wire::value::RowWriter<'_>) {
+            pub fn write(&self, #row: &mut oasis_probe::RowWriter<'_>) {
                 #(#body)*
             }
         }

@@ -1,6 +1,13 @@
+import { constant } from './constant.ts';
 import { delta } from './delta.ts';
 import { type BatchHeader, readHeader } from './header.ts';
-import { type NarrowColumn, readIntegers, readTimes, type WideColumn } from './integers.ts';
+import {
+  type IntegerCodec,
+  type NarrowColumn,
+  readIntegers,
+  readTimes,
+  type WideColumn,
+} from './integers.ts';
 import { readPlain, readPlainTimes } from './plain.ts';
 import { Reader } from './reader.ts';
 import { rice } from './rice.ts';
@@ -21,10 +28,9 @@ export interface Batch extends BatchHeader {
 }
 
 const PLAIN = 0;
-const DELTA = 1;
-const RICE = 2;
 const XOR = 3;
 const ROWS = 4;
+const INTEGER_CODECS: Readonly<Partial<Record<number, IntegerCodec>>> = { 1: delta, 2: rice, 5: constant };
 
 /** The header alone: enough to find the schema that the rest needs. */
 export function decodeHeader(bytes: Uint8Array): BatchHeader {
@@ -49,8 +55,8 @@ export function decodeBatch(bytes: Uint8Array, types: readonly MetricType[]): Ba
 
 function readTimeColumn(reader: Reader, encoding: number, header: BatchHeader): BigInt64Array {
   if (encoding === PLAIN) return readPlainTimes(reader, header.count);
-  if (encoding === DELTA) return readTimes(reader, delta, header.nodeTime, header.count);
-  if (encoding === RICE) return readTimes(reader, rice, header.nodeTime, header.count);
+  const codec = INTEGER_CODECS[encoding];
+  if (codec) return readTimes(reader, codec, header.nodeTime, header.count);
   return reader.fail('encoding', `encoding ${encoding} for the time column`);
 }
 
@@ -61,8 +67,9 @@ function readColumn(reader: Reader, encoding: number, type: MetricType, count: n
     return readPlain(reader, type, count);
   } else if (isReal(type)) {
     if (encoding === XOR) return type === 'real32' ? readReals32(reader, count) : readReals64(reader, count);
-  } else if (encoding === DELTA || encoding === RICE) {
-    return readIntegers(reader, encoding === DELTA ? delta : rice, type, count);
+  } else {
+    const codec = INTEGER_CODECS[encoding];
+    if (codec) return readIntegers(reader, codec, type, count);
   }
   return reader.fail(
     'encoding',

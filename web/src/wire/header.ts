@@ -2,6 +2,8 @@ import type { Reader } from './reader.ts';
 
 export const HEADER_BYTES = 48;
 export const MAX_BATCH_BYTES = 1 << 20;
+/** A batch of repeated values is small however many it holds; what it unpacks to is not. */
+export const MAX_VALUES = 1 << 22;
 
 /** What stands before the columns (docs/reference/native-batch.md, "Header"). */
 export interface BatchHeader {
@@ -35,6 +37,8 @@ export function readHeader(reader: Reader): BatchHeader {
   };
   if (header.topic === 0) reader.fail('topic', 'topic 0');
   if (header.count === 0) reader.fail('count', 'no samples');
+  if (header.count * header.columns > MAX_VALUES)
+    reader.fail('too_large', `${header.count} x ${header.columns} values`);
   reader.pos = HEADER_BYTES;
   return header;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BatchError, decodeBatch, type MetricType } from './index.ts';
+import { BatchError, decodeBatch, type MetricType, parseType, SchemaError } from './index.ts';
 import { batch, deltaColumn, riceColumn, varint, xorColumn, zigzag } from './testing.ts';
 
 const NOW = 1_763_683_200_000_000_123n;
@@ -66,7 +66,6 @@ describe('the header', () => {
     expect(reason(() => decodeBatch(good, []))).toBe('accepted');
     expect(reason(spoilt(0, 2))).toBe('kind');
     expect(reason(spoilt(1, 2))).toBe('version');
-    expect(reason(spoilt(4, 0))).toBe('topic');
     expect(reason(spoilt(44, 0))).toBe('count');
     expect(reason(spoilt(46, 2))).toBe('columns');
     expect(reason(spoilt(48, 9))).toBe('encoding');
@@ -119,6 +118,19 @@ describe('integers', () => {
       }
     });
   }
+
+  it('come out as often as there are samples from constant', () => {
+    expect(one('uint16', 5, 3, varint(zigzag(65535n))).metrics[0]).toEqual(
+      new Uint16Array([65535, 65535, 65535]),
+    );
+    expect(one('int64', 5, 2, varint(zigzag(-5n))).metrics[0]).toEqual(new Float64Array([-5, -5]));
+    const huge = 2n ** 64n - 2n;
+    expect(one('uint64', 5, 2, varint(zigzag(huge))).metrics[0]).toEqual(new BigUint64Array([huge, huge]));
+    const bytes = batch({ nodeTime: NOW, count: 2, directory: [5], body: varint(zigzag(-7n)) });
+    expect([...decodeBatch(bytes, []).times]).toEqual([NOW - 7n, NOW - 7n]);
+    expect(reason(() => one('int8', 5, 2, varint(zigzag(128n))))).toBe('range');
+    expect(reason(() => one('real64', 5, 2, [0]))).toBe('encoding');
+  });
 
   it('of 64 bits stay exact when a number could not hold them', () => {
     const values = [2n ** 64n - 1n, 0n, 2n ** 63n, 2n ** 53n + 1n];
@@ -231,10 +243,14 @@ describe('rows', () => {
   });
 
   it('cannot be blown up by elements that take no bytes', () => {
-    const empty: MetricType = { vector: { vector: { struct: { name: 'E', members: [] } } } };
-    const inner = varint(50_000n);
-    const body = [...varint(20_000n), ...new Array(20_000).fill(inner).flat()];
-    expect(reason(() => one(empty, 4, 1, body))).toBe('length');
+    const empty: MetricType = { vector: { struct: { name: 'E', members: [] } } };
+    expect(reason(() => one(empty, 4, 1, [1, 0]))).toBe('length');
+    expect(() => parseType(empty)).toThrow(SchemaError);
+  });
+
+  it('cannot come by the million of columns', () => {
+    const bytes = batch({ count: 65_535, directory: new Array(65).fill(5), body: new Array(65).fill(0) });
+    expect(reason(() => decodeBatch(bytes, new Array(64).fill('int64')))).toBe('too_large');
   });
 });
 

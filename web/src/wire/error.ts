@@ -4,7 +4,6 @@ export type BatchReason =
   | 'truncated'
   | 'kind'
   | 'version'
-  | 'topic'
   | 'count'
   | 'columns'
   | 'encoding'

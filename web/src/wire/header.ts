@@ -35,10 +35,9 @@ export function readHeader(reader: Reader): BatchHeader {
     count: view.getUint16(44, true),
     columns: view.getUint16(46, true),
   };
-  if (header.topic === 0) reader.fail('topic', 'topic 0');
   if (header.count === 0) reader.fail('count', 'no samples');
   if (header.count * header.columns > MAX_VALUES)
-    reader.fail('too_large', `${header.count} x ${header.columns} values`);
+    reader.fail('too_large', `${header.count} samples of ${header.columns} columns`);
   reader.pos = HEADER_BYTES;
   return header;
 }

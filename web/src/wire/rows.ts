@@ -1,4 +1,3 @@
-import { MAX_BATCH_BYTES } from './header.ts';
 import { MAX_EXACT } from './integers.ts';
 import type { Reader } from './reader.ts';
 import { isVector, MAX_DEPTH, type MetricType, type ScalarType } from './schema.ts';
@@ -14,35 +13,25 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Values one after another, packed (native-batch.md, `rows`). */
 export function readRows(reader: Reader, type: MetricType, count: number): Value[] {
-  const budget = new Budget();
   const values: Value[] = [];
-  for (let index = 0; index < count; index++) values.push(readValue(reader, type, 0, budget));
+  for (let index = 0; index < count; index++) values.push(readValue(reader, type, 0));
   return values;
 }
 
-/** Elements that take no bytes (of empty structs) are not bounded by the bytes at hand, so they are counted. */
-class Budget {
-  private left = MAX_BATCH_BYTES;
-
-  spend(reader: Reader, elements: number): void {
-    this.left -= elements;
-    if (this.left < 0) reader.fail('length', 'too many empty elements');
-  }
-}
-
-function readValue(reader: Reader, type: MetricType, depth: number, budget: Budget): Value {
+function readValue(reader: Reader, type: MetricType, depth: number): Value {
   if (typeof type === 'string') return readScalar(reader, type);
   if (depth === MAX_DEPTH) reader.fail('depth', `nested deeper than ${MAX_DEPTH}`);
   if (!isVector(type)) {
-    return type.struct.members.map((member) => readValue(reader, member.type, depth + 1, budget));
+    return type.struct.members.map((member) => readValue(reader, member.type, depth + 1));
   }
   const length = reader.varint();
-  if (length > reader.end) reader.fail('length', `a vector of ${length} in ${reader.end} bytes`);
+  if (length > reader.left) reader.fail('length', `a vector of ${length} with ${reader.left} bytes left`);
   const elements: Value[] = [];
   for (let index = 0; index < length; index++) {
     const before = reader.pos;
-    elements.push(readValue(reader, type.vector, depth + 1, budget));
-    if (reader.pos === before) budget.spend(reader, 1);
+    elements.push(readValue(reader, type.vector, depth + 1));
+    // A schema with such elements is refused; without bytes nothing else would bound their number.
+    if (reader.pos === before) reader.fail('length', 'an element without bytes');
   }
   return elements;
 }

@@ -75,10 +75,13 @@ export function parseType(json: unknown, where = 'type', depth = 0): MetricType 
     if (SCALARS.has(json)) return json as ScalarType;
     throw new SchemaError(`${where}: unknown type ${JSON.stringify(json)}`);
   }
-  // One deeper than a batch may nest: such a schema is legal as long as the deepest vectors stay empty.
-  if (depth > MAX_DEPTH) throw new SchemaError(`${where}: nested too deeply`);
+  if (depth >= MAX_DEPTH) throw new SchemaError(`${where}: nested too deeply`);
   const type = record(json, where);
-  if ('vector' in type) return { vector: parseType(type.vector, `${where}.vector`, depth + 1) };
+  if ('vector' in type) {
+    const element = parseType(type.vector, `${where}.vector`, depth + 1);
+    if (isEmpty(element)) throw new SchemaError(`${where}: a vector of empty structs`);
+    return { vector: element };
+  }
   const struct = record(type.struct, `${where}.struct`);
   return {
     struct: {
@@ -86,6 +89,11 @@ export function parseType(json: unknown, where = 'type', depth = 0): MetricType 
       members: metrics(struct.members, `${where}.struct.members`, depth + 1),
     },
   };
+}
+
+/** Whether values of this type take no bytes. */
+function isEmpty(type: MetricType): boolean {
+  return isStruct(type) && type.struct.members.every((member) => isEmpty(member.type));
 }
 
 function metrics(json: unknown, where: string, depth: number): Metric[] {

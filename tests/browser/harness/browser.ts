@@ -1,0 +1,85 @@
+import { mkdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
+
+const ARTIFACTS = fileURLToPath(new URL('../artifacts/', import.meta.url));
+
+export function launch(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    // Chromium refuses its sandbox to root.
+    chromiumSandbox: process.getuid?.() !== 0,
+    args: [
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+}
+
+/** A page of its own, and whatever it complained about. */
+export class Visit {
+  /** Errors on the console, uncaught exceptions, and breaches of the content security policy. */
+  readonly complaints: string[] = [];
+
+  private constructor(readonly page: Page) {
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') this.complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => this.complaints.push(String(error)));
+    page.on('dialog', (dialog) => {
+      this.complaints.push(`dialog: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+  }
+
+  static async to(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Visit> {
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+    const visit = new Visit(await context.newPage());
+    await visit.page.addInitScript(() => {
+      addEventListener('securitypolicyviolation', (event) =>
+        console.error(`CSP: ${event.violatedDirective} ${event.blockedURI}`),
+      );
+    });
+    await visit.page.goto(url);
+    return visit;
+  }
+
+  card(instance: string): Locator {
+    return this.page.locator(`[data-testid=card][data-instance=${JSON.stringify(instance)}]`);
+  }
+
+  /** A part of a card by its `data-testid`. */
+  part(instance: string, testId: string): Locator {
+    return this.card(instance).getByTestId(testId);
+  }
+
+  /** Waits until the sequence number of an instance has changed `times` times. */
+  async seesSamples(instance: string, times: number, timeout: number): Promise<void> {
+    const cell = await this.part(instance, 'sequence').elementHandle({ timeout });
+    await this.page.waitForFunction(
+      ([element, wanted]) => {
+        const watched = element as HTMLElement & { seen?: Set<string> };
+        watched.seen ??= new Set();
+        if (/\d/.test(watched.innerText)) watched.seen.add(watched.innerText);
+        if (watched.seen.size <= wanted) return false;
+        delete watched.seen;
+        return true;
+      },
+      [cell, times] as const,
+      { timeout, polling: 'raf' },
+    );
+  }
+
+  async screenshot(name: string): Promise<void> {
+    mkdirSync(ARTIFACTS, { recursive: true });
+    await this.page.screenshot({ path: `${ARTIFACTS}${name}.png`, fullPage: true });
+  }
+
+  async close(): Promise<void> {
+    await this.page.context().close();
+  }
+}

@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+/** The binary under test. */
+export const BINARY = process.env.OASIS_BIN ?? fileURLToPath(new URL('../../../target/debug/oasis', import.meta.url));
+
+const ANY_PORT = '127.0.0.1:0';
+
+export interface Addresses {
+  readonly listen?: string;
+  readonly channel?: string;
+}
+
+interface Ready {
+  readonly http?: string;
+  readonly channel?: string;
+  readonly node?: string;
+}
+
+/** A real OASIS process, which said that it is ready. */
+export class Oasis {
+  private constructor(
+    private readonly child: ChildProcess,
+    private readonly ready: Ready,
+    private readonly errors: string[],
+  ) {}
+
+  static up(...args: string[]): Promise<Oasis> {
+    return Oasis.start(['up', '--listen', ANY_PORT, '--channel-listen', ANY_PORT, ...args]);
+  }
+
+  static dac(at: Addresses = {}): Promise<Oasis> {
+    return Oasis.start(['dac', '--listen', at.listen ?? ANY_PORT, '--channel-listen', at.channel ?? ANY_PORT]);
+  }
+
+  static node(channel: string, ...args: string[]): Promise<Oasis> {
+    return Oasis.start(['node', '--dac', channel, ...args]);
+  }
+
+  get url(): string {
+    return this.ready.http ?? fail('this process serves no page');
+  }
+
+  /** Host and port of page and API. */
+  get listen(): string {
+    return new URL(this.url).host;
+  }
+
+  /** Host and port for nodes. */
+  get channel(): string {
+    return this.ready.channel ?? fail('this process takes no nodes');
+  }
+
+  /** What it wrote on standard error. */
+  get log(): string {
+    return this.errors.join('');
+  }
+
+  /** `kill -9`, and gone when this returns. */
+  async kill(): Promise<void> {
+    await this.end('SIGKILL');
+  }
+
+  async stop(): Promise<void> {
+    await this.end('SIGTERM');
+  }
+
+  private async end(signal: NodeJS.Signals): Promise<void> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    const exit = once(this.child, 'exit');
+    this.child.kill(signal);
+    await exit;
+  }
+
+  private static async start(args: readonly string[]): Promise<Oasis> {
+    const child = spawn(BINARY, [...args, '--ready-json'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const errors: string[] = [];
+    child.stderr.on('data', (chunk) => errors.push(String(chunk)));
+    const failed = once(child, 'exit').then(([code]) => {
+      throw new Error(`oasis ${args.join(' ')} ended with ${code}: ${errors.join('')}`);
+    });
+    // The promise outlives the start: an end later on is the test's business.
+    failed.catch(() => {});
+    const line = once(createInterface(child.stdout), 'line').then(([text]) => JSON.parse(String(text)) as Ready);
+    return new Oasis(child, await Promise.race([line, failed]), errors);
+  }
+}
+
+function fail(message: string): never {
+  throw new Error(message);
+}

@@ -32,6 +32,8 @@ pub struct ChannelConfig {
     pub max_nodes: usize,
     /// Instances over all nodes, offline ones included.
     pub max_topics: usize,
+    /// Memory for the schemas of all instances, in bytes of JSON: more is refused.
+    pub max_schema_bytes: usize,
 }
 
 impl Default for ChannelConfig {
@@ -42,6 +44,7 @@ impl Default for ChannelConfig {
             max_connections: 1_000,
             max_nodes: 10_000,
             max_topics: 20_000,
+            max_schema_bytes: 256 * 1024 * 1024,
         }
     }
 }

@@ -65,6 +65,7 @@ pub struct Instance {
     pub name: Arc<str>,
     /// Its type.
     pub probe_type: Arc<ProbeType>,
+    schema_bytes: usize,
     /// Who decides when a sample is taken.
     pub kind: ProbeKind,
     /// Its samples.
@@ -102,6 +103,7 @@ pub struct Registry {
     epoch: Epoch,
     max_nodes: usize,
     max_topics: usize,
+    max_schema_bytes: usize,
     budget: Arc<LogBudget>,
     /// Guards nodes and instances. Never held across I/O; a ledger's lock may be taken inside it, never the other way round.
     held: Mutex<Held>,
@@ -114,6 +116,7 @@ struct Held {
     instances: BTreeMap<TopicId, Arc<Instance>>,
     by_name: HashMap<(Arc<str>, Arc<str>), TopicId>,
     last_topic: u32,
+    schema_bytes: usize,
 }
 
 impl Registry {
@@ -122,6 +125,7 @@ impl Registry {
             epoch,
             max_nodes: config.max_nodes,
             max_topics: config.max_topics,
+            max_schema_bytes: config.max_schema_bytes,
             budget,
             held: Mutex::default(),
             changed: watch::Sender::new(0),
@@ -242,6 +246,7 @@ impl Registry {
             known => {
                 if let Some(old) = known {
                     held.instances.remove(&old.topic);
+                    held.schema_bytes -= old.schema_bytes;
                     old.retired.store(true, Ordering::Release);
                     old.log.raise_readers();
                 }
@@ -277,12 +282,23 @@ impl Registry {
             let message = format!("the DAC holds {} topics, its limit (channel.max_topics)", self.max_topics);
             return Err(Failure::new("too_many_topics", message));
         }
+        // Instances of one type share it, but any of them may come to be its last owner: each counts in full.
+        let schema_bytes = serde_json::to_string(&**probe_type).map_or(0, |json| json.len());
+        if held.schema_bytes + schema_bytes > self.max_schema_bytes {
+            let message = format!(
+                "schemas take {} bytes, near the limit (channel.max_schema_bytes)",
+                held.schema_bytes
+            );
+            return Err(Failure::new("too_much_schema", message));
+        }
+        held.schema_bytes += schema_bytes;
         held.last_topic += 1;
         let instance = Arc::new(Instance {
             topic: TopicId(held.last_topic),
             node: key.0.clone(),
             name: key.1.clone(),
             probe_type: probe_type.clone(),
+            schema_bytes,
             kind: announced.kind,
             log: TopicLog::new(self.epoch, self.budget.clone()),
             state: Mutex::new(announced.state),

@@ -25,6 +25,8 @@ use uuid::Uuid;
 const MAX_NAME: usize = 1_024;
 /// Most instances on one node.
 const MAX_INSTANCES: usize = 10_000;
+/// Most bytes of `register` messages from one connection: what its types can take.
+const MAX_REGISTRATION: usize = 16 * 1024 * 1024;
 
 /// The DAC's side of one node's channel.
 #[derive(Debug)]
@@ -34,6 +36,7 @@ pub struct NodeSession {
     outbound: mpsc::Sender<DacMessage>,
     node: Option<Arc<NodeIdentity>>,
     types: HashMap<Uuid, Arc<ProbeType>>,
+    registration_bytes: usize,
     topics: HashMap<TopicId, Arc<Instance>>,
     /// Topics with samples that are not acknowledged yet.
     unacknowledged: Vec<TopicId>,
@@ -49,6 +52,7 @@ impl NodeSession {
             outbound,
             node: None,
             types: HashMap::new(),
+            registration_bytes: 0,
             topics: HashMap::new(),
             unacknowledged: Vec::new(),
         }
@@ -63,7 +67,13 @@ impl NodeSession {
     pub fn handle(&mut self, frame: Frame<'_>, now: Nanos, out: &mut Vec<DacMessage>) -> Result<(), Failure> {
         match frame {
             Frame::Batch(bytes) => self.batch(bytes, now),
-            Frame::Control(json) => self.control(parse(json)?, now, out),
+            Frame::Control(json) => {
+                let message = parse(json)?;
+                if matches!(message, NodeMessage::Register { .. }) {
+                    self.registration_bytes += json.len();
+                }
+                self.control(message, now, out)
+            }
         }
     }
 
@@ -190,11 +200,13 @@ impl NodeSession {
         now: Nanos,
         out: &mut Vec<DacMessage>,
     ) -> Result<(), Failure> {
-        if self.topics.len() + instances.len() > MAX_INSTANCES || types.len() > MAX_INSTANCES {
-            return Err(Failure::new(
-                "too_many_instances",
-                format!("more than {MAX_INSTANCES} instances on one node"),
-            ));
+        if self.topics.len() + instances.len() > MAX_INSTANCES {
+            let message = format!("more than {MAX_INSTANCES} instances on one node");
+            return Err(Failure::new("too_many_instances", message));
+        }
+        if self.registration_bytes > MAX_REGISTRATION {
+            let message = format!("more than {MAX_REGISTRATION} bytes of schemas from one node");
+            return Err(Failure::new("too_much_schema", message));
         }
         for probe_type in types {
             probe_type.validate().map_err(|error| Failure::new("type_invalid", error.to_string()))?;

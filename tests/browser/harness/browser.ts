@@ -64,7 +64,7 @@ export class Visit {
       ([element, wanted]) => {
         const watched = element as HTMLElement & { seen?: Set<string> };
         watched.seen ??= new Set();
-        if (/\d/.test(watched.innerText)) watched.seen.add(watched.innerText);
+        if (/\d/.test(watched.textContent ?? '')) watched.seen.add(watched.textContent ?? '');
         if (watched.seen.size <= wanted) return false;
         delete watched.seen;
         return true;

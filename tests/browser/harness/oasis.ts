@@ -4,7 +4,8 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 /** The binary under test. */
-export const BINARY = process.env.OASIS_BIN ?? fileURLToPath(new URL('../../../target/debug/oasis', import.meta.url));
+export const BINARY =
+  process.env.OASIS_BIN ?? fileURLToPath(new URL('../../../target/debug/oasis', import.meta.url));
 
 const ANY_PORT = '127.0.0.1:0';
 
@@ -32,7 +33,13 @@ export class Oasis {
   }
 
   static dac(at: Addresses = {}): Promise<Oasis> {
-    return Oasis.start(['dac', '--listen', at.listen ?? ANY_PORT, '--channel-listen', at.channel ?? ANY_PORT]);
+    return Oasis.start([
+      'dac',
+      '--listen',
+      at.listen ?? ANY_PORT,
+      '--channel-listen',
+      at.channel ?? ANY_PORT,
+    ]);
   }
 
   static node(channel: string, ...args: string[]): Promise<Oasis> {
@@ -83,7 +90,9 @@ export class Oasis {
     });
     // The promise outlives the start: an end later on is the test's business.
     failed.catch(() => {});
-    const line = once(createInterface(child.stdout), 'line').then(([text]) => JSON.parse(String(text)) as Ready);
+    const line = once(createInterface(child.stdout), 'line').then(
+      ([text]) => JSON.parse(String(text)) as Ready,
+    );
     return new Oasis(child, await Promise.race([line, failed]), errors);
   }
 }

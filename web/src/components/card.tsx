@@ -41,12 +41,22 @@ export function Card({ target }: { target: Target }) {
           {strings.card.unregister}
         </button>
       </header>
+      <Problem cells={cells} />
       <Gauges cells={cells} />
       <HistoryStrip cells={cells} />
       <MetricTable cells={cells} />
       <CommandBar target={target} cells={cells} />
       <Gaps cells={cells} />
     </article>
+  );
+}
+
+function Problem({ cells }: { cells: InstanceCells }) {
+  const problem = cells.status.value?.problem;
+  return problem === undefined ? null : (
+    <p class="card-problem" role="alert" data-testid="problem">
+      {problem}
+    </p>
   );
 }
 

@@ -33,7 +33,6 @@ function PlainList(props: { type: MetricType; values: readonly Value[]; rates: r
   return (
     <ol class="plain-list">
       {values.slice(0, SHOWN).map((value, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: elements have no other identity than their place
         <li key={index}>
           <CompoundValue type={type} value={value} rate={rates[index]} />
         </li>
@@ -63,7 +62,6 @@ function StructTable(props: {
         </thead>
         <tbody>
           {values.slice(0, SHOWN).map((value, row) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: elements have no other identity than their place
             <tr key={row}>
               {members.map((member, column) => (
                 <td key={member.name} class={alignment(member)}>

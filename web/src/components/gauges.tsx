@@ -1,6 +1,6 @@
 import { formatHertz } from '../format/name.ts';
 import { formatInteger, formatRough } from '../format/number.ts';
-import { formatAge } from '../format/time.ts';
+import { formatAge, formatClock } from '../format/time.ts';
 import { ageOf } from '../state/freshness.ts';
 import type { InstanceCells } from '../state/store.ts';
 import { strings } from '../strings.ts';
@@ -41,6 +41,8 @@ function RateGauge({ cells }: { cells: InstanceCells }) {
 
 function AgeGauge({ cells }: { cells: InstanceCells }) {
   const age = ageOf(cells);
+  // By the node's own clock, as the node's log files have it.
+  const taken = cells.sample.value?.time;
   return (
     <div class="gauge" title={words.ageTip}>
       <dt>{words.age}</dt>
@@ -49,6 +51,7 @@ function AgeGauge({ cells }: { cells: InstanceCells }) {
           {age === undefined ? unknown : formatAge(age)}
         </span>
       </dd>
+      <dd class="gauge-note">{taken !== undefined && words.taken(formatClock(taken))}</dd>
     </div>
   );
 }

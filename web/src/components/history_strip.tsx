@@ -1,7 +1,7 @@
 import { formatInteger } from '../format/number.ts';
 import { formatClock } from '../format/time.ts';
 import type { InstanceCells } from '../state/store.ts';
-import { HISTORY_SECONDS } from '../stream/history.ts';
+import { HISTORY_SECONDS, type HistoryView } from '../stream/history.ts';
 import { strings } from '../strings.ts';
 
 const STEP = 4;
@@ -11,12 +11,20 @@ const HEIGHT = 28;
 /** The last minute, a bar a second: what came, what is missing, and where something was interrupted. */
 export function HistoryStrip({ cells }: { cells: InstanceCells }) {
   const history = cells.flow.value?.history;
-  if (!history) return <div class="strip" />;
+  return (
+    <figure class="strip">
+      <figcaption>{strings.card.historySpan}</figcaption>
+      {history && <Bars history={history} />}
+    </figure>
+  );
+}
+
+function Bars({ history }: { history: HistoryView }) {
   const { samples, missing, marks, last } = history;
   const most = samples.reduce((max, count, index) => Math.max(max, count + missing[index]), 1);
   return (
     <svg
-      class="strip"
+      class="strip-bars"
       viewBox={`0 0 ${HISTORY_SECONDS * STEP} ${HEIGHT}`}
       preserveAspectRatio="none"
       role="img"

@@ -25,7 +25,7 @@ export function MetricTable({ cells }: { cells: InstanceCells }) {
             </th>
             <th scope="col">{words.unit}</th>
             <th scope="col" class="num">
-              {words.perSecond}
+              {schema.metrics.some(isCounting) ? words.perSecond : words.aboutColumn}
             </th>
           </tr>
         </thead>
@@ -33,6 +33,10 @@ export function MetricTable({ cells }: { cells: InstanceCells }) {
       </table>
     </div>
   );
+}
+
+function isCounting(metric: Metric): boolean {
+  return metric.kind === 'counter';
 }
 
 /** Apart from the head, so that a sample draws only this. */

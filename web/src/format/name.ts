@@ -1,6 +1,6 @@
 /** The last part of a scoped PDL name. */
 export function shortType(type: string): string {
-  return type.slice(type.lastIndexOf('::') + 2 || 0) || type;
+  return type.split('::').at(-1) || type;
 }
 
 /** A configured rate as it was written: no padding, no exponents. */

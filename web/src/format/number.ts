@@ -42,5 +42,5 @@ export function formatRough(value: number): string {
 }
 
 function group(digits: string): string {
-  return digits.length > 4 ? digits.replace(/\B(?=(\d{3})+$)/g, GROUP) : digits;
+  return digits.replace(/\B(?=(\d{3})+$)/g, GROUP);
 }

@@ -59,18 +59,19 @@ function choose(next: readonly Target[]): void {
  * registers one instance after another.
  */
 function chooseOnFirstSight(): void {
-  let patience: ReturnType<typeof setTimeout> | undefined;
   const settle = () => {
     const found = defaultChoice(registry.peek()?.instances ?? []);
     if (!choice.peek() && found.length > 0) choose(found);
   };
+  let isWaiting = false;
   const stop = effect(() => {
     const found = defaultChoice(registry.value?.instances ?? []);
-    if (found.length === 0) return;
-    patience ??= setTimeout(() => {
+    if (isComplete(found)) queueMicrotask(settle);
+    if (isWaiting || found.length === 0) return;
+    isWaiting = true;
+    setTimeout(() => {
       stop();
       settle();
     }, PATIENCE_MS);
-    if (isComplete(found)) queueMicrotask(settle);
   });
 }

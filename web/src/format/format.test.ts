@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { decodeChoice, encodeChoice } from '../state/choice.ts';
+import { shortType } from './name.ts';
+import { formatInteger, formatReal, formatRough } from './number.ts';
+import { formatAge, formatOffset } from './time.ts';
+import { formatUnit, scaledBytes } from './unit.ts';
+
+const plain = (text: string) => text.replaceAll('\u202f', '_').replaceAll('\u2212', '-');
+
+describe('numbers', () => {
+  it('have their digits in groups', () => {
+    expect([0, 999, 1000, -1234567].map(formatInteger).map(plain)).toEqual([
+      '0',
+      '999',
+      '1_000',
+      '-1_234_567',
+    ]);
+    expect(plain(formatInteger(2n ** 64n - 1n))).toBe('18_446_744_073_709_551_615');
+  });
+
+  it('keep their width when they are real', () => {
+    const reals = [0, 1, 1.5, 123456.789, 1e-9, -2.5e20, Number.NaN, Number.NEGATIVE_INFINITY];
+    expect(reals.map(formatReal).map(plain)).toEqual([
+      '0.00000',
+      '1.00000',
+      '1.50000',
+      '123_457',
+      '1.00000e-9',
+      '-2.50000e20',
+      'NaN',
+      '-∞',
+    ]);
+    expect([0.1, 9.999, 10, 99.9, 1234].map(formatRough).map(plain)).toEqual([
+      '0.10',
+      '10.00',
+      '10.0',
+      '99.9',
+      '1_234',
+    ]);
+  });
+});
+
+describe('times and units', () => {
+  it('read like people say them', () => {
+    expect([0, -20, 990, 59_990, 61_000, 3_720_000, 200_000_000].map(formatAge)).toEqual([
+      '0.0 s',
+      '0.0 s',
+      '0.9 s',
+      '59.9 s',
+      '1 min 01 s',
+      '1 h 02 min',
+      '2 d 7 h',
+    ]);
+    expect([0.123, -45, 2000].map(formatOffset).map(plain)).toEqual(['+0.12 ms', '-45 ms', '+2.0 s']);
+    expect(['By', '{jiffy}', 'Cel', 'm/s', '{req}/s', undefined].map(formatUnit)).toEqual([
+      'B',
+      'jiffy',
+      '°C',
+      'm/s',
+      'req/s',
+      '',
+    ]);
+    expect(scaledBytes(24_684_084, 'KiBy')).toBe('23.5 GiB');
+    expect(scaledBytes(5, 'KiBy')).toBeUndefined();
+    expect(scaledBytes(5e9, 'Hz')).toBeUndefined();
+    expect(['OASIS::System::LinuxProcessorProbe', 'Plain', ''].map(shortType)).toEqual([
+      'LinuxProcessorProbe',
+      'Plain',
+      '',
+    ]);
+  });
+});
+
+describe('a choice in the address', () => {
+  it('survives any name', () => {
+    const choice = [
+      { node: '<img src=x onerror=alert(1)>', instance: 'a/b,c#d%' },
+      { node: 'plant-7', instance: 'processor' },
+    ];
+    expect(decodeChoice(encodeChoice(choice))).toEqual(choice);
+    expect(decodeChoice(encodeChoice([]))).toEqual([]);
+    expect(decodeChoice('#watch=a%ff/b,c/d')).toEqual([{ node: 'c', instance: 'd' }]);
+    expect(decodeChoice('#other')).toBeUndefined();
+  });
+});

@@ -1,0 +1,366 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { batch, deltaColumn } from '../wire/testing.ts';
+import { Session } from './session.ts';
+import { keyOf, type Snapshot, type Target } from './view.ts';
+
+const PROCESSOR: Target = { node: 'plant-7', instance: 'processor' };
+const KEY = keyOf(PROCESSOR);
+const START = 1_763_683_200_000;
+const SCHEMA = {
+  name: 'OASIS::System::LinuxProcessorProbe',
+  uuid: 'u-1',
+  version: '1.1',
+  metrics: [{ name: 'idle', type: 'uint64', kind: 'counter' }],
+};
+
+type Sent = { op: string; id: number } & Record<string, unknown>;
+
+/** A session, a clock, and a DAC made of canned answers. */
+class Bench {
+  now = START;
+  readonly session = new Session(() => 1);
+  readonly sent: Sent[] = [];
+  connects = 0;
+  closes = 0;
+  run = 'run-1';
+  epoch = 'e1';
+  topic = 3;
+
+  settle(): void {
+    this.session.tick(this.now);
+    for (const action of this.session.drainActions()) {
+      if (action.do === 'send') this.sent.push(JSON.parse(action.text));
+      else if (action.do === 'connect') this.connects++;
+      else this.closes++;
+    }
+  }
+
+  pass(ms: number): void {
+    for (const end = this.now + ms; this.now < end; ) {
+      this.now = Math.min(end, Math.max(this.now + 1, this.session.nextTick()));
+      this.settle();
+    }
+  }
+
+  say(message: object): void {
+    this.session.text(JSON.stringify(message), this.now);
+    this.settle();
+  }
+
+  last(op: string): Sent | undefined {
+    return this.sent.findLast((message) => message.op === op);
+  }
+
+  entry() {
+    const { run, topic } = this;
+    return {
+      id: topic,
+      ...PROCESSOR,
+      type: SCHEMA.name,
+      uuid: 'u-1',
+      version: '1.1',
+      state: 'online',
+      hertz: 1,
+      run,
+    };
+  }
+
+  welcome(): void {
+    this.say({ op: 'welcome', protocol: 1, server: 'oasis', epoch: this.epoch, dac_time: this.now * 1e6 });
+  }
+
+  register(): void {
+    const node = { name: 'plant-7', state: 'online', run: this.run, clock_offset_ns: 0 };
+    this.say({ op: 'registry', nodes: [node], instances: [this.entry()] });
+  }
+
+  subscribed(offset = 0): void {
+    const { topic, epoch } = this;
+    const instance = { ...this.entry(), schema: SCHEMA };
+    this.say({ op: 'subscribed', id: this.last('subscribe')?.id, topic, epoch, offset, instance });
+  }
+
+  /** From nothing to a live subscription. */
+  connect(): void {
+    this.settle();
+    this.welcome();
+    this.register();
+    this.subscribed();
+  }
+
+  batch(first: number, count = 1, dropped = 0, offset = first - 1): void {
+    const time = BigInt(Math.round(this.now)) * 1_000_000n;
+    const times = Array.from({ length: count }, (_, index) => time + BigInt(index));
+    const values = times.map((_, index) => BigInt(first + index) * 10n);
+    const bytes = batch({
+      topic: this.topic,
+      first: BigInt(first),
+      offset: BigInt(offset),
+      nodeTime: time,
+      dropped,
+      count,
+      directory: [1, 1],
+      body: [...deltaColumn(times, time), ...deltaColumn(values)],
+    });
+    this.session.binary(bytes, this.now);
+    this.settle();
+  }
+
+  snapshot(): Snapshot {
+    return this.session.drainSnapshot(this.now) ?? {};
+  }
+
+  loss() {
+    const loss = this.snapshot().losses?.[0];
+    const events = loss?.events.map(({ cause, count }) => [cause, count]).reverse();
+    return { received: loss?.received, missing: loss?.missing, unexplained: loss?.unexplained, events };
+  }
+
+  lose(): void {
+    this.session.closed('closed', 1006, this.now);
+    this.settle();
+  }
+}
+
+let bench: Bench;
+beforeEach(() => {
+  bench = new Bench();
+});
+
+describe('a session', () => {
+  it('connects, watches the registry and subscribes to what the page wants', () => {
+    bench.session.watch(PROCESSOR);
+    bench.connect();
+    expect(bench.connects).toBe(1);
+    expect(bench.sent.map(({ op }) => op)).toEqual(['watch', 'ping', 'subscribe']);
+    expect(bench.last('subscribe')).toMatchObject(PROCESSOR);
+    bench.batch(1, 3);
+    const snapshot = bench.snapshot();
+    expect(snapshot.connection?.phase).toBe('connected');
+    expect(snapshot.watches).toMatchObject([{ key: KEY, status: 'live', schema: { version: '1.1' } }]);
+    expect(snapshot.samples).toMatchObject([{ key: KEY, sequence: 3, values: [30] }]);
+    expect(bench.session.drainSnapshot(bench.now)).toBeUndefined();
+  });
+
+  it('subscribes later to what is not registered yet', () => {
+    bench.session.watch(PROCESSOR);
+    bench.settle();
+    bench.welcome();
+    bench.say({ op: 'registry', nodes: [], instances: [] });
+    expect(bench.last('subscribe')).toBeUndefined();
+    expect(bench.snapshot().watches).toMatchObject([{ status: 'absent' }]);
+    bench.register();
+    expect(bench.last('subscribe')).toBeDefined();
+  });
+
+  it('asks again when the DAC does not know an instance that it has just listed', () => {
+    bench.session.watch(PROCESSOR);
+    bench.settle();
+    bench.welcome();
+    bench.register();
+    const first = bench.last('subscribe')?.id;
+    bench.say({ op: 'error', id: first, code: 'unknown_instance', message: '' });
+    bench.pass(400);
+    expect(bench.last('subscribe')?.id).not.toBe(first);
+  });
+
+  it('measures the clock by the fastest exchange', () => {
+    bench.settle();
+    bench.welcome();
+    for (const trip of [40, 4, 20]) {
+      const id = bench.last('ping')?.id;
+      const dac = (bench.now + trip / 2 + 500) * 1e6;
+      bench.now += trip;
+      bench.say({ op: 'pong', id, client_time: 0, dac_time: dac });
+      while (bench.last('ping')?.id === id) bench.pass(1);
+    }
+    const clock = bench.snapshot().connection?.clock;
+    expect(clock?.roundTrip).toBeCloseTo(4, 3);
+    expect(clock?.offset).toBeCloseTo(500, 1);
+  });
+
+  it('comes back with growing patience, never more than a second', () => {
+    bench.settle();
+    bench.lose();
+    const waits: number[] = [];
+    for (let attempt = 0; attempt < 7; attempt++) {
+      const before = { now: bench.now, connects: bench.connects };
+      while (bench.connects === before.connects) bench.pass(10);
+      waits.push(bench.now - before.now);
+      bench.lose();
+    }
+    expect(waits).toEqual([100, 200, 400, 800, 1000, 1000, 1000]);
+    expect(bench.snapshot().connection).toMatchObject({
+      phase: 'reconnecting',
+      reason: 'closed',
+      since: START,
+    });
+  });
+
+  it('gives up a connection that has fallen silent', () => {
+    bench.settle();
+    bench.welcome();
+    bench.pass(6000);
+    expect(bench.closes).toBe(1);
+    expect(bench.snapshot().connection).toMatchObject({ phase: 'reconnecting', reason: 'silent' });
+  });
+
+  it('resumes where it stopped, and loses nothing', () => {
+    bench.session.watch(PROCESSOR);
+    bench.connect();
+    bench.batch(1, 5);
+    bench.lose();
+    bench.pass(150);
+    bench.welcome();
+    bench.register();
+    expect(bench.last('subscribe')?.resume).toBe('e1:5');
+    bench.subscribed(5);
+    bench.batch(6, 2);
+    expect(bench.loss()).toEqual({ received: 7, missing: 0, unexplained: 0, events: [['reconnected', 0]] });
+  });
+
+  it('stops watching when nobody watches, whatever was on its way', () => {
+    bench.session.watch(PROCESSOR);
+    bench.settle();
+    bench.welcome();
+    bench.register();
+    bench.session.unwatch(PROCESSOR);
+    bench.subscribed();
+    expect(bench.last('unsubscribe')).toMatchObject({ topic: 3 });
+    bench.batch(1);
+    expect(bench.snapshot().samples).toBeUndefined();
+  });
+
+  it('hands a subscription on its way to whoever watches by then', () => {
+    bench.session.watch(PROCESSOR);
+    bench.settle();
+    bench.welcome();
+    bench.register();
+    bench.session.unwatch(PROCESSOR);
+    bench.session.watch(PROCESSOR);
+    bench.settle();
+    bench.subscribed();
+    expect(bench.sent.filter(({ op }) => op === 'subscribe')).toHaveLength(1);
+    expect(bench.last('unsubscribe')).toBeUndefined();
+    bench.batch(1);
+    expect(bench.snapshot().samples).toHaveLength(1);
+  });
+
+  it('says in words why a batch or a schema cannot be read', () => {
+    bench.session.watch(PROCESSOR);
+    bench.connect();
+    bench.snapshot();
+    const bytes = batch({ topic: 3, count: 1, directory: [1, 9], body: [0, 0] });
+    bench.session.binary(bytes, bench.now);
+    expect(bench.snapshot().watches?.[0]).toMatchObject({ status: 'failed' });
+    bench.session.binary(new Uint8Array(3), bench.now);
+    bench.session.text('nonsense', bench.now);
+    bench.batch(1);
+    expect(bench.snapshot().watches?.[0]).toMatchObject({ status: 'live', problem: undefined });
+  });
+});
+
+describe('what is missing', () => {
+  beforeEach(() => {
+    bench.session.watch(PROCESSOR);
+    bench.connect();
+    bench.batch(1, 10);
+  });
+
+  it('is explained by the node, or not at all', () => {
+    bench.batch(14, 1, 3);
+    bench.batch(20, 1, 2);
+    expect(bench.loss()).toEqual({
+      received: 12,
+      missing: 8,
+      unexplained: 3,
+      events: [
+        ['node_dropped', 3],
+        ['unexplained', 3],
+        ['node_dropped', 2],
+      ],
+    });
+  });
+
+  it('is explained by the log that had moved on', () => {
+    bench.say({ op: 'gap', topic: 3, from: 10, to: 15, count: 5, cause: 'log_retention' });
+    bench.batch(16);
+    expect(bench.loss()).toMatchObject({ missing: 5, unexplained: 0, events: [['log_retention', 5]] });
+  });
+
+  it('is explained by a new life of the DAC', () => {
+    bench.lose();
+    bench.pass(200);
+    bench.epoch = 'e2';
+    bench.welcome();
+    bench.register();
+    expect(bench.last('subscribe')?.resume).toBe('e1:10');
+    bench.subscribed();
+    bench.say({ op: 'gap', topic: 3, cause: 'epoch_changed' });
+    bench.batch(13, 2, 0, 0);
+    expect(bench.loss()).toMatchObject({ missing: 2, unexplained: 0 });
+    bench.batch(20, 1, 0, 2);
+    expect(bench.loss()).toMatchObject({ missing: 7, unexplained: 5 });
+    bench.lose();
+    bench.pass(200);
+    bench.welcome();
+    bench.register();
+    expect(bench.last('subscribe')?.resume).toBe('e2:3');
+  });
+
+  it('is nothing when a new life of the DAC brings again what we had', () => {
+    bench.lose();
+    bench.pass(200);
+    bench.epoch = 'e2';
+    bench.welcome();
+    bench.register();
+    bench.subscribed();
+    bench.batch(8, 5, 0, 0);
+    expect(bench.loss()).toMatchObject({ received: 12, missing: 0, unexplained: 0 });
+  });
+
+  it('is nothing when the node begins again, told before or after', () => {
+    bench.run = 'run-2';
+    bench.register();
+    bench.batch(1);
+    expect(bench.loss()).toMatchObject({ missing: 0, unexplained: 0, events: [['node_restart', 0]] });
+    bench.batch(1);
+    bench.run = 'run-3';
+    bench.register();
+    bench.batch(2);
+    const { missing, events } = bench.loss();
+    expect({ missing, count: events?.length }).toEqual({ missing: 0, count: 2 });
+  });
+});
+
+describe('a command', () => {
+  beforeEach(() => {
+    bench.session.watch(PROCESSOR);
+    bench.connect();
+    bench.snapshot();
+    bench.session.command(PROCESSOR, 'hertz', 10, bench.now);
+    bench.settle();
+  });
+
+  it('is pending, then done', () => {
+    expect(bench.last('command')).toMatchObject({ ...PROCESSOR, command: 'hertz', hertz: 10 });
+    expect(bench.snapshot().commands).toMatchObject([{ key: KEY, status: 'pending', hertz: 10 }]);
+    bench.say({ op: 'result', id: bench.last('command')?.id, status: 'done', hertz: 10, enabled: true });
+    expect(bench.snapshot().commands).toMatchObject([{ status: 'done' }]);
+  });
+
+  it('fails with the reason that the DAC gives', () => {
+    bench.say({ op: 'error', id: bench.last('command')?.id, code: 'refused', message: 'too fast' });
+    expect(bench.snapshot().commands).toMatchObject([
+      {},
+      { status: 'failed', code: 'refused', message: 'too fast' },
+    ]);
+  });
+
+  it('fails when the connection does, and while there is none', () => {
+    bench.lose();
+    expect(bench.snapshot().commands).toMatchObject([{}, { status: 'failed', code: 'connection_lost' }]);
+    bench.session.command(PROCESSOR, 'enable', undefined, bench.now);
+    expect(bench.snapshot().commands).toMatchObject([{ status: 'failed', code: 'connection_lost' }]);
+  });
+});

@@ -17,7 +17,10 @@ use oasis_wire::{
     quantity::{Nanos, TopicId},
     schema::ProbeType,
 };
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
@@ -33,13 +36,14 @@ const MAX_REGISTRATION: usize = 16 * 1024 * 1024;
 pub struct NodeSession {
     dac: Arc<Dac>,
     number: u64,
-    outbound: mpsc::Sender<DacMessage>,
+    /// Given to the registry with hello. Once a successor takes its place there, the connection sees its queue end.
+    outbound: Option<mpsc::Sender<DacMessage>>,
     node: Option<Arc<NodeIdentity>>,
     types: HashMap<Uuid, Arc<ProbeType>>,
     registration_bytes: usize,
     topics: HashMap<TopicId, Arc<Instance>>,
     /// Topics with samples that are not acknowledged yet.
-    unacknowledged: Vec<TopicId>,
+    unacknowledged: BTreeSet<TopicId>,
 }
 
 impl NodeSession {
@@ -49,12 +53,12 @@ impl NodeSession {
         Self {
             dac,
             number,
-            outbound,
+            outbound: Some(outbound),
             node: None,
             types: HashMap::new(),
             registration_bytes: 0,
             topics: HashMap::new(),
-            unacknowledged: Vec::new(),
+            unacknowledged: BTreeSet::new(),
         }
     }
 
@@ -84,7 +88,7 @@ impl NodeSession {
         if self.unacknowledged.is_empty() {
             return;
         }
-        let topics = self.unacknowledged.drain(..).filter_map(|topic| {
+        let topics = std::mem::take(&mut self.unacknowledged).into_iter().filter_map(|topic| {
             let last = self.topics.get(&topic)?.ledger().last_sequence;
             Some((topic, last))
         });
@@ -125,9 +129,7 @@ impl NodeSession {
                 return Err(Failure::new("sequence_overlap", message));
             }
         }
-        if !self.unacknowledged.contains(&topic) {
-            self.unacknowledged.push(topic);
-        }
+        self.unacknowledged.insert(topic);
         Ok(())
     }
 
@@ -180,7 +182,10 @@ impl NodeSession {
             return Err(Failure::new("protocol_version", message));
         }
         check_name("node", &node.name)?;
-        let link = Link { session: self.number, outbound: self.outbound.clone() };
+        let Some(outbound) = self.outbound.take() else {
+            return Err(Failure::new("hello_expected", "hello was said already"));
+        };
+        let link = Link { session: self.number, outbound };
         self.dac.registry.connect(node.clone(), link, now)?;
         tracing::info!(node = %node.name, host = %node.host, run = %node.run, "node connected");
         self.node = Some(Arc::new(node));

@@ -4,7 +4,10 @@
 //! connection breaks; it is bounded too, because no more than half of the spool is ever under way.
 
 use oasis_wire::{batch, quantity::TopicId};
-use std::{collections::VecDeque, sync::Arc};
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+};
 
 /// What a batch costs besides its bytes.
 const OVERHEAD: usize = 96;
@@ -53,6 +56,7 @@ pub struct Spool {
     bytes: usize,
     limit: usize,
     accounts: Vec<Account>,
+    instances: HashMap<TopicId, usize>,
 }
 
 impl Spool {
@@ -65,6 +69,7 @@ impl Spool {
             bytes: 0,
             limit,
             accounts: vec![Account::default(); instances],
+            instances: HashMap::new(),
         }
     }
 
@@ -94,8 +99,10 @@ impl Spool {
 
     /// A new connection: the instances have these topics, and whatever the old connection carried may be lost.
     pub fn connected(&mut self, topics: impl Iterator<Item = (usize, TopicId)>) {
+        self.instances.clear();
         for (instance, topic) in topics {
             self.accounts[instance].topic = Some(topic);
+            self.instances.insert(topic, instance);
         }
         self.sent = 0;
         self.sent_bytes = 0;
@@ -126,7 +133,8 @@ impl Spool {
 
     /// The DAC has everything of `topic` up to `sequence`.
     pub fn acknowledge(&mut self, topic: TopicId, sequence: u64) {
-        if let Some(account) = self.accounts.iter_mut().find(|account| account.topic == Some(topic)) {
+        if let Some(&instance) = self.instances.get(&topic) {
+            let account = &mut self.accounts[instance];
             account.acknowledged = account.acknowledged.max(sequence);
         }
         // A connection keeps order and the DAC acknowledges all it has read, so the front is never stuck for long.

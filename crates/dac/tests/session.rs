@@ -1,0 +1,239 @@
+//! A node's session without a socket: what it answers, and what it refuses.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
+
+use oasis_channel::{
+    Counters, DacMessage, Drops, Failure, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind,
+    RegisteredInstance, frame::Frame,
+};
+use oasis_dac::{Cause, Config, Dac, From, session::NodeSession};
+use oasis_wire::{
+    batch::{Encoder, Fields},
+    quantity::{Nanos, TopicId},
+    schema::{Metric, MetricType, ProbeType, StructType},
+};
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use uuid::Uuid;
+
+const SECOND: u64 = 1_000_000_000;
+
+struct Peer {
+    session: NodeSession,
+    commands: mpsc::Receiver<DacMessage>,
+}
+
+impl Peer {
+    fn new(dac: &Arc<Dac>) -> Self {
+        let (outbound, commands) = mpsc::channel(8);
+        Self { session: NodeSession::new(dac.clone(), outbound), commands }
+    }
+
+    fn connected(dac: &Arc<Dac>, name: &str, run: u128) -> (Self, TopicId) {
+        let mut peer = Self::new(dac);
+        peer.say(&hello(name, run), 0).unwrap();
+        let answers = peer.say(&register(vec![beat()], &["beat"]), 0).unwrap();
+        let [DacMessage::Registered { topics }] = &answers[..] else { panic!("{answers:?}") };
+        (peer, topics[0].topic)
+    }
+
+    fn say(&mut self, message: &NodeMessage, now: u64) -> Result<Vec<DacMessage>, Failure> {
+        self.raw(&serde_json::to_vec(message).unwrap(), now)
+    }
+
+    fn raw(&mut self, json: &[u8], now: u64) -> Result<Vec<DacMessage>, Failure> {
+        let mut out = Vec::new();
+        self.session.handle(Frame::Control(json), Nanos(now), &mut out).map(|()| out)
+    }
+
+    fn send(&mut self, batch: &[u8]) -> Result<Vec<DacMessage>, Failure> {
+        let mut out = Vec::new();
+        self.session.handle(Frame::Batch(batch), Nanos(5), &mut out)?;
+        self.session.acknowledge(Nanos(5), &mut out);
+        Ok(out)
+    }
+}
+
+fn dac() -> Arc<Dac> {
+    Dac::new(Config::default())
+}
+
+fn probe_type(metrics: Vec<Metric>) -> ProbeType {
+    ProbeType { name: "Beat".into(), uuid: Uuid::from_u128(7), version: "1.0".into(), doc: None, metrics }
+}
+
+fn beat() -> ProbeType {
+    probe_type(Vec::new())
+}
+
+fn metric(kind: MetricType) -> Metric {
+    serde_json::from_value(serde_json::json!({"name": "m", "type": kind})).unwrap()
+}
+
+fn hello(name: &str, run: u128) -> NodeMessage {
+    let node = NodeIdentity {
+        name: name.into(),
+        uuid: Uuid::nil(),
+        run: Uuid::from_u128(run),
+        host: "host".into(),
+        software: "test".into(),
+        pid: 1,
+    };
+    NodeMessage::Hello { protocol: PROTOCOL, node }
+}
+
+fn register(types: Vec<ProbeType>, names: &[&str]) -> NodeMessage {
+    let instance = |name: &&str| RegisteredInstance {
+        name: (*name).into(),
+        probe_type: Uuid::from_u128(7),
+        kind: ProbeKind::Pushed,
+        state: InstanceState { hertz: None, enabled: true },
+    };
+    NodeMessage::Register { types, instances: names.iter().map(instance).collect() }
+}
+
+fn batch(topic: TopicId, first_sequence: u64, count: u64, dropped_before: u32) -> Vec<u8> {
+    let mut encoder = Encoder::new(&beat()).unwrap();
+    (0..count).for_each(|time| encoder.push(time, &[]).unwrap());
+    let mut bytes = Vec::new();
+    encoder
+        .finish(Fields { topic: topic.0, first_sequence, dropped_before, ..Fields::default() }, &mut bytes);
+    bytes
+}
+
+fn code<T: std::fmt::Debug>(outcome: Result<T, Failure>) -> String {
+    outcome.unwrap_err().code
+}
+
+#[test]
+fn samples_are_appended_stamped_and_acknowledged() {
+    let dac = dac();
+    let (mut peer, topic) = Peer::connected(&dac, "a", 1);
+    peer.send(&batch(topic, 1, 3, 0)).unwrap();
+    let answers = peer.send(&batch(topic, 4, 2, 0)).unwrap();
+    assert_eq!(answers, [DacMessage::Ack { topics: vec![(topic, 5)] }]);
+
+    let instance = dac.registry.instance(topic).unwrap();
+    let segment = instance.log.latest().unwrap();
+    let header = oasis_wire::batch::Header::parse(segment.batch()).unwrap();
+    assert_eq!((header.offset, header.dac_time, instance.log.next().0), (3, 5, 5));
+}
+
+#[test]
+fn what_was_sent_before_a_reconnect_is_recognised() {
+    let dac = dac();
+    let (mut peer, topic) = Peer::connected(&dac, "a", 1);
+    peer.send(&batch(topic, 1, 3, 0)).unwrap();
+    let (mut again, same) = Peer::connected(&dac, "a", 1);
+    assert_eq!(same, topic);
+    assert_eq!(again.send(&batch(topic, 1, 3, 0)).unwrap(), [DacMessage::Ack { topics: vec![(topic, 3)] }]);
+    let ledger = dac.registry.instance(topic).unwrap().ledger().clone();
+    assert_eq!((ledger.received, ledger.duplicates, ledger.missing), (3, 3, 0));
+    // The connection that was left behind sees its commands end, and closes.
+    assert!(peer.commands.is_closed() && !again.commands.is_closed());
+}
+
+#[test]
+fn a_spool_drop_is_told_before_it_shows() {
+    let dac = dac();
+    let (mut peer, topic) = Peer::connected(&dac, "a", 1);
+    peer.send(&batch(topic, 1, 1, 0)).unwrap();
+    let counters = Counters { topic, taken: 10, dropped: Drops { ring: 0, spool: 4 } };
+    peer.say(&NodeMessage::Counters { instances: vec![counters] }, 0).unwrap();
+    peer.send(&batch(topic, 6, 1, 4)).unwrap();
+    let ledger = dac.registry.instance(topic).unwrap().ledger().clone();
+    assert_eq!(
+        ledger.gaps.iter().map(|gap| (gap.cause, gap.count)).collect::<Vec<_>>(),
+        [(Cause::SpoolFull, 4)]
+    );
+}
+
+#[test]
+fn the_first_message_is_hello_and_only_the_first() {
+    let dac = dac();
+    assert_eq!(code(Peer::new(&dac).say(&register(vec![], &[]), 0)), "hello_expected");
+    let (mut peer, _) = Peer::connected(&dac, "a", 1);
+    assert_eq!(code(peer.say(&hello("a", 1), 0)), "hello_expected");
+}
+
+#[test]
+fn what_is_no_message_is_refused_by_name() {
+    let dac = dac();
+    assert_eq!(code(Peer::new(&dac).raw(b"{", 0)), "not_json");
+    assert_eq!(code(Peer::new(&dac).raw(b"\xff\xff", 0)), "not_json");
+    assert_eq!(code(Peer::new(&dac).raw(br#"{"op":"dance"}"#, 0)), "unknown_message");
+    let NodeMessage::Hello { node, .. } = hello("a", 1) else { panic!() };
+    assert_eq!(code(Peer::new(&dac).say(&NodeMessage::Hello { protocol: 99, node }, 0)), "protocol_version");
+    assert_eq!(code(Peer::new(&dac).say(&hello("", 1), 0)), "name_invalid");
+    assert_eq!(code(Peer::new(&dac).say(&hello(&"x".repeat(1_025), 1), 0)), "name_invalid");
+}
+
+#[test]
+fn a_name_belongs_to_the_living_node_that_has_it() {
+    let dac = dac();
+    let (mut first, _) = Peer::connected(&dac, "a", 1);
+    assert_eq!(code(Peer::new(&dac).say(&hello("a", 2), SECOND)), "name_taken");
+    // Silent for longer than a living node is: its successor may be waiting.
+    assert!(Peer::new(&dac).say(&hello("a", 2), 4 * SECOND).is_ok());
+    // And the first one, when it ends, takes nobody offline.
+    first.session.close(Nanos(5 * SECOND));
+    assert!(dac.registry.node("a").unwrap().online());
+}
+
+#[test]
+fn schemas_that_codecs_could_not_bear_are_refused() {
+    let deep = (0..20).fold(MetricType::Uint8, |kind, _| MetricType::Vector(Box::new(kind)));
+    let nothing = MetricType::Struct(StructType { name: "Empty".into(), members: Vec::new() });
+    for kind in [deep, MetricType::Vector(Box::new(nothing))] {
+        let mut peer = Peer::new(&dac());
+        peer.say(&hello("a", 1), 0).unwrap();
+        let outcome = peer.say(&register(vec![probe_type(vec![metric(kind)])], &["beat"]), 0);
+        assert_eq!(code(outcome), "type_invalid");
+    }
+    let mut peer = Peer::new(&dac());
+    peer.say(&hello("a", 1), 0).unwrap();
+    assert_eq!(code(peer.say(&register(vec![], &["beat"]), 0)), "type_missing");
+}
+
+#[test]
+fn a_node_cannot_write_to_another_nodes_topic() {
+    let dac = dac();
+    let (_other, topic) = Peer::connected(&dac, "other", 1);
+    let (mut peer, own) = Peer::connected(&dac, "a", 1);
+    assert_eq!(code(peer.send(&batch(topic, 1, 1, 0))), "topic_foreign");
+    peer.send(&batch(own, 1, 2, 0)).unwrap();
+    assert_eq!(code(peer.send(&batch(own, 2, 2, 0))), "sequence_overlap");
+    assert_eq!(code(peer.send(&batch(own, 3, 1, 0)[..40])), "batch_invalid");
+    assert_eq!(dac.registry.instance(topic).unwrap().ledger().received, 0);
+}
+
+#[test]
+fn another_type_under_the_same_name_gets_a_new_topic_and_retires_the_old() {
+    let dac = dac();
+    let (mut peer, old) = Peer::connected(&dac, "a", 1);
+    let instance = dac.registry.instance(old).unwrap();
+    let answers =
+        peer.say(&register(vec![probe_type(vec![metric(MetricType::Uint8)])], &["beat"]), 0).unwrap();
+    let [DacMessage::Registered { topics }] = &answers[..] else { panic!("{answers:?}") };
+    assert_ne!(topics[0].topic, old);
+    assert!(instance.retired());
+    assert!(dac.registry.instance(old).is_none());
+}
+
+#[test]
+fn a_cursor_resumes_where_it_was_and_learns_of_another_epoch() {
+    let dac = dac();
+    let (mut peer, topic) = Peer::connected(&dac, "a", 1);
+    (1..=4).for_each(|sequence| drop(peer.send(&batch(topic, sequence, 1, 0)).unwrap()));
+    let instance = dac.registry.instance(topic).unwrap();
+    let start = |from| {
+        let (mut cursor, epoch_changed) = oasis_dac::Cursor::new(instance.clone(), from, &Arc::default());
+        (cursor.read(10).segments.iter().map(|segment| segment.first().0).collect::<Vec<_>>(), epoch_changed)
+    };
+    let position = |text: String| From::Position(text.parse().unwrap());
+    assert_eq!(start(From::Now), (vec![3], false));
+    assert_eq!(start(From::Earliest), (vec![0, 1, 2, 3], false));
+    assert_eq!(start(position(format!("{}:2", dac.epoch()))), (vec![2, 3], false));
+    assert_eq!(start(position(format!("{}:99", dac.epoch()))), (vec![], false));
+    assert_eq!(start(position("00000000000000ff:2".into())), (vec![0, 1, 2, 3], true));
+}

@@ -1,0 +1,95 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { launch, Visit } from './harness/browser.ts';
+import { Oasis } from './harness/oasis.ts';
+
+let browser: Browser;
+let oasis: Oasis;
+let visit: Visit;
+
+beforeAll(async () => {
+  [oasis, browser] = await Promise.all([Oasis.up(), launch()]);
+});
+
+beforeEach(async () => {
+  visit = await Visit.to(browser, oasis.url);
+  await visit.seesSamples('processor', 2, 10_000);
+});
+
+afterEach(async () => {
+  expect(visit.complaints).toEqual([]);
+  await visit.close();
+});
+
+afterAll(async () => {
+  await browser.close();
+  await oasis.stop();
+});
+
+it('shows ten samples a second within half a second of the click', async () => {
+  await expect
+    .poll(async () => Number(await visit.part('processor', 'rate').textContent()))
+    .toBeCloseTo(1, 1);
+  // Everything is measured in the page, by what a person would see.
+  const seen = await visit.card('processor').evaluate(async (card) => {
+    const part = (testId: string) =>
+      card.querySelector<HTMLElement>(`[data-testid=${testId}]`) as HTMLElement;
+    const status = part('command-status');
+    const sequence = part('sequence');
+    const result = { done: Number.POSITIVE_INFINITY, samples: [] as number[] };
+    const clicked = performance.now();
+    let before = sequence.textContent;
+    const observer = new MutationObserver(() => {
+      const now = performance.now() - clicked;
+      if (status.dataset.status === 'done') result.done = Math.min(result.done, now);
+      if (sequence.textContent !== before) result.samples.push(now);
+      before = sequence.textContent;
+    });
+    observer.observe(card, { subtree: true, childList: true, characterData: true, attributes: true });
+    part('hertz-preset-10').click();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    observer.disconnect();
+    return result;
+  });
+  expect(seen.done).toBeLessThan(500);
+  const spacings = seen.samples.slice(1).map((time, index) => time - seen.samples[index]);
+  console.info('10 Hz after the click (ms):', Math.round(seen.done), seen.samples.map(Math.round));
+  expect(seen.samples.length).toBeGreaterThanOrEqual(3);
+  expect(spacings.filter((spacing) => spacing > 60 && spacing < 140).length).toBeGreaterThanOrEqual(2);
+  await expect
+    .poll(async () => Number(await visit.part('processor', 'rate').textContent()), { timeout: 3000 })
+    .toBeCloseTo(10, 0);
+  expect(await visit.part('processor', 'hertz').textContent()).toBe('of 10 Hz set');
+});
+
+it('refuses a rate that no probe may run at, before asking anybody', async () => {
+  for (const wrong of ['0', '1001', 'much', '']) {
+    await visit.part('processor', 'hertz-input').fill(wrong);
+    await visit.part('processor', 'hertz-set').click();
+    expect(await visit.part('processor', 'command-status').getAttribute('data-status')).toBe('failed');
+  }
+  await visit.part('processor', 'hertz-input').fill('2.5');
+  await visit.part('processor', 'hertz-input').press('Enter');
+  await expect.poll(() => visit.part('processor', 'hertz').textContent()).toBe('of 2.5 Hz set');
+});
+
+it('switches an instance off and on, and takes a sample when asked', async () => {
+  await visit.part('memory', 'disable').click();
+  await expect.poll(() => visit.part('memory', 'card-state').getAttribute('data-state')).toBe('disabled');
+  const before = await visit.part('memory', 'sequence').textContent();
+  await visit.part('memory', 'enable').click();
+  await expect.poll(() => visit.part('memory', 'card-state').getAttribute('data-state')).toBe('live');
+  await visit.part('memory', 'sample-now').click();
+  await expect.poll(() => visit.part('memory', 'command-status').getAttribute('data-status')).toBe('done');
+  await expect.poll(() => visit.part('memory', 'sequence').textContent()).not.toBe(before);
+});
+
+it('can be used without a mouse', async () => {
+  const instance = visit.page.locator('[data-testid=instance][data-instance=heartbeat]');
+  await instance.focus();
+  await visit.page.keyboard.press('Enter');
+  await visit.seesSamples('heartbeat', 1, 5000);
+  expect(await instance.getAttribute('aria-pressed')).toBe('true');
+  await visit.page.keyboard.press('Space');
+  await expect.poll(() => visit.card('heartbeat').count()).toBe(0);
+});

@@ -55,6 +55,12 @@ pub enum Malformed {
         /// Where.
         at: usize,
     },
+    /// Bits behind the last residual of a `rice` column that are not 0.
+    #[error("the bits left over at offset {at} are not 0")]
+    Padding {
+        /// Where.
+        at: usize,
+    },
     /// A vector of more elements than there are bytes.
     #[error("the vector at offset {at} has more elements than there are bytes")]
     Elements {

@@ -123,7 +123,7 @@ pub fn get(count: usize, base: u64, from: &mut Reader<'_>) -> Result<Vec<u64>, M
         value = value.wrapping_add(step).wrapping_add(unzigzag(residual));
         values.push(value);
     }
-    Ok(values)
+    if bits.byte == 0 { Ok(values) } else { Err(Malformed::Padding { at: from.at() - 1 }) }
 }
 
 struct BitReader<'a, 'b> {

@@ -141,6 +141,11 @@ pub fn write_sample(probe_type: &ProbeType, instance: &str, state: u16, sample: 
     writer.patch_u32(DATA_SIZE, u32::try_from(size).unwrap_or(u32::MAX));
 }
 
+/// Appends a packet's probe data, padded as from an 8-aligned place.
+pub fn write_metrics(probe_type: &ProbeType, values: &[Value], order: ByteOrder, out: &mut Vec<u8>) {
+    write_members(&probe_type.metrics, values, &mut Writer::new(out, order));
+}
+
 /// A packet's probe data by its schema.
 pub fn read_metrics(
     probe_type: &ProbeType,

@@ -52,6 +52,8 @@ pub fn compile(paths: &[PathBuf], include_dirs: &[PathBuf], loader: &dyn Loader)
     let mut wrong = compilation.wrong;
     let model = names::resolve(compilation.files.iter(), &mut wrong);
     wrong.sort_by_key(|diagnostic| diagnostic.place.map(|place| (place.file, place.start)));
+    // `Unknown a, b;` has one mistake but two metrics.
+    wrong.dedup();
     Report { model, diagnostics: wrong, sources: compilation.sources }
 }
 
@@ -102,29 +104,32 @@ impl Compilation<'_> {
         let beside = self.sources.path(from).parent().unwrap_or(Path::new("")).to_owned();
         let places: Vec<PathBuf> =
             [&beside].into_iter().chain(self.include_dirs).map(|dir| normalised(&dir.join(wanted))).collect();
-        if let Some(known) = places.iter().find_map(|path| self.sources.find(path)) {
-            if self.open.contains(&known) {
-                let message = format!("{wanted:?} is included by itself");
-                let diagnostic =
-                    Diagnostic::new(Code::IncludeCycle, span, message, "leads back to where it began");
-                self.wrong.push(diagnostic.note(self.chain(known)));
-            }
-            return;
-        }
-        if self.open.len() >= MAX_INCLUDES {
-            let message = format!("includes nest deeper than {MAX_INCLUDES}");
-            self.wrong.push(Diagnostic::new(Code::TooDeep, span, message, "one too many"));
-            return;
-        }
         for path in &places {
+            if let Some(known) = self.sources.find(path) {
+                return self.again(known, wanted, span);
+            }
             if let Ok(text) = self.loader.load(path) {
-                return self.file(path.clone(), text);
+                if self.open.len() < MAX_INCLUDES {
+                    return self.file(path.clone(), text);
+                }
+                let message = format!("includes nest deeper than {MAX_INCLUDES}");
+                return self.wrong.push(Diagnostic::new(Code::TooDeep, span, message, "one too many"));
             }
         }
         let looked = places.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
         let diagnostic =
             Diagnostic::new(Code::IncludeNotFound, span, format!("cannot read {wanted:?}"), "not found");
         self.wrong.push(diagnostic.note(format!("looked for {looked}")).help("add its folder with -I"));
+    }
+
+    /// A file that was read already is not read again; it must not be one that is still open.
+    fn again(&mut self, known: FileId, wanted: &str, span: Span) {
+        if self.open.contains(&known) {
+            let message = format!("{wanted:?} is included by itself");
+            let diagnostic =
+                Diagnostic::new(Code::IncludeCycle, span, message, "leads back to where it began");
+            self.wrong.push(diagnostic.note(self.chain(known)));
+        }
     }
 
     fn chain(&self, back_to: FileId) -> String {

@@ -6,7 +6,10 @@ use crate::{
     model::{Metric, Model, Probe, Struct, Type},
     source::Span,
 };
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap, HashSet, VecDeque, hash_map::Entry},
+    iter,
+};
 use uuid::Uuid;
 
 /// Most metrics of a probe: a batch numbers its columns with 16 bits.
@@ -143,20 +146,12 @@ impl<'a> Names<'a, '_> {
                 break;
             }
             let Some(&(Declared::Probe(probe), span)) = self.table.get(&name) else { break };
-            if chain.iter().any(|(seen, _)| *seen == name) {
-                if chain[0].0 == name {
-                    let label = if chain.len() == 1 {
-                        "inherits from itself".into()
-                    } else {
-                        format!("inherits from itself over {} probes", chain.len() - 1)
-                    };
-                    self.wrong.push(Diagnostic::new(
-                        Code::InheritanceCycle,
-                        span,
-                        format!("probe `{name}` is its own base"),
-                        label,
-                    ));
-                }
+            if let Some(first) = chain.iter().position(|(seen, _)| *seen == name) {
+                let message = format!("probe `{name}` is its own base");
+                let diagnostic =
+                    Diagnostic::new(Code::InheritanceCycle, span, message, "inherits from itself");
+                let cycle = chain[first..].iter().map(|(name, _)| name.as_str());
+                self.wrong.push(over_others(diagnostic, cycle, "inherits from"));
                 break;
             }
             chain.push((name.clone(), probe));
@@ -282,20 +277,19 @@ impl<'a> Names<'a, '_> {
     fn check_struct_cycles(&mut self, model: &Model) {
         let structs: HashMap<&str, &Struct> =
             model.structs.iter().map(|declared| (declared.name.as_str(), declared)).collect();
+        // A cycle is one mistake, however many structs it leads over.
+        let mut told = HashSet::new();
         for declared in &model.structs {
-            let mut reached = vec![];
-            let mut open: Vec<&str> = uses(declared).collect();
-            while let Some(name) = open.pop() {
-                if name == declared.name {
-                    let span = self.table[name].1;
-                    let message = format!("struct `{name}` contains itself");
-                    self.wrong.push(Diagnostic::new(Code::StructCycle, span, message, "this struct"));
-                    break;
-                }
-                if !reached.contains(&name) {
-                    reached.push(name);
-                    open.extend(structs.get(name).into_iter().flat_map(|inner| uses(inner)));
-                }
+            let name = declared.name.as_str();
+            if told.contains(name) {
+                continue;
+            }
+            if let Some(cycle) = way_back(name, &structs) {
+                let message = format!("struct `{name}` contains itself");
+                let diagnostic =
+                    Diagnostic::new(Code::StructCycle, self.table[name].1, message, "this struct");
+                self.wrong.push(over_others(diagnostic, cycle.iter().copied(), "contains"));
+                told.extend(cycle);
             }
         }
     }
@@ -313,6 +307,37 @@ impl<'a> Names<'a, '_> {
             }
         }
     }
+}
+
+/// The structs on the shortest way from a struct's members back to it, itself first.
+fn way_back<'a>(start: &'a str, structs: &HashMap<&'a str, &'a Struct>) -> Option<Vec<&'a str>> {
+    let mut reached_from = HashMap::new();
+    let mut open = VecDeque::from([start]);
+    while let Some(name) = open.pop_front() {
+        for inner in structs.get(name).into_iter().flat_map(|declared| uses(declared)) {
+            if inner == start {
+                let mut way: Vec<&str> =
+                    iter::successors(Some(name), |name| reached_from.get(name).copied()).collect();
+                way.reverse();
+                return Some(way);
+            }
+            if let Entry::Vacant(new) = reached_from.entry(inner) {
+                new.insert(name);
+                open.push_back(inner);
+            }
+        }
+    }
+    None
+}
+
+/// Says how a cycle runs, if it runs over more than one declaration.
+fn over_others<'a>(diagnostic: Diagnostic, cycle: impl Iterator<Item = &'a str>, verb: &str) -> Diagnostic {
+    let mut names: Vec<String> = cycle.map(|name| format!("`{name}`")).collect();
+    if names.len() == 1 {
+        return diagnostic;
+    }
+    names.extend(names.first().cloned());
+    diagnostic.note(names.join(&format!(" {verb} ")))
 }
 
 /// The structs that a struct's members are made of.

@@ -24,9 +24,8 @@ pub fn parse(file: FileId, text: &str) -> (File, Vec<Diagnostic>) {
     let mut parser = Parser { text, tokens, at: 0, wrong };
     let mut parsed = File::default();
     parser.preamble(&mut parsed);
-    let nothing_but_blanks = parser.wrong.is_empty() && parser.peek() == Token::End;
     parsed.declarations = parser.declarations(0);
-    if nothing_but_blanks {
+    if parsed.declarations.is_empty() && parser.wrong.is_empty() {
         let message = "a PDL file declares at least one module, struct or probe";
         parser.wrong.push(Diagnostic::new(
             Code::EmptyFile,
@@ -317,7 +316,8 @@ impl Parser<'_> {
             }
         }
         self.close(open)?;
-        self.expect(Token::Semicolon, "behind the `}`")?;
+        // Without it the declaration is as clear as with it: what uses it must not fail too.
+        let _reported = self.expect(Token::Semicolon, "behind the `}`");
         Ok(metrics)
     }
 
@@ -358,12 +358,17 @@ impl Parser<'_> {
     }
 
     fn kind(&mut self, depth: usize) -> Parsed<Type> {
-        if depth >= MAX_DEPTH {
-            let message = format!("vectors nest deeper than {MAX_DEPTH}");
-            return Err(self.report(Diagnostic::new(Code::TooDeep, self.span(), message, "one too many")));
-        }
         let word = self.word();
         if word == "vector" {
+            if depth >= MAX_DEPTH {
+                let message = format!("vectors nest deeper than {MAX_DEPTH}");
+                return Err(self.report(Diagnostic::new(
+                    Code::TooDeep,
+                    self.span(),
+                    message,
+                    "one too many",
+                )));
+            }
             self.advance();
             self.expect(Token::AngleOpen, "behind `vector`")?;
             let element = self.kind(depth + 1)?;

@@ -1,0 +1,83 @@
+//! One mistake is one diagnostic: none is missed, none is told twice, none brings others with it.
+
+use oasis_pdl::compile;
+use std::{collections::HashMap, path::PathBuf};
+
+/// Compiles texts by path, the first one named on the command line, and gives codes and messages.
+fn told(texts: &[(&str, &str)], include_dirs: &[PathBuf]) -> Vec<(String, String)> {
+    let files: HashMap<PathBuf, String> =
+        texts.iter().map(|(path, text)| (PathBuf::from(path), (*text).to_owned())).collect();
+    let report = compile(&[texts[0].0.into()], include_dirs, &files);
+    report.diagnostics.iter().map(|wrong| (wrong.code.name(), wrong.message.clone())).collect()
+}
+
+fn check(text: &str) -> Vec<(String, String)> {
+    told(&[("example.pdl", text)], &[])
+}
+
+fn one(code: &str, message: &str) -> Vec<(String, String)> {
+    vec![(code.into(), message.into())]
+}
+
+#[test]
+fn a_cycle_of_bases_is_found_from_outside_it() {
+    let text = "abstract probe C : A { }; abstract probe A : B { }; abstract probe B : A { };";
+    assert_eq!(check(text), one("E0014", "probe `A` is its own base"));
+}
+
+#[test]
+fn a_cycle_of_bases_is_one_error() {
+    let text = "abstract probe A : B { }; abstract probe B : C { }; abstract probe C : A { };";
+    assert_eq!(check(text), one("E0014", "probe `A` is its own base"));
+}
+
+#[test]
+fn a_cycle_of_structs_is_one_error() {
+    let text = "struct O { A a; }; struct A { B b; }; struct B { vector<A> a; };";
+    assert_eq!(check(text), one("E0015", "struct `A` contains itself"));
+}
+
+#[test]
+fn each_cycle_of_structs_is_an_error() {
+    let told = check("struct A { A a; }; struct B { vector<vector<B>> b; A a; };");
+    let messages: Vec<_> = told.into_iter().map(|(_, message)| message).collect();
+    assert_eq!(messages, ["struct `A` contains itself", "struct `B` contains itself"]);
+}
+
+#[test]
+fn an_unknown_type_of_several_metrics_is_one_error() {
+    assert_eq!(check("struct A { Port a, b, c; };"), one("E0010", "there is no type `Port`"));
+}
+
+#[test]
+fn a_missing_semicolon_leaves_the_declaration_and_the_next_one_known() {
+    let text = "module M { struct A { uint8 a; } struct B { A a; } } struct C { M::A a; M::B b; };";
+    let codes: Vec<_> = check(text).into_iter().map(|(code, _)| code).collect();
+    assert_eq!(codes, ["E0001", "E0001"]);
+}
+
+#[test]
+fn a_file_with_nothing_but_documentation_is_empty() {
+    assert_eq!(check("/// Nothing to see."), check(""));
+    assert_eq!(check("")[0].0, "E0019");
+}
+
+#[test]
+fn sixteen_vectors_nest_and_seventeen_do_not() {
+    let nested = |depth: usize| {
+        check(&format!("struct A {{ {}uint8{} a; }};", "vector<".repeat(depth), ">".repeat(depth)))
+    };
+    assert_eq!(nested(16), []);
+    assert_eq!(nested(17), one("E0018", "vectors nest deeper than 16"));
+}
+
+#[test]
+fn a_file_beside_wins_over_one_of_the_same_name_that_was_read_before() {
+    let files = [
+        ("main.pdl", "#include \"lib/x.pdl\"\n#include \"here/a.pdl\"\nstruct W { X x; };"),
+        ("lib/x.pdl", "struct X { uint8 a; };"),
+        ("here/x.pdl", "struct Y { uint8 a; };"),
+        ("here/a.pdl", "#include \"x.pdl\"\nstruct Z { Y y; };"),
+    ];
+    assert_eq!(told(&files, &["lib".into()]), []);
+}

@@ -21,7 +21,9 @@ type Parsed<T> = Result<T, Reported>;
 /// Parses a file; what could be understood is in the result whatever was wrong.
 pub fn parse(file: FileId, text: &str) -> (File, Vec<Diagnostic>) {
     let (tokens, wrong) = lex(file, text);
-    let mut parser = Parser { text, tokens, at: 0, wrong };
+    let open_end = wrong.iter().find(|wrong| wrong.code == Code::Unterminated).and_then(|wrong| wrong.place);
+    let readable = open_end.map_or(text.len() + 1, |place| place.start);
+    let mut parser = Parser { text, tokens, at: 0, readable, wrong };
     let mut parsed = File::default();
     parser.preamble(&mut parsed);
     parsed.declarations = parser.declarations(0);
@@ -41,6 +43,8 @@ struct Parser<'a> {
     text: &'a str,
     tokens: Vec<(Token, Span)>,
     at: usize,
+    /// Up to where the tokens are what was meant: behind a comment or text without end they are not.
+    readable: usize,
     wrong: Vec<Diagnostic>,
 }
 
@@ -92,7 +96,9 @@ impl Parser<'_> {
     }
 
     fn report(&mut self, diagnostic: Diagnostic) -> Reported {
-        self.wrong.push(diagnostic);
+        if diagnostic.code != Code::UnexpectedToken || self.span().start < self.readable {
+            self.wrong.push(diagnostic);
+        }
         Reported
     }
 

@@ -57,6 +57,24 @@ fn a_missing_semicolon_leaves_the_declaration_and_the_next_one_known() {
 }
 
 #[test]
+fn a_missing_quote_is_one_error() {
+    let text = "abstract probe A {\n  [unit(\"s)] uint8 a;\n  uint8 b;\n};\n";
+    assert_eq!(check(text), one("E0003", "this text has no closing quote on its line"));
+}
+
+#[test]
+fn a_comment_without_end_is_one_error() {
+    let text = "module M { struct A { uint8 a /* first; };";
+    assert_eq!(check(text), one("E0003", "this comment has no end"));
+}
+
+#[test]
+fn what_is_wrong_before_a_comment_without_end_is_told_too() {
+    let codes: Vec<_> = check("struct A { uint8; }; /* first").into_iter().map(|(code, _)| code).collect();
+    assert_eq!(codes, ["E0001", "E0003"]);
+}
+
+#[test]
 fn a_file_with_nothing_but_documentation_is_empty() {
     assert_eq!(check("/// Nothing to see."), check(""));
     assert_eq!(check("")[0].0, "E0019");

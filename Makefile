@@ -41,7 +41,7 @@ format: node_modules/.package-lock.json ## Format everything
 	cargo fmt --all
 	npm run format
 
-bench: ## Measure the codec on recorded data
+bench: ## Measure the codec on recorded data; figures and machine in docs/performance.md
 	cargo bench --locked -p oasis-wire
 
 browser: ## Install Debian's chromium if there is none (asks for root)

@@ -1,6 +1,7 @@
 //! What a column is made of, and which encodings suit it.
 
 use crate::schema::MetricType;
+use alloc::vec::Vec;
 
 /// How a column's bytes are to be read. The codes are those of the directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,4 +113,43 @@ impl Shape {
             _ => value,
         }
     }
+
+    /// Widens one column of samples that lie one after another, `stride` bytes each. Nothing comes of rows.
+    pub(super) fn gather(self, samples: &[u8], stride: usize, place: usize, values: &mut Vec<u64>) {
+        values.clear();
+        match self {
+            Self::Integer { width: 1, signed: true, .. } => {
+                pick(samples, stride, place, values, |bytes| i8::from_le_bytes(bytes) as u64);
+            }
+            Self::Integer { width: 2, signed: true, .. } => {
+                pick(samples, stride, place, values, |bytes| i16::from_le_bytes(bytes) as u64);
+            }
+            Self::Integer { width: 4, signed: true, .. } => {
+                pick(samples, stride, place, values, |bytes| i32::from_le_bytes(bytes) as u64);
+            }
+            Self::Integer { width: 1, .. } => pick(samples, stride, place, values, |[byte]| byte.into()),
+            Self::Integer { width: 2, .. } => {
+                pick(samples, stride, place, values, |bytes| u16::from_le_bytes(bytes).into());
+            }
+            Self::Integer { width: 4, .. } | Self::Real { width: 4 } => {
+                pick(samples, stride, place, values, |bytes| u32::from_le_bytes(bytes).into());
+            }
+            Self::Integer { .. } | Self::Real { .. } => {
+                pick(samples, stride, place, values, u64::from_le_bytes)
+            }
+            Self::Rows => {}
+        }
+    }
+}
+
+#[inline(always)]
+fn pick<const W: usize>(
+    samples: &[u8],
+    stride: usize,
+    place: usize,
+    values: &mut Vec<u64>,
+    widen: impl Fn([u8; W]) -> u64,
+) {
+    let value = |sample: &[u8]| sample[place..].first_chunk().map_or(0, |bytes| widen(*bytes));
+    values.extend(samples.chunks_exact(stride).map(value));
 }

@@ -1,16 +1,14 @@
 //! The encoder: takes samples one by one, writes a batch.
 
 use super::{
+    choose::{put_integers, put_reals},
     column::{Encoding, Shape},
-    delta,
     header::{Fields, Header},
-    plain, rice, xor,
 };
 use crate::{
     reader::{Malformed, Reader},
     schema::{InvalidType, MetricType, ProbeType},
     value,
-    varint::{self, zigzag},
 };
 use alloc::vec::Vec;
 
@@ -19,7 +17,16 @@ use alloc::vec::Vec;
 pub struct Encoder {
     times: Vec<u64>,
     columns: Vec<Column>,
-    row_width: Option<usize>,
+    /// The metrics of fixed width, sample after sample: taking one is a copy, columns are made when the batch is.
+    fixed: Vec<u8>,
+    /// Bytes of one sample in `fixed`.
+    stride: usize,
+    /// Whether all metrics are in `fixed`.
+    is_fixed: bool,
+    /// Where booleans stand in a sample of `fixed`: the only fixed type with bytes that mean nothing.
+    booleans: Vec<usize>,
+    /// The column at hand.
+    values: Vec<u64>,
     choice: Choice,
 }
 
@@ -51,9 +58,9 @@ pub enum RowError {
 struct Column {
     kind: MetricType,
     shape: Shape,
-    /// Widened integers or bits of reals.
-    values: Vec<u64>,
-    /// Packed values.
+    /// Where it stands in a sample of fixed width.
+    place: usize,
+    /// Packed values, if they have no fixed width.
     rows: Vec<u8>,
 }
 
@@ -61,17 +68,23 @@ impl Encoder {
     /// An encoder for samples of this type.
     pub fn new(probe_type: &ProbeType) -> Result<Self, InvalidType> {
         probe_type.validate()?;
-        let column = |kind: &MetricType| Column {
-            kind: kind.clone(),
-            shape: Shape::of(kind),
-            values: Vec::new(),
-            rows: Vec::new(),
-        };
+        let mut stride = 0;
+        let mut columns = Vec::new();
+        for metric in &probe_type.metrics {
+            let shape = Shape::of(&metric.kind);
+            columns.push(Column { kind: metric.kind.clone(), shape, place: stride, rows: Vec::new() });
+            stride += shape.width();
+        }
+        let booleans = columns.iter().filter(|column| column.kind == MetricType::Boolean);
         Ok(Self {
             times: Vec::new(),
-            columns: probe_type.metrics.iter().map(|metric| column(&metric.kind)).collect(),
-            row_width: probe_type.metrics.iter().map(|metric| metric.kind.fixed_width()).sum(),
+            fixed: Vec::new(),
+            stride,
+            is_fixed: columns.iter().all(|column| column.shape != Shape::Rows),
+            booleans: booleans.map(|column| column.place).collect(),
+            values: Vec::new(),
             choice: Choice::Smallest,
+            columns,
         })
     }
 
@@ -92,9 +105,8 @@ impl Encoder {
 
     /// Bytes held, about what a plain batch of them would have.
     pub fn bytes_held(&self) -> usize {
-        let row =
-            self.row_width.unwrap_or_else(|| self.columns.iter().map(|column| column.shape.width()).sum());
-        self.len() * (8 + row) + self.columns.iter().map(|column| column.rows.len()).sum::<usize>()
+        let rows: usize = self.columns.iter().map(|column| column.rows.len()).sum();
+        self.len() * (8 + self.stride) + rows
     }
 
     /// Takes a sample: its time in nanoseconds and its packed row. A row that is refused leaves no trace.
@@ -103,34 +115,16 @@ impl Encoder {
         if self.times.len() == usize::from(u16::MAX) {
             return Err(RowError::Full);
         }
-        match self.row_width {
-            Some(width) if width == row.len() => self.push_fixed(row)?,
-            _ => self.push_checked(row)?,
+        if self.is_fixed && row.len() == self.stride {
+            if let Some(&at) = self.booleans.iter().find(|&&at| row[at] > 1) {
+                return Err(Malformed::Boolean { at }.into());
+            }
+            self.fixed.extend_from_slice(row);
+        } else {
+            self.push_checked(row)?;
         }
         self.times.push(time);
         Ok(())
-    }
-
-    /// All metrics have a fixed width and the row has the sum of them.
-    #[inline]
-    fn push_fixed(&mut self, row: &[u8]) -> Result<(), RowError> {
-        let mut rest = row;
-        for column in &mut self.columns {
-            let (bytes, behind) = rest.split_at(column.shape.width());
-            rest = behind;
-            match bytes.first_chunk() {
-                Some(wide) => column.values.push(u64::from_le_bytes(*wide)),
-                None => column.values.push(column.shape.widen(bytes)),
-            }
-        }
-        let holds = |column: &Column| column.values.last().is_none_or(|&value| column.shape.holds(value));
-        match self.columns.iter().all(holds) {
-            true => Ok(()),
-            false => {
-                self.truncate();
-                Err(Malformed::Range { at: 0 }.into())
-            }
-        }
     }
 
     fn push_checked(&mut self, row: &[u8]) -> Result<(), RowError> {
@@ -143,18 +137,10 @@ impl Encoder {
         for column in &mut self.columns {
             let start = reader.at();
             value::skip(&column.kind, &mut reader)?;
-            let bytes = &row[start..reader.at()];
-            match column.shape {
-                Shape::Rows => column.rows.extend_from_slice(bytes),
-                _ => column.values.push(column.shape.widen(bytes)),
-            }
+            let to = if column.shape == Shape::Rows { &mut column.rows } else { &mut self.fixed };
+            to.extend_from_slice(&row[start..reader.at()]);
         }
         Ok(())
-    }
-
-    /// Takes back a row that turned out wrong half way.
-    fn truncate(&mut self) {
-        self.columns.iter_mut().for_each(|column| column.values.truncate(self.times.len()));
     }
 
     /// Appends the batch to `out` and starts the next one. Without samples nothing is appended.
@@ -171,72 +157,18 @@ impl Encoder {
             put_integers(Shape::TIME, &self.times, fields.node_time, self.choice, start, out) as u8;
         for column in &mut self.columns {
             directory += 1;
+            column.shape.gather(&self.fixed, self.stride, column.place, &mut self.values);
             out[directory] = match column.shape {
-                Shape::Integer { .. } => {
-                    put_integers(column.shape, &column.values, 0, self.choice, start, out)
-                }
-                Shape::Real { .. } => put_reals(column.shape, &column.values, self.choice, start, out),
+                Shape::Integer { .. } => put_integers(column.shape, &self.values, 0, self.choice, start, out),
+                Shape::Real { .. } => put_reals(column.shape, &self.values, self.choice, start, out),
                 Shape::Rows => {
                     out.extend_from_slice(&column.rows);
+                    column.rows.clear();
                     Encoding::Rows
                 }
             } as u8;
-            column.values.clear();
-            column.rows.clear();
         }
         self.times.clear();
-    }
-}
-
-fn put_integers(
-    shape: Shape,
-    values: &[u64],
-    base: u64,
-    choice: Choice,
-    start: usize,
-    out: &mut Vec<u8>,
-) -> Encoding {
-    if choice == Choice::Plain {
-        plain::put(shape, values, start, out);
-        return Encoding::Plain;
-    }
-    if values.iter().all(|&value| value == values[0]) {
-        varint::put(zigzag(values[0].wrapping_sub(base)), out);
-        return Encoding::Constant;
-    }
-    let plain_size = plain::size(shape, values.len());
-    let changes = values.windows(2).filter(|pair| pair[0] != pair[1]).count();
-    // Where most values repeat a token says more than a code for each; sizes decide only where it may be close.
-    if changes * 4 <= values.len() {
-        let from = out.len();
-        delta::put(values, base, out);
-        if out.len() - from <= plain_size {
-            return Encoding::Delta;
-        }
-        out.truncate(from);
-        plain::put(shape, values, start, out);
-        return Encoding::Plain;
-    }
-    let plan = rice::plan(values, base);
-    let delta_size = delta::size(values, base);
-    if plain_size < plan.size.min(delta_size) {
-        plain::put(shape, values, start, out);
-        Encoding::Plain
-    } else if delta_size <= plan.size {
-        delta::put(values, base, out);
-        Encoding::Delta
-    } else {
-        rice::put(values, base, plan, out);
-        Encoding::Rice
-    }
-}
-
-fn put_reals(shape: Shape, values: &[u64], choice: Choice, start: usize, out: &mut Vec<u8>) -> Encoding {
-    if choice == Choice::Smallest && xor::size(shape, values) < plain::size(shape, values.len()) {
-        xor::put(shape, values, out);
-        Encoding::Xor
-    } else {
-        plain::put(shape, values, start, out);
-        Encoding::Plain
+        self.fixed.clear();
     }
 }

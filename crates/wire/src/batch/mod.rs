@@ -1,5 +1,6 @@
 //! The native batch: 1 to 65,535 samples of one instance, encoded once. `docs/reference/native-batch.md` is the specification.
 
+mod choose;
 mod column;
 mod decode;
 mod delta;

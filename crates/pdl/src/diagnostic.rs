@@ -29,6 +29,7 @@ pub enum Code {
     EmptyFile,
     UnreadableFile,
     TooManyMetrics,
+    UnknownUnit,
 }
 
 impl Code {

@@ -22,6 +22,7 @@ pub mod model;
 mod names;
 mod parser;
 mod source;
+mod unit;
 
 pub use compile::{Report, compile};
 pub use diagnostic::{Code, Diagnostic};

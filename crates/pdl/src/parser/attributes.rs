@@ -6,6 +6,7 @@ use crate::{
     diagnostic::{Code, Diagnostic, nearest},
     lexer::Token,
     source::Span,
+    unit,
 };
 use uuid::Uuid;
 
@@ -89,7 +90,7 @@ impl Parser<'_> {
         match known {
             "uuid" => attributes.uuid = Some(self.parenthesised(Self::uuid)?),
             "version" => attributes.version = Some(self.parenthesised(Self::version)?),
-            "unit" => attributes.unit = Some(self.parenthesised(Self::text)?),
+            "unit" => attributes.unit = Some(self.parenthesised(Self::unit)?),
             "label" => attributes.label = Some(self.parenthesised(Self::text)?),
             _ => attributes.behaviour = Some(self.parenthesised(Self::behaviour)?),
         }
@@ -115,6 +116,20 @@ impl Parser<'_> {
         }
         let span = self.advance();
         Ok(self.slice(span).trim_matches('"').to_owned())
+    }
+
+    fn unit(&mut self) -> Parsed<String> {
+        let span = self.span();
+        let text = self.text()?;
+        if let Err(mistake) = unit::check(&text) {
+            // The text begins behind its quote.
+            let start = span.start + 1;
+            let place = Span { start: start + mistake.at.start, end: start + mistake.at.end, ..span };
+            let mut diagnostic = Diagnostic::new(Code::UnknownUnit, place, mistake.message, "not a unit");
+            diagnostic.help = mistake.help;
+            self.report(diagnostic);
+        }
+        Ok(text)
     }
 
     fn behaviour(&mut self) -> Parsed<Behaviour> {

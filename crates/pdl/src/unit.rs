@@ -1,0 +1,288 @@
+//! Units of measurement, in the case-sensitive form of UCUM: <https://ucum.org/ucum>.
+//!
+//! Symbols are a choice of UCUM's, listed in `docs/reference/pdl.md`. Of its syntax all is here but parentheses.
+
+use std::{iter, ops::Range};
+
+/// UCUM section 4, table 1, the likelier ones first: a suggestion takes the first that fits.
+const PREFIXES: [&str; 20] =
+    ["k", "M", "G", "T", "m", "u", "n", "p", "c", "d", "h", "da", "P", "E", "f", "a", "Z", "Y", "z", "y"];
+
+/// For `bit` and `By` only, though UCUM gives them to all.
+const BINARY_PREFIXES: [&str; 4] = ["Ki", "Mi", "Gi", "Ti"];
+
+const INFORMATION: [&str; 2] = ["By", "bit"];
+
+/// Symbols that take a prefix.
+const METRIC: [&str; 42] = [
+    "m", "s", "g", "rad", "K", "C", "cd", "mol", "sr", "Hz", "N", "Pa", "J", "W", "A", "V", "F", "Ohm", "S",
+    "Wb", "Cel", "T", "H", "lm", "lx", "Bq", "Gy", "Sv", "l", "L", "t", "bar", "eV", "u", "cal", "G", "P",
+    "St", "[g]", "Bd", "By", "bit",
+];
+
+/// Symbols that do not. The bel is only here with its prefix: `B` is what people write for bytes.
+const PLAIN: [&str; 33] = [
+    "%", "[ppth]", "[ppm]", "[ppb]", "10*", "10^", "[pi]", "dB", "dB[W]", "dB[mW]", "deg", "'", "''", "gon",
+    "circ", "min", "h", "d", "wk", "mo", "a", "atm", "[degF]", "[psi]", "[in_i]", "[ft_i]", "[yd_i]",
+    "[mi_i]", "[nmi_i]", "[kn_i]", "[lb_av]", "[oz_av]", "[pH]",
+];
+
+/// What people write, and how UCUM spells it.
+const OTHERWISE: [(&str, &str); 26] = [
+    ("B", "By"),
+    ("byte", "By"),
+    ("bytes", "By"),
+    ("b", "bit"),
+    ("bits", "bit"),
+    ("sec", "s"),
+    ("second", "s"),
+    ("seconds", "s"),
+    ("minute", "min"),
+    ("minutes", "min"),
+    ("hr", "h"),
+    ("hour", "h"),
+    ("hours", "h"),
+    ("day", "d"),
+    ("days", "d"),
+    ("°C", "Cel"),
+    ("degC", "Cel"),
+    ("°", "deg"),
+    ("degree", "deg"),
+    ("degrees", "deg"),
+    ("Ω", "Ohm"),
+    ("percent", "%"),
+    ("ppm", "[ppm]"),
+    ("psi", "[psi]"),
+    ("degF", "[degF]"),
+    ("baud", "Bd"),
+];
+
+/// What is wrong with a unit, and where in its text.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Mistake {
+    pub at: Range<usize>,
+    pub message: String,
+    pub help: Option<String>,
+}
+
+/// Tells the first mistake of a unit.
+pub fn check(unit: &str) -> Result<(), Mistake> {
+    // UCUM section 7: a unit may begin with a division, as in `/min`.
+    let leading = usize::from(unit.starts_with('/'));
+    components(unit).into_iter().skip(leading).try_for_each(|range| component(unit, range))
+}
+
+/// What stands between `.` and `/`, which mean nothing inside braces.
+fn components(unit: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let (mut start, mut annotated) = (0, false);
+    for (at, character) in unit.char_indices() {
+        match character {
+            '{' => annotated = true,
+            '}' => annotated = false,
+            '.' | '/' if !annotated => {
+                found.push(start..at);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    found.push(start..unit.len());
+    found
+}
+
+/// A symbol with its exponent, or a whole number; with an annotation behind it, or only that.
+fn component(unit: &str, at: Range<usize>) -> Result<(), Mistake> {
+    let text = &unit[at.clone()];
+    if text.is_empty() {
+        let help =
+            Some("a count without a unit has none, or says in braces what is counted: `{packet}`".into());
+        return Err(Mistake { at, message: "a unit is missing here".into(), help });
+    }
+    let (factor, annotation) = text.split_at(text.find('{').unwrap_or(text.len()));
+    if !annotation.is_empty() && !is_annotation(annotation) {
+        let help = Some("write it like `{packet}`: ASCII letters, digits and signs, no blanks".into());
+        return Err(Mistake { at, message: "this is no annotation".into(), help });
+    }
+    if is_factor(factor) || (factor.is_empty() && !annotation.is_empty()) {
+        return Ok(());
+    }
+    let help = suggestion(factor);
+    Err(Mistake {
+        at: at.start..at.start + factor.len(),
+        message: format!("there is no unit `{factor}`"),
+        help,
+    })
+}
+
+/// UCUM section 12: printable ASCII without blanks.
+fn is_annotation(text: &str) -> bool {
+    let inner = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')).unwrap_or_default();
+    !inner.is_empty() && inner.chars().all(|c| c.is_ascii_graphic() && c != '{' && c != '}')
+}
+
+fn is_factor(text: &str) -> bool {
+    let base = text.trim_end_matches(|c: char| c.is_ascii_digit());
+    let is_number = base.is_empty() && !text.is_empty() && !text.starts_with('0');
+    // A sign without digits is no exponent.
+    let symbol = if base.len() < text.len() { base.strip_suffix(['+', '-']).unwrap_or(base) } else { text };
+    is_number || is_symbol(symbol)
+}
+
+fn is_symbol(symbol: &str) -> bool {
+    let with = |prefixes: &[&str], units: &[&str]| {
+        let rest = prefixes.iter().filter_map(|prefix| symbol.strip_prefix(prefix));
+        rest.into_iter().any(|rest| units.contains(&rest))
+    };
+    PLAIN.contains(&symbol)
+        || METRIC.contains(&symbol)
+        || with(&PREFIXES, &METRIC)
+        || with(&BINARY_PREFIXES, &INFORMATION)
+}
+
+fn suggestion(factor: &str) -> Option<String> {
+    let ascii = factor
+        .trim()
+        .replace(['µ', 'μ'], "u")
+        .replace('²', "2")
+        .replace('³', "3")
+        .replace('^', "")
+        .replace(['*', '·'], ".");
+    if components(&ascii).into_iter().all(|at| is_factor(&ascii[at])) {
+        return Some(format!("did you mean `{ascii}`?"));
+    }
+    let same_but_for_case = |(written, _): &(String, String)| written.to_lowercase() == ascii.to_lowercase();
+    let found =
+        spellings().find(|(written, _)| *written == ascii).or_else(|| spellings().find(same_but_for_case));
+    if let Some((_, ucum)) = found {
+        return Some(format!("did you mean `{ucum}`?"));
+    }
+    let is_word = ascii.len() >= 3 && ascii.chars().all(|c| c.is_ascii_alphabetic());
+    is_word.then(|| format!("what is counted stands in braces: `{{{ascii}}}`"))
+}
+
+/// How a unit may be written by people, and how UCUM spells that.
+fn spellings() -> impl Iterator<Item = (String, String)> {
+    let prefixes = || iter::once("").chain(PREFIXES).chain(BINARY_PREFIXES);
+    let symbols = PLAIN.into_iter().chain(METRIC).map(|symbol| (symbol, symbol)).chain(OTHERWISE);
+    let prefixed = symbols.flat_map(move |(written, ucum)| {
+        prefixes().map(move |prefix| (format!("{prefix}{written}"), format!("{prefix}{ucum}")))
+    });
+    prefixed.filter(|(_, ucum)| is_symbol(ucum))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(unit: &str) -> (&str, String) {
+        let mistake = check(unit).unwrap_err();
+        (&unit[mistake.at], mistake.help.unwrap_or_default())
+    }
+
+    #[test]
+    fn units_of_every_form_are_known() {
+        let known = [
+            "1",
+            "%",
+            "By",
+            "KiBy",
+            "MBy/s",
+            "Gibit/s",
+            "s",
+            "us",
+            "ms",
+            "min",
+            "h",
+            "m/s",
+            "m/s2",
+            "m.s-2",
+            "kg.m2.s-3",
+            "/min",
+            "1/min",
+            "100/s",
+            "{packet}",
+            "{packet}/s",
+            "kg{wet}",
+            "{a.b/c}/min",
+            "Cel",
+            "K",
+            "kOhm",
+            "mol/l",
+            "[in_i]",
+            "[degF]",
+            "10*3/uL",
+            "10*-6",
+            "m+2",
+            "dB",
+            "dB[mW]",
+            "deg/s",
+            "kW.h",
+            "dam",
+            "u",
+            "mu",
+        ];
+        for unit in known {
+            assert_eq!(check(unit), Ok(()), "{unit}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_unit_is_told_by_its_place() {
+        for (unit, place) in [
+            ("m/sek", "sek"),
+            ("xm", "xm"),
+            ("kmin", "kmin"),
+            ("Kim", "Kim"),
+            ("m-", "m-"),
+            ("0", "0"),
+            ("m//s", ""),
+            ("m/", ""),
+            ("", ""),
+            ("/", ""),
+            ("{two words}", "{two words}"),
+            ("{}", "{}"),
+            ("{open", "{open"),
+            ("{a}{b}", "{a}{b}"),
+            ("J/(kg.K)", "(kg"),
+            ("packet{x}", "packet"),
+        ] {
+            assert_eq!(refused(unit).0, place, "{unit}");
+        }
+    }
+
+    #[test]
+    fn how_people_write_it_leads_to_how_ucum_does() {
+        for (unit, suggested) in [
+            ("B", "By"),
+            ("KiB", "KiBy"),
+            ("KB", "kBy"),
+            ("MB/s", "MBy"),
+            ("kb/s", "kbit"),
+            ("°C", "Cel"),
+            ("µs", "us"),
+            ("kΩ", "kOhm"),
+            ("m/s²", "s2"),
+            ("m/s^2", "s2"),
+            ("N*m", "N.m"),
+            ("mhz", "MHz"),
+            ("ohm", "Ohm"),
+            ("m / s", "m"),
+            ("seconds", "s"),
+        ] {
+            assert_eq!(refused(unit).1, format!("did you mean `{suggested}`?"), "{unit}");
+        }
+        assert_eq!(refused("jiffies").1, "what is counted stands in braces: `{jiffies}`");
+        assert_eq!(refused("xq").1, "");
+    }
+
+    #[test]
+    fn the_page_lists_the_symbols() {
+        let page = include_str!("../../../docs/reference/pdl.md");
+        let (_, section) = page.split_once("\n## Units\n").unwrap();
+        let section = section.split("\n## ").next().unwrap();
+        for symbol in METRIC.into_iter().chain(PLAIN).chain(PREFIXES).chain(BINARY_PREFIXES) {
+            assert!(section.contains(&format!("`{symbol}`")), "{symbol}");
+        }
+    }
+}

@@ -1,4 +1,11 @@
-//! End to end: real processes, real sockets.
+//! Real processes, real sockets: what a user would see, without a browser (`tests/browser` has that).
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test says what it expects by unwrapping")]
+
+mod command_line;
+mod commands;
+mod eisa_client;
 mod harness;
+mod malformed;
+mod native_client;
 mod two_processes;

@@ -9,7 +9,7 @@ use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
-    sync::{Semaphore, mpsc},
+    sync::mpsc,
     time::{Instant, timeout_at},
 };
 
@@ -22,7 +22,6 @@ const READ_SIZE: usize = 64 * 1024;
 
 /// Accepts nodes until the listener fails for good.
 pub async fn serve(dac: Arc<Dac>, listener: TcpListener) -> io::Result<()> {
-    let places = Arc::new(Semaphore::new(dac.config.channel.max_connections));
     loop {
         let (stream, peer) = match listener.accept().await {
             Ok(accepted) => accepted,
@@ -33,7 +32,7 @@ pub async fn serve(dac: Arc<Dac>, listener: TcpListener) -> io::Result<()> {
                 continue;
             }
         };
-        let Ok(place) = places.clone().try_acquire_owned() else {
+        let Some(place) = dac.doorkeeper.enter() else {
             dac.doorkeeper.refused("too_many_connections");
             tracing::warn!(%peer, "node refused: channel.max_connections is reached");
             continue;

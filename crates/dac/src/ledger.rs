@@ -81,6 +81,9 @@ pub struct Ledger {
     /// Whether the present run began before this DAC's epoch, and nothing of it has arrived yet.
     #[serde(skip)]
     joined_late: bool,
+    /// Whether the node has said what it dropped in the present run before this DAC's epoch.
+    #[serde(skip)]
+    has_baseline: bool,
     /// Drops of the present run that gaps have been explained with.
     #[serde(skip)]
     attributed: Drops,
@@ -111,6 +114,7 @@ impl Ledger {
         }
         // A node that this DAC never met may have been running for days, its samples taken by an earlier DAC.
         self.joined_late = self.run.is_none();
+        self.has_baseline = false;
         self.run = Some(run);
         self.first_sequence = 0;
         self.last_sequence = 0;
@@ -118,8 +122,13 @@ impl Ledger {
         self.attributed = Drops::default();
     }
 
-    /// What the node says it has taken and dropped, ahead of the batches that show it.
+    /// What the node says it has taken, and dropped up to the batch that follows. A word before the first batch of a run tells of drops whose gaps
+    /// another DAC has seen.
     pub fn counters(&mut self, taken: u64, dropped: Drops) {
+        if !self.has_baseline && self.first_sequence == 0 {
+            self.has_baseline = true;
+            self.attributed = dropped;
+        }
         self.node = NodeCounters { taken, dropped_ring: dropped.ring, dropped_spool: dropped.spool };
     }
 
@@ -195,6 +204,7 @@ mod tests {
     fn ledger_that_met_the_node_from_its_start() -> Ledger {
         let mut ledger = Ledger::default();
         ledger.registered(RUN, NOW);
+        ledger.counters(0, Drops::default());
         assert_eq!(ledger.batch(1, 1, 0, NOW), Verdict::New);
         ledger
     }
@@ -243,6 +253,17 @@ mod tests {
         ledger.batch(100, 1, 4, NOW);
         assert_eq!(causes(&ledger), [(1, 95, Cause::BeforeEpoch), (96, 99, Cause::RingFull)]);
         assert_eq!(ledger.unexplained, 0);
+    }
+
+    #[test]
+    fn drops_that_an_earlier_dac_was_told_of_explain_nothing_here() {
+        let mut ledger = Ledger::default();
+        ledger.registered(RUN, NOW);
+        ledger.counters(120, Drops { ring: 0, spool: 20 });
+        ledger.batch(100, 1, 0, NOW);
+        ledger.counters(130, Drops { ring: 3, spool: 20 });
+        ledger.batch(104, 1, 3, NOW);
+        assert_eq!(causes(&ledger), [(1, 99, Cause::BeforeEpoch), (101, 103, Cause::RingFull)]);
     }
 
     #[test]

@@ -75,7 +75,7 @@ impl Dac {
         Arc::new(Self {
             registry: Registry::new(epoch, &config.channel, budget.clone()),
             commands: CommandBus::default(),
-            doorkeeper: Doorkeeper::default(),
+            doorkeeper: Doorkeeper::new(config.channel.max_connections),
             budget,
             epoch,
             sessions: AtomicU64::new(0),

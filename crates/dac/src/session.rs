@@ -104,6 +104,9 @@ impl NodeSession {
     }
 
     fn batch(&mut self, bytes: &[u8], now: Nanos) -> Result<(), Failure> {
+        if self.node.is_none() {
+            return Err(hello_expected());
+        }
         let invalid = |error: batch::BatchError| Failure::new("batch_invalid", error.to_string());
         let topic = TopicId(batch::Header::parse(bytes).map_err(invalid)?.topic);
         let Some(instance) = self.topics.get(&topic) else {
@@ -141,7 +144,7 @@ impl NodeSession {
     ) -> Result<(), Failure> {
         match (&self.node, message) {
             (None, NodeMessage::Hello { protocol, node }) => self.hello(protocol, node, now, out),
-            (None, _) => Err(Failure::new("hello_expected", "the first message must be hello")),
+            (None, _) => Err(hello_expected()),
             (Some(_), NodeMessage::Hello { .. }) => {
                 Err(Failure::new("hello_expected", "hello was said already"))
             }
@@ -269,4 +272,8 @@ fn check_name(what: &str, name: &str) -> Result<(), Failure> {
     }
     let message = format!("the {what}'s name has {} bytes: 1 to {MAX_NAME} are allowed", name.len());
     Err(Failure::new("name_invalid", message))
+}
+
+fn hello_expected() -> Failure {
+    Failure::new("hello_expected", "the first message must be hello")
 }

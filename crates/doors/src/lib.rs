@@ -17,7 +17,7 @@ pub use config::DoorsConfig;
 use axum::{Router, routing::get};
 use oasis_dac::{Dac, Doorkeeper};
 use std::{io, net::SocketAddr, sync::Arc};
-use tokio::{net::TcpListener, sync::Semaphore};
+use tokio::{net::TcpListener, sync::watch};
 
 /// What every door shares.
 #[derive(Debug, Clone)]
@@ -25,14 +25,20 @@ pub struct Doors {
     dac: Arc<Dac>,
     config: Arc<DoorsConfig>,
     doorkeeper: Arc<Doorkeeper>,
-    websockets: Arc<Semaphore>,
+    ending: Arc<watch::Sender<bool>>,
 }
 
 impl Doors {
     /// Doors to `dac`.
     pub fn new(dac: Arc<Dac>, config: DoorsConfig) -> Self {
-        let websockets = Arc::new(Semaphore::new(config.max_websockets));
-        Self { dac, config: Arc::new(config), doorkeeper: Arc::default(), websockets }
+        let doorkeeper = Arc::new(Doorkeeper::new(config.max_websockets));
+        Self { dac, config: Arc::new(config), doorkeeper, ending: Arc::default() }
+    }
+
+    /// Completes when all connections have to end.
+    async fn ended(&self) {
+        // An error would mean that no `Doors` is left, and here is one.
+        let _ = self.ending.subscribe().wait_for(|&ending| ending).await;
     }
 
     /// Everything that is served.
@@ -47,12 +53,20 @@ impl Doors {
     }
 }
 
-/// Serves until `ended` completes.
+/// Serves until `ended` completes and every client has been told.
 pub async fn serve(
     doors: Doors,
     listener: TcpListener,
     ended: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
+    let Doors { doorkeeper, ending, .. } = doors.clone();
     let service = doors.router().into_make_service_with_connect_info::<SocketAddr>();
-    axum::serve(listener, service).with_graceful_shutdown(ended).await
+    let ended = async move {
+        ended.await;
+        ending.send_replace(true);
+    };
+    axum::serve(listener, service).with_graceful_shutdown(ended).await?;
+    // WebSockets are no requests any more: the HTTP server does not wait for them.
+    doorkeeper.all_gone().await;
+    Ok(())
 }

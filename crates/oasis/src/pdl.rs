@@ -27,10 +27,18 @@ fn check(arguments: &Check) -> ExitCode {
 fn explain(report: &Report) {
     if report.is_ok() {
         let concrete = report.model.probes.iter().filter(|probe| !probe.is_abstract);
-        println!("ok: {} concrete probes, {} structs", concrete.count(), report.model.structs.len());
+        println!(
+            "ok: {}, {}",
+            counted(concrete.count(), "probe"),
+            counted(report.model.structs.len(), "struct")
+        );
         return;
     }
     let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     eprintln!("{}", report.render(colours));
-    eprintln!("\n{} errors", report.diagnostics.len());
+    eprintln!("\n{}", counted(report.diagnostics.len(), "error"));
+}
+
+fn counted(number: usize, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::{io::Write, sync::Arc, time::Duration};
 use tokio::{
     net::TcpListener,
-    signal::unix::{SignalKind, signal},
+    signal::unix::{Signal, SignalKind, signal},
     sync::watch,
     task::JoinHandle,
 };
@@ -23,6 +23,7 @@ const LAST_CALL: Duration = Duration::from_secs(1);
 
 /// Everything in one process.
 pub async fn up(arguments: cli::Up) -> anyhow::Result<()> {
+    let stop = Stop::listen()?;
     let config =
         Config::load(&arguments.common)?.with_addresses(arguments.addresses).with_probes(arguments.probes)?;
     let mut section = config.node.clone();
@@ -38,25 +39,27 @@ pub async fn up(arguments: cli::Up) -> anyhow::Result<()> {
             ("node", section.name(), "node"),
         ],
     )?;
-    until_told_to_stop().await?;
+    stop.told().await;
     tokio::task::spawn_blocking(move || node.shutdown()).await?;
     dac.stop().await
 }
 
 /// The DAC.
 pub async fn dac(arguments: cli::Dac) -> anyhow::Result<()> {
+    let stop = Stop::listen()?;
     let config = Config::load(&arguments.common)?.with_addresses(arguments.addresses);
     let dac = RunningDac::start(config).await?;
     announce(
         arguments.common.ready_json,
         &[("http", format!("http://{}", dac.http), "page"), ("channel", dac.channel.clone(), "data channel")],
     )?;
-    until_told_to_stop().await?;
+    stop.told().await;
     dac.stop().await
 }
 
 /// A node.
 pub async fn node(arguments: cli::Node) -> anyhow::Result<()> {
+    let stop = Stop::listen()?;
     let mut section = Config::load(&arguments.common)?.with_probes(arguments.probes)?.node;
     if let Some(dac) = arguments.dac {
         section.dac = dac;
@@ -66,7 +69,7 @@ pub async fn node(arguments: cli::Node) -> anyhow::Result<()> {
         arguments.common.ready_json,
         &[("node", section.name(), "node"), ("dac", section.dac.clone(), "sends to")],
     )?;
-    until_told_to_stop().await?;
+    stop.told().await;
     tokio::task::spawn_blocking(move || node.shutdown()).await?;
     Ok(())
 }
@@ -150,11 +153,21 @@ fn announce(as_json: bool, facts: &[(&str, String, &str)]) -> anyhow::Result<()>
     Ok(out.flush()?)
 }
 
-async fn until_told_to_stop() -> anyhow::Result<()> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    tokio::select! {
-        interrupted = tokio::signal::ctrl_c() => interrupted?,
-        _ = terminate.recv() => {}
+/// The signals that end a process. Listened for before it says that it is ready: from then on somebody may send one.
+struct Stop {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Stop {
+    fn listen() -> anyhow::Result<Self> {
+        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
-    Ok(())
+
+    async fn told(mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
 }

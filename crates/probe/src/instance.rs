@@ -54,7 +54,6 @@ pub struct Instance {
     first_sequence: u64,
     dropped_before: u32,
     next_sequence: u64,
-    dropped_ring: u64,
     last_flush: Instant,
     row: Vec<u8>,
     failing: bool,
@@ -80,7 +79,6 @@ impl Instance {
             first_sequence: 1,
             dropped_before: 0,
             next_sequence: 1,
-            dropped_ring: 0,
             // Long ago: the first sample does not wait.
             last_flush: now.checked_sub(batching.linger).unwrap_or(now),
             row: Vec::new(),
@@ -94,7 +92,7 @@ impl Instance {
             Source::Periodic { .. } => self.next_sequence - 1,
             Source::Pushed(drain) => drain.shared.taken().max(self.next_sequence - 1),
         };
-        Progress { taken, dropped_ring: self.dropped_ring, state: self.state() }
+        Progress { taken, state: self.state() }
     }
 
     fn state(&self) -> InstanceState {
@@ -160,6 +158,7 @@ impl Instance {
             instance: self.index,
             first_sequence: self.first_sequence,
             count,
+            dropped_ring: fields.dropped_before,
             bytes: Arc::new(bytes),
         });
         self.first_sequence = self.next_sequence;
@@ -241,7 +240,6 @@ impl Instance {
         let hole = sequence - self.next_sequence;
         if hole > 0 {
             self.flush(out);
-            self.dropped_ring += hole;
             self.dropped_before = self.dropped_before.saturating_add(u32::try_from(hole).unwrap_or(u32::MAX));
         }
         if self.encoder.is_empty() {
@@ -252,7 +250,6 @@ impl Instance {
             // A Sample implementation whose row does not fit its own schema: counted as dropped like any other.
             tracing::error!(instance = %self.name, %error, "a sample does not fit its schema");
             self.flush(out);
-            self.dropped_ring += 1;
             self.dropped_before = self.dropped_before.saturating_add(1);
             self.first_sequence = self.next_sequence;
         }

@@ -1,7 +1,7 @@
 //! What lies between the node's threads: batches and messages to send, the state of the connection.
 
 use crate::spool::Spool;
-use oasis_channel::{Counters, Drops, InstanceState, NodeMessage};
+use oasis_channel::{Counters, InstanceState, NodeMessage};
 use std::{
     collections::VecDeque,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
@@ -24,8 +24,6 @@ pub struct Outbox {
 pub struct Progress {
     /// Samples taken.
     pub taken: u64,
-    /// Samples dropped by its ring.
-    pub dropped_ring: u64,
     /// Rate and whether it runs.
     pub state: InstanceState,
 }
@@ -48,11 +46,11 @@ pub struct Held {
 }
 
 impl Held {
-    /// The ledger's view of this node.
+    /// The ledger's view of this node: what it took, and what it dropped ahead of the last batch that was sent.
     pub fn counters(&self) -> Vec<Counters> {
         let entry = |(instance, progress): (usize, &Progress)| {
-            let dropped = Drops { ring: progress.dropped_ring, spool: self.spool.dropped(instance) };
-            Some(Counters { topic: self.spool.topic(instance)?, taken: progress.taken, dropped })
+            let topic = self.spool.topic(instance)?;
+            Some(Counters { topic, taken: progress.taken, dropped: self.spool.dropped(instance) })
         };
         self.progress.iter().enumerate().filter_map(entry).collect()
     }

@@ -170,6 +170,9 @@ fn listen(
 
 /// Sends until the connection breaks or the node ends.
 fn ship(sender: &mut dyn Sender, outbox: &Outbox, clock: &Mutex<ClockOffset>) -> io::Result<()> {
+    // Ahead of any batch: what was dropped before this connection is none of its gaps.
+    let counters = outbox.with(|held| held.counters());
+    sender.send(&[NodeMessage::Counters { instances: counters }], &[])?;
     let mut next_ping = Instant::now();
     let mut farewell = None;
     let mut batches = Vec::new();

@@ -2,7 +2,11 @@
 //!
 //! The bound drops the oldest batch that was not sent yet. What is sent and not acknowledged stays for the case that the
 //! connection breaks; it is bounded too, because no more than half of the spool is ever under way.
+//!
+//! What is missing in front of a batch is known from the numbers alone: whatever lies between it and the batch before it was
+//! dropped, by the ring as the batch itself says, else here.
 
+use oasis_channel::Drops;
 use oasis_wire::{batch, quantity::TopicId};
 use std::{
     collections::{HashMap, VecDeque},
@@ -21,6 +25,8 @@ pub struct Spooled {
     pub first_sequence: u64,
     /// How many samples.
     pub count: u16,
+    /// How many the ring dropped ahead of them.
+    pub dropped_ring: u32,
     /// Shared with the thread that writes it to the socket.
     pub bytes: Arc<Vec<u8>>,
 }
@@ -35,15 +41,34 @@ impl Spooled {
     }
 }
 
-/// Drops of one instance.
+/// What is known of one instance.
 #[derive(Debug, Clone, Copy, Default)]
 struct Account {
     topic: Option<TopicId>,
     acknowledged: u64,
-    /// Samples dropped in total.
-    dropped: u64,
-    /// Samples dropped that no sent batch tells of yet.
-    untold: u32,
+    /// Up to what left the spool: this connection's DAC has it.
+    delivered: Place,
+    /// Up to what was sent on this connection.
+    sent: Place,
+}
+
+/// A place in the numbers of an instance, and what was dropped on the way to it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Place {
+    sequence: u64,
+    dropped: Drops,
+}
+
+impl Place {
+    /// Moves behind a batch; says how many samples were dropped in between.
+    fn advance(&mut self, batch: &Spooled) -> u64 {
+        let hole = (batch.first_sequence - 1).saturating_sub(self.sequence);
+        let ring = hole.min(batch.dropped_ring.into());
+        self.dropped.ring += ring;
+        self.dropped.spool += hole - ring;
+        self.sequence = batch.last_sequence();
+        hole
+    }
 }
 
 /// The queue.
@@ -73,9 +98,9 @@ impl Spool {
         }
     }
 
-    /// Samples of an instance that were dropped here.
-    pub fn dropped(&self, instance: usize) -> u64 {
-        self.accounts[instance].dropped
+    /// Samples of an instance that were dropped ahead of what was sent on this connection.
+    pub fn dropped(&self, instance: usize) -> Drops {
+        self.accounts[instance].sent.dropped
     }
 
     /// The DAC's topic for an instance, once registered.
@@ -90,10 +115,11 @@ impl Spool {
         while self.bytes > self.limit && self.sent < self.batches.len() {
             let Some(oldest) = self.batches.remove(self.sent) else { break };
             self.bytes -= oldest.cost();
-            let account = &mut self.accounts[oldest.instance];
-            account.dropped += u64::from(oldest.count);
-            account.untold =
-                account.untold.saturating_add(u32::from(oldest.count)).saturating_add(told(&oldest.bytes));
+            if let Some(next) =
+                self.batches.iter_mut().skip(self.sent).find(|next| next.instance == oldest.instance)
+            {
+                next.dropped_ring = next.dropped_ring.saturating_add(oldest.dropped_ring);
+            }
         }
     }
 
@@ -101,7 +127,9 @@ impl Spool {
     pub fn connected(&mut self, topics: impl Iterator<Item = (usize, TopicId)>) {
         self.instances.clear();
         for (instance, topic) in topics {
-            self.accounts[instance].topic = Some(topic);
+            let account = &mut self.accounts[instance];
+            account.topic = Some(topic);
+            account.sent = account.delivered;
             self.instances.insert(topic, instance);
         }
         self.sent = 0;
@@ -113,17 +141,23 @@ impl Spool {
         self.sent < self.batches.len() && self.sent_bytes <= self.limit / 2
     }
 
-    /// The next batches to write, at most `max`, with topic and drops written in, and whether one of them tells of drops.
+    /// The next batches to write, at most `max`, with topic and drops written in, and whether the first of them tells of drops.
+    /// No other one does: counters that are sent ahead of these batches mean that one gap.
     pub fn take(&mut self, max: usize, out: &mut Vec<Arc<Vec<u8>>>) -> bool {
         let mut tells_of_drops = false;
         while out.len() < max && self.has_unsent() {
             let batch = &mut self.batches[self.sent];
             let account = &mut self.accounts[batch.instance];
             let Some(topic) = account.topic else { break };
-            let bytes = Arc::make_mut(&mut batch.bytes);
-            let dropped = told(bytes).saturating_add(std::mem::take(&mut account.untold));
-            batch::stamp_by_node(bytes, topic.0, dropped);
+            let mut place = account.sent;
+            let dropped = place.advance(batch);
+            if dropped > 0 && !out.is_empty() {
+                break;
+            }
             tells_of_drops |= dropped > 0;
+            account.sent = place;
+            let bytes = Arc::make_mut(&mut batch.bytes);
+            batch::stamp_by_node(bytes, topic.0, u32::try_from(dropped).unwrap_or(u32::MAX));
             out.push(batch.bytes.clone());
             self.sent += 1;
             self.sent_bytes += batch.cost();
@@ -145,6 +179,7 @@ impl Spool {
                 .is_some_and(|front| front.last_sequence() <= self.accounts[front.instance].acknowledged)
         {
             let Some(front) = self.batches.pop_front() else { break };
+            self.accounts[front.instance].delivered.advance(&front);
             self.sent -= 1;
             self.sent_bytes -= front.cost();
             self.bytes -= front.cost();
@@ -155,10 +190,6 @@ impl Spool {
     pub fn is_empty(&self) -> bool {
         self.batches.is_empty()
     }
-}
-
-fn told(bytes: &[u8]) -> u32 {
-    batch::Header::parse(bytes).map_or(0, |header| header.dropped_before)
 }
 
 #[cfg(test)]
@@ -183,7 +214,7 @@ mod tests {
         (0..count).for_each(|time| encoder.push(time.into(), &[]).unwrap());
         let mut bytes = Vec::new();
         encoder.finish(Fields { first_sequence, ..Fields::default() }, &mut bytes);
-        Spooled { instance, first_sequence, count, bytes: Arc::new(bytes) }
+        Spooled { instance, first_sequence, count, dropped_ring: 0, bytes: Arc::new(bytes) }
     }
 
     fn spool_for(batches: usize) -> Spool {
@@ -228,8 +259,8 @@ mod tests {
         let mut spool = spool_for(2);
         (1..=5).for_each(|sequence| spool.push(batch(0, sequence, 1)));
         spool.connected(TOPICS.into_iter());
-        assert_eq!(spool.dropped(0), 3);
         let sent = take(&mut spool);
+        assert_eq!(spool.dropped(0), Drops { ring: 0, spool: 3 });
         let told: Vec<_> = sent.iter().map(|header| (header.first_sequence, header.dropped_before)).collect();
         assert_eq!(told, [(4, 3), (5, 0)]);
     }
@@ -245,6 +276,36 @@ mod tests {
         spool.push(batch(0, 3, 1)); // drops 2, which told of 1
         let sent = take(&mut spool);
         assert_eq!((sent[0].first_sequence, sent[0].dropped_before), (3, 2));
+    }
+
+    #[test]
+    fn a_drop_behind_what_is_sent_again_is_told_where_it_happened() {
+        let mut spool = spool_for(3);
+        spool.connected(TOPICS.into_iter());
+        spool.push(batch(0, 1, 1));
+        assert_eq!(take(&mut spool).len(), 1);
+        (2..=4).for_each(|sequence| spool.push(batch(0, sequence, 1))); // drops 2: 1 is under way
+        spool.connected(TOPICS.into_iter());
+        let told = |sent: Vec<Header>| -> Vec<_> {
+            sent.iter().map(|header| (header.first_sequence, header.dropped_before)).collect()
+        };
+        assert_eq!(told(take(&mut spool)), [(1, 0)]);
+        assert_eq!(spool.dropped(0), Drops::default());
+        assert_eq!(told(take(&mut spool)), [(3, 1), (4, 0)]);
+        assert_eq!(spool.dropped(0), Drops { ring: 0, spool: 1 });
+    }
+
+    #[test]
+    fn what_the_ring_dropped_is_told_apart_from_what_was_dropped_here() {
+        let mut spool = spool_for(2);
+        spool.connected(TOPICS.into_iter());
+        spool.push(Spooled { dropped_ring: 4, ..batch(0, 5, 1) });
+        spool.push(batch(0, 6, 1));
+        spool.push(Spooled { dropped_ring: 2, ..batch(0, 9, 1) }); // drops 5, which told of 4 in front of it
+        assert_eq!(take(&mut spool)[0].dropped_before, 5);
+        assert_eq!(spool.dropped(0), Drops { ring: 4, spool: 1 });
+        assert_eq!(take(&mut spool)[0].dropped_before, 2);
+        assert_eq!(spool.dropped(0), Drops { ring: 6, spool: 1 });
     }
 
     #[test]

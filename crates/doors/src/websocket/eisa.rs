@@ -13,7 +13,7 @@ use oasis_wire::{
     batch::Batch,
     eisa::{self, ClientCommand},
 };
-use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
+use std::{collections::BTreeMap, net::SocketAddr, pin::pin, sync::Arc};
 
 /// Segments written for one registration before the others get their turn.
 const SEGMENTS_A_TURN: usize = 16;
@@ -47,7 +47,7 @@ impl Connection {
             Ok(()) => End::Client,
             Err(end) => end,
         };
-        if let Some((_, word)) = end.code() {
+        if let Some((_, Some(word))) = end.code() {
             connection.doors.doorkeeper.refused(word);
             tracing::info!(%peer, %end, "websocket of 2012 closed");
         }
@@ -55,8 +55,11 @@ impl Connection {
     }
 
     async fn converse(&mut self, mut stream: SplitStream<WebSocket>) -> Result<(), End> {
+        let doors = self.doors.clone();
+        let mut ended = pin!(doors.ended());
         loop {
             tokio::select! {
+                () = &mut ended => return Err(End::ShuttingDown),
                 message = stream.next() => match message {
                     None | Some(Ok(Message::Close(_))) => return Ok(()),
                     Some(message) => self.message(message?).await?,

@@ -57,7 +57,7 @@ fn open(
             "pages of other sites may not connect (doors.allowed_origins)",
         ));
     }
-    let Ok(place) = doors.websockets.clone().try_acquire_owned() else {
+    let Some(place) = doors.doorkeeper.enter() else {
         doors.doorkeeper.refused("too_many_websockets");
         return Err(Problem::new(
             StatusCode::SERVICE_UNAVAILABLE,

@@ -8,7 +8,7 @@ use oasis_channel::{Command, InstanceState};
 use oasis_dac::{CommandError, Cursor, From, Signal, now};
 use oasis_wire::quantity::{Epoch, Position, TopicId};
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 use tokio::{
     sync::{mpsc, watch},
     time::Instant,
@@ -150,7 +150,7 @@ impl Connection {
             Ok(()) => End::Client,
             Err(end) => end,
         };
-        if let Some((_, word)) = end.code() {
+        if let Some((_, Some(word))) = end.code() {
             connection.doors.doorkeeper.refused(word);
             tracing::info!(%peer, %end, "websocket closed");
         }
@@ -166,8 +166,11 @@ impl Connection {
         self.out.flush().await?;
         let mut registry_due = Instant::now();
         let mut registry_changed = false;
+        let doors = self.doors.clone();
+        let mut ended = pin!(doors.ended());
         loop {
             tokio::select! {
+                () = &mut ended => return Err(End::ShuttingDown),
                 message = stream.next() => match message {
                     None | Some(Ok(Message::Close(_))) => return Ok(()),
                     Some(message) => self.message(message?).await?,

@@ -15,6 +15,9 @@ pub enum End {
     /// The client closed, or its connection broke.
     #[error("closed by the client")]
     Client,
+    /// The DAC shuts down.
+    #[error("the DAC shuts down")]
+    ShuttingDown,
     /// The client takes nothing.
     #[error("the client took nothing for {limit} s", limit = STALL.as_secs())]
     Stalled,
@@ -33,16 +36,18 @@ pub enum End {
 }
 
 impl End {
-    /// WebSocket close code and the word it is counted under; none if there is nobody to tell and nothing to count.
-    pub fn code(&self) -> Option<(u16, &'static str)> {
-        match self {
-            Self::Client => None,
-            Self::Stalled => Some((1008, "stalled")),
-            Self::Protocol(_) => Some((1002, "websocket_protocol")),
-            Self::TooBig => Some((1009, "message_too_big")),
-            Self::WrongKind(_) => Some((1003, "message_kind")),
-            Self::Abuse(_) => Some((1008, "abuse")),
-        }
+    /// WebSocket close code and the word it is counted under; none if there is nobody to tell, or nothing to count.
+    pub fn code(&self) -> Option<(u16, Option<&'static str>)> {
+        let (code, word) = match self {
+            Self::Client => return None,
+            Self::ShuttingDown => return Some((1001, None)),
+            Self::Stalled => (1008, "stalled"),
+            Self::Protocol(_) => (1002, "websocket_protocol"),
+            Self::TooBig => (1009, "message_too_big"),
+            Self::WrongKind(_) => (1003, "message_kind"),
+            Self::Abuse(_) => (1008, "abuse"),
+        };
+        Some((code, Some(word)))
     }
 }
 

@@ -1,0 +1,138 @@
+//! What people type, and what they read when it goes wrong.
+
+use crate::harness::{Oasis, ledger, oasis};
+use serde_json::Value;
+use std::{fs, process::Output};
+
+fn run(arguments: &[&str]) -> Output {
+    oasis().args(arguments).output().expect("the binary runs")
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("UTF-8")
+}
+
+/// What it says on standard error when it fails: never a panic, never colours in a pipe.
+fn fails(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    let text = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(!output.status.success(), "{arguments:?} went well: {text}");
+    assert!(!text.contains("panicked") && !text.contains('\x1b'), "{text}");
+    text
+}
+
+fn up() -> Oasis {
+    let up = Oasis::up(&["--name", "plant", "--probe", "processor@50", "--probe", "heartbeat@50"]);
+    for name in ["processor", "heartbeat"] {
+        ledger(&up, "plant", name, "a sample", |ledger| ledger["received"] != 0);
+    }
+    up
+}
+
+#[test]
+fn every_command_shows_examples() {
+    for command in [&["up"][..], &["dac"], &["node"], &["tail"], &["command"], &["pdl", "check"], &[]] {
+        let output = run(&[command, &["--help"]].concat());
+        let help = out(&output);
+        assert!(output.status.success() && help.contains("Examples:"), "{command:?}: {help}");
+        assert!(help.lines().filter(|line| line.trim_start().starts_with("oasis ")).count() >= 2, "{help}");
+    }
+    assert!(out(&run(&["--version"])).starts_with("oasis "));
+}
+
+#[test]
+fn tail_prints_samples_for_people_and_for_programs() {
+    let up = up();
+    let url = up.url();
+    let text = out(&run(&["tail", "plant/processor", "--count", "3", "--url", &url]));
+    assert_eq!(text.lines().count(), 3, "{text}");
+    assert!(
+        text.lines().all(|line| line.contains("plant/processor #") && line.contains("idle_time=")),
+        "{text}"
+    );
+
+    let arguments =
+        ["tail", "plant/processor", "--count", "20", "--format", "json", "--from-earliest", "--url", &url];
+    let lines = out(&run(&arguments));
+    let samples: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(samples.len(), 20);
+    assert!(samples.iter().zip(1..).all(|(sample, number)| sample["sequence"] == number), "{lines}");
+    assert!(samples.iter().all(|sample| sample["metrics"]["idle_time"].is_u64()), "{lines}");
+
+    let all = out(&run(&["tail", "--count", "40", "--url", &url]));
+    assert!(all.contains("plant/processor") && all.contains("plant/heartbeat"), "{all}");
+}
+
+#[test]
+fn command_says_what_the_probe_does_now() {
+    let up = up();
+    let url = up.url();
+    let said =
+        |arguments: &[&str]| out(&run(&[&["command", "--url", &url, "plant/processor"], arguments].concat()));
+    assert_eq!(said(&["hertz", "10"]), "plant/processor: 10 Hz, enabled\n");
+    assert_eq!(said(&["disable"]), "plant/processor: 10 Hz, disabled\n");
+    assert_eq!(said(&["sample-now"]), "plant/processor: 10 Hz, disabled\n");
+    assert_eq!(said(&["enable"]), "plant/processor: 10 Hz, enabled\n");
+
+    let unknown = fails(&["command", "--url", &url, "plant/engine", "enable"]);
+    assert!(unknown.contains("engine"), "{unknown}");
+    assert!(fails(&["command", "--url", &url, "plant/processor", "hertz", "5000"]).contains("1,000"));
+    assert!(fails(&["command", "--url", &url, "processor", "enable"]).contains("NODE/INSTANCE"));
+    assert!(fails(&["tail", "plant/engine", "--url", &url]).contains("engine"));
+}
+
+#[test]
+fn a_dac_that_is_not_there_is_named() {
+    let text = fails(&["tail", "--url", "ws://127.0.0.1:9/ws"]);
+    assert!(text.contains("ws://127.0.0.1:9/ws") && text.contains("oasis up"), "{text}");
+    assert!(fails(&["tail", "--url", "not a url"]).contains("not a url"));
+}
+
+#[test]
+fn what_cannot_start_says_why() {
+    let up = up();
+    let text = fails(&["dac", "--listen", up.listen(), "--channel-listen", "127.0.0.1:0"]);
+    assert!(text.contains(up.listen()) && text.contains("doors.listen"), "{text}");
+    let text = fails(&["node", "--dac", up.channel(), "--probe", "engine"]);
+    assert!(text.contains("engine") && text.contains("processor"), "{text}");
+    let text = fails(&["node", "--dac", up.channel(), "--probe", "processor@fast"]);
+    assert!(text.contains("processor@fast"), "{text}");
+    let text = fails(&["node", "--dac", up.channel(), "--probe", "processor", "--probe", "processor"]);
+    assert!(text.contains("processor"), "{text}");
+}
+
+#[test]
+fn a_mistake_in_the_configuration_is_shown_where_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("oasis.toml");
+    let path = file.to_str().unwrap();
+    for (content, wanted) in [
+        ("[doors]\nlisten = 7\n", "listen = 7"),
+        ("[doors]\nlistne = \"127.0.0.1:0\"\n", "listne"),
+        ("[node]\nprobes = [{ probe = \"memory\", hertz = 0 }]\n", "0.01"),
+        ("[node\n", "[node"),
+    ] {
+        fs::write(&file, content).unwrap();
+        let text = fails(&["up", "--config", path]);
+        assert!(text.contains(path) && text.contains(wanted), "{text}");
+    }
+    assert!(fails(&["up", "--config", "/nowhere/oasis.toml"]).contains("/nowhere/oasis.toml"));
+}
+
+#[test]
+fn pdl_check_explains_what_is_wrong_and_says_so_to_scripts() {
+    let folder = tempfile::tempdir().unwrap();
+    let (good, bad) = (folder.path().join("good.pdl"), folder.path().join("bad.pdl"));
+    fs::write(&good, "[uuid(ed970279-247d-42ca-aeaa-bef0239ca3b3)] probe Tank { real64 level; };\n").unwrap();
+    fs::write(&bad, "[uuid(ed970279-247d-42ca-aeaa-bef0239ca3b3)] probe Tank { reel64 level; };\n").unwrap();
+    let (good, bad) = (good.to_str().unwrap(), bad.to_str().unwrap());
+    let fine = run(&["pdl", "check", good]);
+    assert!(fine.status.success() && out(&fine).contains("1 probe"), "{}", out(&fine));
+    let text = fails(&["pdl", "check", bad]);
+    assert!(text.contains("bad.pdl:1:59") && text.contains("reel64") && text.contains("real64"), "{text}");
+    let output = run(&["pdl", "check", "--message-format", "json", bad]);
+    assert!(!output.status.success());
+    let diagnostic: Value = serde_json::from_str(out(&output).lines().next().unwrap()).unwrap();
+    assert!(diagnostic["code"].as_str().unwrap().starts_with('E'), "{diagnostic}");
+    assert!(fails(&["pdl", "check", "/nowhere/x.pdl"]).contains("/nowhere/x.pdl"));
+}

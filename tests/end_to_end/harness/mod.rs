@@ -1,0 +1,64 @@
+//! What the tests stand on: processes that end with the test, an HTTP client, WebSocket clients.
+
+mod http;
+mod native;
+mod process;
+
+pub use http::{get, post, post_from};
+pub use native::{Incoming, Native, open};
+pub use process::{Oasis, oasis};
+
+use serde_json::Value;
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Longest that anything may take on a machine that does other things as well.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+
+/// Looks until there is something to see, and says what was missing when patience ends.
+pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(seen) = look() {
+            return seen;
+        }
+        assert!(start.elapsed() < PATIENCE, "not within {PATIENCE:?}: {what}");
+        thread::park_timeout(LOOK_AGAIN);
+    }
+}
+
+/// An instance as the API shows it, with schema, latest sample and ledger.
+pub fn instance(dac: &Oasis, node: &str, instance: &str) -> Option<Value> {
+    let list = get(dac, &format!("/api/v1/instances?node={node}&instance={instance}"));
+    let id = list["instances"].get(0)?["id"].as_u64()?;
+    Some(get(dac, &format!("/api/v1/instances/{id}")))
+}
+
+/// The ledger of an instance, once it satisfies.
+pub fn ledger(dac: &Oasis, node: &str, name: &str, what: &str, is_enough: impl Fn(&Value) -> bool) -> Value {
+    eventually(what, || {
+        instance(dac, node, name).map(|instance| instance["ledger"].clone()).filter(&is_enough)
+    })
+}
+
+/// Every sample of this run was received, or its gap has a cause.
+pub fn assert_explained(ledger: &Value) {
+    assert_eq!(ledger["unexplained"], 0, "{ledger:#}");
+    let gaps = ledger["gaps"].as_array().expect("a list of gaps");
+    assert!(gaps.iter().all(|gap| gap["cause"] != "unexplained"), "{ledger:#}");
+    let missing: u64 = gaps.iter().map(|gap| gap["count"].as_u64().expect("a count")).sum();
+    assert_eq!(ledger["missing"], missing, "{ledger:#}");
+}
+
+/// The causes of all gaps.
+pub fn causes(ledger: &Value) -> Vec<&str> {
+    ledger["gaps"]
+        .as_array()
+        .expect("a list of gaps")
+        .iter()
+        .filter_map(|gap| gap["cause"].as_str())
+        .collect()
+}

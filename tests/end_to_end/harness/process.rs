@@ -1,0 +1,120 @@
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    process::{Child, ChildStdout, Command, ExitStatus, Stdio},
+};
+
+const ANY_PORT: &str = "127.0.0.1:0";
+
+/// The binary under test, not yet started.
+pub fn oasis() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_oasis"));
+    // Whatever the developer's shell says must not change a test.
+    for variable in
+        ["OASIS_CONFIG", "OASIS_LISTEN", "OASIS_CHANNEL_LISTEN", "OASIS_NODE_NAME", "OASIS_DAC", "OASIS_URL"]
+    {
+        command.env_remove(variable);
+    }
+    command.env("OASIS_LOG", "error");
+    command
+}
+
+/// A process that said it is ready; it ends with this value.
+pub struct Oasis {
+    child: Child,
+    ready: Value,
+    /// Kept open: a closed pipe would be the process's problem.
+    _stdout: BufReader<ChildStdout>,
+}
+
+impl Oasis {
+    /// DAC, page and node in one.
+    pub fn up(arguments: &[&str]) -> Self {
+        Self::start(&[&["up", "--listen", ANY_PORT, "--channel-listen", ANY_PORT], arguments].concat())
+    }
+
+    /// A DAC on ports of its own.
+    pub fn dac(arguments: &[&str]) -> Self {
+        Self::start(&[&["dac", "--listen", ANY_PORT, "--channel-listen", ANY_PORT], arguments].concat())
+    }
+
+    /// A DAC where another one was.
+    pub fn dac_again(listen: &str, channel: &str) -> Self {
+        Self::start(&["dac", "--listen", listen, "--channel-listen", channel])
+    }
+
+    /// A node called `plant`.
+    pub fn node(channel: &str, arguments: &[&str]) -> Self {
+        Self::start(&[&["node", "--name", "plant", "--dac", channel], arguments].concat())
+    }
+
+    fn start(arguments: &[&str]) -> Self {
+        let mut child = oasis()
+            .args(arguments)
+            .arg("--ready-json")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        let mut stdout = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut line = String::new();
+        stdout.read_line(&mut line).expect("the pipe is read");
+        let ready: Value = serde_json::from_str(&line).unwrap_or_else(|error| {
+            panic!("oasis {arguments:?} did not get ready: {error}, {:?}", child.wait())
+        });
+        assert_eq!(ready["ready"], true);
+        Self { child, ready, _stdout: stdout }
+    }
+
+    fn fact(&self, name: &str) -> &str {
+        self.ready[name].as_str().unwrap_or_else(|| panic!("{name} in {}", self.ready))
+    }
+
+    /// `http://HOST:PORT`.
+    pub fn http(&self) -> &str {
+        self.fact("http")
+    }
+
+    /// Host and port of page and API.
+    pub fn listen(&self) -> &str {
+        self.http().trim_start_matches("http://")
+    }
+
+    /// Host and port for nodes.
+    pub fn channel(&self) -> &str {
+        self.fact("channel")
+    }
+
+    /// The WebSocket.
+    pub fn url(&self) -> String {
+        format!("ws://{}/ws", self.listen())
+    }
+
+    /// `kill -9`, and gone when this returns.
+    pub fn kill(self) {
+        // Dropping does that.
+    }
+
+    /// SIGTERM, and how it ended.
+    pub fn stop(mut self) -> ExitStatus {
+        kill_process(Pid::from_child(&self.child), Signal::TERM).expect("it still runs");
+        self.child.wait().expect("it ended")
+    }
+
+    /// Memory that is in use, bytes.
+    pub fn resident(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("it still runs");
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("a line VmRSS");
+        let kib: u64 = line.split_whitespace().nth(1).and_then(|word| word.parse().ok()).expect("a number");
+        kib * 1024
+    }
+}
+
+impl Drop for Oasis {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -4,7 +4,7 @@ use oasis_pdl::{
     Model,
     model::{self, Simple, Type},
 };
-use oasis_wire::schema::{Behaviour, Metric, MetricType, ProbeType, StructType};
+use oasis_wire::schema::{Behaviour, EnumType, Enumerator, Metric, MetricType, ProbeType, StructType};
 
 /// The schema of a probe; none for an abstract one, which never sends samples.
 pub fn schema(model: &Model, probe: &model::Probe) -> Option<ProbeType> {
@@ -25,13 +25,34 @@ fn metrics(model: &Model, metrics: &[model::Metric]) -> Vec<Metric> {
         unit: metric.unit.clone(),
         behaviour: metric.behaviour.map(behaviour),
         label: metric.label.clone(),
+        enumeration: enumeration(model, &metric.kind),
     };
     metrics.iter().map(metric).collect()
+}
+
+/// The enum of a metric, or of the innermost elements of its vectors.
+fn enumeration(model: &Model, of: &Type) -> Option<EnumType> {
+    match of {
+        Type::Vector(element) => enumeration(model, element),
+        Type::Enum(name) => model.enum_named(name).map(enum_type),
+        Type::Simple(_) | Type::Struct(_) => None,
+    }
+}
+
+fn enum_type(declared: &model::Enum) -> EnumType {
+    let value = |value: &model::Enumerator| Enumerator {
+        name: value.name.clone(),
+        value: value.value,
+        doc: value.doc.clone(),
+    };
+    EnumType { name: declared.name.clone(), values: declared.enumerators.iter().map(value).collect() }
 }
 
 fn kind(model: &Model, of: &Type) -> MetricType {
     match of {
         Type::Simple(simple) => self::simple(*simple),
+        // Numbers for who does not know enums; what they mean stands beside the type.
+        Type::Enum(name) => self::simple(model.base_of(name)),
         Type::Vector(element) => MetricType::Vector(Box::new(kind(model, element))),
         Type::Struct(name) => {
             let declared = model.structs.iter().find(|declared| declared.name == *name);

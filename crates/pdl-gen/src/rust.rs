@@ -1,19 +1,26 @@
-//! Rust: a struct for each concrete probe and each PDL struct, in modules like the PDL's.
+//! Rust: a struct for each concrete probe and each PDL struct, an enum for each PDL enum, in modules like the PDL's.
+
+mod enums;
+mod names;
 
 use crate::json_schema;
+use names::{ident, last, snake_case};
 use oasis_pdl::{
     Model,
     model::{Metric, Probe, Simple, Struct, Type},
 };
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::quote;
 use std::collections::BTreeMap;
 
 /// Rust source for all that the model declares, formatted. `from` is named in its first line.
 pub fn generate(model: &Model, from: &str) -> String {
     let mut root = Module::default();
+    for declared in &model.enums {
+        root.place(&declared.name, enums::declaration(declared));
+    }
     for declared in &model.structs {
-        root.place(&declared.name, struct_(declared));
+        root.place(&declared.name, struct_(model, declared));
     }
     for probe in &model.probes {
         if let Some(item) = self::probe(model, probe) {
@@ -60,7 +67,7 @@ fn probe(model: &Model, probe: &Probe) -> Option<TokenStream> {
     let json = serde_json::to_string(&schema).ok()?;
     let (scoped, uuid) = (&probe.name, schema.uuid.to_string());
     let name = ident(last(scoped));
-    let body = body(&probe.metrics);
+    let body = body(model, &probe.metrics);
     // A row writer that nothing is written to would be an unused variable.
     let row = if probe.metrics.is_empty() { ident("_row") } else { ident("row") };
     let declaration = declaration(scoped, probe.doc.as_deref(), &probe.metrics);
@@ -78,9 +85,9 @@ fn probe(model: &Model, probe: &Probe) -> Option<TokenStream> {
     })
 }
 
-fn struct_(declared: &Struct) -> TokenStream {
+fn struct_(model: &Model, declared: &Struct) -> TokenStream {
     let name = ident(last(&declared.name));
-    let body = body(&declared.members);
+    let body = body(model, &declared.members);
     let row = if declared.members.is_empty() { ident("_row") } else { ident("row") };
     let declaration = declaration(&declared.name, declared.doc.as_deref(), &declared.members);
     quote! {
@@ -122,15 +129,15 @@ fn docs(text: &str) -> TokenStream {
     quote! { #(#[doc = #lines])* }
 }
 
-fn body(metrics: &[Metric]) -> impl Iterator<Item = TokenStream> {
+fn body(model: &Model, metrics: &[Metric]) -> impl Iterator<Item = TokenStream> {
     metrics.iter().map(|metric| {
         let name = ident(&metric.name);
-        write(&metric.kind, &quote! { self.#name }, false)
+        write(model, &metric.kind, &quote! { self.#name }, false)
     })
 }
 
 /// The statement that writes `value`, which is a place or, in a loop, a reference.
-fn write(kind: &Type, value: &TokenStream, reference: bool) -> TokenStream {
+fn write(model: &Model, kind: &Type, value: &TokenStream, reference: bool) -> TokenStream {
     match kind {
         Type::Simple(Simple::String) if reference => quote! { row.string(#value); },
         Type::Simple(Simple::String) => quote! { row.string(&#value); },
@@ -143,9 +150,18 @@ fn write(kind: &Type, value: &TokenStream, reference: bool) -> TokenStream {
                 quote! { row.#method(#value); }
             }
         }
+        Type::Enum(name) => {
+            let (base, method) = rust_simple(model.base_of(name));
+            let (base, method) = (ident(base), ident(method));
+            if reference {
+                quote! { row.#method(#base::from(*#value)); }
+            } else {
+                quote! { row.#method(#base::from(#value)); }
+            }
+        }
         Type::Struct(_) => quote! { #value.write(row); },
         Type::Vector(element) => {
-            let inner = write(element, &quote! { element }, true);
+            let inner = write(model, element, &quote! { element }, true);
             let each = if reference {
                 quote! { #value }
             } else {
@@ -170,7 +186,7 @@ fn rust_type(scoped: &str, kind: &Type) -> TokenStream {
             let element = rust_type(scoped, element);
             quote! { Vec<#element> }
         }
-        Type::Struct(name) => relative(scoped, name),
+        Type::Struct(name) | Type::Enum(name) => relative(scoped, name),
     }
 }
 
@@ -199,35 +215,5 @@ fn rust_simple(simple: Simple) -> (&'static str, &'static str) {
         Simple::Real64 => ("f64", "f64"),
         Simple::Boolean => ("bool", "boolean"),
         Simple::String => ("String", "string"),
-    }
-}
-
-fn last(scoped: &str) -> &str {
-    scoped.rsplit("::").next().unwrap_or_default()
-}
-
-/// `TrafficLights` to `traffic_lights`, `OASIS` to `oasis`.
-fn snake_case(name: &str) -> String {
-    let mut snake = String::new();
-    let mut lower_before = false;
-    for character in name.chars() {
-        if character.is_uppercase() && lower_before {
-            snake.push('_');
-        }
-        lower_before = character.is_lowercase() || character.is_ascii_digit();
-        snake.extend(character.to_lowercase());
-    }
-    snake
-}
-
-/// An identifier, raw where Rust keeps the word for itself.
-fn ident(name: &str) -> Ident {
-    if syn::parse_str::<Ident>(name).is_ok() {
-        return Ident::new(name, Span::call_site());
-    }
-    match name {
-        // These cannot even be raw.
-        "self" | "super" | "crate" | "Self" => Ident::new(&format!("{name}_"), Span::call_site()),
-        _ => Ident::new_raw(name, Span::call_site()),
     }
 }

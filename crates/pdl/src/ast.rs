@@ -1,6 +1,6 @@
 //! What a file says, before names are looked up.
 
-use crate::source::Span;
+use crate::{model, source::Span};
 use uuid::Uuid;
 
 /// A name and where it stands.
@@ -39,6 +39,8 @@ pub enum Declaration {
     Module(Module),
     /// `struct Name { … };`
     Struct(Struct),
+    /// `enum Name : uint8 { … };`
+    Enum(Enum),
     /// `probe Name : Base { … };`
     Probe(Probe),
 }
@@ -61,6 +63,39 @@ pub struct Struct {
     pub doc: Option<String>,
     /// Its members.
     pub members: Vec<Metric>,
+}
+
+/// An enum.
+#[derive(Debug, Clone)]
+pub struct Enum {
+    /// Its name.
+    pub name: Name,
+    /// Documentation.
+    pub doc: Option<String>,
+    /// The integer type that carries it.
+    pub base: Simple,
+    /// Its values.
+    pub enumerators: Vec<Enumerator>,
+}
+
+/// A value of an enum.
+#[derive(Debug, Clone)]
+pub struct Enumerator {
+    /// Its name.
+    pub name: Name,
+    /// Documentation.
+    pub doc: Option<String>,
+    /// Its number, one more than that of the enumerator before if the file says nothing.
+    pub value: Option<Number>,
+}
+
+/// A number and where it stands.
+#[derive(Debug, Clone, Copy)]
+pub struct Number {
+    /// The number.
+    pub value: model::Number,
+    /// Its place.
+    pub span: Span,
 }
 
 /// A probe.

@@ -30,6 +30,8 @@ pub enum Code {
     UnreadableFile,
     TooManyMetrics,
     UnknownUnit,
+    NumberDoesNotFit,
+    DuplicateValue,
 }
 
 impl Code {
@@ -141,6 +143,12 @@ impl Diagnostic {
             "help": self.help,
         })
     }
+}
+
+/// `a probe`, `an enum`.
+pub(crate) fn with_article(noun: &str) -> String {
+    let article = if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {noun}")
 }
 
 /// The known name most like `wanted`, if one is like it at all.

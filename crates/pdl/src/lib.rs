@@ -17,6 +17,7 @@
 pub mod ast;
 mod compile;
 mod diagnostic;
+mod enums;
 mod lexer;
 pub mod model;
 mod names;

@@ -9,6 +9,20 @@ pub struct Model {
     pub probes: Vec<Probe>,
     /// Structs in declaration order.
     pub structs: Vec<Struct>,
+    /// Enums in declaration order.
+    pub enums: Vec<Enum>,
+}
+
+impl Model {
+    /// The enum of this scoped name.
+    pub fn enum_named(&self, scoped: &str) -> Option<&Enum> {
+        self.enums.iter().find(|declared| declared.name == scoped)
+    }
+
+    /// The integer type that carries the enum of this scoped name.
+    pub fn base_of(&self, scoped: &str) -> Simple {
+        self.enum_named(scoped).map_or(Simple::Uint8, |declared| declared.base)
+    }
 }
 
 /// A probe type.
@@ -41,6 +55,30 @@ pub struct Struct {
     pub members: Vec<Metric>,
 }
 
+/// An enum.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Enum {
+    /// Scoped name.
+    pub name: String,
+    /// Documentation.
+    pub doc: Option<String>,
+    /// The integer type that carries it: at most 32 bits.
+    pub base: Simple,
+    /// Its values in declaration order.
+    pub enumerators: Vec<Enumerator>,
+}
+
+/// A value of an enum.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Enumerator {
+    /// Its name.
+    pub name: String,
+    /// Documentation.
+    pub doc: Option<String>,
+    /// Its number.
+    pub value: i64,
+}
+
 /// A metric of a probe or a member of a struct.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Metric {
@@ -67,6 +105,17 @@ pub enum Type {
     Vector(Box<Type>),
     /// A struct, by its scoped name.
     Struct(String),
+    /// An enum, by its scoped name.
+    Enum(String),
+}
+
+/// A number as it was written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Number {
+    /// Digits only, of a number that 64 bits can hold, with or without a sign.
+    Integer(i128),
+    /// Any other; finite.
+    Real(f64),
 }
 
 /// The simple types.
@@ -103,6 +152,29 @@ impl Simple {
         ("boolean", Self::Boolean),
         ("string", Self::String),
     ];
+}
+
+impl Simple {
+    /// Least and greatest value of an integer type.
+    pub fn integers(self) -> Option<(i128, i128)> {
+        let bounds = match self {
+            Self::Int8 => (i8::MIN.into(), i8::MAX.into()),
+            Self::Int16 => (i16::MIN.into(), i16::MAX.into()),
+            Self::Int32 => (i32::MIN.into(), i32::MAX.into()),
+            Self::Int64 => (i64::MIN.into(), i64::MAX.into()),
+            Self::Uint8 => (0, u8::MAX.into()),
+            Self::Uint16 => (0, u16::MAX.into()),
+            Self::Uint32 => (0, u32::MAX.into()),
+            Self::Uint64 => (0, u64::MAX.into()),
+            Self::Real32 | Self::Real64 | Self::Boolean | Self::String => return None,
+        };
+        Some(bounds)
+    }
+
+    /// Its name in PDL.
+    pub fn name(self) -> &'static str {
+        Self::ALL.into_iter().find(|(_, simple)| *simple == self).map_or("", |(name, _)| name)
+    }
 }
 
 /// How a metric behaves over time.

@@ -2,7 +2,8 @@
 
 use crate::{
     ast::{self, Declaration, File},
-    diagnostic::{Code, Diagnostic, nearest},
+    diagnostic::{Code, Diagnostic, nearest, with_article},
+    enums,
     model::{Metric, Model, Probe, Struct, Type},
     source::Span,
 };
@@ -19,6 +20,7 @@ const MAX_METRICS: usize = 65_534;
 enum Declared<'a> {
     Module,
     Struct(&'a ast::Struct),
+    Enum(&'a ast::Enum),
     Probe(&'a ast::Probe),
 }
 
@@ -27,6 +29,7 @@ impl Declared<'_> {
         match self {
             Self::Module => "module",
             Self::Struct(_) => "struct",
+            Self::Enum(_) => "enum",
             Self::Probe(_) => "probe",
         }
     }
@@ -44,7 +47,7 @@ pub fn resolve<'a>(files: impl Iterator<Item = &'a File>, wrong: &mut Vec<Diagno
 struct Names<'a, 'w> {
     /// By scoped name: what it is and where it was first declared.
     table: BTreeMap<String, (Declared<'a>, Span)>,
-    /// Structs and probes in declaration order.
+    /// Structs, enums and probes in declaration order.
     order: Vec<String>,
     wrong: &'w mut Vec<Diagnostic>,
 }
@@ -55,6 +58,7 @@ impl<'a> Names<'a, '_> {
             let (name, declared) = match declaration {
                 Declaration::Module(module) => (&module.name, Declared::Module),
                 Declaration::Struct(declared) => (&declared.name, Declared::Struct(declared)),
+                Declaration::Enum(declared) => (&declared.name, Declared::Enum(declared)),
                 Declaration::Probe(probe) => (&probe.name, Declared::Probe(probe)),
             };
             let scoped = join(scope, &name.text);
@@ -71,7 +75,7 @@ impl<'a> Names<'a, '_> {
             Some((Declared::Module, _)) if matches!(declared, Declared::Module) => {}
             Some((known, first)) => {
                 let message = format!("`{scoped}` is declared twice");
-                let label = format!("a {} of the same name", declared.noun());
+                let label = format!("{} of the same name", with_article(declared.noun()));
                 let first_label = format!("the {} is declared here", known.noun());
                 self.wrong.push(
                     Diagnostic::new(Code::DuplicateName, name.span, message, label)
@@ -98,6 +102,7 @@ impl<'a> Names<'a, '_> {
                     model.structs.push(Struct { name: scoped, doc: declared.doc.clone(), members });
                 }
                 Declared::Probe(probe) => model.probes.push(self.probe(&scoped, probe, &mut flattened)),
+                Declared::Enum(declared) => model.enums.push(enums::resolve(scoped, declared, self.wrong)),
                 Declared::Module => {}
             }
         }
@@ -191,6 +196,7 @@ impl<'a> Names<'a, '_> {
                 };
                 match self.table[&found].0 {
                     Declared::Struct(_) => Some(Type::Struct(found)),
+                    Declared::Enum(_) => Some(Type::Enum(found)),
                     other => {
                         self.wrong_kind(path, other, "a type");
                         None
@@ -243,7 +249,7 @@ impl<'a> Names<'a, '_> {
     }
 
     fn wrong_kind(&mut self, path: &ast::Path, found: Declared<'_>, wanted: &str) {
-        let message = format!("`{}` is a {}, not {wanted}", spelled(path), found.noun());
+        let message = format!("`{}` is {}, not {wanted}", spelled(path), with_article(found.noun()));
         self.wrong.push(Diagnostic::new(Code::WrongKind, path.span, message, format!("expected {wanted}")));
     }
 

@@ -1,6 +1,8 @@
 //! Tokens to declarations, by recursive descent. After an error parsing goes on behind it, so that one run shows several.
 
 mod attributes;
+mod enums;
+mod number;
 
 use crate::{
     ast::{Declaration, File, Metric, Module, Name, Path, Probe, Simple, Struct, Type},
@@ -12,7 +14,7 @@ use attributes::Attributes;
 
 /// Deepest nesting of modules and of vectors.
 const MAX_DEPTH: usize = 16;
-const DECLARATIONS: [&str; 4] = ["module", "struct", "probe", "abstract"];
+const DECLARATIONS: [&str; 5] = ["module", "struct", "enum", "probe", "abstract"];
 
 /// A syntax error that was reported already.
 pub(crate) struct Reported;
@@ -28,7 +30,7 @@ pub fn parse(file: FileId, text: &str) -> (File, Vec<Diagnostic>) {
     parser.preamble(&mut parsed);
     parsed.declarations = parser.declarations(0);
     if parsed.declarations.is_empty() && parser.wrong.is_empty() {
-        let message = "a PDL file declares at least one module, struct or probe";
+        let message = "a PDL file declares at least one module, struct, enum or probe";
         parser.wrong.push(Diagnostic::new(
             Code::EmptyFile,
             parser.span(),
@@ -210,6 +212,7 @@ impl Parser<'_> {
         match self.word() {
             "module" => self.module(depth, &attributes).map(|module| Some(Declaration::Module(module))),
             "struct" => self.struct_(doc, &attributes).map(|declared| Some(Declaration::Struct(declared))),
+            "enum" => self.enum_(doc, &attributes).map(|declared| Some(Declaration::Enum(declared))),
             "probe" | "abstract" => self.probe(doc, attributes).map(|probe| Some(Declaration::Probe(probe))),
             // Documentation at the end of a block documents nothing.
             "" if matches!(self.peek(), Token::BraceClose | Token::End) && attributes.is_empty() => Ok(None),
@@ -221,7 +224,7 @@ impl Parser<'_> {
                     Code::UnexpectedToken,
                     self.span(),
                     message,
-                    "expected `module`, `struct` or `probe`",
+                    "expected `module`, `struct`, `enum` or `probe`",
                 );
                 diagnostic.help = help;
                 Err(self.report(diagnostic))

@@ -44,6 +44,45 @@ pub struct Metric {
     /// Name to show to people, when the identifier is not good enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
+    /// What the numbers mean, when the type is an integer that carries an enum, or a vector of such.
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "enum")]
+    pub enumeration: Option<EnumType>,
+}
+
+impl Metric {
+    /// A metric of which nothing is said but its name and type.
+    pub fn new(name: impl Into<String>, kind: MetricType) -> Self {
+        Self {
+            name: name.into(),
+            kind,
+            doc: None,
+            unit: None,
+            behaviour: None,
+            label: None,
+            enumeration: None,
+        }
+    }
+}
+
+/// A PDL `enum`. On the wire its values are integers, so that a reader that does not know it has numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EnumType {
+    /// Scoped PDL name.
+    pub name: String,
+    /// In declaration order, no two with the same number.
+    pub values: Vec<Enumerator>,
+}
+
+/// One value of an enum.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Enumerator {
+    /// PDL identifier.
+    pub name: String,
+    /// Its number on the wire, of at most 32 bits.
+    pub value: i64,
+    /// `///` documentation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doc: Option<String>,
 }
 
 /// How a metric behaves over time (the PDL attribute `kind`).

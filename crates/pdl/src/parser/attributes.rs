@@ -3,7 +3,7 @@
 use super::{Parsed, Parser};
 use crate::{
     ast::Behaviour,
-    diagnostic::{Code, Diagnostic, nearest},
+    diagnostic::{Code, Diagnostic, nearest, with_article},
     lexer::Token,
     source::Span,
     unit,
@@ -33,13 +33,14 @@ impl Attributes {
 
     /// Reports those that a declaration of this kind cannot have.
     pub fn only(&self, parser: &mut Parser<'_>, kind: &str, allowed: &[&str]) {
+        let kind = with_article(kind);
         for &(name, span) in self.seen.iter().filter(|(name, _)| !allowed.contains(name)) {
-            let message = format!("a {kind} cannot have the attribute `{name}`");
+            let message = format!("{kind} cannot have the attribute `{name}`");
             let diagnostic = Diagnostic::new(Code::UnknownAttribute, span, message, "does not belong here");
             let list = allowed.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
             parser.report(match allowed {
                 [] => diagnostic,
-                _ => diagnostic.note(format!("a {kind} can have {list}")),
+                _ => diagnostic.note(format!("{kind} can have {list}")),
             });
         }
     }

@@ -12,20 +12,12 @@ const RECORDING: &str = include_str!("proc_stat_1khz.txt");
 pub fn processor_probe() -> ProbeType {
     let names =
         ["idle_time", "system_time", "user_time", "nice_time", "iowait_time", "irq_time", "soft_irq_time"];
-    let metric = |name: &str| Metric {
-        name: name.into(),
-        kind: MetricType::Uint64,
-        doc: None,
-        unit: None,
-        behaviour: None,
-        label: None,
-    };
     ProbeType {
         name: "OASIS::System::LinuxProcessorProbe".into(),
         uuid: uuid::uuid!("b049990b-17aa-4ca2-8806-e89329963788"),
         version: "1.1".into(),
         doc: None,
-        metrics: names.map(metric).into(),
+        metrics: names.map(|name| Metric::new(name, MetricType::Uint64)).into(),
     }
 }
 

@@ -20,7 +20,7 @@ pub struct Case {
 }
 
 pub fn metric(name: &str, kind: MetricType) -> Metric {
-    Metric { name: name.into(), kind, doc: None, unit: None, behaviour: None, label: None }
+    Metric::new(name, kind)
 }
 
 fn structure(name: &str, members: &[(&str, MetricType)]) -> MetricType {

@@ -1,0 +1,47 @@
+//! A Rust enum for a PDL enum, with the numbers of the wire.
+
+use super::{
+    docs,
+    names::{camel_case, ident, last},
+    rust_simple,
+};
+use oasis_pdl::model::Enum;
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
+use std::collections::HashSet;
+
+pub fn declaration(declared: &Enum) -> TokenStream {
+    let name = ident(last(&declared.name));
+    let doc = docs(declared.doc.as_deref().unwrap_or(&format!("`{}`", declared.name)));
+    let base = ident(rust_simple(declared.base).0);
+    let (allow, names) = variants(declared);
+    let mut default = Some(quote! { #[default] });
+    let variants = declared.enumerators.iter().zip(names).map(|(value, name)| {
+        let doc = docs(value.doc.as_deref().unwrap_or(&format!("`{}`", value.name)));
+        let (name, number, default) = (ident(&name), Literal::i64_unsuffixed(value.value), default.take());
+        quote! { #doc #default #name = #number }
+    });
+    quote! {
+        #doc
+        #allow
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+        #[repr(#base)]
+        pub enum #name { #(#variants),* }
+
+        impl From<#name> for #base {
+            fn from(value: #name) -> Self {
+                value as Self
+            }
+        }
+    }
+}
+
+/// Names as Rust writes them; as the PDL does where two would become one.
+fn variants(declared: &Enum) -> (Option<TokenStream>, Vec<String>) {
+    let written = declared.enumerators.iter().map(|value| value.name.clone());
+    let camel: Vec<String> = written.clone().map(|name| camel_case(&name)).collect();
+    if camel.iter().collect::<HashSet<_>>().len() == camel.len() {
+        return (None, camel);
+    }
+    (Some(quote! { #[allow(non_camel_case_types, clippy::upper_case_acronyms)] }), written.collect())
+}

@@ -1,0 +1,69 @@
+//! `enum Mode : uint8 { IDLE, RUNNING = 5, FAILED };`
+
+use super::{Attributes, Parsed, Parser};
+use crate::{
+    ast::{Enum, Enumerator, Simple},
+    lexer::Token,
+};
+
+/// Every number of these is exact in JSON, whoever reads it.
+const BASES: [Simple; 6] =
+    [Simple::Int8, Simple::Int16, Simple::Int32, Simple::Uint8, Simple::Uint16, Simple::Uint32];
+
+impl Parser<'_> {
+    pub(super) fn enum_(&mut self, doc: Option<String>, attributes: &Attributes) -> Parsed<Enum> {
+        self.advance();
+        attributes.none_on(self, "enum");
+        let name = self.name("the enum")?;
+        // Modes and conditions are few.
+        let base = if self.eat(Token::Colon) { self.base_of_enum()? } else { Simple::Uint8 };
+        let open = self.expect(Token::BraceOpen, "behind the enum's name")?;
+        let enumerators = self.enumerators();
+        let _of_nothing = self.doc();
+        self.close(open)?;
+        let _reported = self.expect(Token::Semicolon, "behind the `}`");
+        Ok(Enum { name, doc, base, enumerators })
+    }
+
+    fn base_of_enum(&mut self) -> Parsed<Simple> {
+        let found = BASES.into_iter().find(|simple| simple.name() == self.word());
+        let base = found.ok_or_else(|| self.unexpected("an integer type of at most 32 bits"))?;
+        self.advance();
+        Ok(base)
+    }
+
+    /// At least one. What is wrong with one leaves the others known.
+    fn enumerators(&mut self) -> Vec<Enumerator> {
+        let mut enumerators = Vec::new();
+        loop {
+            enumerators.extend(self.enumerator());
+            if !self.next_enumerator() {
+                return enumerators;
+            }
+        }
+    }
+
+    /// Steps over the comma. One may also stand behind the last enumerator.
+    fn next_enumerator(&mut self) -> bool {
+        while !matches!(self.peek(), Token::Comma | Token::BraceClose | Token::End) {
+            self.advance();
+        }
+        self.eat(Token::Comma) && !self.at_end_of_block()
+    }
+
+    fn enumerator(&mut self) -> Parsed<Enumerator> {
+        let doc = self.doc();
+        let name = self.name("an enumerator")?;
+        let value = if self.eat(Token::Equals) { Some(self.number()?) } else { None };
+        if self.peek() != Token::Comma && !self.at_end_of_block() {
+            let _reported = self.expect(Token::Comma, "behind the enumerator");
+        }
+        Ok(Enumerator { name, doc, value })
+    }
+
+    /// Whether nothing but documentation of nothing stands before the `}`.
+    fn at_end_of_block(&self) -> bool {
+        let next = self.tokens[self.at..].iter().find(|(token, _)| *token != Token::Doc);
+        matches!(next, Some((Token::BraceClose | Token::End, _)))
+    }
+}

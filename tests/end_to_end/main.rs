@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test says what it expects by unwrapping")]
 
+mod api;
 mod command_line;
 mod commands;
 mod eisa_client;

@@ -1,6 +1,6 @@
 //! The native WebSocket protocol, request by request (`docs/reference/websocket.md`).
 
-use crate::harness::{Native, Oasis, eventually, get, instance, ledger};
+use crate::harness::{Incoming, Native, Oasis, eventually, get, instance, ledger};
 use serde_json::json;
 use std::fs;
 use tungstenite::Message;
@@ -66,6 +66,28 @@ fn samples_come_in_order_and_agree_with_the_api() {
     client.subscribe("memory", json!({}));
     // Batches of the processor would not be read by the schema of the memory.
     client.samples(10);
+}
+
+/// The first batches of the processor, as they came.
+fn batches(url: &str, count: usize) -> Vec<Vec<u8>> {
+    let mut client = Native::connect(url);
+    client.subscribe("processor", json!({"from": "earliest"}));
+    std::iter::from_fn(|| Some(client.next()))
+        .filter_map(|incoming| match incoming {
+            Incoming::Batch(bytes) => Some(bytes),
+            _ => None,
+        })
+        .take(count)
+        .collect()
+}
+
+#[test]
+fn every_subscriber_gets_the_same_bytes() {
+    let up = up(&[]);
+    let first = batches(&up.url(), 30);
+    assert_eq!(first, batches(&up.url(), 30));
+    // And they are batches as a probe's own node made them: one sample each, for this stream is slow.
+    assert!(first.iter().all(|bytes| bytes[..2] == [1, 1] && bytes[44..46] == [1, 0]));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The page, from the binary.
 
+use crate::problem::Problem;
 use axum::{
     http::{HeaderValue, StatusCode, Uri, header},
     response::{IntoResponse, Response},
@@ -34,7 +35,8 @@ pub async fn harden(mut response: Response) -> Response {
 
 fn file(path: &str) -> Response {
     let Some(file) = Page::get(path) else {
-        return (StatusCode::NOT_FOUND, "there is nothing here; the page is at /").into_response();
+        let detail = format!("there is nothing at /{path}; the page is at /, the API at /openapi.json");
+        return Problem::new(StatusCode::NOT_FOUND, "not_found", detail).into_response();
     };
     // Names under assets/ carry a hash of their content; everything else may change with the next version.
     let caching =

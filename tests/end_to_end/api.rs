@@ -1,0 +1,76 @@
+//! What the HTTP API says of itself, and what every answer of the server carries.
+
+use crate::harness::{Oasis, PATIENCE, get, ledger};
+use serde_json::Value;
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+};
+
+/// Status line and headers, in lower case, and the body.
+fn raw(dac: &Oasis, request_line: &str, headers: &str) -> (String, String) {
+    let mut stream = TcpStream::connect(dac.listen()).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    write!(stream, "{request_line} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{headers}\r\n", dac.listen())
+        .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    (head.to_lowercase(), body.to_owned())
+}
+
+#[test]
+fn every_path_of_the_openapi_document_answers() {
+    let up = Oasis::up(&["--name", "plant", "--probe", "processor@20"]);
+    ledger(&up, "plant", "processor", "a sample", |ledger| ledger["received"] != 0);
+    let document = get(&up, "/openapi.json");
+    assert!(document["openapi"].as_str().unwrap().starts_with("3.1"), "{}", document["openapi"]);
+    let id = get(&up, "/api/v1/instances")["instances"][0]["id"].to_string();
+    let paths = document["paths"].as_object().unwrap();
+    for wanted in [
+        "/healthz",
+        "/api/v1/nodes",
+        "/api/v1/instances",
+        "/api/v1/instances/{id}",
+        "/api/v1/ledger",
+        "/api/v1/commands",
+    ] {
+        assert!(paths[wanted]["get"].is_object(), "{wanted}");
+    }
+    for path in paths.keys() {
+        assert!(get(&up, &path.replace("{id}", &id)).is_object(), "{path}");
+    }
+    assert!(paths["/api/v1/commands"]["post"]["requestBody"].is_object());
+}
+
+#[test]
+fn what_is_not_there_is_a_problem_document() {
+    let dac = Oasis::dac(&[]);
+    for (path, status) in
+        [("/api/v1/instances/999", "404"), ("/api/v1/instances/first", "404"), ("/api/v1/nothing", "404")]
+    {
+        let (head, body) = raw(&dac, &format!("GET {path}"), "");
+        assert!(head.starts_with(&format!("http/1.1 {status}")), "{path}: {head}");
+        assert!(head.contains("content-type: application/problem+json"), "{path}: {head}");
+        let problem: Value = serde_json::from_str(&body).unwrap();
+        assert!(problem["title"].is_string() && problem["detail"].is_string(), "{problem}");
+    }
+}
+
+#[test]
+fn every_answer_is_hardened() {
+    let dac = Oasis::dac(&[]);
+    for path in ["/", "/api/v1/nodes", "/nothing"] {
+        let (head, _) = raw(&dac, &format!("GET {path}"), "");
+        assert!(head.contains("content-security-policy: default-src 'self'"), "{path}: {head}");
+        assert!(head.contains("x-content-type-options: nosniff"), "{path}: {head}");
+        assert!(!head.contains("access-control-allow-origin"), "{path}: {head}");
+    }
+}
+
+#[test]
+fn a_head_larger_than_any_client_needs_is_refused() {
+    let dac = Oasis::dac(&[]);
+    let (head, _) = raw(&dac, "GET /", &format!("X-Filler: {}\r\n", "x".repeat(600_000)));
+    assert!(head.starts_with("http/1.1 431"), "{head}");
+}

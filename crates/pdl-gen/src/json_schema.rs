@@ -4,7 +4,10 @@ use oasis_pdl::{
     Model,
     model::{self, Simple, Type},
 };
-use oasis_wire::schema::{Behaviour, EnumType, Enumerator, Metric, MetricType, ProbeType, StructType};
+use oasis_wire::schema::{
+    Behaviour, EnumType, Enumerator, Metric, MetricType, ProbeType, StructType, Threshold,
+};
+use serde_json::Number;
 
 /// The schema of a probe; none for an abstract one, which never sends samples.
 pub fn schema(model: &Model, probe: &model::Probe) -> Option<ProbeType> {
@@ -26,8 +29,29 @@ fn metrics(model: &Model, metrics: &[model::Metric]) -> Vec<Metric> {
         behaviour: metric.behaviour.map(behaviour),
         label: metric.label.clone(),
         enumeration: enumeration(model, &metric.kind),
+        min: metric.limits.min.and_then(number),
+        max: metric.limits.max.and_then(number),
+        warn: threshold(&metric.limits.warn),
+        alarm: threshold(&metric.limits.alarm),
     };
     metrics.iter().map(metric).collect()
+}
+
+/// JSON has no number for infinity and NaN; the model neither.
+fn number(number: model::Number) -> Option<Number> {
+    match number {
+        model::Number::Integer(value) => Number::from_i128(value),
+        model::Number::Real(value) => Number::from_f64(value),
+    }
+}
+
+fn threshold(of: &model::Threshold) -> Option<Threshold> {
+    let threshold = Threshold {
+        below: of.below.and_then(number),
+        above: of.above.and_then(number),
+        values: of.values.clone(),
+    };
+    (threshold != Threshold::default()).then_some(threshold)
 }
 
 /// The enum of a metric, or of the innermost elements of its vectors.

@@ -132,6 +132,42 @@ pub struct Metric {
     pub behaviour: Option<Behaviour>,
     /// Name for people.
     pub label: Option<String>,
+    /// Range, and what is worth a warning or an alarm.
+    pub limits: Limits,
+}
+
+/// `min(…)`, `max(…)`, `warn(…)` and `alarm(…)`.
+#[derive(Debug, Clone, Default)]
+pub struct Limits {
+    /// Least value.
+    pub min: Option<Number>,
+    /// Greatest value.
+    pub max: Option<Number>,
+    /// When to warn.
+    pub warn: Vec<Condition>,
+    /// When to raise an alarm.
+    pub alarm: Vec<Condition>,
+}
+
+/// What a value is held against.
+#[derive(Debug, Clone)]
+pub enum Condition {
+    /// `< 5`
+    Below(Number),
+    /// `> 80`
+    Above(Number),
+    /// `FAILED`: that value of an enum.
+    Is(Name),
+}
+
+impl Condition {
+    /// Where its number or name stands.
+    pub fn span(&self) -> Span {
+        match self {
+            Self::Below(number) | Self::Above(number) => number.span,
+            Self::Is(name) => name.span,
+        }
+    }
 }
 
 pub use crate::model::{Behaviour, Simple};

@@ -32,6 +32,10 @@ pub enum Code {
     UnknownUnit,
     NumberDoesNotFit,
     DuplicateValue,
+    LimitOnWrongType,
+    LimitsReversed,
+    LimitOutOfRange,
+    UnknownEnumerator,
 }
 
 impl Code {

@@ -4,6 +4,7 @@ use crate::{
     ast,
     diagnostic::{Code, Diagnostic},
     model::{Enum, Enumerator, Number},
+    number,
     source::Span,
 };
 use std::collections::HashMap;
@@ -24,12 +25,14 @@ pub fn resolve(scoped: String, declared: &ast::Enum, wrong: &mut Vec<Diagnostic>
         }
         let value = number(declared, enumerator, next, wrong);
         next = value.map(|value| value + 1);
-        let Some(value) = value else { continue };
-        if let Some((other, first)) = numbers.insert(value, (name.text.as_str(), name.span))
+        if let Some(value) = value
+            && let Some((other, first)) = numbers.insert(value, (name.text.as_str(), name.span))
             && other != name.text
         {
             wrong.push(duplicate(enumerator, other, first, value));
         }
+        // One whose number was refused is still known by its name.
+        let value = value.unwrap_or_default();
         enumerators.push(Enumerator { name: name.text.clone(), doc: enumerator.doc.clone(), value });
     }
     Enum { name: scoped, doc: declared.doc.clone(), base: declared.base, enumerators }
@@ -41,27 +44,17 @@ fn number(
     next: Option<i64>,
     wrong: &mut Vec<Diagnostic>,
 ) -> Option<i64> {
-    let (value, place) = match enumerator.value {
-        Some(number) => (number.value, number.span),
-        None => (Number::Integer(next?.into()), enumerator.name.span),
+    let number = match enumerator.value {
+        Some(number) => number,
+        None => ast::Number { value: Number::Integer(next?.into()), span: enumerator.name.span },
     };
-    let (least, greatest) = declared.base.integers()?;
-    match value {
-        Number::Integer(value) if (least..=greatest).contains(&value) => i64::try_from(value).ok(),
-        Number::Integer(value) => {
-            let base = declared.base.name();
-            let message = format!("{value} does not fit `{base}`");
-            let diagnostic =
-                Diagnostic::new(Code::NumberDoesNotFit, place, message, "too small or too large");
-            let help = "name a wider type behind the enum's name: `: int32`";
-            wrong.push(diagnostic.note(format!("`{base}` holds {least} to {greatest}")).help(help));
-            None
-        }
-        Number::Real(_) => {
-            let message = "an enumerator has a whole number";
-            wrong.push(Diagnostic::new(Code::NumberDoesNotFit, place, message, "not a whole number"));
-            None
-        }
+    if let Some(diagnostic) = number::misfit(number, declared.base) {
+        wrong.push(diagnostic.help("a wider type can stand behind the enum's name: `: int32`"));
+        return None;
+    }
+    match number.value {
+        Number::Integer(value) => i64::try_from(value).ok(),
+        Number::Real(_) => None,
     }
 }
 

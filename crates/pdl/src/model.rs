@@ -94,6 +94,32 @@ pub struct Metric {
     pub behaviour: Option<Behaviour>,
     /// Name for people.
     pub label: Option<String>,
+    /// Range, and what is worth a warning or an alarm; of each element if the metric is a vector.
+    pub limits: Limits,
+}
+
+/// The range of a metric, and what is worth a warning or an alarm.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Limits {
+    /// Least value.
+    pub min: Option<Number>,
+    /// Greatest value.
+    pub max: Option<Number>,
+    /// When to warn.
+    pub warn: Threshold,
+    /// When to raise an alarm.
+    pub alarm: Threshold,
+}
+
+/// Holds for a value that is below, or above, or one of these.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Threshold {
+    /// Less than this.
+    pub below: Option<Number>,
+    /// More than this.
+    pub above: Option<Number>,
+    /// One of these numbers of an enum.
+    pub values: Vec<i64>,
 }
 
 /// A type.
@@ -116,6 +142,24 @@ pub enum Number {
     Integer(i128),
     /// Any other; finite.
     Real(f64),
+}
+
+impl Number {
+    /// Whether it is less: exactly between integers.
+    pub fn is_less_than(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Integer(left), Self::Integer(right)) => left < right,
+            (left, right) => left.to_f64() < right.to_f64(),
+        }
+    }
+
+    /// The nearest `f64`.
+    pub fn to_f64(self) -> f64 {
+        match self {
+            Self::Integer(value) => value as f64,
+            Self::Real(value) => value,
+        }
+    }
 }
 
 /// The simple types.
@@ -169,6 +213,11 @@ impl Simple {
             Self::Real32 | Self::Real64 | Self::Boolean | Self::String => return None,
         };
         Some(bounds)
+    }
+
+    /// Whether its values are numbers.
+    pub fn is_number(self) -> bool {
+        !matches!(self, Self::Boolean | Self::String)
     }
 
     /// Its name in PDL.

@@ -3,8 +3,8 @@
 use crate::{
     ast::{self, Declaration, File},
     diagnostic::{Code, Diagnostic, nearest, with_article},
-    enums,
-    model::{Metric, Model, Probe, Struct, Type},
+    enums, limits,
+    model::{Enum, Metric, Model, Probe, Struct, Type},
     source::Span,
 };
 use std::{
@@ -37,7 +37,7 @@ impl Declared<'_> {
 
 /// Looks up everything in the files, which come in the order of inclusion.
 pub fn resolve<'a>(files: impl Iterator<Item = &'a File>, wrong: &mut Vec<Diagnostic>) -> Model {
-    let mut names = Names { table: BTreeMap::new(), order: Vec::new(), wrong };
+    let mut names = Names { table: BTreeMap::new(), order: Vec::new(), enums: HashMap::new(), wrong };
     for file in files {
         names.collect("", &file.declarations);
     }
@@ -49,6 +49,8 @@ struct Names<'a, 'w> {
     table: BTreeMap<String, (Declared<'a>, Span)>,
     /// Structs, enums and probes in declaration order.
     order: Vec<String>,
+    /// By scoped name, before anything that uses them.
+    enums: HashMap<String, Enum>,
     wrong: &'w mut Vec<Diagnostic>,
 }
 
@@ -94,6 +96,7 @@ impl<'a> Names<'a, '_> {
     fn model(mut self) -> Model {
         let mut model = Model::default();
         let mut flattened = HashMap::new();
+        self.number_enums();
         for scoped in self.order.clone() {
             match self.table[&scoped].0 {
                 Declared::Struct(declared) => {
@@ -102,13 +105,21 @@ impl<'a> Names<'a, '_> {
                     model.structs.push(Struct { name: scoped, doc: declared.doc.clone(), members });
                 }
                 Declared::Probe(probe) => model.probes.push(self.probe(&scoped, probe, &mut flattened)),
-                Declared::Enum(declared) => model.enums.push(enums::resolve(scoped, declared, self.wrong)),
-                Declared::Module => {}
+                Declared::Enum(_) | Declared::Module => {}
             }
         }
+        model.enums = self.order.iter().filter_map(|scoped| self.enums.remove(scoped)).collect();
         self.check_struct_cycles(&model);
         self.check_uuids(&model);
         model
+    }
+
+    fn number_enums(&mut self) {
+        for scoped in &self.order {
+            if let Declared::Enum(declared) = self.table[scoped].0 {
+                self.enums.insert(scoped.clone(), enums::resolve(scoped.clone(), declared, self.wrong));
+            }
+        }
     }
 
     fn probe(
@@ -173,9 +184,11 @@ impl<'a> Names<'a, '_> {
 
     fn metrics(&mut self, scope: &str, metrics: &[ast::Metric]) -> Vec<Metric> {
         let resolved = metrics.iter().filter_map(|metric| {
+            let kind = self.kind(scope, &metric.kind)?;
             Some(Metric {
                 name: metric.name.text.clone(),
-                kind: self.kind(scope, &metric.kind)?,
+                limits: limits::resolve(&metric.limits, &kind, &self.enums, self.wrong),
+                kind,
                 doc: metric.doc.clone(),
                 unit: metric.unit.clone(),
                 behaviour: metric.behaviour,

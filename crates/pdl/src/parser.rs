@@ -2,6 +2,7 @@
 
 mod attributes;
 mod enums;
+mod limits;
 mod number;
 
 use crate::{
@@ -337,7 +338,7 @@ impl Parser<'_> {
             return Ok(());
         }
         let attributes = self.attributes()?;
-        attributes.only(self, "metric", &["unit", "kind", "label"]);
+        attributes.only(self, "metric", &["unit", "kind", "label", "min", "max", "warn", "alarm"]);
         let mut kind = self.kind(0)?;
         loop {
             let name = self.name("the metric")?;
@@ -348,6 +349,7 @@ impl Parser<'_> {
                 unit: attributes.unit.clone(),
                 behaviour: attributes.behaviour,
                 label: attributes.label.clone(),
+                limits: attributes.limits.clone(),
             });
             if !self.eat(Token::Comma) {
                 break;

@@ -63,7 +63,7 @@ fn enum_is_still_a_name() {
 fn a_number_that_does_not_fit_is_one_error() {
     assert_eq!(told("enum E { A = 255, B, C };"), one("E0023", "256 does not fit `uint8`"));
     assert_eq!(told("enum E { A = -1, B };"), one("E0023", "-1 does not fit `uint8`"));
-    assert_eq!(told("enum E { A = 1.5, B };"), one("E0023", "an enumerator has a whole number"));
+    assert_eq!(told("enum E { A = 1.5, B };"), one("E0023", "`uint8` holds whole numbers only"));
     let huge = format!("enum E {{ A = 1{} }};", "0".repeat(400));
     assert_eq!(told(&huge), one("E0023", "this number is too large for any type"));
 }

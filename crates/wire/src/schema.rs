@@ -6,6 +6,7 @@
 use crate::value::MAX_DEPTH;
 use alloc::{string::String, vec::Vec};
 use serde::{Deserialize, Serialize};
+use serde_json::Number;
 use uuid::Uuid;
 
 /// A concrete probe type of the PDL, flattened: the metrics of its bases stand first, in declaration order.
@@ -47,6 +48,18 @@ pub struct Metric {
     /// What the numbers mean, when the type is an integer that carries an enum, or a vector of such.
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "enum")]
     pub enumeration: Option<EnumType>,
+    /// Least value. This and what follows is for each number of a vector.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min: Option<Number>,
+    /// Greatest value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<Number>,
+    /// When a value is worth a warning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warn: Option<Threshold>,
+    /// When a value is worth an alarm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alarm: Option<Threshold>,
 }
 
 impl Metric {
@@ -60,8 +73,26 @@ impl Metric {
             behaviour: None,
             label: None,
             enumeration: None,
+            min: None,
+            max: None,
+            warn: None,
+            alarm: None,
         }
     }
+}
+
+/// Passed by a value that is below, or above, or one of these.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Threshold {
+    /// Less than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub below: Option<Number>,
+    /// More than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub above: Option<Number>,
+    /// One of these numbers of the enum.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<i64>,
 }
 
 /// A PDL `enum`. On the wire its values are integers, so that a reader that does not know it has numbers.

@@ -74,6 +74,8 @@ pub mod plant {
             pub mode: super::Mode,
             /// `temperature` Unit: `Cel`.
             pub temperature: f32,
+            /// `counts`
+            pub counts: Vec<u64>,
             /// `trends`
             pub trends: Vec<super::Trend>,
             /// `drives`
@@ -84,10 +86,14 @@ pub mod plant {
         impl oasis_probe::Sample for Line {
             const NAME: &'static str = "Plant::Line7::Line";
             const UUID: &'static str = "0f3c7d52-9c7e-4a57-8a9f-62c1f1b8c7aa";
-            const SCHEMA: &'static str = "{\"name\":\"Plant::Line7::Line\",\"uuid\":\"0f3c7d52-9c7e-4a57-8a9f-62c1f1b8c7aa\",\"version\":\"1.2\",\"doc\":\"A line with its drives.\",\"metrics\":[{\"name\":\"mode\",\"type\":\"uint8\",\"doc\":\"What it does now.\",\"kind\":\"state\",\"label\":\"Mode\",\"enum\":{\"name\":\"Plant::Mode\",\"values\":[{\"name\":\"IDLE\",\"value\":0,\"doc\":\"Nothing moves.\"},{\"name\":\"RUNNING\",\"value\":5},{\"name\":\"NOT_WELL\",\"value\":6,\"doc\":\"It needs somebody.\"}]}},{\"name\":\"temperature\",\"type\":\"real32\",\"unit\":\"Cel\"},{\"name\":\"trends\",\"type\":{\"vector\":\"int16\"},\"enum\":{\"name\":\"Plant::Trend\",\"values\":[{\"name\":\"DOWN\",\"value\":-300},{\"name\":\"UP\",\"value\":300}]}},{\"name\":\"drives\",\"type\":{\"vector\":{\"struct\":{\"name\":\"Plant::Drive\",\"members\":[{\"name\":\"name\",\"type\":\"string\"},{\"name\":\"mode\",\"type\":\"uint8\",\"enum\":{\"name\":\"Plant::Mode\",\"values\":[{\"name\":\"IDLE\",\"value\":0,\"doc\":\"Nothing moves.\"},{\"name\":\"RUNNING\",\"value\":5},{\"name\":\"NOT_WELL\",\"value\":6,\"doc\":\"It needs somebody.\"}]}}]}}}},{\"name\":\"type\",\"type\":\"uint8\",\"enum\":{\"name\":\"Plant::Switch\",\"values\":[{\"name\":\"ON\",\"value\":0},{\"name\":\"On\",\"value\":1}]}}]}";
+            const SCHEMA: &'static str = "{\"name\":\"Plant::Line7::Line\",\"uuid\":\"0f3c7d52-9c7e-4a57-8a9f-62c1f1b8c7aa\",\"version\":\"1.2\",\"doc\":\"A line with its drives.\",\"metrics\":[{\"name\":\"mode\",\"type\":\"uint8\",\"doc\":\"What it does now.\",\"kind\":\"state\",\"label\":\"Mode\",\"enum\":{\"name\":\"Plant::Mode\",\"values\":[{\"name\":\"IDLE\",\"value\":0,\"doc\":\"Nothing moves.\"},{\"name\":\"RUNNING\",\"value\":5},{\"name\":\"NOT_WELL\",\"value\":6,\"doc\":\"It needs somebody.\"}]},\"alarm\":{\"values\":[6]}},{\"name\":\"temperature\",\"type\":\"real32\",\"unit\":\"Cel\",\"min\":-40,\"max\":150.5,\"warn\":{\"below\":5,\"above\":80},\"alarm\":{\"above\":100.0}},{\"name\":\"counts\",\"type\":{\"vector\":\"uint64\"},\"min\":0,\"max\":18446744073709551615},{\"name\":\"trends\",\"type\":{\"vector\":\"int16\"},\"enum\":{\"name\":\"Plant::Trend\",\"values\":[{\"name\":\"DOWN\",\"value\":-300},{\"name\":\"UP\",\"value\":300}]}},{\"name\":\"drives\",\"type\":{\"vector\":{\"struct\":{\"name\":\"Plant::Drive\",\"members\":[{\"name\":\"name\",\"type\":\"string\"},{\"name\":\"mode\",\"type\":\"uint8\",\"enum\":{\"name\":\"Plant::Mode\",\"values\":[{\"name\":\"IDLE\",\"value\":0,\"doc\":\"Nothing moves.\"},{\"name\":\"RUNNING\",\"value\":5},{\"name\":\"NOT_WELL\",\"value\":6,\"doc\":\"It needs somebody.\"}]}}]}}}},{\"name\":\"type\",\"type\":\"uint8\",\"enum\":{\"name\":\"Plant::Switch\",\"values\":[{\"name\":\"ON\",\"value\":0},{\"name\":\"On\",\"value\":1}]}}]}";
             fn write(&self, row: &mut oasis_probe::RowWriter<'_>) {
                 row.u8(u8::from(self.mode));
                 row.f32(self.temperature);
+                row.vector(self.counts.len());
+                for element in &self.counts {
+                    row.u64(*element);
+                }
                 row.vector(self.trends.len());
                 for element in &self.trends {
                     row.i16(i16::from(*element));

@@ -1,8 +1,8 @@
-//! `[uuid(…); version(1.1)]` before probes, `[unit("By"); kind(gauge)]` before metrics: in any order, none of them twice.
+//! `[uuid(…); version(1.1)]` before probes, `[unit("By"); warn(> 80)]` before metrics: in any order, none of them twice.
 
 use super::{Parsed, Parser};
 use crate::{
-    ast::Behaviour,
+    ast::{Behaviour, Limits},
     diagnostic::{Code, Diagnostic, nearest, with_article},
     lexer::Token,
     source::Span,
@@ -10,7 +10,7 @@ use crate::{
 };
 use uuid::Uuid;
 
-const KNOWN: [&str; 5] = ["uuid", "version", "unit", "kind", "label"];
+const KNOWN: [&str; 9] = ["uuid", "version", "unit", "kind", "label", "min", "max", "warn", "alarm"];
 
 /// What stood in the brackets.
 #[derive(Debug, Default)]
@@ -20,6 +20,7 @@ pub struct Attributes {
     pub unit: Option<String>,
     pub behaviour: Option<Behaviour>,
     pub label: Option<String>,
+    pub limits: Limits,
     /// Each attribute and where it stands.
     seen: Vec<(&'static str, Span)>,
     /// One of them could not be read, so nothing can be said to be missing.
@@ -93,6 +94,10 @@ impl Parser<'_> {
             "version" => attributes.version = Some(self.parenthesised(Self::version)?),
             "unit" => attributes.unit = Some(self.parenthesised(Self::unit)?),
             "label" => attributes.label = Some(self.parenthesised(Self::text)?),
+            "min" => attributes.limits.min = Some(self.parenthesised(Self::number)?),
+            "max" => attributes.limits.max = Some(self.parenthesised(Self::number)?),
+            "warn" => attributes.limits.warn = self.parenthesised(Self::conditions)?,
+            "alarm" => attributes.limits.alarm = self.parenthesised(Self::conditions)?,
             _ => attributes.behaviour = Some(self.parenthesised(Self::behaviour)?),
         }
         Ok(())

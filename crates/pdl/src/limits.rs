@@ -1,0 +1,149 @@
+//! `min`, `max`, `warn` and `alarm`, held against the type that they stand before. Those of a vector are for its elements.
+
+use crate::{
+    ast::{self, Condition},
+    diagnostic::{Code, Diagnostic, nearest},
+    model::{Enum, Limits, Simple, Threshold, Type},
+    number,
+    source::Span,
+};
+use std::collections::HashMap;
+
+/// Checks the limits of a metric of this type.
+pub fn resolve(
+    limits: &ast::Limits,
+    kind: &Type,
+    enums: &HashMap<String, Enum>,
+    wrong: &mut Vec<Diagnostic>,
+) -> Limits {
+    match kind {
+        Type::Vector(element) => resolve(limits, element, enums, wrong),
+        Type::Simple(simple) if simple.is_number() => numeric(limits, *simple, wrong),
+        Type::Enum(name) => enums.get(name).map(|of| enumerated(limits, of, wrong)).unwrap_or_default(),
+        Type::Simple(simple) => none(limits, simple.name(), wrong),
+        Type::Struct(name) => none(limits, name, wrong),
+    }
+}
+
+/// Those of a type that cannot have any.
+fn none(limits: &ast::Limits, name: &str, wrong: &mut Vec<Diagnostic>) -> Limits {
+    let range = limits.min.iter().chain(&limits.max).map(|number| number.span);
+    let first = range.chain(conditions(limits).map(Condition::span)).min_by_key(|span| span.start);
+    if let Some(place) = first {
+        let message = format!("`{name}` has no limits");
+        let note = "numbers can have `min`, `max`, `warn` and `alarm`, enums `warn` and `alarm`";
+        wrong.push(wrong_type(place, message, "not for this type").note(note));
+    }
+    Limits::default()
+}
+
+fn enumerated(limits: &ast::Limits, of: &Enum, wrong: &mut Vec<Diagnostic>) -> Limits {
+    for number in limits.min.iter().chain(&limits.max) {
+        let message = format!("`{}` is an enum, which has no range", of.name);
+        wrong.push(wrong_type(number.span, message, "not for an enum"));
+    }
+    let mut threshold = |conditions: &[Condition]| {
+        let values = conditions.iter().filter_map(|condition| match condition {
+            Condition::Is(name) => value(name, of, wrong),
+            Condition::Below(number) | Condition::Above(number) => {
+                let message = format!("`{}` is an enum: its limits are names", of.name);
+                let help = "list enumerators: `warn(DEGRADED, FAILED)`";
+                wrong.push(wrong_type(number.span, message, "not for an enum").help(help));
+                None
+            }
+        });
+        Threshold { values: values.collect(), ..Threshold::default() }
+    };
+    Limits { min: None, max: None, warn: threshold(&limits.warn), alarm: threshold(&limits.alarm) }
+}
+
+/// The number of an enumerator.
+fn value(name: &ast::Name, of: &Enum, wrong: &mut Vec<Diagnostic>) -> Option<i64> {
+    let found = of.enumerators.iter().find(|enumerator| enumerator.name == name.text);
+    if found.is_none() {
+        let message = format!("`{}` has no enumerator `{}`", of.name, name.text);
+        let mut diagnostic = Diagnostic::new(Code::UnknownEnumerator, name.span, message, "not one of them");
+        let names = of.enumerators.iter().map(|enumerator| enumerator.name.as_str());
+        diagnostic.help = nearest(&name.text, names).map(|known| format!("did you mean `{known}`?"));
+        wrong.push(diagnostic);
+    }
+    found.map(|enumerator| enumerator.value)
+}
+
+fn numeric(limits: &ast::Limits, simple: Simple, wrong: &mut Vec<Diagnostic>) -> Limits {
+    let mut fits = |number: &ast::Number| {
+        let misfit = number::misfit(*number, simple);
+        let fits = misfit.is_none();
+        wrong.extend(misfit);
+        fits
+    };
+    let (min, max) = (limits.min.filter(&mut fits), limits.max.filter(&mut fits));
+    let (warn, alarm) = (bounds(&limits.warn, &mut fits), bounds(&limits.alarm, &mut fits));
+    for condition in conditions(limits) {
+        if let Condition::Is(name) = condition {
+            let message = format!("`{}` is a number: its limits are numbers", simple.name());
+            let diagnostic = wrong_type(name.span, message, "not a limit of a number");
+            wrong.push(diagnostic.help("write `< 5` or `> 80`"));
+        }
+    }
+    check_order(warn, "`warn`", wrong);
+    check_order(alarm, "`alarm`", wrong);
+    // Nothing is inside a range that is the wrong way round.
+    if check_order((min, max), "the range", wrong) {
+        for limit in [warn.0, warn.1, alarm.0, alarm.1].into_iter().flatten() {
+            check_inside(limit, (min, max), wrong);
+        }
+    }
+    let value = |number: Option<ast::Number>| number.map(|number| number.value);
+    let threshold =
+        |(below, above): Bounds| Threshold { below: value(below), above: value(above), values: Vec::new() };
+    Limits { min: value(min), max: value(max), warn: threshold(warn), alarm: threshold(alarm) }
+}
+
+/// The lower and the upper one.
+type Bounds = (Option<ast::Number>, Option<ast::Number>);
+
+fn bounds(conditions: &[Condition], mut fits: impl FnMut(&ast::Number) -> bool) -> Bounds {
+    let mut bounds = (None, None);
+    for condition in conditions {
+        match condition {
+            Condition::Below(number) if fits(number) => bounds.0 = Some(*number),
+            Condition::Above(number) if fits(number) => bounds.1 = Some(*number),
+            _ => {}
+        }
+    }
+    bounds
+}
+
+/// A lower bound above the upper one leaves nothing between them.
+fn check_order(bounds: Bounds, what: &str, wrong: &mut Vec<Diagnostic>) -> bool {
+    if let (Some(lower), Some(upper)) = bounds
+        && upper.value.is_less_than(lower.value)
+    {
+        let message = format!("{what} has its lower bound above its upper one");
+        let diagnostic = Diagnostic::new(Code::LimitsReversed, upper.span, message, "the upper bound");
+        wrong.push(diagnostic.related(lower.span, "the lower bound"));
+        return false;
+    }
+    true
+}
+
+/// A limit that no value in the range can pass was meant for another range.
+fn check_inside(limit: ast::Number, (min, max): Bounds, wrong: &mut Vec<Diagnostic>) {
+    let passed = min
+        .filter(|min| limit.value.is_less_than(min.value))
+        .or(max.filter(|max| max.value.is_less_than(limit.value)));
+    if let Some(bound) = passed {
+        let message = "this limit is outside the metric's range";
+        let diagnostic = Diagnostic::new(Code::LimitOutOfRange, limit.span, message, "outside");
+        wrong.push(diagnostic.related(bound.span, "the range ends here"));
+    }
+}
+
+fn conditions(limits: &ast::Limits) -> impl Iterator<Item = &Condition> {
+    limits.warn.iter().chain(&limits.alarm)
+}
+
+fn wrong_type(place: Span, message: String, label: &str) -> Diagnostic {
+    Diagnostic::new(Code::LimitOnWrongType, place, message, label)
+}

@@ -1,0 +1,29 @@
+//! Whether a type can hold a number.
+
+use crate::{
+    ast,
+    diagnostic::{Code, Diagnostic},
+    model::{Number, Simple},
+};
+
+/// What is wrong with a number for values of this type. A real number is rounded to its type; only infinity is too far.
+pub fn misfit(number: ast::Number, simple: Simple) -> Option<Diagnostic> {
+    let name = simple.name();
+    let refused =
+        |message: String| Diagnostic::new(Code::NumberDoesNotFit, number.span, message, "does not fit");
+    let Some((least, greatest)) = simple.integers() else {
+        let is_finite = simple != Simple::Real32 || (number.value.to_f64() as f32).is_finite();
+        return (!is_finite).then(|| refused(format!("this number is too large for `{name}`")));
+    };
+    match number.value {
+        Number::Integer(value) if (least..=greatest).contains(&value) => None,
+        Number::Integer(value) => {
+            let note = format!("`{name}` holds {least} to {greatest}");
+            Some(refused(format!("{value} does not fit `{name}`")).note(note))
+        }
+        Number::Real(_) => {
+            let note = "write it without a point and without an exponent";
+            Some(refused(format!("`{name}` holds whole numbers only")).note(note))
+        }
+    }
+}

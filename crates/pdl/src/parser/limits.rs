@@ -1,0 +1,47 @@
+//! `(< 5, > 80)` and `(DEGRADED, FAILED)` behind `warn` and `alarm`.
+
+use super::{Parsed, Parser};
+use crate::{
+    ast::Condition,
+    diagnostic::{Code, Diagnostic},
+    lexer::Token,
+    source::Span,
+};
+use std::collections::HashMap;
+
+impl Parser<'_> {
+    /// At least one, none of them twice.
+    pub(super) fn conditions(&mut self) -> Parsed<Vec<Condition>> {
+        let mut conditions = Vec::new();
+        let mut seen: HashMap<String, Span> = HashMap::new();
+        loop {
+            // An operator, or an enumerator: what must not come again.
+            let span = self.span();
+            let text = self.slice(span).to_owned();
+            conditions.push(self.condition()?);
+            if let Some(first) = seen.insert(text.clone(), span) {
+                let message = format!("`{text}` stands twice");
+                let diagnostic = Diagnostic::new(Code::RepeatedAttribute, span, message, "again here");
+                self.report(diagnostic.related(first, "first here"));
+            }
+            if !self.eat(Token::Comma) {
+                return Ok(conditions);
+            }
+        }
+    }
+
+    fn condition(&mut self) -> Parsed<Condition> {
+        match self.peek() {
+            Token::AngleOpen => {
+                self.advance();
+                self.number().map(Condition::Below)
+            }
+            Token::AngleClose => {
+                self.advance();
+                self.number().map(Condition::Above)
+            }
+            Token::Name => self.name("an enumerator").map(Condition::Is),
+            _ => Err(self.unexpected("`<`, `>` or an enumerator")),
+        }
+    }
+}

@@ -1,7 +1,14 @@
 import { formatUnit } from '../format/unit.ts';
 import type { PerSecond } from '../stream/counters.ts';
 import { strings } from '../strings.ts';
-import { isStruct, isVector, type Metric, type MetricType, type Value } from '../wire/index.ts';
+import {
+  type EnumType,
+  isStruct,
+  isVector,
+  type Metric,
+  type MetricType,
+  type Value,
+} from '../wire/index.ts';
 import { RateNote, ScalarValue } from './scalar_value.tsx';
 
 /** More would bury the page; the count of the rest is shown. */
@@ -11,11 +18,14 @@ interface Props {
   readonly type: MetricType;
   readonly value: Value;
   readonly rate: PerSecond;
+  /** Of the numbers in vectors. */
+  readonly names: EnumType | undefined;
 }
 
 /** A vector or a struct: lists of plain values in a line, lists of structs as a table, a struct as names and values. */
-export function CompoundValue({ type, value, rate }: Props) {
-  if (typeof type === 'string' || !Array.isArray(value)) return <ScalarValue type={type} value={value} />;
+export function CompoundValue({ type, value, rate, names }: Props) {
+  if (typeof type === 'string' || !Array.isArray(value))
+    return <ScalarValue type={type} value={value} names={names} />;
   if (isStruct(type))
     return <StructValue members={type.struct.members} values={value} rates={ratesOf(rate)} />;
   if (!isVector(type)) return null;
@@ -24,17 +34,22 @@ export function CompoundValue({ type, value, rate }: Props) {
   return isStruct(element) ? (
     <StructTable members={element.struct.members} values={value} rates={ratesOf(rate)} />
   ) : (
-    <PlainList type={element} values={value} rates={ratesOf(rate)} />
+    <PlainList type={element} values={value} rates={ratesOf(rate)} names={names} />
   );
 }
 
-function PlainList(props: { type: MetricType; values: readonly Value[]; rates: readonly PerSecond[] }) {
-  const { type, values, rates } = props;
+function PlainList(props: {
+  type: MetricType;
+  values: readonly Value[];
+  rates: readonly PerSecond[];
+  names: EnumType | undefined;
+}) {
+  const { type, values, rates, names } = props;
   return (
     <ol class="plain-list">
       {values.slice(0, SHOWN).map((value, index) => (
         <li key={index}>
-          <CompoundValue type={type} value={value} rate={rates[index]} />
+          <CompoundValue type={type} value={value} rate={rates[index]} names={names} />
         </li>
       ))}
       <More count={values.length - SHOWN} />
@@ -99,10 +114,11 @@ function StructValue(props: {
 
 function MemberValue({ member, value, rate }: { member: Metric; value: Value | undefined; rate: PerSecond }) {
   if (value === undefined) return null;
-  if (typeof member.type === 'object') return <CompoundValue type={member.type} value={value} rate={rate} />;
+  if (typeof member.type === 'object')
+    return <CompoundValue type={member.type} value={value} rate={rate} names={member.enum} />;
   return (
     <>
-      <ScalarValue type={member.type} value={value} />
+      <ScalarValue type={member.type} value={value} names={member.enum} />
       {typeof rate === 'number' && (
         <span class="nested-rate">
           <RateNote metric={member} value={value} rate={rate} />

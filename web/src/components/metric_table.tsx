@@ -60,12 +60,14 @@ function Row({ metric, value, rate }: { metric: Metric; value: Value | undefined
       </th>
       {isCompound ? (
         <td class="compound" colSpan={3} data-testid="value">
-          {value !== undefined && <CompoundValue type={metric.type} value={value} rate={rate} />}
+          {value !== undefined && (
+            <CompoundValue type={metric.type} value={value} rate={rate} names={metric.enum} />
+          )}
         </td>
       ) : (
         <>
           <td class={metric.type === 'string' ? 'value value-text' : 'value'} data-testid="value">
-            {value !== undefined && <ScalarValue type={metric.type} value={value} />}
+            {value !== undefined && <ScalarValue type={metric.type} value={value} names={metric.enum} />}
           </td>
           <td class="unit">{formatUnit(metric.unit)}</td>
           <td class="note" data-testid="per-second">

@@ -2,9 +2,18 @@ import { formatRough, formatScalar } from '../format/number.ts';
 import { scaledBytes } from '../format/unit.ts';
 import type { PerSecond } from '../stream/counters.ts';
 import { strings } from '../strings.ts';
-import type { Metric, MetricType, Value } from '../wire/index.ts';
+import { type EnumType, enumeratorOf, type Metric, type MetricType, type Value } from '../wire/index.ts';
 
-export function ScalarValue({ type, value }: { type: MetricType; value: Value }) {
+interface Props {
+  readonly type: MetricType;
+  readonly value: Value;
+  readonly names: EnumType | undefined;
+}
+
+/** A number of an enum by its name; one that the enum does not know as the number. */
+export function ScalarValue({ type, value, names }: Props) {
+  const enumerator = enumeratorOf(names, value);
+  if (enumerator) return <span title={enumerator.doc ?? String(value)}>{enumerator.name}</span>;
   if (typeof value === 'boolean')
     return <span class={value ? 'truth is-true' : 'truth'}>{String(value)}</span>;
   if (typeof value === 'string') return <span title={value}>{value}</span>;

@@ -60,6 +60,41 @@ describe('times and units', () => {
       'req/s',
       '',
     ]);
+    const composed = [
+      'KiBy',
+      'MBy/s',
+      'm/s2',
+      'kg.m2.s-3',
+      '/min',
+      '10*3/uL',
+      'kOhm',
+      'us',
+      'Cel/min',
+      '%',
+      '1',
+    ];
+    expect(composed.map(formatUnit)).toEqual([
+      'KiB',
+      'MB/s',
+      'm/s²',
+      'kg·m²·s⁻³',
+      '1/min',
+      '10³/µL',
+      'kΩ',
+      'µs',
+      '°C/min',
+      '%',
+      '',
+    ]);
+    expect(['[in_i]', '[degF]', '[psi]', 'kg{wet}', '{a.b/c}/s', 'dB[mW]', '100/s'].map(formatUnit)).toEqual([
+      'in',
+      '°F',
+      'psi',
+      'kg wet',
+      'a.b/c/s',
+      'dB[mW]',
+      '100/s',
+    ]);
     expect(scaledBytes(24_684_084, 'KiBy')).toBe('23.5 GiB');
     expect(scaledBytes(5, 'KiBy')).toBeUndefined();
     expect(scaledBytes(5e9, 'Hz')).toBeUndefined();

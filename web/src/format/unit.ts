@@ -1,26 +1,47 @@
-/** UCUM units as people write them; what is not in the table stays as it is. */
-const KNOWN = new Map([
+/** UCUM symbols as people write them, without their prefix; what is not in the table stays as it is. */
+const SYMBOLS = new Map([
   ['By', 'B'],
-  ['kBy', 'kB'],
-  ['KiBy', 'KiB'],
-  ['MBy', 'MB'],
-  ['MiBy', 'MiB'],
-  ['GBy', 'GB'],
-  ['GiBy', 'GiB'],
-  ['bit', 'bit'],
   ['Cel', '°C'],
   ['deg', '°'],
-  ['us', 'µs'],
   ['Ohm', 'Ω'],
-  ['1', ''],
+  ["'", '′'],
+  ["''", '″'],
 ]);
+const PREFIX = /^(?:[KMGT]i|da|[YZEPTGMkhdcmunpfazy])/;
+const RAISED = new Map([...'0123456789+-'].map((digit, index) => [digit, '⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻'.charAt(index)]));
 
+/** `KiBy/s` as `KiB/s`, `m/s2` as `m/s²`, `{packet}` as `packet`. */
 export function formatUnit(unit: string | undefined): string {
-  if (!unit) return '';
-  const known = KNOWN.get(unit);
+  if (!unit || unit === '1') return '';
+  const readable = unit.replace(/\{[^}]*\}|[./]|[^./{}]+/g, (part, at: number) => {
+    if (part === '/') return part;
+    if (part === '.') return '·';
+    if (!part.startsWith('{')) return formatFactor(part);
+    // Annotations such as {jiffy} say what is counted.
+    const isFirst = at === 0 || './'.includes(unit.charAt(at - 1));
+    return (isFirst ? '' : ' ') + part.slice(1, -1);
+  });
+  return readable.startsWith('/') ? `1${readable}` : readable;
+}
+
+function formatFactor(factor: string): string {
+  const [, symbol = factor, exponent = ''] = /^(.*?\D)([+-]?\d+)$/.exec(factor) ?? [];
+  const raised = Array.from(exponent, (digit) => RAISED.get(digit)).join('');
+  return formatSymbol(symbol) + raised;
+}
+
+function formatSymbol(symbol: string): string {
+  const known = SYMBOLS.get(symbol);
   if (known !== undefined) return known;
-  // Annotations such as {jiffy} say what is counted.
-  return unit.replace(/\{([^}]*)\}/g, '$1');
+  if (symbol === '10*' || symbol === '10^') return '10';
+  // [in_i] is the international inch, dB[W] a level over a watt.
+  if (symbol.startsWith('[')) return symbol.slice(1, -1).replace(/_.*$/, '').replace(/^deg/, '°');
+  const prefix = PREFIX.exec(symbol)?.[0] ?? '';
+  const rest = symbol.slice(prefix.length);
+  const shown = SYMBOLS.get(rest);
+  // Of the symbols that stay as they are, none but the atomic mass begins with `u`.
+  if (shown === undefined) return symbol.replace(/^u(?=.)/, 'µ');
+  return (prefix === 'u' ? 'µ' : prefix) + shown;
 }
 
 const BYTES = new Map([

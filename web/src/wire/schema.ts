@@ -1,5 +1,7 @@
 /** The schema that travels with registration (docs/reference/schema.md). */
 
+import { type Meaning, parseMeaning } from './meaning.ts';
+
 export type IntegerType = 'int8' | 'int16' | 'int32' | 'int64' | 'uint8' | 'uint16' | 'uint32' | 'uint64';
 export type RealType = 'real32' | 'real64';
 export type ScalarType = IntegerType | RealType | 'boolean' | 'string';
@@ -11,7 +13,7 @@ export interface StructType {
 }
 export type MetricType = ScalarType | VectorType | StructType;
 
-export interface Metric {
+export interface Metric extends Meaning {
   readonly name: string;
   readonly type: MetricType;
   readonly unit?: string;
@@ -104,6 +106,7 @@ function metrics(json: unknown, where: string, depth: number): Metric[] {
       name: text(metric.name, `${where}[${index}].name`),
       type: parseType(metric.type, `${where}[${index}].type`, depth),
       ...optional(metric, ['unit', 'kind', 'label', 'doc']),
+      ...parseMeaning(metric),
     };
   });
 }

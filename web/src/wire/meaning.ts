@@ -1,0 +1,79 @@
+/** What a metric's numbers mean: the names of an enum, a range, what is worth a warning or an alarm. */
+
+export interface Enumerator {
+  readonly name: string;
+  readonly value: number;
+  readonly doc?: string;
+}
+
+export interface EnumType {
+  readonly name: string;
+  readonly values: readonly Enumerator[];
+}
+
+/** Passed by a value that is below, or above, or one of these. */
+export interface Threshold {
+  readonly below?: number;
+  readonly above?: number;
+  readonly values?: readonly number[];
+}
+
+export interface Meaning {
+  readonly enum?: EnumType;
+  readonly min?: number;
+  readonly max?: number;
+  readonly warn?: Threshold;
+  readonly alarm?: Threshold;
+}
+
+/** What can be understood of it: a metric can be shown without. */
+export function parseMeaning(metric: Record<string, unknown>): Meaning {
+  return {
+    ...present('enum', parseEnum(metric.enum)),
+    ...present('min', finite(metric.min)),
+    ...present('max', finite(metric.max)),
+    ...present('warn', parseThreshold(metric.warn)),
+    ...present('alarm', parseThreshold(metric.alarm)),
+  };
+}
+
+/** The name of a number of an enum, if the enum knows it. */
+export function enumeratorOf(type: EnumType | undefined, value: unknown): Enumerator | undefined {
+  return type?.values.find((enumerator) => enumerator.value === value);
+}
+
+function parseEnum(json: unknown): EnumType | undefined {
+  if (!isRecord(json) || typeof json.name !== 'string' || !Array.isArray(json.values)) return undefined;
+  return { name: json.name, values: json.values.flatMap(parseEnumerator) };
+}
+
+function parseEnumerator(json: unknown): Enumerator[] {
+  if (!isRecord(json) || typeof json.name !== 'string') return [];
+  const value = finite(json.value);
+  if (value === undefined) return [];
+  return [{ name: json.name, value, ...(typeof json.doc === 'string' && { doc: json.doc }) }];
+}
+
+function parseThreshold(json: unknown): Threshold | undefined {
+  if (!isRecord(json)) return undefined;
+  const values = Array.isArray(json.values)
+    ? json.values.filter((value) => typeof value === 'number')
+    : undefined;
+  return {
+    ...present('below', finite(json.below)),
+    ...present('above', finite(json.above)),
+    ...present('values', values),
+  };
+}
+
+function present<K extends string, V>(key: K, value: V | undefined): { [key in K]?: V } {
+  return value === undefined ? {} : ({ [key]: value } as { [key in K]?: V });
+}
+
+function finite(json: unknown): number | undefined {
+  return typeof json === 'number' && Number.isFinite(json) ? json : undefined;
+}
+
+function isRecord(json: unknown): json is Record<string, unknown> {
+  return typeof json === 'object' && json !== null && !Array.isArray(json);
+}

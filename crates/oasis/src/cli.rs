@@ -1,8 +1,12 @@
 //! What can be typed.
 
 use crate::target::Target;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{
+    Args, Parser, Subcommand, ValueEnum,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
 use oasis_channel::Command;
+use oasis_pdl_gen::Language;
 use oasis_wire::quantity::Hertz;
 use std::path::PathBuf;
 
@@ -202,10 +206,44 @@ pub enum Pdl {
   oasis pdl check engine.pdl
   oasis pdl check -I include/ --message-format json engine.pdl")]
     Check(Check),
+    /// Make code for probes: one file a language, named after the first PDL file.
+    #[command(after_help = "Examples:
+  oasis pdl compile --lang cpp -o include/ engine.pdl            include/engine.hpp
+  oasis pdl compile --lang python,typescript -o gen/ engine.pdl  gen/engine.py and gen/engine.ts")]
+    Compile(Compile),
 }
 
 #[derive(Debug, Args)]
 pub struct Check {
+    #[command(flatten)]
+    pub input: Input,
+}
+
+#[derive(Debug, Args)]
+pub struct Compile {
+    /// Languages, with commas between them.
+    #[arg(long = "lang", value_name = "LANGUAGES", required = true, value_delimiter = ',', value_parser = language())]
+    pub languages: Vec<Language>,
+    /// Folder for the files; it is made if there is none. A file that would not change is not written.
+    #[arg(short, long, value_name = "DIR", default_value = ".")]
+    pub output: PathBuf,
+    #[command(flatten)]
+    pub input: Input,
+}
+
+fn language() -> impl TypedValueParser<Value = Language> {
+    PossibleValuesParser::new(Language::ALL.map(|(name, _)| name)).try_map(|wanted| {
+        Language::ALL
+            .into_iter()
+            .find(|(name, _)| *name == wanted)
+            .map(|(_, language)| language)
+            .ok_or(wanted)
+    })
+}
+
+/// What a verb reads, and how it tells what is wrong with it.
+#[derive(Debug, Args)]
+pub struct Input {
     /// PDL files.
     #[arg(required = true)]
     pub files: Vec<PathBuf>,

@@ -9,6 +9,13 @@ use oasis_wire::schema::{
 };
 use serde_json::Number;
 
+/// The schemas of all concrete probes as a JSON list, indented for people.
+pub fn generate(model: &Model) -> String {
+    let schemas: Vec<ProbeType> = model.probes.iter().filter_map(|probe| schema(model, probe)).collect();
+    // Schemas are made of texts, numbers and lists: nothing that JSON could refuse.
+    serde_json::to_string_pretty(&schemas).unwrap_or_default() + "\n"
+}
+
 /// The schema of a probe; none for an abstract one, which never sends samples.
 pub fn schema(model: &Model, probe: &model::Probe) -> Option<ProbeType> {
     Some(ProbeType {

@@ -2,4 +2,7 @@
 
 pub mod build;
 pub mod json_schema;
+mod language;
 pub mod rust;
+
+pub use language::Language;

@@ -1,0 +1,23 @@
+//! `oasis pdl check`
+
+use super::{counted, read};
+use crate::cli::{Check, MessageFormat};
+use std::process::ExitCode;
+
+pub fn run(arguments: &Check) -> ExitCode {
+    let report = read(&arguments.input);
+    if !report.is_ok() {
+        return ExitCode::FAILURE;
+    }
+    if matches!(arguments.input.message_format, MessageFormat::Human) {
+        let model = &report.model;
+        let concrete = model.probes.iter().filter(|probe| !probe.is_abstract);
+        println!(
+            "ok: {}, {}, {}",
+            counted(concrete.count(), "probe"),
+            counted(model.structs.len(), "struct"),
+            counted(model.enums.len(), "enum")
+        );
+    }
+    ExitCode::SUCCESS
+}

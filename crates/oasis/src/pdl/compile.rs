@@ -1,0 +1,26 @@
+//! `oasis pdl compile`
+
+use super::{read, replace::replace};
+use crate::cli::{Compile, MessageFormat};
+use anyhow::Context;
+use std::{fs, process::ExitCode};
+
+pub fn run(arguments: &Compile) -> anyhow::Result<ExitCode> {
+    let report = read(&arguments.input);
+    if !report.is_ok() {
+        return Ok(ExitCode::FAILURE);
+    }
+    let stem = arguments.input.files.first().and_then(|file| file.file_stem()).unwrap_or_default();
+    let names = arguments.input.files.iter().filter_map(|file| file.file_name());
+    let from = names.map(|name| name.to_string_lossy()).collect::<Vec<_>>().join(", ");
+    let output = &arguments.output;
+    fs::create_dir_all(output).with_context(|| format!("cannot make the folder {}", output.display()))?;
+    for language in &arguments.languages {
+        let path = output.join(language.file_name(&stem.to_string_lossy()));
+        replace(&path, &language.generate(&report.model, &from))?;
+        if matches!(arguments.input.message_format, MessageFormat::Human) {
+            println!("{}", path.display());
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

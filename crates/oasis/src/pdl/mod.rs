@@ -1,0 +1,44 @@
+//! `oasis pdl`: one file a verb.
+
+mod check;
+mod compile;
+mod replace;
+
+use crate::cli::{Input, MessageFormat, Pdl};
+use oasis_pdl::{Disk, Report};
+use std::{io::IsTerminal, process::ExitCode};
+
+/// Does what was asked; the exit status says whether the files are right.
+pub fn run(verb: Pdl) -> anyhow::Result<ExitCode> {
+    match verb {
+        Pdl::Check(arguments) => Ok(check::run(&arguments)),
+        Pdl::Compile(arguments) => compile::run(&arguments),
+    }
+}
+
+/// Reads the files and tells what is wrong with them.
+fn read(input: &Input) -> Report {
+    let report = oasis_pdl::compile(&input.files, &input.include, &Disk);
+    explain(&report, input.message_format);
+    report
+}
+
+fn explain(report: &Report, format: MessageFormat) {
+    match format {
+        MessageFormat::Json => {
+            for diagnostic in &report.diagnostics {
+                println!("{}", diagnostic.to_json(&report.sources));
+            }
+        }
+        MessageFormat::Human if report.is_ok() => {}
+        MessageFormat::Human => {
+            let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+            eprintln!("{}", report.render(colours));
+            eprintln!("\n{}", counted(report.diagnostics.len(), "error"));
+        }
+    }
+}
+
+fn counted(number: usize, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}

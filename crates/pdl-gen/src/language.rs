@@ -1,0 +1,34 @@
+//! What can be generated.
+
+use crate::{json_schema, rust};
+use oasis_pdl::Model;
+
+/// A target of `oasis pdl compile`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    /// The schemas that travel with registration.
+    Json,
+    /// For the crate `oasis-probe`.
+    Rust,
+}
+
+impl Language {
+    /// All of them, by the names they have on the command line.
+    pub const ALL: [(&'static str, Self); 2] = [("json", Self::Json), ("rust", Self::Rust)];
+
+    /// The file for all that PDL files declare: `engine.pdl` becomes `engine.rs`.
+    pub fn file_name(self, stem: &str) -> String {
+        match self {
+            Self::Json => format!("{stem}.json"),
+            Self::Rust => format!("{stem}.rs"),
+        }
+    }
+
+    /// What that file says. `from` names the PDL files in its first line.
+    pub fn generate(self, model: &Model, from: &str) -> String {
+        match self {
+            Self::Json => json_schema::generate(model),
+            Self::Rust => rust::generate(model, from),
+        }
+    }
+}

@@ -3,6 +3,7 @@
 //! Text becomes a [`Model`] in four steps, each a file: tokens (`lexer`), declarations ([`ast`], `parser`), files and includes
 //! ([`compile`]), names looked up (`names`). Nothing stops at the first error: a [`Report`] has all [`Diagnostic`]s and as much of
 //! the model as could be understood. The compiler opens files only through its [`Loader`].
+//! [`format`] lays a text out; it knows words, not what they mean.
 //!
 //! ```
 //! use std::{collections::HashMap, path::PathBuf};
@@ -18,6 +19,7 @@ pub mod ast;
 mod compile;
 mod diagnostic;
 mod enums;
+mod format;
 mod lexer;
 mod limits;
 pub mod model;
@@ -29,5 +31,6 @@ mod unit;
 
 pub use compile::{Report, compile};
 pub use diagnostic::{Code, Diagnostic};
+pub use format::format;
 pub use model::Model;
 pub use source::{Disk, FileId, Loader, Sources, Span};

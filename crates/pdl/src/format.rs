@@ -1,0 +1,42 @@
+//! One layout for every file. Words and comments stay what they are and where they are in order; only blanks and line breaks change.
+//!
+//! A file passes through four steps, each a file: words with the comments before them (`pieces`), how words stand beside each other on
+//! a line (`spacing`), which of them begin a line (`layout`), text (`writer`). All of them know tokens, not declarations: what
+//! the language gains is laid out like what it looks like.
+
+mod layout;
+mod pieces;
+mod spacing;
+mod writer;
+
+use crate::{
+    compile::Report,
+    lexer::lex,
+    model::Model,
+    parser,
+    source::{Sources, normalised},
+};
+use std::path::Path;
+
+/// Characters that a line may have, comments aside.
+const WIDTH: usize = 100;
+
+/// The text in its one layout. A file that the parser refuses is not laid out; the report says what is wrong with it.
+///
+/// Names are not looked up and includes not read: `path` only says where the text is from.
+///
+/// ```
+/// let laid_out = oasis_pdl::format("tank.pdl".as_ref(), "struct Tank{real64 level , limit;};").unwrap();
+/// assert_eq!(laid_out, "struct Tank {\n  real64 level, limit;\n};\n");
+/// ```
+pub fn format(path: &Path, text: &str) -> Result<String, Report> {
+    let mut sources = Sources::default();
+    let file = sources.add(normalised(path), text.to_owned());
+    let (_, diagnostics) = parser::parse(file, text);
+    if !diagnostics.is_empty() {
+        return Err(Report { model: Model::default(), diagnostics, sources });
+    }
+    let pieces = pieces::pieces(text, &lex(file, text).0);
+    let places = layout::layout(&pieces);
+    Ok(writer::write(&pieces, &places))
+}

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+
+namespace oasis {
+
+/// Bytes are not what they should be: what is wrong, and where.
+class DecodeError : public std::runtime_error {
+public:
+  enum class Kind {
+    /// The bytes end too early.
+    truncated,
+    /// Bytes are left behind the last value.
+    leftover,
+    /// A varint of more than 64 bits.
+    varint,
+    /// A boolean byte other than 0 and 1.
+    boolean,
+    /// Text that is not UTF-8.
+    text,
+    /// A CDR string without its NUL.
+    terminator,
+    /// A vector of more elements than there are bytes.
+    elements,
+    /// A number that its enum does not declare.
+    enumerator,
+    /// A packet that does not begin with `EISA`.
+    magic,
+    /// A packet of a version that is not known.
+    version,
+    /// A packet of another probe type.
+    probe,
+    /// Text that is no UUID.
+    uuid,
+  };
+
+  DecodeError(Kind kind, std::size_t offset, const std::string &what)
+      : std::runtime_error(what + " at offset " + std::to_string(offset)), kind_(kind),
+        offset_(offset) {}
+
+  Kind kind() const noexcept { return kind_; }
+
+  /// Counted from the first byte of the row or the packet.
+  std::size_t offset() const noexcept { return offset_; }
+
+private:
+  Kind kind_;
+  std::size_t offset_;
+};
+
+/// A value that no reader would take. What was written of it so far stays in the buffer.
+class EncodeError : public std::runtime_error {
+public:
+  enum class Kind {
+    /// Text that is not UTF-8.
+    text,
+    /// A text, a vector or a sample too long for the 32 bits of a length in CDR.
+    length,
+  };
+
+  EncodeError(Kind kind, const std::string &what) : std::runtime_error(what), kind_(kind) {}
+
+  Kind kind() const noexcept { return kind_; }
+
+private:
+  Kind kind_;
+};
+
+} // namespace oasis

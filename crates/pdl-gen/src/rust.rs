@@ -2,6 +2,8 @@
 
 mod enums;
 mod names;
+mod read;
+mod write;
 
 use crate::json_schema;
 use names::{ident, last, snake_case};
@@ -67,7 +69,7 @@ fn probe(model: &Model, probe: &Probe) -> Option<TokenStream> {
     let json = serde_json::to_string(&schema).ok()?;
     let (scoped, uuid) = (&probe.name, schema.uuid.to_string());
     let name = ident(last(scoped));
-    let body = body(model, &probe.metrics);
+    let (body, fields) = (write::body(model, &probe.metrics), read::fields(scoped, &probe.metrics));
     // A row writer that nothing is written to would be an unused variable.
     let row = if probe.metrics.is_empty() { ident("_row") } else { ident("row") };
     let declaration = declaration(scoped, probe.doc.as_deref(), &probe.metrics);
@@ -81,13 +83,18 @@ fn probe(model: &Model, probe: &Probe) -> Option<TokenStream> {
             fn write(&self, #row: &mut oasis_probe::RowWriter<'_>) {
                 #(#body)*
             }
+
+            fn read(#row: &mut oasis_probe::Reader<'_>) -> Result<Self, oasis_probe::Malformed> {
+                Ok(Self { #(#fields),* })
+            }
         }
     })
 }
 
 fn struct_(model: &Model, declared: &Struct) -> TokenStream {
     let name = ident(last(&declared.name));
-    let body = body(model, &declared.members);
+    let body = write::body(model, &declared.members);
+    let fields = read::fields(&declared.name, &declared.members);
     let row = if declared.members.is_empty() { ident("_row") } else { ident("row") };
     let declaration = declaration(&declared.name, declared.doc.as_deref(), &declared.members);
     quote! {
@@ -96,6 +103,11 @@ fn struct_(model: &Model, declared: &Struct) -> TokenStream {
             /// Writes the members in order.
             pub fn write(&self, #row: &mut oasis_probe::RowWriter<'_>) {
                 #(#body)*
+            }
+
+            /// Reads the members in order.
+            pub fn read(#row: &mut oasis_probe::Reader<'_>) -> Result<Self, oasis_probe::Malformed> {
+                Ok(Self { #(#fields),* })
             }
         }
     }
@@ -109,11 +121,23 @@ fn declaration(scoped: &str, doc: Option<&str>, metrics: &[Metric]) -> TokenStre
         let (name, kind) = (ident(&metric.name), rust_type(scoped, &metric.kind));
         quote! { #doc pub #name: #kind }
     });
+    let allow = allowed(last(scoped), metrics);
     quote! {
         #doc
+        #allow
         #[derive(Debug, Clone, Default, PartialEq)]
         pub struct #name { #(#fields),* }
     }
+}
+
+/// Names stay as the PDL writes them, also where Rust has other customs.
+fn allowed(name: &str, metrics: &[Metric]) -> Option<TokenStream> {
+    let is_upper = |character: char| character.is_ascii_uppercase();
+    let types = (!name.starts_with(is_upper) || name.contains('_')).then(|| quote! { non_camel_case_types });
+    let fields =
+        metrics.iter().any(|metric| metric.name.contains(is_upper)).then(|| quote! { non_snake_case });
+    let lints: Vec<TokenStream> = types.into_iter().chain(fields).collect();
+    (!lints.is_empty()).then(|| quote! { #[allow(#(#lints),*)] })
 }
 
 fn metric_doc(metric: &Metric) -> String {
@@ -127,52 +151,6 @@ fn metric_doc(metric: &Metric) -> String {
 fn docs(text: &str) -> TokenStream {
     let lines = text.lines().map(|line| format!(" {line}"));
     quote! { #(#[doc = #lines])* }
-}
-
-fn body(model: &Model, metrics: &[Metric]) -> impl Iterator<Item = TokenStream> {
-    metrics.iter().map(|metric| {
-        let name = ident(&metric.name);
-        write(model, &metric.kind, &quote! { self.#name }, false)
-    })
-}
-
-/// The statement that writes `value`, which is a place or, in a loop, a reference.
-fn write(model: &Model, kind: &Type, value: &TokenStream, reference: bool) -> TokenStream {
-    match kind {
-        Type::Simple(Simple::String) if reference => quote! { row.string(#value); },
-        Type::Simple(Simple::String) => quote! { row.string(&#value); },
-        Type::Simple(simple) => {
-            let (_, method) = rust_simple(*simple);
-            let method = ident(method);
-            if reference {
-                quote! { row.#method(*#value); }
-            } else {
-                quote! { row.#method(#value); }
-            }
-        }
-        Type::Enum(name) => {
-            let (base, method) = rust_simple(model.base_of(name));
-            let (base, method) = (ident(base), ident(method));
-            if reference {
-                quote! { row.#method(#base::from(*#value)); }
-            } else {
-                quote! { row.#method(#base::from(#value)); }
-            }
-        }
-        Type::Struct(_) => quote! { #value.write(row); },
-        Type::Vector(element) => {
-            let inner = write(model, element, &quote! { element }, true);
-            let each = if reference {
-                quote! { #value }
-            } else {
-                quote! { &#value }
-            };
-            quote! {
-                row.vector(#value.len());
-                for element in #each { #inner }
-            }
-        }
-    }
 }
 
 /// A type as written inside the module of `scoped`.

@@ -20,5 +20,10 @@ mod spool;
 pub use clock::now_ns;
 pub use node::{Node, NodeBuilder, NodeConfig, NodeError, Probe, host_name};
 pub use oasis_channel::tcp::TcpConnector;
-pub use oasis_wire::{quantity::Hertz, sample::Sample, value::RowWriter};
+pub use oasis_wire::{
+    quantity::Hertz,
+    reader::{Malformed, Reader},
+    sample::Sample,
+    value::RowWriter,
+};
 pub use ring::PushedProbe;

@@ -147,6 +147,7 @@ impl Drain {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use oasis_wire::reader::{Malformed, Reader};
 
     struct Number(u64);
     impl Sample for Number {
@@ -155,6 +156,9 @@ mod tests {
         const SCHEMA: &'static str = "{}";
         fn write(&self, row: &mut RowWriter<'_>) {
             row.u64(self.0);
+        }
+        fn read(row: &mut Reader<'_>) -> Result<Self, Malformed> {
+            row.array().map(u64::from_le_bytes).map(Self)
         }
     }
 

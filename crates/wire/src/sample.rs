@@ -1,9 +1,12 @@
 //! What generated probe code looks like to a node.
 
-use crate::value::RowWriter;
+use crate::{
+    reader::{Malformed, Reader},
+    value::RowWriter,
+};
 
 /// One sample of a probe type, generated from PDL.
-pub trait Sample: Send + 'static {
+pub trait Sample: Sized + Send + 'static {
     /// Scoped PDL name.
     const NAME: &'static str;
     /// The type's UUID.
@@ -13,4 +16,10 @@ pub trait Sample: Send + 'static {
 
     /// Writes the metrics in order.
     fn write(&self, row: &mut RowWriter<'_>);
+
+    /// Reads the metrics in order.
+    ///
+    /// # Errors
+    /// What [`Reader`] finds malformed; a number that an enum does not declare is out of [`Malformed::Range`].
+    fn read(row: &mut Reader<'_>) -> Result<Self, Malformed>;
 }

@@ -16,10 +16,14 @@ pub fn declaration(declared: &Enum) -> TokenStream {
     let base = ident(rust_simple(declared.base).0);
     let (allow, names) = variants(declared);
     let mut default = Some(quote! { #[default] });
-    let variants = declared.enumerators.iter().zip(names).map(|(value, name)| {
+    let variants = declared.enumerators.iter().zip(&names).map(|(value, name)| {
         let doc = docs(value.doc.as_deref().unwrap_or(&format!("`{}`", value.name)));
-        let (name, number, default) = (ident(&name), Literal::i64_unsuffixed(value.value), default.take());
+        let (name, number, default) = (ident(name), Literal::i64_unsuffixed(value.value), default.take());
         quote! { #doc #default #name = #number }
+    });
+    let arms = declared.enumerators.iter().zip(&names).map(|(value, name)| {
+        let (name, number) = (ident(name), Literal::i64_unsuffixed(value.value));
+        quote! { #number => Ok(Self::#name) }
     });
     quote! {
         #doc
@@ -31,6 +35,27 @@ pub fn declaration(declared: &Enum) -> TokenStream {
         impl From<#name> for #base {
             fn from(value: #name) -> Self {
                 value as Self
+            }
+        }
+
+        impl TryFrom<#base> for #name {
+            /// A number that was not declared.
+            type Error = #base;
+
+            fn try_from(number: #base) -> Result<Self, #base> {
+                match number {
+                    #(#arms,)*
+                    undeclared => Err(undeclared),
+                }
+            }
+        }
+
+        impl #name {
+            /// Reads its number.
+            pub fn read(row: &mut oasis_probe::Reader<'_>) -> Result<Self, oasis_probe::Malformed> {
+                let at = row.at();
+                let number = row.array().map(#base::from_le_bytes)?;
+                Self::try_from(number).map_err(|_| oasis_probe::Malformed::Range { at })
             }
         }
     }

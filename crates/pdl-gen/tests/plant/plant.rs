@@ -19,6 +19,31 @@ pub mod plant {
             value as Self
         }
     }
+    impl TryFrom<u8> for Mode {
+        /// A number that was not declared.
+        type Error = u8;
+        fn try_from(number: u8) -> Result<Self, u8> {
+            match number {
+                0 => Ok(Self::Idle),
+                5 => Ok(Self::Running),
+                6 => Ok(Self::NotWell),
+                undeclared => Err(undeclared),
+            }
+        }
+    }
+    impl Mode {
+        /// Reads its number.
+        pub fn read(
+            row: &mut oasis_probe::Reader<'_>,
+        ) -> Result<Self, oasis_probe::Malformed> {
+            let at = row.at();
+            let number = row.array().map(u8::from_le_bytes)?;
+            Self::try_from(number)
+                .map_err(|_| oasis_probe::Malformed::Range {
+                    at,
+                })
+        }
+    }
     /// `Plant::Trend`
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
     #[repr(i16)]
@@ -32,6 +57,30 @@ pub mod plant {
     impl From<Trend> for i16 {
         fn from(value: Trend) -> Self {
             value as Self
+        }
+    }
+    impl TryFrom<i16> for Trend {
+        /// A number that was not declared.
+        type Error = i16;
+        fn try_from(number: i16) -> Result<Self, i16> {
+            match number {
+                -300 => Ok(Self::Down),
+                300 => Ok(Self::Up),
+                undeclared => Err(undeclared),
+            }
+        }
+    }
+    impl Trend {
+        /// Reads its number.
+        pub fn read(
+            row: &mut oasis_probe::Reader<'_>,
+        ) -> Result<Self, oasis_probe::Malformed> {
+            let at = row.at();
+            let number = row.array().map(i16::from_le_bytes)?;
+            Self::try_from(number)
+                .map_err(|_| oasis_probe::Malformed::Range {
+                    at,
+                })
         }
     }
     /// `Plant::Switch`
@@ -50,6 +99,30 @@ pub mod plant {
             value as Self
         }
     }
+    impl TryFrom<u8> for Switch {
+        /// A number that was not declared.
+        type Error = u8;
+        fn try_from(number: u8) -> Result<Self, u8> {
+            match number {
+                0 => Ok(Self::ON),
+                1 => Ok(Self::On),
+                undeclared => Err(undeclared),
+            }
+        }
+    }
+    impl Switch {
+        /// Reads its number.
+        pub fn read(
+            row: &mut oasis_probe::Reader<'_>,
+        ) -> Result<Self, oasis_probe::Malformed> {
+            let at = row.at();
+            let number = row.array().map(u8::from_le_bytes)?;
+            Self::try_from(number)
+                .map_err(|_| oasis_probe::Malformed::Range {
+                    at,
+                })
+        }
+    }
     /// One drive.
     #[derive(Debug, Clone, Default, PartialEq)]
     pub struct Drive {
@@ -63,6 +136,15 @@ pub mod plant {
         pub fn write(&self, row: &mut oasis_probe::RowWriter<'_>) {
             row.string(&self.name);
             row.u8(u8::from(self.mode));
+        }
+        /// Reads the members in order.
+        pub fn read(
+            row: &mut oasis_probe::Reader<'_>,
+        ) -> Result<Self, oasis_probe::Malformed> {
+            Ok(Self {
+                name: row.string().map(str::to_owned)?,
+                mode: Mode::read(row)?,
+            })
         }
     }
     /// PDL module `line7`.
@@ -103,6 +185,24 @@ pub mod plant {
                     element.write(row);
                 }
                 row.u8(u8::from(self.r#type));
+            }
+            fn read(
+                row: &mut oasis_probe::Reader<'_>,
+            ) -> Result<Self, oasis_probe::Malformed> {
+                Ok(Self {
+                    mode: super::Mode::read(row)?,
+                    temperature: row.array().map(f32::from_le_bytes)?,
+                    counts: (0..row.count()?)
+                        .map(|_| row.array().map(u64::from_le_bytes))
+                        .collect::<Result<_, _>>()?,
+                    trends: (0..row.count()?)
+                        .map(|_| super::Trend::read(row))
+                        .collect::<Result<_, _>>()?,
+                    drives: (0..row.count()?)
+                        .map(|_| super::Drive::read(row))
+                        .collect::<Result<_, _>>()?,
+                    r#type: super::Switch::read(row)?,
+                })
             }
         }
     }

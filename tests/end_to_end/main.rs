@@ -9,4 +9,5 @@ mod eisa_client;
 mod harness;
 mod malformed;
 mod native_client;
+mod pdl_tools;
 mod two_processes;

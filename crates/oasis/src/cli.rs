@@ -211,6 +211,12 @@ pub enum Pdl {
   oasis pdl compile --lang cpp -o include/ engine.pdl            include/engine.hpp
   oasis pdl compile --lang python,typescript -o gen/ engine.pdl  gen/engine.py and gen/engine.ts")]
     Compile(Compile),
+    /// Lay files out in the one way that all PDL files share, and name those that changed.
+    #[command(after_help = "Examples:
+  oasis pdl fmt *.pdl
+  oasis pdl fmt --check *.pdl                show what would change, for CI: status 1 if anything would
+  oasis pdl fmt - < engine.pdl               from standard input to standard output, for editors")]
+    Fmt(Fmt),
 }
 
 #[derive(Debug, Args)]
@@ -229,6 +235,16 @@ pub struct Compile {
     pub output: PathBuf,
     #[command(flatten)]
     pub input: Input,
+}
+
+#[derive(Debug, Args)]
+pub struct Fmt {
+    /// PDL files, or - for standard input and output.
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Change nothing and show what would change.
+    #[arg(long)]
+    pub check: bool,
 }
 
 fn language() -> impl TypedValueParser<Value = Language> {

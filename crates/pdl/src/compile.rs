@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 const MAX_INCLUDES: usize = 64;
 
 /// What came of a compilation.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Report {
     /// All that was declared, as far as it could be understood.
     pub model: Model,
@@ -76,15 +76,7 @@ impl Compilation<'_> {
         }
         match self.loader.load(&path) {
             Ok(text) => self.file(path, text),
-            Err(error) => self.wrong.push(Diagnostic {
-                code: Code::UnreadableFile,
-                message: format!("cannot read {}: {error}", path.display()),
-                place: None,
-                label: String::new(),
-                related: Vec::new(),
-                note: None,
-                help: None,
-            }),
+            Err(error) => self.wrong.push(Diagnostic::unreadable(&path, &error)),
         }
     }
 

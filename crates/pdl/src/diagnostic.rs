@@ -3,6 +3,7 @@
 use crate::source::{Sources, Span};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use serde_json::json;
+use std::{io, path::Path};
 
 /// Every diagnostic's stable code; `docs/reference/pdl-errors.md` has an example of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -71,6 +72,19 @@ impl Diagnostic {
             message: message.into(),
             place: Some(place),
             label: label.into(),
+            related: Vec::new(),
+            note: None,
+            help: None,
+        }
+    }
+
+    /// A file that could not be read has no place in any text.
+    pub fn unreadable(path: &Path, error: &io::Error) -> Self {
+        Self {
+            code: Code::UnreadableFile,
+            message: format!("cannot read {}: {error}", path.display()),
+            place: None,
+            label: String::new(),
             related: Vec::new(),
             note: None,
             help: None,

@@ -12,7 +12,6 @@ mod writer;
 use crate::{
     compile::Report,
     lexer::lex,
-    model::Model,
     parser,
     source::{Sources, normalised},
 };
@@ -34,7 +33,7 @@ pub fn format(path: &Path, text: &str) -> Result<String, Report> {
     let file = sources.add(normalised(path), text.to_owned());
     let (_, diagnostics) = parser::parse(file, text);
     if !diagnostics.is_empty() {
-        return Err(Report { model: Model::default(), diagnostics, sources });
+        return Err(Report { diagnostics, sources, ..Report::default() });
     }
     let pieces = pieces::pieces(text, &lex(file, text).0);
     let places = layout::layout(&pieces);

@@ -2,6 +2,7 @@
 
 mod check;
 mod compile;
+mod fmt;
 mod replace;
 
 use crate::cli::{Input, MessageFormat, Pdl};
@@ -13,6 +14,7 @@ pub fn run(verb: Pdl) -> anyhow::Result<ExitCode> {
     match verb {
         Pdl::Check(arguments) => Ok(check::run(&arguments)),
         Pdl::Compile(arguments) => compile::run(&arguments),
+        Pdl::Fmt(arguments) => fmt::run(&arguments),
     }
 }
 

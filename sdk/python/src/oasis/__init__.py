@@ -1,0 +1,29 @@
+"""What Python code generated from OASIS probe definitions (PDL) needs to write and read samples.
+
+A generated probe class is a `Probe`: it writes itself to a `Writer` and reads itself from a `Reader`. `RowWriter` and
+`RowReader` make packed rows, which is how samples lie inside a node; `CdrWriter` and `CdrReader` make the Common Data
+Representation, which is how they lie in an EISA packet (`oasis.eisa`).
+"""
+
+from oasis.cdr import ByteOrder, CdrReader, CdrWriter
+from oasis.errors import DecodeError, EncodeError, Fault, OasisError
+from oasis.probe import Probe, Struct
+from oasis.reader import Reader
+from oasis.row import RowReader, RowWriter
+from oasis.writer import Writer
+
+__all__ = [
+    "ByteOrder",
+    "CdrReader",
+    "CdrWriter",
+    "DecodeError",
+    "EncodeError",
+    "Fault",
+    "OasisError",
+    "Probe",
+    "Reader",
+    "RowReader",
+    "RowWriter",
+    "Struct",
+    "Writer",
+]

@@ -8,12 +8,13 @@ use oasis_wire::{
     value::RowWriter,
 };
 use std::{
+    io,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 /// Something the node calls to get one sample.
-pub type SampleFn = Box<dyn FnMut(&mut RowWriter<'_>) -> Result<(), String> + Send>;
+pub type SampleFn = Box<dyn FnMut(&mut RowWriter<'_>) -> io::Result<()> + Send>;
 
 /// Where samples come from.
 pub enum Source {

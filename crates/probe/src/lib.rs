@@ -24,6 +24,7 @@ pub use oasis_wire::{
     quantity::Hertz,
     reader::{Malformed, Reader},
     sample::Sample,
+    schema::ProbeType,
     value::RowWriter,
 };
-pub use ring::PushedProbe;
+pub use ring::{PushedProbe, RowProbe};

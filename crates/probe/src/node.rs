@@ -4,7 +4,7 @@ use crate::{
     collector::{self, Order},
     instance::{Batching, Instance, Source},
     outbox::Outbox,
-    ring::{self, PushedProbe},
+    ring::{self, PushedProbe, RowProbe},
     schedule::Schedule,
     shipper::{self, Announcement},
 };
@@ -66,7 +66,7 @@ pub enum NodeError {
     #[error("the schema of probe type {name} cannot be used: {problem}")]
     Schema {
         /// PDL name.
-        name: &'static str,
+        name: String,
         /// What is wrong.
         problem: String,
     },
@@ -106,15 +106,24 @@ impl NodeBuilder {
         hertz: Hertz,
         mut probe: P,
     ) -> Result<&mut Self, NodeError> {
-        let sample = move |row: &mut RowWriter<'_>| {
-            probe.sample().map(|sample| sample.write(row)).map_err(|error| error.to_string())
-        };
+        let sample = move |row: &mut RowWriter<'_>| probe.sample().map(|sample| sample.write(row));
+        self.periodic_rows(name, probe_type::<P::Sample>()?, hertz, sample)
+    }
+
+    /// As [`NodeBuilder::periodic`], for a probe type known only at run time: `sample` writes the row.
+    pub fn periodic_rows(
+        &mut self,
+        name: impl Into<String>,
+        probe_type: ProbeType,
+        hertz: Hertz,
+        sample: impl FnMut(&mut RowWriter<'_>) -> io::Result<()> + Send + 'static,
+    ) -> Result<&mut Self, NodeError> {
         let source = Source::Periodic {
             sample: Box::new(sample),
             hertz,
             schedule: Schedule::new(hertz, Instant::now()),
         };
-        self.add::<P::Sample>(name.into(), source, ProbeKind::Periodic)?;
+        self.add(name.into(), probe_type, source, ProbeKind::Periodic)?;
         Ok(self)
     }
 
@@ -124,8 +133,18 @@ impl NodeBuilder {
         name: impl Into<String>,
         ring_bytes: usize,
     ) -> Result<PushedProbe<S>, NodeError> {
-        let (probe, drain) = ring::ring::<S>(ring_bytes);
-        self.add::<S>(name.into(), Source::Pushed(drain), ProbeKind::Pushed)?;
+        self.pushed_rows(name, probe_type::<S>()?, ring_bytes).map(PushedProbe::new)
+    }
+
+    /// As [`NodeBuilder::pushed`], for a probe type known only at run time.
+    pub fn pushed_rows(
+        &mut self,
+        name: impl Into<String>,
+        probe_type: ProbeType,
+        ring_bytes: usize,
+    ) -> Result<RowProbe, NodeError> {
+        let (probe, drain) = ring::ring(ring_bytes);
+        self.add(name.into(), probe_type, Source::Pushed(drain), ProbeKind::Pushed)?;
         Ok(probe)
     }
 
@@ -149,14 +168,20 @@ impl NodeBuilder {
         Ok(Node { orders, outbox, collector: Some(collector), shipper: Some(shipper) })
     }
 
-    fn add<S: Sample>(&mut self, name: String, source: Source, kind: ProbeKind) -> Result<(), NodeError> {
+    fn add(
+        &mut self,
+        name: String,
+        probe_type: ProbeType,
+        source: Source,
+        kind: ProbeKind,
+    ) -> Result<(), NodeError> {
         if self.announced.iter().any(|instance| instance.name == name) {
             return Err(NodeError::DuplicateInstance { node: self.name.clone(), instance: name });
         }
-        let problem = |problem: String| NodeError::Schema { name: S::NAME, problem };
-        let probe_type: ProbeType =
-            serde_json::from_str(S::SCHEMA).map_err(|error| problem(error.to_string()))?;
-        let encoder = Encoder::new(&probe_type).map_err(|error| problem(error.to_string()))?;
+        let encoder = Encoder::new(&probe_type).map_err(|error| NodeError::Schema {
+            name: probe_type.name.clone(),
+            problem: error.to_string(),
+        })?;
         let batching = Batching {
             samples: self.config.batch_samples.clamp(1, u16::MAX.into()),
             bytes: 512 * 1024,
@@ -216,6 +241,11 @@ impl Drop for Node {
         self.stop_collecting();
         self.outbox.with(|held| held.closing = true);
     }
+}
+
+fn probe_type<S: Sample>() -> Result<ProbeType, NodeError> {
+    serde_json::from_str(S::SCHEMA)
+        .map_err(|error| NodeError::Schema { name: S::NAME.into(), problem: error.to_string() })
 }
 
 /// The host's name as the kernel knows it.

@@ -41,11 +41,17 @@ impl Shared {
 /// The application's side: flushes samples. One thread at a time.
 #[derive(Debug)]
 pub struct PushedProbe<S> {
+    rows: RowProbe,
+    sample: PhantomData<fn(&S)>,
+}
+
+/// As [`PushedProbe`], for samples whose type is known only at run time, or in another language.
+#[derive(Debug)]
+pub struct RowProbe {
     ring: Producer<u8>,
     shared: Arc<Shared>,
     sequence: u64,
     record: Vec<u8>,
-    sample: PhantomData<fn(&S)>,
 }
 
 /// The node's side.
@@ -58,20 +64,20 @@ pub struct Drain {
 }
 
 /// A ring that holds `bytes` of samples: a row and 20 bytes each.
-pub fn ring<S: Sample>(bytes: usize) -> (PushedProbe<S>, Drain) {
+pub fn ring(bytes: usize) -> (RowProbe, Drain) {
     let (producer, consumer) = RingBuffer::new(bytes.max(64));
     let shared = Arc::new(Shared { taken: AtomicU64::new(0), enabled: AtomicBool::new(true) });
-    let probe = PushedProbe {
-        ring: producer,
-        shared: shared.clone(),
-        sequence: 0,
-        record: Vec::with_capacity(1024),
-        sample: PhantomData,
-    };
+    let probe =
+        RowProbe { ring: producer, shared: shared.clone(), sequence: 0, record: Vec::with_capacity(1024) };
     (probe, Drain { ring: consumer, record: Vec::new(), shared })
 }
 
 impl<S: Sample> PushedProbe<S> {
+    /// Samples of one type for `rows`.
+    pub(crate) fn new(rows: RowProbe) -> Self {
+        Self { rows, sample: PhantomData }
+    }
+
     /// Takes a sample now. Returns whether it found room; a sample that did not is counted and reported by the node.
     ///
     /// While the probe is disabled nothing is taken and the answer is `true`.
@@ -83,6 +89,14 @@ impl<S: Sample> PushedProbe<S> {
     /// As [`PushedProbe::flush`], with a time of the caller's own, in nanoseconds since 1970-01-01 UTC.
     #[inline]
     pub fn flush_at(&mut self, time: u64, sample: &S) -> bool {
+        self.rows.flush_at(time, |row| sample.write(row))
+    }
+}
+
+impl RowProbe {
+    /// As [`PushedProbe::flush_at`]; `write` writes the row. One that does not fit the schema is counted as dropped when the node sees it.
+    #[inline]
+    pub fn flush_at(&mut self, time: u64, write: impl FnOnce(&mut RowWriter<'_>)) -> bool {
         if !self.shared.enabled.load(Ordering::Relaxed) {
             return true;
         }
@@ -91,7 +105,7 @@ impl<S: Sample> PushedProbe<S> {
         self.record.extend_from_slice(&[0; 4]);
         self.record.extend_from_slice(&self.sequence.to_ne_bytes());
         self.record.extend_from_slice(&time.to_ne_bytes());
-        sample.write(&mut RowWriter::new(&mut self.record));
+        write(&mut RowWriter::new(&mut self.record));
         let length = self.record.len() as u32;
         self.record[..4].copy_from_slice(&length.to_ne_bytes());
         let pushed = self.push();
@@ -147,60 +161,51 @@ impl Drain {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use oasis_wire::reader::{Malformed, Reader};
 
-    struct Number(u64);
-    impl Sample for Number {
-        const NAME: &'static str = "Number";
-        const UUID: &'static str = "6f2f54b5-3a3e-4c9a-8d0c-0a5b1a8f4f10";
-        const SCHEMA: &'static str = "{}";
-        fn write(&self, row: &mut RowWriter<'_>) {
-            row.u64(self.0);
-        }
-        fn read(row: &mut Reader<'_>) -> Result<Self, Malformed> {
-            row.array().map(u64::from_le_bytes).map(Self)
+    impl RowProbe {
+        fn flush_number(&mut self, number: u64) -> bool {
+            self.flush_at(number, |row| row.u64(number))
         }
     }
 
     #[test]
     fn samples_come_out_in_order_with_their_numbers() {
-        let (mut probe, mut drain) = ring::<Number>(1_000);
+        let (mut probe, mut drain) = ring(1_000);
         assert!(drain.pop().is_none());
-        assert!(probe.flush_at(7, &Number(70)) && probe.flush_at(8, &Number(80)));
+        assert!(probe.flush_number(7) && probe.flush_number(8));
         let first = drain.pop().map(|record| (record.sequence, record.time, record.row.to_vec()));
-        assert_eq!(first, Some((1, 7, 70_u64.to_le_bytes().to_vec())));
+        assert_eq!(first, Some((1, 7, 7_u64.to_le_bytes().to_vec())));
         assert_eq!(drain.pop().map(|record| record.sequence), Some(2));
         assert!(drain.pop().is_none());
     }
 
     #[test]
     fn a_full_ring_drops_the_newest_and_leaves_a_hole_in_the_numbers() {
-        let (mut probe, mut drain) = ring::<Number>(64); // room for two records of 28 bytes
-        let pushed: Vec<bool> = (0..4).map(|value| probe.flush_at(0, &Number(value))).collect();
+        let (mut probe, mut drain) = ring(64); // room for two records of 28 bytes
+        let pushed: Vec<bool> = (0..4).map(|value| probe.flush_number(value)).collect();
         assert_eq!(pushed, [true, true, false, false]);
         assert_eq!((drain.pop().map(|r| r.sequence), drain.pop().map(|r| r.sequence)), (Some(1), Some(2)));
-        assert!(probe.flush_at(0, &Number(9)));
+        assert!(probe.flush_number(9));
         assert_eq!(drain.pop().map(|record| record.sequence), Some(5));
         assert_eq!(drain.shared.taken(), 5);
     }
 
     #[test]
     fn a_disabled_probe_takes_nothing() {
-        let (mut probe, mut drain) = ring::<Number>(64);
+        let (mut probe, mut drain) = ring(64);
         drain.shared.set_enabled(false);
-        assert!(probe.flush(&Number(1)));
+        assert!(probe.flush_number(1));
         assert!(drain.pop().is_none());
         drain.shared.set_enabled(true);
-        assert!(probe.flush(&Number(1)));
+        assert!(probe.flush_number(1));
         assert_eq!(drain.pop().map(|record| record.sequence), Some(1));
     }
 
     #[test]
     fn two_threads_lose_nothing_that_was_not_refused() {
-        let (mut probe, mut drain) = ring::<Number>(4_096);
-        let writer = std::thread::spawn(move || {
-            (0..50_000).filter(|&value| probe.flush_at(value, &Number(value))).count()
-        });
+        let (mut probe, mut drain) = ring(4_096);
+        let writer =
+            std::thread::spawn(move || (0..50_000).filter(|&value| probe.flush_number(value)).count());
         let (mut seen, mut last) = (0, 0);
         while !writer.is_finished() || drain.ring.slots() > 0 {
             while let Some(record) = drain.pop() {

@@ -35,6 +35,12 @@ impl<'a> RowWriter<'a> {
 
     fixed!(u8: u8, u16: u16, u32: u32, u64: u64, i8: i8, i16: i16, i32: i32, i64: i64, f32: f32, f64: f64);
 
+    /// Appends values that are packed already.
+    #[inline]
+    pub fn packed(&mut self, values: &[u8]) {
+        self.0.extend_from_slice(values);
+    }
+
     /// Appends a boolean: one byte.
     #[inline]
     pub fn boolean(&mut self, value: bool) {

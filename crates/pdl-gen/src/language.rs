@@ -1,11 +1,13 @@
 //! What can be generated.
 
-use crate::{json_schema, rust};
+use crate::{cpp, json_schema, rust};
 use oasis_pdl::Model;
 
 /// A target of `oasis pdl compile`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
+    /// For the headers in `sdk/cpp`.
+    Cpp,
     /// The schemas that travel with registration.
     Json,
     /// For the crate `oasis-probe`.
@@ -14,11 +16,13 @@ pub enum Language {
 
 impl Language {
     /// All of them, by the names they have on the command line.
-    pub const ALL: [(&'static str, Self); 2] = [("json", Self::Json), ("rust", Self::Rust)];
+    pub const ALL: [(&'static str, Self); 3] =
+        [("cpp", Self::Cpp), ("json", Self::Json), ("rust", Self::Rust)];
 
     /// The file for all that PDL files declare: `engine.pdl` becomes `engine.rs`.
     pub fn file_name(self, stem: &str) -> String {
         match self {
+            Self::Cpp => format!("{stem}.hpp"),
             Self::Json => format!("{stem}.json"),
             Self::Rust => format!("{stem}.rs"),
         }
@@ -27,6 +31,7 @@ impl Language {
     /// What that file says. `from` names the PDL files in its first line.
     pub fn generate(self, model: &Model, from: &str) -> String {
         match self {
+            Self::Cpp => cpp::generate(model, from),
             Self::Json => json_schema::generate(model),
             Self::Rust => rust::generate(model, from),
         }

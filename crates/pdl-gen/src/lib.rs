@@ -1,6 +1,7 @@
 //! Back ends of the Probe Definition Language: from its [`oasis_pdl::Model`] to code and schemas. One file a target.
 
 pub mod build;
+pub mod cpp;
 pub mod json_schema;
 mod language;
 pub mod rust;

@@ -1,0 +1,37 @@
+//! C++17: one header with a struct for each concrete probe and each PDL struct and an enum class for each PDL enum, in namespaces like
+//! the PDL's modules. What the header includes is in `sdk/cpp`.
+
+mod layout;
+mod names;
+mod order;
+mod reserved;
+mod view;
+
+use minijinja::{Environment, Error, syntax::SyntaxConfig, value::Serde};
+use oasis_pdl::Model;
+
+/// All that a header is made of.
+const TEMPLATES: [(&str, &str); 4] = [
+    ("header.hpp", include_str!("../templates/cpp/header.hpp.j2")),
+    ("enum.hpp", include_str!("../templates/cpp/enum.hpp.j2")),
+    ("struct.hpp", include_str!("../templates/cpp/struct.hpp.j2")),
+    ("codec.hpp", include_str!("../templates/cpp/codec.hpp.j2")),
+];
+
+/// A C++ header for all that the model declares. `from` is named in its first line.
+pub fn generate(model: &Model, from: &str) -> String {
+    // Only a mistake in a template gets to the error; the C++ compiler lets it be read.
+    render(&view::header(model, from)).unwrap_or_else(|error| format!("#error {error}\n"))
+}
+
+fn render(header: &view::Header) -> Result<String, Error> {
+    let mut templates = Environment::new();
+    let syntax =
+        SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build()?;
+    templates.set_syntax(syntax);
+    templates.add_filter("fits", |line: &str| line.chars().count() <= layout::WIDTH);
+    for (name, source) in TEMPLATES {
+        templates.add_template(name, source)?;
+    }
+    templates.get_template("header.hpp")?.render(Serde(header))
+}

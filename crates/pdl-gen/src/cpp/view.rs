@@ -1,0 +1,245 @@
+//! What the templates are filled with.
+
+use super::{
+    layout::{comment, conjunction, raw_literal},
+    names::{Scopes, free_names, fresh, split},
+    order::{Declaration, in_order},
+    reserved::{Place, own_names},
+};
+use crate::json_schema;
+use oasis_pdl::{
+    Model,
+    model::{self, Metric, Probe, Simple, Type},
+};
+use serde::Serialize;
+
+/// A file.
+#[derive(Serialize)]
+pub struct Header {
+    from: String,
+    blocks: Vec<Block>,
+}
+
+/// Declarations of one namespace that stand together.
+#[derive(Serialize)]
+struct Block {
+    namespace: String,
+    declarations: Vec<Item>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Item {
+    Enum(Enum),
+    Struct(Box<Struct>),
+}
+
+#[derive(Serialize)]
+struct Enum {
+    docs: Vec<String>,
+    name: String,
+    base: &'static str,
+    values: Vec<Enumerator>,
+}
+
+#[derive(Serialize)]
+struct Enumerator {
+    docs: Vec<String>,
+    name: String,
+    number: i64,
+}
+
+#[derive(Serialize)]
+struct Struct {
+    docs: Vec<String>,
+    name: String,
+    identity: Option<Identity>,
+    members: Vec<Member>,
+    /// What `operator==` returns.
+    equality: String,
+    /// Variables whose names no member has.
+    row: String,
+    packet: String,
+    value: String,
+    left: String,
+    right: String,
+}
+
+/// What a probe has and a struct lacks.
+#[derive(Serialize)]
+struct Identity {
+    name: String,
+    version: String,
+    uuid: String,
+    schema: String,
+}
+
+#[derive(Serialize)]
+struct Member {
+    docs: Vec<String>,
+    kind: String,
+    name: String,
+    /// ` = 0`, if the type needs it.
+    initial: String,
+}
+
+/// All that a model declares.
+pub fn header(model: &Model, from: &str) -> Header {
+    let scopes = Scopes::new(model);
+    let mut blocks: Vec<Block> = Vec::new();
+    for declaration in in_order(model) {
+        let spelled = scopes.spelled(declaration.name());
+        let (namespace, _) = split(spelled);
+        let item = item(model, &scopes, declaration, spelled);
+        match blocks.last_mut().filter(|block| block.namespace == namespace) {
+            Some(block) => block.declarations.push(item),
+            None => blocks.push(Block { namespace: namespace.to_owned(), declarations: vec![item] }),
+        }
+    }
+    Header { from: from.to_owned(), blocks }
+}
+
+fn item(model: &Model, scopes: &Scopes, declaration: Declaration<'_>, spelled: &str) -> Item {
+    let (namespace, name) = split(spelled);
+    let inside = |metrics, place| Inside::new(model, scopes, namespace, name, metrics, place);
+    match declaration {
+        Declaration::Enum(declared) => Item::Enum(enumeration(declared, name)),
+        Declaration::Struct(declared) => {
+            let structure = inside(&declared.members, Place::Struct).structure(declared.doc.as_deref());
+            Item::Struct(Box::new(structure))
+        }
+        Declaration::Probe(probe) => {
+            let structure = inside(&probe.metrics, Place::Probe).structure(probe.doc.as_deref());
+            Item::Struct(Box::new(Struct { identity: identity(model, probe), ..structure }))
+        }
+    }
+}
+
+/// A struct in the making.
+struct Inside<'a> {
+    model: &'a Model,
+    scopes: &'a Scopes,
+    namespace: &'a str,
+    name: &'a str,
+    metrics: &'a [Metric],
+    /// Of the members.
+    names: Vec<String>,
+    /// Names that mean something else here than around the struct.
+    hidden: Vec<String>,
+}
+
+impl<'a> Inside<'a> {
+    fn new(
+        model: &'a Model,
+        scopes: &'a Scopes,
+        namespace: &'a str,
+        name: &'a str,
+        metrics: &'a [Metric],
+        place: Place,
+    ) -> Self {
+        let names = free_names(metrics.iter().map(|metric| metric.name.as_str()), place, name);
+        let hidden = names.iter().cloned().chain(own_names(place)).collect();
+        Self { model, scopes, namespace, name, metrics, names, hidden }
+    }
+
+    fn structure(&self, docs: Option<&str>) -> Struct {
+        let member = |(metric, name): (&Metric, &String)| Member {
+            docs: comment(&metric_docs(metric), 2),
+            kind: self.kind(&metric.kind),
+            name: name.clone(),
+            initial: self.initial(&metric.kind),
+        };
+        let (left, right) = (fresh("left", &self.names), fresh("right", &self.names));
+        let equal = |name: &String| format!("{left}.{name} == {right}.{name}");
+        let equal: Vec<String> = self.names.iter().map(equal).collect();
+        Struct {
+            docs: comment(docs.unwrap_or_default(), 0),
+            name: self.name.to_owned(),
+            identity: None,
+            members: self.metrics.iter().zip(&self.names).map(member).collect(),
+            equality: conjunction(&equal, "    return ".len()),
+            row: fresh("row", &self.names),
+            packet: fresh("packet", &self.names),
+            value: fresh("value", &self.names),
+            left,
+            right,
+        }
+    }
+
+    fn kind(&self, kind: &Type) -> String {
+        match kind {
+            Type::Simple(simple) => cpp_simple(*simple).to_owned(),
+            Type::Vector(element) => format!("std::vector<{}>", self.kind(element)),
+            Type::Struct(name) | Type::Enum(name) => self.reference(name),
+        }
+    }
+
+    /// What a member begins with, where its type leaves that open.
+    fn initial(&self, kind: &Type) -> String {
+        match kind {
+            Type::Simple(Simple::String) | Type::Vector(_) | Type::Struct(_) => String::new(),
+            Type::Simple(Simple::Boolean) => " = false".to_owned(),
+            Type::Simple(_) => " = 0".to_owned(),
+            Type::Enum(name) => {
+                let declared = self.model.enum_named(name);
+                let first = declared.and_then(|declared| enumerators(declared).into_iter().next());
+                first.map_or_else(String::new, |first| format!(" = {}::{first}", self.reference(name)))
+            }
+        }
+    }
+
+    fn reference(&self, scoped: &str) -> String {
+        self.scopes.reference(self.namespace, &self.hidden, scoped)
+    }
+}
+
+fn enumeration(declared: &model::Enum, name: &str) -> Enum {
+    let value = |(value, name): (&model::Enumerator, String)| Enumerator {
+        docs: comment(value.doc.as_deref().unwrap_or_default(), 2),
+        name,
+        number: value.value,
+    };
+    Enum {
+        docs: comment(declared.doc.as_deref().unwrap_or_default(), 0),
+        name: name.to_owned(),
+        base: cpp_simple(declared.base),
+        values: declared.enumerators.iter().zip(enumerators(declared)).map(value).collect(),
+    }
+}
+
+fn enumerators(declared: &model::Enum) -> Vec<String> {
+    free_names(declared.enumerators.iter().map(|value| value.name.as_str()), Place::Enum, "")
+}
+
+fn identity(model: &Model, probe: &Probe) -> Option<Identity> {
+    let schema = json_schema::schema(model, probe)?;
+    Some(Identity {
+        name: schema.name.clone(),
+        version: schema.version.clone(),
+        uuid: schema.uuid.to_string(),
+        schema: raw_literal(&serde_json::to_string(&schema).ok()?),
+    })
+}
+
+fn metric_docs(metric: &Metric) -> String {
+    let unit = metric.unit.as_ref().map(|unit| format!("Unit: `{unit}`."));
+    let texts: Vec<String> = metric.doc.iter().cloned().chain(unit).collect();
+    texts.join(" ")
+}
+
+fn cpp_simple(simple: Simple) -> &'static str {
+    match simple {
+        Simple::Int8 => "std::int8_t",
+        Simple::Int16 => "std::int16_t",
+        Simple::Int32 => "std::int32_t",
+        Simple::Int64 => "std::int64_t",
+        Simple::Uint8 => "std::uint8_t",
+        Simple::Uint16 => "std::uint16_t",
+        Simple::Uint32 => "std::uint32_t",
+        Simple::Uint64 => "std::uint64_t",
+        Simple::Real32 => "float",
+        Simple::Real64 => "double",
+        Simple::Boolean => "bool",
+        Simple::String => "std::string",
+    }
+}

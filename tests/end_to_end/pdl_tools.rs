@@ -1,6 +1,7 @@
-//! `oasis pdl fmt`: files laid out in place, and what CI and editors get.
+//! `oasis pdl fmt` and `oasis pdl diff`: what people, CI and editors get.
 
 use crate::harness::oasis;
+use serde_json::Value;
 use std::{
     fs,
     io::Write,
@@ -91,4 +92,99 @@ fn fmt_passes_standard_input_on() {
     let (status, out, told) = pdl(folder.path(), &["fmt", "-"], WRONG);
     assert!(status == 1 && out.is_empty() && told.contains("<stdin>:1:24"), "{out}{told}");
     assert_eq!(pdl(folder.path(), &["fmt", "-", "a.pdl"], UNTIDY).0, 1);
+}
+
+const ENGINE: &str = "[uuid(0f3c7d52-9c7e-4a57-8a9f-62c1f1b8c7aa); version(1.0)]
+probe Engine {
+  real64 rpm;
+  [unit(\"Cel\")] real32 temperature;
+};
+";
+
+/// Compares the engine with one that has a word replaced.
+fn diff(word: &str, by: &str, arguments: &[&str]) -> (i32, String, String) {
+    let folder = folder(&[("old.pdl", ENGINE), ("new.pdl", &ENGINE.replace(word, by))]);
+    pdl(folder.path(), &[&["diff", "old.pdl", "new.pdl"], arguments].concat(), "")
+}
+
+#[test]
+fn diff_says_what_a_change_does_to_readers() {
+    let [breaks, needs, told, safe] =
+        ["Breaks readers:", "Needs a higher version:", "Told by a higher version:", "Safe:"];
+    for (word, by, status, title, line) in [
+        (
+            "real64",
+            "real32",
+            4,
+            breaks,
+            "new.pdl:3: Engine: metric `rpm` was `real64` and is `real32` (was old.pdl:3)",
+        ),
+        ("  real64 rpm;\n", "", 4, breaks, "old.pdl:3: Engine: metric `rpm` is gone"),
+        (
+            "Cel",
+            "K",
+            3,
+            needs,
+            "new.pdl:4: Engine: unit of metric `temperature` was \"Cel\" and is \"K\" (was old.pdl:4)",
+        ),
+        ("1.0", "1.1", 0, told, "new.pdl:2: Engine: version 1.1 follows 1.0 (was old.pdl:2)"),
+        (
+            "  real64",
+            "\n  [label(\"Speed\")] real64",
+            0,
+            safe,
+            "new.pdl:4: Engine: label of metric `rpm` is new: \"Speed\" (was old.pdl:3)",
+        ),
+    ] {
+        let wanted = (status, format!("{title}\n  {line}\n\n1 change\n"), String::new());
+        assert_eq!(diff(word, by, &[]), wanted);
+    }
+    assert_eq!(diff("rpm", "rpm", &[]), (0, "0 changes\n".into(), String::new()));
+    let (status, out, _) =
+        diff("1.0)]\nprobe Engine {", "1.1)]\nprobe Engine { [label(\"On\")] boolean on;", &[]);
+    assert!(status == 0 && out.ends_with("metric `on` is new\n\n2 changes\n"), "{out}");
+}
+
+#[test]
+fn diff_tells_programs_an_object_a_line() {
+    let (status, out, _) = diff("real64 rpm", "string rpm, name", &["--message-format", "json"]);
+    assert_eq!(status, 4);
+    let changes: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(changes.len(), 2, "{out}");
+    let [retyped, added] = [&changes[0], &changes[1]];
+    assert_eq!((&retyped["class"], &retyped["change"]), (&"breaking".into(), &"type_changed".into()));
+    assert_eq!((&retyped["probe"], &retyped["old"]["line"]), (&"Engine".into(), &3.into()));
+    assert_eq!((&added["change"], &added["old"]), (&"metric_added".into(), &Value::Null));
+    assert_eq!((&added["new"]["file"], &added["new"]["column"]), (&"new.pdl".into(), &15.into()));
+    assert_eq!(diff("rpm", "rpm", &["--message-format", "json"]), (0, String::new(), String::new()));
+}
+
+#[test]
+fn diff_does_not_compare_what_does_not_compile() {
+    let (status, out, told) = diff("real64", "reel64", &[]);
+    assert!(status == 1 && out.is_empty() && told.contains("new.pdl:3:3"), "{out}{told}");
+    let folder = folder(&[("new.pdl", ENGINE)]);
+    let (status, _, told) = pdl(folder.path(), &["diff", "old.pdl", "new.pdl"], "");
+    assert!(status == 1 && told.contains("cannot read old.pdl"), "{told}");
+    assert_eq!(pdl(folder.path(), &["diff", "new.pdl"], "").0, 2);
+}
+
+#[test]
+fn diff_finds_what_both_files_include() {
+    let including = format!("#include \"base.pdl\"\n{}", ENGINE.replace("Engine", "Engine : Base"));
+    let folder = folder(&[("old.pdl", &including), ("new.pdl", &including)]);
+    fs::create_dir(folder.path().join("include")).unwrap();
+    fs::write(folder.path().join("include/base.pdl"), "abstract probe Base { };").unwrap();
+    assert_eq!(pdl(folder.path(), &["diff", "old.pdl", "new.pdl"], "").0, 1);
+    let arguments = ["diff", "-I", "include", "old.pdl", "new.pdl"];
+    assert_eq!(pdl(folder.path(), &arguments, ""), (0, "0 changes\n".into(), String::new()));
+}
+
+#[test]
+fn each_tool_shows_examples() {
+    for verb in ["fmt", "diff"] {
+        let (status, help, _) = pdl(Path::new("."), &[verb, "--help"], "");
+        assert!(status == 0 && help.contains("Examples:"), "{help}");
+        assert!(help.contains(&format!("\n  oasis pdl {verb} ")), "{help}");
+    }
 }

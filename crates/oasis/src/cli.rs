@@ -217,6 +217,13 @@ pub enum Pdl {
   oasis pdl fmt --check *.pdl                show what would change, for CI: status 1 if anything would
   oasis pdl fmt - < engine.pdl               from standard input to standard output, for editors")]
     Fmt(Fmt),
+    /// Say what a new file does to those who read the samples of an old one.
+    #[command(after_help = "Examples:
+  oasis pdl diff old.pdl new.pdl
+  git show main:engine.pdl > /tmp/engine.pdl && oasis pdl diff -I include/ /tmp/engine.pdl engine.pdl
+
+Exit status: 0 safe, 1 a file is wrong, 2 wrong arguments, 3 needs a version bump, 4 breaks readers.")]
+    Diff(Diff),
 }
 
 #[derive(Debug, Args)]
@@ -245,6 +252,20 @@ pub struct Fmt {
     /// Change nothing and show what would change.
     #[arg(long)]
     pub check: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Diff {
+    /// PDL file as it was.
+    pub old: PathBuf,
+    /// PDL file as it is.
+    pub new: PathBuf,
+    /// Where both look for includes besides the including file's own folder.
+    #[arg(short = 'I', long = "include", value_name = "DIR")]
+    pub include: Vec<PathBuf>,
+    /// How to print what changed.
+    #[arg(long, value_enum, default_value_t)]
+    pub message_format: MessageFormat,
 }
 
 fn language() -> impl TypedValueParser<Value = Language> {

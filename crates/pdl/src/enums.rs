@@ -3,7 +3,7 @@
 use crate::{
     ast,
     diagnostic::{Code, Diagnostic},
-    model::{Enum, Enumerator, Number},
+    model::{Enum, Enumerator, Number, Place},
     number,
     source::Span,
 };
@@ -33,9 +33,11 @@ pub fn resolve(scoped: String, declared: &ast::Enum, wrong: &mut Vec<Diagnostic>
         }
         // One whose number was refused is still known by its name.
         let value = value.unwrap_or_default();
-        enumerators.push(Enumerator { name: name.text.clone(), doc: enumerator.doc.clone(), value });
+        let place = Place(name.span);
+        enumerators.push(Enumerator { name: name.text.clone(), doc: enumerator.doc.clone(), value, place });
     }
-    Enum { name: scoped, doc: declared.doc.clone(), base: declared.base, enumerators }
+    let place = Place(declared.name.span);
+    Enum { name: scoped, doc: declared.doc.clone(), base: declared.base, enumerators, place }
 }
 
 fn number(

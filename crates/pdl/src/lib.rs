@@ -16,6 +16,7 @@
 //! ```
 
 pub mod ast;
+mod compatibility;
 mod compile;
 mod diagnostic;
 mod enums;
@@ -29,6 +30,7 @@ mod parser;
 mod source;
 mod unit;
 
+pub use compatibility::{Change, Class, What, compare};
 pub use compile::{Report, compile};
 pub use diagnostic::{Code, Diagnostic};
 pub use format::format;

@@ -1,6 +1,17 @@
 //! What the files mean: every name looked up, every metric in its place.
 
+use crate::source::Span;
 use uuid::Uuid;
+
+/// Where the name of a declaration stands. Any two are equal: that something moved does not change what files mean.
+#[derive(Debug, Clone, Copy)]
+pub struct Place(pub Span);
+
+impl PartialEq for Place {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
 
 /// All that was declared.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -42,6 +53,8 @@ pub struct Probe {
     pub base: Option<String>,
     /// Its metrics in wire order: those of the bases first.
     pub metrics: Vec<Metric>,
+    /// Its place.
+    pub place: Place,
 }
 
 /// A struct.
@@ -53,6 +66,8 @@ pub struct Struct {
     pub doc: Option<String>,
     /// Its members in wire order.
     pub members: Vec<Metric>,
+    /// Its place.
+    pub place: Place,
 }
 
 /// An enum.
@@ -66,6 +81,8 @@ pub struct Enum {
     pub base: Simple,
     /// Its values in declaration order.
     pub enumerators: Vec<Enumerator>,
+    /// Its place.
+    pub place: Place,
 }
 
 /// A value of an enum.
@@ -77,6 +94,8 @@ pub struct Enumerator {
     pub doc: Option<String>,
     /// Its number.
     pub value: i64,
+    /// Its place.
+    pub place: Place,
 }
 
 /// A metric of a probe or a member of a struct.
@@ -96,6 +115,8 @@ pub struct Metric {
     pub label: Option<String>,
     /// Range, and what is worth a warning or an alarm; of each element if the metric is a vector.
     pub limits: Limits,
+    /// Its place.
+    pub place: Place,
 }
 
 /// The range of a metric, and what is worth a warning or an alarm.

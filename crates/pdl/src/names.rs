@@ -4,7 +4,7 @@ use crate::{
     ast::{self, Declaration, File},
     diagnostic::{Code, Diagnostic, nearest, with_article},
     enums, limits,
-    model::{Enum, Metric, Model, Probe, Struct, Type},
+    model::{Enum, Metric, Model, Place, Probe, Struct, Type},
     source::Span,
 };
 use std::{
@@ -102,7 +102,12 @@ impl<'a> Names<'a, '_> {
                 Declared::Struct(declared) => {
                     let members = self.metrics(&scoped, &declared.members);
                     self.check_names(&declared.members, &[]);
-                    model.structs.push(Struct { name: scoped, doc: declared.doc.clone(), members });
+                    model.structs.push(Struct {
+                        name: scoped,
+                        doc: declared.doc.clone(),
+                        members,
+                        place: Place(declared.name.span),
+                    });
                 }
                 Declared::Probe(probe) => model.probes.push(self.probe(&scoped, probe, &mut flattened)),
                 Declared::Enum(_) | Declared::Module => {}
@@ -148,6 +153,7 @@ impl<'a> Names<'a, '_> {
             version: probe.version.clone().unwrap_or_else(|| "1.0".into()),
             base,
             metrics,
+            place: Place(probe.name.span),
         }
     }
 
@@ -193,6 +199,7 @@ impl<'a> Names<'a, '_> {
                 unit: metric.unit.clone(),
                 behaviour: metric.behaviour,
                 label: metric.label.clone(),
+                place: Place(metric.name.span),
             })
         });
         resolved.collect()

@@ -2,6 +2,7 @@
 
 mod check;
 mod compile;
+mod diff;
 mod fmt;
 mod replace;
 
@@ -15,6 +16,7 @@ pub fn run(verb: Pdl) -> anyhow::Result<ExitCode> {
         Pdl::Check(arguments) => Ok(check::run(&arguments)),
         Pdl::Compile(arguments) => compile::run(&arguments),
         Pdl::Fmt(arguments) => fmt::run(&arguments),
+        Pdl::Diff(arguments) => diff::run(&arguments),
     }
 }
 

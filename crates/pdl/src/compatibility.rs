@@ -1,0 +1,234 @@
+//! What becomes of those who read samples when files change.
+//!
+//! Only probes that send samples are compared, each with all that its samples are made of: inherited metrics, structs, enums. UUID and
+//! version name one layout, so what else may change depends on whether the version was raised.
+
+mod metrics;
+mod probes;
+mod types;
+
+use crate::{
+    model::{Model, Place},
+    source::{Sources, Span},
+};
+use serde_json::json;
+
+/// A difference between two models.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Which kind of difference.
+    pub what: What,
+    /// What it does to readers.
+    pub class: Class,
+    /// Scoped name of the probe, the new one if there are two.
+    pub probe: String,
+    /// In one sentence.
+    pub message: String,
+    /// Where the old files have it, if they do.
+    pub old: Option<Span>,
+    /// Where the new files have it, if they do.
+    pub new: Option<Span>,
+}
+
+/// What a change does to readers, the least first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// Every reader goes on as before.
+    Safe,
+    /// The version tells readers: the schema of the new one travels with its registration.
+    NewVersion,
+    /// The same UUID and version mean something else: the version should be raised.
+    NeedsVersion,
+    /// The same UUID and version have another layout, or a probe is gone.
+    Breaking,
+}
+
+impl Class {
+    /// All of them, the worst first.
+    pub const ALL: [Self; 4] = [Self::Breaking, Self::NeedsVersion, Self::NewVersion, Self::Safe];
+
+    /// Its name for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Safe => "safe",
+            Self::NewVersion => "new_version",
+            Self::NeedsVersion => "needs_version",
+            Self::Breaking => "breaking",
+        }
+    }
+}
+
+/// What readers hold on to that a change touches.
+enum Touches {
+    /// By what they know the probe.
+    Identity,
+    /// The version that they do not know yet.
+    Version,
+    /// Where the values of a sample stand.
+    Layout,
+    /// What the values mean.
+    Meaning,
+    /// Only what people see.
+    Looks,
+}
+
+/// A kind of difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum What {
+    ProbeRemoved,
+    UuidChanged,
+    VersionLowered,
+    VersionRaised,
+    MetricRemoved,
+    MetricAdded,
+    OrderChanged,
+    TypeChanged,
+    EnumBaseChanged,
+    EnumeratorRenumbered,
+    ProbeRenamed,
+    MetricRenamed,
+    EnumOrNumber,
+    EnumeratorRemoved,
+    EnumeratorRenamed,
+    UnitChanged,
+    KindChanged,
+    RangeChanged,
+    ProbeAdded,
+    EnumeratorAdded,
+    TypeRenamed,
+    LabelChanged,
+    LimitsChanged,
+    DocumentationChanged,
+}
+
+impl What {
+    /// Its name for programs, and what it touches.
+    fn entry(self) -> (&'static str, Touches) {
+        use Touches::{Identity, Layout, Looks, Meaning, Version};
+        match self {
+            Self::ProbeRemoved => ("probe_removed", Identity),
+            Self::UuidChanged => ("uuid_changed", Identity),
+            Self::VersionLowered => ("version_lowered", Identity),
+            Self::VersionRaised => ("version_raised", Version),
+            Self::MetricRemoved => ("metric_removed", Layout),
+            Self::MetricAdded => ("metric_added", Layout),
+            Self::OrderChanged => ("order_changed", Layout),
+            Self::TypeChanged => ("type_changed", Layout),
+            Self::EnumBaseChanged => ("enum_base_changed", Layout),
+            Self::EnumeratorRenumbered => ("enumerator_renumbered", Layout),
+            Self::ProbeRenamed => ("probe_renamed", Meaning),
+            Self::MetricRenamed => ("metric_renamed", Meaning),
+            Self::EnumOrNumber => ("enum_or_number", Meaning),
+            Self::EnumeratorRemoved => ("enumerator_removed", Meaning),
+            Self::EnumeratorRenamed => ("enumerator_renamed", Meaning),
+            Self::UnitChanged => ("unit_changed", Meaning),
+            Self::KindChanged => ("kind_changed", Meaning),
+            Self::RangeChanged => ("range_changed", Meaning),
+            Self::ProbeAdded => ("probe_added", Looks),
+            Self::EnumeratorAdded => ("enumerator_added", Looks),
+            Self::TypeRenamed => ("type_renamed", Looks),
+            Self::LabelChanged => ("label_changed", Looks),
+            Self::LimitsChanged => ("limits_changed", Looks),
+            Self::DocumentationChanged => ("documentation_changed", Looks),
+        }
+    }
+
+    /// Its name for programs.
+    pub fn name(self) -> &'static str {
+        self.entry().0
+    }
+
+    /// What it does to readers of a probe whose version was raised, or was not.
+    fn class(self, is_raised: bool) -> Class {
+        match self.entry().1 {
+            Touches::Identity => Class::Breaking,
+            Touches::Looks => Class::Safe,
+            Touches::Version => Class::NewVersion,
+            Touches::Layout | Touches::Meaning if is_raised => Class::NewVersion,
+            Touches::Layout => Class::Breaking,
+            Touches::Meaning => Class::NeedsVersion,
+        }
+    }
+}
+
+impl Change {
+    /// As programs read it: one object, lines and columns from 1.
+    pub fn to_json(&self, old: &Sources, new: &Sources) -> serde_json::Value {
+        let place = |span: Option<Span>, sources: &Sources| {
+            span.map(|span| {
+                let (line, column) = sources.line_and_column(span);
+                json!({ "file": sources.path(span.file).to_string_lossy(), "line": line, "column": column })
+            })
+        };
+        json!({
+            "class": self.class.name(),
+            "change": self.what.name(),
+            "probe": self.probe,
+            "message": self.message,
+            "old": place(self.old, old),
+            "new": place(self.new, new),
+        })
+    }
+}
+
+/// All differences, the worst first.
+///
+/// ```
+/// use oasis_pdl::{Class, compare, compile};
+/// use std::{collections::HashMap, path::PathBuf};
+///
+/// let model = |metrics: &str| {
+///     let text = format!("[uuid(0f3c7d52-9c7e-4a57-8a9f-62c1f1b8c7aa)] probe Engine {{ {metrics} }};");
+///     let files = HashMap::from([(PathBuf::from("engine.pdl"), text)]);
+///     compile(&["engine.pdl".into()], &[], &files).model
+/// };
+/// let changes = compare(&model("real32 rpm;"), &model("real64 rpm;"));
+/// assert_eq!(changes[0].class, Class::Breaking);
+/// assert_eq!(changes[0].message, "metric `rpm` was `real32` and is `real64`");
+/// ```
+pub fn compare(old: &Model, new: &Model) -> Vec<Change> {
+    let mut changes = probes::compare(old, new);
+    changes.sort_by_key(|change| std::cmp::Reverse(change.class));
+    changes
+}
+
+/// Collects the changes of one probe.
+struct Teller {
+    probe: String,
+    is_raised: bool,
+    changes: Vec<Change>,
+}
+
+impl Teller {
+    fn tell(&mut self, what: What, message: String, old: Option<Place>, new: Option<Place>) {
+        self.changes.push(Change {
+            what,
+            class: what.class(self.is_raised),
+            probe: self.probe.clone(),
+            message,
+            old: old.map(|place| place.0),
+            new: new.map(|place| place.0),
+        });
+    }
+
+    /// Something that can be absent, such as a unit.
+    fn tell_if_changed(&mut self, what: What, thing: &str, texts: [Option<&str>; 2], places: [Place; 2]) {
+        let message = match texts {
+            [Some(old), Some(new)] if old != new => format!("{thing} was {old:?} and is {new:?}"),
+            [Some(old), None] => format!("{thing} was {old:?} and is gone"),
+            [None, Some(new)] => format!("{thing} is new: {new:?}"),
+            _ => return,
+        };
+        let [old, new] = places;
+        self.tell(what, message, Some(old), Some(new));
+    }
+
+    fn tell_documentation(&mut self, thing: &str, texts: [&Option<String>; 2], places: [Place; 2]) {
+        let [old, new] = texts;
+        if old != new {
+            let message = format!("documentation of {thing} changed");
+            self.tell(What::DocumentationChanged, message, Some(places[0]), Some(places[1]));
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Types, and the structs and enums that they name: each pair is compared once a probe.
+
+use super::{Change, Teller, What};
+use crate::model::{Enum, Metric, Model, Simple, Struct, Type};
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// What the samples of one probe are made of, before and after.
+pub struct Types<'a> {
+    models: [&'a Model; 2],
+    structs: [HashMap<&'a str, &'a Struct>; 2],
+    pub(super) teller: Teller,
+    /// Structs that are still to be compared: a chain of them can be longer than a stack.
+    open: Vec<(&'a Struct, &'a Struct)>,
+    seen: HashSet<(&'a str, &'a str)>,
+}
+
+impl<'a> Types<'a> {
+    pub fn new(old: &'a Model, new: &'a Model, teller: Teller) -> Self {
+        let by_name = |model: &'a Model| {
+            model.structs.iter().map(|declared| (declared.name.as_str(), declared)).collect()
+        };
+        let structs = [by_name(old), by_name(new)];
+        Self { models: [old, new], structs, teller, open: Vec::new(), seen: HashSet::new() }
+    }
+
+    /// Compares the structs that the metrics led to, and those that these led to.
+    pub fn used(mut self) -> Vec<Change> {
+        while let Some((old, new)) = self.open.pop() {
+            self.struct_(old, new);
+        }
+        self.teller.changes
+    }
+
+    /// The types of a metric.
+    pub fn kind(&mut self, old: &'a Metric, new: &'a Metric, called: &str) {
+        let (mut before, mut after) = (&old.kind, &new.kind);
+        while let (Type::Vector(old), Type::Vector(new)) = (before, after) {
+            (before, after) = (old, new);
+        }
+        let what = match (before, after) {
+            (Type::Simple(old), Type::Simple(new)) if old == new => return,
+            (Type::Struct(old), Type::Struct(new)) => return self.structs_named(old, new),
+            (Type::Enum(old), Type::Enum(new)) => return self.enums_named(old, new),
+            _ if self.carrier(0, before).is_some() && self.carrier(0, before) == self.carrier(1, after) => {
+                What::EnumOrNumber
+            }
+            _ => What::TypeChanged,
+        };
+        let message = format!("{called} was `{}` and is `{}`", spelled(&old.kind), spelled(&new.kind));
+        self.teller.tell(what, message, Some(old.place), Some(new.place));
+    }
+
+    /// The simple type that travels for a simple type or an enum.
+    fn carrier(&self, model: usize, kind: &Type) -> Option<Simple> {
+        match kind {
+            Type::Simple(simple) => Some(*simple),
+            Type::Enum(name) => self.models.get(model).map(|model| model.base_of(name)),
+            Type::Struct(_) | Type::Vector(_) => None,
+        }
+    }
+
+    /// The enumerators of these numbers.
+    pub fn names(&self, model: usize, kind: &'a Type, values: &[i64]) -> BTreeSet<&'a str> {
+        let declared = match kind {
+            Type::Vector(element) => return self.names(model, element, values),
+            Type::Enum(name) => self.models.get(model).and_then(|model| model.enum_named(name)),
+            Type::Simple(_) | Type::Struct(_) => None,
+        };
+        let all = declared.into_iter().flat_map(|declared| &declared.enumerators);
+        let meant = all.filter(|enumerator| values.contains(&enumerator.value));
+        meant.map(|enumerator| enumerator.name.as_str()).collect()
+    }
+
+    fn structs_named(&mut self, old: &'a str, new: &'a str) {
+        let [before, after] = &self.structs;
+        if let (Some(before), Some(after)) = (before.get(old), after.get(new))
+            && self.seen.insert((old, new))
+        {
+            self.open.push((before, after));
+        }
+    }
+
+    fn struct_(&mut self, old: &'a Struct, new: &'a Struct) {
+        if old.name != new.name {
+            let message = format!("struct `{}` stands where `{}` stood", new.name, old.name);
+            self.teller.tell(What::TypeRenamed, message, Some(old.place), Some(new.place));
+        }
+        let called = format!("struct `{}`", new.name);
+        self.teller.tell_documentation(&called, [&old.doc, &new.doc], [old.place, new.place]);
+        self.metrics(&old.members, &new.members, "member", &format!("{}.", new.name));
+    }
+
+    fn enums_named(&mut self, old: &'a str, new: &'a str) {
+        let [before, after] = self.models;
+        if let (Some(before), Some(after)) = (before.enum_named(old), after.enum_named(new))
+            && self.seen.insert((old, new))
+        {
+            self.enum_(before, after);
+        }
+    }
+
+    fn enum_(&mut self, old: &Enum, new: &Enum) {
+        let places = (Some(old.place), Some(new.place));
+        if old.name != new.name {
+            let message = format!("enum `{}` stands where `{}` stood", new.name, old.name);
+            self.teller.tell(What::TypeRenamed, message, places.0, places.1);
+        }
+        if old.base != new.base {
+            let [before, after] = [old.base.name(), new.base.name()];
+            let message = format!("enum `{}` was carried by `{before}` and is by `{after}`", new.name);
+            self.teller.tell(What::EnumBaseChanged, message, places.0, places.1);
+        }
+        let called = format!("enum `{}`", new.name);
+        self.teller.tell_documentation(&called, [&old.doc, &new.doc], [old.place, new.place]);
+        self.enumerators(old, new);
+    }
+
+    fn enumerators(&mut self, old: &Enum, new: &Enum) {
+        let named = |of: &Enum, name: &str| of.enumerators.iter().any(|known| known.name == name);
+        let called = |name: &str| format!("enumerator `{}.{name}`", new.name);
+        for was in &old.enumerators {
+            // By name; else the one that took its number.
+            let same = new.enumerators.iter().find(|is| is.name == was.name);
+            let heir = || new.enumerators.iter().find(|is| is.value == was.value && !named(old, &is.name));
+            let (what, message) = match same.or_else(heir) {
+                None => (What::EnumeratorRemoved, format!("{} is gone", called(&was.name))),
+                Some(is) if is.name != was.name => {
+                    (What::EnumeratorRenamed, format!("{} was called `{}`", called(&is.name), was.name))
+                }
+                Some(is) if is.value != was.value => {
+                    let message = format!("{} was {} and is {}", called(&is.name), was.value, is.value);
+                    (What::EnumeratorRenumbered, message)
+                }
+                Some(is) => {
+                    let places = [was.place, is.place];
+                    self.teller.tell_documentation(&called(&is.name), [&was.doc, &is.doc], places);
+                    continue;
+                }
+            };
+            let is = same.or_else(heir).map(|is| is.place);
+            self.teller.tell(what, message, Some(was.place), is);
+        }
+        let took_over =
+            |value| old.enumerators.iter().any(|was| was.value == value && !named(new, &was.name));
+        for is in new.enumerators.iter().filter(|is| !named(old, &is.name) && !took_over(is.value)) {
+            let message = format!("{} is new", called(&is.name));
+            self.teller.tell(What::EnumeratorAdded, message, None, Some(is.place));
+        }
+    }
+}
+
+/// As a file would say it.
+fn spelled(kind: &Type) -> String {
+    match kind {
+        Type::Simple(simple) => simple.name().to_owned(),
+        Type::Vector(element) => format!("vector<{}>", spelled(element)),
+        Type::Struct(name) | Type::Enum(name) => name.clone(),
+    }
+}

@@ -100,6 +100,37 @@ pub fn read(kind: &MetricType, from: &mut Reader<'_>) -> Result<Value, Malformed
     })
 }
 
+/// Packs one value of this type. A value of another type, which no reader makes, is packed as the zero of this one.
+pub fn write(kind: &MetricType, value: &Value, to: &mut RowWriter<'_>) {
+    let int = if let Value::Int(value) = value { *value } else { 0 };
+    let uint = if let Value::Uint(value) = value { *value } else { 0 };
+    match (kind, value) {
+        (MetricType::Int8, _) => to.i8(int as i8),
+        (MetricType::Int16, _) => to.i16(int as i16),
+        (MetricType::Int32, _) => to.i32(int as i32),
+        (MetricType::Int64, _) => to.i64(int),
+        (MetricType::Uint8, _) => to.u8(uint as u8),
+        (MetricType::Uint16, _) => to.u16(uint as u16),
+        (MetricType::Uint32, _) => to.u32(uint as u32),
+        (MetricType::Uint64, _) => to.u64(uint),
+        (MetricType::Real32, value) => to.f32(if let Value::Real32(value) = value { *value } else { 0.0 }),
+        (MetricType::Real64, value) => to.f64(if let Value::Real64(value) = value { *value } else { 0.0 }),
+        (MetricType::Boolean, value) => to.boolean(*value == Value::Boolean(true)),
+        (MetricType::String, value) => to.string(if let Value::String(text) = value { text } else { "" }),
+        (MetricType::Vector(element), Value::Vector(elements)) => {
+            to.vector(elements.len());
+            elements.iter().for_each(|value| write(element, value, to));
+        }
+        (MetricType::Vector(_), _) => to.vector(0),
+        (MetricType::Struct(of), value) => {
+            let members: &[Value] = if let Value::Struct(members) = value { members } else { &[] };
+            let missing = Value::Boolean(false);
+            let values = members.iter().chain(core::iter::repeat(&missing));
+            of.members.iter().zip(values).for_each(|(member, value)| write(&member.kind, value, to));
+        }
+    }
+}
+
 /// Passes over one packed value, checking it.
 pub fn skip(kind: &MetricType, from: &mut Reader<'_>) -> Result<(), Malformed> {
     match kind {

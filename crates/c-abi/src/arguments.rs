@@ -1,0 +1,64 @@
+//! What C passes, as Rust's types.
+
+use crate::status::Problem;
+use oasis_wire::schema::ProbeType;
+use std::{
+    ffi::{CStr, c_char},
+    slice,
+};
+
+/// A text.
+///
+/// # Safety
+/// `text` is null or ends with NUL.
+pub unsafe fn text<'a>(text: *const c_char, name: &'static str) -> Result<&'a str, Problem> {
+    if text.is_null() {
+        return Err(Problem::Null(name));
+    }
+    // SAFETY: not null, and the caller promises its end.
+    unsafe { CStr::from_ptr(text) }.to_str().map_err(|_| Problem::Text(name))
+}
+
+/// Bytes; none at a null pointer if there are none.
+///
+/// # Safety
+/// `bytes` is null or has `length` bytes.
+pub unsafe fn bytes<'a>(bytes: *const u8, length: usize, name: &'static str) -> Result<&'a [u8], Problem> {
+    match (bytes.is_null(), length) {
+        (true, 0) => Ok(&[]),
+        (true, _) => Err(Problem::Null(name)),
+        // SAFETY: not null, and the caller promises its length.
+        _ => Ok(unsafe { slice::from_raw_parts(bytes, length) }),
+    }
+}
+
+/// A thing that was made here.
+///
+/// # Safety
+/// `thing` is null or was given out by this library, and nobody else uses it now.
+pub unsafe fn thing<'a, T>(thing: *mut T, name: &'static str) -> Result<&'a mut T, Problem> {
+    // SAFETY: as the caller promises.
+    unsafe { thing.as_mut() }.ok_or(Problem::Null(name))
+}
+
+/// Where an answer goes.
+///
+/// # Safety
+/// `place` is null or can be written.
+pub unsafe fn put<T>(place: *mut *mut T, value: T, name: &'static str) -> Result<(), Problem> {
+    if place.is_null() {
+        return Err(Problem::Null(name));
+    }
+    // SAFETY: not null, and the caller promises that it can be written.
+    unsafe { place.write(Box::into_raw(Box::new(value))) };
+    Ok(())
+}
+
+/// A schema as generated code has it.
+///
+/// # Safety
+/// As [`text`].
+pub unsafe fn schema(json: *const c_char) -> Result<ProbeType, Problem> {
+    // SAFETY: as the caller promises.
+    Ok(serde_json::from_str(unsafe { text(json, "schema") }?)?)
+}

@@ -1,0 +1,215 @@
+/* OASIS for C: probes inside your program, and the node that carries their samples to a DAC.
+ *
+ * Made of crates/c-abi. Change that, not this. How to use it: docs/sdk/c.md.
+ */
+
+#ifndef OASIS_H
+#define OASIS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// How a call went. `oasis_last_error` says more about everything from OASIS_STATUS_ARGUMENT on.
+typedef enum {
+  // Done.
+  OASIS_STATUS_OK = 0,
+  // The probe's ring had no room: the sample is dropped and counted, and the DAC will know. Not an error of the caller.
+  OASIS_STATUS_DROPPED = 1,
+  // An argument is null, not UTF-8, or out of range.
+  OASIS_STATUS_ARGUMENT = 2,
+  // A schema is no schema, or a row or batch does not fit it.
+  OASIS_STATUS_SCHEMA = 3,
+  // Two instances of a node have one name.
+  OASIS_STATUS_DUPLICATE = 4,
+  // The operating system refused something.
+  OASIS_STATUS_SYSTEM = 5,
+  // A mistake in OASIS. Please report it.
+  OASIS_STATUS_INTERNAL = 6,
+} oasis_status;
+
+// Packs samples of one probe type into native batches (docs/reference/native-batch.md).
+typedef struct oasis_encoder oasis_encoder;
+
+// A running node.
+typedef struct oasis_node oasis_node;
+
+// A node that has not started yet.
+typedef struct oasis_node_builder oasis_node_builder;
+
+// A pushed probe. One thread at a time.
+typedef struct oasis_probe oasis_probe;
+
+// The row of one sample, while it is written.
+typedef struct oasis_row oasis_row;
+
+// Gets one sample of a batch: its sequence number, its time in nanoseconds since 1970-01-01 UTC, its packed row (valid during the call).
+typedef void (*oasis_batch_sample)(void *context,
+                                   uint64_t sequence,
+                                   uint64_t time,
+                                   const uint8_t *row,
+                                   size_t length);
+
+// Measures for a periodic probe: appends the packed row with oasis_row_append and answers 0, or answers an error number (errno.h)
+// and is called again at the probe's rate. Called by a thread of the node; one call at a time.
+typedef int (*oasis_sample)(void *context,
+                            oasis_row *row);
+
+// Frees the context of a periodic probe when its node has ended. Called by whichever thread ends it.
+typedef void (*oasis_release)(void *context);
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+// Makes an encoder for samples of this schema.
+//
+// # Safety
+// `schema` ends with NUL; `encoder` can be written.
+oasis_status oasis_encoder_new(const char *schema,
+                               oasis_encoder **encoder);
+
+// Adds a sample: its time in nanoseconds since 1970-01-01 UTC and its packed row. At most 65,535 make a batch. A row that is refused leaves no trace.
+//
+// # Safety
+// `encoder` is from oasis_encoder_new; `row` has `length` bytes.
+oasis_status oasis_encoder_push(oasis_encoder *encoder,
+                                uint64_t time,
+                                const uint8_t *row,
+                                size_t length);
+
+// Makes a batch of the samples added, and begins the next. `batch` and `length` tell where it is: valid until the encoder is used again.
+// Without samples the length is 0.
+//
+// # Safety
+// `encoder` is from oasis_encoder_new; `batch` and `length` can be written.
+oasis_status oasis_encoder_finish(oasis_encoder *encoder,
+                                  uint32_t topic,
+                                  uint16_t state,
+                                  uint64_t first_sequence,
+                                  uint64_t node_time,
+                                  uint32_t dropped_before,
+                                  const uint8_t **batch,
+                                  size_t *length);
+
+// Reads a batch: `sample` is called for each of its samples, in order. Bytes that are no batch of this schema are refused before the first call.
+//
+// # Safety
+// `schema` ends with NUL; `batch` has `length` bytes; `sample` can be called with `context`.
+oasis_status oasis_batch_read(const char *schema,
+                              const uint8_t *batch,
+                              size_t length,
+                              oasis_batch_sample sample,
+                              void *context);
+
+// Frees an encoder. Null is ignored.
+//
+// # Safety
+// `encoder` is from oasis_encoder_new and not used afterwards.
+void oasis_encoder_free(oasis_encoder *encoder);
+
+// Prints on standard error what happens to nodes (connections, refusals, probes that fail): `filter` is such as "info" or "oasis_probe=debug"; null
+// means the environment variable OASIS_LOG, or "warn" without it. Without this call nothing is printed. Once a process; calls after the first are refused.
+//
+// # Safety
+// `filter` is null or ends with NUL.
+oasis_status oasis_log(const char *filter);
+
+// Begins a node. `name` is unique among the nodes of a DAC.
+//
+// # Safety
+// `name` ends with NUL; `builder` can be written.
+oasis_status oasis_node_builder_new(const char *name,
+                                    oasis_node_builder **builder);
+
+// Adds a probe that the application flushes with oasis_probe_flush. Between them lies a ring of `ring_bytes` (each sample takes its row and 20
+// bytes); a sample that finds it full is dropped and counted. `instance` is unique within the node; `schema` is what generated code has.
+//
+// # Safety
+// `builder` is from oasis_node_builder_new; the texts end with NUL; `probe` can be written.
+oasis_status oasis_node_builder_pushed(oasis_node_builder *builder,
+                                       const char *instance,
+                                       const char *schema,
+                                       size_t ring_bytes,
+                                       oasis_probe **probe);
+
+// Adds a probe that the node calls, `hertz` times a second (0.01 to 1,000) until a command says otherwise. `context` is passed to each call;
+// `release`, if it is not null, frees it, also when this call fails.
+//
+// # Safety
+// `builder` is from oasis_node_builder_new; the texts end with NUL; `sample` and `release` can be called with `context` from another thread.
+oasis_status oasis_node_builder_periodic(oasis_node_builder *builder,
+                                         const char *instance,
+                                         const char *schema,
+                                         double hertz,
+                                         oasis_sample sample,
+                                         void *context,
+                                         oasis_release release);
+
+// Appends packed values to the row of a sample.
+//
+// # Safety
+// `row` is what the callback was given, during the callback; `values` has `length` bytes.
+oasis_status oasis_row_append(oasis_row *row,
+                              const uint8_t *values,
+                              size_t length);
+
+// Starts sampling, and connecting to the data channel of the DAC at `dac`, such as "127.0.0.1:7071"; while it is away the node keeps trying and keeps
+// samples, within bounds. The builder is consumed whatever the answer is.
+//
+// # Safety
+// `builder` is from oasis_node_builder_new and not used afterwards; `dac` ends with NUL; `node` can be written.
+oasis_status oasis_node_builder_start(oasis_node_builder *builder,
+                                      const char *dac,
+                                      oasis_node **node);
+
+// Frees a builder that was not started. Null is ignored.
+//
+// # Safety
+// `builder` is from oasis_node_builder_new and not used afterwards.
+void oasis_node_builder_free(oasis_node_builder *builder);
+
+// Takes the last samples, sends them, waits up to two seconds for the DAC to have them, and frees the node. Null is ignored.
+//
+// # Safety
+// `node` is from oasis_node_builder_start and not used afterwards.
+void oasis_node_shutdown(oasis_node *node);
+
+// Takes a sample now. Wait-free: no lock, no allocation once rows have their usual size, no system call.
+//
+// `row` is the packed row (docs/reference/native-batch.md), as generated code writes it. One that does not fit the schema is counted as
+// dropped when the node sees it. Answers OASIS_STATUS_OK also while the probe is disabled, when nothing is taken.
+//
+// # Safety
+// `probe` is from oasis_node_builder_pushed and not used by another thread now; `row` has `length` bytes.
+oasis_status oasis_probe_flush(oasis_probe *probe,
+                               const uint8_t *row,
+                               size_t length);
+
+// As oasis_probe_flush, with a time of the caller's own, in nanoseconds since 1970-01-01 UTC.
+//
+// # Safety
+// As oasis_probe_flush.
+oasis_status oasis_probe_flush_at(oasis_probe *probe,
+                                  uint64_t time,
+                                  const uint8_t *row,
+                                  size_t length);
+
+// Frees a probe. Its instance stays registered while its node runs. Null is ignored.
+//
+// # Safety
+// `probe` is from oasis_node_builder_pushed and not used afterwards.
+void oasis_probe_free(oasis_probe *probe);
+
+// Nanoseconds since 1970-01-01 UTC by the clock that samples are stamped with.
+uint64_t oasis_now(void);
+
+// What was wrong with the last call of this thread that did not answer OASIS_STATUS_OK or OASIS_STATUS_DROPPED: UTF-8, valid until
+// the next such call. Empty if there was none. Never null while the thread lives.
+const char *oasis_last_error(void);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* OASIS_H */

@@ -1,6 +1,6 @@
 //! What can be generated.
 
-use crate::{cpp, json_schema, rust};
+use crate::{cpp, json_schema, python, rust};
 use oasis_pdl::Model;
 
 /// A target of `oasis pdl compile`.
@@ -10,20 +10,23 @@ pub enum Language {
     Cpp,
     /// The schemas that travel with registration.
     Json,
+    /// For the package in `sdk/python`.
+    Python,
     /// For the crate `oasis-probe`.
     Rust,
 }
 
 impl Language {
     /// All of them, by the names they have on the command line.
-    pub const ALL: [(&'static str, Self); 3] =
-        [("cpp", Self::Cpp), ("json", Self::Json), ("rust", Self::Rust)];
+    pub const ALL: [(&'static str, Self); 4] =
+        [("cpp", Self::Cpp), ("json", Self::Json), ("python", Self::Python), ("rust", Self::Rust)];
 
     /// The file for all that PDL files declare: `engine.pdl` becomes `engine.rs`.
     pub fn file_name(self, stem: &str) -> String {
         match self {
             Self::Cpp => format!("{stem}.hpp"),
             Self::Json => format!("{stem}.json"),
+            Self::Python => format!("{}.py", python::module_name(stem)),
             Self::Rust => format!("{stem}.rs"),
         }
     }
@@ -33,6 +36,7 @@ impl Language {
         match self {
             Self::Cpp => cpp::generate(model, from),
             Self::Json => json_schema::generate(model),
+            Self::Python => python::generate(model, from),
             Self::Rust => rust::generate(model, from),
         }
     }

@@ -4,6 +4,8 @@ pub mod build;
 pub mod cpp;
 pub mod json_schema;
 mod language;
+mod names;
+pub mod python;
 pub mod rust;
 
 pub use language::Language;

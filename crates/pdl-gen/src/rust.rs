@@ -5,8 +5,11 @@ mod names;
 mod read;
 mod write;
 
-use crate::json_schema;
-use names::{ident, last, snake_case};
+use crate::{
+    json_schema,
+    names::{last, snake_case},
+};
+use names::ident;
 use oasis_pdl::{
     Model,
     model::{Metric, Probe, Simple, Struct, Type},

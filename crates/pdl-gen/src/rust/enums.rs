@@ -1,10 +1,7 @@
 //! A Rust enum for a PDL enum, with the numbers of the wire.
 
-use super::{
-    docs,
-    names::{camel_case, ident, last},
-    rust_simple,
-};
+use super::{docs, names::ident, rust_simple};
+use crate::names::{camel_case, last};
 use oasis_pdl::model::Enum;
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;

@@ -1,0 +1,70 @@
+//! Names of the PDL as programming languages write them.
+
+use std::collections::HashSet;
+
+/// A scoped name without its scope.
+pub fn last(scoped: &str) -> &str {
+    scoped.rsplit("::").next().unwrap_or_default()
+}
+
+/// `TrafficLights` to `traffic_lights`, `OASIS` to `oasis`.
+pub fn snake_case(name: &str) -> String {
+    let mut snake = String::new();
+    let mut lower_before = false;
+    for character in name.chars() {
+        if character.is_uppercase() && lower_before {
+            snake.push('_');
+        }
+        lower_before = character.is_lowercase() || character.is_ascii_digit();
+        snake.extend(character.to_lowercase());
+    }
+    snake
+}
+
+/// `NOT_FOUND` and `notFound` to `NotFound`.
+pub fn camel_case(name: &str) -> String {
+    let mut camel = String::new();
+    for word in name.split('_') {
+        let is_shouted = !word.contains(|c: char| c.is_ascii_lowercase());
+        let (first, rest) = word.split_at(word.len().min(1));
+        camel += &first.to_ascii_uppercase();
+        camel += &if is_shouted { rest.to_ascii_lowercase() } else { rest.to_owned() };
+    }
+    camel
+}
+
+/// The names, with underscores behind those that are taken and behind all but the first of equal ones, none of which then has the name of another.
+pub fn free_names(names: &[String], is_taken: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut used: HashSet<String> = names.iter().filter(|name| !is_taken(name)).cloned().collect();
+    let mut seen = HashSet::new();
+    let mut free_names = Vec::new();
+    for name in names {
+        let mut free = name.clone();
+        if is_taken(name) || !seen.insert(name) {
+            while is_taken(&free) || !used.insert(free.clone()) {
+                free.push('_');
+            }
+        }
+        free_names.push(free);
+    }
+    free_names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_read_as_people_write_them() {
+        let camel = ["IDLE", "NOT_FOUND", "notFound", "Off", "A", "V2_BETA", "A__B_"].map(camel_case);
+        assert_eq!(camel, ["Idle", "NotFound", "NotFound", "Off", "A", "V2Beta", "AB"]);
+        let snake = ["OASIS", "TrafficLights", "Line7", "a"].map(snake_case);
+        assert_eq!(snake, ["oasis", "traffic_lights", "line7", "a"]);
+    }
+
+    #[test]
+    fn a_name_that_moves_out_of_the_way_takes_no_other() {
+        let names = ["class", "class_", "a", "a", "b"].map(String::from);
+        assert_eq!(free_names(&names, |name| name == "class"), ["class__", "class_", "a", "a_", "b"]);
+    }
+}

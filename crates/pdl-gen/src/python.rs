@@ -1,0 +1,39 @@
+//! Python: a module with a dataclass for each concrete probe and each PDL struct and an `IntEnum` for each PDL enum. What it imports
+//! is in `sdk/python`. PDL modules are no part of it: a name that several have gets its modules in front.
+
+mod layout;
+mod names;
+mod text;
+mod value;
+mod view;
+
+use minijinja::{AutoEscape, Environment, Error, syntax::SyntaxConfig, value::Serde};
+pub use names::module as module_name;
+use oasis_pdl::Model;
+
+/// All that a module is made of.
+const TEMPLATES: [(&str, &str); 3] = [
+    ("module.py", include_str!("../templates/python/module.py.j2")),
+    ("enum.py", include_str!("../templates/python/enum.py.j2")),
+    ("class.py", include_str!("../templates/python/class.py.j2")),
+];
+
+/// A Python module for all that the model declares. `from` is named in its first line.
+pub fn generate(model: &Model, from: &str) -> String {
+    // Only a mistake in a template gets to the error; Python lets it be read.
+    render(&view::module(model, from))
+        .unwrap_or_else(|error| format!("raise SyntaxError({:?})\n", error.to_string()))
+}
+
+fn render(module: &view::Module) -> Result<String, Error> {
+    let mut templates = Environment::new();
+    let syntax =
+        SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build()?;
+    templates.set_syntax(syntax);
+    // By the ending of the name it would quote what it fills in.
+    templates.set_auto_escape_callback(|_| AutoEscape::None);
+    for (name, source) in TEMPLATES {
+        templates.add_template(name, source)?;
+    }
+    templates.get_template("module.py")?.render(Serde(module))
+}

@@ -1,0 +1,147 @@
+//! Names of the PDL as Python can write them: a trailing underscore where a word means something else already.
+
+use crate::names::{camel_case, free_names, last};
+use oasis_pdl::{
+    Model,
+    model::{Enum, Metric},
+};
+use std::collections::HashMap;
+
+const KEYWORDS: &str = "False None True and as assert async await break class continue def del elif else except finally for from global if \
+    import in is lambda nonlocal not or pass raise return try while with yield";
+
+/// What a generated module says itself, parameters of its methods included.
+const MODULE: &str = "annotations bool classmethod cls dataclass enum field float int list oasis range self source str to uuid";
+
+/// What every generated class has.
+const MEMBERS: &str = "NAME SCHEMA UUID VERSION from_row read to_row write";
+
+/// What every enumerator has, being an integer.
+const INTEGER: &str = "as_integer_ratio bit_count bit_length conjugate denominator from_bytes imag is_integer mro name numerator real \
+    to_bytes value";
+
+/// Modules that generated code or the package that it needs imports: a file of such a name would hide them.
+const IMPORTED: &str =
+    "__future__ abc collections dataclasses enum math oasis operator struct typing typing_extensions uuid";
+
+/// Names of the classes.
+pub struct Classes(HashMap<String, String>);
+
+impl Classes {
+    /// The last name of each declaration. Where several have the same one they get as many of their modules in front as tell them apart.
+    pub fn new(model: &Model) -> Self {
+        let enums = model.enums.iter().map(|declared| &declared.name);
+        let structs = model.structs.iter().map(|declared| &declared.name);
+        let probes = model.probes.iter().filter(|probe| !probe.is_abstract).map(|probe| &probe.name);
+        let scoped: Vec<&String> = enums.chain(structs).chain(probes).collect();
+        let names = free_names(&told_apart(&scoped), |name| is_in(name, &[KEYWORDS, MODULE]));
+        Self(scoped.into_iter().cloned().zip(names).collect())
+    }
+
+    /// The class of a scoped PDL name.
+    pub fn named<'a>(&'a self, scoped: &'a str) -> &'a str {
+        self.0.get(scoped).map_or(last(scoped), String::as_str)
+    }
+
+    /// Names of fields. A field of a class's name would stand for the class in what follows.
+    pub fn fields(&self, metrics: &[Metric]) -> Vec<String> {
+        let names: Vec<String> = metrics.iter().map(|metric| metric.name.clone()).collect();
+        free_names(&names, |name| is_in(name, &[KEYWORDS, MODULE, MEMBERS]) || self.has(name))
+    }
+
+    /// A name for the elements of a field, in loops `depth` deep.
+    pub fn element(&self, field: &str, depth: usize) -> String {
+        let mut name = format!("{field}_item");
+        if depth > 0 {
+            name += &(depth + 1).to_string();
+        }
+        while self.has(&name) {
+            name.push('_');
+        }
+        name
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.0.values().any(|class| class == name)
+    }
+}
+
+/// Names of enumerators.
+pub fn enumerators(declared: &Enum) -> Vec<String> {
+    let names: Vec<String> = declared.enumerators.iter().map(|value| value.name.clone()).collect();
+    free_names(&names, |name| is_in(name, &[KEYWORDS, INTEGER]))
+}
+
+/// A name that Python can import.
+pub fn module(stem: &str) -> String {
+    let mut name: String = stem
+        .chars()
+        .map(|character| if character.is_ascii_alphanumeric() { character } else { '_' })
+        .collect();
+    if name.starts_with(|character: char| character.is_ascii_digit()) || name.is_empty() {
+        name.insert(0, '_');
+    }
+    if is_in(&name, &[KEYWORDS, IMPORTED]) {
+        name.push('_');
+    }
+    name
+}
+
+fn told_apart(scoped: &[&String]) -> Vec<String> {
+    let mut modules = vec![0; scoped.len()];
+    loop {
+        let names: Vec<String> =
+            scoped.iter().zip(&modules).map(|(scoped, modules)| prefixed(scoped, *modules)).collect();
+        let mut counts: HashMap<&String, usize> = HashMap::new();
+        for name in &names {
+            *counts.entry(name).or_default() += 1;
+        }
+        let mut is_done = true;
+        for ((scoped, name), modules) in scoped.iter().zip(&names).zip(&mut modules) {
+            let is_shared = counts.get(name).is_some_and(|count| *count > 1);
+            if is_shared && *modules < scoped.matches("::").count() {
+                *modules += 1;
+                is_done = false;
+            }
+        }
+        if is_done {
+            return names;
+        }
+    }
+}
+
+/// The last name with so many modules in front: `Shapes::Inner::Port` to `InnerPort`.
+fn prefixed(scoped: &str, modules: usize) -> String {
+    let parts: Vec<&str> = scoped.split("::").collect();
+    let Some((name, outer)) = parts.split_last() else { return String::new() };
+    let inner = outer.iter().skip(outer.len().saturating_sub(modules));
+    inner.map(|module| camel_case(module)).collect::<String>() + name
+}
+
+fn is_in(name: &str, lists: &[&str]) -> bool {
+    lists.iter().any(|list| list.split(' ').any(|word| word == name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(scoped: &[&str]) -> Vec<String> {
+        let scoped: Vec<String> = scoped.iter().map(|name| (*name).to_owned()).collect();
+        told_apart(&scoped.iter().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_class_has_the_modules_in_its_name_that_tell_it_from_others() {
+        assert_eq!(names(&["A::B::X", "A::Y"]), ["X", "Y"]);
+        assert_eq!(names(&["A::B::X", "A::X", "X"]), ["BX", "AX", "X"]);
+        assert_eq!(names(&["A::M::X", "B::M::X", "MX"]), ["AMX", "BMX", "MX"]);
+        assert_eq!(names(&["LINE_7::X", "Line7::X"]), ["Line7X", "Line7X"]);
+    }
+
+    #[test]
+    fn every_file_can_be_imported() {
+        let stems = ["engine", "my-engine.v2", "7up", "class", "enum", "größe", ""].map(module);
+        assert_eq!(stems, ["engine", "my_engine_v2", "_7up", "class_", "enum_", "gr__e", "_"]);
+    }
+}

@@ -15,7 +15,7 @@ use std::{
 mod probes {
     include!(concat!(env!("OUT_DIR"), "/probes.rs"));
 }
-use probes::example::{Axis, ControlLoop};
+use probes::example::{Axis, ControlLoop, Phase};
 
 const PERIOD: Duration = Duration::from_millis(10);
 
@@ -39,8 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             lateness: (began - due).as_nanos() as f64 / 1e3,
             busy: began.elapsed().as_nanos() as f64 / 1e3,
             turns: turn.into(),
-            tracking,
-            phase: if tracking { "tracking" } else { "slewing" }.into(),
+            phase: if tracking { Phase::Tracking } else { Phase::Slewing },
             axes: axes.to_vec(),
         });
     }

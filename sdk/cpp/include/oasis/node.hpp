@@ -1,0 +1,157 @@
+#pragma once
+
+#include "row.hpp"
+
+#include <oasis.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <utility>
+
+namespace oasis {
+
+/// What a node refused.
+class NodeError : public std::runtime_error {
+public:
+  NodeError(oasis_status status, const char *problem)
+      : std::runtime_error(problem), status_(status) {}
+
+  oasis_status status() const noexcept { return status_; }
+
+private:
+  oasis_status status_;
+};
+
+namespace detail {
+
+inline void check(oasis_status status) {
+  if (status != OASIS_STATUS_OK) {
+    throw NodeError(status, oasis_last_error());
+  }
+}
+
+inline const std::uint8_t *octets(const Buffer &bytes) noexcept {
+  return reinterpret_cast<const std::uint8_t *>(bytes.data());
+}
+
+/// Frees what the library gave out.
+template <auto release> struct Free {
+  template <class T> void operator()(T *thing) const noexcept { release(thing); }
+};
+
+template <class T, auto release> using Owned = std::unique_ptr<T, Free<release>>;
+
+} // namespace detail
+
+/// A probe that the application flushes whenever it has something to say. One thread at a time.
+template <class Sample> class PushedProbe {
+public:
+  /// Takes a sample now. Wait-free: no lock, no system call, no allocation once the row has its
+  /// usual size. Answers whether it found room; a sample that did not is counted, and the DAC will
+  /// know.
+  bool flush(const Sample &sample) { return flush_at(oasis_now(), sample); }
+
+  /// With a time of the caller's own, in nanoseconds since 1970-01-01 UTC.
+  bool flush_at(std::uint64_t time, const Sample &sample) {
+    write_row(sample, row_);
+    const oasis_status status =
+        oasis_probe_flush_at(probe_.get(), time, detail::octets(row_), row_.size());
+    if (status == OASIS_STATUS_DROPPED) {
+      return false;
+    }
+    detail::check(status);
+    return true;
+  }
+
+private:
+  friend class NodeBuilder;
+  explicit PushedProbe(oasis_probe *probe) : probe_(probe) {}
+
+  detail::Owned<oasis_probe, oasis_probe_free> probe_;
+  Buffer row_;
+};
+
+/// A running node. Its end takes the last samples, sends them, and waits up to two seconds for the
+/// DAC to have them.
+class Node {
+private:
+  friend class NodeBuilder;
+  explicit Node(oasis_node *node) : node_(node) {}
+
+  detail::Owned<oasis_node, oasis_node_shutdown> node_;
+};
+
+/// A node that has not started yet: one for each application context.
+class NodeBuilder {
+public:
+  /// `name` is unique among the nodes of a DAC.
+  explicit NodeBuilder(const std::string &name) {
+    oasis_node_builder *builder = nullptr;
+    detail::check(oasis_node_builder_new(name.c_str(), &builder));
+    builder_.reset(builder);
+  }
+
+  /// Adds a probe that the application flushes, with a ring of `ring_bytes` between them: a sample
+  /// takes its row and 20 bytes. `instance` is unique within the node.
+  template <class Sample>
+  PushedProbe<Sample> pushed(const std::string &instance, std::size_t ring_bytes = 64 * 1024) {
+    oasis_probe *probe = nullptr;
+    detail::check(oasis_node_builder_pushed(builder_.get(), instance.c_str(),
+                                            std::string(Sample::schema).c_str(), ring_bytes,
+                                            &probe));
+    return PushedProbe<Sample>(probe);
+  }
+
+  /// Adds a probe that the node calls, `hertz` times a second (0.01 to 1,000) until a command says
+  /// otherwise. `sample` is called by a thread of the node, one call at a time; if it throws there
+  /// is no sample, and it is called again at the probe's rate.
+  template <class Sample>
+  NodeBuilder &periodic(const std::string &instance, double hertz,
+                        std::function<Sample()> sample) {
+    auto probe = std::make_unique<Periodic<Sample>>(Periodic<Sample>{std::move(sample), {}});
+    detail::check(oasis_node_builder_periodic(
+        builder_.get(), instance.c_str(), std::string(Sample::schema).c_str(), hertz,
+        &Periodic<Sample>::call, probe.release(), &Periodic<Sample>::free));
+    return *this;
+  }
+
+  /// Starts sampling, and connecting to the DAC's data channel; while the DAC is away the node
+  /// keeps trying and keeps samples, within bounds. Afterwards the builder is empty.
+  Node start(const std::string &dac = "127.0.0.1:7071") {
+    oasis_node *node = nullptr;
+    detail::check(oasis_node_builder_start(builder_.release(), dac.c_str(), &node));
+    return Node(node);
+  }
+
+private:
+  template <class Sample> struct Periodic {
+    std::function<Sample()> sample;
+    Buffer row;
+
+    static int call(void *context, oasis_row *row) noexcept {
+      auto &self = *static_cast<Periodic *>(context);
+      try {
+        write_row(self.sample(), self.row);
+      } catch (const std::system_error &error) {
+        return error.code().value() != 0 ? error.code().value() : EIO;
+      } catch (...) {
+        return EIO;
+      }
+      oasis_row_append(row, detail::octets(self.row), self.row.size());
+      return 0;
+    }
+
+    static void free(void *context) noexcept { delete static_cast<Periodic *>(context); }
+  };
+
+  detail::Owned<oasis_node_builder, oasis_node_builder_free> builder_;
+};
+
+} // namespace oasis

@@ -141,6 +141,11 @@ template <class Probe> void check_case(const Case &of, const Probe &expected) {
 } // namespace test
 
 int main() {
-  test::check_cases();
+  try {
+    test::check_cases();
+  } catch (const std::exception &error) {
+    std::cerr << test::subject << ": " << error.what() << "\n";
+    return 1;
+  }
   return test::result();
 }

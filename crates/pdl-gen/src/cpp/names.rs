@@ -1,6 +1,7 @@
 //! Names of the PDL as C++ can write them: a trailing underscore where C++ has the word for itself.
 
 use super::reserved::{Place, is_reserved};
+use crate::names::free_names;
 use oasis_pdl::Model;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -31,7 +32,7 @@ impl Scopes {
         for (scope, names) in &scopes {
             let place = if scope.is_empty() { Place::Root } else { Place::Namespace };
             let outer: String = spelled.get(*scope).cloned().unwrap_or_default();
-            for (name, cpp) in names.iter().zip(free_names(names.iter().copied(), place, "")) {
+            for (name, cpp) in names.iter().zip(spell(names.iter().copied(), place, "")) {
                 spelled.insert(join(scope, name), join(&outer, &cpp));
             }
         }
@@ -72,22 +73,10 @@ impl Scopes {
     }
 }
 
-/// Names of members or enumerators, none of them a word that C++ or their struct has for itself.
-pub fn free_names<'a>(names: impl Iterator<Item = &'a str>, place: Place, owner: &str) -> Vec<String> {
-    let names: Vec<&str> = names.collect();
-    let is_taken = |name: &str| is_reserved(name, place) || name == owner;
-    let mut used: HashSet<String> =
-        names.iter().filter(|name| !is_taken(name)).map(|name| (*name).to_owned()).collect();
-    let mut spell = |name: &&str| {
-        let mut spelled = (*name).to_owned();
-        if is_taken(&spelled) {
-            while is_taken(&spelled) || !used.insert(spelled.clone()) {
-                spelled.push('_');
-            }
-        }
-        spelled
-    };
-    names.iter().map(&mut spell).collect()
+/// The names, none of them a word that C++, or a struct called `owner`, has for itself there.
+pub fn spell<'a>(names: impl IntoIterator<Item = &'a str>, place: Place, owner: &str) -> Vec<String> {
+    let names: Vec<String> = names.into_iter().map(String::from).collect();
+    free_names(&names, |name| is_reserved(name, place) || name == owner)
 }
 
 /// A name for a parameter or a variable that none of the members has.
@@ -114,8 +103,7 @@ mod tests {
 
     #[test]
     fn a_word_of_the_language_moves_out_of_the_way_of_every_other_name() {
-        let names =
-            free_names(["class", "class_", "Words", "read", "type"].into_iter(), Place::Struct, "Words");
+        let names = spell(["class", "class_", "Words", "read", "type"], Place::Struct, "Words");
         assert_eq!(names, ["class__", "class_", "Words_", "read_", "type"]);
     }
 

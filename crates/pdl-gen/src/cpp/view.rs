@@ -2,7 +2,7 @@
 
 use super::{
     layout::{comment, conjunction, raw_literal},
-    names::{Scopes, free_names, fresh, split},
+    names::{Scopes, fresh, spell, split},
     order::{Declaration, in_order},
     reserved::{Place, own_names},
 };
@@ -137,7 +137,7 @@ impl<'a> Inside<'a> {
         metrics: &'a [Metric],
         place: Place,
     ) -> Self {
-        let names = free_names(metrics.iter().map(|metric| metric.name.as_str()), place, name);
+        let names = spell(metrics.iter().map(|metric| metric.name.as_str()), place, name);
         let hidden = names.iter().cloned().chain(own_names(place)).collect();
         Self { model, scopes, namespace, name, metrics, names, hidden }
     }
@@ -208,7 +208,7 @@ fn enumeration(declared: &model::Enum, name: &str) -> Enum {
 }
 
 fn enumerators(declared: &model::Enum) -> Vec<String> {
-    free_names(declared.enumerators.iter().map(|value| value.name.as_str()), Place::Enum, "")
+    spell(declared.enumerators.iter().map(|value| value.name.as_str()), Place::Enum, "")
 }
 
 fn identity(model: &Model, probe: &Probe) -> Option<Identity> {

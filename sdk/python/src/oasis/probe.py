@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import uuid
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 from oasis.row import RowReader, RowWriter
 
 if TYPE_CHECKING:
-    import uuid
-
     from typing_extensions import Self
 
     from oasis.reader import Reader

@@ -80,7 +80,7 @@ class Writer(ABC):
         """Append the nearest IEEE 754 single."""
         _expect_real(value, metric)
         try:
-            self._fixed(real32.to_bytes(value))
+            self._fixed(real32.to_bytes(float(value)))
         except OverflowError:
             raise EncodeError(metric, f"{_shown(value)} does not fit real32 (up to 3.4028235e+38)") from None
 
@@ -88,7 +88,7 @@ class Writer(ABC):
         """Append an IEEE 754 double."""
         _expect_real(value, metric)
         try:
-            self._fixed(struct.pack("<d", value))
+            self._fixed(struct.pack("<d", float(value)))
         except OverflowError:
             raise EncodeError(metric, f"{_shown(value)} does not fit real64 (up to 1.8e+308)") from None
 

@@ -1,0 +1,5 @@
+"""Nothing is left beside the generated modules."""
+
+import sys
+
+sys.dont_write_bytecode = True

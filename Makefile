@@ -7,7 +7,10 @@ SHELL := /bin/bash
 # Everything that ends up in the page; a change in any of it builds the page again.
 PAGE_SOURCES := $(shell find web/src web/public web/index.html web/vite.config.ts package-lock.json 2>/dev/null)
 
-.PHONY: help run build page test test-rust test-web test-browser lint format bench browser clean
+# The settings of sdk/python hold for what is generated for it too.
+GENERATED_PYTHON := --config sdk/python/pyproject.toml crates/pdl-gen/tests
+
+.PHONY: help run build page test test-rust test-web test-python test-browser lint format bench browser clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -20,7 +23,7 @@ build: page ## Build the release binary, page included: target/release/oasis
 
 page: web/dist/index.html ## Build the page that goes into the binary
 
-test: test-rust test-web test-browser ## Run every test of every language
+test: test-rust test-web test-python test-browser ## Run every test of every language
 
 test-rust: page ## Rust: unit, property and end-to-end tests with real processes
 	cargo test --workspace --locked
@@ -28,18 +31,27 @@ test-rust: page ## Rust: unit, property and end-to-end tests with real processes
 test-web: node_modules/.package-lock.json ## TypeScript: unit tests
 	npm test
 
+test-python: target/venv/installed ## Python: the package and what is generated for it
+	cd sdk/python && ../../target/venv/bin/pytest --quiet
+
 test-browser: page browser ## A real browser against the real binary
 	cargo build --locked -p oasis
 	npm run test:browser
 
-lint: page ## Formatting, lints and types, warnings as errors
+lint: page target/venv/installed ## Formatting, lints and types, warnings as errors
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	npm run lint
+	target/venv/bin/ruff check --quiet sdk/python
+	target/venv/bin/ruff check --quiet $(GENERATED_PYTHON)
+	target/venv/bin/ruff format --quiet --check sdk/python
+	target/venv/bin/ruff format --quiet --check $(GENERATED_PYTHON)
+	cd sdk/python && ../../target/venv/bin/mypy
 
-format: node_modules/.package-lock.json ## Format everything
+format: node_modules/.package-lock.json target/venv/installed ## Format everything
 	cargo fmt --all
 	npm run format
+	target/venv/bin/ruff format --quiet sdk/python
 
 bench: ## Measure the codec on recorded data; figures and machine in docs/performance.md
 	cargo bench --locked -p oasis-wire
@@ -59,4 +71,10 @@ web/dist/index.html: node_modules/.package-lock.json $(PAGE_SOURCES)
 # npm writes this file when it has installed what is locked.
 node_modules/.package-lock.json: package-lock.json
 	npm ci --no-audit --no-fund
+	@touch $@
+
+# Only for tests and lints: the package itself needs nothing.
+target/venv/installed: sdk/python/requirements-dev.txt
+	@python3 -m venv target/venv || { echo "Python's venv is missing: apt-get install python3-venv"; exit 1; }
+	target/venv/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	@touch $@

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import struct
@@ -120,7 +121,7 @@ def test_a_schema_is_json_and_names_stay_those_of_the_pdl() -> None:
     assert schema["uuid"] == str(awkward.AwkwardMetrics.UUID)
     assert [metric["name"] for metric in schema["metrics"]][:4] == ["UUID", "UUID_", "write", "list"]
     assert schema["doc"] == '"Quoted" and \\ and """three""".\n\n    indented\n'
-    assert awkward.AwkwardMetrics.__doc__ == '"Quoted" and \\ and """three""".\n\n    indented\n    '
+    assert inspect.getdoc(awkward.AwkwardMetrics) == '"Quoted" and \\ and """three""".\n\nindented'
 
 
 def test_a_sample_has_the_fields_of_its_type_only() -> None:

@@ -24,20 +24,25 @@ impl Compiler {
 
     /// Puts a file where it can be included.
     pub fn file(&self, name: &str, text: &str) {
-        fs::write(self.folder.join(name), text).unwrap();
+        fs::write(self.path(name), text).unwrap();
     }
 
-    /// Compiles a file of that folder, to no end but to see that nothing is wrong with it.
-    pub fn check(&self, source: &str) {
-        self.compile(&["-fsyntax-only"], &self.folder.join(source));
+    /// Where such a file is.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
     }
 
-    /// Compiles a file of `sdk/cpp/tests` and runs it.
-    pub fn run(&self, source: &str) {
-        let program = self.folder.join("test");
+    /// Compiles a file, to no end but to see that nothing is wrong with it.
+    pub fn check(&self, source: &Path) {
+        self.compile(&["-fsyntax-only"], source);
+    }
+
+    /// Compiles a file and runs it.
+    pub fn run(&self, source: &Path) {
+        let program = self.path("test");
         let output = format!("-o{}", program.display());
         let arguments: Vec<&str> = SANITIZED.into_iter().chain([output.as_str()]).collect();
-        self.compile(&arguments, &sdk().join("tests").join(source));
+        self.compile(&arguments, source);
         finish(&mut Command::new(program));
     }
 
@@ -47,6 +52,11 @@ impl Compiler {
         command.args(STRICT).args(arguments).arg("-I").arg(sdk().join("include"));
         finish(command.arg("-I").arg(&self.folder).arg(source));
     }
+}
+
+/// A test of the headers.
+pub fn test(name: &str) -> PathBuf {
+    sdk().join("tests").join(name)
 }
 
 fn sdk() -> PathBuf {

@@ -54,14 +54,14 @@ fn generated_types_read_and_write_the_vectors() {
     let compiler = Compiler::new("shapes");
     compiler.file("shapes.hpp", &header(SHAPES));
     compiler.file("shapes_cases.inc", &cases);
-    compiler.run("shapes.cpp");
+    compiler.run(&compiler::test("shapes.cpp"));
 }
 
 #[test]
 fn what_is_wrong_is_refused_at_its_place() {
     let compiler = Compiler::new("runtime");
     compiler.file("plant.hpp", &header(PLANT));
-    compiler.run("runtime.cpp");
+    compiler.run(&compiler::test("runtime.cpp"));
 }
 
 #[test]
@@ -72,5 +72,21 @@ fn names_that_cpp_uses_itself_compile() {
         "names.cpp",
         "#include \"names.hpp\"\n#include <oasis/eisa.hpp>\n\ntemplate struct oasis::eisa::Packet<time_>;\n",
     );
-    compiler.check("names.cpp");
+    compiler.check(&compiler.path("names.cpp"));
+}
+
+#[test]
+fn the_example_of_the_documentation_works() {
+    let page = fs::read_to_string(in_tests("../../../docs/sdk/cpp.md")).unwrap();
+    let compiler = Compiler::new("example");
+    compiler.file("engine.pdl", block(&page, "pdl"));
+    compiler.file("engine.hpp", &header(compiler.path("engine.pdl").to_str().unwrap()));
+    compiler.file("example.cpp", block(&page, "cpp"));
+    compiler.run(&compiler.path("example.cpp"));
+}
+
+/// The first block of a page in this language.
+fn block<'a>(page: &'a str, language: &str) -> &'a str {
+    let (_, block) = page.split_once(&format!("```{language}\n")).unwrap();
+    block.split("```").next().unwrap()
 }

@@ -10,7 +10,7 @@ PAGE_SOURCES := $(shell find web/src web/public web/index.html web/vite.config.t
 # The settings of sdk/python hold for what is generated for it too.
 GENERATED_PYTHON := --config sdk/python/pyproject.toml crates/pdl-gen/tests
 
-.PHONY: help run build page test test-rust test-web test-python test-browser lint format bench browser clean
+.PHONY: help run build page test test-rust test-web test-python test-browser lint format bench python browser clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -31,7 +31,8 @@ test-rust: page ## Rust: unit, property and end-to-end tests with real processes
 test-web: node_modules/.package-lock.json ## TypeScript: unit tests
 	npm test
 
-test-python: target/venv/installed ## Python: the package and what is generated for it
+test-python: python ## Python: the package and what is generated for it
+	cargo build --locked -p oasis
 	cd sdk/python && ../../target/venv/bin/pytest --quiet
 
 test-browser: page browser ## A real browser against the real binary
@@ -55,6 +56,9 @@ format: node_modules/.package-lock.json target/venv/installed ## Format everythi
 
 bench: ## Measure the codec on recorded data; figures and machine in docs/performance.md
 	cargo bench --locked -p oasis-wire
+
+python: target/venv/installed ## Build sdk/python and install it into target/venv
+	cd sdk/python && VIRTUAL_ENV=../../target/venv ../../target/venv/bin/maturin develop --quiet --locked
 
 browser: ## Install Debian's chromium if there is none (asks for root)
 	@command -v chromium >/dev/null || { echo "installing chromium"; $(if $(filter 0,$(shell id -u)),,sudo) apt-get update -qq; \

@@ -32,6 +32,7 @@ class Case:
     sample: oasis.Probe
     row: bytes
     packets: dict[oasis.ByteOrder, bytes]
+    batch: bytes
 
 
 def cases() -> Iterator[Case]:
@@ -42,6 +43,7 @@ def cases() -> Iterator[Case]:
             made(PROBES[case["probe"]], case["values"]),
             bytes.fromhex(case["row"]),
             {order: bytes.fromhex(case[order.value]) for order in oasis.ByteOrder},
+            bytes.fromhex(case["batch"]),
         )
 
 

@@ -78,7 +78,7 @@ def test_a_number_that_the_enum_does_not_declare() -> None:
     assert row[0] == 5
     row[0] = 4
     with pytest.raises(
-        oasis.DecodeError, match="Mode before offset 1 is 4, which it does not declare"
+        oasis.DecodeError, match="the Mode at offset 0 is 4, which it does not declare"
     ) as raised:
         Line.from_row(row)
     assert raised.value.fault is oasis.Fault.ENUMERATOR

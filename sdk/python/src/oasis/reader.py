@@ -17,11 +17,12 @@ E = TypeVar("E", bound=IntEnum)
 class Reader(ABC):
     """Where a generated class reads its values. Nothing is allocated on the word of a length."""
 
-    __slots__ = ("_at", "_bytes")
+    __slots__ = ("_at", "_bytes", "_taken_at")
 
     def __init__(self, data: bytes | bytearray | memoryview) -> None:
         self._bytes = bytes(data)
         self._at = 0
+        self._taken_at = 0
 
     @property
     def at(self) -> int:
@@ -38,8 +39,8 @@ class Reader(ABC):
         if length > self.left:
             text = f"{length} bytes are needed at offset {self._at}, {self.left} are left"
             raise DecodeError(Fault.TRUNCATED, self._at, text)
-        start, self._at = self._at, self._at + length
-        return self._bytes[start : self._at]
+        self._taken_at, self._at = self._at, self._at + length
+        return self._bytes[self._taken_at : self._at]
 
     def finish(self) -> None:
         """Refuse bytes behind what was read."""
@@ -105,8 +106,8 @@ class Reader(ABC):
         """Read a byte that is 0 or 1."""
         byte = self.take(1)[0]
         if byte > 1:
-            at = self._at - 1
-            raise DecodeError(Fault.BOOLEAN, at, f"the boolean at offset {at} is {byte}, neither 0 nor 1")
+            text = f"the boolean at offset {self._taken_at} is {byte}, neither 0 nor 1"
+            raise DecodeError(Fault.BOOLEAN, self._taken_at, text)
         return byte == 1
 
     def enumerator(self, of: type[E], read: Callable[[], int]) -> E:
@@ -115,8 +116,8 @@ class Reader(ABC):
         try:
             return of(number)
         except ValueError:
-            text = f"{of.__name__} before offset {self._at} is {number}, which it does not declare"
-            raise DecodeError(Fault.ENUMERATOR, self._at, text) from None
+            text = f"the {of.__name__} at offset {self._taken_at} is {number}, which it does not declare"
+            raise DecodeError(Fault.ENUMERATOR, self._taken_at, text) from None
 
     def vector(self) -> int:
         """Read the number of elements, each of which takes a byte at least."""

@@ -1,0 +1,35 @@
+//! The native part of `sdk/python`: nodes and probes ([`node`]), native batches ([`batch`]). Its Python face is `oasis.node` and `oasis.batch`.
+
+mod batch;
+mod node;
+
+use oasis_wire::schema::ProbeType;
+use pyo3::{exceptions::PyValueError, prelude::*};
+
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::{
+        batch::{decode_batch, encode_batch},
+        log,
+        node::{Node, NodeBuilder, PushedProbe, now},
+    };
+}
+
+/// Prints on standard error what happens to nodes.
+#[pyfunction]
+fn log(wanted: &str) -> PyResult<()> {
+    let refused = |error: String| PyValueError::new_err(format!("the log filter {wanted:?}: {error}"));
+    let filter =
+        tracing_subscriber::EnvFilter::try_new(wanted).map_err(|error| refused(error.to_string()))?;
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .try_init()
+        .map_err(|error| refused(error.to_string()))
+}
+
+fn schema(json: &str) -> PyResult<ProbeType> {
+    serde_json::from_str(json)
+        .map_err(|error| PyValueError::new_err(format!("the schema is no JSON of a probe type: {error}")))
+}

@@ -1,0 +1,135 @@
+//! Nodes and probes.
+//!
+//! The collector thread of a node takes the interpreter's lock when it calls a periodic probe, so nobody may hold the lock while waiting for that thread.
+
+use crate::schema;
+use oasis_probe::{Hertz, NodeConfig, NodeError, RowProbe, RowWriter, TcpConnector, now_ns};
+use pyo3::{
+    exceptions::{PyOSError, PyRuntimeError, PyValueError},
+    prelude::*,
+    pybacked::PyBackedBytes,
+};
+use std::{
+    io, mem,
+    sync::{Mutex, PoisonError},
+};
+
+/// A node that has not started yet; empty once it has.
+#[pyclass]
+pub struct NodeBuilder(Exclusive<Option<oasis_probe::NodeBuilder>>);
+
+/// The application's side of a pushed probe.
+#[pyclass]
+pub struct PushedProbe(Exclusive<RowProbe>);
+
+/// A running node; empty once it was shut down.
+#[pyclass]
+pub struct Node(Option<oasis_probe::Node>);
+
+/// What one thread uses at a time. The interpreter sees to that and wants to be told: a mutex that is never locked.
+struct Exclusive<T>(Mutex<T>);
+
+impl<T> Exclusive<T> {
+    fn new(thing: T) -> Self {
+        Self(Mutex::new(thing))
+    }
+
+    fn get(&mut self) -> &mut T {
+        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl NodeBuilder {
+    #[new]
+    fn new(name: &str) -> Self {
+        Self(Exclusive::new(Some(oasis_probe::NodeBuilder::new(name, NodeConfig::default()))))
+    }
+
+    fn pushed(&mut self, instance: &str, schema: &str, ring_bytes: usize) -> PyResult<PushedProbe> {
+        let probe_type = self::schema(schema)?;
+        let rows = self.builder()?.pushed_rows(instance, probe_type, ring_bytes).map_err(refused)?;
+        Ok(PushedProbe(Exclusive::new(rows)))
+    }
+
+    fn periodic(&mut self, instance: &str, schema: &str, hertz: f64, sample: Py<PyAny>) -> PyResult<()> {
+        let hertz = Hertz::new(hertz).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let probe_type = self::schema(schema)?;
+        let call = move |row: &mut RowWriter<'_>| {
+            // No interpreter, no sample: it is ending.
+            let called = Python::try_attach(|py| -> PyResult<PyBackedBytes> {
+                Ok(sample.call0(py)?.extract::<PyBackedBytes>(py)?)
+            });
+            match called {
+                Some(Ok(packed)) => {
+                    row.packed(&packed);
+                    Ok(())
+                }
+                Some(Err(error)) => Err(io::Error::other(error.to_string())),
+                None => Err(io::Error::other("the interpreter is ending")),
+            }
+        };
+        self.builder()?.periodic_rows(instance, probe_type, hertz, call).map(drop).map_err(refused)
+    }
+
+    fn start(&mut self, dac: &str) -> PyResult<Node> {
+        let builder = self.0.get().take().ok_or_else(started)?;
+        builder.start(TcpConnector::new(dac)).map(|node| Node(Some(node))).map_err(refused)
+    }
+}
+
+impl NodeBuilder {
+    fn builder(&mut self) -> PyResult<&mut oasis_probe::NodeBuilder> {
+        self.0.get().as_mut().ok_or_else(started)
+    }
+}
+
+#[pymethods]
+impl PushedProbe {
+    /// Whether the ring had room.
+    #[pyo3(signature = (row, time = None))]
+    fn flush(&mut self, row: PyBackedBytes, time: Option<u64>) -> bool {
+        self.0.get().flush_at(time.unwrap_or_else(now_ns), |to| to.packed(&row))
+    }
+}
+
+#[pymethods]
+impl Node {
+    fn shutdown(&mut self, py: Python<'_>) {
+        if let Some(node) = self.0.take() {
+            py.detach(|| node.shutdown());
+        }
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        let Some(node) = self.0.take() else { return };
+        // Without an interpreter a probe that is being called waits for its lock for ever: better not to wait for that.
+        let mut node = Some(node);
+        let ended = Python::try_attach(|py| {
+            let node = node.take();
+            py.detach(|| drop(node));
+        });
+        if ended.is_none() {
+            mem::forget(node);
+        }
+    }
+}
+
+/// The node's clock, in nanoseconds since 1970-01-01 UTC.
+#[pyfunction]
+pub fn now() -> u64 {
+    now_ns()
+}
+
+fn started() -> PyErr {
+    PyRuntimeError::new_err("the node has started; a builder makes one node")
+}
+
+fn refused(error: NodeError) -> PyErr {
+    match error {
+        NodeError::Thread(error) => PyOSError::new_err(error.to_string()),
+        error => PyValueError::new_err(error.to_string()),
+    }
+}

@@ -1,0 +1,113 @@
+"""The node inside a Python program: it carries the samples of its probes to a DAC, and obeys commands from the page.
+
+builder = NodeBuilder("machine")
+probe = builder.pushed("control loop", ControlLoop)
+with builder.start("127.0.0.1:7071"):
+    probe.flush(ControlLoop(turns=1))
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import weakref
+from collections.abc import Callable
+from types import TracebackType
+from typing import Generic, TypeVar
+
+from oasis import _native
+from oasis.probe import Probe
+
+Sample = TypeVar("Sample", bound=Probe)
+
+_running: weakref.WeakSet[Node] = weakref.WeakSet()
+
+
+def now() -> int:
+    """Nanoseconds since 1970-01-01 UTC by the clock that samples are stamped with."""
+    return _native.now()
+
+
+def log(wanted: str | None = None) -> None:
+    """Print on standard error what happens to nodes: connections, refusals, probes that fail.
+
+    `wanted` is such as "info" or "oasis_probe=debug"; without it the environment variable OASIS_LOG counts, or "warn".
+    Raises ValueError for a filter that is none, and for a second call in one process.
+    """
+    _native.log(os.environ.get("OASIS_LOG", "warn") if wanted is None else wanted)
+
+
+class PushedProbe(Generic[Sample]):
+    """A probe that the program flushes whenever it has something to say. One thread at a time."""
+
+    def __init__(self, native: _native.PushedProbe) -> None:
+        self._native = native
+
+    def flush(self, sample: Sample, time: int | None = None) -> bool:
+        """Take a sample, now or at a time of the caller's own in nanoseconds since 1970-01-01 UTC.
+
+        Never waits. Answers whether there was room: a sample that finds none is dropped and counted, and the DAC will know.
+        Raises EncodeError for a value that its metric cannot hold.
+        """
+        return self._native.flush(sample.to_row(), time)
+
+
+class Node:
+    """A running node. Shut it down, or use it in a `with`; at the end of the program it is shut down in any case."""
+
+    def __init__(self, native: _native.Node) -> None:
+        self._native = native
+        _running.add(self)
+
+    def shutdown(self) -> None:
+        """Take the last samples, send them, and wait up to two seconds for the DAC to have them."""
+        self._native.shutdown()
+
+    def __enter__(self) -> Node:
+        """Run until the end of the block."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Shut down."""
+        self.shutdown()
+
+
+@atexit.register
+def _shutdown_all() -> None:
+    for node in list(_running):
+        node.shutdown()
+
+
+class NodeBuilder:
+    """A node that has not started yet. `name` is unique among the nodes of a DAC."""
+
+    def __init__(self, name: str) -> None:
+        self._native = _native.NodeBuilder(name)
+
+    def pushed(
+        self, instance: str, probe: type[Sample], *, ring_bytes: int = 64 * 1024
+    ) -> PushedProbe[Sample]:
+        """Add a probe that the program flushes, with a ring of `ring_bytes` between: a sample takes its row and 20 bytes.
+
+        Raises ValueError if the node has an instance of this name.
+        """
+        return PushedProbe(self._native.pushed(instance, probe.SCHEMA, ring_bytes))
+
+    def periodic(
+        self, instance: str, probe: type[Sample], hertz: float, sample: Callable[[], Sample]
+    ) -> None:
+        """Add a probe that the node calls from a thread of its own, `hertz` (0.01 to 1,000) times a second until a command says otherwise.
+
+        If `sample` raises there is no sample: the node logs it once and calls again at the probe's rate.
+        Raises ValueError if the rate is out of range or the node has an instance of this name.
+        """
+        self._native.periodic(instance, probe.SCHEMA, hertz, lambda: sample().to_row())
+
+    def start(self, dac: str = "127.0.0.1:7071") -> Node:
+        """Start sampling, and connecting to the data channel of a DAC.
+
+        While the DAC is away the node keeps trying and keeps samples, within bounds. Afterwards the builder is empty.
+        """
+        return Node(self._native.start(dac))

@@ -1,0 +1,68 @@
+"""A real DAC for the tests, and what it says of a node."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", Path(__file__).parents[3] / "target"))
+ANY_PORT = "127.0.0.1:0"
+PATIENCE = 20.0
+
+
+class Dac:
+    """A DAC that said it is ready."""
+
+    def __init__(self, ready: dict[str, Any]) -> None:
+        self.channel: str = ready["channel"]
+        self._http: str = ready["http"]
+
+    def get(self, path: str) -> Any:
+        """Fetch a document of the API."""
+        with urllib.request.urlopen(self._http + path, timeout=PATIENCE) as answer:
+            return json.load(answer)
+
+    def command(self, node: str, instance: str, **command: object) -> Any:
+        """Send a command and fetch its outcome."""
+        body = json.dumps({"node": node, "instance": instance, **command}).encode()
+        headers = {"Content-Type": "application/json"}
+        request = urllib.request.Request(self._http + "/api/v1/commands", body, headers)
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+            return json.load(answer)
+
+    def ledger(self, node: str, instance: str) -> dict[str, Any] | None:
+        """Find what is known of an instance's samples."""
+        known = self.get("/api/v1/ledger")["instances"]
+        return next(
+            (one["ledger"] for one in known if (one["node"], one["instance"]) == (node, instance)), None
+        )
+
+    def eventually(self, node: str, name: str, holds: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        """Wait for a ledger of which something holds."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            ledger = self.ledger(node, name)
+            if ledger is not None and holds(ledger):
+                return ledger
+            assert time.monotonic() < deadline, ledger
+            time.sleep(0.01)
+
+
+@contextmanager
+def dac() -> Iterator[Dac]:
+    """Run a DAC on ports of its own."""
+    program = [str(TARGET / "debug" / "oasis"), "dac", "--listen", ANY_PORT, "--channel-listen", ANY_PORT]
+    process = subprocess.Popen([*program, "--ready-json"], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        yield Dac(json.loads(process.stdout.readline()))
+    finally:
+        process.terminate()
+        process.communicate(timeout=PATIENCE)

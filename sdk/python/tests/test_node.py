@@ -1,0 +1,93 @@
+"""A node inside a Python program, and a real DAC."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from dac import Dac, dac
+from shapes import Enums, Mode, Texts, Trend
+
+import oasis
+from oasis.node import NodeBuilder, now
+
+
+@pytest.fixture(scope="module", name="dac")
+def one_dac() -> Iterator[Dac]:
+    with dac() as running:
+        yield running
+
+
+def test_every_flushed_sample_arrives(dac: Dac) -> None:
+    builder = NodeBuilder("pushing")
+    probe = builder.pushed("enums", Enums)
+    with builder.start(dac.channel):
+        assert all(probe.flush(Enums(Mode.UP, Trend.RISING, [Trend.LEVEL])) for _ in range(500))
+        ledger = dac.eventually("pushing", "enums", lambda ledger: ledger["received"] == 500)
+    assert ledger["node"]["dropped_ring"] == 0
+
+
+def test_what_finds_no_room_is_dropped_and_counted(dac: Dac) -> None:
+    builder = NodeBuilder("overflowing")
+    probe = builder.pushed("texts", Texts, ring_bytes=200)
+    taken = [probe.flush(Texts("x" * 50)) for _ in range(4)]
+    assert taken == [True, True, False, False]
+    with builder.start(dac.channel):
+        # A hole in the numbers is seen when the next sample comes.
+        dac.eventually("overflowing", "texts", lambda ledger: ledger["received"] == 2)
+        assert probe.flush(Texts("next"))
+        ledger = dac.eventually("overflowing", "texts", lambda ledger: ledger["received"] == 3)
+    assert (ledger["missing"], ledger["unexplained"], ledger["node"]["dropped_ring"]) == (2, 0, 2)
+
+
+def test_a_periodic_probe_is_called_and_obeys(dac: Dac) -> None:
+    calls = 0
+
+    def measure() -> Texts:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise OSError("unplugged")
+        return Texts(str(calls))
+
+    builder = NodeBuilder("periodic")
+    builder.periodic("texts", Texts, 50.0, measure)
+    with builder.start(dac.channel):
+        dac.eventually("periodic", "texts", lambda ledger: ledger["received"] >= 5)
+        outcome = dac.command("periodic", "texts", command="hertz", hertz=100)
+        assert outcome["hertz"] == 100.0
+    assert calls > 5
+
+
+def test_a_sample_keeps_the_time_of_its_caller(dac: Dac) -> None:
+    before = now()
+    builder = NodeBuilder("timed")
+    probe = builder.pushed("enums", Enums)
+    with builder.start(dac.channel):
+        assert probe.flush(Enums(), time=before)
+        dac.eventually("timed", "enums", lambda ledger: ledger["received"] == 1)
+
+
+def test_a_value_that_does_not_fit_is_refused_before_the_ring() -> None:
+    probe = NodeBuilder("refusing").pushed("texts", Texts)
+    with pytest.raises(oasis.EncodeError, match=r"Shapes::Texts\.text"):
+        probe.flush(Texts("\ud800"))
+
+
+def test_instances_have_names_of_their_own() -> None:
+    builder = NodeBuilder("twice")
+    builder.pushed("one", Texts)
+    with pytest.raises(ValueError, match='two instances of node "twice" are named "one"'):
+        builder.pushed("one", Enums)
+
+
+def test_a_rate_has_limits() -> None:
+    with pytest.raises(ValueError, match="1,000 Hz"):
+        NodeBuilder("fast").periodic("texts", Texts, 5_000.0, Texts)
+
+
+def test_a_builder_makes_one_node() -> None:
+    builder = NodeBuilder("once")
+    builder.start("127.0.0.1:1").shutdown()
+    with pytest.raises(RuntimeError, match="a builder makes one node"):
+        builder.start("127.0.0.1:1")

@@ -29,7 +29,7 @@ fn render(header: &view::Header) -> Result<String, Error> {
     let syntax =
         SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build()?;
     templates.set_syntax(syntax);
-    templates.add_filter("fits", |line: &str| line.chars().count() <= layout::WIDTH);
+    templates.add_filter("fits", layout::fits);
     for (name, source) in TEMPLATES {
         templates.add_template(name, source)?;
     }

@@ -1,7 +1,7 @@
 //! Where lines break: as clang-format has it in `sdk/cpp/.clang-format`.
 
 /// Columns of a line.
-pub const WIDTH: usize = 100;
+const WIDTH: usize = 100;
 
 /// Documentation as comment lines, what is too long broken between words.
 pub fn comment(text: &str, indent: usize) -> Vec<String> {
@@ -28,23 +28,47 @@ fn closed(line: &str) -> String {
     if line.ends_with('\\') || line.ends_with("??/") { format!("{line}.") } else { line.to_owned() }
 }
 
-/// `first && second && …`, lines behind the first indented by `indent`.
-pub fn conjunction(terms: &[String], indent: usize) -> String {
+/// The declaration of a member. `initial` is empty where the type does without.
+pub fn member(kind: &str, name: &str, initial: &str) -> String {
+    if initial.is_empty() {
+        let line = format!("  {kind} {name};");
+        return if fits(&line) { line } else { format!("  {kind}\n      {name};") };
+    }
+    let line = format!("  {kind} {name} = {initial};");
+    if fits(&line) { line } else { format!("  {kind} {name} =\n      {initial};") }
+}
+
+/// `left.a == right.a && left.b == right.b && …`, lines behind the first indented by `indent`.
+pub fn equality(names: &[String], left: &str, right: &str, indent: usize) -> String {
     let mut lines = String::new();
     let mut column = indent;
-    for (index, term) in terms.iter().enumerate() {
+    for (index, name) in names.iter().enumerate() {
         // What stands behind a term: ` &&`, or the `;` of the last.
-        let behind = if index + 1 == terms.len() { 1 } else { 3 };
-        if index > 0 {
-            let fits = column + " && ".len() + term.len() + behind <= WIDTH;
-            lines += if fits { " && " } else { " &&\n" };
-            column = if fits { column + " && ".len() } else { indent };
-            lines += &" ".repeat(if fits { 0 } else { indent });
+        let behind = if index + 1 == names.len() { 1 } else { 3 };
+        let term = format!("{left}.{name} == {right}.{name}");
+        let stays = column + " && ".len() + term.len() + behind <= WIDTH;
+        if index > 0 && stays {
+            lines += " && ";
+            column += " && ".len();
+        } else if index > 0 {
+            lines += &format!(" &&\n{:indent$}", "");
+            column = indent;
         }
-        lines += term;
-        column += term.len();
+        if column + term.len() + behind > WIDTH {
+            lines += &format!("{left}.{name} ==\n{:indent$}    {right}.{name}", "");
+            // Whatever follows goes to a line of its own.
+            column = WIDTH;
+        } else {
+            lines += &term;
+            column += term.len();
+        }
     }
     lines
+}
+
+/// Whether a line is short enough.
+pub fn fits(line: &str) -> bool {
+    line.chars().count() <= WIDTH
 }
 
 /// A literal that needs no escapes, whatever the text.
@@ -72,6 +96,17 @@ mod tests {
         let long = "word ".repeat(40);
         assert!(comment(&long, 2).iter().all(|line| line.len() <= WIDTH - 2));
         assert_eq!(comment(&long, 2).len(), 3);
+    }
+
+    #[test]
+    fn a_line_breaks_where_it_hurts_least() {
+        assert_eq!(member("Mode", "mode", "Mode::IDLE"), "  Mode mode = Mode::IDLE;");
+        let long = "long".repeat(20);
+        assert_eq!(member(&long, "mode", "Mode::IDLE"), format!("  {long} mode =\n      Mode::IDLE;"));
+        assert_eq!(member(&long, &long, ""), format!("  {long}\n      {long};"));
+        assert_eq!(equality(&["a".into(), "b".into()], "l", "r", 11), "l.a == r.a && l.b == r.b");
+        let equality = equality(&["a".into(), long.clone(), "b".into()], "l", "r", 2);
+        assert_eq!(equality, format!("l.a == r.a &&\n  l.{long} ==\n      r.{long} &&\n  l.b == r.b"));
     }
 
     #[test]

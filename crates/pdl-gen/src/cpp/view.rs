@@ -1,7 +1,7 @@
 //! What the templates are filled with.
 
 use super::{
-    layout::{comment, conjunction, raw_literal},
+    layout::{self, comment, raw_literal},
     names::{Scopes, fresh, spell, split},
     order::{Declaration, in_order},
     reserved::{Place, own_names},
@@ -77,10 +77,8 @@ struct Identity {
 #[derive(Serialize)]
 struct Member {
     docs: Vec<String>,
-    kind: String,
+    declaration: String,
     name: String,
-    /// ` = 0`, if the type needs it.
-    initial: String,
 }
 
 /// All that a model declares.
@@ -145,19 +143,16 @@ impl<'a> Inside<'a> {
     fn structure(&self, docs: Option<&str>) -> Struct {
         let member = |(metric, name): (&Metric, &String)| Member {
             docs: comment(&metric_docs(metric), 2),
-            kind: self.kind(&metric.kind),
+            declaration: layout::member(&self.kind(&metric.kind), name, &self.initial(&metric.kind)),
             name: name.clone(),
-            initial: self.initial(&metric.kind),
         };
         let (left, right) = (fresh("left", &self.names), fresh("right", &self.names));
-        let equal = |name: &String| format!("{left}.{name} == {right}.{name}");
-        let equal: Vec<String> = self.names.iter().map(equal).collect();
         Struct {
             docs: comment(docs.unwrap_or_default(), 0),
             name: self.name.to_owned(),
             identity: None,
             members: self.metrics.iter().zip(&self.names).map(member).collect(),
-            equality: conjunction(&equal, "    return ".len()),
+            equality: layout::equality(&self.names, &left, &right, "    return ".len()),
             row: fresh("row", &self.names),
             packet: fresh("packet", &self.names),
             value: fresh("value", &self.names),
@@ -178,12 +173,12 @@ impl<'a> Inside<'a> {
     fn initial(&self, kind: &Type) -> String {
         match kind {
             Type::Simple(Simple::String) | Type::Vector(_) | Type::Struct(_) => String::new(),
-            Type::Simple(Simple::Boolean) => " = false".to_owned(),
-            Type::Simple(_) => " = 0".to_owned(),
+            Type::Simple(Simple::Boolean) => "false".to_owned(),
+            Type::Simple(_) => "0".to_owned(),
             Type::Enum(name) => {
                 let declared = self.model.enum_named(name);
                 let first = declared.and_then(|declared| enumerators(declared).into_iter().next());
-                first.map_or_else(String::new, |first| format!(" = {}::{first}", self.reference(name)))
+                first.map_or_else(String::new, |first| format!("{}::{first}", self.reference(name)))
             }
         }
     }

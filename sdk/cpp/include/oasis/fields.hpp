@@ -16,7 +16,7 @@ namespace oasis::detail {
 template <class T> struct IsVector : std::false_type {};
 template <class T> struct IsVector<std::vector<T>> : std::true_type {};
 
-/// Writes a value of any type that the PDL has. `write_struct` writes the members of a struct.
+/// Writes a value of any type that the PDL has.
 template <class Writer, class T> void put(Writer &to, const T &value) {
   if constexpr (std::is_same_v<T, bool>) {
     to.number(static_cast<std::uint8_t>(value));
@@ -29,7 +29,7 @@ template <class Writer, class T> void put(Writer &to, const T &value) {
   } else if constexpr (IsVector<T>::value) {
     to.length(value.size());
     for (typename T::const_reference element : value) {
-      put<Writer, typename T::value_type>(to, element);
+      detail::put<Writer, typename T::value_type>(to, element);
     }
   } else {
     to.members(value);
@@ -60,7 +60,7 @@ template <class Reader, class T> void get_vector(Reader &from, std::vector<T> &v
   value.clear();
   for (std::size_t index = 0; index < count; ++index) {
     T element{};
-    get(from, element);
+    detail::get(from, element);
     value.push_back(std::move(element));
   }
 }

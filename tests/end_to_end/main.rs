@@ -10,4 +10,5 @@ mod harness;
 mod malformed;
 mod native_client;
 mod pdl_tools;
+mod sdk;
 mod two_processes;

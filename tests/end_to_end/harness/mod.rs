@@ -32,6 +32,7 @@ pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
 
 /// An instance as the API shows it, with schema, latest sample and ledger.
 pub fn instance(dac: &Oasis, node: &str, instance: &str) -> Option<Value> {
+    let instance = instance.replace(' ', "%20");
     let list = get(dac, &format!("/api/v1/instances?node={node}&instance={instance}"));
     let id = list["instances"].get(0)?["id"].as_u64()?;
     Some(get(dac, &format!("/api/v1/instances/{id}")))

@@ -1,54 +1,18 @@
 #pragma once
 
+#include "library.hpp"
 #include "row.hpp"
-
-#include <oasis.h>
 
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <utility>
 
 namespace oasis {
-
-/// What a node refused.
-class NodeError : public std::runtime_error {
-public:
-  NodeError(oasis_status status, const char *problem)
-      : std::runtime_error(problem), status_(status) {}
-
-  oasis_status status() const noexcept { return status_; }
-
-private:
-  oasis_status status_;
-};
-
-namespace detail {
-
-inline void check(oasis_status status) {
-  if (status != OASIS_STATUS_OK) {
-    throw NodeError(status, oasis_last_error());
-  }
-}
-
-inline const std::uint8_t *octets(const Buffer &bytes) noexcept {
-  return reinterpret_cast<const std::uint8_t *>(bytes.data());
-}
-
-/// Frees what the library gave out.
-template <auto release> struct Free {
-  template <class T> void operator()(T *thing) const noexcept { release(thing); }
-};
-
-template <class T, auto release> using Owned = std::unique_ptr<T, Free<release>>;
-
-} // namespace detail
 
 /// A probe that the application flushes whenever it has something to say. One thread at a time.
 template <class Sample> class PushedProbe {

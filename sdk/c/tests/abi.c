@@ -1,0 +1,132 @@
+/* What the C library refuses, and what a node in C sends to the DAC named on the command line. */
+
+#include <oasis.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(condition) check((condition), #condition, __LINE__)
+
+static const char *const schema =
+    "{\"name\":\"Test::Counter\",\"uuid\":\"f6e0f3ee-6d2f-4a0e-9f0e-2f3c5d2b7a90\",\"version\":\"1.0\","
+    "\"metrics\":[{\"name\":\"count\",\"type\":\"uint8\"}]}";
+
+static int released;
+static int called;
+
+static void check(bool holds, const char *condition, int line) {
+  if (!holds) {
+    fprintf(stderr, "abi.c:%d: %s; last error: %s\n", line, condition, oasis_last_error());
+    exit(1);
+  }
+}
+
+static bool says(const char *words) { return strstr(oasis_last_error(), words) != NULL; }
+
+static void release(void *context) { ++*(int *)context; }
+
+/* Every second measurement fails. */
+static int measure(void *context, oasis_row *row) {
+  const uint8_t value = (uint8_t)called++;
+  (void)context;
+  if (value % 2 == 1) {
+    return EIO;
+  }
+  return oasis_row_append(row, &value, 1) == OASIS_STATUS_OK ? 0 : EINVAL;
+}
+
+static oasis_status add_periodic(oasis_node_builder *builder, double hertz, oasis_sample sample) {
+  return oasis_node_builder_periodic(builder, "periodic", schema, hertz, sample, &released, release);
+}
+
+static void check_builder(void) {
+  oasis_node_builder *builder = NULL;
+  oasis_probe *probe = NULL;
+  oasis_node *node = NULL;
+  CHECK(oasis_node_builder_new(NULL, &builder) == OASIS_STATUS_ARGUMENT);
+  CHECK(says("name is null"));
+  CHECK(oasis_node_builder_new("\xff", &builder) == OASIS_STATUS_ARGUMENT);
+  CHECK(says("name is not UTF-8"));
+  CHECK(oasis_node_builder_new("c", NULL) == OASIS_STATUS_ARGUMENT);
+  CHECK(says("builder is null"));
+  CHECK(oasis_node_builder_new("c", &builder) == OASIS_STATUS_OK);
+
+  CHECK(oasis_node_builder_pushed(builder, "pushed", "{", 64, &probe) == OASIS_STATUS_SCHEMA);
+  CHECK(says("JSON"));
+  CHECK(oasis_node_builder_pushed(builder, "pushed", schema, 64, &probe) == OASIS_STATUS_OK);
+  CHECK(oasis_node_builder_pushed(builder, "pushed", schema, 64, &probe) == OASIS_STATUS_DUPLICATE);
+  CHECK(says("\"pushed\""));
+
+  CHECK(add_periodic(builder, 0, measure) == OASIS_STATUS_ARGUMENT);
+  CHECK(says("0.01 to 1,000 Hz") && released == 1);
+  CHECK(add_periodic(builder, 1, NULL) == OASIS_STATUS_ARGUMENT);
+  CHECK(says("sample is null") && released == 2);
+
+  CHECK(oasis_probe_flush(NULL, NULL, 0) == OASIS_STATUS_ARGUMENT);
+  CHECK(says("probe is null"));
+  CHECK(oasis_probe_flush(probe, NULL, 1) == OASIS_STATUS_ARGUMENT);
+  CHECK(says("row is null"));
+  oasis_probe_free(probe);
+  oasis_probe_free(NULL);
+  CHECK(oasis_node_builder_start(builder, NULL, &node) == OASIS_STATUS_ARGUMENT);
+  CHECK(says("dac is null"));
+  oasis_node_builder_free(NULL);
+  oasis_node_shutdown(NULL);
+}
+
+static void check_encoder(void) {
+  oasis_encoder *encoder = NULL;
+  const uint8_t *batch = NULL;
+  size_t length = 1;
+  const uint8_t row[2] = {1, 2};
+  CHECK(oasis_encoder_new("[]", &encoder) == OASIS_STATUS_SCHEMA);
+  CHECK(oasis_encoder_new(schema, &encoder) == OASIS_STATUS_OK);
+  CHECK(oasis_encoder_push(encoder, 1, row, 2) == OASIS_STATUS_SCHEMA);
+  CHECK(says("row does not fit"));
+  CHECK(oasis_encoder_finish(encoder, 0, 0, 1, 1, 0, &batch, &length) == OASIS_STATUS_OK);
+  CHECK(length == 0);
+  CHECK(oasis_encoder_push(encoder, 1, row, 1) == OASIS_STATUS_OK);
+  CHECK(oasis_encoder_finish(encoder, 0, 0, 1, 1, 0, &batch, &length) == OASIS_STATUS_OK);
+  CHECK(length > 48);
+  CHECK(oasis_batch_read(schema, batch, length, NULL, NULL) == OASIS_STATUS_ARGUMENT);
+  CHECK(says("sample is null"));
+  CHECK(oasis_batch_read(schema, batch, length - 1, NULL, NULL) == OASIS_STATUS_SCHEMA);
+  CHECK(says("batch"));
+  oasis_encoder_free(encoder);
+  oasis_encoder_free(NULL);
+}
+
+/* Ten samples of a pushed probe, and a periodic probe of which every second measurement fails. */
+static void run_node(const char *dac) {
+  oasis_node_builder *builder = NULL;
+  oasis_probe *probe = NULL;
+  oasis_node *node = NULL;
+  released = 0;
+  CHECK(oasis_node_builder_new("c", &builder) == OASIS_STATUS_OK);
+  CHECK(oasis_node_builder_pushed(builder, "pushed", schema, 1024, &probe) == OASIS_STATUS_OK);
+  CHECK(add_periodic(builder, 1000, measure) == OASIS_STATUS_OK);
+  CHECK(oasis_node_builder_start(builder, dac, &node) == OASIS_STATUS_OK);
+  for (uint8_t value = 0; value < 10; ++value) {
+    CHECK(oasis_probe_flush_at(probe, oasis_now(), &value, 1) == OASIS_STATUS_OK);
+  }
+  puts("flushed");
+  fflush(stdout);
+  /* The test says when it has seen enough. */
+  getchar();
+  oasis_node_shutdown(node);
+  CHECK(released == 1 && called > 1);
+  oasis_probe_free(probe);
+}
+
+int main(int count, char **arguments) {
+  CHECK(oasis_log("a=b=c") == OASIS_STATUS_ARGUMENT && says("log filter"));
+  CHECK(oasis_log("error") == OASIS_STATUS_OK);
+  check_builder();
+  check_encoder();
+  if (count == 2) {
+    run_node(arguments[1]);
+  }
+  return 0;
+}

@@ -7,10 +7,15 @@ SHELL := /bin/bash
 # Everything that ends up in the page; a change in any of it builds the page again.
 PAGE_SOURCES := $(shell find web/src web/public web/index.html web/vite.config.ts package-lock.json 2>/dev/null)
 
+# For each fuzz target.
+FUZZ_SECONDS ?= 600
+FUZZ := mkdir -p fuzz/corpus/$$target && cargo +nightly fuzz run
+FUZZ_LIMITS = -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=4096
+
 # The settings of sdk/python hold for what is generated for it too.
 GENERATED_PYTHON := --config sdk/python/pyproject.toml crates/pdl-gen/tests
 
-.PHONY: help run build page test test-rust test-web test-python test-browser lint format bench python browser clean
+.PHONY: help run build page test test-rust test-web test-python test-browser lint format bench fuzz python browser clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -56,6 +61,13 @@ format: node_modules/.package-lock.json target/venv/installed ## Format everythi
 
 bench: ## Measure the codec on recorded data; figures and machine in docs/performance.md
 	cargo bench --locked -p oasis-wire
+
+fuzz: ## Fuzz what reads text and bytes from outside, FUZZ_SECONDS (600) for each target; needs a nightly Rust
+	@cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz
+	for target in pdl_compile pdl_format; do \
+	  $(FUZZ) $$target fuzz/corpus/$$target crates/pdl/tests/corpus/good crates/pdl/tests/corpus/bad pdl -- -dict=fuzz/pdl.dict $(FUZZ_LIMITS); done
+	for target in batch_decode batch_round_trip eisa_decode; do \
+	  $(FUZZ) $$target fuzz/corpus/$$target fuzz/seeds/$$target -- $(FUZZ_LIMITS); done
 
 python: target/venv/installed ## Build sdk/python and install it into target/venv
 	cd sdk/python && VIRTUAL_ENV=../../target/venv ../../target/venv/bin/maturin develop --quiet --locked

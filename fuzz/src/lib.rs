@@ -1,0 +1,36 @@
+//! What the targets share: the probe types of `vectors/shapes.pdl`, one of which the first byte of an input chooses.
+
+use oasis_pdl::compile;
+use oasis_wire::{
+    reader::Reader,
+    schema::ProbeType,
+    value::{self, RowWriter, Value},
+};
+use std::{collections::HashMap, iter, path::PathBuf, sync::LazyLock};
+
+static TYPES: LazyLock<Vec<ProbeType>> = LazyLock::new(|| {
+    let path = PathBuf::from("shapes.pdl");
+    let files = HashMap::from([(path.clone(), include_str!("../../vectors/shapes.pdl").to_owned())]);
+    let model = compile(&[path], &[], &files).model;
+    model.probes.iter().filter_map(|probe| oasis_pdl_gen::json_schema::schema(&model, probe)).collect()
+});
+
+/// The probe type that an input chooses, and the rest of the input.
+pub fn chosen(input: &[u8]) -> Option<(&'static ProbeType, &[u8])> {
+    let (&choice, rest) = input.split_first()?;
+    let types = &*TYPES;
+    Some((types.get(usize::from(choice) % types.len())?, rest))
+}
+
+/// The next row of an input, if it begins with one.
+pub fn next_row(probe_type: &ProbeType, input: &mut Reader<'_>) -> Option<Vec<Value>> {
+    probe_type.metrics.iter().map(|metric| value::read(&metric.kind, input).ok()).collect()
+}
+
+/// The row of these values.
+pub fn row_of(probe_type: &ProbeType, values: &[Value]) -> Vec<u8> {
+    let mut row = Vec::new();
+    let mut to = RowWriter::new(&mut row);
+    iter::zip(&probe_type.metrics, values).for_each(|(metric, value)| value::write(&metric.kind, value, &mut to));
+    row
+}

@@ -59,8 +59,9 @@ format: node_modules/.package-lock.json target/venv/installed ## Format everythi
 	npm run format
 	target/venv/bin/ruff format --quiet sdk/python
 
-bench: ## Measure the codec on recorded data; figures and machine in docs/performance.md
+bench: ## Measure the codec on recorded data, and the PDL compiler; figures and machine in docs/performance.md
 	cargo bench --locked -p oasis-wire
+	cargo bench --locked -p oasis-pdl --bench compile
 
 fuzz: ## Fuzz what reads text and bytes from outside, FUZZ_SECONDS (600) for each target; needs a nightly Rust
 	@cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz

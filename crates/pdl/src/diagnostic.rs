@@ -106,6 +106,16 @@ impl Diagnostic {
         self
     }
 
+    /// Says how a cycle runs, if it runs over more than one declaration.
+    pub(crate) fn over_others<'a>(self, cycle: impl Iterator<Item = &'a str>, verb: &str) -> Self {
+        let mut names: Vec<String> = cycle.map(|name| format!("`{name}`")).collect();
+        if names.len() == 1 {
+            return self;
+        }
+        names.extend(names.first().cloned());
+        self.note(names.join(&format!(" {verb} ")))
+    }
+
     /// As people read it: message, the text with the place marked, note and help.
     pub fn render(&self, sources: &Sources, colours: bool) -> String {
         let code = self.code.name();
@@ -171,8 +181,11 @@ pub(crate) fn with_article(noun: &str) -> String {
 
 /// The known name most like `wanted`, if one is like it at all.
 pub(crate) fn nearest<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = wanted.chars().count().div_ceil(3).min(wanted.chars().count().saturating_sub(1));
+    let length = wanted.chars().count();
+    let limit = length.div_ceil(3).min(length.saturating_sub(1));
     known
+        // Each character more is a difference.
+        .filter(|name| name.chars().count().abs_diff(length) <= limit)
         .map(|name| (distance(wanted, name), name))
         .filter(|&(distance, _)| distance <= limit)
         .min()

@@ -28,6 +28,7 @@ const WIDTH: usize = 100;
 /// let laid_out = oasis_pdl::format("tank.pdl".as_ref(), "struct Tank{real64 level , limit;};").unwrap();
 /// assert_eq!(laid_out, "struct Tank {\n  real64 level, limit;\n};\n");
 /// ```
+#[expect(clippy::result_large_err, reason = "told once a file")]
 pub fn format(path: &Path, text: &str) -> Result<String, Report> {
     let mut sources = Sources::default();
     let file = sources.add(normalised(path), text.to_owned());

@@ -18,6 +18,7 @@
 pub mod ast;
 mod compatibility;
 mod compile;
+mod cycles;
 mod diagnostic;
 mod enums;
 mod format;

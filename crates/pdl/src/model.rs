@@ -1,6 +1,7 @@
 //! What the files mean: every name looked up, every metric in its place.
 
 use crate::source::Span;
+use std::collections::HashMap;
 use uuid::Uuid;
 
 /// Where the name of a declaration stands. Any two are equal: that something moved does not change what files mean.
@@ -22,12 +23,42 @@ pub struct Model {
     pub structs: Vec<Struct>,
     /// Enums in declaration order.
     pub enums: Vec<Enum>,
+    /// Where each stands in the lists above, by scoped name.
+    index: HashMap<String, Index>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Index {
+    Probe(usize),
+    Struct(usize),
+    Enum(usize),
 }
 
 impl Model {
+    pub(crate) fn new(probes: Vec<Probe>, structs: Vec<Struct>, enums: Vec<Enum>) -> Self {
+        let mut index = HashMap::with_capacity(probes.len() + structs.len() + enums.len());
+        index.extend(probes.iter().enumerate().map(|(at, known)| (known.name.clone(), Index::Probe(at))));
+        index.extend(structs.iter().enumerate().map(|(at, known)| (known.name.clone(), Index::Struct(at))));
+        index.extend(enums.iter().enumerate().map(|(at, known)| (known.name.clone(), Index::Enum(at))));
+        Self { probes, structs, enums, index }
+    }
+
+    /// The probe of this scoped name.
+    pub fn probe_named(&self, scoped: &str) -> Option<&Probe> {
+        let Index::Probe(at) = self.index.get(scoped)? else { return None };
+        self.probes.get(*at)
+    }
+
+    /// The struct of this scoped name.
+    pub fn struct_named(&self, scoped: &str) -> Option<&Struct> {
+        let Index::Struct(at) = self.index.get(scoped)? else { return None };
+        self.structs.get(*at)
+    }
+
     /// The enum of this scoped name.
     pub fn enum_named(&self, scoped: &str) -> Option<&Enum> {
-        self.enums.iter().find(|declared| declared.name == scoped)
+        let Index::Enum(at) = self.index.get(scoped)? else { return None };
+        self.enums.get(*at)
     }
 
     /// The integer type that carries the enum of this scoped name.

@@ -2,19 +2,23 @@
 
 use crate::{
     ast::{self, Declaration, File},
+    cycles,
     diagnostic::{Code, Diagnostic, nearest, with_article},
     enums, limits,
     model::{Enum, Metric, Model, Place, Probe, Struct, Type},
     source::Span,
 };
-use std::{
-    collections::{BTreeMap, HashMap, HashSet, VecDeque, hash_map::Entry},
-    iter,
-};
+use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
 
 /// Most metrics of a probe: a batch numbers its columns with 16 bits.
 const MAX_METRICS: usize = 65_534;
+
+/// Most metrics that all probes together have from their bases. Each has its own copy: without a bound a file's memory would grow with its square.
+const MAX_INHERITED: usize = 1_000_000;
+
+/// Most unknown names that get a suggestion.
+const MAX_SUGGESTIONS: usize = 64;
 
 #[derive(Clone, Copy)]
 enum Declared<'a> {
@@ -37,7 +41,14 @@ impl Declared<'_> {
 
 /// Looks up everything in the files, which come in the order of inclusion.
 pub fn resolve<'a>(files: impl Iterator<Item = &'a File>, wrong: &mut Vec<Diagnostic>) -> Model {
-    let mut names = Names { table: BTreeMap::new(), order: Vec::new(), enums: HashMap::new(), wrong };
+    let mut names = Names {
+        table: HashMap::new(),
+        order: Vec::new(),
+        enums: HashMap::new(),
+        inherited: 0,
+        suggestions: MAX_SUGGESTIONS,
+        wrong,
+    };
     for file in files {
         names.collect("", &file.declarations);
     }
@@ -46,11 +57,15 @@ pub fn resolve<'a>(files: impl Iterator<Item = &'a File>, wrong: &mut Vec<Diagno
 
 struct Names<'a, 'w> {
     /// By scoped name: what it is and where it was first declared.
-    table: BTreeMap<String, (Declared<'a>, Span)>,
+    table: HashMap<String, (Declared<'a>, Span)>,
     /// Structs, enums and probes in declaration order.
     order: Vec<String>,
     /// By scoped name, before anything that uses them.
     enums: HashMap<String, Enum>,
+    /// Metrics that probes have from their bases, so far.
+    inherited: usize,
+    /// Unknown names that may still be compared with all known ones.
+    suggestions: usize,
     wrong: &'w mut Vec<Diagnostic>,
 }
 
@@ -94,29 +109,30 @@ impl<'a> Names<'a, '_> {
     }
 
     fn model(mut self) -> Model {
-        let mut model = Model::default();
+        let (mut probes, mut structs) = (Vec::new(), Vec::new());
         let mut flattened = HashMap::new();
         self.number_enums();
         for scoped in self.order.clone() {
             match self.table[&scoped].0 {
-                Declared::Struct(declared) => {
-                    let members = self.metrics(&scoped, &declared.members);
-                    self.check_names(&declared.members, &[]);
-                    model.structs.push(Struct {
-                        name: scoped,
-                        doc: declared.doc.clone(),
-                        members,
-                        place: Place(declared.name.span),
-                    });
-                }
-                Declared::Probe(probe) => model.probes.push(self.probe(&scoped, probe, &mut flattened)),
+                Declared::Struct(declared) => structs.push(self.struct_(scoped, declared)),
+                Declared::Probe(probe) => probes.push(self.probe(&scoped, probe, &mut flattened)),
                 Declared::Enum(_) | Declared::Module => {}
             }
         }
-        model.enums = self.order.iter().filter_map(|scoped| self.enums.remove(scoped)).collect();
-        self.check_struct_cycles(&model);
-        self.check_uuids(&model);
-        model
+        for probe in &mut probes {
+            probe.metrics = flattened.remove(&probe.name).unwrap_or_default();
+        }
+        let enums = self.order.iter().filter_map(|scoped| self.enums.remove(scoped)).collect();
+        cycles::check(&structs, self.wrong);
+        self.check_uuids(&probes);
+        Model::new(probes, structs, enums)
+    }
+
+    fn struct_(&mut self, scoped: String, declared: &'a ast::Struct) -> Struct {
+        let members = self.metrics(&scoped, &declared.members);
+        self.check_names(&declared.members, &[]);
+        let (doc, place) = (declared.doc.clone(), Place(declared.name.span));
+        Struct { name: scoped, doc, members, place }
     }
 
     fn number_enums(&mut self) {
@@ -127,6 +143,7 @@ impl<'a> Names<'a, '_> {
         }
     }
 
+    /// All but its metrics, which are in `flattened` until no probe needs them as its base's any more.
     fn probe(
         &mut self,
         scoped: &str,
@@ -134,10 +151,10 @@ impl<'a> Names<'a, '_> {
         flattened: &mut HashMap<String, Vec<Metric>>,
     ) -> Probe {
         let base = probe.base.as_ref().and_then(|path| self.base(scoped, path));
-        let metrics = self.flatten(scoped, flattened);
-        if metrics.len() > MAX_METRICS {
-            let message =
-                format!("probe `{scoped}` has {} metrics, {MAX_METRICS} are allowed", metrics.len());
+        self.flatten(scoped, flattened);
+        let metrics = flattened.get(scoped).map_or(0, Vec::len);
+        if metrics > MAX_METRICS {
+            let message = format!("probe `{scoped}` has {metrics} metrics, {MAX_METRICS} are allowed");
             self.wrong.push(Diagnostic::new(
                 Code::TooManyMetrics,
                 probe.name.span,
@@ -152,14 +169,15 @@ impl<'a> Names<'a, '_> {
             uuid: probe.uuid.map(|(uuid, _)| uuid),
             version: probe.version.clone().unwrap_or_else(|| "1.0".into()),
             base,
-            metrics,
+            metrics: Vec::new(),
             place: Place(probe.name.span),
         }
     }
 
-    /// The metrics of a probe and of all its bases, the farthest base first. A chain is walked, not recursed, so that its length does not matter.
-    fn flatten(&mut self, scoped: &str, flattened: &mut HashMap<String, Vec<Metric>>) -> Vec<Metric> {
+    /// Finds the metrics of a probe and of all its bases, the farthest base first. A chain is walked, not recursed, so that its length does not matter.
+    fn flatten(&mut self, scoped: &str, flattened: &mut HashMap<String, Vec<Metric>>) {
         let mut chain: Vec<(String, &'a ast::Probe)> = Vec::new();
+        let mut on_the_way = HashSet::new();
         let mut next = Some(scoped.to_owned());
         let mut metrics = Vec::new();
         while let Some(name) = next.take() {
@@ -168,12 +186,13 @@ impl<'a> Names<'a, '_> {
                 break;
             }
             let Some(&(Declared::Probe(probe), span)) = self.table.get(&name) else { break };
-            if let Some(first) = chain.iter().position(|(seen, _)| *seen == name) {
+            if !on_the_way.insert(name.clone()) {
+                let first = chain.iter().position(|(seen, _)| *seen == name).unwrap_or_default();
                 let message = format!("probe `{name}` is its own base");
                 let diagnostic =
                     Diagnostic::new(Code::InheritanceCycle, span, message, "inherits from itself");
                 let cycle = chain[first..].iter().map(|(name, _)| name.as_str());
-                self.wrong.push(over_others(diagnostic, cycle, "inherits from"));
+                self.wrong.push(diagnostic.over_others(cycle, "inherits from"));
                 break;
             }
             chain.push((name.clone(), probe));
@@ -182,10 +201,24 @@ impl<'a> Names<'a, '_> {
         for (name, probe) in chain.into_iter().rev() {
             self.check_names(&probe.metrics, &metrics);
             let own = self.metrics(&name, &probe.metrics);
+            self.account(probe, &mut metrics);
             metrics.extend(own);
             flattened.insert(name, metrics.clone());
         }
-        metrics
+    }
+
+    /// Gives up inheriting where a small file would have filled the memory.
+    fn account(&mut self, probe: &ast::Probe, inherited: &mut Vec<Metric>) {
+        if self.inherited <= MAX_INHERITED && self.inherited + inherited.len() > MAX_INHERITED {
+            let message = format!("all probes together inherit more than {MAX_INHERITED} metrics");
+            let diagnostic =
+                Diagnostic::new(Code::TooManyMetrics, probe.name.span, message, "too many with this one");
+            self.wrong.push(diagnostic.help("inherit from fewer or smaller probes"));
+        }
+        self.inherited += inherited.len();
+        if self.inherited > MAX_INHERITED {
+            inherited.clear();
+        }
     }
 
     fn metrics(&mut self, scope: &str, metrics: &[ast::Metric]) -> Vec<Metric> {
@@ -260,12 +293,17 @@ impl<'a> Names<'a, '_> {
         let wanted = spelled(path);
         let message = format!("there is no {what} `{wanted}`");
         let mut diagnostic = Diagnostic::new(Code::UnknownName, path.span, message, "not declared");
+        diagnostic.help = self.suggestion(&wanted, what).map(|known| format!("did you mean `{known}`?"));
+        self.wrong.push(diagnostic);
+    }
+
+    /// The name most like the one that is not known. Each takes a look at all names, and nobody reads hundreds of them.
+    fn suggestion(&mut self, wanted: &str, what: &str) -> Option<&str> {
+        self.suggestions = self.suggestions.checked_sub(1)?;
         let last = wanted.rsplit("::").next().unwrap_or_default();
         let simple = crate::model::Simple::ALL.iter().map(|(name, _)| *name).filter(|_| what == "type");
         let declared = self.order.iter().map(|scoped| scoped.rsplit("::").next().unwrap_or_default());
-        diagnostic.help =
-            nearest(last, simple.chain(declared)).map(|known| format!("did you mean `{known}`?"));
-        self.wrong.push(diagnostic);
+        nearest(last, simple.chain(declared))
     }
 
     fn wrong_kind(&mut self, path: &ast::Path, found: Declared<'_>, wanted: &str) {
@@ -275,6 +313,9 @@ impl<'a> Names<'a, '_> {
 
     /// No metric may have the name of another one, inherited ones included.
     fn check_names(&mut self, metrics: &[ast::Metric], inherited: &[Metric]) {
+        if metrics.is_empty() {
+            return;
+        }
         let mut seen: HashMap<&str, Option<Span>> =
             inherited.iter().map(|metric| (metric.name.as_str(), None)).collect();
         for metric in metrics {
@@ -299,30 +340,9 @@ impl<'a> Names<'a, '_> {
         }
     }
 
-    /// A struct that contains itself, whether directly or in a vector, has no size and no end of nesting.
-    fn check_struct_cycles(&mut self, model: &Model) {
-        let structs: HashMap<&str, &Struct> =
-            model.structs.iter().map(|declared| (declared.name.as_str(), declared)).collect();
-        // A cycle is one mistake, however many structs it leads over.
-        let mut told = HashSet::new();
-        for declared in &model.structs {
-            let name = declared.name.as_str();
-            if told.contains(name) {
-                continue;
-            }
-            if let Some(cycle) = way_back(name, &structs) {
-                let message = format!("struct `{name}` contains itself");
-                let diagnostic =
-                    Diagnostic::new(Code::StructCycle, self.table[name].1, message, "this struct");
-                self.wrong.push(over_others(diagnostic, cycle.iter().copied(), "contains"));
-                told.extend(cycle);
-            }
-        }
-    }
-
-    fn check_uuids(&mut self, model: &Model) {
+    fn check_uuids(&mut self, probes: &[Probe]) {
         let mut seen: HashMap<Uuid, (&str, Span)> = HashMap::new();
-        for probe in &model.probes {
+        for probe in probes {
             let Some(&(Declared::Probe(declared), _)) = self.table.get(&probe.name) else { continue };
             let Some((uuid, span)) = declared.uuid else { continue };
             if let Some((other, first)) = seen.insert(uuid, (&probe.name, span)) {
@@ -333,48 +353,6 @@ impl<'a> Names<'a, '_> {
             }
         }
     }
-}
-
-/// The structs on the shortest way from a struct's members back to it, itself first.
-fn way_back<'a>(start: &'a str, structs: &HashMap<&'a str, &'a Struct>) -> Option<Vec<&'a str>> {
-    let mut reached_from = HashMap::new();
-    let mut open = VecDeque::from([start]);
-    while let Some(name) = open.pop_front() {
-        for inner in structs.get(name).into_iter().flat_map(|declared| uses(declared)) {
-            if inner == start {
-                let mut way: Vec<&str> =
-                    iter::successors(Some(name), |name| reached_from.get(name).copied()).collect();
-                way.reverse();
-                return Some(way);
-            }
-            if let Entry::Vacant(new) = reached_from.entry(inner) {
-                new.insert(name);
-                open.push_back(inner);
-            }
-        }
-    }
-    None
-}
-
-/// Says how a cycle runs, if it runs over more than one declaration.
-fn over_others<'a>(diagnostic: Diagnostic, cycle: impl Iterator<Item = &'a str>, verb: &str) -> Diagnostic {
-    let mut names: Vec<String> = cycle.map(|name| format!("`{name}`")).collect();
-    if names.len() == 1 {
-        return diagnostic;
-    }
-    names.extend(names.first().cloned());
-    diagnostic.note(names.join(&format!(" {verb} ")))
-}
-
-/// The structs that a struct's members are made of.
-fn uses(declared: &Struct) -> impl Iterator<Item = &str> {
-    declared.members.iter().filter_map(|member| {
-        let mut kind = &member.kind;
-        while let Type::Vector(element) = kind {
-            kind = element;
-        }
-        if let Type::Struct(name) = kind { Some(name.as_str()) } else { None }
-    })
 }
 
 fn join(scope: &str, name: &str) -> String {

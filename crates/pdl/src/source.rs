@@ -59,16 +59,19 @@ impl Loader for HashMap<PathBuf, String> {
 #[derive(Debug, Default)]
 pub struct Sources {
     files: Vec<(PathBuf, String)>,
+    by_path: HashMap<PathBuf, FileId>,
 }
 
 impl Sources {
     pub(crate) fn add(&mut self, path: PathBuf, text: String) -> FileId {
+        let id = FileId(self.files.len());
+        self.by_path.insert(path.clone(), id);
         self.files.push((path, text));
-        FileId(self.files.len() - 1)
+        id
     }
 
     pub(crate) fn find(&self, path: &Path) -> Option<FileId> {
-        self.files.iter().position(|(known, _)| known == path).map(FileId)
+        self.by_path.get(path).copied()
     }
 
     /// A file's path as it was given or found.

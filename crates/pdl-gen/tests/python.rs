@@ -40,3 +40,8 @@ fn every_shape() {
 fn names_texts_and_lines_that_need_care() {
     check("python/awkward.pdl", "python/awkward.py");
 }
+
+#[test]
+fn the_example_of_the_documentation() {
+    check("python/engine.pdl", "python/engine.py");
+}

@@ -45,3 +45,8 @@ fn names_texts_and_lines_that_need_care() {
 fn the_example_of_the_documentation() {
     check("python/engine.pdl", "python/engine.py");
 }
+
+#[test]
+fn what_is_imported_does_not_depend_on_where_lines_break() {
+    check("python/long.pdl", "python/long.py");
+}

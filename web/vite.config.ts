@@ -20,6 +20,5 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'src/**/*.test.tsx'],
     environment: 'node',
-    benchmark: { include: ['bench/**/*.bench.ts'] },
   },
 });

@@ -1,14 +1,7 @@
+import { type EnumType, isStruct, isVector, type Metric, type MetricType, type Value } from '@oasis/wire';
 import { formatUnit } from '../format/unit.ts';
 import type { PerSecond } from '../stream/counters.ts';
 import { strings } from '../strings.ts';
-import {
-  type EnumType,
-  isStruct,
-  isVector,
-  type Metric,
-  type MetricType,
-  type Value,
-} from '../wire/index.ts';
 import { RateNote, ScalarValue } from './scalar_value.tsx';
 
 /** More would bury the page; the count of the rest is shown. */

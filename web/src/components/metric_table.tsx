@@ -1,9 +1,9 @@
+import { isStruct, isVector, type Metric, type Value } from '@oasis/wire';
 import { formatUnit } from '../format/unit.ts';
 import type { InstanceCells } from '../state/store.ts';
 import type { PerSecond } from '../stream/counters.ts';
 import type { SampleView } from '../stream/view.ts';
 import { strings } from '../strings.ts';
-import { isStruct, isVector, type Metric, type Value } from '../wire/index.ts';
 import { CompoundValue } from './compound_value.tsx';
 import { RateNote, ScalarValue } from './scalar_value.tsx';
 

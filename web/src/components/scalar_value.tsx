@@ -1,8 +1,8 @@
+import { type EnumType, enumeratorOf, type Metric, type MetricType, type Value } from '@oasis/wire';
 import { formatRough, formatScalar } from '../format/number.ts';
 import { scaledBytes } from '../format/unit.ts';
 import type { PerSecond } from '../stream/counters.ts';
 import { strings } from '../strings.ts';
-import { type EnumType, enumeratorOf, type Metric, type MetricType, type Value } from '../wire/index.ts';
 
 interface Props {
   readonly type: MetricType;

@@ -1,4 +1,4 @@
-import type { MetricType, Value } from '../wire/index.ts';
+import type { MetricType, Value } from '@oasis/wire';
 
 /** Narrow and unbreakable: groups digits without looking like a decimal sign anywhere in the world. */
 const GROUP = '\u202f';

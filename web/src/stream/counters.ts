@@ -1,4 +1,4 @@
-import { isStruct, isVector, type Metric, type MetricType, type Value } from '../wire/index.ts';
+import { isStruct, isVector, type Metric, type MetricType, type Value } from '@oasis/wire';
 
 /** Per-second rates in the shape of the values they belong to; nothing where there is no rate. */
 export type PerSecond = number | undefined | readonly PerSecond[];

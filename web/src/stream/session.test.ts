@@ -1,5 +1,5 @@
+import { batch, deltaColumn } from '@oasis/wire/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { batch, deltaColumn } from '../wire/testing.ts';
 import { Session } from './session.ts';
 import { keyOf, type Snapshot, type Target } from './view.ts';
 

@@ -1,4 +1,4 @@
-import { BatchError, decodeHeader } from '../wire/index.ts';
+import { DecodeError, decodeHeader } from '@oasis/wire';
 import { Commands } from './commands.ts';
 import { Link } from './link.ts';
 import {
@@ -91,7 +91,7 @@ export class Session {
       watch?.batch(bytes, now, this.lagOf(watch.target.node));
     } catch (error) {
       // Not even a header: it belongs to nobody, and the next one may be right.
-      if (!(error instanceof BatchError)) throw error;
+      if (!(error instanceof DecodeError)) throw error;
     }
   }
 

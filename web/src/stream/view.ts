@@ -1,4 +1,4 @@
-import type { Schema, Value } from '../wire/index.ts';
+import type { Schema, Value } from '@oasis/wire';
 import type { ClockEstimate } from './clock.ts';
 import type { PerSecond } from './counters.ts';
 import type { HistoryView } from './history.ts';

@@ -1,12 +1,12 @@
 import {
-  BatchError,
+  DecodeError,
   decodeBatch,
   type MetricType,
   parseSchema,
   type Schema,
   SchemaError,
   type Value,
-} from '../wire/index.ts';
+} from '@oasis/wire';
 import { CounterRates } from './counters.ts';
 import { History } from './history.ts';
 import { SequenceLedger } from './ledger.ts';
@@ -125,7 +125,7 @@ export class Watch {
     try {
       batch = decodeBatch(bytes, this.types);
     } catch (error) {
-      if (!(error instanceof BatchError)) throw error;
+      if (!(error instanceof DecodeError)) throw error;
       this.setStatus('failed', error.message);
       return;
     }

@@ -1,10 +1,10 @@
-import { BatchError, type BatchReason } from './error.ts';
+import { DecodeError, type DecodeKind } from './error.ts';
 
 const TWO_28 = 2 ** 28;
 const TWO_56 = 2 ** 56;
 
-/** A cursor over one batch. Every read is checked against the end. */
-export class Reader {
+/** A cursor over bytes. Every read is checked against the end. */
+export class Cursor {
   readonly bytes: Uint8Array;
   readonly view: DataView;
   readonly end: number;
@@ -20,8 +20,8 @@ export class Reader {
     this.end = bytes.byteLength;
   }
 
-  fail(reason: BatchReason, detail: string): never {
-    throw new BatchError(reason, this.pos, detail);
+  fail(kind: DecodeKind, detail: string): never {
+    throw new DecodeError(kind, this.pos, detail);
   }
 
   get left(): number {
@@ -38,14 +38,14 @@ export class Reader {
 
   byte(): number {
     if (this.pos >= this.end) this.fail('truncated', 'a byte wanted, none left');
-    return this.bytes[this.pos++];
+    return this.bytes[this.pos++]!;
   }
 
   /** A varint as a number: exact up to 2^53 - 1; anything larger comes out larger than that, but rounded. */
   varint(): number {
     const pos = this.pos;
     if (pos < this.end) {
-      const first = this.bytes[pos];
+      const first = this.bytes[pos]!;
       if (first < 0x80) {
         this.pos = pos + 1;
         return first;

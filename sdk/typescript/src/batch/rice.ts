@@ -1,5 +1,5 @@
+import { type Cursor, unzigzag, unzigzagBig } from '../cursor.ts';
 import type { IntegerCodec } from './integers.ts';
-import { type Reader, unzigzag, unzigzagBig } from './reader.ts';
 
 const MAX_K = 56;
 /** So many one-bits say that the residual follows in full. */
@@ -9,18 +9,18 @@ const MAX_FAST_K = 48;
 
 /** Residuals from the mean step, Golomb-Rice coded (native-batch.md, `rice`). */
 export const rice: IntegerCodec = {
-  fast(reader, out) {
-    const first = reader.varint();
+  fast(cursor, out) {
+    const first = cursor.varint();
     if (first > Number.MAX_SAFE_INTEGER) return false;
     let value = unzigzag(first);
     out[0] = value;
     if (out.length === 1) return true;
-    const folded = reader.varint();
+    const folded = cursor.varint();
     if (folded > Number.MAX_SAFE_INTEGER) return false;
     const step = unzigzag(folded);
-    const k = readK(reader);
+    const k = readK(cursor);
     if (k > MAX_FAST_K) return false;
-    const bits = new BitReader(reader);
+    const bits = new BitReader(cursor);
     for (let index = 1; index < out.length; index++) {
       const residual = bits.residual(k);
       if (residual > Number.MAX_SAFE_INTEGER) return false;
@@ -40,13 +40,13 @@ export const rice: IntegerCodec = {
     return true;
   },
 
-  exact(reader, out) {
-    let value = unzigzagBig(reader.varintBig());
+  exact(cursor, out) {
+    let value = unzigzagBig(cursor.varintBig());
     out[0] = value;
     if (out.length === 1) return;
-    const step = unzigzagBig(reader.varintBig());
-    const k = readK(reader);
-    const bits = new BitReader(reader);
+    const step = unzigzagBig(cursor.varintBig());
+    const k = readK(cursor);
+    const bits = new BitReader(cursor);
     for (let index = 1; index < out.length; index++) {
       value = BigInt.asIntN(64, value + step + unzigzagBig(bits.residualBig(k)));
       out[index] = value;
@@ -55,23 +55,25 @@ export const rice: IntegerCodec = {
   },
 };
 
-function readK(reader: Reader): number {
-  const k = reader.byte();
-  if (k > MAX_K) reader.fail('rice', `k is ${k}`);
+function readK(cursor: Cursor): number {
+  const k = cursor.byte();
+  if (k > MAX_K) cursor.fail('rice', `k is ${k}`);
   return k;
 }
 
 /** Bits from the least significant of each byte on. */
 class BitReader {
+  private readonly cursor: Cursor;
   private readonly bytes: Uint8Array;
   private readonly end: number;
   /** Position in bits; 8 times 1 MiB is far from the 31 bits where shifts would go wrong. */
   private at: number;
 
-  constructor(private readonly reader: Reader) {
-    this.bytes = reader.bytes;
-    this.end = reader.end * 8;
-    this.at = reader.pos * 8;
+  constructor(cursor: Cursor) {
+    this.cursor = cursor;
+    this.bytes = cursor.bytes;
+    this.end = cursor.end * 8;
+    this.at = cursor.pos * 8;
   }
 
   /** One residual: exact up to 2^53 - 1, rounded but larger than that beyond. */
@@ -102,12 +104,12 @@ class BitReader {
     return (BigInt(ones) << BigInt(k)) | this.takeBig(k);
   }
 
-  /** Leaves the reader behind the last byte, whose unused bits are 0. */
+  /** Leaves the cursor behind the last byte, whose unused bits are 0. */
   finish(): void {
     const used = this.at & 7;
-    this.reader.pos = (this.at + 7) >>> 3;
-    if (used > 0 && this.bytes[this.reader.pos - 1] >>> used !== 0)
-      this.reader.fail('rice', 'bits left over');
+    this.cursor.pos = (this.at + 7) >>> 3;
+    if (used > 0 && this.bytes[this.cursor.pos - 1]! >>> used !== 0)
+      this.cursor.fail('rice', 'bits left over');
   }
 
   /** At least the next 25 bits; zeros beyond the end, which {@link skip} then refuses. */
@@ -116,19 +118,19 @@ class BitReader {
     const bytes = this.bytes;
     if (index + 4 <= bytes.length) {
       const word =
-        bytes[index] | (bytes[index + 1] << 8) | (bytes[index + 2] << 16) | (bytes[index + 3] << 24);
+        bytes[index]! | (bytes[index + 1]! << 8) | (bytes[index + 2]! << 16) | (bytes[index + 3]! << 24);
       return word >>> (this.at & 7);
     }
     let word = 0;
-    for (let part = 0; index + part < bytes.length; part++) word |= bytes[index + part] << (8 * part);
+    for (let part = 0; index + part < bytes.length; part++) word |= bytes[index + part]! << (8 * part);
     return word >>> (this.at & 7);
   }
 
   private skip(bits: number): void {
     this.at += bits;
     if (this.at > this.end) {
-      this.reader.pos = this.reader.end;
-      this.reader.fail('truncated', 'the bits end within a residual');
+      this.cursor.pos = this.cursor.end;
+      this.cursor.fail('truncated', 'the bits end within a residual');
     }
   }
 

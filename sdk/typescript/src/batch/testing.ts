@@ -48,10 +48,10 @@ export function zigzag(value: bigint): bigint {
 }
 
 export function deltaColumn(values: readonly bigint[], base = 0n): number[] {
-  const bytes = varint(zigzag(values[0] - base));
+  const bytes = varint(zigzag(values[0]! - base));
   let run = 0n;
   for (let index = 1; index < values.length; index++) {
-    const step = BigInt.asIntN(64, values[index] - values[index - 1]);
+    const step = BigInt.asIntN(64, values[index]! - values[index - 1]!);
     if (step === 0n) {
       run++;
       continue;
@@ -65,11 +65,11 @@ export function deltaColumn(values: readonly bigint[], base = 0n): number[] {
 }
 
 export function riceColumn(values: readonly bigint[], step: bigint, k: number, base = 0n): number[] {
-  const bytes = varint(zigzag(values[0] - base));
+  const bytes = varint(zigzag(values[0]! - base));
   if (values.length === 1) return bytes;
   const bits: number[] = [];
   for (let index = 1; index < values.length; index++) {
-    const residual = zigzag(values[index] - values[index - 1] - step);
+    const residual = zigzag(values[index]! - values[index - 1]! - step);
     const whole = residual >> BigInt(k);
     const escaped = whole >= 24n;
     for (let one = 0n; one < (escaped ? 24n : whole); one++) bits.push(1);

@@ -1,5 +1,5 @@
-import type { Reader } from './reader.ts';
-import type { IntegerType } from './schema.ts';
+import type { Cursor } from '../cursor.ts';
+import type { IntegerType } from '../schema.ts';
 
 /**
  * Integer columns between the codecs and their typed arrays.
@@ -8,8 +8,8 @@ import type { IntegerType } from './schema.ts';
  * then is the column read again with BigInt. Both hold values relative to the column's base.
  */
 export interface IntegerCodec {
-  fast(reader: Reader, out: Float64Array): boolean;
-  exact(reader: Reader, out: BigInt64Array): void;
+  fast(cursor: Cursor, out: Float64Array): boolean;
+  exact(cursor: Cursor, out: BigInt64Array): void;
 }
 
 export type WideColumn = Float64Array | BigInt64Array | BigUint64Array;
@@ -37,23 +37,23 @@ const NARROW: Readonly<Partial<Record<IntegerType | 'boolean', Narrow>>> = {
 
 /** A metric of integer or boolean type; its base is 0. */
 export function readIntegers(
-  reader: Reader,
+  cursor: Cursor,
   codec: IntegerCodec,
   type: IntegerType | 'boolean',
   count: number,
 ): WideColumn | NarrowColumn {
-  const start = reader.pos;
+  const start = cursor.pos;
   const numbers = new Float64Array(count);
-  const isExact = codec.fast(reader, numbers);
+  const isExact = codec.fast(cursor, numbers);
   const narrow = NARROW[type];
   if (isExact) {
-    if (narrow) return narrowed(reader, numbers, narrow);
+    if (narrow) return narrowed(cursor, numbers, narrow);
     if (type === 'int64' || !hasNegative(numbers)) return numbers;
   }
-  reader.pos = start;
+  cursor.pos = start;
   const wide = new BigInt64Array(count);
-  codec.exact(reader, wide);
-  if (narrow) return narrowed(reader, wide, narrow);
+  codec.exact(cursor, wide);
+  if (narrow) return narrowed(cursor, wide, narrow);
   return (
     exactWide(new Uint32Array(wide.buffer), type === 'int64') ??
     (type === 'int64' ? wide : new BigUint64Array(wide.buffer))
@@ -61,14 +61,14 @@ export function readIntegers(
 }
 
 /** The time column: always 64 bits, for times since 1970 in nanoseconds never fit a number. */
-export function readTimes(reader: Reader, codec: IntegerCodec, base: bigint, count: number): BigInt64Array {
-  const start = reader.pos;
+export function readTimes(cursor: Cursor, codec: IntegerCodec, base: bigint, count: number): BigInt64Array {
+  const start = cursor.pos;
   const numbers = new Float64Array(count);
-  if (codec.fast(reader, numbers)) return onBase(numbers, base);
-  reader.pos = start;
+  if (codec.fast(cursor, numbers)) return onBase(numbers, base);
+  cursor.pos = start;
   const wide = new BigInt64Array(count);
-  codec.exact(reader, wide);
-  for (let index = 0; index < count; index++) wide[index] += base;
+  codec.exact(cursor, wide);
+  for (let index = 0; index < count; index++) wide[index]! += base;
   return wide;
 }
 
@@ -79,8 +79,8 @@ function onBase(numbers: Float64Array, base: bigint): BigInt64Array {
   const times = new BigInt64Array(numbers.length);
   const halves = new Uint32Array(times.buffer);
   for (let index = 0; index < numbers.length; index++) {
-    const high = Math.floor(numbers[index] / TWO_32);
-    const low = numbers[index] - high * TWO_32 + baseLow;
+    const high = Math.floor(numbers[index]! / TWO_32);
+    const low = numbers[index]! - high * TWO_32 + baseLow;
     const carry = low >= TWO_32 ? 1 : 0;
     halves[2 * index] = low - carry * TWO_32;
     halves[2 * index + 1] = high + baseHigh + carry;
@@ -93,26 +93,26 @@ export function exactWide(halves: Uint32Array, isSigned: boolean): Float64Array 
   const count = halves.length / 2;
   const numbers = new Float64Array(count);
   for (let index = 0; index < count; index++) {
-    const low = halves[2 * index];
-    const high = isSigned ? halves[2 * index + 1] | 0 : halves[2 * index + 1];
+    const low = halves[2 * index]!;
+    const high = isSigned ? halves[2 * index + 1]! | 0 : halves[2 * index + 1]!;
     if (high >= HIGH_EXACT ? high > HIGH_EXACT || low > 0 : high < -HIGH_EXACT) return undefined;
     numbers[index] = high * TWO_32 + low;
   }
   return numbers;
 }
 
-function narrowed(reader: Reader, values: Float64Array | BigInt64Array, narrow: Narrow): NarrowColumn {
+function narrowed(cursor: Cursor, values: Float64Array | BigInt64Array, narrow: Narrow): NarrowColumn {
   const column = narrow.make(values.length);
   for (let index = 0; index < values.length; index++) {
     const value = Number(values[index]);
     // Written so that NaN would be refused as well.
-    if (!(value >= narrow.min && value <= narrow.max)) reader.fail('range', `${value} does not fit the type`);
+    if (!(value >= narrow.min && value <= narrow.max)) cursor.fail('range', `${value} does not fit the type`);
     column[index] = value;
   }
   return column;
 }
 
 function hasNegative(numbers: Float64Array): boolean {
-  for (let index = 0; index < numbers.length; index++) if (numbers[index] < 0) return true;
+  for (let index = 0; index < numbers.length; index++) if (numbers[index]! < 0) return true;
   return false;
 }

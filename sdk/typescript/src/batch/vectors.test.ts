@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import {
-  BatchError,
   type Column,
+  DecodeError,
   decodeBatch,
   isVector,
   type MetricType,
   parseSchema,
   parseType,
-} from './index.ts';
+} from '../index.ts';
 import type { Value } from './rows.ts';
 
 /** A value as `vectors/README.md` writes it, so that nothing is rounded. */
@@ -40,7 +40,7 @@ interface Vectors {
 }
 
 const vectors: Vectors = JSON.parse(
-  readFileSync(new URL('../../../vectors/native-batch.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../../vectors/native-batch.json', import.meta.url), 'utf8'),
 );
 
 function fromHex(text: string): Uint8Array {
@@ -60,7 +60,7 @@ function exact(value: Value, type: MetricType): Exact {
   if (typeof type === 'object') {
     const elements = value as readonly Value[];
     if (isVector(type)) return elements.map((element) => exact(element, type.vector));
-    return type.struct.members.map((member, index) => exact(elements[index], member.type));
+    return type.struct.members.map((member, index) => exact(elements[index]!, member.type));
   }
   if (type === 'boolean') return Boolean(value);
   if (type === 'string') return { text: value as string };
@@ -82,16 +82,16 @@ describe('the vectors that every language reads', () => {
       droppedBefore: header.dropped_before,
       count: header.count,
     });
-    const at = (column: Column, type: MetricType, index: number) => exact(column[index], type);
+    const at = (column: Column, type: MetricType, index: number) => exact(column[index]!, type);
     const found = Array.from({ length: decoded.count }, (_, index) => ({
-      time: decoded.times[index].toString(),
-      values: decoded.metrics.map((column, metric) => at(column, types[metric], index)),
+      time: decoded.times[index]!.toString(),
+      values: decoded.metrics.map((column, metric) => at(column, types[metric]!, index)),
     }));
     expect(found).toEqual(samples);
   });
 
   const types = vectors.invalid.schema.metrics.map((metric) => parseType(metric.type));
   it.each(vectors.invalid.cases)('refuse: $name', ({ bytes }) => {
-    expect(() => decodeBatch(fromHex(bytes), types)).toThrow(BatchError);
+    expect(() => decodeBatch(fromHex(bytes), types)).toThrow(DecodeError);
   });
 });

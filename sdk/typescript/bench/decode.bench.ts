@@ -1,6 +1,6 @@
 import { bench, describe } from 'vitest';
-import { decodeBatch, type MetricType } from '../src/wire/index.ts';
-import { batch, deltaColumn, riceColumn, xorColumn } from '../src/wire/testing.ts';
+import { batch, deltaColumn, riceColumn, xorColumn } from '../src/batch/testing.ts';
+import { decodeBatch, type MetricType } from '../src/index.ts';
 
 const COUNT = 10_000;
 const NOW = 1_763_683_200_000_000_000n;

@@ -1,32 +1,32 @@
-import type { Reader } from './reader.ts';
+import type { Cursor } from '../cursor.ts';
 
 /** Runs of equal bits and varint XORs (native-batch.md, `xor`). The bits go straight into the array's memory: NaNs keep theirs. */
-export function readReals32(reader: Reader, count: number): Float32Array {
+export function readReals32(cursor: Cursor, count: number): Float32Array {
   const reals = new Float32Array(count);
   const words = new Uint32Array(reals.buffer);
   let bits = 0;
   for (let index = 0; index < count; ) {
-    index = fillRun(reader, index, count, words, 1, bits, 0);
+    index = fillRun(cursor, index, count, words, 1, bits, 0);
     if (index === count) break;
-    reader.varintPair();
-    if (reader.high !== 0) reader.fail('range', 'more than 32 bits');
-    bits = (bits ^ swap(reader.low)) >>> 0;
+    cursor.varintPair();
+    if (cursor.high !== 0) cursor.fail('range', 'more than 32 bits');
+    bits = (bits ^ swap(cursor.low)) >>> 0;
     words[index++] = bits;
   }
   return reals;
 }
 
-export function readReals64(reader: Reader, count: number): Float64Array {
+export function readReals64(cursor: Cursor, count: number): Float64Array {
   const reals = new Float64Array(count);
   const words = new Uint32Array(reals.buffer);
   let low = 0;
   let high = 0;
   for (let index = 0; index < count; ) {
-    index = fillRun(reader, index, count, words, 2, low, high);
+    index = fillRun(cursor, index, count, words, 2, low, high);
     if (index === count) break;
-    reader.varintPair();
-    low ^= swap(reader.high);
-    high ^= swap(reader.low);
+    cursor.varintPair();
+    low ^= swap(cursor.high);
+    high ^= swap(cursor.low);
     words[2 * index] = low;
     words[2 * index + 1] = high;
     index++;
@@ -36,7 +36,7 @@ export function readReals64(reader: Reader, count: number): Float64Array {
 
 /** Reads a run and writes its repeats; returns the index behind them. */
 function fillRun(
-  reader: Reader,
+  cursor: Cursor,
   index: number,
   count: number,
   words: Uint32Array,
@@ -44,8 +44,8 @@ function fillRun(
   low: number,
   high: number,
 ): number {
-  const run = reader.varint();
-  if (run > count - index) reader.fail('run', `a run of ${run} with room for ${count - index}`);
+  const run = cursor.varint();
+  if (run > count - index) cursor.fail('run', `a run of ${run} with room for ${count - index}`);
   const stop = index + run;
   // Memory is zero already.
   if (low === 0 && high === 0) return stop;

@@ -1,4 +1,4 @@
-import type { Reader } from './reader.ts';
+import type { Cursor } from '../cursor.ts';
 
 export const HEADER_BYTES = 48;
 export const MAX_BATCH_BYTES = 1 << 20;
@@ -18,12 +18,12 @@ export interface BatchHeader {
   readonly columns: number;
 }
 
-export function readHeader(reader: Reader): BatchHeader {
-  if (reader.end > MAX_BATCH_BYTES) reader.fail('too_large', `${reader.end} bytes`);
-  const { view } = reader;
-  if (reader.end < HEADER_BYTES) reader.fail('truncated', `a header has ${HEADER_BYTES} bytes`);
-  if (view.getUint8(0) !== 1) reader.fail('kind', `kind ${view.getUint8(0)}`);
-  if (view.getUint8(1) !== 1) reader.fail('version', `version ${view.getUint8(1)}`);
+export function readHeader(cursor: Cursor): BatchHeader {
+  if (cursor.end > MAX_BATCH_BYTES) cursor.fail('too_large', `${cursor.end} bytes`);
+  const { view } = cursor;
+  if (cursor.end < HEADER_BYTES) cursor.fail('truncated', `a header has ${HEADER_BYTES} bytes`);
+  if (view.getUint8(0) !== 1) cursor.fail('kind', `kind ${view.getUint8(0)}`);
+  if (view.getUint8(1) !== 1) cursor.fail('version', `version ${view.getUint8(1)}`);
   const header: BatchHeader = {
     state: view.getUint16(2, true),
     topic: view.getUint32(4, true),
@@ -35,9 +35,9 @@ export function readHeader(reader: Reader): BatchHeader {
     count: view.getUint16(44, true),
     columns: view.getUint16(46, true),
   };
-  if (header.count === 0) reader.fail('count', 'no samples');
+  if (header.count === 0) cursor.fail('count', 'no samples');
   if (header.count * header.columns > MAX_VALUES)
-    reader.fail('too_large', `${header.count} samples of ${header.columns} columns`);
-  reader.pos = HEADER_BYTES;
+    cursor.fail('too_large', `${header.count} samples of ${header.columns} columns`);
+  cursor.pos = HEADER_BYTES;
   return header;
 }

@@ -1,3 +1,5 @@
+import { Cursor } from '../cursor.ts';
+import type { IntegerType, MetricType, RealType } from '../schema.ts';
 import { constant } from './constant.ts';
 import { delta } from './delta.ts';
 import { type BatchHeader, readHeader } from './header.ts';
@@ -9,10 +11,8 @@ import {
   type WideColumn,
 } from './integers.ts';
 import { readPlain, readPlainTimes } from './plain.ts';
-import { Reader } from './reader.ts';
 import { rice } from './rice.ts';
 import { readRows, type Value } from './rows.ts';
-import type { IntegerType, MetricType, RealType } from './schema.ts';
 import { readReals32, readReals64 } from './xor.ts';
 
 /**
@@ -34,44 +34,44 @@ const INTEGER_CODECS: Readonly<Partial<Record<number, IntegerCodec>>> = { 1: del
 
 /** The header alone: enough to find the schema that the rest needs. */
 export function decodeHeader(bytes: Uint8Array): BatchHeader {
-  return readHeader(new Reader(bytes));
+  return readHeader(new Cursor(bytes));
 }
 
-/** A whole batch. Columns may be views of `bytes`; throws {@link BatchError} and nothing else. */
+/** A whole batch. Columns may be views of `bytes`; throws {@link DecodeError} and nothing else. */
 export function decodeBatch(bytes: Uint8Array, types: readonly MetricType[]): Batch {
-  const reader = new Reader(bytes);
-  const header = readHeader(reader);
+  const cursor = new Cursor(bytes);
+  const header = readHeader(cursor);
   if (header.columns !== types.length + 1) {
-    reader.fail('columns', `${header.columns} columns, the schema has ${types.length + 1}`);
+    cursor.fail('columns', `${header.columns} columns, the schema has ${types.length + 1}`);
   }
-  const directory = reader.take(header.columns);
-  const times = readTimeColumn(reader, bytes[directory], header);
+  const directory = cursor.take(header.columns);
+  const times = readTimeColumn(cursor, bytes[directory]!, header);
   const metrics = types.map((type, index) =>
-    readColumn(reader, bytes[directory + 1 + index], type, header.count),
+    readColumn(cursor, bytes[directory + 1 + index]!, type, header.count),
   );
-  if (reader.left > 0) reader.fail('trailing', `${reader.left} bytes left over`);
+  if (cursor.left > 0) cursor.fail('leftover', `${cursor.left} bytes left over`);
   return { ...header, times, metrics };
 }
 
-function readTimeColumn(reader: Reader, encoding: number, header: BatchHeader): BigInt64Array {
-  if (encoding === PLAIN) return readPlainTimes(reader, header.count);
+function readTimeColumn(cursor: Cursor, encoding: number, header: BatchHeader): BigInt64Array {
+  if (encoding === PLAIN) return readPlainTimes(cursor, header.count);
   const codec = INTEGER_CODECS[encoding];
-  if (codec) return readTimes(reader, codec, header.nodeTime, header.count);
-  return reader.fail('encoding', `encoding ${encoding} for the time column`);
+  if (codec) return readTimes(cursor, codec, header.nodeTime, header.count);
+  return cursor.fail('encoding', `encoding ${encoding} for the time column`);
 }
 
-function readColumn(reader: Reader, encoding: number, type: MetricType, count: number): Column {
+function readColumn(cursor: Cursor, encoding: number, type: MetricType, count: number): Column {
   if (typeof type === 'object' || type === 'string') {
-    if (encoding === ROWS) return readRows(reader, type, count);
+    if (encoding === ROWS) return readRows(cursor, type, count);
   } else if (encoding === PLAIN) {
-    return readPlain(reader, type, count);
+    return readPlain(cursor, type, count);
   } else if (isReal(type)) {
-    if (encoding === XOR) return type === 'real32' ? readReals32(reader, count) : readReals64(reader, count);
+    if (encoding === XOR) return type === 'real32' ? readReals32(cursor, count) : readReals64(cursor, count);
   } else {
     const codec = INTEGER_CODECS[encoding];
-    if (codec) return readIntegers(reader, codec, type, count);
+    if (codec) return readIntegers(cursor, codec, type, count);
   }
-  return reader.fail(
+  return cursor.fail(
     'encoding',
     `encoding ${encoding} for ${typeof type === 'string' ? type : 'a compound type'}`,
   );

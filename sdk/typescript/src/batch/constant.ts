@@ -1,16 +1,16 @@
+import { unzigzag, unzigzagBig } from '../cursor.ts';
 import type { IntegerCodec } from './integers.ts';
-import { unzigzag, unzigzagBig } from './reader.ts';
 
 /** One value that all samples share (native-batch.md, `constant`). */
 export const constant: IntegerCodec = {
-  fast(reader, out) {
-    const folded = reader.varint();
+  fast(cursor, out) {
+    const folded = cursor.varint();
     if (folded > Number.MAX_SAFE_INTEGER) return false;
     out.fill(unzigzag(folded));
     return true;
   },
 
-  exact(reader, out) {
-    out.fill(unzigzagBig(reader.varintBig()));
+  exact(cursor, out) {
+    out.fill(unzigzagBig(cursor.varintBig()));
   },
 };

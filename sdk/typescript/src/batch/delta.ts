@@ -1,31 +1,31 @@
+import { type Cursor, unzigzag, unzigzagBig } from '../cursor.ts';
 import type { IntegerCodec } from './integers.ts';
-import { type Reader, unzigzag, unzigzagBig } from './reader.ts';
 
 const STEPS = [0, 1, 2, -1] as const;
 
 /** Runs of repeated values, and varint deltas between them (native-batch.md, `delta`). */
 export const delta: IntegerCodec = {
-  fast(reader, out) {
+  fast(cursor, out) {
     const count = out.length;
-    const first = reader.varint();
+    const first = cursor.varint();
     if (first > Number.MAX_SAFE_INTEGER) return false;
     let value = unzigzag(first);
     out[0] = value;
     let index = 1;
     while (index < count) {
-      const token = reader.varint();
+      const token = cursor.varint();
       const code = token % 4;
       const run = token < 0x8000_0000 ? token >> 2 : Math.floor(token / 4);
-      checkRun(reader, run, count - index, code);
+      checkRun(cursor, run, count - index, code);
       const stop = index + run;
       while (index < stop) out[index++] = value;
       if (index === count) break;
       if (code === 0) {
-        const folded = reader.varint();
+        const folded = cursor.varint();
         if (folded > Number.MAX_SAFE_INTEGER) return false;
         value += unzigzag(folded);
       } else {
-        value += STEPS[code];
+        value += STEPS[code]!;
       }
       if (value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER) return false;
       out[index++] = value;
@@ -33,27 +33,27 @@ export const delta: IntegerCodec = {
     return true;
   },
 
-  exact(reader, out) {
+  exact(cursor, out) {
     const count = out.length;
-    let value = unzigzagBig(reader.varintBig());
+    let value = unzigzagBig(cursor.varintBig());
     out[0] = value;
     let index = 1;
     while (index < count) {
-      const token = reader.varintBig();
+      const token = cursor.varintBig();
       const code = Number(token & 3n);
       const run = Number(token >> 2n);
-      checkRun(reader, run, count - index, code);
+      checkRun(cursor, run, count - index, code);
       out.fill(value, index, index + run);
       index += run;
       if (index === count) break;
-      const step = code === 0 ? unzigzagBig(reader.varintBig()) : BigInt(STEPS[code]);
+      const step = code === 0 ? unzigzagBig(cursor.varintBig()) : BigInt(STEPS[code]!);
       value = BigInt.asIntN(64, value + step);
       out[index++] = value;
     }
   },
 };
 
-function checkRun(reader: Reader, run: number, room: number, code: number): void {
-  if (run > room) reader.fail('run', `a run of ${run} with room for ${room}`);
-  if (run === room && code !== 0) reader.fail('run', 'a run that completes the column has code 0');
+function checkRun(cursor: Cursor, run: number, room: number, code: number): void {
+  if (run > room) cursor.fail('run', `a run of ${run} with room for ${room}`);
+  if (run === room && code !== 0) cursor.fail('run', 'a run that completes the column has code 0');
 }

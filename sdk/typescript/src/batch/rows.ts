@@ -1,0 +1,88 @@
+import type { Cursor } from '../cursor.ts';
+import { isVector, MAX_DEPTH, type MetricType, type ScalarType } from '../schema.ts';
+import { MAX_EXACT } from './integers.ts';
+
+/**
+ * A value of any type. Vectors are lists of their elements and structs lists of their members, in the schema's order: member
+ * names come from strangers, and a list cannot be poisoned by one called `__proto__`.
+ */
+export type Value = number | bigint | boolean | string | readonly Value[];
+
+// A byte order mark is part of the text, not a hint for us.
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Values one after another, packed (native-batch.md, `rows`). */
+export function readRows(cursor: Cursor, type: MetricType, count: number): Value[] {
+  const values: Value[] = [];
+  for (let index = 0; index < count; index++) values.push(readValue(cursor, type, 0));
+  return values;
+}
+
+function readValue(cursor: Cursor, type: MetricType, depth: number): Value {
+  if (typeof type === 'string') return readScalar(cursor, type);
+  if (depth === MAX_DEPTH) cursor.fail('depth', `nested deeper than ${MAX_DEPTH}`);
+  if (!isVector(type)) {
+    return type.struct.members.map((member) => readValue(cursor, member.type, depth + 1));
+  }
+  const length = cursor.varint();
+  if (length > cursor.left) cursor.fail('elements', `a vector of ${length} with ${cursor.left} bytes left`);
+  const elements: Value[] = [];
+  for (let index = 0; index < length; index++) {
+    const before = cursor.pos;
+    elements.push(readValue(cursor, type.vector, depth + 1));
+    // A schema with such elements is refused; without bytes nothing else would bound their number.
+    if (cursor.pos === before) cursor.fail('elements', 'an element without bytes');
+  }
+  return elements;
+}
+
+function readScalar(cursor: Cursor, type: ScalarType): Value {
+  const { view } = cursor;
+  switch (type) {
+    case 'int8':
+      return view.getInt8(cursor.take(1));
+    case 'uint8':
+      return cursor.byte();
+    case 'int16':
+      return view.getInt16(cursor.take(2), true);
+    case 'uint16':
+      return view.getUint16(cursor.take(2), true);
+    case 'int32':
+      return view.getInt32(cursor.take(4), true);
+    case 'uint32':
+      return view.getUint32(cursor.take(4), true);
+    case 'int64':
+      return narrowest(view.getBigInt64(cursor.take(8), true));
+    case 'uint64':
+      return narrowest(view.getBigUint64(cursor.take(8), true));
+    case 'real32':
+      return view.getFloat32(cursor.take(4), true);
+    case 'real64':
+      return view.getFloat64(cursor.take(8), true);
+    case 'boolean':
+      return readBoolean(cursor);
+    case 'string':
+      return readText(cursor);
+  }
+}
+
+function narrowest(value: bigint): number | bigint {
+  return value >= -MAX_EXACT && value <= MAX_EXACT ? Number(value) : value;
+}
+
+function readBoolean(cursor: Cursor): boolean {
+  const byte = cursor.byte();
+  if (byte > 1) cursor.fail('boolean', `a boolean is ${byte}`);
+  return byte === 1;
+}
+
+function readText(cursor: Cursor): string {
+  const length = cursor.varint();
+  if (length > cursor.left) cursor.fail('truncated', `text of ${length} bytes with ${cursor.left} left`);
+  const start = cursor.take(length);
+  try {
+    return utf8.decode(cursor.bytes.subarray(start, start + length));
+  } catch {
+    return cursor.fail('text', 'text is not UTF-8');
+  }
+}

@@ -1,6 +1,10 @@
 //! A reader's place in a topic log. This is all that the DAC keeps for a subscription.
 
-use crate::{Instance, log::Read, signal::Signal};
+use crate::{
+    Instance,
+    log::{Read, TopicLog},
+    signal::{Signal, Wake},
+};
 use oasis_wire::quantity::{Offset, Position};
 use std::sync::Arc;
 
@@ -16,12 +20,25 @@ pub enum From {
     Position(Position),
 }
 
+impl From {
+    /// The first sample wanted of a log; the flag tells that the position belongs to another epoch.
+    pub fn offset_in(self, log: &TopicLog) -> (Offset, bool) {
+        let earliest = log.state().first_offset;
+        match self {
+            Self::Now => (log.latest().map_or(earliest, |segment| segment.first()), false),
+            Self::Earliest => (earliest, false),
+            Self::Position(at) if at.epoch == log.epoch() => (at.offset.min(log.next()), false),
+            Self::Position(_) => (earliest, true),
+        }
+    }
+}
+
 /// One subscription to one instance.
 #[derive(Debug)]
 pub struct Cursor {
     instance: Arc<Instance>,
     next: Offset,
-    signal: Arc<Signal>,
+    signal: Arc<dyn Wake>,
 }
 
 impl Cursor {
@@ -29,18 +46,10 @@ impl Cursor {
     /// starts at the earliest sample then).
     pub fn new(instance: Arc<Instance>, from: From, signal: &Arc<Signal>) -> (Self, bool) {
         // Registered first, so that nothing appended from here on goes unnoticed.
-        instance.log.wake(signal);
-        let earliest = instance.log.state().first_offset;
-        let newest = instance.log.latest().map_or(earliest, |segment| segment.first());
-        let (next, epoch_changed) = match from {
-            From::Now => (newest, false),
-            From::Earliest => (earliest, false),
-            From::Position(at) if at.epoch == instance.log.epoch() => {
-                (at.offset.min(instance.log.next()), false)
-            }
-            From::Position(_) => (earliest, true),
-        };
-        (Self { instance, next, signal: signal.clone() }, epoch_changed)
+        let signal: Arc<dyn Wake> = signal.clone();
+        instance.log.wake(signal.clone());
+        let (next, epoch_changed) = from.offset_in(&instance.log);
+        (Self { instance, next, signal }, epoch_changed)
     }
 
     /// The instance that is read.

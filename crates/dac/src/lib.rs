@@ -25,7 +25,7 @@ pub use ledger::{Cause, Gap, Ledger, NodeCounters, Verdict};
 pub use log::{LogBudget, LogState, Read, TopicLog};
 pub use registry::{Instance, Link, Node, Registry};
 pub use segment::{Packets, Segment};
-pub use signal::Signal;
+pub use signal::{Signal, Wake};
 
 use config::{ChannelConfig, LogConfig};
 use oasis_wire::quantity::{Epoch, Nanos};

@@ -3,11 +3,12 @@
 //! One writer (the node's session) appends; readers hold nothing but a [`Cursor`](crate::Cursor). Memory is bounded per topic
 //! and in total and does not grow with readers. A reader that comes too late learns exactly what it missed.
 
-use crate::{segment::Packets, segment::Segment, signal::Signal};
+use crate::{segment::Packets, segment::Segment, signal::Wake};
 use bytes::Bytes;
 use oasis_wire::quantity::{Epoch, Offset};
 use std::{
     collections::VecDeque,
+    ptr,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, AtomicUsize, Ordering},
@@ -58,7 +59,7 @@ pub struct TopicLog {
     /// `held.next`, readable without the lock: idle readers look only at this.
     next: AtomicU64,
     /// Taken after `held` is released.
-    readers: Mutex<Vec<Arc<Signal>>>,
+    readers: Mutex<Vec<Arc<dyn Wake>>>,
 }
 
 #[derive(Debug, Default)]
@@ -171,15 +172,18 @@ impl TopicLog {
         }
     }
 
-    /// Has `signal` raised by each append from now on.
-    pub fn wake(&self, signal: &Arc<Signal>) {
-        self.readers().push(signal.clone());
+    /// Has `reader` told of each append from now on.
+    pub fn wake(&self, reader: Arc<dyn Wake>) {
+        self.readers().push(reader);
     }
 
-    /// Takes `signal` off again.
-    pub fn forget(&self, signal: &Arc<Signal>) {
+    /// Takes `reader` off again.
+    pub fn forget(&self, reader: &Arc<dyn Wake>) {
         let mut readers = self.readers();
-        if let Some(index) = readers.iter().position(|reader| Arc::ptr_eq(reader, signal)) {
+        // The same object is meant, whichever table of methods came with the pointer.
+        if let Some(index) =
+            readers.iter().position(|known| ptr::addr_eq(Arc::as_ptr(known), Arc::as_ptr(reader)))
+        {
             readers.swap_remove(index);
         }
     }
@@ -205,7 +209,7 @@ impl TopicLog {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn readers(&self) -> MutexGuard<'_, Vec<Arc<Signal>>> {
+    fn readers(&self) -> MutexGuard<'_, Vec<Arc<dyn Wake>>> {
         self.readers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

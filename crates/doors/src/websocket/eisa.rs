@@ -8,7 +8,7 @@ use axum::extract::ws::{Message, WebSocket};
 use bytes::Bytes;
 use futures_util::{StreamExt, stream::SplitStream};
 use oasis_channel::Command;
-use oasis_dac::{Cursor, From, Instance, Packets, Signal, now};
+use oasis_dac::{Cursor, From, Instance, Packets, Signal, Wake, now};
 use oasis_wire::{
     batch::Batch,
     eisa::{self, ClientCommand},

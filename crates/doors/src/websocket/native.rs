@@ -5,7 +5,7 @@ use crate::{Doors, view};
 use axum::extract::ws::{Message, WebSocket};
 use futures_util::{StreamExt, stream::SplitStream};
 use oasis_channel::{Command, InstanceState};
-use oasis_dac::{CommandError, Cursor, From, Signal, now};
+use oasis_dac::{CommandError, Cursor, From, Signal, Wake, now};
 use oasis_wire::quantity::{Epoch, Position, TopicId};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, net::SocketAddr, pin::pin, sync::Arc, time::Duration};

@@ -26,7 +26,7 @@ def test_its_examples_run() -> None:
     for code in blocks("python"):
         # Compiled only: it needs a DAC.
         run = compile(code, "python.md", "exec")
-        if "websockets" not in code:
+        if "127.0.0.1" not in code:
             exec(run, names)  # noqa: S102
     assert isinstance(names["octets"], bytes)
 

@@ -7,7 +7,10 @@ use crate::{
     names, parser,
     source::{FileId, Loader, Sources, Span, normalised},
 };
-use std::path::{Path, PathBuf};
+use std::{
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
 
 /// Deepest chain of includes.
 const MAX_INCLUDES: usize = 64;
@@ -83,6 +86,9 @@ impl Compilation<'_> {
     fn file(&mut self, path: PathBuf, text: String) {
         let id = self.sources.add(path, text);
         let (parsed, wrong) = parser::parse(id, self.sources.text(id));
+        if wrong.is_empty() && parsed.declarations.is_empty() && parsed.includes.is_empty() {
+            self.wrong.push(empty(id, self.sources.text(id)));
+        }
         self.wrong.extend(wrong);
         self.open.push(id);
         for include in &parsed.includes {
@@ -96,11 +102,18 @@ impl Compilation<'_> {
         let beside = self.sources.path(from).parent().unwrap_or(Path::new("")).to_owned();
         let places: Vec<PathBuf> =
             [&beside].into_iter().chain(self.include_dirs).map(|dir| normalised(&dir.join(wanted))).collect();
+        let mut reason = None;
         for path in &places {
             if let Some(known) = self.sources.find(path) {
                 return self.again(known, wanted, span);
             }
-            if let Ok(text) = self.loader.load(path) {
+            let loaded = self.loader.load(path);
+            if let Err(error) = &loaded
+                && error.kind() != ErrorKind::NotFound
+            {
+                reason.get_or_insert(error.to_string());
+            }
+            if let Ok(text) = loaded {
                 if self.open.len() < MAX_INCLUDES {
                     return self.file(path.clone(), text);
                 }
@@ -108,10 +121,7 @@ impl Compilation<'_> {
                 return self.wrong.push(Diagnostic::new(Code::TooDeep, span, message, "one too many"));
             }
         }
-        let looked = places.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
-        let diagnostic =
-            Diagnostic::new(Code::IncludeNotFound, span, format!("cannot read {wanted:?}"), "not found");
-        self.wrong.push(diagnostic.note(format!("looked for {looked}")).help("add its folder with -I"));
+        self.wrong.push(not_found(wanted, span, &places, reason));
     }
 
     /// A file that was read already is not read again; it must not be one that is still open.
@@ -131,4 +141,21 @@ impl Compilation<'_> {
             .collect::<Vec<_>>()
             .join(" includes ")
     }
+}
+
+/// A file may only include others, but a file with nothing in it is more often a wrong path or a failed download.
+fn empty(file: FileId, text: &str) -> Diagnostic {
+    let end = Span::new(file, text.len()..text.len());
+    let message = "a PDL file declares at least one module, struct, enum or probe";
+    Diagnostic::new(Code::EmptyFile, end, message, "nothing is declared up to here")
+}
+
+/// The reason is that of the first place where something stands that cannot be read.
+fn not_found(wanted: &str, span: Span, places: &[PathBuf], reason: Option<String>) -> Diagnostic {
+    let looked = places.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
+    let message = format!("cannot read {wanted:?}");
+    let label = reason.as_deref().unwrap_or("not found");
+    let diagnostic = Diagnostic::new(Code::IncludeNotFound, span, message, label);
+    let diagnostic = diagnostic.note(format!("looked for {looked}"));
+    if reason.is_some() { diagnostic } else { diagnostic.help("add its folder with -I") }
 }

@@ -51,7 +51,10 @@ fn number(
         None => ast::Number { value: Number::Integer(next?.into()), span: enumerator.name.span },
     };
     if let Some(diagnostic) = number::misfit(number, declared.base) {
-        wrong.push(diagnostic.help("a wider type can stand behind the enum's name: `: int32`"));
+        wrong.push(match number.value {
+            Number::Integer(_) => diagnostic.help("a wider type can stand behind the enum's name: `: int32`"),
+            Number::Real(_) => diagnostic,
+        });
         return None;
     }
     match number.value {

@@ -25,6 +25,7 @@ pub enum Token {
     #[regex(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", priority = 5)]
     Number,
     #[regex(r#""[^"\n]*""#)]
+    #[regex(r"'[^'\n]*'", single_quotes)]
     Text,
     #[token("{")]
     BraceOpen,
@@ -92,6 +93,12 @@ pub enum LexError {
     Character,
     /// A comment without its end.
     Unterminated,
+    /// A text as other languages write it.
+    Quotes,
+}
+
+fn single_quotes(_: &mut Lexer<'_, Token>) -> Result<Skip, LexError> {
+    Err(LexError::Quotes)
 }
 
 fn block_comment(lexer: &mut Lexer<'_, Token>) -> Result<Skip, LexError> {
@@ -121,6 +128,12 @@ pub fn lex(file: FileId, text: &str) -> (Vec<(Token, Span)>, Vec<Diagnostic>) {
                     Diagnostic::new(Code::Unterminated, place, "this comment has no end", "begins here")
                         .help("close it with `*/`"),
                 );
+            }
+            Err(LexError::Quotes) => {
+                let message = "a text stands in double quotes";
+                let label = "not part of the language";
+                wrong.push(Diagnostic::new(Code::UnknownCharacter, span, message, label));
+                tokens.push((Token::Text, span));
             }
             Err(LexError::Character) => unknown_character(span, text, &mut wrong),
         }

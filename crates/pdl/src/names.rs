@@ -5,7 +5,7 @@ use crate::{
     cycles,
     diagnostic::{Code, Diagnostic, nearest, with_article},
     enums, limits,
-    model::{Enum, Metric, Model, Place, Probe, Struct, Type},
+    model::{Enum, Metric, Model, Place, Probe, Simple, Struct, Type},
     source::Span,
 };
 use std::collections::{HashMap, HashSet};
@@ -244,7 +244,7 @@ impl<'a> Names<'a, '_> {
             ast::Type::Vector(element) => Some(Type::Vector(Box::new(self.kind(scope, element)?))),
             ast::Type::Named(path) => {
                 let Some(found) = self.lookup(scope, path) else {
-                    self.unknown(path, "type");
+                    self.unknown(scope, path, "type");
                     return None;
                 };
                 match self.table[&found].0 {
@@ -261,7 +261,7 @@ impl<'a> Names<'a, '_> {
 
     fn base(&mut self, scoped: &str, path: &ast::Path) -> Option<String> {
         let Some(found) = self.lookup(scoped, path) else {
-            self.unknown(path, "probe");
+            self.unknown(scoped, path, "probe");
             return None;
         };
         match self.table[&found].0 {
@@ -275,35 +275,38 @@ impl<'a> Names<'a, '_> {
 
     /// From the innermost scope outwards; a rooted path only at the root.
     fn lookup(&self, scope: &str, path: &ast::Path) -> Option<String> {
-        let wanted = spelled(path);
-        let mut scope = if path.rooted { "" } else { scope };
-        loop {
-            let candidate = join(scope, &wanted);
-            if self.table.contains_key(&candidate) {
-                return Some(candidate);
-            }
-            if scope.is_empty() {
-                return None;
-            }
-            scope = scope.rsplit_once("::").map_or("", |(outer, _)| outer);
-        }
+        find(&self.table, if path.rooted { "" } else { scope }, &spelled(path))
     }
 
-    fn unknown(&mut self, path: &ast::Path, what: &str) {
+    fn unknown(&mut self, scope: &str, path: &ast::Path, what: &str) {
         let wanted = spelled(path);
         let message = format!("there is no {what} `{wanted}`");
         let mut diagnostic = Diagnostic::new(Code::UnknownName, path.span, message, "not declared");
-        diagnostic.help = self.suggestion(&wanted, what).map(|known| format!("did you mean `{known}`?"));
+        let help = self.suggestion(scope, &wanted, what);
+        diagnostic.help = help.map(|known| format!("did you mean `{known}`?"));
         self.wrong.push(diagnostic);
     }
 
-    /// The name most like the one that is not known. Each takes a look at all names, and nobody reads hundreds of them.
-    fn suggestion(&mut self, wanted: &str, what: &str) -> Option<&str> {
+    /// The name most like the one that is not known, as it can be written here. Each takes a look at all names, and nobody reads hundreds of them.
+    fn suggestion(&mut self, scope: &str, wanted: &str, what: &str) -> Option<String> {
         self.suggestions = self.suggestions.checked_sub(1)?;
-        let last = wanted.rsplit("::").next().unwrap_or_default();
-        let simple = crate::model::Simple::ALL.iter().map(|(name, _)| *name).filter(|_| what == "type");
-        let declared = self.order.iter().map(|scoped| scoped.rsplit("::").next().unwrap_or_default());
-        nearest(last, simple.chain(declared))
+        let last = last(wanted);
+        if let Some(simple) = simple_for(last).filter(|_| what == "type") {
+            return Some(simple.into());
+        }
+        let simple = Simple::ALL.iter().map(|(name, _)| *name).filter(|_| what == "type");
+        let fits =
+            |scoped: &&String| matches!(self.table[*scoped].0, Declared::Probe(_)) == (what == "probe");
+        let declared = self.order.iter().filter(fits);
+        let found = nearest(last, simple.chain(declared.clone().map(|scoped| self::last(scoped))))?;
+        // The bare name if that is what it means here, otherwise the way to it.
+        let bare = find(&self.table, scope, found);
+        match declared.clone().find(|scoped| self::last(scoped) == found) {
+            Some(scoped) if bare.as_ref().is_none_or(|bare| self::last(bare) != found) => {
+                Some(scoped.clone())
+            }
+            _ => Some(found.into()),
+        }
     }
 
     fn wrong_kind(&mut self, path: &ast::Path, found: Declared<'_>, wanted: &str) {
@@ -316,26 +319,15 @@ impl<'a> Names<'a, '_> {
         if metrics.is_empty() {
             return;
         }
-        let mut seen: HashMap<&str, Option<Span>> =
-            inherited.iter().map(|metric| (metric.name.as_str(), None)).collect();
+        let mut seen: HashMap<&str, (Span, bool)> =
+            inherited.iter().map(|metric| (metric.name.as_str(), (metric.place.0, true))).collect();
         for metric in metrics {
             let name = &metric.name;
-            let message = || format!("`{}` is declared twice", name.text);
-            match seen.insert(&name.text, Some(name.span)) {
-                None => {}
-                Some(Some(first)) => {
-                    let diagnostic = Diagnostic::new(Code::DuplicateName, name.span, message(), "again here");
-                    self.wrong.push(diagnostic.related(first, "first here"));
-                }
-                Some(None) => {
-                    let diagnostic = Diagnostic::new(
-                        Code::DuplicateName,
-                        name.span,
-                        message(),
-                        "the base probe has it already",
-                    );
-                    self.wrong.push(diagnostic);
-                }
+            if let Some((first, is_inherited)) = seen.insert(&name.text, (name.span, false)) {
+                let label = if is_inherited { "the base probe has it already" } else { "again here" };
+                let message = format!("`{}` is declared twice", name.text);
+                let diagnostic = Diagnostic::new(Code::DuplicateName, name.span, message, label);
+                self.wrong.push(diagnostic.related(first, "first here"));
             }
         }
     }
@@ -353,6 +345,42 @@ impl<'a> Names<'a, '_> {
             }
         }
     }
+}
+
+fn find<T>(table: &HashMap<String, T>, mut scope: &str, wanted: &str) -> Option<String> {
+    loop {
+        let candidate = join(scope, wanted);
+        if table.contains_key(&candidate) {
+            return Some(candidate);
+        }
+        if scope.is_empty() {
+            return None;
+        }
+        scope = scope.rsplit_once("::").map_or("", |(outer, _)| outer);
+    }
+}
+
+/// The simple type that another language calls so.
+fn simple_for(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "bool" | "Boolean" => "boolean",
+        "byte" | "u8" | "uchar" => "uint8",
+        "char" | "i8" => "int8",
+        "short" | "i16" => "int16",
+        "ushort" | "u16" => "uint16",
+        "int" | "integer" | "i32" => "int32",
+        "uint" | "unsigned" | "u32" => "uint32",
+        "long" | "i64" => "int64",
+        "ulong" | "u64" | "size_t" => "uint64",
+        "float" | "float32" | "f32" => "real32",
+        "double" | "float64" | "f64" | "real" | "number" => "real64",
+        "str" | "text" | "wstring" => "string",
+        _ => return None,
+    })
+}
+
+fn last(scoped: &str) -> &str {
+    scoped.rsplit("::").next().unwrap_or_default()
 }
 
 fn join(scope: &str, name: &str) -> String {

@@ -1,12 +1,16 @@
 //! Tokens to declarations, by recursive descent. After an error parsing goes on behind it, so that one run shows several.
 
+mod advice;
 mod attributes;
+mod directives;
 mod enums;
 mod limits;
 mod number;
+mod probe;
+mod types;
 
 use crate::{
-    ast::{Declaration, File, Metric, Module, Name, Path, Probe, Simple, Struct, Type},
+    ast::{Declaration, File, Metric, Module, Name, Struct},
     diagnostic::{Code, Diagnostic, nearest},
     lexer::{Token, lex},
     source::{FileId, Span},
@@ -25,20 +29,13 @@ type Parsed<T> = Result<T, Reported>;
 pub fn parse(file: FileId, text: &str) -> (File, Vec<Diagnostic>) {
     let (tokens, wrong) = lex(file, text);
     let open_end = wrong.iter().find(|wrong| wrong.code == Code::Unterminated).and_then(|wrong| wrong.place);
+    let unknown = wrong.iter().filter(|wrong| wrong.code == Code::UnknownCharacter);
+    let unknown = unknown.filter_map(|wrong| wrong.place).map(|place| place.start).collect();
     let readable = open_end.map_or(text.len() + 1, |place| place.start);
-    let mut parser = Parser { text, tokens, at: 0, readable, wrong };
+    let mut parser = Parser { text, tokens, at: 0, readable, unknown, wrong };
     let mut parsed = File::default();
     parser.preamble(&mut parsed);
     parsed.declarations = parser.declarations(0);
-    if parsed.declarations.is_empty() && parser.wrong.is_empty() {
-        let message = "a PDL file declares at least one module, struct, enum or probe";
-        parser.wrong.push(Diagnostic::new(
-            Code::EmptyFile,
-            parser.span(),
-            message,
-            "nothing is declared up to here",
-        ));
-    }
     (parsed, parser.wrong)
 }
 
@@ -48,6 +45,8 @@ struct Parser<'a> {
     at: usize,
     /// Up to where the tokens are what was meant: behind a comment or text without end they are not.
     readable: usize,
+    /// Where characters stand that are no tokens, in order.
+    unknown: Vec<usize>,
     wrong: Vec<Diagnostic>,
 }
 
@@ -56,12 +55,48 @@ impl Parser<'_> {
         self.tokens[self.at].0
     }
 
+    /// The token behind this one.
+    fn next(&self) -> Token {
+        self.tokens.get(self.at + 1).map_or(Token::End, |(token, _)| *token)
+    }
+
     fn span(&self) -> Span {
         self.tokens[self.at].1
     }
 
+    /// A value in parentheses up to a blank or a comment, be it one token or, as it should not be, several.
+    fn value_span(&self) -> Span {
+        let span = self.span();
+        let rest = &self.text[span.start..];
+        let length = rest.find(|end: char| end.is_whitespace() || ");]/".contains(end)).unwrap_or(rest.len());
+        Span { end: span.end.max(span.start + length), ..span }
+    }
+
+    /// From here to the end of the line.
+    fn line(&self) -> Span {
+        let span = self.span();
+        let rest = &self.text[span.start..];
+        Span { end: span.start + rest.find('\n').unwrap_or(rest.len()), ..span }
+    }
+
+    /// Drops what the lexer said of a piece, and of the blanks before it, of which more is said as a whole.
+    fn forget_unknown(&mut self, piece: Span) {
+        let start = self.at.checked_sub(1).map_or(0, |before| self.tokens[before].1.end);
+        let piece = start..piece.end;
+        self.unknown.retain(|start| !piece.contains(start));
+        self.wrong.retain(|wrong| {
+            wrong.code != Code::UnknownCharacter
+                || wrong.place.is_none_or(|place| !piece.contains(&place.start))
+        });
+    }
+
     fn slice(&self, span: Span) -> &str {
         &self.text[span.start..span.end]
+    }
+
+    /// What stands between the quotes of a text.
+    fn unquoted(&self, text: Span) -> &str {
+        self.slice(Span { start: text.start + 1, end: text.end.saturating_sub(1), ..text })
     }
 
     fn word(&self) -> &str {
@@ -95,21 +130,38 @@ impl Parser<'_> {
             }
             _ => self.span(),
         };
-        Err(self.report(Diagnostic::new(Code::UnexpectedToken, place, message, format!("expected {token}"))))
+        let mut diagnostic =
+            Diagnostic::new(Code::UnexpectedToken, place, message, format!("expected {token}"));
+        diagnostic.help = self.advice(Some(token));
+        Err(self.report(diagnostic))
     }
 
     fn report(&mut self, diagnostic: Diagnostic) -> Reported {
-        if diagnostic.code != Code::UnexpectedToken || self.span().start < self.readable {
+        let is_echo = diagnostic.code == Code::UnexpectedToken
+            && (self.span().start >= self.readable || self.is_behind_unknown());
+        if !is_echo {
             self.wrong.push(diagnostic);
         }
         Reported
     }
 
+    /// Whether something that is no token stands before this one: it was told, and what does not fit here follows from it.
+    fn is_behind_unknown(&self) -> bool {
+        let before = self.at.checked_sub(1).map_or(0, |before| self.tokens[before].1.end);
+        let next = self.unknown.partition_point(|&start| start < before);
+        self.unknown.get(next).is_some_and(|&start| start < self.span().start)
+    }
+
     fn unexpected(&mut self, wanted: &str) -> Reported {
+        let help = self.advice(None);
+        self.unexpected_with(wanted, help)
+    }
+
+    fn unexpected_with(&mut self, wanted: &str, help: Option<String>) -> Reported {
         let message = format!("expected {wanted}, found {}", self.found());
-        let diagnostic =
-            Diagnostic::new(Code::UnexpectedToken, self.span(), message, format!("expected {wanted}"));
-        self.report(diagnostic)
+        let label = format!("expected {wanted}");
+        let diagnostic = Diagnostic::new(Code::UnexpectedToken, self.span(), message, label);
+        self.report(Diagnostic { help, ..diagnostic })
     }
 
     fn found(&self) -> String {
@@ -145,44 +197,6 @@ impl Parser<'_> {
         }
     }
 
-    /// `#pragma version (1.1)` and `#include "path"`.
-    fn preamble(&mut self, file: &mut File) {
-        while self.eat(Token::Hash) {
-            let parsed = match self.word() {
-                "pragma" => self.pragma(),
-                "include" => self.include(file),
-                _ => Err(self.unexpected("`pragma` or `include`")),
-            };
-            if parsed.is_err() {
-                while !matches!(self.peek(), Token::Hash | Token::End | Token::BracketOpen | Token::Doc)
-                    && !DECLARATIONS.contains(&self.word())
-                {
-                    self.advance();
-                }
-            }
-        }
-    }
-
-    fn pragma(&mut self) -> Parsed<()> {
-        self.advance();
-        if self.word() != "version" {
-            return Err(self.unexpected("`version`"));
-        }
-        self.advance();
-        self.parenthesised(|parser| parser.version()).map(drop)
-    }
-
-    fn include(&mut self, file: &mut File) -> Parsed<()> {
-        self.advance();
-        if self.peek() != Token::Text {
-            return Err(self.unexpected("the path of a file in quotes"));
-        }
-        let span = self.advance();
-        let text = self.slice(span).trim_matches('"').to_owned();
-        file.includes.push(Name { text, span });
-        Ok(())
-    }
-
     fn declarations(&mut self, depth: usize) -> Vec<Declaration> {
         let mut declarations = Vec::new();
         while !matches!(self.peek(), Token::End | Token::BraceClose) || (depth == 0 && self.stray_brace()) {
@@ -210,6 +224,7 @@ impl Parser<'_> {
     fn declaration(&mut self, depth: usize) -> Parsed<Option<Declaration>> {
         let doc = self.doc();
         let attributes = self.attributes()?;
+        self.stray_documentation();
         match self.word() {
             "module" => self.module(depth, &attributes).map(|module| Some(Declaration::Module(module))),
             "struct" => self.struct_(doc, &attributes).map(|declared| Some(Declaration::Struct(declared))),
@@ -217,20 +232,23 @@ impl Parser<'_> {
             "probe" | "abstract" => self.probe(doc, attributes).map(|probe| Some(Declaration::Probe(probe))),
             // Documentation at the end of a block documents nothing.
             "" if matches!(self.peek(), Token::BraceClose | Token::End) && attributes.is_empty() => Ok(None),
-            word => {
-                let help =
-                    nearest(word, DECLARATIONS.into_iter()).map(|known| format!("did you mean `{known}`?"));
-                let message = format!("expected a declaration, found {}", self.found());
-                let mut diagnostic = Diagnostic::new(
-                    Code::UnexpectedToken,
-                    self.span(),
-                    message,
-                    "expected `module`, `struct`, `enum` or `probe`",
-                );
-                diagnostic.help = help;
-                Err(self.report(diagnostic))
+            _ if self.peek() == Token::Hash => {
+                self.late_directive();
+                Ok(None)
             }
+            _ => Err(self.no_declaration()),
         }
+    }
+
+    fn no_declaration(&mut self) -> Reported {
+        let message = format!("expected a declaration, found {}", self.found());
+        let label = "expected `module`, `struct`, `enum` or `probe`";
+        let mut diagnostic = Diagnostic::new(Code::UnexpectedToken, self.span(), message, label);
+        let known = advice::declaration(self.word())
+            .or_else(|| nearest(self.word(), DECLARATIONS.into_iter()))
+            .map(|known| format!("did you mean `{known}`?"));
+        diagnostic.help = known.or_else(|| self.advice(None));
+        self.report(diagnostic)
     }
 
     fn doc(&mut self) -> Option<String> {
@@ -284,43 +302,16 @@ impl Parser<'_> {
         Ok(Struct { name, doc, members })
     }
 
-    fn probe(&mut self, doc: Option<String>, attributes: Attributes) -> Parsed<Probe> {
-        let is_abstract = self.word() == "abstract";
-        self.advance();
-        if is_abstract && self.word() != "probe" {
-            return Err(self.unexpected("`probe`"));
-        }
-        if is_abstract {
-            self.advance();
-        }
-        let name = self.name("the probe")?;
-        let base = if self.eat(Token::Colon) { Some(self.path("the base probe")?) } else { None };
-        attributes.only(self, "probe", &["uuid", "version"]);
-        let metrics = self.metrics("behind the probe's name")?;
-        if !is_abstract && attributes.uuid.is_none() && !attributes.broken {
-            let message = format!("probe `{}` has no uuid", name.text);
-            let diagnostic =
-                Diagnostic::new(Code::MissingUuid, name.span, message, "a concrete probe needs one");
-            self.report(diagnostic.note("the UUID says on the wire which probe a sample is of").help(
-                "write `[uuid(…); version(1.0)]` before the probe, with a UUID from `uuidgen`, or make it `abstract`",
-            ));
-        }
-        Ok(Probe {
-            name,
-            doc,
-            is_abstract,
-            uuid: attributes.uuid,
-            version: attributes.version,
-            base,
-            metrics,
-        })
-    }
-
     /// `{ … };` of a struct or a probe.
     fn metrics(&mut self, behind: &str) -> Parsed<Vec<Metric>> {
         let open = self.expect(Token::BraceOpen, behind)?;
         let mut metrics = Vec::new();
         while !matches!(self.peek(), Token::BraceClose | Token::End) {
+            if self.is_at_declaration() {
+                // This block was not closed. What stands behind it is a declaration all the same.
+                let _reported = self.close(open);
+                return Ok(metrics);
+            }
             if self.metric_line(&mut metrics).is_err() {
                 self.recover();
             }
@@ -331,6 +322,14 @@ impl Parser<'_> {
         Ok(metrics)
     }
 
+    /// Whether a whole declaration begins here, not a metric of a type that is called `probe`.
+    fn is_at_declaration(&self) -> bool {
+        let token = |ahead: usize| self.tokens.get(self.at + ahead).map(|(token, _)| *token);
+        DECLARATIONS.contains(&self.word())
+            && token(1) == Some(Token::Name)
+            && matches!(token(2), Some(Token::BraceOpen | Token::Colon | Token::Name))
+    }
+
     /// `[…] type name, name, type name;`
     fn metric_line(&mut self, metrics: &mut Vec<Metric>) -> Parsed<()> {
         let doc = self.doc();
@@ -338,8 +337,10 @@ impl Parser<'_> {
             return Ok(());
         }
         let attributes = self.attributes()?;
+        self.stray_documentation();
         attributes.only(self, "metric", &["unit", "kind", "label", "min", "max", "warn", "alarm"]);
         let mut kind = self.kind(0)?;
+        self.stray_documentation();
         loop {
             let name = self.name("the metric")?;
             metrics.push(Metric {
@@ -362,73 +363,10 @@ impl Parser<'_> {
         self.expect(Token::Semicolon, "behind the metric").map(drop)
     }
 
-    /// Whether a type, not a name, stands here: something with a name behind it.
-    fn type_follows(&self) -> bool {
-        let next = self.tokens.get(self.at + 1).map(|(token, _)| *token);
-        self.peek() == Token::Scope || matches!(next, Some(Token::Name | Token::AngleOpen | Token::Scope))
-    }
-
-    fn kind(&mut self, depth: usize) -> Parsed<Type> {
-        let word = self.word();
-        if word == "vector" {
-            if depth >= MAX_DEPTH {
-                let message = format!("vectors nest deeper than {MAX_DEPTH}");
-                return Err(self.report(Diagnostic::new(
-                    Code::TooDeep,
-                    self.span(),
-                    message,
-                    "one too many",
-                )));
-            }
-            self.advance();
-            self.expect(Token::AngleOpen, "behind `vector`")?;
-            let element = self.kind(depth + 1)?;
-            self.expect(Token::AngleClose, "behind the type of the vector's elements")?;
-            return Ok(Type::Vector(Box::new(element)));
-        }
-        if let Some((_, simple)) = Simple::ALL.into_iter().find(|(name, _)| *name == word) {
-            self.advance();
-            return Ok(Type::Simple(simple));
-        }
-        self.path("a type").map(Type::Named)
-    }
-
-    fn path(&mut self, of: &str) -> Parsed<Path> {
-        let start = self.span();
-        let rooted = self.eat(Token::Scope);
-        if self.peek() != Token::Name {
-            return Err(self.unexpected(of));
-        }
-        let mut names = vec![self.name(of)?];
-        while self.eat(Token::Scope) {
-            names.push(self.name(of)?);
-        }
-        let end = names.last().map_or(start, |name| name.span);
-        Ok(Path { rooted, names, span: start.to(end) })
-    }
-
     fn parenthesised<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         self.expect(Token::ParenOpen, "before the value")?;
         let value = inner(self)?;
         self.expect(Token::ParenClose, "behind the value")?;
         Ok(value)
-    }
-
-    /// `major.minor`
-    fn version(&mut self) -> Parsed<String> {
-        let text = self.slice(self.span()).to_owned();
-        let parts: Vec<&str> = text.split('.').collect();
-        let number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-        if self.peek() != Token::Number || parts.len() != 2 || !parts.iter().all(number) {
-            let diagnostic = Diagnostic::new(
-                Code::BadVersion,
-                self.span(),
-                "a version is two numbers and a dot",
-                "not a version",
-            );
-            return Err(self.report(diagnostic.help("write it like `1.0`")));
-        }
-        self.advance();
-        Ok(text)
     }
 }

@@ -261,15 +261,25 @@ fn line_ends_and_other_blanks_become_one_kind() {
 
 #[test]
 fn what_the_parser_refuses_is_not_laid_out() {
-    for (text, code) in
-        [("", "E0019"), ("// nothing\n", "E0019"), ("struct A {", "E0001"), ("struct A { /*", "E0003")]
-    {
+    for (text, code) in [("struct A {", "E0001"), ("struct A { /*", "E0003")] {
         let report = format("example.pdl".as_ref(), text).expect_err(text);
         assert_eq!(report.diagnostics[0].code.name(), code, "{text}");
         assert!(report.render(false).contains("example.pdl:"), "{}", report.render(false));
     }
     // Names are not looked up.
     assert_eq!(formatted("struct A{B b;};"), "struct A {\n  B b;\n};\n");
+}
+
+#[test]
+fn a_file_that_declares_nothing_yet_is_laid_out() {
+    for blank in ["", " \n\n"] {
+        assert_eq!(format("example.pdl".as_ref(), blank).expect("a file without words"), "");
+    }
+    assert_eq!(formatted("  // nothing  \n"), "// nothing\n");
+    assert_eq!(
+        formatted("#include  \"a.pdl\"   #pragma version(1.1)"),
+        "#include \"a.pdl\"\n#pragma version (1.1)\n"
+    );
 }
 
 #[test]

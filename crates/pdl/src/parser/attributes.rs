@@ -1,6 +1,6 @@
 //! `[uuid(…); version(1.1)]` before probes, `[unit("By"); warn(> 80)]` before metrics: in any order, none of them twice.
 
-use super::{Parsed, Parser};
+use super::{Parsed, Parser, advice::WRITE_ABSTRACT};
 use crate::{
     ast::{Behaviour, Limits},
     diagnostic::{Code, Diagnostic, nearest, with_article},
@@ -81,6 +81,9 @@ impl Parser<'_> {
                 Diagnostic::new(Code::UnknownAttribute, name.span, message, "unknown attribute");
             diagnostic.help =
                 nearest(&name.text, KNOWN.into_iter()).map(|known| format!("did you mean `{known}`?"));
+            if name.text == "abstract" {
+                diagnostic.help = Some(WRITE_ABSTRACT.into());
+            }
             return Err(self.report(diagnostic));
         };
         if let Some(&(_, first)) = attributes.seen.iter().find(|(seen, _)| *seen == known) {
@@ -104,24 +107,34 @@ impl Parser<'_> {
     }
 
     fn uuid(&mut self) -> Parsed<(Uuid, Span)> {
-        let span = self.span();
+        let span = self.value_span();
         if self.peek() == Token::Uuid
             && let Ok(uuid) = self.slice(span).parse()
         {
             self.advance();
             return Ok((uuid, span));
         }
+        self.forget_unknown(span);
         let diagnostic = Diagnostic::new(Code::BadUuid, span, "this is no UUID", "expected a UUID");
-        let help = "a UUID has 8-4-4-4-12 hexadecimal digits: `uuidgen` makes one";
-        Err(self.report(diagnostic.help(help)))
+        let help = if matches!(self.peek(), Token::Text | Token::BraceOpen) {
+            "write it without quotes and braces"
+        } else {
+            "a UUID has 8-4-4-4-12 hexadecimal digits: `uuidgen` makes one"
+        };
+        let reported = self.report(diagnostic.help(help));
+        // Braces around it are no block.
+        self.eat(Token::BraceOpen);
+        Err(reported)
     }
 
     fn text(&mut self) -> Parsed<String> {
         if self.peek() != Token::Text {
-            return Err(self.unexpected("a text in quotes"));
+            let help = Some(self.word()).filter(|word| !word.is_empty());
+            let help = help.map(|word| format!("write `\"{word}\"`"));
+            return Err(self.unexpected_with("a text in quotes", help));
         }
         let span = self.advance();
-        Ok(self.slice(span).trim_matches('"').to_owned())
+        Ok(self.unquoted(span).to_owned())
     }
 
     fn unit(&mut self) -> Parsed<String> {
@@ -139,15 +152,15 @@ impl Parser<'_> {
     }
 
     fn behaviour(&mut self) -> Parsed<Behaviour> {
-        let word = self.word().to_owned();
-        if let Some((_, behaviour)) = Behaviour::ALL.into_iter().find(|(name, _)| *name == word) {
+        if let Some((_, behaviour)) = Behaviour::ALL.into_iter().find(|(name, _)| *name == self.word()) {
             self.advance();
             return Ok(behaviour);
         }
         let names = || Behaviour::ALL.into_iter().map(|(name, _)| name);
         let message = format!("a metric's kind is one of {}", names().collect::<Vec<_>>().join(", "));
         let mut diagnostic = Diagnostic::new(Code::BadAttribute, self.span(), message, "not a kind");
-        diagnostic.help = nearest(&word, names()).map(|known| format!("did you mean `{known}`?"));
+        let word = self.slice(self.span()).trim_matches(['"', '\'']);
+        diagnostic.help = nearest(word, names()).map(|known| format!("did you mean `{known}`?"));
         Err(self.report(diagnostic))
     }
 

@@ -2,12 +2,14 @@
 
 use super::{Parsed, Parser};
 use crate::{
-    ast::Condition,
+    ast::{Condition, Number},
     diagnostic::{Code, Diagnostic},
     lexer::Token,
     source::Span,
 };
 use std::collections::HashMap;
+
+const EXAMPLE: &str = "write it like `> 80`, or `< 5, > 80`";
 
 impl Parser<'_> {
     /// At least one, none of them twice.
@@ -34,14 +36,21 @@ impl Parser<'_> {
         match self.peek() {
             Token::AngleOpen => {
                 self.advance();
-                self.number().map(Condition::Below)
+                self.limit().map(Condition::Below)
             }
             Token::AngleClose => {
                 self.advance();
-                self.number().map(Condition::Above)
+                self.limit().map(Condition::Above)
             }
             Token::Name => self.name("an enumerator").map(Condition::Is),
-            _ => Err(self.unexpected("`<`, `>` or an enumerator")),
+            _ => Err(self.unexpected_with("`<`, `>` or an enumerator", Some(EXAMPLE.into()))),
         }
+    }
+
+    fn limit(&mut self) -> Parsed<Number> {
+        if self.peek() == Token::Equals {
+            return Err(self.unexpected_with("a number", Some(EXAMPLE.into())));
+        }
+        self.number()
     }
 }

@@ -1,0 +1,86 @@
+//! `#pragma version (1.1)` and `#include "path"`: before the first declaration.
+
+use super::{DECLARATIONS, Parsed, Parser};
+use crate::{
+    ast::{File, Name},
+    diagnostic::{Code, Diagnostic, nearest},
+    lexer::Token,
+};
+
+impl Parser<'_> {
+    /// `#pragma version (1.1)` and `#include "path"`.
+    pub(super) fn preamble(&mut self, file: &mut File) {
+        while self.eat(Token::Hash) {
+            let parsed = match self.word() {
+                "pragma" => self.pragma(),
+                "include" => self.include(file),
+                word => {
+                    let known = nearest(word, ["pragma", "include"].into_iter());
+                    let help = known.map(|known| format!("did you mean `{known}`?"));
+                    Err(self.unexpected_with("`pragma` or `include`", help))
+                }
+            };
+            if parsed.is_err() {
+                self.skip_directive();
+            }
+        }
+    }
+
+    /// One behind a declaration. What it asks for is not done.
+    pub(super) fn late_directive(&mut self) {
+        let message = "a directive stands behind a declaration";
+        let diagnostic = Diagnostic::new(Code::UnexpectedToken, self.span(), message, "too late");
+        self.report(diagnostic.help("put `#include` and `#pragma` before the first declaration"));
+        self.advance();
+        self.skip_directive();
+    }
+
+    fn skip_directive(&mut self) {
+        while !matches!(
+            self.peek(),
+            Token::Hash | Token::End | Token::BracketOpen | Token::BraceClose | Token::Doc
+        ) && !DECLARATIONS.contains(&self.word())
+        {
+            self.advance();
+        }
+    }
+
+    fn pragma(&mut self) -> Parsed<()> {
+        self.advance();
+        if self.word() != "version" {
+            return Err(self.unexpected("`version`"));
+        }
+        self.advance();
+        self.parenthesised(|parser| parser.version()).map(drop)
+    }
+
+    fn include(&mut self, file: &mut File) -> Parsed<()> {
+        self.advance();
+        let span = self.span();
+        let is_text = self.peek() == Token::Text && !self.unquoted(span).is_empty();
+        if !is_text {
+            self.forget_unknown(self.line());
+            let help = Some("write it like `#include \"engine.pdl\"`".to_owned());
+            return Err(self.unexpected_with("the path of a file in quotes", help));
+        }
+        self.advance();
+        file.includes.push(Name { text: self.unquoted(span).to_owned(), span });
+        Ok(())
+    }
+
+    /// `major.minor`
+    pub(super) fn version(&mut self) -> Parsed<String> {
+        let span = self.value_span();
+        let text = self.slice(span).to_owned();
+        let parts: Vec<&str> = text.split('.').collect();
+        let number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        if self.peek() != Token::Number || parts.len() != 2 || !parts.iter().all(number) {
+            self.forget_unknown(span);
+            let message = "a version is two numbers and a dot";
+            let diagnostic = Diagnostic::new(Code::BadVersion, span, message, "not a version");
+            return Err(self.report(diagnostic.help("write it like `1.0`")));
+        }
+        self.advance();
+        Ok(text)
+    }
+}

@@ -1,0 +1,46 @@
+//! `[uuid(…); version(1.0)] abstract probe Name : Base { … };`
+
+use super::{Attributes, Parsed, Parser, advice::WRITE_ABSTRACT};
+use crate::{
+    ast::Probe,
+    diagnostic::{Code, Diagnostic},
+    lexer::Token,
+};
+
+impl Parser<'_> {
+    pub(super) fn probe(&mut self, doc: Option<String>, attributes: Attributes) -> Parsed<Probe> {
+        let is_abstract = self.word() == "abstract";
+        self.advance();
+        if is_abstract && self.word() != "probe" {
+            let help = "only a probe can be abstract".to_owned();
+            return Err(self.unexpected_with("`probe`", Some(help)));
+        }
+        if is_abstract {
+            self.advance();
+        }
+        if !is_abstract && self.word() == "abstract" && self.next() == Token::Name {
+            return Err(self.unexpected_with("the name of the probe", Some(WRITE_ABSTRACT.into())));
+        }
+        let name = self.name("the probe")?;
+        let base = if self.eat(Token::Colon) { Some(self.path("the base probe")?) } else { None };
+        attributes.only(self, "probe", &["uuid", "version"]);
+        let metrics = self.metrics("behind the probe's name")?;
+        if !is_abstract && attributes.uuid.is_none() && !attributes.broken {
+            let message = format!("probe `{}` has no uuid", name.text);
+            let diagnostic =
+                Diagnostic::new(Code::MissingUuid, name.span, message, "a concrete probe needs one");
+            self.report(diagnostic.note("the UUID says on the wire which probe a sample is of").help(
+                "write `[uuid(…); version(1.0)]` before the probe, with a UUID from `uuidgen`, or make it `abstract`",
+            ));
+        }
+        Ok(Probe {
+            name,
+            doc,
+            is_abstract,
+            uuid: attributes.uuid,
+            version: attributes.version,
+            base,
+            metrics,
+        })
+    }
+}

@@ -7,5 +7,6 @@ mod language;
 mod names;
 pub mod python;
 pub mod rust;
+mod text;
 
 pub use language::Language;

@@ -1,6 +1,6 @@
 //! Names of the PDL as programming languages write them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// A scoped name without its scope.
 pub fn last(scoped: &str) -> &str {
@@ -50,6 +50,43 @@ pub fn free_names(names: &[String], is_taken: impl Fn(&str) -> bool) -> Vec<Stri
     free_names
 }
 
+/// The last names. Where several are the same they get as many of their modules in front as tell them apart.
+pub fn told_apart(scoped: &[&String]) -> Vec<String> {
+    let mut modules = vec![0; scoped.len()];
+    loop {
+        let names: Vec<String> =
+            scoped.iter().zip(&modules).map(|(scoped, modules)| prefixed(scoped, *modules)).collect();
+        let mut counts: HashMap<&String, usize> = HashMap::new();
+        for name in &names {
+            *counts.entry(name).or_default() += 1;
+        }
+        let mut is_done = true;
+        for ((scoped, name), modules) in scoped.iter().zip(&names).zip(&mut modules) {
+            let is_shared = counts.get(name).is_some_and(|count| *count > 1);
+            if is_shared && *modules < scoped.matches("::").count() {
+                *modules += 1;
+                is_done = false;
+            }
+        }
+        if is_done {
+            return names;
+        }
+    }
+}
+
+/// The last name with so many modules in front: `Shapes::Inner::Port` to `InnerPort`.
+fn prefixed(scoped: &str, modules: usize) -> String {
+    let parts: Vec<&str> = scoped.split("::").collect();
+    let Some((name, outer)) = parts.split_last() else { return String::new() };
+    let inner = outer.iter().skip(outer.len().saturating_sub(modules));
+    inner.map(|module| camel_case(module)).collect::<String>() + name
+}
+
+/// Whether a word stands in one of the lists, between blanks.
+pub fn is_in(name: &str, lists: &[&str]) -> bool {
+    lists.iter().any(|list| list.split(' ').any(|word| word == name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,5 +103,18 @@ mod tests {
     fn a_name_that_moves_out_of_the_way_takes_no_other() {
         let names = ["class", "class_", "a", "a", "b"].map(String::from);
         assert_eq!(free_names(&names, |name| name == "class"), ["class__", "class_", "a", "a_", "b"]);
+    }
+
+    fn names_apart(scoped: &[&str]) -> Vec<String> {
+        let scoped: Vec<String> = scoped.iter().map(|name| (*name).to_owned()).collect();
+        told_apart(&scoped.iter().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_type_has_the_modules_in_its_name_that_tell_it_from_others() {
+        assert_eq!(names_apart(&["A::B::X", "A::Y"]), ["X", "Y"]);
+        assert_eq!(names_apart(&["A::B::X", "A::X", "X"]), ["BX", "AX", "X"]);
+        assert_eq!(names_apart(&["A::M::X", "B::M::X", "MX"]), ["AMX", "BMX", "MX"]);
+        assert_eq!(names_apart(&["LINE_7::X", "Line7::X"]), ["Line7X", "Line7X"]);
     }
 }

@@ -1,6 +1,6 @@
 //! Names of the PDL as Python can write them: a trailing underscore where a word means something else already.
 
-use crate::names::{camel_case, free_names, last};
+use crate::names::{free_names, is_in, last, told_apart};
 use oasis_pdl::{
     Model,
     model::{Enum, Metric},
@@ -87,57 +87,9 @@ pub fn module(stem: &str) -> String {
     name
 }
 
-fn told_apart(scoped: &[&String]) -> Vec<String> {
-    let mut modules = vec![0; scoped.len()];
-    loop {
-        let names: Vec<String> =
-            scoped.iter().zip(&modules).map(|(scoped, modules)| prefixed(scoped, *modules)).collect();
-        let mut counts: HashMap<&String, usize> = HashMap::new();
-        for name in &names {
-            *counts.entry(name).or_default() += 1;
-        }
-        let mut is_done = true;
-        for ((scoped, name), modules) in scoped.iter().zip(&names).zip(&mut modules) {
-            let is_shared = counts.get(name).is_some_and(|count| *count > 1);
-            if is_shared && *modules < scoped.matches("::").count() {
-                *modules += 1;
-                is_done = false;
-            }
-        }
-        if is_done {
-            return names;
-        }
-    }
-}
-
-/// The last name with so many modules in front: `Shapes::Inner::Port` to `InnerPort`.
-fn prefixed(scoped: &str, modules: usize) -> String {
-    let parts: Vec<&str> = scoped.split("::").collect();
-    let Some((name, outer)) = parts.split_last() else { return String::new() };
-    let inner = outer.iter().skip(outer.len().saturating_sub(modules));
-    inner.map(|module| camel_case(module)).collect::<String>() + name
-}
-
-fn is_in(name: &str, lists: &[&str]) -> bool {
-    lists.iter().any(|list| list.split(' ').any(|word| word == name))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn names(scoped: &[&str]) -> Vec<String> {
-        let scoped: Vec<String> = scoped.iter().map(|name| (*name).to_owned()).collect();
-        told_apart(&scoped.iter().collect::<Vec<_>>())
-    }
-
-    #[test]
-    fn a_class_has_the_modules_in_its_name_that_tell_it_from_others() {
-        assert_eq!(names(&["A::B::X", "A::Y"]), ["X", "Y"]);
-        assert_eq!(names(&["A::B::X", "A::X", "X"]), ["BX", "AX", "X"]);
-        assert_eq!(names(&["A::M::X", "B::M::X", "MX"]), ["AMX", "BMX", "MX"]);
-        assert_eq!(names(&["LINE_7::X", "Line7::X"]), ["Line7X", "Line7X"]);
-    }
 
     #[test]
     fn every_file_can_be_imported() {

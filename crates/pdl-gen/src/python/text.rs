@@ -1,5 +1,7 @@
 //! Texts as Python writes them: strings and docstrings.
 
+use crate::text::{dedented, escape, quoted};
+
 /// The lines of a docstring, indented.
 pub fn docstring(text: &str, indent: usize) -> String {
     let lines = dedented(text);
@@ -20,24 +22,6 @@ pub fn docstring(text: &str, indent: usize) -> String {
     docstring + "\"\"\""
 }
 
-/// Lines without blank ones around them, those behind the first without what they are indented by together.
-fn dedented(text: &str) -> Vec<String> {
-    let mut lines: Vec<String> =
-        text.lines().map(|line| line.replace('\t', "    ").trim_end().to_owned()).collect();
-    let blanks = lines.iter().take_while(|line| line.is_empty()).count();
-    lines.drain(..blanks);
-    while lines.last().is_some_and(String::is_empty) {
-        lines.pop();
-    }
-    let indent = |line: &String| line.len() - line.trim_start_matches(' ').len();
-    let common = lines.iter().skip(1).filter(|line| !line.is_empty()).map(indent).min().unwrap_or(0);
-    let dedented = |(index, line): (usize, &String)| match index {
-        0 => line.trim_start().to_owned(),
-        _ => line.get(common..).unwrap_or_default().to_owned(),
-    };
-    lines.iter().enumerate().map(dedented).collect()
-}
-
 /// What stands in a docstring: no quote at either end of a line, nor three in a row, nor a control character.
 fn escaped(line: &str) -> String {
     let mut escaped = String::new();
@@ -53,40 +37,9 @@ fn escaped(line: &str) -> String {
     escaped
 }
 
-/// A string literal.
+/// A string literal, in quotes as `ruff format` prefers them.
 pub fn literal(text: &str) -> String {
-    let count = |quote| text.chars().filter(|character| *character == quote).count();
-    // As `ruff format` prefers them.
-    let quote = if count('"') > count('\'') { '\'' } else { '"' };
-    let mut literal = String::from(quote);
-    for character in text.chars() {
-        match character {
-            '\\' => literal += "\\\\",
-            same if same == quote => literal.extend(['\\', quote]),
-            control if control.is_control() => literal += &escape(control),
-            other => literal.push(other),
-        }
-    }
-    literal.push(quote);
-    literal
-}
-
-fn escape(control: char) -> String {
-    format!("\\x{:02x}", u32::from(control))
-}
-
-/// Pieces of at most so many characters, cut behind commas as long as there are any.
-pub fn pieces(text: &str, most: usize) -> Vec<String> {
-    let mut pieces = Vec::new();
-    let mut piece = String::new();
-    for part in text.split_inclusive(',') {
-        if !piece.is_empty() && piece.chars().count() + part.chars().count() > most {
-            pieces.push(std::mem::take(&mut piece));
-        }
-        piece += part;
-    }
-    pieces.push(piece);
-    pieces
+    quoted(text, '"', '\'')
 }
 
 #[cfg(test)]
@@ -109,10 +62,5 @@ mod tests {
     fn a_literal_takes_the_quotes_that_need_fewer_escapes() {
         assert_eq!(literal("it's"), "\"it's\"");
         assert_eq!(literal(r#"{"a":"it's\n"}"#), r#"'{"a":"it\'s\\n"}'"#);
-    }
-
-    #[test]
-    fn pieces_end_at_commas() {
-        assert_eq!(pieces("a,bb,ccc,ddddddd", 5), ["a,bb,", "ccc,", "ddddddd"]);
     }
 }

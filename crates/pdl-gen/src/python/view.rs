@@ -3,10 +3,10 @@
 use super::{
     layout::{Layout, WIDTH},
     names::{Classes, enumerators},
-    text::{docstring, literal, pieces},
+    text::{docstring, literal},
     value::{Values, Written},
 };
-use crate::json_schema;
+use crate::{json_schema, text::pieces};
 use oasis_pdl::{
     Model,
     model::{self, Metric, Probe, Type},

@@ -1,6 +1,7 @@
 //! The doors' bounds, each with its reason (`[doors]`).
 
 use serde::{Deserialize, Serialize};
+use std::num::NonZero;
 
 /// Addresses and limits of everything a browser or a script can reach.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,6 +15,22 @@ pub struct DoorsConfig {
     pub max_websockets: usize,
     /// Subscriptions on one WebSocket.
     pub max_subscriptions: usize,
+    /// Threads that write to WebSockets; 0 for one a core.
+    pub shards: usize,
+    /// Longest rest between two rounds of writes to WebSockets, in milliseconds: with many readers each write carries more. 0 for none.
+    pub flush_ms: u64,
+    /// What waits in the system for one WebSocket that takes nothing, in bytes; the rest waits in the topic log.
+    pub send_buffer_bytes: usize,
+}
+
+impl DoorsConfig {
+    /// Threads that write to WebSockets.
+    pub fn shards(&self) -> usize {
+        match self.shards {
+            0 => std::thread::available_parallelism().map_or(1, NonZero::get),
+            shards => shards,
+        }
+    }
 }
 
 impl Default for DoorsConfig {
@@ -23,6 +40,9 @@ impl Default for DoorsConfig {
             allowed_origins: Vec::new(),
             max_websockets: 10_000,
             max_subscriptions: 1_000,
+            shards: 0,
+            flush_ms: 16,
+            send_buffer_bytes: 128 * 1024,
         }
     }
 }

@@ -17,7 +17,8 @@ pub use config::DoorsConfig;
 use axum::{Router, routing::get};
 use oasis_dac::{Dac, Doorkeeper};
 use std::{io, net::SocketAddr, sync::Arc};
-use tokio::{net::TcpListener, sync::watch};
+use tokio::{net::TcpListener, runtime::Handle, sync::watch};
+use websocket::{Shards, Surroundings};
 
 /// What every door shares.
 #[derive(Debug, Clone)]
@@ -26,13 +27,21 @@ pub struct Doors {
     config: Arc<DoorsConfig>,
     doorkeeper: Arc<Doorkeeper>,
     ending: Arc<watch::Sender<bool>>,
+    shards: Arc<Shards>,
 }
 
 impl Doors {
-    /// Doors to `dac`.
-    pub fn new(dac: Arc<Dac>, config: DoorsConfig) -> Self {
+    /// Doors to `dac`. Starts the threads that own WebSockets; called within a tokio runtime.
+    pub fn new(dac: Arc<Dac>, config: DoorsConfig) -> io::Result<Self> {
         let doorkeeper = Arc::new(Doorkeeper::new(config.max_websockets));
-        Self { dac, config: Arc::new(config), doorkeeper, ending: Arc::default() }
+        let config = Arc::new(config);
+        let shards = Shards::start(&Surroundings {
+            dac: dac.clone(),
+            config: config.clone(),
+            doorkeeper: doorkeeper.clone(),
+            runtime: Handle::current(),
+        })?;
+        Ok(Self { dac, config, doorkeeper, ending: Arc::default(), shards: Arc::new(shards) })
     }
 
     /// Completes when all connections have to end.
@@ -59,11 +68,12 @@ pub async fn serve(
     listener: TcpListener,
     ended: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
-    let Doors { doorkeeper, ending, .. } = doors.clone();
+    let Doors { doorkeeper, ending, shards, .. } = doors.clone();
     let service = doors.router().into_make_service_with_connect_info::<SocketAddr>();
     let ended = async move {
         ended.await;
         ending.send_replace(true);
+        shards.end();
     };
     axum::serve(listener, service).with_graceful_shutdown(ended).await?;
     // WebSockets are no requests any more: the HTTP server does not wait for them.

@@ -113,7 +113,7 @@ async fn serve_doors(
     let ended = async move {
         let _ = ended.wait_for(|&ended| ended).await;
     };
-    oasis_doors::serve(Doors::new(dac, config), listener, ended).await
+    oasis_doors::serve(Doors::new(dac, config)?, listener, ended).await
 }
 
 async fn listen(address: &str, what: &str) -> anyhow::Result<TcpListener> {

@@ -2,160 +2,44 @@
 //!
 //! They send commands of 256 bytes; nodes and instances go by their names. A schema, which has no packet, comes as one text frame.
 
-use super::outgoing::{End, Outgoing};
-use crate::Doors;
-use axum::extract::ws::{Message, WebSocket};
+use super::{
+    connection::{Connection, Protocol},
+    end::End,
+    frame::{self, Opcode},
+    shard::Shard,
+};
 use bytes::Bytes;
-use futures_util::{StreamExt, stream::SplitStream};
-use oasis_channel::Command;
-use oasis_dac::{Cursor, From, Instance, Packets, Signal, Wake, now};
+use oasis_channel::{Command, InstanceState};
+use oasis_dac::{CommandError, From, Instance, Packets, Segment};
 use oasis_wire::{
     batch::Batch,
     eisa::{self, ClientCommand},
 };
-use std::{collections::BTreeMap, net::SocketAddr, pin::pin, sync::Arc};
+use std::mem;
 
-/// Segments written for one registration before the others get their turn.
-const SEGMENTS_A_TURN: usize = 16;
 /// Commands under way; a client of 2012 gets no answers, so more than these are dropped and counted.
-const COMMANDS: usize = 64;
+const COMMANDS: u32 = 64;
 
-/// One client of 2012.
-pub struct Connection {
-    doors: Doors,
-    peer: SocketAddr,
-    out: Outgoing,
-    signal: Arc<Signal>,
-    /// By node and instance name.
-    cursors: BTreeMap<(String, String), Cursor>,
-    commands: Arc<tokio::sync::Semaphore>,
+/// What is known of a client of 2012.
+#[derive(Debug, Default)]
+pub struct EisaClient {
+    commands: u32,
 }
 
-impl Connection {
-    /// Serves a client until it goes or has to go.
-    pub async fn run(doors: Doors, peer: SocketAddr, socket: WebSocket) {
-        let (sink, stream) = socket.split();
-        let mut connection = Self {
-            doors,
-            peer,
-            out: Outgoing::new(sink),
-            signal: Arc::default(),
-            cursors: BTreeMap::new(),
-            commands: Arc::new(tokio::sync::Semaphore::new(COMMANDS)),
-        };
-        let end = match connection.converse(stream).await {
-            Ok(()) => End::Client,
-            Err(end) => end,
-        };
-        if let Some((_, Some(word))) = end.code() {
-            connection.doors.doorkeeper.refused(word);
-            tracing::info!(%peer, %end, "websocket of 2012 closed");
-        }
-        connection.out.close(&end).await;
-    }
-
-    async fn converse(&mut self, mut stream: SplitStream<WebSocket>) -> Result<(), End> {
-        let doors = self.doors.clone();
-        let mut ended = pin!(doors.ended());
-        loop {
-            tokio::select! {
-                () = &mut ended => return Err(End::ShuttingDown),
-                message = stream.next() => match message {
-                    None | Some(Ok(Message::Close(_))) => return Ok(()),
-                    Some(message) => self.message(message?).await?,
-                },
-                () = self.signal.raised() => {}
-            }
-            self.push().await?;
-            self.out.flush().await?;
+impl EisaClient {
+    /// Nobody can be told, but the operator.
+    pub fn command_ended(&mut self, outcome: &Result<InstanceState, CommandError>) {
+        self.commands -= 1;
+        if let Err(error) = outcome {
+            tracing::info!(%error, "a command of a client of 2012 failed");
         }
     }
+}
 
-    async fn push(&mut self) -> Result<(), End> {
-        for cursor in self.cursors.values_mut().filter(|cursor| cursor.is_behind()) {
-            // A gap has no packet in this format: the sequence numbers show it.
-            for segment in cursor.read(SEGMENTS_A_TURN).segments {
-                let instance = cursor.instance();
-                let packets = instance.log.eisa(&segment, |batch| packets(instance, batch));
-                for packet in packets.iter() {
-                    self.out.binary(packet.clone()).await?;
-                }
-            }
-            if cursor.is_behind() {
-                self.signal.raise();
-            }
-        }
-        Ok(())
-    }
-
-    async fn message(&mut self, message: Message) -> Result<(), End> {
-        match message {
-            Message::Binary(bytes) => {
-                self.doors.doorkeeper.received(bytes.len());
-                let command =
-                    ClientCommand::decode(&bytes).map_err(|error| End::Protocol(error.to_string()))?;
-                self.command(command).await
-            }
-            Message::Text(_) => {
-                Err(End::WrongKind("clients without a subprotocol send binary commands; this was text"))
-            }
-            Message::Ping(_) | Message::Pong(_) | Message::Close(_) => Ok(()),
-        }
-    }
-
-    async fn command(&mut self, command: ClientCommand) -> Result<(), End> {
-        let dac = &self.doors.dac;
-        match command {
-            ClientCommand::Register { node, instance } => {
-                let Some(found) = dac.registry.find(&node, &instance) else {
-                    return self.unanswerable("unknown_instance");
-                };
-                if self.cursors.len() >= self.doors.config.max_subscriptions {
-                    return self.unanswerable("too_many_subscriptions");
-                }
-                let signal = &self.signal;
-                self.cursors
-                    .entry((node, instance))
-                    .or_insert_with(|| Cursor::new(found, From::Now, signal).0);
-            }
-            ClientCommand::Unregister { node, instance } => {
-                self.cursors.remove(&(node, instance));
-            }
-            ClientCommand::Hertz { node, instance, hertz } => {
-                let Ok(hertz) = hertz.parse() else { return self.unanswerable("hertz_out_of_range") };
-                return self.send(node, instance, Command::Hertz { hertz });
-            }
-            ClientCommand::Schema { node, instance } => {
-                let Some(found) = dac.registry.find(&node, &instance) else {
-                    return self.unanswerable("unknown_instance");
-                };
-                self.out.json(&*found.probe_type).await?;
-            }
-        }
-        Ok(())
-    }
-
-    fn send(&self, node: String, instance: String, command: Command) -> Result<(), End> {
-        let Ok(place) = self.commands.clone().try_acquire_owned() else { return self.unanswerable("busy") };
-        let dac = self.doors.dac.clone();
-        let who = format!("websocket of 2012 {}", self.peer);
-        tokio::spawn(async move {
-            if let Err(error) =
-                dac.commands.send(&dac.registry, (&node, &instance), command, &who, now()).await
-            {
-                tracing::info!(who, %error, "command failed");
-            }
-            drop(place);
-        });
-        Ok(())
-    }
-
-    /// The format has no errors: the client sees nothing happen, the operator sees a counter.
-    fn unanswerable(&self, word: &str) -> Result<(), End> {
-        self.doors.doorkeeper.refused(word);
-        tracing::info!(peer = %self.peer, word, "a client of 2012 asked for what cannot be");
-        Ok(())
-    }
+/// Appends a segment's packets, a message each.
+pub fn put(instance: &Instance, segment: &Segment, out: &mut Vec<u8>) {
+    let packets = instance.log.eisa(segment, |batch| packets(instance, batch));
+    packets.iter().for_each(|packet| frame::put(Opcode::Binary, packet, out));
 }
 
 /// A batch as EISA packets, in one allocation. A batch whose columns break the rules has none.
@@ -164,17 +48,78 @@ fn packets(instance: &Instance, batch: &[u8]) -> Packets {
     let mut ends = Vec::new();
     if let Ok(batch) = Batch::parse(batch, &instance.probe_type) {
         for sample in batch.samples() {
-            eisa::write_sample(
-                &instance.probe_type,
-                &instance.name,
-                batch.header().state,
-                &sample,
-                &mut bytes,
-            );
+            let state = batch.header().state;
+            eisa::write_sample(&instance.probe_type, &instance.name, state, &sample, &mut bytes);
             ends.push(bytes.len());
         }
     }
     let bytes = Bytes::from(bytes);
     let mut start = 0;
-    ends.into_iter().map(|end| bytes.slice(std::mem::replace(&mut start, end)..end)).collect()
+    ends.into_iter().map(|end| bytes.slice(mem::replace(&mut start, end)..end)).collect()
+}
+
+fn client(connection: &mut Connection) -> Option<&mut EisaClient> {
+    match &mut connection.protocol {
+        Protocol::Eisa(client) => Some(client),
+        Protocol::Native(_) => None,
+    }
+}
+
+impl Shard {
+    /// Takes a binary message.
+    pub(super) fn eisa_command(&mut self, key: usize, bytes: &[u8]) -> Result<(), End> {
+        match ClientCommand::decode(bytes).map_err(|error| End::Command(error.to_string()))? {
+            ClientCommand::Register { node, instance } => self.register(key, &node, &instance),
+            ClientCommand::Unregister { node, instance } => {
+                if let Some(found) = self.around.dac.registry.find(&node, &instance) {
+                    self.unsubscribe(key, found.topic);
+                }
+            }
+            ClientCommand::Hertz { node, instance, hertz } => match hertz.parse() {
+                Ok(hertz) => self.change_rate(key, (node, instance), Command::Hertz { hertz }),
+                Err(_) => self.unanswerable(key, "hertz_out_of_range"),
+            },
+            ClientCommand::Schema { node, instance } => {
+                let Some(found) = self.around.dac.registry.find(&node, &instance) else {
+                    self.unanswerable(key, "unknown_instance");
+                    return Ok(());
+                };
+                // A schema came as JSON, and goes as it.
+                let json = serde_json::to_vec(&*found.probe_type).unwrap_or_default();
+                if let Some(connection) = self.connections.get_mut(key) {
+                    connection.say(Opcode::Text, &json)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn register(&mut self, key: usize, node: &str, instance: &str) {
+        let Some(found) = self.around.dac.registry.find(node, instance) else {
+            return self.unanswerable(key, "unknown_instance");
+        };
+        let limit = self.around.config.max_subscriptions;
+        if self.connections.get(key).is_some_and(|connection| connection.subscriptions.len() >= limit) {
+            return self.unanswerable(key, "too_many_subscriptions");
+        }
+        if !self.reads(key, found.topic) {
+            self.subscribe(key, found, From::Now);
+        }
+    }
+
+    fn change_rate(&mut self, key: usize, target: (String, String), command: Command) {
+        let Some(client) = self.connections.get_mut(key).and_then(client) else { return };
+        if client.commands >= COMMANDS {
+            return self.unanswerable(key, "busy");
+        }
+        client.commands += 1;
+        self.send_command(key, 0, "websocket of 2012", target, command);
+    }
+
+    /// The format has no errors: the client sees nothing happen, the operator sees a counter.
+    fn unanswerable(&self, key: usize, word: &str) {
+        self.around.doorkeeper.refused(word);
+        let peer = self.connections.get(key).map(|connection| connection.peer);
+        tracing::info!(?peer, word, "a client of 2012 asked for what cannot be");
+    }
 }

@@ -1,27 +1,30 @@
 //! The native protocol, `oasis.v1`: JSON text for control, native batches as they are for data.
 
-use super::outgoing::{End, Outgoing};
-use crate::{Doors, view};
-use axum::extract::ws::{Message, WebSocket};
-use futures_util::{StreamExt, stream::SplitStream};
-use oasis_channel::{Command, InstanceState};
-use oasis_dac::{CommandError, Cursor, From, Signal, Wake, now};
-use oasis_wire::quantity::{Epoch, Position, TopicId};
-use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
-use tokio::{
-    sync::{mpsc, watch},
-    time::Instant,
+use super::{
+    connection::{Connection, ConnectionId, Protocol},
+    end::End,
+    frame::{self, Opcode},
+    shard::Shard,
 };
+use crate::view;
+use oasis_channel::{Command, InstanceState};
+use oasis_dac::{CommandError, From, now};
+use oasis_wire::quantity::{Epoch, Offset, Position, TopicId};
+use serde::{Deserialize, Serialize};
 
-/// Segments written for one topic before the others get their turn.
-const SEGMENTS_A_TURN: usize = 64;
 /// Requests that make no sense before the client is closed.
 const PATIENCE: u32 = 100;
 /// Commands of one client under way at the same time.
-const COMMANDS: usize = 64;
-/// The registry is sent at most this often.
-const REGISTRY_PAUSE: Duration = Duration::from_millis(100);
+const COMMANDS: u32 = 64;
+
+/// What is known of a native client.
+#[derive(Debug, Default)]
+pub struct NativeClient {
+    /// Whether it wants to know of each change of the registry.
+    watches: bool,
+    nonsense: u32,
+    commands: u32,
+}
 
 #[derive(Debug, Deserialize)]
 struct Request {
@@ -118,128 +121,58 @@ struct Range {
     count: u64,
 }
 
-/// One native client.
-pub struct Connection {
-    doors: Doors,
-    peer: SocketAddr,
-    out: Outgoing,
-    signal: Arc<Signal>,
-    cursors: BTreeMap<TopicId, Cursor>,
-    /// Set once the client watches the registry.
-    registry: Option<watch::Receiver<u64>>,
-    results: mpsc::Sender<Answer>,
-    nonsense: u32,
+impl Answer {
+    /// Answers are made of texts, numbers and lists: nothing that JSON could refuse.
+    fn json(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
+    fn error(id: i64, code: &str, message: impl Into<String>) -> Self {
+        Self::Error { id: Some(id), code: code.into(), message: message.into() }
+    }
 }
 
-impl Connection {
-    /// Serves a client until it goes or has to go.
-    pub async fn run(doors: Doors, peer: SocketAddr, socket: WebSocket) {
-        let (sink, stream) = socket.split();
-        let (results, answered) = mpsc::channel(COMMANDS);
-        let mut connection = Self {
-            doors,
-            peer,
-            out: Outgoing::new(sink),
-            signal: Arc::default(),
-            cursors: BTreeMap::new(),
-            registry: None,
-            results,
-            nonsense: 0,
-        };
-        let end = match connection.converse(stream, answered).await {
-            Ok(()) => End::Client,
-            Err(end) => end,
-        };
-        if let Some((_, Some(word))) = end.code() {
-            connection.doors.doorkeeper.refused(word);
-            tracing::info!(%peer, %end, "websocket closed");
+/// Appends the message that tells of samples which the log holds no more.
+pub fn gap(topic: TopicId, from: Offset, to: Offset, out: &mut Vec<u8>) {
+    let range = Range { from: from.0, to: to.0, count: to.0 - from.0 };
+    let answer = Answer::Gap { topic, range: Some(range), cause: "log_retention" };
+    frame::put(Opcode::Text, &answer.json(), out);
+}
+
+fn client(connection: &mut Connection) -> Option<&mut NativeClient> {
+    match &mut connection.protocol {
+        Protocol::Native(client) => Some(client),
+        Protocol::Eisa(_) => None,
+    }
+}
+
+impl Shard {
+    /// Greets a client, if its protocol has a greeting.
+    pub(super) fn welcome(&mut self, key: usize) -> Result<(), End> {
+        let is_native = self.connections.get_mut(key).is_some_and(|connection| client(connection).is_some());
+        if !is_native {
+            return Ok(());
         }
-        connection.out.close(&end).await;
+        let (epoch, dac_time) = (self.around.dac.epoch(), now().0);
+        self.answer(key, &Answer::Welcome { protocol: 1, server: oasis_dac::SOFTWARE, epoch, dac_time })
     }
 
-    async fn converse(
-        &mut self,
-        mut stream: SplitStream<WebSocket>,
-        mut answered: mpsc::Receiver<Answer>,
-    ) -> Result<(), End> {
-        self.out.json(&self.welcome()).await?;
-        self.out.flush().await?;
-        let mut registry_due = Instant::now();
-        let mut registry_changed = false;
-        let doors = self.doors.clone();
-        let mut ended = pin!(doors.ended());
-        loop {
-            tokio::select! {
-                () = &mut ended => return Err(End::ShuttingDown),
-                message = stream.next() => match message {
-                    None | Some(Ok(Message::Close(_))) => return Ok(()),
-                    Some(message) => self.message(message?).await?,
-                },
-                Some(answer) = answered.recv() => self.out.json(&answer).await?,
-                () = self.signal.raised() => {}
-                () = changed(&mut self.registry) => registry_changed = true,
-                () = tokio::time::sleep_until(registry_due), if registry_changed => {}
-            }
-            if registry_changed && Instant::now() >= registry_due {
-                self.send_registry().await?;
-                registry_changed = false;
-                registry_due = Instant::now() + REGISTRY_PAUSE;
-            }
-            self.push().await?;
-            self.out.flush().await?;
+    /// Takes a text message.
+    pub(super) fn native_request(&mut self, key: usize, text: &str) -> Result<(), End> {
+        match serde_json::from_str(text) {
+            Ok(Request { id, what }) => self.request(key, id, what),
+            Err(error) => self.bad_request(key, text, &error),
         }
     }
 
-    /// Writes what each subscription is behind, a turn at a time.
-    async fn push(&mut self) -> Result<(), End> {
-        let mut retired = Vec::new();
-        for (&topic, cursor) in &mut self.cursors {
-            if cursor.is_behind() {
-                let read = cursor.read(SEGMENTS_A_TURN);
-                if let Some((from, to)) = read.missed {
-                    let range = Range { from: from.0, to: to.0, count: to.0 - from.0 };
-                    self.out.json(&Answer::Gap { topic, range: Some(range), cause: "log_retention" }).await?;
-                }
-                for segment in read.segments {
-                    self.out.binary(segment.batch().clone()).await?;
-                }
-            }
-            if cursor.is_behind() {
-                self.signal.raise();
-            } else if cursor.instance().retired() {
-                retired.push(topic);
-            }
-        }
-        for topic in retired {
-            self.cursors.remove(&topic);
-            self.out.json(&Answer::Unsubscribed { id: None, topic }).await?;
-        }
-        Ok(())
-    }
-
-    async fn message(&mut self, message: Message) -> Result<(), End> {
-        match message {
-            Message::Text(text) => {
-                self.doors.doorkeeper.received(text.len());
-                match serde_json::from_str::<Request>(&text) {
-                    Ok(request) => self.request(request).await,
-                    Err(error) => self.bad_request(&text, &error).await,
-                }
-            }
-            Message::Binary(_) => Err(End::WrongKind("control messages are text; this was binary")),
-            // The library answers pings.
-            Message::Ping(_) | Message::Pong(_) | Message::Close(_) => Ok(()),
-        }
-    }
-
-    async fn request(&mut self, Request { id, what }: Request) -> Result<(), End> {
+    fn request(&mut self, key: usize, id: i64, what: What) -> Result<(), End> {
         match what {
             What::Watch => {
-                let mut registry = self.doors.dac.registry.watch();
+                if let Some(client) = self.connections.get_mut(key).and_then(client) {
+                    client.watches = true;
+                }
                 // Now, and not only when something changes.
-                registry.mark_changed();
-                self.registry = Some(registry);
-                Ok(())
+                self.answer(key, &self.registry())
             }
             What::Subscribe { node, instance, resume, from } => {
                 let from = match (resume, from) {
@@ -247,115 +180,143 @@ impl Connection {
                     (None, Some(Start::Earliest)) => From::Earliest,
                     (None, Some(Start::Now) | None) => From::Now,
                 };
-                self.subscribe(id, &node, &instance, from).await
+                let answer = self.subscribe_native(key, id, (node, instance), from);
+                answer.or_else(|error| self.answer(key, &error?))
             }
-            What::Unsubscribe { topic } => match self.cursors.remove(&topic) {
-                Some(_) => self.out.json(&Answer::Unsubscribed { id: Some(id), topic }).await,
-                None => {
-                    self.error(id, "unknown_topic", format!("there is no subscription to topic {topic}"))
-                        .await
-                }
-            },
-            What::Command { node, instance, command } => self.command(id, node, instance, command).await,
+            What::Unsubscribe { topic } => {
+                let answer = if self.unsubscribe(key, topic) {
+                    Answer::Unsubscribed { id: Some(id), topic }
+                } else {
+                    let message = format!("there is no subscription to topic {topic}");
+                    Answer::error(id, "unknown_topic", message)
+                };
+                self.answer(key, &answer)
+            }
+            What::Command { node, instance, command } => self.command(key, id, (node, instance), command),
             What::Ping { client_time } => {
-                self.out.json(&Answer::Pong { id, client_time, dac_time: now().0 }).await
+                self.answer(key, &Answer::Pong { id, client_time, dac_time: now().0 })
             }
         }
     }
 
-    async fn subscribe(&mut self, id: i64, node: &str, instance: &str, from: From) -> Result<(), End> {
-        let dac = self.doors.dac.clone();
-        let Some(found) = dac.registry.find(node, instance) else {
-            let error = CommandError::UnknownInstance { node: node.into(), instance: instance.into() };
-            return self.error(id, error.code(), error.to_string()).await;
+    /// Answers and subscribes; or says what is wrong, as an answer or as the end of the connection.
+    fn subscribe_native(
+        &mut self,
+        key: usize,
+        id: i64,
+        (node, instance): (String, String),
+        from: From,
+    ) -> Result<(), Result<Answer, End>> {
+        let dac = self.around.dac.clone();
+        let Some(found) = dac.registry.find(&node, &instance) else {
+            let error = CommandError::UnknownInstance { node, instance };
+            return Err(Ok(Answer::error(id, error.code(), error.to_string())));
         };
         let topic = found.topic;
-        if self.cursors.contains_key(&topic) {
-            return self
-                .error(id, "already_subscribed", format!("topic {topic} is subscribed already"))
-                .await;
+        if self.reads(key, topic) {
+            let message = format!("topic {topic} is subscribed already");
+            return Err(Ok(Answer::error(id, "already_subscribed", message)));
         }
-        let limit = self.doors.config.max_subscriptions;
-        if self.cursors.len() >= limit {
+        let limit = self.around.config.max_subscriptions;
+        if self.connections.get(key).is_some_and(|connection| connection.subscriptions.len() >= limit) {
             let message = format!("a connection may have {limit} subscriptions (doors.max_subscriptions)");
-            return self.error(id, "too_many_subscriptions", message).await;
+            return Err(Ok(Answer::error(id, "too_many_subscriptions", message)));
         }
         let instance = Box::new(view::with_schema(&dac.registry, &found));
-        let (cursor, epoch_changed) = Cursor::new(found, from, &self.signal);
-        let offset = cursor.next().0;
-        self.out.json(&Answer::Subscribed { id, topic, epoch: dac.epoch(), offset, instance }).await?;
+        let Some((offset, epoch_changed)) = self.subscribe(key, found, from) else { return Ok(()) };
+        self.answer(key, &Answer::Subscribed { id, topic, epoch: dac.epoch(), offset, instance })
+            .map_err(Err)?;
         if epoch_changed {
-            self.out.json(&Answer::Gap { topic, range: None, cause: "epoch_changed" }).await?;
+            self.answer(key, &Answer::Gap { topic, range: None, cause: "epoch_changed" }).map_err(Err)?;
         }
-        self.cursors.insert(topic, cursor);
         Ok(())
     }
 
-    /// Waits for the node on a task of its own, so that data keeps flowing meanwhile.
-    async fn command(
+    fn command(
         &mut self,
+        key: usize,
         id: i64,
-        node: String,
-        instance: String,
+        target: (String, String),
         command: Command,
     ) -> Result<(), End> {
-        let Ok(place) = self.results.clone().try_reserve_owned() else {
+        let Some(client) = self.connections.get_mut(key).and_then(client) else { return Ok(()) };
+        if client.commands >= COMMANDS {
             let message =
                 format!("{COMMANDS} commands are under way on this connection: wait for their results");
-            return self.error(id, "busy", message).await;
-        };
-        let dac = self.doors.dac.clone();
-        let who = format!("websocket {}", self.peer);
-        tokio::spawn(async move {
-            let result = dac.commands.send(&dac.registry, (&node, &instance), command, &who, now()).await;
-            place.send(match result {
-                Ok(state) => Answer::Result { id, status: "done", state },
-                Err(error) => {
-                    Answer::Error { id: Some(id), code: error.code().into(), message: error.to_string() }
-                }
-            });
-        });
+            return self.answer(key, &Answer::error(id, "busy", message));
+        }
+        client.commands += 1;
+        self.send_command(key, id, "websocket", target, command);
         Ok(())
     }
 
-    async fn bad_request(&mut self, text: &str, error: &serde_json::Error) -> Result<(), End> {
-        self.nonsense += 1;
-        if self.nonsense > PATIENCE {
-            return Err(End::Abuse("more than 100 bad requests"));
+    /// A command of a client has an outcome.
+    pub(super) fn outcome(
+        &mut self,
+        id: ConnectionId,
+        request: i64,
+        outcome: &Result<InstanceState, CommandError>,
+    ) {
+        let Some(connection) = self.same(id) else { return };
+        match &mut connection.protocol {
+            // The format of 2012 has no answers.
+            Protocol::Eisa(client) => return client.command_ended(outcome),
+            Protocol::Native(client) => client.commands -= 1,
         }
+        let answer = match outcome {
+            Ok(state) => Answer::Result { id: request, status: "done", state: *state },
+            Err(error) => Answer::error(request, error.code(), error.to_string()),
+        };
+        let said = self.answer(id.key, &answer);
+        self.settle(id.key, said);
+    }
+
+    /// Tells everybody who watches the registry of its change: one text for all of them.
+    pub(super) fn send_registry(&mut self) {
+        let watching = |(key, connection): (usize, &mut Connection)| {
+            client(connection).is_some_and(|client| client.watches).then_some(key)
+        };
+        let keys: Vec<usize> = self.connections.iter_mut().filter_map(watching).collect();
+        if keys.is_empty() {
+            return;
+        }
+        let json = self.registry().json();
+        for key in keys {
+            let said = self.say(key, &json);
+            self.settle(key, said);
+        }
+    }
+
+    /// Tells a client of a subscription that has ended by itself.
+    pub(super) fn say_unsubscribed(&mut self, key: usize, topic: TopicId) -> Result<(), End> {
+        self.answer(key, &Answer::Unsubscribed { id: None, topic })
+    }
+
+    fn registry(&self) -> Answer {
+        let registry = &self.around.dac.registry;
+        Answer::Registry { nodes: view::nodes(registry), instances: view::instances(registry) }
+    }
+
+    fn bad_request(&mut self, key: usize, text: &str, error: &serde_json::Error) -> Result<(), End> {
         #[derive(Deserialize)]
         struct Numbered {
             id: i64,
         }
-        let id = serde_json::from_str::<Numbered>(text).ok().map(|numbered| numbered.id);
-        self.out.json(&Answer::Error { id, code: "bad_request".into(), message: error.to_string() }).await
-    }
-
-    async fn error(&mut self, id: i64, code: &str, message: String) -> Result<(), End> {
-        self.out.json(&Answer::Error { id: Some(id), code: code.into(), message }).await
-    }
-
-    async fn send_registry(&mut self) -> Result<(), End> {
-        let registry = &self.doors.dac.registry;
-        let answer = Answer::Registry { nodes: view::nodes(registry), instances: view::instances(registry) };
-        self.out.json(&answer).await
-    }
-
-    fn welcome(&self) -> Answer {
-        Answer::Welcome {
-            protocol: 1,
-            server: oasis_dac::SOFTWARE,
-            epoch: self.doors.dac.epoch(),
-            dac_time: now().0,
+        if let Some(client) = self.connections.get_mut(key).and_then(client) {
+            client.nonsense += 1;
+            if client.nonsense > PATIENCE {
+                return Err(End::Abuse("more than 100 bad requests"));
+            }
         }
+        let id = serde_json::from_str::<Numbered>(text).ok().map(|numbered| numbered.id);
+        self.answer(key, &Answer::Error { id, code: "bad_request".into(), message: error.to_string() })
     }
-}
 
-/// Completes when the watched registry has changed; never while it is not watched.
-async fn changed(registry: &mut Option<watch::Receiver<u64>>) {
-    let Some(registry) = registry else { return std::future::pending().await };
-    if registry.changed().await.is_err() {
-        // The DAC outlives its connections, so this cannot happen; if it did, nothing would ever change again.
-        std::future::pending().await
+    fn answer(&mut self, key: usize, answer: &Answer) -> Result<(), End> {
+        self.say(key, &answer.json())
+    }
+
+    fn say(&mut self, key: usize, json: &[u8]) -> Result<(), End> {
+        self.connections.get_mut(key).map_or(Ok(()), |connection| connection.say(Opcode::Text, json))
     }
 }

@@ -1,0 +1,50 @@
+//! How often a shard writes.
+//!
+//! A write costs nearly the same whether it carries one sample or fifty. So a shard rests after each round of writes, the longer the more the round
+//! took: with few readers not noticeably, with many just long enough for the next round to carry more.
+
+use std::time::{Duration, Instant};
+
+/// Rest for each unit of work.
+const REST: u32 = 3;
+
+/// When the next round may begin.
+#[derive(Debug)]
+pub struct Pace {
+    next: Instant,
+    longest: Duration,
+}
+
+impl Pace {
+    /// A rest is never longer than `longest`: what a display shows as one frame.
+    pub fn new(longest: Duration, now: Instant) -> Self {
+        Self { next: now, longest }
+    }
+
+    /// How long until a round may begin.
+    pub fn wait(&self, now: Instant) -> Duration {
+        self.next.saturating_duration_since(now)
+    }
+
+    /// A round has ended.
+    pub fn rest(&mut self, began: Instant, ended: Instant) {
+        self.next = ended + (ended.saturating_duration_since(began) * REST).min(self.longest);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rest_grows_with_the_round_up_to_its_bound() {
+        let start = Instant::now();
+        let at = |micros| start + Duration::from_micros(micros);
+        let mut pace = Pace::new(Duration::from_millis(16), start);
+        assert_eq!(pace.wait(start), Duration::ZERO);
+        pace.rest(at(0), at(5));
+        assert_eq!((pace.wait(at(5)), pace.wait(at(20))), (Duration::from_micros(15), Duration::ZERO));
+        pace.rest(at(0), at(40_000));
+        assert_eq!(pace.wait(at(40_000)), Duration::from_millis(16));
+    }
+}

@@ -1,0 +1,105 @@
+//! A topic on a shard: its readers there, and the bytes that they share.
+
+use super::{
+    eisa,
+    frame::{self, Opcode},
+    inbox::TopicWaker,
+    native,
+};
+use bytes::Bytes;
+use oasis_dac::{Instance, Wake};
+use oasis_wire::quantity::Offset;
+use std::sync::Arc;
+
+/// Segments looked at for one burst.
+const SEGMENTS: usize = 256;
+
+/// What a subscriber's bytes look like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// One native batch in each message.
+    Native,
+    /// One EISA packet in each message.
+    Eisa,
+}
+
+/// Whole messages for everybody who wants the same samples in the same format.
+#[derive(Debug, Clone)]
+pub struct Burst {
+    format: Format,
+    from: Offset,
+    /// Behind the last sample in it.
+    pub end: Offset,
+    /// As they go to the socket.
+    pub bytes: Bytes,
+}
+
+/// A topic that clients of this shard read.
+#[derive(Debug)]
+pub struct Topic {
+    /// What is read.
+    pub instance: Arc<Instance>,
+    /// Keys of the connections that read it, in no order.
+    pub readers: Vec<usize>,
+    waker: Arc<TopicWaker>,
+    /// Of this round: readers are mostly at the same place, so each burst is made once.
+    bursts: Vec<Burst>,
+}
+
+impl Topic {
+    /// A topic without readers; the shard is told of each append from now on.
+    pub fn new(instance: Arc<Instance>, waker: TopicWaker) -> Self {
+        let waker = Arc::new(waker);
+        instance.log.wake(waker.clone());
+        Self { instance, readers: Vec::new(), waker, bursts: Vec::new() }
+    }
+
+    /// The shard looks now: an append from here on is told again.
+    pub fn look(&self) {
+        self.waker.lower();
+    }
+
+    /// Messages from `from` on, up to about `most` bytes: one segment at least, if there is one.
+    pub fn burst(&mut self, format: Format, from: Offset, most: usize) -> Burst {
+        let shared =
+            |burst: &&Burst| burst.format == format && burst.from == from && burst.bytes.len() <= most;
+        if let Some(burst) = self.bursts.iter().find(shared) {
+            return burst.clone();
+        }
+        let burst = self.made(format, from, most);
+        self.bursts.push(burst.clone());
+        burst
+    }
+
+    /// Ends a round: what was shared is shared no more.
+    pub fn forget_bursts(&mut self) {
+        self.bursts.clear();
+    }
+
+    fn made(&self, format: Format, from: Offset, most: usize) -> Burst {
+        let read = self.instance.log.read(from, SEGMENTS);
+        let (mut bytes, mut end) = (Vec::new(), read.missed.map_or(from, |(_, to)| to));
+        if let (Some((from, to)), Format::Native) = (read.missed, format) {
+            // In the format of 2012 a gap has no message: the sequence numbers show it.
+            native::gap(self.instance.topic, from, to, &mut bytes);
+        }
+        for segment in read.segments {
+            if !bytes.is_empty() && bytes.len() + segment.batch().len() > most {
+                break;
+            }
+            match format {
+                Format::Native => frame::put(Opcode::Binary, segment.batch(), &mut bytes),
+                Format::Eisa => eisa::put(&self.instance, &segment, &mut bytes),
+            }
+            end = segment.end();
+        }
+        Burst { format, from, end, bytes: bytes.into() }
+    }
+}
+
+impl Drop for Topic {
+    fn drop(&mut self) {
+        let waker: Arc<dyn Wake> = self.waker.clone();
+        self.instance.log.forget(&waker);
+    }
+}

@@ -10,11 +10,20 @@ pub struct LogConfig {
     pub topic_bytes: usize,
     /// Memory that all topics share, in bytes; when it is exceeded each keeps to an equal share.
     pub total_bytes: usize,
+    /// Streams that `max_hz` and `envelope` ask for, over all topics; each has a log of its own and a task that fills it.
+    pub derived_streams: usize,
+    /// How long a derived stream stays after its last reader has left, ms: a poll that comes again finds it.
+    pub derived_linger_ms: u64,
 }
 
 impl Default for LogConfig {
     fn default() -> Self {
-        Self { topic_bytes: 8 * 1024 * 1024, total_bytes: 512 * 1024 * 1024 }
+        Self {
+            topic_bytes: 8 * 1024 * 1024,
+            total_bytes: 512 * 1024 * 1024,
+            derived_streams: 1_000,
+            derived_linger_ms: 10_000,
+        }
     }
 }
 

@@ -1,9 +1,11 @@
 //! A reader's place in a topic log. This is all that the DAC keeps for a subscription.
 
 use crate::{
-    Instance,
+    Dac, Instance, Options,
+    derived::DeriveError,
     log::{Read, TopicLog},
     signal::{Signal, Wake},
+    turn::Turn,
 };
 use oasis_wire::quantity::{Offset, Position};
 use std::sync::Arc;
@@ -39,17 +41,42 @@ pub struct Cursor {
     instance: Arc<Instance>,
     next: Offset,
     signal: Arc<dyn Wake>,
+    options: Options,
 }
 
 impl Cursor {
     /// Starts reading; `signal` is raised when there is more to read. The flag tells that the position to resume from belongs to another epoch (reading
     /// starts at the earliest sample then).
     pub fn new(instance: Arc<Instance>, from: From, signal: &Arc<Signal>) -> (Self, bool) {
+        Self::with_options(instance, from, Options::default(), signal)
+    }
+
+    /// As [`Cursor::new`], with delivery and overflow policy: reads a derived stream where the delivery asks for one.
+    ///
+    /// # Errors
+    /// [`DeriveError`] if there cannot be one more derived stream, or none of this type.
+    pub fn open(
+        dac: &Dac,
+        instance: &Arc<Instance>,
+        from: From,
+        options: Options,
+        signal: &Arc<Signal>,
+    ) -> Result<(Self, bool), DeriveError> {
+        let stream = dac.derived.open(&dac.registry, instance, options.delivery)?;
+        Ok(Self::with_options(stream, from, options, signal))
+    }
+
+    fn with_options(
+        instance: Arc<Instance>,
+        from: From,
+        options: Options,
+        signal: &Arc<Signal>,
+    ) -> (Self, bool) {
         // Registered first, so that nothing appended from here on goes unnoticed.
         let signal: Arc<dyn Wake> = signal.clone();
         instance.log.wake(signal.clone());
-        let (next, epoch_changed) = from.offset_in(&instance.log);
-        (Self { instance, next, signal }, epoch_changed)
+        let (next, epoch_changed) = instance.start(from, options.delivery);
+        (Self { instance, next, signal, options }, epoch_changed)
     }
 
     /// The instance that is read.
@@ -67,7 +94,14 @@ impl Cursor {
         self.next < self.instance.log.next()
     }
 
-    /// Up to `max` segments, and moves behind them.
+    /// What the reader's options give it now, up to `max` segments, and moves behind that.
+    pub fn turn(&mut self, max: usize) -> Turn {
+        let turn = self.instance.turn(self.next, self.options, max);
+        self.next = turn.next;
+        turn
+    }
+
+    /// Up to `max` segments whatever the options say, and moves behind them.
     pub fn read(&mut self, max: usize) -> Read {
         let read = self.instance.log.read(self.next, max);
         match (read.segments.last(), read.missed) {

@@ -9,23 +9,32 @@
 pub mod commands;
 pub mod config;
 mod cursor;
+mod delivery;
+mod derived;
 mod doorkeeper;
 pub mod ingest;
 mod ledger;
 mod log;
+mod newest;
 mod registry;
 mod segment;
 pub mod session;
 mod signal;
+mod texts;
+mod turn;
 
 pub use commands::{CommandBus, CommandError};
 pub use cursor::{Cursor, From};
+pub use delivery::{Delivery, NotADelivery, NotAnOverflow, Options, Overflow};
+pub use derived::{DeriveError, Derived};
 pub use doorkeeper::{Doorkeeper, Entrance};
 pub use ledger::{Cause, Gap, Ledger, NodeCounters, Verdict};
 pub use log::{LogBudget, LogState, Read, TopicLog};
 pub use registry::{Instance, Link, Node, Registry};
 pub use segment::{Packets, Segment};
 pub use signal::{Signal, Wake};
+pub use texts::Form;
+pub use turn::{SkipCause, Skipped, Turn};
 
 use config::{ChannelConfig, LogConfig};
 use oasis_wire::quantity::{Epoch, Nanos};
@@ -34,7 +43,7 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
-    time::SystemTime,
+    time::{Duration, SystemTime},
 };
 
 /// Name and version, as peers see it.
@@ -62,6 +71,8 @@ pub struct Dac {
     pub doorkeeper: Doorkeeper,
     /// Memory of all topic logs.
     pub budget: Arc<LogBudget>,
+    /// Streams thinned for their readers.
+    pub derived: Arc<Derived>,
     epoch: Epoch,
     sessions: AtomicU64,
 }
@@ -72,10 +83,12 @@ impl Dac {
         // The clock tells lives apart that follow each other, the random part those of a host whose clock was set back.
         let epoch = Epoch(now().0 ^ (uuid::Uuid::new_v4().as_u64_pair().0 & 0xffff));
         let budget = LogBudget::new(config.log.topic_bytes, config.log.total_bytes);
+        let linger = Duration::from_millis(config.log.derived_linger_ms);
         Arc::new(Self {
             registry: Registry::new(epoch, &config.channel, budget.clone()),
             commands: CommandBus::default(),
             doorkeeper: Doorkeeper::new(config.channel.max_connections),
+            derived: Derived::new(config.log.derived_streams, linger, budget.clone()),
             budget,
             epoch,
             sessions: AtomicU64::new(0),

@@ -3,9 +3,17 @@
 //! One writer (the node's session) appends; readers hold nothing but a [`Cursor`](crate::Cursor). Memory is bounded per topic
 //! and in total and does not grow with readers. A reader that comes too late learns exactly what it missed.
 
-use crate::{segment::Packets, segment::Segment, signal::Wake};
+use crate::{
+    newest,
+    segment::{Packets, Segment},
+    signal::Wake,
+    texts::{Form, Texts},
+};
 use bytes::Bytes;
-use oasis_wire::quantity::{Epoch, Offset};
+use oasis_wire::{
+    quantity::{Epoch, Offset},
+    schema::ProbeType,
+};
 use std::{
     collections::VecDeque,
     ptr,
@@ -14,6 +22,9 @@ use std::{
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
 };
+
+/// Part of a topic's memory that textual forms may take, as a divisor, besides what the segments take.
+const TEXT_SHARE: usize = 8;
 
 /// Memory that all topic logs of a DAC share.
 #[derive(Debug)]
@@ -58,6 +69,8 @@ pub struct TopicLog {
     held: Mutex<Held>,
     /// `held.next`, readable without the lock: idle readers look only at this.
     next: AtomicU64,
+    /// Textual forms of the newest segments, outside of `held.bytes`.
+    texts: Texts,
     /// Taken after `held` is released.
     readers: Mutex<Vec<Arc<dyn Wake>>>,
 }
@@ -97,8 +110,15 @@ pub struct Read {
 impl TopicLog {
     /// An empty log.
     pub fn new(epoch: Epoch, budget: Arc<LogBudget>) -> Self {
+        Self::starting_at(epoch, budget, Offset(0))
+    }
+
+    /// An empty log that goes on where another one's offsets ended.
+    pub fn starting_at(epoch: Epoch, budget: Arc<LogBudget>, Offset(next): Offset) -> Self {
         budget.topics.fetch_add(1, Ordering::Relaxed);
-        Self { epoch, budget, held: Mutex::default(), next: AtomicU64::new(0), readers: Mutex::default() }
+        let texts = Texts::new(budget.per_topic / TEXT_SHARE);
+        let held = Mutex::new(Held { next, ..Held::default() });
+        Self { epoch, budget, held, next: AtomicU64::new(next), texts, readers: Mutex::default() }
     }
 
     /// The life of this log.
@@ -113,12 +133,24 @@ impl TopicLog {
 
     /// Appends a batch of `count` samples and wakes the readers. `stamp` gets the offset before the bytes become immutable.
     /// Only the instance's session calls this: a topic has one writer.
-    pub fn append(&self, mut batch: Vec<u8>, count: u16, stamp: impl FnOnce(&mut [u8], Offset)) {
+    pub fn append(&self, batch: Vec<u8>, count: u16, stamp: impl FnOnce(&mut [u8], Offset)) {
+        self.append_covering(batch, count, count.into(), stamp);
+    }
+
+    /// Appends a batch of `count` samples that stands for `span` offsets: its own, and those of samples thinned away before them.
+    pub(crate) fn append_covering(
+        &self,
+        mut batch: Vec<u8>,
+        count: u16,
+        span: u64,
+        stamp: impl FnOnce(&mut [u8], Offset),
+    ) {
         {
             let mut held = self.held();
-            stamp(&mut batch, Offset(held.next));
-            let segment = Arc::new(Segment::new(Bytes::from(batch), Offset(held.next), count));
-            held.next += u64::from(count);
+            let (first, end) = (Offset(held.next), Offset(held.next + span));
+            stamp(&mut batch, Offset(end.0 - u64::from(count)));
+            let segment = Arc::new(Segment::covering(Bytes::from(batch), first, end, count));
+            held.next = end.0;
             self.account(&mut held, &segment);
             held.segments.push_back(segment);
             self.evict(&mut held);
@@ -151,13 +183,36 @@ impl TopicLog {
     /// A segment's samples as EISA packets, made once and accounted for.
     pub fn eisa(&self, segment: &Segment, make: impl FnOnce(&[u8]) -> Packets) -> Packets {
         let packets = segment.eisa(make);
+        self.account_again(segment);
+        packets
+    }
+
+    /// The newest sample alone, encoded once and accounted for.
+    pub fn newest(&self, probe_type: &ProbeType) -> Option<Arc<Segment>> {
+        let segment = self.latest()?;
+        if segment.count() == 1 {
+            return Some(segment);
+        }
+        let newest = segment.newest(|segment| newest::of(segment, probe_type));
+        self.account_again(&segment);
+        Some(newest)
+    }
+
+    /// A segment's samples in a textual form, made once as long as it is among the newest.
+    pub fn text(&self, segment: &Segment, form: Form, make: impl FnOnce(&[u8]) -> Bytes) -> Bytes {
+        let (text, grown) = self.texts.get(segment.first(), form, || make(segment.batch()));
+        // Wraps the right way when texts were dropped.
+        self.budget.used.fetch_add(grown as usize, Ordering::Relaxed);
+        text
+    }
+
+    fn account_again(&self, segment: &Segment) {
         let mut held = self.held();
         // One that has left the log meanwhile is its readers' own.
         if held.segments.front().is_some_and(|oldest| oldest.first() <= segment.first()) {
             self.account(&mut held, segment);
             self.evict(&mut held);
         }
-        packets
     }
 
     /// What is held.
@@ -166,7 +221,7 @@ impl TopicLog {
         LogState {
             first_offset: held.segments.front().map_or(Offset(held.next), |segment| segment.first()),
             next_offset: Offset(held.next),
-            bytes: held.bytes,
+            bytes: held.bytes + self.texts.bytes(),
             segments: held.segments.len(),
             evicted: held.evicted,
         }
@@ -194,7 +249,7 @@ impl TopicLog {
             let Some(oldest) = held.segments.pop_front() else { return };
             let freed = oldest.accounted();
             held.bytes -= freed;
-            held.evicted += u64::from(oldest.count());
+            held.evicted += oldest.end().0 - oldest.first().0;
             self.budget.used.fetch_sub(freed, Ordering::Relaxed);
         }
     }
@@ -217,7 +272,7 @@ impl TopicLog {
 impl Drop for TopicLog {
     fn drop(&mut self) {
         self.budget.topics.fetch_sub(1, Ordering::Relaxed);
-        self.budget.used.fetch_sub(self.held().bytes, Ordering::Relaxed);
+        self.budget.used.fetch_sub(self.held().bytes + self.texts.bytes(), Ordering::Relaxed);
     }
 }
 

@@ -1,13 +1,14 @@
 //! Who is there: nodes, their probe instances, and each instance's topic.
 
 use crate::{
+    Delivery,
     config::ChannelConfig,
     ledger::Ledger,
     log::{LogBudget, TopicLog},
 };
 use oasis_channel::{DacMessage, Failure, InstanceState, NodeIdentity, ProbeKind, RegisteredInstance};
 use oasis_wire::{
-    quantity::{Epoch, Nanos, TopicId},
+    quantity::{Epoch, Nanos, Offset, TopicId},
     schema::ProbeType,
 };
 use std::{
@@ -73,22 +74,62 @@ pub struct Instance {
     state: Mutex<InstanceState>,
     ledger: Mutex<Ledger>,
     retired: AtomicBool,
+    /// Which samples of the base these are; `every` where there is none.
+    pub delivery: Delivery,
+    /// Whose samples it has, if it is a derived stream.
+    base: Option<Arc<Instance>>,
 }
 
 impl Instance {
+    /// A stream derived from another instance: its own topic, type and log, everything else from there.
+    pub(crate) fn derived(
+        base: &Arc<Instance>,
+        topic: TopicId,
+        probe_type: Arc<ProbeType>,
+        log: TopicLog,
+        delivery: Delivery,
+    ) -> Self {
+        Self {
+            topic,
+            node: base.node.clone(),
+            name: base.name.clone(),
+            probe_type,
+            schema_bytes: 0,
+            kind: base.kind,
+            log,
+            state: Mutex::new(base.state()),
+            ledger: Mutex::default(),
+            retired: AtomicBool::new(false),
+            delivery,
+            base: Some(base.clone()),
+        }
+    }
+
+    /// The instance that the node registered: itself, unless it is a derived stream.
+    pub fn source(&self) -> &Self {
+        self.base.as_deref().unwrap_or(self)
+    }
+
     /// Rate and whether it runs.
     pub fn state(&self) -> InstanceState {
-        *self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.source().state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Its loss ledger. Held for bookkeeping only, never across I/O or the log's lock.
     pub fn ledger(&self) -> MutexGuard<'_, Ledger> {
-        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+        self.source().ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether another topic has taken its place, because the node came back with another type under the same name.
     pub fn retired(&self) -> bool {
         self.retired.load(Ordering::Acquire)
+    }
+
+    /// No sample will follow.
+    pub(crate) fn retire(&self) {
+        if !self.retired.swap(true, Ordering::AcqRel) {
+            self.log.raise_readers();
+        }
     }
 
     fn set_state(&self, state: InstanceState) -> bool {
@@ -162,6 +203,13 @@ impl Registry {
         let held = self.held();
         let topic = held.by_name.get(&(Arc::from(node), Arc::from(name)))?;
         held.instances.get(topic).cloned()
+    }
+
+    /// A number that no topic of this epoch has.
+    pub(crate) fn next_topic(&self) -> TopicId {
+        let mut held = self.held();
+        held.last_topic += 1;
+        TopicId(held.last_topic)
     }
 
     /// A node has said hello. A connection that the same life of the node left behind is closed; a name that another living node has is refused.
@@ -244,13 +292,14 @@ impl Registry {
                 known
             }
             known => {
-                if let Some(old) = known {
+                if let Some(old) = &known {
                     held.instances.remove(&old.topic);
                     held.schema_bytes -= old.schema_bytes;
-                    old.retired.store(true, Ordering::Release);
-                    old.log.raise_readers();
+                    old.retire();
                 }
-                self.add(&mut held, key, announced, probe_type)?
+                // A position is asked for by names: its offset must not mean two samples.
+                let start = known.map_or(Offset(0), |old| old.log.next());
+                self.add(&mut held, key, announced, probe_type, start)?
             }
         };
         instance.ledger().registered(node.run, now);
@@ -277,6 +326,7 @@ impl Registry {
         key: (Arc<str>, Arc<str>),
         announced: RegisteredInstance,
         probe_type: &Arc<ProbeType>,
+        start: Offset,
     ) -> Result<Arc<Instance>, Failure> {
         if held.instances.len() >= self.max_topics {
             let message = format!("the DAC holds {} topics, its limit (channel.max_topics)", self.max_topics);
@@ -300,10 +350,12 @@ impl Registry {
             probe_type: probe_type.clone(),
             schema_bytes,
             kind: announced.kind,
-            log: TopicLog::new(self.epoch, self.budget.clone()),
+            log: TopicLog::starting_at(self.epoch, self.budget.clone(), start),
             state: Mutex::new(announced.state),
             ledger: Mutex::default(),
             retired: AtomicBool::new(false),
+            delivery: Delivery::Every,
+            base: None,
         });
         held.by_name.insert(key, instance.topic);
         held.instances.insert(instance.topic, instance.clone());

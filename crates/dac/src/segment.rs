@@ -8,7 +8,7 @@ use std::sync::{
 };
 
 /// What a segment costs besides its bytes: itself, its place in the log, the allocations' own bookkeeping.
-const OVERHEAD: usize = 192;
+const OVERHEAD: usize = 224;
 
 /// The same samples in another format, one piece a sample, shared by every reader of that format.
 pub type Packets = Arc<[Bytes]>;
@@ -18,7 +18,10 @@ pub type Packets = Arc<[Bytes]>;
 pub struct Segment {
     batch: Bytes,
     first: Offset,
+    end: Offset,
     count: u16,
+    /// Its last sample alone, once a reader that only wants the newest has asked for it.
+    newest: OnceLock<Arc<Segment>>,
     /// EISA packets, once a 2012 client has asked for them.
     eisa: OnceLock<Packets>,
     /// The part of [`Segment::cost`] that the log's account contains. Only touched under the log's lock.
@@ -28,7 +31,13 @@ pub struct Segment {
 impl Segment {
     /// `batch` holds `count` samples from offset `first` on.
     pub fn new(batch: Bytes, first: Offset, count: u16) -> Self {
-        Self { batch, first, count, eisa: OnceLock::new(), accounted: AtomicUsize::new(0) }
+        Self::covering(batch, first, Offset(first.0 + u64::from(count)), count)
+    }
+
+    /// `batch` holds `count` samples that stand for all from `first` up to `end`: those in it and those thinned away before them.
+    pub fn covering(batch: Bytes, first: Offset, end: Offset, count: u16) -> Self {
+        let (newest, eisa) = (OnceLock::new(), OnceLock::new());
+        Self { batch, first, end, count, newest, eisa, accounted: AtomicUsize::new(0) }
     }
 
     /// The native batch: the payload of a native WebSocket frame, as it is.
@@ -36,17 +45,27 @@ impl Segment {
         &self.batch
     }
 
-    /// Offset of the first sample.
+    /// Offset of the first sample that it accounts for.
     pub fn first(&self) -> Offset {
         self.first
     }
 
     /// Offset behind the last sample.
     pub fn end(&self) -> Offset {
-        Offset(self.first.0 + u64::from(self.count))
+        self.end
     }
 
-    /// Samples.
+    /// Offset of the first sample in the batch.
+    pub fn first_held(&self) -> Offset {
+        Offset(self.end.0 - u64::from(self.count))
+    }
+
+    /// Samples that it accounts for without holding them.
+    pub fn thinned(&self) -> u64 {
+        self.first_held().0 - self.first.0
+    }
+
+    /// Samples in the batch.
     pub fn count(&self) -> u16 {
         self.count
     }
@@ -56,9 +75,15 @@ impl Segment {
         self.eisa.get_or_init(|| make(&self.batch)).clone()
     }
 
+    /// Its last sample alone; `make` runs for the first reader only.
+    pub(crate) fn newest(&self, make: impl FnOnce(&Self) -> Self) -> Arc<Self> {
+        self.newest.get_or_init(|| Arc::new(make(self))).clone()
+    }
+
     /// Bytes of memory, all encodings made so far included.
     fn cost(&self) -> usize {
-        self.batch.len() + OVERHEAD + self.eisa.get().map_or(0, packets_cost)
+        let newest = self.newest.get().map_or(0, |newest| newest.cost());
+        self.batch.len() + OVERHEAD + newest + self.eisa.get().map_or(0, packets_cost)
     }
 
     /// Brings the account up to date: returns by how much the cost has grown since the last call.

@@ -1,0 +1,130 @@
+//! `envelope=N`: one sample a period that stands for all of it: least, greatest and last value of each numeric metric.
+
+use super::writer::{Kept, Writer};
+use oasis_wire::{
+    schema::{Metric, MetricType, ProbeType},
+    value::Value,
+};
+use std::cmp::Ordering;
+
+#[derive(Debug)]
+pub(super) struct Envelope {
+    period_ns: u64,
+    /// Of each metric of the base, whether it has extremes.
+    numeric: Vec<bool>,
+    bucket: Option<Bucket>,
+}
+
+#[derive(Debug)]
+struct Bucket {
+    period: u64,
+    last: Kept,
+    /// Least and greatest value of each metric; of those that have none, the first.
+    extremes: Vec<(Value, Value)>,
+}
+
+/// The type of the derived samples: `x.min`, `x.max` and `x` for each numeric metric `x`; other metrics have their last value only.
+pub(super) fn envelope_of(base: &ProbeType) -> ProbeType {
+    let mut derived = base.clone();
+    derived.name.push_str(".envelope");
+    derived.uuid = uuid::Uuid::new_v5(&base.uuid, b"envelope");
+    derived.metrics = base.metrics.iter().flat_map(columns).collect();
+    derived
+}
+
+fn columns(metric: &Metric) -> Vec<Metric> {
+    if !is_numeric(metric) {
+        return vec![metric.clone()];
+    }
+    let extreme = |suffix: &str, doc: &str| {
+        let (name, doc) = (format!("{}.{suffix}", metric.name), Some(doc.to_owned()));
+        let label = metric.label.as_ref().map(|label| format!("{label} ({suffix})"));
+        Metric { name, doc, label, ..metric.clone() }
+    };
+    vec![
+        extreme("min", "Least value of the period."),
+        extreme("max", "Greatest value of the period."),
+        metric.clone(),
+    ]
+}
+
+/// Numbers that can be compared: those of an enum are names, and a vector has no order.
+fn is_numeric(metric: &Metric) -> bool {
+    let fixed = metric.kind.fixed_width().is_some() && metric.kind != MetricType::Boolean;
+    fixed && metric.enumeration.is_none()
+}
+
+impl Envelope {
+    pub fn new(period_ns: u64, base: &ProbeType) -> Self {
+        Self { period_ns, numeric: base.metrics.iter().map(is_numeric).collect(), bucket: None }
+    }
+
+    pub fn sample(&mut self, sample: Kept, to: &mut Writer) {
+        let period = sample.time / self.period_ns;
+        match &mut self.bucket {
+            Some(bucket) if bucket.period == period => bucket.add(sample),
+            _ => {
+                self.flush(to);
+                self.bucket = Some(Bucket::new(period, sample));
+            }
+        }
+    }
+
+    /// Whether a period has samples that are not in a batch yet.
+    pub fn is_waiting(&self) -> bool {
+        self.bucket.is_some()
+    }
+
+    /// The period has ended.
+    pub fn flush(&mut self, to: &mut Writer) {
+        if let Some(bucket) = self.bucket.take() {
+            to.keep(&bucket.close(&self.numeric));
+        }
+    }
+}
+
+impl Bucket {
+    fn new(period: u64, first: Kept) -> Self {
+        let extremes = first.values.iter().map(|value| (value.clone(), value.clone())).collect();
+        Self { period, last: first, extremes }
+    }
+
+    fn add(&mut self, mut sample: Kept) {
+        sample.dropped = sample.dropped.saturating_add(self.last.dropped);
+        for ((least, greatest), value) in self.extremes.iter_mut().zip(&sample.values) {
+            if takes_over(value, least, Ordering::Less) {
+                *least = value.clone();
+            }
+            if takes_over(value, greatest, Ordering::Greater) {
+                *greatest = value.clone();
+            }
+        }
+        self.last = sample;
+    }
+
+    fn close(self, numeric: &[bool]) -> Kept {
+        let Self { last, extremes, .. } = self;
+        let columns = last.values.into_iter().zip(extremes).zip(numeric);
+        let values = columns.flat_map(
+            |((last, (least, greatest)), &numeric)| {
+                if numeric { vec![least, greatest, last] } else { vec![last] }
+            },
+        );
+        Kept { values: values.collect(), ..last }
+    }
+}
+
+/// Whether `new` takes the place of `old` as the least (or greatest) value. What is not a number gives way to any number, so that one bad reading
+/// does not hide the others.
+fn takes_over(new: &Value, old: &Value, when: Ordering) -> bool {
+    let order = match (new, old) {
+        (Value::Int(new), Value::Int(old)) => Some(new.cmp(old)),
+        (Value::Uint(new), Value::Uint(old)) => Some(new.cmp(old)),
+        (Value::Real32(new), Value::Real32(old)) if old.is_nan() => (!new.is_nan()).then_some(when),
+        (Value::Real64(new), Value::Real64(old)) if old.is_nan() => (!new.is_nan()).then_some(when),
+        (Value::Real32(new), Value::Real32(old)) => new.partial_cmp(old),
+        (Value::Real64(new), Value::Real64(old)) => new.partial_cmp(old),
+        _ => None,
+    };
+    order == Some(when)
+}

@@ -1,0 +1,150 @@
+//! Batches of what a derived stream keeps, and the account of what it does not.
+
+use oasis_wire::{
+    batch::{Encoder, Fields, Header, MAX_BATCH, MAX_VALUES},
+    quantity::{Offset, TopicId},
+    schema::{InvalidType, ProbeType},
+    value::{self, RowWriter, Value},
+};
+
+/// Most bytes gathered for one batch.
+const BATCH_BYTES: usize = MAX_BATCH / 4;
+
+/// A sample that is kept, with its numbers in the base stream.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Kept {
+    pub sequence: u64,
+    pub offset: u64,
+    pub time: u64,
+    pub values: Vec<Value>,
+    /// Samples that the node says it dropped between the one that is accounted for before and this one.
+    pub dropped: u64,
+    pub origin: Origin,
+}
+
+/// What the sample's batch says of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Origin {
+    pub state: u16,
+    pub node_time: u64,
+    pub dac_time: u64,
+}
+
+impl From<&Header> for Origin {
+    fn from(header: &Header) -> Self {
+        Self { state: header.state, node_time: header.node_time, dac_time: header.dac_time }
+    }
+}
+
+/// A batch of the derived stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Made {
+    pub batch: Vec<u8>,
+    pub count: u16,
+    /// Samples of the base that it stands for: its own and those thinned away before them.
+    pub span: u64,
+    /// When the base's samples arrived.
+    pub dac_time: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct Writer {
+    topic: TopicId,
+    kinds: ProbeType,
+    encoder: Encoder,
+    most: usize,
+    /// Every sample of the base before this offset is in a batch, or accounted for by one.
+    accounted: u64,
+    /// Samples dropped by the node before a batch that could not be made.
+    dropped: u64,
+    open: Option<Open>,
+    row: Vec<u8>,
+    made: Vec<Made>,
+}
+
+/// The batch at hand.
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    first_sequence: u64,
+    dropped_before: u64,
+    next_sequence: u64,
+    end: u64,
+    origin: Origin,
+}
+
+impl Writer {
+    pub fn new(topic: TopicId, probe_type: &ProbeType, start: Offset) -> Result<Self, InvalidType> {
+        Ok(Self {
+            topic,
+            encoder: Encoder::new(probe_type)?,
+            most: (MAX_VALUES / (probe_type.metrics.len() + 1)).clamp(1, u16::MAX.into()),
+            kinds: probe_type.clone(),
+            accounted: start.0,
+            dropped: 0,
+            open: None,
+            row: Vec::new(),
+            made: Vec::new(),
+        })
+    }
+
+    /// Takes a sample into the batch at hand if it follows the last one there, into a new batch otherwise: numbers within a batch are consecutive.
+    pub fn keep(&mut self, kept: &Kept) {
+        let full = self.encoder.len() >= self.most || self.encoder.bytes_held() > BATCH_BYTES;
+        let follows = self.open.is_some_and(|open| {
+            (open.end, open.next_sequence, open.origin) == (kept.offset, kept.sequence, kept.origin)
+        });
+        if full || !follows {
+            self.finish();
+        }
+        self.row.clear();
+        let mut row = RowWriter::new(&mut self.row);
+        self.kinds
+            .metrics
+            .iter()
+            .zip(&kept.values)
+            .for_each(|(metric, value)| value::write(&metric.kind, value, &mut row));
+        // A row made by its own schema fits; if it did not, the sample would be one more that is accounted for and not there.
+        if self.encoder.push(kept.time, &self.row).is_err() {
+            return;
+        }
+        let thinned = kept.offset.saturating_sub(self.accounted);
+        let dropped = std::mem::take(&mut self.dropped).saturating_add(kept.dropped);
+        let open = self.open.get_or_insert(Open {
+            first_sequence: kept.sequence,
+            dropped_before: thinned.saturating_add(dropped),
+            next_sequence: kept.sequence,
+            end: kept.offset,
+            origin: kept.origin,
+        });
+        open.next_sequence = kept.sequence.wrapping_add(1);
+        open.end = kept.offset + 1;
+    }
+
+    /// Ends the batch at hand.
+    pub fn finish(&mut self) {
+        let Some(open) = self.open.take() else { return };
+        let count = self.encoder.len() as u16; // `most` keeps it in range
+        let mut batch = Vec::new();
+        let fields = Fields {
+            topic: self.topic.0,
+            state: open.origin.state,
+            first_sequence: open.first_sequence,
+            node_time: open.origin.node_time,
+            dropped_before: u32::try_from(open.dropped_before).unwrap_or(u32::MAX),
+        };
+        self.encoder.finish(fields, &mut batch);
+        if batch.len() > MAX_BATCH {
+            // Three times the metrics of a type that is wide already: nobody could read it, so it counts as thinned away.
+            let thinned = open.end - u64::from(count) - self.accounted;
+            self.dropped = self.dropped.saturating_add(open.dropped_before - thinned);
+            return;
+        }
+        let span = open.end - std::mem::replace(&mut self.accounted, open.end);
+        self.made.push(Made { batch, count, span, dac_time: open.origin.dac_time });
+    }
+
+    /// The batches ended since the last call.
+    pub fn take(&mut self) -> Vec<Made> {
+        std::mem::take(&mut self.made)
+    }
+}

@@ -1,6 +1,6 @@
 //! What can be generated.
 
-use crate::{cpp, json_schema, python, rust};
+use crate::{cpp, json_schema, python, rust, typescript};
 use oasis_pdl::Model;
 
 /// A target of `oasis pdl compile`.
@@ -14,12 +14,19 @@ pub enum Language {
     Python,
     /// For the crate `oasis-probe`.
     Rust,
+    /// For the package in `sdk/typescript`.
+    TypeScript,
 }
 
 impl Language {
     /// All of them, by the names they have on the command line.
-    pub const ALL: [(&'static str, Self); 4] =
-        [("cpp", Self::Cpp), ("json", Self::Json), ("python", Self::Python), ("rust", Self::Rust)];
+    pub const ALL: [(&'static str, Self); 5] = [
+        ("cpp", Self::Cpp),
+        ("json", Self::Json),
+        ("python", Self::Python),
+        ("rust", Self::Rust),
+        ("typescript", Self::TypeScript),
+    ];
 
     /// The file for all that PDL files declare: `engine.pdl` becomes `engine.rs`.
     pub fn file_name(self, stem: &str) -> String {
@@ -28,6 +35,7 @@ impl Language {
             Self::Json => format!("{stem}.json"),
             Self::Python => format!("{}.py", python::module_name(stem)),
             Self::Rust => format!("{stem}.rs"),
+            Self::TypeScript => format!("{stem}.ts"),
         }
     }
 
@@ -38,6 +46,7 @@ impl Language {
             Self::Json => json_schema::generate(model),
             Self::Python => python::generate(model, from),
             Self::Rust => rust::generate(model, from),
+            Self::TypeScript => typescript::generate(model, from),
         }
     }
 }

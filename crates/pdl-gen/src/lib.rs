@@ -8,5 +8,6 @@ mod names;
 pub mod python;
 pub mod rust;
 mod text;
+pub mod typescript;
 
 pub use language::Language;

@@ -1,0 +1,40 @@
+//! TypeScript: a module with an interface and a codec of the same name for each concrete probe and each PDL struct, and an object of
+//! numbers with a type of the same name for each PDL enum. What it imports is in `sdk/typescript`. PDL modules are no part of it: a
+//! name that several have gets its modules in front.
+
+mod layout;
+mod names;
+mod text;
+mod value;
+mod view;
+
+use minijinja::{AutoEscape, Environment, Error, syntax::SyntaxConfig, value::Serde};
+use oasis_pdl::Model;
+
+/// All that a module is made of.
+const TEMPLATES: [(&str, &str); 4] = [
+    ("module.ts", include_str!("../templates/typescript/module.ts.j2")),
+    ("enum.ts", include_str!("../templates/typescript/enum.ts.j2")),
+    ("interface.ts", include_str!("../templates/typescript/interface.ts.j2")),
+    ("codec.ts", include_str!("../templates/typescript/codec.ts.j2")),
+];
+
+/// A TypeScript module for all that the model declares. `from` is named in its first line.
+pub fn generate(model: &Model, from: &str) -> String {
+    // Only a mistake in a template gets to the error; whoever runs the module reads it.
+    render(&view::module(model, from))
+        .unwrap_or_else(|error| format!("throw new Error({:?});\n", error.to_string()))
+}
+
+fn render(module: &view::Module) -> Result<String, Error> {
+    let mut templates = Environment::new();
+    let syntax =
+        SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build()?;
+    templates.set_syntax(syntax);
+    // By the ending of the name it would quote what it fills in.
+    templates.set_auto_escape_callback(|_| AutoEscape::None);
+    for (name, source) in TEMPLATES {
+        templates.add_template(name, source)?;
+    }
+    templates.get_template("module.ts")?.render(Serde(module))
+}

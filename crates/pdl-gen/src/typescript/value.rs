@@ -1,0 +1,94 @@
+//! How values of a type are declared, begun, written and read.
+
+use super::{
+    layout::{INDENT, Layout, blanks},
+    names::{Types, element},
+    text::literal,
+};
+use oasis_pdl::{
+    Model,
+    model::{Simple, Type},
+};
+
+/// Looks up what types are called.
+pub struct Values<'a> {
+    pub model: &'a Model,
+    pub types: &'a Types,
+}
+
+impl Values<'_> {
+    /// The type in an interface.
+    pub fn annotation(&self, kind: &Type) -> String {
+        match kind {
+            Type::Simple(simple) => annotation(*simple).to_owned(),
+            Type::Vector(element) => format!("{}[]", self.annotation(element)),
+            Type::Struct(name) | Type::Enum(name) => self.types.named(name).to_owned(),
+        }
+    }
+
+    /// What a value begins with.
+    pub fn initial(&self, kind: &Type) -> Layout {
+        match kind {
+            Type::Simple(simple) => Layout::word(initial(*simple)),
+            Type::Vector(_) => Layout::word("[]"),
+            Type::Struct(name) => Layout::word(format!("{}.create()", self.types.named(name))),
+            Type::Enum(name) => {
+                let first = self.model.enum_named(name).and_then(|declared| declared.enumerators.first());
+                let first = first.map_or("", |first| first.name.as_str());
+                Layout::word(format!("{}.{first}", self.types.named(name)))
+            }
+        }
+    }
+
+    /// The statement that writes `value` of a `metric`, which errors name; loops around it `depth` deep.
+    pub fn write(&self, kind: &Type, value: &str, metric: &str, indent: usize, depth: usize) -> String {
+        let (value, name) = (value.to_owned(), literal(metric));
+        let (method, arguments) = match kind {
+            Type::Simple(simple) => (simple.name(), vec![value, name]),
+            Type::Struct(of) => ("struct", vec![value, self.types.named(of).to_owned(), name]),
+            Type::Enum(of) => {
+                let base = literal(self.model.base_of(of).name());
+                ("enumerator", vec![value, self.types.named(of).to_owned(), base, name])
+            }
+            Type::Vector(of) => {
+                let item = element(depth);
+                let head = Layout::call("to.vector", vec![value, name]);
+                let head = head.statement(indent, &format!("for (const {item} of "), ") {");
+                let body = self.write(of, &item, metric, indent + INDENT, depth + 1);
+                return format!("{head}\n{body}\n{}}}", blanks(indent));
+            }
+        };
+        Layout::call(format!("to.{method}"), arguments).statement(indent, "", ";")
+    }
+
+    /// The expression that reads a value.
+    pub fn read(&self, kind: &Type) -> Layout {
+        match kind {
+            Type::Simple(simple) => Layout::call(format!("source.{}", simple.name()), Vec::new()),
+            Type::Struct(of) => Layout::call("source.struct", vec![self.types.named(of).to_owned()]),
+            Type::Enum(of) => {
+                let base = literal(self.model.base_of(of).name());
+                Layout::call("source.enumerator", vec![self.types.named(of).to_owned(), base])
+            }
+            Type::Vector(of) => Layout::calling("source.vector", self.read(of)),
+        }
+    }
+}
+
+fn annotation(simple: Simple) -> &'static str {
+    match simple {
+        Simple::Int64 | Simple::Uint64 => "bigint",
+        Simple::Boolean => "boolean",
+        Simple::String => "string",
+        _ => "number",
+    }
+}
+
+fn initial(simple: Simple) -> &'static str {
+    match simple {
+        Simple::Int64 | Simple::Uint64 => "0n",
+        Simple::Boolean => "false",
+        Simple::String => "''",
+        _ => "0",
+    }
+}

@@ -1,6 +1,6 @@
 import { bench, describe } from 'vitest';
-import { batch, deltaColumn, riceColumn, xorColumn } from '../src/batch/testing.ts';
 import { decodeBatch, type MetricType } from '../src/index.ts';
+import { batch, deltaColumn, riceColumn, xorColumn } from '../src/testing/batch.ts';
 
 const COUNT = 10_000;
 const NOW = 1_763_683_200_000_000_000n;

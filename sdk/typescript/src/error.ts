@@ -29,12 +29,32 @@ export type DecodeKind =
 export class DecodeError extends Error {
   override readonly name = 'DecodeError';
   readonly kind: DecodeKind;
-  /** Where, counted from the first byte of the row, packet or batch. */
-  readonly offset: number;
+  /** Where, counted from the first byte of the row, packet or batch; undefined for a value that was a column's already. */
+  readonly offset: number | undefined;
 
-  constructor(kind: DecodeKind, offset: number, problem: string) {
-    super(`refused at byte ${offset}: ${problem}`);
+  constructor(kind: DecodeKind, offset: number | undefined, problem: string) {
+    super(offset === undefined ? `refused: ${problem}` : `refused at byte ${offset}: ${problem}`);
     this.kind = kind;
     this.offset = offset;
+  }
+}
+
+/** Why a value cannot be written: of another type, out of its range, text that UTF-8 cannot carry, more than fits. */
+export type EncodeKind = 'type' | 'range' | 'text' | 'length';
+
+/** A value that its metric cannot hold. */
+export class EncodeError extends Error {
+  override readonly name = 'EncodeError';
+  readonly kind: EncodeKind;
+  /** Scoped PDL name of the probe or struct, a point, and the metric: `Plant::Line.temperature`. */
+  readonly metric: string;
+  /** What is wrong with the value. */
+  readonly problem: string;
+
+  constructor(kind: EncodeKind, metric: string, problem: string) {
+    super(`${metric}: ${problem}`);
+    this.kind = kind;
+    this.metric = metric;
+    this.problem = problem;
   }
 }

@@ -33,24 +33,30 @@ export interface Schema {
 /** Deepest nesting of vectors and structs that a batch may carry. */
 export const MAX_DEPTH = 16;
 
+const WIDTHS: Readonly<Partial<Record<ScalarType, number>>> = {
+  int8: 1,
+  int16: 2,
+  int32: 4,
+  int64: 8,
+  uint8: 1,
+  uint16: 2,
+  uint32: 4,
+  uint64: 8,
+  real32: 4,
+  real64: 8,
+  boolean: 1,
+};
+
+/** Bytes of a value, if all values of the type have as many. */
+export function widthOf(type: MetricType): number | undefined {
+  return typeof type === 'string' ? WIDTHS[type] : undefined;
+}
+
 export class SchemaError extends Error {
   override readonly name = 'SchemaError';
 }
 
-const SCALARS: ReadonlySet<string> = new Set<ScalarType>([
-  'int8',
-  'int16',
-  'int32',
-  'int64',
-  'uint8',
-  'uint16',
-  'uint32',
-  'uint64',
-  'real32',
-  'real64',
-  'boolean',
-  'string',
-]);
+const SCALARS: ReadonlySet<string> = new Set([...Object.keys(WIDTHS), 'string']);
 
 export function isVector(type: MetricType): type is VectorType {
   return typeof type === 'object' && 'vector' in type;

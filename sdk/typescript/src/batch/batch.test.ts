@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DecodeError, decodeBatch, type MetricType, parseType, SchemaError } from '../index.ts';
-import { batch, deltaColumn, riceColumn, varint, xorColumn, zigzag } from './testing.ts';
+import { batch, deltaColumn, riceColumn, varint, xorColumn, zigzag } from '../testing/batch.ts';
 
 const NOW = 1_763_683_200_000_000_123n;
 

@@ -9,10 +9,8 @@ import {
   parseSchema,
   parseType,
 } from '../index.ts';
+import { type Exact, fromHex } from '../testing/vectors.ts';
 import type { Value } from './rows.ts';
-
-/** A value as `vectors/README.md` writes it, so that nothing is rounded. */
-type Exact = string | boolean | { readonly text: string } | { readonly bits: string } | readonly Exact[];
 
 interface Case {
   readonly name: string;
@@ -42,10 +40,6 @@ interface Vectors {
 const vectors: Vectors = JSON.parse(
   readFileSync(new URL('../../../../vectors/native-batch.json', import.meta.url), 'utf8'),
 );
-
-function fromHex(text: string): Uint8Array {
-  return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
-}
 
 function bits(value: number, type: 'real32' | 'real64'): string {
   const view = new DataView(new ArrayBuffer(8));

@@ -1,0 +1,14 @@
+import type { ProbeCodec } from '../codec.ts';
+import { type MetricType, parseSchema } from '../schema.ts';
+
+const TYPES = new WeakMap<object, readonly MetricType[]>();
+
+/** What the batch decoder wants to know of a generated probe type. */
+export function typesOf(of: ProbeCodec<unknown>): readonly MetricType[] {
+  let types = TYPES.get(of);
+  if (!types) {
+    types = parseSchema(JSON.parse(of.schema)).metrics.map((metric) => metric.type);
+    TYPES.set(of, types);
+  }
+  return types;
+}

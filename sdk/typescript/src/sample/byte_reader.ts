@@ -1,0 +1,135 @@
+import type { EnumBase, Reader, StructCodec } from '../codec.ts';
+import { Cursor } from '../cursor.ts';
+import { type Enumeration, type EnumeratorOf, isDeclared, noneOf } from '../enumeration.ts';
+import { DecodeError } from '../error.ts';
+import { widthOf } from '../schema.ts';
+
+// A byte order mark is part of the text, not a hint for us.
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Reads values from bytes that cannot be trusted. Nothing is allocated on the word of a length. */
+export abstract class ByteReader implements Reader {
+  protected readonly cursor: Cursor;
+  readonly #littleEndian: boolean;
+
+  constructor(bytes: Uint8Array, littleEndian: boolean) {
+    this.cursor = new Cursor(bytes);
+    this.#littleEndian = littleEndian;
+  }
+
+  /** Passes over what stands before a number of so many bytes. */
+  protected abstract align(width: number): void;
+  /** Reads the number of a vector's elements. */
+  protected abstract count(): number;
+  abstract string(): string;
+
+  /** Offset of what is read next. */
+  get offset(): number {
+    return this.cursor.pos;
+  }
+
+  /** Bytes not read yet. */
+  get left(): number {
+    return this.cursor.left;
+  }
+
+  /** Refuses bytes behind what was read. */
+  finish(): void {
+    if (this.left > 0) this.cursor.fail('leftover', `${this.left} bytes left over`);
+  }
+
+  /** Reads bytes as they are: a view of them. */
+  octets(length: number): Uint8Array {
+    const start = this.cursor.take(length);
+    return this.cursor.bytes.subarray(start, start + length);
+  }
+
+  int8(): number {
+    return this.cursor.view.getInt8(this.#fixed(1));
+  }
+
+  int16(): number {
+    return this.cursor.view.getInt16(this.#fixed(2), this.#littleEndian);
+  }
+
+  int32(): number {
+    return this.cursor.view.getInt32(this.#fixed(4), this.#littleEndian);
+  }
+
+  int64(): bigint {
+    return this.cursor.view.getBigInt64(this.#fixed(8), this.#littleEndian);
+  }
+
+  uint8(): number {
+    return this.cursor.view.getUint8(this.#fixed(1));
+  }
+
+  uint16(): number {
+    return this.cursor.view.getUint16(this.#fixed(2), this.#littleEndian);
+  }
+
+  uint32(): number {
+    return this.cursor.view.getUint32(this.#fixed(4), this.#littleEndian);
+  }
+
+  uint64(): bigint {
+    return this.cursor.view.getBigUint64(this.#fixed(8), this.#littleEndian);
+  }
+
+  real32(): number {
+    return this.cursor.view.getFloat32(this.#fixed(4), this.#littleEndian);
+  }
+
+  real64(): number {
+    return this.cursor.view.getFloat64(this.#fixed(8), this.#littleEndian);
+  }
+
+  boolean(): boolean {
+    const at = this.cursor.pos;
+    const byte = this.cursor.byte();
+    if (byte > 1) throw new DecodeError('boolean', at, `a boolean is ${byte}, neither 0 nor 1`);
+    return byte === 1;
+  }
+
+  enumerator<E extends Enumeration>(of: E, type: EnumBase): EnumeratorOf<E> {
+    this.align(widthOf(type) ?? 1);
+    const at = this.cursor.pos;
+    const number = this[type]();
+    if (!isDeclared(of, number)) throw new DecodeError('enumerator', at, `${number} is ${noneOf(of)}`);
+    return number;
+  }
+
+  struct<T>(of: StructCodec<T>): T {
+    return of.read(this);
+  }
+
+  vector<T>(element: () => T): T[] {
+    const at = this.cursor.pos;
+    const count = this.count();
+    if (count > this.left) {
+      throw new DecodeError('elements', at, `a vector of ${count} elements with ${this.left} bytes left`);
+    }
+    const elements: T[] = [];
+    for (let index = 0; index < count; index++) {
+      const before = this.cursor.pos;
+      elements.push(element());
+      // Without bytes nothing would bound the number of elements in vectors of vectors.
+      if (this.cursor.pos === before) this.cursor.fail('elements', 'an element without bytes');
+    }
+    return elements;
+  }
+
+  /** Bytes that were taken already, as text. */
+  protected text(start: number, length: number): string {
+    try {
+      return utf8.decode(this.cursor.bytes.subarray(start, start + length));
+    } catch {
+      throw new DecodeError('text', start, 'text is not UTF-8');
+    }
+  }
+
+  #fixed(width: number): number {
+    this.align(width);
+    return this.cursor.take(width);
+  }
+}

@@ -9,6 +9,7 @@ mod eisa_client;
 mod harness;
 mod malformed;
 mod native_client;
+mod pdl_lsp;
 mod pdl_tools;
 mod sdk;
 mod two_processes;

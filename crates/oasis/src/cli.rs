@@ -224,6 +224,8 @@ pub enum Pdl {
 
 Exit status: 0 safe, 1 a file is wrong, 2 wrong arguments, 3 needs a version bump, 4 breaks readers.")]
     Diff(Diff),
+    /// Serve an editor: the Language Server Protocol on standard input and output (docs/editors.md).
+    Lsp(Lsp),
 }
 
 #[derive(Debug, Args)]
@@ -266,6 +268,13 @@ pub struct Diff {
     /// How to print what changed.
     #[arg(long, value_enum, default_value_t)]
     pub message_format: MessageFormat,
+}
+
+#[derive(Debug, Args)]
+pub struct Lsp {
+    /// What many editors add; there is no other way.
+    #[arg(long, hide = true)]
+    pub stdio: bool,
 }
 
 fn language() -> impl TypedValueParser<Value = Language> {

@@ -3,6 +3,15 @@
 use crate::{model, source::Span};
 use uuid::Uuid;
 
+/// What can stand in the brackets before a probe.
+pub const PROBE_ATTRIBUTES: [&str; 2] = ["uuid", "version"];
+
+/// What can stand in the brackets before a metric or a member.
+pub const METRIC_ATTRIBUTES: [&str; 7] = ["unit", "kind", "label", "min", "max", "warn", "alarm"];
+
+/// The words that declarations begin with.
+pub const DECLARATIONS: [&str; 5] = ["module", "struct", "enum", "probe", "abstract"];
+
 /// A name and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Name {
@@ -52,6 +61,8 @@ pub struct Module {
     pub name: Name,
     /// What it contains.
     pub declarations: Vec<Declaration>,
+    /// All of it, documentation and attributes included.
+    pub extent: Span,
 }
 
 /// A struct.
@@ -63,6 +74,8 @@ pub struct Struct {
     pub doc: Option<String>,
     /// Its members.
     pub members: Vec<Metric>,
+    /// All of it, documentation and attributes included.
+    pub extent: Span,
 }
 
 /// An enum.
@@ -76,6 +89,8 @@ pub struct Enum {
     pub base: Simple,
     /// Its values.
     pub enumerators: Vec<Enumerator>,
+    /// All of it, documentation and attributes included.
+    pub extent: Span,
 }
 
 /// A value of an enum.
@@ -115,6 +130,8 @@ pub struct Probe {
     pub base: Option<Path>,
     /// Its own metrics.
     pub metrics: Vec<Metric>,
+    /// All of it, documentation and attributes included.
+    pub extent: Span,
 }
 
 /// A metric of a probe or a member of a struct.

@@ -5,7 +5,7 @@ use crate::{
     diagnostic::{Code, Diagnostic},
     model::Model,
     names, parser,
-    source::{FileId, Loader, Sources, Span, normalised},
+    source::{FileId, Loader, Reference, Sources, Span, normalised},
 };
 use std::{
     io::ErrorKind,
@@ -22,6 +22,8 @@ pub struct Report {
     pub model: Model,
     /// What is wrong, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
+    /// What names and includes refer to, where that is known.
+    pub references: Vec<Reference>,
     /// The texts.
     pub sources: Sources,
 }
@@ -39,6 +41,14 @@ impl Report {
     }
 }
 
+/// Parses one file: names are not looked up and includes not read. `path` only says where the text is from.
+pub fn parse(path: &Path, text: &str) -> (File, Report) {
+    let mut sources = Sources::default();
+    let id = sources.add(normalised(path), text.to_owned());
+    let (file, diagnostics) = parser::parse(id, text);
+    (file, Report { diagnostics, sources, ..Report::default() })
+}
+
 /// Compiles files and all that they include. Includes are looked for beside the file that includes them, then in `include_dirs`.
 pub fn compile(paths: &[PathBuf], include_dirs: &[PathBuf], loader: &dyn Loader) -> Report {
     let mut compilation = Compilation {
@@ -47,17 +57,20 @@ pub fn compile(paths: &[PathBuf], include_dirs: &[PathBuf], loader: &dyn Loader)
         sources: Sources::default(),
         files: Vec::new(),
         open: Vec::new(),
+        references: Vec::new(),
         wrong: Vec::new(),
     };
     for path in paths {
         compilation.root(path);
     }
     let mut wrong = compilation.wrong;
-    let model = names::resolve(compilation.files.iter(), &mut wrong);
+    let (model, names) = names::resolve(compilation.files.iter(), &mut wrong);
     wrong.sort_by_key(|diagnostic| diagnostic.place.map(|place| (place.file, place.start)));
     // `Unknown a, b;` has one mistake but two metrics.
     wrong.dedup();
-    Report { model, diagnostics: wrong, sources: compilation.sources }
+    let mut references = compilation.references;
+    references.extend(names);
+    Report { model, diagnostics: wrong, references, sources: compilation.sources }
 }
 
 struct Compilation<'a> {
@@ -68,13 +81,14 @@ struct Compilation<'a> {
     files: Vec<File>,
     /// The chain of includes that leads here.
     open: Vec<FileId>,
+    references: Vec<Reference>,
     wrong: Vec<Diagnostic>,
 }
 
 impl Compilation<'_> {
     fn root(&mut self, path: &Path) {
         let path = normalised(path);
-        if self.sources.find(&path).is_some() {
+        if self.sources.file(&path).is_some() {
             return;
         }
         match self.loader.load(&path) {
@@ -104,7 +118,8 @@ impl Compilation<'_> {
             [&beside].into_iter().chain(self.include_dirs).map(|dir| normalised(&dir.join(wanted))).collect();
         let mut reason = None;
         for path in &places {
-            if let Some(known) = self.sources.find(path) {
+            if let Some(known) = self.sources.file(path) {
+                self.references.push(Reference { place: span, target: Span::new(known, 0..0) });
                 return self.again(known, wanted, span);
             }
             let loaded = self.loader.load(path);
@@ -115,6 +130,8 @@ impl Compilation<'_> {
             }
             if let Ok(text) = loaded {
                 if self.open.len() < MAX_INCLUDES {
+                    let target = Span::new(self.sources.next(), 0..0);
+                    self.references.push(Reference { place: span, target });
                     return self.file(path.clone(), text);
                 }
                 let message = format!("includes nest deeper than {MAX_INCLUDES}");

@@ -192,6 +192,25 @@ pub(crate) fn nearest<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) ->
         .map(|(_, name)| name)
 }
 
+/// The simple type that another language calls so.
+pub(crate) fn simple_for(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "bool" | "Boolean" => "boolean",
+        "byte" | "u8" | "uchar" => "uint8",
+        "char" | "i8" => "int8",
+        "short" | "i16" => "int16",
+        "ushort" | "u16" => "uint16",
+        "int" | "integer" | "i32" => "int32",
+        "uint" | "unsigned" | "u32" => "uint32",
+        "long" | "i64" => "int64",
+        "ulong" | "u64" | "size_t" => "uint64",
+        "float" | "float32" | "f32" => "real32",
+        "double" | "float64" | "f64" | "real" | "number" => "real64",
+        "str" | "text" | "wstring" => "string",
+        _ => return None,
+    })
+}
+
 /// Levenshtein distance, case aside.
 fn distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.to_lowercase().chars().collect();

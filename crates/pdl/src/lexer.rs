@@ -5,7 +5,7 @@ use crate::{
     source::{FileId, Span},
 };
 use logos::{Lexer, Logos, Skip};
-use std::fmt;
+use std::{fmt, ops::Range};
 
 /// A token's kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Logos)]
@@ -112,6 +112,12 @@ fn block_comment(lexer: &mut Lexer<'_, Token>) -> Result<Skip, LexError> {
             Err(LexError::Unterminated)
         }
     }
+}
+
+/// The tokens of a text and where they stand, in bytes. What is no token is left out, and so are comments that are no documentation.
+pub fn tokens(text: &str) -> Vec<(Token, Range<usize>)> {
+    let tokens = Token::lexer(text).spanned();
+    tokens.filter_map(|(token, range)| Some((token.ok()?, range))).collect()
 }
 
 /// All tokens of a text, the last one [`Token::End`], and what could not be read.

@@ -28,12 +28,15 @@ pub mod model;
 mod names;
 mod number;
 mod parser;
+mod scope;
 mod source;
 mod unit;
 
 pub use compatibility::{Change, Class, What, compare};
-pub use compile::{Report, compile};
+pub use compile::{Report, compile, parse};
 pub use diagnostic::{Code, Diagnostic};
 pub use format::format;
+pub use lexer::{Token, tokens};
 pub use model::Model;
-pub use source::{Disk, FileId, Loader, Sources, Span};
+pub use source::{Disk, FileId, Loader, Reference, Sources, Span};
+pub use unit::symbols as unit_symbols;

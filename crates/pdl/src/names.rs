@@ -3,10 +3,11 @@
 use crate::{
     ast::{self, Declaration, File},
     cycles,
-    diagnostic::{Code, Diagnostic, nearest, with_article},
+    diagnostic::{Code, Diagnostic, nearest, simple_for, with_article},
     enums, limits,
     model::{Enum, Metric, Model, Place, Probe, Simple, Struct, Type},
-    source::Span,
+    scope::{find, join, last, spelled},
+    source::{Reference, Span},
 };
 use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
@@ -40,19 +41,24 @@ impl Declared<'_> {
 }
 
 /// Looks up everything in the files, which come in the order of inclusion.
-pub fn resolve<'a>(files: impl Iterator<Item = &'a File>, wrong: &mut Vec<Diagnostic>) -> Model {
+pub fn resolve<'a>(
+    files: impl Iterator<Item = &'a File>,
+    wrong: &mut Vec<Diagnostic>,
+) -> (Model, Vec<Reference>) {
     let mut names = Names {
         table: HashMap::new(),
         order: Vec::new(),
         enums: HashMap::new(),
         inherited: 0,
         suggestions: MAX_SUGGESTIONS,
+        references: Vec::new(),
         wrong,
     };
     for file in files {
         names.collect("", &file.declarations);
     }
-    names.model()
+    let model = names.model();
+    (model, names.references)
 }
 
 struct Names<'a, 'w> {
@@ -66,6 +72,7 @@ struct Names<'a, 'w> {
     inherited: usize,
     /// Unknown names that may still be compared with all known ones.
     suggestions: usize,
+    references: Vec<Reference>,
     wrong: &'w mut Vec<Diagnostic>,
 }
 
@@ -108,7 +115,7 @@ impl<'a> Names<'a, '_> {
         }
     }
 
-    fn model(mut self) -> Model {
+    fn model(&mut self) -> Model {
         let (mut probes, mut structs) = (Vec::new(), Vec::new());
         let mut flattened = HashMap::new();
         self.number_enums();
@@ -224,6 +231,7 @@ impl<'a> Names<'a, '_> {
     fn metrics(&mut self, scope: &str, metrics: &[ast::Metric]) -> Vec<Metric> {
         let resolved = metrics.iter().filter_map(|metric| {
             let kind = self.kind(scope, &metric.kind)?;
+            self.refer_to_enumerators(&metric.limits, &kind);
             Some(Metric {
                 name: metric.name.text.clone(),
                 limits: limits::resolve(&metric.limits, &kind, &self.enums, self.wrong),
@@ -247,6 +255,7 @@ impl<'a> Names<'a, '_> {
                     self.unknown(scope, path, "type");
                     return None;
                 };
+                self.refer(path, &found);
                 match self.table[&found].0 {
                     Declared::Struct(_) => Some(Type::Struct(found)),
                     Declared::Enum(_) => Some(Type::Enum(found)),
@@ -264,12 +273,37 @@ impl<'a> Names<'a, '_> {
             self.unknown(scoped, path, "probe");
             return None;
         };
+        self.refer(path, &found);
         match self.table[&found].0 {
             Declared::Probe(_) => Some(found),
             other => {
                 self.wrong_kind(path, other, "a probe");
                 None
             }
+        }
+    }
+
+    fn refer(&mut self, path: &ast::Path, found: &str) {
+        let reference = Reference { place: path.span, target: self.table[found].1 };
+        // `Port a, b;` has one path but two metrics.
+        if self.references.last() != Some(&reference) {
+            self.references.push(reference);
+        }
+    }
+
+    /// Enumerators that limits name.
+    fn refer_to_enumerators(&mut self, limits: &ast::Limits, kind: &Type) {
+        let mut element = kind;
+        while let Type::Vector(inner) = element {
+            element = inner;
+        }
+        let Type::Enum(name) = element else { return };
+        let Some(declared) = self.enums.get(name) else { return };
+        for condition in limits.warn.iter().chain(&limits.alarm) {
+            let ast::Condition::Is(wanted) = condition else { continue };
+            let found = declared.enumerators.iter().find(|known| known.name == wanted.text);
+            let reference = found.map(|known| Reference { place: wanted.span, target: known.place.0 });
+            self.references.extend(reference);
         }
     }
 
@@ -345,48 +379,4 @@ impl<'a> Names<'a, '_> {
             }
         }
     }
-}
-
-fn find<T>(table: &HashMap<String, T>, mut scope: &str, wanted: &str) -> Option<String> {
-    loop {
-        let candidate = join(scope, wanted);
-        if table.contains_key(&candidate) {
-            return Some(candidate);
-        }
-        if scope.is_empty() {
-            return None;
-        }
-        scope = scope.rsplit_once("::").map_or("", |(outer, _)| outer);
-    }
-}
-
-/// The simple type that another language calls so.
-fn simple_for(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "bool" | "Boolean" => "boolean",
-        "byte" | "u8" | "uchar" => "uint8",
-        "char" | "i8" => "int8",
-        "short" | "i16" => "int16",
-        "ushort" | "u16" => "uint16",
-        "int" | "integer" | "i32" => "int32",
-        "uint" | "unsigned" | "u32" => "uint32",
-        "long" | "i64" => "int64",
-        "ulong" | "u64" | "size_t" => "uint64",
-        "float" | "float32" | "f32" => "real32",
-        "double" | "float64" | "f64" | "real" | "number" => "real64",
-        "str" | "text" | "wstring" => "string",
-        _ => return None,
-    })
-}
-
-fn last(scoped: &str) -> &str {
-    scoped.rsplit("::").next().unwrap_or_default()
-}
-
-fn join(scope: &str, name: &str) -> String {
-    if scope.is_empty() { name.into() } else { format!("{scope}::{name}") }
-}
-
-fn spelled(path: &ast::Path) -> String {
-    path.names.iter().map(|name| name.text.as_str()).collect::<Vec<_>>().join("::")
 }

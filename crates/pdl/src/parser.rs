@@ -10,7 +10,7 @@ mod probe;
 mod types;
 
 use crate::{
-    ast::{Declaration, File, Metric, Module, Name, Struct},
+    ast::{DECLARATIONS, Declaration, File, METRIC_ATTRIBUTES, Metric, Module, Name, Struct},
     diagnostic::{Code, Diagnostic, nearest},
     lexer::{Token, lex},
     source::{FileId, Span},
@@ -19,7 +19,6 @@ use attributes::Attributes;
 
 /// Deepest nesting of modules and of vectors.
 const MAX_DEPTH: usize = 16;
-const DECLARATIONS: [&str; 5] = ["module", "struct", "enum", "probe", "abstract"];
 
 /// A syntax error that was reported already.
 pub(crate) struct Reported;
@@ -107,6 +106,11 @@ impl Parser<'_> {
         let span = self.span();
         self.at = (self.at + 1).min(self.tokens.len() - 1);
         span
+    }
+
+    /// From there to the last token that was read.
+    fn from(&self, start: Span) -> Span {
+        self.at.checked_sub(1).map_or(start, |last| start.to(self.tokens[last].1))
     }
 
     fn eat(&mut self, token: Token) -> bool {
@@ -222,14 +226,21 @@ impl Parser<'_> {
     }
 
     fn declaration(&mut self, depth: usize) -> Parsed<Option<Declaration>> {
+        let start = self.span();
         let doc = self.doc();
         let attributes = self.attributes()?;
         self.stray_documentation();
         match self.word() {
-            "module" => self.module(depth, &attributes).map(|module| Some(Declaration::Module(module))),
-            "struct" => self.struct_(doc, &attributes).map(|declared| Some(Declaration::Struct(declared))),
-            "enum" => self.enum_(doc, &attributes).map(|declared| Some(Declaration::Enum(declared))),
-            "probe" | "abstract" => self.probe(doc, attributes).map(|probe| Some(Declaration::Probe(probe))),
+            "module" => {
+                self.module(start, depth, &attributes).map(|module| Some(Declaration::Module(module)))
+            }
+            "struct" => {
+                self.struct_(start, doc, &attributes).map(|declared| Some(Declaration::Struct(declared)))
+            }
+            "enum" => self.enum_(start, doc, &attributes).map(|declared| Some(Declaration::Enum(declared))),
+            "probe" | "abstract" => {
+                self.probe(start, doc, attributes).map(|probe| Some(Declaration::Probe(probe)))
+            }
             // Documentation at the end of a block documents nothing.
             "" if matches!(self.peek(), Token::BraceClose | Token::End) && attributes.is_empty() => Ok(None),
             _ if self.peek() == Token::Hash => {
@@ -269,7 +280,7 @@ impl Parser<'_> {
         Ok(Name { text, span: self.advance() })
     }
 
-    fn module(&mut self, depth: usize, attributes: &Attributes) -> Parsed<Module> {
+    fn module(&mut self, start: Span, depth: usize, attributes: &Attributes) -> Parsed<Module> {
         let keyword = self.advance();
         attributes.none_on(self, "module");
         let name = self.name("the module")?;
@@ -279,10 +290,11 @@ impl Parser<'_> {
         }
         let open = self.expect(Token::BraceOpen, "behind the module's name")?;
         let declarations = self.declarations(depth + 1);
-        self.close(open)?;
+        // What was read is known, closed or not: what uses it must not fail too.
+        let _reported = self.close(open);
         // Later files of users have it, the papers' do not.
         self.eat(Token::Semicolon);
-        Ok(Module { name, declarations })
+        Ok(Module { name, declarations, extent: self.from(start) })
     }
 
     fn close(&mut self, open: Span) -> Parsed<()> {
@@ -294,12 +306,19 @@ impl Parser<'_> {
         Err(self.report(diagnostic.related(open, "this block is still open")))
     }
 
-    fn struct_(&mut self, doc: Option<String>, attributes: &Attributes) -> Parsed<Struct> {
+    /// `};` behind a block. Without it the declaration is as clear as with it: what uses it must not fail too.
+    fn end(&mut self, open: Span) {
+        if self.close(open).is_ok() {
+            let _reported = self.expect(Token::Semicolon, "behind the `}`");
+        }
+    }
+
+    fn struct_(&mut self, start: Span, doc: Option<String>, attributes: &Attributes) -> Parsed<Struct> {
         self.advance();
         attributes.none_on(self, "struct");
         let name = self.name("the struct")?;
         let members = self.metrics("behind the struct's name")?;
-        Ok(Struct { name, doc, members })
+        Ok(Struct { name, doc, members, extent: self.from(start) })
     }
 
     /// `{ … };` of a struct or a probe.
@@ -309,16 +328,13 @@ impl Parser<'_> {
         while !matches!(self.peek(), Token::BraceClose | Token::End) {
             if self.is_at_declaration() {
                 // This block was not closed. What stands behind it is a declaration all the same.
-                let _reported = self.close(open);
-                return Ok(metrics);
+                break;
             }
             if self.metric_line(&mut metrics).is_err() {
                 self.recover();
             }
         }
-        self.close(open)?;
-        // Without it the declaration is as clear as with it: what uses it must not fail too.
-        let _reported = self.expect(Token::Semicolon, "behind the `}`");
+        self.end(open);
         Ok(metrics)
     }
 
@@ -338,7 +354,7 @@ impl Parser<'_> {
         }
         let attributes = self.attributes()?;
         self.stray_documentation();
-        attributes.only(self, "metric", &["unit", "kind", "label", "min", "max", "warn", "alarm"]);
+        attributes.only(self, "metric", &METRIC_ATTRIBUTES);
         let mut kind = self.kind(0)?;
         self.stray_documentation();
         loop {

@@ -32,6 +32,15 @@ impl Span {
     }
 }
 
+/// A name or a path that stands for something, and where that is declared. For an included file that is its first byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reference {
+    /// Where it is used.
+    pub place: Span,
+    /// Where the name of what it means stands.
+    pub target: Span,
+}
+
 /// Where texts come from. The compiler itself opens no files.
 pub trait Loader {
     /// The text of a file.
@@ -64,13 +73,19 @@ pub struct Sources {
 
 impl Sources {
     pub(crate) fn add(&mut self, path: PathBuf, text: String) -> FileId {
-        let id = FileId(self.files.len());
+        let id = self.next();
         self.by_path.insert(path.clone(), id);
         self.files.push((path, text));
         id
     }
 
-    pub(crate) fn find(&self, path: &Path) -> Option<FileId> {
+    /// What the next file will be.
+    pub(crate) fn next(&self) -> FileId {
+        FileId(self.files.len())
+    }
+
+    /// The file of this path, which is as it was given or found.
+    pub fn file(&self, path: &Path) -> Option<FileId> {
         self.by_path.get(path).copied()
     }
 

@@ -57,6 +57,11 @@ const OTHERWISE: [(&str, &str); 26] = [
     ("baud", "Bd"),
 ];
 
+/// The symbols that units are made of: those that take prefixes, then those that do not.
+pub fn symbols() -> impl Iterator<Item = &'static str> {
+    METRIC.into_iter().chain(PLAIN)
+}
+
 /// What is wrong with a unit, and where in its text.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Mistake {

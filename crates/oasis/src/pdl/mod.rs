@@ -4,6 +4,7 @@ mod check;
 mod compile;
 mod diff;
 mod fmt;
+mod lsp;
 mod replace;
 
 use crate::cli::{Input, MessageFormat, Pdl};
@@ -17,6 +18,7 @@ pub fn run(verb: Pdl) -> anyhow::Result<ExitCode> {
         Pdl::Compile(arguments) => compile::run(&arguments),
         Pdl::Fmt(arguments) => fmt::run(&arguments),
         Pdl::Diff(arguments) => diff::run(&arguments),
+        Pdl::Lsp(_) => lsp::run(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Parsed, Parser, advice::WRITE_ABSTRACT};
 use crate::{
-    ast::{Behaviour, Limits},
+    ast::{Behaviour, Limits, METRIC_ATTRIBUTES, PROBE_ATTRIBUTES},
     diagnostic::{Code, Diagnostic, nearest, with_article},
     lexer::Token,
     source::Span,
@@ -10,7 +10,9 @@ use crate::{
 };
 use uuid::Uuid;
 
-const KNOWN: [&str; 9] = ["uuid", "version", "unit", "kind", "label", "min", "max", "warn", "alarm"];
+fn known() -> impl Iterator<Item = &'static str> {
+    PROBE_ATTRIBUTES.into_iter().chain(METRIC_ATTRIBUTES)
+}
 
 /// What stood in the brackets.
 #[derive(Debug, Default)]
@@ -75,12 +77,11 @@ impl Parser<'_> {
 
     fn attribute(&mut self, attributes: &mut Attributes) -> Parsed<()> {
         let name = self.name("an attribute")?;
-        let Some(known) = KNOWN.into_iter().find(|known| *known == name.text) else {
+        let Some(known) = known().find(|known| *known == name.text) else {
             let message = format!("there is no attribute `{}`", name.text);
             let mut diagnostic =
                 Diagnostic::new(Code::UnknownAttribute, name.span, message, "unknown attribute");
-            diagnostic.help =
-                nearest(&name.text, KNOWN.into_iter()).map(|known| format!("did you mean `{known}`?"));
+            diagnostic.help = nearest(&name.text, known()).map(|known| format!("did you mean `{known}`?"));
             if name.text == "abstract" {
                 diagnostic.help = Some(WRITE_ABSTRACT.into());
             }

@@ -1,8 +1,8 @@
 //! `#pragma version (1.1)` and `#include "path"`: before the first declaration.
 
-use super::{DECLARATIONS, Parsed, Parser};
+use super::{Parsed, Parser};
 use crate::{
-    ast::{File, Name},
+    ast::{DECLARATIONS, File, Name},
     diagnostic::{Code, Diagnostic, nearest},
     lexer::Token,
 };

@@ -4,6 +4,7 @@ use super::{Attributes, Parsed, Parser};
 use crate::{
     ast::{Enum, Enumerator, Simple},
     lexer::Token,
+    source::Span,
 };
 
 /// Every number of these is exact in JSON, whoever reads it.
@@ -11,7 +12,12 @@ const BASES: [Simple; 6] =
     [Simple::Int8, Simple::Int16, Simple::Int32, Simple::Uint8, Simple::Uint16, Simple::Uint32];
 
 impl Parser<'_> {
-    pub(super) fn enum_(&mut self, doc: Option<String>, attributes: &Attributes) -> Parsed<Enum> {
+    pub(super) fn enum_(
+        &mut self,
+        start: Span,
+        doc: Option<String>,
+        attributes: &Attributes,
+    ) -> Parsed<Enum> {
         self.advance();
         attributes.none_on(self, "enum");
         let name = self.name("the enum")?;
@@ -20,9 +26,8 @@ impl Parser<'_> {
         let open = self.expect(Token::BraceOpen, "behind the enum's name")?;
         let enumerators = self.enumerators();
         let _of_nothing = self.doc();
-        self.close(open)?;
-        let _reported = self.expect(Token::Semicolon, "behind the `}`");
-        Ok(Enum { name, doc, base, enumerators })
+        self.end(open);
+        Ok(Enum { name, doc, base, enumerators, extent: self.from(start) })
     }
 
     fn base_of_enum(&mut self) -> Parsed<Simple> {

@@ -2,13 +2,19 @@
 
 use super::{Attributes, Parsed, Parser, advice::WRITE_ABSTRACT};
 use crate::{
-    ast::Probe,
+    ast::{PROBE_ATTRIBUTES, Probe},
     diagnostic::{Code, Diagnostic},
     lexer::Token,
+    source::Span,
 };
 
 impl Parser<'_> {
-    pub(super) fn probe(&mut self, doc: Option<String>, attributes: Attributes) -> Parsed<Probe> {
+    pub(super) fn probe(
+        &mut self,
+        start: Span,
+        doc: Option<String>,
+        attributes: Attributes,
+    ) -> Parsed<Probe> {
         let is_abstract = self.word() == "abstract";
         self.advance();
         if is_abstract && self.word() != "probe" {
@@ -23,7 +29,7 @@ impl Parser<'_> {
         }
         let name = self.name("the probe")?;
         let base = if self.eat(Token::Colon) { Some(self.path("the base probe")?) } else { None };
-        attributes.only(self, "probe", &["uuid", "version"]);
+        attributes.only(self, "probe", &PROBE_ATTRIBUTES);
         let metrics = self.metrics("behind the probe's name")?;
         if !is_abstract && attributes.uuid.is_none() && !attributes.broken {
             let message = format!("probe `{}` has no uuid", name.text);
@@ -41,6 +47,7 @@ impl Parser<'_> {
             version: attributes.version,
             base,
             metrics,
+            extent: self.from(start),
         })
     }
 }

@@ -1,0 +1,167 @@
+//! What can be written at a place.
+
+use crate::{
+    context::{Wanted, context},
+    workspace::View,
+};
+use lsp_types::{CompletionItem, CompletionItemKind, Position};
+use oasis_pdl::{
+    Model,
+    ast::DECLARATIONS,
+    model::{Behaviour, Simple},
+    unit_symbols,
+};
+use std::collections::BTreeMap;
+
+/// Units that nobody should have to put together.
+const COMMON_UNITS: [&str; 17] = [
+    "1", "ms", "us", "ns", "kHz", "MHz", "GHz", "kBy", "MBy", "KiBy", "MiBy", "GiBy", "km", "mm", "kg",
+    "{packet}", "1/min",
+];
+
+/// Integers that can carry an enum.
+const CARRIERS: [Simple; 6] =
+    [Simple::Int8, Simple::Int16, Simple::Int32, Simple::Uint8, Simple::Uint16, Simple::Uint32];
+
+/// What fits at a position; the editor picks from it by what was typed.
+pub fn completion(view: &View<'_>, position: Position) -> Vec<CompletionItem> {
+    let context = context(view.text, view.offset(position));
+    let names = Names { model: &view.report.model, scope: &context.scope };
+    match context.wanted {
+        Wanted::Nothing => Vec::new(),
+        Wanted::Directive => words(["include", "pragma"], CompletionItemKind::KEYWORD),
+        Wanted::Declaration => words(DECLARATIONS, CompletionItemKind::KEYWORD),
+        Wanted::Attribute(names) => words(names.iter().copied(), CompletionItemKind::PROPERTY),
+        Wanted::Unit { is_quoted } => units(is_quoted),
+        Wanted::Kind => words(Behaviour::ALL.map(|(name, _)| name), CompletionItemKind::VALUE),
+        Wanted::Enumerator(path) => names.enumerators(&path),
+        Wanted::Type => {
+            let simple = Simple::ALL.map(|(name, _)| name).into_iter().chain(["vector"]);
+            let mut items = words(simple, CompletionItemKind::KEYWORD);
+            items.extend(names.all(false));
+            items
+        }
+        Wanted::Base => names.all(true),
+        Wanted::Carrier => words(CARRIERS.map(Simple::name), CompletionItemKind::KEYWORD),
+        Wanted::Within { path, is_base } => names.within(&path, is_base),
+    }
+}
+
+fn words(words: impl IntoIterator<Item = &'static str>, kind: CompletionItemKind) -> Vec<CompletionItem> {
+    words.into_iter().map(|word| item(word.to_owned(), kind, None)).collect()
+}
+
+fn item(label: String, kind: CompletionItemKind, doc: Option<&str>) -> CompletionItem {
+    let documentation = doc.map(|doc| lsp_types::Documentation::String(doc.to_owned()));
+    CompletionItem { label, kind: Some(kind), documentation, ..CompletionItem::default() }
+}
+
+fn units(is_quoted: bool) -> Vec<CompletionItem> {
+    let units = COMMON_UNITS.into_iter().chain(unit_symbols());
+    let written = |unit: &str| if is_quoted { unit.to_owned() } else { format!("\"{unit}\"") };
+    units.map(|unit| item(written(unit), CompletionItemKind::UNIT, None)).collect()
+}
+
+/// Declared names, as they can be written inside of a scope.
+struct Names<'a> {
+    model: &'a Model,
+    scope: &'a str,
+}
+
+/// A declared name, what it is and its documentation.
+type Known<'a> = (&'a str, CompletionItemKind, Option<&'a str>);
+
+impl<'a> Names<'a> {
+    fn known(&self, is_base: bool) -> Vec<Known<'a>> {
+        if is_base {
+            let probes = self.model.probes.iter();
+            return probes
+                .map(|known| (known.name.as_str(), CompletionItemKind::CLASS, known.doc.as_deref()))
+                .collect();
+        }
+        let structs = self.model.structs.iter();
+        let structs =
+            structs.map(|known| (known.name.as_str(), CompletionItemKind::STRUCT, known.doc.as_deref()));
+        let enums = self.model.enums.iter();
+        let enums = enums.map(|known| (known.name.as_str(), CompletionItemKind::ENUM, known.doc.as_deref()));
+        structs.chain(enums).collect()
+    }
+
+    fn all(&self, is_base: bool) -> Vec<CompletionItem> {
+        let known = self.known(is_base).into_iter();
+        known.map(|(name, kind, doc)| item(self.written(name), kind, doc)).collect()
+    }
+
+    /// Without the modules that are open here anyway, unless the name then meant another.
+    fn written(&self, scoped: &str) -> String {
+        for scope in scopes(self.scope) {
+            if let Some(short) = inside(scoped, scope) {
+                let meant = self.find(short, |name| self.is_declared(name));
+                return if meant.as_deref() == Some(scoped) {
+                    short.to_owned()
+                } else {
+                    format!("::{scoped}")
+                };
+            }
+        }
+        scoped.to_owned()
+    }
+
+    fn is_declared(&self, scoped: &str) -> bool {
+        let model = self.model;
+        model.struct_named(scoped).is_some()
+            || model.enum_named(scoped).is_some()
+            || model.probe_named(scoped).is_some()
+    }
+
+    /// Looks for a path as the compiler does.
+    fn find(&self, path: &str, exists: impl Fn(&str) -> bool) -> Option<String> {
+        if let Some(rooted) = path.strip_prefix("::") {
+            return exists(rooted).then(|| rooted.to_owned());
+        }
+        scopes(self.scope).map(|scope| join(scope, path)).find(|candidate| exists(candidate))
+    }
+
+    fn enumerators(&self, path: &str) -> Vec<CompletionItem> {
+        let found = self.find(path, |name| self.model.enum_named(name).is_some());
+        let declared = found.and_then(|name| self.model.enum_named(&name));
+        let values = declared.into_iter().flat_map(|declared| &declared.enumerators);
+        let kind = CompletionItemKind::ENUM_MEMBER;
+        values.map(|value| item(value.name.clone(), kind, value.doc.as_deref())).collect()
+    }
+
+    /// Names of a module, and of the modules in it.
+    fn within(&self, path: &str, is_base: bool) -> Vec<CompletionItem> {
+        let known = self.known(is_base);
+        let is_module = |scope: &str| known.iter().any(|(name, ..)| inside(name, scope).is_some());
+        let module = if path.is_empty() { Some(String::new()) } else { self.find(path, is_module) };
+        let Some(module) = module else { return Vec::new() };
+        let mut items = BTreeMap::new();
+        for (name, kind, doc) in &known {
+            let Some(rest) = inside(name, &module) else { continue };
+            let (label, kind, doc) = match rest.split_once("::") {
+                Some((inner, _)) => (inner, CompletionItemKind::MODULE, None),
+                None => (rest, *kind, *doc),
+            };
+            items.entry(label).or_insert_with(|| item(label.to_owned(), kind, doc));
+        }
+        items.into_values().collect()
+    }
+}
+
+/// A scope and those around it, the root last.
+fn scopes(scope: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(scope), |scope: &&str| {
+        let outer = scope.rsplit_once("::").map_or("", |(outer, _)| outer);
+        (!scope.is_empty()).then_some(outer)
+    })
+}
+
+fn join(scope: &str, path: &str) -> String {
+    if scope.is_empty() { path.to_owned() } else { format!("{scope}::{path}") }
+}
+
+/// What of a name is inside of a scope.
+fn inside<'a>(name: &'a str, scope: &str) -> Option<&'a str> {
+    if scope.is_empty() { Some(name) } else { name.strip_prefix(scope)?.strip_prefix("::") }
+}

@@ -1,0 +1,17 @@
+//! From a use to the declaration, and from an `#include` to the file.
+
+use crate::workspace::View;
+use lsp_types::{Location, Position};
+
+/// Where what stands at a position was declared; a declaration leads to itself.
+pub fn definition(view: &View<'_>, position: Position) -> Option<Location> {
+    let offset = view.offset(position);
+    let target = view.target(offset).or_else(|| declared_at(view, offset))?;
+    view.location(target)
+}
+
+fn declared_at(view: &View<'_>, offset: usize) -> Option<oasis_pdl::Span> {
+    crate::hover::declarations(&view.report.model)
+        .map(|(place, _)| place)
+        .find(|place| view.holds(*place, offset))
+}

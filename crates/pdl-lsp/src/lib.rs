@@ -1,0 +1,23 @@
+//! What an editor asks about PDL files, and the answers: `oasis pdl lsp` speaks the Language Server Protocol on standard input and output.
+//!
+//! A [`Server`] takes one message and gives those that answer it; it knows no streams. Open documents lie over the disk
+//! ([`Workspace`]), so that unsaved text counts, and every question is answered from what the compiler says of them. A file a
+//! question: `hover`, `definition`, `completion`, `symbols`, `diagnostics`.
+
+mod completion;
+mod context;
+mod definition;
+mod diagnostics;
+mod frame;
+mod hover;
+mod serve;
+mod server;
+mod size;
+mod symbols;
+mod text;
+mod uri;
+mod workspace;
+
+pub use serve::serve;
+pub use server::{Server, Step};
+pub use workspace::Workspace;

@@ -1,0 +1,244 @@
+//! The protocol, without streams: a message goes in, those that answer it come out.
+
+use crate::{
+    completion::completion, definition::definition, diagnostics, hover::hover, symbols::symbols, text::Lines,
+    uri, workspace::Workspace,
+};
+use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response};
+use lsp_types::{
+    CompletionOptions, DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
+    DocumentFormattingParams, DocumentSymbolParams, GotoDefinitionResponse, HoverProviderCapability, OneOf,
+    PositionEncodingKind, SaveOptions, ServerCapabilities, TextDocumentContentChangeEvent,
+    TextDocumentPositionParams, TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
+    TextEdit, Uri,
+};
+use oasis_pdl::format;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
+
+/// What to do next.
+#[derive(Debug)]
+pub enum Step {
+    /// Go on, after these were sent.
+    Send(Vec<Message>),
+    /// End, and whether that was agreed: an editor says `shutdown` before `exit`.
+    End {
+        /// Whether the process ends with status 0.
+        is_agreed: bool,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    New,
+    Running,
+    ShutDown,
+}
+
+/// One editor's server.
+pub struct Server {
+    phase: Phase,
+    workspace: Workspace,
+    /// Files that were told to have errors.
+    told: BTreeSet<PathBuf>,
+    is_changed: bool,
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        let workspace = Workspace::default();
+        Self { phase: Phase::New, workspace, told: BTreeSet::new(), is_changed: false }
+    }
+}
+
+/// A request that was refused.
+struct Refused(ErrorCode, String);
+type Answer = Result<Value, Refused>;
+
+impl Server {
+    /// Takes a message. What is wrong with the documents then is told by [`Server::settle`].
+    pub fn handle(&mut self, message: Message) -> Step {
+        match message {
+            Message::Request(request) => Step::Send(vec![self.request(request).into()]),
+            Message::Notification(notification) if notification.method == "exit" => {
+                Step::End { is_agreed: self.phase == Phase::ShutDown }
+            }
+            Message::Notification(notification) => {
+                if self.phase == Phase::Running {
+                    self.notification(notification);
+                }
+                Step::Send(Vec::new())
+            }
+            // The server asks nothing.
+            Message::Response(_) => Step::Send(Vec::new()),
+        }
+    }
+
+    /// Tells what is wrong, if something changed since the last time. Once after several changes is enough.
+    pub fn settle(&mut self) -> Vec<Message> {
+        if !std::mem::take(&mut self.is_changed) {
+            return Vec::new();
+        }
+        let files = diagnostics::publish(&mut self.workspace, &mut self.told);
+        let method = "textDocument/publishDiagnostics";
+        files.into_iter().map(|file| Notification::new(method.to_owned(), file).into()).collect()
+    }
+
+    fn request(&mut self, Request { id, method, params }: Request) -> Response {
+        match self.answer(&method, params) {
+            Ok(result) => Response::new_ok(id, result),
+            Err(Refused(code, message)) => refusal(id, code, message),
+        }
+    }
+
+    fn answer(&mut self, method: &str, params: Value) -> Answer {
+        match (self.phase, method) {
+            (Phase::New, "initialize") => Ok(self.initialize(&params)),
+            (Phase::New, _) => {
+                Err(Refused(ErrorCode::ServerNotInitialized, "`initialize` comes first".into()))
+            }
+            (Phase::ShutDown, _) => Err(Refused(ErrorCode::InvalidRequest, "`exit` comes next".into())),
+            (Phase::Running, "initialize") => {
+                Err(Refused(ErrorCode::InvalidRequest, "the server runs already".into()))
+            }
+            (Phase::Running, "shutdown") => {
+                self.phase = Phase::ShutDown;
+                Ok(Value::Null)
+            }
+            (Phase::Running, "textDocument/hover") => self.at(params, |view, at| hover(&view, at)),
+            (Phase::Running, "textDocument/definition") => {
+                self.at(params, |view, at| definition(&view, at).map(GotoDefinitionResponse::Scalar))
+            }
+            (Phase::Running, "textDocument/completion") => {
+                self.at(params, |view, at| Some(completion(&view, at)))
+            }
+            (Phase::Running, "textDocument/documentSymbol") => {
+                let params: DocumentSymbolParams = parsed(params)?;
+                result(self.workspace.text(&params.text_document.uri).map(symbols))
+            }
+            (Phase::Running, "textDocument/formatting") => {
+                let params: DocumentFormattingParams = parsed(params)?;
+                result(self.laid_out(&params.text_document.uri))
+            }
+            (Phase::Running, _) => {
+                Err(Refused(ErrorCode::MethodNotFound, format!("there is no method {method:?}")))
+            }
+        }
+    }
+
+    /// Answers a question about a position; one about a document that is not open has no answer.
+    fn at<T: Serialize>(
+        &mut self,
+        params: Value,
+        answer: impl FnOnce(crate::workspace::View<'_>, lsp_types::Position) -> Option<T>,
+    ) -> Answer {
+        let params: TextDocumentPositionParams = parsed(params)?;
+        let view = self.workspace.view(&params.text_document.uri);
+        result(view.and_then(|view| answer(view, params.position)))
+    }
+
+    /// `initializationOptions.includePaths` are folders for includes, from the workspace's folder on.
+    fn initialize(&mut self, params: &Value) -> Value {
+        self.phase = Phase::Running;
+        let root = params["workspaceFolders"][0]["uri"].as_str().or(params["rootUri"].as_str());
+        let root = root.and_then(|uri| uri.parse::<Uri>().ok()).map(|uri| uri::to_path(&uri));
+        let root = root.unwrap_or_default();
+        let paths = params["initializationOptions"]["includePaths"].as_array();
+        let folders = paths.into_iter().flatten().filter_map(Value::as_str);
+        self.workspace = Workspace::new(folders.map(|folder| root.join(Path::new(folder))).collect());
+        json!({
+            "capabilities": capabilities(),
+            "serverInfo": { "name": "oasis pdl lsp", "version": env!("CARGO_PKG_VERSION") },
+        })
+    }
+
+    /// One edit for the whole text; none if it is laid out, or so wrong that it cannot be.
+    fn laid_out(&self, uri: &Uri) -> Option<Vec<TextEdit>> {
+        let text = self.workspace.text(uri)?;
+        let laid_out = format(&uri::to_path(uri), text).ok()?;
+        let edit = TextEdit::new(Lines::new(text).all(), laid_out);
+        Some(if edit.new_text == text { Vec::new() } else { vec![edit] })
+    }
+
+    /// A notification that cannot be read is passed over: there is nobody to tell.
+    fn notification(&mut self, Notification { method, params }: Notification) {
+        let done = match method.as_str() {
+            "textDocument/didOpen" => parsed(params).map(|params| self.open(params)),
+            "textDocument/didChange" => parsed(params).map(|params| self.change(params)),
+            "textDocument/didClose" => parsed(params).map(|params: DidCloseTextDocumentParams| {
+                self.workspace.close(&params.text_document.uri);
+            }),
+            "textDocument/didSave" | "workspace/didChangeWatchedFiles" => {
+                self.workspace.forget();
+                Ok(())
+            }
+            _ => return,
+        };
+        self.is_changed |= done.is_ok();
+    }
+
+    fn open(&mut self, params: DidOpenTextDocumentParams) {
+        let document = params.text_document;
+        self.workspace.put(document.uri, document.version, document.text);
+    }
+
+    fn change(&mut self, params: DidChangeTextDocumentParams) {
+        let document = params.text_document;
+        let mut text = self.workspace.text(&document.uri).unwrap_or_default().to_owned();
+        for change in params.content_changes {
+            apply(change, &mut text);
+        }
+        self.workspace.put(document.uri, document.version, text);
+    }
+}
+
+/// The server asks for whole texts; an editor that sends pieces is understood too.
+fn apply(change: TextDocumentContentChangeEvent, text: &mut String) {
+    let Some(range) = change.range else {
+        *text = change.text;
+        return;
+    };
+    let lines = Lines::new(text);
+    let (start, end) = (lines.offset(range.start), lines.offset(range.end));
+    if start <= end {
+        text.replace_range(start..end, &change.text);
+    }
+}
+
+fn capabilities() -> ServerCapabilities {
+    ServerCapabilities {
+        position_encoding: Some(PositionEncodingKind::UTF16),
+        text_document_sync: Some(TextDocumentSyncCapability::Options(TextDocumentSyncOptions {
+            open_close: Some(true),
+            change: Some(TextDocumentSyncKind::FULL),
+            save: Some(SaveOptions::default().into()),
+            ..TextDocumentSyncOptions::default()
+        })),
+        hover_provider: Some(HoverProviderCapability::Simple(true)),
+        definition_provider: Some(OneOf::Left(true)),
+        completion_provider: Some(CompletionOptions {
+            trigger_characters: Some([":", "[", "(", "\"", "<", "#"].map(str::to_owned).to_vec()),
+            ..CompletionOptions::default()
+        }),
+        document_formatting_provider: Some(OneOf::Left(true)),
+        document_symbol_provider: Some(OneOf::Left(true)),
+        ..ServerCapabilities::default()
+    }
+}
+
+/// A response that refuses.
+pub fn refusal(id: RequestId, code: ErrorCode, message: String) -> Response {
+    Response::new_err(id, code as i32, message)
+}
+
+fn parsed<T: DeserializeOwned>(params: Value) -> Result<T, Refused> {
+    serde_json::from_value(params).map_err(|error| Refused(ErrorCode::InvalidParams, error.to_string()))
+}
+
+fn result(value: impl Serialize) -> Answer {
+    serde_json::to_value(value).map_err(|error| Refused(ErrorCode::InternalError, error.to_string()))
+}

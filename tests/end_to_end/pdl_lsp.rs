@@ -1,0 +1,161 @@
+//! `oasis pdl lsp`, as an editor uses it: a process, bytes in, bytes out.
+
+use crate::harness::oasis;
+use serde_json::{Value, json};
+use std::{
+    collections::VecDeque,
+    fs,
+    io::{BufRead, BufReader, Read, Write},
+    process::{Child, ChildStdin, ChildStdout, Stdio},
+};
+
+const BASE: &str = "/// What every machine tells: Größe, 水, 𝄞.
+abstract probe Machine { [unit(\"Cel\")] real32 temperature; };
+";
+const BROKEN: &str = "#include \"base.pdl\"\nabstract probe Press : Machin { /* 𝄞 */ real32 force };\n";
+const RIGHT: &str = "#include \"base.pdl\"\nabstract probe Press : Machine { /* 𝄞 */ real32 force; };\n";
+
+/// An editor with its server.
+struct Editor {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    requests: i64,
+    /// Notifications that came while a response was waited for.
+    notifications: VecDeque<Value>,
+}
+
+impl Editor {
+    fn start() -> Self {
+        let mut command = oasis();
+        command.args(["pdl", "lsp", "--stdio"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
+        Self { child, input, output, requests: 0, notifications: VecDeque::new() }
+    }
+
+    fn write(&mut self, body: &str) {
+        let input = self.input.as_mut().unwrap();
+        write!(input, "Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+        input.flush().unwrap();
+    }
+
+    fn read(&mut self) -> Value {
+        let mut header = String::new();
+        self.output.read_line(&mut header).unwrap();
+        let length = header.trim().strip_prefix("Content-Length: ").expect(&header).parse().unwrap();
+        self.output.read_line(&mut header).unwrap();
+        let mut body = vec![0; length];
+        self.output.read_exact(&mut body).unwrap();
+        serde_json::from_slice(&body).unwrap()
+    }
+
+    fn tell(&mut self, method: &str, params: Value) {
+        self.write(&json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string());
+    }
+
+    fn ask(&mut self, method: &str, params: Value) -> Value {
+        self.requests += 1;
+        let id = self.requests;
+        self.write(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string());
+        loop {
+            let message = self.read();
+            if message["id"] == id {
+                assert_eq!(message["jsonrpc"], "2.0");
+                return message["result"].clone();
+            }
+            self.notifications.push_back(message);
+        }
+    }
+
+    /// The next diagnostics of a document.
+    fn diagnostics(&mut self, uri: &str) -> Vec<Value> {
+        loop {
+            let message = self.notifications.pop_front().unwrap_or_else(|| self.read());
+            assert_eq!(message["method"], "textDocument/publishDiagnostics");
+            if message["params"]["uri"] == uri {
+                return message["params"]["diagnostics"].as_array().unwrap().clone();
+            }
+        }
+    }
+
+    fn end(mut self) -> Option<i32> {
+        self.input = None;
+        self.child.wait().unwrap().code()
+    }
+}
+
+fn at(uri: &str, line: u32, character: u32) -> Value {
+    json!({ "textDocument": { "uri": uri }, "position": { "line": line, "character": character } })
+}
+
+#[test]
+fn an_editor_mends_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("include")).unwrap();
+    fs::write(folder.path().join("include/base.pdl"), BASE).unwrap();
+    let root = format!("file://{}", folder.path().display());
+    let uri = format!("{root}/press.pdl");
+    let mut editor = Editor::start();
+    let told = editor.ask(
+        "initialize",
+        json!({ "processId": null, "rootUri": root, "capabilities": {}, "initializationOptions": { "includePaths": ["include"] } }),
+    );
+    assert_eq!(told["capabilities"]["textDocumentSync"]["change"], 1);
+    editor.tell("initialized", json!({}));
+
+    let document = json!({ "uri": uri, "languageId": "pdl", "version": 1, "text": BROKEN });
+    editor.tell("textDocument/didOpen", json!({ "textDocument": document }));
+    let diagnostics = editor.diagnostics(&uri);
+    let told: Vec<_> = diagnostics.iter().map(|wrong| (&wrong["code"], &wrong["range"]["start"])).collect();
+    let start = |character: u32| json!({ "line": 1, "character": character });
+    assert_eq!(told, [(&json!("E0010"), &start(23)), (&json!("E0001"), &start(52))]);
+
+    let change =
+        json!({ "textDocument": { "uri": uri, "version": 2 }, "contentChanges": [{ "text": RIGHT }] });
+    editor.tell("textDocument/didChange", change);
+    assert_eq!(editor.diagnostics(&uri), [] as [Value; 0]);
+
+    let hover = editor.ask("textDocument/hover", at(&uri, 1, 25));
+    assert!(hover["contents"]["value"].as_str().unwrap().contains("Größe, 水, 𝄞."), "{hover}");
+    let definition = editor.ask("textDocument/definition", at(&uri, 1, 25));
+    assert_eq!(definition["uri"], format!("{root}/include/base.pdl"));
+    assert_eq!(definition["range"]["start"], json!({ "line": 1, "character": 15 }));
+    let completion = editor.ask("textDocument/completion", at(&uri, 1, 32));
+    assert!(completion.as_array().unwrap().iter().any(|item| item["label"] == "real64"), "{completion}");
+    let symbols = editor.ask("textDocument/documentSymbol", json!({ "textDocument": { "uri": uri } }));
+    assert_eq!(symbols[0]["children"][0]["name"], "force");
+    let options = json!({ "tabSize": 2, "insertSpaces": true });
+    let edits =
+        editor.ask("textDocument/formatting", json!({ "textDocument": { "uri": uri }, "options": options }));
+    let laid_out = "#include \"base.pdl\"\nabstract probe Press : Machine { /* 𝄞 */\n  real32 force;\n};\n";
+    assert_eq!(edits[0]["newText"], laid_out);
+
+    assert_eq!(editor.ask("shutdown", Value::Null), Value::Null);
+    editor.tell("exit", Value::Null);
+    assert_eq!(editor.end(), Some(0));
+}
+
+#[test]
+fn nonsense_is_told_and_does_not_end_the_server() {
+    let mut editor = Editor::start();
+    editor.write("{ this is no JSON");
+    assert_eq!(editor.read()["error"]["code"], -32700);
+    assert_eq!(editor.ask("textDocument/hover", json!({})), Value::Null, "not initialized");
+    editor.ask("initialize", json!({}));
+    editor.tell("textDocument/didOpen", json!({ "textDocument": 5 }));
+    assert!(editor.ask("shutdown", Value::Null).is_null());
+    editor.tell("exit", Value::Null);
+    assert_eq!(editor.end(), Some(0));
+}
+
+#[test]
+fn an_editor_that_goes_without_a_word_is_a_failure() {
+    assert_eq!(Editor::start().end(), Some(1), "it closes the stream");
+    let mut editor = Editor::start();
+    editor.tell("exit", Value::Null);
+    assert_eq!(editor.end(), Some(1), "it says `exit` before `shutdown`");
+    let mut editor = Editor::start();
+    editor.input.as_mut().unwrap().write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+    assert_eq!(editor.end(), Some(1), "it speaks another protocol");
+}

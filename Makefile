@@ -79,7 +79,7 @@ browser: ## Install Debian's chromium if there is none (asks for root)
 
 clean: ## Remove what was built
 	cargo clean
-	rm -rf web/dist node_modules
+	rm -rf web/dist sdk/typescript/dist node_modules
 
 web/dist/index.html: node_modules/.package-lock.json $(PAGE_SOURCES)
 	npm run build

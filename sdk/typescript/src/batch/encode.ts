@@ -45,7 +45,7 @@ export function encodeBatch<T>(
   samples: readonly Timed<T>[],
   of: ProbeCodec<T>,
   fields: BatchFields,
-): Uint8Array {
+): Uint8Array<ArrayBuffer> {
   const types = typesOf(of);
   const values = samples.length * (types.length + 1);
   if (samples.length === 0 || samples.length > MAX_SAMPLES || values > MAX_VALUES) {
@@ -78,7 +78,7 @@ function split(row: Uint8Array, columns: readonly (Column & { readonly type: Met
   }
 }
 
-function joined(columns: readonly Column[], count: number, fields: BatchFields): Uint8Array {
+function joined(columns: readonly Column[], count: number, fields: BatchFields): Uint8Array<ArrayBuffer> {
   const batch = new RowWriter();
   batch.octets([1, 1]);
   batch.uint16(fields.state ?? 0, 'state');

@@ -45,7 +45,7 @@ export function encodePacket<T>(
   parts: PacketParts<T>,
   of: ProbeCodec<T>,
   order: ByteOrder = 'little',
-): Uint8Array {
+): Uint8Array<ArrayBuffer> {
   // Its size does not depend on where it begins: the data is aligned like the packet.
   const data = new CdrWriter(order);
   of.write(parts.sample, data);

@@ -32,7 +32,7 @@ export abstract class ByteWriter implements Writer {
   }
 
   /** A copy of all bytes so far. */
-  bytes(): Uint8Array {
+  bytes(): Uint8Array<ArrayBuffer> {
     return this.#bytes.slice(0, this.#length);
   }
 

@@ -44,7 +44,7 @@ export class RowReader extends ByteReader {
 }
 
 /** The sample as it lies inside a node. */
-export function toRow<T>(sample: T, of: ProbeCodec<T>): Uint8Array {
+export function toRow<T>(sample: T, of: ProbeCodec<T>): Uint8Array<ArrayBuffer> {
   const row = new RowWriter();
   of.write(sample, row);
   return row.bytes();

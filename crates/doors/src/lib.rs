@@ -52,7 +52,10 @@ impl Doors {
 
     /// Everything that is served.
     pub fn router(self) -> Router {
-        Router::new()
+        let router = Router::new();
+        #[cfg(feature = "echo")]
+        let router = router.route("/echo", get(websocket::upgrade));
+        router
             .route("/ws", get(websocket::upgrade))
             .route("/", get(websocket::upgrade_or_page))
             .merge(api::router())

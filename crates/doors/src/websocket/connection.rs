@@ -39,6 +39,20 @@ pub enum Protocol {
     Native(NativeClient),
     /// The format of 2012.
     Eisa(EisaClient),
+    /// Every message comes back: for conformance tests.
+    #[cfg(feature = "echo")]
+    Echo,
+}
+
+impl Protocol {
+    /// Largest message a client may send: control messages are small.
+    pub fn max_message(&self) -> usize {
+        match self {
+            Self::Native(_) | Self::Eisa(_) => 64 * 1024,
+            #[cfg(feature = "echo")]
+            Self::Echo => 64 * 1024 * 1024,
+        }
+    }
 }
 
 /// A place in a topic log: all there is of a subscription.

@@ -61,7 +61,7 @@ fn packets(instance: &Instance, batch: &[u8]) -> Packets {
 fn client(connection: &mut Connection) -> Option<&mut EisaClient> {
     match &mut connection.protocol {
         Protocol::Eisa(client) => Some(client),
-        Protocol::Native(_) => None,
+        _ => None,
     }
 }
 

@@ -48,7 +48,7 @@ fn open(doors: &Doors, peer: SocketAddr, mut request: Request) -> Result<Respons
         let detail = "pages of other sites may not connect (doors.allowed_origins)";
         return Err(Problem::new(StatusCode::FORBIDDEN, "origin", detail));
     }
-    let is_native = subprotocol(headers).inspect_err(|_| doors.doorkeeper.refused("subprotocol"))?;
+    let protocol = protocol(&request).inspect_err(|_| doors.doorkeeper.refused("subprotocol"))?;
     let Some(place) = doors.doorkeeper.enter() else {
         doors.doorkeeper.refused("too_many_websockets");
         let detail = "doors.max_websockets is reached";
@@ -57,7 +57,8 @@ fn open(doors: &Doors, peer: SocketAddr, mut request: Request) -> Result<Respons
     let Some(upgrade) = request.extensions_mut().remove::<OnUpgrade>() else {
         return Err(no_websocket("this connection cannot be upgraded"));
     };
-    tokio::spawn(hand_over(doors.clone(), peer, upgrade, is_native, place));
+    let is_native = matches!(protocol, Protocol::Native(_));
+    tokio::spawn(hand_over(doors.clone(), peer, upgrade, protocol, place));
     let mut response = StatusCode::SWITCHING_PROTOCOLS.into_response();
     let answers = response.headers_mut();
     answers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
@@ -107,16 +108,21 @@ fn words(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = &str> {
         .flat_map(|value| value.split(',').map(str::trim))
 }
 
-/// Whether the client speaks our protocol; one that offers others is told so.
-fn subprotocol(headers: &HeaderMap) -> Result<bool, Problem> {
+/// What the client speaks; one that offers other protocols than ours is told so.
+fn protocol(request: &Request) -> Result<Protocol, Problem> {
+    #[cfg(feature = "echo")]
+    if request.uri().path() == "/echo" {
+        return Ok(Protocol::Echo);
+    }
+    let headers = request.headers();
     if words(headers, header::SEC_WEBSOCKET_PROTOCOL).any(|offered| offered == NATIVE) {
-        return Ok(true);
+        return Ok(Protocol::Native(Default::default()));
     }
     if headers.contains_key(header::SEC_WEBSOCKET_PROTOCOL) {
         let detail = format!("offer the subprotocol {NATIVE}, or none for the format of 2012");
         return Err(Problem::new(StatusCode::BAD_REQUEST, "subprotocol", detail));
     }
-    Ok(false)
+    Ok(Protocol::Eisa(Default::default()))
 }
 
 /// Waits until the answer is written, then gives the socket to a shard.
@@ -124,7 +130,7 @@ async fn hand_over(
     doors: Doors,
     peer: SocketAddr,
     upgrade: OnUpgrade,
-    is_native: bool,
+    protocol: Protocol,
     place: OwnedSemaphorePermit,
 ) {
     let Ok(upgraded) = upgrade.await else { return };
@@ -133,11 +139,6 @@ async fn hand_over(
     };
     match configured(parts.io.into_inner(), doors.config.send_buffer_bytes) {
         Ok(stream) => {
-            let protocol = if is_native {
-                Protocol::Native(Default::default())
-            } else {
-                Protocol::Eisa(Default::default())
-            };
             doors.shards.adopt(Newcomer { stream, peer, protocol, place, early: parts.read_buf.to_vec() });
         }
         Err(error) => tracing::info!(%peer, %error, "a connection broke at its handshake"),
@@ -179,9 +180,15 @@ mod tests {
 
     #[test]
     fn our_protocol_is_found_among_others() {
-        let offering = |value| subprotocol(&asking(&[(header::SEC_WEBSOCKET_PROTOCOL, value)]));
-        assert!(offering("chat, oasis.v1").unwrap());
-        assert!(offering("chat").is_err());
-        assert!(!subprotocol(&HeaderMap::new()).unwrap());
+        let spoken = |offered: Option<&'static str>| {
+            let mut request = Request::default();
+            request.headers_mut().extend(
+                offered.map(|value| (header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(value))),
+            );
+            protocol(&request)
+        };
+        assert!(matches!(spoken(Some("chat, oasis.v1")), Ok(Protocol::Native(_))));
+        assert!(spoken(Some("chat")).is_err());
+        assert!(matches!(spoken(None), Ok(Protocol::Eisa(_))));
     }
 }

@@ -142,7 +142,7 @@ pub fn gap(topic: TopicId, from: Offset, to: Offset, out: &mut Vec<u8>) {
 fn client(connection: &mut Connection) -> Option<&mut NativeClient> {
     match &mut connection.protocol {
         Protocol::Native(client) => Some(client),
-        Protocol::Eisa(_) => None,
+        _ => None,
     }
 }
 
@@ -262,6 +262,8 @@ impl Shard {
             // The format of 2012 has no answers.
             Protocol::Eisa(client) => return client.command_ended(outcome),
             Protocol::Native(client) => client.commands -= 1,
+            #[cfg(feature = "echo")]
+            Protocol::Echo => return,
         }
         let answer = match outcome {
             Ok(state) => Answer::Result { id: request, status: "done", state: *state },

@@ -31,8 +31,6 @@ use tokio::runtime::Handle;
 
 /// The inbox's token; a connection's is its key.
 pub const INBOX: Token = Token(usize::MAX);
-/// Largest message a client may send: control messages are small.
-const MAX_MESSAGE: usize = 64 * 1024;
 /// Read from a socket at once.
 const READ: usize = 64 * 1024;
 /// Written to a socket in one round. Who is behind by more gets the rest in the next rounds, behind the others.
@@ -197,8 +195,8 @@ impl Shard {
     /// Takes bytes of a client.
     fn take(&mut self, key: usize, bytes: &mut [u8]) -> Result<(), End> {
         let Some(connection) = self.connections.get_mut(key) else { return Ok(()) };
-        let mut inbound = mem::take(&mut connection.inbound);
-        inbound.take(bytes, MAX_MESSAGE, |message| self.message(key, message))?;
+        let (mut inbound, max) = (mem::take(&mut connection.inbound), connection.protocol.max_message());
+        inbound.take(bytes, max, |message| self.message(key, message))?;
         if let Some(connection) = self.connections.get_mut(key) {
             connection.inbound = inbound;
         }
@@ -208,14 +206,14 @@ impl Shard {
     fn message(&mut self, key: usize, message: Message<'_>) -> Result<(), End> {
         let Some(connection) = self.connections.get_mut(key) else { return Ok(()) };
         match message {
+            // What comes behind a goodbye counts no more, and nothing is said behind one.
+            _ if connection.is_leaving() => Ok(()),
             Message::Ping(payload) => connection.say(Opcode::Pong, payload),
             Message::Pong => Ok(()),
             Message::Close(code) => {
                 connection.leave(code.unwrap_or(1000), "");
                 Ok(())
             }
-            // What comes behind a goodbye counts no more.
-            _ if connection.is_leaving() => Ok(()),
             Message::Text(text) => {
                 self.around.doorkeeper.received(text.len());
                 match connection.protocol {
@@ -223,6 +221,8 @@ impl Shard {
                     Protocol::Eisa(_) => Err(End::WrongKind(
                         "clients without a subprotocol send binary commands; this was text",
                     )),
+                    #[cfg(feature = "echo")]
+                    Protocol::Echo => connection.say(Opcode::Text, text.as_bytes()),
                 }
             }
             Message::Binary(bytes) => {
@@ -230,6 +230,8 @@ impl Shard {
                 match connection.protocol {
                     Protocol::Native(_) => Err(End::WrongKind("control messages are text; this was binary")),
                     Protocol::Eisa(_) => self.eisa_command(key, bytes),
+                    #[cfg(feature = "echo")]
+                    Protocol::Echo => connection.say(Opcode::Binary, bytes),
                 }
             }
         }
@@ -341,6 +343,8 @@ impl Shard {
         let format = match connection.protocol {
             Protocol::Native(_) => Format::Native,
             Protocol::Eisa(_) => Format::Eisa,
+            #[cfg(feature = "echo")]
+            Protocol::Echo => return Ok(()),
         };
         let (mut pieces, mut room, mut is_behind) = (Vec::new(), WRITE, false);
         let mut retired: Option<TopicId> = None;

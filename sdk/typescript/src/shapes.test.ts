@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import * as shapes from '../../../crates/pdl-gen/tests/shapes/shapes.ts';
+import { AwkwardMetrics } from '../../../crates/pdl-gen/tests/typescript/awkward.ts';
 import { typesOf } from './batch/types.ts';
 import {
   type ByteOrder,
@@ -176,7 +177,8 @@ describe('hostile bytes', () => {
 
 describe('a codec', () => {
   it('begins with values that can be written', () => {
-    for (const of of PROBES) {
+    const awkward: ProbeCodec<unknown> = AwkwardMetrics;
+    for (const of of [...PROBES, awkward]) {
       const sample = of.create();
       expect(fromRow(toRow(sample, of), of)).toEqual(sample);
     }

@@ -17,6 +17,8 @@ use serde::Serialize;
 #[derive(Serialize)]
 pub struct Module {
     from: String,
+    /// Whether anything is called so: Biome takes objects that have it for promises.
+    has_then: bool,
     imports: Vec<&'static str>,
     enums: Vec<Enum>,
     types: Vec<Interface>,
@@ -56,6 +58,7 @@ struct Interface {
 
 #[derive(Serialize)]
 struct Field {
+    name: String,
     doc: String,
     declaration: String,
     initial: String,
@@ -83,7 +86,13 @@ pub fn module(model: &Model, from: &str) -> Module {
         (STRUCT, types.iter().any(|interface| !interface.is_probe)),
     ];
     let imports = imports.into_iter().filter(|(_, is_used)| *is_used).map(|(name, _)| name).collect();
-    Module { from: from.to_owned(), imports, enums, types }
+    Module { from: from.to_owned(), has_then: has_then(&enums, &types), imports, enums, types }
+}
+
+fn has_then(enums: &[Enum], types: &[Interface]) -> bool {
+    let values = enums.iter().flat_map(|declared| &declared.values).map(|value| &value.name);
+    let fields = types.iter().flat_map(|interface| &interface.fields).map(|field| &field.name);
+    values.chain(fields).any(|name| name == "then")
 }
 
 const PROBE: &str = "ProbeCodec";
@@ -150,6 +159,7 @@ fn field(values: &Values<'_>, scoped: &str, metric: &Metric, indent: usize) -> F
     let (in_method, in_object) = (indent + 2 * INDENT, indent + 3 * INDENT);
     let (value, path) = (format!("value.{name}"), format!("{scoped}.{name}"));
     Field {
+        name: name.clone(),
         doc: comment(&metric_doc(metric), INDENT),
         declaration: format!("{}{name}: {};", blanks(INDENT), values.annotation(&metric.kind)),
         initial: values.initial(&metric.kind).property(in_object, name),

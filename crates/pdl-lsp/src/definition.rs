@@ -1,7 +1,8 @@
 //! From a use to the declaration, and from an `#include` to the file.
 
-use crate::workspace::View;
+use crate::{declared::declarations, workspace::View};
 use lsp_types::{Location, Position};
+use oasis_pdl::Span;
 
 /// Where what stands at a position was declared; a declaration leads to itself.
 pub fn definition(view: &View<'_>, position: Position) -> Option<Location> {
@@ -10,8 +11,6 @@ pub fn definition(view: &View<'_>, position: Position) -> Option<Location> {
     view.location(target)
 }
 
-fn declared_at(view: &View<'_>, offset: usize) -> Option<oasis_pdl::Span> {
-    crate::hover::declarations(&view.report.model)
-        .map(|(place, _)| place)
-        .find(|place| view.holds(*place, offset))
+fn declared_at(view: &View<'_>, offset: usize) -> Option<Span> {
+    declarations(&view.report.model).map(|(place, _)| place).find(|place| view.holds(*place, offset))
 }

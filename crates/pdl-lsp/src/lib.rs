@@ -6,6 +6,7 @@
 
 mod completion;
 mod context;
+mod declared;
 mod definition;
 mod diagnostics;
 mod frame;

@@ -11,6 +11,9 @@ use crate::cli::{Input, MessageFormat, Pdl};
 use oasis_pdl::{Disk, Report};
 use std::{io::IsTerminal, process::ExitCode};
 
+/// Errors that people are shown at once: more are seldom read, and often follow from the first.
+const SHOWN: usize = 100;
+
 /// Does what was asked; the exit status says whether the files are right.
 pub fn run(verb: Pdl) -> anyhow::Result<ExitCode> {
     match verb {
@@ -39,8 +42,12 @@ fn explain(report: &Report, format: MessageFormat) {
         MessageFormat::Human if report.is_ok() => {}
         MessageFormat::Human => {
             let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-            eprintln!("{}", report.render(colours));
-            eprintln!("\n{}", counted(report.diagnostics.len(), "error"));
+            for diagnostic in report.diagnostics.iter().take(SHOWN) {
+                eprintln!("{}\n", diagnostic.render(&report.sources, colours));
+            }
+            let hidden = report.diagnostics.len().saturating_sub(SHOWN);
+            let rest = if hidden == 0 { String::new() } else { format!(", {hidden} of them not shown") };
+            eprintln!("{}{rest}", counted(report.diagnostics.len(), "error"));
         }
     }
 }

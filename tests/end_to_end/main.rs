@@ -5,6 +5,7 @@
 mod api;
 mod command_line;
 mod commands;
+mod delivery;
 mod eisa_client;
 mod harness;
 mod malformed;

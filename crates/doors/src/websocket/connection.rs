@@ -9,6 +9,7 @@ use super::{
 };
 use bytes::{Buf, Bytes};
 use mio::net::TcpStream;
+use oasis_dac::Options;
 use oasis_wire::quantity::Offset;
 use std::{
     collections::VecDeque,
@@ -64,6 +65,8 @@ pub struct Subscription {
     pub place: usize,
     /// The next sample wanted.
     pub next: Offset,
+    /// Which samples, and what if it is too late for them.
+    pub options: Options,
 }
 
 /// A client.

@@ -10,7 +10,7 @@ use super::{
 };
 use bytes::Bytes;
 use oasis_channel::{Command, InstanceState};
-use oasis_dac::{CommandError, From, Instance, Packets, Segment};
+use oasis_dac::{CommandError, From, Instance, Options, Packets, Segment};
 use oasis_wire::{
     batch::Batch,
     eisa::{self, ClientCommand},
@@ -103,7 +103,7 @@ impl Shard {
             return self.unanswerable(key, "too_many_subscriptions");
         }
         if !self.reads(key, found.topic) {
-            self.subscribe(key, found, From::Now);
+            self.subscribe(key, found, From::Now, Options::default());
         }
     }
 

@@ -8,8 +8,8 @@ use super::{
 };
 use crate::view;
 use oasis_channel::{Command, InstanceState};
-use oasis_dac::{CommandError, From, now};
-use oasis_wire::quantity::{Epoch, Offset, Position, TopicId};
+use oasis_dac::{CommandError, Delivery, From, Options, Overflow, Skipped, now};
+use oasis_wire::quantity::{Epoch, Position, TopicId};
 use serde::{Deserialize, Serialize};
 
 /// Requests that make no sense before the client is closed.
@@ -42,6 +42,10 @@ enum What {
         instance: String,
         resume: Option<Position>,
         from: Option<Start>,
+        #[serde(default)]
+        delivery: Delivery,
+        #[serde(default)]
+        overflow: Overflow,
     },
     Unsubscribe {
         topic: TopicId,
@@ -132,10 +136,10 @@ impl Answer {
     }
 }
 
-/// Appends the message that tells of samples which the log holds no more.
-pub fn gap(topic: TopicId, from: Offset, to: Offset, out: &mut Vec<u8>) {
-    let range = Range { from: from.0, to: to.0, count: to.0 - from.0 };
-    let answer = Answer::Gap { topic, range: Some(range), cause: "log_retention" };
+/// Appends the message that tells of samples which a subscriber will not get.
+pub fn gap(topic: TopicId, skipped: Skipped, out: &mut Vec<u8>) {
+    let range = Range { from: skipped.from.0, to: skipped.to.0, count: skipped.count() };
+    let answer = Answer::Gap { topic, range: Some(range), cause: skipped.cause.word() };
     frame::put(Opcode::Text, &answer.json(), out);
 }
 
@@ -174,13 +178,14 @@ impl Shard {
                 // Now, and not only when something changes.
                 self.answer(key, &self.registry())
             }
-            What::Subscribe { node, instance, resume, from } => {
+            What::Subscribe { node, instance, resume, from, delivery, overflow } => {
                 let from = match (resume, from) {
                     (Some(position), _) => From::Position(position),
                     (None, Some(Start::Earliest)) => From::Earliest,
                     (None, Some(Start::Now) | None) => From::Now,
                 };
-                let answer = self.subscribe_native(key, id, (node, instance), from);
+                let options = Options { delivery, overflow };
+                let answer = self.subscribe_native(key, id, (node, instance), from, options);
                 answer.or_else(|error| self.answer(key, &error?))
             }
             What::Unsubscribe { topic } => {
@@ -206,13 +211,18 @@ impl Shard {
         id: i64,
         (node, instance): (String, String),
         from: From,
+        options: Options,
     ) -> Result<(), Result<Answer, End>> {
         let dac = self.around.dac.clone();
         let Some(found) = dac.registry.find(&node, &instance) else {
             let error = CommandError::UnknownInstance { node, instance };
             return Err(Ok(Answer::error(id, error.code(), error.to_string())));
         };
-        let topic = found.topic;
+        let stream = match dac.derived.open(&dac.registry, &found, options.delivery) {
+            Ok(stream) => stream,
+            Err(error) => return Err(Ok(Answer::error(id, error.code(), error.to_string()))),
+        };
+        let topic = stream.topic;
         if self.reads(key, topic) {
             let message = format!("topic {topic} is subscribed already");
             return Err(Ok(Answer::error(id, "already_subscribed", message)));
@@ -222,8 +232,8 @@ impl Shard {
             let message = format!("a connection may have {limit} subscriptions (doors.max_subscriptions)");
             return Err(Ok(Answer::error(id, "too_many_subscriptions", message)));
         }
-        let instance = Box::new(view::with_schema(&dac.registry, &found));
-        let Some((offset, epoch_changed)) = self.subscribe(key, found, from) else { return Ok(()) };
+        let instance = Box::new(view::with_schema(&dac.registry, &stream));
+        let Some((offset, epoch_changed)) = self.subscribe(key, stream, from, options) else { return Ok(()) };
         self.answer(key, &Answer::Subscribed { id, topic, epoch: dac.epoch(), offset, instance })
             .map_err(Err)?;
         if epoch_changed {

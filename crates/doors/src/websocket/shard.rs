@@ -17,7 +17,7 @@ use crate::config::DoorsConfig;
 use bytes::Bytes;
 use mio::{Events, Interest, Poll, Token};
 use oasis_channel::Command;
-use oasis_dac::{Dac, Doorkeeper, From, Instance, now};
+use oasis_dac::{Dac, Doorkeeper, From, Instance, Options, now};
 use oasis_wire::quantity::TopicId;
 use slab::Slab;
 use std::{
@@ -243,6 +243,7 @@ impl Shard {
         key: usize,
         instance: Arc<Instance>,
         from: From,
+        options: Options,
     ) -> Option<(u64, bool)> {
         let connection = self.connections.get_mut(key)?;
         let topics = &mut self.topics;
@@ -254,9 +255,14 @@ impl Shard {
         });
         let topic = topics.get_mut(slot)?;
         // The topic tells of appends already, so nothing goes unnoticed from here on.
-        let (next, epoch_changed) = from.offset_in(&instance.log);
+        let (next, epoch_changed) = instance.start(from, options.delivery);
         connection.subscriptions.reserve_exact(1);
-        connection.subscriptions.push(Subscription { topic: slot, place: topic.readers.len(), next });
+        connection.subscriptions.push(Subscription {
+            topic: slot,
+            place: topic.readers.len(),
+            next,
+            options,
+        });
         topic.readers.push(key);
         self.enqueue(key);
         Some((next.0, epoch_changed))
@@ -347,21 +353,24 @@ impl Shard {
             Protocol::Echo => return Ok(()),
         };
         let (mut pieces, mut room, mut is_behind) = (Vec::new(), WRITE, false);
-        let mut retired: Option<TopicId> = None;
+        let mut over: Option<TopicId> = None;
         for subscription in &mut connection.subscriptions {
             let Some(topic) = self.topics.get_mut(subscription.topic) else { continue };
             if room > 0 && subscription.next < topic.instance.log.next() {
-                let burst = topic.burst(format, subscription.next, room);
+                let burst = topic.burst(format, subscription.options, subscription.next, room);
                 room = room.saturating_sub(burst.bytes.len());
                 subscription.next = burst.end;
                 if !burst.bytes.is_empty() {
                     pieces.push(burst.bytes);
                 }
+                if burst.is_over {
+                    over = Some(topic.instance.topic);
+                }
             }
             if subscription.next < topic.instance.log.next() {
                 is_behind = true;
             } else if topic.instance.retired() {
-                retired = Some(topic.instance.topic);
+                over = Some(topic.instance.topic);
             }
         }
         // Who is behind by more than fits begins with another topic the next time.
@@ -369,11 +378,11 @@ impl Shard {
             self.rotate(key);
         }
         self.write(key, &pieces)?;
-        if is_behind || retired.is_some() {
+        if is_behind || over.is_some() {
             self.enqueue(key);
         }
-        match retired {
-            Some(topic) => self.retire(key, topic),
+        match over {
+            Some(topic) => self.finish(key, topic),
             None => Ok(()),
         }
     }
@@ -391,8 +400,8 @@ impl Shard {
         }
     }
 
-    /// Another topic has taken the place of this one.
-    fn retire(&mut self, key: usize, topic: TopicId) -> Result<(), End> {
+    /// A subscription ends by itself: another topic has taken the place of this one, or it was too late for its samples.
+    fn finish(&mut self, key: usize, topic: TopicId) -> Result<(), End> {
         self.unsubscribe(key, topic);
         match self.connections.get(key).map(|connection| &connection.protocol) {
             Some(Protocol::Native(_)) => self.say_unsubscribed(key, topic),

@@ -7,7 +7,7 @@ use super::{
     native,
 };
 use bytes::Bytes;
-use oasis_dac::{Instance, Wake};
+use oasis_dac::{Instance, Options, Wake};
 use oasis_wire::quantity::Offset;
 use std::sync::Arc;
 
@@ -27,11 +27,14 @@ pub enum Format {
 #[derive(Debug, Clone)]
 pub struct Burst {
     format: Format,
+    options: Options,
     from: Offset,
     /// Behind the last sample in it.
     pub end: Offset,
     /// As they go to the socket.
     pub bytes: Bytes,
+    /// The subscription's overflow policy says that it ends here.
+    pub is_over: bool,
 }
 
 /// A topic that clients of this shard read.
@@ -60,13 +63,14 @@ impl Topic {
     }
 
     /// Messages from `from` on, up to about `most` bytes: one segment at least, if there is one.
-    pub fn burst(&mut self, format: Format, from: Offset, most: usize) -> Burst {
-        let shared =
-            |burst: &&Burst| burst.format == format && burst.from == from && burst.bytes.len() <= most;
+    pub fn burst(&mut self, format: Format, options: Options, from: Offset, most: usize) -> Burst {
+        let shared = |burst: &&Burst| {
+            (burst.from, burst.format, burst.options) == (from, format, options) && burst.bytes.len() <= most
+        };
         if let Some(burst) = self.bursts.iter().find(shared) {
             return burst.clone();
         }
-        let burst = self.made(format, from, most);
+        let burst = self.made(format, options, from, most);
         self.bursts.push(burst.clone());
         burst
     }
@@ -76,14 +80,14 @@ impl Topic {
         self.bursts.clear();
     }
 
-    fn made(&self, format: Format, from: Offset, most: usize) -> Burst {
-        let read = self.instance.log.read(from, SEGMENTS);
-        let (mut bytes, mut end) = (Vec::new(), read.missed.map_or(from, |(_, to)| to));
-        if let (Some((from, to)), Format::Native) = (read.missed, format) {
+    fn made(&self, format: Format, options: Options, from: Offset, most: usize) -> Burst {
+        let turn = self.instance.turn(from, options, SEGMENTS);
+        let (mut bytes, mut end) = (Vec::new(), turn.wanted);
+        if let (Some(skipped), Format::Native) = (turn.skipped, format) {
             // In the format of 2012 a gap has no message: the sequence numbers show it.
-            native::gap(self.instance.topic, from, to, &mut bytes);
+            native::gap(self.instance.topic, skipped, &mut bytes);
         }
-        for segment in read.segments {
+        for segment in turn.segments {
             if !bytes.is_empty() && bytes.len() + segment.batch().len() > most {
                 break;
             }
@@ -93,7 +97,7 @@ impl Topic {
             }
             end = segment.end();
         }
-        Burst { format, from, end, bytes: bytes.into() }
+        Burst { format, options, from, end, bytes: bytes.into(), is_over: turn.is_over }
     }
 }
 

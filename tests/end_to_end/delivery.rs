@@ -1,0 +1,118 @@
+//! Delivery options and overflow policies on the native WebSocket.
+
+use crate::harness::{Incoming, Native, Oasis, eventually, ledger};
+use serde_json::{Value, json};
+use std::fs;
+
+fn up() -> Oasis {
+    let up = Oasis::up(&["--name", "plant", "--probe", "processor@200"]);
+    ledger(&up, "plant", "processor", "samples", |ledger| ledger["received"].as_u64() > Some(20));
+    up
+}
+
+/// Offsets that samples and gaps cover, in the order they came, until there are so many.
+fn covered(client: &mut Native, count: usize, causes: &[&str]) -> Vec<u64> {
+    let mut covered = Vec::new();
+    while covered.len() < count {
+        let (samples, gaps) = client.samples(1);
+        for gap in gaps.iter().filter(|gap| gap["op"] == "gap") {
+            assert!(causes.iter().any(|cause| gap["cause"] == *cause), "{gap}");
+            covered.extend(gap["from"].as_u64().unwrap()..gap["to"].as_u64().unwrap());
+        }
+        covered.extend(samples.iter().map(|sample| sample.offset));
+    }
+    covered
+}
+
+#[test]
+fn who_wants_the_newest_is_told_what_it_skips() {
+    let up = up();
+    let mut client = Native::connect(&up.url());
+    let subscribed = client.subscribe("processor", json!({"delivery": "latest", "from": "earliest"}));
+    let covered = covered(&mut client, 60, &["latest"]);
+    let first = subscribed["offset"].as_u64().unwrap();
+    assert_eq!(covered, (first..first + covered.len() as u64).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_thinned_topic_has_the_positions_of_its_source() {
+    let up = up();
+    let mut client = Native::connect(&up.url());
+    let subscribed = client.subscribe("processor", json!({"delivery": "max_hz=20", "from": "earliest"}));
+    let (samples, _) = client.samples(6);
+    // 200 a second, of which 20: the first of each 50 ms, by the probe's own clock.
+    let periods: Vec<u64> = samples.iter().map(|sample| sample.time / 50_000_000).collect();
+    assert!(periods.windows(2).all(|pair| pair[0] < pair[1]), "{periods:?}");
+    assert!(samples[5].offset >= 20, "{samples:?}");
+    // The same for everybody.
+    let again = Native::connect(&up.url())
+        .subscribe("processor", json!({"delivery": "max_hz=20", "from": "earliest"}));
+    assert_eq!(again["topic"], subscribed["topic"]);
+}
+
+#[test]
+fn an_envelope_has_the_least_and_the_greatest() {
+    let up = up();
+    let mut client = Native::connect(&up.url());
+    let subscribed = client.subscribe("processor", json!({"delivery": "envelope=10"}));
+    let names: Vec<&str> = subscribed["instance"]["schema"]["metrics"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|metric| metric["name"].as_str())
+        .collect();
+    for wanted in ["idle_time.min", "idle_time.max", "idle_time"] {
+        assert!(names.contains(&wanted), "{names:?}");
+    }
+    assert_eq!(client.samples(2).0.len(), 2);
+}
+
+#[test]
+fn what_is_no_delivery_is_a_bad_request() {
+    let up = up();
+    let mut client = Native::connect(&up.url());
+    let request = json!({"op": "subscribe", "node": "plant", "instance": "processor", "delivery": "some"});
+    let answer = client.ask(request);
+    assert_eq!(answer["code"], "bad_request", "{answer}");
+    assert!(answer["message"].as_str().unwrap().contains("max_hz=N"), "{answer}");
+}
+
+/// A log so small that its beginning is gone.
+fn forgetful() -> Oasis {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("oasis.toml");
+    fs::write(&config, "[log]\ntopic_bytes = 2000\n").unwrap();
+    let up =
+        Oasis::up(&["--config", config.to_str().unwrap(), "--name", "plant", "--probe", "processor@200"]);
+    ledger(&up, "plant", "processor", "evictions", |ledger| ledger["log"]["evicted"].as_u64() > Some(10));
+    up
+}
+
+fn resume(up: &Oasis, overflow: &str) -> (Native, Value) {
+    let mut client = Native::connect(&up.url());
+    let resume = format!("{}:0", client.welcome["epoch"].as_str().unwrap());
+    let subscribed = client.subscribe("processor", json!({"resume": resume, "overflow": overflow}));
+    (client, subscribed)
+}
+
+#[test]
+fn a_subscription_ends_where_its_policy_says_so() {
+    let up = forgetful();
+    let (mut client, subscribed) = resume(&up, "close");
+    assert_eq!(client.control("gap")["cause"], "log_retention");
+    assert_eq!(client.control("unsubscribed")["topic"], subscribed["topic"]);
+}
+
+#[test]
+fn a_subscription_goes_on_with_the_newest_where_its_policy_says_so() {
+    let up = forgetful();
+    let (mut client, _) = resume(&up, "latest");
+    let gap = client.control("gap");
+    assert_eq!((&gap["cause"], &gap["from"]), (&json!("log_retention"), &json!(0)));
+    let next = eventually("a batch", || match client.next() {
+        Incoming::Batch(bytes) => Some(bytes),
+        _ => None,
+    });
+    let offset = u64::from_le_bytes(next[16..24].try_into().unwrap());
+    assert_eq!(gap["to"], offset);
+}

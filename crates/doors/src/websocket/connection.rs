@@ -85,6 +85,8 @@ pub struct Connection {
     pub subscriptions: Vec<Subscription>,
     /// Whether it is on the list of those to be written to.
     pub is_queued: bool,
+    /// Pings since the shard last looked around.
+    pub pings: u32,
     /// What the socket had no room for.
     waiting: VecDeque<Bytes>,
     /// Since when the socket has taken nothing.
@@ -112,6 +114,7 @@ impl Connection {
             inbound: Inbound::default(),
             subscriptions: Vec::new(),
             is_queued: false,
+            pings: 0,
             waiting: VecDeque::new(),
             blocked_since: None,
             leaving_since: None,

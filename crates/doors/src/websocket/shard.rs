@@ -37,6 +37,8 @@ const READ: usize = 64 * 1024;
 const WRITE: usize = 64 * 1024;
 /// How often the shard looks for those who stopped taking.
 const LOOK_AROUND: Duration = Duration::from_secs(1);
+/// Pings that a client may send in that time.
+const PINGS: u32 = 100;
 
 /// What a shard knows of the world.
 #[derive(Debug, Clone)]
@@ -208,7 +210,13 @@ impl Shard {
         match message {
             // What comes behind a goodbye counts no more, and nothing is said behind one.
             _ if connection.is_leaving() => Ok(()),
-            Message::Ping(payload) => connection.say(Opcode::Pong, payload),
+            Message::Ping(payload) => {
+                connection.pings += 1;
+                if connection.pings > PINGS {
+                    return Err(End::Abuse("more than 100 pings in a second"));
+                }
+                connection.say(Opcode::Pong, payload)
+            }
             Message::Pong => Ok(()),
             Message::Close(code) => {
                 connection.leave(code.unwrap_or(1000), "");
@@ -472,7 +480,8 @@ impl Shard {
         }
         self.looked_around = now;
         let (mut stalled, mut gone) = (Vec::new(), Vec::new());
-        for (key, connection) in &self.connections {
+        for (key, connection) in &mut self.connections {
+            connection.pings = 0;
             if connection.has_left(now) {
                 gone.push(key);
             } else if connection.is_stalled(now) {

@@ -16,6 +16,7 @@ pub mod ingest;
 mod ledger;
 mod log;
 mod newest;
+mod raised;
 mod registry;
 mod segment;
 pub mod session;
@@ -30,11 +31,17 @@ pub use derived::{DeriveError, Derived};
 pub use doorkeeper::{Doorkeeper, Entrance};
 pub use ledger::{Cause, Gap, Ledger, NodeCounters, Verdict};
 pub use log::{LogBudget, LogState, Read, TopicLog};
+pub use raised::Raised;
 pub use registry::{Instance, Link, Node, Registry};
 pub use segment::{Packets, Segment};
 pub use signal::{Signal, Wake};
 pub use texts::Form;
 pub use turn::{SkipCause, Skipped, Turn};
+
+/// What `raised` stands on, so that its model can put something else there.
+mod atomic {
+    pub use std::sync::atomic::{AtomicBool, Ordering};
+}
 
 use config::{ChannelConfig, LogConfig};
 use oasis_wire::quantity::{Epoch, Nanos};

@@ -3,13 +3,10 @@
 use super::connection::{ConnectionId, Protocol};
 use mio::Waker;
 use oasis_channel::InstanceState;
-use oasis_dac::{CommandError, Wake};
+use oasis_dac::{CommandError, Raised, Wake};
 use std::{
     net::SocketAddr,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex, PoisonError},
 };
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -84,24 +81,24 @@ impl Inbox {
 pub struct TopicWaker {
     inbox: Arc<Inbox>,
     slot: usize,
-    raised: AtomicBool,
+    raised: Raised,
 }
 
 impl TopicWaker {
     /// For the topic in this slot.
     pub fn new(inbox: Arc<Inbox>, slot: usize) -> Self {
-        Self { inbox, slot, raised: AtomicBool::new(false) }
+        Self { inbox, slot, raised: Raised::new() }
     }
 
     /// The shard is about to look. What was appended before this is seen, what is appended after it raises again.
     pub fn lower(&self) {
-        self.raised.swap(false, Ordering::AcqRel);
+        self.raised.lower();
     }
 }
 
 impl Wake for TopicWaker {
     fn raise(&self) {
-        if !self.raised.swap(true, Ordering::AcqRel) {
+        if self.raised.raise() {
             self.inbox.post(Event::Topic(self.slot));
         }
     }

@@ -1,6 +1,7 @@
 //! `file:` URIs and paths.
 
 use lsp_types::Uri;
+use oasis_pdl::normalised;
 use std::path::{Path, PathBuf};
 
 /// The path of a document. One that is no file yet has its URI for a path.
@@ -10,7 +11,7 @@ pub fn to_path(uri: &Uri) -> PathBuf {
     // A host, such as `localhost`, ends at the first slash.
     let path = rest.find('/').and_then(|slash| rest.get(slash..)).unwrap_or(rest);
     let path = path.split(['?', '#']).next().unwrap_or_default();
-    PathBuf::from(String::from_utf8_lossy(&decoded(path)).into_owned())
+    normalised(Path::new(String::from_utf8_lossy(&decoded(path)).as_ref()))
 }
 
 /// The URI of a path.
@@ -63,6 +64,7 @@ mod tests {
     fn other_spellings_of_a_uri_are_understood() {
         for (uri, path) in [
             ("file:///a%2fb.pdl", "/a/b.pdl"),
+            ("file:///a/./c/../b.pdl", "/a/b.pdl"),
             ("file://localhost/a.pdl", "/a.pdl"),
             ("untitled:Untitled-1", "untitled:Untitled-1"),
         ] {

@@ -9,8 +9,21 @@ use crate::{
 };
 use std::collections::HashMap;
 
+/// An enum, and where each enumerator stands in it.
+pub struct Known {
+    pub declared: Enum,
+    by_name: HashMap<String, usize>,
+}
+
+impl Known {
+    /// Of two enumerators of one name the first.
+    pub fn enumerator(&self, name: &str) -> Option<&Enumerator> {
+        self.declared.enumerators.get(*self.by_name.get(name)?)
+    }
+}
+
 /// Numbers the enumerators of one enum; names and numbers must differ.
-pub fn resolve(scoped: String, declared: &ast::Enum, wrong: &mut Vec<Diagnostic>) -> Enum {
+pub fn resolve(scoped: String, declared: &ast::Enum, wrong: &mut Vec<Diagnostic>) -> Known {
     let mut names = HashMap::new();
     let mut numbers = HashMap::new();
     let mut enumerators = Vec::new();
@@ -37,7 +50,10 @@ pub fn resolve(scoped: String, declared: &ast::Enum, wrong: &mut Vec<Diagnostic>
         enumerators.push(Enumerator { name: name.text.clone(), doc: enumerator.doc.clone(), value, place });
     }
     let place = Place(declared.name.span);
-    Enum { name: scoped, doc: declared.doc.clone(), base: declared.base, enumerators, place }
+    let names = enumerators.iter().enumerate().rev();
+    let by_name = names.map(|(index, known)| (known.name.clone(), index)).collect();
+    let declared = Enum { name: scoped, doc: declared.doc.clone(), base: declared.base, enumerators, place };
+    Known { declared, by_name }
 }
 
 fn number(

@@ -38,5 +38,5 @@ pub use diagnostic::{Code, Diagnostic};
 pub use format::format;
 pub use lexer::{Token, tokens};
 pub use model::Model;
-pub use source::{Disk, FileId, Loader, Reference, Sources, Span};
+pub use source::{Disk, FileId, Loader, Reference, Sources, Span, normalised};
 pub use unit::symbols as unit_symbols;

@@ -3,17 +3,21 @@
 use crate::{
     ast::{self, Condition},
     diagnostic::{Code, Diagnostic, nearest},
-    model::{Enum, Limits, Simple, Threshold, Type},
+    enums::Known,
+    model::{Limits, Simple, Threshold, Type},
     number,
     source::Span,
 };
 use std::collections::HashMap;
 
+/// Most enumerators that an unknown one is compared with.
+const MAX_COMPARED: usize = 256;
+
 /// Checks the limits of a metric of this type.
 pub fn resolve(
     limits: &ast::Limits,
     kind: &Type,
-    enums: &HashMap<String, Enum>,
+    enums: &HashMap<String, Known>,
     wrong: &mut Vec<Diagnostic>,
 ) -> Limits {
     match kind {
@@ -37,16 +41,16 @@ fn none(limits: &ast::Limits, name: &str, wrong: &mut Vec<Diagnostic>) -> Limits
     Limits::default()
 }
 
-fn enumerated(limits: &ast::Limits, of: &Enum, wrong: &mut Vec<Diagnostic>) -> Limits {
+fn enumerated(limits: &ast::Limits, of: &Known, wrong: &mut Vec<Diagnostic>) -> Limits {
     for number in limits.min.iter().chain(&limits.max) {
-        let message = format!("`{}` is an enum, which has no range", of.name);
+        let message = format!("`{}` is an enum, which has no range", of.declared.name);
         wrong.push(wrong_type(number.span, message, "not for an enum"));
     }
     let mut threshold = |conditions: &[Condition]| {
         let values = conditions.iter().filter_map(|condition| match condition {
             Condition::Is(name) => value(name, of, wrong),
             Condition::Below(number) | Condition::Above(number) => {
-                let message = format!("`{}` is an enum: its limits are names", of.name);
+                let message = format!("`{}` is an enum: its limits are names", of.declared.name);
                 let help = "list enumerators: `warn(DEGRADED, FAILED)`";
                 wrong.push(wrong_type(number.span, message, "not for an enum").help(help));
                 None
@@ -58,12 +62,13 @@ fn enumerated(limits: &ast::Limits, of: &Enum, wrong: &mut Vec<Diagnostic>) -> L
 }
 
 /// The number of an enumerator.
-fn value(name: &ast::Name, of: &Enum, wrong: &mut Vec<Diagnostic>) -> Option<i64> {
-    let found = of.enumerators.iter().find(|enumerator| enumerator.name == name.text);
+fn value(name: &ast::Name, of: &Known, wrong: &mut Vec<Diagnostic>) -> Option<i64> {
+    let found = of.enumerator(&name.text);
     if found.is_none() {
-        let message = format!("`{}` has no enumerator `{}`", of.name, name.text);
+        let message = format!("`{}` has no enumerator `{}`", of.declared.name, name.text);
         let mut diagnostic = Diagnostic::new(Code::UnknownEnumerator, name.span, message, "not one of them");
-        let names = of.enumerators.iter().map(|enumerator| enumerator.name.as_str());
+        let names =
+            of.declared.enumerators.iter().take(MAX_COMPARED).map(|enumerator| enumerator.name.as_str());
         diagnostic.help = nearest(&name.text, names).map(|known| format!("did you mean `{known}`?"));
         wrong.push(diagnostic);
     }

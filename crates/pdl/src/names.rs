@@ -4,8 +4,9 @@ use crate::{
     ast::{self, Declaration, File},
     cycles,
     diagnostic::{Code, Diagnostic, nearest, simple_for, with_article},
-    enums, limits,
-    model::{Enum, Metric, Model, Place, Probe, Simple, Struct, Type},
+    enums::{self, Known},
+    limits,
+    model::{Metric, Model, Place, Probe, Simple, Struct, Type},
     scope::{find, join, last, spelled},
     source::{Reference, Span},
 };
@@ -67,7 +68,7 @@ struct Names<'a, 'w> {
     /// Structs, enums and probes in declaration order.
     order: Vec<String>,
     /// By scoped name, before anything that uses them.
-    enums: HashMap<String, Enum>,
+    enums: HashMap<String, Known>,
     /// Metrics that probes have from their bases, so far.
     inherited: usize,
     /// Unknown names that may still be compared with all known ones.
@@ -129,7 +130,12 @@ impl<'a> Names<'a, '_> {
         for probe in &mut probes {
             probe.metrics = flattened.remove(&probe.name).unwrap_or_default();
         }
-        let enums = self.order.iter().filter_map(|scoped| self.enums.remove(scoped)).collect();
+        let enums = self
+            .order
+            .iter()
+            .filter_map(|scoped| self.enums.remove(scoped))
+            .map(|known| known.declared)
+            .collect();
         cycles::check(&structs, self.wrong);
         self.check_uuids(&probes);
         Model::new(probes, structs, enums)
@@ -301,7 +307,7 @@ impl<'a> Names<'a, '_> {
         let Some(declared) = self.enums.get(name) else { return };
         for condition in limits.warn.iter().chain(&limits.alarm) {
             let ast::Condition::Is(wanted) = condition else { continue };
-            let found = declared.enumerators.iter().find(|known| known.name == wanted.text);
+            let found = declared.enumerator(&wanted.text);
             let reference = found.map(|known| Reference { place: wanted.span, target: known.place.0 });
             self.references.extend(reference);
         }

@@ -8,6 +8,7 @@ mod limits;
 mod number;
 mod probe;
 mod types;
+mod unknown;
 
 use crate::{
     ast::{DECLARATIONS, Declaration, File, METRIC_ATTRIBUTES, Metric, Module, Name, Struct},
@@ -16,6 +17,7 @@ use crate::{
     source::{FileId, Span},
 };
 use attributes::Attributes;
+use unknown::Unknown;
 
 /// Deepest nesting of modules and of vectors.
 const MAX_DEPTH: usize = 16;
@@ -28,13 +30,13 @@ type Parsed<T> = Result<T, Reported>;
 pub fn parse(file: FileId, text: &str) -> (File, Vec<Diagnostic>) {
     let (tokens, wrong) = lex(file, text);
     let open_end = wrong.iter().find(|wrong| wrong.code == Code::Unterminated).and_then(|wrong| wrong.place);
-    let unknown = wrong.iter().filter(|wrong| wrong.code == Code::UnknownCharacter);
-    let unknown = unknown.filter_map(|wrong| wrong.place).map(|place| place.start).collect();
+    let unknown = unknown::unknown(&wrong);
     let readable = open_end.map_or(text.len() + 1, |place| place.start);
     let mut parser = Parser { text, tokens, at: 0, readable, unknown, wrong };
     let mut parsed = File::default();
     parser.preamble(&mut parsed);
     parsed.declarations = parser.declarations(0);
+    parser.forget();
     (parsed, parser.wrong)
 }
 
@@ -45,7 +47,7 @@ struct Parser<'a> {
     /// Up to where the tokens are what was meant: behind a comment or text without end they are not.
     readable: usize,
     /// Where characters stand that are no tokens, in order.
-    unknown: Vec<usize>,
+    unknown: Vec<Unknown>,
     wrong: Vec<Diagnostic>,
 }
 
@@ -61,32 +63,6 @@ impl Parser<'_> {
 
     fn span(&self) -> Span {
         self.tokens[self.at].1
-    }
-
-    /// A value in parentheses up to a blank or a comment, be it one token or, as it should not be, several.
-    fn value_span(&self) -> Span {
-        let span = self.span();
-        let rest = &self.text[span.start..];
-        let length = rest.find(|end: char| end.is_whitespace() || ");]/".contains(end)).unwrap_or(rest.len());
-        Span { end: span.end.max(span.start + length), ..span }
-    }
-
-    /// From here to the end of the line.
-    fn line(&self) -> Span {
-        let span = self.span();
-        let rest = &self.text[span.start..];
-        Span { end: span.start + rest.find('\n').unwrap_or(rest.len()), ..span }
-    }
-
-    /// Drops what the lexer said of a piece, and of the blanks before it, of which more is said as a whole.
-    fn forget_unknown(&mut self, piece: Span) {
-        let start = self.at.checked_sub(1).map_or(0, |before| self.tokens[before].1.end);
-        let piece = start..piece.end;
-        self.unknown.retain(|start| !piece.contains(start));
-        self.wrong.retain(|wrong| {
-            wrong.code != Code::UnknownCharacter
-                || wrong.place.is_none_or(|place| !piece.contains(&place.start))
-        });
     }
 
     fn slice(&self, span: Span) -> &str {
@@ -147,13 +123,6 @@ impl Parser<'_> {
             self.wrong.push(diagnostic);
         }
         Reported
-    }
-
-    /// Whether something that is no token stands before this one: it was told, and what does not fit here follows from it.
-    fn is_behind_unknown(&self) -> bool {
-        let before = self.at.checked_sub(1).map_or(0, |before| self.tokens[before].1.end);
-        let next = self.unknown.partition_point(|&start| start < before);
-        self.unknown.get(next).is_some_and(|&start| start < self.span().start)
     }
 
     fn unexpected(&mut self, wanted: &str) -> Reported {

@@ -113,7 +113,7 @@ impl Sources {
 }
 
 /// Removes `.` and `x/..` without asking the file system, so that one file has one name.
-pub(crate) fn normalised(path: &Path) -> PathBuf {
+pub fn normalised(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
     for component in path.components() {
         match component {

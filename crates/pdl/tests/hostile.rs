@@ -1,0 +1,97 @@
+//! Files that nobody would write end in diagnostics: in no panic, no full stack, and no wait that grows with their square.
+
+use oasis_pdl::{compile, format, tokens};
+use std::{collections::HashMap, path::PathBuf};
+
+/// Enough that what takes the square of it would take minutes.
+const MANY: usize = 50_000;
+
+/// The number of errors.
+fn errors(text: String) -> usize {
+    let _laid_out_or_not = format("hostile.pdl".as_ref(), &text);
+    assert!(tokens(&text).iter().all(|(_, at)| text.get(at.clone()).is_some()));
+    let files = HashMap::from([(PathBuf::from("hostile.pdl"), text)]);
+    compile(&["hostile.pdl".into()], &[], &files).diagnostics.len()
+}
+
+fn numbered(piece: impl Fn(usize) -> String) -> String {
+    (0..MANY).map(piece).collect()
+}
+
+#[test]
+fn signs_without_end_do_not_fill_the_stack() {
+    for piece in [
+        "{",
+        "}",
+        "[",
+        "]",
+        "(",
+        ")",
+        "<",
+        ">",
+        ";",
+        ",",
+        ":",
+        "::",
+        "=",
+        "#",
+        "\"",
+        "'",
+        "/*",
+        "///\n",
+        "-",
+        "5",
+        "module a{",
+        "module ",
+        "struct a{",
+        "vector<",
+        "struct a{vector<",
+        "enum a{",
+        "enum a{a=",
+        "[uuid(",
+        "[uuid({",
+        "[version(1.1.1)]",
+        "[warn(<",
+        "[kind(",
+        "#include ",
+        "#include <a>",
+        "#pragma ",
+        "abstract ",
+        "a::",
+        "\0",
+        "é",
+    ] {
+        assert!(errors(piece.repeat(MANY)) > 0, "{piece}");
+    }
+}
+
+#[test]
+fn a_name_can_have_any_length() {
+    let name = "a".repeat(1 << 20);
+    assert_eq!(errors(format!("struct {name} {{ uint8 {name}; }}; struct b {{ {name} c; }};")), 0);
+    assert_eq!(errors(format!("struct b {{ {name} c; }};")), 1);
+}
+
+#[test]
+fn many_mistakes_of_one_kind_are_told_one_by_one() {
+    let uuids = numbered(|at| format!("[uuid({at}-?)] probe P{at} {{ }};\n"));
+    assert_eq!(errors(uuids), MANY);
+    let versions = numbered(|at| format!("[version(1.{at}.?)] abstract probe P{at} {{ }};\n"));
+    assert_eq!(errors(versions), MANY);
+    let directives = numbered(|_| "#include <a/b>".to_owned());
+    assert_eq!(errors(directives), MANY);
+    let duplicates = numbered(|_| "struct S { };\n".to_owned());
+    assert_eq!(errors(duplicates), MANY - 1);
+}
+
+#[test]
+fn an_enum_and_its_limits_can_be_long() {
+    let values = numbered(|at| format!("V{at}, "));
+    let wanted = (0..MANY).map(|at| format!("V{at}")).collect::<Vec<_>>().join(", ");
+    let declared = format!("enum E : uint32 {{ {values} }};\n");
+    assert_eq!(errors(format!("{declared} struct S {{ [warn({wanted})] E e; }};")), 0);
+    assert_eq!(
+        errors(format!("{declared} struct S {{ [warn({})] E e; }};", wanted.replace('V', "Unknown"))),
+        MANY
+    );
+}

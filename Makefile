@@ -7,6 +7,10 @@ SHELL := /bin/bash
 # Everything that ends up in the page; a change in any of it builds the page again.
 PAGE_SOURCES := $(shell find web/src sdk/typescript/src web/public web/index.html web/vite.config.ts package-lock.json 2>/dev/null)
 
+# Debian packages that a machine may lack.
+ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
+install = $(ROOT) apt-get update -qq; $(ROOT) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(1) >/dev/null
+
 # For each fuzz target.
 FUZZ_SECONDS ?= 600
 FUZZ := mkdir -p fuzz/corpus/$$target && cargo +nightly fuzz run
@@ -74,8 +78,7 @@ python: target/venv/installed ## Build sdk/python and install it into target/ven
 	cd sdk/python && VIRTUAL_ENV=../../target/venv ../../target/venv/bin/maturin develop --quiet --locked
 
 browser: ## Install Debian's chromium if there is none (asks for root)
-	@command -v chromium >/dev/null || { echo "installing chromium"; $(if $(filter 0,$(shell id -u)),,sudo) apt-get update -qq; \
-	  $(if $(filter 0,$(shell id -u)),,sudo) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; }
+	@command -v chromium >/dev/null || { echo "installing chromium"; $(call install,chromium fonts-dejavu-core); }
 
 clean: ## Remove what was built
 	cargo clean
@@ -92,6 +95,7 @@ node_modules/.package-lock.json: package-lock.json
 
 # Only for tests and lints: the package itself needs nothing.
 target/venv/installed: sdk/python/requirements-dev.txt
-	@python3 -m venv target/venv || { echo "Python's venv is missing: apt-get install python3-venv"; exit 1; }
+	@python3 -c 'import ensurepip' 2>/dev/null || { echo "installing python3-venv"; $(call install,python3-venv); }
+	@python3 -m venv target/venv
 	target/venv/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	@touch $@

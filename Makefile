@@ -19,7 +19,7 @@ FUZZ_LIMITS = -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=4096
 # The settings of sdk/python hold for what is generated for it too.
 GENERATED_PYTHON := --config sdk/python/pyproject.toml crates/pdl-gen/tests
 
-.PHONY: help run build page test test-rust test-web test-python test-browser lint format bench fuzz python browser clean
+.PHONY: help run build page test test-rust test-web test-python test-browser lint format bench bench-fanout fuzz python browser clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -66,6 +66,10 @@ format: node_modules/.package-lock.json target/venv/installed ## Format everythi
 bench: ## Measure the codec on recorded data, and the PDL compiler; figures and machine in docs/performance.md
 	cargo bench --locked -p oasis-wire
 	cargo bench --locked -p oasis-pdl --bench compile
+
+bench-fanout: page ## Measure the WebSocket server beside others, some five minutes; report in docs/fanout.md
+	cargo build --release --locked -p oasis-lab
+	./target/release/oasis-lab --write docs/fanout.md all
 
 fuzz: ## Fuzz what reads text and bytes from outside, FUZZ_SECONDS (600) for each target; needs a nightly Rust
 	@cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz

@@ -1,0 +1,76 @@
+//! A measured process: started on its core, told what to publish, ended with this value.
+
+use crate::{cpu, order::Order};
+use anyhow::{Context, bail};
+use std::{
+    env,
+    io::{BufRead, BufReader, Write},
+    process::{self, ChildStdin, ChildStdout, Command, Stdio},
+    time::Duration,
+};
+
+/// A process that said it is ready.
+#[derive(Debug)]
+pub struct Child {
+    process: process::Child,
+    orders: ChildStdin,
+    places: Vec<String>,
+    /// Kept open: a closed pipe would be the process's problem.
+    _stdout: BufReader<ChildStdout>,
+}
+
+impl Child {
+    /// One of the lab's own processes.
+    pub fn lab(core: usize, arguments: &[&str]) -> anyhow::Result<Self> {
+        let mut command = Command::new(env::current_exe()?);
+        command.args(arguments);
+        Self::start(core, command)
+    }
+
+    /// Starts a process and waits until it says that it is ready.
+    pub fn start(core: usize, mut command: Command) -> anyhow::Result<Self> {
+        // A process begins on the cores of the thread that starts it, all its threads included.
+        cpu::confine(core)?;
+        let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        cpu::confine(cpu::CLIENTS)?;
+        let name = command.get_program().display().to_string();
+        let mut process = spawned.with_context(|| format!("cannot start {name}"))?;
+        let orders = process.stdin.take().context("a process without input")?;
+        let mut stdout = BufReader::new(process.stdout.take().context("a process without output")?);
+        let mut line = String::new();
+        stdout.read_line(&mut line)?;
+        let mut words = line.split_ascii_whitespace().map(str::to_owned);
+        if words.next().as_deref() != Some("ready") {
+            bail!("{name} did not get ready: {}", process.wait()?);
+        }
+        Ok(Self { process, orders, places: words.collect(), _stdout: stdout })
+    }
+
+    /// Address number `index` of those it has told.
+    pub fn place(&self, index: usize) -> anyhow::Result<&str> {
+        self.places.get(index).map(String::as_str).context("the process told too few addresses")
+    }
+
+    /// Tells it what to publish.
+    pub fn order(&mut self, order: Order) -> anyhow::Result<()> {
+        writeln!(self.orders, "{order}").context("the process has ended")
+    }
+
+    /// Processor time since it began.
+    pub fn cpu(&self) -> anyhow::Result<Duration> {
+        cpu::time(self.process.id())
+    }
+
+    /// Memory in use, bytes.
+    pub fn resident(&self) -> anyhow::Result<u64> {
+        cpu::resident(self.process.id())
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        // It may have ended by itself, and nothing is lost with it.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

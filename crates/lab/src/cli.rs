@@ -1,0 +1,103 @@
+//! Flags.
+
+use crate::{
+    cpu,
+    crowd::Dialect,
+    node, report,
+    scenarios::{Fanout, Idle, Latency, Slow},
+    servers::Server,
+    subscribers,
+};
+use clap::{Args, Parser, Subcommand};
+use std::{
+    net::{IpAddr, SocketAddr},
+    path::PathBuf,
+    time::Duration,
+};
+
+/// Measures the DAC's doors beside other WebSocket servers. Servers run on core 0, the load generator on core 1.
+#[derive(Debug, Parser)]
+#[command(version)]
+pub struct Cli {
+    /// Also write the report to this file.
+    #[arg(long, global = true, value_name = "FILE")]
+    write: Option<PathBuf>,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Everything below, with defaults: some four minutes.
+    All,
+    /// What a delivery costs, for bursts of several sizes, server by server.
+    Fanout(Fanout),
+    /// The age of samples that come through node, channel and DAC.
+    Latency(Latency),
+    /// Memory for each subscriber while nothing is sent.
+    Idle(Idle),
+    /// What stopped readers do to the others.
+    Slow(Slow),
+    /// A server to be measured; orders come on its standard input.
+    #[command(hide = true)]
+    Serve(Serve),
+    /// A node with one pushed probe; orders come on its standard input.
+    #[command(hide = true)]
+    Node {
+        /// Where the DAC takes nodes.
+        channel: String,
+    },
+    /// Idle subscribers.
+    #[command(hide = true)]
+    Subscribe(Subscribe),
+}
+
+#[derive(Debug, Args)]
+struct Serve {
+    server: Server,
+    /// Longest rest between two rounds of writes.
+    #[arg(long)]
+    flush_ms: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+struct Subscribe {
+    server: SocketAddr,
+    #[arg(long)]
+    source: IpAddr,
+    #[arg(long)]
+    dialect: Dialect,
+    #[arg(long)]
+    count: usize,
+}
+
+/// Does what the flags say.
+pub fn run(cli: Cli) -> anyhow::Result<()> {
+    let sections = match cli.verb {
+        Verb::Serve(Serve { server, flush_ms }) => return server.serve(flush_ms.map(Duration::from_millis)),
+        Verb::Node { channel } => return node::run(&channel),
+        Verb::Subscribe(Subscribe { server, source, dialect, count }) => {
+            return subscribers::run(server, source, dialect, count);
+        }
+        measured => {
+            cpu::prepare()?;
+            measure(measured)?
+        }
+    };
+    report::give(&sections, cli.write.as_deref())
+}
+
+fn measure(verb: Verb) -> anyhow::Result<Vec<String>> {
+    match verb {
+        Verb::Fanout(fanout) => Ok(vec![fanout.run()?]),
+        Verb::Latency(latency) => Ok(vec![latency.run()?]),
+        Verb::Idle(idle) => Ok(vec![idle.run()?]),
+        Verb::Slow(slow) => Ok(vec![slow.run()?]),
+        // Flags know their defaults: each scenario as if it had been asked for without any.
+        _ => ["fanout", "latency", "slow", "idle"]
+            .into_iter()
+            .map(|verb| measure(Cli::try_parse_from(["oasis-lab", verb])?.verb))
+            .collect::<anyhow::Result<Vec<_>>>()
+            .map(|sections| sections.concat()),
+    }
+}

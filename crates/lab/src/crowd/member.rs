@@ -1,0 +1,168 @@
+//! One subscriber.
+
+use super::{frames::Frames, tally::Tally};
+use crate::packet::{self, Stamp};
+use anyhow::{Context, bail};
+use mio::net::TcpStream;
+use socket2::{Domain, Protocol, Socket, Type};
+use std::{
+    io::{self, ErrorKind, Read, Write},
+    mem,
+    net::{IpAddr, SocketAddr},
+};
+
+/// `connect(2)` on a socket that does not block.
+const EINPROGRESS: i32 = 115;
+/// Ports from here on belong to nobody else at an address of a crowd's own.
+const FIRST_PORT: u16 = 10_000;
+/// Longest answer to a handshake.
+const MAX_ANSWER: usize = 8 * 1024;
+
+#[derive(Debug)]
+pub struct Member {
+    stream: TcpStream,
+    is_open: bool,
+    /// What it has to say and the socket has not taken yet.
+    outbound: Vec<u8>,
+    /// The beginning of what has not come whole.
+    inbound: Vec<u8>,
+    /// Messages so far.
+    pub messages: u64,
+    /// Number of the newest sample.
+    pub sequence: u32,
+    /// Holes in the numbers.
+    pub lost: u64,
+    /// Whether ages count.
+    pub is_watched: bool,
+}
+
+impl Member {
+    /// Begins to connect; from this address, if one is given, as number so many of those there.
+    pub fn connect(server: SocketAddr, source: Option<(IpAddr, usize)>, request: &[u8]) -> io::Result<Self> {
+        let socket = Socket::new(Domain::for_address(server), Type::STREAM, Some(Protocol::TCP))?;
+        socket.set_nonblocking(true)?;
+        socket.set_tcp_nodelay(true)?;
+        if let Some((source, index)) = source {
+            // A port of our choice: the system's search for a free one takes the longer the more are taken.
+            let port = u16::try_from(index).ok().and_then(|index| FIRST_PORT.checked_add(index));
+            socket.set_reuse_address(true)?;
+            socket.bind(&SocketAddr::new(source, port.unwrap_or_default()).into())?;
+        }
+        match socket.connect(&server.into()) {
+            Err(error) if error.raw_os_error() != Some(EINPROGRESS) => return Err(error),
+            _ => {}
+        }
+        Ok(Self {
+            stream: TcpStream::from_std(socket.into()),
+            is_open: false,
+            outbound: request.to_vec(),
+            inbound: Vec::new(),
+            messages: 0,
+            sequence: 0,
+            lost: 0,
+            is_watched: true,
+        })
+    }
+
+    /// The socket.
+    pub fn stream(&mut self) -> &mut TcpStream {
+        &mut self.stream
+    }
+
+    /// Says something.
+    pub fn say(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        self.outbound.extend_from_slice(bytes);
+        self.flush()
+    }
+
+    /// Says what is left to say.
+    pub fn flush(&mut self) -> anyhow::Result<()> {
+        while !self.outbound.is_empty() {
+            match self.stream.write(&self.outbound) {
+                Ok(length) => drop(self.outbound.drain(..length)),
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::NotConnected) => {
+                    return Ok(());
+                }
+                Err(error) => return Err(error).context("a subscriber lost its connection"),
+            }
+        }
+        // Said once, and idle subscribers are to cost this side little too.
+        self.outbound = Vec::new();
+        Ok(())
+    }
+
+    /// Takes what has come.
+    pub fn read(&mut self, buffer: &mut [u8], tally: &mut Tally) -> anyhow::Result<()> {
+        loop {
+            let length = match self.stream.read(buffer) {
+                Ok(0) => bail!("the server closed a subscriber's connection"),
+                Ok(length) => length,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error).context("a subscriber lost its connection"),
+            };
+            self.take(buffer.get(..length).unwrap_or_default(), tally)?;
+            // Less than there was room for: the socket is empty, and says so when it is not.
+            if length < buffer.len() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn take(&mut self, bytes: &[u8], tally: &mut Tally) -> anyhow::Result<()> {
+        if self.inbound.is_empty() {
+            let taken = self.parse(bytes, tally)?;
+            self.inbound.extend_from_slice(bytes.get(taken..).unwrap_or_default());
+            return Ok(());
+        }
+        let mut held = mem::take(&mut self.inbound);
+        held.extend_from_slice(bytes);
+        let taken = self.parse(&held, tally)?;
+        held.drain(..taken);
+        if !held.is_empty() {
+            self.inbound = held;
+        }
+        Ok(())
+    }
+
+    /// Bytes that have been dealt with.
+    fn parse(&mut self, bytes: &[u8], tally: &mut Tally) -> anyhow::Result<usize> {
+        let start = if self.is_open { 0 } else { self.welcome(bytes, tally)? };
+        if !self.is_open {
+            return Ok(0);
+        }
+        let now = packet::now();
+        let mut frames = Frames::new(bytes.get(start..).unwrap_or_default());
+        for message in &mut frames {
+            self.messages += 1;
+            tally.messages += 1;
+            if let Some(stamp) = Stamp::read(message?) {
+                let next = mem::replace(&mut self.sequence, stamp.sequence).wrapping_add(1);
+                // The first sample has whatever number; what came before it is nobody's loss.
+                if next > 1 {
+                    self.lost += u64::from(stamp.sequence.saturating_sub(next));
+                }
+                if self.is_watched {
+                    tally.age(now.saturating_sub(stamp.time));
+                }
+            }
+        }
+        Ok(start + frames.taken())
+    }
+
+    /// Bytes of the server's answer, if it is all there.
+    fn welcome(&mut self, bytes: &[u8], tally: &mut Tally) -> anyhow::Result<usize> {
+        const END: &[u8] = b"\r\n\r\n";
+        let Some(end) = bytes.windows(END.len()).position(|window| window == END) else {
+            if bytes.len() > MAX_ANSWER {
+                bail!("the server's answer to a handshake has no end");
+            }
+            return Ok(0);
+        };
+        if !bytes.starts_with(b"HTTP/1.1 101") {
+            bail!("the server refused: {}", String::from_utf8_lossy(bytes));
+        }
+        self.is_open = true;
+        tally.welcomed += 1;
+        Ok(end + END.len())
+    }
+}

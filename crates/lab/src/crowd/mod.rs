@@ -1,0 +1,185 @@
+//! The load generator: many subscribers in one thread, none of which does more than it must.
+
+mod dialect;
+mod frames;
+mod member;
+mod tally;
+
+pub use dialect::Dialect;
+pub use tally::Tally;
+
+use anyhow::{Context, bail};
+use member::Member;
+use mio::{Events, Interest, Poll, Token};
+use std::{
+    io,
+    net::{IpAddr, SocketAddr},
+    ops::Range,
+    time::{Duration, Instant},
+};
+
+/// Handshakes under way at the same time: less than a listener keeps for its server to accept.
+const WAVE: usize = 128;
+/// Read from a socket at once: a burst and more.
+const READ: usize = 256 * 1024;
+/// How long nothing may come while something has to.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Subscribers of one server.
+#[derive(Debug)]
+pub struct Crowd {
+    poll: Poll,
+    events: Events,
+    members: Vec<Member>,
+    buffer: Vec<u8>,
+    /// What has come so far.
+    pub tally: Tally,
+}
+
+impl Crowd {
+    /// Connects `count` subscribers and waits until each has been welcomed.
+    pub fn connect(
+        server: SocketAddr,
+        source: Option<IpAddr>,
+        dialect: Dialect,
+        count: usize,
+    ) -> anyhow::Result<Self> {
+        let mut crowd = Self {
+            poll: Poll::new()?,
+            events: Events::with_capacity(1024),
+            members: Vec::with_capacity(count),
+            buffer: vec![0; READ],
+            tally: Tally::default(),
+        };
+        let request = dialect.request(server);
+        let (mut open, mut heard) = (0, Instant::now());
+        while crowd.tally.welcomed < count {
+            while crowd.members.len() < count.min(crowd.tally.welcomed + WAVE) {
+                crowd.add(server, source, &request).context("a subscriber cannot connect")?;
+            }
+            crowd.turn(Duration::from_millis(10))?;
+            if crowd.tally.welcomed > open {
+                (open, heard) = (crowd.tally.welcomed, Instant::now());
+            } else if heard.elapsed() > PATIENCE {
+                bail!("{open} of {count} subscribers were welcomed, then no more");
+            }
+        }
+        let subscribe = dialect.subscribe()?;
+        crowd.members.iter_mut().try_for_each(|member| member.say(&subscribe))?;
+        Ok(crowd)
+    }
+
+    fn add(&mut self, server: SocketAddr, source: Option<IpAddr>, request: &[u8]) -> io::Result<()> {
+        let index = self.members.len();
+        let mut member = Member::connect(server, source.map(|source| (source, index)), request)?;
+        let interest = Interest::READABLE | Interest::WRITABLE;
+        self.poll.registry().register(member.stream(), Token(index), interest)?;
+        self.members.push(member);
+        Ok(())
+    }
+
+    /// How many they are.
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Takes what has come; waits for something, but not longer than `patience`.
+    pub fn turn(&mut self, patience: Duration) -> anyhow::Result<()> {
+        match self.poll.poll(&mut self.events, Some(patience)) {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error.into()),
+            _ => {}
+        }
+        for event in &self.events {
+            let Some(member) = self.members.get_mut(event.token().0) else { continue };
+            if event.is_writable() {
+                member.flush()?;
+            }
+            if event.is_readable() {
+                member.read(&mut self.buffer, &mut self.tally)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what comes for as long as this.
+    pub fn linger(&mut self, length: Duration) -> anyhow::Result<()> {
+        let end = Instant::now() + length;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(());
+            }
+            self.turn(left)?;
+        }
+    }
+
+    /// Waits until so many messages have come in total.
+    pub fn wait_for(&mut self, messages: u64) -> anyhow::Result<()> {
+        let (mut heard, mut had) = (Instant::now(), self.tally.messages);
+        while self.tally.messages < messages {
+            self.turn(Duration::from_millis(100))?;
+            if self.tally.messages > had {
+                (heard, had) = (Instant::now(), self.tally.messages);
+            } else if heard.elapsed() > PATIENCE {
+                bail!("{had} of {messages} messages have come, then no more");
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until nothing comes any more.
+    pub fn settle(&mut self) -> anyhow::Result<()> {
+        loop {
+            let had = self.tally.messages;
+            self.linger(Duration::from_millis(100))?;
+            if self.tally.messages == had {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Whether each has had a message.
+    pub fn all_served(&self) -> bool {
+        self.members.iter().all(|member| member.messages > 0)
+    }
+
+    /// Counts into this from now on; gaps so far are forgotten.
+    pub fn count_into(&mut self, tally: Tally) {
+        self.tally = tally;
+        self.members.iter_mut().for_each(|member| member.lost = 0);
+    }
+
+    /// Has these read no more.
+    pub fn stop(&mut self, who: Range<usize>) -> anyhow::Result<()> {
+        for member in self.members.get_mut(who).context("so many are not here")? {
+            self.poll.registry().deregister(member.stream())?;
+        }
+        Ok(())
+    }
+
+    /// Has these read again.
+    pub fn go_on(&mut self, who: Range<usize>) -> anyhow::Result<()> {
+        let first = who.start;
+        for (index, member) in
+            self.members.get_mut(who).context("so many are not here")?.iter_mut().enumerate()
+        {
+            let interest = Interest::READABLE | Interest::WRITABLE;
+            self.poll.registry().register(member.stream(), Token(first + index), interest)?;
+        }
+        Ok(())
+    }
+
+    /// Has the ages counted of those only.
+    pub fn watch(&mut self, who: Range<usize>) {
+        for (index, member) in self.members.iter_mut().enumerate() {
+            member.is_watched = who.contains(&index);
+        }
+    }
+
+    /// Samples that watched members have not got: holes in their numbers, and what they are behind the foremost.
+    pub fn lost(&self) -> u64 {
+        let watched = || self.members.iter().filter(|member| member.is_watched);
+        let newest = watched().map(|member| member.sequence).max().unwrap_or_default();
+        watched().map(|member| member.lost + u64::from(newest - member.sequence)).sum()
+    }
+}

@@ -1,0 +1,65 @@
+//! The 136 bytes that every rival sends: an EISA packet of seven counters, as the DAC makes it.
+
+use std::time::SystemTime;
+
+/// Bytes of a packet.
+pub const PACKET: usize = 136;
+
+const MAGIC: &[u8] = b"EISA\x01\x01\0\0";
+
+/// What a subscriber looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    /// When the sample was taken, nanoseconds since 1970; packets carry microseconds.
+    pub time: u64,
+    /// Its number, from 1.
+    pub sequence: u32,
+}
+
+impl Stamp {
+    /// Sample number `sequence`, taken now.
+    pub fn now(sequence: u32) -> Self {
+        Self { time: now(), sequence }
+    }
+
+    /// Reads it from a packet; none from any other message.
+    pub fn read(packet: &[u8]) -> Option<Self> {
+        let rest = packet.strip_prefix(MAGIC)?.get(16..)?;
+        let (seconds, rest) = rest.split_first_chunk()?;
+        let (micros, rest) = rest.split_first_chunk()?;
+        let time =
+            u64::from(u32::from_le_bytes(*seconds)) * 1_000_000 + u64::from(u32::from_le_bytes(*micros));
+        Some(Self { time: time * 1_000, sequence: u32::from_le_bytes(*rest.first_chunk()?) })
+    }
+
+    /// Appends a packet.
+    pub fn write(self, out: &mut Vec<u8>) {
+        let end = out.len() + PACKET;
+        out.extend_from_slice(MAGIC);
+        out.extend_from_slice(&[0; 16]);
+        out.extend_from_slice(&((self.time / 1_000_000_000) as u32).to_le_bytes());
+        out.extend_from_slice(&((self.time / 1_000 % 1_000_000) as u32).to_le_bytes());
+        out.extend_from_slice(&self.sequence.to_le_bytes());
+        out.resize(end, 0);
+    }
+}
+
+/// Nanoseconds since 1970, by the clock that probes use.
+pub fn now() -> u64 {
+    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since_1970.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_is_as_long_as_the_dac_makes_it_and_tells_its_stamp() {
+        let stamp = Stamp { time: 1_763_683_200_123_456_000, sequence: 41 };
+        let mut packet = Vec::new();
+        stamp.write(&mut packet);
+        assert_eq!((packet.len(), Stamp::read(&packet)), (PACKET, Some(stamp)));
+        assert_eq!(Stamp::read(&[0; PACKET]), None);
+    }
+}

@@ -1,0 +1,81 @@
+//! How old samples are when subscribers get them, through node, channel and DAC.
+
+use super::progress;
+use crate::{
+    crowd::Tally,
+    order::Order,
+    station::{CHAIN, Station},
+    table::{Table, millis, percent},
+};
+use clap::Args;
+use std::time::{Duration, Instant};
+
+/// For what is still on its way when the probe has ended.
+const TAIL: Duration = Duration::from_millis(500);
+
+/// A probe at a steady rate, and the age of its samples at the subscribers.
+#[derive(Debug, Clone, Args)]
+pub struct Latency {
+    /// Length of the fast run, in seconds.
+    #[arg(long, default_value_t = 8)]
+    fast_s: u64,
+    /// Length of each slow run, in seconds.
+    #[arg(long, default_value_t = 8)]
+    slow_s: u64,
+    /// Most subscribers.
+    #[arg(long, default_value_t = 1_000)]
+    subscribers: usize,
+}
+
+struct Load {
+    hertz: u32,
+    subscribers: usize,
+    length: Duration,
+}
+
+impl Latency {
+    /// Measures, and answers a section of the report.
+    pub fn run(&self) -> anyhow::Result<String> {
+        let (fast, slow) = (Duration::from_secs(self.fast_s), Duration::from_secs(self.slow_s));
+        let load = |hertz, subscribers, length| Load { hertz, subscribers, length };
+        let loads = [
+            load(1_000, self.subscribers, fast),
+            load(4, 1, slow),
+            load(4, 100.min(self.subscribers), slow),
+            load(4, self.subscribers, slow),
+        ];
+        let mut table =
+            Table::new(["rate", "subscribers", "deliveries", "lost", "server CPU", "p50", "p99", "max"]);
+        for load in &loads {
+            progress(format_args!("{} Hz to {} subscribers", load.hertz, load.subscribers));
+            table.row(measure(load)?);
+        }
+        Ok(format!(
+            "## Latency\n\nA pushed probe in a node's process, TCP, a DAC with one shard and its default configuration, EISA packets to subscribers. \
+             Age: from the time in the packet (when the sample was taken) to the subscriber's read. \
+             The node shares its core with the load generator.\n\n{table}"
+        ))
+    }
+}
+
+fn measure(load: &Load) -> anyhow::Result<Vec<String>> {
+    let Station { mut served, mut crowd } = Station::start(CHAIN, None, load.subscribers)?;
+    crowd.count_into(Tally::with_ages()?);
+    let (began, cpu) = (Instant::now(), served.server.cpu()?);
+    served.order(Order::Run { hertz: load.hertz, length: load.length })?;
+    crowd.linger(load.length)?;
+    let share = (served.server.cpu()? - cpu).as_secs_f64() / began.elapsed().as_secs_f64();
+    crowd.linger(TAIL)?;
+    let ages = crowd.tally.ages();
+    let age = |age: Option<Duration>| age.map_or("–".into(), millis);
+    Ok(vec![
+        format!("{} Hz", load.hertz),
+        load.subscribers.to_string(),
+        crowd.tally.messages.to_string(),
+        crowd.lost().to_string(),
+        percent(share),
+        age(ages.map(|ages| ages.p50)),
+        age(ages.map(|ages| ages.p99)),
+        age(ages.map(|ages| ages.max)),
+    ])
+}

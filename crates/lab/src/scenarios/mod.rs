@@ -1,0 +1,16 @@
+//! What is measured. Each scenario answers a section of the report.
+
+mod fanout;
+mod idle;
+mod latency;
+mod slow;
+
+pub use fanout::Fanout;
+pub use idle::Idle;
+pub use latency::Latency;
+pub use slow::Slow;
+
+/// Says how far a scenario has got: none is over at once.
+fn progress(what: impl std::fmt::Display) {
+    eprintln!("  {what}");
+}

@@ -1,0 +1,63 @@
+//! The servers that are measured: each a process of its own that publishes when it is told to.
+
+mod axum;
+mod bare;
+mod oasis;
+mod tungstenite;
+
+use crate::packet::Stamp;
+use clap::ValueEnum;
+use std::time::Duration;
+
+pub use oasis::{INSTANCE, NODE, register, sample};
+
+/// A server of the lab's own binary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Server {
+    /// An event loop that writes prepared bytes, and nothing else.
+    Bare,
+    /// axum's WebSocket.
+    Axum,
+    /// tokio-tungstenite.
+    Tungstenite,
+    /// DAC and doors, fed in their own process.
+    Oasis,
+    /// DAC and doors, fed by nodes.
+    Dac,
+}
+
+impl Server {
+    /// Serves until there are no more orders.
+    pub fn serve(self, flush: Option<Duration>) -> anyhow::Result<()> {
+        match self {
+            Self::Bare => bare::serve(),
+            Self::Axum => axum::serve(),
+            Self::Tungstenite => tungstenite::serve(),
+            Self::Oasis => oasis::serve(flush, true),
+            Self::Dac => oasis::serve(flush, false),
+        }
+    }
+}
+
+/// Numbers the packets of a server that knows nothing else of them.
+#[derive(Debug, Default)]
+struct Packets {
+    sequence: u32,
+}
+
+impl Packets {
+    /// The next `burst` packets, taken now.
+    fn burst(&mut self, burst: usize) -> impl Iterator<Item = Vec<u8>> {
+        (0..burst).map(|_| {
+            self.sequence += 1;
+            let mut packet = Vec::new();
+            Stamp::now(self.sequence).write(&mut packet);
+            packet
+        })
+    }
+}
+
+/// Runtime of a tokio server: as many threads as it has cores, and here that is one.
+fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()
+}

@@ -1,0 +1,147 @@
+//! The real thing: DAC and doors, with the tasks and threads they have in `oasis dac`.
+
+use super::runtime;
+use crate::{
+    order::{Order, obey, ready},
+    packet,
+};
+use anyhow::{Context, bail};
+use oasis_channel::{
+    DacMessage, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance,
+    frame::Frame,
+};
+use oasis_dac::{Dac, now, session::NodeSession};
+use oasis_doors::{Doors, DoorsConfig};
+use oasis_probe::{RowWriter, Sample};
+use oasis_probes::LinuxProcessorProbe;
+use oasis_wire::{
+    batch::{Encoder, Fields},
+    eisa::ClientCommand,
+    quantity::TopicId,
+    schema::ProbeType,
+};
+use std::{future, sync::Arc, time::Duration};
+use tokio::{net::TcpListener, sync::mpsc};
+use uuid::Uuid;
+
+/// The node that publishes.
+pub const NODE: &str = "plant";
+/// The instance that everybody subscribes to: a name with which a packet has the 136 bytes of the papers' frame.
+pub const INSTANCE: &str = "processor of the measured host";
+
+/// The 256 bytes with which a client of 2012 subscribes.
+pub fn register() -> anyhow::Result<[u8; 256]> {
+    Ok(ClientCommand::Register { node: NODE.into(), instance: INSTANCE.into() }.encode()?)
+}
+
+/// Counters that move as a processor's do.
+pub fn sample(number: u64) -> LinuxProcessorProbe {
+    LinuxProcessorProbe {
+        idle_time: 8_011_350 + number,
+        system_time: 93_120 + number / 7,
+        user_time: 211_900 + number / 3,
+        nice_time: 1_203,
+        iowait_time: 10_220 + number / 50,
+        irq_time: 0,
+        soft_irq_time: 4_410 + number / 90,
+    }
+}
+
+/// Serves; `is_fed` says whether orders are for this process, or a node sends samples.
+pub fn serve(flush: Option<Duration>, is_fed: bool) -> anyhow::Result<()> {
+    let runtime = runtime()?;
+    let dac = Dac::new(oasis_dac::Config::default());
+    let mut feed = is_fed.then(|| Feed::new(dac.clone())).transpose()?;
+    let mut config = DoorsConfig { max_websockets: 1_000_000, shards: 1, ..DoorsConfig::default() };
+    if let Some(flush) = flush {
+        config.flush_ms = u64::try_from(flush.as_millis())?;
+    }
+    let (doors, channel) = runtime.block_on(async {
+        let doors = TcpListener::bind("127.0.0.1:0").await?;
+        let channel = TcpListener::bind("127.0.0.1:0").await?;
+        ready(&[doors.local_addr()?.to_string(), channel.local_addr()?.to_string()])?;
+        anyhow::Ok((doors, channel))
+    })?;
+    runtime.spawn(oasis_dac::ingest::serve(dac.clone(), channel));
+    runtime
+        .spawn(async move { oasis_doors::serve(Doors::new(dac, config)?, doors, future::pending()).await });
+    obey(|order| match (order, &mut feed) {
+        (Order::Round { burst }, Some(feed)) => feed.round(burst),
+        _ => bail!("this server publishes rounds only, and those if it is fed"),
+    })
+}
+
+/// A node's conversation without its socket: ledger, stamping and topic log see what they would see of a node.
+struct Feed {
+    session: NodeSession,
+    topic: TopicId,
+    encoder: Encoder,
+    sequence: u64,
+    answers: Vec<DacMessage>,
+    /// Where commands would come from: kept, or the DAC would take the node for gone.
+    _commands: mpsc::Receiver<DacMessage>,
+}
+
+impl Feed {
+    fn new(dac: Arc<Dac>) -> anyhow::Result<Self> {
+        let probe_type: ProbeType = serde_json::from_str(LinuxProcessorProbe::SCHEMA)?;
+        let encoder = Encoder::new(&probe_type)?;
+        let (outbound, commands) = mpsc::channel(64);
+        let mut session = NodeSession::new(dac, outbound);
+        let mut answers = Vec::new();
+        let instance = RegisteredInstance {
+            name: INSTANCE.into(),
+            probe_type: probe_type.uuid,
+            kind: ProbeKind::Pushed,
+            state: InstanceState { hertz: None, enabled: true },
+        };
+        for message in [
+            NodeMessage::Hello { protocol: PROTOCOL, node: identity() },
+            NodeMessage::Register { types: vec![probe_type], instances: vec![instance] },
+        ] {
+            session.handle(Frame::Control(&serde_json::to_vec(&message)?), now(), &mut answers)?;
+        }
+        let assigned = answers.drain(..).find_map(|answer| match answer {
+            DacMessage::Registered { topics } => topics.first().map(|topic| topic.topic),
+            _ => None,
+        });
+        let topic = assigned.context("the DAC gave the instance no topic")?;
+        Ok(Self { session, topic, encoder, sequence: 0, answers, _commands: commands })
+    }
+
+    /// Batches of one sample each, as fast as a node's frames come out of one read.
+    fn round(&mut self, burst: usize) -> anyhow::Result<()> {
+        let (mut row, mut batch) = (Vec::new(), Vec::new());
+        for _ in 0..burst {
+            self.sequence += 1;
+            row.clear();
+            sample(self.sequence).write(&mut RowWriter::new(&mut row));
+            let time = packet::now();
+            self.encoder.push(time, &row)?;
+            batch.clear();
+            let fields = Fields {
+                topic: self.topic.0,
+                state: 0,
+                first_sequence: self.sequence,
+                node_time: time,
+                dropped_before: 0,
+            };
+            self.encoder.finish(fields, &mut batch);
+            self.session.handle(Frame::Batch(&batch), now(), &mut self.answers)?;
+        }
+        self.session.acknowledge(now(), &mut self.answers);
+        self.answers.clear();
+        Ok(())
+    }
+}
+
+fn identity() -> NodeIdentity {
+    NodeIdentity {
+        name: NODE.into(),
+        uuid: Uuid::new_v4(),
+        run: Uuid::new_v4(),
+        host: "lab".into(),
+        software: oasis_dac::SOFTWARE.into(),
+        pid: std::process::id(),
+    }
+}

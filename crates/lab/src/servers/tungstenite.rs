@@ -1,0 +1,53 @@
+//! tokio-tungstenite at its best: a task for each connection feeds a whole burst and flushes once.
+
+use super::{Packets, runtime};
+use crate::order::{Order, obey, ready};
+use anyhow::bail;
+use futures_util::SinkExt;
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::broadcast,
+};
+use tokio_tungstenite::{
+    accept_async,
+    tungstenite::{Bytes, Error, Message},
+};
+
+/// Rounds that a connection may be behind; the lab never has so many under way.
+const CAPACITY: usize = 256;
+
+/// A round: all its messages at once, so that a task is woken once for them.
+type Round = Vec<Bytes>;
+
+pub fn serve() -> anyhow::Result<()> {
+    let runtime = runtime()?;
+    let rounds = broadcast::Sender::<Round>::new(CAPACITY);
+    let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0"))?;
+    ready(&[listener.local_addr()?.to_string()])?;
+    let subscriptions = rounds.clone();
+    runtime.spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(push(stream, subscriptions.clone()));
+        }
+    });
+    let mut packets = Packets::default();
+    obey(|order| {
+        let Order::Round { burst } = order else { bail!("this server publishes rounds only") };
+        // Without subscribers there is nobody to tell.
+        let _ = rounds.send(packets.burst(burst).map(Bytes::from).collect());
+        Ok(())
+    })
+}
+
+async fn push(stream: TcpStream, rounds: broadcast::Sender<Round>) -> Result<(), Error> {
+    stream.set_nodelay(true)?;
+    let mut socket = accept_async(stream).await?;
+    let mut rounds = rounds.subscribe();
+    while let Ok(round) = rounds.recv().await {
+        for message in round {
+            socket.feed(Message::Binary(message)).await?;
+        }
+        socket.flush().await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,208 @@
+//! One server under measurement, with its subscribers on the other core.
+
+use crate::{
+    child::Child,
+    cpu,
+    crowd::{Crowd, Dialect, Tally},
+    order::Order,
+    servers::INSTANCE,
+};
+use anyhow::{Context, bail};
+use std::{
+    io::{Read, Write},
+    net::{IpAddr, SocketAddr, TcpStream},
+    process::Command,
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Where the server of Node.js is.
+const NODE_SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/node/server.js");
+/// How long a DAC may take to know its node.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What is measured beside what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Contender {
+    /// In tables.
+    pub name: &'static str,
+    /// What stands behind the name.
+    pub what: &'static str,
+    make: Make,
+    dialect: Dialect,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Make {
+    /// A server of the lab's binary.
+    Lab(&'static str),
+    /// `ws` in Node.js.
+    NodeJs,
+    /// A DAC, and a node in another process.
+    Chain,
+}
+
+impl Make {
+    fn is_ours(self) -> bool {
+        matches!(self, Self::Lab("oasis") | Self::Chain)
+    }
+}
+
+/// Everybody.
+pub const CONTENDERS: [Contender; 7] = [
+    BARE,
+    Contender {
+        name: "axum",
+        what: "axum 0.8: a task for each connection, one `send` for each message",
+        make: Make::Lab("axum"),
+        dialect: Dialect::Plain,
+    },
+    Contender {
+        name: "tungstenite",
+        what: "tokio-tungstenite 0.29: a task for each connection, `feed` for each message, one `flush` for each burst",
+        make: Make::Lab("tungstenite"),
+        dialect: Dialect::Plain,
+    },
+    Contender {
+        name: "ws",
+        what: "ws 8.23 in Node.js: one `send` for each message",
+        make: Make::NodeJs,
+        dialect: Dialect::Plain,
+    },
+    Contender {
+        name: "oasis",
+        what: "DAC and doors, fed within their process with batches of one sample; EISA packets to subscribers",
+        make: Make::Lab("oasis"),
+        dialect: Dialect::Eisa,
+    },
+    Contender {
+        name: "oasis native",
+        what: "the same; native batches of one sample to subscribers",
+        make: Make::Lab("oasis"),
+        dialect: Dialect::Native,
+    },
+    CHAIN,
+];
+
+/// The measure of all.
+pub const BARE: Contender = Contender {
+    name: "bare",
+    what: "an event loop that writes prepared bytes, a burst in one call: the system's price",
+    make: Make::Lab("bare"),
+    dialect: Dialect::Plain,
+};
+
+/// The whole way of a sample.
+pub const CHAIN: Contender = Contender {
+    name: "oasis node",
+    what: "a node with a pushed probe in its own process, TCP, a DAC with its doors; EISA packets to subscribers",
+    make: Make::Chain,
+    dialect: Dialect::Eisa,
+};
+
+impl Contender {
+    /// Whether it is the project's own server.
+    pub fn is_ours(self) -> bool {
+        self.make.is_ours()
+    }
+
+    /// What its subscribers speak.
+    pub fn dialect(self) -> Dialect {
+        self.dialect
+    }
+
+    /// Starts the server, and the node if it has one. `flush` is the longest rest between its writes, if it is ours.
+    pub fn serve(self, flush: Option<Duration>) -> anyhow::Result<Served> {
+        let millis = flush.map(|flush| flush.as_millis().to_string());
+        let flush = millis.as_deref().filter(|_| self.is_ours());
+        let lab = |server| {
+            let mut arguments = vec!["serve", server];
+            arguments.extend(flush.iter().flat_map(|&flush| ["--flush-ms", flush]));
+            Child::lab(cpu::SERVERS, &arguments)
+        };
+        let (server, node) = match self.make {
+            Make::Lab(server) => (lab(server)?, None),
+            Make::NodeJs => {
+                let mut command = Command::new("node");
+                command.arg(NODE_SCRIPT);
+                (Child::start(cpu::SERVERS, command).context("Node.js with ws is needed: npm ci")?, None)
+            }
+            Make::Chain => {
+                let dac = lab("dac")?;
+                let node = Child::lab(cpu::CLIENTS, &["node", dac.place(1)?])?;
+                wait_until_known(dac.place(0)?)?;
+                (dac, Some(node))
+            }
+        };
+        let address = server.place(0)?.parse()?;
+        Ok(Served { server, node, address })
+    }
+}
+
+/// A server without subscribers yet.
+#[derive(Debug)]
+pub struct Served {
+    /// The process that is measured.
+    pub server: Child,
+    /// Who publishes, if that is another one.
+    node: Option<Child>,
+    /// Where to subscribe.
+    pub address: SocketAddr,
+}
+
+impl Served {
+    /// Whether samples come from another process.
+    pub fn has_node(&self) -> bool {
+        self.node.is_some()
+    }
+
+    /// Tells whoever publishes.
+    pub fn order(&mut self, order: Order) -> anyhow::Result<()> {
+        self.node.as_mut().unwrap_or(&mut self.server).order(order)
+    }
+}
+
+/// A server and its subscribers.
+#[derive(Debug)]
+pub struct Station {
+    /// The processes.
+    pub served: Served,
+    /// The subscribers.
+    pub crowd: Crowd,
+}
+
+impl Station {
+    /// Starts all of it; every subscriber has had a message when this returns.
+    pub fn start(contender: Contender, flush: Option<Duration>, subscribers: usize) -> anyhow::Result<Self> {
+        let served = contender.serve(flush)?;
+        let crowd = Crowd::connect(served.address, None::<IpAddr>, contender.dialect, subscribers)?;
+        let mut station = Self { served, crowd };
+        let deadline = Instant::now() + PATIENCE;
+        while !station.crowd.all_served() {
+            if Instant::now() > deadline {
+                bail!("not every subscriber gets messages");
+            }
+            station.served.order(Order::Round { burst: 1 })?;
+            station.crowd.linger(Duration::from_millis(50))?;
+        }
+        station.crowd.settle()?;
+        station.crowd.count_into(Tally::default());
+        Ok(station)
+    }
+}
+
+/// Waits until the DAC's list of instances has the node's.
+fn wait_until_known(address: &str) -> anyhow::Result<()> {
+    let deadline = Instant::now() + PATIENCE;
+    while Instant::now() < deadline {
+        let mut stream = TcpStream::connect(address)?;
+        write!(stream, "GET /api/v1/instances HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        if answer.contains(INSTANCE) {
+            return Ok(());
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    bail!("the DAC does not come to know its node")
+}

@@ -6,6 +6,7 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use oasis_channel::Command;
+use oasis_dac::{Delivery, Overflow};
 use oasis_pdl_gen::Language;
 use oasis_wire::quantity::Hertz;
 use std::path::PathBuf;
@@ -52,7 +53,8 @@ pub enum Verb {
     #[command(after_help = "Examples:
   oasis tail                                 everything there is
   oasis tail my-host/processor               one instance
-  oasis tail my-host/processor --format json | jq .metrics.idle_time")]
+  oasis tail my-host/processor --format json | jq .metrics.idle_time
+  oasis tail my-host/processor --delivery max_hz=1")]
     Tail(Tail),
     /// Send a command to a probe instance.
     #[command(after_help = "Examples:
@@ -149,6 +151,12 @@ pub struct Tail {
     /// Begin with the oldest sample that the DAC holds.
     #[arg(long)]
     pub from_earliest: bool,
+    /// Which samples: every, latest (skip to the newest when late), max_hz=N (at most N a second) or envelope=N (N a second, each with the least and greatest value).
+    #[arg(long, value_name = "DELIVERY", default_value_t)]
+    pub delivery: Delivery,
+    /// What if the samples wanted are gone from the DAC's log: gap (go on with the oldest held), latest (with the newest) or close.
+    #[arg(long, value_name = "POLICY", default_value = "gap")]
+    pub overflow: Overflow,
     /// End after this many samples.
     #[arg(long, value_name = "N")]
     pub count: Option<u64>,

@@ -6,9 +6,10 @@ use crate::{
     target::Target,
 };
 use anyhow::{Context, bail};
+use oasis_dac::Delivery;
 use oasis_wire::{
-    batch::{Batch, Header},
-    schema::ProbeType,
+    batch::{Batch, Header, Sample},
+    schema::{Metric, ProbeType},
     value,
 };
 use serde_json::{Value, json};
@@ -33,8 +34,10 @@ pub async fn run(arguments: Tail) -> anyhow::Result<()> {
     let mut followed = BTreeMap::new();
     for target in targets {
         let from = if arguments.from_earliest { "earliest" } else { "now" };
-        let request =
-            json!({"op": "subscribe", "node": target.node, "instance": target.instance, "from": from});
+        let request = json!({
+            "op": "subscribe", "node": target.node, "instance": target.instance, "from": from,
+            "delivery": arguments.delivery, "overflow": arguments.overflow,
+        });
         let id = client.request(request).await?;
         let subscribed = client.answer(id).await?;
         let schema = serde_json::from_value(subscribed["instance"]["schema"].clone())
@@ -42,8 +45,12 @@ pub async fn run(arguments: Tail) -> anyhow::Result<()> {
         let topic = subscribed["topic"].as_u64().context("the DAC gave no topic")? as u32;
         followed.insert(topic, Followed { target, schema, expected: None });
     }
-    let mut printer =
-        Printer { out: BufWriter::new(io::stdout()), format: arguments.format, left: arguments.count };
+    let mut printer = Printer {
+        out: BufWriter::new(io::stdout()),
+        format: arguments.format,
+        left: arguments.count,
+        is_thinned: !matches!(arguments.delivery, Delivery::Every),
+    };
     match follow(&mut client, &mut followed, &mut printer).await {
         // `oasis tail | head` is no error.
         Err(error)
@@ -90,6 +97,8 @@ struct Printer {
     out: BufWriter<io::Stdout>,
     format: Format,
     left: Option<u64>,
+    /// Holes in the numbers are what was asked for, if the DAC says that they are drops.
+    is_thinned: bool,
 }
 
 impl Printer {
@@ -99,6 +108,7 @@ impl Printer {
         let header = batch.header();
         if let Some(expected) = followed.expected
             && header.first_sequence != expected
+            && !(self.is_thinned && header.first_sequence > expected)
         {
             eprintln!(
                 "{}: expected sample {expected}, got {} ({} dropped by the node)",
@@ -110,31 +120,31 @@ impl Printer {
             if self.left == Some(0) {
                 break;
             }
-            let metrics = Value::Object(value::to_json(&followed.schema, &sample.values));
-            self.line(&followed.target, sample.sequence, sample.time, header.state, &metrics)?;
+            self.line(followed, &sample, header.state)?;
             self.left = self.left.map(|left| left - 1);
         }
         self.out.flush()?;
         Ok(self.left == Some(0))
     }
 
-    fn line(
-        &mut self,
-        target: &Target,
-        sequence: u64,
-        time: u64,
-        state: u16,
-        metrics: &Value,
-    ) -> io::Result<()> {
+    fn line(&mut self, followed: &Followed, sample: &Sample, state: u16) -> io::Result<()> {
+        let Followed { target, schema, .. } = followed;
+        let metrics = value::to_json(schema, &sample.values);
         match self.format {
             Format::Json => {
-                let line = json!({"node": target.node, "instance": target.instance, "sequence": sequence, "time": time, "state": state, "metrics": metrics});
+                let line = json!({
+                    "node": target.node, "instance": target.instance, "sequence": sample.sequence,
+                    "time": sample.time, "state": state, "metrics": metrics,
+                });
                 writeln!(self.out, "{line}")
             }
             Format::Text => {
-                write!(self.out, "{} {target} #{sequence}", time_of_day(time))?;
-                for (name, value) in metrics.as_object().into_iter().flatten() {
-                    write!(self.out, " {name}={value}")?;
+                write!(self.out, "{} {target} #{}", time_of_day(sample.time), sample.sequence)?;
+                for ((name, value), metric) in metrics.iter().zip(&schema.metrics) {
+                    match enumerator(metric, value) {
+                        Some(word) => write!(self.out, " {name}={word}")?,
+                        None => write!(self.out, " {name}={value}")?,
+                    }
                 }
                 writeln!(self.out)
             }
@@ -150,6 +160,12 @@ impl Printer {
         }
         Ok(())
     }
+}
+
+/// What an enum calls this number.
+fn enumerator<'a>(metric: &'a Metric, value: &Value) -> Option<&'a str> {
+    let known = &metric.enumeration.as_ref()?.values;
+    known.iter().find(|known| Some(known.value) == value.as_i64()).map(|known| known.name.as_str())
 }
 
 /// `HH:MM:SS.mmm` UTC.

@@ -14,7 +14,7 @@ use oasis_wire::quantity::Offset;
 use std::{
     collections::VecDeque,
     io::{self, ErrorKind, IoSlice, Write},
-    net::SocketAddr,
+    net::{Shutdown, SocketAddr},
     time::{Duration, Instant},
 };
 use tokio::sync::OwnedSemaphorePermit;
@@ -24,7 +24,7 @@ const PIECES: usize = 64;
 /// Bytes of answers that a client may leave unread.
 const MAX_WAITING: usize = 1024 * 1024;
 /// How long a goodbye may take.
-const GOODBYE: Duration = Duration::from_secs(1);
+pub const GOODBYE: Duration = Duration::from_millis(500);
 
 /// A connection's key on its shard, which another one gets when it is gone, and what tells the two apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,8 +91,8 @@ pub struct Connection {
     waiting: VecDeque<Bytes>,
     /// Since when the socket has taken nothing.
     blocked_since: Option<Instant>,
-    /// Since when a goodbye is on its way.
-    leaving_since: Option<Instant>,
+    /// Whether a goodbye was said, or waits to be.
+    is_leaving: bool,
     /// Free for another one when this is dropped.
     _place: OwnedSemaphorePermit,
 }
@@ -117,7 +117,7 @@ impl Connection {
             pings: 0,
             waiting: VecDeque::new(),
             blocked_since: None,
-            leaving_since: None,
+            is_leaving: false,
             _place: place,
         }
     }
@@ -132,14 +132,9 @@ impl Connection {
         self.waiting.is_empty() && !self.is_leaving()
     }
 
-    /// Whether a goodbye is on its way.
+    /// Whether a goodbye was said, or waits to be.
     pub fn is_leaving(&self) -> bool {
-        self.leaving_since.is_some()
-    }
-
-    /// Whether a goodbye was said, and heard or waited for long enough.
-    pub fn has_left(&self, now: Instant) -> bool {
-        self.leaving_since.is_some_and(|since| self.waiting.is_empty() || now >= since + GOODBYE)
+        self.is_leaving
     }
 
     /// Whether the socket has taken nothing for too long.
@@ -192,6 +187,7 @@ impl Connection {
                 }
             }
         }
+        self.end_writing();
         Ok(())
     }
 
@@ -214,7 +210,16 @@ impl Connection {
         );
         // Who broke its connection meanwhile needs no goodbye.
         let _ = self.say(Opcode::Close, &payload);
-        self.leaving_since = Some(Instant::now());
+        self.is_leaving = true;
+        self.end_writing();
+    }
+
+    /// Behind a goodbye. Closing at once could throw away what the client has not read yet, so the client closes first.
+    fn end_writing(&mut self) {
+        if self.is_leaving && self.waiting.is_empty() {
+            // A connection that is broken is closed soon in any case.
+            let _ = self.stream.shutdown(Shutdown::Write);
+        }
     }
 
     /// Bytes that the socket took.

@@ -1,7 +1,7 @@
 //! WebSocket: the handshake, and which of two protocols follows it.
 //!
-//! The handshake is HTTP's; behind it the socket belongs to a [`shard`], which knows frames ([`frame`], [`inbound`]), what each client is behind
-//! ([`connection`], [`topic`]), and the protocols ([`native`], [`eisa`]).
+//! The handshake is HTTP's; behind it the socket belongs to a [`shard`], which knows frames ([`frame`], [`inbound`]), the protocols ([`native`], [`eisa`]),
+//! what each client has been sent ([`connection`], [`topic`]), and when to send more ([`push`], [`pace`]).
 
 mod connection;
 mod eisa;
@@ -12,6 +12,7 @@ mod inbound;
 mod inbox;
 mod native;
 mod pace;
+mod push;
 mod shard;
 mod shards;
 mod topic;

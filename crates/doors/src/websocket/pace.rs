@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 /// Rest for each unit of work.
 const REST: u32 = 3;
+/// A shorter rest is none: nothing would be saved, and the system would make it longer.
+const GRAIN: Duration = Duration::from_millis(1);
 
 /// When the next round may begin.
 #[derive(Debug)]
@@ -28,7 +30,8 @@ impl Pace {
 
     /// A round has ended.
     pub fn rest(&mut self, began: Instant, ended: Instant) {
-        self.next = ended + (ended.saturating_duration_since(began) * REST).min(self.longest);
+        let rest = (ended.saturating_duration_since(began) * REST).min(self.longest);
+        self.next = if rest < GRAIN { ended } else { ended + rest };
     }
 }
 
@@ -43,7 +46,9 @@ mod tests {
         let mut pace = Pace::new(Duration::from_millis(16), start);
         assert_eq!(pace.wait(start), Duration::ZERO);
         pace.rest(at(0), at(5));
-        assert_eq!((pace.wait(at(5)), pace.wait(at(20))), (Duration::from_micros(15), Duration::ZERO));
+        assert_eq!(pace.wait(at(5)), Duration::ZERO);
+        pace.rest(at(0), at(1_000));
+        assert_eq!((pace.wait(at(1_000)), pace.wait(at(4_000))), (Duration::from_millis(3), Duration::ZERO));
         pace.rest(at(0), at(40_000));
         assert_eq!(pace.wait(at(40_000)), Duration::from_millis(16));
     }

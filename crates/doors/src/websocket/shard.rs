@@ -5,23 +5,22 @@
 //! [`Pace`] allows it everybody who is behind and whose socket has room is written to.
 
 use super::{
-    connection::{Connection, ConnectionId, Protocol, Subscription},
+    connection::{Connection, ConnectionId, GOODBYE, Protocol},
     end::End,
     frame::Opcode,
     inbound::Message,
-    inbox::{Event, Inbox, Newcomer, TopicWaker},
+    inbox::{Event, Inbox, Newcomer},
     pace::Pace,
-    topic::{Format, Topic},
+    topic::Topic,
 };
 use crate::config::DoorsConfig;
-use bytes::Bytes;
 use mio::{Events, Interest, Poll, Token};
 use oasis_channel::Command;
-use oasis_dac::{Dac, Doorkeeper, From, Instance, Options, now};
+use oasis_dac::{Dac, Doorkeeper, now};
 use oasis_wire::quantity::TopicId;
 use slab::Slab;
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     io::{ErrorKind, Read},
     mem,
     sync::Arc,
@@ -33,8 +32,6 @@ use tokio::runtime::Handle;
 pub const INBOX: Token = Token(usize::MAX);
 /// Read from a socket at once.
 const READ: usize = 64 * 1024;
-/// Written to a socket in one round. Who is behind by more gets the rest in the next rounds, behind the others.
-const WRITE: usize = 64 * 1024;
 /// How often the shard looks for those who stopped taking.
 const LOOK_AROUND: Duration = Duration::from_secs(1);
 /// Pings that a client may send in that time.
@@ -58,18 +55,20 @@ pub struct Surroundings {
 pub struct Shard {
     pub(super) around: Surroundings,
     poll: Poll,
-    inbox: Arc<Inbox>,
+    pub(super) inbox: Arc<Inbox>,
     pub(super) connections: Slab<Connection>,
-    topics: Slab<Topic>,
-    slots: HashMap<TopicId, usize>,
+    pub(super) topics: Slab<Topic>,
+    pub(super) slots: HashMap<TopicId, usize>,
     /// Topics with something new.
-    raised: Vec<usize>,
+    pub(super) raised: Vec<usize>,
     /// Keys of connections that may be behind.
-    queue: Vec<usize>,
-    pace: Pace,
+    pub(super) queue: Vec<usize>,
+    pub(super) pace: Pace,
     buffer: Vec<u8>,
     next_serial: u64,
     looked_around: Instant,
+    /// Those who said goodbye and when they are closed, soonest first.
+    leaving: VecDeque<(Instant, ConnectionId)>,
     is_ending: bool,
 }
 
@@ -91,6 +90,7 @@ impl Shard {
             buffer: vec![0; READ],
             next_serial: 0,
             looked_around: now,
+            leaving: VecDeque::new(),
             is_ending: false,
         }
     }
@@ -118,6 +118,7 @@ impl Shard {
             self.inbox.take(&mut inbox);
             inbox.drain(..).for_each(|event| self.told(event));
             self.round();
+            self.see_off();
             self.look_around();
         }
     }
@@ -125,7 +126,9 @@ impl Shard {
     /// How long there is nothing to do but wait.
     fn patience(&self) -> Duration {
         let now = Instant::now();
-        let around = (self.looked_around + LOOK_AROUND).saturating_duration_since(now);
+        let goodbye = self.leaving.front().map(|(due, _)| *due);
+        let around = self.looked_around + LOOK_AROUND;
+        let around = goodbye.map_or(around, |due| due.min(around)).saturating_duration_since(now);
         if self.raised.is_empty() && self.queue.is_empty() { around } else { self.pace.wait(now).min(around) }
     }
 
@@ -219,7 +222,7 @@ impl Shard {
             }
             Message::Pong => Ok(()),
             Message::Close(code) => {
-                connection.leave(code.unwrap_or(1000), "");
+                self.leave(key, code.unwrap_or(1000), "");
                 Ok(())
             }
             Message::Text(text) => {
@@ -242,178 +245,6 @@ impl Shard {
                     Protocol::Echo => connection.say(Opcode::Binary, bytes),
                 }
             }
-        }
-    }
-
-    /// Adds a subscription; answers where it begins and whether the position belonged to another epoch.
-    pub(super) fn subscribe(
-        &mut self,
-        key: usize,
-        instance: Arc<Instance>,
-        from: From,
-        options: Options,
-    ) -> Option<(u64, bool)> {
-        let connection = self.connections.get_mut(key)?;
-        let topics = &mut self.topics;
-        let slot = *self.slots.entry(instance.topic).or_insert_with(|| {
-            let entry = topics.vacant_entry();
-            let slot = entry.key();
-            entry.insert(Topic::new(instance.clone(), TopicWaker::new(self.inbox.clone(), slot)));
-            slot
-        });
-        let topic = topics.get_mut(slot)?;
-        // The topic tells of appends already, so nothing goes unnoticed from here on.
-        let (next, epoch_changed) = instance.start(from, options.delivery);
-        connection.subscriptions.reserve_exact(1);
-        connection.subscriptions.push(Subscription {
-            topic: slot,
-            place: topic.readers.len(),
-            next,
-            options,
-        });
-        topic.readers.push(key);
-        self.enqueue(key);
-        Some((next.0, epoch_changed))
-    }
-
-    /// Whether the connection reads this topic.
-    pub(super) fn reads(&self, key: usize, topic: TopicId) -> bool {
-        let slot = self.slots.get(&topic);
-        self.connections.get(key).is_some_and(|connection| {
-            connection.subscriptions.iter().any(|subscription| Some(&subscription.topic) == slot)
-        })
-    }
-
-    /// Ends a subscription, if there is one.
-    pub(super) fn unsubscribe(&mut self, key: usize, topic: TopicId) -> bool {
-        let Some(&slot) = self.slots.get(&topic) else { return false };
-        let Some(connection) = self.connections.get_mut(key) else { return false };
-        let Some(index) = connection.subscriptions.iter().position(|subscription| subscription.topic == slot)
-        else {
-            return false;
-        };
-        let subscription = connection.subscriptions.swap_remove(index);
-        self.forget_reader(&subscription);
-        true
-    }
-
-    fn forget_reader(&mut self, subscription: &Subscription) {
-        let Some(topic) = self.topics.get_mut(subscription.topic) else { return };
-        topic.readers.swap_remove(subscription.place);
-        if let Some(&moved) = topic.readers.get(subscription.place)
-            && let Some(connection) = self.connections.get_mut(moved)
-            && let Some(moved) =
-                connection.subscriptions.iter_mut().find(|moved| moved.topic == subscription.topic)
-        {
-            moved.place = subscription.place;
-        }
-        if topic.readers.is_empty() {
-            self.slots.remove(&topic.instance.topic);
-            self.topics.remove(subscription.topic);
-        }
-    }
-
-    /// Has the connection written to in the next round.
-    fn enqueue(&mut self, key: usize) {
-        if let Some(connection) = self.connections.get_mut(key)
-            && !mem::replace(&mut connection.is_queued, true)
-        {
-            self.queue.push(key);
-        }
-    }
-
-    /// Writes to everybody who may be behind, if it is time.
-    fn round(&mut self) {
-        let began = Instant::now();
-        if (self.raised.is_empty() && self.queue.is_empty()) || !self.pace.wait(began).is_zero() {
-            return;
-        }
-        for slot in mem::take(&mut self.raised) {
-            let Some(topic) = self.topics.get(slot) else { continue };
-            topic.look();
-            for &key in &topic.readers {
-                if let Some(connection) = self.connections.get_mut(key)
-                    && !mem::replace(&mut connection.is_queued, true)
-                {
-                    self.queue.push(key);
-                }
-            }
-        }
-        for key in mem::take(&mut self.queue) {
-            let outcome = self.push(key);
-            self.settle(key, outcome);
-        }
-        self.topics.iter_mut().for_each(|(_, topic)| topic.forget_bursts());
-        self.pace.rest(began, Instant::now());
-    }
-
-    /// Writes what a connection is behind, all topics in one write, up to a bound.
-    fn push(&mut self, key: usize) -> Result<(), End> {
-        let Some(connection) = self.connections.get_mut(key) else { return Ok(()) };
-        connection.is_queued = false;
-        if !connection.is_open() {
-            return Ok(());
-        }
-        let format = match connection.protocol {
-            Protocol::Native(_) => Format::Native,
-            Protocol::Eisa(_) => Format::Eisa,
-            #[cfg(feature = "echo")]
-            Protocol::Echo => return Ok(()),
-        };
-        let (mut pieces, mut room, mut is_behind) = (Vec::new(), WRITE, false);
-        let mut over: Option<TopicId> = None;
-        for subscription in &mut connection.subscriptions {
-            let Some(topic) = self.topics.get_mut(subscription.topic) else { continue };
-            if room > 0 && subscription.next < topic.instance.log.next() {
-                let burst = topic.burst(format, subscription.options, subscription.next, room);
-                room = room.saturating_sub(burst.bytes.len());
-                subscription.next = burst.end;
-                if !burst.bytes.is_empty() {
-                    pieces.push(burst.bytes);
-                }
-                if burst.is_over {
-                    over = Some(topic.instance.topic);
-                }
-            }
-            if subscription.next < topic.instance.log.next() {
-                is_behind = true;
-            } else if topic.instance.retired() {
-                over = Some(topic.instance.topic);
-            }
-        }
-        // Who is behind by more than fits begins with another topic the next time.
-        if is_behind && connection.subscriptions.len() > 1 {
-            self.rotate(key);
-        }
-        self.write(key, &pieces)?;
-        if is_behind || over.is_some() {
-            self.enqueue(key);
-        }
-        match over {
-            Some(topic) => self.finish(key, topic),
-            None => Ok(()),
-        }
-    }
-
-    fn rotate(&mut self, key: usize) {
-        if let Some(connection) = self.connections.get_mut(key) {
-            connection.subscriptions.rotate_left(1);
-        }
-    }
-
-    fn write(&mut self, key: usize, pieces: &[Bytes]) -> Result<(), End> {
-        match self.connections.get_mut(key) {
-            Some(connection) => connection.write(pieces),
-            None => Ok(()),
-        }
-    }
-
-    /// A subscription ends by itself: another topic has taken the place of this one, or it was too late for its samples.
-    fn finish(&mut self, key: usize, topic: TopicId) -> Result<(), End> {
-        self.unsubscribe(key, topic);
-        match self.connections.get(key).map(|connection| &connection.protocol) {
-            Some(Protocol::Native(_)) => self.say_unsubscribed(key, topic),
-            _ => Ok(()),
         }
     }
 
@@ -441,24 +272,44 @@ impl Shard {
         self.connections.get_mut(id.key).filter(|connection| connection.serial == id.serial)
     }
 
-    /// Ends a connection if that is what came of serving it, and lets those go who have said goodbye.
+    /// Ends a connection if that is what came of serving it.
     pub(super) fn settle(&mut self, key: usize, outcome: Result<(), End>) {
         if let Err(end) = outcome {
             self.end(key, &end);
         }
-        if self.connections.get(key).is_some_and(|connection| connection.has_left(Instant::now())) {
-            self.remove(key);
-        }
     }
 
     fn end(&mut self, key: usize, end: &End) {
-        let Some(connection) = self.connections.get_mut(key) else { return };
+        let Some(connection) = self.connections.get(key) else { return };
         let Some((code, word)) = end.code() else { return self.remove(key) };
         if let Some(word) = word {
             self.around.doorkeeper.refused(word);
             tracing::info!(peer = %connection.peer, %end, "websocket closed");
         }
-        connection.leave(code, &end.to_string());
+        self.leave(key, code, &end.to_string());
+    }
+
+    /// Says goodbye; the client closes, or else the shard in a while.
+    fn leave(&mut self, key: usize, code: u16, reason: &str) {
+        let Some(connection) = self.connections.get_mut(key).filter(|connection| !connection.is_leaving())
+        else {
+            return;
+        };
+        connection.leave(code, reason);
+        let id = ConnectionId { key, serial: connection.serial };
+        self.leaving.push_back((Instant::now() + GOODBYE, id));
+    }
+
+    /// Closes those who said goodbye and were waited for long enough.
+    fn see_off(&mut self) {
+        let now = Instant::now();
+        while self.leaving.front().is_some_and(|(due, _)| *due <= now)
+            && let Some((_, id)) = self.leaving.pop_front()
+        {
+            if self.same(id).is_some() {
+                self.remove(id.key);
+            }
+        }
     }
 
     fn remove(&mut self, key: usize) {
@@ -479,16 +330,13 @@ impl Shard {
             return;
         }
         self.looked_around = now;
-        let (mut stalled, mut gone) = (Vec::new(), Vec::new());
+        let mut stalled = Vec::new();
         for (key, connection) in &mut self.connections {
             connection.pings = 0;
-            if connection.has_left(now) {
-                gone.push(key);
-            } else if connection.is_stalled(now) {
+            if connection.is_stalled(now) {
                 stalled.push(key);
             }
         }
         stalled.into_iter().for_each(|key| self.end(key, &End::Stalled));
-        gone.into_iter().for_each(|key| self.remove(key));
     }
 }

@@ -1,0 +1,190 @@
+//! Who reads what on a shard, and the rounds in which it is written to them.
+
+use super::{
+    connection::{Protocol, Subscription},
+    end::End,
+    inbox::TopicWaker,
+    shard::Shard,
+    topic::{Format, Topic},
+};
+use bytes::Bytes;
+use oasis_dac::{From, Instance, Options};
+use oasis_wire::quantity::TopicId;
+use std::{mem, sync::Arc, time::Instant};
+
+/// Written to a socket in one round. Who is behind by more gets the rest in the next rounds, behind the others.
+const WRITE: usize = 64 * 1024;
+
+impl Shard {
+    /// Adds a subscription; answers where it begins and whether the position belonged to another epoch.
+    pub(super) fn subscribe(
+        &mut self,
+        key: usize,
+        instance: Arc<Instance>,
+        from: From,
+        options: Options,
+    ) -> Option<(u64, bool)> {
+        let connection = self.connections.get_mut(key)?;
+        let topics = &mut self.topics;
+        let slot = *self.slots.entry(instance.topic).or_insert_with(|| {
+            let entry = topics.vacant_entry();
+            let slot = entry.key();
+            entry.insert(Topic::new(instance.clone(), TopicWaker::new(self.inbox.clone(), slot)));
+            slot
+        });
+        let topic = topics.get_mut(slot)?;
+        // The topic tells of appends already, so nothing goes unnoticed from here on.
+        let (next, epoch_changed) = instance.start(from, options.delivery);
+        connection.subscriptions.reserve_exact(1);
+        connection.subscriptions.push(Subscription {
+            topic: slot,
+            place: topic.readers.len(),
+            next,
+            options,
+        });
+        topic.readers.push(key);
+        self.enqueue(key);
+        Some((next.0, epoch_changed))
+    }
+
+    /// Whether the connection reads this topic.
+    pub(super) fn reads(&self, key: usize, topic: TopicId) -> bool {
+        let slot = self.slots.get(&topic);
+        self.connections.get(key).is_some_and(|connection| {
+            connection.subscriptions.iter().any(|subscription| Some(&subscription.topic) == slot)
+        })
+    }
+
+    /// Ends a subscription, if there is one.
+    pub(super) fn unsubscribe(&mut self, key: usize, topic: TopicId) -> bool {
+        let Some(&slot) = self.slots.get(&topic) else { return false };
+        let Some(connection) = self.connections.get_mut(key) else { return false };
+        let Some(index) = connection.subscriptions.iter().position(|subscription| subscription.topic == slot)
+        else {
+            return false;
+        };
+        let subscription = connection.subscriptions.swap_remove(index);
+        self.forget_reader(&subscription);
+        true
+    }
+
+    pub(super) fn forget_reader(&mut self, subscription: &Subscription) {
+        let Some(topic) = self.topics.get_mut(subscription.topic) else { return };
+        topic.readers.swap_remove(subscription.place);
+        if let Some(&moved) = topic.readers.get(subscription.place)
+            && let Some(connection) = self.connections.get_mut(moved)
+            && let Some(moved) =
+                connection.subscriptions.iter_mut().find(|moved| moved.topic == subscription.topic)
+        {
+            moved.place = subscription.place;
+        }
+        if topic.readers.is_empty() {
+            self.slots.remove(&topic.instance.topic);
+            self.topics.remove(subscription.topic);
+        }
+    }
+
+    /// Has the connection written to in the next round.
+    pub(super) fn enqueue(&mut self, key: usize) {
+        if let Some(connection) = self.connections.get_mut(key)
+            && !mem::replace(&mut connection.is_queued, true)
+        {
+            self.queue.push(key);
+        }
+    }
+
+    /// Writes to everybody who may be behind, if it is time.
+    pub(super) fn round(&mut self) {
+        let began = Instant::now();
+        if (self.raised.is_empty() && self.queue.is_empty()) || !self.pace.wait(began).is_zero() {
+            return;
+        }
+        for slot in mem::take(&mut self.raised) {
+            let Some(topic) = self.topics.get(slot) else { continue };
+            topic.look();
+            for &key in &topic.readers {
+                if let Some(connection) = self.connections.get_mut(key)
+                    && !mem::replace(&mut connection.is_queued, true)
+                {
+                    self.queue.push(key);
+                }
+            }
+        }
+        for key in mem::take(&mut self.queue) {
+            let outcome = self.push(key);
+            self.settle(key, outcome);
+        }
+        self.topics.iter_mut().for_each(|(_, topic)| topic.forget_bursts());
+        self.pace.rest(began, Instant::now());
+    }
+
+    /// Writes what a connection is behind, all topics in one write, up to a bound.
+    fn push(&mut self, key: usize) -> Result<(), End> {
+        let Some(connection) = self.connections.get_mut(key) else { return Ok(()) };
+        connection.is_queued = false;
+        if !connection.is_open() {
+            return Ok(());
+        }
+        let format = match connection.protocol {
+            Protocol::Native(_) => Format::Native,
+            Protocol::Eisa(_) => Format::Eisa,
+            #[cfg(feature = "echo")]
+            Protocol::Echo => return Ok(()),
+        };
+        let (mut pieces, mut room, mut is_behind) = (Vec::new(), WRITE, false);
+        let mut over: Option<TopicId> = None;
+        for subscription in &mut connection.subscriptions {
+            let Some(topic) = self.topics.get_mut(subscription.topic) else { continue };
+            if room > 0 && subscription.next < topic.instance.log.next() {
+                let burst = topic.burst(format, subscription.options, subscription.next, room);
+                room = room.saturating_sub(burst.bytes.len());
+                subscription.next = burst.end;
+                if !burst.bytes.is_empty() {
+                    pieces.push(burst.bytes);
+                }
+                if burst.is_over {
+                    over = Some(topic.instance.topic);
+                }
+            }
+            if subscription.next < topic.instance.log.next() {
+                is_behind = true;
+            } else if topic.instance.retired() {
+                over = Some(topic.instance.topic);
+            }
+        }
+        // Who is behind by more than fits begins with another topic the next time.
+        if is_behind && connection.subscriptions.len() > 1 {
+            self.rotate(key);
+        }
+        self.write(key, &pieces)?;
+        if is_behind || over.is_some() {
+            self.enqueue(key);
+        }
+        match over {
+            Some(topic) => self.finish(key, topic),
+            None => Ok(()),
+        }
+    }
+
+    fn rotate(&mut self, key: usize) {
+        if let Some(connection) = self.connections.get_mut(key) {
+            connection.subscriptions.rotate_left(1);
+        }
+    }
+
+    fn write(&mut self, key: usize, pieces: &[Bytes]) -> Result<(), End> {
+        match self.connections.get_mut(key) {
+            Some(connection) => connection.write(pieces),
+            None => Ok(()),
+        }
+    }
+
+    /// A subscription ends by itself: another topic has taken the place of this one, or it was too late for its samples.
+    fn finish(&mut self, key: usize, topic: TopicId) -> Result<(), End> {
+        self.unsubscribe(key, topic);
+        match self.connections.get(key).map(|connection| &connection.protocol) {
+            Some(Protocol::Native(_)) => self.say_unsubscribed(key, topic),
+            _ => Ok(()),
+        }
+    }
+}

@@ -38,8 +38,11 @@ fn every_path_of_the_openapi_document_answers() {
     ] {
         assert!(paths[wanted]["get"].is_object(), "{wanted}");
     }
-    for path in paths.keys() {
-        assert!(get(&up, &path.replace("{id}", &id)).is_object(), "{path}");
+    // Text doors need to be told what to send, and two of them do not end.
+    let endless = ["/api/v1/samples/stream", "/api/v1/samples/events"];
+    for path in paths.keys().filter(|path| !endless.contains(&path.as_str())) {
+        let query = if path.contains("/samples") { "?node=plant&instance=processor" } else { "" };
+        assert!(get(&up, &format!("{}{query}", path.replace("{id}", &id))).is_object(), "{path}");
     }
     assert!(paths["/api/v1/commands"]["post"]["requestBody"].is_object());
 }

@@ -13,8 +13,22 @@ pub struct DoorsConfig {
     pub allowed_origins: Vec<String>,
     /// WebSockets open at the same time.
     pub max_websockets: usize,
-    /// Subscriptions on one WebSocket.
+    /// Subscriptions on one WebSocket, or instances in one request to a text door.
     pub max_subscriptions: usize,
+    /// Readers at the text doors at the same time, all doors together.
+    pub max_readers: usize,
+    /// Readers at the text doors from one address.
+    pub max_per_address: usize,
+    /// Server-sent event streams open at the same time.
+    pub max_sse: usize,
+    /// JSON-lines streams open at the same time.
+    pub max_streams: usize,
+    /// Long polls held at the same time.
+    pub max_long_polls: usize,
+    /// Polls answered at the same time.
+    pub max_polls: usize,
+    /// Size of a poll's answer beyond which nothing more is put in, in bytes; the rest comes with the next one.
+    pub max_answer_bytes: usize,
     /// Threads that write to WebSockets; 0 for one a core.
     pub shards: usize,
     /// Longest rest between two rounds of writes to WebSockets, in milliseconds: with many readers each write carries more. 0 for none.
@@ -40,6 +54,13 @@ impl Default for DoorsConfig {
             allowed_origins: Vec::new(),
             max_websockets: 10_000,
             max_subscriptions: 1_000,
+            max_readers: 30_000,
+            max_per_address: 2_000,
+            max_sse: 10_000,
+            max_streams: 10_000,
+            max_long_polls: 20_000,
+            max_polls: 1_000,
+            max_answer_bytes: 1024 * 1024,
             shards: 0,
             flush_ms: 16,
             send_buffer_bytes: 128 * 1024,

@@ -1,23 +1,31 @@
 //! Doors: how browsers and scripts get at what the DAC holds.
 //!
 //! A door is only *how to wait* and *how to write*; what there is to read comes from a [`oasis_dac::Cursor`]. Here are the
-//! page itself ([`page`]), the HTTP API ([`api`]), and two doors on one path: WebSocket in our native protocol and in the papers'
-//! format of 2012 ([`websocket`]). A door must not know how samples came in.
+//! page itself ([`page`]), the HTTP API ([`api`]), two doors on one path: WebSocket in our native protocol and in the papers'
+//! format of 2012 ([`websocket`]), and four for those who want text: server-sent events, a stream of lines, long poll and poll
+//! ([`text`]). A door must not know how samples came in.
 
 mod api;
 mod config;
 mod origin;
 mod page;
+mod places;
 mod problem;
+mod text;
 mod view;
 mod websocket;
 
 pub use config::DoorsConfig;
 
-use axum::{Router, routing::get};
+use axum::{Router, routing::get, serve::ListenerExt};
 use oasis_dac::{Dac, Doorkeeper};
+use places::Places;
 use std::{io, net::SocketAddr, sync::Arc};
-use tokio::{net::TcpListener, runtime::Handle, sync::watch};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    runtime::Handle,
+    sync::watch,
+};
 use websocket::{Shards, Surroundings};
 
 /// What every door shares.
@@ -27,6 +35,7 @@ pub struct Doors {
     config: Arc<DoorsConfig>,
     doorkeeper: Arc<Doorkeeper>,
     ending: Arc<watch::Sender<bool>>,
+    places: Arc<Places>,
     shards: Arc<Shards>,
 }
 
@@ -34,6 +43,7 @@ impl Doors {
     /// Doors to `dac`. Starts the threads that own WebSockets; called within a tokio runtime.
     pub fn new(dac: Arc<Dac>, config: DoorsConfig) -> io::Result<Self> {
         let doorkeeper = Arc::new(Doorkeeper::new(config.max_websockets));
+        let places = Arc::new(Places::new(&config));
         let config = Arc::new(config);
         let shards = Shards::start(&Surroundings {
             dac: dac.clone(),
@@ -41,7 +51,7 @@ impl Doors {
             doorkeeper: doorkeeper.clone(),
             runtime: Handle::current(),
         })?;
-        Ok(Self { dac, config, doorkeeper, ending: Arc::default(), shards: Arc::new(shards) })
+        Ok(Self { dac, config, doorkeeper, ending: Arc::default(), places, shards: Arc::new(shards) })
     }
 
     /// Completes when all connections have to end.
@@ -59,6 +69,7 @@ impl Doors {
             .route("/ws", get(websocket::upgrade))
             .route("/", get(websocket::upgrade_or_page))
             .merge(api::router())
+            .merge(text::router())
             .fallback(page::asset)
             .layer(axum::middleware::map_response(page::harden))
             .with_state(self)
@@ -72,14 +83,27 @@ pub async fn serve(
     ended: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
     let Doors { doorkeeper, ending, shards, .. } = doors.clone();
+    let send_buffer = doors.config.send_buffer_bytes;
     let service = doors.router().into_make_service_with_connect_info::<SocketAddr>();
     let ended = async move {
         ended.await;
         ending.send_replace(true);
         shards.end();
     };
+    let listener = listener.tap_io(move |stream| bound(stream, send_buffer));
     axum::serve(listener, service).with_graceful_shutdown(ended).await?;
     // WebSockets are no requests any more: the HTTP server does not wait for them.
     doorkeeper.all_gone().await;
     Ok(())
+}
+
+/// A client that takes nothing holds neither memory nor its connection for long: the system closes it when something has waited for so long.
+fn bound(stream: &TcpStream, send_buffer: usize) {
+    let socket = socket2::SockRef::from(stream);
+    let bounded = socket
+        .set_send_buffer_size(send_buffer)
+        .and_then(|()| socket.set_tcp_user_timeout(Some(text::STALL)));
+    if let Err(error) = bounded {
+        tracing::warn!(%error, "a connection has no bounds");
+    }
 }

@@ -1,7 +1,7 @@
 //! How nodes, instances and ledgers look in JSON, the same over HTTP and WebSocket.
 
 use oasis_channel::ProbeKind;
-use oasis_dac::{Instance, Ledger, LogState, Node, Registry};
+use oasis_dac::{Delivery, Derived, Instance, Ledger, LogState, Node, Registry};
 use oasis_wire::{batch::Batch, quantity::Epoch, schema::ProbeType, value};
 use serde::Serialize;
 use std::sync::Arc;
@@ -90,14 +90,14 @@ pub struct InstanceDetail {
 /// A sample.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct SampleView {
-    sequence: u64,
-    offset: u64,
+    pub sequence: u64,
+    pub offset: u64,
     /// Nanoseconds since 1970 on the node's clock.
-    time: u64,
+    pub time: u64,
     /// Probe state; 0 is normal.
-    state: u16,
+    pub state: u16,
     #[schema(value_type = Object)]
-    metrics: serde_json::Map<String, serde_json::Value>,
+    pub metrics: serde_json::Map<String, serde_json::Value>,
 }
 
 /// A loss ledger.
@@ -199,6 +199,32 @@ pub fn ledgers(registry: &Registry) -> Vec<InstanceLedger> {
         ledger: ledger(instance),
     };
     registry.instances().iter().map(entry).collect()
+}
+
+/// A stream derived from an instance's.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct DerivedView {
+    /// Its own topic number.
+    topic: u32,
+    node: String,
+    instance: String,
+    /// `max_hz=N` or `envelope=N`
+    #[schema(value_type = String)]
+    delivery: Delivery,
+    #[schema(value_type = Object)]
+    log: LogState,
+}
+
+/// All derived streams.
+pub fn derived(derived: &Derived) -> Vec<DerivedView> {
+    let view = |stream: Arc<Instance>| DerivedView {
+        topic: stream.topic.0,
+        node: stream.node.as_ref().into(),
+        instance: stream.name.as_ref().into(),
+        delivery: stream.delivery,
+        log: stream.log.state(),
+    };
+    derived.list().into_iter().map(view).collect()
 }
 
 /// The newest sample. A batch whose columns break the rules has none: its header was good enough to be passed on.

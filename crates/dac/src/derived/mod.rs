@@ -122,7 +122,11 @@ impl Derived {
     }
 
     /// All of them, for the ledger.
-    pub fn streams(&self) -> MutexGuard<'_, HashMap<Key, Arc<Instance>>> {
+    pub fn list(&self) -> Vec<Arc<Instance>> {
+        self.streams().values().cloned().collect()
+    }
+
+    fn streams(&self) -> MutexGuard<'_, HashMap<Key, Arc<Instance>>> {
         self.streams.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -20,7 +20,11 @@ use utoipa::OpenApi;
         read::instance,
         read::ledger,
         commands::send,
-        commands::journal
+        commands::journal,
+        crate::text::poll_at_once,
+        crate::text::long_poll,
+        crate::text::stream_lines,
+        crate::text::events
     )
 )]
 struct Description;

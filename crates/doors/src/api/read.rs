@@ -3,7 +3,7 @@
 use crate::{
     Doors,
     problem::Problem,
-    view::{self, InstanceDetail, InstanceLedger, InstanceView, NodeView},
+    view::{self, DerivedView, InstanceDetail, InstanceLedger, InstanceView, NodeView},
 };
 use axum::{
     Json,
@@ -13,6 +13,7 @@ use axum::{
 use oasis_dac::Entrance;
 use oasis_wire::quantity::{Epoch, TopicId};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use utoipa::{IntoParams, ToSchema};
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -96,6 +97,11 @@ pub struct LedgerBook {
     /// Counters of the doors.
     #[schema(value_type = Object)]
     doors: Entrance,
+    /// Readers at each text door now.
+    #[schema(value_type = Object)]
+    readers: BTreeMap<&'static str, usize>,
+    /// Streams thinned for their readers.
+    derived: Vec<DerivedView>,
 }
 
 /// Every instance's loss ledger, and who was turned away.
@@ -107,5 +113,7 @@ pub async fn ledger(State(doors): State<Doors>) -> Json<LedgerBook> {
         instances: view::ledgers(&doors.dac.registry),
         channel: doors.dac.doorkeeper.entrance(),
         doors: doors.doorkeeper.entrance(),
+        readers: doors.places.open(),
+        derived: view::derived(&doors.dac.derived),
     })
 }

@@ -1,0 +1,170 @@
+//! Who may read by text doors at the same time: bounds per door, per address and in total.
+
+use crate::{DoorsConfig, problem::Problem};
+use axum::http::StatusCode;
+use oasis_dac::Doorkeeper;
+use std::{
+    collections::{BTreeMap, HashMap},
+    net::IpAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+use tokio::sync::OwnedSemaphorePermit;
+
+/// A text door.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Door {
+    /// Server-sent events.
+    Events,
+    /// JSON lines without end.
+    Stream,
+    /// Answers that wait.
+    LongPoll,
+    /// Answers at once.
+    Poll,
+}
+
+impl Door {
+    const ALL: [Self; 4] = [Self::Events, Self::Stream, Self::LongPoll, Self::Poll];
+
+    /// Its name in the ledger.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Events => "sse",
+            Self::Stream => "stream",
+            Self::LongPoll => "long_poll",
+            Self::Poll => "poll",
+        }
+    }
+
+    fn bound(self, config: &DoorsConfig) -> (usize, &'static str) {
+        match self {
+            Self::Events => (config.max_sse, "doors.max_sse"),
+            Self::Stream => (config.max_streams, "doors.max_streams"),
+            Self::LongPoll => (config.max_long_polls, "doors.max_long_polls"),
+            Self::Poll => (config.max_polls, "doors.max_polls"),
+        }
+    }
+}
+
+/// All places.
+#[derive(Debug)]
+pub struct Places {
+    total: Doorkeeper,
+    doors: BTreeMap<Door, (Doorkeeper, &'static str)>,
+    addresses: Arc<Addresses>,
+}
+
+/// A place at one door; free again when dropped.
+#[derive(Debug)]
+pub struct Place {
+    _total: OwnedSemaphorePermit,
+    _door: OwnedSemaphorePermit,
+    _address: Resident,
+}
+
+impl Places {
+    /// Places as configured.
+    pub fn new(config: &DoorsConfig) -> Self {
+        let door = |door: Door| {
+            let (most, key) = door.bound(config);
+            (door, (Doorkeeper::new(most), key))
+        };
+        Self {
+            total: Doorkeeper::new(config.max_readers),
+            doors: Door::ALL.map(door).into(),
+            addresses: Arc::new(Addresses { most: config.max_per_address, readers: Mutex::default() }),
+        }
+    }
+
+    /// A place for a peer, or which bound is in the way.
+    ///
+    /// # Errors
+    /// Status 503 for a bound that all share, 429 for the peer's own.
+    pub fn enter(&self, door: Door, peer: IpAddr) -> Result<Place, (&'static str, Problem)> {
+        let full = |key: &str| {
+            let detail = format!("{key} is reached: try again later");
+            ("too_many_readers", Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too_many_readers", detail))
+        };
+        let address = self.addresses.enter(peer).ok_or_else(|| {
+            let detail =
+                format!("{} readers have the address {peer} (doors.max_per_address)", self.addresses.most);
+            (
+                "too_many_from_address",
+                Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_from_address", detail),
+            )
+        })?;
+        let total = self.total.enter().ok_or_else(|| full("doors.max_readers"))?;
+        let (keeper, key) = self.doors.get(&door).ok_or_else(|| full(door.name()))?;
+        let door = keeper.enter().ok_or_else(|| full(key))?;
+        Ok(Place { _total: total, _door: door, _address: address })
+    }
+
+    /// Readers at each door now.
+    pub fn open(&self) -> BTreeMap<&'static str, usize> {
+        self.doors.iter().map(|(door, (keeper, _))| (door.name(), keeper.entrance().open)).collect()
+    }
+}
+
+/// Readers by address. Holds only addresses that have one.
+#[derive(Debug)]
+struct Addresses {
+    most: usize,
+    readers: Mutex<HashMap<IpAddr, usize>>,
+}
+
+impl Addresses {
+    fn enter(self: &Arc<Self>, address: IpAddr) -> Option<Resident> {
+        let mut readers = self.readers();
+        let count = readers.get(&address).copied().unwrap_or(0);
+        if count >= self.most {
+            return None;
+        }
+        readers.insert(address, count + 1);
+        Some(Resident { addresses: self.clone(), address })
+    }
+
+    fn readers(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
+        self.readers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[derive(Debug)]
+struct Resident {
+    addresses: Arc<Addresses>,
+    address: IpAddr,
+}
+
+impl Drop for Resident {
+    fn drop(&mut self) {
+        let mut readers = self.addresses.readers();
+        match readers.get_mut(&self.address) {
+            Some(count) if *count > 1 => *count -= 1,
+            _ => drop(readers.remove(&self.address)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+    const THERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(127, 0, 0, 2));
+
+    #[test]
+    fn each_bound_is_kept_and_a_place_left_is_free_again() {
+        let config = DoorsConfig { max_sse: 2, max_per_address: 3, max_readers: 4, ..DoorsConfig::default() };
+        let places = Places::new(&config);
+        let enter = |door, peer| places.enter(door, peer).map_err(|(code, _)| code);
+        let first = enter(Door::Events, HERE).unwrap();
+        let _second = enter(Door::Events, HERE).unwrap();
+        assert_eq!(enter(Door::Events, HERE).unwrap_err(), "too_many_readers");
+        let _third = enter(Door::Poll, HERE).unwrap();
+        assert_eq!(enter(Door::Poll, HERE).unwrap_err(), "too_many_from_address");
+        let _fourth = enter(Door::Poll, THERE).unwrap();
+        assert_eq!(enter(Door::Poll, THERE).unwrap_err(), "too_many_readers");
+        assert_eq!(places.open()["sse"], 2);
+        drop(first);
+        assert!(enter(Door::Events, HERE).is_ok());
+    }
+}

@@ -1,0 +1,111 @@
+//! One gzip stream out of pieces that many answers share.
+//!
+//! Browsers read only the first member of a gzip file, so members cannot be strung together. Deflate blocks can: a piece that was flushed
+//! completely refers to nothing before it and ends on a byte (RFC 1951 3.2.3), and checksums of pieces combine without looking at their bytes again.
+
+use bytes::{BufMut, Bytes};
+use crc32fast::Hasher;
+use flate2::{Compress, Compression, FlushCompress};
+
+/// RFC 1952 2.3: deflate, no name, no time, any system.
+const HEAD: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
+/// An empty last block.
+const LAST: [u8; 2] = [3, 0];
+/// Checksum and length of the text before a piece's blocks.
+const PREFIX: usize = 8;
+
+/// A text as blocks, with what the trailer needs to know of it.
+pub fn piece(text: &[u8]) -> Bytes {
+    let mut out = Vec::with_capacity(PREFIX + text.len() / 4 + 64);
+    out.put_u32_le(crc32fast::hash(text));
+    out.put_u32_le(text.len() as u32); // RFC 1952 wants it modulo 2^32
+    let mut compress = Compress::new(Compression::fast(), false);
+    loop {
+        let taken = usize::try_from(compress.total_in()).unwrap_or(usize::MAX);
+        let rest = text.get(taken..).unwrap_or_default();
+        out.reserve(rest.len() / 2 + 64);
+        // A failure would mean misuse of the compressor; the trailer's checksum would tell the reader.
+        let done = compress.compress_vec(rest, &mut out, FlushCompress::Full).is_err();
+        // Room that is left says that nothing waits inside.
+        if done || out.len() < out.capacity() {
+            return out.into();
+        }
+    }
+}
+
+/// The stream of one answer.
+#[derive(Debug, Default)]
+pub struct Splice {
+    checksum: Hasher,
+    /// Of the text, modulo 2^32.
+    length: u32,
+    has_begun: bool,
+}
+
+impl Splice {
+    /// What goes before the first piece; empty after that.
+    pub fn head(&mut self) -> &'static [u8] {
+        if std::mem::replace(&mut self.has_begun, true) { &[] } else { &HEAD }
+    }
+
+    /// The blocks of a piece.
+    pub fn shared(&mut self, piece: &Bytes) -> Bytes {
+        let Some((prefix, _)) = piece.split_first_chunk::<PREFIX>() else { return Bytes::new() };
+        let [a, b, c, d, e, f, g, h] = *prefix;
+        let (checksum, length) = (u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]));
+        self.checksum.combine(&Hasher::new_with_initial_len(checksum, length.into()));
+        self.length = self.length.wrapping_add(length);
+        piece.slice(PREFIX..)
+    }
+
+    /// A short text of this answer alone, stored as it is.
+    pub fn own(&mut self, text: &[u8], out: &mut impl BufMut) {
+        for chunk in text.chunks(usize::from(u16::MAX)) {
+            let length = chunk.len() as u16; // chunks keep it in range
+            out.put_u8(0);
+            out.put_u16_le(length);
+            out.put_u16_le(!length);
+            out.put_slice(chunk);
+        }
+        self.checksum.update(text);
+        self.length = self.length.wrapping_add(text.len() as u32);
+    }
+
+    /// The end of the stream.
+    pub fn trailer(&self) -> Vec<u8> {
+        let mut out = LAST.to_vec();
+        out.put_u32_le(self.checksum.clone().finalize());
+        out.put_u32_le(self.length);
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::io::Read;
+
+    proptest! {
+        #[test]
+        fn any_mix_of_pieces_and_own_text_reads_back(
+            parts in proptest::collection::vec((any::<bool>(), proptest::collection::vec(any::<u8>(), 0..300), 1_usize..400), 0..12),
+        ) {
+            let (mut splice, mut plain, mut zipped) = (Splice::default(), Vec::new(), Vec::new());
+            zipped.extend_from_slice(splice.head());
+            for (is_shared, text, times) in parts {
+                let text = text.repeat(times);
+                if is_shared {
+                    zipped.extend_from_slice(&splice.shared(&piece(&text)));
+                } else {
+                    splice.own(&text, &mut zipped);
+                }
+                plain.extend_from_slice(&text);
+            }
+            zipped.extend_from_slice(&splice.trailer());
+            let mut read = Vec::new();
+            flate2::read::GzDecoder::new(&zipped[..]).read_to_end(&mut read).unwrap();
+            prop_assert_eq!(read, plain);
+        }
+    }
+}

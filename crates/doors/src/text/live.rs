@@ -1,0 +1,131 @@
+//! Answers without end: how the events door and the stream door wait and write. They differ in how a message looks.
+
+use super::{
+    STALL, Visit, json,
+    output::Output,
+    query::{Coding, Positions},
+    reader::{Message, Reader},
+};
+use crate::Doors;
+use axum::{
+    body::Body,
+    http::{HeaderMap, HeaderName, HeaderValue, header},
+    response::{IntoResponse, Response},
+};
+use bytes::Bytes;
+use std::{convert::Infallible, pin::pin, time::Duration};
+use tokio::sync::mpsc;
+
+/// Collected before it is written.
+const TURN_BYTES: usize = 64 * 1024;
+/// A sign of life for proxies, and the way to notice a client that went without a word.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// What a message looks like at a door.
+pub trait Dialect: Send + 'static {
+    /// Media type.
+    const MEDIA: &'static str;
+
+    /// Before everything else.
+    fn greet(&self, reader: &Reader, out: &mut Output);
+    /// One message; `behind` is the place behind it.
+    fn message(&self, message: &Message, behind: &Positions, out: &mut Output);
+    /// Nothing has happened for a while.
+    fn keep_alive(&self, out: &mut Output);
+}
+
+/// Answers with a body that goes on until somebody ends it.
+pub fn answer<D: Dialect>(visit: Visit, dialect: D) -> Response {
+    let Visit { doors, place, reader, mut out } = visit;
+    // Room for one: what a client does not take stays in the topic log.
+    let (to, from) = mpsc::channel(1);
+    let coding = out.coding();
+    dialect.greet(&reader, &mut out);
+    let writer = Writer { doors, reader, out, dialect, to };
+    tokio::spawn(async move {
+        writer.run().await;
+        drop(place);
+    });
+    let parts = futures_util::stream::unfold(from, |mut from: mpsc::Receiver<Bytes>| async move {
+        from.recv().await.map(|part| (Ok::<_, Infallible>(part), from))
+    });
+    (headers(D::MEDIA, coding), Body::from_stream(parts)).into_response()
+}
+
+/// What every text door says of its answer. Proxies must neither keep it nor collect it.
+pub fn headers(media: &'static str, coding: Coding) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    let mut say = |name, value| drop(headers.insert(name, HeaderValue::from_static(value)));
+    say(header::CONTENT_TYPE, media);
+    say(header::CACHE_CONTROL, "no-store");
+    say(header::VARY, "Accept-Encoding");
+    say(HeaderName::from_static("x-accel-buffering"), "no");
+    if coding == Coding::Gzip {
+        say(header::CONTENT_ENCODING, "gzip");
+    }
+    headers
+}
+
+struct Writer<D> {
+    doors: Doors,
+    reader: Reader,
+    out: Output,
+    dialect: D,
+    to: mpsc::Sender<Bytes>,
+}
+
+/// The client is gone, or takes nothing.
+struct Gone;
+
+impl<D: Dialect> Writer<D> {
+    async fn run(mut self) {
+        if self.converse().await.is_err() {
+            return;
+        }
+        self.out.finish();
+        let _ = self.flush().await;
+    }
+
+    async fn converse(&mut self) -> Result<(), Gone> {
+        let doors = self.doors.clone();
+        let mut ended = pin!(doors.ended());
+        loop {
+            self.collect();
+            self.flush().await?;
+            if self.reader.is_over() {
+                return Ok(());
+            }
+            tokio::select! {
+                () = &mut ended => {
+                    let end = Message::Event("end", json::end("shutting_down"));
+                    self.dialect.message(&end, &self.reader.positions(), &mut self.out);
+                    return Ok(());
+                }
+                () = self.to.closed() => return Err(Gone),
+                () = std::future::ready(()), if self.reader.is_behind() => {}
+                () = self.reader.raised() => {}
+                () = tokio::time::sleep(KEEP_ALIVE) => self.dialect.keep_alive(&mut self.out),
+            }
+        }
+    }
+
+    fn collect(&mut self) {
+        while self.out.len() < TURN_BYTES {
+            let Some(message) = self.reader.next() else { return };
+            self.dialect.message(&message, &self.reader.positions(), &mut self.out);
+        }
+    }
+
+    async fn flush(&mut self) -> Result<(), Gone> {
+        for part in self.out.take() {
+            match tokio::time::timeout(STALL, self.to.send(part)).await {
+                Ok(sent) => sent.map_err(|_| Gone)?,
+                Err(_) => {
+                    self.doors.doorkeeper.refused("stalled");
+                    return Err(Gone);
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,182 @@
+//! Text doors: samples as JSON over plain HTTP, for whoever has no WebSocket: a script with `curl`, a proxy that knows nothing newer, the
+//! papers' comparison of server push.
+//!
+//! A [`query::Request`] becomes a [`reader::Reader`], which hands out one [`reader::Message`] at a time; what is written of it goes through an
+//! [`output::Output`]. The doors are [`sse`], [`stream`] and [`poll`] (long and short); [`live`] is what the first two share.
+//! `docs/reference/text-doors.md` is their reference.
+
+mod gzip;
+mod json;
+mod live;
+mod output;
+mod poll;
+mod query;
+mod reader;
+mod sse;
+mod stream;
+#[cfg(test)]
+mod tests;
+
+use crate::{
+    Doors, origin,
+    places::{Door, Place},
+    problem::Problem,
+};
+use axum::{
+    Router,
+    extract::{ConnectInfo, RawQuery, State},
+    http::{HeaderMap, StatusCode},
+    response::Response,
+    routing::get,
+};
+use output::Output;
+use query::{Coding, Request};
+use reader::Reader;
+use std::{net::SocketAddr, time::Duration};
+
+/// A client that takes nothing for this long is gone, as at the WebSocket door; what it misses meanwhile stays in the log.
+pub const STALL: Duration = Duration::from_secs(30);
+
+/// All text doors.
+pub fn router() -> Router<Doors> {
+    Router::new()
+        .route("/api/v1/samples", get(poll_at_once))
+        .route("/api/v1/samples/wait", get(long_poll))
+        .route("/api/v1/samples/stream", get(stream_lines))
+        .route("/api/v1/samples/events", get(events))
+        .route("/api/v1/stream.sse", get(events))
+}
+
+type Asked = (State<Doors>, ConnectInfo<SocketAddr>, RawQuery, HeaderMap);
+
+/// What a request has once it is let in.
+struct Visit {
+    doors: Doors,
+    place: Place,
+    reader: Reader,
+    out: Output,
+}
+
+impl Visit {
+    async fn begin(door: Door, (State(doors), peer, query, headers): Asked) -> Result<Self, Problem> {
+        if !origin::allowed(&headers, &doors.config) {
+            doors.doorkeeper.refused("origin");
+            let detail = "pages of other sites may not read (doors.allowed_origins)";
+            return Err(Problem::new(StatusCode::FORBIDDEN, "origin", detail));
+        }
+        let query = query.0.unwrap_or_default();
+        let request = Request::parse(&query, &headers, doors.config.max_subscriptions)?;
+        let place = doors.places.enter(door, peer.0.ip()).map_err(|(code, problem)| {
+            doors.doorkeeper.refused(code);
+            problem
+        })?;
+        let out = Output::new(Coding::accepted(&headers), request.integers);
+        let reader = Reader::open(&doors, request).await?;
+        Ok(Self { doors, place, reader, out })
+    }
+}
+
+/// What there is since a position, at once.
+#[utoipa::path(get, path = "/api/v1/samples", params(parameters::Common),
+    responses((status = 200, description = "messages, and the position to go on from"), (status = 400, body = Problem), (status = 404, body = Problem),
+        (status = 429, body = Problem), (status = 503, body = Problem)))]
+pub async fn poll_at_once(
+    state: State<Doors>,
+    peer: ConnectInfo<SocketAddr>,
+    query: RawQuery,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let Visit { doors, mut reader, out, place } =
+        Visit::begin(Door::Poll, (state, peer, query, headers)).await?;
+    let answer = poll::answer(&doors, &mut reader, out);
+    drop(place);
+    Ok(answer)
+}
+
+/// What there is since a position, as soon as there is something.
+#[utoipa::path(get, path = "/api/v1/samples/wait", params(parameters::Common, parameters::Wait),
+    responses((status = 200, description = "messages, and the position to go on from"), (status = 400, body = Problem), (status = 404, body = Problem),
+        (status = 429, body = Problem), (status = 503, body = Problem)))]
+pub async fn long_poll(
+    state: State<Doors>,
+    peer: ConnectInfo<SocketAddr>,
+    query: RawQuery,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let Visit { doors, mut reader, out, place } =
+        Visit::begin(Door::LongPoll, (state, peer, query, headers)).await?;
+    poll::wait(&doors, &reader, reader.request().timeout).await;
+    let answer = poll::answer(&doors, &mut reader, out);
+    drop(place);
+    Ok(answer)
+}
+
+/// Samples without end, a JSON object a line.
+#[utoipa::path(get, path = "/api/v1/samples/stream", params(parameters::Common, parameters::Padding),
+    responses((status = 200, description = "one message a line", content_type = "application/x-ndjson"), (status = 400, body = Problem),
+        (status = 404, body = Problem), (status = 429, body = Problem), (status = 503, body = Problem)))]
+pub async fn stream_lines(
+    state: State<Doors>,
+    peer: ConnectInfo<SocketAddr>,
+    query: RawQuery,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let visit = Visit::begin(Door::Stream, (state, peer, query, headers)).await?;
+    Ok(live::answer(visit, stream::Lines))
+}
+
+/// Samples without end, as server-sent events. Also at `/api/v1/stream.sse`.
+#[utoipa::path(get, path = "/api/v1/samples/events", params(parameters::Common),
+    responses((status = 200, description = "one event a message", content_type = "text/event-stream"), (status = 400, body = Problem),
+        (status = 404, body = Problem), (status = 429, body = Problem), (status = 503, body = Problem)))]
+pub async fn events(
+    state: State<Doors>,
+    peer: ConnectInfo<SocketAddr>,
+    query: RawQuery,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let visit = Visit::begin(Door::Events, (state, peer, query, headers)).await?;
+    Ok(live::answer(visit, sse::Events))
+}
+
+/// Parameters, for the OpenAPI document only: order matters between them, so they are read from the query as it is.
+mod parameters {
+    use serde::Deserialize;
+    use utoipa::IntoParams;
+
+    #[derive(Deserialize, IntoParams)]
+    #[into_params(parameter_in = Query)]
+    #[allow(dead_code, reason = "described, not read")]
+    pub struct Common {
+        /// Node name; instances named behind it are its own.
+        node: Vec<String>,
+        /// Instance name, once or more for each node.
+        instance: Vec<String>,
+        /// `now` (the newest segment held, then live) or `earliest`.
+        from: Option<String>,
+        /// Where an earlier answer ended: `EPOCH:OFFSET`, with one offset for each instance, separated by commas. Wins over `from`.
+        resume: Option<String>,
+        /// `every`, `latest`, `max_hz=N` or `envelope=N`.
+        delivery: Option<String>,
+        /// What happens if the log no longer holds what is wanted: `gap`, `latest` or `close`.
+        overflow: Option<String>,
+        /// `number`, or `string` for 64-bit integers as strings.
+        integers: Option<String>,
+    }
+
+    #[derive(Deserialize, IntoParams)]
+    #[into_params(parameter_in = Query)]
+    #[allow(dead_code, reason = "described, not read")]
+    pub struct Wait {
+        /// Seconds that the answer may be held, 0 to 120; 25 by default.
+        timeout: Option<u64>,
+    }
+
+    #[derive(Deserialize, IntoParams)]
+    #[into_params(parameter_in = Query)]
+    #[allow(dead_code, reason = "described, not read")]
+    pub struct Padding {
+        /// Bytes before the first line, 0 to 4096; 256 is what the browsers of 2012 needed.
+        padding: Option<usize>,
+    }
+}

@@ -1,0 +1,40 @@
+//! Answers that end: at once (poll), or once there is something to say (long poll).
+
+use super::{live, output::Output, reader::Reader};
+use crate::Doors;
+use axum::{
+    body::Body,
+    response::{IntoResponse, Response},
+};
+use std::{convert::Infallible, pin::pin, time::Duration};
+
+/// One JSON document with everything since, up to `doors.max_answer_bytes`.
+pub fn answer(doors: &Doors, reader: &mut Reader, mut out: Output) -> Response {
+    out.own(b"{\"messages\":[");
+    let mut separator = "{";
+    while out.len() < doors.config.max_answer_bytes {
+        let Some(message) = reader.next() else { break };
+        out.own(separator.as_bytes());
+        message.write(&mut out);
+        separator = ",{";
+    }
+    let (next, more) = (reader.positions(), reader.is_behind());
+    out.own(format!("],\"next\":\"{next}\",\"more\":{more}}}\n").as_bytes());
+    let headers = live::headers("application/json", out.coding());
+    out.finish();
+    let parts = futures_util::stream::iter(out.take().into_iter().map(Ok::<_, Infallible>));
+    (headers, Body::from_stream(parts)).into_response()
+}
+
+/// Returns when there is something to say: data, the end of the time, or of the DAC.
+pub async fn wait(doors: &Doors, reader: &Reader, timeout: Duration) {
+    let deadline = tokio::time::Instant::now() + timeout;
+    let mut ended = pin!(doors.ended());
+    while !reader.is_behind() {
+        tokio::select! {
+            () = &mut ended => return,
+            () = reader.raised() => {}
+            () = tokio::time::sleep_until(deadline) => return,
+        }
+    }
+}

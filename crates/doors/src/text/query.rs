@@ -1,0 +1,290 @@
+//! What a request to a text door asks for. Whatever is wrong is answered with the parameter, its value and what is allowed.
+
+use crate::problem::Problem;
+use axum::http::{HeaderMap, StatusCode, header};
+use oasis_dac::{Delivery, Options, Overflow};
+use oasis_wire::quantity::{Epoch, Offset, Position};
+use std::{fmt::Display, str::FromStr, time::Duration};
+
+/// Longest that a long poll may be held.
+const MAX_TIMEOUT: u64 = 120;
+/// Most bytes of padding: what browsers of 2012 needed was 256.
+const MAX_PADDING: usize = 4096;
+
+/// A request, understood.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// Node and instance names, in the order of the request.
+    pub topics: Vec<(String, String)>,
+    /// Where to begin.
+    pub start: Start,
+    /// Delivery and overflow policy, for all of them.
+    pub options: Options,
+    /// How 64-bit integers are written.
+    pub integers: Integers,
+    /// How long a long poll is held.
+    pub timeout: Duration,
+    /// Spaces before the first line of a stream.
+    pub padding: usize,
+}
+
+/// Where to begin.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Start {
+    /// The newest segment held, then live.
+    #[default]
+    Now,
+    /// The oldest sample held.
+    Earliest,
+    /// Where an earlier answer ended.
+    Resume(Positions),
+}
+
+/// How 64-bit integers are written: JavaScript rounds numbers beyond 2^53.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Integers {
+    /// As JSON numbers.
+    #[default]
+    Number,
+    /// As strings of digits.
+    String,
+}
+
+/// One place in each topic of a request: `EPOCH:OFFSET,OFFSET…`, in the request's order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Positions {
+    /// The life of the DAC that they count in.
+    pub epoch: Epoch,
+    /// The next sample wanted of each topic.
+    pub offsets: Vec<Offset>,
+}
+
+impl Display for Positions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:", self.epoch)?;
+        self.offsets.iter().enumerate().try_for_each(|(index, offset)| {
+            let comma = if index == 0 { "" } else { "," };
+            write!(f, "{comma}{offset}")
+        })
+    }
+}
+
+impl FromStr for Positions {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let refuse = || "write EPOCH:OFFSET as the DAC gave it, with one OFFSET for each instance, separated by commas";
+        let (epoch, offsets) = text.split_once(':').ok_or_else(refuse)?;
+        let offset = |text: &str| format!("{epoch}:{text}").parse::<Position>();
+        let places: Vec<Position> =
+            offsets.split(',').map(offset).collect::<Result<_, _>>().map_err(|_| refuse())?;
+        let epoch = places.first().ok_or_else(refuse)?.epoch;
+        Ok(Self { epoch, offsets: places.into_iter().map(|place| place.offset).collect() })
+    }
+}
+
+impl Request {
+    /// Understands a query string. `Last-Event-ID`, which a browser sends when it connects again, wins over `resume`.
+    ///
+    /// # Errors
+    /// A problem of status 400 that names the parameter.
+    pub fn parse(query: &str, headers: &HeaderMap, most_topics: usize) -> Result<Self, Problem> {
+        let mut request = Self {
+            topics: Vec::new(),
+            start: Start::Now,
+            options: Options::default(),
+            integers: Integers::Number,
+            timeout: Duration::from_secs(25),
+            padding: 0,
+        };
+        let mut node = None;
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            match (&*name, &*value) {
+                ("node", value) => node = Some(value.to_owned()),
+                ("instance", value) => request.add(node.as_deref(), value, most_topics)?,
+                (name, value) => request.set(name, value)?,
+            }
+        }
+        if request.topics.is_empty() {
+            return Err(bad("instance", "", "name at least one: node=NODE&instance=INSTANCE"));
+        }
+        if let Some(last) =
+            headers.get("last-event-id").and_then(|last| last.to_str().ok()).filter(|last| !last.is_empty())
+        {
+            request.start = Start::Resume(parsed("Last-Event-ID", last)?);
+        }
+        request.check_positions()?;
+        Ok(request)
+    }
+
+    /// An instance belongs to the node named last.
+    fn add(&mut self, node: Option<&str>, instance: &str, most: usize) -> Result<(), Problem> {
+        let node = node.ok_or_else(|| {
+            bad("instance", instance, "write the node before it: node=NODE&instance=INSTANCE")
+        })?;
+        if self.topics.len() >= most {
+            return Err(bad(
+                "instance",
+                instance,
+                &format!("a request may name {most} (doors.max_subscriptions)"),
+            ));
+        }
+        let topic = (node.to_owned(), instance.to_owned());
+        if self.topics.contains(&topic) {
+            return Err(bad("instance", instance, "name each instance once"));
+        }
+        self.topics.push(topic);
+        Ok(())
+    }
+
+    fn set(&mut self, name: &str, value: &str) -> Result<(), Problem> {
+        match name {
+            "resume" => self.start = Start::Resume(parsed(name, value)?),
+            "from" => {
+                self.start = match value {
+                    "now" => Start::Now,
+                    "earliest" => Start::Earliest,
+                    _ => return Err(bad(name, value, "write now or earliest")),
+                }
+            }
+            "delivery" => self.options.delivery = parsed::<Delivery>(name, value)?,
+            "overflow" => self.options.overflow = parsed::<Overflow>(name, value)?,
+            "integers" => {
+                self.integers = match value {
+                    "number" => Integers::Number,
+                    "string" => Integers::String,
+                    _ => return Err(bad(name, value, "write number or string")),
+                }
+            }
+            "timeout" => self.timeout = Duration::from_secs(bounded(name, value, MAX_TIMEOUT)?),
+            "padding" => self.padding = bounded(name, value, MAX_PADDING as u64)? as usize,
+            _ => return Err(bad(name, value, PARAMETERS)),
+        }
+        Ok(())
+    }
+
+    fn check_positions(&self) -> Result<(), Problem> {
+        match &self.start {
+            Start::Resume(positions) if positions.offsets.len() != self.topics.len() => {
+                let allowed = format!("give one offset for each of the {} instances", self.topics.len());
+                Err(bad("resume", &positions.to_string(), &allowed))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+const PARAMETERS: &str = "there are node, instance, from, resume, delivery, overflow, integers, timeout (long poll) and padding (stream)";
+
+fn bounded(name: &str, value: &str, most: u64) -> Result<u64, Problem> {
+    let allowed = || format!("write a whole number from 0 to {most}");
+    value.parse().ok().filter(|&number| number <= most).ok_or_else(|| bad(name, value, &allowed()))
+}
+
+fn parsed<T: FromStr<Err: Display>>(name: &str, value: &str) -> Result<T, Problem> {
+    value.parse().map_err(|error: T::Err| bad(name, value, &error.to_string()))
+}
+
+fn bad(name: &str, value: &str, allowed: &str) -> Problem {
+    Problem::new(
+        StatusCode::BAD_REQUEST,
+        "bad_parameter",
+        format!("parameter {name} is {value:?}: {allowed}"),
+    )
+}
+
+/// How an answer is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coding {
+    /// Not at all.
+    Identity,
+    /// RFC 1952.
+    Gzip,
+}
+
+impl Coding {
+    /// gzip if the client accepts it (RFC 9110 12.5.3).
+    pub fn accepted(headers: &HeaderMap) -> Self {
+        let all = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+        let mut codings = all.flat_map(|value| value.split(',')).map(|coding| {
+            let (name, weight) = coding.split_once(';').unwrap_or((coding, "q=1"));
+            let weight = weight.trim().strip_prefix("q=").and_then(|weight| weight.parse::<f32>().ok());
+            (name.trim().to_ascii_lowercase(), weight.unwrap_or(0.0) > 0.0)
+        });
+        if codings.any(|(name, wanted)| name == "gzip" && wanted) { Self::Gzip } else { Self::Identity }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EPOCH: &str = "00000000000000ab";
+
+    fn parse(query: &str) -> Result<Request, String> {
+        Request::parse(query, &HeaderMap::new(), 3)
+            .map_err(|problem| serde_json::to_value(problem).unwrap()["detail"].as_str().unwrap().to_owned())
+    }
+
+    #[test]
+    fn instances_belong_to_the_node_named_last() {
+        let request = parse("node=a&instance=x&instance=y+z&node=b&instance=x").unwrap();
+        let names: Vec<_> =
+            request.topics.iter().map(|(node, name)| (node.as_str(), name.as_str())).collect();
+        assert_eq!(names, [("a", "x"), ("a", "y z"), ("b", "x")]);
+    }
+
+    #[test]
+    fn positions_read_back_as_they_were_written() {
+        let text = format!("{EPOCH}:7,0");
+        let request = parse(&format!("node=a&instance=x&instance=y&resume={text}")).unwrap();
+        let Start::Resume(positions) = request.start else { panic!() };
+        assert_eq!((positions.to_string(), positions.offsets), (text, vec![Offset(7), Offset(0)]));
+    }
+
+    #[test]
+    fn what_a_browser_remembers_wins() {
+        let mut headers = HeaderMap::new();
+        headers.insert("last-event-id", format!("{EPOCH}:9").parse().unwrap());
+        let request = Request::parse(&format!("node=a&instance=x&resume={EPOCH}:5"), &headers, 3).unwrap();
+        assert!(matches!(request.start, Start::Resume(positions) if positions.offsets == [Offset(9)]));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_value_and_what_is_allowed() {
+        for (query, words) in [
+            ("", ["instance", "node=NODE"]),
+            ("instance=x", ["\"x\"", "before"]),
+            ("node=a&instance=x&instance=x", ["\"x\"", "once"]),
+            ("node=a&instance=1&instance=2&instance=3&instance=4", ["\"4\"", "doors.max_subscriptions"]),
+            ("node=a&instance=x&delivery=fast", ["delivery", "max_hz=N"]),
+            ("node=a&instance=x&delivery=max_hz=0", ["delivery", "0.01"]),
+            ("node=a&instance=x&overflow=drop", ["\"drop\"", "gap, latest or close"]),
+            ("node=a&instance=x&from=then", ["\"then\"", "earliest"]),
+            ("node=a&instance=x&integers=hex", ["\"hex\"", "string"]),
+            ("node=a&instance=x&timeout=121", ["timeout", "120"]),
+            ("node=a&instance=x&padding=-1", ["padding", "4096"]),
+            ("node=a&instance=x&resume=1:2", ["\"1:2\"", "EPOCH:OFFSET"]),
+            ("node=a&instance=x&resume=00000000000000ab:1,2", ["resume", "each of the 1"]),
+            ("node=a&instance=x&speed=1", ["speed", "delivery"]),
+        ] {
+            let refused = parse(query).unwrap_err();
+            assert!(words.iter().all(|word| refused.contains(word)), "{query}: {refused}");
+        }
+    }
+
+    #[test]
+    fn gzip_only_where_it_is_wanted() {
+        let coding = |value: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::ACCEPT_ENCODING, value.parse().unwrap());
+            Coding::accepted(&headers)
+        };
+        for yes in ["gzip", "deflate, GZIP;q=0.5", "br, gzip"] {
+            assert_eq!(coding(yes), Coding::Gzip, "{yes}");
+        }
+        for no in ["identity", "gzip;q=0", "", "br"] {
+            assert_eq!(coding(no), Coding::Identity, "{no}");
+        }
+        assert_eq!(Coding::accepted(&HeaderMap::new()), Coding::Identity);
+    }
+}

@@ -1,0 +1,33 @@
+//! Server-sent events: what `EventSource` in a browser reads, and resumes by itself.
+
+use super::{
+    live::Dialect,
+    output::Output,
+    query::Positions,
+    reader::{Message, Reader},
+};
+
+/// Milliseconds until a browser connects again.
+const RETRY: &str = "retry: 1000\n\n";
+
+/// One event each message, its `id` the place behind it.
+#[derive(Debug)]
+pub struct Events;
+
+impl Dialect for Events {
+    const MEDIA: &'static str = "text/event-stream";
+
+    fn greet(&self, _: &Reader, out: &mut Output) {
+        out.own(RETRY.as_bytes());
+    }
+
+    fn message(&self, message: &Message, behind: &Positions, out: &mut Output) {
+        out.own(format!("event: {}\nid: {behind}\ndata: {{", message.name()).as_bytes());
+        message.write(out);
+        out.own(b"\n\n");
+    }
+
+    fn keep_alive(&self, out: &mut Output) {
+        out.own(b":\n\n");
+    }
+}

@@ -1,0 +1,35 @@
+//! AJAX streaming: one answer without end, a JSON object a line.
+
+use super::{
+    live::Dialect,
+    output::Output,
+    query::Positions,
+    reader::{Message, Reader},
+};
+
+/// Each line begins with the place behind it.
+#[derive(Debug)]
+pub struct Lines;
+
+impl Dialect for Lines {
+    const MEDIA: &'static str = "application/x-ndjson";
+
+    fn greet(&self, reader: &Reader, out: &mut Output) {
+        let padding = reader.request().padding;
+        if padding > 0 {
+            // Browsers of 2012 showed a script nothing before so many bytes had come.
+            out.own(" ".repeat(padding - 1).as_bytes());
+            out.own(b"\n");
+        }
+    }
+
+    fn message(&self, message: &Message, behind: &Positions, out: &mut Output) {
+        out.own(format!("{{\"next\":\"{behind}\",").as_bytes());
+        message.write(out);
+        out.own(b"\n");
+    }
+
+    fn keep_alive(&self, out: &mut Output) {
+        out.own(b"\n");
+    }
+}

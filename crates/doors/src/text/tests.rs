@@ -1,0 +1,133 @@
+//! Readers that come and go anywhere, on a DAC with a real session in front.
+
+use super::{
+    output::Output,
+    query::{Coding, Request},
+    reader::Reader,
+};
+use crate::{Doors, DoorsConfig};
+use axum::http::HeaderMap;
+use oasis_channel::{
+    InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance, frame::Frame,
+};
+use oasis_dac::{Config, Dac, now, session::NodeSession};
+use oasis_wire::{
+    batch::{Encoder, Fields},
+    schema::ProbeType,
+    value::RowWriter,
+};
+use proptest::prelude::*;
+use serde_json::Value;
+use std::sync::Arc;
+use uuid::Uuid;
+
+fn counter() -> ProbeType {
+    let json = r#"{"name": "Counter", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0",
+        "metrics": [{"name": "count", "type": "uint64"}]}"#;
+    serde_json::from_str(json).unwrap()
+}
+
+struct Plant {
+    session: NodeSession,
+    taken: u64,
+}
+
+impl Plant {
+    fn connect(dac: &Arc<Dac>) -> Self {
+        let mut plant =
+            Self { session: NodeSession::new(dac.clone(), tokio::sync::mpsc::channel(1).0), taken: 0 };
+        let node = NodeIdentity {
+            name: "plant".into(),
+            uuid: Uuid::nil(),
+            run: Uuid::from_u128(1),
+            host: "h".into(),
+            software: "test".into(),
+            pid: 1,
+        };
+        plant.say(&NodeMessage::Hello { protocol: PROTOCOL, node });
+        let instance = RegisteredInstance {
+            name: "counter".into(),
+            probe_type: counter().uuid,
+            kind: ProbeKind::Pushed,
+            state: InstanceState { hertz: None, enabled: true },
+        };
+        plant.say(&NodeMessage::Register { types: vec![counter()], instances: vec![instance] });
+        plant
+    }
+
+    fn say(&mut self, message: &NodeMessage) {
+        let json = serde_json::to_vec(message).unwrap();
+        self.session.handle(Frame::Control(&json), now(), &mut Vec::new()).unwrap();
+    }
+
+    /// A batch of the next numbers, 10 ms apart.
+    fn send(&mut self, topic: u32, count: u64) {
+        let mut encoder = Encoder::new(&counter()).unwrap();
+        for number in self.taken..self.taken + count {
+            let mut row = Vec::new();
+            RowWriter::new(&mut row).u64(number);
+            encoder.push(number * 10_000_000, &row).unwrap();
+        }
+        let mut batch = Vec::new();
+        encoder.finish(Fields { topic, first_sequence: self.taken + 1, ..Fields::default() }, &mut batch);
+        self.session.handle(Frame::Batch(&batch), now(), &mut Vec::new()).unwrap();
+        self.taken += count;
+    }
+}
+
+/// What an answer says: each sample's offset, and every message's account of offsets.
+async fn read(doors: &Doors, query: &str) -> (Vec<u64>, u64, u64) {
+    let request = Request::parse(query, &HeaderMap::new(), 10).unwrap();
+    let mut reader = Reader::open(doors, request).await.unwrap();
+    let (mut offsets, mut accounted) = (Vec::new(), 0);
+    while let Some(message) = reader.next() {
+        let mut out = Output::new(Coding::Identity, reader.request().integers);
+        out.own(b"{");
+        message.write(&mut out);
+        let json: Value = serde_json::from_slice(&out.take().concat()).unwrap();
+        accounted += json["count"].as_u64().unwrap_or(0) + json["thinned"].as_u64().unwrap_or(0);
+        for sample in json["samples"].as_array().into_iter().flatten() {
+            assert_eq!(sample["offset"], sample["metrics"]["count"]);
+            offsets.push(sample["offset"].as_u64().unwrap());
+            accounted += 1;
+        }
+    }
+    (offsets, accounted, reader.positions().offsets[0].0)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// In the middle of a batch or between two, with the log's tail gone or not.
+    #[test]
+    fn a_reader_gets_every_sample_once_or_is_told_wherever_it_resumes(
+        batches in proptest::collection::vec(1_u64..40, 1..12),
+        places in proptest::collection::vec((any::<prop::sample::Index>(), 0_usize..4), 1..8),
+        room in 1_usize..8,
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let result: Result<(), TestCaseError> = runtime.block_on(async {
+            let log = oasis_dac::config::LogConfig { topic_bytes: room * 512, ..Default::default() };
+            let dac = Dac::new(Config { log, ..Config::default() });
+            let config = DoorsConfig { shards: 1, ..DoorsConfig::default() };
+            let doors = Doors::new(dac.clone(), config).unwrap();
+            let mut plant = Plant::connect(&dac);
+            let instance = dac.registry.find("plant", "counter").unwrap();
+            batches.iter().for_each(|&count| plant.send(instance.topic.0, count));
+            for (place, policy) in places {
+                // The newest sample alone, made for an earlier reader, takes room as well.
+                let held = instance.log.state().first_offset.0;
+                let from = place.index(plant.taken as usize + 1) as u64;
+                let options = ["", "&delivery=latest", "&overflow=latest", "&integers=number"][policy];
+                let query = format!("node=plant&instance=counter&resume={}:{from}{options}", dac.epoch());
+                let (offsets, accounted, next) = read(&doors, &query).await;
+                prop_assert_eq!((accounted, next), (plant.taken - from, plant.taken));
+                let jumps = policy == 1 || (policy == 2 && from < held);
+                let first = if jumps { plant.taken - 1 } else { held };
+                prop_assert_eq!(offsets, (first.max(from)..plant.taken).collect::<Vec<_>>());
+            }
+            Ok(())
+        });
+        result?;
+    }
+}

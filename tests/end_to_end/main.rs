@@ -13,4 +13,5 @@ mod native_client;
 mod pdl_lsp;
 mod pdl_tools;
 mod sdk;
+mod text_doors;
 mod two_processes;

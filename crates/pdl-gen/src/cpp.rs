@@ -7,7 +7,8 @@ mod order;
 mod reserved;
 mod view;
 
-use minijinja::{Environment, Error, syntax::SyntaxConfig, value::Serde};
+use crate::templates::environment;
+use minijinja::{Error, value::Serde};
 use oasis_pdl::Model;
 
 /// All that a header is made of.
@@ -25,13 +26,7 @@ pub fn generate(model: &Model, from: &str) -> String {
 }
 
 fn render(header: &view::Header) -> Result<String, Error> {
-    let mut templates = Environment::new();
-    let syntax =
-        SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build()?;
-    templates.set_syntax(syntax);
+    let mut templates = environment(&TEMPLATES)?;
     templates.add_filter("fits", layout::fits);
-    for (name, source) in TEMPLATES {
-        templates.add_template(name, source)?;
-    }
     templates.get_template("header.hpp")?.render(Serde(header))
 }

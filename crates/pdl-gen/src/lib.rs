@@ -7,6 +7,7 @@ mod language;
 mod names;
 pub mod python;
 pub mod rust;
+mod templates;
 mod text;
 pub mod typescript;
 

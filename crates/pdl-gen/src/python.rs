@@ -7,7 +7,8 @@ mod text;
 mod value;
 mod view;
 
-use minijinja::{AutoEscape, Environment, Error, syntax::SyntaxConfig, value::Serde};
+use crate::templates::environment;
+use minijinja::{Error, value::Serde};
 pub use names::module as module_name;
 use oasis_pdl::Model;
 
@@ -26,14 +27,5 @@ pub fn generate(model: &Model, from: &str) -> String {
 }
 
 fn render(module: &view::Module) -> Result<String, Error> {
-    let mut templates = Environment::new();
-    let syntax =
-        SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build()?;
-    templates.set_syntax(syntax);
-    // By the ending of the name it would quote what it fills in.
-    templates.set_auto_escape_callback(|_| AutoEscape::None);
-    for (name, source) in TEMPLATES {
-        templates.add_template(name, source)?;
-    }
-    templates.get_template("module.py")?.render(Serde(module))
+    environment(&TEMPLATES)?.get_template("module.py")?.render(Serde(module))
 }

@@ -1,33 +1,15 @@
-//! The Rust code for a PDL file is the one kept beside its tests, to the letter.
-//!
-//! To make it anew: `OASIS_UPDATE_GENERATED=1 cargo test -p oasis-pdl-gen --test rust_code`.
+//! The Rust code for PDL files ([`golden`]).
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
-use oasis_pdl::{Disk, compile};
-use std::{
-    env, fs,
-    path::{Path, PathBuf},
-};
+#[allow(dead_code, reason = "other tests use more of it")]
+mod golden;
 
-fn in_tests(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
-}
-
-fn check(pdl: &str, code: &str) {
-    let report = compile(&[in_tests(pdl)], &[], &Disk);
-    assert!(report.is_ok(), "{}", report.render(false));
-    let from = Path::new(pdl).file_name().unwrap().to_string_lossy();
-    let made = oasis_pdl_gen::rust::generate(&report.model, &from);
-    let path = in_tests(code);
-    if env::var_os("OASIS_UPDATE_GENERATED").is_some() {
-        fs::write(&path, &made).unwrap();
-    }
-    assert_eq!(made, fs::read_to_string(&path).unwrap(), "{code}");
-}
+use golden::check;
+use oasis_pdl_gen::rust::generate;
 
 #[test]
 fn the_code_is_what_is_generated() {
-    check("plant/plant.pdl", "plant/plant.rs");
-    check("../../../vectors/shapes.pdl", "shapes/shapes.rs");
+    check("plant/plant.pdl", generate, "plant/plant.rs");
+    check("../../../vectors/shapes.pdl", generate, "shapes/shapes.rs");
 }

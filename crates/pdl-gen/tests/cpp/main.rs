@@ -1,22 +1,16 @@
-//! The C++ code for a PDL file is the one kept beside its tests, to the letter, compiles without a warning and does what it should.
-//!
-//! To make it anew: `OASIS_UPDATE_GENERATED=1 cargo test -p oasis-pdl-gen --test cpp`. The compiler is `$CXX`, or else `c++`.
+//! The C++ code for PDL files ([`golden`]) compiles without a warning and does what it should. The compiler is `$CXX`, or else `c++`.
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
 mod cases;
 mod compiler;
+#[path = "../golden/mod.rs"]
+mod golden;
 
 use compiler::Compiler;
+use golden::{check, generated, in_tests};
 use oasis_pdl::{Disk, Model, compile};
-use std::{
-    env, fs,
-    path::{Path, PathBuf},
-};
-
-fn in_tests(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
-}
+use std::fs;
 
 fn model(pdl: &str) -> Model {
     let report = compile(&[in_tests(pdl)], &[], &Disk);
@@ -25,17 +19,7 @@ fn model(pdl: &str) -> Model {
 }
 
 fn header(pdl: &str) -> String {
-    let from = Path::new(pdl).file_name().unwrap().to_string_lossy();
-    oasis_pdl_gen::cpp::generate(&model(pdl), &from)
-}
-
-fn check(pdl: &str, code: &str) {
-    let made = header(pdl);
-    let path = in_tests(code);
-    if env::var_os("OASIS_UPDATE_GENERATED").is_some() {
-        fs::write(&path, &made).unwrap();
-    }
-    assert_eq!(made, fs::read_to_string(&path).unwrap(), "{code}");
+    generated(pdl, oasis_pdl_gen::cpp::generate)
 }
 
 const PLANT: &str = "plant/plant.pdl";
@@ -43,8 +27,8 @@ const SHAPES: &str = "../../../vectors/shapes.pdl";
 
 #[test]
 fn the_code_is_what_is_generated() {
-    check(PLANT, "plant/plant.hpp");
-    check(SHAPES, "shapes/shapes.hpp");
+    check(PLANT, oasis_pdl_gen::cpp::generate, "plant/plant.hpp");
+    check(SHAPES, oasis_pdl_gen::cpp::generate, "shapes/shapes.hpp");
 }
 
 #[test]

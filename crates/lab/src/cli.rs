@@ -41,11 +41,14 @@ enum Verb {
     /// A server to be measured; orders come on its standard input.
     #[command(hide = true)]
     Serve(Serve),
-    /// A node with one pushed probe; orders come on its standard input.
+    /// A node with one probe; orders come on its standard input.
     #[command(hide = true)]
     Node {
         /// Where the DAC takes nodes.
         channel: String,
+        /// Rate of a periodic probe; without it the probe is pushed.
+        #[arg(long)]
+        hertz: Option<f64>,
     },
     /// Idle subscribers.
     #[command(hide = true)]
@@ -75,7 +78,7 @@ struct Subscribe {
 pub fn run(cli: Cli) -> anyhow::Result<()> {
     let sections = match cli.verb {
         Verb::Serve(Serve { server, flush_ms }) => return server.serve(flush_ms.map(Duration::from_millis)),
-        Verb::Node { channel } => return node::run(&channel),
+        Verb::Node { channel, hertz } => return node::run(&channel, hertz),
         Verb::Subscribe(Subscribe { server, source, dialect, count }) => {
             return subscribers::run(server, source, dialect, count);
         }

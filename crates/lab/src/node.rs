@@ -1,21 +1,53 @@
-//! A real node with one pushed probe, in a process of its own.
+//! A real node with one probe, in a process of its own.
 
 use crate::{
     order::{Order, obey, ready},
     servers::{INSTANCE, NODE, sample},
 };
-use oasis_probe::{NodeBuilder, NodeConfig, PushedProbe, TcpConnector};
+use anyhow::Context;
+use oasis_probe::{Hertz, NodeBuilder, NodeConfig, Probe, PushedProbe, TcpConnector};
 use oasis_probes::LinuxProcessorProbe;
 use std::{
-    thread,
+    io, thread,
     time::{Duration, Instant},
 };
 
 /// Room for some thousand samples between the probe and its node.
 const RING: usize = 1024 * 1024;
 
-/// Publishes to the DAC at `channel` until there are no more orders.
-pub fn run(channel: &str) -> anyhow::Result<()> {
+/// A probe that the node calls.
+struct Counters(u64);
+
+impl Probe for Counters {
+    type Sample = LinuxProcessorProbe;
+
+    fn sample(&mut self) -> io::Result<LinuxProcessorProbe> {
+        self.0 += 1;
+        Ok(sample(self.0))
+    }
+}
+
+/// Publishes to the DAC at `channel` until there are no more orders: when it is told to, or at a rate.
+pub fn run(channel: &str, hertz: Option<f64>) -> anyhow::Result<()> {
+    match hertz {
+        Some(hertz) => periodic(channel, hertz),
+        None => pushed(channel),
+    }
+}
+
+fn periodic(channel: &str, hertz: f64) -> anyhow::Result<()> {
+    let hertz = Hertz::new(hertz).context("a rate out of range")?;
+    let mut builder = NodeBuilder::new(NODE, NodeConfig::default());
+    builder.periodic(INSTANCE, hertz, Counters(0))?;
+    let node = builder.start(TcpConnector::new(channel))?;
+    ready(&[])?;
+    // It publishes anyway.
+    obey(|_| Ok(()))?;
+    node.shutdown();
+    Ok(())
+}
+
+fn pushed(channel: &str) -> anyhow::Result<()> {
     let mut builder = NodeBuilder::new(NODE, NodeConfig::default());
     let mut probe = builder.pushed::<LinuxProcessorProbe>(INSTANCE, RING)?;
     let node = builder.start(TcpConnector::new(channel))?;

@@ -53,6 +53,25 @@ pub fn now() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::servers::INSTANCE;
+    use oasis_probe::Sample;
+    use oasis_probes::LinuxProcessorProbe;
+    use oasis_wire::{batch, eisa, value::Value};
+
+    #[test]
+    fn a_packet_of_the_dac_is_read_and_has_the_same_length() {
+        let probe_type = serde_json::from_str(LinuxProcessorProbe::SCHEMA).unwrap();
+        let sample = batch::Sample {
+            sequence: 41,
+            offset: 40,
+            time: 1_763_683_200_123_456_789,
+            values: vec![Value::Uint(7); 7],
+        };
+        let mut packet = Vec::new();
+        eisa::write_sample(&probe_type, INSTANCE, 0, &sample, &mut packet);
+        let stamp = Stamp { time: 1_763_683_200_123_456_000, sequence: 41 };
+        assert_eq!((packet.len(), Stamp::read(&packet)), (PACKET, Some(stamp)));
+    }
 
     #[test]
     fn a_packet_is_as_long_as_the_dac_makes_it_and_tells_its_stamp() {

@@ -38,13 +38,13 @@ enum Make {
     Lab(&'static str),
     /// `ws` in Node.js.
     NodeJs,
-    /// A DAC, and a node in another process.
-    Chain,
+    /// A DAC, and a node in another process whose probe is pushed, or periodic at this rate.
+    Chain(Option<&'static str>),
 }
 
 impl Make {
     fn is_ours(self) -> bool {
-        matches!(self, Self::Lab("oasis") | Self::Chain)
+        matches!(self, Self::Lab("oasis") | Self::Chain(_))
     }
 }
 
@@ -96,7 +96,15 @@ pub const BARE: Contender = Contender {
 pub const CHAIN: Contender = Contender {
     name: "oasis node",
     what: "a node with a pushed probe in its own process, TCP, a DAC with its doors; EISA packets to subscribers",
-    make: Make::Chain,
+    make: Make::Chain(None),
+    dialect: Dialect::Eisa,
+};
+
+/// The same with a probe that its node calls four times a second.
+pub const PERIODIC: Contender = Contender {
+    name: "oasis node, periodic",
+    what: "the same with a periodic probe at 4 Hz",
+    make: Make::Chain(Some("4")),
     dialect: Dialect::Eisa,
 };
 
@@ -127,9 +135,11 @@ impl Contender {
                 command.arg(NODE_SCRIPT);
                 (Child::start(cpu::SERVERS, command).context("Node.js with ws is needed: npm ci")?, None)
             }
-            Make::Chain => {
+            Make::Chain(hertz) => {
                 let dac = lab("dac")?;
-                let node = Child::lab(cpu::CLIENTS, &["node", dac.place(1)?])?;
+                let mut arguments = vec!["node", dac.place(1)?];
+                arguments.extend(hertz.iter().flat_map(|&hertz| ["--hertz", hertz]));
+                let node = Child::lab(cpu::CLIENTS, &arguments)?;
                 wait_until_known(dac.place(0)?)?;
                 (dac, Some(node))
             }

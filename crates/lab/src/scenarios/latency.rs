@@ -4,7 +4,7 @@ use super::progress;
 use crate::{
     crowd::Tally,
     order::Order,
-    station::{CHAIN, Station},
+    station::{CHAIN, Contender, PERIODIC, Station},
     table::{Table, millis, percent},
 };
 use clap::Args;
@@ -20,7 +20,7 @@ pub struct Latency {
     #[arg(long, default_value_t = 8)]
     fast_s: u64,
     /// Length of each slow run, in seconds.
-    #[arg(long, default_value_t = 8)]
+    #[arg(long, default_value_t = 6)]
     slow_s: u64,
     /// Most subscribers.
     #[arg(long, default_value_t = 1_000)]
@@ -28,6 +28,7 @@ pub struct Latency {
 }
 
 struct Load {
+    contender: Contender,
     hertz: u32,
     subscribers: usize,
     length: Duration,
@@ -37,21 +38,19 @@ impl Latency {
     /// Measures, and answers a section of the report.
     pub fn run(&self) -> anyhow::Result<String> {
         let (fast, slow) = (Duration::from_secs(self.fast_s), Duration::from_secs(self.slow_s));
-        let load = |hertz, subscribers, length| Load { hertz, subscribers, length };
-        let loads = [
-            load(1_000, self.subscribers, fast),
-            load(4, 1, slow),
-            load(4, 100.min(self.subscribers), slow),
-            load(4, self.subscribers, slow),
-        ];
+        let load = |contender, hertz, subscribers, length| Load { contender, hertz, subscribers, length };
+        let few = [1, 100.min(self.subscribers), self.subscribers];
+        let mut loads = vec![load(CHAIN, 1_000, self.subscribers, fast)];
+        loads.extend(few.map(|subscribers| load(PERIODIC, 4, subscribers, slow)));
+        loads.push(load(CHAIN, 4, 1, slow));
         let mut table =
-            Table::new(["rate", "subscribers", "deliveries", "lost", "server CPU", "p50", "p99", "max"]);
+            Table::new(["probe", "subscribers", "deliveries", "lost", "server CPU", "p50", "p99", "max"]);
         for load in &loads {
             progress(format_args!("{} Hz to {} subscribers", load.hertz, load.subscribers));
             table.row(measure(load)?);
         }
         Ok(format!(
-            "## Latency\n\nA pushed probe in a node's process, TCP, a DAC with one shard and its default configuration, EISA packets to subscribers. \
+            "## Latency\n\nA probe in a node's process, TCP, a DAC with one shard and its default configuration, EISA packets to subscribers. \
              Age: from the time in the packet (when the sample was taken) to the subscriber's read. \
              The node shares its core with the load generator.\n\n{table}"
         ))
@@ -59,7 +58,7 @@ impl Latency {
 }
 
 fn measure(load: &Load) -> anyhow::Result<Vec<String>> {
-    let Station { mut served, mut crowd } = Station::start(CHAIN, None, load.subscribers)?;
+    let Station { mut served, mut crowd } = Station::start(load.contender, None, load.subscribers)?;
     crowd.count_into(Tally::with_ages()?);
     let (began, cpu) = (Instant::now(), served.server.cpu()?);
     served.order(Order::Run { hertz: load.hertz, length: load.length })?;
@@ -69,7 +68,7 @@ fn measure(load: &Load) -> anyhow::Result<Vec<String>> {
     let ages = crowd.tally.ages();
     let age = |age: Option<Duration>| age.map_or("–".into(), millis);
     Ok(vec![
-        format!("{} Hz", load.hertz),
+        format!("{} at {} Hz", if load.contender == PERIODIC { "periodic" } else { "pushed" }, load.hertz),
         load.subscribers.to_string(),
         crowd.tally.messages.to_string(),
         crowd.lost().to_string(),

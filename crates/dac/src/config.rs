@@ -10,6 +10,8 @@ pub struct LogConfig {
     pub topic_bytes: usize,
     /// Memory that all topics share, in bytes; when it is exceeded each keeps to an equal share.
     pub total_bytes: usize,
+    /// Longest that a sample stays, in seconds, unless it is the newest of its topic; 0 for no limit.
+    pub topic_seconds: u64,
     /// Streams that `max_hz` and `envelope` ask for, over all topics; each has a log of its own and a task that fills it.
     pub derived_streams: usize,
     /// How long a derived stream stays after its last reader has left, ms: a poll that comes again finds it.
@@ -21,6 +23,7 @@ impl Default for LogConfig {
         Self {
             topic_bytes: 8 * 1024 * 1024,
             total_bytes: 512 * 1024 * 1024,
+            topic_seconds: 3_600,
             derived_streams: 1_000,
             derived_linger_ms: 10_000,
         }

@@ -20,10 +20,21 @@ const OUTBOUND: usize = 64;
 /// Most bytes read at once.
 const READ_SIZE: usize = 64 * 1024;
 
+/// How often samples are looked at for their age.
+const EXPIRY: Duration = Duration::from_secs(1);
+
 /// Accepts nodes until the listener fails for good.
 pub async fn serve(dac: Arc<Dac>, listener: TcpListener) -> io::Result<()> {
+    let mut look = tokio::time::interval(EXPIRY);
     loop {
-        let (stream, peer) = match listener.accept().await {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = look.tick() => {
+                dac.expire(now());
+                continue;
+            }
+        };
+        let (stream, peer) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
                 // Out of file descriptors, or a peer that left while it waited: others may still come.

@@ -108,6 +108,17 @@ impl Dac {
         self.epoch
     }
 
+    /// Lets go of samples that are older than `log.topic_seconds`.
+    pub(crate) fn expire(&self, now: Nanos) {
+        let age = self.config.log.topic_seconds.saturating_mul(1_000_000_000);
+        if age == 0 {
+            return;
+        }
+        let before = Nanos(now.0.saturating_sub(age));
+        self.registry.instances().iter().for_each(|instance| instance.log.expire(before));
+        self.derived.expire(before);
+    }
+
     fn next_session(&self) -> u64 {
         self.sessions.fetch_add(1, Ordering::Relaxed)
     }

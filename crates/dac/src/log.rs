@@ -11,7 +11,7 @@ use crate::{
 };
 use bytes::Bytes;
 use oasis_wire::{
-    quantity::{Epoch, Offset},
+    quantity::{Epoch, Nanos, Offset},
     schema::ProbeType,
 };
 use std::{
@@ -215,6 +215,15 @@ impl TopicLog {
         }
     }
 
+    /// Lets go of what arrived before this time, but for the newest segment.
+    pub fn expire(&self, before: Nanos) {
+        let mut held = self.held();
+        while held.segments.len() > 1 && held.segments.front().is_some_and(|oldest| oldest.arrived() < before)
+        {
+            self.drop_oldest(&mut held);
+        }
+    }
+
     /// What is held.
     pub fn state(&self) -> LogState {
         let held = self.held();
@@ -246,12 +255,16 @@ impl TopicLog {
     /// Keeps the newest segment whatever it costs, so that there is always a latest sample.
     fn evict(&self, held: &mut Held) {
         while held.segments.len() > 1 && held.bytes > self.budget.allowance() {
-            let Some(oldest) = held.segments.pop_front() else { return };
-            let freed = oldest.accounted();
-            held.bytes -= freed;
-            held.evicted += oldest.end().0 - oldest.first().0;
-            self.budget.used.fetch_sub(freed, Ordering::Relaxed);
+            self.drop_oldest(held);
         }
+    }
+
+    fn drop_oldest(&self, held: &mut Held) {
+        let Some(oldest) = held.segments.pop_front() else { return };
+        let freed = oldest.accounted();
+        held.bytes -= freed;
+        held.evicted += oldest.end().0 - oldest.first().0;
+        self.budget.used.fetch_sub(freed, Ordering::Relaxed);
     }
 
     fn account(&self, held: &mut Held, segment: &Segment) {
@@ -327,6 +340,21 @@ mod tests {
         append(&log, 10);
         let read = log.read(Offset(13), 10);
         assert_eq!((read.missed, read.segments.len(), read.segments[0].first()), (None, 1, Offset(10)));
+    }
+
+    #[test]
+    fn what_is_too_old_goes_but_for_the_newest() {
+        let log = log(usize::MAX);
+        for arrived in [10, 20, 30] {
+            // A header with nothing in it but its kind, its version and the time.
+            let mut batch = vec![0; 48];
+            (batch[0], batch[1]) = (1, 1);
+            log.append(batch, 2, |batch, _| batch[32..40].copy_from_slice(&u64::to_le_bytes(arrived)));
+        }
+        log.expire(Nanos(20));
+        assert_eq!((log.state().first_offset, log.state().evicted), (Offset(2), 2));
+        log.expire(Nanos(1_000));
+        assert_eq!((log.state().segments, log.state().first_offset), (1, Offset(4)));
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! A piece of a topic log: one native batch, immutable, with its other encodings made at most once.
 
 use bytes::Bytes;
-use oasis_wire::quantity::Offset;
+use oasis_wire::{
+    batch::Header,
+    quantity::{Nanos, Offset},
+};
 use std::sync::{
     Arc, OnceLock,
     atomic::{AtomicUsize, Ordering},
@@ -43,6 +46,11 @@ impl Segment {
     /// The native batch: the payload of a native WebSocket frame, as it is.
     pub fn batch(&self) -> &Bytes {
         &self.batch
+    }
+
+    /// When it arrived, on the DAC's clock.
+    pub fn arrived(&self) -> Nanos {
+        Nanos(Header::parse(&self.batch).map_or(0, |header| header.dac_time))
     }
 
     /// Offset of the first sample that it accounts for.

@@ -19,7 +19,11 @@ pub(crate) use feed::Thinned;
 
 use crate::{Cursor, Delivery, From, Instance, LogBudget, Registry, TopicLog, signal::Signal};
 use feed::Feed;
-use oasis_wire::{batch, quantity::TopicId, schema::InvalidType};
+use oasis_wire::{
+    batch,
+    quantity::{Nanos, TopicId},
+    schema::InvalidType,
+};
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -124,6 +128,11 @@ impl Derived {
     /// All of them, for the ledger.
     pub fn list(&self) -> Vec<Arc<Instance>> {
         self.streams().values().cloned().collect()
+    }
+
+    /// Lets go of samples that arrived before this time.
+    pub(crate) fn expire(&self, before: Nanos) {
+        self.streams().values().for_each(|stream| stream.log.expire(before));
     }
 
     fn streams(&self) -> MutexGuard<'_, HashMap<Key, Arc<Instance>>> {

@@ -346,9 +346,9 @@ mod tests {
     fn what_is_too_old_goes_but_for_the_newest() {
         let log = log(usize::MAX);
         for arrived in [10, 20, 30] {
-            // A header with nothing in it but its kind, its version and the time.
+            // A header of two samples and one column, which is all that is looked at.
             let mut batch = vec![0; 48];
-            (batch[0], batch[1]) = (1, 1);
+            (batch[0], batch[1], batch[44], batch[46]) = (1, 1, 2, 1);
             log.append(batch, 2, |batch, _| batch[32..40].copy_from_slice(&u64::to_le_bytes(arrived)));
         }
         log.expire(Nanos(20));

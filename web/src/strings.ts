@@ -100,6 +100,11 @@ export const strings = {
       live: 'Samples arrive as configured.',
     },
     probeState: (state: number) => `probe state ${state}`,
+    worth: {
+      warn: (because: string) => `Warning: ${because}`,
+      alarm: (because: string) => `Alarm: ${because}`,
+    },
+    worthSign: '▲',
     rate: 'Rate',
     rateUnit: '/s',
     rateTip: 'Samples per second, measured over the last seconds',

@@ -37,6 +37,35 @@ export function parseMeaning(metric: Record<string, unknown>): Meaning {
   };
 }
 
+/** What a value is worth. */
+export interface Judgement {
+  readonly severity: 'warn' | 'alarm';
+  /** For people: `above 80`. */
+  readonly because: string;
+}
+
+/** Whether a value is worth an alarm, or else a warning; a value outside of its metric's range is worth one, too. */
+export function judge(meaning: Meaning, value: unknown): Judgement | undefined {
+  if (typeof value !== 'number' && typeof value !== 'bigint') return undefined;
+  const alarm = passed(meaning.alarm, value, meaning.enum);
+  if (alarm) return { severity: 'alarm', because: alarm };
+  const range = { ...present('below', meaning.min), ...present('above', meaning.max) };
+  const warn = passed(meaning.warn, value, meaning.enum) ?? passed(range, value, undefined);
+  return warn ? { severity: 'warn', because: warn } : undefined;
+}
+
+function passed(
+  threshold: Threshold | undefined,
+  value: number | bigint,
+  names: EnumType | undefined,
+): string | undefined {
+  if (threshold?.below !== undefined && value < threshold.below) return `below ${threshold.below}`;
+  if (threshold?.above !== undefined && value > threshold.above) return `above ${threshold.above}`;
+  if (threshold?.values?.some((known) => known === value))
+    return enumeratorOf(names, value)?.name ?? `${value}`;
+  return undefined;
+}
+
 /** The name of a number of an enum, if the enum knows it. */
 export function enumeratorOf(type: EnumType | undefined, value: unknown): Enumerator | undefined {
   return type?.values.find((enumerator) => enumerator.value === value);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { enumeratorOf, type Metric, parseSchema } from './index.ts';
+import { enumeratorOf, judge, type Metric, parseSchema } from './index.ts';
 
 function metric(fields: object): Metric {
   const schema = { name: 'Plant::Line', uuid: 'u', version: '1.0', metrics: [{ name: 'm', ...fields }] };
@@ -37,6 +37,32 @@ describe('a schema', () => {
     expect(metric({ type: 'uint8', enum: { name: 'E', values } }).enum?.values).toEqual([
       { name: 'C', value: 1 },
     ]);
+  });
+
+  it('says between which rates its readers decide', () => {
+    const rate = (rate: unknown) =>
+      parseSchema({ name: 'Plant::Line', uuid: 'u', version: '1.0', rate, metrics: [] }).rate;
+    expect(rate({ demand: { min: 0.5, max: 100 } })).toEqual({ demand: { min: 0.5, max: 100 } });
+    for (const nonsense of [undefined, 'fast', {}, { demand: { min: 2, max: 1 } }, { demand: { min: 0 } }]) {
+      expect(rate(nonsense)).toBeUndefined();
+    }
+  });
+
+  it('tells what is worth a warning or an alarm', () => {
+    const worth = (meaning: object, value: unknown) => judge(metric({ type: 'real32', ...meaning }), value);
+    const limits = { min: -40, max: 150, warn: { below: 5, above: 80 }, alarm: { above: 95 } };
+    expect(worth(limits, 20)).toBeUndefined();
+    expect(worth(limits, 80)).toBeUndefined();
+    expect(worth(limits, 80.5)).toEqual({ severity: 'warn', because: 'above 80' });
+    expect(worth(limits, 4)).toEqual({ severity: 'warn', because: 'below 5' });
+    expect(worth(limits, 96)).toEqual({ severity: 'alarm', because: 'above 95' });
+    expect(worth({ max: 10 }, 11n)).toEqual({ severity: 'warn', because: 'above 10' });
+    expect(worth({ enum: MODE, alarm: { values: [6] } }, 6)).toEqual({
+      severity: 'alarm',
+      because: 'FAILED',
+    });
+    expect(worth(limits, Number.NaN)).toBeUndefined();
+    expect(worth(limits, 'hot')).toBeUndefined();
   });
 
   it('tells the name of a number', () => {

@@ -22,11 +22,23 @@ export interface Metric extends Meaning {
   readonly doc?: string;
 }
 
+/** Who decides how often a probe is sampled. */
+export interface Rate {
+  /** Those who read it do, between these rates in hertz. */
+  readonly demand?: DemandRange;
+}
+
+export interface DemandRange {
+  readonly min: number;
+  readonly max: number;
+}
+
 export interface Schema {
   readonly name: string;
   readonly uuid: string;
   readonly version: string;
   readonly doc?: string;
+  readonly rate?: Rate;
   readonly metrics: readonly Metric[];
 }
 
@@ -74,6 +86,7 @@ export function parseSchema(json: unknown): Schema {
     uuid: text(schema.uuid, 'schema.uuid'),
     version: text(schema.version, 'schema.version'),
     ...optional(schema, ['doc']),
+    ...rate(schema.rate),
     metrics: metrics(schema.metrics, 'schema.metrics', 0),
   };
 }
@@ -117,6 +130,21 @@ function metrics(json: unknown, where: string, depth: number): Metric[] {
   });
 }
 
+/** What can be understood of it: a probe can be shown without. */
+function rate(json: unknown): { rate?: Rate } {
+  const demand = isRecord(json) ? parseDemandRange(json.demand) : undefined;
+  return demand ? { rate: { demand } } : {};
+}
+
+/** Two rates in hertz, the first not above the second. */
+export function parseDemandRange(json: unknown): DemandRange | undefined {
+  if (!isRecord(json)) return undefined;
+  const { min, max } = json;
+  return typeof min === 'number' && typeof max === 'number' && min > 0 && min <= max
+    ? { min, max }
+    : undefined;
+}
+
 function optional(source: Record<string, unknown>, keys: readonly string[]): Record<string, string> {
   const found: Record<string, string> = {};
   for (const key of keys) {
@@ -126,9 +154,12 @@ function optional(source: Record<string, unknown>, keys: readonly string[]): Rec
   return found;
 }
 
+function isRecord(json: unknown): json is Record<string, unknown> {
+  return typeof json === 'object' && json !== null && !Array.isArray(json);
+}
+
 function record(json: unknown, where: string): Record<string, unknown> {
-  if (typeof json === 'object' && json !== null && !Array.isArray(json))
-    return json as Record<string, unknown>;
+  if (isRecord(json)) return json;
   throw new SchemaError(`${where} is not an object`);
 }
 

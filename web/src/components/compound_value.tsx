@@ -1,4 +1,4 @@
-import { type EnumType, isStruct, isVector, type Metric, type MetricType, type Value } from '@oasis/wire';
+import { isStruct, isVector, type Meaning, type Metric, type MetricType, type Value } from '@oasis/wire';
 import { formatUnit } from '../format/unit.ts';
 import type { PerSecond } from '../stream/counters.ts';
 import { strings } from '../strings.ts';
@@ -11,14 +11,14 @@ interface Props {
   readonly type: MetricType;
   readonly value: Value;
   readonly rate: PerSecond;
-  /** Of the numbers in vectors. */
-  readonly names: EnumType | undefined;
+  /** Of the numbers in vectors, too. */
+  readonly meaning: Meaning;
 }
 
 /** A vector or a struct: lists of plain values in a line, lists of structs as a table, a struct as names and values. */
-export function CompoundValue({ type, value, rate, names }: Props) {
+export function CompoundValue({ type, value, rate, meaning }: Props) {
   if (typeof type === 'string' || !Array.isArray(value))
-    return <ScalarValue type={type} value={value} names={names} />;
+    return <ScalarValue type={type} value={value} meaning={meaning} />;
   if (isStruct(type))
     return <StructValue members={type.struct.members} values={value} rates={ratesOf(rate)} />;
   if (!isVector(type)) return null;
@@ -27,7 +27,7 @@ export function CompoundValue({ type, value, rate, names }: Props) {
   return isStruct(element) ? (
     <StructTable members={element.struct.members} values={value} rates={ratesOf(rate)} />
   ) : (
-    <PlainList type={element} values={value} rates={ratesOf(rate)} names={names} />
+    <PlainList type={element} values={value} rates={ratesOf(rate)} meaning={meaning} />
   );
 }
 
@@ -35,14 +35,14 @@ function PlainList(props: {
   type: MetricType;
   values: readonly Value[];
   rates: readonly PerSecond[];
-  names: EnumType | undefined;
+  meaning: Meaning;
 }) {
-  const { type, values, rates, names } = props;
+  const { type, values, rates, meaning } = props;
   return (
     <ol class="plain-list">
       {values.slice(0, SHOWN).map((value, index) => (
         <li key={index}>
-          <CompoundValue type={type} value={value} rate={rates[index]} names={names} />
+          <CompoundValue type={type} value={value} rate={rates[index]} meaning={meaning} />
         </li>
       ))}
       <More count={values.length - SHOWN} />
@@ -108,10 +108,10 @@ function StructValue(props: {
 function MemberValue({ member, value, rate }: { member: Metric; value: Value | undefined; rate: PerSecond }) {
   if (value === undefined) return null;
   if (typeof member.type === 'object')
-    return <CompoundValue type={member.type} value={value} rate={rate} names={member.enum} />;
+    return <CompoundValue type={member.type} value={value} rate={rate} meaning={member} />;
   return (
     <>
-      <ScalarValue type={member.type} value={value} names={member.enum} />
+      <ScalarValue type={member.type} value={value} meaning={member} />
       {typeof rate === 'number' && (
         <span class="nested-rate">
           <RateNote metric={member} value={value} rate={rate} />

@@ -61,13 +61,13 @@ function Row({ metric, value, rate }: { metric: Metric; value: Value | undefined
       {isCompound ? (
         <td class="compound" colSpan={3} data-testid="value">
           {value !== undefined && (
-            <CompoundValue type={metric.type} value={value} rate={rate} names={metric.enum} />
+            <CompoundValue type={metric.type} value={value} rate={rate} meaning={metric} />
           )}
         </td>
       ) : (
         <>
           <td class={metric.type === 'string' ? 'value value-text' : 'value'} data-testid="value">
-            {value !== undefined && <ScalarValue type={metric.type} value={value} names={metric.enum} />}
+            {value !== undefined && <ScalarValue type={metric.type} value={value} meaning={metric} />}
           </td>
           <td class="unit">{formatUnit(metric.unit)}</td>
           <td class="note" data-testid="per-second">

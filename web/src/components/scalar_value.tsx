@@ -1,4 +1,5 @@
-import { type EnumType, enumeratorOf, type Metric, type MetricType, type Value } from '@oasis/wire';
+import { enumeratorOf, judge, type Meaning, type Metric, type MetricType, type Value } from '@oasis/wire';
+import type { ComponentChildren } from 'preact';
 import { formatRough, formatScalar } from '../format/number.ts';
 import { scaledBytes } from '../format/unit.ts';
 import type { PerSecond } from '../stream/counters.ts';
@@ -7,12 +8,35 @@ import { strings } from '../strings.ts';
 interface Props {
   readonly type: MetricType;
   readonly value: Value;
-  readonly names: EnumType | undefined;
+  readonly meaning: Meaning;
+}
+
+/** A value, set off if it is worth a warning or an alarm. */
+export function ScalarValue(props: Props) {
+  const judgement = judge(props.meaning, props.value);
+  if (!judgement) return <PlainValue {...props} />;
+  const { severity, because } = judgement;
+  return (
+    <Worth severity={severity} tip={strings.card.worth[severity](because)}>
+      <PlainValue {...props} />
+    </Worth>
+  );
+}
+
+function Worth(props: { severity: string; tip: string; children: ComponentChildren }) {
+  return (
+    <span class={`worth is-${props.severity}`} title={props.tip} data-severity={props.severity}>
+      <span class="worth-sign" role="img" aria-label={props.tip}>
+        {strings.card.worthSign}
+      </span>
+      {props.children}
+    </span>
+  );
 }
 
 /** A number of an enum by its name; one that the enum does not know as the number. */
-export function ScalarValue({ type, value, names }: Props) {
-  const enumerator = enumeratorOf(names, value);
+function PlainValue({ type, value, meaning }: Props) {
+  const enumerator = enumeratorOf(meaning.enum, value);
   if (enumerator) return <span title={enumerator.doc ?? String(value)}>{enumerator.name}</span>;
   if (typeof value === 'boolean')
     return <span class={value ? 'truth is-true' : 'truth'}>{String(value)}</span>;

@@ -59,7 +59,14 @@ fn dac() -> Arc<Dac> {
 }
 
 fn probe_type(metrics: Vec<Metric>) -> ProbeType {
-    ProbeType { name: "Beat".into(), uuid: Uuid::from_u128(7), version: "1.0".into(), doc: None, metrics }
+    ProbeType {
+        name: "Beat".into(),
+        uuid: Uuid::from_u128(7),
+        version: "1.0".into(),
+        doc: None,
+        rate: None,
+        metrics,
+    }
 }
 
 fn beat() -> ProbeType {

@@ -4,8 +4,9 @@ use oasis_pdl::{
     Model,
     model::{self, Simple, Type},
 };
-use oasis_wire::schema::{
-    Behaviour, EnumType, Enumerator, Metric, MetricType, ProbeType, StructType, Threshold,
+use oasis_wire::{
+    quantity::{DemandRange, Hertz},
+    schema::{Behaviour, EnumType, Enumerator, Metric, MetricType, ProbeType, Rate, StructType, Threshold},
 };
 use serde_json::Number;
 
@@ -23,8 +24,15 @@ pub fn schema(model: &Model, probe: &model::Probe) -> Option<ProbeType> {
         uuid: probe.uuid.filter(|_| !probe.is_abstract)?,
         version: probe.version.clone(),
         doc: probe.doc.clone(),
+        rate: probe.demand.and_then(rate),
         metrics: metrics(model, &probe.metrics),
     })
+}
+
+/// The compiler has checked the bounds: every range of the model is one.
+fn rate(demand: model::Demand) -> Option<Rate> {
+    let range = DemandRange::new(Hertz::new(demand.min).ok()?, Hertz::new(demand.max).ok()?);
+    Some(Rate { demand: Some(range.ok()?) })
 }
 
 fn metrics(model: &Model, metrics: &[model::Metric]) -> Vec<Metric> {
@@ -116,5 +124,22 @@ fn behaviour(behaviour: model::Behaviour) -> Behaviour {
         model::Behaviour::Gauge => Behaviour::Gauge,
         model::Behaviour::State => Behaviour::State,
         model::Behaviour::Event => Behaviour::Event,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{collections::HashMap, path::PathBuf};
+
+    #[test]
+    fn a_rate_that_follows_demand_is_told() {
+        let text = "[uuid(0f3c7d52-9c7e-4a57-8a9f-62c1f1b8c7aa); rate(demand, 0.5, 100)] probe P { };";
+        let files = HashMap::from([(PathBuf::from("a.pdl"), text.to_owned())]);
+        let model = oasis_pdl::compile(&["a.pdl".into()], &[], &files).model;
+        let schema = schema(&model, &model.probes[0]).unwrap();
+        let json = serde_json::to_value(&schema).unwrap();
+        assert_eq!(json["rate"], serde_json::json!({"demand": {"min": 0.5, "max": 100.0}}));
+        assert_eq!(serde_json::from_value::<ProbeType>(json).unwrap(), schema);
     }
 }

@@ -69,7 +69,9 @@ fn probe_code(probe: &Probe) -> String {
     let uuid = probe.uuid.map(|uuid| format!("uuid({uuid}); ")).unwrap_or_default();
     let sort = if probe.is_abstract { "abstract probe" } else { "probe" };
     let base = probe.base.as_ref().map(|base| format!(" : {base}")).unwrap_or_default();
-    format!("[{uuid}version({})]\n{sort} {}{base}", probe.version, probe.name)
+    let rate = probe.demand.map(|demand| format!("; rate(demand, {}, {})", demand.min, demand.max));
+    let rate = rate.unwrap_or_default();
+    format!("[{uuid}version({}){rate}]\n{sort} {}{base}", probe.version, probe.name)
 }
 
 fn metric_code(metric: &Metric, model: &Model) -> String {

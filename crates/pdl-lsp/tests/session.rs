@@ -124,7 +124,7 @@ fn completion_knows_what_fits() {
         editor.at("completion", MAIN, 2, character)
     };
     assert_eq!(labels(&complete("")), ["module", "struct", "enum", "probe", "abstract"]);
-    assert_eq!(labels(&complete("[uuid(0); ")), ["uuid", "version"]);
+    assert_eq!(labels(&complete("[uuid(0); ")), ["uuid", "version", "rate"]);
     assert_eq!(labels(&complete("abstract probe A : ")), ["Plant::Machine"]);
     let types = complete("struct A { /* 水 */ ");
     assert!(labels(&types).ends_with(&["vector", "Plant::Port", "A", "Plant::Mode"]), "{types}");

@@ -4,7 +4,7 @@ use crate::{model, source::Span};
 use uuid::Uuid;
 
 /// What can stand in the brackets before a probe.
-pub const PROBE_ATTRIBUTES: [&str; 2] = ["uuid", "version"];
+pub const PROBE_ATTRIBUTES: [&str; 3] = ["uuid", "version", "rate"];
 
 /// What can stand in the brackets before a metric or a member.
 pub const METRIC_ATTRIBUTES: [&str; 7] = ["unit", "kind", "label", "min", "max", "warn", "alarm"];
@@ -126,12 +126,23 @@ pub struct Probe {
     pub uuid: Option<(Uuid, Span)>,
     /// `major.minor`.
     pub version: Option<String>,
+    /// `rate(demand, …)`, which few have.
+    pub demand: Option<Box<Demand>>,
     /// What it inherits from.
     pub base: Option<Path>,
     /// Its own metrics.
     pub metrics: Vec<Metric>,
     /// All of it, documentation and attributes included.
     pub extent: Span,
+}
+
+/// `demand, 1, 100`: those who read the probe decide how often it is sampled.
+#[derive(Debug, Clone, Copy)]
+pub struct Demand {
+    /// Lowest rate, in hertz.
+    pub min: Number,
+    /// Highest rate, in hertz.
+    pub max: Number,
 }
 
 /// A metric of a probe or a member of a struct.

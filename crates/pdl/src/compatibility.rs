@@ -99,6 +99,7 @@ pub enum What {
     TypeRenamed,
     LabelChanged,
     LimitsChanged,
+    RateChanged,
     DocumentationChanged,
 }
 
@@ -130,6 +131,7 @@ impl What {
             Self::TypeRenamed => ("type_renamed", Looks),
             Self::LabelChanged => ("label_changed", Looks),
             Self::LimitsChanged => ("limits_changed", Looks),
+            Self::RateChanged => ("rate_changed", Looks),
             Self::DocumentationChanged => ("documentation_changed", Looks),
         }
     }

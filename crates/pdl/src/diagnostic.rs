@@ -37,6 +37,7 @@ pub enum Code {
     LimitsReversed,
     LimitOutOfRange,
     UnknownEnumerator,
+    RateOutOfRange,
 }
 
 impl Code {

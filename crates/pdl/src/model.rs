@@ -80,12 +80,23 @@ pub struct Probe {
     pub uuid: Option<Uuid>,
     /// `major.minor`, `1.0` when the file says nothing.
     pub version: String,
+    /// Between which rates those who read it decide, if its author lets them. Not inherited.
+    pub demand: Option<Demand>,
     /// Scoped name of the base.
     pub base: Option<String>,
     /// Its metrics in wire order: those of the bases first.
     pub metrics: Vec<Metric>,
     /// Its place.
     pub place: Place,
+}
+
+/// Rates between which those who read a probe decide how often it is sampled; 0.01 to 1,000 Hz.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Demand {
+    /// Lowest rate, in hertz.
+    pub min: f64,
+    /// Highest rate, in hertz; not below the lowest.
+    pub max: f64,
 }
 
 /// A struct.

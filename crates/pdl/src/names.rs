@@ -6,7 +6,7 @@ use crate::{
     diagnostic::{Code, Diagnostic, nearest, simple_for, with_article},
     enums::{self, Known},
     limits,
-    model::{Metric, Model, Place, Probe, Simple, Struct, Type},
+    model::{Demand, Metric, Model, Place, Probe, Simple, Struct, Type},
     scope::{find, join, last, spelled},
     source::{Reference, Span},
 };
@@ -181,6 +181,7 @@ impl<'a> Names<'a, '_> {
             is_abstract: probe.is_abstract,
             uuid: probe.uuid.map(|(uuid, _)| uuid),
             version: probe.version.clone().unwrap_or_else(|| "1.0".into()),
+            demand: probe.demand.as_deref().map(demand),
             base,
             metrics: Vec::new(),
             place: Place(probe.name.span),
@@ -385,4 +386,8 @@ impl<'a> Names<'a, '_> {
             }
         }
     }
+}
+
+fn demand(of: &ast::Demand) -> Demand {
+    Demand { min: of.min.value.to_f64(), max: of.max.value.to_f64() }
 }

@@ -7,6 +7,7 @@ mod enums;
 mod limits;
 mod number;
 mod probe;
+mod rate;
 mod types;
 mod unknown;
 

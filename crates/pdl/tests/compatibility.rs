@@ -96,6 +96,12 @@ fn what_only_people_see_is_safe() {
     ] {
         assert_eq!(one(old, new), (Class::Safe, what, message.to_owned()));
     }
+    let rate = |max| probe("1.0", "").replacen(';', &format!("; rate(demand, 1, {max});"), 1);
+    let changed = [(Class::Safe, "rate_changed", "`rate` changed".to_owned())];
+    assert_eq!(
+        (changes(&rate("10"), &rate("20")), changes(&rate("10"), &rate("1e1"))),
+        (changed.into(), vec![])
+    );
     let told = changes(
         &probe("1.0", ""),
         &format!("/// It runs.\n{}", probe("1.0", "").replacen('[', "/// Fast.\n[", 1)),

@@ -208,6 +208,7 @@ mod tests {
             uuid: uuid::Uuid::nil(),
             version: "1.0".into(),
             doc: None,
+            rate: None,
             metrics: Vec::new(),
         };
         let mut encoder = Encoder::new(&heartbeat).unwrap();

@@ -171,6 +171,60 @@ impl<'de> Deserialize<'de> for Hertz {
     }
 }
 
+/// Between which rates a probe may be driven by those who read it, in hertz. Never empty: `min` is at most `max`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Bounds")]
+pub struct DemandRange {
+    min: Hertz,
+    max: Hertz,
+}
+
+/// A range with its bounds the wrong way round.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("demand from {min} to {max} Hz is no range: min must not be above max")]
+pub struct RangeReversed {
+    min: Hertz,
+    max: Hertz,
+}
+
+#[derive(Deserialize)]
+struct Bounds {
+    min: Hertz,
+    max: Hertz,
+}
+
+impl DemandRange {
+    /// Checks the order.
+    ///
+    /// # Errors
+    /// [`RangeReversed`] if `min` is above `max`.
+    pub fn new(min: Hertz, max: Hertz) -> Result<Self, RangeReversed> {
+        if min <= max { Ok(Self { min, max }) } else { Err(RangeReversed { min, max }) }
+    }
+
+    /// The rate while nobody reads, in hertz.
+    pub fn min(self) -> Hertz {
+        self.min
+    }
+
+    /// The highest rate that a reader can get, in hertz.
+    pub fn max(self) -> Hertz {
+        self.max
+    }
+
+    /// The rate in the range that is nearest to `hertz`, which may be infinite.
+    pub fn nearest(self, hertz: f64) -> Hertz {
+        Hertz(hertz.clamp(self.min.0, self.max.0))
+    }
+}
+
+impl TryFrom<Bounds> for DemandRange {
+    type Error = RangeReversed;
+    fn try_from(bounds: Bounds) -> Result<Self, RangeReversed> {
+        Self::new(bounds.min, bounds.max)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,5 +258,15 @@ mod tests {
             assert!(text.parse::<Hertz>().is_err(), "{text}");
         }
         assert_eq!("0.5".parse::<Hertz>().map(Hertz::period_ns), Ok(2_000_000_000));
+    }
+
+    #[test]
+    fn a_range_of_demand_has_its_bounds_in_order() {
+        let hertz = |hertz| Hertz::new(hertz).unwrap();
+        let range = DemandRange::new(hertz(1.0), hertz(100.0)).unwrap();
+        assert_eq!(range.nearest(f64::INFINITY), hertz(100.0));
+        assert_eq!((range.nearest(0.0), range.nearest(20.0)), (hertz(1.0), hertz(20.0)));
+        assert!(DemandRange::new(hertz(2.0), hertz(1.0)).unwrap_err().to_string().contains("2 to 1 Hz"));
+        assert!(serde_json::from_str::<DemandRange>(r#"{"min": 2, "max": 1}"#).is_err());
     }
 }

@@ -3,7 +3,7 @@
 //! The JSON form of [`ProbeType`] is the contract between a node, the DAC and every tool; it is described in
 //! `docs/reference/schema.md`. Nothing downstream needs to be recompiled for a new probe.
 
-use crate::value::MAX_DEPTH;
+use crate::{quantity::DemandRange, value::MAX_DEPTH};
 use alloc::{string::String, vec::Vec};
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
@@ -21,8 +21,19 @@ pub struct ProbeType {
     /// `///` documentation, without the slashes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doc: Option<String>,
+    /// Who decides how often it is sampled, if its author says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
     /// The metrics of one sample, in wire order.
     pub metrics: Vec<Metric>,
+}
+
+/// Who decides how often a probe is sampled (the PDL attribute `rate`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Rate {
+    /// Those who read it do, between these rates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub demand: Option<DemandRange>,
 }
 
 /// One named value of a sample (or one member of a struct).

@@ -78,6 +78,9 @@ fn same(old_model: &Model, new_model: &Model, old: &Probe, new: &Probe) -> Vec<C
     if old.name != new.name {
         tell(What::ProbeRenamed, format!("was called `{}`", old.name));
     }
+    if old.demand != new.demand {
+        tell(What::RateChanged, "`rate` changed".into());
+    }
     teller.tell_documentation("the probe", [&old.doc, &new.doc], [old.place, new.place]);
     let mut types = Types::new(old_model, new_model, teller);
     types.metrics(&old.metrics, &new.metrics, "metric", "");

@@ -2,7 +2,7 @@
 
 use super::{Parsed, Parser, advice::WRITE_ABSTRACT};
 use crate::{
-    ast::{Behaviour, Limits, METRIC_ATTRIBUTES, PROBE_ATTRIBUTES},
+    ast::{Behaviour, Demand, Limits, METRIC_ATTRIBUTES, PROBE_ATTRIBUTES},
     diagnostic::{Code, Diagnostic, nearest, with_article},
     lexer::Token,
     source::Span,
@@ -19,6 +19,7 @@ fn known() -> impl Iterator<Item = &'static str> {
 pub struct Attributes {
     pub uuid: Option<(Uuid, Span)>,
     pub version: Option<String>,
+    pub demand: Option<Box<Demand>>,
     pub unit: Option<String>,
     pub behaviour: Option<Behaviour>,
     pub label: Option<String>,
@@ -96,6 +97,7 @@ impl Parser<'_> {
         match known {
             "uuid" => attributes.uuid = Some(self.parenthesised(Self::uuid)?),
             "version" => attributes.version = Some(self.parenthesised(Self::version)?),
+            "rate" => attributes.demand = self.parenthesised(Self::rate)?.map(Box::new),
             "unit" => attributes.unit = Some(self.parenthesised(Self::unit)?),
             "label" => attributes.label = Some(self.parenthesised(Self::text)?),
             "min" => attributes.limits.min = Some(self.parenthesised(Self::number)?),

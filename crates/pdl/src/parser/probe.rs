@@ -45,6 +45,7 @@ impl Parser<'_> {
             is_abstract,
             uuid: attributes.uuid,
             version: attributes.version,
+            demand: attributes.demand,
             base,
             metrics,
             extent: self.from(start),

@@ -26,7 +26,9 @@ fn probe(probe: &Probe) -> String {
     let sort = if probe.is_abstract { "abstract probe" } else { "probe" };
     let base = probe.base.as_ref().map(|base| format!(" : {base}")).unwrap_or_default();
     let uuid = probe.uuid.map(|uuid| format!(" {uuid}")).unwrap_or_default();
-    let head = format!("{sort} {}{base} {}{uuid}{}\n", probe.name, probe.version, doc(&probe.doc));
+    let rate = probe.demand.map(|demand| format!(" rate=demand,{},{}", demand.min, demand.max));
+    let rate = rate.unwrap_or_default();
+    let head = format!("{sort} {}{base} {}{uuid}{rate}{}\n", probe.name, probe.version, doc(&probe.doc));
     head + &metrics(&probe.metrics)
 }
 

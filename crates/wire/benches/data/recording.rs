@@ -17,6 +17,7 @@ pub fn processor_probe() -> ProbeType {
         uuid: uuid::uuid!("b049990b-17aa-4ca2-8806-e89329963788"),
         version: "1.1".into(),
         doc: None,
+        rate: None,
         metrics: names.map(|name| Metric::new(name, MetricType::Uint64)).into(),
     }
 }

@@ -34,6 +34,7 @@ pub fn probe_type(case: &Case) -> ProbeType {
         uuid: uuid::uuid!("3f0f7d9e-6f0f-4f0c-9a55-0a1c4a0b7d11"),
         version: "1.0".into(),
         doc: None,
+        rate: None,
         metrics: case.metrics.iter().map(|(name, kind)| metric(name, kind.clone())).collect(),
     }
 }

@@ -82,6 +82,7 @@ fn probe_type(kinds: Vec<MetricType>) -> ProbeType {
         uuid: uuid::Uuid::from_u128(1),
         version: "1.0".into(),
         doc: None,
+        rate: None,
         metrics: kinds
             .into_iter()
             .enumerate()

@@ -1,0 +1,56 @@
+//! `(demand, 1, 100)` behind `rate`: the readers decide, between two rates in hertz.
+
+use super::{Parsed, Parser};
+use crate::{
+    ast::{Demand, Number},
+    diagnostic::{Code, Diagnostic},
+    lexer::Token,
+};
+
+/// Rates that a node can call a probe at, in hertz (docs/reference/data-channel.md, `hertz`).
+const HERTZ: std::ops::RangeInclusive<f64> = 0.01..=1_000.0;
+const EXAMPLE: &str = "write it like `rate(demand, 1, 100)`: the lowest and the highest rate in hertz";
+
+impl Parser<'_> {
+    /// None if it could be read and makes no sense, which is told.
+    pub(super) fn rate(&mut self) -> Parsed<Option<Demand>> {
+        if self.word() != "demand" {
+            let message = "a probe's rate is set by `demand` only";
+            let diagnostic = Diagnostic::new(Code::BadAttribute, self.span(), message, "not `demand`");
+            return Err(self.report(diagnostic.help(EXAMPLE)));
+        }
+        self.advance();
+        self.comma_in_rate()?;
+        let min = self.number()?;
+        self.comma_in_rate()?;
+        let max = self.number()?;
+        let are_rates = [min, max].map(|bound| self.is_rate(bound));
+        if are_rates.contains(&false) {
+            return Ok(None);
+        }
+        if max.value.is_less_than(min.value) {
+            let message = "the rate has its lower bound above its upper one";
+            let diagnostic = Diagnostic::new(Code::LimitsReversed, max.span, message, "the upper bound");
+            self.report(diagnostic.related(min.span, "the lower bound"));
+            return Ok(None);
+        }
+        Ok(Some(Demand { min, max }))
+    }
+
+    fn comma_in_rate(&mut self) -> Parsed<()> {
+        if self.eat(Token::Comma) {
+            return Ok(());
+        }
+        Err(self.unexpected_with("`,`", Some(EXAMPLE.into())))
+    }
+
+    fn is_rate(&mut self, bound: Number) -> bool {
+        let is_rate = HERTZ.contains(&bound.value.to_f64());
+        if !is_rate {
+            let message = "a probe cannot be sampled at this rate";
+            let diagnostic = Diagnostic::new(Code::RateOutOfRange, bound.span, message, "not a rate");
+            self.report(diagnostic.note("a rate is 0.01 to 1000 Hz"));
+        }
+        is_rate
+    }
+}

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use std::{
     collections::BTreeMap,
     fs,
-    io::{BufRead, BufReader, Read},
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
     path::PathBuf,
     sync::LazyLock,
 };
@@ -430,6 +431,19 @@ fn places_are_limited_and_free_again_when_a_reader_goes() {
     let (status, problem) = ask(&up, &format!("/api/v1/samples?{TOPIC}&delivery=envelope=1"));
     assert_eq!((status, &problem["type"]), (503, &json!("/problems/too_many_derived")));
     assert_eq!(ask(&up, &format!("/api/v1/samples?{TOPIC}")).0, 200);
+}
+
+#[test]
+fn half_a_request_is_not_waited_for() {
+    let (_folder, path) = config("[doors]\nhead_timeout_ms = 50\n");
+    let dac = Oasis::dac(&["--config", path.to_str().unwrap()]);
+    for half in ["G", "GET / HTTP/1.1\r\nHos"] {
+        let mut stream = TcpStream::connect(dac.listen()).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.write_all(half.as_bytes()).unwrap();
+        // An answer, or none: in any case an end.
+        stream.read_to_end(&mut Vec::new()).unwrap();
+    }
 }
 
 #[test]

@@ -27,6 +27,8 @@ pub struct DoorsConfig {
     pub max_long_polls: usize,
     /// Polls answered at the same time.
     pub max_polls: usize,
+    /// How long a client may take for the head of a request from its first byte on, and between two requests, in milliseconds.
+    pub head_timeout_ms: u64,
     /// Size of a poll's answer beyond which nothing more is put in, in bytes; the rest comes with the next one.
     pub max_answer_bytes: usize,
     /// Threads that write to WebSockets; 0 for one a core.
@@ -61,6 +63,7 @@ impl Default for DoorsConfig {
             max_long_polls: 20_000,
             max_polls: 1_000,
             max_answer_bytes: 1024 * 1024,
+            head_timeout_ms: 10_000,
             shards: 0,
             flush_ms: 16,
             send_buffer_bytes: 128 * 1024,

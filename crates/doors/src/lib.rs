@@ -11,21 +11,18 @@ mod origin;
 mod page;
 mod places;
 mod problem;
+mod serve;
 mod text;
 mod view;
 mod websocket;
 
 pub use config::DoorsConfig;
 
-use axum::{Router, routing::get, serve::ListenerExt};
+use axum::{Router, routing::get};
 use oasis_dac::{Dac, Doorkeeper};
 use places::Places;
-use std::{io, net::SocketAddr, sync::Arc};
-use tokio::{
-    net::{TcpListener, TcpStream},
-    runtime::Handle,
-    sync::watch,
-};
+use std::{io, sync::Arc};
+use tokio::{net::TcpListener, runtime::Handle, sync::watch};
 use websocket::{Shards, Surroundings};
 
 /// What every door shares.
@@ -83,27 +80,14 @@ pub async fn serve(
     ended: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
     let Doors { doorkeeper, ending, shards, .. } = doors.clone();
-    let send_buffer = doors.config.send_buffer_bytes;
-    let service = doors.router().into_make_service_with_connect_info::<SocketAddr>();
+    let config = doors.config.clone();
     let ended = async move {
         ended.await;
         ending.send_replace(true);
         shards.end();
     };
-    let listener = listener.tap_io(move |stream| bound(stream, send_buffer));
-    axum::serve(listener, service).with_graceful_shutdown(ended).await?;
+    serve::serve(doors.router(), listener, &config, ended).await;
     // WebSockets are no requests any more: the HTTP server does not wait for them.
     doorkeeper.all_gone().await;
     Ok(())
-}
-
-/// A client that takes nothing holds neither memory nor its connection for long: the system closes it when something has waited for so long.
-fn bound(stream: &TcpStream, send_buffer: usize) {
-    let socket = socket2::SockRef::from(stream);
-    let bounded = socket
-        .set_send_buffer_size(send_buffer)
-        .and_then(|()| socket.set_tcp_user_timeout(Some(text::STALL)));
-    if let Err(error) = bounded {
-        tracing::warn!(%error, "a connection has no bounds");
-    }
 }

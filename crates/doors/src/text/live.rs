@@ -14,7 +14,7 @@ use axum::{
 };
 use bytes::Bytes;
 use std::{convert::Infallible, pin::pin, time::Duration};
-use tokio::sync::mpsc;
+use tokio::{sync::mpsc, time::Instant};
 
 /// Collected before it is written.
 const TURN_BYTES: usize = 64 * 1024;
@@ -118,12 +118,14 @@ impl<D: Dialect> Writer<D> {
 
     async fn flush(&mut self) -> Result<(), Gone> {
         for part in self.out.take() {
-            match tokio::time::timeout(STALL, self.to.send(part)).await {
-                Ok(sent) => sent.map_err(|_| Gone)?,
-                Err(_) => {
+            let began = Instant::now();
+            let sent = tokio::time::timeout(STALL, self.to.send(part)).await;
+            if !matches!(sent, Ok(Ok(()))) {
+                // The system, which closes such a connection, has waited from a little earlier on.
+                if began.elapsed() > STALL / 2 {
                     self.doors.doorkeeper.refused("stalled");
-                    return Err(Gone);
                 }
+                return Err(Gone);
             }
         }
         Ok(())

@@ -8,7 +8,10 @@ use hyper_util::{
     server::{conn::auto::Builder, graceful::GracefulShutdown},
 };
 use std::{pin::pin, time::Duration};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    time::timeout,
+};
 use tower_service::Service;
 
 /// Rest after an `accept` that failed, such as for want of file descriptors: connections that end meanwhile give theirs back.
@@ -45,10 +48,13 @@ pub async fn serve(
             request.extensions_mut().insert(ConnectInfo(peer));
             router.clone().call(request)
         });
-        let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service).into_owned();
-        let connection = connections.watch(connection);
+        let (builder, watcher) = (builder.clone(), connections.watcher());
         tokio::spawn(async move {
-            if let Err(error) = connection.await {
+            if !says_something(&stream, head).await {
+                return tracing::debug!(%peer, "a client said nothing");
+            }
+            let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
+            if let Err(error) = watcher.watch(connection.into_owned()).await {
                 tracing::debug!(%peer, error, "connection ended");
             }
         });
@@ -56,6 +62,11 @@ pub async fn serve(
     // Whoever connects from here on learns at once that nobody listens.
     drop(listener);
     connections.shutdown().await;
+}
+
+/// Whether the first byte of a request comes in time. The HTTP server's own clock starts with that byte.
+async fn says_something(stream: &TcpStream, deadline: Duration) -> bool {
+    matches!(timeout(deadline, stream.peek(&mut [0])).await, Ok(Ok(1..)))
 }
 
 /// A client that takes nothing holds neither memory nor its connection for long: the system closes it when something has waited for so long.

@@ -2,7 +2,6 @@
 
 use super::progress;
 use crate::{
-    cpu,
     crowd::Tally,
     order::Order,
     station::{BARE, CONTENDERS, Contender, Station},
@@ -10,10 +9,7 @@ use crate::{
     table::{Table, percent, ratio, short, with_spread},
 };
 use clap::Args;
-use std::{
-    process,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 /// Longer than any server here rests after a round, so that each round is a write of its own.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -57,11 +53,16 @@ struct Series {
     calm: Vec<f64>,
     /// Deliveries a second by the clock.
     saturated: Vec<f64>,
+    /// The same, if as much was under way as with the others.
+    comparable: Vec<f64>,
     /// Deliveries a second of the server's processor time, as fast as it goes.
     saturated_cost: Vec<f64>,
-    /// What the load generator took of its core meanwhile.
+    /// How much of its time the load generator was busy.
     generator: Vec<f64>,
 }
+
+/// Which of the measurements.
+type Of = fn(&Series) -> &Vec<f64>;
 
 impl Fanout {
     /// Measures, and answers a section of the report.
@@ -114,19 +115,19 @@ impl Fanout {
         }
         out += "\n### Deliveries a second of the server's processor time\n\n";
         out += "The core is not saturated: a round, until everybody has got it, then a rest of 20 ms. Ours with its default rest between writes.\n\n";
-        out += &self.table(entries, |series| &series.calm).to_string();
+        out += &self.table(entries, |series| &series.calm, |series| &series.calm).to_string();
         out += "\n### Deliveries a second, as fast as it goes\n\n";
         out += "As the subscribers see it, four rounds under way at a time (`oasis node`: 1,024 samples, because a node gathers them for up to 10 ms): \
-                what is under way for one subscriber may share a write. Ours with no rest between writes (`flush_ms = 0`).\n\n";
-        out += &self.table(entries, |series| &series.saturated).to_string();
-        out += "\nThe load generator took of its core meanwhile, and deliveries a second of the server's processor time:\n\n";
+                what is under way for one subscriber may share a write, so that row is not compared. Ours with no rest between writes (`flush_ms = 0`).\n\n";
+        out += &self.table(entries, |series| &series.saturated, |series| &series.comparable).to_string();
+        out += "\nThe load generator asks without sleeping. How much of its time it had something to read, and deliveries a second of the server's processor time:\n\n";
         out += &self.generator(entries).to_string();
         out += "\n### Ours to each rival\n\nRatios of measurements that followed each other: median. First of processor time, then of saturated throughput.\n\n";
         out += &self.rivals(entries).to_string();
         out
     }
 
-    fn table(&self, entries: &[Entry], of: fn(&Series) -> &Vec<f64>) -> Table {
+    fn table(&self, entries: &[Entry], of: Of, compared: Of) -> Table {
         let mut headings = vec!["server".to_owned()];
         for burst in &self.bursts {
             headings.extend([format!("burst {burst}"), "to bare".into()]);
@@ -136,8 +137,8 @@ impl Fanout {
         for entry in entries {
             let mut row = vec![entry.contender.name.to_owned()];
             for (index, series) in entry.results.iter().enumerate() {
-                let bare = bare.and_then(|bare| bare.results.get(index)).map(of);
-                let to_bare = bare.and_then(|bare| median(&ratios(of(series), bare)));
+                let bare = bare.and_then(|bare| bare.results.get(index)).map(compared);
+                let to_bare = bare.and_then(|bare| median(&ratios(compared(series), bare)));
                 row.extend([with_spread(of(series)), ratio(to_bare)]);
             }
             table.row(row);
@@ -164,7 +165,7 @@ impl Fanout {
         let headings =
             kinds.iter().flat_map(|kind| self.bursts.iter().map(move |burst| format!("burst {burst}{kind}")));
         let mut table = Table::new(std::iter::once("ratio".to_owned()).chain(headings));
-        let of: [fn(&Series) -> &Vec<f64>; 2] = [|series| &series.calm, |series| &series.saturated];
+        let of: [Of; 2] = [|series| &series.calm, |series| &series.comparable];
         for ours in entries.iter().filter(|entry| entry.contender.is_ours()) {
             for rival in entries.iter().filter(|entry| !entry.contender.is_ours()) {
                 let name = format!("{} / {}", ours.contender.name, rival.contender.name);
@@ -186,6 +187,7 @@ impl Entry {
         if let Some(series) = self.results.get_mut(index) {
             series.calm.push(calm);
             series.saturated.push(rush.throughput);
+            series.comparable.extend((!self.calm.served.has_node()).then_some(rush.throughput));
             series.saturated_cost.push(rush.per_cpu);
             series.generator.push(rush.generator);
         }
@@ -220,14 +222,14 @@ fn saturate(station: &mut Station, burst: usize, length: Duration) -> anyhow::Re
     crowd.count_into(Tally::default());
     let round = (burst * crowd.len()) as u64;
     let ahead = if served.has_node() { AHEAD.max(AHEAD_OF_NODE / burst.max(1) as u64) } else { AHEAD };
-    let (mut published, own) = (0, cpu::time(process::id())?);
+    let (mut published, own) = (0, crowd.busy);
     let (began, cpu) = (Instant::now(), served.server.cpu()?);
     while published < ahead || began.elapsed() < length {
         while published < crowd.tally.messages / round + ahead {
             served.order(Order::Round { burst })?;
             published += 1;
         }
-        crowd.turn(Duration::from_millis(1))?;
+        crowd.turn(Duration::ZERO)?;
     }
     crowd.wait_for(published * round)?;
     let elapsed = began.elapsed().as_secs_f64();
@@ -235,6 +237,6 @@ fn saturate(station: &mut Station, burst: usize, length: Duration) -> anyhow::Re
     Ok(Rush {
         throughput: messages / elapsed,
         per_cpu: messages / (served.server.cpu()? - cpu).as_secs_f64(),
-        generator: (cpu::time(process::id())? - own).as_secs_f64() / elapsed,
+        generator: (crowd.busy - own).as_secs_f64() / elapsed,
     })
 }

@@ -72,7 +72,8 @@ impl Slow {
         }
         Ok(format!(
             "## Stopped readers\n\n{} Hz from a node through a DAC to {} subscribers, for {} s each time; {} of them stop reading in every other run. \
-             Ages and losses are those of the other {}. p99 with stopped readers to p99 without, median: {}.\n\n{table}",
+             Ages and losses are those of the other {}. Memory grows from run to run until the topic's log is at its bound of 8 MiB; \
+             stopped readers add to it what the second run of a pair has more than the first. p99 with stopped readers to p99 without, median: {}.\n\n{table}",
             self.hertz,
             self.subscribers,
             self.length_s,

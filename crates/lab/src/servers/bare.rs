@@ -14,7 +14,10 @@ use std::{
     collections::VecDeque,
     io::{self, ErrorKind, Read, Write},
     rc::Rc,
-    sync::mpsc::{self, Receiver},
+    sync::{
+        Arc,
+        mpsc::{self, Receiver},
+    },
     thread,
 };
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
@@ -45,7 +48,9 @@ pub fn serve() -> anyhow::Result<()> {
     let poll = Poll::new()?;
     let mut listener = TcpListener::bind(([127, 0, 0, 1], 0).into())?;
     poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
-    let waker = Waker::new(poll.registry(), ORDERS)?;
+    let waker = Arc::new(Waker::new(poll.registry(), ORDERS)?);
+    // A waker that is gone wakes nobody, not even for its last call.
+    let _kept = waker.clone();
     ready(&[listener.local_addr()?.to_string()])?;
     let (orders, inbox) = mpsc::channel();
     thread::spawn(move || {

@@ -65,7 +65,7 @@ impl Default for DoorsConfig {
             max_answer_bytes: 1024 * 1024,
             head_timeout_ms: 10_000,
             shards: 0,
-            flush_ms: 16,
+            flush_ms: 8,
             send_buffer_bytes: 128 * 1024,
         }
     }

@@ -13,6 +13,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// How often rings are looked at: what a pushed sample of an idle stream waits at most.
+const LOOK: Duration = Duration::from_millis(2);
+
 /// Something the node calls to get one sample.
 pub type SampleFn = Box<dyn FnMut(&mut RowWriter<'_>) -> io::Result<()> + Send>;
 
@@ -136,7 +139,7 @@ impl Instance {
         let sample = match &self.source {
             Source::Periodic { schedule, .. } => self.enabled.then(|| schedule.next()),
             // The application must not pay for waking us, so we look.
-            Source::Pushed(_) => Some(now + self.batching.linger / 2),
+            Source::Pushed(_) => Some(now + LOOK.min(self.batching.linger / 2)),
         };
         flush.into_iter().chain(sample).min()
     }

@@ -18,7 +18,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// A rest is never longer than `longest`: what a display shows as one frame.
+    /// A rest is never longer than `longest`, which is part of the age of every sample that waits for it.
     pub fn new(longest: Duration, now: Instant) -> Self {
         Self { next: now, longest }
     }

@@ -3,8 +3,10 @@
 fn main() {
     oasis_pdl_gen::build::rust(&[
         "../../pdl/processor.pdl",
+        "../../pdl/cpu.pdl",
         "../../pdl/memory.pdl",
         "../../pdl/network.pdl",
+        "../../pdl/disk.pdl",
         "../../pdl/heartbeat.pdl",
     ]);
 }

@@ -1,11 +1,13 @@
 //! The configuration file: TOML, with the names of the flags. `docs/reference/oasis.toml` documents every key by being the default.
 
-use crate::cli::{Addresses, Common, Probes};
-use anyhow::{Context, bail};
+use crate::{
+    cli::{Addresses, Common, Probes},
+    probe_choice::ProbeChoice,
+};
+use anyhow::Context;
 use oasis_dac::config::{ChannelConfig, LogConfig};
 use oasis_doors::DoorsConfig;
 use oasis_probe::{NodeConfig, host_name};
-use oasis_wire::quantity::Hertz;
 use serde::{Deserialize, Serialize};
 use std::{fs, time::Duration};
 use uuid::Uuid;
@@ -33,25 +35,9 @@ pub struct NodeSection {
     pub probes: Vec<ProbeChoice>,
 }
 
-/// One entry of `node.probes`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ProbeChoice {
-    /// Which ready-made probe.
-    pub probe: String,
-    /// Instance name; the probe's own name when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub instance: Option<String>,
-    /// Rate.
-    #[serde(default = "once_a_second")]
-    pub hertz: Hertz,
-}
-
 impl Default for NodeSection {
     fn default() -> Self {
         let bounds = NodeConfig::default();
-        let choice =
-            |probe: &str| ProbeChoice { probe: probe.into(), instance: None, hertz: once_a_second() };
         Self {
             name: String::new(),
             uuid: bounds.uuid,
@@ -59,7 +45,7 @@ impl Default for NodeSection {
             spool_bytes: bounds.spool_bytes,
             batch_samples: bounds.batch_samples,
             linger_ms: bounds.linger.as_millis() as u64,
-            probes: ["processor", "memory", "network", "heartbeat"].map(choice).into(),
+            probes: ["processor", "memory", "network", "heartbeat"].map(ProbeChoice::of).into(),
         }
     }
 }
@@ -107,29 +93,12 @@ impl Config {
             self.node.name = name;
         }
         if !probes.probes.is_empty() {
-            self.node.probes =
-                probes.probes.iter().map(|text| parse_choice(text)).collect::<anyhow::Result<_>>()?;
+            let choose =
+                |text: &String| ProbeChoice::parse(text).with_context(|| format!("in --probe {text}"));
+            self.node.probes = probes.probes.iter().map(choose).collect::<anyhow::Result<_>>()?;
         }
         Ok(self)
     }
-}
-
-/// `PROBE[=INSTANCE][@HERTZ]`
-fn parse_choice(text: &str) -> anyhow::Result<ProbeChoice> {
-    let (named, hertz) = match text.rsplit_once('@') {
-        Some((named, hertz)) => (named, hertz.parse().with_context(|| format!("in --probe {text}"))?),
-        None => (text, once_a_second()),
-    };
-    let (probe, instance) = match named.split_once('=') {
-        Some((_, "")) => bail!("in --probe {text}: the instance name behind = is empty"),
-        Some((probe, instance)) => (probe, Some(instance.to_owned())),
-        None => (named, None),
-    };
-    Ok(ProbeChoice { probe: probe.into(), instance, hertz })
-}
-
-fn once_a_second() -> Hertz {
-    Hertz::ONE
 }
 
 #[cfg(test)]
@@ -153,17 +122,6 @@ mod tests {
                     "[{section}] {key} is not documented"
                 );
             }
-        }
-    }
-
-    #[test]
-    fn a_probe_is_chosen_with_name_and_rate() {
-        let choice = parse_choice("processor=ProcessorProbe_SmokeTest@2.5").unwrap();
-        assert_eq!((choice.probe.as_str(), choice.hertz.get()), ("processor", 2.5));
-        assert_eq!(choice.instance.as_deref(), Some("ProcessorProbe_SmokeTest"));
-        assert_eq!(parse_choice("memory").unwrap().instance, None);
-        for wrong in ["processor@fast", "processor=", "processor@0"] {
-            assert!(parse_choice(wrong).is_err(), "{wrong}");
         }
     }
 }

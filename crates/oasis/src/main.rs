@@ -5,6 +5,7 @@ mod client;
 mod command;
 mod config;
 mod pdl;
+mod probe_choice;
 mod serve;
 mod tail;
 mod target;

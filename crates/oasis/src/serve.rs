@@ -4,11 +4,10 @@ use crate::{
     cli,
     config::{Config, NodeSection},
 };
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use oasis_dac::Dac;
 use oasis_doors::{Doors, DoorsConfig};
 use oasis_probe::{Node, NodeBuilder, TcpConnector};
-use oasis_probes::{PROBES, ready_made};
 use serde_json::{Value, json};
 use std::{io::Write, sync::Arc, time::Duration};
 use tokio::{
@@ -125,15 +124,7 @@ async fn listen(address: &str, what: &str) -> anyhow::Result<TcpListener> {
 fn start_node(section: &NodeSection) -> anyhow::Result<Node> {
     let mut builder = NodeBuilder::new(section.name(), section.bounds());
     for choice in &section.probes {
-        let add = ready_made(&choice.probe).ok_or_else(|| {
-            anyhow!(
-                "there is no ready-made probe {:?}: choose from {}",
-                choice.probe,
-                PROBES.map(|probe| probe.name).join(", ")
-            )
-        })?;
-        add(&mut builder, choice.instance.as_deref(), choice.hertz)
-            .with_context(|| format!("in probe {:?}", choice.probe))?;
+        choice.add_to(&mut builder)?;
     }
     Ok(builder.start(TcpConnector::new(&section.dac))?)
 }

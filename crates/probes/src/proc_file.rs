@@ -1,4 +1,4 @@
-//! A file under `/proc` that is read again and again: opened once, read in one system call, no allocation.
+//! A file under `/proc` that is read again and again: opened once, no allocation.
 
 use std::{fs::File, io, os::unix::fs::FileExt, path::PathBuf};
 
@@ -24,7 +24,7 @@ impl ProcFile {
             Some(file) => file,
             None => File::open(&self.path).map_err(named)?,
         };
-        let length = file.read_at(&mut self.buffer, 0).map_err(named)?;
+        let length = fill(&file, &mut self.buffer).map_err(named)?;
         self.file = Some(file);
         // A cut in the middle of a character can only be behind what is looked for.
         let text = &self.buffer[..length];
@@ -33,7 +33,38 @@ impl ProcFile {
     }
 }
 
+/// The kernel gives long lists in pieces of a page, however much room there is.
+fn fill(file: &File, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut length = 0;
+    while let Some(room) = buffer.get_mut(length..).filter(|room| !room.is_empty()) {
+        match file.read_at(room, length as u64)? {
+            0 => break,
+            more => length += more,
+        }
+    }
+    Ok(length)
+}
+
 /// What is wrong with a file's content.
 pub fn unexpected(path: &str, what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("{path}: {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_longer_than_a_page_is_read_to_its_end_or_to_what_there_is_room_for() {
+        let mut whole = ProcFile::new("/proc/self/smaps", 1024 * 1024);
+        assert!(whole.read().unwrap().len() > 5_000);
+        assert_eq!(ProcFile::new("/proc/self/smaps", 5_000).read().unwrap().len(), 5_000);
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_an_error_that_names_it() {
+        let error = ProcFile::new("/proc/nonesuch", 8).read().unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        assert!(error.to_string().contains("/proc/nonesuch"), "{error}");
+    }
 }

@@ -1,0 +1,99 @@
+//! The ready-made probes by name, as flags and configuration choose them.
+
+use crate::{
+    Cpu, Disk, Heartbeat, Memory, Network, Processor,
+    choice::{Choice, ChoiceError},
+    cpu, disk, network,
+};
+use oasis_probe::NodeBuilder;
+
+/// Adds a probe to a node as it was chosen.
+type Add = fn(&mut NodeBuilder, &Choice<'_>) -> Result<(), ChoiceError>;
+
+/// One ready-made probe.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadyMade {
+    /// As it is called in flags and configuration; also the default instance name.
+    pub name: &'static str,
+    /// What can be said about it besides name and rate.
+    pub parameters: &'static [&'static str],
+    add: Add,
+}
+
+/// All of them.
+pub const PROBES: [ReadyMade; 6] = [
+    ReadyMade {
+        name: "processor",
+        parameters: &[],
+        add: |node, choice| choice.periodic(node, "processor", Processor::default()),
+    },
+    ReadyMade { name: "cpu", parameters: &["number"], add: add_cpus },
+    ReadyMade {
+        name: "memory",
+        parameters: &[],
+        add: |node, choice| choice.periodic(node, "memory", Memory::default()),
+    },
+    ReadyMade { name: "network", parameters: &["interface"], add: add_network },
+    ReadyMade { name: "disk", parameters: &["device"], add: add_disks },
+    ReadyMade {
+        name: "heartbeat",
+        parameters: &[],
+        add: |node, choice| choice.periodic(node, "heartbeat", Heartbeat),
+    },
+];
+
+/// Looks a probe up by name.
+pub fn ready_made(name: &str) -> Option<&'static ReadyMade> {
+    PROBES.iter().find(|probe| probe.name == name)
+}
+
+impl ReadyMade {
+    /// Adds it to a node: one instance, or one for each thing of its kind that this host has.
+    pub fn add(&self, node: &mut NodeBuilder, choice: &Choice<'_>) -> Result<(), ChoiceError> {
+        let given = choice.parameters.keys().map(String::as_str);
+        match given.into_iter().find(|name| !self.parameters.contains(name)) {
+            Some(unknown) => Err(ChoiceError::unknown(unknown, self.name, self.parameters)),
+            None => (self.add)(node, choice),
+        }
+    }
+}
+
+/// One instance for each processor: `cpu/0`.
+fn add_cpus(node: &mut NodeBuilder, choice: &Choice<'_>) -> Result<(), ChoiceError> {
+    if let Some(number) = choice.parsed("number", "the number of a processor, such as 0")? {
+        return choice.periodic(node, "cpu", Cpu::new(number));
+    }
+    for number in cpu::numbers()? {
+        choice.periodic_of(node, "cpu", &number.to_string(), Cpu::new(number))?;
+    }
+    Ok(())
+}
+
+/// One instance for each interface: `network/eth0`.
+fn add_network(node: &mut NodeBuilder, choice: &Choice<'_>) -> Result<(), ChoiceError> {
+    if let Some(interface) = choice.text("interface")? {
+        return choice.periodic(node, "network", Network::new(interface));
+    }
+    for interface in network::interfaces()? {
+        choice.periodic_of(node, "network", &interface, Network::new(interface.clone()))?;
+    }
+    Ok(())
+}
+
+/// One instance for each disk: `disk/sda`.
+fn add_disks(node: &mut NodeBuilder, choice: &Choice<'_>) -> Result<(), ChoiceError> {
+    if let Some(device) = choice.text("device")? {
+        return choice.periodic(node, "disk", Disk::new(device.trim_start_matches("/dev/")));
+    }
+    let devices = disk::devices()?;
+    if devices.is_empty() {
+        return Err(ChoiceError::Nothing {
+            what: "no disk in /proc/diskstats was ever used",
+            remedy: "name one with device=NAME",
+        });
+    }
+    for device in devices {
+        choice.periodic_of(node, "disk", &device, Disk::new(device.as_str()))?;
+    }
+    Ok(())
+}

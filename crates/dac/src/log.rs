@@ -137,26 +137,34 @@ impl TopicLog {
         self.append_covering(batch, count, count.into(), stamp);
     }
 
+    /// As [`TopicLog::append`], but the readers are not told: who has several batches at once calls [`TopicLog::raise_readers`] behind
+    /// the last one, so that a reader takes all of them in one go.
+    pub(crate) fn append_untold(&self, batch: Vec<u8>, count: u16, stamp: impl FnOnce(&mut [u8], Offset)) {
+        self.push(batch, count, count.into(), stamp);
+    }
+
     /// Appends a batch of `count` samples that stands for `span` offsets: its own, and those of samples thinned away before them.
     pub(crate) fn append_covering(
         &self,
-        mut batch: Vec<u8>,
+        batch: Vec<u8>,
         count: u16,
         span: u64,
         stamp: impl FnOnce(&mut [u8], Offset),
     ) {
-        {
-            let mut held = self.held();
-            let (first, end) = (Offset(held.next), Offset(held.next + span));
-            stamp(&mut batch, Offset(end.0 - u64::from(count)));
-            let segment = Arc::new(Segment::covering(Bytes::from(batch), first, end, count));
-            held.next = end.0;
-            self.account(&mut held, &segment);
-            held.segments.push_back(segment);
-            self.evict(&mut held);
-            self.next.store(held.next, Ordering::Release);
-        }
+        self.push(batch, count, span, stamp);
         self.raise_readers();
+    }
+
+    fn push(&self, mut batch: Vec<u8>, count: u16, span: u64, stamp: impl FnOnce(&mut [u8], Offset)) {
+        let mut held = self.held();
+        let (first, end) = (Offset(held.next), Offset(held.next + span));
+        stamp(&mut batch, Offset(end.0 - u64::from(count)));
+        let segment = Arc::new(Segment::covering(Bytes::from(batch), first, end, count));
+        held.next = end.0;
+        self.account(&mut held, &segment);
+        held.segments.push_back(segment);
+        self.evict(&mut held);
+        self.next.store(held.next, Ordering::Release);
     }
 
     /// Has every reader look again.

@@ -81,13 +81,14 @@ impl NodeSession {
         }
     }
 
-    /// Acknowledges what has been appended since the last call. Called once for all frames of a read.
+    /// Tells readers of what has been appended since the last call, and acknowledges it. Called once for all frames of a read.
     pub fn acknowledge(&mut self, now: Nanos, out: &mut Vec<DacMessage>) {
         let Some(node) = &self.node else { return };
         self.dac.registry.heard(&node.name, now);
         if self.unacknowledged.is_empty() {
             return;
         }
+        self.tell_readers();
         let topics = std::mem::take(&mut self.unacknowledged).into_iter().filter_map(|topic| {
             let last = self.topics.get(&topic)?.ledger().last_sequence;
             Some((topic, last))
@@ -97,10 +98,16 @@ impl NodeSession {
 
     /// The connection has ended.
     pub fn close(&mut self, now: Nanos) {
+        self.tell_readers();
         self.dac.commands.session_ended(self.number);
         if let Some(node) = self.node.take() {
             self.dac.registry.disconnect(&node.name, self.number, now);
         }
+    }
+
+    fn tell_readers(&self) {
+        let topics = self.unacknowledged.iter().filter_map(|topic| self.topics.get(topic));
+        topics.for_each(|instance| instance.log.raise_readers());
     }
 
     fn batch(&mut self, bytes: &[u8], now: Nanos) -> Result<(), Failure> {
@@ -120,7 +127,7 @@ impl NodeSession {
             now,
         );
         match verdict {
-            Verdict::New => instance.log.append(bytes.to_vec(), header.count, |batch, offset| {
+            Verdict::New => instance.log.append_untold(bytes.to_vec(), header.count, |batch, offset| {
                 batch::stamp(batch, offset.0, now.0);
             }),
             Verdict::Duplicate => {}

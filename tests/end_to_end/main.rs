@@ -6,6 +6,7 @@ mod api;
 mod command_line;
 mod commands;
 mod delivery;
+mod demand;
 mod eisa_client;
 mod harness;
 mod malformed;

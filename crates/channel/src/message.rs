@@ -1,7 +1,7 @@
 //! What node and DAC say to each other besides batches.
 
 use oasis_wire::{
-    quantity::{Epoch, Hertz, TopicId},
+    quantity::{DemandRange, Epoch, Hertz, TopicId},
     schema::ProbeType,
 };
 use serde::{Deserialize, Serialize};
@@ -125,6 +125,9 @@ pub struct RegisteredInstance {
     pub probe_type: Uuid,
     /// How it is sampled.
     pub kind: ProbeKind,
+    /// Between which rates its readers decide, if it leaves its rate to them. Only for a periodic one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub demand: Option<DemandRange>,
     /// Rate and whether it runs.
     #[serde(flatten)]
     pub state: InstanceState,

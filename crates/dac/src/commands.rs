@@ -1,9 +1,9 @@
 //! The command bus: from whoever watches to the probe, and what became of it.
 
 use crate::registry::{Instance, Registry};
-use oasis_channel::{Command, DacMessage, Failure, InstanceState, Outcome};
-use oasis_wire::quantity::Nanos;
-use serde::Serialize;
+use oasis_channel::{Command, DacMessage, Failure, InstanceState, Outcome, ProbeKind};
+use oasis_wire::quantity::{DemandRange, Hertz, Nanos};
+use serde::{Deserialize, Serialize};
 use std::{
     collections::{HashMap, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -54,6 +54,38 @@ impl CommandError {
     }
 }
 
+/// What a tool asks of a probe instance: a command for its node, or demand, which the DAC sees to itself.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "command", rename_all = "kebab-case")]
+pub enum Wish {
+    /// Sample at this rate from now on, whoever reads.
+    Hertz {
+        /// The rate.
+        hertz: Hertz,
+    },
+    /// Take samples.
+    Enable,
+    /// Take no samples.
+    Disable,
+    /// Take one sample at once, whatever the rate.
+    SampleNow,
+    /// Sample as often as those who read ask for, within this range.
+    Demand(DemandRange),
+    /// Keep the rate there is, whoever reads.
+    DemandOff,
+}
+
+impl From<Command> for Wish {
+    fn from(command: Command) -> Self {
+        match command {
+            Command::Hertz { hertz } => Self::Hertz { hertz },
+            Command::Enable => Self::Enable,
+            Command::Disable => Self::Disable,
+            Command::SampleNow => Self::SampleNow,
+        }
+    }
+}
+
 /// A command, written down.
 #[derive(Debug, Clone, Serialize)]
 pub struct JournalEntry {
@@ -69,7 +101,7 @@ pub struct JournalEntry {
     pub instance: String,
     /// What was asked.
     #[serde(flatten)]
-    pub command: Command,
+    pub command: Wish,
     /// `pending`, `done` or the code of the failure.
     pub outcome: String,
 }
@@ -96,6 +128,64 @@ struct Pending {
 }
 
 impl CommandBus {
+    /// Does what a tool asks. A rate that is asked for by name ends demand, until somebody asks for that again. `who` goes into the journal.
+    ///
+    /// # Errors
+    /// [`CommandError`] says why it was not done; demand is then as it was.
+    pub async fn fulfil(
+        &self,
+        registry: &Registry,
+        target: (&str, &str),
+        wish: Wish,
+        who: &str,
+        now: Nanos,
+    ) -> Result<InstanceState, CommandError> {
+        let command = match wish {
+            Wish::Hertz { hertz } => {
+                let found = registry.find(target.0, target.1);
+                // First, so that nobody sets another rate behind this one.
+                let range = found.as_ref().and_then(|instance| instance.demand.follow(None));
+                let sent = self.send(registry, target, Command::Hertz { hertz }, who, now).await;
+                if let (Some(instance), Some(range)) = (found, range) {
+                    if sent.is_err() && instance.demand.followed().is_none() {
+                        instance.demand.follow(Some(range));
+                    }
+                    registry.touch();
+                }
+                return sent;
+            }
+            Wish::Demand(range) => return self.follow(registry, target, Some(range), who, now),
+            Wish::DemandOff => return self.follow(registry, target, None, who, now),
+            Wish::Enable => Command::Enable,
+            Wish::Disable => Command::Disable,
+            Wish::SampleNow => Command::SampleNow,
+        };
+        self.send(registry, target, command, who, now).await
+    }
+
+    /// Gives demand a say, or takes it away.
+    fn follow(
+        &self,
+        registry: &Registry,
+        (node, name): (&str, &str),
+        range: Option<DemandRange>,
+        who: &str,
+        now: Nanos,
+    ) -> Result<InstanceState, CommandError> {
+        let instance = found(registry, (node, name))?;
+        let id = self.write_down(&instance, range.map_or(Wish::DemandOff, Wish::Demand), who, now);
+        if instance.kind == ProbeKind::Pushed {
+            let message = format!("{name:?} is pushed by its application and has no rate");
+            let refused = CommandError::Refused(Failure::new("not_periodic", message));
+            self.ended(id, refused.code().to_owned());
+            return Err(refused);
+        }
+        instance.demand.follow(range);
+        registry.touch();
+        self.ended(id, "done".to_owned());
+        Ok(instance.state())
+    }
+
     /// Sends a command and waits for the node's answer. `who` goes into the journal.
     pub async fn send(
         &self,
@@ -105,13 +195,11 @@ impl CommandBus {
         who: &str,
         now: Nanos,
     ) -> Result<InstanceState, CommandError> {
-        let found = registry
-            .find(node, instance)
-            .ok_or_else(|| CommandError::UnknownInstance { node: node.into(), instance: instance.into() })?;
+        let found = found(registry, (node, instance))?;
         let offline = || CommandError::NodeOffline(node.into());
         let link = registry.link(node);
         let (answer, answered) = oneshot::channel();
-        let id = self.write_down(&found, command, who, now);
+        let id = self.write_down(&found, command.into(), who, now);
         let result = match link {
             None => Err(offline()),
             Some(link) => {
@@ -140,17 +228,23 @@ impl CommandBus {
         self.held().journal.iter().cloned().collect()
     }
 
-    /// A node has answered. Returns the instance, unless nobody asked (or no longer waits).
-    pub(crate) fn answered(&self, id: u64, session: u64, outcome: Outcome) -> Option<Arc<Instance>> {
-        let mut held = self.held();
-        // Another node's number is none of its business.
-        if held.pending.get(&id).is_none_or(|pending| pending.session != session) {
-            return None;
+    /// A node has answered. Nothing happens if nobody asked, or no longer waits.
+    pub(crate) fn answered(&self, registry: &Registry, id: u64, session: u64, outcome: Outcome) {
+        let pending = {
+            let mut held = self.held();
+            // Another node's number is none of its business.
+            if held.pending.get(&id).is_none_or(|pending| pending.session != session) {
+                return;
+            }
+            held.pending.remove(&id)
+        };
+        let Some(pending) = pending else { return };
+        // Before the caller hears of it, who may look at once.
+        if let Outcome::Done(state) = &outcome {
+            registry.changed(&pending.instance, *state);
         }
-        let pending = held.pending.remove(&id)?;
         // A caller that has gone away needs no answer.
         let _ = pending.answer.send(outcome);
-        Some(pending.instance)
     }
 
     /// A session has ended: its callers hear at once that the node is offline.
@@ -158,7 +252,7 @@ impl CommandBus {
         self.held().pending.retain(|_, pending| pending.session != session);
     }
 
-    fn write_down(&self, instance: &Instance, command: Command, who: &str, time: Nanos) -> u64 {
+    fn write_down(&self, instance: &Instance, command: Wish, who: &str, time: Nanos) -> u64 {
         let mut held = self.held();
         held.last_id += 1;
         let id = held.last_id;
@@ -188,4 +282,9 @@ impl CommandBus {
     fn held(&self) -> MutexGuard<'_, Held> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn found(registry: &Registry, (node, instance): (&str, &str)) -> Result<Arc<Instance>, CommandError> {
+    let unknown = || CommandError::UnknownInstance { node: node.into(), instance: instance.into() };
+    registry.find(node, instance).ok_or_else(unknown)
 }

@@ -1,7 +1,7 @@
 //! A reader's place in a topic log. This is all that the DAC keeps for a subscription.
 
 use crate::{
-    Dac, Instance, Options,
+    Asking, Dac, Instance, Options,
     derived::DeriveError,
     log::{Read, TopicLog},
     signal::{Signal, Wake},
@@ -42,16 +42,19 @@ pub struct Cursor {
     next: Offset,
     signal: Arc<dyn Wake>,
     options: Options,
+    /// Held for what it does when it goes: the reader asks for its rate no more.
+    _asking: Option<Asking>,
 }
 
 impl Cursor {
-    /// Starts reading; `signal` is raised when there is more to read. The flag tells that the position to resume from belongs to another epoch (reading
+    /// Starts reading, without a say in the instance's rate; `signal` is raised when there is more to read. The flag tells that the position to resume from belongs to another epoch (reading
     /// starts at the earliest sample then).
     pub fn new(instance: Arc<Instance>, from: From, signal: &Arc<Signal>) -> (Self, bool) {
-        Self::with_options(instance, from, Options::default(), signal)
+        Self::with_options(instance, from, Options::default(), signal, None)
     }
 
-    /// As [`Cursor::new`], with delivery and overflow policy: reads a derived stream where the delivery asks for one.
+    /// As [`Cursor::new`], with delivery and overflow policy: reads a derived stream where the delivery asks for one, and counts among those whose demand
+    /// sets the rate.
     ///
     /// # Errors
     /// [`DeriveError`] if there cannot be one more derived stream, or none of this type.
@@ -63,7 +66,8 @@ impl Cursor {
         signal: &Arc<Signal>,
     ) -> Result<(Self, bool), DeriveError> {
         let stream = dac.derived.open(&dac.registry, instance, options.delivery)?;
-        Ok(Self::with_options(stream, from, options, signal))
+        let asking = instance.ask(options.delivery);
+        Ok(Self::with_options(stream, from, options, signal, Some(asking)))
     }
 
     fn with_options(
@@ -71,12 +75,13 @@ impl Cursor {
         from: From,
         options: Options,
         signal: &Arc<Signal>,
+        asking: Option<Asking>,
     ) -> (Self, bool) {
         // Registered first, so that nothing appended from here on goes unnoticed.
         let signal: Arc<dyn Wake> = signal.clone();
         instance.log.wake(signal.clone());
         let (next, epoch_changed) = instance.start(from, options.delivery);
-        (Self { instance, next, signal, options }, epoch_changed)
+        (Self { instance, next, signal, options, _asking: asking }, epoch_changed)
     }
 
     /// The instance that is read.

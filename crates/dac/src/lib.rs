@@ -10,6 +10,7 @@ pub mod commands;
 pub mod config;
 mod cursor;
 mod delivery;
+mod demand;
 mod derived;
 mod doorkeeper;
 pub mod ingest;
@@ -21,12 +22,14 @@ mod registry;
 mod segment;
 pub mod session;
 mod signal;
+mod steering;
 mod texts;
 mod turn;
 
-pub use commands::{CommandBus, CommandError};
+pub use commands::{CommandBus, CommandError, Wish};
 pub use cursor::{Cursor, From};
 pub use delivery::{Delivery, NotADelivery, NotAnOverflow, Options, Overflow};
+pub use demand::{Asking, Demand, Followed};
 pub use derived::{DeriveError, Derived};
 pub use doorkeeper::{Doorkeeper, Entrance};
 pub use ledger::{Cause, Gap, Ledger, NodeCounters, Verdict};
@@ -52,6 +55,7 @@ use std::{
     },
     time::{Duration, SystemTime},
 };
+use tokio::sync::mpsc;
 
 /// Name and version, as peers see it.
 pub const SOFTWARE: &str = concat!("oasis ", env!("CARGO_PKG_VERSION"));
@@ -91,8 +95,9 @@ impl Dac {
         let epoch = Epoch(now().0 ^ (uuid::Uuid::new_v4().as_u64_pair().0 & 0xffff));
         let budget = LogBudget::new(config.log.topic_bytes, config.log.total_bytes);
         let linger = Duration::from_millis(config.log.derived_linger_ms);
-        Arc::new(Self {
-            registry: Registry::new(epoch, &config.channel, budget.clone()),
+        let (steer, to_steer) = mpsc::unbounded_channel();
+        let dac = Arc::new(Self {
+            registry: Registry::new(epoch, &config.channel, budget.clone(), steer),
             commands: CommandBus::default(),
             doorkeeper: Doorkeeper::new(config.channel.max_connections),
             derived: Derived::new(config.log.derived_streams, linger, budget.clone()),
@@ -100,7 +105,9 @@ impl Dac {
             epoch,
             sessions: AtomicU64::new(0),
             config,
-        })
+        });
+        steering::start(&dac, to_steer);
+        dac
     }
 
     /// The life of this DAC's topic logs.

@@ -3,6 +3,7 @@
 use crate::{
     Delivery,
     config::ChannelConfig,
+    demand::{Asking, Demand},
     ledger::Ledger,
     log::{LogBudget, TopicLog},
 };
@@ -53,6 +54,8 @@ pub struct Link {
     pub session: u64,
     /// To the node. Bounded; full means that the node does not read.
     pub outbound: mpsc::Sender<DacMessage>,
+    /// Whether it has registered.
+    pub takes_commands: bool,
 }
 
 /// A probe instance: its type, its state, its log, its ledger.
@@ -73,6 +76,8 @@ pub struct Instance {
     pub log: TopicLog,
     state: Mutex<InstanceState>,
     ledger: Mutex<Ledger>,
+    /// What its readers ask for, those of streams derived from it included.
+    pub demand: Arc<Demand>,
     retired: AtomicBool,
     /// Which samples of the base these are; `every` where there is none.
     pub delivery: Delivery,
@@ -99,6 +104,7 @@ impl Instance {
             log,
             state: Mutex::new(base.state()),
             ledger: Mutex::default(),
+            demand: base.demand.clone(),
             retired: AtomicBool::new(false),
             delivery,
             base: Some(base.clone()),
@@ -120,6 +126,11 @@ impl Instance {
         self.source().ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Counts a reader with this delivery, as long as what is returned lives.
+    pub fn ask(&self, delivery: Delivery) -> Asking {
+        self.demand.ask(delivery)
+    }
+
     /// Whether another topic has taken its place, because the node came back with another type under the same name.
     pub fn retired(&self) -> bool {
         self.retired.load(Ordering::Acquire)
@@ -129,6 +140,7 @@ impl Instance {
     pub(crate) fn retire(&self) {
         if !self.retired.swap(true, Ordering::AcqRel) {
             self.log.raise_readers();
+            self.demand.follow(None);
         }
     }
 
@@ -149,6 +161,8 @@ pub struct Registry {
     /// Guards nodes and instances. Never held across I/O; a ledger's lock may be taken inside it, never the other way round.
     held: Mutex<Held>,
     changed: watch::Sender<u64>,
+    /// Takes topics whose rate is to be brought to what is asked for.
+    steer: mpsc::UnboundedSender<TopicId>,
 }
 
 #[derive(Debug, Default)]
@@ -161,7 +175,12 @@ struct Held {
 }
 
 impl Registry {
-    pub(crate) fn new(epoch: Epoch, config: &ChannelConfig, budget: Arc<LogBudget>) -> Self {
+    pub(crate) fn new(
+        epoch: Epoch,
+        config: &ChannelConfig,
+        budget: Arc<LogBudget>,
+        steer: mpsc::UnboundedSender<TopicId>,
+    ) -> Self {
         Self {
             epoch,
             max_nodes: config.max_nodes,
@@ -170,6 +189,7 @@ impl Registry {
             budget,
             held: Mutex::default(),
             changed: watch::Sender::new(0),
+            steer,
         }
     }
 
@@ -289,6 +309,10 @@ impl Registry {
         let instance = match known {
             Some(known) if known.probe_type == *probe_type && known.kind == announced.kind => {
                 known.set_state(announced.state);
+                // What commands have changed lasts as long as the node's run, its rate as much as who decides it.
+                if known.ledger().run() != Some(node.run) {
+                    known.demand.follow(announced.demand);
+                }
                 known
             }
             known => {
@@ -315,9 +339,19 @@ impl Registry {
         }
     }
 
-    /// The way to a node, if it is connected.
+    /// The node knows its topics: from now on it takes commands.
+    pub(crate) fn registered(&self, node: &str, session: u64) {
+        let mut held = self.held();
+        let link = held.nodes.get_mut(node).and_then(|node| node.link.as_mut());
+        if let Some(link) = link.filter(|link| link.session == session) {
+            link.takes_commands = true;
+        }
+    }
+
+    /// The way to a node, if it is connected and takes commands: before it knows its topics it would take one for a breach of the protocol.
     pub(crate) fn link(&self, node: &str) -> Option<Link> {
-        self.held().nodes.get(node).and_then(|node| node.link.clone())
+        let link = self.held().nodes.get(node)?.link.clone();
+        link.filter(|link| link.takes_commands)
     }
 
     fn add(
@@ -343,8 +377,10 @@ impl Registry {
         }
         held.schema_bytes += schema_bytes;
         held.last_topic += 1;
+        let topic = TopicId(held.last_topic);
+        let range = announced.demand.filter(|_| announced.kind == ProbeKind::Periodic);
         let instance = Arc::new(Instance {
-            topic: TopicId(held.last_topic),
+            topic,
             node: key.0.clone(),
             name: key.1.clone(),
             probe_type: probe_type.clone(),
@@ -353,6 +389,7 @@ impl Registry {
             log: TopicLog::starting_at(self.epoch, self.budget.clone(), start),
             state: Mutex::new(announced.state),
             ledger: Mutex::default(),
+            demand: Demand::new(topic, range, self.steer.clone()),
             retired: AtomicBool::new(false),
             delivery: Delivery::Every,
             base: None,
@@ -362,7 +399,8 @@ impl Registry {
         Ok(instance)
     }
 
-    fn touch(&self) {
+    /// Has everybody who watches look again.
+    pub(crate) fn touch(&self) {
         self.changed.send_modify(|version| *version += 1);
     }
 

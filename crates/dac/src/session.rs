@@ -164,7 +164,7 @@ impl NodeSession {
                 Ok(())
             }
             (Some(_), NodeMessage::Result { id, outcome }) => {
-                self.result(id, outcome);
+                self.dac.commands.answered(&self.dac.registry, id, self.number, outcome);
                 Ok(())
             }
             (Some(node), NodeMessage::Ping { node_time, clock_offset_ns, round_trip_ns }) => {
@@ -195,7 +195,7 @@ impl NodeSession {
         let Some(outbound) = self.outbound.take() else {
             return Err(Failure::new("hello_expected", "hello was said already"));
         };
-        let link = Link { session: self.number, outbound };
+        let link = Link { session: self.number, outbound, takes_commands: false };
         self.dac.registry.connect(node.clone(), link, now)?;
         tracing::info!(node = %node.name, host = %node.host, run = %node.run, "node connected");
         self.node = Some(Arc::new(node));
@@ -228,6 +228,7 @@ impl NodeSession {
             self.types.insert(probe_type.uuid, Arc::new(probe_type));
         }
         let mut topics = Vec::with_capacity(instances.len());
+        let mut registered = Vec::with_capacity(instances.len());
         for announced in instances {
             check_name("instance", &announced.name)?;
             let Some(probe_type) = self.types.get(&announced.probe_type) else {
@@ -240,9 +241,13 @@ impl NodeSession {
             let name = announced.name.clone();
             let instance = self.dac.registry.register(node, announced, probe_type, now)?;
             topics.push(TopicAssignment { instance: name, topic: instance.topic });
+            registered.push(instance.clone());
             self.topics.insert(instance.topic, instance);
         }
         out.push(DacMessage::Registered { topics });
+        self.dac.registry.registered(&node.name, self.number);
+        // Its rates may not be those that are asked for now.
+        registered.iter().for_each(|instance| instance.demand.look());
         Ok(())
     }
 
@@ -251,17 +256,6 @@ impl NodeSession {
             if let Some(instance) = self.topics.get(&counters.topic) {
                 instance.ledger().counters(counters.taken, counters.dropped);
             }
-        }
-    }
-
-    fn result(&self, id: u64, outcome: oasis_channel::Outcome) {
-        let state = match &outcome {
-            oasis_channel::Outcome::Done(state) => Some(*state),
-            oasis_channel::Outcome::Failed(_) => None,
-        };
-        let answered = self.dac.commands.answered(id, self.number, outcome);
-        if let (Some(instance), Some(state)) = (answered, state) {
-            self.dac.registry.changed(&instance, state);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! How nodes, instances and ledgers look in JSON, the same over HTTP and WebSocket.
 
 use oasis_channel::ProbeKind;
-use oasis_dac::{Delivery, Derived, Instance, Ledger, LogState, Node, Registry};
+use oasis_dac::{Delivery, Derived, Followed, Instance, Ledger, LogState, Node, Registry};
 use oasis_wire::{batch::Batch, quantity::Epoch, schema::ProbeType, value};
 use serde::Serialize;
 use std::sync::Arc;
@@ -60,11 +60,30 @@ pub struct InstanceView {
     enabled: bool,
     /// Rate; null for a pushed probe.
     hertz: Option<f64>,
+    /// What its readers ask for; null if its rate is not theirs to set.
+    demand: Option<DemandView>,
     #[schema(value_type = String, example = "periodic")]
     kind: ProbeKind,
     #[schema(value_type = String)]
     epoch: Epoch,
     run: Option<Uuid>,
+}
+
+/// A rate that follows demand, in hertz.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct DemandView {
+    /// While nobody reads.
+    min: f64,
+    /// However much is asked for.
+    max: f64,
+    /// What the readers ask for now. A rate that falls does so after a pause.
+    asked: f64,
+}
+
+impl From<Followed> for DemandView {
+    fn from(Followed { range, asked }: Followed) -> Self {
+        Self { min: range.min().get(), max: range.max().get(), asked: asked.get() }
+    }
 }
 
 /// A probe instance with its schema.
@@ -165,6 +184,7 @@ pub fn instance(registry: &Registry, instance: &Instance) -> InstanceView {
         state: registry.node(&instance.node).map_or(Presence::Offline, |node| presence(&node)),
         enabled: state.enabled,
         hertz: state.hertz.map(|hertz| hertz.get()),
+        demand: instance.demand.followed().map(DemandView::from),
         kind: instance.kind,
         epoch: instance.log.epoch(),
         run: instance.ledger().run(),

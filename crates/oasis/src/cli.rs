@@ -5,11 +5,11 @@ use clap::{
     Args, Parser, Subcommand, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser},
 };
-use oasis_channel::Command;
+use oasis_dac::Wish;
 use oasis_dac::{Delivery, Overflow};
 use oasis_pdl_gen::Language;
-use oasis_wire::quantity::Hertz;
-use std::path::PathBuf;
+use oasis_wire::quantity::{DemandRange, Hertz};
+use std::{path::PathBuf, str::FromStr};
 
 /// Watch distributed real-time and embedded systems while they run, live, in any browser.
 #[derive(Debug, Parser)]
@@ -59,6 +59,7 @@ pub enum Verb {
     /// Send a command to a probe instance.
     #[command(after_help = "Examples:
   oasis command my-host/processor hertz 10
+  oasis command my-host/processor demand 1 100
   oasis command my-host/memory disable
   oasis command my-host/memory sample-now")]
     Command(Send),
@@ -188,6 +189,13 @@ pub enum What {
         /// 0.01 to 1000.
         hertz: Hertz,
     },
+    /// Sample as often as those who read ask for; or, with off, keep the rate there is.
+    Demand {
+        /// The rate while nobody reads, 0.01 to 1000; or off.
+        min: Least,
+        /// The highest rate.
+        max: Option<Hertz>,
+    },
     /// Take samples.
     Enable,
     /// Take no samples.
@@ -196,14 +204,37 @@ pub enum What {
     SampleNow,
 }
 
-impl std::convert::From<What> for Command {
-    fn from(what: What) -> Self {
-        match what {
+/// What stands behind `demand`.
+#[derive(Debug, Clone, Copy)]
+pub enum Least {
+    Off,
+    Hertz(Hertz),
+}
+
+impl FromStr for Least {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "off" {
+            return Ok(Self::Off);
+        }
+        text.parse().map(Self::Hertz).map_err(|error| format!("{error}; or write off"))
+    }
+}
+
+impl TryFrom<What> for Wish {
+    type Error = anyhow::Error;
+    fn try_from(what: What) -> anyhow::Result<Self> {
+        Ok(match what {
             What::Hertz { hertz } => Self::Hertz { hertz },
+            What::Demand { min: Least::Hertz(min), max: Some(max) } => {
+                Self::Demand(DemandRange::new(min, max)?)
+            }
+            What::Demand { min: Least::Off, max: None } => Self::DemandOff,
+            What::Demand { .. } => anyhow::bail!("write demand MIN MAX, such as demand 1 100, or demand off"),
             What::Enable => Self::Enable,
             What::Disable => Self::Disable,
             What::SampleNow => Self::SampleNow,
-        }
+        })
     }
 }
 

@@ -32,6 +32,7 @@ pub struct NodeSection {
     pub spool_bytes: usize,
     pub batch_samples: usize,
     pub linger_ms: u64,
+    pub demand: bool,
     pub probes: Vec<ProbeChoice>,
 }
 
@@ -45,6 +46,7 @@ impl Default for NodeSection {
             spool_bytes: bounds.spool_bytes,
             batch_samples: bounds.batch_samples,
             linger_ms: bounds.linger.as_millis() as u64,
+            demand: bounds.demand,
             probes: ["processor", "memory", "network", "heartbeat"].map(ProbeChoice::of).into(),
         }
     }
@@ -63,6 +65,7 @@ impl NodeSection {
             batch_samples: self.batch_samples,
             linger: Duration::from_millis(self.linger_ms),
             uuid: self.uuid,
+            demand: self.demand,
         }
     }
 }

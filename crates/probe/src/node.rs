@@ -38,6 +38,8 @@ pub struct NodeConfig {
     pub linger: Duration,
     /// Identity over lives; derived from host and name when absent.
     pub uuid: Option<Uuid>,
+    /// Whether probes whose type says `rate(demand, …)` leave their rate to those who read them; otherwise each keeps the rate it was added with.
+    pub demand: bool,
 }
 
 impl Default for NodeConfig {
@@ -47,6 +49,7 @@ impl Default for NodeConfig {
             batch_samples: 1_024,
             linger: Duration::from_millis(10),
             uuid: None,
+            demand: true,
         }
     }
 }
@@ -190,10 +193,12 @@ impl NodeBuilder {
         let instance =
             Instance::new(self.instances.len(), name.clone(), source, encoder, batching, Instant::now());
         let InstanceState { hertz, enabled } = instance.progress().state;
+        let follows = self.config.demand && kind == ProbeKind::Periodic;
         self.announced.push(RegisteredInstance {
             name,
             probe_type: probe_type.uuid,
             kind,
+            demand: probe_type.demand().filter(|_| follows),
             state: InstanceState { hertz, enabled },
         });
         self.instances.push(instance);

@@ -192,6 +192,11 @@ pub enum InvalidType {
 pub const MAX_MEMBERS: usize = 65_534;
 
 impl ProbeType {
+    /// Between which rates those who read it decide how often it is sampled, if its author lets them.
+    pub fn demand(&self) -> Option<DemandRange> {
+        self.rate.and_then(|rate| rate.demand)
+    }
+
     /// Checks what codecs rely on. A schema from outside must pass before anything is decoded with it.
     pub fn validate(&self) -> Result<(), InvalidType> {
         let mut members = self.metrics.len();

@@ -252,6 +252,7 @@ fn instance(dac: &Dac, name: &str) -> Arc<Instance> {
         pid: 1,
     };
     let announced = RegisteredInstance {
+        demand: None,
         name: name.into(),
         probe_type: tank().uuid,
         kind: ProbeKind::Pushed,

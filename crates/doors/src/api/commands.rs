@@ -7,8 +7,8 @@ use axum::{
     extract::{ConnectInfo, State},
     http::{HeaderMap, StatusCode},
 };
-use oasis_channel::{Command, InstanceState};
-use oasis_dac::{commands::JournalEntry, now};
+use oasis_channel::InstanceState;
+use oasis_dac::{Wish, commands::JournalEntry, now};
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use utoipa::ToSchema;
@@ -19,10 +19,10 @@ pub struct CommandRequest {
     node: String,
     /// Instance name.
     instance: String,
-    /// `{"command": "hertz", "hertz": 10}`, or `enable`, `disable`, `sample-now`.
+    /// `{"command": "hertz", "hertz": 10}`, `{"command": "demand", "min": 1, "max": 100}`, or `demand-off`, `enable`, `disable`, `sample-now`.
     #[serde(flatten)]
     #[schema(value_type = Object)]
-    command: Command,
+    wish: Wish,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -58,7 +58,7 @@ pub async fn send(
     let dac = &doors.dac;
     let target = (request.node.as_str(), request.instance.as_str());
     let state =
-        dac.commands.send(&dac.registry, target, request.command, &format!("http {peer}"), now()).await?;
+        dac.commands.fulfil(&dac.registry, target, request.wish, &format!("http {peer}"), now()).await?;
     Ok(Json(CommandDone { status: "done", state }))
 }
 

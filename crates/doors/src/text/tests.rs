@@ -46,6 +46,7 @@ impl Plant {
         };
         plant.say(&NodeMessage::Hello { protocol: PROTOCOL, node });
         let instance = RegisteredInstance {
+            demand: None,
             name: "counter".into(),
             probe_type: counter().uuid,
             kind: ProbeKind::Pushed,

@@ -9,7 +9,7 @@ use super::{
 };
 use bytes::{Buf, Bytes};
 use mio::net::TcpStream;
-use oasis_dac::Options;
+use oasis_dac::{Asking, Options};
 use oasis_wire::quantity::Offset;
 use std::{
     collections::VecDeque,
@@ -67,6 +67,8 @@ pub struct Subscription {
     pub next: Offset,
     /// Which samples, and what if it is too late for them.
     pub options: Options,
+    /// Held for what it does when it goes: the subscriber asks for its rate no more.
+    pub _asking: Asking,
 }
 
 /// A client.

@@ -9,8 +9,8 @@ use super::{
     shard::Shard,
 };
 use bytes::Bytes;
-use oasis_channel::{Command, InstanceState};
-use oasis_dac::{CommandError, From, Instance, Options, Packets, Segment};
+use oasis_channel::InstanceState;
+use oasis_dac::{CommandError, From, Instance, Options, Packets, Segment, Wish};
 use oasis_wire::{
     batch::Batch,
     eisa::{self, ClientCommand},
@@ -76,7 +76,7 @@ impl Shard {
                 }
             }
             ClientCommand::Hertz { node, instance, hertz } => match hertz.parse() {
-                Ok(hertz) => self.change_rate(key, (node, instance), Command::Hertz { hertz }),
+                Ok(hertz) => self.change_rate(key, (node, instance), Wish::Hertz { hertz }),
                 Err(_) => self.unanswerable(key, "hertz_out_of_range"),
             },
             ClientCommand::Schema { node, instance } => {
@@ -107,13 +107,13 @@ impl Shard {
         }
     }
 
-    fn change_rate(&mut self, key: usize, target: (String, String), command: Command) {
+    fn change_rate(&mut self, key: usize, target: (String, String), wish: Wish) {
         let Some(client) = self.connections.get_mut(key).and_then(client) else { return };
         if client.commands >= COMMANDS {
             return self.unanswerable(key, "busy");
         }
         client.commands += 1;
-        self.send_command(key, 0, "websocket of 2012", target, command);
+        self.send_command(key, 0, "websocket of 2012", target, wish);
     }
 
     /// The format has no errors: the client sees nothing happen, the operator sees a counter.

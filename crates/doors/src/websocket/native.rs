@@ -7,8 +7,8 @@ use super::{
     shard::Shard,
 };
 use crate::view;
-use oasis_channel::{Command, InstanceState};
-use oasis_dac::{CommandError, Delivery, From, Options, Overflow, Skipped, now};
+use oasis_channel::InstanceState;
+use oasis_dac::{CommandError, Delivery, From, Options, Overflow, Skipped, Wish, now};
 use oasis_wire::quantity::{Epoch, Position, TopicId};
 use serde::{Deserialize, Serialize};
 
@@ -54,7 +54,7 @@ enum What {
         node: String,
         instance: String,
         #[serde(flatten)]
-        command: Command,
+        wish: Wish,
     },
     Ping {
         client_time: f64,
@@ -197,7 +197,7 @@ impl Shard {
                 };
                 self.answer(key, &answer)
             }
-            What::Command { node, instance, command } => self.command(key, id, (node, instance), command),
+            What::Command { node, instance, wish } => self.command(key, id, (node, instance), wish),
             What::Ping { client_time } => {
                 self.answer(key, &Answer::Pong { id, client_time, dac_time: now().0 })
             }
@@ -242,13 +242,7 @@ impl Shard {
         Ok(())
     }
 
-    fn command(
-        &mut self,
-        key: usize,
-        id: i64,
-        target: (String, String),
-        command: Command,
-    ) -> Result<(), End> {
+    fn command(&mut self, key: usize, id: i64, target: (String, String), wish: Wish) -> Result<(), End> {
         let Some(client) = self.connections.get_mut(key).and_then(client) else { return Ok(()) };
         if client.commands >= COMMANDS {
             let message =
@@ -256,7 +250,7 @@ impl Shard {
             return self.answer(key, &Answer::error(id, "busy", message));
         }
         client.commands += 1;
-        self.send_command(key, id, "websocket", target, command);
+        self.send_command(key, id, "websocket", target, wish);
         Ok(())
     }
 

@@ -40,6 +40,7 @@ impl Shard {
             topic: slot,
             place: topic.readers.len(),
             next,
+            _asking: instance.ask(options.delivery),
             options,
         });
         topic.readers.push(key);

@@ -15,8 +15,7 @@ use super::{
 };
 use crate::config::DoorsConfig;
 use mio::{Events, Interest, Poll, Token};
-use oasis_channel::Command;
-use oasis_dac::{Dac, Doorkeeper, now};
+use oasis_dac::{Dac, Doorkeeper, Wish, now};
 use oasis_wire::quantity::TopicId;
 use slab::Slab;
 use std::{
@@ -255,14 +254,14 @@ impl Shard {
         request: i64,
         who: &'static str,
         (node, instance): (String, String),
-        command: Command,
+        wish: Wish,
     ) {
         let Some(connection) = self.connections.get(key) else { return };
         let (dac, inbox) = (self.around.dac.clone(), self.inbox.clone());
         let who = format!("{who} {}", connection.peer);
         let connection = ConnectionId { key, serial: connection.serial };
         self.around.runtime.spawn(async move {
-            let outcome = dac.commands.send(&dac.registry, (&node, &instance), command, &who, now()).await;
+            let outcome = dac.commands.fulfil(&dac.registry, (&node, &instance), wish, &who, now()).await;
             inbox.post(Event::Outcome { connection, request, outcome });
         });
     }

@@ -93,6 +93,7 @@ impl Feed {
             name: INSTANCE.into(),
             probe_type: probe_type.uuid,
             kind: ProbeKind::Pushed,
+            demand: None,
             state: InstanceState { hertz: None, enabled: true },
         };
         for message in [

@@ -1,0 +1,219 @@
+//! Rates that follow their readers, without sockets and without waiting: the clock is tokio's, and stands still until all else has come to rest.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
+
+use oasis_channel::{
+    Command, DacMessage, Failure, InstanceState, NodeIdentity, NodeMessage, Outcome, PROTOCOL, ProbeKind,
+    RegisteredInstance, frame::Frame,
+};
+use oasis_dac::{Config, Cursor, Dac, Delivery, From, Instance, Options, Wish, session::NodeSession};
+use oasis_wire::{
+    quantity::{DemandRange, Hertz, Nanos},
+    schema::ProbeType,
+};
+use std::{sync::Arc, time::Duration};
+use tokio::{
+    sync::mpsc,
+    time::{Instant, timeout},
+};
+use uuid::Uuid;
+
+/// Within this a rate falls behind its last reader.
+const PROMISE: Duration = Duration::from_secs(2);
+/// Longer than anything that is still to come.
+const LONG: Duration = Duration::from_secs(60);
+
+fn hertz(hertz: f64) -> Hertz {
+    Hertz::new(hertz).unwrap()
+}
+
+fn range(min: f64, max: f64) -> DemandRange {
+    DemandRange::new(hertz(min), hertz(max)).unwrap()
+}
+
+/// A node with one instance, `beat`, that obeys when it is told to.
+struct Peer {
+    session: NodeSession,
+    commands: mpsc::Receiver<DacMessage>,
+}
+
+impl Peer {
+    /// Registers at 1 Hz, with a rate that follows demand from 1 to 100 Hz or does not.
+    fn connect(dac: &Arc<Dac>, run: u128, demand: Option<DemandRange>) -> Self {
+        let (outbound, commands) = mpsc::channel(8);
+        let mut peer = Self { session: NodeSession::new(dac.clone(), outbound), commands };
+        let node = NodeIdentity {
+            name: "plant".into(),
+            uuid: Uuid::nil(),
+            run: Uuid::from_u128(run),
+            host: "host".into(),
+            software: "test".into(),
+            pid: 1,
+        };
+        peer.say(&NodeMessage::Hello { protocol: PROTOCOL, node });
+        let beat: ProbeType = serde_json::from_value(serde_json::json!(
+            {"name": "Beat", "uuid": Uuid::nil(), "version": "1.0", "metrics": []}
+        ))
+        .unwrap();
+        let instance = RegisteredInstance {
+            name: "beat".into(),
+            probe_type: beat.uuid,
+            kind: ProbeKind::Periodic,
+            demand,
+            state: InstanceState { hertz: Some(hertz(1.0)), enabled: true },
+        };
+        peer.say(&NodeMessage::Register { types: vec![beat], instances: vec![instance] });
+        peer
+    }
+
+    fn say(&mut self, message: &NodeMessage) {
+        let json = serde_json::to_vec(message).unwrap();
+        self.session.handle(Frame::Control(&json), Nanos(0), &mut Vec::new()).unwrap();
+    }
+
+    /// The next command, if one comes: its number and its rate.
+    async fn told(&mut self) -> Option<(u64, f64)> {
+        match timeout(LONG, self.commands.recv()).await.ok()?? {
+            DacMessage::Command { id, command: Command::Hertz { hertz }, .. } => Some((id, hertz.get())),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Obeys the next command. Returns the rate and how long it took to come.
+    async fn obey(&mut self) -> Option<(f64, Duration)> {
+        let start = Instant::now();
+        let (id, rate) = self.told().await?;
+        let state = InstanceState { hertz: Some(hertz(rate)), enabled: true };
+        self.say(&NodeMessage::Result { id, outcome: Outcome::Done(state) });
+        Some((rate, start.elapsed()))
+    }
+}
+
+fn beat(dac: &Dac) -> Arc<Instance> {
+    dac.registry.find("plant", "beat").unwrap()
+}
+
+fn read(dac: &Dac, delivery: Delivery) -> Cursor {
+    let options = Options { delivery, ..Options::default() };
+    Cursor::open(dac, &beat(dac), From::Now, options, &Arc::default()).unwrap().0
+}
+
+async fn wish(dac: &Dac, wish: Wish) -> Result<InstanceState, oasis_dac::CommandError> {
+    dac.commands.fulfil(&dac.registry, ("plant", "beat"), wish, "test", Nanos(0)).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rate_follows_its_readers() {
+    let dac = Dac::new(Config::default());
+    let mut node = Peer::connect(&dac, 1, Some(range(1.0, 100.0)));
+    let slow = read(&dac, Delivery::MaxHz(hertz(20.0)));
+    assert_eq!(node.obey().await, Some((20.0, Duration::ZERO)));
+    let every = read(&dac, Delivery::Every);
+    assert_eq!(node.obey().await, Some((100.0, Duration::ZERO)));
+    drop(every);
+    let (rate, after) = node.obey().await.unwrap();
+    assert!(rate == 20.0 && after < PROMISE, "{rate} Hz after {after:?}");
+    drop(slow);
+    let (rate, after) = node.obey().await.unwrap();
+    assert!(rate == 1.0 && after < PROMISE, "{rate} Hz after {after:?}");
+    assert_eq!(node.told().await, None);
+    let journal = dac.commands.journal();
+    assert!(journal.iter().all(|entry| entry.who == "demand" && entry.outcome == "done"), "{journal:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reload_of_a_page_changes_nothing() {
+    let dac = Dac::new(Config::default());
+    let mut node = Peer::connect(&dac, 1, Some(range(1.0, 100.0)));
+    let page = read(&dac, Delivery::Every);
+    node.obey().await.unwrap();
+    drop(page);
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let _page = read(&dac, Delivery::Every);
+    assert_eq!(node.told().await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_opted_out_is_left_alone() {
+    let dac = Dac::new(Config::default());
+    let mut node = Peer::connect(&dac, 1, None);
+    let _page = read(&dac, Delivery::Every);
+    assert_eq!((node.told().await, beat(&dac).demand.followed()), (None, None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_comes_back_hears_what_is_asked_for_now() {
+    let dac = Dac::new(Config::default());
+    let mut node = Peer::connect(&dac, 1, Some(range(1.0, 100.0)));
+    node.session.close(Nanos(0));
+    let page = read(&dac, Delivery::Every);
+    assert_eq!(node.told().await, None);
+    let mut node = Peer::connect(&dac, 1, Some(range(1.0, 100.0)));
+    assert_eq!(node.obey().await, Some((100.0, Duration::ZERO)));
+    node.session.close(Nanos(0));
+    // A new life of its process begins with the rate that it is configured with.
+    let mut node = Peer::connect(&dac, 2, Some(range(1.0, 50.0)));
+    assert_eq!(node.obey().await, Some((50.0, Duration::ZERO)));
+    drop(page);
+    assert_eq!(node.obey().await.unwrap().0, 1.0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_does_not_answer_is_asked_again_and_one_that_refuses_is_not() {
+    let dac = Dac::new(Config::default());
+    let mut node = Peer::connect(&dac, 1, Some(range(1.0, 100.0)));
+    let _page = read(&dac, Delivery::Every);
+    let start = Instant::now();
+    node.told().await.unwrap();
+    let (id, rate) = node.told().await.unwrap();
+    assert!(rate == 100.0 && start.elapsed() >= Duration::from_secs(5), "{:?}", start.elapsed());
+    node.say(&NodeMessage::Result { id, outcome: Outcome::Failed(Failure::new("not_periodic", "no")) });
+    assert_eq!(node.told().await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_person_who_sets_a_rate_ends_demand_until_it_is_asked_for_again() {
+    let dac = Dac::new(Config::default());
+    let mut node = Peer::connect(&dac, 1, Some(range(1.0, 100.0)));
+    let page = read(&dac, Delivery::Every);
+    node.obey().await.unwrap();
+    let (set, obeyed) = tokio::join!(wish(&dac, Wish::Hertz { hertz: hertz(7.0) }), node.obey());
+    assert_eq!((set.unwrap().hertz, obeyed.unwrap().0), (Some(hertz(7.0)), 7.0));
+    drop(page);
+    assert_eq!((node.told().await, beat(&dac).demand.followed()), (None, None));
+    wish(&dac, Wish::Demand(range(2.0, 50.0))).await.unwrap();
+    assert_eq!(node.obey().await.unwrap().0, 2.0);
+    wish(&dac, Wish::DemandOff).await.unwrap();
+    let _page = read(&dac, Delivery::Every);
+    assert_eq!(node.told().await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rate_that_could_not_be_set_leaves_demand_as_it_was() {
+    let dac = Dac::new(Config::default());
+    let mut node = Peer::connect(&dac, 1, Some(range(1.0, 100.0)));
+    node.session.close(Nanos(0));
+    assert_eq!(wish(&dac, Wish::Hertz { hertz: hertz(7.0) }).await.unwrap_err().code(), "node_offline");
+    assert_eq!(beat(&dac).demand.followed().unwrap().range, range(1.0, 100.0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_command_comes_before_a_node_knows_its_topics() {
+    let dac = Dac::new(Config::default());
+    let mut old = Peer::connect(&dac, 1, Some(range(1.0, 100.0)));
+    old.session.close(Nanos(0));
+    let (outbound, mut commands) = mpsc::channel(8);
+    let mut session = NodeSession::new(dac.clone(), outbound);
+    let node = NodeIdentity {
+        name: "plant".into(),
+        uuid: Uuid::nil(),
+        run: Uuid::from_u128(1),
+        host: "host".into(),
+        software: "test".into(),
+        pid: 1,
+    };
+    let hello = serde_json::to_vec(&NodeMessage::Hello { protocol: PROTOCOL, node }).unwrap();
+    session.handle(Frame::Control(&hello), Nanos(0), &mut Vec::new()).unwrap();
+    let _page = read(&dac, Delivery::Every);
+    assert!(timeout(LONG, commands.recv()).await.is_err());
+}

@@ -7,6 +7,8 @@ fn main() {
         "../../pdl/memory.pdl",
         "../../pdl/network.pdl",
         "../../pdl/disk.pdl",
+        "../../pdl/process.pdl",
+        "../../pdl/scheduling.pdl",
         "../../pdl/heartbeat.pdl",
     ]);
 }

@@ -12,8 +12,11 @@ mod heartbeat;
 mod memory;
 mod network;
 mod proc_file;
+mod process;
 mod processor;
 mod ready_made;
+mod scheduling;
+mod watched_process;
 
 pub use choice::{Choice, ChoiceError, Parameters};
 pub use cpu::Cpu;
@@ -22,8 +25,11 @@ pub use generated::oasis::system::*;
 pub use heartbeat::Heartbeat;
 pub use memory::Memory;
 pub use network::{Network, interfaces};
+pub use process::Process;
 pub use processor::Processor;
 pub use ready_made::{PROBES, ReadyMade, ready_made};
+pub use scheduling::Scheduling;
+pub use watched_process::Which;
 
 /// The probes' types, generated from `pdl/` at build time.
 mod generated {

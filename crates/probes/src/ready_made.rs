@@ -1,7 +1,7 @@
 //! The ready-made probes by name, as flags and configuration choose them.
 
 use crate::{
-    Cpu, Disk, Heartbeat, Memory, Network, Processor,
+    Cpu, Disk, Heartbeat, Memory, Network, Process, Processor, Scheduling, Which,
     choice::{Choice, ChoiceError},
     cpu, disk, network,
 };
@@ -21,7 +21,7 @@ pub struct ReadyMade {
 }
 
 /// All of them.
-pub const PROBES: [ReadyMade; 6] = [
+pub const PROBES: [ReadyMade; 8] = [
     ReadyMade {
         name: "processor",
         parameters: &[],
@@ -35,6 +35,19 @@ pub const PROBES: [ReadyMade; 6] = [
     },
     ReadyMade { name: "network", parameters: &["interface"], add: add_network },
     ReadyMade { name: "disk", parameters: &["device"], add: add_disks },
+    ReadyMade {
+        name: "process",
+        parameters: &["name", "pid"],
+        add: |node, choice| choice.periodic(node, "process", Process::new(which(choice)?)),
+    },
+    ReadyMade {
+        name: "scheduling",
+        parameters: &["name", "pid", "thread"],
+        add: |node, choice| {
+            let thread = choice.text("thread")?.map(str::to_owned);
+            choice.periodic(node, "scheduling", Scheduling::new(which(choice)?, thread))
+        },
+    },
     ReadyMade {
         name: "heartbeat",
         parameters: &[],
@@ -96,4 +109,15 @@ fn add_disks(node: &mut NodeBuilder, choice: &Choice<'_>) -> Result<(), ChoiceEr
         choice.periodic_of(node, "disk", &device, Disk::new(device.as_str()))?;
     }
     Ok(())
+}
+
+/// The process that is meant: the node's own if nothing is said.
+fn which(choice: &Choice<'_>) -> Result<Which, ChoiceError> {
+    let pid = choice.parsed("pid", "the number of a process, such as 4711")?;
+    match (choice.text("name")?, pid) {
+        (Some(_), Some(_)) => Err(ChoiceError::Both("name", "pid")),
+        (Some(name), None) => Ok(Which::Name(name.into())),
+        (None, Some(pid)) => Ok(Which::Pid(pid)),
+        (None, None) => Ok(Which::Own),
+    }
 }

@@ -1,0 +1,181 @@
+//! Which process a probe watches, found by number or by name, and found again when it was started anew.
+
+use std::{
+    fs, io,
+    time::{Duration, Instant},
+};
+
+/// A look through all processes costs milliseconds: not at the rate of a fast probe.
+const SEARCH_AGAIN: Duration = Duration::from_secs(1);
+/// What the kernel keeps of a name (TASK_COMM_LEN).
+const NAME_BYTES: usize = 15;
+
+/// How the user said which process is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Which {
+    /// This very process.
+    Own,
+    /// The one with this number, whatever it is.
+    Pid(u32),
+    /// The oldest with this name, as `ps -o comm` shows it.
+    Name(String),
+}
+
+impl Which {
+    /// Whether a process that was found is still what is meant. One that has ended makes room for its successor.
+    pub fn is_still(&self, stat: &Stat) -> bool {
+        match self {
+            Self::Name(name) => same_name(name, &stat.comm) && stat.state != 'Z',
+            Self::Own | Self::Pid(_) => true,
+        }
+    }
+}
+
+/// A process that may come and go.
+#[derive(Debug)]
+pub struct WatchedProcess {
+    which: Which,
+    found: Option<u32>,
+    searched: Option<Instant>,
+}
+
+impl WatchedProcess {
+    /// It need not run yet.
+    pub fn new(which: Which) -> Self {
+        Self { which, found: None, searched: None }
+    }
+
+    /// What `read` makes of the process's number. If it fails the process may have been started again under another one.
+    pub fn with<T>(&mut self, mut read: impl FnMut(u32) -> io::Result<T>) -> io::Result<T> {
+        let by_name = matches!(self.which, Which::Name(_));
+        match read(self.pid()?) {
+            Err(_) if by_name => {
+                self.found = None;
+                read(self.pid()?)
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// How the user said which process is meant.
+    pub fn which(&self) -> &Which {
+        &self.which
+    }
+
+    fn pid(&mut self) -> io::Result<u32> {
+        let name = match &self.which {
+            Which::Own => return Ok(std::process::id()),
+            Which::Pid(pid) => return Ok(*pid),
+            Which::Name(name) => name,
+        };
+        if let Some(pid) = self.found {
+            return Ok(pid);
+        }
+        let rested = self.searched.is_none_or(|searched| searched.elapsed() >= SEARCH_AGAIN);
+        if rested {
+            self.found = oldest(&self.which)?;
+            // One that was found may be lost at once, and its successor is not to wait.
+            self.searched = self.found.is_none().then(Instant::now);
+        }
+        let gone = || io::Error::new(io::ErrorKind::NotFound, format!("/proc: no process is called {name}"));
+        self.found.ok_or_else(gone)
+    }
+}
+
+fn oldest(which: &Which) -> io::Result<Option<u32>> {
+    let entries =
+        fs::read_dir("/proc").map_err(|error| io::Error::new(error.kind(), format!("/proc: {error}")))?;
+    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
+    // Processes end while we look: what cannot be read is no candidate.
+    let candidates = pids.filter_map(|pid| {
+        let stat = Stat::parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?;
+        Which::is_still(which, &stat).then_some((stat.start_time, pid))
+    });
+    Ok(candidates.min().map(|(_, pid)| pid))
+}
+
+fn same_name(name: &str, comm: &str) -> bool {
+    name.as_bytes().get(..NAME_BYTES).unwrap_or(name.as_bytes()) == comm.as_bytes()
+}
+
+/// What is wanted of `/proc/PID/stat`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Stat {
+    /// Name, 15 bytes at most.
+    pub comm: String,
+    /// One letter.
+    pub state: char,
+    /// Page faults without a disk.
+    pub minor_faults: u64,
+    /// Page faults with one.
+    pub major_faults: u64,
+    /// Clock ticks.
+    pub user_time: u64,
+    /// Clock ticks.
+    pub system_time: u64,
+    /// Threads.
+    pub threads: u64,
+    /// Clock ticks from boot to the start of the process.
+    pub start_time: u64,
+    /// Address space, bytes.
+    pub virtual_bytes: u64,
+}
+
+impl Stat {
+    /// proc_pid_stat(5); the numbers of its fields stand behind. The name may contain blanks and parentheses.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (before, fields) = text.rsplit_once(')')?;
+        let comm = before.split_once('(')?.1.to_owned();
+        let mut fields = fields.split_ascii_whitespace();
+        let state = fields.next()?.chars().next()?; // 3
+        let mut number = |skip: usize| fields.nth(skip)?.parse().ok();
+        Some(Self {
+            comm,
+            state,
+            minor_faults: number(6)?,  // 10
+            major_faults: number(1)?,  // 12
+            user_time: number(1)?,     // 14
+            system_time: number(0)?,   // 15
+            threads: number(4)?,       // 20
+            start_time: number(1)?,    // 22
+            virtual_bytes: number(0)?, // 23
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_name_may_look_like_the_rest_of_the_line() {
+        let stat = Stat::parse(include_str!("../recorded/process-stat-6.18")).unwrap();
+        assert_eq!((stat.comm.as_str(), stat.state), ("my app) R 1 (x", 'S'));
+        assert_eq!((stat.minor_faults, stat.major_faults), (1_234, 5));
+        assert_eq!((stat.user_time, stat.system_time, stat.threads), (320, 71, 4));
+        assert_eq!((stat.start_time, stat.virtual_bytes), (2_768_973, 3_133_440));
+        let old = Stat::parse(include_str!("../recorded/process-stat-2.6.18")).unwrap();
+        assert_eq!((old.comm.as_str(), old.threads, old.virtual_bytes), ("init", 1, 2_146_304));
+    }
+
+    #[test]
+    fn long_names_are_compared_as_far_as_the_kernel_keeps_them() {
+        assert!(same_name("telemetry-gateway", "telemetry-gatew") && same_name("init", "init"));
+        assert!(!same_name("init", "initrd") && !same_name("telemetry-gat", "telemetry-gatew"));
+    }
+
+    #[test]
+    fn a_process_that_does_not_run_is_an_error_that_names_it() {
+        let mut process = WatchedProcess::new(Which::Name("nonesuch-process".into()));
+        let error = process.with(|_| Ok(())).unwrap_err().to_string();
+        assert!(error.contains("/proc") && error.contains("nonesuch-process"), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_without_a_panic(text in "([0-9]{1,21}|[()]| |R|\n|\\PC){0,100}") {
+            Stat::parse(&text);
+        }
+    }
+}

@@ -16,12 +16,14 @@ mod process;
 mod processor;
 mod ready_made;
 mod scheduling;
+mod serial_port;
 mod watched_process;
+pub mod windsonic;
 
 pub use choice::{Choice, ChoiceError, Parameters};
 pub use cpu::Cpu;
 pub use disk::Disk;
-pub use generated::oasis::system::*;
+pub use generated::oasis::{system::*, weather::*};
 pub use heartbeat::Heartbeat;
 pub use memory::Memory;
 pub use network::{Network, interfaces};
@@ -30,6 +32,7 @@ pub use processor::Processor;
 pub use ready_made::{PROBES, ReadyMade, ready_made};
 pub use scheduling::Scheduling;
 pub use watched_process::Which;
+pub use windsonic::WindSonic;
 
 /// The probes' types, generated from `pdl/` at build time.
 mod generated {

@@ -1,9 +1,10 @@
 //! The ready-made probes by name, as flags and configuration choose them.
 
 use crate::{
-    Cpu, Disk, Heartbeat, Memory, Network, Process, Processor, Scheduling, Which,
+    Cpu, Disk, Heartbeat, Memory, Network, Process, Processor, Scheduling, Which, WindSonic,
     choice::{Choice, ChoiceError},
     cpu, disk, network,
+    windsonic::Mode,
 };
 use oasis_probe::NodeBuilder;
 
@@ -21,7 +22,7 @@ pub struct ReadyMade {
 }
 
 /// All of them.
-pub const PROBES: [ReadyMade; 8] = [
+pub const PROBES: [ReadyMade; 9] = [
     ReadyMade {
         name: "processor",
         parameters: &[],
@@ -48,6 +49,7 @@ pub const PROBES: [ReadyMade; 8] = [
             choice.periodic(node, "scheduling", Scheduling::new(which(choice)?, thread))
         },
     },
+    ReadyMade { name: "windsonic", parameters: &["port", "baud", "mode", "node"], add: add_windsonic },
     ReadyMade {
         name: "heartbeat",
         parameters: &[],
@@ -120,4 +122,32 @@ fn which(choice: &Choice<'_>) -> Result<Which, ChoiceError> {
         (None, Some(pid)) => Ok(Which::Pid(pid)),
         (None, None) => Ok(Which::Own),
     }
+}
+
+/// A minute of messages at least: they wait here only while the node is busy.
+const WINDSONIC_RING_BYTES: usize = 16 * 1024;
+
+fn add_windsonic(node: &mut NodeBuilder, choice: &Choice<'_>) -> Result<(), ChoiceError> {
+    let wanted = "the path of a tty, such as port=/dev/ttyUSB0";
+    let port = choice.text("port")?.ok_or(ChoiceError::Missing { parameter: "port", wanted })?;
+    let baud = choice.parsed("baud", "the rate of the line, such as 9600")?.unwrap_or(9_600);
+    let address = choice.parsed("node", "the anemometer's address, a letter such as Q")?;
+    let mode = match (choice.text("mode")?, address.unwrap_or('Q')) {
+        (None | Some("continuous"), _) => Mode::Continuous,
+        (Some("polled"), node @ 'A'..='Z') => Mode::Polled { node, hertz: choice.hertz },
+        (Some("polled"), node) => {
+            return Err(ChoiceError::Invalid {
+                parameter: "node",
+                value: node.into(),
+                wanted: "a letter, A to Z",
+            });
+        }
+        (Some(other), _) => {
+            let wanted = "continuous or polled";
+            return Err(ChoiceError::Invalid { parameter: "mode", value: other.into(), wanted });
+        }
+    };
+    let probe = node.pushed(choice.instance_or("windsonic"), WINDSONIC_RING_BYTES)?;
+    WindSonic { port: port.into(), baud, mode }.start(probe)?;
+    Ok(())
 }

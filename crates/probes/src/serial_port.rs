@@ -1,0 +1,73 @@
+//! A serial line as a stream of bytes: 8 bits, no parity, one stop bit, nothing translated.
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    fs::OFlags,
+    io::Errno,
+    termios::{OptionalActions, ioctl_tiocexcl, tcgetattr, tcsetattr},
+};
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, Read, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+/// An open tty. Its errors name it.
+#[derive(Debug)]
+pub struct SerialPort {
+    path: PathBuf,
+    tty: File,
+}
+
+impl SerialPort {
+    /// Opens the tty for this process alone, so that nobody else takes half of the bytes.
+    pub fn open(path: &Path, baud: u32) -> io::Result<Self> {
+        let tty = open(path, baud).map_err(|error| named(path, error))?;
+        Ok(Self { path: path.into(), tty })
+    }
+
+    /// What came, within this time; nothing if nothing did. A device that was unplugged is an error.
+    pub fn read(&mut self, buffer: &mut [u8], within: Duration) -> io::Result<usize> {
+        self.read_unnamed(buffer, within).map_err(|error| named(&self.path, error))
+    }
+
+    /// Sends all of it. Commands are so short that the driver takes them whole.
+    pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.tty.write_all(bytes).map_err(|error| named(&self.path, error))
+    }
+
+    fn read_unnamed(&mut self, buffer: &mut [u8], within: Duration) -> io::Result<usize> {
+        let timeout = Timespec { tv_sec: within.as_secs() as i64, tv_nsec: within.subsec_nanos().into() };
+        match poll(&mut [PollFd::new(&self.tty, PollFlags::IN)], Some(&timeout)) {
+            Ok(0) | Err(Errno::INTR) => return Ok(0),
+            Ok(_) => {}
+            Err(error) => return Err(error.into()),
+        }
+        match self.tty.read(buffer) {
+            // Readable, and nothing there: the other end has hung up.
+            Ok(0) => Err(io::Error::new(io::ErrorKind::NotConnected, "the device is gone")),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
+            read => read,
+        }
+    }
+}
+
+fn open(path: &Path, baud: u32) -> io::Result<File> {
+    // Non-blocking: otherwise opening would wait for a carrier, which three-wire lines do not have.
+    let flags = OFlags::NOCTTY | OFlags::NONBLOCK;
+    let tty =
+        OpenOptions::new().read(true).write(true).custom_flags(flags.bits().cast_signed()).open(path)?;
+    let mut settings = tcgetattr(&tty)?;
+    settings.make_raw();
+    settings.control_modes |= rustix::termios::ControlModes::CLOCAL | rustix::termios::ControlModes::CREAD;
+    settings.set_speed(baud)?;
+    tcsetattr(&tty, OptionalActions::Flush, &settings)?;
+    ioctl_tiocexcl(&tty)?;
+    Ok(tty)
+}
+
+fn named(path: &Path, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}

@@ -1,0 +1,155 @@
+//! `WindSonicProbe`: an ultrasonic anemometer on a serial line.
+//!
+//! [`message`] knows the bytes; [`Anemometer`] keeps the line, asks if it has to, and says what is wrong once. It has a thread of its
+//! own, because a line is slow and the node's collector must not wait for it: each message becomes a sample when it comes.
+
+pub mod message;
+
+use crate::{generated::oasis::weather::WindSonicProbe, serial_port::SerialPort};
+use message::{Message, Messages};
+use oasis_probe::{Hertz, PushedProbe};
+use std::{
+    io,
+    path::PathBuf,
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Pause before a line that failed is opened again.
+const REOPEN: Duration = Duration::from_secs(1);
+/// The slowest anemometer sends once a second.
+const SILENCE: Duration = Duration::from_secs(5);
+
+/// Who begins.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Mode {
+    /// The anemometer sends at its own rate (M2).
+    Continuous,
+    /// It answers when it is asked, at this rate (M4).
+    Polled {
+        /// Its address.
+        node: char,
+        /// How often.
+        hertz: Hertz,
+    },
+}
+
+/// Where an anemometer is and how to talk to it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WindSonic {
+    /// The tty. It need not exist yet.
+    pub port: PathBuf,
+    /// Rate of the line.
+    pub baud: u32,
+    /// Who begins.
+    pub mode: Mode,
+}
+
+impl WindSonic {
+    /// Reads until the process ends: each message becomes a sample of `probe`.
+    pub fn start(self, probe: PushedProbe<WindSonicProbe>) -> io::Result<()> {
+        let anemometer = Anemometer { settings: self, probe, damaged: 0, failing: false };
+        thread::Builder::new().name("oasis-windsonic".into()).spawn(move || anemometer.run()).map(drop)
+    }
+}
+
+struct Anemometer {
+    settings: WindSonic,
+    probe: PushedProbe<WindSonicProbe>,
+    damaged: u64,
+    failing: bool,
+}
+
+impl Anemometer {
+    fn run(mut self) {
+        loop {
+            let Err(error) = SerialPort::open(&self.settings.port, self.settings.baud)
+                .and_then(|mut port| self.listen(&mut port));
+            self.complain(&error);
+            thread::sleep(REOPEN);
+        }
+    }
+
+    /// Until the line fails.
+    fn listen(&mut self, port: &mut SerialPort) -> io::Result<std::convert::Infallible> {
+        let (mut messages, mut buffer) = (Messages::default(), [0; 256]);
+        let (mut heard, mut ask_at) = (Instant::now(), Instant::now());
+        loop {
+            let wait = match self.settings.mode {
+                Mode::Continuous => SILENCE.saturating_sub(heard.elapsed()),
+                Mode::Polled { node, hertz } => self.ask(port, node, hertz, &mut ask_at)?,
+            };
+            let length = port.read(&mut buffer, wait.min(SILENCE))?;
+            for &byte in buffer.iter().take(length) {
+                match messages.take(byte) {
+                    Some(Ok(message)) => {
+                        heard = Instant::now();
+                        self.tell(&message);
+                    }
+                    Some(Err(damage)) => {
+                        self.damaged += 1;
+                        self.complain(&io::Error::other(format!(
+                            "{}: {damage}",
+                            self.settings.port.display()
+                        )));
+                    }
+                    None => {}
+                }
+            }
+            if heard.elapsed() >= SILENCE.max(self.longest_pause()) {
+                heard = Instant::now();
+                self.complain(&io::Error::new(io::ErrorKind::TimedOut, self.silence()));
+            }
+        }
+    }
+
+    /// Asks if it is time to, and says how long the answer may take.
+    fn ask(&self, port: &mut SerialPort, node: char, hertz: Hertz, at: &mut Instant) -> io::Result<Duration> {
+        let now = Instant::now();
+        if now >= *at {
+            // The ? enables polled mode: an anemometer that lost its power begins in the mode that it has stored.
+            port.write(format!("?{node}").as_bytes())?;
+            *at = (*at + Duration::from_nanos(hertz.period_ns())).max(now);
+        }
+        Ok(at.saturating_duration_since(now))
+    }
+
+    fn longest_pause(&self) -> Duration {
+        match self.settings.mode {
+            Mode::Continuous => Duration::ZERO,
+            Mode::Polled { hertz, .. } => Duration::from_nanos(hertz.period_ns()) * 2,
+        }
+    }
+
+    fn silence(&self) -> String {
+        let WindSonic { port, baud, mode } = &self.settings;
+        let asked = match mode {
+            Mode::Continuous => "set to continuous mode (M2)".to_owned(),
+            Mode::Polled { node, .. } => format!("in polled mode (M4) with address {node}"),
+        };
+        format!("{}: no message: is the anemometer on, at {baud} baud, and {asked}?", port.display())
+    }
+
+    fn tell(&mut self, message: &Message) {
+        if self.failing {
+            self.failing = false;
+            tracing::info!(port = %self.settings.port.display(), "the anemometer is back");
+        }
+        // Room is the ring's business: what does not fit is counted there.
+        self.probe.flush(&WindSonicProbe {
+            direction: message.direction.unwrap_or(f32::NAN),
+            speed: message.speed.unwrap_or(f32::NAN),
+            status: message.status,
+            node_address: message.node.to_string(),
+            damaged_messages: self.damaged,
+        });
+    }
+
+    /// Once, until a message comes again.
+    fn complain(&mut self, error: &io::Error) {
+        if !self.failing {
+            self.failing = true;
+            tracing::warn!(%error, "the anemometer cannot be read; trying again");
+        }
+    }
+}

@@ -13,6 +13,7 @@ mod malformed;
 mod native_client;
 mod pdl_lsp;
 mod pdl_tools;
+mod ready_made;
 mod sdk;
 mod text_doors;
 mod two_processes;

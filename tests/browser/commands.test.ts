@@ -84,6 +84,23 @@ it('switches an instance off and on, and takes a sample when asked', async () =>
   await expect.poll(() => visit.part('memory', 'sequence').textContent()).not.toBe(before);
 });
 
+it('lets its rate follow those who read, until somebody sets one', async () => {
+  const part = (testId: string) => visit.part('memory', testId);
+  await visit.seesSamples('memory', 1, 5000);
+  await part('demand-min').fill('50');
+  await part('demand-max').fill('20');
+  await part('demand-on').click();
+  expect(await part('command-status').getAttribute('data-status')).toBe('failed');
+  await part('demand-min').fill('2');
+  await part('demand-on').click();
+  // This page is one who reads, and wants every sample.
+  await expect.poll(() => part('demand').textContent()).toBe('Follows demand, 2 to 20 Hz: 20 Hz asked for');
+  await expect.poll(() => part('hertz').textContent()).toBe('of 20 Hz set');
+  await part('hertz-preset-1').click();
+  await expect.poll(() => part('demand-on').count()).toBe(1);
+  await expect.poll(() => part('hertz').textContent()).toBe('of 1 Hz set');
+});
+
 it('can be used without a mouse', async () => {
   const instance = visit.page.locator('[data-testid=instance][data-instance=heartbeat]');
   await instance.focus();

@@ -1,5 +1,5 @@
 import type { GapCause } from './stream/ledger.ts';
-import type { CommandName } from './stream/protocol.ts';
+import type { Wish } from './stream/protocol.ts';
 import type { CommandView, LossReason } from './stream/view.ts';
 
 /** Every word on the page. */
@@ -146,19 +146,30 @@ export const strings = {
     enable: 'Enable',
     disable: 'Disable',
     sampleNow: 'Sample now',
+    demandTip:
+      'Those who read decide how often the probe is sampled: the highest rate that one of them asks for, within these',
+    demandFrom: 'On demand, from',
+    demandTo: 'to',
+    demandOn: 'Follow',
+    demandOff: 'Keep the rate',
+    follows: (min: string, max: string, asked: string) =>
+      `Follows demand, ${min} to ${max} Hz: ${asked} Hz asked for`,
+    reversed: 'The first rate must not be above the second.',
     outOfRange: 'A rate from 0.01 to 1000 Hz, please.',
     idle: '\u00a0',
     pending: (what: string) => `${what}\u2026`,
     done: (what: string) => `${what}: done`,
     failed: (what: string, why: string) => `${what}: ${why}`,
-    what: (view: CommandView): string => {
-      const names: Record<CommandName, string> = {
-        hertz: `Set ${view.hertz ?? ''} Hz`,
+    what: ({ wish }: CommandView): string => {
+      const names: Record<Wish['command'], string> = {
+        hertz: `Set ${'hertz' in wish ? wish.hertz : ''} Hz`,
+        demand: 'Follow demand',
+        'demand-off': 'Keep the rate',
         enable: 'Enable',
         disable: 'Disable',
         'sample-now': 'Sample now',
       };
-      return names[view.command];
+      return names[wish.command];
     },
     why: (view: CommandView): string => {
       const known: Record<string, string> = {

@@ -3,46 +3,60 @@ import { useId } from 'preact/hooks';
 import { formatHertz } from '../format/name.ts';
 import { command } from '../state/actions.ts';
 import type { InstanceCells } from '../state/store.ts';
+import { isRate, type Wish } from '../stream/protocol.ts';
 import type { CommandView, Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
+import { DemandForm } from './demand_form.tsx';
 
 const words = strings.commands;
 const PRESETS = [1, 10, 100];
-const MIN_HERTZ = 0.01;
-const MAX_HERTZ = 1000;
 
 /** What can be asked of the instance, and how the last wish ended. */
 export function CommandBar({ target, cells }: { target: Target; cells: InstanceCells }) {
   const problem = useSignal('');
   const isEnabled = cells.entry.value?.enabled ?? true;
-  const give = (...wish: Parameters<typeof command> extends [Target, ...infer Rest] ? Rest : never) => {
+  const give = (wish: Wish) => {
     problem.value = '';
-    command(target, ...wish);
+    command(target, wish);
+  };
+  const tell = (text: string) => {
+    problem.value = text;
   };
   return (
     <section class="commands" aria-label={words.title}>
       <div class="commands-row">
         <HertzForm
           hertz={cells.entry.value?.hertz ?? undefined}
-          onHertz={(hertz) => give('hertz', hertz)}
-          onProblem={(text) => {
-            problem.value = text;
-          }}
+          onHertz={(hertz) => give({ command: 'hertz', hertz })}
+          onProblem={tell}
         />
         <div class="commands-buttons">
           <button
             type="button"
             class="button"
             data-testid={isEnabled ? 'disable' : 'enable'}
-            onClick={() => give(isEnabled ? 'disable' : 'enable')}
+            onClick={() => give({ command: isEnabled ? 'disable' : 'enable' })}
           >
             {isEnabled ? words.disable : words.enable}
           </button>
-          <button type="button" class="button" data-testid="sample-now" onClick={() => give('sample-now')}>
+          <button
+            type="button"
+            class="button"
+            data-testid="sample-now"
+            onClick={() => give({ command: 'sample-now' })}
+          >
             {words.sampleNow}
           </button>
         </div>
       </div>
+      {cells.entry.value?.kind === 'periodic' && (
+        <DemandForm
+          demand={cells.entry.value.demand}
+          declared={cells.status.value?.schema?.rate?.demand}
+          onWish={give}
+          onProblem={tell}
+        />
+      )}
       <CommandStatus view={cells.command.value} problem={problem.value} />
     </section>
   );
@@ -59,7 +73,7 @@ function HertzForm(props: {
   const submit = (event: Event) => {
     event.preventDefault();
     const hertz = Number(typed.value ?? props.hertz ?? Number.NaN);
-    if (!(hertz >= MIN_HERTZ && hertz <= MAX_HERTZ)) return props.onProblem(words.outOfRange);
+    if (!isRate(hertz)) return props.onProblem(words.outOfRange);
     typed.value = undefined;
     props.onHertz(hertz);
   };

@@ -1,6 +1,6 @@
 import { effect } from '@preact/signals';
 import { StreamClient } from '../stream/client.ts';
-import type { CommandName } from '../stream/protocol.ts';
+import type { Wish } from '../stream/protocol.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 import { decodeChoice, defaultChoice, isComplete, loadChoice, saveChoice } from './choice.ts';
 import { startTicking } from './now.ts';
@@ -32,8 +32,8 @@ export function unwatch(target: Target): void {
   choose((choice.value ?? []).filter((other) => keyOf(other) !== keyOf(target)));
 }
 
-export function command(target: Target, name: CommandName, hertz?: number): void {
-  client?.command(target, name, hertz);
+export function command(target: Target, wish: Wish): void {
+  client?.command(target, wish);
 }
 
 function choose(next: readonly Target[]): void {

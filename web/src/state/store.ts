@@ -1,6 +1,6 @@
 import { batch, computed, type Signal, signal } from '@preact/signals';
 import type { LossView } from '../stream/ledger.ts';
-import type { CommandName, InstanceEntry, NodeEntry, Registry } from '../stream/protocol.ts';
+import type { InstanceEntry, NodeEntry, Registry } from '../stream/protocol.ts';
 import {
   type CommandView,
   type ConnectionView,
@@ -86,4 +86,4 @@ function set<K extends 'status' | 'sample' | 'flow' | 'loss' | 'command'>(
   if (found) (found[part] as Signal<InstanceCells[K]['value']>).value = value;
 }
 
-export type { CommandName, Target };
+export type { Target };

@@ -1,4 +1,4 @@
-import type { CommandName } from './protocol.ts';
+import type { Wish } from './protocol.ts';
 import type { PageMessage, Snapshot, Target } from './view.ts';
 
 /** The page's end of the worker. */
@@ -29,8 +29,8 @@ export class StreamClient {
     this.post({ op: 'unwatch', target });
   }
 
-  command(target: Target, command: CommandName, hertz?: number): void {
-    this.post({ op: 'command', target, command, hertz });
+  command(target: Target, wish: Wish): void {
+    this.post({ op: 'command', target, wish });
   }
 
   private post(message: PageMessage): void {

@@ -1,5 +1,7 @@
 /** The words of `oasis.v1` (docs/reference/websocket.md) as they are used here, and the one place that reads them. */
 
+import { type DemandRange, parseDemandRange } from '@oasis/wire';
+
 export const SUBPROTOCOL = 'oasis.v1';
 
 export interface NodeEntry {
@@ -21,8 +23,15 @@ export interface InstanceEntry {
   readonly state: string;
   readonly enabled: boolean;
   readonly hertz: number | null;
+  readonly demand: DemandEntry | null;
   readonly kind: string;
   readonly run: string;
+}
+
+/** A rate that follows those who read, in hertz. */
+export interface DemandEntry extends DemandRange {
+  /** What they ask for now. */
+  readonly asked: number;
 }
 
 export interface Registry {
@@ -30,13 +39,22 @@ export interface Registry {
   readonly instances: readonly InstanceEntry[];
 }
 
-export type CommandName = 'hertz' | 'enable' | 'disable' | 'sample-now';
+/** What can be asked of an instance. */
+export type Wish =
+  | { readonly command: 'hertz'; readonly hertz: number }
+  | { readonly command: 'demand'; readonly min: number; readonly max: number }
+  | { readonly command: 'demand-off' | 'enable' | 'disable' | 'sample-now' };
+
+/** Whether a probe can be sampled so many times a second. */
+export function isRate(hertz: number): boolean {
+  return hertz >= 0.01 && hertz <= 1000;
+}
 
 export type ClientMessage =
   | { op: 'watch'; id: number }
   | { op: 'subscribe'; id: number; node: string; instance: string; resume?: string }
   | { op: 'unsubscribe'; id: number; topic: number }
-  | { op: 'command'; id: number; node: string; instance: string; command: CommandName; hertz?: number }
+  | ({ op: 'command'; id: number; node: string; instance: string } & Wish)
   | { op: 'ping'; id: number; client_time: number };
 
 export type ServerMessage =
@@ -144,9 +162,16 @@ function parseInstance(fields: Fields): InstanceEntry {
     state: text(fields.state),
     enabled: fields.enabled !== false,
     hertz: optionalNumber(fields.hertz) ?? null,
+    demand: parseDemand(fields.demand),
     kind: text(fields.kind),
     run: text(fields.run),
   };
+}
+
+function parseDemand(fields: unknown): DemandEntry | null {
+  const range = parseDemandRange(fields);
+  if (!range || !isFields(fields)) return null;
+  return { ...range, asked: optionalNumber(fields.asked) ?? range.min };
 }
 
 function isFields(value: unknown): value is Fields {

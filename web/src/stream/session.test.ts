@@ -338,13 +338,13 @@ describe('a command', () => {
     bench.session.watch(PROCESSOR);
     bench.connect();
     bench.snapshot();
-    bench.session.command(PROCESSOR, 'hertz', 10, bench.now);
+    bench.session.command(PROCESSOR, { command: 'hertz', hertz: 10 }, bench.now);
     bench.settle();
   });
 
   it('is pending, then done', () => {
     expect(bench.last('command')).toMatchObject({ ...PROCESSOR, command: 'hertz', hertz: 10 });
-    expect(bench.snapshot().commands).toMatchObject([{ key: KEY, status: 'pending', hertz: 10 }]);
+    expect(bench.snapshot().commands).toMatchObject([{ key: KEY, status: 'pending', wish: { hertz: 10 } }]);
     bench.say({ op: 'result', id: bench.last('command')?.id, status: 'done', hertz: 10, enabled: true });
     expect(bench.snapshot().commands).toMatchObject([{ status: 'done' }]);
   });
@@ -360,7 +360,7 @@ describe('a command', () => {
   it('fails when the connection does, and while there is none', () => {
     bench.lose();
     expect(bench.snapshot().commands).toMatchObject([{}, { status: 'failed', code: 'connection_lost' }]);
-    bench.session.command(PROCESSOR, 'enable', undefined, bench.now);
+    bench.session.command(PROCESSOR, { command: 'enable' }, bench.now);
     expect(bench.snapshot().commands).toMatchObject([{ status: 'failed', code: 'connection_lost' }]);
   });
 });

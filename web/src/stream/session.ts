@@ -3,10 +3,10 @@ import { Commands } from './commands.ts';
 import { Link } from './link.ts';
 import {
   type ClientMessage,
-  type CommandName,
   parseServerMessage,
   type Registry,
   type ServerMessage,
+  type Wish,
 } from './protocol.ts';
 import { keyOf, type LossReason, type Snapshot, type Target } from './view.ts';
 import { Watch } from './watch.ts';
@@ -67,13 +67,13 @@ export class Session {
     this.leave(watch);
   }
 
-  command(target: Target, command: CommandName, hertz: number | undefined, now: number): void {
+  command(target: Target, wish: Wish, now: number): void {
     if (this.link.phase !== 'connected') {
-      this.commands.refuse(target, command, hertz, 'connection_lost', now);
+      this.commands.refuse(target, wish, 'connection_lost', now);
       return;
     }
-    const id = this.send({ op: 'command', ...target, command, ...(hertz === undefined ? {} : { hertz }) });
-    this.commands.sent(id, target, command, hertz, now);
+    const id = this.send({ op: 'command', ...target, ...wish });
+    this.commands.sent(id, target, wish, now);
   }
 
   // What happens on the wire.

@@ -3,7 +3,7 @@ import type { ClockEstimate } from './clock.ts';
 import type { PerSecond } from './counters.ts';
 import type { HistoryView } from './history.ts';
 import type { LossView } from './ledger.ts';
-import type { CommandName, Registry } from './protocol.ts';
+import type { Registry, Wish } from './protocol.ts';
 
 /** What the worker and the page say to each other. Everything in here survives a structured clone. */
 
@@ -58,8 +58,7 @@ export interface FlowView {
 
 export interface CommandView {
   readonly key: string;
-  readonly command: CommandName;
-  readonly hertz?: number;
+  readonly wish: Wish;
   readonly status: 'pending' | 'done' | 'failed';
   readonly code?: string;
   readonly message?: string;
@@ -81,11 +80,6 @@ export type PageMessage =
   | { readonly op: 'start'; readonly url: string; readonly health: string }
   | { readonly op: 'watch'; readonly target: Target }
   | { readonly op: 'unwatch'; readonly target: Target }
-  | {
-      readonly op: 'command';
-      readonly target: Target;
-      readonly command: CommandName;
-      readonly hertz?: number;
-    }
+  | { readonly op: 'command'; readonly target: Target; readonly wish: Wish }
   /** The page has drawn the last snapshot: the next one may come. */
   | { readonly op: 'drawn' };

@@ -35,7 +35,7 @@ page.onmessage = (event: MessageEvent<PageMessage>) => {
       session.unwatch(message.target);
       break;
     case 'command':
-      session.command(message.target, message.command, message.hertz, now());
+      session.command(message.target, message.wish, now());
       break;
     case 'drawn':
       isPageReady = true;

@@ -9,6 +9,7 @@ fn main() {
         "../../pdl/disk.pdl",
         "../../pdl/process.pdl",
         "../../pdl/scheduling.pdl",
+        "../../pdl/sensors.pdl",
         "../../pdl/windsonic.pdl",
         "../../pdl/heartbeat.pdl",
     ]);

@@ -16,6 +16,7 @@ mod process;
 mod processor;
 mod ready_made;
 mod scheduling;
+pub mod sensors;
 mod serial_port;
 mod watched_process;
 pub mod windsonic;

@@ -1,12 +1,15 @@
 //! The ready-made probes by name, as flags and configuration choose them.
 
 use crate::{
-    Cpu, Disk, Heartbeat, Memory, Network, Process, Processor, Scheduling, Which, WindSonic,
+    Cpu, CurrentProbe, Disk, FanProbe, Heartbeat, HumidityProbe, Memory, Network, PowerProbe, Process,
+    Processor, Scheduling, TemperatureProbe, VoltageProbe, Which, WindSonic,
     choice::{Choice, ChoiceError},
     cpu, disk, network,
+    sensors::{self, Quantity, Sensor},
     windsonic::Mode,
 };
-use oasis_probe::NodeBuilder;
+use oasis_probe::{NodeBuilder, Sample};
+use std::path::Path;
 
 /// Adds a probe to a node as it was chosen.
 type Add = fn(&mut NodeBuilder, &Choice<'_>) -> Result<(), ChoiceError>;
@@ -22,7 +25,7 @@ pub struct ReadyMade {
 }
 
 /// All of them.
-pub const PROBES: [ReadyMade; 9] = [
+pub const PROBES: [ReadyMade; 10] = [
     ReadyMade {
         name: "processor",
         parameters: &[],
@@ -49,6 +52,7 @@ pub const PROBES: [ReadyMade; 9] = [
             choice.periodic(node, "scheduling", Scheduling::new(which(choice)?, thread))
         },
     },
+    ReadyMade { name: "sensors", parameters: &["chip"], add: add_sensors },
     ReadyMade { name: "windsonic", parameters: &["port", "baud", "mode", "node"], add: add_windsonic },
     ReadyMade {
         name: "heartbeat",
@@ -111,6 +115,44 @@ fn add_disks(node: &mut NodeBuilder, choice: &Choice<'_>) -> Result<(), ChoiceEr
         choice.periodic_of(node, "disk", &device, Disk::new(device.as_str()))?;
     }
     Ok(())
+}
+
+/// One instance for each sensor: `sensors/coretemp/Core 0`.
+fn add_sensors(node: &mut NodeBuilder, choice: &Choice<'_>) -> Result<(), ChoiceError> {
+    let chip = choice.text("chip")?;
+    let mut found = sensors::sensors(Path::new(sensors::CLASSES))?;
+    found.retain(|_, place| chip.is_none_or(|chip| place.chip == chip));
+    if found.is_empty() {
+        return Err(ChoiceError::Nothing {
+            what: "no such sensor is in /sys/class/hwmon or /sys/class/thermal",
+            remedy: "load the driver of the chip, or leave the probe out",
+        });
+    }
+    for (name, place) in found {
+        match place.quantity {
+            Quantity::Temperature => {
+                add_sensor(node, choice, &name, place, |temperature| TemperatureProbe { temperature })
+            }
+            Quantity::Fan => add_sensor(node, choice, &name, place, |speed| FanProbe { speed }),
+            Quantity::Voltage => add_sensor(node, choice, &name, place, |voltage| VoltageProbe { voltage }),
+            Quantity::Current => add_sensor(node, choice, &name, place, |current| CurrentProbe { current }),
+            Quantity::Power => add_sensor(node, choice, &name, place, |power| PowerProbe { power }),
+            Quantity::Humidity => {
+                add_sensor(node, choice, &name, place, |humidity| HumidityProbe { humidity })
+            }
+        }?;
+    }
+    Ok(())
+}
+
+fn add_sensor<S: Sample + 'static>(
+    node: &mut NodeBuilder,
+    choice: &Choice<'_>,
+    name: &str,
+    place: sensors::Place,
+    sample: fn(f64) -> S,
+) -> Result<(), ChoiceError> {
+    choice.periodic_of(node, "sensors", name, Sensor::new(place, sample))
 }
 
 /// The process that is meant: the node's own if nothing is said.

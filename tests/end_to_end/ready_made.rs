@@ -108,6 +108,7 @@ fn a_wrong_parameter_is_named() {
         ("windsonic", "port"),
         ("windsonic(port=/dev/null,mode=asked)", "asked"),
         ("windsonic(port=/dev/null,mode=polled,node=7)", "node"),
+        ("windsonic(port=/dev/null,baud=0)", "baud"),
         ("process(name=a", "process(name=a"),
     ] {
         let text = refused(probe);

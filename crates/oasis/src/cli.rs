@@ -47,7 +47,8 @@ pub enum Verb {
     /// A node that watches this host.
     #[command(after_help = "Examples:
   oasis node --dac 192.0.2.7:7071
-  oasis node --name plant-7 --probe processor=ProcessorProbe_SmokeTest@2 --probe memory")]
+  oasis node --name plant-7 --probe processor=ProcessorProbe_SmokeTest@2 --probe memory
+  oasis node --probe 'process(name=postgres)=db@2' --probe 'windsonic(port=/dev/ttyUSB0)'")]
     Node(Node),
     /// Follow probe instances in the terminal.
     #[command(after_help = "Examples:
@@ -122,8 +123,8 @@ pub struct Probes {
     /// Name of the node [default: the host's name].
     #[arg(long, env = "OASIS_NODE_NAME")]
     pub name: Option<String>,
-    /// What to watch: processor, memory, network or heartbeat, with an instance name and a rate if the defaults do not do. Repeatable; replaces the default set.
-    #[arg(long = "probe", value_name = "PROBE[=INSTANCE][@HERTZ]")]
+    /// What to watch: processor, cpu, memory, network, disk, process, scheduling, sensors, windsonic or heartbeat, with parameters, an instance name and a rate if the defaults do not do. Repeatable; replaces the default set. docs/reference/probes.md has them all.
+    #[arg(long = "probe", value_name = "PROBE[(PARAMETER=VALUE,…)][=INSTANCE][@HERTZ]")]
     pub probes: Vec<String>,
 }
 

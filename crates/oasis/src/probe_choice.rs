@@ -105,6 +105,7 @@ fn once_a_second() -> Hertz {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::CommandFactory;
 
     #[test]
     fn a_probe_is_chosen_with_name_and_rate() {
@@ -140,5 +141,15 @@ mod tests {
         assert_eq!(toml::from_str::<ProbeChoice>(&toml::to_string(&choice).unwrap()).unwrap(), choice);
         let error = toml::from_str::<ProbeChoice>("probe = \"process\"\npid = [1]\n").unwrap_err();
         assert!(error.to_string().contains("pid"), "{error}");
+    }
+
+    #[test]
+    fn every_probe_is_named_in_the_documented_file_and_in_the_help() {
+        let documented = include_str!("../../../docs/reference/oasis.toml");
+        let help =
+            crate::cli::Cli::command().find_subcommand_mut("node").unwrap().render_long_help().to_string();
+        for probe in PROBES {
+            assert!(documented.contains(probe.name) && help.contains(probe.name), "{}", probe.name);
+        }
     }
 }

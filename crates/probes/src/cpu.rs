@@ -115,7 +115,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_read_without_a_panic(text in "(cpu|[0-9]| |\n|\\PC){0,200}") {
-            lines(&text).for_each(|(_, times)| drop(parse(times)));
+            lines(&text).filter_map(|(_, times)| parse(times)).count();
         }
     }
 }

@@ -147,7 +147,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_read_without_a_panic(text in "([0-9]{1,21}| |sda|\n|\\PC){0,100}") {
-            lines(&text).for_each(|(_, counters)| drop(parse(counters)));
+            lines(&text).filter_map(|(_, counters)| parse(counters)).count();
         }
     }
 }

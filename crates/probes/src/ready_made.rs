@@ -9,7 +9,7 @@ use crate::{
     windsonic::Mode,
 };
 use oasis_probe::{NodeBuilder, Sample};
-use std::path::Path;
+use std::{num::NonZeroU32, path::Path};
 
 /// Adds a probe to a node as it was chosen.
 type Add = fn(&mut NodeBuilder, &Choice<'_>) -> Result<(), ChoiceError>;
@@ -172,7 +172,7 @@ const WINDSONIC_RING_BYTES: usize = 16 * 1024;
 fn add_windsonic(node: &mut NodeBuilder, choice: &Choice<'_>) -> Result<(), ChoiceError> {
     let wanted = "the path of a tty, such as port=/dev/ttyUSB0";
     let port = choice.text("port")?.ok_or(ChoiceError::Missing { parameter: "port", wanted })?;
-    let baud = choice.parsed("baud", "the rate of the line, such as 9600")?.unwrap_or(9_600);
+    let baud = choice.parsed("baud", "the rate of the line, such as 9600")?.map_or(9_600, NonZeroU32::get);
     let address = choice.parsed("node", "the anemometer's address, a letter such as Q")?;
     let mode = match (choice.text("mode")?, address.unwrap_or('Q')) {
         (None | Some("continuous"), _) => Mode::Continuous,
@@ -192,4 +192,19 @@ fn add_windsonic(node: &mut NodeBuilder, choice: &Choice<'_>) -> Result<(), Choi
     let probe = node.pushed(choice.instance_or("windsonic"), WINDSONIC_RING_BYTES)?;
     WindSonic { port: port.into(), baud, mode }.start(probe)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_probe_and_every_parameter_is_documented() {
+        let page = include_str!("../../../docs/reference/probes.md");
+        for probe in PROBES {
+            let start = format!("| `{}` |", probe.name);
+            let row = page.lines().find(|line| line.starts_with(&start)).unwrap_or_else(|| panic!("{start}"));
+            assert!(probe.parameters.iter().all(|name| row.contains(&format!("`{name}`"))), "{row}");
+        }
+    }
 }

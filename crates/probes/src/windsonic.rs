@@ -6,7 +6,7 @@
 pub mod message;
 
 use crate::{generated::oasis::weather::WindSonicProbe, serial_port::SerialPort};
-use message::{Message, Messages};
+use message::{Damage, Message, Messages};
 use oasis_probe::{Hertz, PushedProbe};
 use std::{
     io,
@@ -86,13 +86,7 @@ impl Anemometer {
                         heard = Instant::now();
                         self.tell(&message);
                     }
-                    Some(Err(damage)) => {
-                        self.damaged += 1;
-                        self.complain(&io::Error::other(format!(
-                            "{}: {damage}",
-                            self.settings.port.display()
-                        )));
-                    }
+                    Some(Err(damage)) => self.count(damage),
                     None => {}
                 }
             }
@@ -143,6 +137,14 @@ impl Anemometer {
             node_address: message.node.to_string(),
             damaged_messages: self.damaged,
         });
+    }
+
+    /// Told once: a noisy line would fill the log, and the samples say how many there were.
+    fn count(&mut self, damage: Damage) {
+        if self.damaged == 0 {
+            tracing::warn!(port = %self.settings.port.display(), %damage, "the anemometer sends what is no message");
+        }
+        self.damaged += 1;
     }
 
     /// Once, until a message comes again.

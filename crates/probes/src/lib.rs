@@ -3,7 +3,7 @@
 //! Each probe is a file here beside its `.pdl`; adding one touches both, [`PROBES`], and [its page](../../../docs/reference/probes.md).
 //! [`ready_made`] finds one by name and adds it to a node as a [`Choice`] says; applications can also use the probes themselves.
 //!
-//! Texts of the kernel are read by pure functions in each probe's file. They are tested with `recorded/`, texts of several kernels.
+//! Texts of the kernel are read by pure functions in each probe's file. They are tested with `recorded/`: texts as several kernels write them.
 
 mod choice;
 mod cpu;

@@ -72,6 +72,7 @@ fn line(line: &str) -> Option<(&str, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn lines_are_found_by_their_whole_name_and_missing_ones_are_zero() {
@@ -89,5 +90,12 @@ mod tests {
     fn this_host_can_be_sampled() {
         let sample = Memory::default().sample().unwrap();
         assert!(sample.physical_memory_avail <= sample.physical_memory_total);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_without_a_panic(text in "(MemTotal:|Cached:| kB|[0-9]{1,21}| |\n|\\PC){0,100}") {
+            parse(&text);
+        }
     }
 }

@@ -41,7 +41,10 @@ pub fn interfaces() -> io::Result<Vec<String>> {
     let mut file = ProcFile::new(PATH, ROOM);
     let all: Vec<(String, bool)> = lines(file.read()?)
         .map(|(name, counters)| {
-            (name.to_owned(), parse(counters).is_some_and(|sample| sample.rx_packets + sample.tx_packets > 0))
+            (
+                name.to_owned(),
+                parse(counters).is_some_and(|sample| sample.rx_packets > 0 || sample.tx_packets > 0),
+            )
         })
         .collect();
     let used: Vec<String> =
@@ -84,6 +87,7 @@ fn parse(counters: &str) -> Option<LinuxNetworkProbe> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     const DEV: &str = "Inter-|   Receive                            |  Transmit\n face |bytes packets\n\
         \x20   lo:    3193      29    0    0    0     0          0         0     3193      29    0    0    0     0       0          0\n\
@@ -105,5 +109,12 @@ mod tests {
     #[test]
     fn this_host_has_interfaces() {
         assert!(!interfaces().unwrap().is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_without_a_panic(text in "(eth0:|[0-9]{1,21}| |\n|\\PC){0,100}") {
+            lines(&text).filter_map(|(_, counters)| parse(counters)).count();
+        }
     }
 }

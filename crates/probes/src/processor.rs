@@ -48,6 +48,7 @@ fn parse(stat: &str) -> Option<LinuxProcessorProbe> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn the_first_line_is_told_apart_from_the_single_processors() {
@@ -70,5 +71,12 @@ mod tests {
         let mut probe = Processor::default();
         let (first, second) = (probe.sample().unwrap(), probe.sample().unwrap());
         assert!(second.idle_time >= first.idle_time && first.idle_time > 0);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_without_a_panic(text in "(cpu |[0-9]{1,21}| |\n|\\PC){0,40}") {
+            parse(&text);
+        }
     }
 }

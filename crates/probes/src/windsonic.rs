@@ -1,6 +1,6 @@
 //! `WindSonicProbe`: an ultrasonic anemometer on a serial line.
 //!
-//! [`message`] knows the bytes; [`Anemometer`] keeps the line, asks if it has to, and says what is wrong once. It has a thread of its
+//! [`message`] knows the bytes; `Anemometer` keeps the line, asks if it has to, and says what is wrong once. It has a thread of its
 //! own, because a line is slow and the node's collector must not wait for it: each message becomes a sample when it comes.
 
 pub mod message;

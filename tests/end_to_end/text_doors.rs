@@ -1,6 +1,6 @@
 //! Samples as text over plain HTTP (`docs/reference/text-doors.md`): poll, long poll, lines, server-sent events.
 
-use crate::harness::{Oasis, PATIENCE, eventually, get, ledger};
+use crate::harness::{Native, Oasis, PATIENCE, eventually, get, ledger};
 use serde_json::{Value, json};
 use std::{
     collections::BTreeMap,
@@ -423,7 +423,12 @@ fn places_are_limited_and_free_again_when_a_reader_goes() {
     let second = Lines::open(&up, &format!("/api/v1/samples/stream?{TOPIC}"), &[]);
     let (status, problem) = ask(&up, &format!("/api/v1/samples?{TOPIC}"));
     assert_eq!((status, &problem["type"]), (429, &json!("/problems/too_many_from_address")));
-    drop((first, second));
+    drop(second);
+    eventually("a place is free", || (get(&up, "/api/v1/ledger")["readers"]["stream"] == 0).then_some(()));
+    // WebSockets count as well.
+    let socket = Native::connect(&up.url());
+    assert_eq!(ask(&up, &format!("/api/v1/samples?{TOPIC}")).0, 429);
+    drop((first, socket));
     eventually("the places are free", || {
         let readers = &get(&up, "/api/v1/ledger")["readers"];
         (readers["sse"] == 0 && readers["stream"] == 0).then_some(())

@@ -17,7 +17,7 @@ pub struct DoorsConfig {
     pub max_subscriptions: usize,
     /// Readers at the text doors at the same time, all doors together.
     pub max_readers: usize,
-    /// Readers at the text doors from one address.
+    /// Readers at the text doors and WebSockets from one address.
     pub max_per_address: usize,
     /// Server-sent event streams open at the same time.
     pub max_sse: usize,

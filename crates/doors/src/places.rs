@@ -1,4 +1,4 @@
-//! Who may read by text doors at the same time: bounds per door, per address and in total.
+//! Who may read at the same time: bounds per text door, per address and in total.
 
 use crate::{DoorsConfig, problem::Problem};
 use axum::http::StatusCode;
@@ -85,18 +85,26 @@ impl Places {
             let detail = format!("{key} is reached: try again later");
             ("too_many_readers", Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too_many_readers", detail))
         };
-        let address = self.addresses.enter(peer).ok_or_else(|| {
-            let detail =
-                format!("{} readers have the address {peer} (doors.max_per_address)", self.addresses.most);
-            (
-                "too_many_from_address",
-                Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_from_address", detail),
-            )
-        })?;
+        let address = self.resident(peer)?;
         let total = self.total.enter().ok_or_else(|| full("doors.max_readers"))?;
         let (keeper, key) = self.doors.get(&door).ok_or_else(|| full(door.name()))?;
         let door = keeper.enter().ok_or_else(|| full(key))?;
         Ok(Place { _total: total, _door: door, _address: address })
+    }
+
+    /// A place among those of the peer's address, WebSockets and readers by text doors counted together.
+    ///
+    /// # Errors
+    /// Status 429 if they are all taken.
+    pub fn resident(&self, peer: IpAddr) -> Result<Resident, (&'static str, Problem)> {
+        self.addresses.enter(peer).ok_or_else(|| {
+            let detail = format!(
+                "{} readers and WebSockets have the address {peer} (doors.max_per_address)",
+                self.addresses.most
+            );
+            let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_from_address", detail);
+            ("too_many_from_address", problem)
+        })
     }
 
     /// Readers at each door now.
@@ -128,8 +136,9 @@ impl Addresses {
     }
 }
 
+/// A place among those of one address; free again when dropped.
 #[derive(Debug)]
-struct Resident {
+pub struct Resident {
     addresses: Arc<Addresses>,
     address: IpAddr,
 }

@@ -7,6 +7,7 @@ use super::{
     inbound::Inbound,
     native::NativeClient,
 };
+use crate::places::Resident;
 use bytes::{Buf, Bytes};
 use mio::net::TcpStream;
 use oasis_dac::{Asking, Options};
@@ -18,6 +19,20 @@ use std::{
     time::{Duration, Instant},
 };
 use tokio::sync::OwnedSemaphorePermit;
+
+/// A place among all WebSockets and one among those of the client's address; free again when dropped.
+#[derive(Debug)]
+pub struct Place {
+    _total: OwnedSemaphorePermit,
+    _address: Resident,
+}
+
+impl Place {
+    /// Both, taken.
+    pub fn new(total: OwnedSemaphorePermit, address: Resident) -> Self {
+        Self { _total: total, _address: address }
+    }
+}
 
 /// Pieces that one write to a socket takes.
 const PIECES: usize = 64;
@@ -96,18 +111,12 @@ pub struct Connection {
     /// Whether a goodbye was said, or waits to be.
     is_leaving: bool,
     /// Free for another one when this is dropped.
-    _place: OwnedSemaphorePermit,
+    _place: Place,
 }
 
 impl Connection {
     /// A connection whose handshake is done.
-    pub fn new(
-        stream: TcpStream,
-        peer: SocketAddr,
-        serial: u64,
-        protocol: Protocol,
-        place: OwnedSemaphorePermit,
-    ) -> Self {
+    pub fn new(stream: TcpStream, peer: SocketAddr, serial: u64, protocol: Protocol, place: Place) -> Self {
         Self {
             stream,
             peer,

@@ -1,6 +1,9 @@
 //! RFC 6455 section 4.2: from an HTTP request to a socket on a shard.
 
-use super::{connection::Protocol, inbox::Newcomer};
+use super::{
+    connection::{Place, Protocol},
+    inbox::Newcomer,
+};
 use crate::{Doors, origin, page, problem::Problem};
 use axum::{
     extract::{ConnectInfo, Request, State},
@@ -12,7 +15,7 @@ use hyper::upgrade::OnUpgrade;
 use hyper_util::{rt::TokioIo, server::conn::auto::upgrade::downcast};
 use sha1::{Digest, Sha1};
 use std::{io, net::SocketAddr};
-use tokio::{net::TcpStream, sync::OwnedSemaphorePermit};
+use tokio::net::TcpStream;
 
 /// Subprotocol of our native protocol. Clients of 2012 offer none.
 const NATIVE: &str = "oasis.v1";
@@ -49,7 +52,11 @@ fn open(doors: &Doors, peer: SocketAddr, mut request: Request) -> Result<Respons
         return Err(Problem::new(StatusCode::FORBIDDEN, "origin", detail));
     }
     let protocol = protocol(&request).inspect_err(|_| doors.doorkeeper.refused("subprotocol"))?;
-    let Some(place) = doors.doorkeeper.enter() else {
+    let address = doors.places.resident(peer.ip()).map_err(|(code, problem)| {
+        doors.doorkeeper.refused(code);
+        problem
+    })?;
+    let Some(total) = doors.doorkeeper.enter() else {
         doors.doorkeeper.refused("too_many_websockets");
         let detail = "doors.max_websockets is reached";
         return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too_many_websockets", detail));
@@ -58,7 +65,7 @@ fn open(doors: &Doors, peer: SocketAddr, mut request: Request) -> Result<Respons
         return Err(no_websocket("this connection cannot be upgraded"));
     };
     let is_native = matches!(protocol, Protocol::Native(_));
-    tokio::spawn(hand_over(doors.clone(), peer, upgrade, protocol, place));
+    tokio::spawn(hand_over(doors.clone(), peer, upgrade, protocol, Place::new(total, address)));
     let mut response = StatusCode::SWITCHING_PROTOCOLS.into_response();
     let answers = response.headers_mut();
     answers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
@@ -126,13 +133,7 @@ fn protocol(request: &Request) -> Result<Protocol, Problem> {
 }
 
 /// Waits until the answer is written, then gives the socket to a shard.
-async fn hand_over(
-    doors: Doors,
-    peer: SocketAddr,
-    upgrade: OnUpgrade,
-    protocol: Protocol,
-    place: OwnedSemaphorePermit,
-) {
+async fn hand_over(doors: Doors, peer: SocketAddr, upgrade: OnUpgrade, protocol: Protocol, place: Place) {
     let Ok(upgraded) = upgrade.await else { return };
     let Ok(parts) = downcast::<TokioIo<TcpStream>>(upgraded) else {
         return tracing::error!("the HTTP server gave no socket for a WebSocket");

@@ -1,6 +1,6 @@
 //! What other threads tell a shard.
 
-use super::connection::{ConnectionId, Protocol};
+use super::connection::{ConnectionId, Place, Protocol};
 use mio::Waker;
 use oasis_channel::InstanceState;
 use oasis_dac::{CommandError, Raised, Wake};
@@ -8,7 +8,6 @@ use std::{
     net::SocketAddr,
     sync::{Arc, Mutex, PoisonError},
 };
-use tokio::sync::OwnedSemaphorePermit;
 
 /// A client whose handshake is done.
 #[derive(Debug)]
@@ -19,8 +18,8 @@ pub struct Newcomer {
     pub peer: SocketAddr,
     /// What it speaks.
     pub protocol: Protocol,
-    /// Its place among all WebSockets.
-    pub place: OwnedSemaphorePermit,
+    /// Its place among all WebSockets, and among those of its address.
+    pub place: Place,
     /// What it sent behind its handshake.
     pub early: Vec<u8>,
 }

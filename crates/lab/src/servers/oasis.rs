@@ -52,7 +52,12 @@ pub fn serve(flush: Option<Duration>, is_fed: bool) -> anyhow::Result<()> {
     let runtime = runtime()?;
     let dac = Dac::new(oasis_dac::Config::default());
     let mut feed = is_fed.then(|| Feed::new(dac.clone())).transpose()?;
-    let mut config = DoorsConfig { max_websockets: 1_000_000, shards: 1, ..DoorsConfig::default() };
+    let mut config = DoorsConfig {
+        max_websockets: 1_000_000,
+        max_per_address: 1_000_000,
+        shards: 1,
+        ..DoorsConfig::default()
+    };
     if let Some(flush) = flush {
         config.flush_ms = u64::try_from(flush.as_millis())?;
     }

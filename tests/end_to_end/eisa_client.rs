@@ -1,6 +1,6 @@
 //! A client of 2012, written from the description of its protocol alone (`docs/reference/eisa.md`): no code of ours reads its bytes.
 
-use crate::harness::{Oasis, eventually, instance, ledger, open};
+use crate::harness::{Oasis, eventually, instance, ledger, open, read};
 use std::net::TcpStream;
 use tungstenite::{Message, WebSocket};
 
@@ -40,7 +40,7 @@ impl Client {
 
     /// The next packet, taken apart by hand.
     fn packet(&mut self) -> Packet {
-        let message = self.0.read().unwrap();
+        let message = read(&mut self.0).unwrap();
         let Message::Binary(bytes) = message else { panic!("no packet: {message:?}") };
         let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
         assert_eq!(&bytes[..6], b"EISA\x01\x01");
@@ -119,7 +119,7 @@ fn gets_a_schema_and_nothing_of_what_it_unregistered() {
     let up = plant();
     let mut client = Client(open(&up.url(), None));
     client.send(SCHEMA, &PROBE);
-    let Message::Text(text) = client.0.read().unwrap() else { panic!("a schema is text") };
+    let Message::Text(text) = read(&mut client.0).unwrap() else { panic!("a schema is text") };
     let schema: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(schema["uuid"], "b049990b-17aa-4ca2-8806-e89329963788");
     assert_eq!(schema["metrics"].as_array().unwrap().len(), 7);
@@ -129,7 +129,7 @@ fn gets_a_schema_and_nothing_of_what_it_unregistered() {
     client.send(UNREGISTER, &PROBE);
     // What was on its way comes before the first answer that was asked for later.
     client.send(SCHEMA, &PROBE);
-    while !matches!(client.0.read().unwrap(), Message::Text(_)) {}
+    while !matches!(read(&mut client.0).unwrap(), Message::Text(_)) {}
     client.send(REGISTER, &["smoke node", "pulse"]);
     assert!((0..50).all(|_| client.packet().name == "pulse"));
 }

@@ -1,6 +1,8 @@
 //! Bytes that make no sense: their sender is told and closed, it is counted, nobody else notices, memory does not grow.
 
-use crate::harness::{Incoming, Native, Oasis, PATIENCE, assert_explained, eventually, get, ledger, open};
+use crate::harness::{
+    Incoming, Native, Oasis, PATIENCE, assert_explained, eventually, get, ledger, open, read,
+};
 use serde_json::{Value, json};
 use std::{
     io::{Read, Write},
@@ -204,7 +206,7 @@ fn a_websocket_client_that_breaks_the_rules_is_closed_by_name_and_counted() {
     let eisa = |message| {
         let mut socket = open(&dac.url(), None);
         socket.send(message).unwrap();
-        match socket.read() {
+        match read(&mut socket) {
             Ok(Message::Close(Some(frame))) => (u16::from(frame.code), frame.reason.to_string()),
             other => panic!("not closed: {other:?}"),
         }
@@ -222,7 +224,7 @@ fn a_websocket_client_that_breaks_the_rules_is_closed_by_name_and_counted() {
         let raw = |bytes: &[u8]| {
             let mut socket = open(&dac.url(), Some("oasis.v1"));
             socket.get_mut().write_all(bytes).unwrap();
-            let closed = std::iter::from_fn(|| Some(socket.read()))
+            let closed = std::iter::from_fn(|| Some(read(&mut socket)))
                 .find(|read| !matches!(read, Ok(Message::Text(_) | Message::Pong(_))));
             match closed {
                 Some(Ok(Message::Close(Some(frame)))) => u16::from(frame.code),

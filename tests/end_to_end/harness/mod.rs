@@ -5,7 +5,7 @@ mod native;
 mod process;
 
 pub use http::{get, post, post_from};
-pub use native::{Incoming, Native, open};
+pub use native::{Incoming, Native, open, read};
 pub use process::{Oasis, oasis};
 
 use serde_json::Value;

@@ -4,9 +4,9 @@ use oasis_wire::{
     schema::ProbeType,
 };
 use serde_json::{Value, json};
-use std::net::TcpStream;
+use std::{io::ErrorKind, net::TcpStream};
 use tungstenite::{
-    Message, WebSocket, client::IntoClientRequest, handshake::client::generate_key, http::HeaderValue,
+    Error, Message, WebSocket, client::IntoClientRequest, handshake::client::generate_key, http::HeaderValue,
 };
 
 /// A client as `docs/reference/websocket.md` describes it.
@@ -65,7 +65,7 @@ impl Native {
 
     pub fn next(&mut self) -> Incoming {
         loop {
-            match self.socket.read() {
+            match read(&mut self.socket) {
                 Ok(Message::Text(text)) => {
                     return Incoming::Control(serde_json::from_str(&text).expect("JSON"));
                 }
@@ -116,6 +116,16 @@ impl Native {
             if let Incoming::Closed(code, reason) = self.next() {
                 return (code, reason);
             }
+        }
+    }
+}
+
+/// The next message. A read with a timeout ends early when the process is stopped and goes on; it is taken up again.
+pub fn read(socket: &mut WebSocket<TcpStream>) -> tungstenite::Result<Message> {
+    loop {
+        match socket.read() {
+            Err(Error::Io(error)) if error.kind() == ErrorKind::Interrupted => {}
+            read => return read,
         }
     }
 }

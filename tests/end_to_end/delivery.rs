@@ -68,6 +68,26 @@ fn an_envelope_has_the_least_and_the_greatest() {
 }
 
 #[test]
+fn readers_at_places_of_their_own_get_what_each_wants() {
+    let up = up();
+    let mut readers: Vec<Native> = (0..12)
+        .map(|place| {
+            let mut client = Native::connect(&up.url());
+            let resume = format!("{}:{place}", client.welcome["epoch"].as_str().unwrap());
+            client.subscribe("processor", json!({"resume": resume}));
+            client
+        })
+        .collect();
+    for (place, client) in readers.iter_mut().enumerate() {
+        let (samples, gaps) = client.samples(30);
+        assert!(gaps.is_empty(), "{gaps:?}");
+        let wanted = samples.iter().map(|sample| sample.offset).skip_while(|&offset| offset < place as u64);
+        let wanted: Vec<u64> = wanted.collect();
+        assert_eq!(wanted, (place as u64..place as u64 + wanted.len() as u64).collect::<Vec<_>>());
+    }
+}
+
+#[test]
 fn what_is_no_delivery_is_a_bad_request() {
     let up = up();
     let mut client = Native::connect(&up.url());

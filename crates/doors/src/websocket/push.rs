@@ -115,7 +115,11 @@ impl Shard {
             let outcome = self.push(key);
             self.settle(key, outcome);
         }
-        self.topics.iter_mut().for_each(|(_, topic)| topic.forget_bursts());
+        for slot in mem::take(&mut self.served) {
+            if let Some(topic) = self.topics.get_mut(slot) {
+                topic.forget_bursts();
+            }
+        }
         self.pace.rest(began, Instant::now());
     }
 
@@ -137,6 +141,9 @@ impl Shard {
         for subscription in &mut connection.subscriptions {
             let Some(topic) = self.topics.get_mut(subscription.topic) else { continue };
             if room > 0 && subscription.next < topic.instance.log.next() {
+                if topic.is_fresh() {
+                    self.served.push(subscription.topic);
+                }
                 let burst = topic.burst(format, subscription.options, subscription.next, room);
                 room = room.saturating_sub(burst.bytes.len());
                 subscription.next = burst.end;

@@ -62,6 +62,8 @@ pub struct Shard {
     pub(super) raised: Vec<usize>,
     /// Keys of connections that may be behind.
     pub(super) queue: Vec<usize>,
+    /// Slots of topics with bytes to share until the round ends.
+    pub(super) served: Vec<usize>,
     pub(super) pace: Pace,
     buffer: Vec<u8>,
     next_serial: u64,
@@ -85,6 +87,7 @@ impl Shard {
             slots: HashMap::new(),
             raised: Vec::new(),
             queue: Vec::new(),
+            served: Vec::new(),
             pace: Pace::new(longest, now),
             buffer: vec![0; READ],
             next_serial: 0,

@@ -14,6 +14,9 @@ use std::sync::Arc;
 /// Segments looked at for one burst.
 const SEGMENTS: usize = 256;
 
+/// Bursts kept for others in a round. Readers that are further behind are mostly each at a place of its own: theirs are not kept.
+const SHARED: usize = 8;
+
 /// What a subscriber's bytes look like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
@@ -71,8 +74,15 @@ impl Topic {
             return burst.clone();
         }
         let burst = self.made(format, options, from, most);
-        self.bursts.push(burst.clone());
+        if self.bursts.len() < SHARED {
+            self.bursts.push(burst.clone());
+        }
         burst
+    }
+
+    /// Whether nobody has been served in this round.
+    pub fn is_fresh(&self) -> bool {
+        self.bursts.is_empty()
     }
 
     /// Ends a round: what was shared is shared no more.

@@ -4,9 +4,9 @@ use oasis_pdl::compile;
 use oasis_wire::{
     reader::Reader,
     schema::ProbeType,
-    value::{self, RowWriter, Value},
+    value::{self, Value},
 };
-use std::{collections::HashMap, iter, path::PathBuf, sync::LazyLock};
+use std::{collections::HashMap, path::PathBuf, sync::LazyLock};
 
 static TYPES: LazyLock<Vec<ProbeType>> = LazyLock::new(|| {
     let path = PathBuf::from("shapes.pdl");
@@ -30,7 +30,6 @@ pub fn next_row(probe_type: &ProbeType, input: &mut Reader<'_>) -> Option<Vec<Va
 /// The row of these values.
 pub fn row_of(probe_type: &ProbeType, values: &[Value]) -> Vec<u8> {
     let mut row = Vec::new();
-    let mut to = RowWriter::new(&mut row);
-    iter::zip(&probe_type.metrics, values).for_each(|(metric, value)| value::write(&metric.kind, value, &mut to));
+    value::write_row(probe_type, values, &mut row);
     row
 }

@@ -6,12 +6,9 @@ use crate::{
 };
 use oasis_wire::{
     batch::{self, Batch, Fields},
-    value::{self, RowWriter},
+    value,
 };
-use std::{
-    ffi::{c_char, c_void},
-    iter,
-};
+use std::ffi::{c_char, c_void};
 
 /// Gets one sample of a batch: its sequence number, its time in nanoseconds since 1970-01-01 UTC, its packed row (valid during the call).
 pub type BatchSample = Option<
@@ -111,10 +108,7 @@ pub unsafe extern "C" fn oasis_batch_read(
         let (batch, sample) = (Batch::parse(batch, &probe_type)?, sample.ok_or(Problem::Null("sample"))?);
         let mut row = Vec::new();
         for read in batch.samples() {
-            row.clear();
-            let mut to = RowWriter::new(&mut row);
-            iter::zip(&probe_type.metrics, &read.values)
-                .for_each(|(metric, value)| value::write(&metric.kind, value, &mut to));
+            value::write_row(&probe_type, &read.values, &mut row);
             // SAFETY: as the caller promises.
             unsafe { sample(context, read.sequence, read.time, row.as_ptr(), row.len()) };
         }

@@ -6,7 +6,7 @@ use oasis_wire::{
     batch::{Batch, Encoder, Fields, stamp},
     quantity::Offset,
     schema::ProbeType,
-    value::{self, RowWriter},
+    value,
 };
 
 /// The segment's last sample; the whole segment if its columns break the rules, which is its readers' to find out.
@@ -23,10 +23,7 @@ fn encode(bytes: &[u8], probe_type: &ProbeType) -> Option<Bytes> {
     let header = batch.header();
     let sample = batch.samples().next_back()?;
     let mut row = Vec::new();
-    let mut writer = RowWriter::new(&mut row);
-    for (metric, value) in probe_type.metrics.iter().zip(&sample.values) {
-        value::write(&metric.kind, value, &mut writer);
-    }
+    value::write_row(probe_type, &sample.values, &mut row);
     let mut encoder = Encoder::new(probe_type).ok()?;
     encoder.push(sample.time, &row).ok()?;
     let mut out = Vec::new();

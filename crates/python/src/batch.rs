@@ -3,10 +3,10 @@
 use crate::schema;
 use oasis_wire::{
     batch::{Batch, Encoder, Fields},
-    value::{self, RowWriter},
+    value,
 };
 use pyo3::{exceptions::PyValueError, prelude::*, pybacked::PyBackedBytes, types::PyBytes};
-use std::{fmt, iter};
+use std::fmt;
 
 /// Sequence number, time and packed row of a sample.
 type Decoded<'py> = (u64, u64, Bound<'py, PyBytes>);
@@ -41,10 +41,7 @@ pub fn decode_batch<'py>(py: Python<'py>, schema: &str, batch: PyBackedBytes) ->
     let batch = Batch::parse(&batch, &probe_type).map_err(refused)?;
     let mut row = Vec::new();
     let samples = batch.samples().map(|sample| {
-        row.clear();
-        let mut to = RowWriter::new(&mut row);
-        iter::zip(&probe_type.metrics, &sample.values)
-            .for_each(|(metric, value)| value::write(&metric.kind, value, &mut to));
+        value::write_row(&probe_type, &sample.values, &mut row);
         (sample.sequence, sample.time, PyBytes::new(py, &row))
     });
     Ok(samples.collect())

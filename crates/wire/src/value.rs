@@ -131,6 +131,13 @@ pub fn write(kind: &MetricType, value: &Value, to: &mut RowWriter<'_>) {
     }
 }
 
+/// Makes `row` the packed row of a sample of this type; what it held before is gone, its memory stays.
+pub fn write_row(probe_type: &ProbeType, values: &[Value], row: &mut Vec<u8>) {
+    row.clear();
+    let mut to = RowWriter::new(row);
+    probe_type.metrics.iter().zip(values).for_each(|(metric, value)| write(&metric.kind, value, &mut to));
+}
+
 /// Passes over one packed value, checking it.
 pub fn skip(kind: &MetricType, from: &mut Reader<'_>) -> Result<(), Malformed> {
     match kind {

@@ -4,7 +4,7 @@ use oasis_wire::{
     batch::{Encoder, Fields, Header, MAX_BATCH, MAX_VALUES},
     quantity::{Offset, TopicId},
     schema::{InvalidType, ProbeType},
-    value::{self, RowWriter, Value},
+    value::{self, Value},
 };
 
 /// Most bytes gathered for one batch.
@@ -96,13 +96,7 @@ impl Writer {
         if full || !follows {
             self.finish();
         }
-        self.row.clear();
-        let mut row = RowWriter::new(&mut self.row);
-        self.kinds
-            .metrics
-            .iter()
-            .zip(&kept.values)
-            .for_each(|(metric, value)| value::write(&metric.kind, value, &mut row));
+        value::write_row(&self.kinds, &kept.values, &mut self.row);
         // A row made by its own schema fits; if it did not, the sample would be one more that is accounted for and not there.
         if self.encoder.push(kept.time, &self.row).is_err() {
             return;

@@ -364,31 +364,43 @@ fn a_thinned_stream_goes_after_its_last_reader() {
     assert!(account.gaps.is_empty());
 }
 
-#[test]
-fn gzip_reads_back_to_the_same_text() {
-    let up = Oasis::up(&["--name", "plant", "--probe", "processor@0.01"]);
-    ledger(&up, "plant", "processor", "a sample", |ledger| ledger["received"] == 1);
-    let url = format!("{}/api/v1/samples?{TOPIC}&from=earliest", up.http());
-    let mut zipped = AGENT.get(&url).header("Accept-Encoding", "gzip").call().unwrap();
-    assert_eq!(zipped.headers()["content-encoding"], "gzip");
-    let mut text = String::new();
-    let bytes = zipped.body_mut().read_to_vec().unwrap();
-    flate2::read::GzDecoder::new(&bytes[..]).read_to_string(&mut text).unwrap();
-    assert_eq!(text, AGENT.get(&url).call().unwrap().body_mut().read_to_string().unwrap());
+/// Reads what was compressed, as it comes.
+fn unzipped<R: Read + 'static>(coding: &str, bytes: R) -> Box<dyn BufRead> {
+    match coding {
+        "gzip" => Box::new(BufReader::new(flate2::read::GzDecoder::new(bytes))),
+        _ => Box::new(BufReader::new(zstd::stream::read::Decoder::new(bytes).unwrap())),
+    }
 }
 
 #[test]
-fn a_zipped_stream_shows_each_message_as_it_comes() {
+fn compressed_answers_read_back_to_the_same_text() {
+    let up = Oasis::up(&["--name", "plant", "--probe", "processor@0.01"]);
+    ledger(&up, "plant", "processor", "a sample", |ledger| ledger["received"] == 1);
+    let url = format!("{}/api/v1/samples?{TOPIC}&from=earliest", up.http());
+    let plain = AGENT.get(&url).call().unwrap().body_mut().read_to_string().unwrap();
+    for coding in ["gzip", "zstd"] {
+        let answer = AGENT.get(&url).header("Accept-Encoding", coding).call().unwrap();
+        assert_eq!(answer.headers()["content-encoding"], coding);
+        let mut text = String::new();
+        unzipped(coding, answer.into_body().into_reader()).read_to_string(&mut text).unwrap();
+        assert_eq!(text, plain, "{coding}");
+    }
+}
+
+#[test]
+fn a_compressed_stream_shows_each_message_as_it_comes() {
     let up = up(&[]);
     let url = format!("{}/api/v1/samples/events?{TOPIC}", up.http());
-    let answer = AGENT.get(&url).header("Accept-Encoding", "gzip").call().unwrap();
-    assert_eq!(answer.headers()["content-encoding"], "gzip");
-    let mut text = BufReader::new(flate2::read::GzDecoder::new(answer.into_body().into_reader()));
-    let mut events = 0;
-    while events < 20 {
-        let mut line = String::new();
-        assert_ne!(text.read_line(&mut line).unwrap(), 0);
-        events += usize::from(line == "event: samples\n");
+    for coding in ["gzip", "zstd"] {
+        let answer = AGENT.get(&url).header("Accept-Encoding", coding).call().unwrap();
+        assert_eq!(answer.headers()["content-encoding"], coding);
+        let mut text = unzipped(coding, answer.into_body().into_reader());
+        let mut events = 0;
+        while events < 20 {
+            let mut line = String::new();
+            assert_ne!(text.read_line(&mut line).unwrap(), 0);
+            events += usize::from(line == "event: samples\n");
+        }
     }
 }
 

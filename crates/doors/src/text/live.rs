@@ -60,8 +60,8 @@ pub fn headers(media: &'static str, coding: Coding) -> HeaderMap {
     say(header::CACHE_CONTROL, "no-store");
     say(header::VARY, "Accept-Encoding");
     say(HeaderName::from_static("x-accel-buffering"), "no");
-    if coding == Coding::Gzip {
-        say(header::CONTENT_ENCODING, "gzip");
+    if let Some(name) = coding.name() {
+        say(header::CONTENT_ENCODING, name);
     }
     headers
 }

@@ -16,6 +16,7 @@ mod sse;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod zstd;
 
 use crate::{
     Doors, origin,

@@ -1,9 +1,9 @@
 //! The bytes of one answer, compressed where the client wants that.
 
 use super::{
-    gzip::{self, Splice},
-    json,
+    gzip, json,
     query::{Coding, Integers},
+    zstd,
 };
 use bytes::{BufMut, Bytes, BytesMut};
 use oasis_dac::{Form, Instance, Segment};
@@ -12,11 +12,19 @@ use oasis_wire::quantity::Offset;
 /// Shared texts shorter than this are copied: a piece of its own costs more.
 const COPY: usize = 4096;
 
+/// How pieces become one body.
+#[derive(Debug)]
+enum Seam {
+    Identity,
+    Gzip(gzip::Splice),
+    Zstd,
+}
+
 /// Collects what is written next.
 #[derive(Debug)]
 pub struct Output {
     integers: Integers,
-    splice: Option<Splice>,
+    seam: Seam,
     parts: Vec<Bytes>,
     tail: BytesMut,
     bytes: usize,
@@ -25,13 +33,21 @@ pub struct Output {
 impl Output {
     /// An answer in this coding.
     pub fn new(coding: Coding, integers: Integers) -> Self {
-        let splice = (coding == Coding::Gzip).then(Splice::default);
-        Self { integers, splice, parts: Vec::new(), tail: BytesMut::new(), bytes: 0 }
+        let seam = match coding {
+            Coding::Identity => Seam::Identity,
+            Coding::Gzip => Seam::Gzip(gzip::Splice::default()),
+            Coding::Zstd => Seam::Zstd,
+        };
+        Self { integers, seam, parts: Vec::new(), tail: BytesMut::new(), bytes: 0 }
     }
 
     /// How it is compressed.
     pub fn coding(&self) -> Coding {
-        if self.splice.is_some() { Coding::Gzip } else { Coding::Identity }
+        match self.seam {
+            Seam::Identity => Coding::Identity,
+            Seam::Gzip(_) => Coding::Gzip,
+            Seam::Zstd => Coding::Zstd,
+        }
     }
 
     /// Bytes collected since the last [`Output::take`].
@@ -42,26 +58,30 @@ impl Output {
     /// A text of this answer alone.
     pub fn own(&mut self, text: &[u8]) {
         let before = self.tail.len();
-        match &mut self.splice {
-            Some(splice) => {
+        match &mut self.seam {
+            Seam::Identity => self.tail.put_slice(text),
+            Seam::Gzip(splice) => {
                 self.tail.put_slice(splice.head());
                 splice.own(text, &mut self.tail);
             }
-            None => self.tail.put_slice(text),
+            Seam::Zstd => zstd::own(text, &mut self.tail),
         }
         self.bytes += self.tail.len() - before;
     }
 
     /// A segment's samples from `wanted` on: made once for all readers who want all of it.
     pub fn samples(&mut self, instance: &Instance, segment: &Segment, wanted: Offset) {
-        let integers = self.integers;
-        let zipped = self.splice.is_some();
+        let (integers, coding) = (self.integers, self.coding());
         let make = |wanted: Offset| {
             let text = json::samples(instance, segment, wanted, integers);
-            if zipped { gzip::piece(&text) } else { text }
+            match coding {
+                Coding::Identity => text,
+                Coding::Gzip => gzip::piece(&text),
+                Coding::Zstd => zstd::piece(&text),
+            }
         };
         let text = if wanted <= segment.first() {
-            instance.log.text(segment, form(integers, zipped), |_| make(segment.first()))
+            instance.log.text(segment, form(integers, coding), |_| make(segment.first()))
         } else {
             make(wanted)
         };
@@ -69,12 +89,12 @@ impl Output {
     }
 
     fn shared(&mut self, text: Bytes) {
-        let text = match &mut self.splice {
-            Some(splice) => {
+        let text = match &mut self.seam {
+            Seam::Gzip(splice) => {
                 self.tail.put_slice(splice.head());
                 splice.shared(&text)
             }
-            None => text,
+            Seam::Identity | Seam::Zstd => text,
         };
         self.bytes += text.len();
         if text.len() < COPY {
@@ -87,7 +107,7 @@ impl Output {
 
     /// Nothing follows.
     pub fn finish(&mut self) {
-        if let Some(splice) = &mut self.splice {
+        if let Seam::Gzip(splice) = &mut self.seam {
             self.tail.put_slice(splice.head());
             self.tail.put_slice(&splice.trailer());
             self.bytes += 1;
@@ -109,11 +129,11 @@ impl Output {
 }
 
 /// The topic log's number for what a segment looks like.
-fn form(integers: Integers, zipped: bool) -> Form {
-    Form(match (integers, zipped) {
-        (Integers::Number, false) => 0,
-        (Integers::String, false) => 1,
-        (Integers::Number, true) => 2,
-        (Integers::String, true) => 3,
-    })
+fn form(integers: Integers, coding: Coding) -> Form {
+    let coding = match coding {
+        Coding::Identity => 0,
+        Coding::Gzip => 1,
+        Coding::Zstd => 2,
+    };
+    Form(2 * coding + u8::from(integers == Integers::String))
 }

@@ -199,18 +199,38 @@ pub enum Coding {
     Identity,
     /// RFC 1952.
     Gzip,
+    /// RFC 8878.
+    Zstd,
 }
 
 impl Coding {
-    /// gzip if the client accepts it (RFC 9110 12.5.3).
+    /// The one that the client likes better (RFC 9110 12.5.3); zstd if it likes both alike.
     pub fn accepted(headers: &HeaderMap) -> Self {
         let all = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
-        let mut codings = all.flat_map(|value| value.split(',')).map(|coding| {
-            let (name, weight) = coding.split_once(';').unwrap_or((coding, "q=1"));
+        let mut best = (Self::Identity, 0.0);
+        for item in all.flat_map(|value| value.split(',')) {
+            let (name, weight) = item.split_once(';').unwrap_or((item, "q=1"));
             let weight = weight.trim().strip_prefix("q=").and_then(|weight| weight.parse::<f32>().ok());
-            (name.trim().to_ascii_lowercase(), weight.unwrap_or(0.0) > 0.0)
-        });
-        if codings.any(|(name, wanted)| name == "gzip" && wanted) { Self::Gzip } else { Self::Identity }
+            let weight = weight.unwrap_or(0.0);
+            let coding = match name.trim().to_ascii_lowercase().as_str() {
+                "gzip" => Self::Gzip,
+                "zstd" => Self::Zstd,
+                _ => continue,
+            };
+            if weight > best.1 || (weight == best.1 && weight > 0.0 && coding == Self::Zstd) {
+                best = (coding, weight);
+            }
+        }
+        best.0
+    }
+
+    /// Its name in `Content-Encoding`.
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Identity => None,
+            Self::Gzip => Some("gzip"),
+            Self::Zstd => Some("zstd"),
+        }
     }
 }
 
@@ -273,16 +293,19 @@ mod tests {
     }
 
     #[test]
-    fn gzip_only_where_it_is_wanted() {
+    fn compressed_as_the_client_likes_best() {
         let coding = |value: &str| {
             let mut headers = HeaderMap::new();
             headers.insert(header::ACCEPT_ENCODING, value.parse().unwrap());
             Coding::accepted(&headers)
         };
-        for yes in ["gzip", "deflate, GZIP;q=0.5", "br, gzip"] {
-            assert_eq!(coding(yes), Coding::Gzip, "{yes}");
+        for gzip in ["gzip", "deflate, GZIP;q=0.5", "br, gzip", "zstd;q=0.5, gzip", "zstd;q=0, gzip"] {
+            assert_eq!(coding(gzip), Coding::Gzip, "{gzip}");
         }
-        for no in ["identity", "gzip;q=0", "", "br"] {
+        for zstd in ["zstd", "gzip, deflate, br, zstd", "gzip;q=0.5, zstd;q=0.6", "zstd;q=0.5, gzip;q=0.5"] {
+            assert_eq!(coding(zstd), Coding::Zstd, "{zstd}");
+        }
+        for no in ["identity", "gzip;q=0", "zstd;q=0", "zstd;q=x", "", "br"] {
             assert_eq!(coding(no), Coding::Identity, "{no}");
         }
         assert_eq!(Coding::accepted(&HeaderMap::new()), Coding::Identity);

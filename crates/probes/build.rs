@@ -12,5 +12,7 @@ fn main() {
         "../../pdl/sensors.pdl",
         "../../pdl/windsonic.pdl",
         "../../pdl/heartbeat.pdl",
+        "../../pdl/log.pdl",
+        "../../pdl/span.pdl",
     ]);
 }

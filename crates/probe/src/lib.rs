@@ -14,6 +14,7 @@ mod node;
 mod outbox;
 mod ring;
 mod schedule;
+mod shared;
 mod shipper;
 mod spool;
 
@@ -28,3 +29,4 @@ pub use oasis_wire::{
     value::RowWriter,
 };
 pub use ring::{PushedProbe, RowProbe};
+pub use shared::SharedProbe;

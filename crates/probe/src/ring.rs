@@ -38,6 +38,18 @@ impl Shared {
     }
 }
 
+/// Tells whether a probe takes samples.
+#[derive(Debug)]
+pub struct Switch(Arc<Shared>);
+
+impl Switch {
+    /// Whether it does.
+    #[inline]
+    pub fn is_on(&self) -> bool {
+        self.0.enabled.load(Ordering::Relaxed)
+    }
+}
+
 /// The application's side: flushes samples. One thread at a time.
 #[derive(Debug)]
 pub struct PushedProbe<S> {
@@ -78,6 +90,11 @@ impl<S: Sample> PushedProbe<S> {
         Self { rows, sample: PhantomData }
     }
 
+    /// The probe underneath, for who writes rows of this type without making a sample first.
+    pub fn into_rows(self) -> RowProbe {
+        self.rows
+    }
+
     /// Takes a sample now. Returns whether it found room; a sample that did not is counted and reported by the node.
     ///
     /// While the probe is disabled nothing is taken and the answer is `true`.
@@ -112,6 +129,19 @@ impl RowProbe {
         // Behind the push: a reader of `taken` that finds the ring empty has seen all samples up to it, or they were dropped.
         self.shared.taken.store(self.sequence, Ordering::Release);
         pushed
+    }
+
+    /// Counts samples that were lost before they came here: a hole in the numbers, as a full ring leaves.
+    pub fn skip(&mut self, samples: u64) {
+        if samples > 0 {
+            self.sequence += samples;
+            self.shared.taken.store(self.sequence, Ordering::Release);
+        }
+    }
+
+    /// Tells whether samples are taken.
+    pub(crate) fn switch(&self) -> Switch {
+        Switch(self.shared.clone())
     }
 
     fn push(&mut self) -> bool {

@@ -3,12 +3,16 @@
 //! Each probe is a file here beside its `.pdl`; adding one touches both, [`PROBES`], and [its page](../../../docs/reference/probes.md).
 //! [`ready_made`] finds one by name and adds it to a node as a [`Choice`] says; applications can also use the probes themselves.
 //!
+//! [`log`] and [`span`] are for what a program says about itself: bridges from logging libraries fill them, from any thread.
+//!
 //! Texts of the kernel are read by pure functions in each probe's file. They are tested with `recorded/`: texts as several kernels write them.
 
 mod choice;
 mod cpu;
+pub mod cut;
 mod disk;
 mod heartbeat;
+pub mod log;
 mod memory;
 mod network;
 mod proc_file;
@@ -18,13 +22,15 @@ mod ready_made;
 mod scheduling;
 pub mod sensors;
 mod serial_port;
+pub mod span;
+mod text_probe;
 mod watched_process;
 pub mod windsonic;
 
 pub use choice::{Choice, ChoiceError, Parameters};
 pub use cpu::Cpu;
 pub use disk::Disk;
-pub use generated::oasis::{system::*, weather::*};
+pub use generated::oasis::{program::*, system::*, weather::*};
 pub use heartbeat::Heartbeat;
 pub use memory::Memory;
 pub use network::{Network, interfaces};

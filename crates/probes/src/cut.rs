@@ -1,0 +1,207 @@
+//! Texts of programs have bounds: what is too long is cut, marked, and counted.
+
+use oasis_probe::RowWriter;
+use std::fmt;
+
+/// Stands where text was left out.
+pub const MARK: &str = "…";
+
+/// Most fields of a record; those behind are counted as cut.
+pub const FIELDS: usize = 16;
+/// Most bytes of the name of a field.
+pub const FIELD_NAME: usize = 64;
+/// Most bytes of the value of a field.
+pub const FIELD_VALUE: usize = 256;
+/// Most bytes of the name of a thread.
+pub const THREAD: usize = 64;
+/// Most bytes of a target.
+pub const TARGET: usize = 128;
+
+/// Name and value.
+pub type Field<'a> = (&'a str, &'a str);
+
+/// Writes texts into a row, and counts what it had to leave out.
+pub struct Cutter<'a, 'row> {
+    row: &'a mut RowWriter<'row>,
+    /// Bytes left out so far.
+    pub cut: u64,
+}
+
+impl<'a, 'row> Cutter<'a, 'row> {
+    /// Writes to `row`; `cut` bytes are gone already.
+    pub fn new(row: &'a mut RowWriter<'row>, cut: u64) -> Self {
+        Self { row, cut }
+    }
+
+    /// A text of at most `bytes`, its end cut.
+    pub fn text(&mut self, text: &str, bytes: usize) {
+        if text.len() <= bytes {
+            return self.row.string(text);
+        }
+        let kept = &text[..boundary_before(text, bytes - MARK.len())];
+        self.row.vector(kept.len() + MARK.len());
+        self.row.packed(kept.as_bytes());
+        self.row.packed(MARK.as_bytes());
+        self.cut += (text.len() - kept.len()) as u64;
+    }
+
+    /// A path of at most `bytes`, its beginning cut: the end tells more.
+    pub fn path(&mut self, path: &str, bytes: usize) {
+        if path.len() <= bytes {
+            return self.row.string(path);
+        }
+        let kept = &path[boundary_behind(path, path.len() - (bytes - MARK.len()))..];
+        self.row.vector(MARK.len() + kept.len());
+        self.row.packed(MARK.as_bytes());
+        self.row.packed(kept.as_bytes());
+        self.cut += (path.len() - kept.len()) as u64;
+    }
+
+    /// A vector of fields.
+    pub fn fields<'f>(&mut self, fields: impl ExactSizeIterator<Item = Field<'f>>) {
+        let kept = fields.len().min(FIELDS);
+        self.row.vector(kept);
+        for (index, (name, value)) in fields.enumerate() {
+            if index < kept {
+                self.text(name, FIELD_NAME);
+                self.text(value, FIELD_VALUE);
+            } else {
+                self.cut += (name.len() + value.len()) as u64;
+            }
+        }
+    }
+
+    /// The row, for what is no text.
+    pub fn row(&mut self) -> &mut RowWriter<'row> {
+        self.row
+    }
+
+    /// The count of what was left out: the last metric of a record.
+    pub fn finish(self) {
+        self.row.u64(self.cut);
+    }
+}
+
+/// A text that is being formatted, never longer than its bound whatever is written to it.
+#[derive(Debug)]
+pub struct BoundedText {
+    text: String,
+    bytes: usize,
+    cut: u64,
+}
+
+impl BoundedText {
+    /// An empty text of at most `bytes`, the mark included.
+    pub fn new(bytes: usize) -> Self {
+        Self { text: String::new(), bytes, cut: 0 }
+    }
+
+    /// The text so far.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Bytes left out.
+    pub fn cut(&self) -> u64 {
+        self.cut
+    }
+
+    /// Empties it.
+    pub fn clear(&mut self) {
+        self.text.clear();
+        self.cut = 0;
+    }
+}
+
+impl fmt::Write for BoundedText {
+    fn write_str(&mut self, more: &str) -> fmt::Result {
+        if self.cut > 0 {
+            self.cut += more.len() as u64;
+            return Ok(());
+        }
+        let whole = self.text.len() + more.len();
+        if whole <= self.bytes {
+            self.text.push_str(more);
+            return Ok(());
+        }
+        let room = self.bytes - MARK.len();
+        // What came before may reach into the room of the mark.
+        self.text.push_str(&more[..boundary_before(more, room.saturating_sub(self.text.len()))]);
+        self.text.truncate(boundary_before(&self.text, room));
+        self.cut = (whole - self.text.len()) as u64;
+        self.text.push_str(MARK);
+        Ok(())
+    }
+}
+
+/// The last place at or before `at` that lies between characters.
+fn boundary_before(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
+}
+
+/// The first place at or behind `at` that lies between characters.
+fn boundary_behind(text: &str, at: usize) -> usize {
+    (at..text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oasis_probe::Reader;
+    use proptest::prelude::*;
+    use std::fmt::Write;
+
+    fn written(write: impl FnOnce(&mut Cutter<'_, '_>)) -> (String, u64) {
+        let mut row = Vec::new();
+        let mut to = RowWriter::new(&mut row);
+        let mut cutter = Cutter::new(&mut to, 0);
+        write(&mut cutter);
+        let cut = cutter.cut;
+        (Reader::new(&row, 0).string().unwrap().to_owned(), cut)
+    }
+
+    #[test]
+    fn a_text_that_fits_stays() {
+        assert_eq!(written(|to| to.text("12345678", 8)), ("12345678".into(), 0));
+        assert_eq!(written(|to| to.path("12345678", 8)), ("12345678".into(), 0));
+    }
+
+    #[test]
+    fn of_a_text_the_end_is_cut_and_of_a_path_the_beginning() {
+        assert_eq!(written(|to| to.text("123456789", 8)), ("12345…".into(), 4));
+        assert_eq!(written(|to| to.path("/a/b/c/src/main.rs", 14)), ("…src/main.rs".into(), 7));
+    }
+
+    #[test]
+    fn fields_beyond_the_most_are_counted() {
+        let fields = vec![("name", "value"); FIELDS + 2];
+        let mut row = Vec::new();
+        let mut to = RowWriter::new(&mut row);
+        let mut cutter = Cutter::new(&mut to, 100);
+        cutter.fields(fields.into_iter());
+        assert_eq!(cutter.cut, 118);
+        let mut reader = Reader::new(&row, 0);
+        assert_eq!(reader.count().unwrap(), FIELDS);
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_cut_fits_and_is_counted_to_the_byte(text in ".{0,40}", bytes in 4_usize..40) {
+            for (kept, cut) in [written(|to| to.text(&text, bytes)), written(|to| to.path(&text, bytes))] {
+                prop_assert!(kept.len() <= bytes);
+                let mark = if cut > 0 { MARK.len() } else { 0 };
+                prop_assert_eq!(kept.len() - mark + cut as usize, text.len());
+            }
+        }
+
+        #[test]
+        fn a_text_formatted_in_pieces_is_cut_like_a_whole_one(pieces in prop::collection::vec(".{0,9}", 0..9), bytes in 4_usize..40) {
+            let mut bounded = BoundedText::new(bytes);
+            for piece in &pieces {
+                bounded.write_str(piece).unwrap();
+            }
+            let (kept, cut) = written(|to| to.text(&pieces.concat(), bytes));
+            prop_assert_eq!((bounded.as_str(), bounded.cut()), (kept.as_str(), cut));
+        }
+    }
+}

@@ -9,6 +9,7 @@ mod delivery;
 mod demand;
 mod eisa_client;
 mod harness;
+mod logging;
 mod malformed;
 mod native_client;
 mod pdl_lsp;

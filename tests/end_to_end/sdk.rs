@@ -1,70 +1,15 @@
 //! Programs in C and C++ with a node of their own (`sdk/python/tests` has the one in Python).
 
-use crate::harness::{Oasis, assert_explained, causes, eventually, instance, ledger, oasis};
+use crate::harness::{
+    Oasis, Program, assert_explained, causes, compile, eventually, finish, generate, instance, ledger,
+    repository,
+};
 use std::{
-    env, fs,
+    fs,
     io::{BufRead, BufReader, Write},
-    path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
-    sync::LazyLock,
+    process::Command,
 };
 use tempfile::TempDir;
-
-fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// The folder of the static library, which a test run does not build by itself.
-static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| {
-    let profile = Path::new(env!("CARGO_BIN_EXE_oasis")).parent().unwrap();
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut build = Command::new(cargo);
-    build.args(["build", "--quiet", "--locked", "--package", "oasis-c-abi", "--target-dir"]);
-    finish(build.arg(profile.parent().unwrap()).current_dir(repository()));
-    profile.to_owned()
-});
-
-fn finish(command: &mut Command) {
-    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}: {}\n{said}", output.status);
-}
-
-/// A compiler with every warning an error, the headers and the library.
-fn compile(compiler: &str, standard: &str, folder: &Path, source: &str) -> PathBuf {
-    let program = folder.join("program");
-    let strict = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"];
-    let mut command = Command::new(compiler);
-    command.arg(standard).args(strict).arg("-I").arg(folder).current_dir(repository());
-    command.args(["-I", "sdk/c/include", "-I", "sdk/cpp/include", source]);
-    command.arg(LIBRARY.join("liboasis.a")).args(["-pthread", "-ldl", "-lm", "-o"]).arg(&program);
-    finish(&mut command);
-    program
-}
-
-fn generate(folder: &Path, pdl: &str) {
-    let mut command = oasis();
-    command.args(["pdl", "compile", "--lang", "cpp", "-o"]).arg(folder).arg(pdl).current_dir(repository());
-    finish(&mut command);
-}
-
-/// A program that ends with the test.
-struct Program(Child);
-
-impl Program {
-    fn start(program: &Path, arguments: &[&str]) -> Self {
-        let mut command = Command::new(program);
-        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
-        Self(command.spawn().unwrap())
-    }
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
 
 #[test]
 fn the_control_loop_in_cpp_is_on_the_page_and_loses_nothing() {

@@ -3,10 +3,12 @@
 mod http;
 mod native;
 mod process;
+mod programs;
 
 pub use http::{get, post, post_from};
 pub use native::{Incoming, Native, open, read};
 pub use process::{Oasis, oasis};
+pub use programs::{Program, cargo_build, compile, finish, generate, repository};
 
 use serde_json::Value;
 use std::{

@@ -1,0 +1,71 @@
+//! Programs that the tests build: with cargo, or with the compilers of this machine.
+
+use super::oasis;
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::LazyLock,
+};
+
+/// Where all paths begin.
+pub fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The folder of the static library.
+static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| cargo_build("oasis-c-abi"));
+
+/// Builds a package that a test run does not build by itself, and answers with the folder where it is.
+pub fn cargo_build(package: &str) -> PathBuf {
+    let profile = Path::new(env!("CARGO_BIN_EXE_oasis")).parent().unwrap();
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut build = Command::new(cargo);
+    build.args(["build", "--quiet", "--locked", "--package", package, "--target-dir"]);
+    finish(build.arg(profile.parent().unwrap()).current_dir(repository()));
+    profile.to_owned()
+}
+
+/// Runs to its end, which must be a good one.
+pub fn finish(command: &mut Command) {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {}\n{said}", output.status);
+}
+
+/// A compiler with every warning an error, the headers and the library.
+pub fn compile(compiler: &str, standard: &str, folder: &Path, source: &str) -> PathBuf {
+    let program = folder.join("program");
+    let strict = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"];
+    let mut command = Command::new(compiler);
+    command.arg(standard).args(strict).arg("-I").arg(folder).current_dir(repository());
+    command.args(["-I", "sdk/c/include", "-I", "sdk/cpp/include", source]);
+    command.arg(LIBRARY.join("liboasis.a")).args(["-pthread", "-ldl", "-lm", "-o"]).arg(&program);
+    finish(&mut command);
+    program
+}
+
+/// C++ of a PDL file.
+pub fn generate(folder: &Path, pdl: &str) {
+    let mut command = oasis();
+    command.args(["pdl", "compile", "--lang", "cpp", "-o"]).arg(folder).arg(pdl).current_dir(repository());
+    finish(&mut command);
+}
+
+/// A program that ends with the test.
+pub struct Program(pub Child);
+
+impl Program {
+    pub fn start(program: &Path, arguments: &[&str]) -> Self {
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+        Self(command.spawn().unwrap())
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}

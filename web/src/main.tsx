@@ -4,9 +4,12 @@ import { start } from './state/actions.ts';
 import './styles/theme.css';
 import './styles/base.css';
 import './styles/header.css';
+import './styles/time_bar.css';
 import './styles/tree.css';
 import './styles/card.css';
 import './styles/metrics.css';
+import './styles/dock.css';
+import './styles/panel.css';
 
-start();
+void start();
 render(<App />, document.getElementById('app')!);

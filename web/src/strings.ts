@@ -1,5 +1,6 @@
-import type { GapCause } from './stream/ledger.ts';
+import type { PanelKind, SeriesMode } from './panels/spec.ts';
 import type { Wish } from './stream/protocol.ts';
+import type { BreakCause } from './stream/query.ts';
 import type { CommandView, LossReason } from './stream/view.ts';
 
 /** Every word on the page. */
@@ -117,6 +118,7 @@ export const strings = {
     sequenceTip: 'Sequence number of the newest sample',
     received: (count: string) => `${count} received`,
     loss: 'Missing',
+    missingShort: 'missing',
     lossTip: 'Samples that were taken and did not arrive here since you began to watch',
     unexplained: (count: string) => `${count} unexplained`,
     historySpan: '60 s',
@@ -125,6 +127,7 @@ export const strings = {
       `${time}: ${count} received${missing === '0' ? '' : `, ${missing} missing`}`,
     noMetrics: 'This probe has no metrics: each sample is a sign of life.',
     noSample: 'No sample so far.',
+    metrics: 'Metrics, and what happened',
     metric: 'Metric',
     value: 'Value',
     unit: 'Unit',
@@ -135,6 +138,49 @@ export const strings = {
     entries: (count: number) => (count === 1 ? '1 entry' : `${count} entries`),
     more: (count: number) => `and ${count} more`,
     none: 'none',
+  },
+
+  time: {
+    title: 'Time',
+    live: 'Live',
+    paused: 'Paused',
+    pauseTip: 'Pause (space)',
+    liveTip: 'Back to now (space)',
+    span: 'How much time is shown',
+    earlier: 'Earlier (arrow left)',
+    later: 'Later (arrow right)',
+    slider: 'End of the time shown, between the oldest sample held and now',
+    compare: 'Lay an earlier time over what is shown',
+    compareNone: 'No overlay',
+    compareWith: (ago: string) => `and ${ago} before`,
+  },
+
+  panels: {
+    kind: {
+      instance: 'values',
+      auto: 'panel',
+      series: 'chart',
+      states: 'states',
+      gauge: 'gauge',
+      histogram: 'histogram',
+      events: 'events',
+      rose: 'wind',
+      ledger: 'Ledger',
+      alarms: 'Alarms',
+    } satisfies Record<PanelKind, string>,
+    mode: { lines: 'chart', shares: 'shares' } satisfies Record<SeriesMode, string>,
+    intervals: 'intervals',
+    waiting: (instance: string) => `Waiting for ${instance}\u2026`,
+  },
+
+  legend: {
+    tip: (doc: string) =>
+      `${doc}\nClick: show or hide. Alt and click: this line alone. Right click: copy the value.`,
+  },
+
+  notice: {
+    copied: (what: string) => `Copied: ${what}`,
+    notCopied: 'The browser does not let this page copy.',
   },
 
   commands: {
@@ -197,7 +243,12 @@ export const strings = {
       node_restart: 'the node restarted; its numbers begin again at 1',
       reconnected: 'connection lost and back',
       unexplained: 'unexplained: please report this',
-    } satisfies Record<GapCause, string>,
+      disabled: 'the probe was switched off',
+      node_offline: 'the node was offline',
+      silent: 'nothing was sampled, and nothing is missing',
+    } satisfies Record<BreakCause, string>,
+    note: (duration: string, missing: string, cause: string) =>
+      [duration, missing, cause].filter(Boolean).join(' \u00b7 '),
     duration: (duration: string) => `after ${duration}`,
   },
 };

@@ -1,17 +1,20 @@
 import { connection } from '../state/store.ts';
 import { Banner } from './banner.tsx';
-import { Cards } from './cards.tsx';
+
 import { Header } from './header.tsx';
+import { TimeBar } from './time_bar.tsx';
 import { Tree } from './tree.tsx';
+import { Workspace } from './workspace.tsx';
 
 export function App() {
   const isLost = connection.value.phase !== 'connected';
   return (
     <div class={isLost ? 'app is-lost' : 'app'}>
       <Header />
+      <TimeBar />
       <div class="app-body">
         <Tree />
-        <Cards />
+        <Workspace />
       </div>
       <Banner />
     </div>

@@ -44,9 +44,12 @@ export function Card({ target }: { target: Target }) {
       <Problem cells={cells} />
       <Gauges cells={cells} />
       <HistoryStrip cells={cells} />
-      <MetricTable cells={cells} />
-      <CommandBar target={target} cells={cells} />
-      <Gaps cells={cells} />
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
+      <section class="card-scroll" tabIndex={0} aria-label={strings.card.metrics}>
+        <MetricTable cells={cells} />
+        <CommandBar target={target} cells={cells} />
+        <Gaps cells={cells} />
+      </section>
     </article>
   );
 }

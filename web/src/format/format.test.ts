@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeChoice, encodeChoice } from '../state/choice.ts';
+import { decodeTargets, encodeTargets } from '../layout/address.ts';
 import { shortType } from './name.ts';
 import { formatInteger, formatReal, formatRough } from './number.ts';
 import { formatAge, formatOffset } from './time.ts';
@@ -112,9 +112,9 @@ describe('a choice in the address', () => {
       { node: '<img src=x onerror=alert(1)>', instance: 'a/b,c#d%' },
       { node: 'plant-7', instance: 'processor' },
     ];
-    expect(decodeChoice(encodeChoice(choice))).toEqual(choice);
-    expect(decodeChoice(encodeChoice([]))).toEqual([]);
-    expect(decodeChoice('#watch=a%ff/b,c/d')).toEqual([{ node: 'c', instance: 'd' }]);
-    expect(decodeChoice('#other')).toBeUndefined();
+    expect(decodeTargets(encodeTargets(choice))).toEqual(choice);
+    expect(decodeTargets(encodeTargets([]))).toEqual([]);
+    expect(decodeTargets('#watch=a%ff/b,c/d')).toEqual([{ node: 'c', instance: 'd' }]);
+    expect(decodeTargets('#other')).toBeUndefined();
   });
 });

@@ -26,6 +26,25 @@ export function formatClock(ms: number): string {
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
+/** A moment, as exactly as what is shown around it can tell: milliseconds. */
+export function formatMoment(ms: number, span: number): string {
+  const fraction =
+    span < 30_000 ? `.${String(Math.floor(((ms % 1000) + 1000) % 1000)).padStart(3, '0')}` : '';
+  return formatClock(ms) + fraction;
+}
+
+/** A length of time in one unit if it is whole in it. */
+export function formatSpan(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  for (const [unit, size] of [
+    ['h', 3_600_000],
+    ['min', 60_000],
+  ] as const) {
+    if (ms >= size && ms % size === 0) return `${ms / size} ${unit}`;
+  }
+  return ms < 60_000 ? `${Number((ms / 1000).toFixed(1))} s` : formatAge(ms);
+}
+
 function two(value: number): string {
   return String(value).padStart(2, '0');
 }

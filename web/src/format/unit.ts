@@ -53,9 +53,14 @@ const BYTES = new Map([
 ]);
 const PREFIXES = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 
+/** Bytes that a unit stands for, if it is one of bytes. */
+export function byteSize(unit: string | undefined): number | undefined {
+  return BYTES.get(unit ?? '');
+}
+
 /** Many bytes in few digits, or nothing if the value can be read as it is. */
 export function scaledBytes(value: number | bigint, unit: string | undefined): string | undefined {
-  const size = BYTES.get(unit ?? '');
+  const size = byteSize(unit);
   if (size === undefined) return undefined;
   let scaled = Number(value) * size;
   if (!(scaled >= 10 * 1024)) return undefined;

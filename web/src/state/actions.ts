@@ -1,57 +1,87 @@
 import { effect } from '@preact/signals';
 import { StreamClient } from '../stream/client.ts';
 import type { Wish } from '../stream/protocol.ts';
+import type { Query, ViewResult } from '../stream/query.ts';
 import { keyOf, type Target } from '../stream/view.ts';
-import { decodeChoice, defaultChoice, isComplete, loadChoice, saveChoice } from './choice.ts';
+import { defaultChoice, isComplete } from './choice.ts';
 import { startTicking } from './now.ts';
-import { apply, cellsOf, choice, forget, registry } from './store.ts';
+import { closeTarget, openPanels, panels, shownTargets } from './panels.ts';
+import { load, startSaving } from './saved.ts';
+import { apply, cellsOf, forget, offView, onView, registry } from './store.ts';
+import { startTheme } from './theme.ts';
 
 const PATIENCE_MS = 600;
 
 let client: StreamClient | undefined;
+let lastView = 0;
 
-export function start(): void {
+export async function start(): Promise<void> {
+  startTheme();
   client = new StreamClient(apply);
   client.start(new URL('.', location.href));
   startTicking();
-  const remembered = loadChoice();
-  if (remembered) choose(remembered);
-  else chooseOnFirstSight();
-  window.addEventListener('hashchange', () => {
-    const typed = decodeChoice(location.hash);
-    if (typed) choose(typed);
-  });
+  followPanels(client);
+  if (!(await load())) chooseOnFirstSight();
+  startSaving();
 }
 
+/** Opens what there is to see of an instance. */
 export function watch(target: Target): void {
-  const before = choice.value ?? [];
-  if (!before.some((other) => keyOf(other) === keyOf(target))) choose([...before, target]);
+  const { node, instance } = target;
+  const isShown = panels
+    .peek()
+    .some((spec) => spec.kind === 'instance' && keyOf(spec.target) === keyOf(target));
+  if (!isShown) openDefault([{ node, instance }]);
 }
 
 export function unwatch(target: Target): void {
-  choose((choice.value ?? []).filter((other) => keyOf(other) !== keyOf(target)));
+  closeTarget(target);
+}
+
+/** A table, and what suits the instance best beside it. */
+export function openDefault(targets: readonly Target[]): void {
+  openPanels(
+    targets.flatMap((target) => [
+      { kind: 'instance', target },
+      { kind: 'auto', target },
+    ]),
+  );
 }
 
 export function command(target: Target, wish: Wish): void {
   client?.command(target, wish);
 }
 
-function choose(next: readonly Target[]): void {
-  const before = choice.value ?? [];
-  const nextKeys = new Set(next.map(keyOf));
-  const beforeKeys = new Set(before.map(keyOf));
-  for (const target of before) {
-    if (nextKeys.has(keyOf(target))) continue;
-    client?.unwatch(target);
-    forget(target);
-  }
-  for (const target of next) {
-    if (beforeKeys.has(keyOf(target))) continue;
-    cellsOf(target);
-    client?.watch(target);
-  }
-  choice.value = next;
-  saveChoice(next);
+/** Has the worker answer a query whenever its answer changes. Returns a number to hide it by. */
+export function showView(query: Query, draw: (result: ViewResult) => void): number {
+  lastView++;
+  onView(lastView, draw);
+  client?.show(lastView, query);
+  return lastView;
+}
+
+export function hideView(id: number): void {
+  offView(id);
+  client?.hide(id);
+}
+
+/** What a panel shows is watched, and nothing else. */
+function followPanels(stream: StreamClient): void {
+  let before = new Map<string, Target>();
+  effect(() => {
+    const next = new Map(shownTargets.value.map((target) => [keyOf(target), target]));
+    for (const [key, target] of before) {
+      if (next.has(key)) continue;
+      stream.unwatch(target);
+      forget(target);
+    }
+    for (const [key, target] of next) {
+      if (before.has(key)) continue;
+      cellsOf(target);
+      stream.watch(target);
+    }
+    before = next;
+  });
 }
 
 /**
@@ -61,7 +91,7 @@ function choose(next: readonly Target[]): void {
 function chooseOnFirstSight(): void {
   const settle = () => {
     const found = defaultChoice(registry.peek()?.instances ?? []);
-    if (!choice.peek() && found.length > 0) choose(found);
+    if (panels.peek().length === 0 && found.length > 0) openDefault(found);
   };
   let isWaiting = false;
   const stop = effect(() => {

@@ -1,6 +1,7 @@
 import { batch, computed, type Signal, signal } from '@preact/signals';
 import type { LossView } from '../stream/ledger.ts';
 import type { InstanceEntry, NodeEntry, Registry } from '../stream/protocol.ts';
+import type { ViewResult } from '../stream/query.ts';
 import {
   type CommandView,
   type ConnectionView,
@@ -11,6 +12,7 @@ import {
   type Target,
   type WatchStatus,
 } from '../stream/view.ts';
+import { shownTargets } from './panels.ts';
 
 /** Everything the page shows, one signal for each thing that changes by itself. */
 
@@ -25,9 +27,8 @@ export const connection = signal<ConnectionView>({
 export const registry = signal<Registry | undefined>(undefined);
 export const filter = signal('');
 
-/** What is watched, in the order it was chosen; nothing until we know what there is to choose from. */
-export const choice = signal<readonly Target[] | undefined>(undefined);
-export const chosenKeys = computed(() => new Set(choice.value?.map(keyOf)));
+/** What is watched: whatever a panel shows. */
+export const chosenKeys = computed(() => new Set(shownTargets.value.map(keyOf)));
 
 export interface InstanceCells {
   readonly status: Signal<WatchStatus | undefined>;
@@ -64,6 +65,25 @@ export function forget(target: Target): void {
   cells.delete(keyOf(target));
 }
 
+/** Time of the oldest sample that any panel could show; milliseconds, browser clock (near enough for a slider). */
+export const oldestTime = computed(() =>
+  shownTargets.value.reduce(
+    (oldest, target) => Math.min(oldest, cellsOf(target).flow.value?.oldest ?? Number.POSITIVE_INFINITY),
+    Number.POSITIVE_INFINITY,
+  ),
+);
+
+const viewers = new Map<number, (result: ViewResult) => void>();
+
+/** Calls back with each answer to a view. */
+export function onView(id: number, draw: (result: ViewResult) => void): void {
+  viewers.set(id, draw);
+}
+
+export function offView(id: number): void {
+  viewers.delete(id);
+}
+
 export function apply(snapshot: Snapshot): void {
   batch(() => {
     if (snapshot.connection) connection.value = snapshot.connection;
@@ -74,6 +94,7 @@ export function apply(snapshot: Snapshot): void {
     for (const flow of snapshot.flows ?? []) set(flow.key, 'flow', flow);
     for (const loss of snapshot.losses ?? []) set(loss.key, 'loss', loss);
     for (const command of snapshot.commands ?? []) set(command.key, 'command', command);
+    for (const view of snapshot.views ?? []) viewers.get(view.id)?.(view);
   });
 }
 

@@ -1,15 +1,19 @@
 import type { Wish } from './protocol.ts';
+import type { Query, ViewResult } from './query.ts';
 import type { PageMessage, Snapshot, Target } from './view.ts';
 
 /** The page's end of the worker. */
 export class StreamClient {
   private readonly worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
 
+  private readonly buffers = new Map<number, ArrayBuffer>();
+
   constructor(apply: (snapshot: Snapshot) => void) {
     this.worker.onmessage = (event: MessageEvent<Snapshot>) => {
       apply(event.data);
       // Asking for more once this is on the screen keeps a slow page from being buried.
-      requestAnimationFrame(() => this.post({ op: 'drawn' }));
+      const done = this.supersede(event.data.views ?? []);
+      requestAnimationFrame(() => this.post({ op: 'drawn', buffers: done }, done));
     };
   }
 
@@ -33,7 +37,28 @@ export class StreamClient {
     this.post({ op: 'command', target, wish });
   }
 
-  private post(message: PageMessage): void {
-    this.worker.postMessage(message);
+  show(id: number, query: Query): void {
+    this.post({ op: 'show', id, query });
+  }
+
+  hide(id: number): void {
+    this.buffers.delete(id);
+    this.post({ op: 'hide', id });
+  }
+
+  /** A view's buffer is drawn from until its next one comes; then the worker may fill it again. */
+  private supersede(views: readonly ViewResult[]): ArrayBuffer[] {
+    const done: ArrayBuffer[] = [];
+    for (const { id, answer } of views) {
+      if (answer.kind !== 'columns') continue;
+      const before = this.buffers.get(id);
+      if (before) done.push(before);
+      this.buffers.set(id, answer.buffer.buffer);
+    }
+    return done;
+  }
+
+  private post(message: PageMessage, moved: ArrayBuffer[] = []): void {
+    this.worker.postMessage(message, moved);
   }
 }

@@ -52,7 +52,7 @@ export function isRate(hertz: number): boolean {
 
 export type ClientMessage =
   | { op: 'watch'; id: number }
-  | { op: 'subscribe'; id: number; node: string; instance: string; resume?: string }
+  | { op: 'subscribe'; id: number; node: string; instance: string; resume?: string; from?: 'earliest' }
   | { op: 'unsubscribe'; id: number; topic: number }
   | ({ op: 'command'; id: number; node: string; instance: string } & Wish)
   | { op: 'ping'; id: number; client_time: number };

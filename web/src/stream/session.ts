@@ -9,6 +9,7 @@ import {
   type Wish,
 } from './protocol.ts';
 import { keyOf, type LossReason, type Snapshot, type Target } from './view.ts';
+import { Views } from './views.ts';
 import { Watch } from './watch.ts';
 
 /** How often rates and strips are looked at when nothing arrives. */
@@ -28,6 +29,11 @@ type Distributed<T, K extends string> = T extends unknown ? Omit<T, K> : never;
  * itself, and each watched instance goes on where it stopped.
  */
 export class Session {
+  /** What the panels show of what is watched. */
+  readonly views = new Views({
+    watch: (target) => this.watches.get(keyOf(target)),
+    lag: (node) => this.lagOf(node),
+  });
   private readonly link: Link;
   private readonly commands = new Commands();
   private readonly watches = new Map<string, Watch>();
@@ -124,8 +130,13 @@ export class Session {
     }
   }
 
-  /** When {@link tick} wants to be called next. */
+  /** When {@link tick} wants to be called next, or a snapshot can have something new. */
   nextTick(): number {
+    return Math.min(this.nextDuty(), this.views.nextDue());
+  }
+
+  /** The same, for a page that is not ready for a snapshot. */
+  nextDuty(): number {
     const review = this.watches.size > 0 ? this.reviewAt : Number.POSITIVE_INFINITY;
     return Math.min(this.link.nextDue(), this.retryAt, review);
   }
@@ -152,6 +163,8 @@ export class Session {
     for (const watch of this.watches.values()) addParts(snapshot, watch, now);
     const commands = this.commands.drain();
     if (commands.length > 0) snapshot.commands = commands;
+    const views = this.views.drain(now);
+    if (views.length > 0) snapshot.views = views;
     return Object.keys(snapshot).length > 0 ? snapshot : undefined;
   }
 
@@ -230,7 +243,9 @@ export class Session {
       return;
     }
     const resume = watch.position;
-    const id = this.send({ op: 'subscribe', ...watch.target, ...(resume === undefined ? {} : { resume }) });
+    // What the DAC still holds comes first: a chart begins with a past.
+    const place = resume === undefined ? { from: 'earliest' as const } : { resume };
+    const id = this.send({ op: 'subscribe', ...watch.target, ...place });
     this.subscribing.set(id, watch.key);
     watch.setStatus('waiting');
   }

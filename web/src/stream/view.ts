@@ -4,6 +4,7 @@ import type { PerSecond } from './counters.ts';
 import type { HistoryView } from './history.ts';
 import type { LossView } from './ledger.ts';
 import type { Registry, Wish } from './protocol.ts';
+import type { Query, ViewResult } from './query.ts';
 
 /** What the worker and the page say to each other. Everything in here survives a structured clone. */
 
@@ -54,6 +55,8 @@ export interface FlowView {
   readonly key: string;
   readonly rate: number | undefined;
   readonly history: HistoryView;
+  /** Time of the oldest sample remembered; node clock, milliseconds. */
+  readonly oldest: number | undefined;
 }
 
 export interface CommandView {
@@ -74,6 +77,14 @@ export interface Snapshot {
   flows?: FlowView[];
   losses?: ({ readonly key: string } & LossView)[];
   commands?: CommandView[];
+  views?: ViewResult[];
+}
+
+/** What moves with a snapshot instead of being copied. */
+export function buffersOf(snapshot: Snapshot): ArrayBuffer[] {
+  return (snapshot.views ?? []).flatMap(({ answer }) =>
+    answer.kind === 'columns' ? [answer.buffer.buffer] : [],
+  );
 }
 
 export type PageMessage =
@@ -81,5 +92,8 @@ export type PageMessage =
   | { readonly op: 'watch'; readonly target: Target }
   | { readonly op: 'unwatch'; readonly target: Target }
   | { readonly op: 'command'; readonly target: Target; readonly wish: Wish }
-  /** The page has drawn the last snapshot: the next one may come. */
-  | { readonly op: 'drawn' };
+  /** What a panel shows: answered in snapshots whenever it changes, until it is hidden. */
+  | { readonly op: 'show'; readonly id: number; readonly query: Query }
+  | { readonly op: 'hide'; readonly id: number }
+  /** The page has drawn the last snapshot: the next one may come. Its buffers can be filled again. */
+  | { readonly op: 'drawn'; readonly buffers: readonly ArrayBuffer[] };

@@ -9,14 +9,18 @@ import {
 } from '@oasis/wire';
 import { CounterRates } from './counters.ts';
 import { History } from './history.ts';
-import { SequenceLedger } from './ledger.ts';
+import { type LossView, SequenceLedger } from './ledger.ts';
+import { Memory } from './memory.ts';
 import type { InstanceEntry } from './protocol.ts';
+import type { BreakCause } from './query.ts';
 import { RateMeter } from './rate.ts';
 import { type FlowView, keyOf, type SampleView, type Target, type WatchStatus } from './view.ts';
 
 const TWO_32 = 2 ** 32;
 
-/** One instance that the page watches: its place in the log, its books, its newest sample. */
+const EVENT = 'event';
+
+/** One instance that the page watches: its place in the log, its books, its newest sample, what is remembered of it. */
 export class Watch {
   readonly key: string;
   status: WatchStatus['status'] = 'waiting';
@@ -24,6 +28,7 @@ export class Watch {
   schema: Schema | undefined;
   topic: number | undefined;
   sample: SampleView | undefined;
+  memory: Memory | undefined;
   readonly rate = new RateMeter();
   readonly history = new History();
   readonly ledger = new SequenceLedger();
@@ -36,6 +41,9 @@ export class Watch {
   private epoch: string | undefined;
   private nextOffset = 0;
   private hertz: number | null = null;
+  private isPaceNew = true;
+  /** Why nothing comes, if that is known. */
+  private quiet: BreakCause | undefined;
   private shown: { second: number; rate: number | undefined } = { second: 0, rate: undefined };
 
   constructor(readonly target: Target) {
@@ -62,6 +70,7 @@ export class Watch {
     schema: unknown,
     now: number,
   ): void {
+    const before = this.schema;
     try {
       this.schema = parseSchema(schema);
     } catch (error) {
@@ -69,6 +78,9 @@ export class Watch {
       this.setStatus('failed', error.message);
       return;
     }
+    // After an interruption it mostly is what it was, and goes on.
+    if (!this.memory || before?.uuid !== this.schema.uuid || before.version !== this.schema.version)
+      this.memory = new Memory(this.schema);
     this.types = this.schema.metrics.map((metric) => metric.type);
     this.counters = new CounterRates(this.schema.metrics);
     this.topic = topic;
@@ -77,8 +89,7 @@ export class Watch {
       this.epoch = epoch;
       this.nextOffset = offset;
     }
-    this.ledger.sawRun(entry.run);
-    this.setHertz(entry.hertz);
+    this.sawEntry(entry);
     this.status = 'live';
     this.problem = undefined;
     this.dirty.status = true;
@@ -87,12 +98,15 @@ export class Watch {
   /** The registry's newest word on this instance. */
   sawEntry(entry: InstanceEntry): void {
     this.ledger.sawRun(entry.run);
-    this.setHertz(entry.hertz);
+    this.setHertz(entry.kind === EVENT ? null : entry.hertz);
+    if (entry.state !== 'online') this.quiet = 'node_offline';
+    else if (!entry.enabled) this.quiet = 'disabled';
   }
 
   setHertz(hertz: number | null): void {
     if (hertz === this.hertz) return;
     this.hertz = hertz;
+    this.isPaceNew = true;
     this.rate.reset();
     this.dirty.flow = true;
   }
@@ -133,11 +147,16 @@ export class Watch {
     const times = millis(batch.times);
     const last = batch.count - 1;
     const before = this.ledger.view();
-    if (!this.ledger.add(first, batch.count, batch.droppedBefore, times[0] + lag)) {
+    const isContinued = this.ledger.add(first, batch.count, batch.droppedBefore, times[0] + lag);
+    if (!isContinued) {
       this.rate.reset();
       this.markGaps(before.events[0], times[0] + lag);
     }
-    for (let index = 0; index <= last; index++) this.history.addSamples(times[index] + lag, 1);
+    const fresh = this.ledger.view().received - before.received;
+    this.memory?.add(batch, times, batch.count - fresh, this.interruption(before, isContinued, times[0]));
+    this.quiet = undefined;
+    this.isPaceNew = false;
+    this.countSeconds(times, lag);
     this.rate.add(times[last], batch.count, now);
     const values = batch.metrics.map((column, index) => valueAt(column, last, this.types[index]));
     this.sample = {
@@ -164,7 +183,7 @@ export class Watch {
   flow(now: number): FlowView {
     const rate = this.rate.rate(now);
     this.shown = { second: Math.floor(now / 1000), rate };
-    return { key: this.key, rate, history: this.history.view(now) };
+    return { key: this.key, rate, history: this.history.view(now), oldest: this.memory?.store.oldest };
   }
 
   private epochChanged(now: number): void {
@@ -172,6 +191,33 @@ export class Watch {
     this.history.addGap(now, 0, 'epoch_changed');
     this.dirty.loss = true;
     this.dirty.flow = true;
+  }
+
+  /** Why the batch does not continue the line of the one before. */
+  private interruption(
+    before: LossView,
+    isContinued: boolean,
+    time: number,
+  ): { cause: BreakCause; count: number } | undefined {
+    if (!isContinued) {
+      const { events, missing } = this.ledger.view();
+      return { cause: events[0]?.cause ?? 'unexplained', count: missing - before.missing };
+    }
+    const newest = this.memory?.store.newest;
+    if (newest === undefined || this.hertz === null || this.isPaceNew) return undefined;
+    const isLong = time - newest > 2500 / this.hertz + 500;
+    return isLong ? { cause: this.quiet ?? 'silent', count: 0 } : undefined;
+  }
+
+  /** Mostly a batch lies within a second: it is counted at once. */
+  private countSeconds(times: Float64Array, lag: number): void {
+    const second = (index: number) => Math.floor((times[index] + lag) / 1000);
+    const last = times.length - 1;
+    if (second(0) === second(last)) {
+      this.history.addSamples(times[last] + lag, times.length);
+      return;
+    }
+    for (let index = 0; index <= last; index++) this.history.addSamples(times[index] + lag, 1);
   }
 
   private markGaps(newestBefore: unknown, at: number): void {

@@ -1,7 +1,7 @@
 /// <reference lib="webworker" />
 import { SUBPROTOCOL } from './protocol.ts';
 import { Session } from './session.ts';
-import type { LossReason, PageMessage } from './view.ts';
+import { buffersOf, type LossReason, type PageMessage } from './view.ts';
 
 /**
  * The worker: sockets and timers at the edge of {@link Session}. The page gets a snapshot when something changed and the one
@@ -37,8 +37,15 @@ page.onmessage = (event: MessageEvent<PageMessage>) => {
     case 'command':
       session.command(message.target, message.wish, now());
       break;
+    case 'show':
+      session.views.show(message.id, message.query);
+      break;
+    case 'hide':
+      session.views.hide(message.id);
+      break;
     case 'drawn':
       isPageReady = true;
+      session.views.reuse(message.buffers);
       break;
   }
   if (url !== '') turn();
@@ -61,11 +68,13 @@ function turn(): void {
     const snapshot = session.drainSnapshot(now());
     if (snapshot) {
       isPageReady = false;
-      page.postMessage(snapshot);
+      page.postMessage(snapshot, buffersOf(snapshot));
     }
   }
   clearTimeout(timer);
-  timer = setTimeout(turn, Math.max(1, session.nextTick() - now()));
+  // Nothing is due for a page that is still drawing: it says when it is done.
+  const due = isPageReady ? session.nextTick() : session.nextDuty();
+  timer = setTimeout(turn, Math.max(1, due - now()));
 }
 
 async function connect(isFirst: boolean): Promise<void> {

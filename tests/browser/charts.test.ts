@@ -1,0 +1,113 @@
+import type { Browser, Locator } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { launch, Visit } from './harness/browser.ts';
+import { Oasis } from './harness/oasis.ts';
+
+let browser: Browser;
+let oasis: Oasis;
+let visit: Visit;
+
+beforeAll(async () => {
+  [oasis, browser] = await Promise.all([
+    Oasis.up('--probe', 'processor@20', '--probe', 'memory@20', '--probe', 'network@20'),
+    launch(),
+  ]);
+});
+
+beforeEach(async () => {
+  visit = await Visit.to(browser, oasis.url);
+  await visit.seesSamples('processor', 5, 10_000);
+});
+
+afterEach(async () => {
+  expect(visit.complaints).toEqual([]);
+  await visit.close();
+});
+
+afterAll(async () => {
+  await browser.close();
+  await oasis.stop();
+});
+
+const charts = () => visit.page.getByTestId('series');
+const text = (testId: string) => visit.page.getByTestId(testId).first().textContent();
+
+/** A fingerprint of what is drawn. */
+function pixels(chart: Locator): Promise<string> {
+  return chart
+    .locator('canvas')
+    .first()
+    .evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL());
+}
+
+it('opens a chart for each instance that is watched, which moves and has values', async () => {
+  await expect.poll(() => charts().count()).toBe(2);
+  const chart = charts().first();
+  const before = await pixels(chart);
+  await expect.poll(() => pixels(chart)).not.toBe(before);
+  await expect
+    .poll(() => chart.locator('[data-metric=user_time] [data-testid=legend-value]').textContent())
+    .toMatch(/%$/);
+  expect(await charts().nth(1).getByTestId('footer-missing').textContent()).toBe('0 missing');
+});
+
+it('pauses for all panels while values go on, and goes back to now', async () => {
+  await visit.page.getByTestId('live').click();
+  expect(await visit.page.getByTestId('live').getAttribute('aria-pressed')).toBe('false');
+  const chart = charts().first();
+  const ends = await text('ends');
+  // Samples taken before the click may still be on their way.
+  await visit.seesSamples('processor', 5, 5000);
+  const still = await pixels(chart);
+  await visit.seesSamples('processor', 20, 5000);
+  expect(await text('ends')).toBe(ends);
+  expect(await pixels(chart)).toBe(still);
+  await visit.page.getByTestId('earlier').click();
+  expect(await text('ends')).not.toBe(ends);
+  await visit.page.getByTestId('live').click();
+  expect(await visit.page.getByTestId('live').getAttribute('aria-pressed')).toBe('true');
+});
+
+it('shows what was drawn out with the pointer, on every chart', async () => {
+  const box = await charts().first().locator('.u-over').boundingBox();
+  if (!box) throw new Error('no chart');
+  await visit.page.mouse.move(box.x + box.width * 0.5, box.y + 40);
+  await visit.page.mouse.down();
+  await visit.page.mouse.move(box.x + box.width * 0.75, box.y + 60, { steps: 4 });
+  await visit.page.mouse.up();
+  await expect.poll(() => visit.page.getByTestId('live').getAttribute('aria-pressed')).toBe('false');
+  await expect.poll(() => visit.page.getByTestId('span').inputValue().then(Number)).toBeLessThan(16_000);
+  expect(Number(await visit.page.getByTestId('span').inputValue())).toBeGreaterThan(14_000);
+});
+
+it('draws a stretch without samples as a gap, and says why', async () => {
+  await visit.page.getByTestId('span').selectOption('5000');
+  await visit.part('processor', 'disable').click();
+  await expect.poll(() => visit.part('processor', 'card-state').getAttribute('data-state')).toBe('disabled');
+  await expect.poll(() => text('footer-age'), { timeout: 5000 }).toMatch(/Age [2-9]/);
+  await visit.part('processor', 'enable').click();
+  await visit.seesSamples('processor', 3, 5000);
+  const box = await charts().first().locator('.u-over').boundingBox();
+  if (!box) throw new Error('no chart');
+  const note = charts().first().getByTestId('gap-note');
+  for (let share = 0.98; share > 0 && (await note.count()) === 0; share -= 0.02) {
+    await visit.page.mouse.move(box.x + box.width * share, box.y + 50);
+    await visit.page.evaluate(() => new Promise(requestAnimationFrame));
+  }
+  expect(await note.getAttribute('data-cause')).toBe('disabled');
+});
+
+it('comes back as it was left', async () => {
+  await expect.poll(() => charts().count()).toBe(2);
+  await visit.page.locator('[data-testid=instance][data-instance^=network]').click();
+  await expect.poll(() => charts().count()).toBe(3);
+  const tabs = () => visit.page.locator('.dv-default-tab-content').allTextContents();
+  const before = await tabs();
+  expect(before.length).toBeGreaterThan(4);
+  await expect
+    .poll(() => visit.page.evaluate(() => localStorage.getItem('oasis.layout')?.includes('network')))
+    .toBe(true);
+  await visit.page.reload();
+  await expect.poll(tabs).toEqual(before);
+  await expect.poll(() => charts().count()).toBe(3);
+});

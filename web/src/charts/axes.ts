@@ -1,0 +1,36 @@
+import { byteSize } from '../format/unit.ts';
+
+/** Where ticks may lie. Milliseconds for times; powers of two for bytes. */
+
+const TIME_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500].concat(
+  [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400].map(
+    (seconds) => seconds * 1000,
+  ),
+);
+
+export function timeSteps(): number[] {
+  return TIME_STEPS;
+}
+
+/** Steps of an axis in a unit; undefined for the usual ones of 1, 2 and 5. */
+export function valueSteps(unit: string | undefined): number[] | undefined {
+  const bytes = byteSize(unit);
+  if (bytes === undefined) return undefined;
+  return Array.from({ length: 60 }, (_, power) => 2 ** power / bytes);
+}
+
+/** As much of the time as differs from tick to tick. */
+export function timeTicks(ticks: readonly number[]): string[] {
+  const step = ticks.length > 1 ? ticks[1] - ticks[0] : 1000;
+  return ticks.map((tick) => {
+    const date = new Date(tick);
+    const minutes = `${two(date.getHours())}:${two(date.getMinutes())}`;
+    if (step >= 60_000) return minutes;
+    const seconds = `${minutes}:${two(date.getSeconds())}`;
+    return step >= 1000 ? seconds : `${seconds}.${String(date.getMilliseconds()).padStart(3, '0')}`;
+  });
+}
+
+function two(value: number): string {
+  return String(value).padStart(2, '0');
+}

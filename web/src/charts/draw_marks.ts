@@ -1,0 +1,101 @@
+import type { Annotation } from '../state/annotations.ts';
+import type { GapMark } from '../stream/query.ts';
+import type { Plot } from './draw_lines.ts';
+import type { Palette } from './palette.ts';
+
+/** A value that is worth a warning or an alarm on one side. */
+export interface Limit {
+  readonly value: number;
+  readonly severity: 'warn' | 'alarm';
+}
+
+const NARROWEST = 3;
+const HATCH = 7;
+
+/** Stretches without samples: hatched, in the colour of how grave they are. */
+export function drawGaps(
+  ctx: CanvasRenderingContext2D,
+  plot: Plot,
+  gaps: readonly GapMark[],
+  palette: Palette,
+): void {
+  for (const gap of gaps) {
+    const from = Math.max(plot.left, plot.x(gap.from));
+    const to = Math.min(plot.left + plot.width, Math.max(plot.x(gap.to), plot.x(gap.from) + NARROWEST));
+    if (to <= from) continue;
+    const colour = colourOf(gap, palette);
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(from, plot.top, to - from, plot.height);
+    ctx.clip();
+    ctx.fillStyle = colour;
+    ctx.globalAlpha = 0.1;
+    ctx.fillRect(from, plot.top, to - from, plot.height);
+    ctx.globalAlpha = 0.35;
+    ctx.strokeStyle = colour;
+    ctx.lineWidth = 1;
+    ctx.beginPath();
+    const bottom = plot.top + plot.height;
+    const step = HATCH * devicePixelRatio;
+    for (let x = Math.floor((from - plot.height) / step) * step; x < to; x += step) {
+      ctx.moveTo(x, bottom);
+      ctx.lineTo(x + plot.height, plot.top);
+    }
+    ctx.stroke();
+    ctx.restore();
+  }
+}
+
+function colourOf(gap: GapMark, palette: Palette): string {
+  if (gap.cause === 'unexplained') return palette.bad;
+  return gap.count > 0 ? palette.warn : palette.muted;
+}
+
+export function drawLimits(
+  ctx: CanvasRenderingContext2D,
+  plot: Plot,
+  limits: readonly Limit[],
+  palette: Palette,
+): void {
+  for (const { value, severity } of limits) {
+    const y = plot.y(value);
+    if (y < plot.top || y > plot.top + plot.height) continue;
+    ctx.strokeStyle = severity === 'alarm' ? palette.bad : palette.warn;
+    ctx.setLineDash([6, 4]);
+    ctx.lineWidth = devicePixelRatio;
+    ctx.beginPath();
+    ctx.moveTo(plot.left, y);
+    ctx.lineTo(plot.left + plot.width, y);
+    ctx.stroke();
+    ctx.setLineDash([]);
+  }
+}
+
+const LONGEST_NOTE = 40;
+
+export function drawAnnotations(
+  ctx: CanvasRenderingContext2D,
+  plot: Plot,
+  annotations: readonly Annotation[],
+  palette: Palette,
+): void {
+  for (const { time, text } of annotations) {
+    const x = plot.x(time);
+    if (x < plot.left || x > plot.left + plot.width) continue;
+    ctx.strokeStyle = palette.info;
+    ctx.fillStyle = palette.info;
+    ctx.lineWidth = devicePixelRatio;
+    ctx.setLineDash([3, 3]);
+    ctx.beginPath();
+    ctx.moveTo(x, plot.top);
+    ctx.lineTo(x, plot.top + plot.height);
+    ctx.stroke();
+    ctx.setLineDash([]);
+    ctx.font = palette.font.replace(/^\d+/, (size) => String(Number(size) * devicePixelRatio));
+    ctx.textBaseline = 'top';
+    const note = text.length > LONGEST_NOTE ? `${text.slice(0, LONGEST_NOTE)}\u2026` : text;
+    const isRight = x + ctx.measureText(note).width + 8 > plot.left + plot.width;
+    ctx.textAlign = isRight ? 'right' : 'left';
+    ctx.fillText(note, x + (isRight ? -4 : 4), plot.top + 4);
+  }
+}

@@ -1,0 +1,35 @@
+/** Colours that charts are drawn with, from the theme: canvases know nothing of custom properties. */
+export interface Palette {
+  readonly series: readonly string[];
+  readonly text: string;
+  readonly muted: string;
+  readonly grid: string;
+  readonly line: string;
+  readonly panel: string;
+  readonly accent: string;
+  readonly warn: string;
+  readonly bad: string;
+  readonly info: string;
+  readonly font: string;
+}
+
+export const SERIES_COLOURS = 10;
+
+export function readPalette(element: Element): Palette {
+  const style = getComputedStyle(element);
+  const colour = (name: string) => style.getPropertyValue(name).trim();
+  const size = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 14;
+  return {
+    series: Array.from({ length: SERIES_COLOURS }, (_, index) => colour(`--series-${index}`)),
+    text: colour('--text'),
+    muted: colour('--muted'),
+    grid: colour('--grid'),
+    line: colour('--line-strong'),
+    panel: colour('--panel'),
+    accent: colour('--accent'),
+    warn: colour('--warn'),
+    bad: colour('--bad'),
+    info: colour('--info'),
+    font: `${Math.round(size * 0.8)}px ${colour('--sans')}`,
+  };
+}

@@ -1,0 +1,321 @@
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { formatQuantity } from '../format/axis.ts';
+import type { Annotation } from '../state/annotations.ts';
+import type { GapMark, ViewResult } from '../stream/query.ts';
+import { timeSteps, timeTicks, valueSteps } from './axes.ts';
+import { type Plot, traceArea, tracePath } from './draw_lines.ts';
+import { drawAnnotations, drawGaps, drawLimits, type Limit } from './draw_marks.ts';
+import { type Line, type LineStyle, linesOf, stacked } from './line.ts';
+import type { Palette } from './palette.ts';
+import { ScaleRange } from './scale_range.ts';
+
+export interface ChartContent {
+  readonly styles: readonly LineStyle[];
+  readonly isStacked: boolean;
+  readonly limits: readonly Limit[];
+  isShown(line: number): boolean;
+}
+
+export interface ChartEvents {
+  /** Where the pointer is; nothing when it left. */
+  pointed(time: number | undefined): void;
+  /** A stretch of time was drawn with the pointer. */
+  selected(from: number, to: number): void;
+}
+
+const SYNC = 'oasis';
+const PERCENT = '%';
+
+/**
+ * A chart over time. uPlot gives axes, grid, cursor and selection; the lines are drawn here, straight from the worker's
+ * columns, for they are extremes of pixels and not points.
+ */
+export class TimeChart {
+  private readonly plot: uPlot;
+  private readonly ranges = new Map<string, ScaleRange>();
+  private readonly limitsOf = new Map<string, [number, number]>();
+  private readonly units: readonly string[];
+  private lines: Line[] = [];
+  private ghosts: Line[] = [];
+  private ghostShift = 0;
+  private annotations: readonly Annotation[] = [];
+  private from = 0;
+  private to = 1;
+
+  constructor(
+    element: HTMLElement,
+    private readonly content: ChartContent,
+    private readonly palette: Palette,
+    private readonly events: ChartEvents,
+  ) {
+    this.units = content.isStacked ? [PERCENT] : [...new Set(content.styles.map(scaleOf))];
+    for (const unit of this.units) this.ranges.set(unit, new ScaleRange());
+    this.plot = new uPlot(this.options(element), [[0, 1], ...this.units.map(() => [null, null])], element);
+  }
+
+  /** Columns of pixels that a line can use. */
+  get columns(): number {
+    return Math.max(50, Math.round(this.plot.bbox.width / devicePixelRatio));
+  }
+
+  resize(width: number, height: number): void {
+    this.plot.setSize({ width, height });
+  }
+
+  draw(result: ViewResult): void {
+    this.from = result.from;
+    this.to = result.to;
+    const lines = linesOf(result, this.content.styles);
+    this.lines = this.content.isStacked ? stacked(lines, this.content.isShown) : lines;
+    this.refresh();
+  }
+
+  /** A second range, laid over the first. */
+  drawGhost(result: ViewResult | undefined, shift: number): void {
+    this.ghosts = result && !this.content.isStacked ? linesOf(result, this.content.styles) : [];
+    this.ghostShift = shift;
+    this.refresh();
+  }
+
+  annotate(annotations: readonly Annotation[]): void {
+    this.annotations = annotations;
+    this.refresh();
+  }
+
+  /** The value of a line at a time, or its newest. */
+  valueAt(line: number, time: number | undefined): number {
+    const { columns, last } = this.lines[line] ?? {};
+    if (!columns || !last || columns.count === 0) return Number.NaN;
+    const column = time === undefined ? columns.count - 1 : columns.at(time);
+    return column < 0 ? Number.NaN : last(column);
+  }
+
+  /** The gap at a time, if there is one. */
+  gapAt(time: number): GapMark | undefined {
+    const slack = (this.to - this.from) / 200;
+    return this.lines
+      .flatMap(({ gaps }) => gaps)
+      .find((gap) => time >= gap.from - slack && time <= gap.to + slack);
+  }
+
+  get canvas(): HTMLCanvasElement {
+    return this.plot.ctx.canvas;
+  }
+
+  /** What is on the screen, a row a column of pixels and a column a line. */
+  table(): { readonly time: number; readonly values: readonly number[] }[] {
+    const times = new Set<number>();
+    for (const { columns } of this.lines)
+      for (let column = 0; column < columns.count; column++) times.add(columns.time(column));
+    return [...times]
+      .filter((time) => time >= this.from && time <= this.to)
+      .sort((a, b) => a - b)
+      .map((time) => ({ time, values: this.lines.map((_, line) => this.exactly(line, time)) }));
+  }
+
+  destroy(): void {
+    this.plot.destroy();
+  }
+
+  private exactly(line: number, time: number): number {
+    const { columns, last } = this.lines[line];
+    const column = columns.at(time);
+    return column >= 0 && columns.time(column) === time ? last(column) : Number.NaN;
+  }
+
+  private refresh(): void {
+    for (const unit of this.units) this.limitsOf.set(unit, this.extremes(unit));
+    this.plot.batch(() => {
+      this.plot.setData([[this.from, this.to], ...this.units.map(() => [null, null])], false);
+      this.plot.setScale('x', { min: this.from, max: this.to });
+      for (const unit of this.units) {
+        const [min, max] = this.limitsOf.get(unit) ?? [0, 1];
+        this.plot.setScale(unit, { min, max });
+      }
+    });
+  }
+
+  private extremes(unit: string): [number, number] {
+    if (this.content.isStacked) return [0, 100];
+    let min = Number.POSITIVE_INFINITY;
+    let max = Number.NEGATIVE_INFINITY;
+    for (const lines of [this.lines, this.ghosts]) {
+      lines.forEach((line, index) => {
+        if (scaleOf(this.content.styles[index]) !== unit || !this.content.isShown(index)) return;
+        for (let column = 0; column < line.columns.count; column++) {
+          const low = line.low(column);
+          const high = line.high(column);
+          if (low < min) min = low;
+          if (high > max) max = high;
+        }
+      });
+    }
+    return this.ranges.get(unit)?.fit(min, max) ?? [0, 1];
+  }
+
+  private options(element: HTMLElement): uPlot.Options {
+    const { palette } = this;
+    const axis: uPlot.Axis = {
+      stroke: palette.muted,
+      font: palette.font,
+      grid: { stroke: palette.grid, width: 1 },
+      ticks: { show: false },
+    };
+    return {
+      width: Math.max(50, element.clientWidth),
+      height: Math.max(50, element.clientHeight),
+      ms: 1,
+      padding: [8, this.units.length > 1 ? 0 : 14, 0, 0],
+      legend: { show: false },
+      cursor: {
+        points: { show: false },
+        sync: { key: SYNC, scales: ['x', null] },
+        drag: { x: true, y: false, setScale: false },
+        bind: { dblclick: () => null },
+      },
+      scales: {
+        x: { time: true, auto: false },
+        ...Object.fromEntries(
+          this.units.map((unit) => [
+            unit,
+            { auto: false, range: (_, min, max) => [min ?? 0, max ?? 1] } as uPlot.Scale,
+          ]),
+        ),
+      },
+      series: [
+        {},
+        ...this.units.map((unit) => ({ scale: unit, paths: () => null, points: { show: false } })),
+      ],
+      axes: [
+        {
+          ...axis,
+          size: 26,
+          gap: 4,
+          space: 84,
+          incrs: timeSteps(),
+          values: (_, splits) => timeTicks(splits),
+        },
+        ...this.units.slice(0, 2).map(
+          (unit, index): uPlot.Axis => ({
+            ...axis,
+            scale: unit,
+            side: index === 0 ? 3 : 1,
+            size: (_, values) =>
+              Math.max(44, 16 + 7 * Math.max(0, ...(values ?? []).map((text) => text.length))),
+            gap: 6,
+            space: 34,
+            ...steps(this.styleOf(unit)?.unit),
+            grid: index === 0 ? axis.grid : { show: false },
+            values: (_, splits) => this.ticks(unit, splits),
+          }),
+        ),
+      ],
+      hooks: {
+        drawAxes: [() => this.paint()],
+        setCursor: [(plot) => this.pointed(plot)],
+        setSelect: [(plot) => this.select(plot)],
+      },
+    };
+  }
+
+  private ticks(scale: string, splits: readonly number[]): string[] {
+    const step = splits.length > 1 ? splits[1] - splits[0] : undefined;
+    const style = this.styleOf(scale);
+    return splits.map((value) =>
+      this.content.isStacked
+        ? `${value} %`
+        : formatQuantity(value, style?.unit, style?.isCounter ?? false, step),
+    );
+  }
+
+  private styleOf(scale: string): LineStyle | undefined {
+    return this.content.styles.find((candidate) => scaleOf(candidate) === scale);
+  }
+
+  private paint(): void {
+    const { ctx, bbox } = this.plot;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    ctx.lineWidth = devicePixelRatio * 1.25;
+    ctx.lineJoin = 'bevel';
+    const base = this.plotFor(this.units[0] ?? 'x');
+    drawGaps(
+      ctx,
+      base,
+      this.lines.flatMap(({ gaps }) => gaps),
+      this.palette,
+    );
+    this.paintLines(this.ghosts, this.ghostShift, true);
+    this.paintLines(this.lines, 0, false);
+    drawLimits(ctx, base, this.content.limits, this.palette);
+    drawAnnotations(ctx, base, this.annotations, this.palette);
+    ctx.restore();
+  }
+
+  private paintLines(lines: readonly Line[], shift: number, isGhost: boolean): void {
+    const { ctx } = this.plot;
+    for (let index = lines.length - 1; index >= 0; index--) {
+      if (!this.content.isShown(index)) continue;
+      const style = this.content.styles[index];
+      const colour = this.palette.series[style.colour % this.palette.series.length];
+      const plot = this.plotFor(this.content.isStacked ? PERCENT : scaleOf(style), shift);
+      if (this.content.isStacked) {
+        ctx.fillStyle = colour;
+        ctx.globalAlpha = 0.75;
+        ctx.fill(traceArea(lines[index], plot));
+        ctx.globalAlpha = 1;
+        continue;
+      }
+      ctx.strokeStyle = colour;
+      ctx.globalAlpha = isGhost ? 0.4 : 1;
+      ctx.setLineDash(isGhost ? [4, 3] : []);
+      ctx.stroke(tracePath(lines[index], plot));
+      ctx.globalAlpha = 1;
+      ctx.setLineDash([]);
+    }
+  }
+
+  /** Straight lines from values to pixels; `shift` is added to times. */
+  private plotFor(scale: string, shift = 0): Plot {
+    const { left, top, width, height } = this.plot.bbox;
+    const { from, to } = this;
+    const [low, high] = this.limitsOf.get(scale) ?? [0, 1];
+    const perMs = width / (to - from || 1);
+    const perUnit = height / (high - low || 1);
+    return {
+      left,
+      top,
+      width,
+      height,
+      x: (time) => left + (time + shift - from) * perMs,
+      y: (value) => top + height - (value - low) * perUnit,
+    };
+  }
+
+  private pointed(plot: uPlot): void {
+    const { left } = plot.cursor;
+    // Only the chart under the pointer says so: the others follow by themselves.
+    if (plot.cursor.event === undefined || plot.cursor.event === null) return;
+    this.events.pointed(left === undefined || left < 0 ? undefined : plot.posToVal(left, 'x'));
+  }
+
+  private select(plot: uPlot): void {
+    const { left, width } = plot.select;
+    if (width < 4) return;
+    this.events.selected(plot.posToVal(left, 'x'), plot.posToVal(left + width, 'x'));
+    plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+  }
+}
+
+/** Lines with one unit share an axis; counters are another unit than what they count. */
+function scaleOf(style: LineStyle): string {
+  return `${style.unit ?? ''}${style.isCounter ? '/s' : ''}|`;
+}
+
+function steps(unit: string | undefined): Pick<uPlot.Axis, 'incrs'> {
+  const incrs = valueSteps(unit);
+  return incrs ? { incrs } : {};
+}

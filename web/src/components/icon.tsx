@@ -1,0 +1,54 @@
+/** Line drawings of 24 by 24, one stroke wide. */
+const PATHS = {
+  play: 'M7 4.5v15l12-7.5z',
+  pause: 'M8 5v14M16 5v14',
+  back: 'M15 5l-7 7 7 7',
+  forward: 'M9 5l7 7-7 7',
+  add: 'M12 5v14M5 12h14',
+  menu: 'M4 7h16M4 12h16M4 17h16',
+  layout: 'M4 5h16v14H4zM10 5v14M10 12h10',
+  share: 'M8 12h8M13 7l5 5-5 5M6 5v14',
+  bell: 'M6 16V11a6 6 0 0 1 12 0v5l1.5 2h-15zM10 20.5h4',
+  dark: 'M20 14.5A8 8 0 1 1 9.5 4a6.5 6.5 0 0 0 10.5 10.5z',
+  light:
+    'M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2.5v2.5M12 19v2.5M2.5 12H5M19 12h2.5M5.3 5.3 7 7M17 17l1.7 1.7M5.3 18.7 7 17M17 7l1.7-1.7',
+  help: 'M9 9a3 3 0 1 1 4.5 2.6c-1 .6-1.5 1.2-1.5 2.4M12 17.5v.5',
+  close: 'M6 6l12 12M18 6 6 18',
+  note: 'M5 4h14v11h-7l-4 4v-4H5z',
+  image: 'M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4',
+  table: 'M4 5h16v14H4zM4 10h16M4 14.5h16M10 5v14',
+  ledger: 'M6 4h12v16H6zM9 8h6M9 12h6M9 16h3',
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+export function Icon({ name }: { name: IconName }) {
+  return (
+    <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
+      <path d={PATHS[name]} />
+    </svg>
+  );
+}
+
+/** A button that is a drawing; its name is for everybody who does not see it. */
+export function IconButton(props: {
+  icon: IconName;
+  label: string;
+  testId: string;
+  isPressed?: boolean;
+  onClick: () => void;
+}) {
+  return (
+    <button
+      type="button"
+      class="icon-button"
+      title={props.label}
+      aria-label={props.label}
+      aria-pressed={props.isPressed}
+      data-testid={props.testId}
+      onClick={props.onClick}
+    >
+      <Icon name={props.icon} />
+    </button>
+  );
+}

@@ -1,0 +1,130 @@
+import { useComputed } from '@preact/signals';
+import { formatMoment, formatSpan } from '../format/time.ts';
+import { now } from '../state/now.ts';
+import { oldestTime } from '../state/store.ts';
+import {
+  COMPARISONS,
+  compareAgo,
+  ends,
+  goLive,
+  pan,
+  range,
+  SPANS,
+  setSpan,
+  show,
+  span,
+  togglePause,
+} from '../state/time.ts';
+import { strings } from '../strings.ts';
+import { Icon, IconButton } from './icon.tsx';
+
+const words = strings.time;
+
+/** What time all panels show: live or paused, how long, and a slider back to the oldest sample held. */
+export function TimeBar() {
+  const isLive = range.value.live;
+  return (
+    <div class="time-bar" role="toolbar" aria-label={words.title}>
+      <button
+        type="button"
+        class={isLive ? 'live-button is-live' : 'live-button'}
+        aria-pressed={isLive}
+        title={isLive ? words.pauseTip : words.liveTip}
+        data-testid="live"
+        onClick={togglePause}
+      >
+        <Icon name={isLive ? 'pause' : 'play'} />
+        <span class="live-text">{isLive ? words.live : words.paused}</span>
+      </button>
+      <SpanChoice />
+      <IconButton icon="back" label={words.earlier} testId="earlier" onClick={() => pan(-0.5)} />
+      <Slider />
+      <IconButton icon="forward" label={words.later} testId="later" onClick={() => pan(0.5)} />
+      <Ends />
+      <CompareChoice />
+    </div>
+  );
+}
+
+function SpanChoice() {
+  const shown = span.value;
+  const isOther = !SPANS.some((known) => known === shown);
+  return (
+    <select
+      class="input time-span"
+      aria-label={words.span}
+      title={words.span}
+      data-testid="span"
+      value={String(shown)}
+      onChange={(event) => setSpan(Number(event.currentTarget.value))}
+    >
+      {isOther && <option value={String(shown)}>{formatSpan(shown)}</option>}
+      {SPANS.map((known) => (
+        <option key={known} value={String(known)}>
+          {formatSpan(known)}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function CompareChoice() {
+  return (
+    <select
+      class="input time-compare"
+      aria-label={words.compare}
+      title={words.compare}
+      data-testid="compare"
+      value={String(compareAgo.value)}
+      onChange={(event) => {
+        compareAgo.value = Number(event.currentTarget.value);
+      }}
+    >
+      <option value="0">{words.compareNone}</option>
+      {COMPARISONS.map((ago) => (
+        <option key={ago} value={String(ago)}>
+          {words.compareWith(formatSpan(ago))}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** Where the end of what is shown lies between the oldest sample and now. */
+function Slider() {
+  const second = useComputed(() => Math.floor(now.value / 1000) * 1000).value;
+  const shown = range.value;
+  const [from, to] = shown.live ? [second - shown.span, second] : [shown.from, shown.to];
+  const length = to - from;
+  const oldest = Math.min(oldestTime.value, from, second - 1000);
+  const min = Math.min(oldest + length, second - 1);
+  return (
+    <input
+      class="time-slider"
+      type="range"
+      aria-label={words.slider}
+      data-testid="slider"
+      min={min}
+      max={second}
+      step="any"
+      value={shown.live ? second : Math.max(min, to)}
+      onInput={(event) => {
+        const end = Number(event.currentTarget.value);
+        if (end >= Number(event.currentTarget.max)) goLive();
+        else show(end - length, end);
+      }}
+    />
+  );
+}
+
+function Ends() {
+  // Read so that it ticks while live; a tenth of a second is not to be read anyway.
+  const second = useComputed(() => (range.value.live ? Math.floor(now.value / 1000) : 0)).value;
+  void second;
+  const [from, to] = ends(range.value);
+  return (
+    <span class="time-ends" data-testid="ends">
+      {formatMoment(from, to - from)} {'\u2013'} {formatMoment(to, to - from)}
+    </span>
+  );
+}

@@ -1,0 +1,74 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { setDock } from '../layout/active_dock.ts';
+import { Dock } from '../layout/dock.ts';
+import { PanelFrame } from '../panels/panel_frame.tsx';
+import { titleOf } from '../panels/title.ts';
+import { closePanel, panels } from '../state/panels.ts';
+import { geometry, loaded } from '../state/saved.ts';
+import { connection, registry } from '../state/store.ts';
+import { isNarrow } from '../state/width.ts';
+import { strings } from '../strings.ts';
+
+/** The panels: docked where there is room, one below the other where there is not. */
+export function Workspace() {
+  return (
+    <main class="main" aria-label={strings.main.label}>
+      {panels.value.length === 0 && <Empty />}
+      {isNarrow.value ? <Stack /> : <Docked />}
+    </main>
+  );
+}
+
+function Docked() {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (!place.current) return;
+    const dock = new Dock(place.current, closePanel, () => {
+      geometry.value = dock.geometry();
+    });
+    setDock(dock);
+    const stops = [
+      loaded.subscribe(() => {
+        dock.clear();
+        const shape = geometry.peek();
+        if (shape) dock.restore(shape);
+      }),
+      panels.subscribe((specs) => dock.sync(specs)),
+    ];
+    return () => {
+      for (const stop of stops) stop();
+      setDock(undefined);
+      dock.dispose();
+    };
+  }, []);
+  return <div class="dock" ref={place} data-testid="dock" />;
+}
+
+function Stack() {
+  const always = useSignal(true);
+  return (
+    <div class="stack" data-testid="stack">
+      {panels.value.map((spec) => (
+        <section key={spec.id} class={`stack-panel is-${spec.kind}`} aria-label={titleOf(spec)}>
+          <PanelFrame id={spec.id} isVisible={always} />
+        </section>
+      ))}
+    </div>
+  );
+}
+
+function Empty() {
+  const words = strings.main;
+  const [title, text] = !registry.value
+    ? [words.loadingTitle, strings.lossReason[connection.value.reason]]
+    : registry.value.instances.length === 0
+      ? [words.noNodesTitle, words.noNodesText]
+      : [words.emptyTitle, words.emptyText];
+  return (
+    <section class="empty" data-testid="empty">
+      <h2>{title}</h2>
+      <p>{text}</p>
+    </section>
+  );
+}

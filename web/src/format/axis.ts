@@ -1,0 +1,49 @@
+import { byteSize, formatUnit } from './unit.ts';
+
+const MINUS = '\u2212';
+const BINARY = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
+const DECIMAL = ['', 'k', 'M', 'G', 'T', 'P'];
+
+/** A value in few digits, with its unit: for axes and legends. `step` is the distance of two ticks, or undefined. */
+export function formatQuantity(
+  value: number,
+  unit: string | undefined,
+  isRate: boolean,
+  step?: number,
+): string {
+  if (!Number.isFinite(value)) return '\u2013';
+  const bytes = byteSize(unit);
+  const per = isRate ? '/s' : '';
+  if (bytes !== undefined) {
+    const [scale, symbol] = scaled(Math.abs(value) * bytes, 1024, BINARY);
+    return `${digits((value * bytes) / scale, step === undefined ? undefined : (step * bytes) / scale)} ${symbol}${per}`;
+  }
+  const name = formatUnit(unit);
+  const [scale, prefix] = Math.abs(value) < 10_000 ? [1, ''] : scaled(Math.abs(value), 1000, DECIMAL);
+  const text = digits(value / scale, step === undefined ? undefined : step / scale) + prefix;
+  return name === '' && per === '' ? text : `${text}${name.startsWith('%') ? '' : '\u202f'}${name}${per}`;
+}
+
+function scaled(size: number, base: number, prefixes: readonly string[]): [number, string] {
+  let scale = 1;
+  let prefix = 0;
+  while (size / scale >= base && prefix < prefixes.length - 1) {
+    scale *= base;
+    prefix++;
+  }
+  return [scale, prefixes[prefix]];
+}
+
+/** As many decimals as the step between ticks wants; without one, four digits that matter. */
+function digits(value: number, step: number | undefined): string {
+  const size = Math.abs(value);
+  if (size !== 0 && size < 1e-4 && (step === undefined || step < 1e-4))
+    return value.toExponential(1).replaceAll('-', MINUS);
+  const decimals =
+    step === undefined
+      ? size >= 1000 || Number.isInteger(value)
+        ? 0
+        : Math.max(0, 3 - Math.floor(Math.log10(Math.max(size, 0.1))) - 1)
+      : Math.max(0, Math.min(8, Math.ceil(-Math.log10(step) - 1e-9)));
+  return value.toFixed(decimals).replace('-', MINUS);
+}

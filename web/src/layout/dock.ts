@@ -1,0 +1,214 @@
+import {
+  createDockview,
+  type DockviewApi,
+  type IContentRenderer,
+  type SerializedDockview,
+} from 'dockview-core';
+import 'dockview/dist/styles/dockview.css';
+import { signal } from '@preact/signals';
+import { type ComponentChild, h, render } from 'preact';
+import { PanelFrame } from '../panels/panel_frame.tsx';
+import { type PanelSpec, targetsOf } from '../panels/spec.ts';
+import { titleOf } from '../panels/title.ts';
+import { keyOf } from '../stream/view.ts';
+
+/** More rows would make each too low to read: further instances become tabs. */
+const ROWS = 3;
+/** What a chart gets of a row's width, and a table. */
+const CHART_SHARE = 0.64;
+
+export type Geometry = SerializedDockview;
+
+/** The one place that knows the docking library: puts panels where they suit, and tells what the reader did to them. */
+export class Dock {
+  private readonly api: DockviewApi;
+  private specs: readonly PanelSpec[] = [];
+  /** What happens because we say so is not the reader's doing. */
+  private isBusy = false;
+
+  constructor(
+    element: HTMLElement,
+    private readonly closed: (id: string) => void,
+    changed: () => void,
+  ) {
+    this.api = createDockview(element, {
+      createComponent: ({ id }) => new Content(id),
+      theme: { name: 'oasis', className: 'dockview-theme-oasis', gap: 0 },
+      disableFloatingGroups: true,
+      noPanelsOverlay: 'emptyGroup',
+      defaultRenderer: 'onlyWhenVisible',
+    });
+    this.api.onDidRemovePanel((panel) => {
+      if (!this.isBusy) this.closed(panel.id);
+    });
+    this.api.onDidLayoutChange(() => {
+      if (!this.isBusy) changed();
+    });
+  }
+
+  /** Opens, closes and names panels until the dock has the ones that are wanted. */
+  sync(specs: readonly PanelSpec[]): void {
+    this.specs = specs;
+    this.quietly(() => {
+      const wanted = new Set(specs.map(({ id }) => id));
+      for (const panel of [...this.api.panels]) {
+        if (!wanted.has(panel.id)) this.api.removePanel(panel);
+      }
+      for (const spec of specs) {
+        const panel = this.api.getPanel(spec.id);
+        if (!panel) this.add(spec);
+        else if (panel.title !== titleOf(spec)) panel.setTitle(titleOf(spec));
+      }
+    });
+  }
+
+  geometry(): Geometry {
+    return this.api.toJSON();
+  }
+
+  /** Lays the panels out as they were. Whatever does not fit to them is left to {@link sync}. */
+  restore(geometry: Geometry): boolean {
+    return this.quietly(() => {
+      try {
+        this.api.fromJSON(geometry);
+        return true;
+      } catch {
+        this.api.clear();
+        return false;
+      }
+    });
+  }
+
+  clear(): void {
+    this.quietly(() => this.api.clear());
+  }
+
+  focus(id: string): void {
+    this.api.getPanel(id)?.api.setActive();
+  }
+
+  toggleMaximized(): void {
+    const panel = this.api.activePanel;
+    if (!panel) return;
+    if (this.api.hasMaximizedGroup()) this.api.exitMaximizedGroup();
+    else this.api.maximizeGroup(panel);
+  }
+
+  /** Makes the next or the one before the active panel, over all groups. */
+  step(by: 1 | -1): void {
+    const { panels } = this.api;
+    if (panels.length === 0) return;
+    const at = panels.findIndex((panel) => panel.id === this.api.activePanel?.id);
+    panels[(at + by + panels.length) % panels.length].api.setActive();
+  }
+
+  closeActive(): void {
+    this.api.activePanel?.api.close();
+  }
+
+  dispose(): void {
+    this.isBusy = true;
+    this.api.dispose();
+  }
+
+  private add(spec: PanelSpec): void {
+    const common = { id: spec.id, component: spec.kind, title: titleOf(spec) };
+    const { panels, groups } = this.api;
+    const beside = this.siblings(spec);
+    if (panels.length === 0) {
+      this.api.addPanel(common);
+      return;
+    }
+    if (spec.kind === 'instance') {
+      const tables = this.specs.filter((other) => other.kind === 'instance' && this.api.getPanel(other.id));
+      const last = tables.at(-1);
+      const rows = new Set(tables.map((other) => this.api.getPanel(other.id)?.group.id)).size;
+      if (rows < ROWS) this.api.addPanel({ ...common, position: { direction: 'below' } });
+      else
+        this.api.addPanel({
+          ...common,
+          position: { referencePanel: last?.id ?? panels[0].id, direction: 'within' },
+        });
+      return;
+    }
+    const partner = beside.find((other) => other.kind !== 'instance') ?? this.pair(beside);
+    if (partner) {
+      this.api.addPanel({
+        ...common,
+        inactive: this.specs.length > 2 && beside.length > 1,
+        position: { referencePanel: partner.id, direction: 'within' },
+      });
+      return;
+    }
+    const table = beside.at(0);
+    if (table) {
+      const width = this.api.width * CHART_SHARE;
+      this.api.addPanel({
+        ...common,
+        initialWidth: width,
+        position: { referencePanel: table.id, direction: 'right' },
+      });
+      return;
+    }
+    this.api.addPanel({ ...common, position: { referenceGroup: groups[0], direction: 'within' } });
+  }
+
+  /** Panels of the same instance that are open already. */
+  private siblings(spec: PanelSpec): PanelSpec[] {
+    const keys = new Set(targetsOf(spec).map(keyOf));
+    return this.specs.filter(
+      (other) =>
+        other.id !== spec.id &&
+        this.api.getPanel(other.id) !== undefined &&
+        targetsOf(other).some((target) => keys.has(keyOf(target))),
+    );
+  }
+
+  /** For an instance whose table is a tab beside others: a chart of one of those. */
+  private pair(beside: readonly PanelSpec[]): PanelSpec | undefined {
+    const group = beside.length > 0 ? this.api.getPanel(beside[0].id)?.group : undefined;
+    if (!group || group.panels.length < 2) return undefined;
+    for (const panel of group.panels) {
+      const spec = this.specs.find(({ id }) => id === panel.id);
+      const found = spec && this.siblings(spec).find((other) => other.kind !== 'instance');
+      if (found) return found;
+    }
+    return undefined;
+  }
+
+  private quietly<T>(act: () => T): T {
+    const before = this.isBusy;
+    this.isBusy = true;
+    try {
+      return act();
+    } finally {
+      this.isBusy = before;
+    }
+  }
+}
+
+/** A panel's content, drawn by Preact. */
+class Content implements IContentRenderer {
+  readonly element = document.createElement('div');
+  private readonly isVisible = signal(true);
+
+  constructor(private readonly id: string) {
+    this.element.className = 'panel-host';
+  }
+
+  init({ api }: Parameters<IContentRenderer['init']>[0]): void {
+    this.isVisible.value = api.isVisible;
+    api.onDidVisibilityChange((event) => {
+      this.isVisible.value = event.isVisible;
+    });
+    this.draw(h(PanelFrame, { id: this.id, isVisible: this.isVisible }));
+  }
+
+  dispose(): void {
+    this.draw(null);
+  }
+
+  private draw(child: ComponentChild): void {
+    render(child, this.element);
+  }
+}

@@ -1,0 +1,143 @@
+import type { PanelContent, PanelSpec, SeriesMode } from '../panels/spec.ts';
+import { type Annotation, MAX_ANNOTATIONS, MAX_NOTE } from '../state/annotations.ts';
+import type { Range, Source } from '../stream/query.ts';
+import type { Target } from '../stream/view.ts';
+import type { Geometry } from './dock.ts';
+
+/** A layout as it is saved, shared and exported. */
+export interface LayoutDocument {
+  readonly oasis: 'layout';
+  readonly version: 1;
+  readonly panels: readonly PanelSpec[];
+  readonly geometry?: Geometry;
+  readonly range?: Range;
+  readonly annotations?: readonly Annotation[];
+}
+
+const MAX_PANELS = 200;
+const MAX_METRICS = 100;
+const LONGEST = 1024;
+
+/** A layout from outside: whatever in it is not as it should be is left out; nothing if it is no layout at all. */
+export function parseLayout(json: unknown): LayoutDocument | undefined {
+  if (!isFields(json) || json.oasis !== 'layout' || json.version !== 1 || !Array.isArray(json.panels))
+    return undefined;
+  const panels = json.panels.slice(0, MAX_PANELS).flatMap((entry) => parsePanel(entry) ?? []);
+  const ids = new Set(panels.map(({ id }) => id));
+  if (ids.size !== panels.length) return undefined;
+  return {
+    oasis: 'layout',
+    version: 1,
+    panels,
+    ...(isFields(json.geometry) && { geometry: json.geometry as unknown as Geometry }),
+    ...present('range', parseRange(json.range)),
+    annotations: parseAnnotations(json.annotations),
+  };
+}
+
+function parsePanel(json: unknown): PanelSpec | undefined {
+  if (!isFields(json)) return undefined;
+  const id = text(json.id);
+  const content = parseContent(json);
+  return id === undefined || content === undefined ? undefined : { id, ...content };
+}
+
+function parseContent(json: Record<string, unknown>): PanelContent | undefined {
+  const target = parseTarget(json.target);
+  switch (json.kind) {
+    case 'instance':
+    case 'auto':
+      return target && { kind: json.kind, target };
+    case 'series':
+      return withSources(json, (sources) => ({ kind: 'series', sources, mode: parseMode(json.mode) }));
+    case 'states':
+      return withSources(json, (sources) => ({ kind: 'states', sources }));
+    case 'gauge': {
+      const metric = text(json.metric);
+      return target && metric !== undefined ? { kind: 'gauge', target, metric } : undefined;
+    }
+    case 'histogram':
+      return target && { kind: 'histogram', target, metric: text(json.metric) ?? null };
+    case 'events': {
+      const targets = list(json.targets).flatMap((entry) => parseTarget(entry) ?? []);
+      return targets.length > 0 ? { kind: 'events', targets } : undefined;
+    }
+    case 'rose': {
+      const [direction, speed] = [text(json.direction), text(json.speed)];
+      return target && direction !== undefined && speed !== undefined
+        ? { kind: 'rose', target, direction, speed }
+        : undefined;
+    }
+    case 'ledger':
+    case 'alarms':
+      return { kind: json.kind };
+    default:
+      return undefined;
+  }
+}
+
+function withSources(
+  json: Record<string, unknown>,
+  make: (sources: readonly Source[]) => PanelContent,
+): PanelContent | undefined {
+  const sources = list(json.sources).flatMap((entry) => parseSource(entry) ?? []);
+  return sources.length > 0 ? make(sources) : undefined;
+}
+
+function parseSource(json: unknown): Source | undefined {
+  if (!isFields(json)) return undefined;
+  const target = parseTarget(json.target);
+  const metrics = list(json.metrics)
+    .slice(0, MAX_METRICS)
+    .flatMap((metric) => text(metric) ?? []);
+  return target && metrics.length > 0 ? { target, metrics } : undefined;
+}
+
+function parseTarget(json: unknown): Target | undefined {
+  if (!isFields(json)) return undefined;
+  const [node, instance] = [text(json.node), text(json.instance)];
+  return node !== undefined && instance !== undefined ? { node, instance } : undefined;
+}
+
+function parseMode(json: unknown): SeriesMode {
+  return json === 'shares' ? 'shares' : 'lines';
+}
+
+export function parseRange(json: unknown): Range | undefined {
+  if (!isFields(json)) return undefined;
+  const { span, from, to } = json;
+  if (json.live === true && isNumber(span) && span > 0) return { live: true, span };
+  return isNumber(from) && isNumber(to) && from < to ? { live: false, from, to } : undefined;
+}
+
+function parseAnnotations(json: unknown): Annotation[] {
+  return list(json)
+    .slice(0, MAX_ANNOTATIONS)
+    .flatMap((entry) => {
+      if (!isFields(entry)) return [];
+      const note = text(entry.text);
+      return isNumber(entry.time) && note !== undefined
+        ? [{ time: entry.time, text: note.slice(0, MAX_NOTE) }]
+        : [];
+    });
+}
+
+function isFields(json: unknown): json is Record<string, unknown> {
+  return typeof json === 'object' && json !== null && !Array.isArray(json);
+}
+
+function list(json: unknown): readonly unknown[] {
+  return Array.isArray(json) ? json : [];
+}
+
+function text(json: unknown): string | undefined {
+  return typeof json === 'string' && json.length <= LONGEST ? json : undefined;
+}
+
+function isNumber(json: unknown): json is number {
+  return typeof json === 'number' && Number.isFinite(json);
+}
+
+function present<K extends string, V>(key: K, value: V | undefined): { [key in K]?: V } {
+  return value === undefined ? {} : ({ [key]: value } as { [key in K]?: V });
+}

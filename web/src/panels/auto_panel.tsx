@@ -1,0 +1,18 @@
+import { useEffect } from 'preact/hooks';
+import { changePanel, openPanels } from '../state/panels.ts';
+import { cellsOf } from '../state/store.ts';
+import type { Target } from '../stream/view.ts';
+import { strings } from '../strings.ts';
+import { planPanels } from './plan.ts';
+
+/** Waits for an instance's schema, then becomes the panel that suits it best; the others that suit it open behind it. */
+export function AutoPanel({ id, target }: { id: string; target: Target }) {
+  const { schema, problem } = cellsOf(target).status.value ?? {};
+  useEffect(() => {
+    if (!schema) return;
+    const [best, ...others] = planPanels(target, schema);
+    changePanel(id, best);
+    openPanels(others);
+  }, [id, target, schema]);
+  return <p class="panel-empty">{problem ?? strings.panels.waiting(target.instance)}</p>;
+}

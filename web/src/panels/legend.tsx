@@ -1,0 +1,63 @@
+import type { Signal } from '@preact/signals';
+import type { RefObject } from 'preact';
+import type { TimeChart } from '../charts/time_chart.ts';
+import { formatQuantity } from '../format/axis.ts';
+import { copyText } from '../state/copy.ts';
+import { cursorTime } from '../state/time.ts';
+import { strings } from '../strings.ts';
+import type { LineChoice } from './line_choice.ts';
+import type { DescribedLine } from './lines.ts';
+
+const words = strings.legend;
+
+/** The lines of a chart and their values: under the pointer, or the newest. A click shows or hides, with Alt one alone. */
+export function Legend(props: {
+  lines: readonly DescribedLine[];
+  chart: RefObject<TimeChart | undefined>;
+  drawn: Signal<number>;
+  choice: LineChoice;
+  isStacked: boolean;
+  onToggle: () => void;
+}) {
+  const { lines, chart, drawn, choice, isStacked } = props;
+  const time = cursorTime.value;
+  void drawn.value;
+  return (
+    <ul class="legend" data-testid="legend">
+      {lines.map((line, index) => {
+        const value = chart.current?.valueAt(index, time) ?? Number.NaN;
+        const text = isStacked
+          ? formatQuantity(value, '%', false)
+          : formatQuantity(value, line.unit, line.isCounter);
+        const isShown = choice.isShown(index);
+        return (
+          <li key={`${index} ${line.label}`}>
+            <button
+              type="button"
+              class={isShown ? 'legend-line' : 'legend-line is-hidden'}
+              aria-pressed={isShown}
+              title={words.tip(line.doc)}
+              data-testid="legend-line"
+              data-metric={line.metric}
+              onClick={(event) => {
+                if (event.altKey) choice.only(index, lines.length);
+                else choice.toggle(index);
+                props.onToggle();
+              }}
+              onContextMenu={(event) => {
+                event.preventDefault();
+                void copyText(String(value));
+              }}
+            >
+              <span class={`legend-mark series-${line.colour}`} aria-hidden="true" />
+              <span class="legend-name">{line.label}</span>
+              <span class="legend-value" data-testid="legend-value">
+                {isShown || !isStacked ? text : '\u2013'}
+              </span>
+            </button>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

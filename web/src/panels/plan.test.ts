@@ -1,0 +1,77 @@
+import { type Metric, parseSchema } from '@oasis/wire';
+import { expect, it } from 'vitest';
+import { parseLayout } from '../layout/document.ts';
+import { planPanels } from './plan.ts';
+import { type PanelSpec, without } from './spec.ts';
+
+const target = { node: 'plant-7', instance: 'x' };
+
+function plan(...metrics: Partial<Metric>[]) {
+  const schema = parseSchema({ name: 'P', uuid: 'u', version: '1.0', metrics });
+  return planPanels(target, schema);
+}
+
+const jiffies = (name: string) => ({ name, type: 'uint64', unit: '{jiffy}', kind: 'counter' }) as const;
+
+it('shows counters of processor time as shares of it', () => {
+  expect(plan(jiffies('idle'), jiffies('user'), jiffies('system'))).toEqual([
+    { kind: 'series', mode: 'shares', sources: [{ target, metrics: ['idle', 'user', 'system'] }] },
+  ]);
+});
+
+it('puts metrics of one unit on one chart, and counters apart', () => {
+  const found = plan(
+    { name: 'a', type: 'uint64', unit: 'By' },
+    { name: 'b', type: 'uint64', unit: 'By', kind: 'counter' },
+    { name: 'c', type: 'real64', unit: 'By' },
+  );
+  expect(found.map((panel) => panel.kind === 'series' && panel.sources[0].metrics)).toEqual([
+    ['a', 'c'],
+    ['b'],
+  ]);
+});
+
+it('knows the wind when it meets it', () => {
+  const [first] = plan(
+    { name: 'direction', type: 'real32', unit: 'deg' },
+    { name: 'speed', type: 'real32', unit: 'm/s' },
+  );
+  expect(first).toEqual({ kind: 'rose', target, direction: 'direction', speed: 'speed' });
+});
+
+it('shows texts and enums as states, events as a list, and a bare heartbeat by its intervals', () => {
+  expect(plan({ name: 'mode', type: 'string' })[0].kind).toBe('states');
+  expect(plan({ name: 'message', type: 'string', kind: 'event' })[0].kind).toBe('events');
+  expect(plan()).toEqual([{ kind: 'histogram', target, metric: null }]);
+});
+
+it('takes an instance out of a panel, and the panel away with its last', () => {
+  const other = { node: 'n', instance: 'y' };
+  const spec: PanelSpec = {
+    id: 'p1',
+    kind: 'series',
+    mode: 'lines',
+    sources: [
+      { target, metrics: ['a'] },
+      { target: other, metrics: ['b'] },
+    ],
+  };
+  const left = without(spec, other);
+  expect(left).toEqual({ ...spec, sources: [spec.sources[0]] });
+  expect(left && without(left, target)).toBeUndefined();
+});
+
+it('reads back a layout, and nothing that is none', () => {
+  const panels = [
+    { id: 'p1', kind: 'instance', target },
+    { id: 'p2', kind: 'gauge', target, metric: 'a' },
+  ];
+  const layout = parseLayout({ oasis: 'layout', version: 1, panels, range: { live: true, span: 1000 } });
+  expect(layout?.panels).toEqual(panels);
+  expect(layout?.range).toEqual({ live: true, span: 1000 });
+  expect(
+    parseLayout({ oasis: 'layout', version: 1, panels: [{ id: 'p', kind: 'script' }, 7] })?.panels,
+  ).toEqual([]);
+  expect(parseLayout({ version: 1, panels })).toBeUndefined();
+  expect(parseLayout({ oasis: 'layout', version: 1, panels: [panels[0], panels[0]] })).toBeUndefined();
+});

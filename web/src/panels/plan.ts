@@ -1,0 +1,84 @@
+import { isStruct, isVector, type Metric, type Schema } from '@oasis/wire';
+import type { Target } from '../stream/view.ts';
+import type { PanelContent } from './spec.ts';
+
+/** More lines in one chart cannot be told apart. */
+const LINES = 10;
+const CHARTS = 5;
+const TIME_UNITS = new Set(['{jiffy}', 's', 'ms', 'us', 'ns']);
+
+/** The panels that suit a probe type, best first, chosen from nothing but its schema. */
+export function planPanels(target: Target, schema: Schema): PanelContent[] {
+  const { metrics } = schema;
+  const panels: PanelContent[] = [];
+  const wind = findWind(metrics);
+  if (wind) panels.push({ kind: 'rose', target, ...wind });
+  const charts = groups(metrics.filter(isLine)).map((group) => chart(target, group));
+  panels.push(...charts.slice(0, CHARTS));
+  const states = metrics.filter(isState).map(({ name }) => name);
+  if (states.length > 0) panels.push({ kind: 'states', sources: [{ target, metrics: states }] });
+  if (metrics.some(isEvent)) panels.unshift({ kind: 'events', targets: [target] });
+  const limited = metrics.find((metric) => isLine(metric) && hasLimits(metric) && metric.kind !== 'counter');
+  if (limited && !wind) panels.push({ kind: 'gauge', target, metric: limited.name });
+  // Of a sign of life, what can be told is how regular it is.
+  if (panels.length === 0) panels.push({ kind: 'histogram', target, metric: null });
+  return panels;
+}
+
+function chart(target: Target, group: readonly Metric[]): PanelContent {
+  const sources = [{ target, metrics: group.slice(0, LINES).map(({ name }) => name) }];
+  return { kind: 'series', sources, mode: isShared(group) ? 'shares' : 'lines' };
+}
+
+/** Counters of time are shares of it. */
+function isShared(group: readonly Metric[]): boolean {
+  return (
+    group.length >= 3 &&
+    group.every(({ kind, unit }) => kind === 'counter' && unit === '{jiffy}' && TIME_UNITS.has(unit))
+  );
+}
+
+/** Metrics with one unit belong on one axis, counters apart from the rest. The largest groups come first. */
+function groups(metrics: readonly Metric[]): Metric[][] {
+  const byUnit = new Map<string, Metric[]>();
+  for (const metric of metrics) {
+    const unit = `${metric.kind === 'counter'} ${metric.unit ?? ''}`;
+    const group = byUnit.get(unit);
+    if (group) group.push(metric);
+    else byUnit.set(unit, [metric]);
+  }
+  return [...byUnit.values()];
+}
+
+export function isLine(metric: Metric): boolean {
+  return (
+    typeof metric.type === 'string' &&
+    metric.type !== 'string' &&
+    metric.type !== 'boolean' &&
+    !isState(metric)
+  );
+}
+
+export function isState({ type, kind, enum: names }: Metric): boolean {
+  if (isVector(type) || isStruct(type)) return false;
+  if (kind === 'event') return false;
+  return type === 'boolean' || kind === 'state' || names !== undefined || type === 'string';
+}
+
+function isEvent({ kind }: Metric): boolean {
+  return kind === 'event';
+}
+
+export function hasLimits({ min, max, warn, alarm }: Metric): boolean {
+  return (min !== undefined && max !== undefined) || warn !== undefined || alarm !== undefined;
+}
+
+function findWind(metrics: readonly Metric[]): { direction: string; speed: string } | undefined {
+  const direction = metrics.find(
+    ({ name, unit }) => unit === 'deg' && /direction|bearing|heading/i.test(name),
+  );
+  const speed = metrics.find(
+    ({ name, unit }) => /^(m\/s|km\/h|\[kn_i\])$/.test(unit ?? '') && /speed|velocity/i.test(name),
+  );
+  return direction && speed ? { direction: direction.name, speed: speed.name } : undefined;
+}

@@ -1,0 +1,119 @@
+import { useComputed, useSignal } from '@preact/signals';
+import { useCallback, useEffect, useMemo, useRef } from 'preact/hooks';
+import { readPalette } from '../charts/palette.ts';
+import { type ChartContent, TimeChart } from '../charts/time_chart.ts';
+import { annotations } from '../state/annotations.ts';
+import { compareAgo, cursorTime, range, show } from '../state/time.ts';
+import type { Query, ViewResult } from '../stream/query.ts';
+import { registerChart } from './charts.ts';
+import { GapNote } from './gap_note.tsx';
+import { Legend } from './legend.tsx';
+import { LineChoice } from './line_choice.ts';
+import { type DescribedLine, describeLines } from './lines.ts';
+import { PanelFooter } from './panel_footer.tsx';
+import type { PanelSpec } from './spec.ts';
+import { useSize } from './use_size.ts';
+import { useView } from './use_view.ts';
+
+type Spec = PanelSpec & { kind: 'series' };
+
+/** Numbers over time. */
+export function SeriesPanel({ spec }: { spec: Spec }) {
+  const place = useRef<HTMLDivElement>(null);
+  const chart = useRef<TimeChart>();
+  const newest = useRef<ViewResult>();
+  const columns = useSignal(600);
+  /** Counts drawings, so that the legend reads the chart again. */
+  const drawn = useSignal(0);
+  // As text, so that what only looks new makes no new chart.
+  const described = useComputed(() => JSON.stringify(describeLines(spec))).value;
+  const lines = useMemo(() => JSON.parse(described) as DescribedLine[], [described]);
+  const choice = useRef(new LineChoice()).current;
+
+  const resize = useCallback(
+    (width: number, height: number) => {
+      chart.current?.resize(width, height);
+      if (chart.current) columns.value = chart.current.columns;
+      if (newest.current) chart.current?.draw(newest.current);
+    },
+    [columns],
+  );
+  useSize(place, resize);
+
+  useEffect(() => {
+    const element = place.current;
+    if (!element || lines.length === 0) return;
+    const content: ChartContent = {
+      styles: lines,
+      isStacked: spec.mode === 'shares',
+      limits: lines.length <= 3 ? lines.flatMap(({ limits }) => limits) : [],
+      isShown: (line) => choice.isShown(line),
+    };
+    const made = new TimeChart(element, content, readPalette(element), {
+      pointed: (time) => {
+        cursorTime.value = time;
+      },
+      selected: show,
+    });
+    chart.current = made;
+    columns.value = made.columns;
+    if (newest.current) made.draw(newest.current);
+    const forget = registerChart(spec.id, made, lines);
+    const stop = annotations.subscribe((notes) => made.annotate(notes));
+    return () => {
+      stop();
+      forget();
+      made.destroy();
+      chart.current = undefined;
+    };
+  }, [spec.id, spec.mode, lines, choice, columns]);
+
+  useView(
+    () => ({ kind: 'columns', range: range.value, sources: spec.sources, columns: columns.value }),
+    (result) => {
+      newest.current = result;
+      if (spec.mode === 'lines' && choice.settle(result, lines)) drawn.value++;
+      chart.current?.draw(result);
+      // A legend that is read by people need not change more often than they can read.
+      if (performance.now() - lastRead.current > 150) {
+        lastRead.current = performance.now();
+        drawn.value++;
+      }
+    },
+  );
+  const lastRead = useRef(0);
+
+  useView(
+    (): Query | undefined =>
+      compareAgo.value === 0
+        ? undefined
+        : {
+            kind: 'columns',
+            range: range.value,
+            ago: compareAgo.value,
+            sources: spec.sources,
+            columns: columns.value,
+          },
+    (result) => chart.current?.drawGhost(result, compareAgo.peek()),
+  );
+  useEffect(() => compareAgo.subscribe((ago) => ago === 0 && chart.current?.drawGhost(undefined, 0)), []);
+
+  return (
+    <section class="panel series-panel" data-testid="series" data-panel={spec.id}>
+      <div class="chart" ref={place} data-testid="chart" />
+      <GapNote chart={chart} drawn={drawn} />
+      <Legend
+        lines={lines}
+        chart={chart}
+        drawn={drawn}
+        choice={choice}
+        isStacked={spec.mode === 'shares'}
+        onToggle={() => {
+          if (newest.current) chart.current?.draw(newest.current);
+          drawn.value++;
+        }}
+      />
+      <PanelFooter spec={spec} />
+    </section>
+  );
+}

@@ -1,0 +1,58 @@
+import type { Source } from '../stream/query.ts';
+import { keyOf, type Target } from '../stream/view.ts';
+
+/** What a panel shows: plain data, for it is saved, shared and exported. */
+
+export type PanelSpec = { readonly id: string } & PanelContent;
+
+export type PanelContent =
+  /** Everything about one instance: newest sample, figures, commands, what happened. */
+  | { readonly kind: 'instance'; readonly target: Target }
+  /** Becomes what suits the instance best, once its schema is known. */
+  | { readonly kind: 'auto'; readonly target: Target }
+  | { readonly kind: 'series'; readonly sources: readonly Source[]; readonly mode: SeriesMode }
+  | { readonly kind: 'states'; readonly sources: readonly Source[] }
+  | { readonly kind: 'gauge'; readonly target: Target; readonly metric: string }
+  | { readonly kind: 'histogram'; readonly target: Target; readonly metric: string | null }
+  | { readonly kind: 'events'; readonly targets: readonly Target[] }
+  | { readonly kind: 'rose'; readonly target: Target; readonly direction: string; readonly speed: string }
+  | { readonly kind: 'ledger' }
+  | { readonly kind: 'alarms' };
+
+export type PanelKind = PanelContent['kind'];
+/** `shares`: what each is of the sum of all, stacked. */
+export type SeriesMode = 'lines' | 'shares';
+
+export function targetsOf(content: PanelContent): readonly Target[] {
+  switch (content.kind) {
+    case 'series':
+    case 'states':
+      return content.sources.map(({ target }) => target);
+    case 'events':
+      return content.targets;
+    case 'ledger':
+    case 'alarms':
+      return [];
+    default:
+      return [content.target];
+  }
+}
+
+/** What is left of a panel when an instance is no longer watched; nothing if there is nothing. */
+export function without(spec: PanelSpec, target: Target): PanelSpec | undefined {
+  const key = keyOf(target);
+  if (!targetsOf(spec).some((other) => keyOf(other) === key)) return spec;
+  switch (spec.kind) {
+    case 'series':
+    case 'states': {
+      const sources = spec.sources.filter((source) => keyOf(source.target) !== key);
+      return sources.length === 0 ? undefined : { ...spec, sources };
+    }
+    case 'events': {
+      const targets = spec.targets.filter((other) => keyOf(other) !== key);
+      return targets.length === 0 ? undefined : { ...spec, targets };
+    }
+    default:
+      return undefined;
+  }
+}

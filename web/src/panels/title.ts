@@ -1,0 +1,30 @@
+import { strings } from '../strings.ts';
+import type { PanelSpec } from './spec.ts';
+import { targetsOf } from './spec.ts';
+
+const words = strings.panels;
+
+/** What stands on a panel's tab. */
+export function titleOf(spec: PanelSpec): string {
+  const instances = [...new Set(targetsOf(spec).map(({ instance }) => instance))].join(', ');
+  switch (spec.kind) {
+    case 'instance':
+      return instances;
+    case 'auto':
+      return `${instances} \u00b7 ${words.kind.series}`;
+    case 'gauge':
+      return `${instances} \u00b7 ${spec.metric}`;
+    case 'histogram':
+      return `${instances} \u00b7 ${spec.metric ?? words.intervals}`;
+    case 'series': {
+      const metrics = spec.sources.flatMap((source) => source.metrics);
+      const what = metrics.length === 1 ? metrics[0] : words.mode[spec.mode];
+      return `${instances} \u00b7 ${what}`;
+    }
+    case 'ledger':
+    case 'alarms':
+      return words.kind[spec.kind];
+    default:
+      return `${instances} \u00b7 ${words.kind[spec.kind]}`;
+  }
+}

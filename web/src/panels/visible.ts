@@ -1,0 +1,10 @@
+import { type Signal, signal } from '@preact/signals';
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+
+/** Whether the panel that a component belongs to can be seen. */
+export const Visible = createContext<Signal<boolean>>(signal(true));
+
+export function useVisible(): Signal<boolean> {
+  return useContext(Visible);
+}

@@ -1,0 +1,165 @@
+import type { SeriesStore } from './store.ts';
+
+/**
+ * Part of a buffer: for each column of pixels that has samples, from left to right, when its last sample was taken, whether
+ * something is missing before it, and of each series the least, greatest and last value.
+ */
+export interface ColumnBlock {
+  /** Of the first value in the buffer. */
+  readonly offset: number;
+  readonly count: number;
+  readonly series: number;
+}
+
+/** Numbers that a column takes: time, break, and three a series. */
+function stride(series: number): number {
+  return 2 + 3 * series;
+}
+
+/** Room that a block can need: one column of pixels beyond each end. */
+export function blockRoom(columns: number, series: number): number {
+  return (columns + 4) * stride(series);
+}
+
+/** Rows looked at for each column, beyond which a coarser tier will do. */
+const ROWS = 40;
+
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+  readonly columns: number;
+}
+
+/**
+ * Reduces the samples of a span to one row for each column of pixels. Columns lie at multiples of their width, so that they do
+ * not flicker as time moves on. `shift` is added to the times (browser clock minus node clock).
+ */
+export function reduceColumns(
+  store: SeriesStore,
+  picked: readonly number[],
+  span: Span,
+  shift: number,
+  into: Float64Array,
+  offset: number,
+): ColumnBlock {
+  const width = (span.to - span.from) / span.columns;
+  const room = span.columns + 4;
+  const block = new BlockWriter(into, offset, room, picked.length);
+  let current = Number.NaN;
+  store.visit(span.from - shift, span.to - shift, span.columns * ROWS, (tier, slot) => {
+    const time = tier.end[slot] + shift;
+    const column = Math.floor(time / width);
+    const isBroken = tier.breaks[slot] === 1;
+    if (column !== current) {
+      // What lies to the left of the span is there for the line that leads into it: only the last of it counts.
+      if (time < span.from) block.rewind();
+      if (!block.next()) return;
+      current = column;
+    }
+    block.time(time);
+    if (isBroken) block.break();
+    for (let index = 0; index < picked.length; index++) {
+      const series = picked[index];
+      block.add(index, tier.min[series][slot], tier.max[series][slot], tier.last[series][slot]);
+    }
+  });
+  return { offset, count: block.count, series: picked.length };
+}
+
+class BlockWriter {
+  count = 0;
+  private at: number;
+
+  constructor(
+    private readonly into: Float64Array,
+    private readonly offset: number,
+    private readonly room: number,
+    private readonly series: number,
+  ) {
+    this.at = offset - stride(series);
+  }
+
+  /** Begins a column, if there is room for one. */
+  next(): boolean {
+    if (this.count === this.room) return false;
+    this.count++;
+    this.at = this.offset + (this.count - 1) * stride(this.series);
+    this.into[this.at + 1] = 0;
+    for (let index = 0; index < this.series; index++) {
+      const place = this.at + 2 + 3 * index;
+      this.into[place] = Number.POSITIVE_INFINITY;
+      this.into[place + 1] = Number.NEGATIVE_INFINITY;
+      this.into[place + 2] = Number.NaN;
+    }
+    return true;
+  }
+
+  rewind(): void {
+    this.count = 0;
+  }
+
+  time(time: number): void {
+    this.into[this.at] = time;
+  }
+
+  /** What is narrower than a column is shown to its left. */
+  break(): void {
+    this.into[this.at + 1] = 1;
+  }
+
+  add(index: number, min: number, max: number, last: number): void {
+    const { into } = this;
+    const place = this.at + 2 + 3 * index;
+    if (min < into[place]) into[place] = min;
+    if (max > into[place + 1]) into[place + 1] = max;
+    if (!Number.isNaN(last)) into[place + 2] = last;
+  }
+}
+
+/** Reads a block. Accessors rather than objects: there are thousands of columns a frame. */
+export class Columns {
+  private readonly stride: number;
+
+  constructor(
+    private readonly buffer: Float64Array,
+    private readonly block: ColumnBlock,
+  ) {
+    this.stride = stride(block.series);
+  }
+
+  get count(): number {
+    return this.block.count;
+  }
+
+  time(column: number): number {
+    return this.buffer[this.block.offset + column * this.stride];
+  }
+
+  isBroken(column: number): boolean {
+    return this.buffer[this.block.offset + column * this.stride + 1] === 1;
+  }
+
+  min(column: number, series: number): number {
+    return this.buffer[this.block.offset + column * this.stride + 2 + 3 * series];
+  }
+
+  max(column: number, series: number): number {
+    return this.buffer[this.block.offset + column * this.stride + 3 + 3 * series];
+  }
+
+  last(column: number, series: number): number {
+    return this.buffer[this.block.offset + column * this.stride + 4 + 3 * series];
+  }
+
+  /** The column that is there at a time: the last one not after it; -1 before the first. */
+  at(time: number): number {
+    let low = 0;
+    let high = this.count;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.time(middle) <= time) low = middle + 1;
+      else high = middle;
+    }
+    return low - 1;
+  }
+}

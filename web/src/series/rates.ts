@@ -1,0 +1,29 @@
+import type { Columns } from './columns.ts';
+
+/** A rate over less than this share of the span would be all noise: counters count in steps. */
+const SHARE = 60;
+const LONGEST_MS = 1000;
+
+/** How fast a counter counts at each column, per second: over a second, or less where less is shown; NaN where there is none. */
+export function counterRates(columns: Columns, series: number, span: number): Float64Array {
+  const window = Math.min(LONGEST_MS, span / SHARE);
+  const rates = new Float64Array(columns.count).fill(Number.NaN);
+  let before = 0;
+  let begin = 0;
+  for (let column = 0; column < columns.count; column++) {
+    if (columns.isBroken(column)) {
+      begin = column;
+      before = column;
+    }
+    const time = columns.time(column);
+    while (before + 1 < column && time - columns.time(before + 1) >= window) before++;
+    before = Math.max(before, begin);
+    if (before >= column) continue;
+    const step = columns.last(column, series) - columns.last(before, series);
+    const seconds = (time - columns.time(before)) / 1000;
+    // A counter that went back has been restarted; its next step will be right again.
+    if (step < 0) begin = before = column;
+    else if (seconds > 0) rates[column] = step / seconds;
+  }
+  return rates;
+}

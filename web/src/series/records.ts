@@ -1,0 +1,34 @@
+import type { Value } from '@oasis/wire';
+
+/** One sample as a line of a list. */
+export interface RecordRow {
+  readonly sequence: number;
+  /** Node clock, milliseconds. */
+  readonly time: number;
+  readonly values: readonly Value[];
+}
+
+const KEPT = 2000;
+
+/** The newest samples of an instance, whole: what an event list shows. The oldest go when there are too many. */
+export class Records {
+  private rows: RecordRow[] = [];
+
+  add(first: number, times: Float64Array, metrics: readonly ArrayLike<Value>[]): void {
+    for (let index = Math.max(0, times.length - KEPT); index < times.length; index++) {
+      const values = metrics.map((column) => column[index]);
+      this.rows.push({ sequence: first + index, time: times[index], values });
+    }
+    if (this.rows.length > 2 * KEPT) this.rows = this.rows.slice(-KEPT);
+  }
+
+  /** Newest first. */
+  between(from: number, to: number, limit: number): RecordRow[] {
+    const found: RecordRow[] = [];
+    for (let index = this.rows.length - 1; index >= 0 && found.length < limit; index--) {
+      const row = this.rows[index];
+      if (row.time <= to && row.time >= from) found.push(row);
+    }
+    return found;
+  }
+}

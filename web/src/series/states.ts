@@ -1,0 +1,51 @@
+import type { Value } from '@oasis/wire';
+
+/** A value that held for a while. Node clock, milliseconds. */
+export interface StateRun {
+  readonly from: number;
+  to: number;
+  readonly value: string | number | boolean;
+  /** Something is missing, or was interrupted, before it. */
+  readonly isBroken: boolean;
+}
+
+const KEPT = 4096;
+const LONGEST_TEXT = 200;
+
+/** When a metric had which value: what a state timeline shows. The oldest runs go when there are too many. */
+export class StateRuns {
+  private runs: StateRun[] = [];
+  private isBroken = false;
+
+  break(): void {
+    this.isBroken = true;
+  }
+
+  add(times: Float64Array, values: ArrayLike<Value>, asBoolean: boolean): void {
+    let current = this.runs.at(-1);
+    for (let index = 0; index < times.length; index++) {
+      const value = plain(values[index], asBoolean);
+      const time = times[index];
+      if (current && !this.isBroken && current.value === value) {
+        current.to = time;
+        continue;
+      }
+      // A state lasts until the next one is seen.
+      if (current && !this.isBroken) current.to = time;
+      current = { from: time, to: time, value, isBroken: this.isBroken };
+      this.isBroken = false;
+      this.runs.push(current);
+    }
+    if (this.runs.length > KEPT) this.runs = this.runs.slice(-KEPT);
+  }
+
+  between(from: number, to: number): StateRun[] {
+    return this.runs.filter((run) => run.to >= from && run.from <= to);
+  }
+}
+
+function plain(value: Value, asBoolean: boolean): StateRun['value'] {
+  if (asBoolean) return value === 1 || value === true;
+  if (typeof value === 'number' || typeof value === 'boolean') return value;
+  return String(value).slice(0, LONGEST_TEXT);
+}

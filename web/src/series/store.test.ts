@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest';
+import { blockRoom, Columns, reduceColumns } from './columns.ts';
+import { histogram } from './histogram.ts';
+import { counterRates } from './rates.ts';
+import { rose } from './rose.ts';
+import { StateRuns } from './states.ts';
+import { SeriesStore } from './store.ts';
+
+const KEEP = 3_600_000;
+
+function filled(
+  samples: number,
+  value: (index: number) => number,
+  spacing = 1,
+  limit = 1 << 16,
+): SeriesStore {
+  const store = new SeriesStore(1, KEEP, limit);
+  for (let from = 0; from < samples; from += 5000) {
+    const count = Math.min(5000, samples - from);
+    store.append(
+      Float64Array.from({ length: count }, (_, index) => (from + index) * spacing),
+      [Float64Array.from({ length: count }, (_, index) => value(from + index))],
+    );
+  }
+  return store;
+}
+
+function columnsOf(store: SeriesStore, from: number, to: number, columns: number): Columns {
+  const buffer = new Float64Array(blockRoom(columns, 1));
+  return new Columns(buffer, reduceColumns(store, [0], { from, to, columns }, 0, buffer, 0));
+}
+
+describe('the store', () => {
+  it('keeps every extreme of a million samples, in bounded memory', () => {
+    // A spike that a store which leaves samples out would lose.
+    const store = filled(1_000_000, (index) => (index === 123_457 ? 1000 : Math.sin(index / 1000)), 1, 4096);
+    const columns = columnsOf(store, 0, 1_000_000, 800);
+    let highest = Number.NEGATIVE_INFINITY;
+    let lowest = Number.POSITIVE_INFINITY;
+    for (let column = 0; column < columns.count; column++) {
+      highest = Math.max(highest, columns.max(column, 0));
+      lowest = Math.min(lowest, columns.min(column, 0));
+    }
+    expect(highest).toBe(1000);
+    expect(lowest).toBeCloseTo(-1, 3);
+    expect(columns.last(columns.count - 1, 0)).toBeCloseTo(Math.sin(999.999));
+    expect(store.bytes).toBeLessThan(600_000);
+  });
+
+  it('agrees with a plain reduction of the samples, whatever the tier', () => {
+    const value = (index: number) => (index * 7919) % 1009;
+    for (const samples of [3, 17, 300, 5000, 70_000]) {
+      const store = filled(samples, value);
+      const columns = columnsOf(store, 0, samples, 10);
+      const width = samples / 10;
+      for (let column = 0; column < columns.count; column++) {
+        const bin = Math.floor(columns.time(column) / width);
+        const expected = Array.from({ length: samples }, (_, index) => index)
+          .filter((index) => Math.floor(index / width) === bin)
+          .map(value);
+        // A folded row belongs to the column where it ends: an extreme may be one column late, never lost.
+        if (samples > 10 * 40) continue;
+        expect(columns.min(column, 0)).toBe(Math.min(...expected));
+        expect(columns.max(column, 0)).toBe(Math.max(...expected));
+      }
+      let highest = 0;
+      for (let column = 0; column < columns.count; column++)
+        highest = Math.max(highest, columns.max(column, 0));
+      expect(highest).toBe(Math.max(...Array.from({ length: samples }, (_, index) => value(index))));
+    }
+  });
+
+  it('does not fold or draw across a break', () => {
+    const store = new SeriesStore(1, KEEP);
+    store.append(Float64Array.of(0, 1, 2), [[1, 2, 3]]);
+    store.break();
+    store.append(Float64Array.of(500, 501), [[4, 5]]);
+    const columns = columnsOf(store, 0, 1000, 100);
+    const breaks = Array.from({ length: columns.count }, (_, column) => columns.isBroken(column));
+    expect(breaks).toEqual([false, true]);
+    expect(store.tiers[1].size).toBe(1);
+    expect(store.tiers[1].max[0][0]).toBe(3);
+  });
+
+  it('leaves gaps where values are not numbers, and takes bigints', () => {
+    const store = new SeriesStore(1, KEEP);
+    store.append(Float64Array.of(0, 100), [[Number.NaN, Number.NaN]]);
+    store.append(Float64Array.of(200), [BigUint64Array.of(2n ** 60n)]);
+    const columns = columnsOf(store, 0, 300, 3);
+    expect(columns.min(0, 0)).toBeGreaterThan(columns.max(0, 0));
+    expect(columns.last(2, 0)).toBe(2 ** 60);
+  });
+
+  it('shows one sample beyond the left end, for the line that leads in', () => {
+    const columns = columnsOf(
+      filled(10, (index) => index, 100),
+      450,
+      900,
+      9,
+    );
+    expect(columns.time(0)).toBe(400);
+    expect(columns.at(555)).toBe(1);
+    expect(columns.at(0)).toBe(-1);
+  });
+
+  it('survives a clock that steps back', () => {
+    const store = new SeriesStore(1, KEEP);
+    store.append(Float64Array.of(100, 50, 120), [[1, 2, 3]]);
+    const columns = columnsOf(store, 0, 200, 200);
+    expect(Array.from({ length: columns.count }, (_, column) => columns.time(column))).toEqual([100, 120]);
+  });
+});
+
+describe('what is made of it', () => {
+  it('counters count per second, and a restart is no negative rate', () => {
+    const store = filled(100, (index) => (index < 50 ? index * 5 : (index - 50) * 5), 100);
+    const rates = counterRates(columnsOf(store, 0, 10_000, 100), 0, 10_000);
+    expect(rates[30]).toBeCloseTo(50);
+    expect(rates[50]).toBeNaN();
+    expect(rates[80]).toBeCloseTo(50);
+    expect(rates.every((rate) => !(rate < 0))).toBe(true);
+  });
+
+  it('a histogram counts every sample once', () => {
+    const found = histogram(
+      filled(1000, (index) => index % 10, 2),
+      { series: 0 },
+      0,
+      1e9,
+      10,
+    );
+    expect(found?.counts).toEqual(new Array(10).fill(100));
+    expect(found?.median).toBe(5);
+    const spacing = histogram(
+      filled(1000, () => 0, 2),
+      'intervals',
+      0,
+      1e9,
+      10,
+    );
+    expect(spacing?.samples).toBe(999);
+    expect(spacing?.mean).toBeCloseTo(2);
+  });
+
+  it('a rose has north around 0 degrees, and calm air in no sector', () => {
+    const store = new SeriesStore(2, KEEP);
+    store.append(Float64Array.of(0, 1, 2, 3), [
+      [355, 5, 90, 180],
+      [1, 7, 20, 0],
+    ]);
+    const found = rose(store, 0, 1, [5, 10], 0, 10);
+    expect(found?.sectors[0]).toEqual([1, 1, 0]);
+    expect(found?.sectors[4]).toEqual([0, 0, 1]);
+    expect(found?.sectors[8]).toEqual([0, 0, 0]);
+    expect(found?.samples).toBe(4);
+  });
+
+  it('states run until the next one', () => {
+    const runs = new StateRuns();
+    runs.add(Float64Array.of(0, 10, 20), [0, 0, 1], false);
+    runs.break();
+    runs.add(Float64Array.of(90), [1], false);
+    expect(runs.between(0, 100)).toEqual([
+      { from: 0, to: 20, value: 0, isBroken: false },
+      { from: 20, to: 20, value: 1, isBroken: false },
+      { from: 90, to: 90, value: 1, isBroken: true },
+    ]);
+  });
+});

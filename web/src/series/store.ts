@@ -1,0 +1,155 @@
+import { FOLD, Tier } from './tier.ts';
+
+/** Numbers of one series: a column of a batch. */
+export type Numbers = ArrayLike<number> | ArrayLike<bigint>;
+
+/** Rows that a tier holds at most: with {@link TIERS} tiers, minutes at a million samples a second and hours at a thousand. */
+const LIMIT = 1 << 16;
+const TIERS = 4;
+/** Samples that are folded at a time, so that none is overwritten before it has been. */
+const CHUNK = 4096;
+
+/**
+ * What the page remembers of one instance's numbers: the newest samples as they are, older ones folded, sixteen to one, into
+ * least, greatest and last, tier by tier. Memory is bounded by the limit of each tier, and by the time that is to be kept.
+ */
+export class SeriesStore {
+  readonly tiers: readonly Tier[];
+  /** For each tier but the last, the first row that is not folded into the next. */
+  private readonly folded: number[] = new Array(TIERS - 1).fill(0);
+  private isBroken = false;
+
+  constructor(
+    readonly series: number,
+    private readonly keepMs: number,
+    limit = LIMIT,
+  ) {
+    this.tiers = Array.from({ length: TIERS }, (_, level) => new Tier(series, level === 0, limit));
+  }
+
+  get newest(): number | undefined {
+    const raw = this.tiers[0];
+    return raw.size === 0 ? undefined : raw.end[raw.slot(raw.next - 1)];
+  }
+
+  get oldest(): number | undefined {
+    for (let level = TIERS - 1; level >= 0; level--) {
+      const tier = this.tiers[level];
+      if (tier.size > 0) return tier.start[tier.slot(tier.first)];
+    }
+    return undefined;
+  }
+
+  get bytes(): number {
+    return this.tiers.reduce((sum, tier) => sum + tier.bytes, 0);
+  }
+
+  /** What comes next does not continue what came before: no line is drawn between them, and nothing folded across. */
+  break(): void {
+    for (let level = 0; level < TIERS - 1; level++) {
+      const tier = this.tiers[level];
+      while (this.folded[level] < tier.next) this.fold(level, tier.next);
+    }
+    this.isBroken = true;
+  }
+
+  /** Appends samples in the order of time. Milliseconds; `columns` has one entry a series. */
+  append(times: Float64Array, columns: readonly Numbers[]): void {
+    for (let from = 0; from < times.length; from += CHUNK) {
+      this.appendChunk(times, columns, from, Math.min(times.length, from + CHUNK));
+    }
+  }
+
+  private appendChunk(times: Float64Array, columns: readonly Numbers[], from: number, to: number): void {
+    const raw = this.tiers[0];
+    raw.reserve(to - from, times[to - 1] - this.keepMs);
+    const start = raw.next;
+    // A node's clock may step back a little; what comes later is drawn later all the same.
+    let time = this.newest ?? Number.NEGATIVE_INFINITY;
+    for (let index = from; index < to; index++) {
+      time = Math.max(time, times[index]);
+      const slot = raw.claim();
+      raw.start[slot] = time;
+      raw.breaks[slot] = 0;
+    }
+    if (this.isBroken) raw.breaks[raw.slot(start)] = 1;
+    this.isBroken = false;
+    for (let series = 0; series < this.series; series++) {
+      const column = columns[series];
+      const values = raw.last[series];
+      let slot = raw.slot(start);
+      for (let index = from; index < to; index++) {
+        values[slot] = Number(column[index]);
+        slot = slot + 1 === raw.capacity ? 0 : slot + 1;
+      }
+    }
+    for (let level = 0; level < TIERS - 1; level++) {
+      const tier = this.tiers[level];
+      while (tier.next - this.folded[level] >= FOLD) this.fold(level, this.folded[level] + FOLD);
+    }
+  }
+
+  /** Folds what is not folded yet, up to a row, into one row of the next tier. */
+  private fold(level: number, to: number): void {
+    const tier = this.tiers[level];
+    const above = this.tiers[level + 1];
+    const from = this.folded[level];
+    const stop = Math.min(to, from + FOLD);
+    const lastSlot = tier.slot(stop - 1);
+    above.reserve(1, tier.end[lastSlot] - this.keepMs);
+    const into = above.claim();
+    above.start[into] = tier.start[tier.slot(from)];
+    above.end[into] = tier.end[lastSlot];
+    above.breaks[into] = tier.breaks[tier.slot(from)];
+    const firstSlot = tier.slot(from);
+    for (let series = 0; series < this.series; series++) {
+      const mins = tier.min[series];
+      const maxs = tier.max[series];
+      const lasts = tier.last[series];
+      let min = Number.POSITIVE_INFINITY;
+      let max = Number.NEGATIVE_INFINITY;
+      let last = Number.NaN;
+      let slot = firstSlot;
+      for (let index = from; index < stop; index++) {
+        // Comparisons with NaN are false: what is not a number counts only where there is no number.
+        if (mins[slot] < min) min = mins[slot];
+        if (maxs[slot] > max) max = maxs[slot];
+        const value = lasts[slot];
+        if (!Number.isNaN(value)) last = value;
+        slot = slot + 1 === tier.capacity ? 0 : slot + 1;
+      }
+      above.min[series][into] = min;
+      above.max[series][into] = max;
+      above.last[series][into] = last;
+    }
+    this.folded[level] = stop;
+  }
+
+  /**
+   * Rows that cover a span of time: of the finest tier that reaches back far enough without being more than `rows`, and of
+   * the finer ones what is not folded into it yet. Each comes with its tier; oldest first, one row beyond each end.
+   */
+  visit(from: number, to: number, rows: number, each: (tier: Tier, slot: number) => void): void {
+    const level = this.levelFor(from, to, rows);
+    const chosen = this.tiers[level];
+    let begin = Math.max(chosen.first, chosen.lowerBound(from) - 1);
+    for (let at = level; at >= 0; at--) {
+      const tier = this.tiers[at];
+      if (at < level) begin = Math.max(tier.first, this.folded[at]);
+      for (let index = begin; index < tier.next; index++) {
+        const slot = tier.slot(index);
+        each(tier, slot);
+        if (tier.start[slot] > to) return;
+      }
+    }
+  }
+
+  private levelFor(from: number, to: number, rows: number): number {
+    for (let level = 0; level < TIERS - 1; level++) {
+      const tier = this.tiers[level];
+      const reachesBack = tier.first === 0 || (tier.size > 0 && tier.start[tier.slot(tier.first)] <= from);
+      if (reachesBack && tier.lowerBound(to) - tier.lowerBound(from) <= rows) return level;
+    }
+    return TIERS - 1;
+  }
+}

@@ -1,0 +1,104 @@
+/** How many entries of one tier make one of the next. */
+export const FOLD = 16;
+
+const FIRST_CAPACITY = 256;
+
+/**
+ * A ring of rows, oldest overwritten first: when each began and ended, and of each series the least, greatest and last value.
+ *
+ * Rows have absolute indices that never repeat; a row is held while its index is in `[first, next)`. The lowest tier holds
+ * samples, for which least, greatest and last are one array.
+ */
+export class Tier {
+  capacity = FIRST_CAPACITY;
+  next = 0;
+  first = 0;
+  start: Float64Array;
+  end: Float64Array;
+  /** 1 where something is missing, or was interrupted, before the row. */
+  breaks: Uint8Array;
+  readonly min: Float64Array[];
+  readonly max: Float64Array[];
+  readonly last: Float64Array[];
+
+  constructor(
+    readonly series: number,
+    readonly isRaw: boolean,
+    /** Most rows held. */
+    readonly limit: number,
+  ) {
+    this.start = new Float64Array(this.capacity);
+    this.end = isRaw ? this.start : new Float64Array(this.capacity);
+    this.breaks = new Uint8Array(this.capacity);
+    this.last = Array.from({ length: series }, () => new Float64Array(this.capacity));
+    this.min = isRaw ? this.last : Array.from({ length: series }, () => new Float64Array(this.capacity));
+    this.max = isRaw ? this.last : Array.from({ length: series }, () => new Float64Array(this.capacity));
+  }
+
+  get size(): number {
+    return this.next - this.first;
+  }
+
+  slot(index: number): number {
+    // Capacities are powers of two, but indices outgrow the 32 bits of an `&`.
+    return index % this.capacity;
+  }
+
+  /** Makes room for rows, in memory that is not held yet as long as what it would overwrite is younger than `keepFrom`. */
+  reserve(rows: number, keepFrom: number): void {
+    while (
+      this.size + rows > this.capacity &&
+      this.capacity < this.limit &&
+      (rows > this.capacity || this.end[this.slot(this.first)] >= keepFrom)
+    ) {
+      this.grow();
+    }
+  }
+
+  /** The row that a writer fills next; the oldest one goes if there is no room. */
+  claim(): number {
+    const slot = this.slot(this.next);
+    this.next++;
+    if (this.size > this.capacity) this.first = this.next - this.capacity;
+    return slot;
+  }
+
+  /** Index of the first row that ends at `time` or later. */
+  lowerBound(time: number): number {
+    let low = this.first;
+    let high = this.next;
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      if (this.end[this.slot(middle)] < time) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** Bytes held. */
+  get bytes(): number {
+    const columns = this.isRaw ? 1 + this.series : 2 + 3 * this.series;
+    return this.capacity * (8 * columns + 1);
+  }
+
+  private grow(): void {
+    const before = this.capacity;
+    const order = Array.from({ length: this.size }, (_, row) => (this.first + row) % before);
+    this.capacity = before * 2;
+    const moved = <T extends Float64Array | Uint8Array>(old: T, fresh: T): T => {
+      for (let row = 0; row < order.length; row++) {
+        fresh[(this.first + row) % this.capacity] = old[order[row]];
+      }
+      return fresh;
+    };
+    this.start = moved(this.start, new Float64Array(this.capacity));
+    this.end = this.isRaw ? this.start : moved(this.end, new Float64Array(this.capacity));
+    this.breaks = moved(this.breaks, new Uint8Array(this.capacity));
+    for (let series = 0; series < this.series; series++) {
+      this.last[series] = moved(this.last[series], new Float64Array(this.capacity));
+      if (this.isRaw) continue;
+      this.min[series] = moved(this.min[series], new Float64Array(this.capacity));
+      this.max[series] = moved(this.max[series], new Float64Array(this.capacity));
+    }
+  }
+}

@@ -1,0 +1,16 @@
+import { signal } from '@preact/signals';
+
+const SHOWN_MS = 2500;
+
+/** A short word that something has been done. */
+export const notice = signal('');
+
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+export function notify(text: string): void {
+  notice.value = text;
+  clearTimeout(timer);
+  timer = setTimeout(() => {
+    notice.value = '';
+  }, SHOWN_MS);
+}

@@ -1,0 +1,49 @@
+import { computed, signal } from '@preact/signals';
+import { type PanelContent, type PanelSpec, targetsOf, without } from '../panels/spec.ts';
+import { keyOf, type Target } from '../stream/view.ts';
+
+/** The panels that are open, in the order they were opened. Where they lie is the layout's business. */
+export const panels = signal<readonly PanelSpec[]>([]);
+
+/** The instances that any panel shows, in the order of their first panel. */
+export const shownTargets = computed(() => {
+  const found = new Map<string, Target>();
+  for (const spec of panels.value) for (const target of targetsOf(spec)) found.set(keyOf(target), target);
+  return [...found.values()];
+});
+
+let lastId = 0;
+
+export function openPanel(content: PanelContent): PanelSpec {
+  const spec = { ...content, id: freshId() };
+  panels.value = [...panels.peek(), spec];
+  return spec;
+}
+
+export function openPanels(contents: readonly PanelContent[]): void {
+  panels.value = [...panels.peek(), ...contents.map((content) => ({ ...content, id: freshId() }))];
+}
+
+export function closePanel(id: string): void {
+  panels.value = panels.peek().filter((spec) => spec.id !== id);
+}
+
+/** Gives a panel other content; it stays where it is. */
+export function changePanel(id: string, content: PanelContent): void {
+  panels.value = panels.peek().map((spec) => (spec.id === id ? { ...content, id } : spec));
+}
+
+export function closeTarget(target: Target): void {
+  panels.value = panels.peek().flatMap((spec) => without(spec, target) ?? []);
+}
+
+export function findPanel(id: string): PanelSpec | undefined {
+  return panels.value.find((spec) => spec.id === id);
+}
+
+function freshId(): string {
+  const taken = new Set(panels.peek().map(({ id }) => id));
+  do lastId++;
+  while (taken.has(`p${lastId}`));
+  return `p${lastId}`;
+}

@@ -1,0 +1,131 @@
+import { effect, signal } from '@preact/signals';
+import { decodeTargets, encodeTargets } from '../layout/address.ts';
+import type { Geometry } from '../layout/dock.ts';
+import { type LayoutDocument, parseLayout } from '../layout/document.ts';
+import { pack, unpack } from '../layout/packed.ts';
+import type { Target } from '../stream/view.ts';
+import { annotations } from './annotations.ts';
+import { openPanels, panels, shownTargets } from './panels.ts';
+import { range } from './time.ts';
+
+/** The layout in the address (to share), in the browser's memory (to come back to), and in files. */
+
+const STORED = 'oasis.layout';
+const VIEW = '#view=';
+const PAUSE_MS = 300;
+
+/** Where the panels lie, as the dock last said it. */
+export const geometry = signal<Geometry | undefined>(undefined);
+/** Counts layouts that were loaded: the dock lays out anew. */
+export const loaded = signal(0);
+
+export function currentLayout(): LayoutDocument {
+  return {
+    oasis: 'layout',
+    version: 1,
+    panels: panels.peek(),
+    geometry: geometry.peek(),
+    range: range.peek(),
+    annotations: annotations.peek(),
+  };
+}
+
+export function applyLayout(layout: LayoutDocument): void {
+  geometry.value = layout.geometry;
+  panels.value = layout.panels;
+  if (layout.range) range.value = layout.range;
+  annotations.value = layout.annotations ?? [];
+  loaded.value++;
+}
+
+/** An address that shows others what this page shows: its layout, and the time if it is paused. */
+export async function sharedAddress(): Promise<string> {
+  const url = new URL(location.href);
+  url.hash = `${VIEW}${await pack(JSON.stringify(currentLayout()))}`;
+  return url.href;
+}
+
+/** What the address says, or else what was there last time. Returns whether there was anything. */
+export async function load(): Promise<boolean> {
+  window.addEventListener('hashchange', () => void fromAddress(undefined));
+  return fromAddress(stored());
+}
+
+async function fromAddress(before: LayoutDocument | undefined): Promise<boolean> {
+  const { hash } = location;
+  if (hash.startsWith(VIEW)) {
+    const text = await unpack(hash.slice(VIEW.length));
+    const layout = text === undefined ? undefined : parseText(text);
+    if (layout) {
+      applyLayout(layout);
+      return true;
+    }
+  }
+  const targets = decodeTargets(hash);
+  if (targets && encodeTargets(targets) !== encodeTargets(shown(before))) {
+    panels.value = [];
+    openPanels(
+      targets.flatMap((target) => [
+        { kind: 'instance', target },
+        { kind: 'auto', target },
+      ]),
+    );
+    return true;
+  }
+  if (!before) return targets !== undefined;
+  applyLayout(before);
+  return true;
+}
+
+/** Keeps address and memory up to date. */
+export function startSaving(): void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isFirst = true;
+  effect(() => {
+    void [panels.value, geometry.value, annotations.value, range.value];
+    if (isFirst && panels.value.length === 0) return;
+    isFirst = false;
+    clearTimeout(timer);
+    timer = setTimeout(save, PAUSE_MS);
+  });
+  effect(() => {
+    if (panels.value.length > 0 || !isFirst) replaceAddress(encodeTargets(shownTargets.value));
+  });
+}
+
+function save(): void {
+  try {
+    localStorage.setItem(STORED, JSON.stringify({ ...currentLayout(), range: undefined }));
+  } catch {
+    // No memory allowed: the address still says what is watched.
+  }
+}
+
+function replaceAddress(hash: string): void {
+  // Replacing keeps the back button for leaving the page.
+  if (location.hash !== hash) history.replaceState(null, '', hash);
+}
+
+function shown(layout: LayoutDocument | undefined): Target[] {
+  const found = new Map<string, Target>();
+  for (const spec of layout?.panels ?? []) {
+    if (spec.kind === 'instance') found.set(JSON.stringify(spec.target), spec.target);
+  }
+  return [...found.values()];
+}
+
+function stored(): LayoutDocument | undefined {
+  try {
+    return parseText(localStorage.getItem(STORED) ?? '');
+  } catch {
+    return undefined;
+  }
+}
+
+export function parseText(text: string): LayoutDocument | undefined {
+  try {
+    return parseLayout(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}

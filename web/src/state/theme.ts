@@ -1,0 +1,39 @@
+import { computed, signal } from '@preact/signals';
+
+/** Dark or light: as the system has it, until somebody chooses. */
+
+export type Theme = 'dark' | 'light';
+
+const STORED = 'oasis.theme';
+const system = matchMedia('(prefers-color-scheme: light)');
+const systemTheme = signal<Theme>(system.matches ? 'light' : 'dark');
+const chosen = signal<Theme | undefined>(read());
+
+export const theme = computed<Theme>(() => chosen.value ?? systemTheme.value);
+
+export function startTheme(): void {
+  system.addEventListener('change', () => {
+    systemTheme.value = system.matches ? 'light' : 'dark';
+  });
+  theme.subscribe((name) => {
+    document.documentElement.dataset.theme = name;
+  });
+}
+
+export function toggleTheme(): void {
+  chosen.value = theme.peek() === 'dark' ? 'light' : 'dark';
+  try {
+    localStorage.setItem(STORED, chosen.value);
+  } catch {
+    // No memory allowed: it holds until the page is left.
+  }
+}
+
+function read(): Theme | undefined {
+  try {
+    const stored = localStorage.getItem(STORED);
+    return stored === 'dark' || stored === 'light' ? stored : undefined;
+  } catch {
+    return undefined;
+  }
+}

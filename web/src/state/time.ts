@@ -1,0 +1,75 @@
+import { computed, signal } from '@preact/signals';
+import type { Range } from '../stream/query.ts';
+import { clock } from './now.ts';
+
+/** The time that all panels show. Milliseconds, browser clock. */
+
+export const SPANS = [5_000, 15_000, 60_000, 300_000, 900_000, 3_600_000] as const;
+export const COMPARISONS = [60_000, 300_000, 900_000, 3_600_000] as const;
+const SHORTEST = 20;
+const LONGEST = 6 * 3_600_000;
+
+export const range = signal<Range>({ live: true, span: 60_000 });
+/** A second range of the same length is laid over the first: so many milliseconds before it; 0 for none. */
+export const compareAgo = signal(0);
+/** Where the pointer is on any chart. */
+export const cursorTime = signal<number | undefined>(undefined);
+
+export const span = computed(() => spanOf(range.value));
+
+export function spanOf(shown: Range): number {
+  return shown.live ? shown.span : shown.to - shown.from;
+}
+
+/** Both ends of what is shown now. */
+export function ends(shown: Range = range.peek()): [number, number] {
+  if (!shown.live) return [shown.from, shown.to];
+  const now = clock();
+  return [now - shown.span, now];
+}
+
+export function goLive(): void {
+  range.value = { live: true, span: spanOf(range.peek()) };
+}
+
+export function pause(): void {
+  const [from, to] = ends();
+  range.value = { live: false, from, to };
+}
+
+export function togglePause(): void {
+  if (range.peek().live) pause();
+  else goLive();
+}
+
+export function setSpan(wanted: number): void {
+  const span = Math.min(LONGEST, Math.max(SHORTEST, wanted));
+  const shown = range.peek();
+  range.value = shown.live ? { live: true, span } : { live: false, from: shown.to - span, to: shown.to };
+}
+
+export function show(from: number, to: number): void {
+  if (to - from < SHORTEST) return;
+  range.value = { live: false, from, to };
+}
+
+/** Moves what is shown by a share of its length; what would lie in the future is live. */
+export function pan(share: number): void {
+  const [from, to] = ends();
+  const by = (to - from) * share;
+  if (to + by >= clock()) goLive();
+  else range.value = { live: false, from: from + by, to: to + by };
+}
+
+/** Shows more or less time around a place, given as share of what is shown. */
+export function zoom(factor: number, around = 1): void {
+  const shown = range.peek();
+  if (shown.live && around === 1) {
+    setSpan(shown.span * factor);
+    return;
+  }
+  const [from, to] = ends();
+  const length = Math.min(LONGEST, Math.max(SHORTEST, (to - from) * factor));
+  const pivot = from + (to - from) * around;
+  show(pivot - length * around, pivot + length * (1 - around));
+}

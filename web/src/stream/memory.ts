@@ -1,0 +1,92 @@
+import { type Batch, isStruct, isVector, type Metric, type Schema } from '@oasis/wire';
+import { Records } from '../series/records.ts';
+import { StateRuns } from '../series/states.ts';
+import { type Numbers, SeriesStore } from '../series/store.ts';
+import type { BreakCause, GapMark } from './query.ts';
+
+/** How far back is remembered unless memory ends first. */
+export const KEEP_MS = 60 * 60 * 1000;
+const KEPT_GAPS = 512;
+/** A clock that steps back further than this makes what is remembered useless. */
+const STEP_MS = 1000;
+
+/** What the page remembers of one instance: numbers, states and lists, by the node's clock in milliseconds. */
+export class Memory {
+  store: SeriesStore;
+  readonly states = new Map<string, StateRuns>();
+  readonly records: Records | undefined;
+  gaps: readonly GapMark[] = [];
+  /** Grows with each change: whoever shows this compares. */
+  version = 0;
+
+  /** Metrics that are numbers, in the order of the store's series. */
+  private readonly numeric: readonly number[];
+  private readonly names: readonly string[];
+
+  constructor(private readonly schema: Schema) {
+    const { metrics } = schema;
+    this.numeric = metrics.flatMap((metric, index) => (isNumber(metric) ? [index] : []));
+    this.names = this.numeric.map((index) => metrics[index].name);
+    for (const metric of metrics) if (isState(metric)) this.states.set(metric.name, new StateRuns());
+    this.records = metrics.some(isTold) ? new Records() : undefined;
+    this.store = this.empty();
+  }
+
+  /** The store's series of a metric; -1 for one that is not a number. */
+  seriesOf(metric: string): number {
+    return this.names.indexOf(metric);
+  }
+
+  get series(): readonly string[] {
+    return this.names;
+  }
+
+  /** Samples from `skip` on are new. `gap` says why the first of them does not continue what came before. */
+  add(
+    batch: Batch,
+    times: Float64Array,
+    skip: number,
+    gap: { cause: BreakCause; count: number } | undefined,
+  ): void {
+    const fresh = skip === 0 ? times : times.subarray(skip);
+    if (fresh.length === 0) return;
+    const newest = this.store.newest;
+    if (newest !== undefined && fresh[fresh.length - 1] < newest - STEP_MS) this.store = this.empty();
+    if (gap && newest !== undefined) this.interrupt({ from: newest, to: Math.max(newest, fresh[0]), ...gap });
+    const cut = <T extends { readonly length: number }>(column: T): T =>
+      skip === 0 ? column : ((column as unknown as { slice(from: number): T }).slice(skip) as T);
+    this.store.append(
+      fresh,
+      this.numeric.map((index) => cut(batch.metrics[index] as Numbers)),
+    );
+    this.schema.metrics.forEach((metric, index) => {
+      this.states.get(metric.name)?.add(fresh, cut(batch.metrics[index]), metric.type === 'boolean');
+    });
+    this.records?.add(Number(batch.firstSequence) + skip, fresh, batch.metrics.map(cut));
+    this.version++;
+  }
+
+  private interrupt(gap: GapMark): void {
+    this.store.break();
+    for (const runs of this.states.values()) runs.break();
+    this.gaps = [...this.gaps, gap].slice(-KEPT_GAPS);
+  }
+
+  private empty(): SeriesStore {
+    return new SeriesStore(this.numeric.length, KEEP_MS);
+  }
+}
+
+function isNumber({ type }: Metric): boolean {
+  return typeof type === 'string' && type !== 'string';
+}
+
+function isState({ type, kind, enum: names }: Metric): boolean {
+  if (isVector(type) || isStruct(type)) return false;
+  return type === 'boolean' || type === 'string' || names !== undefined || kind === 'state';
+}
+
+/** Whether its values are things to read one by one. */
+function isTold({ type, kind }: Metric): boolean {
+  return kind === 'event' || type === 'string';
+}

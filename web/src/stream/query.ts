@@ -1,0 +1,88 @@
+import type { ColumnBlock } from '../series/columns.ts';
+import type { Histogram } from '../series/histogram.ts';
+import type { RecordRow } from '../series/records.ts';
+import type { Rose } from '../series/rose.ts';
+import type { StateRun } from '../series/states.ts';
+import type { GapCause } from './ledger.ts';
+import type { Target } from './view.ts';
+
+/** What a panel asks the worker for, and what it gets. Times are milliseconds by the browser's clock. */
+
+export type Range =
+  | { readonly live: true; readonly span: number }
+  | { readonly live: false; readonly from: number; readonly to: number };
+
+export type Query = {
+  readonly range: Range;
+  /** Shows what was so many milliseconds before the range. */
+  readonly ago?: number;
+} & (
+  | { readonly kind: 'columns'; readonly sources: readonly Source[]; readonly columns: number }
+  | { readonly kind: 'states'; readonly sources: readonly Source[] }
+  | {
+      readonly kind: 'histogram';
+      readonly source: Source;
+      readonly of: 'values' | 'intervals';
+      readonly bins: number;
+    }
+  | { readonly kind: 'rose'; readonly target: Target; readonly direction: string; readonly speed: string }
+  | { readonly kind: 'records'; readonly targets: readonly Target[]; readonly limit: number }
+  | { readonly kind: 'extent'; readonly target: Target }
+);
+
+/** Metrics of an instance, by name. */
+export interface Source {
+  readonly target: Target;
+  readonly metrics: readonly string[];
+}
+
+/** A stretch without samples, and why. */
+export interface GapMark {
+  readonly from: number;
+  readonly to: number;
+  readonly cause: BreakCause;
+  /** Samples missing. */
+  readonly count: number;
+}
+
+/** Why a line is interrupted: something is missing, or nothing was taken. */
+export type BreakCause = GapCause | 'disabled' | 'node_offline' | 'silent';
+
+export interface SourceColumns extends ColumnBlock {
+  readonly key: string;
+  readonly gaps: readonly GapMark[];
+}
+
+export interface StateTrack {
+  readonly key: string;
+  readonly metric: string;
+  readonly runs: readonly StateRun[];
+}
+
+export interface RecordLine extends RecordRow {
+  readonly key: string;
+}
+
+/** Least and greatest value of each metric that is a number, by name. */
+export type Extents = Readonly<Record<string, readonly [number, number]>>;
+
+export type Answer =
+  | {
+      readonly kind: 'columns';
+      readonly buffer: Float64Array<ArrayBuffer>;
+      readonly blocks: readonly SourceColumns[];
+    }
+  | { readonly kind: 'states'; readonly tracks: readonly StateTrack[] }
+  | { readonly kind: 'histogram'; readonly histogram: Histogram | undefined }
+  | { readonly kind: 'rose'; readonly rose: Rose | undefined }
+  | { readonly kind: 'records'; readonly lines: readonly RecordLine[] }
+  | { readonly kind: 'extent'; readonly extents: Extents };
+
+export type AnswerOf<K extends Answer['kind']> = Extract<Answer, { readonly kind: K }>;
+
+export interface ViewResult {
+  readonly id: number;
+  readonly from: number;
+  readonly to: number;
+  readonly answer: Answer;
+}

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_tungstenite::{
     MaybeTlsStream, WebSocketStream, connect_async,
-    tungstenite::{Message, client::IntoClientRequest, http::HeaderValue},
+    tungstenite::{self, Message, client::IntoClientRequest, http::HeaderValue},
 };
 
 /// One connection to a DAC.
@@ -31,6 +31,7 @@ impl Client {
         request.headers_mut().insert("Sec-WebSocket-Protocol", HeaderValue::from_static("oasis.v1"));
         let (socket, _) = connect_async(request)
             .await
+            .map_err(reason)
             .with_context(|| format!("no DAC answers at {url}: is `oasis up` or `oasis dac` running?"))?;
         let mut client = Self { socket, last_id: 0 };
         match client.next().await? {
@@ -91,5 +92,13 @@ impl Client {
             }
         }
         bail!("the DAC closed the connection before it answered")
+    }
+}
+
+/// Why a connection failed. An error of the system says all; the library's around it would say the same once more.
+fn reason(error: tungstenite::Error) -> anyhow::Error {
+    match error {
+        tungstenite::Error::Io(error) => error.into(),
+        error => error.into(),
     }
 }

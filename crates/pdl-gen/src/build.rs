@@ -1,15 +1,16 @@
 //! For build scripts: PDL files in, code in `OUT_DIR` out.
 
-use oasis_pdl::{Disk, compile};
-use std::{env, fs, path::PathBuf, process};
+use oasis_pdl::{Disk, Loader, compile};
+use std::{
+    env, fs, io,
+    path::{Path, PathBuf},
+    process,
+};
 
 /// Compiles the files to `OUT_DIR/probes.rs`. What is wrong with them ends the build, explained as `oasis pdl check` would.
 pub fn rust(files: &[&str]) {
-    for file in files {
-        println!("cargo:rerun-if-changed={file}");
-    }
     let paths: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
-    let report = compile(&paths, &[], &Disk);
+    let report = compile(&paths, &[], &Watched);
     if !report.is_ok() {
         eprintln!("{}", report.render(false));
         process::exit(1);
@@ -21,5 +22,16 @@ pub fn rust(files: &[&str]) {
     if let Err(error) = fs::write(&out, code) {
         eprintln!("cannot write {}: {error}", out.display());
         process::exit(1);
+    }
+}
+
+/// Has cargo build again when a file changes that was read, an included one too.
+struct Watched;
+
+impl Loader for Watched {
+    fn load(&self, path: &Path) -> io::Result<String> {
+        let text = Disk.load(path)?;
+        println!("cargo:rerun-if-changed={}", path.display());
+        Ok(text)
     }
 }

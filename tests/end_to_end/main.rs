@@ -8,6 +8,7 @@ mod commands;
 mod delivery;
 mod demand;
 mod eisa_client;
+mod file_spool;
 mod harness;
 mod logging;
 mod malformed;

@@ -60,7 +60,7 @@ impl Problem {
             Self::Json(_) | Self::Schema(_) | Self::Row(_) | Self::Batch(_) => Status::Schema,
             Self::Node(NodeError::Schema { .. }) => Status::Schema,
             Self::Node(NodeError::DuplicateInstance { .. }) => Status::Duplicate,
-            Self::Node(NodeError::Thread(_)) => Status::System,
+            Self::Node(NodeError::Thread(_) | NodeError::Spool(_)) => Status::System,
         }
     }
 }

@@ -133,6 +133,9 @@ async fn converse(
         bytes.clear();
         answers.drain(..).for_each(|answer| write_control(&answer, &mut bytes));
         timeout_at(Instant::now() + SILENCE, stream.write_all(&bytes)).await.map_err(io::Error::from)??;
+        if session.has_left() {
+            return Ok(());
+        }
     }
 }
 

@@ -17,7 +17,7 @@ const GAPS_KEPT: usize = 256;
 pub enum Cause {
     /// The node's ring for the probe was full.
     RingFull,
-    /// The node's spool was full while the DAC was away or slow.
+    /// The node's spool was full while the DAC was away or slow, or its file is damaged.
     SpoolFull,
     /// The node's process ended with samples it had taken and not yet delivered.
     NodeRestart,
@@ -129,6 +129,8 @@ impl Ledger {
             self.has_baseline = true;
             self.attributed = dropped;
         }
+        // Who sends what an earlier process left knows only of what that process had written down.
+        let taken = taken.max(self.node.taken);
         self.node = NodeCounters { taken, dropped_ring: dropped.ring, dropped_spool: dropped.spool };
     }
 
@@ -274,6 +276,16 @@ mod tests {
         assert_eq!(ledger.batch(1, 1, 0, NOW), Verdict::New);
         assert_eq!(causes(&ledger), [(2, 4, Cause::NodeRestart)]);
         assert_eq!((ledger.last_sequence, ledger.unexplained), (1, 0));
+    }
+
+    #[test]
+    fn a_node_that_comes_back_to_a_run_cannot_take_back_what_that_had_taken() {
+        let mut ledger = ledger_that_met_the_node_from_its_start();
+        ledger.counters(9, Drops::default());
+        ledger.counters(4, Drops::default());
+        assert_eq!(ledger.batch(2, 3, 0, NOW), Verdict::New);
+        ledger.registered(NEXT_RUN, NOW);
+        assert_eq!(causes(&ledger), [(5, 9, Cause::NodeRestart)]);
     }
 
     #[test]

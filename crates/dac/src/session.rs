@@ -42,6 +42,7 @@ pub struct NodeSession {
     types: HashMap<Uuid, Arc<ProbeType>>,
     registration_bytes: usize,
     topics: HashMap<TopicId, Arc<Instance>>,
+    has_left: bool,
     /// Topics with samples that are not acknowledged yet.
     unacknowledged: BTreeSet<TopicId>,
 }
@@ -57,6 +58,7 @@ impl NodeSession {
             node: None,
             types: HashMap::new(),
             registration_bytes: 0,
+            has_left: false,
             topics: HashMap::new(),
             unacknowledged: BTreeSet::new(),
         }
@@ -65,6 +67,11 @@ impl NodeSession {
     /// The node's name, once it has said hello.
     pub fn node(&self) -> Option<&str> {
         self.node.as_ref().map(|node| node.name.as_str())
+    }
+
+    /// Whether the node has said goodbye: nothing follows.
+    pub fn has_left(&self) -> bool {
+        self.has_left
     }
 
     /// Takes one frame; answers are appended to `out`.
@@ -174,6 +181,7 @@ impl NodeSession {
             }
             (Some(node), NodeMessage::Goodbye { reason }) => {
                 tracing::info!(node = %node.name, %reason, "node says goodbye");
+                self.has_left = true;
                 Ok(())
             }
         }

@@ -126,6 +126,9 @@ pub struct Probes {
     /// What to watch: processor, cpu, memory, network, disk, process, scheduling, sensors, windsonic or heartbeat, with parameters, an instance name and a rate if the defaults do not do. Repeatable; replaces the default set. docs/reference/probes.md has them all.
     #[arg(long = "probe", value_name = "PROBE[(PARAMETER=VALUE,…)][=INSTANCE][@HERTZ]")]
     pub probes: Vec<String>,
+    /// Directory for samples that the DAC does not have yet: they survive this process. Without it they wait in memory only.
+    #[arg(long, value_name = "DIRECTORY", env = "OASIS_SPOOL_DIRECTORY")]
+    pub spool_directory: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -9,7 +9,7 @@ use oasis_dac::config::{ChannelConfig, LogConfig};
 use oasis_doors::DoorsConfig;
 use oasis_probe::{NodeConfig, host_name};
 use serde::{Deserialize, Serialize};
-use std::{fs, time::Duration};
+use std::{fs, path::PathBuf, time::Duration};
 use uuid::Uuid;
 
 /// The whole file.
@@ -30,6 +30,9 @@ pub struct NodeSection {
     pub uuid: Option<Uuid>,
     pub dac: String,
     pub spool_bytes: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spool_directory: Option<PathBuf>,
+    pub spool_directory_bytes: u64,
     pub batch_samples: usize,
     pub linger_ms: u64,
     pub demand: bool,
@@ -44,6 +47,8 @@ impl Default for NodeSection {
             uuid: bounds.uuid,
             dac: ChannelConfig::default().listen,
             spool_bytes: bounds.spool_bytes,
+            spool_directory: bounds.spool_directory,
+            spool_directory_bytes: bounds.spool_directory_bytes,
             batch_samples: bounds.batch_samples,
             linger_ms: bounds.linger.as_millis() as u64,
             demand: bounds.demand,
@@ -62,6 +67,8 @@ impl NodeSection {
     pub fn bounds(&self) -> NodeConfig {
         NodeConfig {
             spool_bytes: self.spool_bytes,
+            spool_directory: self.spool_directory.clone(),
+            spool_directory_bytes: self.spool_directory_bytes,
             batch_samples: self.batch_samples,
             linger: Duration::from_millis(self.linger_ms),
             uuid: self.uuid,
@@ -94,6 +101,9 @@ impl Config {
     pub fn with_probes(mut self, probes: Probes) -> anyhow::Result<Self> {
         if let Some(name) = probes.name {
             self.node.name = name;
+        }
+        if let Some(directory) = probes.spool_directory {
+            self.node.spool_directory = Some(directory);
         }
         if !probes.probes.is_empty() {
             let choose =

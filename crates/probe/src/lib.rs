@@ -9,16 +9,21 @@
 
 mod clock;
 mod collector;
+mod file_spool;
 mod instance;
+mod intake;
 mod node;
 mod outbox;
+mod replay;
 mod ring;
 mod schedule;
 mod shared;
 mod shipper;
 mod spool;
+mod spooler;
 
 pub use clock::now_ns;
+pub use file_spool::DirectoryError;
 pub use node::{Node, NodeBuilder, NodeConfig, NodeError, Probe, host_name};
 pub use oasis_channel::tcp::TcpConnector;
 pub use oasis_wire::{

@@ -2,16 +2,21 @@
 
 use crate::{
     collector::{self, Order},
+    file_spool::{Directory, DirectoryError, Journal},
     instance::{Batching, Instance, Source},
     outbox::Outbox,
+    replay,
     ring::{self, PushedProbe, RowProbe},
     schedule::Schedule,
-    shipper::{self, Announcement},
+    shipper::{self, Announcement, Orders},
+    spool::Spool,
+    spooler,
 };
 use oasis_channel::{Connector, InstanceState, NodeIdentity, ProbeKind, RegisteredInstance};
 use oasis_wire::{batch::Encoder, quantity::Hertz, sample::Sample, schema::ProbeType, value::RowWriter};
 use std::{
     io,
+    path::PathBuf,
     sync::{Arc, mpsc},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
@@ -27,11 +32,21 @@ pub trait Probe: Send + 'static {
     fn sample(&mut self) -> io::Result<Self::Sample>;
 }
 
+/// Least bytes for a spool directory: some segments of some batches.
+const SMALLEST_DIRECTORY: u64 = 1024 * 1024;
+/// How long a node that is dropped waits for its last samples to be in a file.
+const LAST_WRITE: Duration = Duration::from_secs(2);
+
 /// Bounds of a node.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NodeConfig {
     /// Most bytes of batches that wait for the DAC or for its acknowledgement; beyond it the oldest unsent are dropped and counted.
     pub spool_bytes: usize,
+    /// Keeps batches in files of this directory as well until the DAC has them: they survive the process, and a DAC that is away longer than memory lasts.
+    /// What an earlier process left there is sent first.
+    pub spool_directory: Option<PathBuf>,
+    /// Most bytes of these files, 1 MiB at least; beyond it the oldest are dropped and counted.
+    pub spool_directory_bytes: u64,
     /// Most samples in one batch, 1 to 65,535.
     pub batch_samples: usize,
     /// How long a sample of a busy stream waits for others; an idle stream's sample leaves at once.
@@ -46,6 +61,8 @@ impl Default for NodeConfig {
     fn default() -> Self {
         Self {
             spool_bytes: 16 * 1024 * 1024,
+            spool_directory: None,
+            spool_directory_bytes: 256 * 1024 * 1024,
             batch_samples: 1_024,
             linger: Duration::from_millis(10),
             uuid: None,
@@ -73,6 +90,9 @@ pub enum NodeError {
         /// What is wrong.
         problem: String,
     },
+    /// A spool directory that cannot be used.
+    #[error(transparent)]
+    Spool(#[from] DirectoryError),
     /// The operating system gave no thread.
     #[error("cannot start a thread: {0}")]
     Thread(#[from] io::Error),
@@ -87,13 +107,14 @@ pub struct NodeBuilder {
     instances: Vec<Instance>,
 }
 
-/// A running node. Dropping it ends it without waiting for what is unsent; [`Node::shutdown`] waits.
+/// A running node. Dropping it ends it without waiting for what is unsent (with a spool directory, until it is in a file); [`Node::shutdown`] waits.
 #[derive(Debug)]
 pub struct Node {
     orders: mpsc::Sender<Order>,
     outbox: Arc<Outbox>,
     collector: Option<JoinHandle<()>>,
     shipper: Option<JoinHandle<()>>,
+    spooler: Option<JoinHandle<()>>,
 }
 
 impl NodeBuilder {
@@ -153,22 +174,46 @@ impl NodeBuilder {
 
     /// Starts sampling, and connecting.
     pub fn start(self, connector: impl Connector + 'static) -> Result<Node, NodeError> {
+        let directory = self.directory()?;
         let identity = self.identity();
-        let outbox =
-            Outbox::new(self.config.spool_bytes, self.instances.iter().map(Instance::progress).collect());
+        let progress: Vec<_> = self.instances.iter().map(Instance::progress).collect();
+        let NodeConfig { spool_bytes, .. } = self.config;
+        let spool = match &directory {
+            Some(_) => Spool::before_a_file(spool_bytes, progress.len()),
+            None => Spool::new(spool_bytes, progress.len()),
+        };
+        let outbox = Outbox::new(spool, progress);
         let announcement = Arc::new(Announcement { identity, types: self.types, instances: self.announced });
         let (orders, inbox) = mpsc::channel();
         let collector = {
             let (instances, outbox) = (self.instances, outbox.clone());
             spawn("oasis-collector", move || collector::run(instances, &inbox, &outbox))?
         };
+        let spooler = match &directory {
+            Some(directory) => {
+                let journal = Journal::begin(directory.clone(), announcement.clone());
+                let outbox = outbox.clone();
+                Some(spawn("oasis-spooler", move || spooler::run(&outbox, journal))?)
+            }
+            None => None,
+        };
         let shipper = {
-            let (orders, outbox) = (orders.clone(), outbox.clone());
+            let (orders, outbox) = (Orders::Pass(orders.clone()), outbox.clone());
+            let mut connector = connector;
             spawn("oasis-shipper", move || {
-                shipper::run(Box::new(connector), &announcement, &orders, &outbox)
+                if let Some(directory) = &directory {
+                    replay::all(&mut connector, directory, spool_bytes, &outbox);
+                }
+                shipper::run(&mut connector, &announcement, &orders, &outbox);
             })?
         };
-        Ok(Node { orders, outbox, collector: Some(collector), shipper: Some(shipper) })
+        Ok(Node { orders, outbox, collector: Some(collector), shipper: Some(shipper), spooler })
+    }
+
+    fn directory(&self) -> Result<Option<Arc<Directory>>, NodeError> {
+        let Some(path) = &self.config.spool_directory else { return Ok(None) };
+        let limit = self.config.spool_directory_bytes.max(SMALLEST_DIRECTORY);
+        Ok(Some(Arc::new(Directory::open(path, limit)?)))
     }
 
     fn add(
@@ -227,9 +272,9 @@ impl Node {
     /// Takes the last samples, sends them, and waits up to two seconds for the DAC to have them.
     pub fn shutdown(mut self) {
         self.stop_collecting();
-        self.outbox.with(|held| held.closing = true);
-        if let Some(shipper) = self.shipper.take() {
-            let _ = shipper.join();
+        self.outbox.close();
+        for thread in [self.shipper.take(), self.spooler.take()].into_iter().flatten() {
+            let _ = thread.join();
         }
     }
 
@@ -244,7 +289,10 @@ impl Node {
 impl Drop for Node {
     fn drop(&mut self) {
         self.stop_collecting();
-        self.outbox.with(|held| held.closing = true);
+        self.outbox.close();
+        if self.spooler.is_some() {
+            drop(self.outbox.wait(LAST_WRITE, |held| !held.spool.is_unsettled()));
+        }
     }
 }
 
@@ -260,6 +308,6 @@ pub fn host_name() -> String {
     named.filter(|name| !name.is_empty()).unwrap_or_else(|| "localhost".into())
 }
 
-fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+pub(crate) fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
     thread::Builder::new().name(name.into()).spawn(run)
 }

@@ -43,6 +43,10 @@ pub struct Held {
     pub closing: bool,
     /// The shipper has ended.
     pub ended: bool,
+    /// Nothing will be added: the shipper is done when all is delivered.
+    pub is_finite: bool,
+    /// What an earlier run left and is being sent now.
+    pub replayed: Option<Arc<Outbox>>,
 }
 
 impl Held {
@@ -57,17 +61,39 @@ impl Held {
 }
 
 impl Outbox {
-    /// An empty outbox for instances in these states and at most `spool_bytes` of batches.
-    pub fn new(spool_bytes: usize, progress: Vec<Progress>) -> Arc<Self> {
+    /// An outbox for instances in these states.
+    pub fn new(spool: Spool, progress: Vec<Progress>) -> Arc<Self> {
+        Self::holding(spool, progress, false)
+    }
+
+    /// An outbox that nothing will be added to.
+    pub fn finite(spool: Spool, progress: Vec<Progress>) -> Arc<Self> {
+        Self::holding(spool, progress, true)
+    }
+
+    fn holding(spool: Spool, progress: Vec<Progress>, is_finite: bool) -> Arc<Self> {
         let held = Held {
-            spool: Spool::new(spool_bytes, progress.len()),
+            spool,
             progress,
             messages: VecDeque::new(),
             broken: false,
             closing: false,
             ended: false,
+            is_finite,
+            replayed: None,
         };
         Arc::new(Self { held: Mutex::new(held), changed: Condvar::new() })
+    }
+
+    /// The node is ending.
+    pub fn close(&self) {
+        let replayed = self.with(|held| {
+            held.closing = true;
+            held.replayed.clone()
+        });
+        if let Some(replayed) = replayed {
+            replayed.with(|held| held.closing = true);
+        }
     }
 
     /// Looks or changes, and wakes whoever waits.

@@ -8,9 +8,11 @@ use crate::{
     outbox::Outbox,
 };
 use oasis_channel::{
-    Connector, DacMessage, NodeIdentity, NodeMessage, PROTOCOL, Receiver, RegisteredInstance, Sender,
+    Connector, DacMessage, Failure, NodeIdentity, NodeMessage, Outcome, PROTOCOL, Receiver,
+    RegisteredInstance, Sender,
 };
 use oasis_wire::schema::ProbeType;
+use serde::{Deserialize, Serialize};
 use std::{
     io,
     sync::{Arc, Mutex, PoisonError, mpsc},
@@ -25,11 +27,13 @@ const BACKOFF_LONGEST: Duration = Duration::from_secs(2);
 const PING: Duration = Duration::from_secs(1);
 /// How long a node that ends waits for the last acknowledgements.
 const FAREWELL: Duration = Duration::from_secs(2);
+/// How long a node that has said goodbye waits for the DAC to close.
+const LEAVE: Duration = Duration::from_millis(500);
 /// Batches in one write.
 const BATCHES: usize = 256;
 
 /// What the DAC is told about this node.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Announcement {
     /// Who we are.
     pub identity: NodeIdentity,
@@ -39,36 +43,79 @@ pub struct Announcement {
     pub instances: Vec<RegisteredInstance>,
 }
 
+/// What becomes of commands.
+#[derive(Debug, Clone)]
+pub enum Orders {
+    /// The collector obeys them.
+    Pass(mpsc::Sender<Order>),
+    /// The run that they are for is over.
+    Refuse,
+}
+
 /// Runs until the outbox is closing.
 pub fn run(
-    mut connector: Box<dyn Connector>,
+    connector: &mut dyn Connector,
     announcement: &Arc<Announcement>,
-    orders: &mpsc::Sender<Order>,
+    orders: &Orders,
     outbox: &Arc<Outbox>,
 ) {
-    let mut pause = BACKOFF_FIRST;
-    loop {
+    let mut attempts = Attempts::default();
+    while !outbox.with(|held| held.closing) {
+        attempts.once(connector, announcement, orders, outbox);
+        if attempts.pause(outbox) {
+            break;
+        }
+    }
+    outbox.with(|held| held.ended = true);
+}
+
+/// Attempts to reach the DAC, one after the other.
+#[derive(Debug)]
+pub struct Attempts {
+    /// How long to wait after the next failure.
+    pause: Duration,
+    /// How often in a row the DAC has refused what it was told.
+    pub refusals: u32,
+}
+
+impl Default for Attempts {
+    fn default() -> Self {
+        Self { pause: BACKOFF_FIRST, refusals: 0 }
+    }
+}
+
+impl Attempts {
+    /// Connects and sends until the connection ends, or everything is sent.
+    pub fn once(
+        &mut self,
+        connector: &mut dyn Connector,
+        announcement: &Arc<Announcement>,
+        orders: &Orders,
+        outbox: &Arc<Outbox>,
+    ) {
         let attempt = Instant::now();
         let ended = connector.connect().and_then(|(sender, receiver)| {
             converse(sender, receiver, announcement, orders, outbox)
                 .inspect(|()| tracing::debug!("channel closed"))
         });
+        let Err(error) = ended else { return };
         if outbox.with(|held| held.closing) {
-            break;
+            return;
         }
         if attempt.elapsed() > BACKOFF_LONGEST {
-            pause = BACKOFF_FIRST;
+            self.pause = BACKOFF_FIRST;
         }
-        if let Err(error) = ended {
-            tracing::warn!(target = %connector.target(), %error, retry_ms = pause.as_millis() as u64, "no channel to the DAC");
-        }
-        let (_held, closing) = outbox.wait(jittered(pause), |held| held.closing);
-        if closing {
-            break;
-        }
-        pause = (pause * 2).min(BACKOFF_LONGEST);
+        let is_refused = error.get_ref().is_some_and(|error| error.is::<Failure>());
+        self.refusals = if is_refused { self.refusals + 1 } else { 0 };
+        tracing::warn!(target = %connector.target(), %error, retry_ms = self.pause.as_millis() as u64, "no channel to the DAC");
     }
-    outbox.with(|held| held.ended = true);
+
+    /// Waits before the next attempt, longer each time; says whether the node is ending.
+    pub fn pause(&mut self, outbox: &Outbox) -> bool {
+        let (_held, closing) = outbox.wait(jittered(self.pause), |held| held.closing);
+        self.pause = (self.pause * 2).min(BACKOFF_LONGEST);
+        closing
+    }
 }
 
 /// A quarter more or less, so that a hundred nodes do not come back in the same millisecond.
@@ -81,7 +128,7 @@ fn converse(
     mut sender: Box<dyn Sender>,
     mut receiver: Box<dyn Receiver>,
     announcement: &Arc<Announcement>,
-    orders: &mpsc::Sender<Order>,
+    orders: &Orders,
     outbox: &Arc<Outbox>,
 ) -> io::Result<()> {
     let instances = as_they_are_now(announcement, outbox);
@@ -114,10 +161,15 @@ fn converse(
         })?
     };
     let sent = ship(&mut *sender, outbox, &clock);
+    if sent.is_ok() {
+        // The DAC closes when it has read the goodbye: whoever calls next under this name finds it free.
+        drop(outbox.wait(LEAVE, |held| held.broken));
+    }
     sender.close();
     let heard = listener.join().unwrap_or_else(|_| Err(io::Error::other("the listener panicked")));
+    let is_over = outbox.with(|held| held.closing || (held.is_finite && held.spool.is_empty()));
     // What the DAC said last explains more than the write that failed because of it.
-    if outbox.with(|held| held.closing) { sent } else { heard.and(sent) }
+    if is_over { sent } else { heard.and(sent) }
 }
 
 fn as_they_are_now(announcement: &Announcement, outbox: &Outbox) -> Vec<RegisteredInstance> {
@@ -146,7 +198,7 @@ fn unexpected() -> io::Error {
 fn listen(
     receiver: &mut dyn Receiver,
     outbox: &Outbox,
-    orders: &mpsc::Sender<Order>,
+    orders: &Orders,
     clock: &Mutex<ClockOffset>,
 ) -> io::Result<()> {
     loop {
@@ -157,10 +209,19 @@ fn listen(
             DacMessage::Pong { node_time, dac_time } => {
                 clock.lock().unwrap_or_else(PoisonError::into_inner).exchange(node_time, dac_time, now_ns());
             }
-            DacMessage::Command { id, instance, command } => {
-                // The collector outlives its connections; if it has ended, so has the node.
-                let _ = orders.send(Order::Command { id, instance, command });
-            }
+            DacMessage::Command { id, instance, command } => match orders {
+                Orders::Pass(orders) => {
+                    // The collector outlives its connections; if it has ended, so has the node.
+                    let _ = orders.send(Order::Command { id, instance, command });
+                }
+                Orders::Refuse => {
+                    let failure = Failure::new(
+                        "run_over",
+                        "the node is sending what an earlier run left: try again soon",
+                    );
+                    outbox.say(NodeMessage::Result { id, outcome: Outcome::Failed(failure) });
+                }
+            },
             DacMessage::Welcome { .. } | DacMessage::Registered { .. } | DacMessage::Refused(_) => {
                 return Err(unexpected());
             }
@@ -183,6 +244,7 @@ fn ship(sender: &mut dyn Sender, outbox: &Outbox, clock: &Mutex<ClockOffset>) ->
                 || held.spool.has_unsent()
                 || !held.messages.is_empty()
                 || (held.closing && (farewell.is_none() || held.spool.is_empty()))
+                || (held.is_finite && held.spool.is_empty())
         });
         if held.broken {
             return Ok(());
@@ -191,7 +253,7 @@ fn ship(sender: &mut dyn Sender, outbox: &Outbox, clock: &Mutex<ClockOffset>) ->
         let tells_of_drops = held.spool.take(BATCHES, &mut batches);
         let ping_due = Instant::now() >= next_ping;
         let closing = held.closing;
-        let done = closing && held.spool.is_empty();
+        let done = (closing || held.is_finite) && held.spool.is_empty();
         if tells_of_drops || ping_due || done {
             control.push(NodeMessage::Counters { instances: held.counters() });
         }

@@ -5,9 +5,14 @@
 //!
 //! What is missing in front of a batch is known from the numbers alone: whatever lies between it and the batch before it was
 //! dropped, by the ring as the batch itself says, else here.
+//!
+//! A node with a file spool has the same queue: what the collector brings goes through the [`Intake`] to the file first, and the queue
+//! holds the part of it that is under way or next.
 
+use crate::intake::Intake;
 use oasis_channel::Drops;
 use oasis_wire::{batch, quantity::TopicId};
+use serde::{Deserialize, Serialize};
 use std::{
     collections::{HashMap, VecDeque},
     sync::Arc,
@@ -16,7 +21,7 @@ use std::{
 /// What a batch costs besides its bytes.
 const OVERHEAD: usize = 96;
 
-/// One batch in the spool.
+/// One batch as the collector hands it over.
 #[derive(Debug, Clone)]
 pub struct Spooled {
     /// Index of the instance within the node.
@@ -31,12 +36,40 @@ pub struct Spooled {
     pub bytes: Arc<Vec<u8>>,
 }
 
-impl Spooled {
-    fn cost(&self) -> usize {
+/// One batch in the spool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Queued {
+    /// Index of the instance within the node.
+    pub instance: usize,
+    /// Its samples' numbers.
+    pub first_sequence: u64,
+    /// How many samples.
+    pub count: u16,
+    /// How many samples of the instance the ring has dropped since the run began, up to this batch.
+    pub ring: u64,
+    /// Shared with the thread that writes it to the socket.
+    pub bytes: Arc<Vec<u8>>,
+    /// Where the file spool has it, if it does.
+    pub stored: Option<Stored>,
+}
+
+/// A place in the file spool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stored {
+    /// Number of the segment within the run.
+    pub segment: u64,
+    /// Byte at which the batch's record begins.
+    pub offset: u64,
+}
+
+impl Queued {
+    /// Memory that it takes.
+    pub fn cost(&self) -> usize {
         self.bytes.len() + OVERHEAD
     }
 
-    fn last_sequence(&self) -> u64 {
+    /// Number of its last sample.
+    pub fn last_sequence(&self) -> u64 {
         self.first_sequence + u64::from(self.count) - 1
     }
 }
@@ -45,6 +78,10 @@ impl Spooled {
 #[derive(Debug, Clone, Copy, Default)]
 struct Account {
     topic: Option<TopicId>,
+    /// What the ring dropped ahead of what was pushed.
+    ring: u64,
+    /// Last number that came into the queue: a batch that the file has twice is taken once.
+    admitted: u64,
     acknowledged: u64,
     /// Up to what left the spool: this connection's DAC has it.
     delivered: Place,
@@ -53,17 +90,19 @@ struct Account {
 }
 
 /// A place in the numbers of an instance, and what was dropped on the way to it.
-#[derive(Debug, Clone, Copy, Default)]
-struct Place {
-    sequence: u64,
-    dropped: Drops,
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// Number of the last sample before it.
+    pub sequence: u64,
+    /// Dropped before it since the run began.
+    pub dropped: Drops,
 }
 
 impl Place {
     /// Moves behind a batch; says how many samples were dropped in between.
-    fn advance(&mut self, batch: &Spooled) -> u64 {
+    fn advance(&mut self, batch: &Queued) -> u64 {
         let hole = (batch.first_sequence - 1).saturating_sub(self.sequence);
-        let ring = hole.min(batch.dropped_ring.into());
+        let ring = hole.min(batch.ring.saturating_sub(self.dropped.ring));
         self.dropped.ring += ring;
         self.dropped.spool += hole - ring;
         self.sequence = batch.last_sequence();
@@ -74,7 +113,7 @@ impl Place {
 /// The queue.
 #[derive(Debug)]
 pub struct Spool {
-    batches: VecDeque<Spooled>,
+    batches: VecDeque<Queued>,
     /// The first `sent` batches have been written to the channel.
     sent: usize,
     sent_bytes: usize,
@@ -82,6 +121,8 @@ pub struct Spool {
     limit: usize,
     accounts: Vec<Account>,
     instances: HashMap<TopicId, usize>,
+    /// What waits for the file, if there is one.
+    intake: Option<Intake>,
 }
 
 impl Spool {
@@ -95,7 +136,29 @@ impl Spool {
             limit,
             accounts: vec![Account::default(); instances],
             instances: HashMap::new(),
+            intake: None,
         }
+    }
+
+    /// As [`Spool::new`] for a node with a file spool: half of the bytes for what waits for the file, half for what is under way.
+    pub fn before_a_file(limit: usize, instances: usize) -> Self {
+        Self::behind(Intake::new(limit / 2), limit / 2, instances)
+    }
+
+    /// At most `limit` bytes behind what waits for the file.
+    pub fn behind(intake: Intake, limit: usize, instances: usize) -> Self {
+        Self { intake: Some(intake), ..Self::new(limit, instances) }
+    }
+
+    /// What an earlier process left in the file spool, delivered up to these places.
+    pub fn left_behind(limit: usize, delivered: &[Place]) -> Self {
+        let mut spool = Self::before_a_file(limit, delivered.len());
+        for (account, &place) in spool.accounts.iter_mut().zip(delivered) {
+            (account.delivered, account.sent) = (place, place);
+            (account.ring, account.admitted) = (place.dropped.ring, place.sequence);
+        }
+        spool.set_behind(true);
+        spool
     }
 
     /// Samples of an instance that were dropped ahead of what was sent on this connection.
@@ -108,19 +171,95 @@ impl Spool {
         self.accounts[instance].topic
     }
 
-    /// Takes a batch, at the cost of the oldest unsent ones if need be.
+    /// Takes a batch from the collector.
     pub fn push(&mut self, batch: Spooled) {
-        self.bytes += batch.cost();
-        self.batches.push_back(batch);
+        let Spooled { instance, first_sequence, count, dropped_ring, bytes } = batch;
+        let account = &mut self.accounts[instance];
+        account.ring += u64::from(dropped_ring);
+        let batch = Queued { instance, first_sequence, count, ring: account.ring, bytes, stored: None };
+        match &mut self.intake {
+            Some(intake) => intake.push(batch),
+            None => self.keep(batch),
+        }
+    }
+
+    /// Queues a batch, at the cost of the oldest unsent ones if need be.
+    pub fn keep(&mut self, batch: Queued) {
+        self.admit(batch);
         while self.bytes > self.limit && self.sent < self.batches.len() {
             let Some(oldest) = self.batches.remove(self.sent) else { break };
             self.bytes -= oldest.cost();
-            if let Some(next) =
-                self.batches.iter_mut().skip(self.sent).find(|next| next.instance == oldest.instance)
-            {
-                next.dropped_ring = next.dropped_ring.saturating_add(oldest.dropped_ring);
-            }
         }
+    }
+
+    /// Queues a batch, whatever is there already: for one that there is [`Spool::room`] for.
+    pub fn admit(&mut self, batch: Queued) {
+        let account = &mut self.accounts[batch.instance];
+        if batch.last_sequence() > account.admitted {
+            account.admitted = batch.last_sequence();
+            self.bytes += batch.cost();
+            self.batches.push_back(batch);
+        }
+    }
+
+    /// Bytes that can be admitted.
+    pub fn room(&self) -> usize {
+        self.limit.saturating_sub(self.bytes)
+    }
+
+    /// Whether a batch can be admitted: at least one always can.
+    pub fn has_room_for(&self, batch: &Queued) -> bool {
+        self.batches.is_empty() || batch.cost() <= self.room()
+    }
+
+    /// Whether so much is gone that the file may be read again.
+    pub fn wants_more(&self) -> bool {
+        self.room() > self.limit / 2
+    }
+
+    /// Whether something waits for the file.
+    pub fn has_intake(&self) -> bool {
+        self.intake.as_ref().is_some_and(Intake::has_batches)
+    }
+
+    /// Whether there is a file and the spooler has not yet found a place for everything.
+    pub fn is_unsettled(&self) -> bool {
+        self.intake.as_ref().is_some_and(|intake| !intake.is_settled())
+    }
+
+    /// What waits for the file: the spooler settles when it has found places for it.
+    pub fn take_intake(&mut self) -> Vec<Queued> {
+        self.intake.as_mut().map(Intake::take).unwrap_or_default()
+    }
+
+    /// Places were found for what was taken, but for `rest`; `is_behind` tells whether some of it is in the file only.
+    pub fn settle_intake(&mut self, rest: Vec<Queued>, is_behind: bool) {
+        if let Some(intake) = &mut self.intake {
+            intake.settle(rest.into_iter());
+            intake.is_behind = is_behind;
+        }
+    }
+
+    /// Whether the file has batches that this queue has not seen.
+    pub fn is_behind(&self) -> bool {
+        self.intake.as_ref().is_some_and(|intake| intake.is_behind)
+    }
+
+    /// See [`Spool::is_behind`].
+    pub fn set_behind(&mut self, is_behind: bool) {
+        if let Some(intake) = &mut self.intake {
+            intake.is_behind = is_behind;
+        }
+    }
+
+    /// The first segment of the file that something here is in.
+    pub fn oldest_segment(&self) -> Option<u64> {
+        self.batches.iter().find_map(|batch| Some(batch.stored?.segment))
+    }
+
+    /// Up to where the DAC has each instance's samples.
+    pub fn delivered(&self) -> Vec<Place> {
+        self.accounts.iter().map(|account| account.delivered).collect()
     }
 
     /// A new connection: the instances have these topics, and whatever the old connection carried may be lost.
@@ -188,7 +327,7 @@ impl Spool {
 
     /// Whether everything pushed has been acknowledged.
     pub fn is_empty(&self) -> bool {
-        self.batches.is_empty()
+        self.batches.is_empty() && self.intake.as_ref().is_none_or(Intake::is_empty)
     }
 }
 
@@ -219,7 +358,7 @@ mod tests {
     }
 
     fn spool_for(batches: usize) -> Spool {
-        Spool::new(batches * batch(0, 1, 1).cost(), 2)
+        Spool::new(batches * (batch(0, 1, 1).bytes.len() + OVERHEAD), 2)
     }
 
     fn take(spool: &mut Spool) -> Vec<Header> {

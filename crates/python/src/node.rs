@@ -129,7 +129,7 @@ fn started() -> PyErr {
 
 fn refused(error: NodeError) -> PyErr {
     match error {
-        NodeError::Thread(error) => PyOSError::new_err(error.to_string()),
+        error @ (NodeError::Thread(_) | NodeError::Spool(_)) => PyOSError::new_err(error.to_string()),
         error => PyValueError::new_err(error.to_string()),
     }
 }

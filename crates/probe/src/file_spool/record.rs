@@ -1,0 +1,100 @@
+//! How batches lie in a segment: pure functions over bytes, little-endian. `docs/reference/file-spool.md` is the specification.
+
+use crate::spool::Queued;
+use oasis_wire::batch::MAX_BATCH;
+
+/// Bytes before a record's batch.
+pub const HEAD: usize = 40;
+/// A record begins with it; behind damage the next one is found by it.
+const MARK: [u8; 4] = *b"OSPB";
+
+/// What a record says of its batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Head {
+    /// Index of the instance within the run.
+    pub instance: u32,
+    /// Its samples' numbers.
+    pub first_sequence: u64,
+    /// How many samples, at least one.
+    pub count: u16,
+    /// As [`Queued::ring`].
+    pub ring: u64,
+    length: usize,
+    crc: u32,
+}
+
+/// What lies at the beginning of some bytes.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Found<'a> {
+    /// A batch as it was written.
+    Batch {
+        /// What is said of it.
+        head: Head,
+        /// The batch.
+        bytes: &'a [u8],
+    },
+    /// A batch that is cut off or not as it was written.
+    Damaged(Head),
+    /// Bytes up to the next record, or to the end, that belong to none.
+    Unreadable,
+    /// The bytes end before the record does.
+    Incomplete,
+}
+
+/// Appends a batch as a record.
+pub fn write(batch: &Queued, out: &mut Vec<u8>) {
+    let start = out.len();
+    out.extend_from_slice(&MARK);
+    out.extend_from_slice(&u32::try_from(batch.bytes.len()).unwrap_or(u32::MAX).to_le_bytes());
+    out.extend_from_slice(&crc32fast::hash(&batch.bytes).to_le_bytes());
+    out.extend_from_slice(&u32::try_from(batch.instance).unwrap_or(u32::MAX).to_le_bytes());
+    out.extend_from_slice(&batch.first_sequence.to_le_bytes());
+    out.extend_from_slice(&batch.ring.to_le_bytes());
+    out.extend_from_slice(&u32::from(batch.count).to_le_bytes());
+    out.extend_from_slice(&crc32fast::hash(&out[start..]).to_le_bytes());
+    out.extend_from_slice(&batch.bytes);
+}
+
+/// What `bytes` begin with, and how many of them that takes. `is_end` tells that nothing follows them: then they are never [`Found::Incomplete`].
+pub fn next(bytes: &[u8], is_end: bool) -> (Found<'_>, usize) {
+    let Some(head) = bytes.first_chunk::<HEAD>() else {
+        return if is_end { (Found::Unreadable, bytes.len()) } else { (Found::Incomplete, 0) };
+    };
+    let Some(head) = parse(head) else { return (Found::Unreadable, next_record(bytes, is_end)) };
+    match bytes.get(HEAD..HEAD + head.length) {
+        Some(batch) if crc32fast::hash(batch) == head.crc => {
+            (Found::Batch { head, bytes: batch }, HEAD + head.length)
+        }
+        Some(_) => (Found::Damaged(head), HEAD + head.length),
+        None if is_end => (Found::Damaged(head), bytes.len()),
+        None => (Found::Incomplete, 0),
+    }
+}
+
+fn parse(head: &[u8; HEAD]) -> Option<Head> {
+    let field = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+    let wide = |at: usize| u64::from(field(at)) | u64::from(field(at + 4)) << 32;
+    if head[..4] != MARK || crc32fast::hash(&head[..HEAD - 4]) != field(HEAD - 4) {
+        return None;
+    }
+    let (length, first_sequence) = (field(4) as usize, wide(16));
+    let count = u16::try_from(field(32)).ok().filter(|&count| count > 0)?;
+    first_sequence.checked_add(u64::from(count))?;
+    let head = Head { instance: field(12), first_sequence, count, ring: wide(24), length, crc: field(8) };
+    (length <= MAX_BATCH && first_sequence > 0).then_some(head)
+}
+
+/// How many bytes lie before what may be the next record.
+fn next_record(bytes: &[u8], is_end: bool) -> usize {
+    let mark = bytes[1..].windows(MARK.len()).position(|window| window == MARK);
+    // Without one the last three bytes may be the beginning of a mark.
+    let none = if is_end { bytes.len() } else { bytes.len() - (MARK.len() - 1) };
+    mark.map_or(none, |at| at + 1)
+}
+
+impl Head {
+    /// Number of the batch's last sample.
+    pub fn last_sequence(&self) -> u64 {
+        self.first_sequence + u64::from(self.count) - 1
+    }
+}

@@ -1,0 +1,217 @@
+//! One file of the spool: a head that says whose samples follow, then records.
+
+use super::record::{self, Found};
+use crate::{
+    shipper::Announcement,
+    spool::{Place, Queued, Stored},
+};
+use serde::{Deserialize, Serialize};
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io::{self, Read},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// A segment begins with it; the digit is the format's version.
+const MARK: [u8; 4] = *b"OSP1";
+/// Mark, length and CRC.
+const PREFIX: usize = 12;
+/// Schemas of all instances of a node are less, or no DAC would take them.
+const MAX_HEAD: usize = 32 * 1024 * 1024;
+/// One read from the file.
+const READ_SIZE: usize = 256 * 1024;
+
+/// Everything that is needed to send what follows.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Head {
+    /// Node, schemas and instances.
+    pub announcement: Arc<Announcement>,
+    /// Last number that each instance had in the file when the segment began.
+    pub taken: Vec<u64>,
+    /// Up to where the DAC had each instance's samples then.
+    pub delivered: Vec<Place>,
+}
+
+impl Head {
+    /// Counts samples that were seen in the segment.
+    pub fn include(&mut self, seen: &BTreeMap<usize, u64>) {
+        for (&instance, &last) in seen {
+            if let Some(taken) = self.taken.get_mut(instance) {
+                *taken = last.max(*taken);
+            }
+        }
+    }
+
+    /// As it lies in the file.
+    pub fn to_bytes(&self) -> io::Result<Vec<u8>> {
+        framed(self)
+    }
+}
+
+/// JSON behind mark, length and CRC.
+pub fn framed(value: &impl Serialize) -> io::Result<Vec<u8>> {
+    let json = serde_json::to_vec(value)?;
+    let length = u32::try_from(json.len()).ok().filter(|&length| length as usize <= MAX_HEAD);
+    let length = length.ok_or_else(|| io::Error::other("the node's schemas exceed 32 MiB"))?;
+    let mut bytes = Vec::with_capacity(PREFIX + json.len());
+    bytes.extend_from_slice(&MARK);
+    bytes.extend_from_slice(&length.to_le_bytes());
+    bytes.extend_from_slice(&crc32fast::hash(&json).to_le_bytes());
+    bytes.extend_from_slice(&json);
+    Ok(bytes)
+}
+
+/// Reads what [`framed`] made, and how long it is; none if it is damaged or of another version.
+pub fn unframed<T: for<'de> Deserialize<'de>>(file: &mut impl Read) -> io::Result<Option<(T, u64)>> {
+    let mut prefix = [0; PREFIX];
+    let mut json = Vec::new();
+    file.take(PREFIX as u64).read_to_end(&mut json)?;
+    if json.len() < PREFIX {
+        return Ok(None);
+    }
+    prefix.copy_from_slice(&json);
+    let field = |at: usize| u32::from_le_bytes([prefix[at], prefix[at + 1], prefix[at + 2], prefix[at + 3]]);
+    if prefix[..4] != MARK || field(4) as usize > MAX_HEAD {
+        return Ok(None);
+    }
+    json.clear();
+    file.take(field(4).into()).read_to_end(&mut json)?;
+    if crc32fast::hash(&json) != field(8) {
+        return Ok(None);
+    }
+    Ok(serde_json::from_slice(&json).ok().map(|value| (value, (PREFIX + json.len()) as u64)))
+}
+
+/// What was found in a segment that is not as it was written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Damage {
+    /// Batches that are cut off or changed.
+    pub batches: u64,
+    /// Their samples.
+    pub samples: u64,
+    /// Bytes that belong to no record.
+    pub bytes: u64,
+}
+
+/// Reads the batches of one segment in order.
+#[derive(Debug)]
+pub struct Reader {
+    /// Number of the segment.
+    pub segment: u64,
+    path: PathBuf,
+    file: File,
+    /// Its head, unless that is damaged.
+    pub head: Option<Head>,
+    /// Last number of each instance that was seen, in damaged batches too.
+    pub seen: BTreeMap<usize, u64>,
+    /// So far.
+    pub damage: Damage,
+    buffer: Vec<u8>,
+    start: usize,
+    /// Where in the file `start` is.
+    offset: u64,
+}
+
+impl Reader {
+    /// Opens a segment at its first record.
+    pub fn open(path: &Path, segment: u64) -> io::Result<Self> {
+        let mut file = File::open(path)?;
+        let (head, offset) = match unframed(&mut file)? {
+            Some((head, length)) => (Some(head), length),
+            // The first record that can be read shows where the head ended.
+            None => {
+                io::Seek::rewind(&mut file)?;
+                (None, 0)
+            }
+        };
+        Ok(Self {
+            segment,
+            path: path.to_owned(),
+            file,
+            head,
+            seen: BTreeMap::new(),
+            damage: Damage::default(),
+            buffer: Vec::new(),
+            start: 0,
+            offset,
+        })
+    }
+
+    /// Goes on at a record.
+    pub fn seek(&mut self, offset: u64) -> io::Result<()> {
+        io::Seek::seek(&mut self.file, io::SeekFrom::Start(offset))?;
+        self.buffer.clear();
+        (self.start, self.offset) = (0, offset);
+        Ok(())
+    }
+
+    /// The next batch that is as it was written; none at the end. What is written behind the end can be read by another call.
+    pub fn next(&mut self) -> io::Result<Option<Queued>> {
+        let mut is_end = false;
+        loop {
+            if is_end && self.start == self.buffer.len() {
+                return Ok(None);
+            }
+            let (found, used) = record::next(&self.buffer[self.start..], is_end);
+            let batch = match found {
+                Found::Incomplete => {
+                    is_end = self.fill()? == 0;
+                    continue;
+                }
+                Found::Batch { head, bytes } => {
+                    let batch = Queued {
+                        instance: head.instance as usize,
+                        first_sequence: head.first_sequence,
+                        count: head.count,
+                        ring: head.ring,
+                        bytes: Arc::new(bytes.to_vec()),
+                        stored: Some(Stored { segment: self.segment, offset: self.offset }),
+                    };
+                    self.see(head);
+                    Some(batch)
+                }
+                Found::Damaged(head) => {
+                    self.see(head);
+                    self.damage.batches += 1;
+                    self.damage.samples += u64::from(head.count);
+                    None
+                }
+                Found::Unreadable => {
+                    self.damage.bytes += used as u64;
+                    None
+                }
+            };
+            self.start += used;
+            self.offset += used as u64;
+            if batch.is_some() {
+                return Ok(batch);
+            }
+        }
+    }
+
+    fn see(&mut self, head: record::Head) {
+        let last = self.seen.entry(head.instance as usize).or_default();
+        *last = head.last_sequence().max(*last);
+    }
+
+    /// Says what was damaged, if anything was.
+    pub fn report(&mut self) {
+        let damage = std::mem::take(&mut self.damage);
+        if damage != Damage::default() {
+            tracing::warn!(
+                file = %self.path.display(), batches = damage.batches, samples = damage.samples, bytes = damage.bytes,
+                "the file spool is damaged here: these batches, and whatever the unreadable bytes were, are counted as dropped by the spool"
+            );
+        }
+    }
+
+    fn fill(&mut self) -> io::Result<usize> {
+        self.buffer.drain(..self.start);
+        self.start = 0;
+        let held = self.buffer.len();
+        (&self.file).take(READ_SIZE as u64).read_to_end(&mut self.buffer)?;
+        Ok(self.buffer.len() - held)
+    }
+}

@@ -1,0 +1,155 @@
+//! The spooler: the one thread of a node that touches the file spool. Writes what the collector brings, passes it on, and reads it
+//! again when the DAC was away for longer than memory lasts.
+//!
+//! While the file cannot be written, batches go on in memory as if there were none; the file is tried again.
+
+use crate::{file_spool::Journal, outbox::Outbox, spool::Queued};
+use std::time::{Duration, Instant};
+
+/// How often delivered segments are removed, and a file that cannot be written is tried again.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// The thread's state.
+struct Spooler<'a> {
+    outbox: &'a Outbox,
+    journal: Journal,
+    /// Since the file cannot be written: when to try again.
+    retry: Option<Instant>,
+    /// Whether somebody was told that the oldest segments go.
+    is_full: bool,
+}
+
+/// Runs until the outbox has ended; then everything is in the file that has not been delivered.
+pub fn run(outbox: &Outbox, journal: Journal) {
+    let mut spooler = Spooler { outbox, journal, retry: None, is_full: false };
+    let mut next_look = Instant::now() + LOOK;
+    loop {
+        let has_ended = spooler.turn(next_look);
+        if Instant::now() >= next_look || has_ended {
+            spooler.settle();
+            next_look = Instant::now() + LOOK;
+        }
+        if has_ended {
+            break;
+        }
+    }
+    if outbox.with(|held| held.spool.is_empty())
+        && let Err(error) = spooler.journal.remove()
+    {
+        tracing::warn!(%error, "cannot remove the file spool of this run, all of which is delivered");
+    }
+}
+
+impl Spooler<'_> {
+    /// Waits for something to do until `deadline`, does it, and says whether it was the last time.
+    fn turn(&mut self, deadline: Instant) -> bool {
+        let may_write = |now: Instant| self.retry.is_none_or(|retry| now >= retry);
+        let wait = deadline.saturating_duration_since(Instant::now());
+        let could_write = may_write(Instant::now());
+        let (mut held, _) = self.outbox.wait(wait, |held| {
+            let takes = could_write || !held.spool.is_behind();
+            held.ended
+                || (takes && held.spool.has_intake())
+                || (held.spool.is_behind() && held.spool.wants_more())
+        });
+        let has_ended = held.ended;
+        let is_behind = held.spool.is_behind();
+        let can_write = may_write(Instant::now()) || has_ended;
+        let takes = can_write || !is_behind;
+        let batches = if takes { held.spool.take_intake() } else { Vec::new() };
+        drop(held);
+        if !batches.is_empty() {
+            self.place(batches, can_write, is_behind);
+        }
+        if !has_ended {
+            self.refill();
+        }
+        has_ended
+    }
+
+    /// Finds each batch its place: in the file and, unless others wait there before it, in the queue as well.
+    fn place(&mut self, mut batches: Vec<Queued>, can_write: bool, mut is_behind: bool) {
+        if can_write {
+            self.write(&mut batches);
+        }
+        let mut begin = None;
+        self.outbox.with(|held| {
+            let mut rest = Vec::new();
+            for batch in batches {
+                match batch.stored {
+                    Some(_) if is_behind => {}
+                    Some(place) if !held.spool.has_room_for(&batch) => {
+                        begin = Some(place);
+                        is_behind = true;
+                    }
+                    Some(_) => held.spool.admit(batch),
+                    // It must not overtake what is only in the file.
+                    None if is_behind => rest.push(batch),
+                    None => held.spool.keep(batch),
+                }
+            }
+            held.spool.settle_intake(rest, is_behind);
+        });
+        if let Some(place) = begin {
+            self.journal.read_from(place);
+        }
+    }
+
+    /// Writes to the file, and says if that works no more or works again.
+    fn write(&mut self, batches: &mut [Queued]) {
+        let (removed, outcome) = self.journal.append(batches);
+        if removed > 0 && !std::mem::replace(&mut self.is_full, true) {
+            tracing::warn!("the file spool is full: its oldest samples are dropped and counted");
+        }
+        match outcome {
+            Ok(()) if self.retry.take().is_some() => tracing::info!("the file spool can be written again"),
+            Ok(()) => {}
+            Err(error) => {
+                if self.retry.replace(Instant::now() + LOOK).is_none() {
+                    tracing::warn!(%error, "the file spool cannot be written: samples wait in memory until it can");
+                }
+            }
+        }
+    }
+
+    /// Fills the queue from the file, if that has what the queue has not.
+    fn refill(&mut self) {
+        let (is_behind, mut room) =
+            self.outbox.with(|held| (held.spool.is_behind() && held.spool.wants_more(), held.spool.room()));
+        if !is_behind {
+            return;
+        }
+        let mut batches = Vec::new();
+        let mut has_more = true;
+        while room > 0 && has_more {
+            match self.journal.read() {
+                Some(batch) => {
+                    room = room.saturating_sub(batch.cost());
+                    batches.push(batch);
+                }
+                None => has_more = false,
+            }
+        }
+        self.is_full &= has_more;
+        self.outbox.with(|held| {
+            batches.into_iter().for_each(|batch| held.spool.admit(batch));
+            held.spool.set_behind(has_more);
+        });
+    }
+
+    /// Records what is delivered and removes what nobody needs any more.
+    fn settle(&mut self) {
+        let (delivered, in_queue, is_behind) = self
+            .outbox
+            .with(|held| (held.spool.delivered(), held.spool.oldest_segment(), held.spool.is_behind()));
+        let unread = if is_behind { self.journal.reading() } else { u64::MAX };
+        let needed = in_queue.unwrap_or(u64::MAX).min(unread);
+        if let Err(error) = self.journal.settle(delivered, needed) {
+            // It costs room, and after a crash some samples are sent twice, which the DAC sees.
+            tracing::debug!(%error, "cannot tidy the file spool");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,169 @@
+//! The spooler, turn by turn, against a plain list: whatever happens to connection and disk, each sample is delivered in order or counted.
+
+use super::*;
+use crate::{
+    file_spool::{Directory, tests::announcement},
+    intake::Intake,
+    spool::{Spool, Spooled},
+};
+use oasis_wire::{batch::Header, quantity::TopicId};
+use proptest::prelude::*;
+use std::sync::Arc;
+
+const INSTANCES: usize = 2;
+
+/// What happens.
+#[derive(Debug, Clone)]
+enum Event {
+    /// The collector brings a batch: instance, samples, bytes, how many the ring dropped ahead of it.
+    Batch(usize, u16, usize, u32),
+    /// The spooler gets a turn.
+    Turn,
+    /// The shipper sends up to so many batches, and the DAC acknowledges them or not.
+    Send(usize, bool),
+    /// The connection breaks and is there again.
+    Reconnect,
+    /// The disk is full, or has room again.
+    Disk(bool),
+}
+
+fn events(disk_fails: bool) -> impl Strategy<Value = Vec<Event>> {
+    let event = prop_oneof![
+        6 => (0..INSTANCES, 1..9_u16, 0..400_usize, prop_oneof![4 => Just(0), 1 => 1..5_u32])
+            .prop_map(|(instance, count, bytes, dropped)| Event::Batch(instance, count, bytes, dropped)),
+        3 => Just(Event::Turn),
+        2 => (1..8_usize, any::<bool>()).prop_map(|(count, is_heard)| Event::Send(count, is_heard)),
+        1 => Just(Event::Reconnect),
+        1 => any::<bool>().prop_map(move |is_full| Event::Disk(disk_fails && is_full)),
+    ];
+    proptest::collection::vec(event, 1..200)
+}
+
+/// A node without threads, and the DAC's ledger of it as plain numbers.
+struct Model {
+    outbox: Arc<Outbox>,
+    next: [u64; INSTANCES],
+    /// Last number that the DAC has of each instance.
+    last: [u64; INSTANCES],
+    /// Samples that the DAC has.
+    received: u64,
+    /// Samples that the node told of having dropped.
+    told: u64,
+}
+
+impl Model {
+    fn new(spool: Spool) -> Self {
+        let model =
+            Self { outbox: Outbox::new(spool, Vec::new()), next: [1; 2], last: [0; 2], received: 0, told: 0 };
+        model.reconnect();
+        model
+    }
+
+    fn reconnect(&self) {
+        let topics = (0..INSTANCES).map(|instance| (instance, TopicId(instance as u32)));
+        self.outbox.with(|held| held.spool.connected(topics));
+    }
+
+    fn batch(&mut self, instance: usize, count: u16, length: usize, dropped_ring: u32) {
+        let first_sequence = self.next[instance] + u64::from(dropped_ring);
+        self.next[instance] = first_sequence + u64::from(count);
+        // A header as the encoder makes it, and some bytes behind.
+        let mut bytes = vec![0; 48 + length];
+        (bytes[0], bytes[1]) = (1, 1);
+        bytes[8..16].copy_from_slice(&first_sequence.to_le_bytes());
+        bytes[44..46].copy_from_slice(&count.to_le_bytes());
+        let batch = Spooled { instance, first_sequence, count, dropped_ring, bytes: Arc::new(bytes) };
+        self.outbox.with(|held| held.spool.push(batch));
+    }
+
+    /// The DAC reads what is sent: duplicates change nothing, holes must be told of.
+    fn send(&mut self, max: usize, is_heard: bool) {
+        let mut sent = Vec::new();
+        self.outbox.with(|held| held.spool.take(max, &mut sent));
+        for bytes in sent {
+            let header = Header::parse(&bytes).unwrap();
+            let last = &mut self.last[header.topic as usize];
+            let end = header.first_sequence + u64::from(header.count) - 1;
+            if end > *last {
+                let hole = header.first_sequence.checked_sub(*last + 1).expect("no overlap");
+                // Ahead of a batch that was sent before and lost nothing the node may tell of more: the DAC has that.
+                assert!(u64::from(header.dropped_before) >= hole, "a hole that nobody told of: {header:?}");
+                self.told += hole;
+                self.received += u64::from(header.count);
+                *last = end;
+            }
+        }
+        if is_heard {
+            self.outbox.with(|held| {
+                for (topic, &last) in self.last.iter().enumerate() {
+                    held.spool.acknowledge(TopicId(topic as u32), last);
+                }
+            });
+        }
+    }
+
+    fn run(&mut self, events: Vec<Event>, spooler: &mut Spooler<'_>) {
+        for event in events {
+            match event {
+                Event::Batch(instance, count, bytes, dropped) => self.batch(instance, count, bytes, dropped),
+                Event::Turn => {
+                    spooler.turn(Instant::now());
+                    spooler.settle();
+                }
+                Event::Send(count, is_heard) => self.send(count, is_heard),
+                Event::Reconnect => self.reconnect(),
+                Event::Disk(is_full) => {
+                    spooler.journal.obstruct(is_full);
+                    // Not a second later: now.
+                    spooler.retry = spooler.retry.map(|_| Instant::now());
+                }
+            }
+        }
+        spooler.journal.obstruct(false);
+        spooler.retry = spooler.retry.map(|_| Instant::now());
+        for instance in 0..INSTANCES {
+            self.batch(instance, 1, 0, 0);
+        }
+        for _ in 0..1_000 {
+            spooler.turn(Instant::now());
+            self.send(100, true);
+        }
+        assert!(self.outbox.with(|held| held.spool.is_empty()), "all is delivered");
+    }
+
+    fn taken(&self) -> u64 {
+        self.next.iter().map(|next| next - 1).sum()
+    }
+}
+
+fn spooler<'a>(model: &'a Arc<Outbox>, folder: &std::path::Path) -> Spooler<'a> {
+    let directory = Arc::new(Directory::open(folder, 1024 * 1024).unwrap());
+    let journal = Journal::begin(directory, announcement(INSTANCES));
+    Spooler { outbox: model, journal, retry: None, is_full: false }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn with_room_on_the_disk_only_the_ring_drops(events in events(false), limit in 500..5_000_usize) {
+        let folder = tempfile::tempdir().unwrap();
+        // Memory for what comes between two turns; the file must take everything else.
+        let mut model = Model::new(Spool::behind(Intake::new(400_000), limit, INSTANCES));
+        let outbox = model.outbox.clone();
+        let mut spooler = spooler(&outbox, folder.path());
+        let ring: u64 = events.iter().map(|event| match event { Event::Batch(.., dropped) => (*dropped).into(), _ => 0_u64 }).sum();
+        model.run(events, &mut spooler);
+        prop_assert_eq!((model.received + model.told, model.told), (model.taken(), ring));
+    }
+
+    #[test]
+    fn with_little_memory_and_a_failing_disk_each_sample_is_delivered_or_counted(events in events(true), limit in 1_000..20_000_usize) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut model = Model::new(Spool::before_a_file(limit, INSTANCES));
+        let outbox = model.outbox.clone();
+        let mut spooler = spooler(&outbox, folder.path());
+        model.run(events, &mut spooler);
+        prop_assert_eq!(model.received + model.told, model.taken());
+    }
+}

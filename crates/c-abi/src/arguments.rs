@@ -54,11 +54,13 @@ pub unsafe fn put<T>(place: *mut *mut T, value: T, name: &'static str) -> Result
     Ok(())
 }
 
-/// A schema as generated code has it.
+/// A schema, as generated code has it or from anywhere: checked, as readers rely on its bounds.
 ///
 /// # Safety
 /// As [`text`].
 pub unsafe fn schema(json: *const c_char) -> Result<ProbeType, Problem> {
     // SAFETY: as the caller promises.
-    Ok(serde_json::from_str(unsafe { text(json, "schema") }?)?)
+    let probe_type: ProbeType = serde_json::from_str(unsafe { text(json, "schema") }?)?;
+    probe_type.validate()?;
+    Ok(probe_type)
 }

@@ -13,6 +13,11 @@ static const char *const schema =
     "{\"name\":\"Test::Counter\",\"uuid\":\"f6e0f3ee-6d2f-4a0e-9f0e-2f3c5d2b7a90\",\"version\":\"1.0\","
     "\"metrics\":[{\"name\":\"count\",\"type\":\"uint8\"}]}";
 
+/* A schema from somewhere: its vector could claim any number of elements, which take no bytes. */
+static const char *const of_nothing =
+    "{\"name\":\"Test::Counter\",\"uuid\":\"f6e0f3ee-6d2f-4a0e-9f0e-2f3c5d2b7a90\",\"version\":\"1.0\","
+    "\"metrics\":[{\"name\":\"void\",\"type\":{\"vector\":{\"struct\":{\"name\":\"S\",\"members\":[]}}}}]}";
+
 static int released;
 static int called;
 
@@ -35,6 +40,10 @@ static int measure(void *context, oasis_row *row) {
     return EIO;
   }
   return oasis_row_append(row, &value, 1) == OASIS_STATUS_OK ? 0 : EINVAL;
+}
+
+static void ignore(void *context, uint64_t sequence, uint64_t time, const uint8_t *row, size_t length) {
+  (void)context, (void)sequence, (void)time, (void)row, (void)length;
 }
 
 static oasis_status add_periodic(oasis_node_builder *builder, double hertz, oasis_sample sample) {
@@ -94,6 +103,8 @@ static void check_encoder(void) {
   CHECK(says("sample is null"));
   CHECK(oasis_batch_read(schema, batch, length - 1, NULL, NULL) == OASIS_STATUS_SCHEMA);
   CHECK(says("batch"));
+  CHECK(oasis_batch_read(of_nothing, batch, length, ignore, NULL) == OASIS_STATUS_SCHEMA);
+  CHECK(says("the schema cannot be used") && says("\"void\""));
   oasis_encoder_free(encoder);
   oasis_encoder_free(NULL);
 }

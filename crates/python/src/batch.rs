@@ -3,7 +3,7 @@
 use crate::schema;
 use oasis_wire::{
     batch::{Batch, Encoder, Fields},
-    value,
+    value::{self, RowWriter},
 };
 use pyo3::{exceptions::PyValueError, prelude::*, pybacked::PyBackedBytes, types::PyBytes};
 use std::fmt;
@@ -45,6 +45,34 @@ pub fn decode_batch<'py>(py: Python<'py>, schema: &str, batch: PyBackedBytes) ->
         (sample.sequence, sample.time, PyBytes::new(py, &row))
     });
     Ok(samples.collect())
+}
+
+/// Sequence numbers, times and rows of a batch, each as they lie in an array of numbers, little-endian, or of rows; of the metrics with these numbers.
+type Arrays<'py> = (usize, Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
+
+/// The samples of a batch, for arrays.
+#[pyfunction]
+pub fn decode_rows<'py>(
+    py: Python<'py>,
+    schema: &str,
+    batch: PyBackedBytes,
+    metrics: Vec<usize>,
+) -> PyResult<Arrays<'py>> {
+    let probe_type = self::schema(schema)?;
+    let batch = Batch::parse(&batch, &probe_type).map_err(refused)?;
+    let (mut sequences, mut times, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+    for sample in batch.samples() {
+        sequences.extend_from_slice(&sample.sequence.to_le_bytes());
+        times.extend_from_slice(&sample.time.to_le_bytes());
+        let mut row = RowWriter::new(&mut rows);
+        for index in &metrics {
+            if let (Some(metric), Some(value)) = (probe_type.metrics.get(*index), sample.values.get(*index)) {
+                value::write(&metric.kind, value, &mut row);
+            }
+        }
+    }
+    let [sequences, times, rows] = [sequences, times, rows].map(|bytes| PyBytes::new(py, &bytes));
+    Ok((batch.samples().len(), sequences, times, rows))
 }
 
 fn refused(error: impl fmt::Display) -> PyErr {

@@ -1,7 +1,9 @@
-//! The native part of `sdk/python`: nodes and probes ([`node`]), native batches ([`batch`]). Its Python face is `oasis.node` and `oasis.batch`.
+//! The native part of `sdk/python`: nodes and probes ([`node`]), log records and spans ([`texts`]), native batches ([`batch`]).
+//! Its Python face is `oasis.node`, `oasis.logging`, `oasis.spans` and `oasis.batch`.
 
 mod batch;
 mod node;
+mod texts;
 
 use oasis_wire::schema::ProbeType;
 use pyo3::{exceptions::PyValueError, prelude::*};
@@ -10,9 +12,10 @@ use pyo3::{exceptions::PyValueError, prelude::*};
 mod _native {
     #[pymodule_export]
     use crate::{
-        batch::{decode_batch, encode_batch},
+        batch::{decode_batch, decode_rows, encode_batch},
         log,
         node::{Node, NodeBuilder, PushedProbe, now},
+        texts::{Logger, Spans},
     };
 }
 
@@ -29,7 +32,11 @@ fn log(wanted: &str) -> PyResult<()> {
         .map_err(|error| refused(error.to_string()))
 }
 
+/// A schema that may be from anywhere: checked, as readers rely on its bounds.
 fn schema(json: &str) -> PyResult<ProbeType> {
-    serde_json::from_str(json)
-        .map_err(|error| PyValueError::new_err(format!("the schema is no JSON of a probe type: {error}")))
+    let probe_type: ProbeType = serde_json::from_str(json)
+        .map_err(|error| PyValueError::new_err(format!("the schema is no JSON of a probe type: {error}")))?;
+    let refused = |error| PyValueError::new_err(format!("the schema cannot be used: {error}"));
+    probe_type.validate().map_err(refused)?;
+    Ok(probe_type)
 }

@@ -79,6 +79,14 @@ impl NodeBuilder {
 }
 
 impl NodeBuilder {
+    /// Adds what has a way of its own to be added.
+    pub fn add<T>(
+        &mut self,
+        add: impl FnOnce(&mut oasis_probe::NodeBuilder) -> Result<T, NodeError>,
+    ) -> PyResult<T> {
+        add(self.builder()?).map_err(refused)
+    }
+
     fn builder(&mut self) -> PyResult<&mut oasis_probe::NodeBuilder> {
         self.0.get().as_mut().ok_or_else(started)
     }
@@ -90,6 +98,29 @@ impl PushedProbe {
     #[pyo3(signature = (row, time = None))]
     fn flush(&mut self, row: PyBackedBytes, time: Option<u64>) -> bool {
         self.0.get().flush_at(time.unwrap_or_else(now_ns), |to| to.packed(&row))
+    }
+
+    /// Flushes rows of `width` bytes that lie one after another, each at its time: `times` has 8 bytes for each, little-endian, or it is now.
+    /// Answers how many found room.
+    #[pyo3(signature = (rows, count, times = None))]
+    fn flush_rows(
+        &mut self,
+        rows: PyBackedBytes,
+        count: usize,
+        times: Option<PyBackedBytes>,
+    ) -> PyResult<usize> {
+        let width = rows.len().checked_div(count).unwrap_or(0);
+        let times = times.as_deref().map(|times| times.as_chunks::<8>().0);
+        if width * count != rows.len() || times.is_some_and(|times| times.len() != count) {
+            return Err(PyValueError::new_err("rows, their number and their times do not fit together"));
+        }
+        let now = now_ns();
+        let probe = self.0.get();
+        let flush = |index: &usize| {
+            let time = times.map_or(now, |times| u64::from_le_bytes(times[*index]));
+            probe.flush_at(time, |to| to.packed(&rows[index * width..][..width]))
+        };
+        Ok((0..count).filter(flush).count())
     }
 }
 

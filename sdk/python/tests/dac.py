@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", Path(__file__).parents[3] / "target"))
+OASIS = str(TARGET / "debug" / "oasis")
 ANY_PORT = "127.0.0.1:0"
 PATIENCE = 20.0
 
@@ -23,6 +24,23 @@ class Dac:
     def __init__(self, ready: dict[str, Any]) -> None:
         self.channel: str = ready["channel"]
         self._http: str = ready["http"]
+
+    def tail(self, instance: str, count: int) -> list[Any]:
+        """Fetch the metrics of the first samples of `NODE/INSTANCE`, waiting for so many."""
+        url = self._http.replace("http:", "ws:") + "/ws"
+        arguments = [
+            "tail",
+            instance,
+            "--from-earliest",
+            "--format",
+            "json",
+            "--count",
+            str(count),
+            "--url",
+            url,
+        ]
+        tail = subprocess.run([OASIS, *arguments], stdout=subprocess.PIPE, timeout=PATIENCE, check=True)
+        return [json.loads(line)["metrics"] for line in tail.stdout.splitlines()]
 
     def get(self, path: str) -> Any:
         """Fetch a document of the API."""
@@ -58,7 +76,7 @@ class Dac:
 @contextmanager
 def dac() -> Iterator[Dac]:
     """Run a DAC on ports of its own."""
-    program = [str(TARGET / "debug" / "oasis"), "dac", "--listen", ANY_PORT, "--channel-listen", ANY_PORT]
+    program = [OASIS, "dac", "--listen", ANY_PORT, "--channel-listen", ANY_PORT]
     process = subprocess.Popen([*program, "--ready-json"], stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None

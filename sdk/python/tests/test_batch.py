@@ -55,3 +55,15 @@ def test_many_samples_keep_their_order() -> None:
     read = batch.decode(Enums, made)
     assert [one.time for one in read] == list(times)
     assert [one.sequence for one in read] == list(range(7, 1_007))
+
+
+class Hostile(Nothing):
+    SCHEMA = Nothing.SCHEMA.replace(
+        '"metrics":[]', '"metrics":[{"name":"void","type":{"vector":{"struct":{"name":"S","members":[]}}}}]'
+    )
+
+
+def test_a_schema_that_no_node_may_have_is_refused() -> None:
+    made = batch.encode(Nothing, [(NODE_TIME, Nothing())], first_sequence=1, node_time=NODE_TIME)
+    with pytest.raises(ValueError, match='the schema cannot be used: metric "void"'):
+        batch.decode(Hostile, made)

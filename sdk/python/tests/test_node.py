@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from dac import Dac, dac
+from dac import Dac
 from shapes import Enums, Mode, Texts, Trend
 
 import oasis
 from oasis.node import NodeBuilder, now
-
-
-@pytest.fixture(scope="module", name="dac")
-def one_dac() -> Iterator[Dac]:
-    with dac() as running:
-        yield running
 
 
 def test_every_flushed_sample_arrives(dac: Dac) -> None:

@@ -2,7 +2,7 @@
 
 A generated probe class is a `Probe`: it writes itself to a `Writer` and reads itself from a `Reader`. `RowWriter` and
 `RowReader` make packed rows, which is how samples lie inside a node; `CdrWriter` and `CdrReader` make the Common Data
-Representation, which is how they lie in an EISA packet (`oasis.eisa`).
+Representation, which is how they lie in an EISA packet (`oasis.eisa`). `span` times a piece of work.
 """
 
 from oasis.cdr import ByteOrder, CdrReader, CdrWriter
@@ -10,6 +10,7 @@ from oasis.errors import DecodeError, EncodeError, Fault, OasisError
 from oasis.probe import Probe, Struct
 from oasis.reader import Reader
 from oasis.row import RowReader, RowWriter
+from oasis.spans import Span, span
 from oasis.writer import Writer
 
 __all__ = [
@@ -24,6 +25,8 @@ __all__ = [
     "Reader",
     "RowReader",
     "RowWriter",
+    "Span",
     "Struct",
     "Writer",
+    "span",
 ]

@@ -10,6 +10,39 @@ class NodeBuilder:
 
 class PushedProbe:
     def flush(self, row: bytes, time: int | None = None) -> bool: ...
+    def flush_rows(self, rows: bytes, count: int, times: bytes | None = None) -> int: ...
+
+class Logger:
+    def __init__(self, builder: NodeBuilder, instance: str, ring_bytes: int) -> None: ...
+    def is_enabled(self) -> bool: ...
+    def log(
+        self,
+        time: int,
+        severity: int,
+        target: str,
+        message: str,
+        file: str,
+        line: int,
+        thread: str,
+        span: str,
+        fields: list[tuple[str, str]],
+    ) -> None: ...
+
+class Spans:
+    def __init__(self, builder: NodeBuilder, instance: str, ring_bytes: int) -> None: ...
+    def is_enabled(self) -> bool: ...
+    def ended(
+        self,
+        time: int,
+        name: str,
+        target: str,
+        duration: int,
+        failed: bool,
+        thread: str,
+        number: int,
+        parent: int,
+        fields: list[tuple[str, str]],
+    ) -> None: ...
 
 class Node:
     def shutdown(self) -> None: ...
@@ -27,3 +60,4 @@ def encode_batch(
     dropped_before: int,
 ) -> bytes: ...
 def decode_batch(schema: str, batch: bytes) -> list[tuple[int, int, bytes]]: ...
+def decode_rows(schema: str, batch: bytes, metrics: list[int]) -> tuple[int, bytes, bytes, bytes]: ...

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from oasis import _native
 from oasis.probe import Probe
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 Sample = TypeVar("Sample", bound=Probe)
 
@@ -29,6 +33,35 @@ def decode(probe: type[Sample], batch: bytes) -> list[Numbered[Sample]]:
         Numbered(sequence, time, probe.from_row(row))
         for sequence, time, row in _native.decode_batch(probe.SCHEMA, batch)
     ]
+
+
+class Arrays(NamedTuple):
+    """A batch as arrays of one length."""
+
+    sequence: npt.NDArray[np.uint64]
+    """Numbers of the samples in the life of their probe instance."""
+    time: npt.NDArray[np.uint64]
+    """Nanoseconds since 1970-01-01 UTC by the node's clock."""
+    samples: npt.NDArray[np.void]
+    """A structured array with a field for each metric: `samples["speed"]` is a column."""
+
+
+def decode_arrays(probe: type[Probe], batch: bytes, *, metrics: tuple[str, ...] | None = None) -> Arrays:
+    """Read a batch as numpy arrays, without an object for each value; all metrics or these.
+
+    Raises TypeError for a metric without a fixed size (a string, a vector), ValueError for a metric that the probe does
+    not have and for bytes that are no batch of it.
+    """
+    import numpy as np
+
+    from oasis import arrays
+
+    dtype = arrays.dtype(probe, metrics)
+    count, *parts = _native.decode_rows(probe.SCHEMA, batch, arrays.metric_numbers(probe, metrics))
+    sequence, time = (np.frombuffer(part, np.dtype("<u8")) for part in parts[:2])
+    # Samples without metrics have no bytes to make an array of.
+    samples = np.frombuffer(parts[2], dtype) if dtype.itemsize else np.empty(count, dtype)
+    return Arrays(sequence, time, samples)
 
 
 def encode(

@@ -13,10 +13,16 @@ import os
 import weakref
 from collections.abc import Callable
 from types import TracebackType
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from oasis import _native
+from oasis import _native, spans
 from oasis.probe import Probe
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from oasis.arrays import Columns
 
 Sample = TypeVar("Sample", bound=Probe)
 
@@ -40,8 +46,9 @@ def log(wanted: str | None = None) -> None:
 class PushedProbe(Generic[Sample]):
     """A probe that the program flushes whenever it has something to say. One thread at a time."""
 
-    def __init__(self, native: _native.PushedProbe) -> None:
+    def __init__(self, native: _native.PushedProbe, probe: type[Sample]) -> None:
         self._native = native
+        self._probe = probe
 
     def flush(self, sample: Sample, time: int | None = None) -> bool:
         """Take a sample, now or at a time of the caller's own in nanoseconds since 1970-01-01 UTC.
@@ -50,6 +57,18 @@ class PushedProbe(Generic[Sample]):
         Raises EncodeError for a value that its metric cannot hold.
         """
         return self._native.flush(sample.to_row(), time)
+
+    def flush_arrays(self, samples: npt.NDArray[np.void] | Columns, time: npt.ArrayLike | None = None) -> int:
+        """Take many samples in one call: a structured array, or a column for each metric; now, or each at its time.
+
+        Never waits. Answers how many found room; the others are dropped and counted, and the DAC will know. Needs numpy
+        (`pip install oasis-monitor[numpy]`) and a probe type whose metrics have fixed sizes (`oasis.arrays`).
+        Raises TypeError for a type that does not fit, ValueError for values or lengths that do not.
+        """
+        from oasis import arrays
+
+        rows, count = arrays.rows(self._probe, samples)
+        return self._native.flush_rows(rows, count, None if time is None else arrays.times(time, count))
 
 
 class Node:
@@ -86,6 +105,18 @@ class NodeBuilder:
     def __init__(self, name: str) -> None:
         self._native = _native.NodeBuilder(name)
 
+    @property
+    def native(self) -> _native.NodeBuilder:
+        """The builder underneath."""
+        return self._native
+
+    def spans(self, instance: str = "spans", *, ring_bytes: int = 256 * 1024) -> None:
+        """Add a probe for what `oasis.span` times, anywhere in the program.
+
+        Raises ValueError if the node has an instance of this name.
+        """
+        spans.record_to(_native.Spans(self._native, instance, ring_bytes))
+
     def pushed(
         self, instance: str, probe: type[Sample], *, ring_bytes: int = 64 * 1024
     ) -> PushedProbe[Sample]:
@@ -93,7 +124,7 @@ class NodeBuilder:
 
         Raises ValueError if the node has an instance of this name.
         """
-        return PushedProbe(self._native.pushed(instance, probe.SCHEMA, ring_bytes))
+        return PushedProbe(self._native.pushed(instance, probe.SCHEMA, ring_bytes), probe)
 
     def periodic(
         self, instance: str, probe: type[Sample], hertz: float, sample: Callable[[], Sample]

@@ -60,7 +60,8 @@ pub fn run(
     outbox: &Arc<Outbox>,
 ) {
     let mut attempts = Attempts::default();
-    while !outbox.with(|held| held.closing) {
+    // Once at least: a program may be over before this thread has begun.
+    loop {
         attempts.once(connector, announcement, orders, outbox);
         if attempts.pause(outbox) {
             break;

@@ -93,6 +93,9 @@ impl Sender for NodeEnd {
         if let Some(inbox) = &self.answers {
             answers.into_iter().for_each(|answer| drop(inbox.send(answer)));
         }
+        if control.iter().any(|message| matches!(message, NodeMessage::Goodbye { .. })) {
+            self.answers = None;
+        }
         self.memory.batch.notify_all();
         Ok(())
     }

@@ -10,6 +10,7 @@ import './styles/card.css';
 import './styles/metrics.css';
 import './styles/dock.css';
 import './styles/panel.css';
+import './styles/dialog.css';
 
 void start();
 render(<App />, document.getElementById('app')!);

@@ -1,3 +1,4 @@
+import type { WantedKind } from './panels/build.ts';
 import type { PanelKind, SeriesMode } from './panels/spec.ts';
 import type { Wish } from './stream/protocol.ts';
 import type { BreakCause } from './stream/query.ts';
@@ -173,12 +174,170 @@ export const strings = {
     waiting: (instance: string) => `Waiting for ${instance}\u2026`,
   },
 
+  histogram: {
+    title: 'How often which values occurred',
+    empty: 'No samples in the time shown.',
+    samples: 'samples',
+    min: 'least',
+    median: 'median',
+    mean: 'mean',
+    p99: '99th percentile',
+    max: 'greatest',
+    scale: 'height: square root of the count',
+    bar: (from: string, count: string) => `from ${from}: ${count}`,
+  },
+
+  rose: {
+    empty: 'No wind in the time shown.',
+    now: (now: string) => `Wind now: ${now}`,
+    points: ['N', 'E', 'S', 'W'],
+    below: (bound: string) => `below ${bound}`,
+    above: (bound: string) => `${bound} and more`,
+  },
+
+  events: {
+    filter: 'Filter what happened',
+    empty: 'Nothing in the time shown.',
+  },
+
+  alarms: {
+    tab: (count: number) => `(${count}) OASIS`,
+    sentence: (label: string, because: string) => `${label} is ${because}`,
+    severity: { warn: 'Warning', alarm: 'Alarm' },
+    empty: 'Nothing has been out of order since this page was opened.',
+    acknowledge: 'Acknowledge',
+    acknowledgeAll: 'Acknowledge all',
+    clear: 'Remove what is over',
+    loud: 'Sound on',
+    quiet: 'Sound off',
+    goThere: 'Show this moment',
+    active: (duration: string) => `for ${duration}`,
+    over: (duration: string) => `lasted ${duration}`,
+  },
+
+  ledger: {
+    door: 'Door',
+    bandwidth: 'Coming in',
+    messages: 'Messages',
+    total: 'In total',
+    offset: 'DAC clock minus this one',
+    roundTrip: 'Round trip to the DAC',
+    columns: [
+      ['Instance', 'What is watched'],
+      ['Received', 'Samples that arrived here since the page began to watch'],
+      ['Missing', 'Samples that were taken and did not arrive'],
+      ['Why', 'What the missing ones are made of'],
+      ['Rate', 'Measured, over the last second or eight samples'],
+      ['Age', 'Time since the newest sample was taken, clocks corrected'],
+      ['To DAC', 'From when the newest sample was taken to when it was in the DAC'],
+      ['To page', 'From the DAC into this browser'],
+      ['Node clock', 'DAC clock minus node clock'],
+    ] as const,
+  },
+
+  dialog: { close: 'Close (Escape)' },
+
+  toolbar: {
+    title: 'Page',
+    add: 'Add a panel (a)',
+    alarms: (count: number) => (count === 0 ? 'Alarms (g)' : `Alarms (g): ${count} not acknowledged`),
+    ledger: 'Ledger: what came, what is missing and why (b)',
+    note: 'Write a note at this moment (n)',
+    picture: 'Save the active panel as a picture (p)',
+    csv: 'Save what the active panel shows as CSV (c)',
+    layout: 'Layouts (o)',
+    theme: { dark: 'Light colours (t)', light: 'Dark colours (t)' },
+    help: 'Keys (?)',
+  },
+
+  keys: {
+    title: 'Keys and pointer',
+    names: { ' ': 'Space', ArrowLeft: '\u2190', ArrowRight: '\u2192' } as Record<string, string>,
+    pause: 'Pause, go on',
+    live: 'Back to now',
+    earlier: 'Earlier',
+    later: 'Later',
+    zoomIn: 'Show less time',
+    zoomOut: 'Show more time',
+    filter: 'Find an instance',
+    add: 'Add a panel',
+    nextPanel: 'Next panel',
+    previousPanel: 'Panel before',
+    maximize: 'Maximize the panel, and back',
+    close: 'Close the panel',
+    note: 'Write a note at this moment',
+    alarms: 'Alarms',
+    ledger: 'Ledger',
+    picture: 'Save the panel as a picture',
+    csv: 'Save the panel as CSV',
+    share: 'Copy a link to what is shown',
+    layout: 'Layouts',
+    theme: 'Dark or light',
+    help: 'This list',
+    pointer: [
+      'Drag across a chart to show that time. The wheel with Ctrl zooms, with Shift it moves.',
+      'Click a name in a legend to show or hide its line, with Alt to show it alone; right click copies the value.',
+      'Drag a tab to dock its panel somewhere else; drag the lines between panels to resize them.',
+    ],
+  },
+
+  notes: {
+    title: 'Notes',
+    text: 'What happened here?',
+    add: 'Add',
+    remove: 'Remove',
+  },
+
+  layouts: {
+    title: 'Layouts',
+    copyLink: 'Copy a link to this layout',
+    exportFile: 'Save it as a file',
+    importFile: 'Open a file',
+    reset: 'Start over',
+    notALayout: (file: string) => `${file} is not a layout of this page.`,
+  },
+
+  add: {
+    title: 'Add a panel',
+    kind: 'Kind',
+    kinds: {
+      chart: 'Chart',
+      shares: 'Shares',
+      states: 'States',
+      gauge: 'Gauge',
+      histogram: 'Histogram',
+      intervals: 'Intervals',
+      events: 'Events',
+      values: 'Values',
+      ledger: 'Ledger',
+      alarms: 'Alarms',
+    } satisfies Record<WantedKind, string>,
+    about: {
+      chart: 'Numbers over time, of one or several instances.',
+      shares: 'Counters as parts of their sum.',
+      states: 'Which value there was when.',
+      gauge: 'The newest value between its limits: a dial for each.',
+      histogram: 'How often which values occurred: one for each.',
+      intervals: 'How regular samples are: the time from one to the next.',
+      events: 'Samples one by one, as a list.',
+      values: 'The newest sample of an instance, with its commands.',
+      ledger: 'What came, what is missing and why; how long each hop takes.',
+      alarms: 'What was worth a warning or an alarm.',
+    } satisfies Record<WantedKind, string>,
+    filter: 'Filter by instance or metric',
+    whole: 'all of it',
+    nothing: 'Nothing is watched yet: pick an instance in the list first.',
+    add: (count: number) => (count > 1 ? `Add ${count} panels` : 'Add'),
+  },
+
   legend: {
     tip: (doc: string) =>
       `${doc}\nClick: show or hide. Alt and click: this line alone. Right click: copy the value.`,
   },
 
   notice: {
+    link: 'a link to what is shown',
+    nothing: 'No panel on the screen has that to export.',
     copied: (what: string) => `Copied: ${what}`,
     notCopied: 'The browser does not let this page copy.',
   },

@@ -12,6 +12,14 @@ export function timeSteps(): number[] {
   return TIME_STEPS;
 }
 
+/** Ticks at whole steps of the day's time, as clocks here show it. */
+export function timeSplits(min: number, max: number, step: number): number[] {
+  const zone = new Date(min).getTimezoneOffset() * 60_000;
+  const ticks: number[] = [];
+  for (let tick = Math.ceil((min - zone) / step) * step + zone; tick <= max; tick += step) ticks.push(tick);
+  return ticks;
+}
+
 /** Steps of an axis in a unit; undefined for the usual ones of 1, 2 and 5. */
 export function valueSteps(unit: string | undefined): number[] | undefined {
   const bytes = byteSize(unit);

@@ -15,10 +15,11 @@ export interface Palette {
 
 export const SERIES_COLOURS = 10;
 
-export function readPalette(element: Element): Palette {
-  const style = getComputedStyle(element);
+export function readPalette(): Palette {
+  // From the root: a panel behind another has no style.
+  const style = getComputedStyle(document.documentElement);
   const colour = (name: string) => style.getPropertyValue(name).trim();
-  const size = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 14;
+  const size = Number.parseFloat(style.fontSize) || 14;
   return {
     series: Array.from({ length: SERIES_COLOURS }, (_, index) => colour(`--series-${index}`)),
     text: colour('--text'),

@@ -3,11 +3,12 @@ import 'uplot/dist/uPlot.min.css';
 import { formatQuantity } from '../format/axis.ts';
 import type { Annotation } from '../state/annotations.ts';
 import type { GapMark, ViewResult } from '../stream/query.ts';
-import { timeSteps, timeTicks, valueSteps } from './axes.ts';
+import { valueSteps } from './axes.ts';
 import { type Plot, traceArea, tracePath } from './draw_lines.ts';
 import { drawAnnotations, drawGaps, drawLimits, type Limit } from './draw_marks.ts';
 import { type Line, type LineStyle, linesOf, stacked } from './line.ts';
 import type { Palette } from './palette.ts';
+import { axisLook, type ChartEvents, plotOptions } from './plot_options.ts';
 import { ScaleRange } from './scale_range.ts';
 
 export interface ChartContent {
@@ -17,14 +18,6 @@ export interface ChartContent {
   isShown(line: number): boolean;
 }
 
-export interface ChartEvents {
-  /** Where the pointer is; nothing when it left. */
-  pointed(time: number | undefined): void;
-  /** A stretch of time was drawn with the pointer. */
-  selected(from: number, to: number): void;
-}
-
-const SYNC = 'oasis';
 const PERCENT = '%';
 
 /**
@@ -155,67 +148,36 @@ export class TimeChart {
   }
 
   private options(element: HTMLElement): uPlot.Options {
-    const { palette } = this;
-    const axis: uPlot.Axis = {
-      stroke: palette.muted,
-      font: palette.font,
-      grid: { stroke: palette.grid, width: 1 },
-      ticks: { show: false },
-    };
+    const base = plotOptions(element, this.palette, this.events, () => this.paint());
+    const scale: uPlot.Scale = { auto: false, range: (_, min, max) => [min ?? 0, max ?? 1] };
     return {
-      width: Math.max(50, element.clientWidth),
-      height: Math.max(50, element.clientHeight),
-      ms: 1,
+      ...base,
       padding: [8, this.units.length > 1 ? 0 : 14, 0, 0],
-      legend: { show: false },
-      cursor: {
-        points: { show: false },
-        sync: { key: SYNC, scales: ['x', null] },
-        drag: { x: true, y: false, setScale: false },
-        bind: { dblclick: () => null },
-      },
-      scales: {
-        x: { time: true, auto: false },
-        ...Object.fromEntries(
-          this.units.map((unit) => [
-            unit,
-            { auto: false, range: (_, min, max) => [min ?? 0, max ?? 1] } as uPlot.Scale,
-          ]),
-        ),
-      },
+      scales: { ...base.scales, ...Object.fromEntries(this.units.map((unit) => [unit, scale])) },
       series: [
         {},
         ...this.units.map((unit) => ({ scale: unit, paths: () => null, points: { show: false } })),
       ],
       axes: [
-        {
-          ...axis,
-          size: 26,
-          gap: 4,
-          space: 84,
-          incrs: timeSteps(),
-          values: (_, splits) => timeTicks(splits),
-        },
-        ...this.units.slice(0, 2).map(
-          (unit, index): uPlot.Axis => ({
-            ...axis,
-            scale: unit,
-            side: index === 0 ? 3 : 1,
-            size: (_, values) =>
-              Math.max(44, 16 + 7 * Math.max(0, ...(values ?? []).map((text) => text.length))),
-            gap: 6,
-            space: 34,
-            ...steps(this.styleOf(unit)?.unit),
-            grid: index === 0 ? axis.grid : { show: false },
-            values: (_, splits) => this.ticks(unit, splits),
-          }),
-        ),
+        ...(base.axes ?? []),
+        ...this.units.slice(0, 2).map((unit, index) => this.axis(unit, index === 0)),
       ],
-      hooks: {
-        drawAxes: [() => this.paint()],
-        setCursor: [(plot) => this.pointed(plot)],
-        setSelect: [(plot) => this.select(plot)],
-      },
+    };
+  }
+
+  /** The first unit's axis is on the left, the second one's on the right; more would confuse. */
+  private axis(unit: string, isFirst: boolean): uPlot.Axis {
+    const look = axisLook(this.palette);
+    return {
+      ...look,
+      scale: unit,
+      side: isFirst ? 3 : 1,
+      size: (_, values) => Math.max(44, 16 + 7 * Math.max(0, ...(values ?? []).map((text) => text.length))),
+      gap: 6,
+      space: 34,
+      ...steps(this.styleOf(unit)?.unit),
+      grid: isFirst ? look.grid : { show: false },
+      values: (_, splits) => this.ticks(unit, splits),
     };
   }
 
@@ -293,20 +255,6 @@ export class TimeChart {
       x: (time) => left + (time + shift - from) * perMs,
       y: (value) => top + height - (value - low) * perUnit,
     };
-  }
-
-  private pointed(plot: uPlot): void {
-    const { left } = plot.cursor;
-    // Only the chart under the pointer says so: the others follow by themselves.
-    if (plot.cursor.event === undefined || plot.cursor.event === null) return;
-    this.events.pointed(left === undefined || left < 0 ? undefined : plot.posToVal(left, 'x'));
-  }
-
-  private select(plot: uPlot): void {
-    const { left, width } = plot.select;
-    if (width < 4) return;
-    this.events.selected(plot.posToVal(left, 'x'), plot.posToVal(left + width, 'x'));
-    plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
   }
 }
 

@@ -1,7 +1,9 @@
 import { connection } from '../state/store.ts';
 import { Banner } from './banner.tsx';
 
+import { Dialogs } from './dialogs.tsx';
 import { Header } from './header.tsx';
+import { Notice } from './notice.tsx';
 import { TimeBar } from './time_bar.tsx';
 import { Tree } from './tree.tsx';
 import { Workspace } from './workspace.tsx';
@@ -17,6 +19,8 @@ export function App() {
         <Workspace />
       </div>
       <Banner />
+      <Dialogs />
+      <Notice />
     </div>
   );
 }

@@ -2,6 +2,7 @@ import { formatOffset } from '../format/time.ts';
 import { connection } from '../state/store.ts';
 import { strings } from '../strings.ts';
 import { Dot } from './dot.tsx';
+import { Toolbar } from './toolbar.tsx';
 
 const TONES = { connected: 'good', connecting: 'idle', reconnecting: 'warn' } as const;
 
@@ -34,6 +35,7 @@ export function Header() {
         />
         <Fact name={words.server} value={server || words.unknown} testId="server" />
       </dl>
+      <Toolbar />
     </header>
   );
 }

@@ -62,12 +62,17 @@ export function byteSize(unit: string | undefined): number | undefined {
 export function scaledBytes(value: number | bigint, unit: string | undefined): string | undefined {
   const size = byteSize(unit);
   if (size === undefined) return undefined;
-  let scaled = Number(value) * size;
-  if (!(scaled >= 10 * 1024)) return undefined;
+  const bytes = Number(value) * size;
+  return bytes >= 10 * 1024 ? formatBytes(bytes) : undefined;
+}
+
+/** Bytes in few digits. */
+export function formatBytes(bytes: number): string {
+  let scaled = bytes;
   let prefix = 0;
   while (scaled >= 1024 && prefix < PREFIXES.length - 1) {
     scaled /= 1024;
     prefix++;
   }
-  return `${scaled >= 100 ? scaled.toFixed(0) : scaled.toFixed(1)} ${PREFIXES[prefix]}`;
+  return `${scaled >= 100 || prefix === 0 ? scaled.toFixed(0) : scaled.toFixed(1)} ${PREFIXES[prefix]}`;
 }

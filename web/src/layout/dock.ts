@@ -17,6 +17,9 @@ const ROWS = 3;
 /** What a chart gets of a row's width, and a table. */
 const CHART_SHARE = 0.64;
 
+/** What books get of the height, below everything else. */
+const BOOKS_SHARE = 0.28;
+
 export type Geometry = SerializedDockview;
 
 /** The one place that knows the docking library: puts panels where they suit, and tells what the reader did to them. */
@@ -83,6 +86,10 @@ export class Dock {
     this.quietly(() => this.api.clear());
   }
 
+  get activeId(): string | undefined {
+    return this.api.activePanel?.id;
+  }
+
   focus(id: string): void {
     this.api.getPanel(id)?.api.setActive();
   }
@@ -117,6 +124,15 @@ export class Dock {
     const beside = this.siblings(spec);
     if (panels.length === 0) {
       this.api.addPanel(common);
+      return;
+    }
+    if (spec.kind === 'ledger' || spec.kind === 'alarms') {
+      const other = this.specs.find(
+        ({ id, kind }) => id !== spec.id && (kind === 'ledger' || kind === 'alarms'),
+      );
+      const position =
+        other && this.api.getPanel(other.id) ? { referencePanel: other.id } : { direction: 'below' as const };
+      this.api.addPanel({ ...common, initialHeight: this.api.height * BOOKS_SHARE, position });
       return;
     }
     if (spec.kind === 'instance') {

@@ -49,7 +49,12 @@ function parseContent(json: Record<string, unknown>): PanelContent | undefined {
     case 'auto':
       return target && { kind: json.kind, target };
     case 'series':
-      return withSources(json, (sources) => ({ kind: 'series', sources, mode: parseMode(json.mode) }));
+      return withSources(json, (sources) => ({
+        kind: 'series',
+        sources,
+        mode: parseMode(json.mode),
+        ...present('title', text(json.title)),
+      }));
     case 'states':
       return withSources(json, (sources) => ({ kind: 'states', sources }));
     case 'gauge': {

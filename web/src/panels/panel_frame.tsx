@@ -1,10 +1,17 @@
 import type { Signal } from '@preact/signals';
 import { findPanel } from '../state/panels.ts';
 import { theme } from '../state/theme.ts';
+import { AlarmsPanel } from './alarms_panel.tsx';
 import { AutoPanel } from './auto_panel.tsx';
+import { EventsPanel } from './events_panel.tsx';
+import { GaugePanel } from './gauge_panel.tsx';
+import { HistogramPanel } from './histogram_panel.tsx';
 import { InstancePanel } from './instance_panel.tsx';
+import { LedgerPanel } from './ledger_panel.tsx';
+import { RosePanel } from './rose_panel.tsx';
 import { SeriesPanel } from './series_panel.tsx';
 import type { PanelSpec } from './spec.ts';
+import { StatesPanel } from './states_panel.tsx';
 import { Visible } from './visible.ts';
 
 /** A panel's content, chosen by what it shows. */
@@ -26,7 +33,19 @@ function Body({ spec }: { spec: PanelSpec }) {
       return <AutoPanel id={spec.id} target={spec.target} />;
     case 'series':
       return <SeriesPanel spec={spec} />;
-    default:
-      return null;
+    case 'states':
+      return <StatesPanel spec={spec} />;
+    case 'gauge':
+      return <GaugePanel spec={spec} />;
+    case 'histogram':
+      return <HistogramPanel spec={spec} />;
+    case 'events':
+      return <EventsPanel spec={spec} />;
+    case 'rose':
+      return <RosePanel spec={spec} />;
+    case 'ledger':
+      return <LedgerPanel />;
+    case 'alarms':
+      return <AlarmsPanel />;
   }
 }

@@ -1,11 +1,11 @@
 import { isStruct, isVector, type Metric, type Schema } from '@oasis/wire';
+import { formatUnit } from '../format/unit.ts';
 import type { Target } from '../stream/view.ts';
 import type { PanelContent } from './spec.ts';
 
 /** More lines in one chart cannot be told apart. */
 const LINES = 10;
 const CHARTS = 5;
-const TIME_UNITS = new Set(['{jiffy}', 's', 'ms', 'us', 'ns']);
 
 /** The panels that suit a probe type, best first, chosen from nothing but its schema. */
 export function planPanels(target: Target, schema: Schema): PanelContent[] {
@@ -15,9 +15,13 @@ export function planPanels(target: Target, schema: Schema): PanelContent[] {
   if (wind) panels.push({ kind: 'rose', target, ...wind });
   const charts = groups(metrics.filter(isLine)).map((group) => chart(target, group));
   panels.push(...charts.slice(0, CHARTS));
-  const states = metrics.filter(isState).map(({ name }) => name);
+  const isList = metrics.some(isEvent);
+  // Texts of a list are to be read one by one.
+  const states = metrics
+    .filter((metric) => isState(metric) && !(isList && metric.type === 'string'))
+    .map(({ name }) => name);
   if (states.length > 0) panels.push({ kind: 'states', sources: [{ target, metrics: states }] });
-  if (metrics.some(isEvent)) panels.unshift({ kind: 'events', targets: [target] });
+  if (isList) panels.unshift({ kind: 'events', targets: [target] });
   const limited = metrics.find((metric) => isLine(metric) && hasLimits(metric) && metric.kind !== 'counter');
   if (limited && !wind) panels.push({ kind: 'gauge', target, metric: limited.name });
   // Of a sign of life, what can be told is how regular it is.
@@ -27,15 +31,22 @@ export function planPanels(target: Target, schema: Schema): PanelContent[] {
 
 function chart(target: Target, group: readonly Metric[]): PanelContent {
   const sources = [{ target, metrics: group.slice(0, LINES).map(({ name }) => name) }];
-  return { kind: 'series', sources, mode: isShared(group) ? 'shares' : 'lines' };
+  return isShared(group)
+    ? { kind: 'series', sources, mode: 'shares' }
+    : { kind: 'series', sources, mode: 'lines', title: nameOf(group) };
+}
+
+/** The metrics, or what they are counted in. */
+function nameOf(group: readonly Metric[]): string {
+  const labels = group.map(({ name, label }) => label ?? name);
+  const [{ unit, kind }] = group;
+  if (labels.length <= 2 || !unit) return labels.slice(0, 3).join(', ') + (labels.length > 3 ? '\u2026' : '');
+  return formatUnit(unit) + (kind === 'counter' ? '/s' : '');
 }
 
 /** Counters of time are shares of it. */
 function isShared(group: readonly Metric[]): boolean {
-  return (
-    group.length >= 3 &&
-    group.every(({ kind, unit }) => kind === 'counter' && unit === '{jiffy}' && TIME_UNITS.has(unit))
-  );
+  return group.length >= 3 && group.every(({ kind, unit }) => kind === 'counter' && unit === '{jiffy}');
 }
 
 /** Metrics with one unit belong on one axis, counters apart from the rest. The largest groups come first. */
@@ -51,17 +62,18 @@ function groups(metrics: readonly Metric[]): Metric[][] {
 }
 
 export function isLine(metric: Metric): boolean {
+  const { type } = metric;
   return (
-    typeof metric.type === 'string' &&
-    metric.type !== 'string' &&
-    metric.type !== 'boolean' &&
-    !isState(metric)
+    typeof type === 'string' &&
+    type !== 'string' &&
+    type !== 'boolean' &&
+    !isState(metric) &&
+    !isEvent(metric)
   );
 }
 
 export function isState({ type, kind, enum: names }: Metric): boolean {
-  if (isVector(type) || isStruct(type)) return false;
-  if (kind === 'event') return false;
+  if (isVector(type) || isStruct(type) || kind === 'event') return false;
   return type === 'boolean' || kind === 'state' || names !== undefined || type === 'string';
 }
 

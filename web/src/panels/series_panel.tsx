@@ -5,7 +5,7 @@ import { type ChartContent, TimeChart } from '../charts/time_chart.ts';
 import { annotations } from '../state/annotations.ts';
 import { compareAgo, cursorTime, range, show } from '../state/time.ts';
 import type { Query, ViewResult } from '../stream/query.ts';
-import { registerChart } from './charts.ts';
+import { registerPicture } from './exports.ts';
 import { GapNote } from './gap_note.tsx';
 import { Legend } from './legend.tsx';
 import { LineChoice } from './line_choice.ts';
@@ -14,6 +14,7 @@ import { PanelFooter } from './panel_footer.tsx';
 import type { PanelSpec } from './spec.ts';
 import { useSize } from './use_size.ts';
 import { useView } from './use_view.ts';
+import { useWheel } from './use_wheel.ts';
 
 type Spec = PanelSpec & { kind: 'series' };
 
@@ -39,6 +40,7 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
     [columns],
   );
   useSize(place, resize);
+  useWheel(place);
 
   useEffect(() => {
     const element = place.current;
@@ -49,7 +51,7 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
       limits: lines.length <= 3 ? lines.flatMap(({ limits }) => limits) : [],
       isShown: (line) => choice.isShown(line),
     };
-    const made = new TimeChart(element, content, readPalette(element), {
+    const made = new TimeChart(element, content, readPalette(), {
       pointed: (time) => {
         cursorTime.value = time;
       },
@@ -58,7 +60,10 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
     chart.current = made;
     columns.value = made.columns;
     if (newest.current) made.draw(newest.current);
-    const forget = registerChart(spec.id, made, lines);
+    const forget = registerPicture(spec.id, {
+      canvas: () => made.canvas,
+      table: () => tableOf(made, lines),
+    });
     const stop = annotations.subscribe((notes) => made.annotate(notes));
     return () => {
       stop();
@@ -116,4 +121,20 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
       <PanelFooter spec={spec} />
     </section>
   );
+}
+
+/** What the chart shows, a row a column of pixels. */
+function tableOf(chart: TimeChart, lines: readonly DescribedLine[]): string[][] {
+  const names = lines.map(
+    ({ label, unit, isCounter }) => `${label} [${unit ?? '1'}${isCounter ? '/s' : ''}]`,
+  );
+  return [
+    ['time', ...names],
+    ...chart
+      .table()
+      .map(({ time, values }) => [
+        new Date(time).toISOString(),
+        ...values.map((value) => (Number.isFinite(value) ? String(value) : '')),
+      ]),
+  ];
 }

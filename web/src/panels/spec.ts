@@ -5,12 +5,17 @@ import { keyOf, type Target } from '../stream/view.ts';
 
 export type PanelSpec = { readonly id: string } & PanelContent;
 
+/** What a chart is called beside the name of its instance, if that can be said shorter than by its metrics. */
+interface Titled {
+  readonly title?: string;
+}
+
 export type PanelContent =
   /** Everything about one instance: newest sample, figures, commands, what happened. */
   | { readonly kind: 'instance'; readonly target: Target }
   /** Becomes what suits the instance best, once its schema is known. */
   | { readonly kind: 'auto'; readonly target: Target }
-  | { readonly kind: 'series'; readonly sources: readonly Source[]; readonly mode: SeriesMode }
+  | ({ readonly kind: 'series'; readonly sources: readonly Source[]; readonly mode: SeriesMode } & Titled)
   | { readonly kind: 'states'; readonly sources: readonly Source[] }
   | { readonly kind: 'gauge'; readonly target: Target; readonly metric: string }
   | { readonly kind: 'histogram'; readonly target: Target; readonly metric: string | null }

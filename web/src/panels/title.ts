@@ -18,7 +18,7 @@ export function titleOf(spec: PanelSpec): string {
       return `${instances} \u00b7 ${spec.metric ?? words.intervals}`;
     case 'series': {
       const metrics = spec.sources.flatMap((source) => source.metrics);
-      const what = metrics.length === 1 ? metrics[0] : words.mode[spec.mode];
+      const what = spec.title ?? (metrics.length <= 2 ? metrics.join(', ') : words.mode[spec.mode]);
       return `${instances} \u00b7 ${what}`;
     }
     case 'ledger':

@@ -3,7 +3,9 @@ import { StreamClient } from '../stream/client.ts';
 import type { Wish } from '../stream/protocol.ts';
 import type { Query, ViewResult } from '../stream/query.ts';
 import { keyOf, type Target } from '../stream/view.ts';
+import { startTitle } from './alarms.ts';
 import { defaultChoice, isComplete } from './choice.ts';
+import { startKeys } from './keys.ts';
 import { startTicking } from './now.ts';
 import { closeTarget, openPanels, panels, shownTargets } from './panels.ts';
 import { load, startSaving } from './saved.ts';
@@ -17,6 +19,8 @@ let lastView = 0;
 
 export async function start(): Promise<void> {
   startTheme();
+  startTitle();
+  startKeys();
   client = new StreamClient(apply);
   client.start(new URL('.', location.href));
   startTicking();

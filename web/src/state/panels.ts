@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals';
+import { activeDock } from '../layout/active_dock.ts';
 import { type PanelContent, type PanelSpec, targetsOf, without } from '../panels/spec.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 
@@ -22,6 +23,12 @@ export function openPanel(content: PanelContent): PanelSpec {
 
 export function openPanels(contents: readonly PanelContent[]): void {
   panels.value = [...panels.peek(), ...contents.map((content) => ({ ...content, id: freshId() }))];
+}
+
+/** Opens a panel of which one is enough, or brings the one there is to the front. */
+export function openSingle(kind: 'ledger' | 'alarms'): void {
+  const found = panels.peek().find((spec) => spec.kind === kind) ?? openPanel({ kind });
+  activeDock()?.focus(found.id);
 }
 
 export function closePanel(id: string): void {

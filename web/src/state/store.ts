@@ -10,8 +10,10 @@ import {
   type SampleView,
   type Snapshot,
   type Target,
+  type TrafficView,
   type WatchStatus,
 } from '../stream/view.ts';
+import { raise } from './alarms.ts';
 import { shownTargets } from './panels.ts';
 
 /** Everything the page shows, one signal for each thing that changes by itself. */
@@ -26,6 +28,7 @@ export const connection = signal<ConnectionView>({
 });
 export const registry = signal<Registry | undefined>(undefined);
 export const filter = signal('');
+export const traffic = signal<TrafficView>({ bytesPerSecond: 0, messagesPerSecond: 0, bytes: 0 });
 
 /** What is watched: whatever a panel shows. */
 export const chosenKeys = computed(() => new Set(shownTargets.value.map(keyOf)));
@@ -94,6 +97,8 @@ export function apply(snapshot: Snapshot): void {
     for (const flow of snapshot.flows ?? []) set(flow.key, 'flow', flow);
     for (const loss of snapshot.losses ?? []) set(loss.key, 'loss', loss);
     for (const command of snapshot.commands ?? []) set(command.key, 'command', command);
+    if (snapshot.alarms) raise(snapshot.alarms);
+    if (snapshot.traffic) traffic.value = snapshot.traffic;
     for (const view of snapshot.views ?? []) viewers.get(view.id)?.(view);
   });
 }

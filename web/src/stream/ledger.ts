@@ -24,6 +24,8 @@ export interface LossView {
   readonly received: number;
   readonly missing: number;
   readonly unexplained: number;
+  /** What `missing` is made of. */
+  readonly causes: Readonly<Partial<Record<GapCause, number>>>;
   /** Newest first. */
   readonly events: readonly GapEvent[];
 }
@@ -45,6 +47,7 @@ export class SequenceLedger {
   private received = 0;
   private missing = 0;
   private unexplained = 0;
+  private causes: Partial<Record<GapCause, number>> = {};
   private events: GapEvent[] = [];
 
   /** The run of the node's process as the registry has it. */
@@ -97,8 +100,8 @@ export class SequenceLedger {
   }
 
   view(): LossView {
-    const { received, missing, unexplained, events } = this;
-    return { received, missing, unexplained, events };
+    const { received, missing, unexplained, causes, events } = this;
+    return { received, missing, unexplained, causes, events };
   }
 
   /** Sequence numbers begin again at 1 with each run. The registry may tell us later than the batch does. */
@@ -123,6 +126,8 @@ export class SequenceLedger {
   }
 
   private note(event: GapEvent): void {
+    const { cause, count } = event;
+    if (count > 0) this.causes = { ...this.causes, [cause]: (this.causes[cause] ?? 0) + count };
     // A new list each time: the old one may be on its way to the page.
     this.events = [event, ...this.events].slice(0, KEPT_EVENTS);
   }

@@ -8,6 +8,7 @@ import {
   type ServerMessage,
   type Wish,
 } from './protocol.ts';
+import { Traffic } from './traffic.ts';
 import { keyOf, type LossReason, type Snapshot, type Target } from './view.ts';
 import { Views } from './views.ts';
 import { Watch } from './watch.ts';
@@ -36,6 +37,7 @@ export class Session {
   });
   private readonly link: Link;
   private readonly commands = new Commands();
+  private readonly traffic = new Traffic();
   private readonly watches = new Map<string, Watch>();
   private readonly byTopic = new Map<number, Watch>();
   /** Keys, not watches: whoever watches the instance when the answer comes may have it. */
@@ -86,15 +88,17 @@ export class Session {
 
   text(data: string, now: number): void {
     this.link.heard(now);
+    this.traffic.add(data.length);
     const message = parseServerMessage(data);
     if (message) this.handle(message, now);
   }
 
   binary(bytes: Uint8Array, now: number): void {
     this.link.heard(now);
+    this.traffic.add(bytes.length);
     try {
       const watch = this.byTopic.get(decodeHeader(bytes).topic);
-      watch?.batch(bytes, now, this.lagOf(watch.target.node));
+      watch?.batch(bytes, now, this.lagOf(watch.target.node), -(this.link.clock.best?.offset ?? 0));
     } catch (error) {
       // Not even a header: it belongs to nobody, and the next one may be right.
       if (!(error instanceof DecodeError)) throw error;
@@ -163,6 +167,10 @@ export class Session {
     for (const watch of this.watches.values()) addParts(snapshot, watch, now);
     const commands = this.commands.drain();
     if (commands.length > 0) snapshot.commands = commands;
+    const alarms = [...this.watches.values()].flatMap((watch) => watch.alarms?.drain() ?? []);
+    if (alarms.length > 0) snapshot.alarms = alarms;
+    const traffic = this.traffic.drain(now);
+    if (traffic) snapshot.traffic = traffic;
     const views = this.views.drain(now);
     if (views.length > 0) snapshot.views = views;
     return Object.keys(snapshot).length > 0 ? snapshot : undefined;

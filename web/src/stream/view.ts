@@ -1,4 +1,5 @@
 import type { Schema, Value } from '@oasis/wire';
+import type { AlarmView } from './alarms.ts';
 import type { ClockEstimate } from './clock.ts';
 import type { PerSecond } from './counters.ts';
 import type { HistoryView } from './history.ts';
@@ -57,6 +58,22 @@ export interface FlowView {
   readonly history: HistoryView;
   /** Time of the oldest sample remembered; node clock, milliseconds. */
   readonly oldest: number | undefined;
+  readonly hops: HopTimes | undefined;
+}
+
+/** How long the newest sample took from hop to hop, on a common clock; milliseconds. */
+export interface HopTimes {
+  /** From when it was taken to when it was in the DAC. */
+  readonly toDac: number;
+  /** From the DAC into this browser. */
+  readonly toBrowser: number;
+}
+
+/** What comes in by the door. */
+export interface TrafficView {
+  readonly bytesPerSecond: number;
+  readonly messagesPerSecond: number;
+  readonly bytes: number;
 }
 
 export interface CommandView {
@@ -78,6 +95,8 @@ export interface Snapshot {
   losses?: ({ readonly key: string } & LossView)[];
   commands?: CommandView[];
   views?: ViewResult[];
+  alarms?: AlarmView[];
+  traffic?: TrafficView;
 }
 
 /** What moves with a snapshot instead of being copied. */

@@ -7,6 +7,7 @@ import {
   SchemaError,
   type Value,
 } from '@oasis/wire';
+import { AlarmWatch } from './alarms.ts';
 import { CounterRates } from './counters.ts';
 import { History } from './history.ts';
 import { type LossView, SequenceLedger } from './ledger.ts';
@@ -14,7 +15,14 @@ import { Memory } from './memory.ts';
 import type { InstanceEntry } from './protocol.ts';
 import type { BreakCause } from './query.ts';
 import { RateMeter } from './rate.ts';
-import { type FlowView, keyOf, type SampleView, type Target, type WatchStatus } from './view.ts';
+import {
+  type FlowView,
+  type HopTimes,
+  keyOf,
+  type SampleView,
+  type Target,
+  type WatchStatus,
+} from './view.ts';
 
 const TWO_32 = 2 ** 32;
 
@@ -29,6 +37,7 @@ export class Watch {
   topic: number | undefined;
   sample: SampleView | undefined;
   memory: Memory | undefined;
+  alarms: AlarmWatch | undefined;
   readonly rate = new RateMeter();
   readonly history = new History();
   readonly ledger = new SequenceLedger();
@@ -40,6 +49,7 @@ export class Watch {
   private counters: CounterRates | undefined;
   private epoch: string | undefined;
   private nextOffset = 0;
+  private hops: HopTimes | undefined;
   private hertz: number | null = null;
   private isPaceNew = true;
   /** Why nothing comes, if that is known. */
@@ -80,7 +90,7 @@ export class Watch {
     }
     // After an interruption it mostly is what it was, and goes on.
     if (!this.memory || before?.uuid !== this.schema.uuid || before.version !== this.schema.version)
-      this.memory = new Memory(this.schema);
+      this.remember(this.schema);
     this.types = this.schema.metrics.map((metric) => metric.type);
     this.counters = new CounterRates(this.schema.metrics);
     this.topic = topic;
@@ -133,8 +143,11 @@ export class Watch {
     this.setStatus('waiting');
   }
 
-  /** A batch of this instance. `lag` is browser clock minus node clock: it puts the samples where they happened on our clock. */
-  batch(bytes: Uint8Array, now: number, lag: number): void {
+  /**
+   * A batch of this instance. `lag` is browser clock minus node clock: it puts the samples where they happened on our clock;
+   * `dacLag` is the same for the DAC.
+   */
+  batch(bytes: Uint8Array, now: number, lag: number, dacLag: number): void {
     let batch: ReturnType<typeof decodeBatch>;
     try {
       batch = decodeBatch(bytes, this.types);
@@ -157,6 +170,9 @@ export class Watch {
     this.quiet = undefined;
     this.isPaceNew = false;
     this.countSeconds(times, lag);
+    this.alarms?.add(batch, times, lag);
+    const inDac = Number(batch.dacTime) / 1e6 + dacLag;
+    this.hops = { toDac: inDac - (times[last] + lag), toBrowser: now - inDac };
     this.rate.add(times[last], batch.count, now);
     const values = batch.metrics.map((column, index) => valueAt(column, last, this.types[index]));
     this.sample = {
@@ -183,7 +199,13 @@ export class Watch {
   flow(now: number): FlowView {
     const rate = this.rate.rate(now);
     this.shown = { second: Math.floor(now / 1000), rate };
-    return { key: this.key, rate, history: this.history.view(now), oldest: this.memory?.store.oldest };
+    const { hops, memory } = this;
+    return { key: this.key, rate, history: this.history.view(now), oldest: memory?.store.oldest, hops };
+  }
+
+  private remember(schema: Schema): void {
+    this.memory = new Memory(schema);
+    this.alarms = new AlarmWatch(this.key, schema);
   }
 
   private epochChanged(now: number): void {

@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+/** A node that says whatever a test wants it to: schemas, values, gaps. docs/reference/data-channel.md from a test's side. */
+
+const CONTROL = 2;
+const BATCH = 1;
+const HEADER = 48;
+const PING_MS = 1000;
+
+export interface PlainInstance {
+  readonly name: string;
+  readonly schema: { readonly uuid: string } & Record<string, unknown>;
+  readonly hertz?: number;
+}
+
+/** One column of a batch: bytes as they lie in memory, or texts. */
+export type PlainColumn = Float64Array | Float32Array | Uint8Array | BigUint64Array | readonly string[];
+
+export class PlainNode {
+  private readonly topics = new Map<string, number>();
+  private readonly sequences = new Map<string, bigint>();
+  private pinging: ReturnType<typeof setInterval> | undefined;
+
+  private constructor(private readonly socket: Socket) {}
+
+  /** A node that is registered with all its instances. */
+  static async start(dac: string, name: string, instances: readonly PlainInstance[]): Promise<PlainNode> {
+    const [host, port] = dac.split(':');
+    const socket = connect(Number(port), host);
+    await once(socket, 'connect');
+    socket.setNoDelay(true);
+    const node = new PlainNode(socket);
+    const registered = node.listen();
+    node.say({
+      op: 'hello',
+      protocol: 1,
+      node: {
+        name,
+        uuid: randomUUID(),
+        run: randomUUID(),
+        host: 'test',
+        software: 'plain node',
+        pid: process.pid,
+      },
+    });
+    node.say({
+      op: 'register',
+      types: [...new Map(instances.map(({ schema }) => [schema.uuid, schema])).values()],
+      instances: instances.map(({ name: instance, schema, hertz }) => ({
+        name: instance,
+        type: schema.uuid,
+        kind: hertz === undefined ? 'pushed' : 'periodic',
+        ...(hertz === undefined ? {} : { hertz }),
+        enabled: true,
+      })),
+    });
+    await registered;
+    const ping = () =>
+      node.say({ op: 'ping', node_time: Date.now() * 1e6, clock_offset_ns: null, round_trip_ns: null });
+    ping();
+    node.pinging = setInterval(ping, PING_MS);
+    return node;
+  }
+
+  /** Sends samples at these times (milliseconds since 1970), `dropped` of them having been lost before. */
+  flush(instance: string, times: readonly number[], columns: readonly PlainColumn[], dropped = 0): boolean {
+    const first = (this.sequences.get(instance) ?? 1n) + BigInt(dropped);
+    this.sequences.set(instance, first + BigInt(times.length));
+    const body = encodeColumns(times, columns);
+    const header = Buffer.alloc(HEADER);
+    header.writeUInt8(1, 0);
+    header.writeUInt8(1, 1);
+    header.writeUInt32LE(this.topics.get(instance) ?? 0, 4);
+    header.writeBigUInt64LE(first, 8);
+    header.writeBigUInt64LE(BigInt(Date.now()) * 1_000_000n, 24);
+    header.writeUInt32LE(dropped, 40);
+    header.writeUInt16LE(times.length, 44);
+    header.writeUInt16LE(columns.length + 1, 46);
+    return this.frame(BATCH, Buffer.concat([header, body]));
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.pinging);
+    this.socket.end();
+    await once(this.socket, 'close');
+  }
+
+  private say(message: object): void {
+    this.frame(CONTROL, Buffer.from(JSON.stringify(message)));
+  }
+
+  private frame(kind: number, body: Uint8Array): boolean {
+    const head = Buffer.alloc(5);
+    head.writeUInt32LE(body.length + 1, 0);
+    head.writeUInt8(kind, 4);
+    return this.socket.write(Buffer.concat([head, body]));
+  }
+
+  /** Reads what the DAC says; resolves when it has given the instances their numbers. */
+  private listen(): Promise<void> {
+    let waiting = Buffer.alloc(0);
+    return new Promise((resolve, reject) => {
+      this.socket.on('data', (chunk) => {
+        waiting = Buffer.concat([waiting, chunk]);
+        while (waiting.length >= 4 && waiting.length >= 4 + waiting.readUInt32LE(0)) {
+          const end = 4 + waiting.readUInt32LE(0);
+          const message = JSON.parse(waiting.subarray(5, end).toString());
+          waiting = waiting.subarray(end);
+          if (message.op === 'registered') {
+            for (const { instance, topic } of message.topics) this.topics.set(instance, topic);
+            resolve();
+          } else if (message.op === 'refused') {
+            reject(new Error(`refused: ${message.code}: ${message.message}`));
+          } else if (message.op === 'command') {
+            const { id, hertz } = message;
+            this.say({
+              op: 'result',
+              id,
+              done: { hertz: hertz ?? null, enabled: message.command !== 'disable' },
+            });
+          }
+        }
+      });
+    });
+  }
+}
+
+/** Directory and columns behind the header, each column where its width wants it. */
+function encodeColumns(times: readonly number[], columns: readonly PlainColumn[]): Buffer {
+  const directory = Buffer.from([0, ...columns.map((column) => (isTexts(column) ? 4 : 0))]);
+  const nanoseconds = BigUint64Array.from(times, (time) => BigInt(Math.round(time * 1000)) * 1000n);
+  const parts: Buffer[] = [directory];
+  let at = HEADER + directory.length;
+  for (const column of [nanoseconds, ...columns]) {
+    const width = isTexts(column) ? 1 : column.BYTES_PER_ELEMENT;
+    const padding = Buffer.alloc((width - (at % width)) % width);
+    const bytes = isTexts(column)
+      ? Buffer.concat(column.map(text))
+      : Buffer.from(column.buffer, column.byteOffset, column.byteLength);
+    parts.push(padding, bytes);
+    at += padding.length + bytes.length;
+  }
+  return Buffer.concat(parts);
+}
+
+function isTexts(column: PlainColumn): column is readonly string[] {
+  return Array.isArray(column);
+}
+
+/** Texts of up to 16,383 bytes. */
+function text(value: string): Buffer {
+  const bytes = Buffer.from(value);
+  const length = bytes.length < 0x80 ? [bytes.length] : [(bytes.length & 0x7f) | 0x80, bytes.length >> 7];
+  return Buffer.concat([Buffer.from(length), bytes]);
+}

@@ -1,0 +1,242 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { launch, Visit } from './harness/browser.ts';
+import { Oasis } from './harness/oasis.ts';
+import { PlainNode } from './harness/plain_node.ts';
+
+const HOSTILE = '<img src=x onerror=alert(1)>';
+
+const PLANT = {
+  name: 'Plant',
+  uuid: randomUUID(),
+  version: '1.0',
+  metrics: [
+    {
+      name: 'load',
+      type: 'real64',
+      unit: '%',
+      kind: 'gauge',
+      min: 0,
+      max: 100,
+      warn: { above: 80 },
+      alarm: { above: 95 },
+    },
+    {
+      name: 'mode',
+      type: 'uint8',
+      label: HOSTILE,
+      kind: 'state',
+      enum: {
+        name: 'Mode',
+        values: [
+          { name: 'IDLE', value: 0 },
+          { name: HOSTILE, value: 1 },
+        ],
+      },
+    },
+  ],
+};
+const LOG = {
+  name: 'Log',
+  uuid: randomUUID(),
+  version: '1.0',
+  metrics: [
+    { name: 'level', type: 'uint8', kind: 'event', warn: { above: 3 } },
+    { name: 'message', type: 'string' },
+  ],
+};
+const WIND = {
+  name: 'Wind',
+  uuid: randomUUID(),
+  version: '1.0',
+  metrics: [
+    { name: 'direction', type: 'real32', unit: 'deg' },
+    { name: 'speed', type: 'real32', unit: 'm/s' },
+  ],
+};
+
+let browser: Browser;
+let dac: Oasis;
+let node: PlainNode;
+let visit: Visit;
+
+beforeAll(async () => {
+  [dac, browser] = await Promise.all([Oasis.dac(), launch()]);
+  node = await PlainNode.start(dac.channel, 'plant-7', [
+    { name: 'plant', schema: PLANT },
+    { name: 'log', schema: LOG },
+    { name: 'wind', schema: WIND },
+  ]);
+  sample(20);
+  node.flush('log', [Date.now() - 50, Date.now()], [Uint8Array.of(1, 4), ['started', HOSTILE]]);
+  const directions = Float32Array.from({ length: 40 }, (_, index) => 220 + (index % 30));
+  const times = Array.from(directions, (_, index) => Date.now() - 40 + index);
+  node.flush('wind', times, [directions, directions.map((degrees) => degrees / 30)]);
+});
+
+beforeEach(async () => {
+  visit = await Visit.to(browser, `${dac.url}#watch=plant-7/plant,plant-7/log,plant-7/wind`);
+  await expect.poll(() => visit.part('plant', 'received').textContent()).toMatch(/^\d+ received/);
+});
+
+afterEach(async () => {
+  expect(visit.complaints).toEqual([]);
+  await visit.close();
+});
+
+afterAll(async () => {
+  await browser.close();
+  await node.stop();
+  await dac.stop();
+});
+
+function sample(load: number, mode = 0, dropped = 0): void {
+  node.flush('plant', [Date.now()], [Float64Array.of(load), Uint8Array.of(mode)], dropped);
+}
+
+const part = (testId: string) => visit.page.getByTestId(testId);
+
+/** Brings the panel with this tab to the front. */
+async function open(tab: string): Promise<void> {
+  await visit.page.locator('.dv-default-tab-content').getByText(tab, { exact: true }).click();
+}
+
+it('opens for each instance what suits its schema', async () => {
+  const tabs = visit.page.locator('.dv-default-tab-content');
+  await expect
+    .poll(async () => (await tabs.allTextContents()).sort())
+    .toEqual(
+      [
+        'plant',
+        'plant \u00b7 load',
+        'plant \u00b7 states',
+        'plant \u00b7 load',
+        'log',
+        'log \u00b7 events',
+        'wind',
+        'wind \u00b7 wind',
+        'wind \u00b7 direction',
+        'wind \u00b7 speed',
+      ].sort(),
+    );
+});
+
+it('shows events, states and a wind rose, and hostile texts as text', async () => {
+  await open('log \u00b7 events');
+  await expect
+    .poll(() => part('event').allTextContents())
+    .toEqual([expect.stringContaining(HOSTILE), expect.stringContaining('started')]);
+  await open('plant \u00b7 states');
+  sample(20, 1);
+  await expect.poll(() => part('state-legend').first().textContent()).toBe(HOSTILE + HOSTILE);
+  sample(20, 0);
+  await expect.poll(() => part('state-legend').first().textContent()).toBe(`${HOSTILE}IDLE`);
+  await open('wind \u00b7 wind');
+  await expect.poll(() => part('rose-now').textContent()).toMatch(/^229. 7\.63/);
+  expect(await part('rose').locator('.rose-petal').count()).toBeGreaterThan(2);
+  expect(await visit.page.locator('img').count()).toBe(0);
+});
+
+it('raises alarms, counts them in the title, and has them acknowledged', async () => {
+  sample(97);
+  sample(30);
+  // One is the log's.
+  await expect.poll(() => part('alarm-count').textContent()).toBe('2');
+  expect(await visit.page.title()).toBe('(2) OASIS');
+  await visit.page.keyboard.press('g');
+  const alarm = visit.page.locator('[data-testid=alarm][data-severity=alarm]');
+  expect(await alarm.getAttribute('data-active')).toBe('false');
+  expect(await alarm.textContent()).toContain('above 95');
+  await alarm.getByTestId('acknowledge').click();
+  await expect.poll(() => visit.page.title()).toBe('(1) OASIS');
+  expect(await alarm.getByTestId('acknowledge').count()).toBe(0);
+  await part('acknowledge-all').click();
+  await expect.poll(() => visit.page.title()).toBe('OASIS');
+});
+
+it('books every missing sample under a cause', async () => {
+  await visit.page.keyboard.press('b');
+  sample(20, 0, 7);
+  const row = visit.page.locator('[data-testid=ledger-row][data-instance=plant]');
+  await expect.poll(() => row.textContent()).toContain('7: the node dropped them');
+});
+
+it('puts together a panel from the keyboard', async () => {
+  await visit.page.keyboard.press('a');
+  await part('add').waitFor();
+  await part('kind-histogram').check({ force: true });
+  await part('pick-plant-load').check();
+  await part('add-panel').click();
+  await expect.poll(() => part('histogram-bars').count()).toBe(1);
+  await visit.page.keyboard.press('a');
+  await part('add').waitFor();
+  await part('kind-gauge').check({ force: true });
+  await part('pick-plant-load').check();
+  await part('add-panel').press('Enter');
+  await expect.poll(() => part('gauge').last().isVisible()).toBe(true);
+});
+
+it('helps with the keys, and closes with Escape', async () => {
+  await visit.page.keyboard.press('?');
+  await expect.poll(() => part('help').isVisible()).toBe(true);
+  await visit.page.keyboard.press('Escape');
+  await expect.poll(() => part('help').count()).toBe(0);
+  const before = await visit.page.evaluate(() => document.documentElement.dataset.theme);
+  await visit.page.keyboard.press('t');
+  await expect.poll(() => visit.page.evaluate(() => document.documentElement.dataset.theme)).not.toBe(before);
+  await visit.page.keyboard.press('t');
+  await visit.page.keyboard.press(' ');
+  await expect.poll(() => part('live').getAttribute('aria-pressed')).toBe('false');
+});
+
+it('exports what is on the screen', async () => {
+  await open('plant');
+  const saved = async (act: () => Promise<void>) => {
+    const [download] = await Promise.all([visit.page.waitForEvent('download'), act()]);
+    return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) };
+  };
+  await visit.page
+    .locator('.dv-default-tab-content')
+    .getByText('plant \u00b7 load', { exact: true })
+    .first()
+    .click();
+  const picture = await saved(() => part('export-picture').click());
+  expect(picture.name).toMatch(/^plant-.*\.png$/);
+  expect([...picture.bytes.subarray(1, 4)]).toEqual([...Buffer.from('PNG')]);
+  const table = await saved(() => part('export-csv').click());
+  expect(table.name).toMatch(/\.csv$/);
+  expect(String(table.bytes)).toMatch(/^time,load \[%\]\r\n\d{4}-.*Z,20\r\n/);
+});
+
+it('shares, exports and imports a layout, with its notes', async () => {
+  await visit.page.keyboard.press('n');
+  await part('note').waitFor();
+  await part('note-text').fill(HOSTILE);
+  await part('note-add').click();
+  await visit.page.keyboard.press('o');
+  const [download] = await Promise.all([visit.page.waitForEvent('download'), part('export-layout').click()]);
+  const file = await download.path();
+  const layout = JSON.parse(String(await readFile(file)));
+  expect(layout.annotations[0].text).toBe(HOSTILE);
+  await part('reset-layout').click();
+  await expect
+    .poll(() => visit.page.locator('.dv-default-tab-content').count())
+    .toBeLessThan(layout.panels.length);
+  await visit.page.keyboard.press('o');
+  await part('import-layout').setInputFiles(file);
+  await expect.poll(() => visit.page.locator('.dv-default-tab-content').count()).toBe(layout.panels.length);
+
+  await visit.page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await visit.page.keyboard.press(' ');
+  const ends = await part('ends').textContent();
+  await visit.page.keyboard.press('s');
+  await expect.poll(() => part('notice').textContent()).toContain('Copied');
+  const link = await visit.page.evaluate(() => navigator.clipboard.readText());
+  const other = await Visit.to(browser, link);
+  await expect.poll(() => other.page.locator('.dv-default-tab-content').count()).toBe(layout.panels.length);
+  expect(await other.page.getByTestId('ends').textContent()).toBe(ends);
+  expect(other.complaints).toEqual([]);
+  await other.close();
+});

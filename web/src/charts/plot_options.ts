@@ -1,0 +1,74 @@
+import type uPlot from 'uplot';
+import { timeSplits, timeSteps, timeTicks } from './axes.ts';
+import type { Palette } from './palette.ts';
+
+export interface ChartEvents {
+  /** Where the pointer is; nothing when it left. */
+  pointed(time: number | undefined): void;
+  /** A stretch of time was drawn with the pointer. */
+  selected(from: number, to: number): void;
+}
+
+const SYNC = 'oasis';
+
+/** What all plots over time have in common: the axis, one pointer for all, and drawing out a stretch of time. */
+export function plotOptions(
+  element: HTMLElement,
+  palette: Palette,
+  events: ChartEvents,
+  paint: () => void,
+): uPlot.Options {
+  return {
+    width: Math.max(50, element.clientWidth),
+    height: Math.max(50, element.clientHeight),
+    ms: 1,
+    legend: { show: false },
+    cursor: {
+      points: { show: false },
+      sync: { key: SYNC, scales: ['x', null] },
+      drag: { x: true, y: false, setScale: false },
+      bind: { dblclick: () => null },
+    },
+    scales: { x: { time: true, auto: false } },
+    series: [{}],
+    axes: [
+      {
+        ...axisLook(palette),
+        size: 26,
+        gap: 4,
+        space: 84,
+        incrs: timeSteps(),
+        splits: (_, __, min, max, step) => timeSplits(min, max, step),
+        values: (_, splits) => timeTicks(splits),
+      },
+    ],
+    hooks: {
+      drawAxes: [paint],
+      setCursor: [(plot) => pointed(plot, events)],
+      setSelect: [(plot) => select(plot, events)],
+    },
+  };
+}
+
+export function axisLook(palette: Palette): uPlot.Axis {
+  return {
+    stroke: palette.muted,
+    font: palette.font,
+    grid: { stroke: palette.grid, width: 1 },
+    ticks: { show: false },
+  };
+}
+
+function pointed(plot: uPlot, events: ChartEvents): void {
+  const { left, event } = plot.cursor;
+  // Only the chart under the pointer says so: the others follow by themselves.
+  if (event === undefined || event === null) return;
+  events.pointed(left === undefined || left < 0 ? undefined : plot.posToVal(left, 'x'));
+}
+
+function select(plot: uPlot, events: ChartEvents): void {
+  const { left, width } = plot.select;
+  if (width < 4) return;
+  events.selected(plot.posToVal(left, 'x'), plot.posToVal(left + width, 'x'));
+  plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+}

@@ -1,0 +1,99 @@
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import type { ViewResult } from '../stream/query.ts';
+import type { Palette } from './palette.ts';
+import { type ChartEvents, plotOptions } from './plot_options.ts';
+
+/** How a run of a state is shown. */
+export interface StateLook {
+  readonly text: string;
+  readonly colour: string;
+}
+
+const GUTTER = 14;
+/** Pixels for a track and its name. */
+const TALLEST = 64;
+
+/** Which state there was when: a bar a metric, a colour a state. */
+export class StateChart {
+  private readonly plot: uPlot;
+  private result: ViewResult | undefined;
+
+  constructor(
+    element: HTMLElement,
+    private readonly labels: readonly string[],
+    private readonly look: (track: number, value: string | number | boolean) => StateLook,
+    private readonly palette: Palette,
+    events: ChartEvents,
+  ) {
+    const options = plotOptions(element, palette, events, () => this.paint());
+    this.plot = new uPlot({ ...options, padding: [4, 14, 0, GUTTER] }, [[0, 1]], element);
+  }
+
+  resize(width: number, height: number): void {
+    this.plot.setSize({ width, height });
+  }
+
+  draw(result: ViewResult): void {
+    this.result = result;
+    this.plot.batch(() => {
+      this.plot.setData([[result.from, result.to]], false);
+      this.plot.setScale('x', { min: result.from, max: result.to });
+    });
+  }
+
+  /** The state of a track at a time, or its newest. */
+  stateAt(track: number, time: number | undefined): StateLook | undefined {
+    if (this.result?.answer.kind !== 'states') return undefined;
+    const runs = this.result.answer.tracks[track]?.runs ?? [];
+    const run = time === undefined ? runs.at(-1) : runs.findLast((candidate) => candidate.from <= time);
+    return run && this.look(track, run.value);
+  }
+
+  get canvas(): HTMLCanvasElement {
+    return this.plot.ctx.canvas;
+  }
+
+  destroy(): void {
+    this.plot.destroy();
+  }
+
+  private paint(): void {
+    if (this.result?.answer.kind !== 'states') return;
+    const { ctx, bbox } = this.plot;
+    const { from, to, answer } = this.result;
+    const height = Math.min(TALLEST * devicePixelRatio, bbox.height / Math.max(1, this.labels.length));
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    ctx.font = this.palette.font.replace(/^\d+/, (size) => String(Number(size) * devicePixelRatio));
+    ctx.textBaseline = 'middle';
+    ctx.textAlign = 'left';
+    const x = (time: number) => bbox.left + ((time - from) / (to - from)) * bbox.width;
+    answer.tracks.forEach((track, row) => {
+      const top = bbox.top + row * height;
+      ctx.fillStyle = this.palette.muted;
+      ctx.fillText(this.labels[row], bbox.left + 2, top + height * 0.2, bbox.width);
+      for (const run of track.runs) {
+        const left = Math.max(bbox.left, x(run.from));
+        const right = Math.min(bbox.left + bbox.width, Math.max(x(run.to), x(run.from) + 2));
+        this.paintRun(this.look(row, run.value), left, right - left, top + height * 0.38, height * 0.54);
+      }
+    });
+    ctx.restore();
+  }
+
+  private paintRun(look: StateLook, left: number, width: number, top: number, height: number): void {
+    const { ctx } = this.plot;
+    ctx.fillStyle = look.colour;
+    ctx.globalAlpha = 0.28;
+    ctx.fillRect(left, top, width, height);
+    ctx.globalAlpha = 1;
+    ctx.fillRect(left, top, Math.min(width, 3 * devicePixelRatio), height);
+    if (ctx.measureText(look.text).width + 12 < width) {
+      ctx.fillStyle = this.palette.text;
+      ctx.fillText(look.text, left + 6 * devicePixelRatio, top + height / 2);
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { openDialog } from '../state/dialogs.ts';
+import { strings } from '../strings.ts';
+import { IconButton } from './icon.tsx';
+
+/** A window over the page. The browser keeps the focus in it, and closes it with Escape. */
+export function Dialog(props: { title: string; testId: string; children: ComponentChildren }) {
+  const element = useRef<HTMLDialogElement>(null);
+  const close = () => {
+    openDialog.value = undefined;
+  };
+  useEffect(() => {
+    const dialog = element.current;
+    if (!dialog) return;
+    dialog.showModal();
+    // The ground behind the dialog belongs to it; for keys there is Escape.
+    const leave = (event: Event) => event.target === dialog && dialog.close();
+    dialog.addEventListener('click', leave);
+    return () => {
+      dialog.removeEventListener('click', leave);
+      dialog.close();
+    };
+  }, []);
+  return (
+    <dialog class="dialog" ref={element} aria-label={props.title} data-testid={props.testId} onClose={close}>
+      <div class="dialog-body">
+        <header class="dialog-head">
+          <h2>{props.title}</h2>
+          <IconButton icon="close" label={strings.dialog.close} testId="dialog-close" onClick={close} />
+        </header>
+        {props.children}
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,20 @@
+import { openDialog } from '../state/dialogs.ts';
+import { AddDialog } from './add_dialog.tsx';
+import { HelpDialog } from './help_dialog.tsx';
+import { LayoutDialog } from './layout_dialog.tsx';
+import { NoteDialog } from './note_dialog.tsx';
+
+export function Dialogs() {
+  switch (openDialog.value) {
+    case 'help':
+      return <HelpDialog />;
+    case 'add':
+      return <AddDialog />;
+    case 'layout':
+      return <LayoutDialog />;
+    case 'note':
+      return <NoteDialog />;
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,30 @@
+import { bindings } from '../state/keys.ts';
+import { strings } from '../strings.ts';
+import { Dialog } from './dialog.tsx';
+
+const words = strings.keys;
+
+/** What keys and pointer do. */
+export function HelpDialog() {
+  return (
+    <Dialog title={words.title} testId="help">
+      <dl class="keys">
+        {bindings.map(({ keys, what }) => (
+          <div key={what}>
+            <dt>
+              {keys.map((key) => (
+                <kbd key={key}>{words.names[key] ?? key}</kbd>
+              ))}
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+      <ul class="keys-pointer">
+        {words.pointer.map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+    </Dialog>
+  );
+}

@@ -1,0 +1,69 @@
+import { useRef } from 'preact/hooks';
+import { fileName, saveFile } from '../panels/save_file.ts';
+import { openDefault } from '../state/actions.ts';
+import { defaultChoice } from '../state/choice.ts';
+import { openDialog } from '../state/dialogs.ts';
+import { notify } from '../state/notice.ts';
+import { applyLayout, currentLayout, parseText } from '../state/saved.ts';
+import { copyLink } from '../state/share.ts';
+import { registry } from '../state/store.ts';
+import { strings } from '../strings.ts';
+import { Dialog } from './dialog.tsx';
+
+const words = strings.layouts;
+const LARGEST_FILE = 1 << 20;
+
+/** Shares, exports, imports and resets the layout. */
+export function LayoutDialog() {
+  const file = useRef<HTMLInputElement>(null);
+  return (
+    <Dialog title={words.title} testId="layout">
+      <div class="layout-actions">
+        <button type="button" class="button" data-testid="copy-link" onClick={() => void copyLink()}>
+          {words.copyLink}
+        </button>
+        <button type="button" class="button" data-testid="export-layout" onClick={exportLayout}>
+          {words.exportFile}
+        </button>
+        <button type="button" class="button" onClick={() => file.current?.click()}>
+          {words.importFile}
+        </button>
+        <input
+          class="visually-hidden"
+          type="file"
+          accept="application/json,.json"
+          aria-label={words.importFile}
+          data-testid="import-layout"
+          tabIndex={-1}
+          ref={file}
+          onChange={(event) => void importLayout(event.currentTarget.files?.[0])}
+        />
+        <button type="button" class="button" data-testid="reset-layout" onClick={reset}>
+          {words.reset}
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+function exportLayout(): void {
+  const text = JSON.stringify(currentLayout(), null, 2);
+  saveFile(fileName('oasis-layout', 'json'), new Blob([text], { type: 'application/json' }));
+}
+
+async function importLayout(file: File | undefined): Promise<void> {
+  if (!file) return;
+  const layout = file.size > LARGEST_FILE ? undefined : parseText(await file.text());
+  if (!layout) {
+    notify(words.notALayout(file.name));
+    return;
+  }
+  applyLayout(layout);
+  openDialog.value = undefined;
+}
+
+function reset(): void {
+  applyLayout({ oasis: 'layout', version: 1, panels: [], range: { live: true, span: 60_000 } });
+  openDefault(defaultChoice(registry.peek()?.instances ?? []));
+  openDialog.value = undefined;
+}

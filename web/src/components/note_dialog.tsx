@@ -1,0 +1,57 @@
+import { useSignal } from '@preact/signals';
+import { formatClock } from '../format/time.ts';
+import { annotate, annotations, MAX_NOTE, removeAnnotation } from '../state/annotations.ts';
+import { openDialog } from '../state/dialogs.ts';
+import { cursorTime, ends } from '../state/time.ts';
+import { strings } from '../strings.ts';
+import { Dialog } from './dialog.tsx';
+
+const words = strings.notes;
+
+/** Writes a note at the moment under the pointer, or at the end of what is shown. */
+export function NoteDialog() {
+  const text = useSignal('');
+  const time = useSignal(cursorTime.peek() ?? ends()[1]).value;
+  return (
+    <Dialog title={words.title} testId="note">
+      <form
+        class="row-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (text.value.trim() === '') return;
+          annotate(time, text.value.trim());
+          openDialog.value = undefined;
+        }}
+      >
+        <span class="hertz-unit">{formatClock(time)}</span>
+        <input
+          class="input"
+          type="text"
+          maxLength={MAX_NOTE}
+          aria-label={words.text}
+          placeholder={words.text}
+          data-testid="note-text"
+          autoFocus
+          value={text.value}
+          onInput={(event) => {
+            text.value = event.currentTarget.value;
+          }}
+        />
+        <button type="submit" class="button button-main" data-testid="note-add">
+          {words.add}
+        </button>
+      </form>
+      <ul class="notes">
+        {annotations.value.map((note) => (
+          <li key={`${note.time} ${note.text}`} class="notes-line" data-testid="note-line">
+            <time class="notes-time">{formatClock(note.time)}</time>
+            <span class="notes-text">{note.text}</span>
+            <button type="button" class="button button-quiet" onClick={() => removeAnnotation(note)}>
+              {words.remove}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </Dialog>
+  );
+}

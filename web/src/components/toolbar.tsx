@@ -1,0 +1,57 @@
+import { unseen } from '../state/alarms.ts';
+import { openDialog } from '../state/dialogs.ts';
+import { exportCsv, exportPicture } from '../state/export.ts';
+import { openSingle } from '../state/panels.ts';
+import { theme, toggleTheme } from '../state/theme.ts';
+import { strings } from '../strings.ts';
+import { IconButton } from './icon.tsx';
+
+const words = strings.toolbar;
+
+export function Toolbar() {
+  const count = unseen.value;
+  return (
+    <div class="toolbar" role="toolbar" aria-label={words.title}>
+      <IconButton icon="add" label={words.add} testId="open-add" onClick={() => open('add')} />
+      <span class={count > 0 ? 'alarm-bell has-alarms' : 'alarm-bell'}>
+        <IconButton
+          icon="bell"
+          label={words.alarms(count)}
+          testId="open-alarms"
+          onClick={() => openSingle('alarms')}
+        />
+        {count > 0 && (
+          <span class="alarm-count" aria-hidden="true" data-testid="alarm-count">
+            {count > 99 ? '99+' : count}
+          </span>
+        )}
+      </span>
+      <IconButton
+        icon="ledger"
+        label={words.ledger}
+        testId="open-ledger"
+        onClick={() => openSingle('ledger')}
+      />
+      <IconButton icon="note" label={words.note} testId="open-note" onClick={() => open('note')} />
+      <IconButton
+        icon="image"
+        label={words.picture}
+        testId="export-picture"
+        onClick={() => void exportPicture()}
+      />
+      <IconButton icon="table" label={words.csv} testId="export-csv" onClick={exportCsv} />
+      <IconButton icon="layout" label={words.layout} testId="open-layout" onClick={() => open('layout')} />
+      <IconButton
+        icon={theme.value === 'dark' ? 'light' : 'dark'}
+        label={words.theme[theme.value]}
+        testId="toggle-theme"
+        onClick={toggleTheme}
+      />
+      <IconButton icon="help" label={words.help} testId="open-help" onClick={() => open('help')} />
+    </div>
+  );
+}
+
+function open(name: NonNullable<typeof openDialog.value>): void {
+  openDialog.value = name;
+}

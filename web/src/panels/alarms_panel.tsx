@@ -1,0 +1,88 @@
+import { formatQuantity } from '../format/axis.ts';
+import { formatAge, formatClock } from '../format/time.ts';
+import {
+  type Alarm,
+  acknowledge,
+  acknowledgeAll,
+  alarms,
+  clearSeen,
+  isLoud,
+  toggleLoud,
+} from '../state/alarms.ts';
+import { now } from '../state/now.ts';
+import { show } from '../state/time.ts';
+import { strings } from '../strings.ts';
+
+const words = strings.alarms;
+const AROUND_MS = 30_000;
+
+/** What was worth a warning or an alarm, and what somebody has seen of it. */
+export function AlarmsPanel() {
+  return (
+    <section class="panel" data-testid="alarms">
+      <div class="panel-bar">
+        <button type="button" class="button" data-testid="acknowledge-all" onClick={acknowledgeAll}>
+          {words.acknowledgeAll}
+        </button>
+        <button type="button" class="button" onClick={clearSeen}>
+          {words.clear}
+        </button>
+        <button
+          type="button"
+          class="button"
+          aria-pressed={isLoud.value}
+          data-testid="loud"
+          onClick={() => void toggleLoud()}
+        >
+          {isLoud.value ? words.quiet : words.loud}
+        </button>
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
+      <ul class="alarm-list" tabIndex={0}>
+        {alarms.value.length === 0 && <li class="hint">{words.empty}</li>}
+        {alarms.value.map((alarm) => (
+          <Row key={alarm.id} alarm={alarm} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Row({ alarm }: { alarm: Alarm }) {
+  const { severity, since, until, isSeen } = alarm;
+  const [node, instance] = JSON.parse(alarm.key) as [string, string];
+  const isActive = until === undefined;
+  return (
+    <li
+      class={`alarm is-${severity} ${isActive ? 'is-active' : ''} ${isSeen ? 'is-seen' : ''}`}
+      data-testid="alarm"
+      data-severity={severity}
+      data-active={isActive}
+    >
+      <span class="alarm-sign" aria-hidden="true" />
+      <button
+        type="button"
+        class="alarm-time"
+        title={words.goThere}
+        onClick={() => show(since - AROUND_MS, since + AROUND_MS)}
+      >
+        {formatClock(since)}
+      </button>
+      <span class="alarm-what">
+        <strong>{words.severity[severity]}</strong> {alarm.label}{' '}
+        <span class="alarm-value">{formatQuantity(alarm.value, alarm.unit, false)}</span> ({alarm.because})
+        <span class="alarm-where">
+          {instance} {strings.card.on(node)} {'\u00b7'}{' '}
+          {isActive
+            ? words.active(formatAge(Math.max(0, now.value - since)))
+            : words.over(formatAge(Math.max(0, until - since)))}
+        </span>
+      </span>
+      {!isSeen && (
+        <button type="button" class="button" data-testid="acknowledge" onClick={() => acknowledge(alarm.id)}>
+          {words.acknowledge}
+        </button>
+      )}
+    </li>
+  );
+}

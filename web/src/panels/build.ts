@@ -1,0 +1,73 @@
+import { isStruct, isVector, type Metric } from '@oasis/wire';
+import type { Source } from '../stream/query.ts';
+import { keyOf, type Target } from '../stream/view.ts';
+import type { PanelContent } from './spec.ts';
+
+/** Kinds of panels as readers know them. */
+export const wantedKinds = [
+  'chart',
+  'shares',
+  'states',
+  'gauge',
+  'histogram',
+  'intervals',
+  'events',
+  'values',
+  'ledger',
+  'alarms',
+] as const;
+export type WantedKind = (typeof wantedKinds)[number];
+
+/** A metric of an instance; without one, all of it. */
+export interface Pick {
+  readonly target: Target;
+  readonly metric: string | undefined;
+}
+
+/** Whether a panel of a kind can show a metric; without one, whether it shows whole instances. */
+export function fits(kind: WantedKind, metric: Metric | undefined): boolean {
+  const isWhole = kind === 'intervals' || kind === 'events' || kind === 'values';
+  if (!metric) return isWhole;
+  if (isWhole || kind === 'ledger' || kind === 'alarms') return false;
+  const { type } = metric;
+  if (isVector(type) || isStruct(type)) return false;
+  if (kind === 'states') return true;
+  if (type === 'string' || type === 'boolean') return false;
+  return kind !== 'shares' || metric.kind === 'counter';
+}
+
+/** The panels that show what was picked. */
+export function buildPanels(kind: WantedKind, picks: readonly Pick[]): PanelContent[] {
+  const metrics = picks.flatMap(({ target, metric }) => (metric === undefined ? [] : [{ target, metric }]));
+  switch (kind) {
+    case 'ledger':
+    case 'alarms':
+      return [{ kind }];
+    case 'values':
+      return picks.map(({ target }) => ({ kind: 'instance', target }));
+    case 'intervals':
+      return picks.map(({ target }) => ({ kind: 'histogram', target, metric: null }));
+    case 'events':
+      return picks.length === 0 ? [] : [{ kind: 'events', targets: picks.map(({ target }) => target) }];
+    case 'gauge':
+      return metrics.map((pick) => ({ kind: 'gauge', ...pick }));
+    case 'histogram':
+      return metrics.map((pick) => ({ kind: 'histogram', ...pick }));
+    case 'states':
+      return metrics.length === 0 ? [] : [{ kind: 'states', sources: sourcesOf(metrics) }];
+    default: {
+      const mode = kind === 'shares' ? 'shares' : 'lines';
+      return metrics.length === 0 ? [] : [{ kind: 'series', sources: sourcesOf(metrics), mode }];
+    }
+  }
+}
+
+function sourcesOf(metrics: readonly { readonly target: Target; readonly metric: string }[]): Source[] {
+  const found = new Map<string, { target: Target; metrics: string[] }>();
+  for (const { target, metric } of metrics) {
+    const source = found.get(keyOf(target));
+    if (source) source.metrics.push(metric);
+    else found.set(keyOf(target), { target, metrics: [metric] });
+  }
+  return [...found.values()];
+}

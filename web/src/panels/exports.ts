@@ -1,0 +1,25 @@
+/** What a panel has to export: a picture, a drawing, a table. */
+export interface Picture {
+  canvas?(): HTMLCanvasElement;
+  svg?(): SVGSVGElement | null;
+  /** Rows of cells, the first with names. */
+  table?(): readonly (readonly string[])[];
+}
+
+/** Panels on the screen that can be exported. */
+const pictures = new Map<string, Picture>();
+
+export function registerPicture(id: string, picture: Picture): () => void {
+  pictures.set(id, picture);
+  return () => {
+    if (pictures.get(id) === picture) pictures.delete(id);
+  };
+}
+
+export function pictureOf(id: string): Picture | undefined {
+  return pictures.get(id);
+}
+
+export function allPictures(): ReadonlyMap<string, Picture> {
+  return pictures;
+}

@@ -1,0 +1,107 @@
+import { judge, type Meaning, type Metric } from '@oasis/wire';
+import { useEffect, useRef } from 'preact/hooks';
+import { formatQuantity } from '../format/axis.ts';
+import { cellsOf } from '../state/store.ts';
+import { strings } from '../strings.ts';
+import { registerPicture } from './exports.ts';
+import { PanelFooter } from './panel_footer.tsx';
+import type { PanelSpec } from './spec.ts';
+
+type Spec = PanelSpec & { kind: 'gauge' };
+
+/** The scale runs over three quarters of a circle. */
+const START = -225;
+const SWEEP = 270;
+const RADIUS = 80;
+
+/** The newest value on a dial, with its limits. */
+export function GaugePanel({ spec }: { spec: Spec }) {
+  const drawing = useRef<SVGSVGElement>(null);
+  useEffect(() => registerPicture(spec.id, { svg: () => drawing.current }), [spec.id]);
+  const cells = cellsOf(spec.target);
+  const metrics = cells.status.value?.schema?.metrics ?? [];
+  const index = metrics.findIndex(({ name }) => name === spec.metric);
+  const metric = metrics[index];
+  const value = Number(cells.sample.value?.values[index] ?? Number.NaN);
+  if (!metric) return <p class="panel-empty">{strings.panels.waiting(spec.target.instance)}</p>;
+  const [min, max] = dialRange(metric, value);
+  const severity = judge(metric, value)?.severity;
+  const share = Math.min(1, Math.max(0, (value - min) / (max - min)));
+  const text = formatQuantity(value, metric.unit, false);
+  return (
+    <section class="panel" data-testid="gauge" data-panel={spec.id} data-severity={severity}>
+      <svg
+        class="dial"
+        viewBox="-110 -105 220 190"
+        ref={drawing}
+        role="img"
+        aria-label={`${spec.metric}: ${text}`}
+      >
+        <title>{metric.doc ?? metric.name}</title>
+        <path class="dial-track" d={arc(0, 1, RADIUS)} />
+        {zones(metric, min, max).map(({ from, to, tone }) => (
+          <path key={`${tone}${from}`} class={`dial-zone is-${tone}`} d={arc(from, to, RADIUS + 13)} />
+        ))}
+        {Number.isFinite(share) && (
+          <path
+            class={`dial-value ${severity ? `is-${severity}` : ''}`}
+            d={arc(0, Math.max(0.002, share), RADIUS)}
+          />
+        )}
+        <text class="dial-text" x="0" y="6">
+          {text}
+        </text>
+        <text class="dial-name" x="0" y="30">
+          {metric.label ?? metric.name}
+        </text>
+        <text class="dial-end" x="-62" y="78">
+          {formatQuantity(min, undefined, false)}
+        </text>
+        <text class="dial-end" x="62" y="78">
+          {formatQuantity(max, undefined, false)}
+        </text>
+      </svg>
+      <PanelFooter spec={spec} />
+    </section>
+  );
+}
+
+/** From least to greatest, as the probe's author says; else around what there is. */
+export function dialRange(metric: Metric, value: number): [number, number] {
+  const limits = [metric.warn?.below, metric.warn?.above, metric.alarm?.below, metric.alarm?.above].filter(
+    (limit) => limit !== undefined,
+  );
+  const size = Math.max(1e-9, ...limits.map(Math.abs), Number.isFinite(value) ? Math.abs(value) : 0);
+  const top = 10 ** Math.ceil(Math.log10(size * 1.2));
+  const max = metric.max ?? (size * 1.2 <= top / 2 ? top / 2 : top);
+  const min = metric.min ?? (Math.min(0, value, ...limits) < 0 ? -max : 0);
+  return max > min ? [min, max] : [min, min + 1];
+}
+
+interface Zone {
+  readonly from: number;
+  readonly to: number;
+  readonly tone: 'warn' | 'alarm';
+}
+
+function zones({ warn, alarm }: Meaning, min: number, max: number): Zone[] {
+  const share = (value: number) => Math.min(1, Math.max(0, (value - min) / (max - min)));
+  const found: Zone[] = [];
+  for (const [limits, tone] of [
+    [warn, 'warn'],
+    [alarm, 'alarm'],
+  ] as const) {
+    if (limits?.below !== undefined) found.push({ from: 0, to: share(limits.below), tone });
+    if (limits?.above !== undefined) found.push({ from: share(limits.above), to: 1, tone });
+  }
+  return found.filter(({ from, to }) => to > from);
+}
+
+function arc(from: number, to: number, radius: number): string {
+  const point = (share: number) => {
+    const angle = ((START + SWEEP * share) * Math.PI) / 180;
+    return `${(radius * Math.cos(angle)).toFixed(2)} ${(radius * Math.sin(angle)).toFixed(2)}`;
+  };
+  const isLarge = (to - from) * SWEEP > 180 ? 1 : 0;
+  return `M${point(from)}A${radius} ${radius} 0 ${isLarge} 1 ${point(to)}`;
+}

@@ -1,0 +1,135 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { formatQuantity } from '../format/axis.ts';
+import { formatInteger } from '../format/number.ts';
+import type { Histogram } from '../series/histogram.ts';
+import { cellsOf } from '../state/store.ts';
+import { range } from '../state/time.ts';
+import { strings } from '../strings.ts';
+import { registerPicture } from './exports.ts';
+import { PanelFooter } from './panel_footer.tsx';
+import type { PanelSpec } from './spec.ts';
+import { useView } from './use_view.ts';
+
+type Spec = PanelSpec & { kind: 'histogram' };
+
+const BINS = 48;
+const WIDTH = 480;
+const HEIGHT = 160;
+const words = strings.histogram;
+
+/** How values, or the times between samples, are spread over the time shown. */
+export function HistogramPanel({ spec }: { spec: Spec }) {
+  const drawing = useRef<SVGSVGElement>(null);
+  const found = useSignal<Histogram | undefined>(undefined);
+  const metric = cellsOf(spec.target).status.value?.schema?.metrics.find(({ name }) => name === spec.metric);
+  const unit = spec.metric === null ? 'ms' : metric?.unit;
+  const table = useRef<() => string[][]>(() => []);
+  table.current = () => rows(found.value);
+  useEffect(
+    () => registerPicture(spec.id, { svg: () => drawing.current, table: () => table.current() }),
+    [spec.id],
+  );
+  useView(
+    () => ({
+      kind: 'histogram',
+      range: range.value,
+      source: { target: spec.target, metrics: spec.metric === null ? [] : [spec.metric] },
+      of: spec.metric === null ? 'intervals' : 'values',
+      bins: BINS,
+    }),
+    ({ answer }) => {
+      if (answer.kind === 'histogram') found.value = answer.histogram;
+    },
+  );
+  const histogram = found.value;
+  return (
+    <section class="panel" data-testid="histogram" data-panel={spec.id}>
+      {histogram ? (
+        <Bars histogram={histogram} unit={unit} drawing={drawing} />
+      ) : (
+        <p class="panel-empty">{words.empty}</p>
+      )}
+      <PanelFooter spec={spec} />
+    </section>
+  );
+}
+
+function Bars(props: {
+  histogram: Histogram;
+  unit: string | undefined;
+  drawing: { readonly current: SVGSVGElement | null };
+}) {
+  const { histogram, unit } = props;
+  const { counts, min, max, mean, median, p99, samples } = histogram;
+  const most = Math.max(...counts);
+  const step = WIDTH / counts.length;
+  const show = (value: number) => formatQuantity(value, unit, false);
+  const place = (value: number) => (max > min ? ((value - min) / (max - min)) * WIDTH : WIDTH / 2);
+  const facts: [string, string][] = [
+    [words.samples, formatInteger(samples)],
+    [words.min, show(min)],
+    [words.median, show(median)],
+    [words.mean, show(mean)],
+    [words.p99, show(p99)],
+    [words.max, show(max)],
+  ];
+  return (
+    <>
+      <svg
+        class="bars"
+        viewBox={`0 0 ${WIDTH} ${HEIGHT + 4}`}
+        preserveAspectRatio="none"
+        ref={props.drawing}
+        role="img"
+        aria-label={words.title}
+        data-testid="histogram-bars"
+      >
+        <title>{words.title}</title>
+        {counts.map((count, bin) => {
+          // The square root shows the rare beside the usual.
+          const height = Math.sqrt(count / most) * HEIGHT;
+          return (
+            <rect
+              key={bin}
+              class="bars-bar"
+              x={bin * step}
+              y={HEIGHT - height}
+              width={step * 0.9}
+              height={height}
+            >
+              <title>
+                {words.bar(show(min + ((max - min) * bin) / counts.length), formatInteger(count))}
+              </title>
+            </rect>
+          );
+        })}
+        <line class="bars-median" x1={place(median)} x2={place(median)} y1={0} y2={HEIGHT} />
+        <line class="bars-p99" x1={place(p99)} x2={place(p99)} y1={0} y2={HEIGHT} />
+        <line class="bars-ground" x1={0} x2={WIDTH} y1={HEIGHT} y2={HEIGHT} />
+      </svg>
+      <div class="bars-ends" aria-hidden="true">
+        <span>{show(min)}</span>
+        <span>{words.scale}</span>
+        <span>{show(max)}</span>
+      </div>
+      <dl class="facts-row">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  );
+}
+
+function rows(histogram: Histogram | undefined): string[][] {
+  if (!histogram) return [];
+  const { counts, min, max } = histogram;
+  return [
+    ['from', 'samples'],
+    ...counts.map((count, bin) => [String(min + ((max - min) * bin) / counts.length), String(count)]),
+  ];
+}

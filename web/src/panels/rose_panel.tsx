@@ -1,0 +1,134 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { formatQuantity } from '../format/axis.ts';
+import { type Rose, SECTORS } from '../series/rose.ts';
+import { cellsOf } from '../state/store.ts';
+import { range } from '../state/time.ts';
+import { strings } from '../strings.ts';
+import { registerPicture } from './exports.ts';
+import { PanelFooter } from './panel_footer.tsx';
+import type { PanelSpec } from './spec.ts';
+import { useView } from './use_view.ts';
+
+type Spec = PanelSpec & { kind: 'rose' };
+
+const RADIUS = 82;
+const words = strings.rose;
+
+/** From where the wind came how often and how fast, over the time shown. */
+export function RosePanel({ spec }: { spec: Spec }) {
+  const drawing = useRef<SVGSVGElement>(null);
+  const found = useSignal<Rose | undefined>(undefined);
+  useEffect(() => registerPicture(spec.id, { svg: () => drawing.current }), [spec.id]);
+  useView(
+    () => ({
+      kind: 'rose',
+      range: range.value,
+      target: spec.target,
+      direction: spec.direction,
+      speed: spec.speed,
+    }),
+    ({ answer }) => {
+      if (answer.kind === 'rose') found.value = answer.rose;
+    },
+  );
+  const rose = found.value;
+  const unit = cellsOf(spec.target).status.value?.schema?.metrics.find(
+    ({ name }) => name === spec.speed,
+  )?.unit;
+  return (
+    <section class="panel" data-testid="rose" data-panel={spec.id}>
+      {rose ? (
+        <div class="rose">
+          <Drawing rose={rose} unit={unit} drawing={drawing} />
+          <Classes rose={rose} unit={unit} />
+        </div>
+      ) : (
+        <p class="panel-empty">{words.empty}</p>
+      )}
+      <PanelFooter spec={spec} />
+    </section>
+  );
+}
+
+function Drawing(props: {
+  rose: Rose;
+  unit: string | undefined;
+  drawing: { readonly current: SVGSVGElement | null };
+}) {
+  const { rose, unit } = props;
+  const totals = rose.sectors.map((classes) => classes.reduce((sum, count) => sum + count, 0));
+  const most = Math.max(1, ...totals);
+  const now = `${Math.round(rose.direction)}\u00b0, ${formatQuantity(rose.speed, unit, false)}`;
+  return (
+    <svg
+      class="rose-drawing"
+      viewBox="-110 -110 220 220"
+      ref={props.drawing}
+      role="img"
+      aria-label={words.now(now)}
+    >
+      <title>{words.now(now)}</title>
+      {[0.25, 0.5, 0.75, 1].map((share) => (
+        <circle key={share} class="rose-ring" r={RADIUS * Math.sqrt(share)} />
+      ))}
+      {rose.sectors.map((classes, sector) => {
+        let below = 0;
+        return classes.map((count, kind) => {
+          const from = below;
+          below += count;
+          if (count === 0) return null;
+          return (
+            <path
+              key={`${sector} ${kind}`}
+              class={`rose-petal wind-${kind}`}
+              d={petal(sector, radius(from, most), radius(below, most))}
+            />
+          );
+        });
+      })}
+      {words.points.map((point, index) => {
+        const angle = (index * Math.PI) / 2;
+        return (
+          <text key={point} class="rose-point" x={98 * Math.sin(angle)} y={-98 * Math.cos(angle)}>
+            {point}
+          </text>
+        );
+      })}
+      <path class="rose-needle" d="M0 -70L6 -88L0 -84L-6 -88Z" transform={`rotate(${rose.direction})`} />
+    </svg>
+  );
+}
+
+function Classes({ rose, unit }: { rose: Rose; unit: string | undefined }) {
+  return (
+    <div class="rose-side">
+      <p class="rose-now" data-testid="rose-now">
+        {Math.round(rose.direction)}
+        {'\u00b0'} {formatQuantity(rose.speed, unit, false)}
+      </p>
+      <ul class="rose-classes">
+        {[...rose.bounds, Number.POSITIVE_INFINITY].map((bound, kind) => (
+          <li key={bound}>
+            <span class={`rose-mark wind-${kind}`} aria-hidden="true" />
+            {Number.isFinite(bound) ? words.below(String(bound)) : words.above(String(rose.bounds.at(-1)))}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** Areas, not lengths, are what the eye compares. */
+function radius(count: number, most: number): number {
+  return RADIUS * Math.sqrt(count / most);
+}
+
+function petal(sector: number, inner: number, outer: number): string {
+  const half = Math.PI / SECTORS - 0.03;
+  const middle = (2 * Math.PI * sector) / SECTORS;
+  const point = (size: number, angle: number) =>
+    `${(size * Math.sin(angle)).toFixed(2)} ${(-size * Math.cos(angle)).toFixed(2)}`;
+  const [left, right] = [middle - half, middle + half];
+  return `M${point(inner, left)}L${point(outer, left)}A${outer} ${outer} 0 0 1 ${point(outer, right)}L${point(inner, right)}A${inner} ${inner} 0 0 0 ${point(inner, left)}Z`;
+}

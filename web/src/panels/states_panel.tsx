@@ -1,0 +1,99 @@
+import { enumeratorOf, judge, type Metric } from '@oasis/wire';
+import { useComputed, useSignal } from '@preact/signals';
+import { useCallback, useEffect, useMemo, useRef } from 'preact/hooks';
+import { readPalette } from '../charts/palette.ts';
+import { StateChart, type StateLook } from '../charts/state_chart.ts';
+import { cellsOf } from '../state/store.ts';
+import { cursorTime, range, show } from '../state/time.ts';
+import type { ViewResult } from '../stream/query.ts';
+import { registerPicture } from './exports.ts';
+import { PanelFooter } from './panel_footer.tsx';
+import type { PanelSpec } from './spec.ts';
+import { useSize } from './use_size.ts';
+import { useView } from './use_view.ts';
+import { useWheel } from './use_wheel.ts';
+
+type Spec = PanelSpec & { kind: 'states' };
+type Track = Pick<Metric, 'name' | 'label' | 'enum' | 'warn' | 'alarm'>;
+
+/** Enums, booleans and texts over time. */
+export function StatesPanel({ spec }: { spec: Spec }) {
+  const place = useRef<HTMLDivElement>(null);
+  const chart = useRef<StateChart>();
+  const newest = useRef<ViewResult>();
+  const drawn = useSignal(0);
+  const described = useComputed(() => JSON.stringify(tracksOf(spec))).value;
+  const tracks = useMemo(() => JSON.parse(described) as Track[], [described]);
+
+  const resize = useCallback((width: number, height: number) => {
+    chart.current?.resize(width, height);
+    if (newest.current) chart.current?.draw(newest.current);
+  }, []);
+  useSize(place, resize);
+  useWheel(place);
+
+  useEffect(() => {
+    const element = place.current;
+    if (!element) return;
+    const palette = readPalette();
+    const seen = tracks.map(() => new Map<unknown, number>());
+    const look = (track: number, value: string | number | boolean): StateLook => {
+      const metric = tracks[track];
+      const text = enumeratorOf(metric.enum, value)?.name ?? String(value);
+      const severity = judge(metric, value)?.severity;
+      if (severity) return { text, colour: severity === 'alarm' ? palette.bad : palette.warn };
+      if (typeof value === 'boolean') return { text, colour: value ? palette.accent : palette.muted };
+      const known = seen[track];
+      if (!known.has(value)) known.set(value, known.size);
+      return { text, colour: palette.series[(known.get(value) ?? 0) % palette.series.length] };
+    };
+    const labels = tracks.map((metric) => metric.label ?? metric.name);
+    const made = new StateChart(element, labels, look, palette, {
+      pointed: (time) => {
+        cursorTime.value = time;
+      },
+      selected: show,
+    });
+    chart.current = made;
+    if (newest.current) made.draw(newest.current);
+    const forget = registerPicture(spec.id, { canvas: () => made.canvas });
+    return () => {
+      forget();
+      made.destroy();
+      chart.current = undefined;
+    };
+  }, [spec.id, tracks]);
+
+  useView(
+    () => ({ kind: 'states', range: range.value, sources: spec.sources }),
+    (result) => {
+      newest.current = result;
+      chart.current?.draw(result);
+      drawn.value++;
+    },
+  );
+  void drawn.value;
+  return (
+    <section class="panel" data-testid="states" data-panel={spec.id}>
+      <div class="chart" ref={place} />
+      <ul class="legend" data-testid="state-legend">
+        {tracks.map((track, index) => (
+          <li key={`${index} ${track.name}`} class="legend-line">
+            <span class="legend-name">{track.label ?? track.name}</span>
+            <span class="legend-value">
+              {chart.current?.stateAt(index, cursorTime.value)?.text ?? '\u2013'}
+            </span>
+          </li>
+        ))}
+      </ul>
+      <PanelFooter spec={spec} />
+    </section>
+  );
+}
+
+function tracksOf(spec: Spec): Track[] {
+  return spec.sources.flatMap(({ target, metrics }) => {
+    const schema = cellsOf(target).status.value?.schema;
+    return metrics.map((name) => schema?.metrics.find((metric) => metric.name === name) ?? { name });
+  });
+}

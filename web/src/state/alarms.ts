@@ -1,0 +1,80 @@
+import { computed, signal } from '@preact/signals';
+import type { AlarmView } from '../stream/alarms.ts';
+import { strings } from '../strings.ts';
+
+/** Alarms and warnings of what is watched, newest first, and which of them somebody has seen. */
+
+const KEPT = 300;
+const BEEP_MS = 180;
+const BEEP_HERTZ = 880;
+
+export interface Alarm extends AlarmView {
+  readonly isSeen: boolean;
+}
+
+export const alarms = signal<readonly Alarm[]>([]);
+/** Those that want somebody's eye. */
+export const unseen = computed(() => alarms.value.filter(({ isSeen }) => !isSeen).length);
+export const isLoud = signal(false);
+
+/** Takes in what the worker found: new alarms, worse ones, and ones that are over. */
+export function raise(changed: readonly AlarmView[]): void {
+  const byId = new Map(alarms.peek().map((alarm) => [alarm.id, alarm]));
+  let isNew = false;
+  for (const alarm of changed) {
+    const before = byId.get(alarm.id);
+    const isWorse = before !== undefined && before.severity !== alarm.severity;
+    isNew ||= before === undefined || isWorse;
+    byId.set(alarm.id, { ...alarm, isSeen: (before?.isSeen ?? false) && !isWorse });
+  }
+  alarms.value = [...byId.values()].sort((a, b) => b.since - a.since).slice(0, KEPT);
+  if (isNew && isLoud.peek()) alert(changed);
+}
+
+export function acknowledge(id: number): void {
+  alarms.value = alarms.peek().map((alarm) => (alarm.id === id ? { ...alarm, isSeen: true } : alarm));
+}
+
+export function acknowledgeAll(): void {
+  alarms.value = alarms.peek().map((alarm) => ({ ...alarm, isSeen: true }));
+}
+
+/** Forgets what is over and has been seen. */
+export function clearSeen(): void {
+  alarms.value = alarms.peek().filter((alarm) => !alarm.isSeen || alarm.until === undefined);
+}
+
+/** Sound and notifications, from now on or no more. Browsers want to be asked by a click. */
+export async function toggleLoud(): Promise<void> {
+  isLoud.value = !isLoud.peek();
+  if (isLoud.peek() && 'Notification' in window && Notification.permission === 'default')
+    await Notification.requestPermission();
+  if (isLoud.peek()) beep();
+}
+
+/** How many alarms want an eye, in the tab's title. */
+export function startTitle(): void {
+  unseen.subscribe((count) => {
+    document.title = count === 0 ? strings.title : strings.alarms.tab(count);
+  });
+}
+
+function alert(changed: readonly AlarmView[]): void {
+  beep();
+  if (!('Notification' in window) || Notification.permission !== 'granted' || !document.hidden) return;
+  const [{ label, because }] = changed;
+  new Notification(strings.title, { body: strings.alarms.sentence(label, because), tag: 'oasis-alarm' });
+}
+
+let audio: AudioContext | undefined;
+
+function beep(): void {
+  audio ??= new AudioContext();
+  const tone = audio.createOscillator();
+  const volume = audio.createGain();
+  tone.frequency.value = BEEP_HERTZ;
+  volume.gain.value = 0.08;
+  tone.connect(volume).connect(audio.destination);
+  tone.start();
+  tone.stop(audio.currentTime + BEEP_MS / 1000);
+}

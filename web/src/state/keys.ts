@@ -1,0 +1,71 @@
+import { activeDock } from '../layout/active_dock.ts';
+import { strings } from '../strings.ts';
+import { openDialog } from './dialogs.ts';
+import { exportCsv, exportPicture } from './export.ts';
+import { openSingle } from './panels.ts';
+import { copyLink } from './share.ts';
+import { toggleTheme } from './theme.ts';
+import { goLive, pan, togglePause, zoom } from './time.ts';
+
+/** What keys do: one table for the page and for its help. */
+export interface KeyBinding {
+  /** As `KeyboardEvent.key` has it. */
+  readonly keys: readonly string[];
+  readonly what: string;
+  readonly act: () => void;
+}
+
+const words = strings.keys;
+
+export const bindings: readonly KeyBinding[] = [
+  { keys: [' '], what: words.pause, act: togglePause },
+  { keys: ['l'], what: words.live, act: goLive },
+  { keys: ['ArrowLeft'], what: words.earlier, act: () => pan(-0.25) },
+  { keys: ['ArrowRight'], what: words.later, act: () => pan(0.25) },
+  { keys: ['+', '='], what: words.zoomIn, act: () => zoom(0.5) },
+  { keys: ['-'], what: words.zoomOut, act: () => zoom(2) },
+  { keys: ['/'], what: words.filter, act: focusFilter },
+  { keys: ['a'], what: words.add, act: () => show('add') },
+  { keys: [']'], what: words.nextPanel, act: () => activeDock()?.step(1) },
+  { keys: ['['], what: words.previousPanel, act: () => activeDock()?.step(-1) },
+  { keys: ['m'], what: words.maximize, act: () => activeDock()?.toggleMaximized() },
+  { keys: ['x'], what: words.close, act: () => activeDock()?.closeActive() },
+  { keys: ['n'], what: words.note, act: () => show('note') },
+  { keys: ['g'], what: words.alarms, act: () => openSingle('alarms') },
+  { keys: ['b'], what: words.ledger, act: () => openSingle('ledger') },
+  { keys: ['p'], what: words.picture, act: () => void exportPicture() },
+  { keys: ['c'], what: words.csv, act: exportCsv },
+  { keys: ['s'], what: words.share, act: () => void copyLink() },
+  { keys: ['o'], what: words.layout, act: () => show('layout') },
+  { keys: ['t'], what: words.theme, act: toggleTheme },
+  { keys: ['?'], what: words.help, act: () => show('help') },
+];
+
+export function startKeys(): void {
+  window.addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || openDialog.peek() || event.defaultPrevented) return;
+    if (wantsKey(event.target, event.key)) return;
+    const binding = bindings.find(({ keys }) => keys.includes(event.key));
+    if (!binding) return;
+    event.preventDefault();
+    binding.act();
+  });
+}
+
+/** Whether what has the focus does something with the key itself. */
+function wantsKey(target: EventTarget | null, key: string): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  if (target instanceof HTMLInputElement || target instanceof HTMLSelectElement || target.isContentEditable)
+    return true;
+  const isPressed = target instanceof HTMLButtonElement || target.getAttribute('role') === 'tab';
+  if (isPressed && (key === ' ' || key === 'Enter')) return true;
+  return key.startsWith('Arrow') && target.closest('[role=tablist], [role=toolbar], .tree-list') !== null;
+}
+
+function show(name: NonNullable<typeof openDialog.value>): void {
+  openDialog.value = name;
+}
+
+function focusFilter(): void {
+  document.querySelector<HTMLInputElement>('.tree-filter')?.focus();
+}

@@ -1,0 +1,100 @@
+import { type Batch, judge, type Schema } from '@oasis/wire';
+
+/** A value that is, or was, worth a warning or an alarm. */
+export interface AlarmView {
+  readonly id: number;
+  readonly key: string;
+  readonly metric: string;
+  readonly label: string;
+  readonly unit: string | undefined;
+  severity: 'warn' | 'alarm';
+  because: string;
+  /** The value that raised it, or made it worse. */
+  value: number;
+  /** Browser clock, milliseconds. */
+  readonly since: number;
+  /** When the value was in order again. */
+  until: number | undefined;
+}
+
+const RANK = { warn: 1, alarm: 2 } as const;
+/** A value that is out of order again so soon has not been in order: one alarm, not a thousand. */
+const SAME_MS = 2000;
+let lastId = 0;
+
+/** Looks at every value of the metrics that have limits: also at those between two drawings. */
+export class AlarmWatch {
+  private readonly limited: readonly number[];
+  /** The last one of each metric. */
+  private readonly known = new Map<number, AlarmView>();
+  private changed: AlarmView[] = [];
+
+  constructor(
+    private readonly key: string,
+    private readonly schema: Schema,
+  ) {
+    this.limited = schema.metrics.flatMap(({ type, min, max, warn, alarm }, index) => {
+      const hasLimits = [min, max, warn, alarm].some((limit) => limit !== undefined);
+      return typeof type === 'string' && type !== 'string' && hasLimits ? [index] : [];
+    });
+  }
+
+  /** `times` are on the browser's clock. */
+  add(batch: Batch, times: Float64Array, lag: number): void {
+    for (const index of this.limited) {
+      const column = batch.metrics[index] as ArrayLike<number | bigint>;
+      for (let sample = 0; sample < column.length; sample++) {
+        // A value that is what the one before was is worth the same.
+        if (sample > 0 && column[sample] === column[sample - 1]) continue;
+        this.judge(index, column[sample], times[sample] + lag);
+      }
+    }
+  }
+
+  drain(): AlarmView[] {
+    const changed = this.changed.map((alarm) => ({ ...alarm }));
+    this.changed = [];
+    return changed;
+  }
+
+  private judge(index: number, value: number | bigint, time: number): void {
+    const metric = this.schema.metrics[index];
+    const judgement = judge(metric, value);
+    const before = this.known.get(index);
+    const isActive = before !== undefined && before.until === undefined;
+    if (!judgement) {
+      if (!isActive) return;
+      before.until = time;
+      this.note(before);
+      return;
+    }
+    const { severity, because } = judgement;
+    if (before && (before.until === undefined || time - before.until < SAME_MS)) {
+      if (isActive && RANK[severity] <= RANK[before.severity]) return;
+      before.until = metric.kind === 'event' ? time : undefined;
+      if (RANK[severity] > RANK[before.severity])
+        Object.assign(before, { severity, because, value: Number(value) });
+      this.note(before);
+      return;
+    }
+    const raised: AlarmView = {
+      id: ++lastId,
+      key: this.key,
+      metric: metric.name,
+      label: metric.label ?? metric.name,
+      unit: metric.unit,
+      severity,
+      because,
+      value: Number(value),
+      since: time,
+      // An event is over as soon as it has happened.
+      until: metric.kind === 'event' ? time : undefined,
+    };
+    this.known.set(index, raised);
+    this.note(raised);
+  }
+
+  private note(alarm: AlarmView): void {
+    if (!this.changed.includes(alarm)) this.changed.push(alarm);
+  }
+}

@@ -1,7 +1,10 @@
 //! Programs that log as they always did, and what `oasis tail` shows of it.
 
-use crate::harness::{Oasis, Program, assert_explained, cargo_build, instance, ledger, oasis};
+use crate::harness::{
+    Oasis, Program, assert_explained, cargo_build, compile_with, installed, instance, ledger, oasis,
+};
 use serde_json::Value;
+use tempfile::TempDir;
 
 /// The first samples of an instance as `oasis tail` prints them for programs.
 fn tail(dac: &Oasis, instance: &str, count: &str) -> Vec<Value> {
@@ -43,4 +46,24 @@ fn a_program_in_rust_shows_what_it_logs_and_how_long_its_spans_take() {
     assert!(span["duration"].as_u64() > Some(0), "{span}");
     let instance = instance(&dac, "logger", "log").unwrap();
     assert_eq!(instance["type"], "OASIS::Program::LogProbe");
+}
+
+#[test]
+fn a_program_in_cpp_shows_what_it_logs_with_spdlog() {
+    let Some(spdlog) = installed("spdlog", "libspdlog-dev") else { return };
+    let folder = TempDir::new().unwrap();
+    let source = "examples/logging/cpp/logging.cpp";
+    let program = compile_with("c++", "-std=c++17", folder.path(), source, &spdlog);
+    let dac = Oasis::dac(&[]);
+    let _program = Program::start(&program, &[dac.channel()]);
+    assert_explained(&wait_for(&dac, "logger-cpp", "log", 4));
+    let lines = tail(&dac, "logger-cpp/log", "4");
+    let of = |name: &str| -> Vec<&Value> { lines.iter().map(|line| &line["metrics"][name]).collect() };
+    assert_eq!(
+        of("message"),
+        ["the valve is closed", "the valve is open", "the valve is closed", "the filter is dirty"]
+    );
+    assert_eq!(of("level"), [9, 9, 9, 17]);
+    assert_eq!((of("file")[0], of("file")[3]), (&Value::from(""), &Value::from(source)));
+    assert!(of("line")[3].as_u64() > Some(0), "{lines:?}");
 }

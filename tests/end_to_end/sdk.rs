@@ -58,6 +58,10 @@ fn a_node_in_c_is_refused_what_it_cannot_have_and_sends_what_it_has() {
     assert_explained(&pushed);
     assert!(causes(&pushed).is_empty());
     ledger(&dac, "c", "periodic", "samples", |ledger| ledger["received"].as_u64() > Some(3));
+    let logged = ledger(&dac, "c", "log", "a record", |ledger| ledger["received"] == 1);
+    assert_explained(&logged);
+    let record = &instance(&dac, "c", "log").unwrap()["latest"]["metrics"];
+    assert_eq!((&record["level"], &record["message"]), (&13.into(), &"pressure is high".into()));
     running.0.stdin.take().unwrap().write_all(b"\n").unwrap();
     let status = eventually("the program ends", || running.0.try_wait().unwrap());
     assert!(status.success(), "{status}");

@@ -22,13 +22,22 @@ pub unsafe fn text<'a>(text: *const c_char, name: &'static str) -> Result<&'a st
 /// Bytes; none at a null pointer if there are none.
 ///
 /// # Safety
-/// `bytes` is null or has `length` bytes.
+/// As [`array`].
 pub unsafe fn bytes<'a>(bytes: *const u8, length: usize, name: &'static str) -> Result<&'a [u8], Problem> {
-    match (bytes.is_null(), length) {
+    // SAFETY: as the caller promises.
+    unsafe { array(bytes, length, name) }
+}
+
+/// Several of a kind; none at a null pointer if there are none.
+///
+/// # Safety
+/// `things` is null or has `length` of them.
+pub unsafe fn array<'a, T>(things: *const T, length: usize, name: &'static str) -> Result<&'a [T], Problem> {
+    match (things.is_null(), length) {
         (true, 0) => Ok(&[]),
         (true, _) => Err(Problem::Null(name)),
         // SAFETY: not null, and the caller promises its length.
-        _ => Ok(unsafe { slice::from_raw_parts(bytes, length) }),
+        _ => Ok(unsafe { slice::from_raw_parts(things, length) }),
     }
 }
 

@@ -12,7 +12,7 @@ use std::{
 };
 
 /// A node that has not started yet.
-pub struct NodeBuilder(oasis_probe::NodeBuilder);
+pub struct NodeBuilder(pub oasis_probe::NodeBuilder);
 
 /// A running node.
 pub struct Node(oasis_probe::Node);
@@ -61,6 +61,9 @@ pub unsafe extern "C" fn oasis_node_builder_pushed(
     probe: *mut *mut Probe,
 ) -> Status {
     answer(|| {
+        if probe.is_null() {
+            return Err(Problem::Null("probe"));
+        }
         // SAFETY: as the caller promises.
         unsafe {
             let builder = thing(builder, "builder")?;

@@ -10,6 +10,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// Severities of log records, as OpenTelemetry numbers them; one between two levels is shown as the level below.
+#define OASIS_SEVERITY_TRACE 1
+
+// Of use while something is looked for.
+#define OASIS_SEVERITY_DEBUG 5
+
+// All is well.
+#define OASIS_SEVERITY_INFO 9
+
+// Worth a look.
+#define OASIS_SEVERITY_WARN 13
+
+// Something failed.
+#define OASIS_SEVERITY_ERROR 17
+
+// The program cannot go on.
+#define OASIS_SEVERITY_FATAL 21
+
 // How a call went. `oasis_last_error` says more about everything from OASIS_STATUS_ARGUMENT on.
 typedef enum {
   // Done.
@@ -31,6 +49,9 @@ typedef enum {
 // Packs samples of one probe type into native batches (docs/reference/native-batch.md).
 typedef struct oasis_encoder oasis_encoder;
 
+// Takes log records, from any number of threads.
+typedef struct oasis_logger oasis_logger;
+
 // A running node.
 typedef struct oasis_node oasis_node;
 
@@ -49,6 +70,42 @@ typedef void (*oasis_batch_sample)(void *context,
                                    uint64_t time,
                                    const uint8_t *row,
                                    size_t length);
+
+// A text and its length in bytes; it need not end with NUL. Null without bytes is the empty text. What is not UTF-8 in it is replaced.
+typedef struct {
+  const char *data;
+  size_t length;
+} oasis_text;
+
+// A value that has a name.
+typedef struct {
+  oasis_text name;
+  oasis_text value;
+} oasis_field;
+
+// A log record. Texts beyond the bounds of docs/reference/probes.md are cut, marked and counted; all zeros is an empty record of now.
+typedef struct {
+  // Nanoseconds since 1970-01-01 UTC, or 0 for now.
+  uint64_t time;
+  // Such as OASIS_SEVERITY_INFO.
+  uint8_t severity;
+  // Line in the file, 0 if nobody knows.
+  uint32_t line;
+  // Who says it: the name of a logger, a module.
+  oasis_text target;
+  // What it says.
+  oasis_text message;
+  // Source file.
+  oasis_text file;
+  // Thread, by name or number.
+  oasis_text thread;
+  // Names of the pieces of work around it, the outermost first, with colons between.
+  oasis_text span;
+  // What it says besides.
+  const oasis_field *fields;
+  // How many fields there are.
+  size_t field_count;
+} oasis_log_record;
 
 // Measures for a periodic probe: appends the packed row with oasis_row_append and answers 0, or answers an error number (errno.h)
 // and is called again at the probe's rate. Called by a thread of the node; one call at a time.
@@ -114,6 +171,34 @@ void oasis_encoder_free(oasis_encoder *encoder);
 // # Safety
 // `filter` is null or ends with NUL.
 oasis_status oasis_log(const char *filter);
+
+// Adds a probe for log records, with a ring of `ring_bytes` between (each takes its texts and some 70 bytes); one that finds no room is dropped and counted.
+//
+// # Safety
+// `builder` is from oasis_node_builder_new; `instance` ends with NUL; `logger` can be written.
+oasis_status oasis_node_builder_logger(oasis_node_builder *builder,
+                                       const char *instance,
+                                       size_t ring_bytes,
+                                       oasis_logger **logger);
+
+// Whether records are taken: a command may have said no. A look at a flag; false for null.
+//
+// # Safety
+// `logger` is null or from oasis_node_builder_logger.
+bool oasis_logger_is_enabled(const oasis_logger *logger);
+
+// Logs. Any number of threads at a time; none waits for another, for the node or for the DAC. What finds no room is counted, and the DAC will know.
+//
+// # Safety
+// `logger` is from oasis_node_builder_logger; the texts and fields of `record` have their lengths.
+oasis_status oasis_logger_log(const oasis_logger *logger,
+                              const oasis_log_record *record);
+
+// Frees a logger. Its instance stays registered while its node runs. Null is ignored.
+//
+// # Safety
+// `logger` is from oasis_node_builder_logger and not used afterwards.
+void oasis_logger_free(oasis_logger *logger);
 
 // Begins a node. `name` is unique among the nodes of a DAC.
 //

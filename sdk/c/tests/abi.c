@@ -64,6 +64,8 @@ static void check_builder(void) {
 
   CHECK(oasis_node_builder_pushed(builder, "pushed", "{", 64, &probe) == OASIS_STATUS_SCHEMA);
   CHECK(says("JSON"));
+  /* What is refused leaves no instance behind. */
+  CHECK(oasis_node_builder_pushed(builder, "pushed", schema, 64, NULL) == OASIS_STATUS_ARGUMENT);
   CHECK(oasis_node_builder_pushed(builder, "pushed", schema, 64, &probe) == OASIS_STATUS_OK);
   CHECK(oasis_node_builder_pushed(builder, "pushed", schema, 64, &probe) == OASIS_STATUS_DUPLICATE);
   CHECK(says("\"pushed\""));
@@ -109,16 +111,63 @@ static void check_encoder(void) {
   oasis_encoder_free(NULL);
 }
 
-/* Ten samples of a pushed probe, and a periodic probe of which every second measurement fails. */
+static oasis_text text_of(const char *text) {
+  const oasis_text made = {text, strlen(text)};
+  return made;
+}
+
+static void check_logger(void) {
+  oasis_node_builder *builder = NULL;
+  oasis_logger *logger = NULL;
+  oasis_log_record record = {0};
+  const oasis_field field = {{NULL, 1}, {NULL, 0}};
+  CHECK(oasis_node_builder_new("c", &builder) == OASIS_STATUS_OK);
+  CHECK(oasis_node_builder_logger(builder, NULL, 4096, &logger) == OASIS_STATUS_ARGUMENT);
+  CHECK(oasis_node_builder_logger(builder, "log", 4096, NULL) == OASIS_STATUS_ARGUMENT);
+  CHECK(says("logger is null"));
+  CHECK(oasis_node_builder_logger(builder, "log", 4096, &logger) == OASIS_STATUS_OK);
+  CHECK(oasis_logger_is_enabled(logger) && !oasis_logger_is_enabled(NULL));
+  CHECK(oasis_logger_log(NULL, &record) == OASIS_STATUS_ARGUMENT);
+  CHECK(oasis_logger_log(logger, NULL) == OASIS_STATUS_ARGUMENT);
+  CHECK(says("record is null"));
+  CHECK(oasis_logger_log(logger, &record) == OASIS_STATUS_OK);
+  record.message = text_of("not \xff UTF-8");
+  CHECK(oasis_logger_log(logger, &record) == OASIS_STATUS_OK);
+  record.fields = &field;
+  record.field_count = 1;
+  CHECK(oasis_logger_log(logger, &record) == OASIS_STATUS_ARGUMENT);
+  CHECK(says("text is null"));
+  oasis_logger_free(logger);
+  oasis_logger_free(NULL);
+  oasis_node_builder_free(builder);
+}
+
+static void log_line(const oasis_logger *logger) {
+  const oasis_field field = {text_of("bar"), text_of("8.1")};
+  oasis_log_record record = {0};
+  record.severity = OASIS_SEVERITY_WARN;
+  record.target = text_of("pump");
+  record.message = text_of("pressure is high");
+  record.file = text_of(__FILE__);
+  record.line = __LINE__;
+  record.fields = &field;
+  record.field_count = 1;
+  CHECK(oasis_logger_log(logger, &record) == OASIS_STATUS_OK);
+}
+
+/* A log record, ten samples of a pushed probe, and a periodic probe of which every second measurement fails. */
 static void run_node(const char *dac) {
   oasis_node_builder *builder = NULL;
   oasis_probe *probe = NULL;
+  oasis_logger *logger = NULL;
   oasis_node *node = NULL;
   released = 0;
   CHECK(oasis_node_builder_new("c", &builder) == OASIS_STATUS_OK);
   CHECK(oasis_node_builder_pushed(builder, "pushed", schema, 1024, &probe) == OASIS_STATUS_OK);
   CHECK(add_periodic(builder, 1000, measure) == OASIS_STATUS_OK);
+  CHECK(oasis_node_builder_logger(builder, "log", 4096, &logger) == OASIS_STATUS_OK);
   CHECK(oasis_node_builder_start(builder, dac, &node) == OASIS_STATUS_OK);
+  log_line(logger);
   for (uint8_t value = 0; value < 10; ++value) {
     CHECK(oasis_probe_flush_at(probe, oasis_now(), &value, 1) == OASIS_STATUS_OK);
   }
@@ -128,6 +177,7 @@ static void run_node(const char *dac) {
   getchar();
   oasis_node_shutdown(node);
   CHECK(released == 1 && called > 1);
+  oasis_logger_free(logger);
   oasis_probe_free(probe);
 }
 
@@ -136,6 +186,7 @@ int main(int count, char **arguments) {
   CHECK(oasis_log("error") == OASIS_STATUS_OK);
   check_builder();
   check_encoder();
+  check_logger();
   if (count == 2) {
     run_node(arguments[1]);
   }

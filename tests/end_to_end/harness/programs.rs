@@ -35,14 +35,29 @@ pub fn finish(command: &mut Command) {
 
 /// A compiler with every warning an error, the headers and the library.
 pub fn compile(compiler: &str, standard: &str, folder: &Path, source: &str) -> PathBuf {
+    compile_with(compiler, standard, folder, source, &[])
+}
+
+/// As [`compile`], with more arguments, such as another library's.
+pub fn compile_with(compiler: &str, standard: &str, folder: &Path, source: &str, more: &[String]) -> PathBuf {
     let program = folder.join("program");
     let strict = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"];
     let mut command = Command::new(compiler);
     command.arg(standard).args(strict).arg("-I").arg(folder).current_dir(repository());
     command.args(["-I", "sdk/c/include", "-I", "sdk/cpp/include", source]);
-    command.arg(LIBRARY.join("liboasis.a")).args(["-pthread", "-ldl", "-lm", "-o"]).arg(&program);
+    command.args(more).arg(LIBRARY.join("liboasis.a")).args(["-pthread", "-ldl", "-lm", "-o"]).arg(&program);
     finish(&mut command);
     program
+}
+
+/// What a compiler has to be told about an installed library; `None` where it is not installed, which is said.
+pub fn installed(library: &str, debian_package: &str) -> Option<Vec<String>> {
+    let found = Command::new("pkg-config").args(["--cflags", "--libs", library]).output();
+    let Some(found) = found.ok().filter(|found| found.status.success()) else {
+        eprintln!("SKIPPED: pkg-config knows no {library}; install {debian_package}");
+        return None;
+    };
+    Some(String::from_utf8_lossy(&found.stdout).split_whitespace().map(str::to_owned).collect())
 }
 
 /// C++ of a PDL file.

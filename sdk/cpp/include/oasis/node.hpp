@@ -1,6 +1,7 @@
 #pragma once
 
 #include "library.hpp"
+#include "logger.hpp"
 #include "row.hpp"
 
 #include <cerrno>
@@ -84,6 +85,15 @@ public:
         builder_.get(), instance.c_str(), std::string(Sample::schema).c_str(), hertz,
         &Periodic<Sample>::call, probe.release(), &Periodic<Sample>::free));
     return *this;
+  }
+
+  /// Adds a probe for log records, with a ring of `ring_bytes` between: a record takes its texts and
+  /// some 70 bytes.
+  Logger logger(const std::string &instance = "log", std::size_t ring_bytes = 256 * 1024) {
+    oasis_logger *logger = nullptr;
+    detail::check(
+        oasis_node_builder_logger(builder_.get(), instance.c_str(), ring_bytes, &logger));
+    return Logger(logger);
   }
 
   /// Starts sampling, and connecting to the DAC's data channel; while the DAC is away the node

@@ -1,0 +1,164 @@
+//! Log records, from any thread.
+
+use crate::{
+    arguments::{array, put, text, thing},
+    node::NodeBuilder,
+    status::{Problem, Status, answer},
+};
+use oasis_probe::now_ns;
+use oasis_probes::{
+    LogLevel,
+    log::{self, LogRecord},
+};
+use std::{borrow::Cow, ffi::c_char};
+
+/// Takes log records, from any number of threads.
+pub struct Logger(log::Logger);
+
+/// A text and its length in bytes; it need not end with NUL. Null without bytes is the empty text. What is not UTF-8 in it is replaced.
+#[repr(C)]
+pub struct Text {
+    data: *const c_char,
+    length: usize,
+}
+
+/// A value that has a name.
+#[repr(C)]
+pub struct Field {
+    name: Text,
+    value: Text,
+}
+
+/// A log record. Texts beyond the bounds of docs/reference/probes.md are cut, marked and counted; all zeros is an empty record of now.
+#[repr(C)]
+pub struct Record {
+    /// Nanoseconds since 1970-01-01 UTC, or 0 for now.
+    time: u64,
+    /// Such as OASIS_SEVERITY_INFO.
+    severity: u8,
+    /// Line in the file, 0 if nobody knows.
+    line: u32,
+    /// Who says it: the name of a logger, a module.
+    target: Text,
+    /// What it says.
+    message: Text,
+    /// Source file.
+    file: Text,
+    /// Thread, by name or number.
+    thread: Text,
+    /// Names of the pieces of work around it, the outermost first, with colons between.
+    span: Text,
+    /// What it says besides.
+    fields: *const Field,
+    /// How many fields there are.
+    field_count: usize,
+}
+
+/// Adds a probe for log records, with a ring of `ring_bytes` between (each takes its texts and some 70 bytes); one that finds no room is dropped and counted.
+///
+/// # Safety
+/// `builder` is from oasis_node_builder_new; `instance` ends with NUL; `logger` can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn oasis_node_builder_logger(
+    builder: *mut NodeBuilder,
+    instance: *const c_char,
+    ring_bytes: usize,
+    logger: *mut *mut Logger,
+) -> Status {
+    answer(|| {
+        if logger.is_null() {
+            return Err(Problem::Null("logger"));
+        }
+        // SAFETY: as the caller promises.
+        unsafe {
+            let (builder, instance) = (thing(builder, "builder")?, text(instance, "instance")?);
+            put(logger, Logger(log::Logger::new(&mut builder.0, instance, ring_bytes)?), "logger")?;
+        }
+        Ok(Status::Ok)
+    })
+}
+
+/// Whether records are taken: a command may have said no. A look at a flag; false for null.
+///
+/// # Safety
+/// `logger` is null or from oasis_node_builder_logger.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn oasis_logger_is_enabled(logger: *const Logger) -> bool {
+    // SAFETY: as the caller promises.
+    unsafe { logger.as_ref() }.is_some_and(|logger| logger.0.is_enabled())
+}
+
+/// Logs. Any number of threads at a time; none waits for another, for the node or for the DAC. What finds no room is counted, and the DAC will know.
+///
+/// # Safety
+/// `logger` is from oasis_node_builder_logger; the texts and fields of `record` have their lengths.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn oasis_logger_log(logger: *const Logger, record: *const Record) -> Status {
+    answer(|| {
+        // SAFETY: as the caller promises.
+        let (logger, record) = unsafe { (logger.as_ref(), record.as_ref()) };
+        let (logger, record) =
+            (logger.ok_or(Problem::Null("logger"))?, record.ok_or(Problem::Null("record"))?);
+        // SAFETY: as the caller promises.
+        unsafe { record.log(&logger.0) }
+    })
+}
+
+/// Frees a logger. Its instance stays registered while its node runs. Null is ignored.
+///
+/// # Safety
+/// `logger` is from oasis_node_builder_logger and not used afterwards.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn oasis_logger_free(logger: *mut Logger) {
+    if !logger.is_null() {
+        // SAFETY: made by a Box, and the caller promises to use it no more.
+        drop(unsafe { Box::from_raw(logger) });
+    }
+}
+
+impl Record {
+    /// # Safety
+    /// Texts and fields have their lengths.
+    unsafe fn log(&self, logger: &log::Logger) -> Result<Status, Problem> {
+        // SAFETY: as the caller promises.
+        let fields = unsafe { array(self.fields, self.field_count, "fields") }?;
+        let mut texts = Vec::new();
+        for field in fields {
+            // SAFETY: as the caller promises.
+            texts.push(unsafe { (field.name.read()?, field.value.read()?) });
+        }
+        // SAFETY: as the caller promises.
+        let [target, message, file, thread, span] = unsafe {
+            [
+                self.target.read()?,
+                self.message.read()?,
+                self.file.read()?,
+                self.thread.read()?,
+                self.span.read()?,
+            ]
+        };
+        let record = LogRecord {
+            level: LogLevel::of_severity(self.severity),
+            target: &target,
+            message: &message,
+            file: &file,
+            line: self.line,
+            thread: &thread,
+            span: &span,
+            cut: 0,
+        };
+        let time = if self.time == 0 { now_ns() } else { self.time };
+        logger.log(time, &record, texts.iter().map(|(name, value)| (&**name, &**value)));
+        Ok(Status::Ok)
+    }
+}
+
+impl Text {
+    /// # Safety
+    /// It has its length.
+    unsafe fn read(&self) -> Result<Cow<'_, str>, Problem> {
+        // SAFETY: as the caller promises.
+        let bytes = unsafe { array(self.data.cast::<u8>(), self.length, "text") }?;
+        Ok(String::from_utf8_lossy(bytes))
+    }
+}

@@ -50,7 +50,10 @@ fn a_node_in_c_is_refused_what_it_cannot_have_and_sends_what_it_has() {
     let folder = TempDir::new().unwrap();
     let program = compile("cc", "-std=c11", folder.path(), "sdk/c/tests/abi.c");
     let dac = Oasis::dac(&[]);
-    let mut running = Program::start(&program, &[dac.channel()]);
+    let file = folder.path().join("node.toml");
+    let probes = "probes = [{ probe = \"heartbeat\", hertz = 50 }]";
+    fs::write(&file, format!("[node]\nname = \"c\"\ndac = \"{}\"\n{probes}\n", dac.channel())).unwrap();
+    let mut running = Program::start(&program, &[file.to_str().unwrap()]);
     let mut line = String::new();
     BufReader::new(running.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
     assert_eq!(line, "flushed\n");
@@ -62,6 +65,9 @@ fn a_node_in_c_is_refused_what_it_cannot_have_and_sends_what_it_has() {
     assert_explained(&logged);
     let record = &instance(&dac, "c", "log").unwrap()["latest"]["metrics"];
     assert_eq!((&record["level"], &record["message"]), (&13.into(), &"pressure is high".into()));
+    ledger(&dac, "c", "heartbeat", "a ready-made probe's samples", |ledger| {
+        ledger["received"].as_u64() > Some(3)
+    });
     running.0.stdin.take().unwrap().write_all(b"\n").unwrap();
     let status = eventually("the program ends", || running.0.try_wait().unwrap());
     assert!(status.success(), "{status}");

@@ -72,7 +72,7 @@ pub unsafe extern "C" fn oasis_node_builder_logger(
         // SAFETY: as the caller promises.
         unsafe {
             let (builder, instance) = (thing(builder, "builder")?, text(instance, "instance")?);
-            put(logger, Logger(log::Logger::new(&mut builder.0, instance, ring_bytes)?), "logger")?;
+            put(logger, Logger(log::Logger::new(&mut builder.node, instance, ring_bytes)?), "logger")?;
         }
         Ok(Status::Ok)
     })

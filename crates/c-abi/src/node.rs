@@ -6,13 +6,19 @@ use crate::{
     status::{Problem, Status, answer},
 };
 use oasis_probe::{Hertz, NodeConfig, RowWriter, TcpConnector};
+use oasis_probes::NodeSettings;
 use std::{
     ffi::{c_char, c_int, c_void},
     io,
+    path::Path,
 };
 
 /// A node that has not started yet.
-pub struct NodeBuilder(pub oasis_probe::NodeBuilder);
+pub struct NodeBuilder {
+    pub node: oasis_probe::NodeBuilder,
+    /// As its file says.
+    dac: Option<String>,
+}
 
 /// A running node.
 pub struct Node(oasis_probe::Node);
@@ -40,8 +46,31 @@ pub unsafe extern "C" fn oasis_node_builder_new(
         // SAFETY: as the caller promises.
         unsafe {
             let name = text(name, "name")?;
-            let made = oasis_probe::NodeBuilder::new(name, NodeConfig::default());
-            put(builder, NodeBuilder(made), "builder")?;
+            let node = oasis_probe::NodeBuilder::new(name, NodeConfig::default());
+            put(builder, NodeBuilder { node, dac: None }, "builder")?;
+        }
+        Ok(Status::Ok)
+    })
+}
+
+/// Begins a node as section [node] of a configuration file says (docs/reference/oasis.toml): its name, UUID, DAC, bounds, spool directory, and its
+/// ready-made probes. Without a file (null) that of the environment variable OASIS_CONFIG counts, or there are the defaults. OASIS_NODE_NAME,
+/// OASIS_NODE_UUID, OASIS_DAC and OASIS_SPOOL_DIRECTORY win over the file.
+///
+/// # Safety
+/// `file` is null or ends with NUL; `builder` can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn oasis_node_builder_from_file(
+    file: *const c_char,
+    builder: *mut *mut NodeBuilder,
+) -> Status {
+    answer(|| {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let file = if file.is_null() { None } else { Some(Path::new(text(file, "file")?)) };
+            let settings = NodeSettings::load(file)?;
+            let node = settings.builder()?;
+            put(builder, NodeBuilder { node, dac: Some(settings.dac) }, "builder")?;
         }
         Ok(Status::Ok)
     })
@@ -68,7 +97,7 @@ pub unsafe extern "C" fn oasis_node_builder_pushed(
         unsafe {
             let builder = thing(builder, "builder")?;
             let (instance, probe_type) = (text(instance, "instance")?, self::schema(schema)?);
-            let rows = builder.0.pushed_rows(instance, probe_type, ring_bytes)?;
+            let rows = builder.node.pushed_rows(instance, probe_type, ring_bytes)?;
             put(probe, Probe(rows), "probe")?;
         }
         Ok(Status::Ok)
@@ -101,7 +130,7 @@ pub unsafe extern "C" fn oasis_node_builder_periodic(
         unsafe {
             let builder = thing(builder, "builder")?;
             let (instance, probe_type) = (text(instance, "instance")?, self::schema(schema)?);
-            builder.0.periodic_rows(instance, probe_type, hertz, move |row| context.call(sample, row))?;
+            builder.node.periodic_rows(instance, probe_type, hertz, move |row| context.call(sample, row))?;
         }
         Ok(Status::Ok)
     })
@@ -121,11 +150,12 @@ pub unsafe extern "C" fn oasis_row_append(row: *mut Row<'_, '_>, values: *const 
     })
 }
 
-/// Starts sampling, and connecting to the data channel of the DAC at `dac`, such as "127.0.0.1:7071"; while it is away the node keeps trying and keeps
-/// samples, within bounds. The builder is consumed whatever the answer is.
+/// Starts sampling, and connecting to the data channel of the DAC at `dac`, such as "127.0.0.1:7071", or at the one that the file says if `dac` is null
+/// and the builder is from oasis_node_builder_from_file; while it is away the node keeps trying and keeps samples, within bounds. The builder is consumed
+/// whatever the answer is.
 ///
 /// # Safety
-/// `builder` is from oasis_node_builder_new and not used afterwards; `dac` ends with NUL; `node` can be written.
+/// `builder` is from here and not used afterwards; `dac` is null or ends with NUL; `node` can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oasis_node_builder_start(
     builder: *mut NodeBuilder,
@@ -139,11 +169,14 @@ pub unsafe extern "C" fn oasis_node_builder_start(
         // SAFETY: made by a Box, and the caller promises to use it no more; the rest as promised.
         unsafe {
             let builder = Box::from_raw(builder);
-            let dac = text(dac, "dac")?;
+            let dac = match &builder.dac {
+                Some(configured) if dac.is_null() => configured,
+                _ => text(dac, "dac")?,
+            };
             if node.is_null() {
                 return Err(Problem::Null("node"));
             }
-            put(node, Node(builder.0.start(TcpConnector::new(dac))?), "node")?;
+            put(node, Node(builder.node.start(TcpConnector::new(dac))?), "node")?;
         }
         Ok(Status::Ok)
     })

@@ -1,6 +1,7 @@
 //! How a call went, and what was wrong.
 
 use oasis_probe::NodeError;
+use oasis_probes::SettingsError;
 use oasis_wire::{
     batch::{BatchError, RowError},
     schema::InvalidType,
@@ -20,7 +21,7 @@ pub enum Status {
     Ok = 0,
     /// The probe's ring had no room: the sample is dropped and counted, and the DAC will know. Not an error of the caller.
     Dropped = 1,
-    /// An argument is null, not UTF-8, or out of range.
+    /// An argument is null, not UTF-8, or out of range; or a configuration is not right.
     Argument = 2,
     /// A schema is no schema, or a row or batch does not fit it.
     Schema = 3,
@@ -51,12 +52,15 @@ pub enum Problem {
     Batch(#[from] BatchError),
     #[error(transparent)]
     Node(#[from] NodeError),
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
 }
 
 impl Problem {
     fn status(&self) -> Status {
         match self {
-            Self::Null(_) | Self::Text(_) | Self::Argument(_) => Status::Argument,
+            Self::Settings(SettingsError::File { .. }) => Status::System,
+            Self::Null(_) | Self::Text(_) | Self::Argument(_) | Self::Settings(_) => Status::Argument,
             Self::Json(_) | Self::Schema(_) | Self::Row(_) | Self::Batch(_) => Status::Schema,
             Self::Node(NodeError::Schema { .. }) => Status::Schema,
             Self::Node(NodeError::DuplicateInstance { .. }) => Status::Duplicate,

@@ -10,6 +10,7 @@ use oasis_dac::{Delivery, Overflow};
 use oasis_pdl_gen::Language;
 use oasis_wire::quantity::{DemandRange, Hertz};
 use std::{path::PathBuf, str::FromStr};
+use uuid::Uuid;
 
 /// Watch distributed real-time and embedded systems while they run, live, in any browser.
 #[derive(Debug, Parser)]
@@ -126,6 +127,9 @@ pub struct Probes {
     /// What to watch: processor, cpu, memory, network, disk, process, scheduling, sensors, windsonic or heartbeat, with parameters, an instance name and a rate if the defaults do not do. Repeatable; replaces the default set. docs/reference/probes.md has them all.
     #[arg(long = "probe", value_name = "PROBE[(PARAMETER=VALUE,…)][=INSTANCE][@HERTZ]")]
     pub probes: Vec<String>,
+    /// Identity of the node over its lives [default: made of host and name].
+    #[arg(long, env = "OASIS_NODE_UUID")]
+    pub uuid: Option<Uuid>,
     /// Directory for samples that the DAC does not have yet: they survive this process. Without it they wait in memory only.
     #[arg(long, value_name = "DIRECTORY", env = "OASIS_SPOOL_DIRECTORY")]
     pub spool_directory: Option<PathBuf>,

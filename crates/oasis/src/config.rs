@@ -2,15 +2,17 @@
 
 use crate::{
     cli::{Addresses, Common, Probes},
-    probe_choice::ProbeChoice,
+    probe_choice,
 };
 use anyhow::Context;
 use oasis_dac::config::{ChannelConfig, LogConfig};
 use oasis_doors::DoorsConfig;
-use oasis_probe::{NodeConfig, host_name};
+use oasis_probes::{NodeSettings, ProbeChoice};
 use serde::{Deserialize, Serialize};
-use std::{fs, path::PathBuf, time::Duration};
-use uuid::Uuid;
+use std::fs;
+
+/// What a node of the command line watches unless told otherwise.
+const STANDARD_PROBES: [&str; 4] = ["processor", "memory", "network", "heartbeat"];
 
 /// The whole file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -19,62 +21,7 @@ pub struct Config {
     pub doors: DoorsConfig,
     pub channel: ChannelConfig,
     pub log: LogConfig,
-    pub node: NodeSection,
-}
-
-/// `[node]`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct NodeSection {
-    pub name: String,
-    pub uuid: Option<Uuid>,
-    pub dac: String,
-    pub spool_bytes: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub spool_directory: Option<PathBuf>,
-    pub spool_directory_bytes: u64,
-    pub batch_samples: usize,
-    pub linger_ms: u64,
-    pub demand: bool,
-    pub probes: Vec<ProbeChoice>,
-}
-
-impl Default for NodeSection {
-    fn default() -> Self {
-        let bounds = NodeConfig::default();
-        Self {
-            name: String::new(),
-            uuid: bounds.uuid,
-            dac: ChannelConfig::default().listen,
-            spool_bytes: bounds.spool_bytes,
-            spool_directory: bounds.spool_directory,
-            spool_directory_bytes: bounds.spool_directory_bytes,
-            batch_samples: bounds.batch_samples,
-            linger_ms: bounds.linger.as_millis() as u64,
-            demand: bounds.demand,
-            probes: ["processor", "memory", "network", "heartbeat"].map(ProbeChoice::of).into(),
-        }
-    }
-}
-
-impl NodeSection {
-    /// The configured name, or the host's.
-    pub fn name(&self) -> String {
-        if self.name.is_empty() { host_name() } else { self.name.clone() }
-    }
-
-    /// Bounds for the node.
-    pub fn bounds(&self) -> NodeConfig {
-        NodeConfig {
-            spool_bytes: self.spool_bytes,
-            spool_directory: self.spool_directory.clone(),
-            spool_directory_bytes: self.spool_directory_bytes,
-            batch_samples: self.batch_samples,
-            linger: Duration::from_millis(self.linger_ms),
-            uuid: self.uuid,
-            demand: self.demand,
-        }
-    }
+    pub node: NodeSettings,
 }
 
 impl Config {
@@ -102,14 +49,18 @@ impl Config {
         if let Some(name) = probes.name {
             self.node.name = name;
         }
+        if let Some(uuid) = probes.uuid {
+            self.node.uuid = Some(uuid);
+        }
         if let Some(directory) = probes.spool_directory {
             self.node.spool_directory = Some(directory);
         }
         if !probes.probes.is_empty() {
             let choose =
-                |text: &String| ProbeChoice::parse(text).with_context(|| format!("in --probe {text}"));
-            self.node.probes = probes.probes.iter().map(choose).collect::<anyhow::Result<_>>()?;
+                |text: &String| probe_choice::parse(text).with_context(|| format!("in --probe {text}"));
+            self.node.probes = Some(probes.probes.iter().map(choose).collect::<anyhow::Result<_>>()?);
         }
+        self.node.probes.get_or_insert_with(|| STANDARD_PROBES.map(ProbeChoice::of).into());
         Ok(self)
     }
 }
@@ -121,7 +72,10 @@ mod tests {
     #[test]
     fn the_documented_file_is_the_default() {
         let documented = include_str!("../../../docs/reference/oasis.toml");
-        assert_eq!(toml::from_str::<Config>(documented).unwrap(), Config::default());
+        let mut default = Config::default();
+        default.node.probes = Some(STANDARD_PROBES.map(ProbeChoice::of).into());
+        assert_eq!(toml::from_str::<Config>(documented).unwrap(), default);
+        assert_eq!(default.node.dac, default.channel.listen);
     }
 
     #[test]

@@ -1,13 +1,11 @@
 //! `oasis up`, `oasis dac`, `oasis node`: the pieces, together or apart.
 
-use crate::{
-    cli,
-    config::{Config, NodeSection},
-};
+use crate::{cli, config::Config};
 use anyhow::Context;
 use oasis_dac::Dac;
 use oasis_doors::{Doors, DoorsConfig};
-use oasis_probe::{Node, NodeBuilder, TcpConnector};
+use oasis_probe::Node;
+use oasis_probes::NodeSettings;
 use serde_json::{Value, json};
 use std::{io::Write, sync::Arc, time::Duration};
 use tokio::{
@@ -121,12 +119,8 @@ async fn listen(address: &str, what: &str) -> anyhow::Result<TcpListener> {
         .with_context(|| format!("cannot listen on {address} for {what}: is another one running?"))
 }
 
-fn start_node(section: &NodeSection) -> anyhow::Result<Node> {
-    let mut builder = NodeBuilder::new(section.name(), section.bounds());
-    for choice in &section.probes {
-        choice.add_to(&mut builder)?;
-    }
-    Ok(builder.start(TcpConnector::new(&section.dac))?)
+fn start_node(settings: &NodeSettings) -> anyhow::Result<Node> {
+    Ok(settings.builder()?.start(settings.connector())?)
 }
 
 /// Says where everything is, as one line for scripts or as a few for people.

@@ -2,6 +2,7 @@
 //!
 //! Each probe is a file here beside its `.pdl`; adding one touches both, [`PROBES`], and [its page](../../../docs/reference/probes.md).
 //! [`ready_made`] finds one by name and adds it to a node as a [`Choice`] says; applications can also use the probes themselves.
+//! [`NodeSettings`] makes a node of a configuration file: `NodeSettings::load(None)?.builder()?`, and the program adds probes of its own.
 //!
 //! [`log`] and [`span`] are for what a program says about itself: bridges from logging libraries fill them, from any thread.
 //!
@@ -22,6 +23,7 @@ mod ready_made;
 mod scheduling;
 pub mod sensors;
 mod serial_port;
+mod settings;
 pub mod span;
 mod text_probe;
 mod watched_process;
@@ -38,6 +40,7 @@ pub use process::Process;
 pub use processor::Processor;
 pub use ready_made::{PROBES, ReadyMade, ready_made};
 pub use scheduling::Scheduling;
+pub use settings::{DEFAULT_DAC, NodeSettings, ProbeChoice, SettingsError};
 pub use watched_process::Which;
 pub use windsonic::WindSonic;
 

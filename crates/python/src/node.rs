@@ -3,7 +3,8 @@
 //! The collector thread of a node takes the interpreter's lock when it calls a periodic probe, so nobody may hold the lock while waiting for that thread.
 
 use crate::schema;
-use oasis_probe::{Hertz, NodeConfig, NodeError, RowProbe, RowWriter, TcpConnector, now_ns};
+use oasis_probe::{Hertz, NodeError, RowProbe, RowWriter, TcpConnector, now_ns};
+use oasis_probes::{NodeSettings, SettingsError};
 use pyo3::{
     exceptions::{PyOSError, PyRuntimeError, PyValueError},
     prelude::*,
@@ -11,12 +12,17 @@ use pyo3::{
 };
 use std::{
     io, mem,
+    path::PathBuf,
     sync::{Mutex, PoisonError},
 };
 
 /// A node that has not started yet; empty once it has.
 #[pyclass]
-pub struct NodeBuilder(Exclusive<Option<oasis_probe::NodeBuilder>>);
+pub struct NodeBuilder {
+    node: Exclusive<Option<oasis_probe::NodeBuilder>>,
+    /// The DAC as the settings say.
+    dac: String,
+}
 
 /// The application's side of a pushed probe.
 #[pyclass]
@@ -41,9 +47,17 @@ impl<T> Exclusive<T> {
 
 #[pymethods]
 impl NodeBuilder {
+    /// With neither name nor file the environment says which file, or the defaults count.
     #[new]
-    fn new(name: &str) -> Self {
-        Self(Exclusive::new(Some(oasis_probe::NodeBuilder::new(name, NodeConfig::default()))))
+    #[pyo3(signature = (name = None, config = None))]
+    fn new(name: Option<String>, config: Option<PathBuf>) -> PyResult<Self> {
+        let mut settings = match (&name, &config) {
+            (Some(_), None) => NodeSettings::default(),
+            _ => NodeSettings::load(config.as_deref()).map_err(misconfigured)?,
+        };
+        settings.name = name.unwrap_or(settings.name);
+        let node = settings.builder().map_err(misconfigured)?;
+        Ok(Self { node: Exclusive::new(Some(node)), dac: settings.dac })
     }
 
     fn pushed(&mut self, instance: &str, schema: &str, ring_bytes: usize) -> PyResult<PushedProbe> {
@@ -72,9 +86,13 @@ impl NodeBuilder {
         self.builder()?.periodic_rows(instance, probe_type, hertz, call).map(drop).map_err(refused)
     }
 
-    fn start(&mut self, dac: &str) -> PyResult<Node> {
-        let builder = self.0.get().take().ok_or_else(started)?;
-        builder.start(TcpConnector::new(dac)).map(|node| Node(Some(node))).map_err(refused)
+    #[pyo3(signature = (dac = None))]
+    fn start(&mut self, dac: Option<&str>) -> PyResult<Node> {
+        let builder = self.node.get().take().ok_or_else(started)?;
+        builder
+            .start(TcpConnector::new(dac.unwrap_or(&self.dac)))
+            .map(|node| Node(Some(node)))
+            .map_err(refused)
     }
 }
 
@@ -88,7 +106,7 @@ impl NodeBuilder {
     }
 
     fn builder(&mut self) -> PyResult<&mut oasis_probe::NodeBuilder> {
-        self.0.get().as_mut().ok_or_else(started)
+        self.node.get().as_mut().ok_or_else(started)
     }
 }
 
@@ -156,6 +174,13 @@ pub fn now() -> u64 {
 
 fn started() -> PyErr {
     PyRuntimeError::new_err("the node has started; a builder makes one node")
+}
+
+fn misconfigured(error: SettingsError) -> PyErr {
+    match error {
+        SettingsError::File { .. } => PyOSError::new_err(error.to_string()),
+        error => PyValueError::new_err(error.to_string()),
+    }
 }
 
 fn refused(error: NodeError) -> PyErr {

@@ -34,7 +34,7 @@ typedef enum {
   OASIS_STATUS_OK = 0,
   // The probe's ring had no room: the sample is dropped and counted, and the DAC will know. Not an error of the caller.
   OASIS_STATUS_DROPPED = 1,
-  // An argument is null, not UTF-8, or out of range.
+  // An argument is null, not UTF-8, or out of range; or a configuration is not right.
   OASIS_STATUS_ARGUMENT = 2,
   // A schema is no schema, or a row or batch does not fit it.
   OASIS_STATUS_SCHEMA = 3,
@@ -207,6 +207,15 @@ void oasis_logger_free(oasis_logger *logger);
 oasis_status oasis_node_builder_new(const char *name,
                                     oasis_node_builder **builder);
 
+// Begins a node as section [node] of a configuration file says (docs/reference/oasis.toml): its name, UUID, DAC, bounds, spool directory, and its
+// ready-made probes. Without a file (null) that of the environment variable OASIS_CONFIG counts, or there are the defaults. OASIS_NODE_NAME,
+// OASIS_NODE_UUID, OASIS_DAC and OASIS_SPOOL_DIRECTORY win over the file.
+//
+// # Safety
+// `file` is null or ends with NUL; `builder` can be written.
+oasis_status oasis_node_builder_from_file(const char *file,
+                                          oasis_node_builder **builder);
+
 // Adds a probe that the application flushes with oasis_probe_flush. Between them lies a ring of `ring_bytes` (each sample takes its row and 20
 // bytes); a sample that finds it full is dropped and counted. `instance` is unique within the node; `schema` is what generated code has.
 //
@@ -239,11 +248,12 @@ oasis_status oasis_row_append(oasis_row *row,
                               const uint8_t *values,
                               size_t length);
 
-// Starts sampling, and connecting to the data channel of the DAC at `dac`, such as "127.0.0.1:7071"; while it is away the node keeps trying and keeps
-// samples, within bounds. The builder is consumed whatever the answer is.
+// Starts sampling, and connecting to the data channel of the DAC at `dac`, such as "127.0.0.1:7071", or at the one that the file says if `dac` is null
+// and the builder is from oasis_node_builder_from_file; while it is away the node keeps trying and keeps samples, within bounds. The builder is consumed
+// whatever the answer is.
 //
 // # Safety
-// `builder` is from oasis_node_builder_new and not used afterwards; `dac` ends with NUL; `node` can be written.
+// `builder` is from here and not used afterwards; `dac` is null or ends with NUL; `node` can be written.
 oasis_status oasis_node_builder_start(oasis_node_builder *builder,
                                       const char *dac,
                                       oasis_node **node);

@@ -1,4 +1,4 @@
-/* What the C library refuses, and what a node in C sends to the DAC named on the command line. */
+/* What the C library refuses, and what a node in C sends to the DAC that the configuration on the command line names. */
 
 #include <oasis.h>
 
@@ -84,6 +84,8 @@ static void check_builder(void) {
   CHECK(oasis_node_builder_start(builder, NULL, &node) == OASIS_STATUS_ARGUMENT);
   CHECK(says("dac is null"));
   oasis_node_builder_free(NULL);
+  CHECK(oasis_node_builder_from_file("/nowhere.toml", &builder) == OASIS_STATUS_SYSTEM);
+  CHECK(says("/nowhere.toml"));
   oasis_node_shutdown(NULL);
 }
 
@@ -156,17 +158,17 @@ static void log_line(const oasis_logger *logger) {
 }
 
 /* A log record, ten samples of a pushed probe, and a periodic probe of which every second measurement fails. */
-static void run_node(const char *dac) {
+static void run_node(const char *file) {
   oasis_node_builder *builder = NULL;
   oasis_probe *probe = NULL;
   oasis_logger *logger = NULL;
   oasis_node *node = NULL;
   released = 0;
-  CHECK(oasis_node_builder_new("c", &builder) == OASIS_STATUS_OK);
+  CHECK(oasis_node_builder_from_file(file, &builder) == OASIS_STATUS_OK);
   CHECK(oasis_node_builder_pushed(builder, "pushed", schema, 1024, &probe) == OASIS_STATUS_OK);
   CHECK(add_periodic(builder, 1000, measure) == OASIS_STATUS_OK);
   CHECK(oasis_node_builder_logger(builder, "log", 4096, &logger) == OASIS_STATUS_OK);
-  CHECK(oasis_node_builder_start(builder, dac, &node) == OASIS_STATUS_OK);
+  CHECK(oasis_node_builder_start(builder, NULL, &node) == OASIS_STATUS_OK);
   log_line(logger);
   for (uint8_t value = 0; value < 10; ++value) {
     CHECK(oasis_probe_flush_at(probe, oasis_now(), &value, 1) == OASIS_STATUS_OK);

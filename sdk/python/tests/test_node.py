@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from dac import Dac
 from shapes import Enums, Mode, Texts, Trend
@@ -30,6 +32,27 @@ def test_what_finds_no_room_is_dropped_and_counted(dac: Dac) -> None:
         assert probe.flush(Texts("next"))
         ledger = dac.eventually("overflowing", "texts", lambda ledger: ledger["received"] == 3)
     assert (ledger["missing"], ledger["unexplained"], ledger["node"]["dropped_ring"]) == (2, 0, 2)
+
+
+def test_a_file_says_who_the_node_is_and_what_it_watches(dac: Dac, tmp_path: Path) -> None:
+    file = tmp_path / "node.toml"
+    heartbeat = 'probes = [{ probe = "heartbeat", hertz = 50 }]'
+    file.write_text(f'[node]\nname = "configured"\ndac = "{dac.channel}"\n{heartbeat}\n')
+    builder = NodeBuilder(config=file)
+    probe = builder.pushed("texts", Texts)
+    with builder.start():
+        assert probe.flush(Texts("x"))
+        dac.eventually("configured", "texts", lambda ledger: ledger["received"] == 1)
+        dac.eventually("configured", "heartbeat", lambda ledger: ledger["received"] > 3)
+
+
+def test_what_is_wrong_with_a_file_is_said(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="nowhere"):
+        NodeBuilder(config=tmp_path / "nowhere.toml")
+    file = tmp_path / "node.toml"
+    file.write_text('[node]\nnmae = "x"\n')
+    with pytest.raises(ValueError, match="nmae"):
+        NodeBuilder(config=file)
 
 
 def test_a_periodic_probe_is_called_and_obeys(dac: Dac) -> None:

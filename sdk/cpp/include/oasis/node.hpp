@@ -63,6 +63,16 @@ public:
     builder_.reset(builder);
   }
 
+  /// As section [node] of a configuration file says (docs/reference/oasis.toml), ready-made probes
+  /// included; without a file as that of the environment variable OASIS_CONFIG says. OASIS_NODE_NAME,
+  /// OASIS_NODE_UUID, OASIS_DAC and OASIS_SPOOL_DIRECTORY win over it.
+  static NodeBuilder from_file(const std::string &file = {}) {
+    oasis_node_builder *builder = nullptr;
+    detail::check(
+        oasis_node_builder_from_file(file.empty() ? nullptr : file.c_str(), &builder));
+    return NodeBuilder(builder);
+  }
+
   /// Adds a probe that the application flushes, with a ring of `ring_bytes` between them: a sample
   /// takes its row and 20 bytes. `instance` is unique within the node.
   template <class Sample>
@@ -98,13 +108,21 @@ public:
 
   /// Starts sampling, and connecting to the DAC's data channel; while the DAC is away the node
   /// keeps trying and keeps samples, within bounds. Afterwards the builder is empty.
-  Node start(const std::string &dac = "127.0.0.1:7071") {
+  Node start(const std::string &dac) { return start_at(dac.c_str()); }
+
+  /// At the DAC that the file says, or at 127.0.0.1:7071 if there is no file.
+  Node start() { return start_at(is_configured_ ? nullptr : "127.0.0.1:7071"); }
+
+private:
+  explicit NodeBuilder(oasis_node_builder *configured)
+      : builder_(configured), is_configured_(true) {}
+
+  Node start_at(const char *dac) {
     oasis_node *node = nullptr;
-    detail::check(oasis_node_builder_start(builder_.release(), dac.c_str(), &node));
+    detail::check(oasis_node_builder_start(builder_.release(), dac, &node));
     return Node(node);
   }
 
-private:
   template <class Sample> struct Periodic {
     std::function<Sample()> sample;
     Buffer row;
@@ -126,6 +144,7 @@ private:
   };
 
   detail::Owned<oasis_node_builder, oasis_node_builder_free> builder_;
+  bool is_configured_ = false;
 };
 
 } // namespace oasis

@@ -100,10 +100,16 @@ def _shutdown_all() -> None:
 
 
 class NodeBuilder:
-    """A node that has not started yet. `name` is unique among the nodes of a DAC."""
+    """A node that has not started yet. `name` is unique among the nodes of a DAC.
 
-    def __init__(self, name: str) -> None:
-        self._native = _native.NodeBuilder(name)
+    `config` is a configuration file whose section [node] says the rest (docs/reference/oasis.toml), ready-made probes included, and the name if there is no other.
+    Without name and file, the file of the environment variable OASIS_CONFIG counts, or there are the defaults.
+    OASIS_NODE_NAME, OASIS_NODE_UUID, OASIS_DAC and OASIS_SPOOL_DIRECTORY win over the file.
+    Raises OSError for a file that cannot be read, ValueError for one that is not right.
+    """
+
+    def __init__(self, name: str | None = None, *, config: str | os.PathLike[str] | None = None) -> None:
+        self._native = _native.NodeBuilder(name, config)
 
     @property
     def native(self) -> _native.NodeBuilder:
@@ -136,8 +142,8 @@ class NodeBuilder:
         """
         self._native.periodic(instance, probe.SCHEMA, hertz, lambda: sample().to_row())
 
-    def start(self, dac: str = "127.0.0.1:7071") -> Node:
-        """Start sampling, and connecting to the data channel of a DAC.
+    def start(self, dac: str | None = None) -> Node:
+        """Start sampling, and connecting to the data channel of a DAC, 127.0.0.1:7071 if neither this nor the configuration says another.
 
         While the DAC is away the node keeps trying and keeps samples, within bounds. Afterwards the builder is empty.
         """

@@ -19,7 +19,7 @@ FUZZ_LIMITS = -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=4096
 # The settings of sdk/python hold for what is generated for it too.
 GENERATED_PYTHON := --config sdk/python/pyproject.toml crates/pdl-gen/tests
 
-.PHONY: help run build page test test-rust test-web test-python test-browser lint format bench bench-fanout fuzz python spdlog browser clean
+.PHONY: help run build page test test-rust test-web test-python test-browser lint format bench bench-fanout fuzz python cpp browser clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -81,8 +81,8 @@ fuzz: ## Fuzz what reads text and bytes from outside, FUZZ_SECONDS (600) for eac
 python: target/venv/installed ## Build sdk/python and install it into target/venv
 	cd sdk/python && VIRTUAL_ENV=../../target/venv ../../target/venv/bin/maturin develop --quiet --locked
 
-spdlog: ## Install Debian's spdlog if there is none (asks for root); without it the tests of its sink are skipped
-	@pkg-config --exists spdlog || { echo "installing libspdlog-dev"; $(call install,libspdlog-dev pkg-config); }
+cpp: ## Install Debian's CMake, pkg-config and spdlog if there are none (asks for root); tests that need them are skipped without
+	@pkg-config --exists spdlog && command -v cmake >/dev/null || { echo "installing cmake, pkg-config, libspdlog-dev"; $(call install,cmake make pkg-config libspdlog-dev); }
 
 browser: ## Install Debian's chromium if there is none (asks for root)
 	@command -v chromium >/dev/null || { echo "installing chromium"; $(call install,chromium fonts-dejavu-core); }

@@ -13,6 +13,7 @@ mod harness;
 mod logging;
 mod malformed;
 mod native_client;
+mod package;
 mod pdl_lsp;
 mod pdl_tools;
 mod ready_made;

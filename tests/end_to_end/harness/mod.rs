@@ -8,7 +8,9 @@ mod programs;
 pub use http::{get, post, post_from};
 pub use native::{Incoming, Native, open, read};
 pub use process::{Oasis, oasis};
-pub use programs::{Program, cargo_build, compile, compile_with, finish, generate, installed, repository};
+pub use programs::{
+    Program, cargo_build, compile, compile_with, finish, generate, has_program, installed, repository,
+};
 
 use serde_json::Value;
 use std::{

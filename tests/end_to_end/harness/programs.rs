@@ -60,6 +60,15 @@ pub fn installed(library: &str, debian_package: &str) -> Option<Vec<String>> {
     Some(String::from_utf8_lossy(&found.stdout).split_whitespace().map(str::to_owned).collect())
 }
 
+/// Whether there is such a program; where there is none, that is said.
+pub fn has_program(program: &str, debian_package: &str) -> bool {
+    let found = Command::new(program).arg("--version").output().is_ok();
+    if !found {
+        eprintln!("SKIPPED: there is no {program}; install {debian_package}");
+    }
+    found
+}
+
 /// C++ of a PDL file.
 pub fn generate(folder: &Path, pdl: &str) {
     let mut command = oasis();

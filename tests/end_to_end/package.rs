@@ -1,0 +1,69 @@
+//! The CMake package and the pkg-config file: what a project finds when OASIS is installed.
+
+use crate::harness::{Oasis, cargo_build, finish, has_program, instance, ledger, repository};
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+use tempfile::TempDir;
+
+const NODES: [&str; 3] = ["with_oasis", "with_oasis_static", "with_pkg_config"];
+
+fn cmake(arguments: &[&str]) {
+    finish(Command::new("cmake").args(arguments).current_dir(repository()));
+}
+
+fn define(name: &str, value: &Path) -> String {
+    format!("-D{name}={}", value.display())
+}
+
+/// Installs what a test run has built, and answers with the prefix.
+fn install(folder: &Path) -> PathBuf {
+    let libraries = cargo_build("oasis-c-abi");
+    let (build, prefix) = (folder.join("build"), folder.join("prefix"));
+    let library_dir = define("OASIS_LIBRARY_DIR", &libraries);
+    let program = define("OASIS_PROGRAM", Path::new(env!("CARGO_BIN_EXE_oasis")));
+    cmake(&["-S", "sdk/cpp", "-B", build.to_str().unwrap(), &library_dir, &program]);
+    cmake(&["--install", build.to_str().unwrap(), "--prefix", prefix.to_str().unwrap()]);
+    prefix
+}
+
+/// The consumer as CMake builds it.
+fn consume(folder: &Path, prefix: &Path) -> PathBuf {
+    let build = folder.join("consumer");
+    let prefix = define("CMAKE_PREFIX_PATH", prefix);
+    cmake(&["-S", "sdk/cpp/tests/package", "-B", build.to_str().unwrap(), &prefix]);
+    cmake(&["--build", build.to_str().unwrap()]);
+    finish(&mut Command::new(build.join("in_c")));
+    build
+}
+
+/// The consumer as somebody without CMake builds it.
+fn consume_by_pkg_config(build: &Path, prefix: &Path) {
+    let mut flags = Command::new("pkg-config");
+    flags.args(["--cflags", "--libs", "oasis"]).env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"));
+    let flags = String::from_utf8(flags.output().unwrap().stdout).unwrap();
+    let mut compiler = Command::new("c++");
+    compiler
+        .args(["-std=c++17", "sdk/cpp/tests/package/counter.cpp", "-I"])
+        .arg(build.join("with_oasis.pdl"));
+    compiler.args(flags.split_whitespace()).arg(format!("-Wl,-rpath,{}", prefix.join("lib").display()));
+    finish(compiler.arg("-o").arg(build.join("with_pkg_config")).current_dir(repository()));
+}
+
+#[test]
+fn an_installed_package_is_found_and_its_programs_run() {
+    if !has_program("cmake", "cmake") || !has_program("pkg-config", "pkg-config") {
+        return;
+    }
+    let folder = TempDir::new().unwrap();
+    let prefix = install(folder.path());
+    let build = consume(folder.path(), &prefix);
+    consume_by_pkg_config(&build, &prefix);
+    let dac = Oasis::dac(&[]);
+    for name in NODES {
+        finish(Command::new(build.join(name)).args([dac.channel(), name]));
+        ledger(&dac, name, "counter", "the sample", |ledger| ledger["received"] == 1);
+        assert_eq!(instance(&dac, name, "counter").unwrap()["latest"]["metrics"]["count"], 7);
+    }
+}

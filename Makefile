@@ -16,10 +16,13 @@ FUZZ_SECONDS ?= 600
 FUZZ := mkdir -p fuzz/corpus/$$target && cargo +nightly fuzz run
 FUZZ_LIMITS = -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=4096
 
+# Programs in C and C++ that the tests build and run.
+NATIVE_TESTS = cargo test --locked --package oasis --test end_to_end -- sdk logging
+
 # The settings of sdk/python hold for what is generated for it too.
 GENERATED_PYTHON := --config sdk/python/pyproject.toml crates/pdl-gen/tests
 
-.PHONY: help run build page test test-rust test-web test-python test-browser lint format bench bench-fanout fuzz python cpp browser clean
+.PHONY: help run build page test test-rust test-web test-python check-native test-browser lint format bench bench-fanout fuzz python cpp browser clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -43,6 +46,11 @@ test-web: node_modules/.package-lock.json ## TypeScript: unit tests
 test-python: python ## Python: the package and what is generated for it
 	cargo build --locked -p oasis
 	cd sdk/python && ../../target/venv/bin/pytest --quiet
+
+check-native: page ## Run the tests of C and C++ under the address, undefined-behaviour and thread sanitizers
+	OASIS_SANITIZE=address,undefined $(NATIVE_TESTS)
+	OASIS_SANITIZE=thread TSAN_OPTIONS="halt_on_error=1 ignore_noninstrumented_modules=1" $(NATIVE_TESTS)
+	cargo test --locked --package oasis-pdl-gen --test cpp
 
 test-browser: page browser ## A real browser against the real binary
 	cargo build --locked -p oasis

@@ -72,3 +72,25 @@ fn a_node_in_c_is_refused_what_it_cannot_have_and_sends_what_it_has() {
     let status = eventually("the program ends", || running.0.try_wait().unwrap());
     assert!(status.success(), "{status}");
 }
+
+#[test]
+fn threads_in_cpp_log_through_one_logger_and_all_of_it_arrives_or_is_counted() {
+    let folder = TempDir::new().unwrap();
+    let program = compile("c++", "-std=c++17", folder.path(), "sdk/cpp/tests/threads.cpp");
+    let dac = Oasis::dac(&[]);
+    let mut running = Program::start(&program, &[dac.channel()]);
+    let mut line = String::new();
+    BufReader::new(running.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let records: u64 = line.trim().parse().unwrap();
+    let logged = ledger(&dac, "threads", "log", "all records", |ledger| {
+        ledger["received"]
+            .as_u64()
+            .zip(ledger["missing"].as_u64())
+            .is_some_and(|(received, missing)| received + missing == records)
+    });
+    assert_explained(&logged);
+    ledger(&dac, "threads", "counter", "samples", |ledger| ledger["received"].as_u64() > Some(0));
+    running.0.stdin.take().unwrap().write_all(b"\n").unwrap();
+    let status = eventually("the program ends", || running.0.try_wait().unwrap());
+    assert!(status.success(), "{status}");
+}

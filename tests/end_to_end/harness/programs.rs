@@ -3,6 +3,7 @@
 use super::oasis;
 use std::{
     env,
+    io::{self, Write},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::LazyLock,
@@ -43,18 +44,35 @@ pub fn compile_with(compiler: &str, standard: &str, folder: &Path, source: &str,
     let program = folder.join("program");
     let strict = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"];
     let mut command = Command::new(compiler);
-    command.arg(standard).args(strict).arg("-I").arg(folder).current_dir(repository());
+    command.arg(standard).args(strict).args(sanitizers()).arg("-I").arg(folder).current_dir(repository());
     command.args(["-I", "sdk/c/include", "-I", "sdk/cpp/include", source]);
-    command.args(more).arg(LIBRARY.join("liboasis.a")).args(["-pthread", "-ldl", "-lm", "-o"]).arg(&program);
+    command.args(more).args(library()).args(["-pthread", "-ldl", "-lm", "-o"]).arg(&program);
     finish(&mut command);
     program
+}
+
+/// What `make check-native` has the programs watched for. What is found ends them, and so fails the test.
+fn sanitizers() -> Vec<String> {
+    let Ok(wanted) = env::var("OASIS_SANITIZE") else { return Vec::new() };
+    vec!["-g1".into(), format!("-fsanitize={wanted}"), "-fno-sanitize-recover=all".into()]
+}
+
+/// Where the library is. The thread sanitizer does not see what orders the threads of the node, which are not C++, and
+/// passes over what it is told is another module (`ignore_noninstrumented_modules`).
+fn library() -> Vec<String> {
+    let folder = LIBRARY.display();
+    if env::var("OASIS_SANITIZE").is_ok_and(|wanted| wanted == "thread") {
+        vec![format!("-L{folder}"), "-loasis".into(), format!("-Wl,-rpath,{folder}")]
+    } else {
+        vec![format!("{folder}/liboasis.a")]
+    }
 }
 
 /// What a compiler has to be told about an installed library; `None` where it is not installed, which is said.
 pub fn installed(library: &str, debian_package: &str) -> Option<Vec<String>> {
     let found = Command::new("pkg-config").args(["--cflags", "--libs", library]).output();
     let Some(found) = found.ok().filter(|found| found.status.success()) else {
-        eprintln!("SKIPPED: pkg-config knows no {library}; install {debian_package}");
+        skip(&format!("pkg-config knows no {library}"), debian_package);
         return None;
     };
     Some(String::from_utf8_lossy(&found.stdout).split_whitespace().map(str::to_owned).collect())
@@ -64,9 +82,14 @@ pub fn installed(library: &str, debian_package: &str) -> Option<Vec<String>> {
 pub fn has_program(program: &str, debian_package: &str) -> bool {
     let found = Command::new(program).arg("--version").output().is_ok();
     if !found {
-        eprintln!("SKIPPED: there is no {program}; install {debian_package}");
+        skip(&format!("there is no {program}"), debian_package);
     }
     found
+}
+
+/// Says why a test does nothing; not by a macro, whose words are kept back for tests that fail.
+fn skip(why: &str, debian_package: &str) {
+    let _ = writeln!(io::stderr(), "SKIPPED: {why}: install {debian_package}, or run `make cpp`");
 }
 
 /// C++ of a PDL file.

@@ -1,7 +1,7 @@
 //! Rates that follow demand: a real DAC, a real node, and readers that come and go.
 
 use crate::harness::{Native, Oasis, eventually, get, instance, ledger, oasis, post};
-use oasis_probe::{Hertz, Node, NodeBuilder, NodeConfig, TcpConnector};
+use oasis_probe::{Hertz, Node, NodeBuilder, NodeConfig, ProbeState, TcpConnector};
 use oasis_wire::schema::ProbeType;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ fn node(dac: &Oasis, config: NodeConfig) -> Node {
     }))
     .unwrap();
     let mut builder = NodeBuilder::new("plant", config);
-    builder.periodic_rows("beat", beat, Hertz::new(5.0).unwrap(), |_| Ok(())).unwrap();
+    builder.periodic_rows("beat", beat, Hertz::new(5.0).unwrap(), None, |_| Ok(ProbeState::NORMAL)).unwrap();
     let node = builder.start(TcpConnector::new(dac.channel())).unwrap();
     ledger(dac, "plant", "beat", "a sample", |ledger| ledger["received"] != 0);
     node

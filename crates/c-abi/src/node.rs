@@ -5,7 +5,7 @@ use crate::{
     probe::Probe,
     status::{Problem, Status, answer},
 };
-use oasis_probe::{Hertz, NodeConfig, RowWriter, TcpConnector};
+use oasis_probe::{Hertz, NodeConfig, ProbeState, PushedKind, RowWriter, TcpConnector};
 use oasis_probes::NodeSettings;
 use std::{
     ffi::{c_char, c_int, c_void},
@@ -76,8 +76,8 @@ pub unsafe extern "C" fn oasis_node_builder_from_file(
     })
 }
 
-/// Adds a probe that the application flushes with oasis_probe_flush. Between them lies a ring of `ring_bytes` (each sample takes its row and 20
-/// bytes); a sample that finds it full is dropped and counted. `instance` is unique within the node; `schema` is what generated code has.
+/// Adds a probe that the application flushes with oasis_probe_flush. Between them lies a ring of `ring_bytes` (1 GiB at most; each sample takes its
+/// row, rounded up to eight bytes, and 24 bytes); a sample that finds it full is dropped and counted. `instance` is unique within the node; `schema` is what generated code has.
 ///
 /// # Safety
 /// `builder` is from oasis_node_builder_new; the texts end with NUL; `probe` can be written.
@@ -97,7 +97,7 @@ pub unsafe extern "C" fn oasis_node_builder_pushed(
         unsafe {
             let builder = thing(builder, "builder")?;
             let (instance, probe_type) = (text(instance, "instance")?, self::schema(schema)?);
-            let rows = builder.node.pushed_rows(instance, probe_type, ring_bytes)?;
+            let rows = builder.node.pushed_rows(instance, probe_type, PushedKind::Pushed, ring_bytes)?;
             put(probe, Probe(rows), "probe")?;
         }
         Ok(Status::Ok)
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn oasis_node_builder_periodic(
         unsafe {
             let builder = thing(builder, "builder")?;
             let (instance, probe_type) = (text(instance, "instance")?, self::schema(schema)?);
-            builder.node.periodic_rows(instance, probe_type, hertz, move |row| context.call(sample, row))?;
+            builder.node.periodic_rows(instance, probe_type, hertz, None, move |row| context.call(sample, row))?;
         }
         Ok(Status::Ok)
     })
@@ -221,11 +221,11 @@ unsafe impl Send for Context {}
 impl Context {
     /// # Safety
     /// `sample` can be called with this context.
-    unsafe fn call(&self, sample: Sample, row: &mut RowWriter<'_>) -> io::Result<()> {
-        let Some(sample) = sample else { return Ok(()) };
+    unsafe fn call(&self, sample: Sample, row: &mut RowWriter<'_>) -> io::Result<ProbeState> {
+        let Some(sample) = sample else { return Ok(ProbeState::NORMAL) };
         // SAFETY: as the caller promises.
         match unsafe { sample(self.context, &mut Row(row)) } {
-            0 => Ok(()),
+            0 => Ok(ProbeState::NORMAL),
             number => Err(io::Error::from_raw_os_error(number)),
         }
     }

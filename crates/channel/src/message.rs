@@ -135,12 +135,16 @@ pub struct RegisteredInstance {
 
 /// Who decides when a sample is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum ProbeKind {
     /// The node calls the probe at a rate.
     Periodic,
     /// The application flushes the probe.
     Pushed,
+    /// A sample is kept when a metric has moved; silence means that none has. With a rate the node looks, without one the application flushes.
+    OnChange,
+    /// The application flushes the probe when something happens.
+    Event,
 }
 
 /// The part of an instance that commands change.
@@ -183,7 +187,7 @@ pub struct Drops {
 }
 
 /// What a tool asks of a probe instance.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "kebab-case")]
 pub enum Command {
     /// Sample at this rate from now on.
@@ -195,8 +199,16 @@ pub enum Command {
     Enable,
     /// Take no samples.
     Disable,
-    /// Take one sample at once, whatever the rate.
+    /// Take one sample at once, whatever the rate, and keep it, whatever the deadbands.
     SampleNow,
+    /// Of a probe on change: keep a sample if this metric has moved by more than this.
+    Deadband {
+        /// Metric name.
+        metric: String,
+        /// In the metric's unit, 0 or more; absent if any change counts.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        deadband: Option<f64>,
+    },
 }
 
 /// How a command ended.
@@ -233,6 +245,8 @@ impl std::fmt::Display for Command {
             Self::Enable => f.write_str("enable"),
             Self::Disable => f.write_str("disable"),
             Self::SampleNow => f.write_str("sample-now"),
+            Self::Deadband { metric, deadband: Some(deadband) } => write!(f, "deadband {metric} {deadband}"),
+            Self::Deadband { metric, deadband: None } => write!(f, "deadband {metric} none"),
         }
     }
 }

@@ -55,7 +55,7 @@ impl CommandError {
 }
 
 /// What a tool asks of a probe instance: a command for its node, or demand, which the DAC sees to itself.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "kebab-case")]
 pub enum Wish {
     /// Sample at this rate from now on, whoever reads.
@@ -69,6 +69,14 @@ pub enum Wish {
     Disable,
     /// Take one sample at once, whatever the rate.
     SampleNow,
+    /// Of a probe on change: keep a sample if this metric has moved by more than this.
+    Deadband {
+        /// Metric name.
+        metric: String,
+        /// In the metric's unit, 0 or more; absent if any change counts.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        deadband: Option<f64>,
+    },
     /// Sample as often as those who read ask for, within this range.
     Demand(DemandRange),
     /// Keep the rate there is, whoever reads.
@@ -82,6 +90,7 @@ impl From<Command> for Wish {
             Command::Enable => Self::Enable,
             Command::Disable => Self::Disable,
             Command::SampleNow => Self::SampleNow,
+            Command::Deadband { metric, deadband } => Self::Deadband { metric, deadband },
         }
     }
 }
@@ -159,6 +168,11 @@ impl CommandBus {
             Wish::Enable => Command::Enable,
             Wish::Disable => Command::Disable,
             Wish::SampleNow => Command::SampleNow,
+            Wish::Deadband { metric, deadband } => {
+                let instance = found(registry, target)?;
+                has_metric(&instance, &metric)?;
+                Command::Deadband { metric, deadband }
+            }
         };
         self.send(registry, target, command, who, now).await
     }
@@ -174,8 +188,8 @@ impl CommandBus {
     ) -> Result<InstanceState, CommandError> {
         let instance = found(registry, (node, name))?;
         let id = self.write_down(&instance, range.map_or(Wish::DemandOff, Wish::Demand), who, now);
-        if instance.kind == ProbeKind::Pushed {
-            let message = format!("{name:?} is pushed by its application and has no rate");
+        if instance.kind != ProbeKind::Periodic {
+            let message = format!("{name:?} is not sampled for its readers: its rate is not theirs to set");
             let refused = CommandError::Refused(Failure::new("not_periodic", message));
             self.ended(id, refused.code().to_owned());
             return Err(refused);
@@ -199,7 +213,7 @@ impl CommandBus {
         let offline = || CommandError::NodeOffline(node.into());
         let link = registry.link(node);
         let (answer, answered) = oneshot::channel();
-        let id = self.write_down(&found, command.into(), who, now);
+        let id = self.write_down(&found, command.clone().into(), who, now);
         let result = match link {
             None => Err(offline()),
             Some(link) => {
@@ -282,6 +296,15 @@ impl CommandBus {
     fn held(&self) -> MutexGuard<'_, Held> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// First, so that what is written down is a name that there is.
+fn has_metric(instance: &Instance, metric: &str) -> Result<(), CommandError> {
+    if instance.probe_type.metrics.iter().any(|known| known.name == metric) {
+        return Ok(());
+    }
+    let message = format!("{:?} has no such metric", instance.name);
+    Err(CommandError::Refused(Failure::new("deadband_invalid", message)))
 }
 
 fn found(registry: &Registry, (node, instance): (&str, &str)) -> Result<Arc<Instance>, CommandError> {

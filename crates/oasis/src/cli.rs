@@ -63,7 +63,8 @@ pub enum Verb {
   oasis command my-host/processor hertz 10
   oasis command my-host/processor demand 1 100
   oasis command my-host/memory disable
-  oasis command my-host/memory sample-now")]
+  oasis command my-host/memory sample-now
+  oasis command my-host/oven deadband temperature 0.5")]
     Command(Send),
     /// Work with Probe Definition Language files.
     #[command(subcommand)]
@@ -190,7 +191,7 @@ pub struct Send {
     pub server: Server,
 }
 
-#[derive(Debug, Clone, Copy, Subcommand)]
+#[derive(Debug, Clone, Subcommand)]
 pub enum What {
     /// Sample at this rate from now on.
     Hertz {
@@ -210,6 +211,13 @@ pub enum What {
     Disable,
     /// Take one sample at once.
     SampleNow,
+    /// Of a probe on change: keep a sample only if this metric has moved by more than so much.
+    Deadband {
+        /// The metric's name.
+        metric: String,
+        /// In the metric's unit, 0 or more. Without it any change counts.
+        deadband: Option<f64>,
+    },
 }
 
 /// What stands behind `demand`.
@@ -242,6 +250,7 @@ impl TryFrom<What> for Wish {
             What::Enable => Self::Enable,
             What::Disable => Self::Disable,
             What::SampleNow => Self::SampleNow,
+            What::Deadband { metric, deadband } => Self::Deadband { metric, deadband },
         })
     }
 }

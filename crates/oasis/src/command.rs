@@ -8,7 +8,7 @@ use serde_json::json;
 pub async fn run(arguments: Send) -> anyhow::Result<()> {
     let wish = Wish::try_from(arguments.what)?;
     let mut client = Client::connect(&arguments.server.url).await?;
-    let mut message = serde_json::to_value(wish)?;
+    let mut message = serde_json::to_value(&wish)?;
     message["op"] = json!("command");
     message["node"] = json!(arguments.target.node);
     message["instance"] = json!(arguments.target.instance);

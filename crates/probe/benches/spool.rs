@@ -11,7 +11,7 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use oasis_channel::{Connector, DacMessage, NodeMessage, Receiver, Sender, TopicAssignment};
-use oasis_probe::{Node, NodeBuilder, NodeConfig, ProbeType, RowProbe, now_ns};
+use oasis_probe::{Node, NodeBuilder, NodeConfig, ProbeType, PushedKind, RowProbe, now_ns};
 use oasis_wire::{
     batch::Header,
     quantity::{Epoch, TopicId},
@@ -106,7 +106,7 @@ fn start(config: NodeConfig) -> Running {
     let probe_type: ProbeType = serde_json::from_str(SCHEMA).expect("a schema");
     let last = Arc::new(AtomicU64::new(0));
     let mut builder = NodeBuilder::new("bench", config);
-    let probe = builder.pushed_rows("loop", probe_type, 8 * 1024 * 1024).expect("a probe");
+    let probe = builder.pushed_rows("loop", probe_type, PushedKind::Pushed, 8 * 1024 * 1024).expect("a probe");
     let node = builder.start(Sink(last.clone())).expect("a node");
     Running { probe, last, node }
 }

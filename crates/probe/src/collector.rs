@@ -45,7 +45,7 @@ pub fn run(mut instances: Vec<Instance>, orders: &Receiver<Order>, outbox: &Arc<
         match orders.recv_timeout(wake.saturating_duration_since(Instant::now())) {
             Err(RecvTimeoutError::Timeout) => {}
             Ok(Order::Command { id, instance, command }) => {
-                let outcome = obey(&mut instances, &instance, command, &mut batches);
+                let outcome = obey(&mut instances, &instance, &command, &mut batches);
                 deliver(&instances, &mut batches, outbox);
                 outbox.say(NodeMessage::Result { id, outcome });
             }
@@ -56,7 +56,7 @@ pub fn run(mut instances: Vec<Instance>, orders: &Receiver<Order>, outbox: &Arc<
     deliver(&instances, &mut batches, outbox);
 }
 
-fn obey(instances: &mut [Instance], name: &str, command: Command, batches: &mut Vec<Spooled>) -> Outcome {
+fn obey(instances: &mut [Instance], name: &str, command: &Command, batches: &mut Vec<Spooled>) -> Outcome {
     let Some(instance) = instances.iter_mut().find(|instance| instance.name == name) else {
         return Outcome::Failed(Failure::new(
             "unknown_instance",

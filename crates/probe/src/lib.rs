@@ -9,11 +9,14 @@
 
 mod clock;
 mod collector;
+mod deadband;
 mod file_spool;
+mod filling;
 mod instance;
 mod intake;
 mod node;
 mod outbox;
+mod overflow;
 mod replay;
 mod ring;
 mod schedule;
@@ -21,10 +24,12 @@ mod shared;
 mod shipper;
 mod spool;
 mod spooler;
+mod state;
 
 pub use clock::now_ns;
+pub use deadband::{DeadbandError, Deadbands};
 pub use file_spool::DirectoryError;
-pub use node::{Node, NodeBuilder, NodeConfig, NodeError, Probe, host_name};
+pub use node::{Node, NodeBuilder, NodeConfig, NodeError, Probe, PushedKind, host_name};
 pub use oasis_channel::tcp::TcpConnector;
 pub use oasis_wire::{
     quantity::Hertz,
@@ -33,5 +38,7 @@ pub use oasis_wire::{
     schema::ProbeType,
     value::RowWriter,
 };
+pub use overflow::{MOST_RING_BYTES, Overflow, RingConfig};
 pub use ring::{PushedProbe, RowProbe};
 pub use shared::SharedProbe;
+pub use state::ProbeState;

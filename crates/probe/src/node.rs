@@ -2,15 +2,19 @@
 
 use crate::{
     collector::{self, Order},
+    deadband::{Changes, DeadbandError, Deadbands, Limits},
     file_spool::{Directory, DirectoryError, Journal},
-    instance::{Batching, Instance, Source},
+    filling::{Batching, Filling},
+    instance::{Instance, Source},
     outbox::Outbox,
+    overflow::{MOST_RING_BYTES, RingConfig},
     replay,
     ring::{self, PushedProbe, RowProbe},
     schedule::Schedule,
     shipper::{self, Announcement, Orders},
     spool::Spool,
     spooler,
+    state::ProbeState,
 };
 use oasis_channel::{Connector, InstanceState, NodeIdentity, ProbeKind, RegisteredInstance};
 use oasis_wire::{batch::Encoder, quantity::Hertz, sample::Sample, schema::ProbeType, value::RowWriter};
@@ -30,6 +34,23 @@ pub trait Probe: Send + 'static {
 
     /// Measures. An error is reported once; the node tries again at the probe's rate.
     fn sample(&mut self) -> io::Result<Self::Sample>;
+
+    /// The state it is in, asked for behind each sample.
+    fn state(&self) -> ProbeState {
+        ProbeState::NORMAL
+    }
+}
+
+/// What a pushed probe's samples are.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum PushedKind {
+    /// Measurements: whatever the application flushes.
+    #[default]
+    Pushed,
+    /// Changes: what the application flushes is kept if a metric moved by more than its deadband.
+    OnChange(Deadbands),
+    /// Things that happened. They do not wait for others to share a batch with.
+    Event,
 }
 
 /// Least bytes for a spool directory: some segments of some batches.
@@ -93,6 +114,24 @@ pub enum NodeError {
     /// A spool directory that cannot be used.
     #[error(transparent)]
     Spool(#[from] DirectoryError),
+    /// A ring larger than [`MOST_RING_BYTES`], or than the memory there is.
+    #[error(
+        "{instance:?} cannot have a ring of {bytes} bytes: {MOST_RING_BYTES} are allowed, and memory has to be there for it"
+    )]
+    RingBytes {
+        /// Of which instance.
+        instance: String,
+        /// What was asked for.
+        bytes: usize,
+    },
+    /// A deadband that makes no sense.
+    #[error("{instance:?} cannot be on change: {error}")]
+    Deadband {
+        /// Of which instance.
+        instance: String,
+        /// Why.
+        error: DeadbandError,
+    },
     /// The operating system gave no thread.
     #[error("cannot start a thread: {0}")]
     Thread(#[from] io::Error),
@@ -128,47 +167,95 @@ impl NodeBuilder {
         &mut self,
         name: impl Into<String>,
         hertz: Hertz,
-        mut probe: P,
+        probe: P,
     ) -> Result<&mut Self, NodeError> {
-        let sample = move |row: &mut RowWriter<'_>| probe.sample().map(|sample| sample.write(row));
-        self.periodic_rows(name, probe_type::<P::Sample>()?, hertz, sample)
+        self.periodic_rows(name, probe_type::<P::Sample>()?, hertz, None, rows(probe))
     }
 
-    /// As [`NodeBuilder::periodic`], for a probe type known only at run time: `sample` writes the row.
+    /// Adds a probe that the node calls, and of whose samples it keeps those in which a metric moved by more than its deadband.
+    pub fn periodic_on_change<P: Probe>(
+        &mut self,
+        name: impl Into<String>,
+        hertz: Hertz,
+        deadbands: Deadbands,
+        probe: P,
+    ) -> Result<&mut Self, NodeError> {
+        self.periodic_rows(name, probe_type::<P::Sample>()?, hertz, Some(deadbands), rows(probe))
+    }
+
+    /// As [`NodeBuilder::periodic`], or [`NodeBuilder::periodic_on_change`] if there are deadbands, for a probe type known only at run time:
+    /// `sample` writes the row.
     pub fn periodic_rows(
         &mut self,
         name: impl Into<String>,
         probe_type: ProbeType,
         hertz: Hertz,
-        sample: impl FnMut(&mut RowWriter<'_>) -> io::Result<()> + Send + 'static,
+        deadbands: Option<Deadbands>,
+        sample: impl FnMut(&mut RowWriter<'_>) -> io::Result<ProbeState> + Send + 'static,
     ) -> Result<&mut Self, NodeError> {
+        let name = name.into();
+        let limits = limits(&name, &probe_type, deadbands.as_ref())?;
         let source = Source::Periodic {
             sample: Box::new(sample),
             hertz,
             schedule: Schedule::new(hertz, Instant::now()),
+            changes: limits.clone().map(|limits| Changes::new(limits, 0)),
         };
-        self.add(name.into(), probe_type, source, ProbeKind::Periodic)?;
+        let kind = if limits.is_some() { ProbeKind::OnChange } else { ProbeKind::Periodic };
+        self.add(name, probe_type, source, kind, limits)?;
         Ok(self)
     }
 
-    /// Adds a probe that the application flushes, with a ring of `ring_bytes` between them.
+    /// Adds a probe that the application flushes. `ring` is what lies between them: its size in bytes, or a [`RingConfig`].
     pub fn pushed<S: Sample>(
         &mut self,
         name: impl Into<String>,
-        ring_bytes: usize,
+        ring: impl Into<RingConfig>,
     ) -> Result<PushedProbe<S>, NodeError> {
-        self.pushed_rows(name, probe_type::<S>()?, ring_bytes).map(PushedProbe::new)
+        self.pushed_rows(name, probe_type::<S>()?, PushedKind::Pushed, ring).map(PushedProbe::new)
     }
 
-    /// As [`NodeBuilder::pushed`], for a probe type known only at run time.
+    /// Adds a probe that the application flushes, and that keeps samples in which a metric moved by more than its deadband.
+    pub fn on_change<S: Sample>(
+        &mut self,
+        name: impl Into<String>,
+        deadbands: Deadbands,
+        ring: impl Into<RingConfig>,
+    ) -> Result<PushedProbe<S>, NodeError> {
+        self.pushed_rows(name, probe_type::<S>()?, PushedKind::OnChange(deadbands), ring)
+            .map(PushedProbe::new)
+    }
+
+    /// Adds a probe that the application flushes when something happens.
+    pub fn event<S: Sample>(
+        &mut self,
+        name: impl Into<String>,
+        ring: impl Into<RingConfig>,
+    ) -> Result<PushedProbe<S>, NodeError> {
+        self.pushed_rows(name, probe_type::<S>()?, PushedKind::Event, ring).map(PushedProbe::new)
+    }
+
+    /// As [`NodeBuilder::pushed`], [`NodeBuilder::on_change`] and [`NodeBuilder::event`], for a probe type known only at run time.
     pub fn pushed_rows(
         &mut self,
         name: impl Into<String>,
         probe_type: ProbeType,
-        ring_bytes: usize,
+        kind: PushedKind,
+        ring: impl Into<RingConfig>,
     ) -> Result<RowProbe, NodeError> {
-        let (probe, drain) = ring::ring(ring_bytes);
-        self.add(name.into(), probe_type, Source::Pushed(drain), ProbeKind::Pushed)?;
+        let (name, config) = (name.into(), ring.into());
+        let (kind, deadbands) = match kind {
+            PushedKind::Pushed => (ProbeKind::Pushed, None),
+            PushedKind::OnChange(deadbands) => (ProbeKind::OnChange, Some(deadbands)),
+            PushedKind::Event => (ProbeKind::Event, None),
+        };
+        let limits = limits(&name, &probe_type, deadbands.as_ref())?;
+        let too_large = || NodeError::RingBytes { instance: name.clone(), bytes: config.bytes };
+        if config.bytes > MOST_RING_BYTES {
+            return Err(too_large());
+        }
+        let (probe, drain) = ring::ring(config, limits.clone()).map_err(|_| too_large())?;
+        self.add(name, probe_type, Source::Pushed(drain), kind, limits)?;
         Ok(probe)
     }
 
@@ -222,6 +309,7 @@ impl NodeBuilder {
         probe_type: ProbeType,
         source: Source,
         kind: ProbeKind,
+        limits: Option<Arc<Limits>>,
     ) -> Result<(), NodeError> {
         if self.announced.iter().any(|instance| instance.name == name) {
             return Err(NodeError::DuplicateInstance { node: self.name.clone(), instance: name });
@@ -232,11 +320,11 @@ impl NodeBuilder {
         })?;
         let batching = Batching {
             samples: self.config.batch_samples.clamp(1, u16::MAX.into()),
-            bytes: 512 * 1024,
-            linger: self.config.linger,
+            linger: if kind == ProbeKind::Event { Duration::ZERO } else { self.config.linger },
         };
-        let instance =
-            Instance::new(self.instances.len(), name.clone(), source, encoder, batching, Instant::now());
+        let index = self.instances.len();
+        let filling = Filling::new(index, name.clone(), encoder, batching, Instant::now());
+        let instance = Instance::new(index, name.clone(), source, limits, filling);
         let InstanceState { hertz, enabled } = instance.progress().state;
         let follows = self.config.demand && kind == ProbeKind::Periodic;
         self.announced.push(RegisteredInstance {
@@ -294,6 +382,24 @@ impl Drop for Node {
             drop(self.outbox.wait(LAST_WRITE, |held| !held.spool.is_unsettled()));
         }
     }
+}
+
+/// A probe as what writes its rows.
+fn rows<P: Probe>(mut probe: P) -> impl FnMut(&mut RowWriter<'_>) -> io::Result<ProbeState> + Send + 'static {
+    move |row| {
+        probe.sample()?.write(row);
+        Ok(probe.state())
+    }
+}
+
+/// The deadbands of a probe on change.
+fn limits(
+    instance: &str,
+    probe_type: &ProbeType,
+    deadbands: Option<&Deadbands>,
+) -> Result<Option<Arc<Limits>>, NodeError> {
+    let limits = deadbands.map(|deadbands| Limits::new(probe_type, deadbands)).transpose();
+    limits.map_err(|error| NodeError::Deadband { instance: instance.into(), error })
 }
 
 fn probe_type<S: Sample>() -> Result<ProbeType, NodeError> {

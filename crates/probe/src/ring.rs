@@ -1,29 +1,59 @@
-//! The ring between a pushed probe and its node: wait-free on the probe's side, bounded, drops counted.
+//! Between a pushed probe and its node: wait-free on the probe's side, bounded, drops counted.
 //!
 //! The producer allocates nothing, takes no lock and makes no system call. Each sample gets its sequence number before the ring
-//! is asked for room, so a sample that finds it full leaves a hole in the numbers that the node sees and reports.
+//! is asked for room, so a sample that finds it full leaves a hole in the numbers that the node sees and reports. So do those
+//! that an overwriting ring gives up.
+//!
+//! A record is a head of three words, then the row, filled up to whole words:
+//!
+//! | bytes | |
+//! |---|---|
+//! | 4 | how many words, written by the ring |
+//! | 2 | the probe's state |
+//! | 1 | bytes that fill up the row |
+//! | 1 | 0 |
+//! | 8 | sequence number |
+//! | 8 | time |
 
-use crate::clock::now_ns;
+mod words;
+
+use crate::{
+    clock::now_ns,
+    deadband::{Changes, Limits},
+    filling::BATCH_BYTES,
+    overflow::{Overflow, RingConfig},
+    state::ProbeState,
+};
 use oasis_wire::{sample::Sample, value::RowWriter};
-use rtrb::{Consumer, Producer, RingBuffer, chunks::ChunkError};
 use std::{
+    collections::TryReserveError,
+    hint,
     marker::PhantomData,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
+    thread,
+    time::{Duration, Instant},
 };
+use words::{Reader, WORD, Writer};
 
-/// Length, sequence number, time: what lies before each row.
-const HEAD: usize = 4 + 8 + 8;
+/// What lies before each row.
+const HEAD: usize = 3 * WORD;
+
+/// A producer that may wait looks so often before it sleeps, and sleeps so long before it looks again.
+const SPINS: usize = 100;
+const NAP: Duration = Duration::from_micros(50);
 
 /// What both sides of a ring see.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Shared {
     /// Last sequence number given out. Written by the producer only, so a plain store does.
     taken: AtomicU64,
     /// Commands `enable` and `disable`.
     enabled: AtomicBool,
+    /// Nobody drains the ring any more.
+    ended: AtomicBool,
 }
 
 impl Shared {
@@ -60,28 +90,46 @@ pub struct PushedProbe<S> {
 /// As [`PushedProbe`], for samples whose type is known only at run time, or in another language.
 #[derive(Debug)]
 pub struct RowProbe {
-    ring: Producer<u8>,
+    ring: Writer,
+    overflow: Overflow,
     shared: Arc<Shared>,
     sequence: u64,
+    state: ProbeState,
+    changes: Option<Changes>,
     record: Vec<u8>,
 }
 
 /// The node's side.
 #[derive(Debug)]
 pub struct Drain {
-    ring: Consumer<u8>,
+    ring: Reader,
     record: Vec<u8>,
     /// What the producer has said.
     pub shared: Arc<Shared>,
 }
 
-/// A ring that holds `bytes` of samples: a row and 20 bytes each.
-pub fn ring(bytes: usize) -> (RowProbe, Drain) {
-    let (producer, consumer) = RingBuffer::new(bytes.max(64));
-    let shared = Arc::new(Shared { taken: AtomicU64::new(0), enabled: AtomicBool::new(true) });
-    let probe =
-        RowProbe { ring: producer, shared: shared.clone(), sequence: 0, record: Vec::with_capacity(1024) };
-    (probe, Drain { ring: consumer, record: Vec::new(), shared })
+/// A ring as wanted. With `limits` only changes get into it.
+pub fn ring(config: RingConfig, limits: Option<Arc<Limits>>) -> Result<(RowProbe, Drain), TryReserveError> {
+    let words = config.bytes.div_ceil(WORD).max(HEAD / WORD);
+    let (writer, reader) = words::ring(words, config.overflow == Overflow::DropOldest)?;
+    let shared = Arc::new(Shared {
+        taken: AtomicU64::new(0),
+        enabled: AtomicBool::new(true),
+        ended: AtomicBool::new(false),
+    });
+    let row_bytes = config.bytes.min(BATCH_BYTES);
+    let mut record = Vec::new();
+    record.try_reserve_exact(HEAD + row_bytes + WORD)?;
+    let probe = RowProbe {
+        ring: writer,
+        overflow: config.overflow,
+        shared: shared.clone(),
+        sequence: 0,
+        state: ProbeState::NORMAL,
+        changes: limits.map(|limits| Changes::new(limits, row_bytes)),
+        record,
+    };
+    Ok((probe, Drain { ring: reader, record: Vec::new(), shared }))
 }
 
 impl<S: Sample> PushedProbe<S> {
@@ -97,7 +145,7 @@ impl<S: Sample> PushedProbe<S> {
 
     /// Takes a sample now. Returns whether it found room; a sample that did not is counted and reported by the node.
     ///
-    /// While the probe is disabled nothing is taken and the answer is `true`.
+    /// While the probe is disabled nothing is taken and the answer is `true`, and so it is for a sample that is no change to a probe on change.
     #[inline]
     pub fn flush(&mut self, sample: &S) -> bool {
         self.flush_at(now_ns(), sample)
@@ -108,6 +156,12 @@ impl<S: Sample> PushedProbe<S> {
     pub fn flush_at(&mut self, time: u64, sample: &S) -> bool {
         self.rows.flush_at(time, |row| sample.write(row))
     }
+
+    /// The samples from now on carry this state.
+    #[inline]
+    pub fn set_state(&mut self, state: ProbeState) {
+        self.rows.set_state(state);
+    }
 }
 
 impl RowProbe {
@@ -117,15 +171,22 @@ impl RowProbe {
         if !self.shared.enabled.load(Ordering::Relaxed) {
             return true;
         }
-        self.sequence += 1;
         self.record.clear();
-        self.record.extend_from_slice(&[0; 4]);
-        self.record.extend_from_slice(&self.sequence.to_ne_bytes());
-        self.record.extend_from_slice(&time.to_ne_bytes());
+        self.record.extend_from_slice(&[0; HEAD]);
         write(&mut RowWriter::new(&mut self.record));
-        let length = self.record.len() as u32;
-        self.record[..4].copy_from_slice(&length.to_ne_bytes());
-        let pushed = self.push();
+        let end = self.record.len();
+        if let Some(changes) = &self.changes
+            && !changes.is_change(&self.record[HEAD..])
+        {
+            return true;
+        }
+        self.sequence += 1;
+        self.finish_record(time);
+        let pushed = self.ring.push(&mut self.record) || self.wait();
+        // One that was dropped is not what the reader has seen last: the next one shall count as a change again.
+        if let (true, Some(changes)) = (pushed, &mut self.changes) {
+            changes.keep(&self.record[HEAD..end]);
+        }
         // Behind the push: a reader of `taken` that finds the ring empty has seen all samples up to it, or they were dropped.
         self.shared.taken.store(self.sequence, Ordering::Release);
         pushed
@@ -144,10 +205,44 @@ impl RowProbe {
         Switch(self.shared.clone())
     }
 
-    fn push(&mut self) -> bool {
-        let Ok(chunk) = self.ring.write_chunk_uninit(self.record.len()) else { return false };
-        chunk.fill_from_iter(self.record.iter().copied());
-        true
+    /// The samples from now on carry this state.
+    #[inline]
+    pub fn set_state(&mut self, state: ProbeState) {
+        self.state = state;
+    }
+
+    #[inline]
+    fn finish_record(&mut self, time: u64) {
+        let end = self.record.len();
+        let whole = end.next_multiple_of(WORD);
+        self.record.extend_from_slice(&[0; WORD][..whole - end]);
+        self.record[4..6].copy_from_slice(&self.state.0.to_le_bytes());
+        self.record[6] = (whole - end) as u8; // less than a word
+        self.record[8..16].copy_from_slice(&self.sequence.to_le_bytes());
+        self.record[16..24].copy_from_slice(&time.to_le_bytes());
+    }
+
+    /// Waits for room if that is the policy; says whether the record got in.
+    #[cold]
+    fn wait(&mut self) -> bool {
+        let Overflow::Block(timeout) = self.overflow else { return false };
+        if self.record.len() > self.ring.capacity() * WORD {
+            return false;
+        }
+        let began = Instant::now();
+        loop {
+            for _ in 0..SPINS {
+                hint::spin_loop();
+                if self.ring.push(&mut self.record) {
+                    return true;
+                }
+            }
+            let left = timeout.saturating_sub(began.elapsed());
+            if left.is_zero() || self.shared.ended.load(Ordering::Relaxed) {
+                return false;
+            }
+            thread::sleep(left.min(NAP));
+        }
     }
 }
 
@@ -158,6 +253,8 @@ pub struct Record<'a> {
     pub sequence: u64,
     /// Its time.
     pub time: u64,
+    /// The probe's state.
+    pub state: ProbeState,
     /// Its packed row.
     pub row: &'a [u8],
 }
@@ -165,32 +262,36 @@ pub struct Record<'a> {
 impl Drain {
     /// The oldest sample in the ring.
     pub fn pop(&mut self) -> Option<Record<'_>> {
-        let length = self.read(4)?.first_chunk().map(|bytes| u32::from_ne_bytes(*bytes))? as usize;
-        // Records are pushed whole, so what the length promises is there.
-        let record = self.read(length - 4)?;
-        let (sequence, rest) = record.split_first_chunk()?;
-        let (time, row) = rest.split_first_chunk()?;
-        debug_assert_eq!(length, HEAD + row.len());
-        Some(Record { sequence: u64::from_ne_bytes(*sequence), time: u64::from_ne_bytes(*time), row })
+        if !self.ring.pop(&mut self.record) {
+            return None;
+        }
+        let (head, row) = self.record.split_at_checked(HEAD)?;
+        let (&[first, sequence, time], _) = head.as_chunks::<WORD>().0.split_first_chunk()?;
+        let filling = usize::from(first[6]);
+        Some(Record {
+            sequence: u64::from_le_bytes(sequence),
+            time: u64::from_le_bytes(time),
+            state: ProbeState(u16::from_le_bytes([first[4], first[5]])),
+            row: &row[..row.len() - filling],
+        })
     }
+}
 
-    fn read(&mut self, length: usize) -> Option<&[u8]> {
-        let chunk = match self.ring.read_chunk(length) {
-            Ok(chunk) => chunk,
-            Err(ChunkError::TooFewSlots(_)) => return None,
-        };
-        let (head, tail) = chunk.as_slices();
-        self.record.clear();
-        self.record.extend_from_slice(head);
-        self.record.extend_from_slice(tail);
-        chunk.commit_all();
-        Some(&self.record)
+impl Drop for Drain {
+    fn drop(&mut self) {
+        self.shared.ended.store(true, Ordering::Relaxed);
     }
 }
 
 #[cfg(test)]
+#[cfg(not(loom))]
 mod tests {
     use super::*;
+    use crate::deadband::Deadbands;
+    use oasis_wire::schema::{Metric, MetricType, ProbeType};
+
+    /// What a sample of one number takes.
+    const NUMBER: usize = HEAD + 8;
 
     impl RowProbe {
         fn flush_number(&mut self, number: u64) -> bool {
@@ -198,52 +299,110 @@ mod tests {
         }
     }
 
+    fn ring_of(bytes: usize, overflow: Overflow) -> (RowProbe, Drain) {
+        ring(RingConfig { bytes, overflow }, None).unwrap()
+    }
+
+    fn sequences(drain: &mut Drain) -> Vec<u64> {
+        std::iter::from_fn(|| drain.pop().map(|record| record.sequence)).collect()
+    }
+
     #[test]
-    fn samples_come_out_in_order_with_their_numbers() {
-        let (mut probe, mut drain) = ring(1_000);
+    fn samples_come_out_in_order_with_number_time_and_state() {
+        let (mut probe, mut drain) = ring_of(1_000, Overflow::DropNewest);
         assert!(drain.pop().is_none());
-        assert!(probe.flush_number(7) && probe.flush_number(8));
-        let first = drain.pop().map(|record| (record.sequence, record.time, record.row.to_vec()));
-        assert_eq!(first, Some((1, 7, 7_u64.to_le_bytes().to_vec())));
-        assert_eq!(drain.pop().map(|record| record.sequence), Some(2));
-        assert!(drain.pop().is_none());
+        assert!(probe.flush_number(7));
+        probe.set_state(ProbeState(9));
+        assert!(probe.flush_at(8, |row| row.string("odd")));
+        let mut next = || {
+            let of = |record: Record<'_>| (record.sequence, record.time, record.state.0, record.row.to_vec());
+            drain.pop().map(of)
+        };
+        assert_eq!(next(), Some((1, 7, 0, 7_u64.to_le_bytes().to_vec())));
+        assert_eq!(next(), Some((2, 8, 9, b"\x03odd".to_vec())));
+        assert_eq!(next(), None);
     }
 
     #[test]
     fn a_full_ring_drops_the_newest_and_leaves_a_hole_in_the_numbers() {
-        let (mut probe, mut drain) = ring(64); // room for two records of 28 bytes
+        let (mut probe, mut drain) = ring_of(2 * NUMBER, Overflow::DropNewest);
         let pushed: Vec<bool> = (0..4).map(|value| probe.flush_number(value)).collect();
         assert_eq!(pushed, [true, true, false, false]);
-        assert_eq!((drain.pop().map(|r| r.sequence), drain.pop().map(|r| r.sequence)), (Some(1), Some(2)));
+        assert_eq!(sequences(&mut drain), [1, 2]);
         assert!(probe.flush_number(9));
-        assert_eq!(drain.pop().map(|record| record.sequence), Some(5));
+        assert_eq!(sequences(&mut drain), [5]);
         assert_eq!(drain.shared.taken(), 5);
     }
 
     #[test]
+    fn a_full_ring_drops_the_oldest_if_asked_to() {
+        let (mut probe, mut drain) = ring_of(2 * NUMBER, Overflow::DropOldest);
+        assert!((0..5).all(|value| probe.flush_number(value)));
+        assert_eq!(sequences(&mut drain), [4, 5]);
+        assert_eq!(drain.shared.taken(), 5);
+    }
+
+    #[test]
+    fn a_producer_that_may_wait_does_so_until_there_is_room() {
+        let (mut probe, mut drain) = ring_of(2 * NUMBER, Overflow::Block(Duration::from_secs(60)));
+        let producer = thread::spawn(move || (0..200).all(|value| probe.flush_number(value)));
+        let mut seen = Vec::new();
+        while seen.len() < 200 {
+            seen.extend(sequences(&mut drain));
+        }
+        assert!(producer.join().unwrap());
+        assert!(seen.into_iter().eq(1..=200));
+    }
+
+    #[test]
+    fn waiting_ends_with_the_time_allowed_and_with_the_node() {
+        let (mut probe, mut drain) = ring_of(NUMBER, Overflow::Block(Duration::from_millis(1)));
+        assert!(probe.flush_number(1));
+        assert!(!probe.flush_number(2));
+        assert_eq!(sequences(&mut drain), [1]);
+        let (mut probe, drain) = ring_of(NUMBER, Overflow::Block(Duration::MAX));
+        assert!(probe.flush_number(1));
+        drop(drain);
+        assert!(!probe.flush_number(2));
+    }
+
+    #[test]
+    fn a_sample_larger_than_the_ring_is_dropped_at_once_whatever_the_policy() {
+        for overflow in [Overflow::DropNewest, Overflow::DropOldest, Overflow::Block(Duration::MAX)] {
+            let (mut probe, mut drain) = ring_of(NUMBER, overflow);
+            assert!(!probe.flush_at(1, |row| row.packed(&[0; 100])));
+            assert!(probe.flush_number(2));
+            assert_eq!(sequences(&mut drain), [2]);
+        }
+    }
+
+    #[test]
     fn a_disabled_probe_takes_nothing() {
-        let (mut probe, mut drain) = ring(64);
+        let (mut probe, mut drain) = ring_of(1_000, Overflow::DropNewest);
         drain.shared.set_enabled(false);
         assert!(probe.flush_number(1));
         assert!(drain.pop().is_none());
         drain.shared.set_enabled(true);
         assert!(probe.flush_number(1));
-        assert_eq!(drain.pop().map(|record| record.sequence), Some(1));
+        assert_eq!(sequences(&mut drain), [1]);
     }
 
     #[test]
-    fn two_threads_lose_nothing_that_was_not_refused() {
-        let (mut probe, mut drain) = ring(4_096);
-        let writer =
-            std::thread::spawn(move || (0..50_000).filter(|&value| probe.flush_number(value)).count());
-        let (mut seen, mut last) = (0, 0);
-        while !writer.is_finished() || drain.ring.slots() > 0 {
-            while let Some(record) = drain.pop() {
-                assert!(record.sequence > last);
-                assert_eq!(record.row, (record.sequence - 1).to_le_bytes());
-                (seen, last) = (seen + 1, record.sequence);
-            }
-        }
-        assert_eq!(writer.join().unwrap(), seen);
+    fn a_probe_on_change_numbers_only_what_it_keeps_and_offers_a_dropped_change_again() {
+        let counter = ProbeType {
+            name: "Counter".into(),
+            uuid: uuid::Uuid::nil(),
+            version: "1.0".into(),
+            doc: None,
+            rate: None,
+            metrics: vec![Metric::new("value", MetricType::Uint64)],
+        };
+        let limits = Limits::new(&counter, &Deadbands::any_change()).unwrap();
+        let (mut probe, mut drain) = ring(NUMBER.into(), Some(limits)).unwrap();
+        assert!(probe.flush_number(5) && probe.flush_number(5));
+        assert!(!probe.flush_number(6), "no room");
+        assert_eq!(sequences(&mut drain), [1]);
+        assert!(probe.flush_number(6));
+        assert_eq!(sequences(&mut drain), [3]);
     }
 }

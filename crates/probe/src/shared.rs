@@ -165,7 +165,7 @@ mod tests {
     const TIME: u64 = 5;
 
     fn shared(ring_bytes: usize, waiting: usize) -> (SharedProbe, Drain) {
-        let (rows, drain) = ring(ring_bytes);
+        let (rows, drain) = ring(ring_bytes.into(), None).unwrap();
         (SharedProbe::new(rows, waiting), drain)
     }
 

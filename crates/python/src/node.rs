@@ -3,7 +3,7 @@
 //! The collector thread of a node takes the interpreter's lock when it calls a periodic probe, so nobody may hold the lock while waiting for that thread.
 
 use crate::schema;
-use oasis_probe::{Hertz, NodeError, RowProbe, RowWriter, TcpConnector, now_ns};
+use oasis_probe::{Hertz, NodeError, ProbeState, PushedKind, RowProbe, RowWriter, TcpConnector, now_ns};
 use oasis_probes::{NodeSettings, SettingsError};
 use pyo3::{
     exceptions::{PyOSError, PyRuntimeError, PyValueError},
@@ -62,7 +62,10 @@ impl NodeBuilder {
 
     fn pushed(&mut self, instance: &str, schema: &str, ring_bytes: usize) -> PyResult<PushedProbe> {
         let probe_type = self::schema(schema)?;
-        let rows = self.builder()?.pushed_rows(instance, probe_type, ring_bytes).map_err(refused)?;
+        let rows = self
+            .builder()?
+            .pushed_rows(instance, probe_type, PushedKind::Pushed, ring_bytes)
+            .map_err(refused)?;
         Ok(PushedProbe(Exclusive::new(rows)))
     }
 
@@ -77,13 +80,13 @@ impl NodeBuilder {
             match called {
                 Some(Ok(packed)) => {
                     row.packed(&packed);
-                    Ok(())
+                    Ok(ProbeState::NORMAL)
                 }
                 Some(Err(error)) => Err(io::Error::other(error.to_string())),
                 None => Err(io::Error::other("the interpreter is ending")),
             }
         };
-        self.builder()?.periodic_rows(instance, probe_type, hertz, call).map(drop).map_err(refused)
+        self.builder()?.periodic_rows(instance, probe_type, hertz, None, call).map(drop).map_err(refused)
     }
 
     #[pyo3(signature = (dac = None))]

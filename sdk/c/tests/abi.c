@@ -3,6 +3,7 @@
 #include <oasis.h>
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,8 @@ static void check_builder(void) {
   CHECK(oasis_node_builder_pushed(builder, "pushed", schema, 64, &probe) == OASIS_STATUS_OK);
   CHECK(oasis_node_builder_pushed(builder, "pushed", schema, 64, &probe) == OASIS_STATUS_DUPLICATE);
   CHECK(says("\"pushed\""));
+  CHECK(oasis_node_builder_pushed(builder, "huge", schema, SIZE_MAX, &probe) == OASIS_STATUS_ARGUMENT);
+  CHECK(says("\"huge\"") && says("1073741824"));
 
   CHECK(add_periodic(builder, 0, measure) == OASIS_STATUS_ARGUMENT);
   CHECK(says("0.01 to 1,000 Hz") && released == 1);

@@ -96,6 +96,12 @@ def test_instances_have_names_of_their_own() -> None:
         builder.pushed("one", Enums)
 
 
+@pytest.mark.parametrize("ring_bytes", [2**30 + 1, 2**64 - 1])
+def test_a_ring_has_limits(ring_bytes: int) -> None:
+    with pytest.raises(ValueError, match='"texts" cannot have a ring of .* 1073741824 are allowed'):
+        NodeBuilder("huge").pushed("texts", Texts, ring_bytes=ring_bytes)
+
+
 def test_a_rate_has_limits() -> None:
     with pytest.raises(ValueError, match="1,000 Hz"):
         NodeBuilder("fast").periodic("texts", Texts, 5_000.0, Texts)

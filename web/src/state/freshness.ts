@@ -13,7 +13,8 @@ export type CardStateName =
   | 'late'
   | 'live';
 
-const EVENT = 'event';
+/** The only kind whose silence says that something is wrong: of the others it says that nothing has happened. */
+const PERIODIC = 'periodic';
 
 /** Milliseconds since the newest sample was taken, on a common clock (websocket.md, "Age"). Ticks with {@link now}. */
 export function ageOf(cells: InstanceCells): number | undefined {
@@ -39,6 +40,6 @@ export function cardState(cells: InstanceCells): CardStateName {
 
 function isLate(cells: InstanceCells): boolean {
   const entry = cells.entry.value;
-  if (!entry?.hertz || entry.kind === EVENT) return false;
+  if (!entry?.hertz || entry.kind !== PERIODIC) return false;
   return (ageOf(cells) ?? 0) > 2500 / entry.hertz + 1000;
 }

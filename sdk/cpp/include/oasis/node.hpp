@@ -73,8 +73,9 @@ public:
     return NodeBuilder(builder);
   }
 
-  /// Adds a probe that the application flushes, with a ring of `ring_bytes` between them: a sample
-  /// takes its row and 20 bytes. `instance` is unique within the node.
+  /// Adds a probe that the application flushes, with a ring of `ring_bytes` (1 GiB at most) between
+  /// them: a sample takes its row, rounded up to eight bytes, and 24 bytes. `instance` is unique
+  /// within the node.
   template <class Sample>
   PushedProbe<Sample> pushed(const std::string &instance, std::size_t ring_bytes = 64 * 1024) {
     oasis_probe *probe = nullptr;

@@ -126,9 +126,11 @@ class NodeBuilder:
     def pushed(
         self, instance: str, probe: type[Sample], *, ring_bytes: int = 64 * 1024
     ) -> PushedProbe[Sample]:
-        """Add a probe that the program flushes, with a ring of `ring_bytes` between: a sample takes its row and 20 bytes.
+        """Add a probe that the program flushes, with a ring of `ring_bytes` (1 GiB at most) between.
 
-        Raises ValueError if the node has an instance of this name.
+        A sample takes its row, rounded up to eight bytes, and 24 bytes.
+
+        Raises ValueError if the node has an instance of this name, or the ring is too large.
         """
         return PushedProbe(self._native.pushed(instance, probe.SCHEMA, ring_bytes), probe)
 

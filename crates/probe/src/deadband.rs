@@ -1,0 +1,322 @@
+//! Probes on change: a sample is kept only if a metric moved by more than its deadband since the sample that was kept last.
+
+use oasis_wire::{
+    reader::{Malformed, Reader},
+    schema::{MetricType, ProbeType},
+    value,
+};
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+/// By how much metrics have to move. A metric that is not named counts as moved whenever it is another value.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Deadbands(Vec<(String, f64)>);
+
+impl Deadbands {
+    /// Any change counts.
+    pub fn any_change() -> Self {
+        Self::default()
+    }
+
+    /// `metric` has to move by more than `deadband`, in its unit: 0 or more; infinity for a metric that never counts.
+    #[must_use]
+    pub fn with(mut self, metric: impl Into<String>, deadband: f64) -> Self {
+        self.0.push((metric.into(), deadband));
+        self
+    }
+}
+
+/// Why a deadband cannot be.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum DeadbandError {
+    /// No such metric.
+    #[error("the probe has no metric {0:?}")]
+    UnknownMetric(String),
+    /// Only numbers move by an amount.
+    #[error("metric {0:?} is no number: any change of it counts")]
+    NoNumber(String),
+    /// Negative, or not a number.
+    #[error("the deadband of {metric:?} is {deadband}: it has to be 0 or more")]
+    Range {
+        /// Which.
+        metric: String,
+        /// What was wanted.
+        deadband: f64,
+    },
+}
+
+/// The deadbands that hold now. Commands set them while the application compares with them, without a lock.
+#[derive(Debug)]
+pub struct Limits {
+    metrics: Vec<Limit>,
+}
+
+#[derive(Debug)]
+struct Limit {
+    name: String,
+    kind: MetricType,
+    /// The bits of a real64; NaN where any change counts.
+    deadband: AtomicU64,
+}
+
+impl Limits {
+    /// Deadbands for the metrics of this type.
+    pub fn new(probe_type: &ProbeType, deadbands: &Deadbands) -> Result<Arc<Self>, DeadbandError> {
+        let limit = |metric: &oasis_wire::schema::Metric| Limit {
+            name: metric.name.clone(),
+            kind: metric.kind.clone(),
+            deadband: AtomicU64::new(f64::NAN.to_bits()),
+        };
+        let limits = Self { metrics: probe_type.metrics.iter().map(limit).collect() };
+        deadbands.0.iter().try_for_each(|(metric, deadband)| limits.set(metric, Some(*deadband)))?;
+        Ok(Arc::new(limits))
+    }
+
+    /// From now on `metric` has to move by more than `deadband`; by anything at all if there is none.
+    pub fn set(&self, metric: &str, deadband: Option<f64>) -> Result<(), DeadbandError> {
+        let limit = self.metrics.iter().find(|limit| limit.name == metric);
+        let limit = limit.ok_or_else(|| DeadbandError::UnknownMetric(metric.into()))?;
+        if let Some(deadband) = deadband {
+            if matches!(limit.kind, MetricType::Boolean) || limit.kind.fixed_width().is_none() {
+                return Err(DeadbandError::NoNumber(metric.into()));
+            }
+            if deadband.is_nan() || deadband < 0.0 {
+                return Err(DeadbandError::Range { metric: metric.into(), deadband });
+            }
+        }
+        limit.deadband.store(deadband.unwrap_or(f64::NAN).to_bits(), Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// The side that compares: the application's for a pushed probe, the collector's for a periodic one.
+#[derive(Debug)]
+pub struct Changes {
+    limits: Arc<Limits>,
+    /// The row that was kept last, if one was.
+    last: Vec<u8>,
+    has_last: bool,
+}
+
+impl Changes {
+    /// The first row is kept. Rows up to `row_bytes` are compared without allocating.
+    pub fn new(limits: Arc<Limits>, row_bytes: usize) -> Self {
+        Self { limits, last: Vec::with_capacity(row_bytes), has_last: false }
+    }
+
+    /// Whether this row is worth keeping. One that does not fit the schema is, so that somebody hears of it.
+    #[inline]
+    pub fn is_change(&self, row: &[u8]) -> bool {
+        if !self.has_last {
+            return true;
+        }
+        row != self.last && self.moved(row).unwrap_or(true)
+    }
+
+    /// This row was kept.
+    #[inline]
+    pub fn keep(&mut self, row: &[u8]) {
+        self.has_last = true;
+        self.last.clear();
+        self.last.extend_from_slice(row);
+    }
+
+    fn moved(&self, row: &[u8]) -> Result<bool, Malformed> {
+        let (mut was, mut is) = (Reader::new(&self.last, 0), Reader::new(row, 0));
+        for limit in &self.limits.metrics {
+            let deadband = f64::from_bits(limit.deadband.load(Ordering::Relaxed));
+            if moved(&limit.kind, deadband, &mut was, &mut is)? {
+                return Ok(true);
+            }
+        }
+        Ok(is.left() > 0)
+    }
+}
+
+/// Whether one metric moved; passes over it in both rows.
+#[inline]
+fn moved(
+    kind: &MetricType,
+    deadband: f64,
+    was: &mut Reader<'_>,
+    is: &mut Reader<'_>,
+) -> Result<bool, Malformed> {
+    macro_rules! integer {
+        ($kind:ty) => {{
+            let (was, is) = (<$kind>::from_le_bytes(was.array()?), <$kind>::from_le_bytes(is.array()?));
+            was != is && is_beyond(deadband, was.abs_diff(is) as f64)
+        }};
+    }
+    macro_rules! real {
+        ($kind:ty) => {{
+            let (was, is) = (<$kind>::from_le_bytes(was.array()?), <$kind>::from_le_bytes(is.array()?));
+            was.to_bits() != is.to_bits() && is_beyond(deadband, (f64::from(is) - f64::from(was)).abs())
+        }};
+    }
+    Ok(match kind {
+        MetricType::Uint8 => integer!(u8),
+        MetricType::Uint16 => integer!(u16),
+        MetricType::Uint32 => integer!(u32),
+        MetricType::Uint64 => integer!(u64),
+        MetricType::Int8 => integer!(i8),
+        MetricType::Int16 => integer!(i16),
+        MetricType::Int32 => integer!(i32),
+        MetricType::Int64 => integer!(i64),
+        MetricType::Real32 => real!(f32),
+        MetricType::Real64 => real!(f64),
+        MetricType::Boolean | MetricType::String | MetricType::Vector(_) | MetricType::Struct(_) => {
+            bytes(kind, was)? != bytes(kind, is)?
+        }
+    })
+}
+
+/// Whether values that differ are further apart than allowed. Those that have no distance are, and so are all if there is no deadband: both are NaN.
+fn is_beyond(deadband: f64, distance: f64) -> bool {
+    distance > deadband || distance.is_nan() || deadband.is_nan()
+}
+
+fn bytes<'a>(kind: &MetricType, row: &mut Reader<'a>) -> Result<&'a [u8], Malformed> {
+    let mut end = row.clone();
+    value::skip(kind, &mut end)?;
+    row.take(end.at() - row.at())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oasis_wire::{schema::Metric, value::RowWriter};
+
+    fn probe_type() -> ProbeType {
+        let metrics = [
+            ("temperature", MetricType::Real64),
+            ("packets", MetricType::Uint64),
+            ("offset", MetricType::Int64),
+            ("label", MetricType::String),
+            ("open", MetricType::Boolean),
+        ];
+        ProbeType {
+            name: "Door".into(),
+            uuid: uuid::Uuid::nil(),
+            version: "1.0".into(),
+            doc: None,
+            rate: None,
+            metrics: metrics.map(|(name, kind)| Metric::new(name, kind)).into(),
+        }
+    }
+
+    #[derive(Clone, Copy)]
+    struct Door(f64, u64, i64, &'static str, bool);
+
+    fn row(door: Door) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut row = RowWriter::new(&mut bytes);
+        row.f64(door.0);
+        row.u64(door.1);
+        row.i64(door.2);
+        row.string(door.3);
+        row.boolean(door.4);
+        bytes
+    }
+
+    const FIRST: Door = Door(20.0, 7, -3, "hall", false);
+
+    fn behind_first(deadbands: Deadbands) -> (Arc<Limits>, Changes) {
+        let limits = Limits::new(&probe_type(), &deadbands).unwrap();
+        let mut changes = Changes::new(limits.clone(), 100);
+        assert!(changes.is_change(&row(FIRST)), "the first is kept");
+        changes.keep(&row(FIRST));
+        (limits, changes)
+    }
+
+    #[test]
+    fn without_deadbands_any_change_counts_and_none_does_not() {
+        let (_, changes) = behind_first(Deadbands::any_change());
+        assert!(!changes.is_change(&row(FIRST)));
+        for other in [
+            Door { 0: 20.000_001, ..FIRST },
+            Door { 1: 8, ..FIRST },
+            Door { 2: -4, ..FIRST },
+            Door { 3: "cell", ..FIRST },
+            Door { 4: true, ..FIRST },
+            Door { 0: f64::NAN, ..FIRST },
+        ] {
+            assert!(changes.is_change(&row(other)));
+        }
+    }
+
+    #[test]
+    fn a_metric_has_to_move_by_more_than_its_deadband() {
+        let bands =
+            Deadbands::any_change().with("temperature", 0.5).with("packets", 10.0).with("offset", 2.0);
+        let (_, changes) = behind_first(bands);
+        for within in [
+            Door { 0: 20.5, ..FIRST },
+            Door { 0: 19.5, ..FIRST },
+            Door { 1: 17, ..FIRST },
+            Door { 2: -5, ..FIRST },
+        ] {
+            assert!(!changes.is_change(&row(within)));
+        }
+        for beyond in [
+            Door { 0: 20.6, ..FIRST },
+            Door { 0: f64::NAN, ..FIRST },
+            Door { 0: f64::INFINITY, ..FIRST },
+            Door { 1: 18, ..FIRST },
+            Door { 1: u64::MAX, ..FIRST },
+            Door { 2: 0, ..FIRST },
+            Door { 2: i64::MAX, ..FIRST },
+            Door { 3: "", ..FIRST },
+        ] {
+            assert!(changes.is_change(&row(beyond)));
+        }
+    }
+
+    #[test]
+    fn slow_drift_counts_from_what_was_kept_last() {
+        let (_, mut changes) = behind_first(Deadbands::any_change().with("temperature", 1.0));
+        let kept: Vec<u32> = (1..=25)
+            .filter(|&step| {
+                let row = row(Door { 0: 20.0 + f64::from(step) * 0.25, ..FIRST });
+                let kept = changes.is_change(&row);
+                if kept {
+                    changes.keep(&row);
+                }
+                kept
+            })
+            .collect();
+        assert_eq!(kept, [5, 10, 15, 20, 25]);
+    }
+
+    #[test]
+    fn a_deadband_set_meanwhile_holds_from_then_on() {
+        let (limits, changes) = behind_first(Deadbands::any_change());
+        let other = row(Door { 1: 9, ..FIRST });
+        limits.set("packets", Some(f64::INFINITY)).unwrap();
+        assert!(!changes.is_change(&other));
+        limits.set("packets", None).unwrap();
+        assert!(changes.is_change(&other));
+    }
+
+    #[test]
+    fn a_row_that_does_not_fit_is_kept_for_the_node_to_complain_of() {
+        let (_, changes) = behind_first(Deadbands::any_change());
+        assert!(changes.is_change(&[]));
+        assert!(changes.is_change(&[row(FIRST), vec![0]].concat()));
+    }
+
+    #[test]
+    fn deadbands_that_make_no_sense_are_refused() {
+        let refused = |metric: &str, deadband: f64| {
+            Limits::new(&probe_type(), &Deadbands::any_change().with(metric, deadband))
+                .unwrap_err()
+                .to_string()
+        };
+        assert_eq!(refused("colour", 1.0), r#"the probe has no metric "colour""#);
+        assert_eq!(refused("label", 1.0), r#"metric "label" is no number: any change of it counts"#);
+        assert_eq!(refused("open", 1.0), r#"metric "open" is no number: any change of it counts"#);
+        assert_eq!(refused("packets", -1.0), r#"the deadband of "packets" is -1: it has to be 0 or more"#);
+        assert!(refused("packets", f64::NAN).contains("NaN"));
+    }
+}

@@ -1,0 +1,241 @@
+//! Nodes and a DAC that remembers, in one process: what becomes of samples by kind, policy and command.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test says what it expects by unwrapping")]
+
+#[path = "node/recorder.rs"]
+mod recorder;
+
+use oasis_channel::{Command, InstanceState, Outcome, ProbeKind};
+use oasis_probe::{
+    Deadbands, Hertz, Node, NodeBuilder, NodeConfig, NodeError, Overflow, ProbeState, ProbeType, PushedKind,
+    RingConfig, RowProbe,
+};
+use oasis_wire::schema::{Metric, MetricType};
+use recorder::{Recorder, recorder};
+use std::{
+    sync::Arc,
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
+
+/// A number and a text.
+fn reading() -> ProbeType {
+    ProbeType {
+        name: "Test::Reading".into(),
+        uuid: "6b0c1bbb-37a5-4f3f-a6cf-5a3e2a3a8a01".parse().unwrap(),
+        version: "1.0".into(),
+        doc: None,
+        rate: None,
+        metrics: vec![Metric::new("value", MetricType::Real64), Metric::new("label", MetricType::String)],
+    }
+}
+
+fn builder() -> NodeBuilder {
+    NodeBuilder::new("node", NodeConfig { linger: Duration::from_millis(1), ..NodeConfig::default() })
+}
+
+fn flush(probe: &mut RowProbe, value: f64) -> bool {
+    probe.flush_at(1, |row| {
+        row.f64(value);
+        row.string("a");
+    })
+}
+
+/// A node with one pushed probe of this kind.
+fn pushing(kind: PushedKind, ring: impl Into<RingConfig>) -> (RowProbe, Node, Recorder) {
+    let mut builder = builder();
+    let probe = builder.pushed_rows("reading", reading(), kind, ring).unwrap();
+    let (connector, recorder) = recorder();
+    (probe, builder.start(connector).unwrap(), recorder)
+}
+
+#[test]
+fn a_node_that_is_shut_down_sends_everything_first() {
+    let (mut probe, node, recorder) = pushing(PushedKind::Pushed, 1 << 20);
+    assert!((0..5_000).all(|value| flush(&mut probe, value.into())));
+    node.shutdown();
+    let seen = recorder.samples("reading");
+    assert!(seen.iter().map(|sample| sample.value).eq((0..5_000).map(f64::from)));
+    assert!(seen.iter().map(|sample| sample.sequence).eq(1..=5_000));
+    assert_eq!(recorder.goodbyes(), 1);
+}
+
+#[test]
+fn a_probe_on_change_sends_what_moved_beyond_its_deadband_and_obeys_a_new_one() {
+    let deadbands = Deadbands::any_change().with("value", 1.0);
+    let (mut probe, node, recorder) = pushing(PushedKind::OnChange(deadbands), 4_096);
+    assert_eq!(recorder.instance("reading").kind, ProbeKind::OnChange);
+    (0..=10).for_each(|value| assert!(flush(&mut probe, f64::from(value) / 4.0)));
+    recorder.wait_for("reading", 3);
+    let wider = Command::Deadband { metric: "value".into(), deadband: Some(10.0) };
+    let state = InstanceState { hertz: None, enabled: true };
+    assert_eq!(recorder.command("reading", wider), Outcome::Done(state));
+    (3..=20).for_each(|value| assert!(flush(&mut probe, value.into())));
+    node.shutdown();
+    let values: Vec<f64> = recorder.samples("reading").iter().map(|sample| sample.value).collect();
+    assert_eq!(values, [0.0, 1.25, 2.5, 13.0]);
+}
+
+#[test]
+fn deadbands_that_do_not_fit_are_refused_by_node_and_builder() {
+    let (_probe, _node, recorder) = pushing(PushedKind::OnChange(Deadbands::any_change()), 4_096);
+    let refusal = |metric: &str, deadband: f64| match recorder
+        .command("reading", Command::Deadband { metric: metric.into(), deadband: Some(deadband) })
+    {
+        Outcome::Failed(failure) => failure.code,
+        Outcome::Done(_) => panic!("{metric} {deadband} was taken"),
+    };
+    assert_eq!(refusal("colour", 1.0), "deadband_invalid");
+    assert_eq!(refusal("label", 1.0), "deadband_invalid");
+    assert_eq!(refusal("value", -1.0), "deadband_invalid");
+    let kind = PushedKind::OnChange(Deadbands::any_change().with("colour", 1.0));
+    let error = builder().pushed_rows("reading", reading(), kind, 4_096).unwrap_err();
+    assert_eq!(error.to_string(), r#""reading" cannot be on change: the probe has no metric "colour""#);
+
+    let (_probe, _node, recorder) = pushing(PushedKind::Pushed, 4_096);
+    let any = Command::Deadband { metric: "value".into(), deadband: None };
+    let Outcome::Failed(failure) = recorder.command("reading", any) else { panic!("it has no deadbands") };
+    assert_eq!(failure.code, "not_on_change");
+}
+
+#[test]
+fn a_periodic_probe_on_change_is_called_at_its_rate_and_sampled_now_whatever_it_reads() {
+    let mut builder = builder();
+    let calls = Arc::new(AtomicU64::new(0));
+    let counted = calls.clone();
+    let sample = move |row: &mut oasis_probe::RowWriter<'_>| {
+        // Every tenth call reads another value.
+        row.f64((counted.fetch_add(1, Ordering::Relaxed) / 10) as f64);
+        row.string("a");
+        Ok(ProbeState::NORMAL)
+    };
+    let hertz = Hertz::new(1_000.0).unwrap();
+    builder.periodic_rows("reading", reading(), hertz, Some(Deadbands::any_change()), sample).unwrap();
+    let (connector, recorder) = recorder();
+    let node = builder.start(connector).unwrap();
+    recorder.wait_for("reading", 5);
+    assert!(calls.load(Ordering::Relaxed) > 40);
+    let slow = Command::Hertz { hertz: Hertz::new(0.01).unwrap() };
+    assert!(matches!(recorder.command("reading", slow), Outcome::Done(_)));
+    assert!(matches!(recorder.command("reading", Command::SampleNow), Outcome::Done(_)));
+    assert!(matches!(recorder.command("reading", Command::SampleNow), Outcome::Done(_)));
+    node.shutdown();
+    let seen = recorder.samples("reading");
+    assert!(seen.iter().map(|sample| sample.sequence).eq(1..=seen.len() as u64), "no holes: {seen:?}");
+    let moved = seen.windows(2).filter(|pair| pair[0].value != pair[1].value).count();
+    assert!((seen.len() - 3..seen.len()).contains(&moved), "at most two were asked for: {seen:?}");
+}
+
+#[test]
+fn a_sample_carries_the_state_its_probe_was_in() {
+    let (mut probe, node, recorder) = pushing(PushedKind::Pushed, 4_096);
+    for (value, state) in [(1.0, 0), (2.0, 0), (3.0, 7), (4.0, 7), (5.0, 0)] {
+        probe.set_state(ProbeState(state));
+        assert!(flush(&mut probe, value));
+    }
+    node.shutdown();
+    let states: Vec<u16> = recorder.samples("reading").iter().map(|sample| sample.state).collect();
+    assert_eq!(states, [0, 0, 7, 7, 0]);
+}
+
+#[test]
+fn an_event_is_announced_as_one_and_waits_for_no_others() {
+    let mut builder =
+        NodeBuilder::new("node", NodeConfig { linger: Duration::from_secs(3_600), ..NodeConfig::default() });
+    let mut probe = builder.pushed_rows("reading", reading(), PushedKind::Event, 4_096).unwrap();
+    let (connector, recorder) = recorder();
+    let _node = builder.start(connector).unwrap();
+    assert_eq!(recorder.instance("reading").kind, ProbeKind::Event);
+    for turn in 1..=3 {
+        assert!(flush(&mut probe, 1.0));
+        recorder.wait_for("reading", turn);
+    }
+}
+
+#[test]
+fn a_disabled_probe_takes_nothing_until_it_is_enabled() {
+    let (mut probe, node, recorder) = pushing(PushedKind::Pushed, 4_096);
+    assert!(flush(&mut probe, 1.0));
+    recorder.wait_for("reading", 1);
+    recorder.command("reading", Command::Disable);
+    assert!(flush(&mut probe, 2.0));
+    recorder.command("reading", Command::Enable);
+    assert!(flush(&mut probe, 3.0));
+    node.shutdown();
+    let seen: Vec<_> = recorder.samples("reading").iter().map(|s| (s.sequence, s.value)).collect();
+    assert_eq!(seen, [(1, 1.0), (2, 3.0)]);
+}
+
+#[test]
+fn what_every_policy_loses_is_counted() {
+    for (overflow, values, holes) in [
+        (Overflow::DropNewest, vec![0.0, 1.0, 9.0], 3),
+        (Overflow::DropOldest, vec![4.0, 9.0], 4),
+        (Overflow::Block(Duration::from_millis(1)), vec![0.0, 1.0, 9.0], 3),
+    ] {
+        let mut builder = builder();
+        // Two samples have room.
+        let ring = RingConfig { bytes: 2 * (24 + 16), overflow };
+        let mut probe = builder.pushed_rows("reading", reading(), PushedKind::Pushed, ring).unwrap();
+        (0..5).for_each(|value| _ = flush(&mut probe, value.into()));
+        let (connector, recorder) = recorder();
+        let node;
+        if overflow == Overflow::DropOldest {
+            assert!(flush(&mut probe, 9.0));
+            node = builder.start(connector).unwrap();
+        } else {
+            node = builder.start(connector).unwrap();
+            recorder.wait_for("reading", 2);
+            assert!(flush(&mut probe, 9.0));
+        }
+        node.shutdown();
+        let seen: Vec<f64> = recorder.samples("reading").iter().map(|sample| sample.value).collect();
+        assert_eq!(seen, values, "{overflow:?}");
+        let counters = recorder.counters("reading");
+        assert_eq!((counters.taken, counters.dropped.ring), (6, holes), "{overflow:?}");
+    }
+}
+
+#[test]
+fn rows_that_do_not_fit_are_counted_and_the_next_that_does_is_sent() {
+    let (mut probe, node, recorder) = pushing(PushedKind::Pushed, 4 << 20);
+    assert!(probe.flush_at(1, |row| row.u8(1)));
+    assert!(probe.flush_at(1, |row| row.packed(&[0; 600_000])));
+    assert!(flush(&mut probe, 3.0));
+    node.shutdown();
+    let seen: Vec<_> = recorder.samples("reading").iter().map(|s| (s.sequence, s.value)).collect();
+    assert_eq!(seen, [(3, 3.0)]);
+    assert_eq!(recorder.counters("reading").taken, 3);
+}
+
+#[test]
+fn a_process_has_as_many_nodes_as_it_has_contexts() {
+    let start = |name: &str| {
+        let mut builder = NodeBuilder::new(name, NodeConfig::default());
+        let probe = builder.pushed_rows("reading", reading(), PushedKind::Pushed, 4_096).unwrap();
+        let (connector, recorder) = recorder();
+        (probe, builder.start(connector).unwrap(), recorder)
+    };
+    let mut nodes = ["left", "middle", "right"].map(start);
+    for (value, (probe, ..)) in (1..).zip(&mut nodes) {
+        assert!(flush(probe, value.into()));
+    }
+    let mut uuids = Vec::new();
+    for (value, (_probe, node, recorder)) in (1..).zip(nodes) {
+        node.shutdown();
+        let values: Vec<f64> = recorder.samples("reading").iter().map(|sample| sample.value).collect();
+        assert_eq!(values, [f64::from(value)]);
+        uuids.push(recorder.identity().uuid);
+    }
+    uuids.dedup();
+    assert_eq!(uuids.len(), 3, "each has an identity of its own");
+}
+
+#[test]
+fn a_ring_has_limits() {
+    for bytes in [(1 << 30) + 1, usize::MAX] {
+        let error = builder().pushed_rows("reading", reading(), PushedKind::Pushed, bytes).unwrap_err();
+        assert!(matches!(error, NodeError::RingBytes { .. }));
+        assert!(error.to_string().contains("1073741824"), "{error}");
+    }
+}

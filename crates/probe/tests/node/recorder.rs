@@ -1,0 +1,195 @@
+//! A DAC that remembers what it was sent.
+
+use oasis_channel::{
+    Command, Connector, Counters, DacMessage, NodeIdentity, NodeMessage, Outcome, PROTOCOL, Receiver,
+    RegisteredInstance, Sender, TopicAssignment,
+};
+use oasis_wire::{
+    batch::Batch,
+    quantity::{Epoch, TopicId},
+    schema::ProbeType,
+    value::Value,
+};
+use std::{
+    io,
+    sync::{Arc, Condvar, Mutex, mpsc},
+    time::Duration,
+};
+
+/// Nothing takes that long unless it never happens.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+#[derive(Debug, Clone, Copy)]
+pub struct Seen {
+    pub sequence: u64,
+    pub state: u16,
+    pub value: f64,
+}
+
+#[derive(Default)]
+struct Memory {
+    identity: Option<NodeIdentity>,
+    types: Vec<ProbeType>,
+    instances: Vec<RegisteredInstance>,
+    samples: Vec<(TopicId, Seen)>,
+    counters: Vec<Counters>,
+    outcomes: Vec<(u64, Outcome)>,
+    goodbyes: usize,
+    commands: u64,
+}
+
+/// What the test looks at.
+#[derive(Clone)]
+pub struct Recorder {
+    memory: Arc<(Mutex<Memory>, Condvar)>,
+    to_node: mpsc::Sender<DacMessage>,
+}
+
+/// The node's way to it, for one connection.
+pub struct ToRecorder(Recorder, Option<mpsc::Receiver<DacMessage>>);
+
+struct Listening(mpsc::Receiver<DacMessage>);
+
+pub fn recorder() -> (ToRecorder, Recorder) {
+    let (to_node, from_dac) = mpsc::channel();
+    let recorder = Recorder { memory: Arc::default(), to_node };
+    (ToRecorder(recorder.clone(), Some(from_dac)), recorder)
+}
+
+impl Connector for ToRecorder {
+    fn connect(&mut self) -> io::Result<(Box<dyn Sender>, Box<dyn Receiver>)> {
+        let from_dac = self.1.take().ok_or(io::ErrorKind::ConnectionRefused)?;
+        Ok((Box::new(self.0.clone()), Box::new(Listening(from_dac))))
+    }
+
+    fn target(&self) -> String {
+        "recorder".into()
+    }
+}
+
+impl Receiver for Listening {
+    fn receive(&mut self) -> io::Result<DacMessage> {
+        match self.0.recv() {
+            // `close` says so.
+            Ok(DacMessage::Refused(_)) | Err(_) => Err(io::ErrorKind::ConnectionReset.into()),
+            Ok(message) => Ok(message),
+        }
+    }
+}
+
+impl Sender for Recorder {
+    fn send(&mut self, control: &[NodeMessage], batches: &[&[u8]]) -> io::Result<()> {
+        let (memory, changed) = &*self.memory;
+        let mut memory = memory.lock().unwrap();
+        let answers: Vec<DacMessage> = control.iter().filter_map(|message| memory.hear(message)).collect();
+        let acks: Vec<(TopicId, u64)> = batches.iter().map(|batch| memory.read(batch)).collect();
+        answers.into_iter().for_each(|answer| self.to_node.send(answer).unwrap());
+        if !acks.is_empty() {
+            self.to_node.send(DacMessage::Ack { topics: acks }).unwrap();
+        }
+        changed.notify_all();
+        Ok(())
+    }
+
+    fn close(&mut self) {
+        let _ = self.to_node.send(DacMessage::Refused(oasis_channel::Failure::new("closed", "")));
+    }
+}
+
+impl Memory {
+    fn hear(&mut self, message: &NodeMessage) -> Option<DacMessage> {
+        match message.clone() {
+            NodeMessage::Hello { node, .. } => {
+                self.identity = Some(node);
+                let software = "recorder".into();
+                return Some(DacMessage::Welcome { protocol: PROTOCOL, epoch: Epoch(1), software });
+            }
+            NodeMessage::Register { types, instances } => {
+                (self.types, self.instances) = (types, instances);
+                let names = self.instances.iter().map(|instance| instance.name.clone());
+                let topics = (1..).map(TopicId).zip(names);
+                let topics = topics.map(|(topic, instance)| TopicAssignment { instance, topic }).collect();
+                return Some(DacMessage::Registered { topics });
+            }
+            NodeMessage::Counters { instances } => self.counters = instances,
+            NodeMessage::Result { id, outcome } => self.outcomes.push((id, outcome)),
+            NodeMessage::Goodbye { .. } => self.goodbyes += 1,
+            NodeMessage::Ping { .. } => {}
+        }
+        None
+    }
+
+    fn read(&mut self, bytes: &[u8]) -> (TopicId, u64) {
+        let batch = Batch::parse(bytes, &self.types[0]).unwrap();
+        let header = batch.header();
+        let (topic, state) = (TopicId(header.topic), header.state);
+        for sample in batch.samples() {
+            let Value::Real64(value) = sample.values[0] else { panic!("{:?} is no reading", sample.values) };
+            self.samples.push((topic, Seen { sequence: sample.sequence, state, value }));
+        }
+        (topic, header.first_sequence + u64::from(header.count) - 1)
+    }
+
+    fn topic(&self, instance: &str) -> Option<TopicId> {
+        let index = self.instances.iter().position(|known| known.name == instance)?;
+        Some(TopicId(index as u32 + 1))
+    }
+
+    fn seen(&self, instance: &str) -> Vec<Seen> {
+        let topic = self.topic(instance);
+        self.samples.iter().filter(|(of, _)| Some(*of) == topic).map(|(_, seen)| *seen).collect()
+    }
+}
+
+impl Recorder {
+    /// Waits until there is an answer.
+    fn wait<T>(&self, what: &str, look: impl Fn(&Memory) -> Option<T>) -> T {
+        let (memory, changed) = &*self.memory;
+        let held = memory.lock().unwrap();
+        let held = changed.wait_timeout_while(held, PATIENCE, |memory| look(memory).is_none()).unwrap().0;
+        look(&held).unwrap_or_else(|| panic!("waited in vain for {what}"))
+    }
+
+    pub fn wait_for(&self, instance: &str, samples: usize) {
+        self.wait(&format!("{samples} samples"), |memory| {
+            (memory.seen(instance).len() >= samples).then_some(())
+        });
+    }
+
+    pub fn samples(&self, instance: &str) -> Vec<Seen> {
+        self.memory.0.lock().unwrap().seen(instance)
+    }
+
+    pub fn instance(&self, name: &str) -> RegisteredInstance {
+        self.wait("the instance", |memory| memory.instances.iter().find(|known| known.name == name).cloned())
+    }
+
+    pub fn identity(&self) -> NodeIdentity {
+        self.wait("a greeting", |memory| memory.identity.clone())
+    }
+
+    pub fn counters(&self, instance: &str) -> Counters {
+        self.wait("counters", |memory| {
+            let topic = memory.topic(instance)?;
+            memory.counters.iter().find(|counters| counters.topic == topic).copied()
+        })
+    }
+
+    pub fn goodbyes(&self) -> usize {
+        self.memory.0.lock().unwrap().goodbyes
+    }
+
+    /// Sends a command and waits for the answer.
+    pub fn command(&self, instance: &str, command: Command) -> Outcome {
+        self.instance(instance);
+        let id = {
+            let mut memory = self.memory.0.lock().unwrap();
+            memory.commands += 1;
+            memory.commands
+        };
+        self.to_node.send(DacMessage::Command { id, instance: instance.into(), command }).unwrap();
+        self.wait("an answer", |memory| {
+            memory.outcomes.iter().find(|(of, _)| *of == id).map(|(_, outcome)| outcome.clone())
+        })
+    }
+}

@@ -19,10 +19,13 @@ FUZZ_LIMITS = -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=4096
 # Programs in C and C++ that the tests build and run.
 NATIVE_TESTS = cargo test --locked --package oasis --test end_to_end -- sdk logging
 
+# Sanitizers want to be told what they build for.
+HOST = $(shell rustc -vV | sed -n "s/host: //p")
+
 # The settings of sdk/python hold for what is generated for it too.
 GENERATED_PYTHON := --config sdk/python/pyproject.toml crates/pdl-gen/tests
 
-.PHONY: help run build page test test-rust test-web test-python check-native test-browser lint format bench bench-fanout fuzz python cpp browser clean
+.PHONY: help run build page test test-rust test-web test-python check-native test-browser lint format bench bench-fanout check-memory fuzz python cpp browser clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -78,6 +81,13 @@ bench: ## Measure the codec on recorded data, and the PDL compiler; figures and 
 bench-fanout: page ## Measure the WebSocket server beside others, some five minutes; report in docs/fanout.md
 	cargo build --release --locked -p oasis-lab
 	./target/release/oasis-lab --write docs/fanout.md all
+
+check-memory: ## Model the rings with loom, and run them under Miri and the sanitizers; needs a nightly Rust with miri and rust-src
+	RUSTFLAGS="--cfg loom" LOOM_MAX_PREEMPTIONS=3 cargo test --release --locked --target-dir target/loom -p oasis-probe --lib models
+	cargo test --release --locked -p oasis-probe --test watched_thread
+	MIRIFLAGS="-Zmiri-disable-isolation" cargo +nightly miri test --locked --target-dir target/miri -p oasis-probe --lib ring::
+	for sanitizer in thread address; do \
+	  RUSTFLAGS="-Zsanitizer=$$sanitizer" cargo +nightly test --locked -Zbuild-std --target $(HOST) --target-dir target/$$sanitizer -p oasis-probe --lib --test node; done
 
 fuzz: ## Fuzz what reads text and bytes from outside, FUZZ_SECONDS (600) for each target; needs a nightly Rust
 	@cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz

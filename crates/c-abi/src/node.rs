@@ -130,7 +130,9 @@ pub unsafe extern "C" fn oasis_node_builder_periodic(
         unsafe {
             let builder = thing(builder, "builder")?;
             let (instance, probe_type) = (text(instance, "instance")?, self::schema(schema)?);
-            builder.node.periodic_rows(instance, probe_type, hertz, None, move |row| context.call(sample, row))?;
+            builder
+                .node
+                .periodic_rows(instance, probe_type, hertz, None, move |row| context.call(sample, row))?;
         }
         Ok(Status::Ok)
     })

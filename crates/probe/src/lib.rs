@@ -17,6 +17,7 @@ mod intake;
 mod node;
 mod outbox;
 mod overflow;
+mod realtime;
 mod replay;
 mod ring;
 mod schedule;
@@ -39,6 +40,7 @@ pub use oasis_wire::{
     value::RowWriter,
 };
 pub use overflow::{MOST_RING_BYTES, Overflow, RingConfig};
+pub use realtime::{Granted, RealTime, RealTimeState};
 pub use ring::{PushedProbe, RowProbe};
 pub use shared::SharedProbe;
 pub use state::ProbeState;

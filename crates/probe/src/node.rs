@@ -8,6 +8,7 @@ use crate::{
     instance::{Instance, Source},
     outbox::Outbox,
     overflow::{MOST_RING_BYTES, RingConfig},
+    realtime::{RealTime, RealTimeState},
     replay,
     ring::{self, PushedProbe, RowProbe},
     schedule::Schedule,
@@ -76,6 +77,8 @@ pub struct NodeConfig {
     pub uuid: Option<Uuid>,
     /// Whether probes whose type says `rate(demand, …)` leave their rate to those who read them; otherwise each keeps the rate it was added with.
     pub demand: bool,
+    /// How the thread that collects samples is to run.
+    pub real_time: RealTime,
 }
 
 impl Default for NodeConfig {
@@ -88,6 +91,7 @@ impl Default for NodeConfig {
             linger: Duration::from_millis(10),
             uuid: None,
             demand: true,
+            real_time: RealTime::default(),
         }
     }
 }
@@ -151,6 +155,7 @@ pub struct NodeBuilder {
 pub struct Node {
     orders: mpsc::Sender<Order>,
     outbox: Arc<Outbox>,
+    real_time: RealTimeState,
     collector: Option<JoinHandle<()>>,
     shipper: Option<JoinHandle<()>>,
     spooler: Option<JoinHandle<()>>,
@@ -272,10 +277,17 @@ impl NodeBuilder {
         let outbox = Outbox::new(spool, progress);
         let announcement = Arc::new(Announcement { identity, types: self.types, instances: self.announced });
         let (orders, inbox) = mpsc::channel();
+        let (granted, state) = mpsc::channel();
         let collector = {
             let (instances, outbox) = (self.instances, outbox.clone());
-            spawn("oasis-collector", move || collector::run(instances, &inbox, &outbox))?
+            let (name, wish) = (self.name, self.config.real_time);
+            spawn("oasis-collector", move || {
+                // Before anything is collected; who starts the node waits for the answer.
+                let _ = granted.send(wish.apply(&name));
+                collector::run(instances, &inbox, &outbox);
+            })?
         };
+        let real_time = state.recv().unwrap_or_default();
         let spooler = match &directory {
             Some(directory) => {
                 let journal = Journal::begin(directory.clone(), announcement.clone());
@@ -294,7 +306,7 @@ impl NodeBuilder {
                 shipper::run(&mut connector, &announcement, &orders, &outbox);
             })?
         };
-        Ok(Node { orders, outbox, collector: Some(collector), shipper: Some(shipper), spooler })
+        Ok(Node { orders, outbox, real_time, collector: Some(collector), shipper: Some(shipper), spooler })
     }
 
     fn directory(&self) -> Result<Option<Arc<Directory>>, NodeError> {
@@ -357,6 +369,11 @@ impl NodeBuilder {
 }
 
 impl Node {
+    /// What became of [`NodeConfig::real_time`].
+    pub fn real_time(&self) -> &RealTimeState {
+        &self.real_time
+    }
+
     /// Takes the last samples, sends them, and waits up to two seconds for the DAC to have them.
     pub fn shutdown(mut self) {
         self.stop_collecting();

@@ -7,8 +7,8 @@ mod recorder;
 
 use oasis_channel::{Command, InstanceState, Outcome, ProbeKind};
 use oasis_probe::{
-    Deadbands, Hertz, Node, NodeBuilder, NodeConfig, NodeError, Overflow, ProbeState, ProbeType, PushedKind,
-    RingConfig, RowProbe,
+    Deadbands, Granted, Hertz, Node, NodeBuilder, NodeConfig, NodeError, Overflow, ProbeState, ProbeType,
+    PushedKind, RealTime, RingConfig, RowProbe,
 };
 use oasis_wire::schema::{Metric, MetricType};
 use recorder::{Recorder, recorder};
@@ -229,6 +229,22 @@ fn a_process_has_as_many_nodes_as_it_has_contexts() {
     }
     uuids.dedup();
     assert_eq!(uuids.len(), 3, "each has an identity of its own");
+}
+
+#[test]
+fn a_node_that_is_refused_real_time_works_without_and_says_so() {
+    let wish = RealTime { cores: Some(vec![usize::MAX]), ..RealTime::default() };
+    let config = NodeConfig { real_time: wish, ..NodeConfig::default() };
+    let mut builder = NodeBuilder::new("node", config);
+    let mut probe = builder.pushed_rows("reading", reading(), PushedKind::Pushed, 4_096).unwrap();
+    let (connector, recorder) = recorder();
+    let node = builder.start(connector).unwrap();
+    assert!(matches!(&node.real_time().cores, Granted::No(why) if why.contains("processors")));
+    assert_eq!(node.real_time().priority, Granted::NotAsked);
+    assert!(!node.real_time().is_as_asked());
+    assert!(flush(&mut probe, 1.0));
+    node.shutdown();
+    assert_eq!(recorder.samples("reading").len(), 1);
 }
 
 #[test]

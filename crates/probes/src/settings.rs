@@ -5,7 +5,7 @@
 
 use crate::choice::{Choice, ChoiceError, Parameters};
 use crate::ready_made::{PROBES, ready_made};
-use oasis_probe::{Hertz, NodeBuilder, NodeConfig, TcpConnector, host_name};
+use oasis_probe::{Hertz, NodeBuilder, NodeConfig, RealTime, TcpConnector, host_name};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::{
     collections::BTreeMap,
@@ -42,6 +42,14 @@ pub struct NodeSettings {
     pub linger_ms: u64,
     /// As [`NodeConfig::demand`].
     pub demand: bool,
+    /// As [`RealTime::cores`], for the thread that collects samples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub collector_cores: Option<Vec<usize>>,
+    /// As [`RealTime::priority`], for the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub collector_priority: Option<u8>,
+    /// As [`RealTime::lock_memory`].
+    pub lock_memory: bool,
     /// The ready-made probes; when absent, what the program thinks right.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probes: Option<Vec<ProbeChoice>>,
@@ -121,6 +129,9 @@ impl Default for NodeSettings {
             batch_samples: bounds.batch_samples,
             linger_ms: bounds.linger.as_millis() as u64,
             demand: bounds.demand,
+            collector_cores: bounds.real_time.cores,
+            collector_priority: bounds.real_time.priority,
+            lock_memory: bounds.real_time.lock_memory,
             probes: None,
         }
     }
@@ -186,6 +197,11 @@ impl NodeSettings {
             linger: Duration::from_millis(self.linger_ms),
             uuid: self.uuid,
             demand: self.demand,
+            real_time: RealTime {
+                cores: self.collector_cores.clone(),
+                priority: self.collector_priority,
+                lock_memory: self.lock_memory,
+            },
         }
     }
 

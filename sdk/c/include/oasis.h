@@ -216,8 +216,8 @@ oasis_status oasis_node_builder_new(const char *name,
 oasis_status oasis_node_builder_from_file(const char *file,
                                           oasis_node_builder **builder);
 
-// Adds a probe that the application flushes with oasis_probe_flush. Between them lies a ring of `ring_bytes` (each sample takes its row and 20
-// bytes); a sample that finds it full is dropped and counted. `instance` is unique within the node; `schema` is what generated code has.
+// Adds a probe that the application flushes with oasis_probe_flush. Between them lies a ring of `ring_bytes` (1 GiB at most; each sample takes its
+// row, rounded up to eight bytes, and 24 bytes); a sample that finds it full is dropped and counted. `instance` is unique within the node; `schema` is what generated code has.
 //
 // # Safety
 // `builder` is from oasis_node_builder_new; the texts end with NUL; `probe` can be written.

@@ -1,0 +1,191 @@
+//! Where and how urgently the collector thread runs, for hosts that care.
+//!
+//! Everything here is a wish: a host that does not grant it gets a node that works without, and says so.
+
+use std::{fmt, io};
+
+/// How the collector thread is to run. By default as the system sees fit.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RealTime {
+    /// The processors it may run on, from 0, such as those that the watched threads do not use. None: all.
+    pub cores: Option<Vec<usize>>,
+    /// Priority among real-time threads, 1 to 99 (Linux: `SCHED_FIFO`), above all that is not real-time. Needs `CAP_SYS_NICE` or a limit (`ulimit -r`).
+    pub priority: Option<u8>,
+    /// Keeps the memory of the *whole process*, now and later, from being paged out (`mlockall`). Needs `CAP_IPC_LOCK` or a limit (`ulimit -l`).
+    pub lock_memory: bool,
+}
+
+/// What became of the wishes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RealTimeState {
+    /// Of [`RealTime::cores`].
+    pub cores: Granted,
+    /// Of [`RealTime::priority`].
+    pub priority: Granted,
+    /// Of [`RealTime::lock_memory`].
+    pub lock_memory: Granted,
+}
+
+/// What became of one wish.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Granted {
+    /// Nobody asked for it.
+    #[default]
+    NotAsked,
+    /// It is so.
+    Yes,
+    /// It is not so, and why. The node runs without.
+    No(String),
+}
+
+impl RealTimeState {
+    /// Whether all that was asked for is so.
+    pub fn is_as_asked(&self) -> bool {
+        [&self.cores, &self.priority, &self.lock_memory].iter().all(|wish| !matches!(wish, Granted::No(_)))
+    }
+}
+
+impl fmt::Display for Granted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAsked => f.write_str("not asked for"),
+            Self::Yes => f.write_str("yes"),
+            Self::No(why) => write!(f, "no: {why}"),
+        }
+    }
+}
+
+impl RealTime {
+    /// Asks for all of it for the calling thread; warns of what is refused.
+    pub fn apply(&self, node: &str) -> RealTimeState {
+        let state = RealTimeState {
+            cores: grant(self.cores.as_deref().map(system::run_on)),
+            priority: grant(self.priority.map(system::set_priority)),
+            lock_memory: grant(self.lock_memory.then(system::lock_memory)),
+        };
+        for (what, granted, remedy) in [
+            ("cores", &state.cores, "name processors that this process may use"),
+            ("priority", &state.priority, "allow it with CAP_SYS_NICE, or a higher limit (ulimit -r)"),
+            ("lock_memory", &state.lock_memory, "allow it with CAP_IPC_LOCK, or a higher limit (ulimit -l)"),
+        ] {
+            if let Granted::No(why) = granted {
+                tracing::warn!(node, what, %why, remedy, "the collector runs without what was asked for it");
+            }
+        }
+        state
+    }
+}
+
+fn grant(outcome: Option<io::Result<()>>) -> Granted {
+    match outcome {
+        None => Granted::NotAsked,
+        Some(Ok(())) => Granted::Yes,
+        Some(Err(error)) => Granted::No(error.to_string()),
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod system {
+    use std::{io, mem};
+
+    /// Most processors in a set (`cpu_set_t`, sched(7)).
+    const PROCESSORS: usize = libc::CPU_SETSIZE as usize;
+
+    pub fn run_on(cores: &[usize]) -> io::Result<()> {
+        if cores.is_empty() || cores.iter().any(|&core| core >= PROCESSORS) {
+            return Err(io::Error::other(format!("processors are numbered 0 to {}", PROCESSORS - 1)));
+        }
+        // SAFETY: a set is a plain array of bits, all of them 0 here, and the numbers were checked against its size.
+        let set = unsafe {
+            let mut set: libc::cpu_set_t = mem::zeroed();
+            cores.iter().for_each(|&core| libc::CPU_SET(core, &mut set));
+            set
+        };
+        // SAFETY: 0 is the calling thread; the set is read only, and as long as it says.
+        done(unsafe { libc::sched_setaffinity(0, size_of_val(&set), &raw const set) })
+    }
+
+    pub fn set_priority(priority: u8) -> io::Result<()> {
+        let parameters = libc::sched_param { sched_priority: priority.into() };
+        // SAFETY: 0 is the calling thread; the parameters are read only. Threads that it starts do not inherit them.
+        done(unsafe {
+            libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const parameters)
+        })
+    }
+
+    pub fn lock_memory() -> io::Result<()> {
+        // SAFETY: takes no pointers, and changes nothing but where pages may be.
+        done(unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) })
+    }
+
+    fn done(answer: libc::c_int) -> io::Result<()> {
+        if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use std::io;
+
+    fn unknown() -> io::Result<()> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "OASIS knows how to ask for it on Linux only"))
+    }
+
+    pub fn run_on(_: &[usize]) -> io::Result<()> {
+        unknown()
+    }
+
+    pub fn set_priority(_: u8) -> io::Result<()> {
+        unknown()
+    }
+
+    pub fn lock_memory() -> io::Result<()> {
+        unknown()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    #[test]
+    fn nothing_is_asked_for_by_default() {
+        let state = RealTime::default().apply("node");
+        assert_eq!(state, RealTimeState::default());
+        assert!(state.is_as_asked());
+    }
+
+    #[test]
+    fn what_cannot_be_is_a_state_and_no_failure() {
+        let wish = RealTime { cores: Some(vec![usize::MAX]), priority: Some(200), lock_memory: false };
+        let state = thread::spawn(move || wish.apply("node")).join().unwrap();
+        assert!(matches!(&state.cores, Granted::No(why) if why.contains("numbered")), "{state:?}");
+        assert!(matches!(state.priority, Granted::No(_)), "{state:?}");
+        assert!(!state.is_as_asked());
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_thread_runs_where_it_is_told_to() {
+        let allowed = thread::spawn(|| {
+            // SAFETY: 0 is the calling thread; the set is written to, and as long as it says.
+            let set = unsafe {
+                let mut set: libc::cpu_set_t = std::mem::zeroed();
+                libc::sched_getaffinity(0, size_of_val(&set), &raw mut set);
+                set
+            };
+            // SAFETY: within the set's size.
+            (0..64).find(|&core| unsafe { libc::CPU_ISSET(core, &set) }).unwrap()
+        })
+        .join()
+        .unwrap();
+        let ran_on = thread::spawn(move || {
+            let state = RealTime { cores: Some(vec![allowed]), ..RealTime::default() }.apply("node");
+            assert_eq!(state.cores, Granted::Yes);
+            // SAFETY: takes nothing.
+            unsafe { libc::sched_getcpu() }
+        });
+        assert_eq!(ran_on.join().unwrap(), allowed as i32);
+    }
+}

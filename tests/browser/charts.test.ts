@@ -81,16 +81,17 @@ it('shows what was drawn out with the pointer, on every chart', async () => {
 });
 
 it('draws a stretch without samples as a gap, and says why', async () => {
-  await visit.page.getByTestId('span').selectOption('5000');
+  await visit.page.getByTestId('span').selectOption('15000');
   await visit.part('processor', 'disable').click();
   await expect.poll(() => visit.part('processor', 'card-state').getAttribute('data-state')).toBe('disabled');
   await expect.poll(() => text('footer-age'), { timeout: 5000 }).toMatch(/Age [2-9]/);
   await visit.part('processor', 'enable').click();
   await visit.seesSamples('processor', 3, 5000);
+  await visit.page.getByTestId('live').click();
   const box = await charts().first().locator('.u-over').boundingBox();
   if (!box) throw new Error('no chart');
   const note = charts().first().getByTestId('gap-note');
-  for (let share = 0.98; share > 0 && (await note.count()) === 0; share -= 0.02) {
+  for (let share = 0.98; share > 0 && (await note.count()) === 0; share -= 0.03) {
     await visit.page.mouse.move(box.x + box.width * share, box.y + 50);
     await visit.page.evaluate(() => new Promise(requestAnimationFrame));
   }

@@ -240,3 +240,32 @@ it('shares, exports and imports a layout, with its notes', async () => {
   expect(other.complaints).toEqual([]);
   await other.close();
 });
+
+it('saves layouts in the DAC, under a name, for everybody', async () => {
+  await visit.page.keyboard.press('o');
+  await part('layout').waitFor();
+  await part('layout-name').fill('../night');
+  await part('save-layout').click();
+  await expect.poll(() => part('layout-problem').textContent()).toContain('cannot be the name of a layout');
+  await part('layout-name').fill('night shift');
+  await part('save-layout').click();
+  await expect.poll(() => part('open-saved').allTextContents()).toEqual(['night shift']);
+  await visit.page.keyboard.press('Escape');
+  const count = await visit.page.locator('.dv-default-tab-content').count();
+
+  const other = await Visit.to(browser, `${dac.url}#watch=plant-7/wind`);
+  await other.page.keyboard.press('o');
+  await other.page.getByTestId('open-saved').click();
+  await expect.poll(() => other.page.locator('.dv-default-tab-content').count()).toBe(count);
+  await other.page.keyboard.press('o');
+  await other.page.getByTestId('delete-saved').click();
+  await expect.poll(() => other.page.getByTestId('open-saved').count()).toBe(0);
+  // That the name was refused is what the browser says of a 400.
+  visit.complaints.splice(
+    0,
+    visit.complaints.length,
+    ...visit.complaints.filter((text) => !text.includes('400')),
+  );
+  expect(other.complaints).toEqual([]);
+  await other.close();
+});

@@ -3,6 +3,7 @@
 use crate::harness::{Oasis, PATIENCE, get, ledger};
 use serde_json::Value;
 use std::{
+    fs,
     io::{Read, Write},
     net::TcpStream,
 };
@@ -18,6 +19,22 @@ fn raw(dac: &Oasis, request_line: &str, headers: &str) -> (String, String) {
     stream.read_to_string(&mut answer).unwrap();
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
     (head.to_lowercase(), body.to_owned())
+}
+
+/// Status and body of a request with a body.
+fn raw_with(dac: &Oasis, request_line: &str, body: &str) -> (u16, String) {
+    let mut stream = TcpStream::connect(dac.listen()).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let request = format!(
+        "{request_line} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+        dac.listen(),
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    (head[9..12].parse().unwrap(), body.to_owned())
 }
 
 #[test]
@@ -38,11 +55,16 @@ fn every_path_of_the_openapi_document_answers() {
     ] {
         assert!(paths[wanted]["get"].is_object(), "{wanted}");
     }
+    assert_eq!(raw_with(&up, "PUT /api/v1/layouts/shift%203", r#"{"panels":[]}"#).0, 204);
     // Text doors need to be told what to send, and two of them do not end.
     let endless = ["/api/v1/samples/stream", "/api/v1/samples/events"];
     for path in paths.keys().filter(|path| !endless.contains(&path.as_str())) {
         let query = if path.contains("/samples") { "?node=plant&instance=processor" } else { "" };
-        assert!(get(&up, &format!("{}{query}", path.replace("{id}", &id))).is_object(), "{path}");
+        assert!(
+            get(&up, &format!("{}{query}", path.replace("{id}", &id).replace("{name}", "shift%203")))
+                .is_object(),
+            "{path}"
+        );
     }
     assert!(paths["/api/v1/commands"]["post"]["requestBody"].is_object());
 }
@@ -59,6 +81,32 @@ fn what_is_not_there_is_a_problem_document() {
         let problem: Value = serde_json::from_str(&body).unwrap();
         assert!(problem["title"].is_string() && problem["detail"].is_string(), "{problem}");
     }
+}
+
+#[test]
+fn layouts_outlive_the_dac_in_their_directory_and_other_sites_cannot_change_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let config = directory.path().join("oasis.toml");
+    let kept = directory.path().join("layouts");
+    fs::write(&config, format!("[doors]\nlayouts_dir = {kept:?}\n")).unwrap();
+    let flags = ["--config", config.to_str().unwrap()];
+    let layout = r#"{"oasis":"layout","panels":[]}"#;
+    {
+        let dac = Oasis::dac(&flags);
+        assert_eq!(raw_with(&dac, "PUT /api/v1/layouts/night", layout).0, 204);
+        assert_eq!(raw_with(&dac, "PUT /api/v1/layouts/..%2Fnight", layout).0, 400);
+        assert_eq!(raw_with(&dac, "PUT /api/v1/layouts/list", "[1]").0, 422);
+        let large = format!(r#"{{"x":"{}"}}"#, "x".repeat(200_000));
+        assert_eq!(raw_with(&dac, "PUT /api/v1/layouts/large", &large).0, 413);
+        let (head, _) = raw(&dac, "DELETE /api/v1/layouts/night", "Origin: http://evil.example\r\n");
+        assert!(head.starts_with("http/1.1 403"), "{head}");
+    }
+    let dac = Oasis::dac(&flags);
+    assert_eq!(get(&dac, "/api/v1/layouts")["layouts"][0]["name"], "night");
+    assert_eq!(get(&dac, "/api/v1/layouts/night")["oasis"], "layout");
+    assert_eq!(raw_with(&dac, "DELETE /api/v1/layouts/night", "").0, 204);
+    assert_eq!(raw_with(&dac, "DELETE /api/v1/layouts/night", "").0, 404);
+    assert_eq!(fs::read_dir(&kept).unwrap().count(), 0);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 import type { WantedKind } from './panels/build.ts';
 import type { PanelKind, SeriesMode } from './panels/spec.ts';
+import type { DoorName } from './stream/doors/door.ts';
 import type { Wish } from './stream/protocol.ts';
 import type { BreakCause } from './stream/query.ts';
 import type { CommandView, LossReason } from './stream/view.ts';
@@ -18,7 +19,11 @@ export const strings = {
     reconnecting: 'Reconnecting',
     label: 'Connection',
     door: 'Door',
-    doorName: 'WebSocket oasis.v1',
+    doors: {
+      websocket: 'WebSocket oasis.v1',
+      events: 'Server-sent events',
+      wait: 'Long poll',
+    } satisfies Record<DoorName, string>,
     clock: 'Clock offset',
     clockTip: 'DAC clock minus the clock of this browser, by the fastest of the last exchanges',
     roundTrip: 'Round trip',
@@ -242,6 +247,7 @@ export const strings = {
     add: 'Add a panel (a)',
     alarms: (count: number) => (count === 0 ? 'Alarms (g)' : `Alarms (g): ${count} not acknowledged`),
     ledger: 'Ledger: what came, what is missing and why (b)',
+    control: 'Commands for several instances (r)',
     note: 'Write a note at this moment (n)',
     picture: 'Save the active panel as a picture (p)',
     csv: 'Save what the active panel shows as CSV (c)',
@@ -270,6 +276,7 @@ export const strings = {
     ledger: 'Ledger',
     picture: 'Save the panel as a picture',
     csv: 'Save the panel as CSV',
+    control: 'Commands for several instances',
     share: 'Copy a link to what is shown',
     layout: 'Layouts',
     theme: 'Dark or light',
@@ -294,6 +301,12 @@ export const strings = {
     exportFile: 'Save it as a file',
     importFile: 'Open a file',
     reset: 'Start over',
+    onServer: 'Saved in the DAC, for everybody',
+    name: 'Name',
+    save: 'Save this layout',
+    none: 'None yet.',
+    delete: 'Delete',
+    deleteTip: (name: string) => `Delete ${name}`,
     notALayout: (file: string) => `${file} is not a layout of this page.`,
   },
 
@@ -328,6 +341,16 @@ export const strings = {
     whole: 'all of it',
     nothing: 'Nothing is watched yet: pick an instance in the list first.',
     add: (count: number) => (count > 1 ? `Add ${count} panels` : 'Add'),
+  },
+
+  control: {
+    title: 'Commands',
+    rate: 'Rate in hertz',
+    set: (count: number) => (count === 1 ? 'Set for 1' : `Set for ${count}`),
+    names: { enable: 'Enable', disable: 'Disable', 'sample-now': 'Sample now' },
+    journal: 'Who commanded what',
+    entry: (command: string, numbers: string, instance: string, node: string) =>
+      `${command}${numbers === '' ? '' : ` ${numbers} Hz`}: ${instance} on ${node}`,
   },
 
   legend: {
@@ -365,6 +388,13 @@ export const strings = {
     pending: (what: string) => `${what}\u2026`,
     done: (what: string) => `${what}: done`,
     failed: (what: string, why: string) => `${what}: ${why}`,
+    sentence: (view: CommandView): string => {
+      const what = strings.commands.what(view);
+      if (view.status === 'pending') return strings.commands.pending(what);
+      return view.status === 'done'
+        ? strings.commands.done(what)
+        : strings.commands.failed(what, strings.commands.why(view));
+    },
     what: ({ wish }: CommandView): string => {
       const names: Record<Wish['command'], string> = {
         hertz: `Set ${'hertz' in wish ? wish.hertz : ''} Hz`,

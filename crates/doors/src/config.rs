@@ -1,7 +1,7 @@
 //! The doors' bounds, each with its reason (`[doors]`).
 
 use serde::{Deserialize, Serialize};
-use std::num::NonZero;
+use std::{num::NonZero, path::PathBuf};
 
 /// Addresses and limits of everything a browser or a script can reach.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,9 +37,20 @@ pub struct DoorsConfig {
     pub flush_ms: u64,
     /// What waits in the system for one WebSocket that takes nothing, in bytes; the rest waits in the topic log.
     pub send_buffer_bytes: usize,
+    /// Directory where layouts of the page are kept, made if it is not there; empty: in memory, until the process ends.
+    pub layouts_dir: String,
+    /// Layouts that can be saved.
+    pub max_layouts: usize,
+    /// Largest layout, in bytes of JSON. All of them are held in memory.
+    pub max_layout_bytes: usize,
 }
 
 impl DoorsConfig {
+    /// Where layouts are kept over restarts, if anywhere.
+    pub fn layouts_dir(&self) -> Option<PathBuf> {
+        (!self.layouts_dir.is_empty()).then(|| PathBuf::from(&self.layouts_dir))
+    }
+
     /// Threads that write to WebSockets.
     pub fn shards(&self) -> usize {
         match self.shards {
@@ -67,6 +78,9 @@ impl Default for DoorsConfig {
             shards: 0,
             flush_ms: 8,
             send_buffer_bytes: 128 * 1024,
+            layouts_dir: String::new(),
+            max_layouts: 100,
+            max_layout_bytes: 128 * 1024,
         }
     }
 }

@@ -7,6 +7,7 @@
 
 mod api;
 mod config;
+mod layouts;
 mod origin;
 mod page;
 mod places;
@@ -19,6 +20,7 @@ mod websocket;
 pub use config::DoorsConfig;
 
 use axum::{Router, routing::get};
+use layouts::Layouts;
 use oasis_dac::{Dac, Doorkeeper};
 use places::Places;
 use std::{io, sync::Arc};
@@ -33,14 +35,16 @@ pub struct Doors {
     doorkeeper: Arc<Doorkeeper>,
     ending: Arc<watch::Sender<bool>>,
     places: Arc<Places>,
+    layouts: Arc<Layouts>,
     shards: Arc<Shards>,
 }
 
 impl Doors {
-    /// Doors to `dac`. Starts the threads that own WebSockets; called within a tokio runtime.
+    /// Doors to `dac`. Reads the layouts and starts the threads that own WebSockets; called within a tokio runtime.
     pub fn new(dac: Arc<Dac>, config: DoorsConfig) -> io::Result<Self> {
         let doorkeeper = Arc::new(Doorkeeper::new(config.max_websockets));
         let places = Arc::new(Places::new(&config));
+        let layouts = Layouts::open(config.layouts_dir(), config.max_layouts, config.max_layout_bytes)?;
         let config = Arc::new(config);
         let shards = Shards::start(&Surroundings {
             dac: dac.clone(),
@@ -48,7 +52,15 @@ impl Doors {
             doorkeeper: doorkeeper.clone(),
             runtime: Handle::current(),
         })?;
-        Ok(Self { dac, config, doorkeeper, ending: Arc::default(), places, shards: Arc::new(shards) })
+        Ok(Self {
+            dac,
+            config,
+            doorkeeper,
+            ending: Arc::default(),
+            places,
+            layouts: Arc::new(layouts),
+            shards: Arc::new(shards),
+        })
     }
 
     /// Completes when all connections have to end.

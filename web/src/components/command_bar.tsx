@@ -124,7 +124,7 @@ function HertzForm(props: {
 
 function CommandStatus({ view, problem }: { view: CommandView | undefined; problem: string }) {
   const [tone, text] =
-    problem !== '' ? ['failed', problem] : view ? [view.status, sentence(view)] : ['idle', words.idle];
+    problem !== '' ? ['failed', problem] : view ? [view.status, words.sentence(view)] : ['idle', words.idle];
   return (
     <p
       class={`command-status is-${tone}`}
@@ -136,10 +136,4 @@ function CommandStatus({ view, problem }: { view: CommandView | undefined; probl
       {text}
     </p>
   );
-}
-
-function sentence(view: CommandView): string {
-  const what = words.what(view);
-  if (view.status === 'pending') return words.pending(what);
-  return view.status === 'done' ? words.done(what) : words.failed(what, words.why(view));
 }

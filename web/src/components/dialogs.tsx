@@ -1,5 +1,6 @@
 import { openDialog } from '../state/dialogs.ts';
 import { AddDialog } from './add_dialog.tsx';
+import { ControlDialog } from './control_dialog.tsx';
 import { HelpDialog } from './help_dialog.tsx';
 import { LayoutDialog } from './layout_dialog.tsx';
 import { NoteDialog } from './note_dialog.tsx';
@@ -12,6 +13,8 @@ export function Dialogs() {
       return <AddDialog />;
     case 'layout':
       return <LayoutDialog />;
+    case 'control':
+      return <ControlDialog />;
     case 'note':
       return <NoteDialog />;
     default:

@@ -7,7 +7,7 @@ import { Toolbar } from './toolbar.tsx';
 const TONES = { connected: 'good', connecting: 'idle', reconnecting: 'warn' } as const;
 
 export function Header() {
-  const { phase, server, clock } = connection.value;
+  const { phase, server, clock, door } = connection.value;
   const words = strings.connection;
   return (
     <header class="header">
@@ -21,7 +21,7 @@ export function Header() {
         <span>{words[phase]}</span>
       </div>
       <dl class="facts">
-        <Fact name={words.door} value={words.doorName} testId="door" />
+        <Fact name={words.door} value={words.doors[door]} testId="door" />
         <Fact
           name={words.clock}
           tip={words.clockTip}

@@ -9,6 +9,7 @@ import { copyLink } from '../state/share.ts';
 import { registry } from '../state/store.ts';
 import { strings } from '../strings.ts';
 import { Dialog } from './dialog.tsx';
+import { ServerLayouts } from './server_layouts.tsx';
 
 const words = strings.layouts;
 const LARGEST_FILE = 1 << 20;
@@ -42,6 +43,7 @@ export function LayoutDialog() {
           {words.reset}
         </button>
       </div>
+      <ServerLayouts />
     </Dialog>
   );
 }

@@ -32,6 +32,12 @@ export function Toolbar() {
         testId="open-ledger"
         onClick={() => openSingle('ledger')}
       />
+      <IconButton
+        icon="control"
+        label={words.control}
+        testId="open-control"
+        onClick={() => open('control')}
+      />
       <IconButton icon="note" label={words.note} testId="open-note" onClick={() => open('note')} />
       <IconButton
         icon="image"

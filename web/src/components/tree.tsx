@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { chosenKeys, connection, filter, registry } from '../state/store.ts';
-import type { InstanceEntry, NodeEntry } from '../stream/protocol.ts';
+import { treeRows } from '../state/tree.ts';
 import { strings } from '../strings.ts';
-import { TreeNode } from './tree_node.tsx';
+import { TreeList } from './tree_list.tsx';
 
 /** Nodes and their instances, to choose from. */
 export function Tree() {
@@ -32,7 +32,11 @@ export function Tree() {
       </div>
       <div class="tree-body" id="tree-body">
         <FilterBox />
-        <Nodes nodes={registry.value?.nodes ?? []} instances={instances} />
+        {treeRows.value.length > 0 ? (
+          <TreeList />
+        ) : (
+          <Empty hasNodes={(registry.value?.nodes ?? []).length > 0} />
+        )}
       </div>
     </nav>
   );
@@ -51,29 +55,6 @@ function FilterBox() {
         filter.value = event.currentTarget.value;
       }}
     />
-  );
-}
-
-function Nodes(props: { nodes: readonly NodeEntry[]; instances: readonly InstanceEntry[] }) {
-  const wanted = filter.value.trim().toLowerCase();
-  const shown = props.nodes
-    .map((node) => ({ node, instances: matching(node, props.instances, wanted) }))
-    .filter(({ instances }) => wanted === '' || instances.length > 0);
-  if (shown.length === 0) return <Empty hasNodes={props.nodes.length > 0} />;
-  return (
-    <ul class="tree-nodes" data-testid="nodes">
-      {shown.map(({ node, instances }) => (
-        <TreeNode key={node.name} node={node} instances={instances} />
-      ))}
-    </ul>
-  );
-}
-
-function matching(node: NodeEntry, instances: readonly InstanceEntry[], wanted: string): InstanceEntry[] {
-  const own = instances.filter((entry) => entry.node === node.name);
-  if (wanted === '') return own;
-  return own.filter(({ instance, type }) =>
-    `${node.name} ${instance} ${type}`.toLowerCase().includes(wanted),
   );
 }
 

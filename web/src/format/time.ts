@@ -26,6 +26,13 @@ export function formatClock(ms: number): string {
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
+/** Day and minute. */
+export function formatDay(ms: number): string {
+  const date = new Date(ms);
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
+}
+
 /** A moment, as exactly as what is shown around it can tell: milliseconds. */
 export function formatMoment(ms: number, span: number): string {
   const fraction =

@@ -13,10 +13,10 @@ const { unknown } = strings.connection;
 
 /** The page's books: what came, what is missing and why, and how long each hop takes. */
 export function LedgerPanel() {
-  const { clock } = connection.value;
+  const { clock, door } = connection.value;
   const { bytesPerSecond, messagesPerSecond, bytes } = traffic.value;
   const facts: [string, string][] = [
-    [words.door, strings.connection.doorName],
+    [words.door, strings.connection.doors[door]],
     [words.bandwidth, `${formatBytes(bytesPerSecond)}/s`],
     [words.messages, `${formatRough(messagesPerSecond)}/s`],
     [words.total, formatBytes(bytes)],

@@ -30,6 +30,7 @@ export const bindings: readonly KeyBinding[] = [
   { keys: ['['], what: words.previousPanel, act: () => activeDock()?.step(-1) },
   { keys: ['m'], what: words.maximize, act: () => activeDock()?.toggleMaximized() },
   { keys: ['x'], what: words.close, act: () => activeDock()?.closeActive() },
+  { keys: ['r'], what: words.control, act: () => show('control') },
   { keys: ['n'], what: words.note, act: () => show('note') },
   { keys: ['g'], what: words.alarms, act: () => openSingle('alarms') },
   { keys: ['b'], what: words.ledger, act: () => openSingle('ledger') },

@@ -23,6 +23,7 @@ export const connection = signal<ConnectionView>({
   reason: 'first',
   since: 0,
   attempts: 0,
+  door: 'websocket',
   server: '',
   epoch: '',
 });

@@ -17,12 +17,9 @@ export class StreamClient {
     };
   }
 
+  /** `page` is the address of the page without its fragment. */
   start(page: URL): void {
-    const url = new URL('ws', page);
-    url.protocol = page.protocol === 'https:' ? 'wss:' : 'ws:';
-    url.hash = '';
-    url.search = '';
-    this.post({ op: 'start', url: url.href, health: new URL('healthz', page).href });
+    this.post({ op: 'start', page: page.href });
   }
 
   watch(target: Target): void {

@@ -1,5 +1,6 @@
-import { DecodeError, decodeHeader } from '@oasis/wire';
+import { type Batch, DecodeError, decodeHeader } from '@oasis/wire';
 import { Commands } from './commands.ts';
+import type { DoorName } from './doors/door.ts';
 import { Link } from './link.ts';
 import {
   type ClientMessage,
@@ -47,6 +48,7 @@ export class Session {
   private actions: Action[] = [];
   private registry: Registry | undefined;
   private isRegistryDirty = false;
+  private door: DoorName = 'websocket';
   private server = '';
   private epoch = '';
   private nextId = 1;
@@ -98,11 +100,25 @@ export class Session {
     this.traffic.add(bytes.length);
     try {
       const watch = this.byTopic.get(decodeHeader(bytes).topic);
-      watch?.batch(bytes, now, this.lagOf(watch.target.node), -(this.link.clock.best?.offset ?? 0));
+      watch?.batch(bytes, now, this.lagOf(watch.target.node), this.dacLag);
     } catch (error) {
       // Not even a header: it belongs to nobody, and the next one may be right.
       if (!(error instanceof DecodeError)) throw error;
     }
+  }
+
+  /** A batch that a door has decoded; `bytes` is what it took on the way. */
+  batch(topic: number, batch: Batch, bytes: number, now: number): void {
+    this.link.heard(now);
+    this.traffic.add(bytes);
+    const watch = this.byTopic.get(topic);
+    watch?.take(batch, now, this.lagOf(watch.target.node), this.dacLag);
+  }
+
+  /** Which door leads to the DAC. */
+  through(door: DoorName): void {
+    this.door = door;
+    this.link.isDirty = true;
   }
 
   closed(reason: LossReason, code: number | undefined, now: number): void {
@@ -156,8 +172,8 @@ export class Session {
     const snapshot: Snapshot = {};
     if (this.link.isDirty) {
       const { phase, reason, code, since, attempts, clock } = this.link;
-      const { server, epoch } = this;
-      snapshot.connection = { phase, reason, code, since, attempts, server, epoch, clock: clock.best };
+      const { server, epoch, door } = this;
+      snapshot.connection = { phase, reason, code, since, attempts, server, epoch, door, clock: clock.best };
       this.link.isDirty = false;
     }
     if (this.isRegistryDirty) {
@@ -295,7 +311,12 @@ export class Session {
 
   /** Browser clock minus node clock: puts a sample where it happened on our clock. */
   private lagOf(node: string): number {
-    return (this.nodeOffsets.get(node) ?? 0) - (this.link.clock.best?.offset ?? 0);
+    return (this.nodeOffsets.get(node) ?? 0) + this.dacLag;
+  }
+
+  /** Browser clock minus DAC clock. */
+  private get dacLag(): number {
+    return -(this.link.clock.best?.offset ?? 0);
   }
 
   private send(message: Distributed<ClientMessage, 'id'>): number {

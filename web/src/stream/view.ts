@@ -2,6 +2,7 @@ import type { Schema, Value } from '@oasis/wire';
 import type { AlarmView } from './alarms.ts';
 import type { ClockEstimate } from './clock.ts';
 import type { PerSecond } from './counters.ts';
+import type { DoorName } from './doors/door.ts';
 import type { HistoryView } from './history.ts';
 import type { LossView } from './ledger.ts';
 import type { Registry, Wish } from './protocol.ts';
@@ -32,6 +33,7 @@ export interface ConnectionView {
   readonly server: string;
   readonly epoch: string;
   readonly clock?: ClockEstimate;
+  readonly door: DoorName;
 }
 
 export interface WatchStatus {
@@ -107,7 +109,7 @@ export function buffersOf(snapshot: Snapshot): ArrayBuffer[] {
 }
 
 export type PageMessage =
-  | { readonly op: 'start'; readonly url: string; readonly health: string }
+  | { readonly op: 'start'; readonly page: string }
   | { readonly op: 'watch'; readonly target: Target }
   | { readonly op: 'unwatch'; readonly target: Target }
   | { readonly op: 'command'; readonly target: Target; readonly wish: Wish }

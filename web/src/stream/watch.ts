@@ -1,4 +1,5 @@
 import {
+  type Batch,
   DecodeError,
   decodeBatch,
   type MetricType,
@@ -148,14 +149,16 @@ export class Watch {
    * `dacLag` is the same for the DAC.
    */
   batch(bytes: Uint8Array, now: number, lag: number, dacLag: number): void {
-    let batch: ReturnType<typeof decodeBatch>;
     try {
-      batch = decodeBatch(bytes, this.types);
+      this.take(decodeBatch(bytes, this.types), now, lag, dacLag);
     } catch (error) {
       if (!(error instanceof DecodeError)) throw error;
       this.setStatus('failed', error.message);
-      return;
     }
+  }
+
+  /** The same, of a batch that has been decoded. */
+  take(batch: Batch, now: number, lag: number, dacLag: number): void {
     const first = Number(batch.firstSequence);
     const times = millis(batch.times);
     const last = batch.count - 1;

@@ -1,32 +1,34 @@
 /// <reference lib="webworker" />
-import { SUBPROTOCOL } from './protocol.ts';
+import { DoorChoice } from './doors/choice.ts';
+import type { Door, DoorEvents } from './doors/door.ts';
+import { TextDoor } from './doors/text_door.ts';
+import { WebSocketDoor } from './doors/websocket_door.ts';
 import { Session } from './session.ts';
-import { buffersOf, type LossReason, type PageMessage } from './view.ts';
+import { buffersOf, type PageMessage } from './view.ts';
 
 /**
- * The worker: sockets and timers at the edge of {@link Session}. The page gets a snapshot when something changed and the one
+ * The worker: doors and timers at the edge of {@link Session}. The page gets a snapshot when something changed and the one
  * before has been drawn, so never more than one an animation frame, and none while it is hidden.
  */
 const HEALTH_MS = 2000;
-const GOING_AWAY = 1001;
-const NO_STATUS = 1006;
 
-const page = self as unknown as DedicatedWorkerGlobalScope;
+const worker = self as unknown as DedicatedWorkerGlobalScope;
 const session = new Session();
-let url = '';
-let health = '';
-let socket: WebSocket | undefined;
+const choice = new DoorChoice();
+let page = '';
+let door: Door | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let isPageReady = true;
 /** Counts attempts to connect, so that one that was given up does not come back. */
 let attempt = 0;
+/** Whether the door that is used has opened. */
+let hasOpened = false;
 
-page.onmessage = (event: MessageEvent<PageMessage>) => {
+worker.onmessage = (event: MessageEvent<PageMessage>) => {
   const message = event.data;
   switch (message.op) {
     case 'start':
-      url = message.url;
-      health = message.health;
+      page = message.page;
       break;
     case 'watch':
       session.watch(message.target);
@@ -48,7 +50,7 @@ page.onmessage = (event: MessageEvent<PageMessage>) => {
       session.views.reuse(message.buffers);
       break;
   }
-  if (url !== '') turn();
+  if (page !== '') turn();
 };
 
 /** Milliseconds since 1970 that never jump: the offset to the DAC's clock is measured against this one. */
@@ -61,14 +63,17 @@ function turn(): void {
   session.tick(now());
   for (const action of session.drainActions()) {
     if (action.do === 'connect') void connect(action.isFirst);
-    else if (action.do === 'send') socket?.send(action.text);
-    else abandon();
+    else if (action.do === 'send') door?.send(action.text);
+    else {
+      void judge();
+      abandon();
+    }
   }
   if (isPageReady) {
     const snapshot = session.drainSnapshot(now());
     if (snapshot) {
       isPageReady = false;
-      page.postMessage(snapshot, buffersOf(snapshot));
+      worker.postMessage(snapshot, buffersOf(snapshot));
     }
   }
   clearTimeout(timer);
@@ -81,7 +86,7 @@ async function connect(isFirst: boolean): Promise<void> {
   abandon();
   const mine = attempt;
   // Browsers slow down WebSockets to a host that keeps refusing them, up to seconds each; they do not slow down requests.
-  // So a DAC that went away is asked for by HTTP, and gets a WebSocket once it answers.
+  // So a DAC that went away is asked for by HTTP, and gets a door once it answers.
   const isThere = isFirst || (await isServing());
   if (mine !== attempt) return;
   if (!isThere) {
@@ -89,40 +94,55 @@ async function connect(isFirst: boolean): Promise<void> {
     turn();
     return;
   }
-  const opened = new WebSocket(url, SUBPROTOCOL);
-  opened.binaryType = 'arraybuffer';
-  socket = opened;
-  opened.onmessage = (event: MessageEvent<string | ArrayBuffer>) => {
-    if (socket !== opened) return;
-    if (typeof event.data === 'string') session.text(event.data, now());
-    else session.binary(new Uint8Array(event.data), now());
+  const { name } = choice;
+  hasOpened = false;
+  session.through(name);
+  const events = eventsOf(mine);
+  door = name === 'websocket' ? new WebSocketDoor(page, events) : new TextDoor(page, name, events);
+}
+
+/** What a door tells, as long as it is the one that is used. */
+function eventsOf(mine: number): DoorEvents {
+  const heard = (act: () => void) => {
+    if (mine !== attempt) return;
+    act();
     turn();
   };
-  opened.onclose = (event) => {
-    if (socket !== opened) return;
-    socket = undefined;
-    session.closed(reasonOf(event.code), event.code, now());
-    turn();
+  return {
+    opened: () => {
+      if (mine === attempt) hasOpened = true;
+    },
+    text: (data) => heard(() => session.text(data, now())),
+    binary: (bytes) => heard(() => session.binary(bytes, now())),
+    batch: (topic, batch, bytes) => heard(() => session.batch(topic, batch, bytes, now())),
+    closed: (reason, code) => {
+      if (mine !== attempt) return;
+      door = undefined;
+      void judge();
+      session.closed(reason, code, now());
+      turn();
+    },
   };
+}
+
+/** A door that never opened while the DAC answers is shut to us, by a proxy perhaps. */
+async function judge(): Promise<void> {
+  if (hasOpened) choice.opened();
+  else if (await isServing()) choice.failed();
 }
 
 async function isServing(): Promise<boolean> {
   try {
+    const health = new URL('healthz', page);
     return (await fetch(health, { cache: 'no-store', signal: AbortSignal.timeout(HEALTH_MS) })).ok;
   } catch {
     return false;
   }
 }
 
-/** Drops the socket without waiting for its farewell. */
+/** Drops the door without waiting for its farewell. */
 function abandon(): void {
   attempt++;
-  const old = socket;
-  socket = undefined;
-  old?.close();
-}
-
-function reasonOf(code: number): LossReason {
-  if (code === GOING_AWAY) return 'shutdown';
-  return code === NO_STATUS ? 'closed' : 'protocol';
+  door?.close();
+  door = undefined;
 }

@@ -1,6 +1,7 @@
-//! The HTTP API: what is there, its latest samples and ledgers, and commands. Described by `/openapi.json`.
+//! The HTTP API: what is there, its latest samples and ledgers, commands, and layouts of the page. Described by `/openapi.json`.
 
 mod commands;
+mod layouts;
 mod read;
 
 use crate::Doors;
@@ -21,6 +22,10 @@ use utoipa::OpenApi;
         read::ledger,
         commands::send,
         commands::journal,
+        layouts::list,
+        layouts::get,
+        layouts::put,
+        layouts::delete,
         crate::text::poll_at_once,
         crate::text::long_poll,
         crate::text::stream_lines,
@@ -38,5 +43,7 @@ pub fn router() -> Router<Doors> {
         .route("/api/v1/instances", get(read::instances))
         .route("/api/v1/instances/{id}", get(read::instance))
         .route("/api/v1/ledger", get(read::ledger))
+        .route("/api/v1/layouts", get(layouts::list))
+        .route("/api/v1/layouts/{name}", get(layouts::get).put(layouts::put).delete(layouts::delete))
         .route("/api/v1/commands", post(commands::send).get(commands::journal))
 }

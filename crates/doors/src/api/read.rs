@@ -10,7 +10,7 @@ use axum::{
     extract::{Path, Query, State},
     http::StatusCode,
 };
-use oasis_dac::Entrance;
+use oasis_dac::{Entrance, now};
 use oasis_wire::quantity::{Epoch, TopicId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -20,12 +20,16 @@ use utoipa::{IntoParams, ToSchema};
 pub struct Health {
     /// `ok`
     status: &'static str,
+    /// Name and version.
+    software: &'static str,
+    /// The DAC's clock: nanoseconds since 1970-01-01 UTC.
+    dac_time: u64,
 }
 
 /// Whether the DAC serves.
 #[utoipa::path(get, path = "/healthz", responses((status = 200, body = Health)))]
 pub async fn healthz() -> Json<Health> {
-    Json(Health { status: "ok" })
+    Json(Health { status: "ok", software: oasis_dac::SOFTWARE, dac_time: now().0 })
 }
 
 #[derive(Debug, Serialize, ToSchema)]

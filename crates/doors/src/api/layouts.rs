@@ -1,0 +1,112 @@
+//! Layouts of the page, by name.
+
+use crate::{Doors, layouts::LayoutError, origin, problem::Problem};
+use axum::{
+    Json,
+    body::Bytes,
+    extract::{Path, State},
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use serde::Serialize;
+use std::time::{SystemTime, UNIX_EPOCH};
+use utoipa::ToSchema;
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Layouts {
+    layouts: Vec<LayoutView>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct LayoutView {
+    name: String,
+    bytes: usize,
+    /// Nanoseconds since 1970-01-01 UTC.
+    changed: u64,
+}
+
+/// All layouts that were saved.
+#[utoipa::path(get, path = "/api/v1/layouts", responses((status = 200, body = Layouts)))]
+pub async fn list(State(doors): State<Doors>) -> Json<Layouts> {
+    let view = |(name, bytes, changed)| LayoutView { name, bytes, changed: nanoseconds(changed) };
+    Json(Layouts { layouts: doors.layouts.list().into_iter().map(view).collect() })
+}
+
+/// A layout as it was saved.
+#[utoipa::path(get, path = "/api/v1/layouts/{name}", params(("name" = String, Path)),
+    responses((status = 200, body = Object), (status = 404, body = Problem)))]
+pub async fn get(State(doors): State<Doors>, Path(name): Path<String>) -> Result<Response, Problem> {
+    let layout = doors.layouts.get(&name).ok_or_else(|| unknown(&name))?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], layout.json).into_response())
+}
+
+/// Saves a layout, in place of one with the same name.
+#[utoipa::path(put, path = "/api/v1/layouts/{name}", params(("name" = String, Path)), request_body = Object,
+    responses((status = 204), (status = 400, body = Problem), (status = 403, body = Problem), (status = 409, body = Problem),
+        (status = 413, body = Problem), (status = 422, body = Problem), (status = 500, body = Problem)))]
+pub async fn put(
+    State(doors): State<Doors>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<StatusCode, Problem> {
+    admit(&doors, &headers)?;
+    let layouts = doors.layouts.clone();
+    blocking(move || layouts.put(&name, &body)).await??;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Deletes a layout.
+#[utoipa::path(delete, path = "/api/v1/layouts/{name}", params(("name" = String, Path)),
+    responses((status = 204), (status = 403, body = Problem), (status = 404, body = Problem), (status = 500, body = Problem)))]
+pub async fn delete(
+    State(doors): State<Doors>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+) -> Result<StatusCode, Problem> {
+    admit(&doors, &headers)?;
+    let (layouts, wanted) = (doors.layouts.clone(), name.clone());
+    if blocking(move || layouts.delete(&wanted)).await?? {
+        Ok(StatusCode::NO_CONTENT)
+    } else {
+        Err(unknown(&name))
+    }
+}
+
+fn admit(doors: &Doors, headers: &HeaderMap) -> Result<(), Problem> {
+    if origin::allowed(headers, &doors.config) {
+        return Ok(());
+    }
+    doors.doorkeeper.refused("origin");
+    let detail = "pages of other sites may not change layouts (doors.allowed_origins)";
+    Err(Problem::new(StatusCode::FORBIDDEN, "origin", detail))
+}
+
+/// Files are written where nobody waits for a socket.
+async fn blocking<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> Result<T, Problem> {
+    tokio::task::spawn_blocking(act)
+        .await
+        .map_err(|error| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "layout_storage", error.to_string()))
+}
+
+fn unknown(name: &str) -> Problem {
+    let detail = format!("no layout is called {name:?}: GET /api/v1/layouts lists them");
+    Problem::new(StatusCode::NOT_FOUND, "unknown_layout", detail)
+}
+
+impl From<LayoutError> for Problem {
+    fn from(error: LayoutError) -> Self {
+        let (status, code) = match error {
+            LayoutError::BadName(_) => (StatusCode::BAD_REQUEST, "layout_name"),
+            LayoutError::TooLarge(..) => (StatusCode::PAYLOAD_TOO_LARGE, "layout_too_large"),
+            LayoutError::TooMany(_) => (StatusCode::CONFLICT, "too_many_layouts"),
+            LayoutError::NotAnObject(_) => (StatusCode::UNPROCESSABLE_ENTITY, "bad_request"),
+            LayoutError::Storage { .. } => (StatusCode::INTERNAL_SERVER_ERROR, "layout_storage"),
+        };
+        Self::new(status, code, error.to_string())
+    }
+}
+
+fn nanoseconds(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64)
+}

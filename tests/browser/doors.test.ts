@@ -1,0 +1,68 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { launch, Visit } from './harness/browser.ts';
+import { NarrowProxy } from './harness/narrow_proxy.ts';
+import { Oasis } from './harness/oasis.ts';
+
+let browser: Browser;
+let oasis: Oasis;
+
+beforeAll(async () => {
+  [oasis, browser] = await Promise.all([
+    Oasis.up(
+      '--name',
+      'plant-7',
+      '--probe',
+      'processor@20',
+      '--probe',
+      'memory@5',
+      '--probe',
+      'scheduling@2',
+    ),
+    launch(),
+  ]);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await oasis.stop();
+});
+
+/** What a browser says by itself of doors that are shut. */
+const SHUT = /WebSocket|502|ERR_/;
+
+const doors = [
+  { shut: { websocket: false, events: false }, name: 'WebSocket oasis.v1' },
+  { shut: { websocket: true, events: false }, name: 'Server-sent events' },
+  { shut: { websocket: true, events: true }, name: 'Long poll' },
+];
+
+for (const { shut, name } of doors) {
+  it(`gets in by "${name}" if that is what is open, and does everything through it`, async () => {
+    const proxy = await NarrowProxy.to(oasis.url, shut);
+    const visit = await Visit.to(browser, proxy.url);
+    await visit.seesSamples('processor', 5, 20_000);
+    expect(await visit.page.getByTestId('door').textContent()).toBe(name);
+    expect(await visit.part('processor', 'missing').textContent()).toBe('0');
+    await expect.poll(() => visit.part('processor', 'card-state').getAttribute('data-state')).toBe('live');
+    await expect.poll(() => visit.page.getByTestId('clock-offset').textContent()).toMatch(/ms$/);
+    await visit.part('memory', 'hertz-preset-10').click();
+    await expect
+      .poll(() => visit.part('memory', 'hertz').textContent(), { timeout: 5000 })
+      .toBe('of 10 Hz set');
+    await visit.part('memory', 'hertz-input').fill('5');
+    await visit.part('memory', 'hertz-input').press('Enter');
+    await expect
+      .poll(() => visit.part('memory', 'hertz').textContent(), { timeout: 5000 })
+      .toBe('of 5 Hz set');
+    // Another instance, with structs in vectors, while the others go on.
+    await visit.page.locator('[data-testid=instance][data-instance=scheduling]').click();
+    await visit.seesSamples('scheduling', 2, 10_000);
+    expect(await visit.part('scheduling', 'value').last().textContent()).toContain('Thread');
+    await visit.seesSamples('processor', 5, 5000);
+    expect(await visit.part('processor', 'missing').textContent()).toBe('0');
+    expect(visit.complaints.filter((text) => !SHUT.test(text))).toEqual([]);
+    await visit.close();
+    await proxy.stop();
+  });
+}

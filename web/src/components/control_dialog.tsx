@@ -1,0 +1,129 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { formatClock } from '../format/time.ts';
+import { command } from '../state/actions.ts';
+import { type JournalEntry, journal, readJournal } from '../state/journal.ts';
+import { shownTargets } from '../state/panels.ts';
+import { cellsOf } from '../state/store.ts';
+import { isRate, type Wish } from '../stream/protocol.ts';
+import { keyOf, type Target } from '../stream/view.ts';
+import { strings } from '../strings.ts';
+import { Dialog } from './dialog.tsx';
+
+const words = strings.control;
+const REREAD_MS = 1000;
+
+/** Commands for several instances at once, how each of them ended, and who gave which before. */
+export function ControlDialog() {
+  const targets = shownTargets.value;
+  const left = useSignal<ReadonlySet<string>>(new Set());
+  const hertz = useSignal('');
+  const isWrong = useSignal(false);
+  const chosen = targets.filter((target) => !left.value.has(keyOf(target)));
+  const give = (wish: Wish) => {
+    for (const target of chosen) command(target, wish);
+  };
+  useEffect(() => {
+    void readJournal();
+    const timer = setInterval(() => void readJournal(), REREAD_MS);
+    return () => clearInterval(timer);
+  }, []);
+  const toggle = (key: string) => {
+    const next = new Set(left.value);
+    if (!next.delete(key)) next.add(key);
+    left.value = next;
+  };
+  return (
+    <Dialog title={words.title} testId="control">
+      <ul class="control-targets">
+        {targets.length === 0 && <li class="hint">{strings.add.nothing}</li>}
+        {targets.map((target) => (
+          <Line
+            key={keyOf(target)}
+            target={target}
+            isChosen={!left.value.has(keyOf(target))}
+            onToggle={() => toggle(keyOf(target))}
+          />
+        ))}
+      </ul>
+      <form
+        class="row-form"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          const wanted = Number(hertz.value);
+          isWrong.value = hertz.value === '' || !isRate(wanted);
+          if (!isWrong.value) give({ command: 'hertz', hertz: wanted });
+        }}
+      >
+        <input
+          class="input"
+          type="text"
+          inputMode="decimal"
+          placeholder={words.rate}
+          aria-label={words.rate}
+          aria-invalid={isWrong.value}
+          data-testid="control-hertz"
+          value={hertz.value}
+          onInput={(event) => {
+            hertz.value = event.currentTarget.value;
+          }}
+        />
+        <button type="submit" class="button button-main" data-testid="control-set">
+          {words.set(chosen.length)}
+        </button>
+        {(['enable', 'disable', 'sample-now'] as const).map((name) => (
+          <button
+            key={name}
+            type="button"
+            class="button"
+            data-testid={`control-${name}`}
+            onClick={() => give({ command: name })}
+          >
+            {words.names[name]}
+          </button>
+        ))}
+      </form>
+      <p class="command-status is-failed" role="status">
+        {isWrong.value ? strings.commands.outOfRange : '\u00a0'}
+      </p>
+      <h3 class="control-journal-title">{words.journal}</h3>
+      <ol class="control-journal" data-testid="journal">
+        {journal.value.map((entry, index) => (
+          <Past key={`${journal.value.length - index}`} entry={entry} />
+        ))}
+      </ol>
+    </Dialog>
+  );
+}
+
+function Line(props: { target: Target; isChosen: boolean; onToggle: () => void }) {
+  const { target, isChosen } = props;
+  const view = cellsOf(target).command.value;
+  const text = view ? strings.commands.sentence(view) : '';
+  return (
+    <li class="control-target">
+      <label class="add-metric">
+        <input type="checkbox" checked={isChosen} onChange={props.onToggle} />
+        {target.instance} <span class="ledger-node">{target.node}</span>
+      </label>
+      <span
+        class={`command-status is-${view?.status ?? 'idle'}`}
+        data-testid="control-status"
+        data-instance={target.instance}
+        data-status={view?.status}
+      >
+        {text}
+      </span>
+    </li>
+  );
+}
+
+function Past({ entry }: { entry: JournalEntry }) {
+  return (
+    <li data-testid="journal-line">
+      <time>{formatClock(entry.time)}</time> <span class="journal-who">{entry.who}</span> {entry.what}{' '}
+      <span class={entry.isDone ? '' : 'is-bad'}>{entry.outcome}</span>
+    </li>
+  );
+}

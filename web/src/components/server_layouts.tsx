@@ -1,0 +1,93 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { formatDay } from '../format/time.ts';
+import { openDialog } from '../state/dialogs.ts';
+import { applyLayout, currentLayout } from '../state/saved.ts';
+import {
+  deleteLayout,
+  fetchLayout,
+  listLayouts,
+  saveLayout,
+  serverLayouts,
+} from '../state/server_layouts.ts';
+import { strings } from '../strings.ts';
+
+const words = strings.layouts;
+
+/** Layouts that everybody who opens this DAC's page can have. */
+export function ServerLayouts() {
+  const name = useSignal('');
+  const problem = useSignal('');
+  const attempt = (act: () => Promise<void>) => {
+    problem.value = '';
+    act().catch((error: unknown) => {
+      problem.value = error instanceof Error ? error.message : String(error);
+    });
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the dialog opens
+  useEffect(() => attempt(listLayouts), []);
+  return (
+    <section class="server-layouts" aria-label={words.onServer}>
+      <h3>{words.onServer}</h3>
+      <form
+        class="row-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          const wanted = name.value.trim();
+          if (wanted !== '') attempt(() => saveLayout(wanted, currentLayout()));
+        }}
+      >
+        <input
+          class="input"
+          type="text"
+          maxLength={64}
+          placeholder={words.name}
+          aria-label={words.name}
+          data-testid="layout-name"
+          value={name.value}
+          onInput={(event) => {
+            name.value = event.currentTarget.value;
+          }}
+        />
+        <button type="submit" class="button button-main" data-testid="save-layout">
+          {words.save}
+        </button>
+      </form>
+      <p class="command-status is-failed" role="status" data-testid="layout-problem">
+        {problem.value || '\u00a0'}
+      </p>
+      <ul class="notes">
+        {serverLayouts.value.length === 0 && <li class="hint">{words.none}</li>}
+        {serverLayouts.value.map((layout) => (
+          <li key={layout.name} class="notes-line">
+            <button
+              type="button"
+              class="button button-quiet layout-open"
+              data-testid="open-saved"
+              onClick={() => attempt(() => open(layout.name))}
+            >
+              {layout.name}
+            </button>
+            <time class="notes-time">{formatDay(layout.changed)}</time>
+            <button
+              type="button"
+              class="button button-quiet"
+              aria-label={words.deleteTip(layout.name)}
+              data-testid="delete-saved"
+              onClick={() => attempt(() => deleteLayout(layout.name))}
+            >
+              {words.delete}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+async function open(name: string): Promise<void> {
+  const layout = await fetchLayout(name);
+  if (!layout) throw new Error(words.notALayout(name));
+  applyLayout(layout);
+  openDialog.value = undefined;
+}

@@ -1,0 +1,82 @@
+import { decodeBatch, type Metric } from '@oasis/wire';
+import { batch, deltaColumn } from '@oasis/wire/testing';
+import { expect, it } from 'vitest';
+import { DoorChoice } from './choice.ts';
+import { batchOf } from './json_batch.ts';
+
+it('makes of JSON the batch that it was', () => {
+  const times = [1_763_683_200_000_000_001n, 1_763_683_200_001_000_000n];
+  const [wide, flags] = [
+    [5n, 2n ** 60n],
+    [0n, 1n],
+  ];
+  const native = decodeBatch(
+    batch({
+      topic: 3,
+      first: 7n,
+      offset: 6n,
+      nodeTime: times[0],
+      dacTime: 9n,
+      dropped: 2,
+      count: 2,
+      directory: [1, 1, 1],
+      body: [...deltaColumn(times, times[0]), ...deltaColumn(wide), ...deltaColumn(flags)],
+    }),
+    ['uint64', 'boolean'],
+  );
+  const metrics: Metric[] = [
+    { name: 'wide', type: 'uint64' },
+    { name: '__proto__', type: 'boolean' },
+  ];
+  const samples = times.map((time, index) =>
+    JSON.parse(
+      `{"sequence":"${7 + index}","offset":"${6 + index}","time":"${time}","state":0,` +
+        `"metrics":{"wide":"${wide[index]}","__proto__":${flags[index] === 1n}}}`,
+    ),
+  );
+  const message = {
+    event: 'samples' as const,
+    node: 'n',
+    instance: 'i',
+    dac_time: '9',
+    dropped_before: 2,
+    samples,
+  };
+  const { metrics: columns, ...header } = batchOf(message, 3, metrics);
+  expect(header).toEqual({ ...native, metrics: undefined });
+  expect(columns.map((column) => Array.from(column))).toEqual(
+    native.metrics.map((column) => Array.from(column, (value) => narrowed(value))),
+  );
+});
+
+/** Columns that hold a value beyond 2^53 are bigints throughout; JSON keeps small ones as numbers. */
+function narrowed(value: unknown): unknown {
+  return typeof value === 'bigint' && value < 2n ** 53n ? Number(value) : value;
+}
+
+it('refuses JSON that is not what the schema says', () => {
+  const samples = [{ sequence: '1', offset: '0', time: '0', state: 0, metrics: { list: 7 } }];
+  const message = {
+    event: 'samples' as const,
+    node: 'n',
+    instance: 'i',
+    dac_time: '0',
+    dropped_before: 0,
+    samples,
+  };
+  expect(() => batchOf(message, 1, [{ name: 'list', type: { vector: 'int8' } }])).toThrow(TypeError);
+});
+
+it('takes the next door when one stays shut, and stays with one that opened', () => {
+  const choice = new DoorChoice();
+  choice.failed();
+  expect(choice.name).toBe('websocket');
+  choice.failed();
+  expect(choice.name).toBe('events');
+  choice.failed();
+  choice.opened();
+  choice.failed();
+  expect(choice.name).toBe('events');
+  choice.failed();
+  expect(choice.name).toBe('wait');
+});

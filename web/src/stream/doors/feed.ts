@@ -1,0 +1,84 @@
+/** How messages of a text door come: each knows one way to wait. */
+export interface Feed {
+  close(): void;
+}
+
+export interface FeedEvents {
+  opened(): void;
+  /** One message of the door, and where to go on behind it if that is known. */
+  message(data: string): void;
+  failed(): void;
+}
+
+/** What proxies hold back does not come: the door is no use behind them. */
+const OPEN_MS = 4000;
+
+/** Server-sent events. */
+export class EventFeed implements Feed {
+  private readonly source: EventSource;
+  private readonly patience: ReturnType<typeof setTimeout>;
+
+  constructor(api: URL, query: URLSearchParams, events: FeedEvents) {
+    this.source = new EventSource(new URL(`samples/events?${query}`, api));
+    this.patience = setTimeout(() => {
+      this.close();
+      events.failed();
+    }, OPEN_MS);
+    this.source.onopen = () => {
+      clearTimeout(this.patience);
+      events.opened();
+    };
+    // It would connect again by itself, but whoever owns it decides when.
+    this.source.onerror = () => {
+      this.close();
+      events.failed();
+    };
+    for (const kind of ['samples', 'gap', 'type_changed', 'end']) {
+      this.source.addEventListener(kind, (event) => events.message((event as MessageEvent<string>).data));
+    }
+  }
+
+  close(): void {
+    clearTimeout(this.patience);
+    this.source.close();
+  }
+}
+
+const HELD_SECONDS = 20;
+
+/** Long polls, one after another. */
+export class PollFeed implements Feed {
+  private readonly stop = new AbortController();
+
+  constructor(
+    private readonly api: URL,
+    private readonly query: URLSearchParams,
+    private readonly events: FeedEvents,
+  ) {
+    void this.run();
+  }
+
+  close(): void {
+    this.stop.abort();
+  }
+
+  private async run(): Promise<void> {
+    const query = new URLSearchParams(this.query);
+    query.set('timeout', String(HELD_SECONDS));
+    try {
+      while (!this.stop.signal.aborted) {
+        const answer = await fetch(new URL(`samples/wait?${query}`, this.api), {
+          cache: 'no-store',
+          signal: this.stop.signal,
+        });
+        if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
+        this.events.opened();
+        const { messages, next } = (await answer.json()) as { messages: unknown[]; next: string };
+        query.set('resume', next);
+        for (const message of messages) this.events.message(JSON.stringify(message));
+      }
+    } catch {
+      if (!this.stop.signal.aborted) this.events.failed();
+    }
+  }
+}

@@ -1,0 +1,212 @@
+import { parseSchema, type Schema } from '@oasis/wire';
+import type { Door, DoorEvents, DoorName } from './door.ts';
+import { EventFeed, type Feed, PollFeed } from './feed.ts';
+import { batchOf, type SamplesMessage } from './json_batch.ts';
+
+const REGISTRY_MS = 1000;
+/** Subscriptions come in bunches: one new stream for all of them. */
+const REOPEN_MS = 20;
+
+interface Subscription {
+  readonly topic: number;
+  readonly node: string;
+  readonly instance: string;
+  readonly schema: Schema;
+  /** Next offset wanted. */
+  offset: number;
+}
+
+type Fields = Record<string, unknown>;
+
+/**
+ * `oasis.v1` for those who have no WebSocket: requests over HTTP, samples by server-sent events or long polls. It answers as a
+ * DAC would, so that nobody behind it has to know.
+ */
+export class TextDoor implements Door {
+  private readonly api: URL;
+  private readonly health: URL;
+  private readonly subscriptions = new Map<number, Subscription>();
+  private epoch = '';
+  private feed: Feed | undefined;
+  private reopening: ReturnType<typeof setTimeout> | undefined;
+  private watching: ReturnType<typeof setTimeout> | undefined;
+  private registry = '';
+  private isClosed = false;
+
+  constructor(
+    page: string,
+    private readonly kind: Exclude<DoorName, 'websocket'>,
+    private readonly events: DoorEvents,
+  ) {
+    this.api = new URL('api/v1/', page);
+    this.health = new URL('healthz', page);
+    this.attempt(() => this.welcome());
+  }
+
+  send(text: string): void {
+    const message = JSON.parse(text) as Fields & { op: string; id: number };
+    this.attempt(() => this.answer(message));
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.feed?.close();
+    clearTimeout(this.reopening);
+    clearTimeout(this.watching);
+  }
+
+  private async answer(message: Fields & { op: string; id: number }): Promise<void> {
+    switch (message.op) {
+      case 'watch':
+        return this.watch();
+      case 'subscribe':
+        return this.subscribe(message.id, String(message.node), String(message.instance), message.resume);
+      case 'unsubscribe':
+        this.subscriptions.delete(Number(message.topic));
+        this.reopen();
+        return;
+      case 'command':
+        return this.command(message);
+      case 'ping': {
+        const { dac_time } = await this.get(this.health);
+        this.say({ op: 'pong', id: message.id, dac_time });
+      }
+    }
+  }
+
+  private async welcome(): Promise<void> {
+    const [{ software }, { epoch }] = await Promise.all([
+      this.get(this.health),
+      this.get(new URL('ledger', this.api)),
+    ]);
+    this.epoch = String(epoch);
+    this.say({ op: 'welcome', protocol: 1, server: software, epoch });
+  }
+
+  private async watch(): Promise<void> {
+    const [nodes, instances] = await Promise.all([
+      this.get(new URL('nodes', this.api)),
+      this.get(new URL('instances', this.api)),
+    ]);
+    const registry = JSON.stringify({ op: 'registry', ...nodes, ...instances });
+    if (registry !== this.registry) {
+      this.registry = registry;
+      this.events.text(registry);
+    }
+    if (!this.isClosed) this.watching = setTimeout(() => this.attempt(() => this.watch()), REGISTRY_MS);
+  }
+
+  private async subscribe(id: number, node: string, instance: string, resume: unknown): Promise<void> {
+    const found = await this.get(new URL(`instances?${new URLSearchParams({ node, instance })}`, this.api));
+    const [entry] = found.instances as Fields[];
+    if (!entry) {
+      this.say({ op: 'error', id, code: 'unknown_instance', message: '' });
+      return;
+    }
+    const detail = await this.get(new URL(`instances/${entry.id}`, this.api));
+    const topic = Number(entry.id);
+    const [epoch, offset] = typeof resume === 'string' ? resume.split(':') : [this.epoch, '0'];
+    const isKnown = epoch === this.epoch;
+    const next = isKnown ? Number(offset) : 0;
+    this.subscriptions.set(topic, {
+      topic,
+      node,
+      instance,
+      schema: parseSchema(detail.schema),
+      offset: next,
+    });
+    this.say({ op: 'subscribed', id, topic, epoch: this.epoch, offset: next, instance: detail });
+    if (!isKnown) this.say({ op: 'gap', topic, cause: 'epoch_changed' });
+    this.reopen();
+  }
+
+  private async command({ id, op: _, ...request }: Fields & { id: number }): Promise<void> {
+    const answer = await fetch(new URL('commands', this.api), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(request),
+    });
+    const body = (await answer.json()) as Fields;
+    if (answer.ok) {
+      this.say({ op: 'result', id, ...body });
+      return;
+    }
+    const code = String(body.type ?? '').replace('/problems/', '');
+    this.say({ op: 'error', id, code, message: String(body.detail ?? '') });
+  }
+
+  /** Another stream for what is subscribed to now, each instance from where it is. */
+  private reopen(): void {
+    clearTimeout(this.reopening);
+    this.reopening = setTimeout(() => {
+      this.feed?.close();
+      this.feed = undefined;
+      if (this.isClosed || this.subscriptions.size === 0) return;
+      const Kind = this.kind === 'events' ? EventFeed : PollFeed;
+      this.feed = new Kind(this.api, this.query(), {
+        opened: () => this.events.opened(),
+        message: (data) => this.received(data),
+        failed: () => this.fail(),
+      });
+    }, REOPEN_MS);
+  }
+
+  private query(): URLSearchParams {
+    const query = new URLSearchParams({ integers: 'string' });
+    const all = [...this.subscriptions.values()];
+    for (const { node, instance } of all) {
+      query.append('node', node);
+      query.append('instance', instance);
+    }
+    query.set('resume', `${this.epoch}:${all.map(({ offset }) => offset).join(',')}`);
+    return query;
+  }
+
+  private received(data: string): void {
+    const message = JSON.parse(data) as Fields;
+    const found = [...this.subscriptions.values()].find(
+      ({ node, instance }) => node === message.node && instance === message.instance,
+    );
+    switch (message.event) {
+      case 'samples':
+        if (found) this.samples(found, message as unknown as SamplesMessage, data.length);
+        break;
+      case 'gap': {
+        if (!found) break;
+        if (typeof message.to === 'number') found.offset = message.to;
+        this.say({ op: 'gap', topic: found.topic, cause: message.cause, count: message.count });
+        break;
+      }
+      default:
+        // Of another type, or at an end: a new connection finds out.
+        this.fail();
+    }
+  }
+
+  private samples(subscription: Subscription, message: SamplesMessage, bytes: number): void {
+    const { topic, schema } = subscription;
+    const batch = batchOf(message, topic, schema.metrics);
+    subscription.offset = Number(batch.offset) + batch.count;
+    this.events.batch(topic, batch, bytes);
+  }
+
+  private say(message: object): void {
+    if (!this.isClosed) this.events.text(JSON.stringify(message));
+  }
+
+  private async get(url: URL): Promise<Fields> {
+    const answer = await fetch(url, { cache: 'no-store' });
+    if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
+    return (await answer.json()) as Fields;
+  }
+
+  private attempt(act: () => Promise<void>): void {
+    act().catch(() => this.fail());
+  }
+
+  private fail(): void {
+    if (this.isClosed) return;
+    this.close();
+    this.events.closed('closed', undefined);
+  }
+}

@@ -1,0 +1,39 @@
+import { SUBPROTOCOL } from '../protocol.ts';
+import type { LossReason } from '../view.ts';
+import type { Door, DoorEvents } from './door.ts';
+
+const GOING_AWAY = 1001;
+const NO_STATUS = 1006;
+
+/** The native door: batches as they are. */
+export class WebSocketDoor implements Door {
+  private readonly socket: WebSocket;
+
+  constructor(page: string, events: DoorEvents) {
+    const url = new URL('ws', page);
+    url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
+    this.socket = new WebSocket(url, SUBPROTOCOL);
+    this.socket.binaryType = 'arraybuffer';
+    this.socket.onopen = () => events.opened();
+    this.socket.onmessage = (event: MessageEvent<string | ArrayBuffer>) => {
+      if (typeof event.data === 'string') events.text(event.data);
+      else events.binary(new Uint8Array(event.data));
+    };
+    this.socket.onclose = (event) => events.closed(reasonOf(event.code), event.code);
+  }
+
+  send(text: string): void {
+    this.socket.send(text);
+  }
+
+  close(): void {
+    this.socket.onmessage = null;
+    this.socket.onclose = null;
+    this.socket.close();
+  }
+}
+
+function reasonOf(code: number): LossReason {
+  if (code === GOING_AWAY) return 'shutdown';
+  return code === NO_STATUS ? 'closed' : 'protocol';
+}

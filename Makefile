@@ -53,7 +53,7 @@ test-python: python ## Python: the package and what is generated for it
 check-native: page ## Run the tests of C and C++ under the address, undefined-behaviour and thread sanitizers
 	OASIS_SANITIZE=address,undefined $(NATIVE_TESTS)
 	OASIS_SANITIZE=thread TSAN_OPTIONS="halt_on_error=1 ignore_noninstrumented_modules=1" $(NATIVE_TESTS)
-	cargo test --locked --package oasis-pdl-gen --test cpp
+	cargo test --locked --package oasis-pdl-gen --test cpp --test c
 
 test-browser: page browser ## A real browser against the real binary
 	cargo build --locked -p oasis

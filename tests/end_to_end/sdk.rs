@@ -7,29 +7,43 @@ use crate::harness::{
 use std::{
     fs,
     io::{BufRead, BufReader, Write},
+    path::Path,
     process::Command,
 };
 use tempfile::TempDir;
 
+const LOOP: &str = "examples/control-loop/loop.pdl";
+
+#[test]
+fn the_control_loop_in_c_is_on_the_page_and_loses_nothing() {
+    let folder = TempDir::new().unwrap();
+    generate("c", folder.path(), LOOP);
+    let program = compile("cc", "-std=c11", folder.path(), "examples/control-loop/c/control_loop.c");
+    check_control_loop(&program, "machine-c");
+}
+
 #[test]
 fn the_control_loop_in_cpp_is_on_the_page_and_loses_nothing() {
     let folder = TempDir::new().unwrap();
-    generate(folder.path(), "examples/control-loop/loop.pdl");
+    generate("cpp", folder.path(), LOOP);
     let program = compile("c++", "-std=c++17", folder.path(), "examples/control-loop/cpp/control_loop.cpp");
+    check_control_loop(&program, "machine-cpp");
+}
+
+fn check_control_loop(program: &Path, node: &str) {
     let dac = Oasis::dac(&[]);
-    let _program = Program::start(&program, &[dac.channel()]);
-    let ledger = ledger(&dac, "machine-cpp", "control loop", "samples", |ledger| {
-        ledger["received"].as_u64() > Some(20)
-    });
+    let _program = Program::start(program, &[dac.channel()]);
+    let ledger =
+        ledger(&dac, node, "control loop", "samples", |ledger| ledger["received"].as_u64() > Some(20));
     assert_eq!(ledger["missing"], 0, "{ledger:#}");
-    let instance = instance(&dac, "machine-cpp", "control loop").unwrap();
+    let instance = instance(&dac, node, "control loop").unwrap();
     assert_eq!(instance["latest"]["metrics"]["axes"][1]["name"], "elevation", "{instance:#}");
 }
 
 #[test]
 fn native_batches_in_cpp_are_those_of_the_vectors() {
     let folder = TempDir::new().unwrap();
-    generate(folder.path(), "vectors/shapes.pdl");
+    generate("cpp", folder.path(), "vectors/shapes.pdl");
     let vectors = fs::read_to_string(repository().join("vectors/shapes.json")).unwrap();
     let vectors: serde_json::Value = serde_json::from_str(&vectors).unwrap();
     let checks: String = vectors["cases"]

@@ -1,11 +1,10 @@
 //! C++17: one header with a struct for each concrete probe and each PDL struct and an enum class for each PDL enum, in namespaces like
 //! the PDL's modules. What the header includes is in `sdk/cpp`.
 
-mod layout;
+pub(crate) mod layout;
 mod names;
-mod order;
-mod reserved;
-mod view;
+pub(crate) mod reserved;
+pub(crate) mod view;
 
 use crate::templates::environment;
 use minijinja::{Error, value::Serde};

@@ -1,11 +1,13 @@
 //! What can be generated.
 
-use crate::{cpp, json_schema, python, rust, typescript};
+use crate::{c, cpp, json_schema, python, rust, typescript};
 use oasis_pdl::Model;
 
 /// A target of `oasis pdl compile`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
+    /// For the headers in `sdk/c`.
+    C,
     /// For the headers in `sdk/cpp`.
     Cpp,
     /// The schemas that travel with registration.
@@ -20,7 +22,8 @@ pub enum Language {
 
 impl Language {
     /// All of them, by the names they have on the command line.
-    pub const ALL: [(&'static str, Self); 5] = [
+    pub const ALL: [(&'static str, Self); 6] = [
+        ("c", Self::C),
         ("cpp", Self::Cpp),
         ("json", Self::Json),
         ("python", Self::Python),
@@ -31,6 +34,7 @@ impl Language {
     /// The file for all that PDL files declare: `engine.pdl` becomes `engine.rs`.
     pub fn file_name(self, stem: &str) -> String {
         match self {
+            Self::C => format!("{stem}.h"),
             Self::Cpp => format!("{stem}.hpp"),
             Self::Json => format!("{stem}.json"),
             Self::Python => format!("{}.py", python::module_name(stem)),
@@ -42,6 +46,7 @@ impl Language {
     /// What that file says. `from` names the PDL files in its first line.
     pub fn generate(self, model: &Model, from: &str) -> String {
         match self {
+            Self::C => c::generate(model, from),
             Self::Cpp => cpp::generate(model, from),
             Self::Json => json_schema::generate(model),
             Self::Python => python::generate(model, from),

@@ -7,6 +7,11 @@ pub fn last(scoped: &str) -> &str {
     scoped.rsplit("::").next().unwrap_or_default()
 }
 
+/// A scoped name's scope and last part.
+pub fn split(scoped: &str) -> (&str, &str) {
+    scoped.rsplit_once("::").unwrap_or(("", scoped))
+}
+
 /// `TrafficLights` to `traffic_lights`, `OASIS` to `oasis`.
 pub fn snake_case(name: &str) -> String {
     let mut snake = String::new();

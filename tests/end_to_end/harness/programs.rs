@@ -92,10 +92,10 @@ fn skip(why: &str, debian_package: &str) {
     let _ = writeln!(io::stderr(), "SKIPPED: {why}: install {debian_package}, or run `make cpp`");
 }
 
-/// C++ of a PDL file.
-pub fn generate(folder: &Path, pdl: &str) {
+/// Code of a PDL file.
+pub fn generate(language: &str, folder: &Path, pdl: &str) {
     let mut command = oasis();
-    command.args(["pdl", "compile", "--lang", "cpp", "-o"]).arg(folder).arg(pdl).current_dir(repository());
+    command.args(["pdl", "compile", "--lang", language, "-o"]).arg(folder).arg(pdl).current_dir(repository());
     finish(&mut command);
 }
 

@@ -1,7 +1,7 @@
 //! Names of the PDL as C++ can write them: a trailing underscore where C++ has the word for itself.
 
 use super::reserved::{Place, is_reserved};
-use crate::names::free_names;
+use crate::names::{free_names, split};
 use oasis_pdl::Model;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -86,11 +86,6 @@ pub fn fresh(wanted: &str, members: &[String]) -> String {
         name.push('_');
     }
     name
-}
-
-/// A scoped name's scope and last part.
-pub fn split(scoped: &str) -> (&str, &str) {
-    scoped.rsplit_once("::").unwrap_or(("", scoped))
 }
 
 fn join(scope: &str, name: &str) -> String {

@@ -1,5 +1,7 @@
 //! Words that a PDL name cannot be in C++.
 
+use crate::names::is_in;
+
 /// Key words of C++17 and C++20, and alternative tokens.
 const KEYWORDS: &str = "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class \
     co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue decltype default delete do \
@@ -56,8 +58,17 @@ pub fn is_reserved(name: &str, place: Place) -> bool {
         Place::Namespace => &[NAMESPACES],
         Place::Struct | Place::Probe | Place::Enum => &[],
     };
-    let mut lists = [KEYWORDS, MACROS, ERRORS].iter().chain(outside);
-    lists.any(|list| list.split(' ').any(|word| word == name)) || own_names(place).any(|own| own == name)
+    is_word(name) || is_in(name, outside) || own_names(place).any(|own| own == name)
+}
+
+/// Whether the language, or a common macro, has the name for itself everywhere.
+pub fn is_word(name: &str) -> bool {
+    is_in(name, &[KEYWORDS, MACROS, ERRORS])
+}
+
+/// Whether the C library has the name outside of any namespace.
+pub fn is_global(name: &str) -> bool {
+    is_in(name, &[GLOBALS])
 }
 
 /// What a struct there has beside its members.

@@ -2,11 +2,14 @@
 
 use super::{
     layout::{self, comment, raw_literal},
-    names::{Scopes, fresh, spell, split},
-    order::{Declaration, in_order},
+    names::{Scopes, fresh, spell},
     reserved::{Place, own_names},
 };
-use crate::json_schema;
+use crate::{
+    json_schema,
+    names::split,
+    order::{Declaration, in_order},
+};
 use oasis_pdl::{
     Model,
     model::{self, Metric, Probe, Simple, Type},
@@ -216,7 +219,8 @@ fn identity(model: &Model, probe: &Probe) -> Option<Identity> {
     })
 }
 
-fn metric_docs(metric: &Metric) -> String {
+/// What people are told of a metric.
+pub fn metric_docs(metric: &Metric) -> String {
     let unit = metric.unit.as_ref().map(|unit| format!("Unit: `{unit}`."));
     let texts: Vec<String> = metric.doc.iter().cloned().chain(unit).collect();
     texts.join(" ")

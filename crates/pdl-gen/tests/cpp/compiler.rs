@@ -1,4 +1,4 @@
-//! The C++ compiler of this machine, as strict as it can be.
+//! The compilers of this machine, as strict as they can be.
 
 use std::{
     env, fs,
@@ -6,20 +6,28 @@ use std::{
     process::Command,
 };
 
-const STRICT: [&str; 7] =
-    ["-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"];
+const STRICT: [&str; 6] = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"];
 const SANITIZED: [&str; 3] = ["-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+
+/// What is compiled, and by what: a variable may name the program.
+pub struct Language {
+    pub variable: &'static str,
+    pub program: &'static str,
+    pub standard: &'static str,
+    pub sdk: &'static str,
+}
 
 /// Compiles in a folder of its own.
 pub struct Compiler {
+    language: Language,
     folder: PathBuf,
 }
 
 impl Compiler {
-    pub fn new(name: &str) -> Self {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cpp").join(name);
+    pub fn new(language: Language, name: &str) -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(language.standard).join(name);
         fs::create_dir_all(&folder).unwrap();
-        Self { folder }
+        Self { language, folder }
     }
 
     /// Puts a file where it can be included.
@@ -47,20 +55,17 @@ impl Compiler {
     }
 
     fn compile(&self, arguments: &[&str], source: &Path) {
-        let compiler = env::var_os("CXX").unwrap_or_else(|| "c++".into());
-        let mut command = Command::new(compiler);
-        command.args(STRICT).args(arguments).arg("-I").arg(sdk().join("include"));
+        let Language { variable, program, standard, sdk } = &self.language;
+        let mut command = Command::new(env::var_os(variable).unwrap_or_else(|| program.into()));
+        command.arg(format!("-std={standard}")).args(STRICT).args(arguments);
+        command.arg("-I").arg(in_sdk(sdk).join("include"));
         finish(command.arg("-I").arg(&self.folder).arg(source));
     }
 }
 
-/// A test of the headers.
-pub fn test(name: &str) -> PathBuf {
-    sdk().join("tests").join(name)
-}
-
-fn sdk() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sdk/cpp")
+/// A folder of an SDK.
+pub fn in_sdk(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sdk").join(name)
 }
 
 fn finish(command: &mut Command) {

@@ -7,10 +7,10 @@ mod compiler;
 #[path = "../golden/mod.rs"]
 mod golden;
 
-use compiler::Compiler;
+use compiler::{Compiler, Language, in_sdk};
 use golden::{check, generated, in_tests};
 use oasis_pdl::{Disk, Model, compile};
-use std::fs;
+use std::{fs, path::PathBuf};
 
 fn model(pdl: &str) -> Model {
     let report = compile(&[in_tests(pdl)], &[], &Disk);
@@ -20,6 +20,14 @@ fn model(pdl: &str) -> Model {
 
 fn header(pdl: &str) -> String {
     generated(pdl, oasis_pdl_gen::cpp::generate)
+}
+
+fn compiler(name: &str) -> Compiler {
+    Compiler::new(Language { variable: "CXX", program: "c++", standard: "c++17", sdk: "cpp" }, name)
+}
+
+fn test(name: &str) -> PathBuf {
+    in_sdk("cpp/tests").join(name)
 }
 
 const PLANT: &str = "plant/plant.pdl";
@@ -35,22 +43,22 @@ fn the_code_is_what_is_generated() {
 fn generated_types_read_and_write_the_vectors() {
     let vectors = fs::read_to_string(in_tests("../../../vectors/shapes.json")).unwrap();
     let cases = cases::include(&model(SHAPES), &serde_json::from_str(&vectors).unwrap());
-    let compiler = Compiler::new("shapes");
+    let compiler = compiler("shapes");
     compiler.file("shapes.hpp", &header(SHAPES));
     compiler.file("shapes_cases.inc", &cases);
-    compiler.run(&compiler::test("shapes.cpp"));
+    compiler.run(&test("shapes.cpp"));
 }
 
 #[test]
 fn what_is_wrong_is_refused_at_its_place() {
-    let compiler = Compiler::new("runtime");
+    let compiler = compiler("runtime");
     compiler.file("plant.hpp", &header(PLANT));
-    compiler.run(&compiler::test("runtime.cpp"));
+    compiler.run(&test("runtime.cpp"));
 }
 
 #[test]
 fn names_that_cpp_uses_itself_compile() {
-    let compiler = Compiler::new("names");
+    let compiler = compiler("names");
     compiler.file("names.hpp", &header("cpp/names.pdl"));
     compiler.file(
         "names.cpp",
@@ -62,7 +70,7 @@ fn names_that_cpp_uses_itself_compile() {
 #[test]
 fn the_example_of_the_documentation_works() {
     let page = fs::read_to_string(in_tests("../../../docs/sdk/cpp.md")).unwrap();
-    let compiler = Compiler::new("example");
+    let compiler = compiler("example");
     compiler.file("engine.pdl", block(&page, "pdl"));
     compiler.file("engine.hpp", &header(compiler.path("engine.pdl").to_str().unwrap()));
     compiler.file("example.cpp", block(&page, "cpp"));

@@ -1,13 +1,13 @@
-//! C++ wants a type declared before it is used, the PDL does not.
+//! C and C++ want a type declared before it is used, the PDL does not.
 
-use super::names::split;
+use crate::names::split;
 use oasis_pdl::{
     Model,
     model::{Enum, Metric, Probe, Struct, Type},
 };
 use std::collections::{HashMap, HashSet};
 
-/// What becomes a type in C++.
+/// What becomes a type there.
 #[derive(Clone, Copy)]
 pub enum Declaration<'a> {
     Enum(&'a Enum),
@@ -25,7 +25,8 @@ impl<'a> Declaration<'a> {
         }
     }
 
-    fn metrics(self) -> &'a [Metric] {
+    /// What it is made of.
+    pub fn metrics(self) -> &'a [Metric] {
         match self {
             Self::Enum(_) => &[],
             Self::Struct(declared) => &declared.members,

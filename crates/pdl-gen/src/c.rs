@@ -1,0 +1,26 @@
+//! C11: one header with a struct for each concrete probe and each PDL struct, an integer type with constants for each PDL enum, and
+//! functions that write packed rows. What the header includes is in `sdk/c`.
+
+mod names;
+mod view;
+
+use crate::templates::environment;
+use minijinja::{Error, value::Serde};
+use oasis_pdl::Model;
+
+/// All that a header is made of.
+const TEMPLATES: [(&str, &str); 3] = [
+    ("header.h", include_str!("../templates/c/header.h.j2")),
+    ("enum.h", include_str!("../templates/c/enum.h.j2")),
+    ("struct.h", include_str!("../templates/c/struct.h.j2")),
+];
+
+/// A C header for all that the model declares. `from` is named in its first line.
+pub fn generate(model: &Model, from: &str) -> String {
+    // Only a mistake in a template gets to the error; the C compiler lets it be read.
+    render(&view::header(model, from)).unwrap_or_else(|error| format!("#error {error}\n"))
+}
+
+fn render(header: &view::Header) -> Result<String, Error> {
+    environment(&TEMPLATES)?.get_template("header.h")?.render(Serde(header))
+}

@@ -65,7 +65,7 @@ impl Problem {
             Self::Node(NodeError::Schema { .. }) => Status::Schema,
             Self::Node(NodeError::DuplicateInstance { .. }) => Status::Duplicate,
             Self::Node(NodeError::Thread(_) | NodeError::Spool(_)) => Status::System,
-            Self::Node(NodeError::RingBytes { .. } | NodeError::Deadband { .. }) => Status::Argument,
+            Self::Node(_) => Status::Argument,
         }
     }
 }

@@ -23,7 +23,7 @@ pub mod tcp;
 
 pub use message::{
     Command, Counters, DacMessage, Drops, Failure, InstanceState, NodeIdentity, NodeMessage, Outcome,
-    ProbeKind, RegisteredInstance, TopicAssignment,
+    Overhead, ProbeKind, RecorderSpan, RegisteredInstance, TopicAssignment,
 };
 pub use node_end::{Connector, Receiver, Sender};
 

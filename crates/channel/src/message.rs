@@ -5,6 +5,7 @@ use oasis_wire::{
     schema::ProbeType,
 };
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use uuid::Uuid;
 
 /// From the node to the DAC. The first message must be `hello`.
@@ -46,6 +47,9 @@ pub enum NodeMessage {
         clock_offset_ns: Option<i64>,
         /// Round trip of the exchange that the estimate is from.
         round_trip_ns: Option<u64>,
+        /// What the instrumentation cost in the last second, once there is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        overhead: Option<Overhead>,
     },
     /// The node ends on purpose.
     Goodbye {
@@ -133,6 +137,15 @@ pub struct RegisteredInstance {
     pub state: InstanceState,
 }
 
+/// What a flight recorder sends around a trigger.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct RecorderSpan {
+    /// Seconds before it.
+    pub before_s: f64,
+    /// Seconds after it.
+    pub after_s: f64,
+}
+
 /// Who decides when a sample is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -155,6 +168,9 @@ pub struct InstanceState {
     pub hertz: Option<Hertz>,
     /// Whether samples are taken.
     pub enabled: bool,
+    /// What its flight recorder sends around a trigger, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorder: Option<RecorderSpan>,
 }
 
 /// The topic of an instance.
@@ -184,6 +200,24 @@ pub struct Drops {
     pub ring: u64,
     /// The spool was full while the DAC was away or slow.
     pub spool: u64,
+    /// No trigger of the probe's flight recorder fired near them.
+    #[serde(default)]
+    pub kept_back: u64,
+}
+
+/// What the instrumentation costs its host, and what the node does about it. Shares are of one core.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Overhead {
+    /// Processor time of the node's threads.
+    pub cpu: f64,
+    /// Time within the callbacks of periodic probes, asleep or not.
+    pub callbacks: f64,
+    /// What `cpu` is kept under, if it is bounded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<f64>,
+    /// The rates in hertz of instances that run slower than they were asked to, because of the budget. Their states say what was asked for.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub lowered: BTreeMap<String, f64>,
 }
 
 /// What a tool asks of a probe instance.
@@ -201,6 +235,8 @@ pub enum Command {
     Disable,
     /// Take one sample at once, whatever the rate, and keep it, whatever the deadbands.
     SampleNow,
+    /// Send what the flight recorder holds, and what comes for a while.
+    Trigger,
     /// Of a probe on change: keep a sample if this metric has moved by more than this.
     Deadband {
         /// Metric name.
@@ -245,6 +281,7 @@ impl std::fmt::Display for Command {
             Self::Enable => f.write_str("enable"),
             Self::Disable => f.write_str("disable"),
             Self::SampleNow => f.write_str("sample-now"),
+            Self::Trigger => f.write_str("trigger"),
             Self::Deadband { metric, deadband: Some(deadband) } => write!(f, "deadband {metric} {deadband}"),
             Self::Deadband { metric, deadband: None } => write!(f, "deadband {metric} none"),
         }
@@ -271,7 +308,7 @@ mod tests {
     fn a_result_says_state_or_failure() {
         let done = NodeMessage::Result {
             id: 1,
-            outcome: Outcome::Done(InstanceState { hertz: None, enabled: true }),
+            outcome: Outcome::Done(InstanceState { hertz: None, enabled: true, recorder: None }),
         };
         let refused =
             NodeMessage::Result { id: 2, outcome: Outcome::Failed(Failure::new("not_periodic", "no")) };

@@ -69,6 +69,8 @@ pub enum Wish {
     Disable,
     /// Take one sample at once, whatever the rate.
     SampleNow,
+    /// Send what the probe's flight recorder holds, and what comes for a while.
+    Trigger,
     /// Of a probe on change: keep a sample if this metric has moved by more than this.
     Deadband {
         /// Metric name.
@@ -90,6 +92,7 @@ impl From<Command> for Wish {
             Command::Enable => Self::Enable,
             Command::Disable => Self::Disable,
             Command::SampleNow => Self::SampleNow,
+            Command::Trigger => Self::Trigger,
             Command::Deadband { metric, deadband } => Self::Deadband { metric, deadband },
         }
     }
@@ -168,6 +171,7 @@ impl CommandBus {
             Wish::Enable => Command::Enable,
             Wish::Disable => Command::Disable,
             Wish::SampleNow => Command::SampleNow,
+            Wish::Trigger => Command::Trigger,
             Wish::Deadband { metric, deadband } => {
                 let instance = found(registry, target)?;
                 has_metric(&instance, &metric)?;

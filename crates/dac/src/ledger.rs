@@ -21,6 +21,8 @@ pub enum Cause {
     SpoolFull,
     /// The node's process ended with samples it had taken and not yet delivered.
     NodeRestart,
+    /// The flight recorder of the probe kept them back: no trigger fired near them.
+    KeptBack,
     /// They were delivered to an earlier life of this DAC.
     BeforeEpoch,
     /// Nobody accounts for them: a bug.
@@ -98,6 +100,8 @@ pub struct NodeCounters {
     pub dropped_ring: u64,
     /// Dropped by the spool.
     pub dropped_spool: u64,
+    /// Kept back by the flight recorder.
+    pub kept_back: u64,
 }
 
 impl Ledger {
@@ -131,7 +135,12 @@ impl Ledger {
         }
         // Who sends what an earlier process left knows only of what that process had written down.
         let taken = taken.max(self.node.taken);
-        self.node = NodeCounters { taken, dropped_ring: dropped.ring, dropped_spool: dropped.spool };
+        self.node = NodeCounters {
+            taken,
+            dropped_ring: dropped.ring,
+            dropped_spool: dropped.spool,
+            kept_back: dropped.kept_back,
+        };
     }
 
     /// A batch of `count` samples from sequence number `first` on, the node having dropped `dropped_before` ahead of it.
@@ -167,12 +176,20 @@ impl Ledger {
         let gap = first - self.last_sequence - 1;
         let explained = gap.min(dropped_before);
         let spool = explained.min(self.node.dropped_spool.saturating_sub(self.attributed.spool));
-        let ring = explained - spool;
+        let kept_back = self.node.kept_back.saturating_sub(self.attributed.kept_back).min(explained - spool);
+        let ring = explained - spool - kept_back;
         let rest = if self.joined_late { Cause::BeforeEpoch } else { Cause::Unexplained };
         self.attributed.spool += spool;
+        self.attributed.kept_back += kept_back;
         self.attributed.ring = self.attributed.ring.saturating_add(ring);
         let mut from = self.last_sequence + 1;
-        for (count, cause) in [(gap - explained, rest), (spool, Cause::SpoolFull), (ring, Cause::RingFull)] {
+        let causes = [
+            (gap - explained, rest),
+            (spool, Cause::SpoolFull),
+            (kept_back, Cause::KeptBack),
+            (ring, Cause::RingFull),
+        ];
+        for (count, cause) in causes {
             if count > 0 {
                 self.miss(from, count, cause, run, now);
                 from += count;
@@ -216,6 +233,17 @@ mod tests {
     }
 
     #[test]
+    fn what_a_flight_recorder_kept_back_is_no_loss_of_a_ring() {
+        let mut ledger = ledger_that_met_the_node_from_its_start();
+        ledger.counters(10, Drops { ring: 2, spool: 1, kept_back: 5 });
+        assert_eq!(ledger.batch(10, 1, 8, NOW), Verdict::New);
+        assert_eq!(
+            causes(&ledger),
+            [(2, 2, Cause::SpoolFull), (3, 7, Cause::KeptBack), (8, 9, Cause::RingFull)]
+        );
+    }
+
+    #[test]
     fn consecutive_batches_leave_no_gap() {
         let mut ledger = ledger_that_met_the_node_from_its_start();
         assert_eq!(ledger.batch(2, 10, 0, NOW), Verdict::New);
@@ -225,7 +253,7 @@ mod tests {
     #[test]
     fn drops_the_node_told_of_are_explained_by_their_cause() {
         let mut ledger = ledger_that_met_the_node_from_its_start();
-        ledger.counters(10, Drops { ring: 3, spool: 5 });
+        ledger.counters(10, Drops { ring: 3, spool: 5, kept_back: 0 });
         ledger.batch(10, 1, 8, NOW);
         assert_eq!(causes(&ledger), [(2, 6, Cause::SpoolFull), (7, 9, Cause::RingFull)]);
         assert_eq!((ledger.missing, ledger.unexplained), (8, 0));
@@ -261,9 +289,9 @@ mod tests {
     fn drops_that_an_earlier_dac_was_told_of_explain_nothing_here() {
         let mut ledger = Ledger::default();
         ledger.registered(RUN, NOW);
-        ledger.counters(120, Drops { ring: 0, spool: 20 });
+        ledger.counters(120, Drops { ring: 0, spool: 20, kept_back: 0 });
         ledger.batch(100, 1, 0, NOW);
-        ledger.counters(130, Drops { ring: 3, spool: 20 });
+        ledger.counters(130, Drops { ring: 3, spool: 20, kept_back: 0 });
         ledger.batch(104, 1, 3, NOW);
         assert_eq!(causes(&ledger), [(1, 99, Cause::BeforeEpoch), (101, 103, Cause::RingFull)]);
     }
@@ -294,7 +322,7 @@ mod tests {
         assert_eq!(ledger.batch(u64::MAX, 2, 0, NOW), Verdict::Overlap);
         assert_eq!(ledger.batch(u64::MAX, 0, 0, NOW), Verdict::Overlap);
         assert_eq!(ledger.batch(u64::MAX, 1, u64::MAX, NOW), Verdict::New);
-        ledger.counters(u64::MAX, Drops { ring: u64::MAX, spool: u64::MAX });
+        ledger.counters(u64::MAX, Drops { ring: u64::MAX, spool: u64::MAX, kept_back: 0 });
         ledger.registered(NEXT_RUN, NOW);
     }
 

@@ -6,8 +6,9 @@ use crate::{
     demand::{Asking, Demand},
     ledger::Ledger,
     log::{LogBudget, TopicLog},
+    node::{Link, Node},
 };
-use oasis_channel::{DacMessage, Failure, InstanceState, NodeIdentity, ProbeKind, RegisteredInstance};
+use oasis_channel::{Failure, InstanceState, NodeIdentity, Overhead, ProbeKind, RegisteredInstance};
 use oasis_wire::{
     quantity::{Epoch, Nanos, Offset, TopicId},
     schema::ProbeType,
@@ -23,40 +24,6 @@ use tokio::sync::{mpsc, watch};
 
 /// A peer that was heard within this time is alive: nobody else may take its name.
 const ALIVE: u64 = 3_000_000_000;
-
-/// A node as the DAC knows it, connected or not.
-#[derive(Debug, Clone)]
-pub struct Node {
-    /// Who, and which life.
-    pub identity: Arc<NodeIdentity>,
-    /// When it connected or was lost.
-    pub since: Nanos,
-    /// When it last said anything.
-    pub last_heard: Nanos,
-    /// DAC clock minus node clock, in nanoseconds, once the node has measured it.
-    pub clock_offset_ns: Option<i64>,
-    /// Round trip of that measurement.
-    pub round_trip_ns: Option<u64>,
-    link: Option<Link>,
-}
-
-impl Node {
-    /// Whether its channel is open.
-    pub fn online(&self) -> bool {
-        self.link.is_some()
-    }
-}
-
-/// The way to a connected node.
-#[derive(Debug, Clone)]
-pub struct Link {
-    /// Number of the session that owns it: a session that was replaced must not take its successor offline.
-    pub session: u64,
-    /// To the node. Bounded; full means that the node does not read.
-    pub outbound: mpsc::Sender<DacMessage>,
-    /// Whether it has registered.
-    pub takes_commands: bool,
-}
 
 /// A probe instance: its type, its state, its log, its ledger.
 #[derive(Debug)]
@@ -246,14 +213,7 @@ impl Registry {
             let message = format!("the DAC knows {} nodes, its limit (channel.max_nodes)", self.max_nodes);
             return Err(Failure::new("too_many_nodes", message));
         }
-        let node = Node {
-            identity: Arc::new(identity),
-            since: now,
-            last_heard: now,
-            clock_offset_ns: None,
-            round_trip_ns: None,
-            link: Some(link),
-        };
+        let node = Node::new(identity, link, now);
         held.nodes.insert(node.identity.name.clone(), node);
         drop(held);
         self.touch();
@@ -284,12 +244,21 @@ impl Registry {
     pub(crate) fn clock(&self, node: &str, offset_ns: Option<i64>, round_trip_ns: Option<u64>) {
         let mut held = self.held();
         let Some(known) = held.nodes.get_mut(node) else { return };
-        let first = known.clock_offset_ns.is_none() && offset_ns.is_some();
-        // Readers refresh their copy when it matters for an age on a screen, not with each microsecond of drift.
-        let moved =
-            known.clock_offset_ns.zip(offset_ns).is_some_and(|(old, new)| old.abs_diff(new) > 1_000_000);
-        if first || moved {
-            (known.clock_offset_ns, known.round_trip_ns) = (offset_ns, round_trip_ns);
+        if known.note_clock(offset_ns, round_trip_ns) {
+            drop(held);
+            self.touch();
+        }
+    }
+
+    /// What the node says its instrumentation costs.
+    pub(crate) fn overhead(&self, node: &str, mut overhead: Overhead) {
+        let mut held = self.held();
+        let name = Arc::<str>::from(node);
+        overhead
+            .lowered
+            .retain(|instance, _| held.by_name.contains_key(&(name.clone(), Arc::from(instance.as_str()))));
+        let Some(known) = held.nodes.get_mut(node) else { return };
+        if known.note_overhead(overhead) {
             drop(held);
             self.touch();
         }

@@ -3,11 +3,7 @@
 //! Whatever a peer sends, the worst that happens is a [`Failure`] that names what was wrong; the connection that owns the
 //! session says so to the peer and closes.
 
-use crate::{
-    Dac,
-    ledger::Verdict,
-    registry::{Instance, Link},
-};
+use crate::{Dac, ledger::Verdict, node::Link, registry::Instance};
 use oasis_channel::{
     Counters, DacMessage, Failure, NodeIdentity, NodeMessage, PROTOCOL, RegisteredInstance, TopicAssignment,
     frame::Frame,
@@ -174,8 +170,11 @@ impl NodeSession {
                 self.dac.commands.answered(&self.dac.registry, id, self.number, outcome);
                 Ok(())
             }
-            (Some(node), NodeMessage::Ping { node_time, clock_offset_ns, round_trip_ns }) => {
+            (Some(node), NodeMessage::Ping { node_time, clock_offset_ns, round_trip_ns, overhead }) => {
                 self.dac.registry.clock(&node.name, clock_offset_ns, round_trip_ns);
+                if let Some(overhead) = overhead {
+                    self.dac.registry.overhead(&node.name, overhead);
+                }
                 out.push(DacMessage::Pong { node_time, dac_time: now.0 });
                 Ok(())
             }

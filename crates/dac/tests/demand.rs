@@ -60,7 +60,7 @@ impl Peer {
             probe_type: beat.uuid,
             kind: ProbeKind::Periodic,
             demand,
-            state: InstanceState { hertz: Some(hertz(1.0)), enabled: true },
+            state: InstanceState { hertz: Some(hertz(1.0)), enabled: true, recorder: None },
         };
         peer.say(&NodeMessage::Register { types: vec![beat], instances: vec![instance] });
         peer
@@ -83,7 +83,7 @@ impl Peer {
     async fn obey(&mut self) -> Option<(f64, Duration)> {
         let start = Instant::now();
         let (id, rate) = self.told().await?;
-        let state = InstanceState { hertz: Some(hertz(rate)), enabled: true };
+        let state = InstanceState { hertz: Some(hertz(rate)), enabled: true, recorder: None };
         self.say(&NodeMessage::Result { id, outcome: Outcome::Done(state) });
         Some((rate, start.elapsed()))
     }

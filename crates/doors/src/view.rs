@@ -1,10 +1,10 @@
 //! How nodes, instances and ledgers look in JSON, the same over HTTP and WebSocket.
 
-use oasis_channel::ProbeKind;
+use oasis_channel::{Overhead, ProbeKind, RecorderSpan};
 use oasis_dac::{Delivery, Derived, Followed, Instance, Ledger, LogState, Node, Registry};
 use oasis_wire::{batch::Batch, quantity::Epoch, schema::ProbeType, value};
 use serde::Serialize;
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -36,8 +36,23 @@ pub struct NodeView {
     clock_offset_ns: Option<i64>,
     /// Round trip of that measurement, nanoseconds.
     round_trip_ns: Option<u64>,
+    /// What the instrumentation costs its host; null until the node has said so.
+    overhead: Option<OverheadView>,
     /// Number of its instances.
     instances: usize,
+}
+
+/// What the instrumentation costs a node's host. Shares are of one core.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct OverheadView {
+    /// Processor time of the node's threads.
+    cpu: f64,
+    /// Time within the callbacks of periodic probes.
+    callbacks: f64,
+    /// What `cpu` is kept under; null if it is not bounded.
+    budget: Option<f64>,
+    /// Instances that run slower than they were asked to because of the budget, and their rates in hertz.
+    lowered: BTreeMap<String, f64>,
 }
 
 /// A probe instance.
@@ -64,9 +79,26 @@ pub struct InstanceView {
     demand: Option<DemandView>,
     #[schema(value_type = String, example = "periodic")]
     kind: ProbeKind,
+    /// What its flight recorder sends around a trigger; null if it has none.
+    recorder: Option<RecorderView>,
     #[schema(value_type = String)]
     epoch: Epoch,
     run: Option<Uuid>,
+}
+
+/// What a flight recorder sends around a trigger.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct RecorderView {
+    /// Seconds before it.
+    before_s: f64,
+    /// Seconds after it.
+    after_s: f64,
+}
+
+impl From<RecorderSpan> for RecorderView {
+    fn from(RecorderSpan { before_s, after_s }: RecorderSpan) -> Self {
+        Self { before_s, after_s }
+    }
 }
 
 /// A rate that follows demand, in hertz.
@@ -158,8 +190,14 @@ fn node(node: &Node, instances: usize) -> NodeView {
         since: node.since.0,
         clock_offset_ns: node.clock_offset_ns,
         round_trip_ns: node.round_trip_ns,
+        overhead: node.overhead.as_deref().map(overhead),
         instances,
     }
+}
+
+fn overhead(overhead: &Overhead) -> OverheadView {
+    let Overhead { cpu, callbacks, budget, lowered } = overhead.clone();
+    OverheadView { cpu, callbacks, budget, lowered }
 }
 
 fn presence(node: &Node) -> Presence {
@@ -186,6 +224,7 @@ pub fn instance(registry: &Registry, instance: &Instance) -> InstanceView {
         hertz: state.hertz.map(|hertz| hertz.get()),
         demand: instance.demand.followed().map(DemandView::from),
         kind: instance.kind,
+        recorder: state.recorder.map(RecorderView::from),
         epoch: instance.log.epoch(),
         run: instance.ledger().run(),
     }

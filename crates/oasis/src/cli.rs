@@ -64,6 +64,7 @@ pub enum Verb {
   oasis command my-host/processor demand 1 100
   oasis command my-host/memory disable
   oasis command my-host/memory sample-now
+  oasis command my-host/oven trigger
   oasis command my-host/oven deadband temperature 0.5")]
     Command(Send),
     /// Work with Probe Definition Language files.
@@ -211,6 +212,8 @@ pub enum What {
     Disable,
     /// Take one sample at once.
     SampleNow,
+    /// Send what the flight recorder holds, and what comes for a while.
+    Trigger,
     /// Of a probe on change: keep a sample only if this metric has moved by more than so much.
     Deadband {
         /// The metric's name.
@@ -250,6 +253,7 @@ impl TryFrom<What> for Wish {
             What::Enable => Self::Enable,
             What::Disable => Self::Disable,
             What::SampleNow => Self::SampleNow,
+            What::Trigger => Self::Trigger,
             What::Deadband { metric, deadband } => Self::Deadband { metric, deadband },
         })
     }

@@ -27,7 +27,7 @@ pub fn parse(text: &str) -> anyhow::Result<ProbeChoice> {
         None if named.is_empty() => None,
         None => bail!("behind ) comes =INSTANCE, @HERTZ or nothing, not {named:?}"),
     };
-    Ok(ProbeChoice { probe: probe.into(), instance, hertz, parameters })
+    Ok(ProbeChoice { instance, hertz, parameters, ..ProbeChoice::of(probe) })
 }
 
 fn parse_parameters(inside: &str) -> anyhow::Result<Parameters> {

@@ -106,7 +106,8 @@ fn start(config: NodeConfig) -> Running {
     let probe_type: ProbeType = serde_json::from_str(SCHEMA).expect("a schema");
     let last = Arc::new(AtomicU64::new(0));
     let mut builder = NodeBuilder::new("bench", config);
-    let probe = builder.pushed_rows("loop", probe_type, PushedKind::Pushed, 8 * 1024 * 1024).expect("a probe");
+    let probe =
+        builder.pushed_rows("loop", probe_type, PushedKind::Pushed, 8 * 1024 * 1024).expect("a probe");
     let node = builder.start(Sink(last.clone())).expect("a node");
     Running { probe, last, node }
 }

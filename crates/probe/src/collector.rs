@@ -1,17 +1,14 @@
 //! The node's collector thread: calls the periodic probes, drains the rings, encodes batches, obeys commands.
 
-use crate::{instance::Instance, outbox::Outbox, spool::Spooled};
+use crate::{instance::Instance, outbox::Outbox, overhead::OverheadWatch, spool::Spooled};
 use oasis_channel::{Command, Failure, NodeMessage, Outcome};
 use std::{
     sync::{
         Arc,
         mpsc::{Receiver, RecvTimeoutError},
     },
-    time::{Duration, Instant},
+    time::Instant,
 };
-
-/// With nothing to do at all the collector still looks this often.
-const IDLE: Duration = Duration::from_secs(1);
 
 /// What the collector is told by the other threads.
 #[derive(Debug)]
@@ -30,8 +27,14 @@ pub enum Order {
 }
 
 /// Runs until told to stop; everything taken is in the outbox then.
-pub fn run(mut instances: Vec<Instance>, orders: &Receiver<Order>, outbox: &Arc<Outbox>) {
+pub fn run(
+    mut instances: Vec<Instance>,
+    overhead_budget: Option<f64>,
+    orders: &Receiver<Order>,
+    outbox: &Arc<Outbox>,
+) {
     let mut batches = Vec::new();
+    let mut watch = OverheadWatch::new(overhead_budget, outbox.cpu.clone(), instances.len(), Instant::now());
     loop {
         let now = Instant::now();
         for instance in &mut instances {
@@ -41,7 +44,11 @@ pub fn run(mut instances: Vec<Instance>, orders: &Receiver<Order>, outbox: &Arc<
         if !batches.is_empty() {
             deliver(&instances, &mut batches, outbox);
         }
-        let wake = instances.iter().filter_map(|instance| instance.wake_at(now)).min().unwrap_or(now + IDLE);
+        if let Some(overhead) = watch.look(now, &mut instances) {
+            outbox.with(|held| held.overhead = Some(overhead));
+        }
+        let wakes = instances.iter().filter_map(|instance| instance.wake_at(now));
+        let wake = wakes.min().map_or(watch.due(), |wake| wake.min(watch.due()));
         match orders.recv_timeout(wake.saturating_duration_since(Instant::now())) {
             Err(RecvTimeoutError::Timeout) => {}
             Ok(Order::Command { id, instance, command }) => {

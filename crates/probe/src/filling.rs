@@ -1,6 +1,10 @@
 //! The batch of one instance that is being filled.
 
-use crate::{clock::now_ns, spool::Spooled, state::ProbeState};
+use crate::{
+    clock::now_ns,
+    spool::{Missing, Spooled},
+    state::ProbeState,
+};
 use oasis_wire::batch::{self, Encoder, RowError};
 use std::{
     sync::Arc,
@@ -28,6 +32,8 @@ pub struct Taken<'a> {
     pub time: u64,
     /// The probe's state then.
     pub state: ProbeState,
+    /// How many of the samples that are missing before it the flight recorder kept back.
+    pub kept_back: u64,
     /// Its packed row.
     pub row: &'a [u8],
 }
@@ -50,7 +56,7 @@ pub struct Filling {
     state: ProbeState,
     first_sequence: u64,
     next_sequence: u64,
-    dropped_before: u32,
+    before: Missing,
     last_flush: Instant,
     /// The last row did not fit its schema.
     misfit: bool,
@@ -66,7 +72,7 @@ impl Filling {
             state: ProbeState::NORMAL,
             first_sequence: 1,
             next_sequence: 1,
-            dropped_before: 0,
+            before: Missing::default(),
             // Long ago: the first sample does not wait.
             last_flush: now.checked_sub(batching.linger).unwrap_or(now),
             misfit: false,
@@ -94,7 +100,7 @@ impl Filling {
         let hole = sequence - self.next_sequence;
         if hole > 0 || taken.state != self.state {
             self.flush(out);
-            self.drop_before(hole);
+            self.miss(hole, taken.kept_back);
             self.state = taken.state;
         }
         if self.encoder.bytes_held() + taken.row.len() > BATCH_BYTES {
@@ -129,13 +135,15 @@ impl Filling {
         }
         self.misfit = true;
         self.flush(out);
-        self.drop_before(1);
+        self.miss(1, 0);
         self.first_sequence = self.next_sequence;
     }
 
-    fn drop_before(&mut self, samples: u64) {
-        let samples = u32::try_from(samples).unwrap_or(u32::MAX);
-        self.dropped_before = self.dropped_before.saturating_add(samples);
+    /// So many samples are missing before the next batch, some of them because they were kept back.
+    fn miss(&mut self, samples: u64, kept_back: u64) {
+        let kept_back = kept_back.min(samples);
+        self.before.kept_back = self.before.kept_back.saturating_add(kept_back);
+        self.before.dropped_ring = self.before.dropped_ring.saturating_add(samples - kept_back);
     }
 
     /// Sends what is held if it waited long enough, or if the stream is idle: nothing was sent within the linger time.
@@ -157,7 +165,8 @@ impl Filling {
             state: self.state.0,
             first_sequence: self.first_sequence,
             node_time: now_ns(),
-            dropped_before: std::mem::take(&mut self.dropped_before),
+            // Written anew when the batch is sent: the spool may have dropped others.
+            dropped_before: 0,
         };
         let mut bytes = Vec::with_capacity(64 + self.encoder.bytes_held() / 4);
         self.encoder.finish(fields, &mut bytes);
@@ -165,7 +174,7 @@ impl Filling {
             instance: self.instance.0,
             first_sequence: self.first_sequence,
             count,
-            dropped_ring: fields.dropped_before,
+            before: std::mem::take(&mut self.before),
             bytes: Arc::new(bytes),
         });
         self.first_sequence = self.next_sequence;

@@ -4,7 +4,9 @@ use crate::{
     clock::now_ns,
     deadband::{Changes, Limits},
     filling::{Filling, Taken},
+    governor::{Importance, Load},
     outbox::Progress,
+    recorder::Recorder,
     ring::Drain,
     schedule::Schedule,
     spool::Spooled,
@@ -30,7 +32,7 @@ pub enum Source {
     Periodic {
         /// Writes one sample's row.
         sample: SampleFn,
-        /// Rate.
+        /// Rate that was asked for.
         hertz: Hertz,
         /// When next.
         schedule: Schedule,
@@ -51,9 +53,14 @@ pub struct Instance {
     /// The deadbands of a probe on change.
     limits: Option<Arc<Limits>>,
     enabled: bool,
+    recorder: Option<Recorder>,
     filling: Filling,
     row: Vec<u8>,
     failing: bool,
+    /// What the governor leaves of its rate, 1 if all.
+    share: f64,
+    /// Since the governor looked last.
+    load: Load,
 }
 
 impl Instance {
@@ -65,12 +72,26 @@ impl Instance {
         limits: Option<Arc<Limits>>,
         filling: Filling,
     ) -> Self {
-        Self { index, name, source, limits, enabled: true, filling, row: Vec::new(), failing: false }
+        let load = Load::default();
+        Self {
+            index,
+            name,
+            source,
+            limits,
+            enabled: true,
+            recorder: None,
+            filling,
+            row: Vec::new(),
+            failing: false,
+            share: 1.0,
+            load,
+        }
     }
 
     /// How far it is.
     pub fn progress(&self) -> Progress {
-        let seen = self.filling.last_sequence();
+        let seen =
+            self.filling.last_sequence().max(self.recorder.as_ref().map_or(0, Recorder::last_sequence));
         let taken = match &self.source {
             Source::Periodic { .. } => seen,
             Source::Pushed(drain) => drain.shared.taken().max(seen),
@@ -83,7 +104,47 @@ impl Instance {
             Source::Periodic { hertz, .. } => Some(*hertz),
             Source::Pushed(_) => None,
         };
-        InstanceState { hertz, enabled: self.enabled }
+        InstanceState { hertz, enabled: self.enabled, recorder: self.recorder.as_ref().map(Recorder::span) }
+    }
+
+    /// From now on only what lies around a trigger is sent.
+    pub fn record(&mut self, recorder: Recorder) {
+        self.recorder = Some(recorder);
+    }
+
+    /// What it has cost since the last call.
+    pub fn take_load(&mut self) -> Load {
+        let importance = self.load.importance;
+        std::mem::replace(&mut self.load, Load { importance, ..Load::default() })
+    }
+
+    /// Lets the governor lower its rate; only a rate of the node's can be.
+    pub fn set_importance(&mut self, importance: Importance) {
+        if matches!(self.source, Source::Periodic { .. }) {
+            self.load.importance = Some(importance);
+        }
+    }
+
+    /// The governor leaves it so much of its rate.
+    pub fn set_share(&mut self, share: f64, now: Instant) {
+        if share != self.share {
+            self.share = share;
+            self.reschedule(now);
+        }
+    }
+
+    /// The rate it runs at, if that is lower than what was asked for.
+    pub fn lowered(&self) -> Option<Hertz> {
+        match &self.source {
+            Source::Periodic { hertz, .. } if self.share < 1.0 => Some(share_of(*hertz, self.share)),
+            _ => None,
+        }
+    }
+
+    fn reschedule(&mut self, now: Instant) {
+        if let Source::Periodic { hertz, schedule, .. } = &mut self.source {
+            *schedule = Schedule::new(share_of(*hertz, self.share), now);
+        }
     }
 
     /// Takes what the application has pushed and sends all that is held: the node is ending.
@@ -134,9 +195,9 @@ impl Instance {
     ) -> Result<InstanceState, Failure> {
         match command {
             Command::Hertz { hertz: wanted } => match &mut self.source {
-                Source::Periodic { hertz, schedule, .. } => {
+                Source::Periodic { hertz, .. } => {
                     *hertz = *wanted;
-                    *schedule = Schedule::new(*wanted, now);
+                    self.reschedule(now);
                 }
                 Source::Pushed(_) => return Err(self.not_periodic("has no rate")),
             },
@@ -149,6 +210,15 @@ impl Instance {
                 }
                 Source::Pushed(_) => return Err(self.not_periodic("cannot be sampled from outside")),
             },
+            Command::Trigger => {
+                // What was pushed before the command is before it.
+                self.drain(out);
+                let Some(recorder) = &mut self.recorder else {
+                    let message = format!("{:?} has no flight recorder", self.name);
+                    return Err(Failure::new("no_recorder", message));
+                };
+                recorder.fire(now_ns(), &mut self.filling, out);
+            }
             Command::Deadband { metric, deadband } => self.set_deadband(metric, *deadband)?,
         }
         Ok(self.state())
@@ -176,7 +246,10 @@ impl Instance {
         let Source::Periodic { sample, changes, .. } = &mut self.source else { return };
         self.row.clear();
         let time = now_ns();
+        let began = Instant::now();
         let outcome = sample(&mut RowWriter::new(&mut self.row));
+        self.load.callbacks += began.elapsed();
+        self.load.samples += 1;
         if let Err(error) = &outcome
             && !self.failing
         {
@@ -190,7 +263,8 @@ impl Instance {
             }
             changes.keep(&self.row);
         }
-        self.filling.take(Taken { sequence: None, time, state, row: &self.row }, out);
+        let taken = Taken { sequence: None, time, state, kept_back: 0, row: &self.row };
+        pass(taken, &mut self.recorder, &mut self.filling, out);
     }
 
     fn drain(&mut self, out: &mut Vec<Spooled>) {
@@ -199,9 +273,23 @@ impl Instance {
         for _ in 0..u16::MAX {
             let Some(record) = drain.pop() else { return };
             let (sequence, time, state) = (Some(record.sequence), record.time, record.state);
-            self.filling.take(Taken { sequence, time, state, row: record.row }, out);
+            self.load.samples += 1;
+            let taken = Taken { sequence, time, state, kept_back: 0, row: record.row };
+            pass(taken, &mut self.recorder, &mut self.filling, out);
         }
     }
+}
+
+/// On its way to a batch a sample passes the flight recorder, if there is one.
+fn pass(taken: Taken<'_>, recorder: &mut Option<Recorder>, filling: &mut Filling, out: &mut Vec<Spooled>) {
+    match recorder {
+        Some(recorder) => recorder.take(taken, filling, out),
+        None => filling.take(taken, out),
+    }
+}
+
+fn share_of(hertz: Hertz, share: f64) -> Hertz {
+    Hertz::new((hertz.get() * share).max(Hertz::MIN)).unwrap_or(hertz)
 }
 
 /// Which samples of a probe on change are kept.

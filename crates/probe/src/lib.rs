@@ -9,15 +9,21 @@
 
 mod clock;
 mod collector;
+mod cpu_time;
 mod deadband;
 mod file_spool;
 mod filling;
+mod governor;
 mod instance;
 mod intake;
 mod node;
+mod node_config;
+mod node_error;
 mod outbox;
 mod overflow;
+mod overhead;
 mod realtime;
+mod recorder;
 mod replay;
 mod ring;
 mod schedule;
@@ -30,7 +36,10 @@ mod state;
 pub use clock::now_ns;
 pub use deadband::{DeadbandError, Deadbands};
 pub use file_spool::DirectoryError;
-pub use node::{Node, NodeBuilder, NodeConfig, NodeError, Probe, PushedKind, host_name};
+pub use governor::Importance;
+pub use node::{Node, NodeBuilder, Probe, PushedKind, host_name};
+pub use node_config::NodeConfig;
+pub use node_error::NodeError;
 pub use oasis_channel::tcp::TcpConnector;
 pub use oasis_wire::{
     quantity::Hertz,
@@ -41,6 +50,7 @@ pub use oasis_wire::{
 };
 pub use overflow::{MOST_RING_BYTES, Overflow, RingConfig};
 pub use realtime::{Granted, RealTime, RealTimeState};
+pub use recorder::{FlightRecorder, MOST_RECORDER_BYTES, Side, Trigger, TriggerError};
 pub use ring::{PushedProbe, RowProbe};
 pub use shared::SharedProbe;
 pub use state::ProbeState;

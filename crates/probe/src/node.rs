@@ -2,13 +2,17 @@
 
 use crate::{
     collector::{self, Order},
-    deadband::{Changes, DeadbandError, Deadbands, Limits},
-    file_spool::{Directory, DirectoryError, Journal},
+    deadband::{Changes, Deadbands, Limits},
+    file_spool::{Directory, Journal},
     filling::{Batching, Filling},
+    governor::Importance,
     instance::{Instance, Source},
+    node_config::NodeConfig,
+    node_error::NodeError,
     outbox::Outbox,
     overflow::{MOST_RING_BYTES, RingConfig},
-    realtime::{RealTime, RealTimeState},
+    realtime::RealTimeState,
+    recorder::{FlightRecorder, Recorder},
     replay,
     ring::{self, PushedProbe, RowProbe},
     schedule::Schedule,
@@ -17,11 +21,10 @@ use crate::{
     spooler,
     state::ProbeState,
 };
-use oasis_channel::{Connector, InstanceState, NodeIdentity, ProbeKind, RegisteredInstance};
+use oasis_channel::{Connector, NodeIdentity, ProbeKind, RegisteredInstance};
 use oasis_wire::{batch::Encoder, quantity::Hertz, sample::Sample, schema::ProbeType, value::RowWriter};
 use std::{
     io,
-    path::PathBuf,
     sync::{Arc, mpsc},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
@@ -58,88 +61,6 @@ pub enum PushedKind {
 const SMALLEST_DIRECTORY: u64 = 1024 * 1024;
 /// How long a node that is dropped waits for its last samples to be in a file.
 const LAST_WRITE: Duration = Duration::from_secs(2);
-
-/// Bounds of a node.
-#[derive(Debug, Clone, PartialEq)]
-pub struct NodeConfig {
-    /// Most bytes of batches that wait for the DAC or for its acknowledgement; beyond it the oldest unsent are dropped and counted.
-    pub spool_bytes: usize,
-    /// Keeps batches in files of this directory as well until the DAC has them: they survive the process, and a DAC that is away longer than memory lasts.
-    /// What an earlier process left there is sent first.
-    pub spool_directory: Option<PathBuf>,
-    /// Most bytes of these files, 1 MiB at least; beyond it the oldest are dropped and counted.
-    pub spool_directory_bytes: u64,
-    /// Most samples in one batch, 1 to 65,535.
-    pub batch_samples: usize,
-    /// How long a sample of a busy stream waits for others; an idle stream's sample leaves at once.
-    pub linger: Duration,
-    /// Identity over lives; derived from host and name when absent.
-    pub uuid: Option<Uuid>,
-    /// Whether probes whose type says `rate(demand, …)` leave their rate to those who read them; otherwise each keeps the rate it was added with.
-    pub demand: bool,
-    /// How the thread that collects samples is to run.
-    pub real_time: RealTime,
-}
-
-impl Default for NodeConfig {
-    fn default() -> Self {
-        Self {
-            spool_bytes: 16 * 1024 * 1024,
-            spool_directory: None,
-            spool_directory_bytes: 256 * 1024 * 1024,
-            batch_samples: 1_024,
-            linger: Duration::from_millis(10),
-            uuid: None,
-            demand: true,
-            real_time: RealTime::default(),
-        }
-    }
-}
-
-/// Why a node cannot start.
-#[derive(Debug, thiserror::Error)]
-pub enum NodeError {
-    /// Two instances of one name.
-    #[error("two instances of node {node:?} are named {instance:?}: names are unique within a node")]
-    DuplicateInstance {
-        /// The node.
-        node: String,
-        /// The name.
-        instance: String,
-    },
-    /// Generated code that does not fit this library.
-    #[error("the schema of probe type {name} cannot be used: {problem}")]
-    Schema {
-        /// PDL name.
-        name: String,
-        /// What is wrong.
-        problem: String,
-    },
-    /// A spool directory that cannot be used.
-    #[error(transparent)]
-    Spool(#[from] DirectoryError),
-    /// A ring larger than [`MOST_RING_BYTES`], or than the memory there is.
-    #[error(
-        "{instance:?} cannot have a ring of {bytes} bytes: {MOST_RING_BYTES} are allowed, and memory has to be there for it"
-    )]
-    RingBytes {
-        /// Of which instance.
-        instance: String,
-        /// What was asked for.
-        bytes: usize,
-    },
-    /// A deadband that makes no sense.
-    #[error("{instance:?} cannot be on change: {error}")]
-    Deadband {
-        /// Of which instance.
-        instance: String,
-        /// Why.
-        error: DeadbandError,
-    },
-    /// The operating system gave no thread.
-    #[error("cannot start a thread: {0}")]
-    Thread(#[from] io::Error),
-}
 
 /// A node that has not started yet.
 pub struct NodeBuilder {
@@ -264,8 +185,43 @@ impl NodeBuilder {
         Ok(probe)
     }
 
+    /// The names of what was added so far, in that order.
+    pub fn instances(&self) -> impl Iterator<Item = &str> {
+        self.announced.iter().map(|instance| instance.name.as_str())
+    }
+
+    /// Says how much a probe that was added matters when rates have to be lowered. 0, the least, for those of which nothing is said.
+    pub fn importance(&mut self, instance: &str, importance: Importance) -> Result<&mut Self, NodeError> {
+        let index = self.index(instance)?;
+        self.instances[index].set_importance(importance);
+        Ok(self)
+    }
+
+    /// Gives a probe that was added a flight recorder: of its samples only what lies around a trigger is sent.
+    pub fn record(&mut self, instance: &str, recorder: &FlightRecorder) -> Result<&mut Self, NodeError> {
+        let index = self.index(instance)?;
+        let announced = &mut self.announced[index];
+        let probe_type = self.types.iter().find(|known| known.uuid == announced.probe_type);
+        let invalid = |error| NodeError::Recorder { instance: instance.into(), error };
+        if let Some(probe_type) = probe_type {
+            self.instances[index].record(Recorder::new(probe_type, recorder).map_err(invalid)?);
+        }
+        announced.state = self.instances[index].progress().state;
+        Ok(self)
+    }
+
+    fn index(&self, name: &str) -> Result<usize, NodeError> {
+        let unknown = || NodeError::UnknownInstance { node: self.name.clone(), instance: name.into() };
+        self.announced.iter().position(|instance| instance.name == name).ok_or_else(unknown)
+    }
+
     /// Starts sampling, and connecting.
     pub fn start(self, connector: impl Connector + 'static) -> Result<Node, NodeError> {
+        if let Some(budget) =
+            self.config.overhead_budget.filter(|&budget| !(budget > 0.0 && budget.is_finite()))
+        {
+            return Err(NodeError::Budget(budget));
+        }
         let directory = self.directory()?;
         let identity = self.identity();
         let progress: Vec<_> = self.instances.iter().map(Instance::progress).collect();
@@ -279,12 +235,12 @@ impl NodeBuilder {
         let (orders, inbox) = mpsc::channel();
         let (granted, state) = mpsc::channel();
         let collector = {
-            let (instances, outbox) = (self.instances, outbox.clone());
+            let (instances, budget, outbox) = (self.instances, self.config.overhead_budget, outbox.clone());
             let (name, wish) = (self.name, self.config.real_time);
             spawn("oasis-collector", move || {
                 // Before anything is collected; who starts the node waits for the answer.
                 let _ = granted.send(wish.apply(&name));
-                collector::run(instances, &inbox, &outbox);
+                collector::run(instances, budget, &inbox, &outbox);
             })?
         };
         let real_time = state.recv().unwrap_or_default();
@@ -336,15 +292,16 @@ impl NodeBuilder {
         };
         let index = self.instances.len();
         let filling = Filling::new(index, name.clone(), encoder, batching, Instant::now());
-        let instance = Instance::new(index, name.clone(), source, limits, filling);
-        let InstanceState { hertz, enabled } = instance.progress().state;
+        let mut instance = Instance::new(index, name.clone(), source, limits, filling);
+        instance.set_importance(Importance::default());
+        let state = instance.progress().state;
         let follows = self.config.demand && kind == ProbeKind::Periodic;
         self.announced.push(RegisteredInstance {
             name,
             probe_type: probe_type.uuid,
             kind,
             demand: probe_type.demand().filter(|_| follows),
-            state: InstanceState { hertz, enabled },
+            state,
         });
         self.instances.push(instance);
         if self.types.iter().all(|known| known.uuid != probe_type.uuid) {

@@ -1,7 +1,7 @@
 //! What lies between the node's threads: batches and messages to send, the state of the connection.
 
-use crate::spool::Spool;
-use oasis_channel::{Counters, InstanceState, NodeMessage};
+use crate::{cpu_time::CpuTime, spool::Spool};
+use oasis_channel::{Counters, InstanceState, NodeMessage, Overhead};
 use std::{
     collections::VecDeque,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
@@ -17,6 +17,8 @@ pub struct Outbox {
     /// Guards everything below; held for moving a few pointers, never while encoding or writing.
     held: Mutex<Held>,
     changed: Condvar,
+    /// What the threads on both sides of it use of the processor.
+    pub cpu: CpuTime,
 }
 
 /// What the collector says of an instance.
@@ -35,6 +37,8 @@ pub struct Held {
     pub spool: Spool,
     /// Per instance, what the collector says of it.
     pub progress: Vec<Progress>,
+    /// What the instrumentation cost when the collector looked last.
+    pub overhead: Option<Overhead>,
     /// Answers to commands.
     pub messages: VecDeque<NodeMessage>,
     /// The listener found the connection ended.
@@ -75,6 +79,7 @@ impl Outbox {
         let held = Held {
             spool,
             progress,
+            overhead: None,
             messages: VecDeque::new(),
             broken: false,
             closing: false,
@@ -82,7 +87,7 @@ impl Outbox {
             is_finite,
             replayed: None,
         };
-        Arc::new(Self { held: Mutex::new(held), changed: Condvar::new() })
+        Arc::new(Self { held: Mutex::new(held), changed: Condvar::new(), cpu: CpuTime::default() })
     }
 
     /// The node is ending.

@@ -8,7 +8,7 @@ use crate::{
     outbox::Outbox,
 };
 use oasis_channel::{
-    Connector, DacMessage, Failure, NodeIdentity, NodeMessage, Outcome, PROTOCOL, Receiver,
+    Connector, DacMessage, Failure, NodeIdentity, NodeMessage, Outcome, Overhead, PROTOCOL, Receiver,
     RegisteredInstance, Sender,
 };
 use oasis_wire::schema::ProbeType;
@@ -202,8 +202,11 @@ fn listen(
     orders: &Orders,
     clock: &Mutex<ClockOffset>,
 ) -> io::Result<()> {
+    let mut time = outbox.cpu.this_thread();
     loop {
-        match answer(receiver)? {
+        let answer = answer(receiver);
+        time.settle();
+        match answer? {
             DacMessage::Ack { topics } => outbox.with(|held| {
                 topics.iter().for_each(|&(topic, sequence)| held.spool.acknowledge(topic, sequence));
             }),
@@ -236,6 +239,7 @@ fn ship(sender: &mut dyn Sender, outbox: &Outbox, clock: &Mutex<ClockOffset>) ->
     let counters = outbox.with(|held| held.counters());
     sender.send(&[NodeMessage::Counters { instances: counters }], &[])?;
     let mut next_ping = Instant::now();
+    let mut time = outbox.cpu.this_thread();
     let mut farewell = None;
     let mut batches = Vec::new();
     loop {
@@ -253,6 +257,7 @@ fn ship(sender: &mut dyn Sender, outbox: &Outbox, clock: &Mutex<ClockOffset>) ->
         let mut control: Vec<NodeMessage> = held.messages.drain(..).collect();
         let tells_of_drops = held.spool.take(BATCHES, &mut batches);
         let ping_due = Instant::now() >= next_ping;
+        let overhead = held.overhead.clone().filter(|_| ping_due);
         let closing = held.closing;
         let done = (closing || held.is_finite) && held.spool.is_empty();
         if tells_of_drops || ping_due || done {
@@ -265,7 +270,8 @@ fn ship(sender: &mut dyn Sender, outbox: &Outbox, clock: &Mutex<ClockOffset>) ->
             return sender.send(&control, &[]);
         }
         if ping_due {
-            control.push(ping(clock));
+            time.settle();
+            control.push(ping(clock, overhead));
             next_ping = Instant::now() + PING;
         }
         let slices: Vec<&[u8]> = batches.iter().map(|batch| batch.as_slice()).collect();
@@ -284,11 +290,12 @@ fn ship(sender: &mut dyn Sender, outbox: &Outbox, clock: &Mutex<ClockOffset>) ->
     }
 }
 
-fn ping(clock: &Mutex<ClockOffset>) -> NodeMessage {
+fn ping(clock: &Mutex<ClockOffset>, overhead: Option<Overhead>) -> NodeMessage {
     let estimate = clock.lock().unwrap_or_else(PoisonError::into_inner).estimate();
     NodeMessage::Ping {
         node_time: now_ns(),
         clock_offset_ns: estimate.map(|(offset, _)| offset),
         round_trip_ns: estimate.map(|(_, round_trip)| round_trip),
+        overhead,
     }
 }

@@ -4,7 +4,7 @@
 //! connection breaks; it is bounded too, because no more than half of the spool is ever under way.
 //!
 //! What is missing in front of a batch is known from the numbers alone: whatever lies between it and the batch before it was
-//! dropped, by the ring as the batch itself says, else here.
+//! dropped by the ring or kept back by the flight recorder, as the batch itself says, else dropped here.
 //!
 //! A node with a file spool has the same queue: what the collector brings goes through the [`Intake`] to the file first, and the queue
 //! holds the part of it that is under way or next.
@@ -21,6 +21,15 @@ use std::{
 /// What a batch costs besides its bytes.
 const OVERHEAD: usize = 96;
 
+/// Samples that have a number and are in no batch, by cause.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Missing {
+    /// The ring dropped them.
+    pub dropped_ring: u64,
+    /// The flight recorder kept them back.
+    pub kept_back: u64,
+}
+
 /// One batch as the collector hands it over.
 #[derive(Debug, Clone)]
 pub struct Spooled {
@@ -30,8 +39,8 @@ pub struct Spooled {
     pub first_sequence: u64,
     /// How many samples.
     pub count: u16,
-    /// How many the ring dropped ahead of them.
-    pub dropped_ring: u32,
+    /// What is missing ahead of them.
+    pub before: Missing,
     /// Shared with the thread that writes it to the socket.
     pub bytes: Arc<Vec<u8>>,
 }
@@ -45,8 +54,8 @@ pub struct Queued {
     pub first_sequence: u64,
     /// How many samples.
     pub count: u16,
-    /// How many samples of the instance the ring has dropped since the run began, up to this batch.
-    pub ring: u64,
+    /// What is missing of the instance since the run began, up to this batch.
+    pub before: Missing,
     /// Shared with the thread that writes it to the socket.
     pub bytes: Arc<Vec<u8>>,
     /// Where the file spool has it, if it does.
@@ -78,8 +87,8 @@ impl Queued {
 #[derive(Debug, Clone, Copy, Default)]
 struct Account {
     topic: Option<TopicId>,
-    /// What the ring dropped ahead of what was pushed.
-    ring: u64,
+    /// What is missing ahead of what was pushed.
+    before: Missing,
     /// Last number that came into the queue: a batch that the file has twice is taken once.
     admitted: u64,
     acknowledged: u64,
@@ -102,9 +111,11 @@ impl Place {
     /// Moves behind a batch; says how many samples were dropped in between.
     fn advance(&mut self, batch: &Queued) -> u64 {
         let hole = (batch.first_sequence - 1).saturating_sub(self.sequence);
-        let ring = hole.min(batch.ring.saturating_sub(self.dropped.ring));
+        let ring = hole.min(batch.before.dropped_ring.saturating_sub(self.dropped.ring));
+        let kept_back = (hole - ring).min(batch.before.kept_back.saturating_sub(self.dropped.kept_back));
         self.dropped.ring += ring;
-        self.dropped.spool += hole - ring;
+        self.dropped.kept_back += kept_back;
+        self.dropped.spool += hole - ring - kept_back;
         self.sequence = batch.last_sequence();
         hole
     }
@@ -155,7 +166,9 @@ impl Spool {
         let mut spool = Self::before_a_file(limit, delivered.len());
         for (account, &place) in spool.accounts.iter_mut().zip(delivered) {
             (account.delivered, account.sent) = (place, place);
-            (account.ring, account.admitted) = (place.dropped.ring, place.sequence);
+            let Drops { ring, kept_back, .. } = place.dropped;
+            account.before = Missing { dropped_ring: ring, kept_back };
+            account.admitted = place.sequence;
         }
         spool.set_behind(true);
         spool
@@ -173,10 +186,11 @@ impl Spool {
 
     /// Takes a batch from the collector.
     pub fn push(&mut self, batch: Spooled) {
-        let Spooled { instance, first_sequence, count, dropped_ring, bytes } = batch;
+        let Spooled { instance, first_sequence, count, before, bytes } = batch;
         let account = &mut self.accounts[instance];
-        account.ring += u64::from(dropped_ring);
-        let batch = Queued { instance, first_sequence, count, ring: account.ring, bytes, stored: None };
+        account.before.dropped_ring += before.dropped_ring;
+        account.before.kept_back += before.kept_back;
+        let batch = Queued { instance, first_sequence, count, before: account.before, bytes, stored: None };
         match &mut self.intake {
             Some(intake) => intake.push(batch),
             None => self.keep(batch),
@@ -354,7 +368,11 @@ mod tests {
         (0..count).for_each(|time| encoder.push(time.into(), &[]).unwrap());
         let mut bytes = Vec::new();
         encoder.finish(Fields { first_sequence, ..Fields::default() }, &mut bytes);
-        Spooled { instance, first_sequence, count, dropped_ring: 0, bytes: Arc::new(bytes) }
+        Spooled { instance, first_sequence, count, before: Missing::default(), bytes: Arc::new(bytes) }
+    }
+
+    fn dropped(dropped_ring: u64) -> Missing {
+        Missing { dropped_ring, kept_back: 0 }
     }
 
     fn spool_for(batches: usize) -> Spool {
@@ -400,7 +418,7 @@ mod tests {
         (1..=5).for_each(|sequence| spool.push(batch(0, sequence, 1)));
         spool.connected(TOPICS.into_iter());
         let sent = take(&mut spool);
-        assert_eq!(spool.dropped(0), Drops { ring: 0, spool: 3 });
+        assert_eq!(spool.dropped(0), Drops { spool: 3, ..Drops::default() });
         let told: Vec<_> = sent.iter().map(|header| (header.first_sequence, header.dropped_before)).collect();
         assert_eq!(told, [(4, 3), (5, 0)]);
     }
@@ -432,20 +450,20 @@ mod tests {
         assert_eq!(told(take(&mut spool)), [(1, 0)]);
         assert_eq!(spool.dropped(0), Drops::default());
         assert_eq!(told(take(&mut spool)), [(3, 1), (4, 0), (5, 0)]);
-        assert_eq!(spool.dropped(0), Drops { ring: 0, spool: 1 });
+        assert_eq!(spool.dropped(0), Drops { spool: 1, ..Drops::default() });
     }
 
     #[test]
     fn what_the_ring_dropped_is_told_apart_from_what_was_dropped_here() {
         let mut spool = spool_for(2);
         spool.connected(TOPICS.into_iter());
-        spool.push(Spooled { dropped_ring: 4, ..batch(0, 5, 1) });
+        spool.push(Spooled { before: dropped(4), ..batch(0, 5, 1) });
         spool.push(batch(0, 6, 1));
-        spool.push(Spooled { dropped_ring: 2, ..batch(0, 9, 1) }); // drops 5, which told of 4 in front of it
+        spool.push(Spooled { before: dropped(2), ..batch(0, 9, 1) }); // drops 5, which told of 4 in front of it
         assert_eq!(take(&mut spool)[0].dropped_before, 5);
-        assert_eq!(spool.dropped(0), Drops { ring: 4, spool: 1 });
+        assert_eq!(spool.dropped(0), Drops { ring: 4, spool: 1, kept_back: 0 });
         assert_eq!(take(&mut spool)[0].dropped_before, 2);
-        assert_eq!(spool.dropped(0), Drops { ring: 6, spool: 1 });
+        assert_eq!(spool.dropped(0), Drops { ring: 6, spool: 1, kept_back: 0 });
     }
 
     #[test]

@@ -23,10 +23,12 @@ struct Spooler<'a> {
 pub fn run(outbox: &Outbox, journal: Journal) {
     let mut spooler = Spooler { outbox, journal, retry: None, is_full: false };
     let mut next_look = Instant::now() + LOOK;
+    let mut time = outbox.cpu.this_thread();
     loop {
         let has_ended = spooler.turn(next_look);
         if Instant::now() >= next_look || has_ended {
             spooler.settle();
+            time.settle();
             next_look = Instant::now() + LOOK;
         }
         if has_ended {

@@ -68,7 +68,7 @@ fn a_probe_on_change_sends_what_moved_beyond_its_deadband_and_obeys_a_new_one() 
     (0..=10).for_each(|value| assert!(flush(&mut probe, f64::from(value) / 4.0)));
     recorder.wait_for("reading", 3);
     let wider = Command::Deadband { metric: "value".into(), deadband: Some(10.0) };
-    let state = InstanceState { hertz: None, enabled: true };
+    let state = InstanceState { hertz: None, enabled: true, recorder: None };
     assert_eq!(recorder.command("reading", wider), Outcome::Done(state));
     (3..=20).for_each(|value| assert!(flush(&mut probe, value.into())));
     node.shutdown();

@@ -5,7 +5,8 @@
 
 use crate::choice::{Choice, ChoiceError, Parameters};
 use crate::ready_made::{PROBES, ready_made};
-use oasis_probe::{Hertz, NodeBuilder, NodeConfig, RealTime, TcpConnector, host_name};
+use crate::recorder_choice::RecorderChoice;
+use oasis_probe::{Hertz, Importance, NodeBuilder, NodeConfig, RealTime, TcpConnector, host_name};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::{
     collections::BTreeMap,
@@ -42,6 +43,9 @@ pub struct NodeSettings {
     pub linger_ms: u64,
     /// As [`NodeConfig::demand`].
     pub demand: bool,
+    /// As [`NodeConfig::overhead_budget`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overhead_budget: Option<f64>,
     /// As [`RealTime::cores`], for the thread that collects samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collector_cores: Option<Vec<usize>>,
@@ -66,6 +70,12 @@ pub struct ProbeChoice {
     /// Rate.
     #[serde(default = "once_a_second")]
     pub hertz: Hertz,
+    /// How much it matters when rates have to be lowered ([`NodeBuilder::importance`]).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub importance: u8,
+    /// Its flight recorder, if it has one ([`NodeBuilder::record`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record: Option<RecorderChoice>,
     /// What else the probe wants to be told. It refuses what it does not know.
     #[serde(flatten, deserialize_with = "texts")]
     pub parameters: Parameters,
@@ -129,6 +139,7 @@ impl Default for NodeSettings {
             batch_samples: bounds.batch_samples,
             linger_ms: bounds.linger.as_millis() as u64,
             demand: bounds.demand,
+            overhead_budget: bounds.overhead_budget,
             collector_cores: bounds.real_time.cores,
             collector_priority: bounds.real_time.priority,
             lock_memory: bounds.real_time.lock_memory,
@@ -197,6 +208,7 @@ impl NodeSettings {
             linger: Duration::from_millis(self.linger_ms),
             uuid: self.uuid,
             demand: self.demand,
+            overhead_budget: self.overhead_budget,
             real_time: RealTime {
                 cores: self.collector_cores.clone(),
                 priority: self.collector_priority,
@@ -225,6 +237,8 @@ impl ProbeChoice {
             probe: probe.into(),
             instance: None,
             hertz: once_a_second(),
+            importance: 0,
+            record: None,
             parameters: Parameters::default(),
         }
     }
@@ -234,7 +248,23 @@ impl ProbeChoice {
         let probe = ready_made(&self.probe).ok_or_else(|| SettingsError::UnknownProbe { probe: named() })?;
         let choice =
             Choice { instance: self.instance.as_deref(), hertz: self.hertz, parameters: &self.parameters };
-        probe.add(node, &choice).map_err(|error| SettingsError::Probe { probe: named(), error })
+        let refused = |error| SettingsError::Probe { probe: named(), error };
+        let before = node.instances().count();
+        probe.add(node, &choice).map_err(refused)?;
+        // One choice may be several instances: a disk each, a network interface each.
+        let added: Vec<_> = node.instances().skip(before).map(str::to_owned).collect();
+        for instance in added {
+            self.refine(node, &instance).map_err(refused)?;
+        }
+        Ok(())
+    }
+
+    fn refine(&self, node: &mut NodeBuilder, instance: &str) -> Result<(), ChoiceError> {
+        node.importance(instance, Importance(self.importance))?;
+        if let Some(record) = &self.record {
+            node.record(instance, &record.recorder()?)?;
+        }
+        Ok(())
     }
 }
 
@@ -249,6 +279,10 @@ fn texts<'de, D: Deserializer<'de>>(from: D) -> Result<Parameters, D::Error> {
         _ => Err(serde::de::Error::custom(format!("parameter {name} is neither a text nor a number"))),
     };
     values.into_iter().map(text).collect()
+}
+
+fn is_zero(importance: &u8) -> bool {
+    *importance == 0
 }
 
 fn once_a_second() -> Hertz {
@@ -276,6 +310,28 @@ mod tests {
         assert_eq!((settings.name().as_str(), settings.dac.as_str()), ("plant-7", "192.0.2.7:7071"));
         assert_eq!(settings.bounds().uuid, settings.uuid);
         settings.builder().unwrap();
+    }
+
+    #[test]
+    fn a_file_says_what_matters_and_what_only_a_trigger_sends() {
+        let probe = |record: &str| {
+            let text = format!(
+                "[node]\noverhead_budget = 0.02\nprobes = [{{ probe = \"memory\", importance = 5, record = {record} }}]\n"
+            );
+            let settings = in_file(&text)?;
+            assert_eq!(settings.bounds().overhead_budget, Some(0.02));
+            settings.builder().map(drop)
+        };
+        probe("{ before_s = 2, after_s = 0.5, triggers = [\"physical_memory_avail < 100000\"] }").unwrap();
+        for (record, wanted) in [
+            ("{ before = 2 }", "before"),
+            ("{ before_s = -1 }", "before_s"),
+            ("{ triggers = [\"free is low\"] }", "free is low"),
+            ("{ triggers = [\"nothing < 1\"] }", "nothing"),
+        ] {
+            let message = probe(record).unwrap_err().to_string();
+            assert!(message.contains(wanted), "{message}");
+        }
     }
 
     #[test]

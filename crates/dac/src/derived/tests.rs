@@ -256,7 +256,7 @@ fn instance(dac: &Dac, name: &str) -> Arc<Instance> {
         name: name.into(),
         probe_type: tank().uuid,
         kind: ProbeKind::Pushed,
-        state: InstanceState { hertz: None, enabled: true },
+        state: InstanceState { hertz: None, enabled: true, recorder: None },
     };
     dac.registry.register(&node, announced, &tank(), now()).unwrap()
 }

@@ -19,7 +19,7 @@ pub struct CommandRequest {
     node: String,
     /// Instance name.
     instance: String,
-    /// `{"command": "hertz", "hertz": 10}`, `{"command": "demand", "min": 1, "max": 100}`, `{"command": "deadband", "metric": "temperature", "deadband": 0.5}`, or `demand-off`, `enable`, `disable`, `sample-now`.
+    /// `{"command": "hertz", "hertz": 10}`, `{"command": "demand", "min": 1, "max": 100}`, `{"command": "deadband", "metric": "temperature", "deadband": 0.5}`, or `demand-off`, `enable`, `disable`, `sample-now`, `trigger`.
     #[serde(flatten)]
     #[schema(value_type = Object)]
     wish: Wish,

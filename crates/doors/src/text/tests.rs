@@ -50,7 +50,7 @@ impl Plant {
             name: "counter".into(),
             probe_type: counter().uuid,
             kind: ProbeKind::Pushed,
-            state: InstanceState { hertz: None, enabled: true },
+            state: InstanceState { hertz: None, enabled: true, recorder: None },
         };
         plant.say(&NodeMessage::Register { types: vec![counter()], instances: vec![instance] });
         plant

@@ -99,7 +99,7 @@ impl Feed {
             probe_type: probe_type.uuid,
             kind: ProbeKind::Pushed,
             demand: None,
-            state: InstanceState { hertz: None, enabled: true },
+            state: InstanceState { hertz: None, enabled: true, recorder: None },
         };
         for message in [
             NodeMessage::Hello { protocol: PROTOCOL, node: identity() },

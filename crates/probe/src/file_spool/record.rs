@@ -1,10 +1,10 @@
 //! How batches lie in a segment: pure functions over bytes, little-endian. `docs/reference/file-spool.md` is the specification.
 
-use crate::spool::Queued;
+use crate::spool::{Missing, Queued};
 use oasis_wire::batch::MAX_BATCH;
 
 /// Bytes before a record's batch.
-pub const HEAD: usize = 40;
+pub const HEAD: usize = 48;
 /// A record begins with it; behind damage the next one is found by it.
 const MARK: [u8; 4] = *b"OSPB";
 
@@ -17,8 +17,8 @@ pub struct Head {
     pub first_sequence: u64,
     /// How many samples, at least one.
     pub count: u16,
-    /// As [`Queued::ring`].
-    pub ring: u64,
+    /// As [`Queued::before`].
+    pub before: Missing,
     length: usize,
     crc: u32,
 }
@@ -49,7 +49,8 @@ pub fn write(batch: &Queued, out: &mut Vec<u8>) {
     out.extend_from_slice(&crc32fast::hash(&batch.bytes).to_le_bytes());
     out.extend_from_slice(&u32::try_from(batch.instance).unwrap_or(u32::MAX).to_le_bytes());
     out.extend_from_slice(&batch.first_sequence.to_le_bytes());
-    out.extend_from_slice(&batch.ring.to_le_bytes());
+    out.extend_from_slice(&batch.before.dropped_ring.to_le_bytes());
+    out.extend_from_slice(&batch.before.kept_back.to_le_bytes());
     out.extend_from_slice(&u32::from(batch.count).to_le_bytes());
     out.extend_from_slice(&crc32fast::hash(&out[start..]).to_le_bytes());
     out.extend_from_slice(&batch.bytes);
@@ -78,9 +79,10 @@ fn parse(head: &[u8; HEAD]) -> Option<Head> {
         return None;
     }
     let (length, first_sequence) = (field(4) as usize, wide(16));
-    let count = u16::try_from(field(32)).ok().filter(|&count| count > 0)?;
+    let count = u16::try_from(field(40)).ok().filter(|&count| count > 0)?;
     first_sequence.checked_add(u64::from(count))?;
-    let head = Head { instance: field(12), first_sequence, count, ring: wide(24), length, crc: field(8) };
+    let before = Missing { dropped_ring: wide(24), kept_back: wide(32) };
+    let head = Head { instance: field(12), first_sequence, count, before, length, crc: field(8) };
     (length <= MAX_BATCH && first_sequence > 0).then_some(head)
 }
 

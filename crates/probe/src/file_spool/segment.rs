@@ -165,7 +165,7 @@ impl Reader {
                         instance: head.instance as usize,
                         first_sequence: head.first_sequence,
                         count: head.count,
-                        ring: head.ring,
+                        before: head.before,
                         bytes: Arc::new(bytes.to_vec()),
                         stored: Some(Stored { segment: self.segment, offset: self.offset }),
                     };

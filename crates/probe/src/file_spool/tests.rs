@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     shipper::Announcement,
-    spool::{Place, Queued},
+    spool::{Missing, Place, Queued},
 };
 use oasis_channel::{InstanceState, NodeIdentity, ProbeKind, RegisteredInstance};
 use proptest::prelude::*;
@@ -26,7 +26,7 @@ pub fn announcement(instances: usize) -> Arc<Announcement> {
         probe_type: Uuid::nil(),
         kind: ProbeKind::Pushed,
         demand: None,
-        state: InstanceState { hertz: None, enabled: true },
+        state: InstanceState { hertz: None, enabled: true, recorder: None },
     };
     let (uuid, run) = (Uuid::nil(), Uuid::new_v4());
     let identity =
@@ -41,7 +41,14 @@ fn journal(folder: &Path) -> Journal {
 /// A batch whose bytes are all its own.
 fn batch(instance: usize, first_sequence: u64, count: u16, length: usize) -> Queued {
     let bytes = (0..length).map(|at| (at as u64 * 31 + first_sequence * 7 + instance as u64) as u8).collect();
-    Queued { instance, first_sequence, count, ring: 0, bytes: Arc::new(bytes), stored: None }
+    Queued {
+        instance,
+        first_sequence,
+        count,
+        before: Missing::default(),
+        bytes: Arc::new(bytes),
+        stored: None,
+    }
 }
 
 /// Batches that follow each other, of these instances, counts and lengths.

@@ -4,7 +4,7 @@ use super::*;
 use crate::{
     file_spool::{Directory, tests::announcement},
     intake::Intake,
-    spool::{Spool, Spooled},
+    spool::{Missing, Spool, Spooled},
 };
 use oasis_wire::{batch::Header, quantity::TopicId};
 use proptest::prelude::*;
@@ -72,7 +72,13 @@ impl Model {
         (bytes[0], bytes[1]) = (1, 1);
         bytes[8..16].copy_from_slice(&first_sequence.to_le_bytes());
         bytes[44..46].copy_from_slice(&count.to_le_bytes());
-        let batch = Spooled { instance, first_sequence, count, dropped_ring, bytes: Arc::new(bytes) };
+        let batch = Spooled {
+            instance,
+            first_sequence,
+            count,
+            before: Missing { dropped_ring: dropped_ring.into(), kept_back: 0 },
+            bytes: Arc::new(bytes),
+        };
         self.outbox.with(|held| held.spool.push(batch));
     }
 

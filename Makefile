@@ -82,7 +82,7 @@ bench-fanout: page ## Measure the WebSocket server beside others, some five minu
 	cargo build --release --locked -p oasis-lab
 	./target/release/oasis-lab --write docs/fanout.md all
 
-check-memory: ## Model the rings with loom, and run them under Miri and the sanitizers; needs a nightly Rust with miri and rust-src
+check-memory: ## Model the rings, and what shares one, with loom, and run them under Miri and the sanitizers; needs a nightly Rust with miri and rust-src
 	RUSTFLAGS="--cfg loom" LOOM_MAX_PREEMPTIONS=3 cargo test --release --locked --target-dir target/loom -p oasis-probe --lib models
 	cargo test --release --locked -p oasis-probe --test watched_thread
 	MIRIFLAGS="-Zmiri-disable-isolation" cargo +nightly miri test --locked --target-dir target/miri -p oasis-probe --lib ring::

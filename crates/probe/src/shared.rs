@@ -2,8 +2,16 @@
 //!
 //! A ring has one producer, so rows wait in a bounded queue until a thread that finds the ring free passes them on, its own and those of others. Nobody
 //! waits for anybody: a thread that stops half-way, whatever its priority, leaves its row and those behind it in the queue, and takes them along when it goes on.
+//!
+//! The models (`shared_models.rs`, `make check-memory`) try every order of these steps. They fail without the fences, and if nobody looks again.
 
 use crate::{clock::now_ns, ring::RowProbe};
+#[cfg(loom)]
+use loom::sync::{
+    Mutex,
+    atomic::{AtomicU64, AtomicUsize, Ordering, fence},
+};
+#[cfg(not(loom))]
 use std::sync::{
     Mutex,
     atomic::{AtomicU64, AtomicUsize, Ordering, fence},
@@ -51,7 +59,7 @@ impl SharedProbe {
         Self {
             tail: AtomicUsize::new(0),
             places: (0..places)
-                .map(|turn| Place { turn: AtomicUsize::new(turn), row: Mutex::default() })
+                .map(|turn| Place { turn: AtomicUsize::new(turn), row: Mutex::new(Row::default()) })
                 .collect(),
             lost: AtomicU64::new(0),
             switch: ring.switch(),
@@ -157,6 +165,12 @@ impl Place {
 }
 
 #[cfg(test)]
+#[cfg(loom)]
+#[path = "shared_models.rs"]
+mod models;
+
+#[cfg(test)]
+#[cfg(not(loom))]
 mod tests {
     use super::*;
     use crate::ring::{Drain, ring};

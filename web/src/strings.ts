@@ -66,6 +66,12 @@ export const strings = {
     watch: (instance: string) => `Watch ${instance}`,
     unwatch: (instance: string) => `Stop watching ${instance}`,
     noInstances: 'no instances',
+    slowed: (hertz: string, wanted: string) => `${hertz} of ${wanted} Hz`,
+    slowedTip: 'The node runs it slower than it was asked to, to keep its cost under its budget.',
+    overhead: (percent: string) => `${percent} overhead`,
+    overheadTip: (callbacks: string, budget: string | undefined) =>
+      `Processor time of the node's threads, of one core; its probes were called for ${callbacks}.` +
+      (budget === undefined ? '' : ` The budget is ${budget}.`),
   },
 
   nodeState: (state: string) => (state === 'online' ? 'online' : state === 'offline' ? 'offline' : state),
@@ -374,6 +380,9 @@ export const strings = {
     enable: 'Enable',
     disable: 'Disable',
     sampleNow: 'Sample now',
+    trigger: 'Trigger',
+    triggerTip: (before: string, after: string) =>
+      `Send the ${before} before now and the ${after} after it: the probe has a flight recorder`,
     demandTip:
       'Those who read decide how often the probe is sampled: the highest rate that one of them asks for, within these',
     demandFrom: 'On demand, from',
@@ -403,6 +412,7 @@ export const strings = {
         enable: 'Enable',
         disable: 'Disable',
         'sample-now': 'Sample now',
+        trigger: 'Trigger',
       };
       return names[wish.command];
     },

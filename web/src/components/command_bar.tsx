@@ -1,9 +1,10 @@
 import { useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
 import { formatHertz } from '../format/name.ts';
+import { formatRough } from '../format/number.ts';
 import { command } from '../state/actions.ts';
 import type { InstanceCells } from '../state/store.ts';
-import { isRate, type Wish } from '../stream/protocol.ts';
+import { isRate, type RecorderEntry, type Wish } from '../stream/protocol.ts';
 import type { CommandView, Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
 import { DemandForm } from './demand_form.tsx';
@@ -14,7 +15,10 @@ const PRESETS = [1, 10, 100];
 /** What can be asked of the instance, and how the last wish ended. */
 export function CommandBar({ target, cells }: { target: Target; cells: InstanceCells }) {
   const problem = useSignal('');
-  const isEnabled = cells.entry.value?.enabled ?? true;
+  const entry = cells.entry.value;
+  const isEnabled = entry?.enabled ?? true;
+  // The application decides when to flush a pushed probe.
+  const isCalled = entry?.hertz !== null;
   const give = (wish: Wish) => {
     problem.value = '';
     command(target, wish);
@@ -25,11 +29,13 @@ export function CommandBar({ target, cells }: { target: Target; cells: InstanceC
   return (
     <section class="commands" aria-label={words.title}>
       <div class="commands-row">
-        <HertzForm
-          hertz={cells.entry.value?.hertz ?? undefined}
-          onHertz={(hertz) => give({ command: 'hertz', hertz })}
-          onProblem={tell}
-        />
+        {isCalled && (
+          <HertzForm
+            hertz={entry?.hertz}
+            onHertz={(hertz) => give({ command: 'hertz', hertz })}
+            onProblem={tell}
+          />
+        )}
         <div class="commands-buttons">
           <button
             type="button"
@@ -39,19 +45,24 @@ export function CommandBar({ target, cells }: { target: Target; cells: InstanceC
           >
             {isEnabled ? words.disable : words.enable}
           </button>
-          <button
-            type="button"
-            class="button"
-            data-testid="sample-now"
-            onClick={() => give({ command: 'sample-now' })}
-          >
-            {words.sampleNow}
-          </button>
+          {isCalled && (
+            <button
+              type="button"
+              class="button"
+              data-testid="sample-now"
+              onClick={() => give({ command: 'sample-now' })}
+            >
+              {words.sampleNow}
+            </button>
+          )}
+          {entry?.recorder && (
+            <TriggerButton recorder={entry.recorder} onTrigger={() => give({ command: 'trigger' })} />
+          )}
         </div>
       </div>
-      {cells.entry.value?.kind === 'periodic' && (
+      {entry?.kind === 'periodic' && (
         <DemandForm
-          demand={cells.entry.value.demand}
+          demand={entry.demand}
           declared={cells.status.value?.schema?.rate?.demand}
           onWish={give}
           onProblem={tell}
@@ -59,6 +70,21 @@ export function CommandBar({ target, cells }: { target: Target; cells: InstanceC
       )}
       <CommandStatus view={cells.command.value} problem={problem.value} />
     </section>
+  );
+}
+
+function TriggerButton({ recorder, onTrigger }: { recorder: RecorderEntry; onTrigger: () => void }) {
+  const seconds = (value: number) => `${formatRough(value)} s`;
+  return (
+    <button
+      type="button"
+      class="button"
+      title={words.triggerTip(seconds(recorder.before_s), seconds(recorder.after_s))}
+      data-testid="trigger"
+      onClick={onTrigger}
+    >
+      {words.trigger}
+    </button>
   );
 }
 

@@ -1,7 +1,8 @@
 import { formatHertz, shortType } from '../format/name.ts';
+import { formatShare } from '../format/number.ts';
 import { unwatch, watch } from '../state/actions.ts';
-import { chosenKeys } from '../state/store.ts';
-import type { InstanceEntry, NodeEntry } from '../stream/protocol.ts';
+import { chosenKeys, registry } from '../state/store.ts';
+import type { InstanceEntry, NodeEntry, OverheadEntry } from '../stream/protocol.ts';
 import { keyOf } from '../stream/view.ts';
 import { strings } from '../strings.ts';
 import { Dot } from './dot.tsx';
@@ -23,14 +24,43 @@ export function TreeNodeHead({ node, count }: { node: NodeEntry; count: number }
       </div>
       <p class="tree-node-facts" title={`${node.host} · ${node.software}`}>
         {count === 0 ? words.noInstances : `${node.host} · ${node.software}`}
+        {node.overhead && isOnline && <Overhead overhead={node.overhead} />}
       </p>
     </div>
   );
 }
 
+function Overhead({ overhead }: { overhead: OverheadEntry }) {
+  const budget = overhead.budget === null ? undefined : formatShare(overhead.budget);
+  const isOver = overhead.budget !== null && overhead.cpu > overhead.budget;
+  return (
+    <span
+      class={isOver ? 'tree-overhead is-over' : 'tree-overhead'}
+      title={words.overheadTip(formatShare(overhead.callbacks), budget)}
+      data-testid="node-overhead"
+    >
+      {` · ${words.overhead(formatShare(overhead.cpu))}`}
+    </span>
+  );
+}
+
+/** The rate that an instance runs at, and the one it was asked for where its node has lowered that. */
+function Rate({ entry }: { entry: InstanceEntry }) {
+  const node = registry.value?.nodes.find(({ name }) => name === entry.node);
+  const lowered = node?.overhead?.lowered[entry.instance];
+  if (!entry.enabled) return <span class="tree-instance-rate">{words.disabled}</span>;
+  if (entry.hertz === null) return <span class="tree-instance-rate">{words.event}</span>;
+  const wanted = formatHertz(entry.hertz);
+  if (lowered === undefined) return <span class="tree-instance-rate">{words.hertz(wanted)}</span>;
+  return (
+    <span class="tree-instance-rate is-slowed" title={words.slowedTip} data-testid="instance-slowed">
+      {words.slowed(formatHertz(lowered), wanted)}
+    </span>
+  );
+}
+
 export function TreeInstance({ entry }: { entry: InstanceEntry }) {
   const isWatched = chosenKeys.value.has(keyOf(entry));
-  const rate = entry.hertz === null ? words.event : words.hertz(formatHertz(entry.hertz));
   return (
     <button
       type="button"
@@ -44,7 +74,7 @@ export function TreeInstance({ entry }: { entry: InstanceEntry }) {
     >
       <span class="tree-check" aria-hidden="true" />
       <span class="tree-instance-name">{entry.instance}</span>
-      <span class="tree-instance-rate">{entry.enabled ? rate : words.disabled}</span>
+      <Rate entry={entry} />
       <span class="tree-instance-type">{shortType(entry.type)}</span>
     </button>
   );

@@ -41,6 +41,12 @@ export function formatRough(value: number): string {
   return text.replace('-', MINUS);
 }
 
+/** A share of one as a percentage, two digits that matter. */
+export function formatShare(share: number): string {
+  const percent = share * 100;
+  return `${percent >= 10 ? Math.round(percent) : percent >= 1 ? percent.toFixed(1) : percent.toFixed(2)}\u202f%`;
+}
+
 function group(digits: string): string {
   return digits.replace(/\B(?=(\d{3})+$)/g, GROUP);
 }

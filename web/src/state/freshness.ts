@@ -40,6 +40,6 @@ export function cardState(cells: InstanceCells): CardStateName {
 
 function isLate(cells: InstanceCells): boolean {
   const entry = cells.entry.value;
-  if (!entry?.hertz || entry.kind !== PERIODIC) return false;
-  return (ageOf(cells) ?? 0) > 2500 / entry.hertz + 1000;
+  if (!entry?.pace || entry.kind !== PERIODIC) return false;
+  return (ageOf(cells) ?? 0) > 2500 / entry.pace + 1000;
 }

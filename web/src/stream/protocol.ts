@@ -11,6 +11,16 @@ export interface NodeEntry {
   readonly state: string;
   readonly run: string;
   readonly clock_offset_ns: number | null;
+  readonly overhead: OverheadEntry | null;
+}
+
+/** What the instrumentation costs a node's host; shares are of one core. */
+export interface OverheadEntry {
+  readonly cpu: number;
+  readonly callbacks: number;
+  readonly budget: number | null;
+  /** Rates in hertz of the instances that run slower than they were asked to. */
+  readonly lowered: Readonly<Record<string, number>>;
 }
 
 export interface InstanceEntry {
@@ -22,10 +32,20 @@ export interface InstanceEntry {
   readonly version: string;
   readonly state: string;
   readonly enabled: boolean;
+  /** The rate that it was asked for. */
   readonly hertz: number | null;
+  /** The rate at which samples are to be expected, if at any: its node may have lowered it, or keep samples back. */
+  readonly pace: number | null;
   readonly demand: DemandEntry | null;
   readonly kind: string;
+  readonly recorder: RecorderEntry | null;
   readonly run: string;
+}
+
+/** What a flight recorder sends around a trigger. */
+export interface RecorderEntry {
+  readonly before_s: number;
+  readonly after_s: number;
 }
 
 /** A rate that follows those who read, in hertz. */
@@ -43,7 +63,7 @@ export interface Registry {
 export type Wish =
   | { readonly command: 'hertz'; readonly hertz: number }
   | { readonly command: 'demand'; readonly min: number; readonly max: number }
-  | { readonly command: 'demand-off' | 'enable' | 'disable' | 'sample-now' };
+  | { readonly command: 'demand-off' | 'enable' | 'disable' | 'sample-now' | 'trigger' };
 
 /** Whether a probe can be sampled so many times a second. */
 export function isRate(hertz: number): boolean {
@@ -137,7 +157,15 @@ function parseSubscribed(fields: Fields): ServerMessage | undefined {
 }
 
 function parseRegistry(fields: Fields): Registry {
-  return { nodes: list(fields.nodes).map(parseNode), instances: list(fields.instances).map(parseInstance) };
+  const nodes = list(fields.nodes).map(parseNode);
+  const lowered = new Map(nodes.map((node) => [node.name, node.overhead?.lowered ?? {}]));
+  const instances = list(fields.instances)
+    .map(parseInstance)
+    .map((entry) => ({
+      ...entry,
+      pace: entry.pace && (lowered.get(entry.node)?.[entry.instance] ?? entry.pace),
+    }));
+  return { nodes, instances };
 }
 
 function parseNode(fields: Fields): NodeEntry {
@@ -148,10 +176,24 @@ function parseNode(fields: Fields): NodeEntry {
     state: text(fields.state),
     run: text(fields.run),
     clock_offset_ns: optionalNumber(fields.clock_offset_ns) ?? null,
+    overhead: parseOverhead(fields.overhead),
+  };
+}
+
+function parseOverhead(fields: unknown): OverheadEntry | null {
+  if (!isFields(fields)) return null;
+  const lowered = isFields(fields.lowered) ? fields.lowered : {};
+  return {
+    cpu: number(fields.cpu),
+    callbacks: number(fields.callbacks),
+    budget: optionalNumber(fields.budget) ?? null,
+    lowered: Object.fromEntries(Object.entries(lowered).map(([name, hertz]) => [name, number(hertz)])),
   };
 }
 
 function parseInstance(fields: Fields): InstanceEntry {
+  const hertz = optionalNumber(fields.hertz) ?? null;
+  const recorder = parseRecorder(fields.recorder);
   return {
     id: number(fields.id),
     node: text(fields.node),
@@ -161,11 +203,18 @@ function parseInstance(fields: Fields): InstanceEntry {
     version: text(fields.version),
     state: text(fields.state),
     enabled: fields.enabled !== false,
-    hertz: optionalNumber(fields.hertz) ?? null,
+    hertz,
+    pace: recorder ? null : hertz,
     demand: parseDemand(fields.demand),
     kind: text(fields.kind),
+    recorder,
     run: text(fields.run),
   };
+}
+
+function parseRecorder(fields: unknown): RecorderEntry | null {
+  if (!isFields(fields)) return null;
+  return { before_s: number(fields.before_s), after_s: number(fields.after_s) };
 }
 
 function parseDemand(fields: unknown): DemandEntry | null {

@@ -69,8 +69,9 @@ class Bench {
     this.say({ op: 'welcome', protocol: 1, server: 'oasis', epoch: this.epoch, dac_time: this.now * 1e6 });
   }
 
-  register(): void {
-    const node = { name: 'plant-7', state: 'online', run: this.run, clock_offset_ns: 0 };
+  register(lowered: Record<string, number> = {}): void {
+    const overhead = { cpu: 0.02, callbacks: 0.01, budget: 0.02, lowered };
+    const node = { name: 'plant-7', state: 'online', run: this.run, clock_offset_ns: 0, overhead };
     this.say({ op: 'registry', nodes: [node], instances: [this.entry()] });
   }
 

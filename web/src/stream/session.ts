@@ -279,13 +279,16 @@ export class Session {
     const watch = this.watches.get(this.subscribing.get(message.id) ?? '');
     this.subscribing.delete(message.id);
     watch?.subscribed(topic, epoch, offset, entry, schema, now);
+    // The registry knows more of it: whether its node has lowered its rate.
+    const known = this.registry?.instances.find((known) => known.id === topic);
+    if (known) watch?.sawEntry(known);
     if (watch?.topic === topic) this.byTopic.set(topic, watch);
     else this.send({ op: 'unsubscribe', topic });
   }
 
   private done(message: ServerMessage & { op: 'result' }, now: number): void {
-    const command = this.commands.done(message.id, now);
-    if (command && message.hertz !== undefined) this.watches.get(command.key)?.setHertz(message.hertz);
+    // What it changed comes with the registry.
+    this.commands.done(message.id, now);
   }
 
   private failed(message: ServerMessage & { op: 'error' }, now: number): void {

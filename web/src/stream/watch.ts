@@ -51,7 +51,7 @@ export class Watch {
   private epoch: string | undefined;
   private nextOffset = 0;
   private hops: HopTimes | undefined;
-  private hertz: number | null = null;
+  private pace: number | null = null;
   private isPaceNew = true;
   /** Why nothing comes, if that is known. */
   private quiet: BreakCause | undefined;
@@ -109,14 +109,14 @@ export class Watch {
   /** The registry's newest word on this instance. */
   sawEntry(entry: InstanceEntry): void {
     this.ledger.sawRun(entry.run);
-    this.setHertz(entry.kind === EVENT ? null : entry.hertz);
+    this.setPace(entry.kind === EVENT ? null : entry.pace);
     if (entry.state !== 'online') this.quiet = 'node_offline';
     else if (!entry.enabled) this.quiet = 'disabled';
   }
 
-  setHertz(hertz: number | null): void {
-    if (hertz === this.hertz) return;
-    this.hertz = hertz;
+  setPace(pace: number | null): void {
+    if (pace === this.pace) return;
+    this.pace = pace;
     this.isPaceNew = true;
     this.rate.reset();
     this.dirty.flow = true;
@@ -229,8 +229,8 @@ export class Watch {
       return { cause: events[0]?.cause ?? 'unexplained', count: missing - before.missing };
     }
     const newest = this.memory?.store.newest;
-    if (newest === undefined || this.hertz === null || this.isPaceNew) return undefined;
-    const isLong = time - newest > 2500 / this.hertz + 500;
+    if (newest === undefined || this.pace === null || this.isPaceNew) return undefined;
+    const isLong = time - newest > 2500 / this.pace + 500;
     return isLong ? { cause: this.quiet ?? 'silent', count: 0 } : undefined;
   }
 

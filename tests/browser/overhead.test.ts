@@ -1,0 +1,55 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { launch, Visit } from './harness/browser.ts';
+import { Oasis } from './harness/oasis.ts';
+
+// A budget that no node can keep, and a recorder that nothing but a command triggers.
+const CONFIGURATION = `
+[node]
+overhead_budget = 0.000001
+probes = [
+  { probe = "processor", hertz = 100 },
+  { probe = "memory", hertz = 64, importance = 255, record = { before_s = 2, after_s = 600 } },
+]
+`;
+
+let folder: string;
+let browser: Browser;
+let oasis: Oasis;
+let visit: Visit;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'oasis-'));
+  const file = join(folder, 'oasis.toml');
+  await writeFile(file, CONFIGURATION);
+  [oasis, browser] = await Promise.all([Oasis.up('--config', file), launch()]);
+  visit = await Visit.to(browser, oasis.url);
+});
+
+afterAll(async () => {
+  await visit.close();
+  await browser.close();
+  await oasis.stop();
+  await rm(folder, { recursive: true });
+});
+
+it('tells what a node costs, and which probes it slowed down for that', async () => {
+  const { page } = visit;
+  const overhead = page.getByTestId('node-overhead');
+  await expect.poll(() => overhead.textContent(), { timeout: 10_000 }).toMatch(/ overhead$/);
+  expect(await overhead.getAttribute('title')).toContain('The budget is');
+  const processor = page.locator('[data-testid=instance][data-instance=processor]');
+  await expect
+    .poll(() => processor.getByTestId('instance-slowed').textContent(), { timeout: 10_000 })
+    .toMatch(/ of 100 Hz$/);
+});
+
+it('triggers a flight recorder', async () => {
+  await visit.part('memory', 'trigger').click();
+  await expect.poll(() => visit.part('memory', 'command-status').getAttribute('data-status')).toBe('done');
+  await visit.seesSamples('memory', 2, 10_000);
+  expect(visit.complaints).toEqual([]);
+});

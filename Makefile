@@ -25,7 +25,7 @@ HOST = $(shell rustc -vV | sed -n "s/host: //p")
 # The settings of sdk/python hold for what is generated for it too.
 GENERATED_PYTHON := --config sdk/python/pyproject.toml crates/pdl-gen/tests
 
-.PHONY: help run build page test test-rust test-web test-python check-native test-browser lint format bench bench-fanout check-memory fuzz python cpp browser clean
+.PHONY: help run build page test test-rust test-web test-python check-native test-browser lint format bench bench-fanout bench-page pictures check-memory fuzz python cpp browser clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -88,6 +88,14 @@ check-memory: ## Model the rings, and what shares one, with loom, and run them u
 	MIRIFLAGS="-Zmiri-disable-isolation" cargo +nightly miri test --locked --target-dir target/miri -p oasis-probe --lib ring::
 	for sanitizer in thread address; do \
 	  RUSTFLAGS="-Zsanitizer=$$sanitizer" cargo +nightly test --locked -Zbuild-std --target $(HOST) --target-dir target/$$sanitizer -p oasis-probe --lib --test node; done
+
+bench-page: page browser ## Measure the page in a real browser, some two minutes; figures in docs/performance.md
+	cargo build --release --locked -p oasis
+	OASIS_BIN=$(CURDIR)/target/release/oasis npm run bench --workspace tests/browser
+
+pictures: page browser ## Take the pictures of docs/images
+	cargo build --locked -p oasis
+	npm run pictures --workspace tests/browser
 
 fuzz: ## Fuzz what reads text and bytes from outside, FUZZ_SECONDS (600) for each target; needs a nightly Rust
 	@cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz

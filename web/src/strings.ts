@@ -143,6 +143,10 @@ export const strings = {
     metric: 'Metric',
     value: 'Value',
     unit: 'Unit',
+    least: 'Least',
+    greatest: 'Greatest',
+    extentTip: 'In the time that is shown',
+    copyTip: 'Right click: copy the value',
     perSecond: 'Per second',
     aboutColumn: 'About',
     rateCell: (rate: string) => `${rate} /s`,
@@ -182,6 +186,7 @@ export const strings = {
     } satisfies Record<PanelKind, string>,
     mode: { lines: 'chart', shares: 'shares' } satisfies Record<SeriesMode, string>,
     intervals: 'intervals',
+    close: (title: string) => `Close ${title}`,
     waiting: (instance: string) => `Waiting for ${instance}\u2026`,
   },
 
@@ -392,6 +397,13 @@ export const strings = {
     follows: (min: string, max: string, asked: string) =>
       `Follows demand, ${min} to ${max} Hz: ${asked} Hz asked for`,
     reversed: 'The first rate must not be above the second.',
+    deadband: 'Deadband',
+    deadbandMetric: 'Metric of the deadband',
+    deadbandAny: 'any',
+    deadbandSet: 'Set the deadband',
+    deadbandTip:
+      'A sample is kept when a metric has moved by more than its deadband; without one, when it has moved at all',
+    deadbandWrong: 'A deadband of 0 or more, please, or nothing for any change.',
     outOfRange: 'A rate from 0.01 to 1000 Hz, please.',
     idle: '\u00a0',
     pending: (what: string) => `${what}\u2026`,
@@ -413,6 +425,7 @@ export const strings = {
         disable: 'Disable',
         'sample-now': 'Sample now',
         trigger: 'Trigger',
+        deadband: `Deadband of ${'metric' in wish ? wish.metric : ''}`,
       };
       return names[wish.command];
     },

@@ -66,18 +66,41 @@ export class PlainNode {
 
   /** Sends samples at these times (milliseconds since 1970), `dropped` of them having been lost before. */
   flush(instance: string, times: readonly number[], columns: readonly PlainColumn[], dropped = 0): boolean {
-    const first = (this.sequences.get(instance) ?? 1n) + BigInt(dropped);
-    this.sequences.set(instance, first + BigInt(times.length));
     const body = encodeColumns(times, columns);
+    return this.batch(
+      instance,
+      times.length,
+      columns.length + 1,
+      BigInt(Date.now()) * 1_000_000n,
+      body,
+      dropped,
+    );
+  }
+
+  /** Sends columns that have been encoded before; times count from `time`, nanoseconds since 1970. */
+  send(instance: string, samples: number, time: bigint, directory: Buffer, body: Buffer): boolean {
+    return this.batch(instance, samples, directory.length, time, Buffer.concat([directory, body]), 0);
+  }
+
+  private batch(
+    instance: string,
+    samples: number,
+    columns: number,
+    nodeTime: bigint,
+    body: Buffer,
+    dropped: number,
+  ): boolean {
+    const first = (this.sequences.get(instance) ?? 1n) + BigInt(dropped);
+    this.sequences.set(instance, first + BigInt(samples));
     const header = Buffer.alloc(HEADER);
     header.writeUInt8(1, 0);
     header.writeUInt8(1, 1);
     header.writeUInt32LE(this.topics.get(instance) ?? 0, 4);
     header.writeBigUInt64LE(first, 8);
-    header.writeBigUInt64LE(BigInt(Date.now()) * 1_000_000n, 24);
+    header.writeBigUInt64LE(nodeTime, 24);
     header.writeUInt32LE(dropped, 40);
-    header.writeUInt16LE(times.length, 44);
-    header.writeUInt16LE(columns.length + 1, 46);
+    header.writeUInt16LE(samples, 44);
+    header.writeUInt16LE(columns, 46);
     return this.frame(BATCH, Buffer.concat([header, body]));
   }
 

@@ -10,12 +10,26 @@ export interface Plot {
   y(value: number): number;
 }
 
-/** Traces a line: through the extremes of each column, so that no spike is lost, and broken where something is missing. */
-export function tracePath(line: Line, plot: Plot): Path2D {
-  const path = new Path2D();
+/** Pixels from one bar to the next that are no gap. */
+const SLACK = 3;
+
+/**
+ * Draws a line in the colour that is set: through the extremes of each column, so that no spike is lost, and broken where
+ * something is missing. Columns of many samples are upright bars, for strokes that go back and forth within a pixel are slow
+ * to draw; each bar reaches to where the one before ended.
+ */
+export function drawLine(
+  ctx: CanvasRenderingContext2D,
+  line: Line,
+  plot: Plot,
+  width: number,
+  isStep: boolean,
+): void {
   const { columns } = line;
+  const strokes = new Path2D();
   let isOpen = false;
   let before = 0;
+  let edge = Number.NEGATIVE_INFINITY;
   for (let column = 0; column < columns.count; column++) {
     const low = line.low(column);
     const high = line.high(column);
@@ -25,23 +39,32 @@ export function tracePath(line: Line, plot: Plot): Path2D {
       continue;
     }
     const x = plot.x(columns.time(column));
-    const last = line.last(column);
-    if (!isOpen || columns.isBroken(column)) {
-      path.moveTo(x, plot.y(low));
+    const isJoined = isOpen && !columns.isBroken(column);
+    const [bottom, top] = [plot.y(low), plot.y(high)];
+    if (isStep && isJoined) {
+      strokes.lineTo(x, before);
+      strokes.moveTo(x, before);
+    }
+    if (bottom - top < width) {
+      if (isJoined) strokes.lineTo(x, bottom);
       // A lone sample is to be seen, too.
-      if (low === high) path.lineTo(x + 1, plot.y(low));
+      else strokes.rect(x - width / 2, bottom - width / 2, width, width);
+      strokes.moveTo(x, bottom);
+      before = bottom;
     } else {
-      path.lineTo(x, plot.y(Math.abs(before - low) < Math.abs(before - high) ? low : high));
+      const from = isJoined ? Math.min(top, before) : top;
+      const to = isJoined ? Math.max(bottom, before) : bottom;
+      const right = Math.round(x + width / 2);
+      // Times within columns differ: a pixel that falls between two bars belongs to the second.
+      const left = isJoined && right - edge <= SLACK ? Math.min(edge, right - width) : right - width;
+      ctx.fillRect(left, from, right - left, to - from);
+      edge = right;
+      before = plot.y(line.last(column));
+      strokes.moveTo(x, before);
     }
-    if (low !== high) {
-      path.lineTo(x, plot.y(low));
-      path.lineTo(x, plot.y(high));
-      path.lineTo(x, plot.y(last));
-    }
-    before = last;
     isOpen = true;
   }
-  return path;
+  ctx.stroke(strokes);
 }
 
 /** Traces the area between a line's low and high. */

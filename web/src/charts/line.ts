@@ -8,6 +8,8 @@ export interface LineStyle {
   readonly unit: string | undefined;
   /** Shown as how fast it counts. */
   readonly isCounter: boolean;
+  /** A value holds until the next one: of probes that tell of changes. */
+  readonly isStep: boolean;
   readonly colour: number;
 }
 

@@ -11,6 +11,8 @@ export interface Palette {
   readonly bad: string;
   readonly info: string;
   readonly font: string;
+  /** Of the font, in pixels of CSS. */
+  readonly size: number;
 }
 
 export const SERIES_COLOURS = 10;
@@ -19,7 +21,8 @@ export function readPalette(): Palette {
   // From the root: a panel behind another has no style.
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string) => style.getPropertyValue(name).trim();
-  const size = Number.parseFloat(style.fontSize) || 14;
+  const base = Number.parseFloat(style.fontSize) || 14;
+  const size = Math.round(base * 0.8);
   return {
     series: Array.from({ length: SERIES_COLOURS }, (_, index) => colour(`--series-${index}`)),
     text: colour('--text'),
@@ -31,6 +34,7 @@ export function readPalette(): Palette {
     warn: colour('--warn'),
     bad: colour('--bad'),
     info: colour('--info'),
-    font: `${Math.round(size * 0.8)}px ${colour('--sans')}`,
+    font: `${size}px ${colour('--sans')}`,
+    size,
   };
 }

@@ -34,9 +34,9 @@ export function plotOptions(
     axes: [
       {
         ...axisLook(palette),
-        size: 26,
+        size: 15 + palette.size,
         gap: 4,
-        space: 84,
+        space: 7.5 * palette.size,
         incrs: timeSteps(),
         splits: (_, __, min, max, step) => timeSplits(min, max, step),
         values: (_, splits) => timeTicks(splits),

@@ -4,7 +4,7 @@ import { formatQuantity } from '../format/axis.ts';
 import type { Annotation } from '../state/annotations.ts';
 import type { GapMark, ViewResult } from '../stream/query.ts';
 import { valueSteps } from './axes.ts';
-import { type Plot, traceArea, tracePath } from './draw_lines.ts';
+import { drawLine, type Plot, traceArea } from './draw_lines.ts';
 import { drawAnnotations, drawGaps, drawLimits, type Limit } from './draw_marks.ts';
 import { type Line, type LineStyle, linesOf, stacked } from './line.ts';
 import type { Palette } from './palette.ts';
@@ -87,9 +87,7 @@ export class TimeChart {
   /** The gap at a time, if there is one. */
   gapAt(time: number): GapMark | undefined {
     const slack = (this.to - this.from) / 200;
-    return this.lines
-      .flatMap(({ gaps }) => gaps)
-      .find((gap) => time >= gap.from - slack && time <= gap.to + slack);
+    return this.gaps().find((gap) => time >= gap.from - slack && time <= gap.to + slack);
   }
 
   get canvas(): HTMLCanvasElement {
@@ -109,6 +107,11 @@ export class TimeChart {
 
   destroy(): void {
     this.plot.destroy();
+  }
+
+  /** Of each source once, however many lines it has. */
+  private gaps(): GapMark[] {
+    return [...new Set(this.lines.map(({ gaps }) => gaps))].flat();
   }
 
   private exactly(line: number, time: number): number {
@@ -168,13 +171,15 @@ export class TimeChart {
   /** The first unit's axis is on the left, the second one's on the right; more would confuse. */
   private axis(unit: string, isFirst: boolean): uPlot.Axis {
     const look = axisLook(this.palette);
+    const { size } = this.palette;
     return {
       ...look,
       scale: unit,
       side: isFirst ? 3 : 1,
-      size: (_, values) => Math.max(44, 16 + 7 * Math.max(0, ...(values ?? []).map((text) => text.length))),
+      size: (_, values) =>
+        Math.max(44, 14 + 0.62 * size * Math.max(0, ...(values ?? []).map((text) => text.length))),
       gap: 6,
-      space: 34,
+      space: 3.2 * size,
       ...steps(this.styleOf(unit)?.unit),
       grid: isFirst ? look.grid : { show: false },
       values: (_, splits) => this.ticks(unit, splits),
@@ -201,15 +206,9 @@ export class TimeChart {
     ctx.beginPath();
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     ctx.clip();
-    ctx.lineWidth = devicePixelRatio * 1.25;
     ctx.lineJoin = 'bevel';
     const base = this.plotFor(this.units[0] ?? 'x');
-    drawGaps(
-      ctx,
-      base,
-      this.lines.flatMap(({ gaps }) => gaps),
-      this.palette,
-    );
+    drawGaps(ctx, base, this.gaps(), this.palette);
     this.paintLines(this.ghosts, this.ghostShift, true);
     this.paintLines(this.lines, 0, false);
     drawLimits(ctx, base, this.content.limits, this.palette);
@@ -219,6 +218,8 @@ export class TimeChart {
 
   private paintLines(lines: readonly Line[], shift: number, isGhost: boolean): void {
     const { ctx } = this.plot;
+    const width = Math.max(1, Math.round(devicePixelRatio));
+    ctx.lineWidth = width * 1.25;
     for (let index = lines.length - 1; index >= 0; index--) {
       if (!this.content.isShown(index)) continue;
       const style = this.content.styles[index];
@@ -234,7 +235,8 @@ export class TimeChart {
       ctx.strokeStyle = colour;
       ctx.globalAlpha = isGhost ? 0.4 : 1;
       ctx.setLineDash(isGhost ? [4, 3] : []);
-      ctx.stroke(tracePath(lines[index], plot));
+      ctx.fillStyle = colour;
+      drawLine(ctx, lines[index], plot, width, style.isStep && !style.isCounter);
       ctx.globalAlpha = 1;
       ctx.setLineDash([]);
     }

@@ -1,4 +1,3 @@
-import { useId } from 'preact/hooks';
 import { shortType } from '../format/name.ts';
 import { unwatch } from '../state/actions.ts';
 import { cellsOf, type InstanceCells } from '../state/store.ts';
@@ -10,11 +9,12 @@ import { Gaps } from './gaps.tsx';
 import { Gauges } from './gauges.tsx';
 import { HistoryStrip } from './history_strip.tsx';
 import { MetricTable } from './metric_table.tsx';
+import { useUniqueId } from './use_unique_id.ts';
 
 /** One watched instance. */
 export function Card({ target }: { target: Target }) {
   const cells = cellsOf(target);
-  const heading = useId();
+  const heading = useUniqueId();
   return (
     <article
       class="card"
@@ -46,7 +46,7 @@ export function Card({ target }: { target: Target }) {
       <HistoryStrip cells={cells} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
       <section class="card-scroll" tabIndex={0} aria-label={strings.card.metrics}>
-        <MetricTable cells={cells} />
+        <MetricTable target={target} cells={cells} />
         <CommandBar target={target} cells={cells} />
         <Gaps cells={cells} />
       </section>

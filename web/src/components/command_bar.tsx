@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals';
-import { useId } from 'preact/hooks';
 import { formatHertz } from '../format/name.ts';
 import { formatRough } from '../format/number.ts';
 import { command } from '../state/actions.ts';
@@ -7,7 +6,9 @@ import type { InstanceCells } from '../state/store.ts';
 import { isRate, type RecorderEntry, type Wish } from '../stream/protocol.ts';
 import type { CommandView, Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
+import { DeadbandForm } from './deadband_form.tsx';
 import { DemandForm } from './demand_form.tsx';
+import { useUniqueId } from './use_unique_id.ts';
 
 const words = strings.commands;
 const PRESETS = [1, 10, 100];
@@ -68,6 +69,9 @@ export function CommandBar({ target, cells }: { target: Target; cells: InstanceC
           onProblem={tell}
         />
       )}
+      {cells.entry.value?.kind === 'on-change' && (
+        <DeadbandForm metrics={cells.status.value?.schema?.metrics ?? []} onWish={give} onProblem={tell} />
+      )}
       <CommandStatus view={cells.command.value} problem={problem.value} />
     </section>
   );
@@ -93,7 +97,7 @@ function HertzForm(props: {
   onHertz: (hertz: number) => void;
   onProblem: (text: string) => void;
 }) {
-  const field = useId();
+  const field = useUniqueId();
   // What was typed; nothing typed shows what is configured.
   const typed = useSignal<string | undefined>(undefined);
   const submit = (event: Event) => {

@@ -1,9 +1,9 @@
 import type { DemandRange } from '@oasis/wire';
 import { useSignal } from '@preact/signals';
-import { useId } from 'preact/hooks';
 import { formatHertz } from '../format/name.ts';
 import { type DemandEntry, isRate, type Wish } from '../stream/protocol.ts';
 import { strings } from '../strings.ts';
+import { useUniqueId } from './use_unique_id.ts';
 
 const words = strings.commands;
 const DEFAULT: DemandRange = { min: 1, max: 100 };
@@ -47,7 +47,7 @@ function Offer({
   onWish: (wish: Wish) => void;
   onProblem: (text: string) => void;
 }) {
-  const [least, most] = [useId(), useId()];
+  const [least, most] = [useUniqueId(), useUniqueId()];
   const range = declared ?? DEFAULT;
   // What was typed; nothing typed shows what the author thought of.
   const [min, max] = [useSignal<string | undefined>(undefined), useSignal<string | undefined>(undefined)];

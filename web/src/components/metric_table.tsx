@@ -1,8 +1,15 @@
 import { isStruct, isVector, type Metric, type Value } from '@oasis/wire';
+import { useSignal } from '@preact/signals';
+import { formatScalar } from '../format/number.ts';
 import { formatUnit } from '../format/unit.ts';
+import { isLine } from '../panels/plan.ts';
+import { useView } from '../panels/use_view.ts';
+import { copyText } from '../state/copy.ts';
 import type { InstanceCells } from '../state/store.ts';
+import { range } from '../state/time.ts';
 import type { PerSecond } from '../stream/counters.ts';
-import type { SampleView } from '../stream/view.ts';
+import type { Extents } from '../stream/query.ts';
+import type { SampleView, Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
 import { CompoundValue } from './compound_value.tsx';
 import { RateNote, ScalarValue } from './scalar_value.tsx';
@@ -10,7 +17,14 @@ import { RateNote, ScalarValue } from './scalar_value.tsx';
 const words = strings.card;
 
 /** The newest sample, a row a metric, built from the schema that came with the subscription. */
-export function MetricTable({ cells }: { cells: InstanceCells }) {
+export function MetricTable({ target, cells }: { target: Target; cells: InstanceCells }) {
+  const extents = useSignal<Extents>({});
+  useView(
+    () => ({ kind: 'extent', range: range.value, target }),
+    ({ answer }) => {
+      if (answer.kind === 'extent') extents.value = answer.extents;
+    },
+  );
   const schema = cells.status.value?.schema;
   if (!schema) return <div class="metrics-empty">{cells.status.value?.problem ?? words.noSample}</div>;
   if (schema.metrics.length === 0) return <div class="metrics-empty">{words.noMetrics}</div>;
@@ -24,12 +38,18 @@ export function MetricTable({ cells }: { cells: InstanceCells }) {
               {words.value}
             </th>
             <th scope="col">{words.unit}</th>
+            <th scope="col" class="extent num" title={words.extentTip}>
+              {words.least}
+            </th>
+            <th scope="col" class="extent num" title={words.extentTip}>
+              {words.greatest}
+            </th>
             <th scope="col" class="num">
               {schema.metrics.some(isCounting) ? words.perSecond : words.aboutColumn}
             </th>
           </tr>
         </thead>
-        <Rows metrics={schema.metrics} cells={cells} />
+        <Rows metrics={schema.metrics} cells={cells} extents={extents.value} />
       </table>
     </div>
   );
@@ -40,18 +60,31 @@ function isCounting(metric: Metric): boolean {
 }
 
 /** Apart from the head, so that a sample draws only this. */
-function Rows({ metrics, cells }: { metrics: readonly Metric[]; cells: InstanceCells }) {
+function Rows(props: { metrics: readonly Metric[]; cells: InstanceCells; extents: Extents }) {
+  const { metrics, cells, extents } = props;
   const sample: SampleView | undefined = cells.sample.value;
   return (
     <tbody>
       {metrics.map((metric, index) => (
-        <Row key={metric.name} metric={metric} value={sample?.values[index]} rate={sample?.rates[index]} />
+        <Row
+          key={metric.name}
+          metric={metric}
+          value={sample?.values[index]}
+          rate={sample?.rates[index]}
+          extent={extents[metric.name]}
+        />
       ))}
     </tbody>
   );
 }
 
-function Row({ metric, value, rate }: { metric: Metric; value: Value | undefined; rate: PerSecond }) {
+function Row(props: {
+  metric: Metric;
+  value: Value | undefined;
+  rate: PerSecond;
+  extent: readonly [number, number] | undefined;
+}) {
+  const { metric, value, rate, extent } = props;
   const isCompound = isVector(metric.type) || isStruct(metric.type);
   return (
     <tr data-testid="metric" data-metric={metric.name}>
@@ -59,17 +92,27 @@ function Row({ metric, value, rate }: { metric: Metric; value: Value | undefined
         <span class="metric-name">{metric.label ?? metric.name}</span>
       </th>
       {isCompound ? (
-        <td class="compound" colSpan={3} data-testid="value">
+        <td class="compound" colSpan={5} data-testid="value">
           {value !== undefined && (
             <CompoundValue type={metric.type} value={value} rate={rate} meaning={metric} />
           )}
         </td>
       ) : (
         <>
-          <td class={metric.type === 'string' ? 'value value-text' : 'value'} data-testid="value">
+          <td
+            class={metric.type === 'string' ? 'value value-text' : 'value'}
+            title={words.copyTip}
+            data-testid="value"
+            onContextMenu={(event) => {
+              event.preventDefault();
+              if (value !== undefined) void copyText(String(value));
+            }}
+          >
             {value !== undefined && <ScalarValue type={metric.type} value={value} meaning={metric} />}
           </td>
           <td class="unit">{formatUnit(metric.unit)}</td>
+          <ExtentCell metric={metric} value={extent?.[0]} />
+          <ExtentCell metric={metric} value={extent?.[1]} />
           <td class="note" data-testid="per-second">
             <RateNote metric={metric} value={value} rate={rate} />
           </td>
@@ -77,4 +120,11 @@ function Row({ metric, value, rate }: { metric: Metric; value: Value | undefined
       )}
     </tr>
   );
+}
+
+/** What counts, counts up: its least and greatest say nothing. */
+function ExtentCell({ metric, value }: { metric: Metric; value: number | undefined }) {
+  const isShown =
+    value !== undefined && Number.isFinite(value) && isLine(metric) && metric.kind !== 'counter';
+  return <td class="extent num">{isShown && formatScalar(value, metric.type)}</td>;
 }

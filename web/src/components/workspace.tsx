@@ -9,6 +9,7 @@ import { geometry, loaded } from '../state/saved.ts';
 import { connection, registry } from '../state/store.ts';
 import { isNarrow } from '../state/width.ts';
 import { strings } from '../strings.ts';
+import { IconButton } from './icon.tsx';
 
 /** The panels: docked where there is room, one below the other where there is not. */
 export function Workspace() {
@@ -33,6 +34,7 @@ function Docked() {
         dock.clear();
         const shape = geometry.peek();
         if (shape) dock.restore(shape);
+        dock.sync(panels.peek());
       }),
       panels.subscribe((specs) => dock.sync(specs)),
     ];
@@ -51,7 +53,20 @@ function Stack() {
     <div class="stack" data-testid="stack">
       {panels.value.map((spec) => (
         <section key={spec.id} class={`stack-panel is-${spec.kind}`} aria-label={titleOf(spec)}>
-          <PanelFrame id={spec.id} isVisible={always} />
+          {spec.kind !== 'instance' && (
+            <header class="stack-head">
+              <h2>{titleOf(spec)}</h2>
+              <IconButton
+                icon="close"
+                label={strings.panels.close(titleOf(spec))}
+                testId="close-panel"
+                onClick={() => closePanel(spec.id)}
+              />
+            </header>
+          )}
+          <div class="stack-body">
+            <PanelFrame id={spec.id} isVisible={always} />
+          </div>
         </section>
       ))}
     </div>

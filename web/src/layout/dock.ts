@@ -20,6 +20,10 @@ const CHART_SHARE = 0.64;
 /** What books get of the height, below everything else. */
 const BOOKS_SHARE = 0.28;
 
+/** A group of so many pixels has room for another panel beside, or below, what is in it. */
+const WIDE = 640;
+const HIGH = 420;
+
 export type Geometry = SerializedDockview;
 
 /** The one place that knows the docking library: puts panels where they suit, and tells what the reader did to them. */
@@ -120,7 +124,7 @@ export class Dock {
 
   private add(spec: PanelSpec): void {
     const common = { id: spec.id, component: spec.kind, title: titleOf(spec) };
-    const { panels, groups } = this.api;
+    const { panels } = this.api;
     const beside = this.siblings(spec);
     if (panels.length === 0) {
       this.api.addPanel(common);
@@ -166,7 +170,17 @@ export class Dock {
       });
       return;
     }
-    this.api.addPanel({ ...common, position: { referenceGroup: groups[0], direction: 'within' } });
+    this.api.addPanel({ ...common, position: this.roomiest() });
+  }
+
+  /** Where there is most room: a part of the largest group, or a tab of it if it is small. */
+  private roomiest() {
+    const largest = this.api.groups.reduce((found, group) =>
+      group.width * group.height > found.width * found.height ? group : found,
+    );
+    const { width, height } = largest;
+    const direction = width >= WIDE && width >= height ? 'right' : height >= HIGH ? 'below' : 'within';
+    return { referenceGroup: largest, direction } as const;
   }
 
   /** Panels of the same instance that are open already. */

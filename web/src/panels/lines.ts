@@ -17,6 +17,7 @@ export function describeLines(spec: PanelSpec & { kind: 'series' }): DescribedLi
   let colour = 0;
   return spec.sources.flatMap(({ target, metrics }) => {
     const schema = cellsOf(target).status.value?.schema;
+    const isStep = cellsOf(target).entry.value?.kind === 'on-change';
     return metrics.map((name): DescribedLine => {
       const metric: Partial<Metric> = schema?.metrics.find((candidate) => candidate.name === name) ?? {};
       const label = metric.label ?? name;
@@ -25,6 +26,7 @@ export function describeLines(spec: PanelSpec & { kind: 'series' }): DescribedLi
         label: isMixed ? `${target.instance} ${label}` : label,
         unit: metric.unit,
         isCounter: metric.kind === 'counter',
+        isStep,
         colour: colour++ % SERIES_COLOURS,
         doc: metric.doc ?? name,
         limits: [...limitsOf(metric.warn, 'warn'), ...limitsOf(metric.alarm, 'alarm')],

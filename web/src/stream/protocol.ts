@@ -63,6 +63,7 @@ export interface Registry {
 export type Wish =
   | { readonly command: 'hertz'; readonly hertz: number }
   | { readonly command: 'demand'; readonly min: number; readonly max: number }
+  | { readonly command: 'deadband'; readonly metric: string; readonly deadband?: number }
   | { readonly command: 'demand-off' | 'enable' | 'disable' | 'sample-now' | 'trigger' };
 
 /** Whether a probe can be sampled so many times a second. */

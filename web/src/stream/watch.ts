@@ -27,7 +27,8 @@ import {
 
 const TWO_32 = 2 ** 32;
 
-const EVENT = 'event';
+/** The only kind whose silence says that something is wrong. */
+const PERIODIC = 'periodic';
 
 /** One instance that the page watches: its place in the log, its books, its newest sample, what is remembered of it. */
 export class Watch {
@@ -109,7 +110,7 @@ export class Watch {
   /** The registry's newest word on this instance. */
   sawEntry(entry: InstanceEntry): void {
     this.ledger.sawRun(entry.run);
-    this.setPace(entry.kind === EVENT ? null : entry.pace);
+    this.setPace(entry.kind === PERIODIC ? entry.pace : null);
     if (entry.state !== 'online') this.quiet = 'node_offline';
     else if (!entry.enabled) this.quiet = 'disabled';
   }

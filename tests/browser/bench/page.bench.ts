@@ -1,0 +1,129 @@
+import { deflateRawSync } from 'node:zlib';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { launch, Visit } from '../harness/browser.ts';
+import { Oasis } from '../harness/oasis.ts';
+import { PlainNode } from '../harness/plain_node.ts';
+import { flood, flooded, METRICS } from './flood.ts';
+import { Gauge } from './gauge.ts';
+
+/** What the page is measured by (docs/performance.md, "The page"). `BENCH_SECONDS` is the length of each run. */
+const SECONDS = Number(process.env.BENCH_SECONDS ?? 20);
+/** Until a page has settled: the compiler of JavaScript, rings that grow. */
+const WARM_SECONDS = 5;
+
+let browser: Browser;
+let dac: Oasis;
+
+beforeAll(async () => {
+  [dac, browser] = await Promise.all([Oasis.dac(), launch()]);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await dac.stop();
+});
+
+/** A layout of nothing but a chart for each instance, as a link has it. */
+function chartsOf(node: string, instances: readonly string[]): string {
+  const metrics = Array.from({ length: METRICS }, (_, index) => `m${index}`);
+  const panels = instances.map((instance) => ({
+    id: instance,
+    kind: 'series',
+    mode: 'lines',
+    sources: [{ target: { node, instance }, metrics }],
+  }));
+  const layout = { oasis: 'layout', version: 1, panels, range: { live: true, span: 10_000 } };
+  return deflateRawSync(JSON.stringify(layout)).toString('base64url');
+}
+
+interface Run {
+  readonly name: string;
+  readonly instances: readonly string[];
+  readonly hertz: number;
+  readonly batches: number;
+}
+
+const runs: Run[] = [
+  { name: 'nothing to draw', instances: [], hertz: 0, batches: 0 },
+  { name: 'one chart, 1,000,000 samples/s', instances: ['flood'], hertz: 1_000_000, batches: 100 },
+  { name: 'four charts, 1,000 samples/s each', instances: ['a', 'b', 'c', 'd'], hertz: 1000, batches: 100 },
+];
+
+for (const { name, instances, hertz, batches } of runs) {
+  it(name, async () => {
+    const label = `bench ${instances.join('')}`;
+    const node =
+      instances.length > 0 ? await PlainNode.start(dac.channel, label, instances.map(flooded)) : undefined;
+    const stops = node ? instances.map((instance) => flood(node, instance, hertz, batches)) : [];
+    const visit = await Visit.to(browser, `${dac.url}#view=${chartsOf(label, instances)}`);
+    await expect.poll(() => visit.page.getByTestId('chart').count()).toBe(instances.length);
+    const gauge = await Gauge.of(browser, visit);
+    await gauge.frames(WARM_SECONDS);
+    const [heap, resident] = [await gauge.heap(), gauge.resident()];
+    const { fps, longest, busy } = await gauge.frames(SECONDS);
+    const [heapAfter, residentAfter] = [await gauge.heap(), gauge.resident()];
+    await visit.screenshot(`bench-${hertz}`);
+    await visit.page.keyboard.press('b');
+    await visit.page.getByTestId('ledger').waitFor();
+    const rows = await visit.page.getByTestId('ledger-row').allInnerTexts();
+    console.info(
+      [
+        name,
+        `${fps.toFixed(1)} fps, longest frame ${longest.toFixed(0)} ms, page's thread ${(100 * busy).toFixed(0)} % busy`,
+        `heap ${heap.toFixed(1)} -> ${heapAfter.toFixed(1)} MiB, renderer ${resident.toFixed(0)} -> ${residentAfter.toFixed(0)} MiB`,
+        ...rows.map((row) => row.replaceAll(/\s+/g, ' ')),
+      ].join('\n  '),
+    );
+    // Received, missing, why.
+    expect(rows.filter((row) => !/\t0\t\u2013\t/.test(row))).toEqual([]);
+    for (const stop of stops) stop();
+    await visit.close();
+    await node?.stop();
+  });
+}
+
+it('500 instances on 50 nodes', async () => {
+  const names = Array.from({ length: 10 }, (_, index) => `load/${index}`);
+  const instances = names.map(flooded);
+  const nodes = await Promise.all(
+    Array.from({ length: 50 }, (_, index) => PlainNode.start(dac.channel, `crowd-${index}`, instances)),
+  );
+  const visit = await Visit.to(browser, dac.url);
+  await visit.page.getByTestId('instance').first().waitFor();
+  const took = await visit.page.evaluate(async () => {
+    const list = document.querySelector<HTMLElement>('[data-testid=nodes]');
+    const field = document.querySelector<HTMLInputElement>('[data-testid=filter]');
+    if (!list || !field) throw new Error('no list');
+    const frame = () => new Promise(requestAnimationFrame);
+    const times: Record<string, number[]> = { type: [], scroll: [], watch: [] };
+    const timed = async (kind: string, act: () => void) => {
+      const began = performance.now();
+      act();
+      // The second frame begins when the first is on the screen.
+      await frame();
+      await frame();
+      times[kind].push(performance.now() - began);
+    };
+    for (const text of ['c', 'cr', 'crowd-4', 'crowd-42', 'crowd-42 load/7', '']) {
+      await timed('type', () => {
+        field.value = text;
+        field.dispatchEvent(new InputEvent('input', { bubbles: true }));
+      });
+    }
+    for (let step = 0; step < 10; step++) await timed('scroll', () => list.scrollBy(0, 2000));
+    for (let turn = 0; turn < 6; turn++) {
+      await timed('watch', () =>
+        document.querySelectorAll<HTMLElement>('[data-testid=instance]')[turn].click(),
+      );
+    }
+    return times;
+  });
+  for (const [kind, times] of Object.entries(took)) {
+    console.info(
+      `500 instances, ${kind}: ${times.map((time) => time.toFixed(0)).join(' ')} ms until on the screen`,
+    );
+  }
+  await visit.close();
+  await Promise.all(nodes.map((node) => node.stop()));
+});

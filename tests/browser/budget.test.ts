@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { launch, Visit } from './harness/browser.ts';
+import { Oasis } from './harness/oasis.ts';
+
+const DIST = fileURLToPath(new URL('../../web/dist/', import.meta.url));
+const BUDGET = 250_000;
+
+let browser: Browser;
+let oasis: Oasis;
+
+beforeAll(async () => {
+  [oasis, browser] = await Promise.all([Oasis.up('--name', 'plant-7'), launch()]);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await oasis.stop();
+});
+
+it('is a page of less than 250 kB', () => {
+  const files = readdirSync(DIST, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const sizes = files.map((file) => gzipSync(readFileSync(`${file.parentPath}/${file.name}`)).length);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(BUDGET);
+});
+
+it('asks nobody but the DAC, and moves nothing once it is drawn', async () => {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  const page = await context.newPage();
+  const asked = new Set<string>();
+  page.on('request', (request) => asked.add(new URL(request.url()).host));
+  await page.addInitScript(() => {
+    const seen = window as unknown as { shift: number };
+    seen.shift = 0;
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) seen.shift += (entry as unknown as { value: number }).value;
+    }).observe({ type: 'layout-shift', buffered: true });
+  });
+  await page.goto(oasis.url);
+  await page.getByTestId('legend-value').first().waitFor();
+  const paint = await page.evaluate(
+    () => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? Number.NaN,
+  );
+  console.info(`first paint after ${Math.round(paint)} ms`);
+  await expect.poll(() => page.getByTestId('sequence').first().textContent()).toMatch(/\d/);
+  // Panels come once there is something to choose from; they push nothing away.
+  expect(await page.evaluate(() => (window as unknown as { shift: number }).shift)).toBeLessThan(0.05);
+  expect([...asked]).toEqual([oasis.listen]);
+  await context.close();
+});
+
+it('has a name for everything that can be operated', async () => {
+  const visit = await Visit.to(browser, oasis.url);
+  await visit.seesSamples('processor', 1, 10_000);
+  const nameless = await visit.page.locator('button, input, select, a, [role=tab]').evaluateAll((elements) =>
+    elements
+      .filter((element) => {
+        const field = element as HTMLInputElement;
+        const label = field.labels?.[0]?.textContent ?? '';
+        const named = element.getAttribute('aria-label') ?? element.getAttribute('aria-labelledby') ?? '';
+        return `${named}${label}${element.textContent}`.trim() === '';
+      })
+      .map((element) => element.outerHTML),
+  );
+  expect(nameless).toEqual([]);
+  // The first stops of the Tab key lead somewhere that can be seen.
+  for (let stop = 0; stop < 8; stop++) {
+    await visit.page.keyboard.press('Tab');
+    const box = await visit.page.evaluate(() => document.activeElement?.getBoundingClientRect().width ?? 0);
+    expect(box).toBeGreaterThan(0);
+  }
+  expect(visit.complaints).toEqual([]);
+  await visit.close();
+});

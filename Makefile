@@ -74,9 +74,10 @@ format: node_modules/.package-lock.json target/venv/installed ## Format everythi
 	npm run format
 	target/venv/bin/ruff format --quiet sdk/python
 
-bench: ## Measure the codec on recorded data, and the PDL compiler; figures and machine in docs/performance.md
+bench: ## Measure the codec on recorded data, the PDL compiler, and what an event costs who logs; figures and machine in docs/performance.md
 	cargo bench --locked -p oasis-wire
 	cargo bench --locked -p oasis-pdl --bench compile
+	cargo bench --locked -p oasis-tracing
 
 bench-fanout: page ## Measure the WebSocket server beside others, some five minutes; report in docs/fanout.md
 	cargo build --release --locked -p oasis-lab

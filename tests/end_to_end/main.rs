@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test says what it expects by unwrapping")]
 
 mod api;
+mod archive;
 mod command_line;
 mod commands;
 mod delivery;

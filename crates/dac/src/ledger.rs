@@ -66,6 +66,8 @@ pub struct Ledger {
     pub first_sequence: u64,
     /// Sequence number of the newest sample of the present run, 0 before the first.
     pub last_sequence: u64,
+    /// Samples of the present run up to this sequence number were stored by an earlier life of the DAC, which counted them; 0 if there are none.
+    pub stored_before: u64,
     /// Samples that are missing, whatever the cause.
     pub missing: u64,
     /// Those of them that nobody accounts for.
@@ -122,8 +124,18 @@ impl Ledger {
         self.run = Some(run);
         self.first_sequence = 0;
         self.last_sequence = 0;
+        self.stored_before = 0;
         self.node = NodeCounters::default();
         self.attributed = Drops::default();
+    }
+
+    /// An earlier life of the DAC has stored this run's samples up to a sequence number. Sent again they are duplicates; what is missing counts from there.
+    /// Nothing happens if it is another run's, or samples have come already.
+    pub fn resume(&mut self, run: Uuid, last_sequence: u64) {
+        if self.run == Some(run) && self.last_sequence == 0 {
+            self.last_sequence = last_sequence;
+            self.stored_before = last_sequence;
+        }
     }
 
     /// What the node says it has taken, and dropped up to the batch that follows. A word before the first batch of a run tells of drops whose gaps
@@ -283,6 +295,18 @@ mod tests {
         ledger.batch(100, 1, 4, NOW);
         assert_eq!(causes(&ledger), [(1, 95, Cause::BeforeEpoch), (96, 99, Cause::RingFull)]);
         assert_eq!(ledger.unexplained, 0);
+    }
+
+    #[test]
+    fn what_an_earlier_dac_has_stored_is_a_duplicate_when_it_is_sent_again() {
+        let mut ledger = Ledger::default();
+        ledger.registered(RUN, NOW);
+        ledger.resume(NEXT_RUN, 7);
+        ledger.resume(RUN, 90);
+        assert_eq!(ledger.batch(81, 10, 0, NOW), Verdict::Duplicate);
+        assert_eq!(ledger.batch(101, 10, 0, NOW), Verdict::New);
+        assert_eq!(causes(&ledger), [(91, 100, Cause::BeforeEpoch)]);
+        assert_eq!(ledger.received + ledger.missing + ledger.stored_before, ledger.last_sequence);
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub use ledger::{Cause, Gap, Ledger, NodeCounters, Verdict};
 pub use log::{LogBudget, LogState, Read, TopicLog};
 pub use node::{Link, Node};
 pub use raised::Raised;
-pub use registry::{Instance, Registry};
+pub use registry::{Instance, Registry, Stored};
 pub use segment::{Packets, Segment};
 pub use signal::{Signal, Wake};
 pub use texts::Form;

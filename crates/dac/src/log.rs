@@ -22,6 +22,7 @@ use std::{
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
 };
+use uuid::Uuid;
 
 /// Part of a topic's memory that textual forms may take, as a divisor, besides what the segments take.
 const TEXT_SHARE: usize = 8;
@@ -65,6 +66,7 @@ impl LogBudget {
 pub struct TopicLog {
     epoch: Epoch,
     budget: Arc<LogBudget>,
+    start: Offset,
     /// Guards the segments and their account. Held for a push or for cloning a few `Arc`s, never while encoding or doing I/O.
     held: Mutex<Held>,
     /// `held.next`, readable without the lock: idle readers look only at this.
@@ -81,6 +83,8 @@ struct Held {
     bytes: usize,
     next: u64,
     evicted: u64,
+    /// The node's run that what is appended belongs to.
+    run: Uuid,
 }
 
 /// What a log holds, for the ledger.
@@ -118,12 +122,18 @@ impl TopicLog {
         budget.topics.fetch_add(1, Ordering::Relaxed);
         let texts = Texts::new(budget.per_topic / TEXT_SHARE);
         let held = Mutex::new(Held { next, ..Held::default() });
-        Self { epoch, budget, held, next: AtomicU64::new(next), texts, readers: Mutex::default() }
+        let start = Offset(next);
+        Self { epoch, budget, start, held, next: AtomicU64::new(next), texts, readers: Mutex::default() }
     }
 
     /// The life of this log.
     pub fn epoch(&self) -> Epoch {
         self.epoch
+    }
+
+    /// Offset of the first sample that it ever got, or will get.
+    pub fn start(&self) -> Offset {
+        self.start
     }
 
     /// Offset that the next sample will get.
@@ -159,12 +169,18 @@ impl TopicLog {
         let mut held = self.held();
         let (first, end) = (Offset(held.next), Offset(held.next + span));
         stamp(&mut batch, Offset(end.0 - u64::from(count)));
-        let segment = Arc::new(Segment::covering(Bytes::from(batch), first, end, count));
+        let segment = Segment::covering(Bytes::from(batch), first, end, count).of_run(held.run);
+        let segment = Arc::new(segment);
         held.next = end.0;
         self.account(&mut held, &segment);
         held.segments.push_back(segment);
         self.evict(&mut held);
         self.next.store(held.next, Ordering::Release);
+    }
+
+    /// What is appended from here on belongs to this run of the node.
+    pub(crate) fn begin_run(&self, run: Uuid) {
+        self.held().run = run;
     }
 
     /// Has every reader look again.

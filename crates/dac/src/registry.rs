@@ -21,6 +21,7 @@ use std::{
     },
 };
 use tokio::sync::{mpsc, watch};
+use uuid::Uuid;
 
 /// A peer that was heard within this time is alive: nobody else may take its name.
 const ALIVE: u64 = 3_000_000_000;
@@ -117,6 +118,19 @@ impl Instance {
     }
 }
 
+/// What an earlier life of the DAC has stored of an instance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stored {
+    /// Node name.
+    pub node: Arc<str>,
+    /// Instance name.
+    pub instance: Arc<str>,
+    /// The node's run that the sequence number counts in.
+    pub run: Uuid,
+    /// Sequence number of the newest sample stored.
+    pub last_sequence: u64,
+}
+
 /// All nodes and instances of a DAC.
 #[derive(Debug)]
 pub struct Registry {
@@ -139,6 +153,8 @@ struct Held {
     by_name: HashMap<(Arc<str>, Arc<str>), TopicId>,
     last_topic: u32,
     schema_bytes: usize,
+    /// What earlier lives have stored: run and last sequence number, by names. Each is looked at once.
+    stored: HashMap<(Arc<str>, Arc<str>), (Uuid, u64)>,
 }
 
 impl Registry {
@@ -158,6 +174,12 @@ impl Registry {
             changed: watch::Sender::new(0),
             steer,
         }
+    }
+
+    /// What an earlier life of the DAC has stored is not new when nodes send it again. To be said before the first node comes.
+    pub fn remember(&self, stored: impl IntoIterator<Item = Stored>) {
+        let entry = |Stored { node, instance, run, last_sequence }| ((node, instance), (run, last_sequence));
+        self.held().stored.extend(stored.into_iter().map(entry));
     }
 
     /// Sees each change of nodes and instances (not of samples).
@@ -295,7 +317,14 @@ impl Registry {
                 self.add(&mut held, key, announced, probe_type, start)?
             }
         };
-        instance.ledger().registered(node.run, now);
+        let stored = held.stored.remove(&(instance.node.clone(), instance.name.clone()));
+        let mut ledger = instance.ledger();
+        ledger.registered(node.run, now);
+        if let Some((run, last_sequence)) = stored {
+            ledger.resume(run, last_sequence);
+        }
+        drop(ledger);
+        instance.log.begin_run(node.run);
         drop(held);
         self.touch();
         Ok(instance)

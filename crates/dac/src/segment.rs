@@ -9,9 +9,10 @@ use std::sync::{
     Arc, OnceLock,
     atomic::{AtomicUsize, Ordering},
 };
+use uuid::Uuid;
 
 /// What a segment costs besides its bytes: itself, its place in the log, the allocations' own bookkeeping.
-const OVERHEAD: usize = 224;
+const OVERHEAD: usize = 240;
 
 /// The same samples in another format, one piece a sample, shared by every reader of that format.
 pub type Packets = Arc<[Bytes]>;
@@ -23,6 +24,8 @@ pub struct Segment {
     first: Offset,
     end: Offset,
     count: u16,
+    /// The node's run that its sequence numbers count in.
+    run: Uuid,
     /// Its last sample alone, once a reader that only wants the newest has asked for it.
     newest: OnceLock<Arc<Segment>>,
     /// EISA packets, once a 2012 client has asked for them.
@@ -40,7 +43,17 @@ impl Segment {
     /// `batch` holds `count` samples that stand for all from `first` up to `end`: those in it and those thinned away before them.
     pub fn covering(batch: Bytes, first: Offset, end: Offset, count: u16) -> Self {
         let (newest, eisa) = (OnceLock::new(), OnceLock::new());
-        Self { batch, first, end, count, newest, eisa, accounted: AtomicUsize::new(0) }
+        Self { batch, first, end, count, run: Uuid::nil(), newest, eisa, accounted: AtomicUsize::new(0) }
+    }
+
+    /// As it is, of this run of the node.
+    pub fn of_run(self, run: Uuid) -> Self {
+        Self { run, ..self }
+    }
+
+    /// The node's run that its sequence numbers count in; nil in a derived stream.
+    pub fn run(&self) -> Uuid {
+        self.run
     }
 
     /// The native batch: the payload of a native WebSocket frame, as it is.

@@ -21,6 +21,7 @@ pub use config::DoorsConfig;
 
 use axum::{Router, routing::get};
 use layouts::Layouts;
+use oasis_archive::Archive;
 use oasis_dac::{Dac, Doorkeeper};
 use places::Places;
 use std::{io, sync::Arc};
@@ -37,6 +38,7 @@ pub struct Doors {
     places: Arc<Places>,
     layouts: Arc<Layouts>,
     shards: Arc<Shards>,
+    archive: Option<Arc<Archive>>,
 }
 
 impl Doors {
@@ -60,7 +62,13 @@ impl Doors {
             places,
             layouts: Arc::new(layouts),
             shards: Arc::new(shards),
+            archive: None,
         })
+    }
+
+    /// The same, with a past.
+    pub fn with_archive(self, archive: Arc<Archive>) -> Self {
+        Self { archive: Some(archive), ..self }
     }
 
     /// Completes when all connections have to end.

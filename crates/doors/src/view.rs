@@ -1,5 +1,7 @@
 //! How nodes, instances and ledgers look in JSON, the same over HTTP and WebSocket.
 
+use crate::Doors;
+use oasis_archive::Account;
 use oasis_channel::{Overhead, ProbeKind, RecorderSpan};
 use oasis_dac::{Delivery, Derived, Followed, Instance, Ledger, LogState, Node, Registry};
 use oasis_wire::{batch::Batch, quantity::Epoch, schema::ProbeType, value};
@@ -159,6 +161,10 @@ pub struct LedgerView {
     ledger: Ledger,
     #[schema(value_type = Object)]
     log: LogState,
+    /// What of it is stored; absent without an archive, or before anything is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Object)]
+    archive: Option<Account>,
 }
 
 /// A loss ledger and whose it is.
@@ -236,28 +242,31 @@ pub fn with_schema(registry: &Registry, found: &Instance) -> InstanceWithSchema 
 }
 
 /// One instance with all that is known of it.
-pub fn detail(registry: &Registry, instance: &Instance) -> InstanceDetail {
+pub fn detail(doors: &Doors, instance: &Instance) -> InstanceDetail {
+    let registry = &doors.dac.registry;
     InstanceDetail {
         instance: with_schema(registry, instance),
         latest: latest(instance),
-        ledger: ledger(instance),
+        ledger: ledger(doors, instance),
     }
 }
 
 /// An instance's ledger.
-pub fn ledger(instance: &Instance) -> LedgerView {
-    LedgerView { ledger: instance.ledger().clone(), log: instance.log.state() }
+fn ledger(doors: &Doors, instance: &Instance) -> LedgerView {
+    // In this order, so that nothing seems stored before it was received.
+    let archive = doors.archive.as_ref().and_then(|archive| archive.account(instance.topic));
+    LedgerView { ledger: instance.ledger().clone(), log: instance.log.state(), archive }
 }
 
 /// All ledgers.
-pub fn ledgers(registry: &Registry) -> Vec<InstanceLedger> {
+pub fn ledgers(doors: &Doors) -> Vec<InstanceLedger> {
     let entry = |instance: &Arc<Instance>| InstanceLedger {
         topic: instance.topic.0,
         node: instance.node.as_ref().into(),
         instance: instance.name.as_ref().into(),
-        ledger: ledger(instance),
+        ledger: ledger(doors, instance),
     };
-    registry.instances().iter().map(entry).collect()
+    doors.dac.registry.instances().iter().map(entry).collect()
 }
 
 /// A stream derived from an instance's.

@@ -37,7 +37,8 @@ pub enum Verb {
     #[command(after_help = "Examples:
   oasis up
   oasis up --listen 0.0.0.0:7070             let other hosts open the page (no authentication yet: trusted networks only)
-  oasis up --name plant-7 --probe processor=cpu@10 --probe memory")]
+  oasis up --name plant-7 --probe processor=cpu@10 --probe memory
+  oasis up --archive ~/samples               keep what comes in: docs/archive.md")]
     Up(Up),
     /// The DAC with its page, API and doors; nodes connect to it.
     #[command(after_help = "Examples:
@@ -119,6 +120,9 @@ pub struct Addresses {
     /// Address that nodes connect to [default: 127.0.0.1:7071].
     #[arg(long, value_name = "HOST:PORT", env = "OASIS_CHANNEL_LISTEN")]
     pub channel_listen: Option<String>,
+    /// Folder to keep all samples in, made if there is none [default: none; samples are kept in memory for as long as there is room].
+    #[arg(long, value_name = "DIR", env = "OASIS_ARCHIVE")]
+    pub archive: Option<String>,
 }
 
 #[derive(Debug, Args)]

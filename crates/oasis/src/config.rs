@@ -5,6 +5,7 @@ use crate::{
     probe_choice,
 };
 use anyhow::Context;
+use oasis_archive::ArchiveConfig;
 use oasis_dac::config::{ChannelConfig, LogConfig};
 use oasis_doors::DoorsConfig;
 use oasis_probes::{NodeSettings, ProbeChoice};
@@ -21,6 +22,7 @@ pub struct Config {
     pub doors: DoorsConfig,
     pub channel: ChannelConfig,
     pub log: LogConfig,
+    pub archive: ArchiveConfig,
     pub node: NodeSettings,
 }
 
@@ -40,6 +42,9 @@ impl Config {
         }
         if let Some(listen) = addresses.channel_listen {
             self.channel.listen = listen;
+        }
+        if let Some(directory) = addresses.archive {
+            self.archive.directory = directory;
         }
         self
     }

@@ -2,8 +2,9 @@
 
 use crate::{cli, config::Config};
 use anyhow::Context;
+use oasis_archive::{Archive, ArchiveConfig};
 use oasis_dac::Dac;
-use oasis_doors::{Doors, DoorsConfig};
+use oasis_doors::Doors;
 use oasis_probe::Node;
 use oasis_probes::NodeSettings;
 use serde_json::{Value, json};
@@ -76,7 +77,17 @@ struct RunningDac {
     channel: String,
     ending: watch::Sender<bool>,
     served: JoinHandle<std::io::Result<()>>,
+    archive: Option<Archiving>,
 }
+
+struct Archiving {
+    archive: Arc<Archive>,
+    /// As long as somebody listens for it, a file that may not grow (`ulimit -f`) is an error, as a full disk is, and not the end of the process.
+    _file_too_large: Signal,
+}
+
+/// SIGXFSZ, for which the library has no name.
+const FILE_TOO_LARGE: i32 = 25;
 
 impl RunningDac {
     async fn start(config: Config) -> anyhow::Result<Self> {
@@ -85,32 +96,51 @@ impl RunningDac {
         let (http, channel) =
             (doors_listener.local_addr()?.to_string(), channel_listener.local_addr()?.to_string());
         let dac = Dac::new(oasis_dac::Config { log: config.log, channel: config.channel });
-        tokio::spawn(oasis_dac::ingest::serve(dac.clone(), channel_listener));
+        let archive = start_archive(config.archive, &dac)?;
+        let mut doors = Doors::new(dac.clone(), config.doors)?;
+        if let Some(archiving) = &archive {
+            doors = doors.with_archive(archiving.archive.clone());
+        }
+        tokio::spawn(oasis_dac::ingest::serve(dac, channel_listener));
         let (ending, ended) = watch::channel(false);
-        let served = tokio::spawn(serve_doors(dac, config.doors, doors_listener, ended));
-        Ok(Self { http, channel, ending, served })
+        let served = tokio::spawn(serve_doors(doors, doors_listener, ended));
+        Ok(Self { http, channel, ending, served, archive })
     }
 
     async fn stop(self) -> anyhow::Result<()> {
         self.ending.send_replace(true);
         // Open WebSockets never end by themselves.
-        match tokio::time::timeout(LAST_CALL, self.served).await {
-            Ok(served) => Ok(served??),
-            Err(_) => Ok(()),
+        if let Ok(served) = tokio::time::timeout(LAST_CALL, self.served).await {
+            served??;
         }
+        if let Some(archiving) = self.archive {
+            archiving.archive.stop().await.context("the archive lacks what came last")?;
+        }
+        Ok(())
     }
 }
 
+/// None unless the configuration names a folder.
+fn start_archive(config: ArchiveConfig, dac: &Arc<Dac>) -> anyhow::Result<Option<Archiving>> {
+    if config.directory.is_empty() {
+        return Ok(None);
+    }
+    let opened = oasis_archive::open(config)?;
+    dac.registry.remember(opened.stored()?);
+    let archive = Arc::new(opened.start(dac.clone())?);
+    let _file_too_large = signal(SignalKind::from_raw(FILE_TOO_LARGE))?;
+    Ok(Some(Archiving { archive, _file_too_large }))
+}
+
 async fn serve_doors(
-    dac: Arc<Dac>,
-    config: DoorsConfig,
+    doors: Doors,
     listener: TcpListener,
     mut ended: watch::Receiver<bool>,
 ) -> std::io::Result<()> {
     let ended = async move {
         let _ = ended.wait_for(|&ended| ended).await;
     };
-    oasis_doors::serve(Doors::new(dac, config)?, listener, ended).await
+    oasis_doors::serve(doors, listener, ended).await
 }
 
 async fn listen(address: &str, what: &str) -> anyhow::Result<TcpListener> {

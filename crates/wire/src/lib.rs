@@ -48,4 +48,4 @@ pub mod reader;
 pub mod sample;
 pub mod schema;
 pub mod value;
-mod varint;
+pub mod varint;

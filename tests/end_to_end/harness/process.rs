@@ -1,4 +1,4 @@
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 use serde_json::Value;
 use std::{
     fs,
@@ -12,9 +12,15 @@ const ANY_PORT: &str = "127.0.0.1:0";
 pub fn oasis() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_oasis"));
     // Whatever the developer's shell says must not change a test.
-    for variable in
-        ["OASIS_CONFIG", "OASIS_LISTEN", "OASIS_CHANNEL_LISTEN", "OASIS_NODE_NAME", "OASIS_DAC", "OASIS_URL"]
-    {
+    for variable in [
+        "OASIS_CONFIG",
+        "OASIS_LISTEN",
+        "OASIS_CHANNEL_LISTEN",
+        "OASIS_NODE_NAME",
+        "OASIS_DAC",
+        "OASIS_URL",
+        "OASIS_ARCHIVE",
+    ] {
         command.env_remove(variable);
     }
     command.env("OASIS_LOG", "error");
@@ -42,7 +48,12 @@ impl Oasis {
 
     /// A DAC where another one was.
     pub fn dac_again(listen: &str, channel: &str) -> Self {
-        Self::start(&["dac", "--listen", listen, "--channel-listen", channel])
+        Self::dac_at(listen, channel, &[])
+    }
+
+    /// The same, with more arguments.
+    pub fn dac_at(listen: &str, channel: &str, arguments: &[&str]) -> Self {
+        Self::start(&[&["dac", "--listen", listen, "--channel-listen", channel], arguments].concat())
     }
 
     /// A node called `plant`.
@@ -101,6 +112,11 @@ impl Oasis {
     pub fn stop(mut self) -> ExitStatus {
         kill_process(Pid::from_child(&self.child), Signal::TERM).expect("it still runs");
         self.child.wait().expect("it ended")
+    }
+
+    /// Changes what the system lets it have.
+    pub fn set_limit(&self, resource: Resource, limit: Rlimit) {
+        prlimit(Some(Pid::from_child(&self.child)), resource, limit).expect("the limit may be changed");
     }
 
     /// Memory that is in use, bytes.

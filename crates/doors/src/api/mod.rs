@@ -1,5 +1,6 @@
 //! The HTTP API: what is there, its latest samples and ledgers, commands, and layouts of the page. Described by `/openapi.json`.
 
+mod archive;
 mod commands;
 mod layouts;
 mod read;
@@ -20,6 +21,8 @@ use utoipa::OpenApi;
         read::instances,
         read::instance,
         read::ledger,
+        archive::state,
+        archive::flush,
         commands::send,
         commands::journal,
         layouts::list,
@@ -45,5 +48,7 @@ pub fn router() -> Router<Doors> {
         .route("/api/v1/ledger", get(read::ledger))
         .route("/api/v1/layouts", get(layouts::list))
         .route("/api/v1/layouts/{name}", get(layouts::get).put(layouts::put).delete(layouts::delete))
+        .route("/api/v1/archive", get(archive::state))
+        .route("/api/v1/archive/flush", post(archive::flush))
         .route("/api/v1/commands", post(commands::send).get(commands::journal))
 }

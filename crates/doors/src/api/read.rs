@@ -85,7 +85,7 @@ pub async fn instance(
         )
     };
     let found = found.ok_or_else(missing)?;
-    Ok(Json(view::detail(registry, &found)))
+    Ok(Json(view::detail(&doors, &found)))
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -114,7 +114,7 @@ pub async fn ledger(State(doors): State<Doors>) -> Json<LedgerBook> {
     Json(LedgerBook {
         epoch: doors.dac.epoch(),
         log_bytes: doors.dac.budget.used(),
-        instances: view::ledgers(&doors.dac.registry),
+        instances: view::ledgers(&doors),
         channel: doors.dac.doorkeeper.entrance(),
         doors: doors.doorkeeper.entrance(),
         readers: doors.places.open(),

@@ -86,6 +86,33 @@ impl Batch {
     }
 }
 
+/// Least and greatest time of a batch's samples, in nanoseconds on the node's clock. Looks at header and time column only, so it needs no schema.
+///
+/// # Errors
+/// As [`Batch::parse`], as far as it looks.
+pub fn time_range(bytes: &[u8]) -> Result<(u64, u64), BatchError> {
+    let times = times(bytes)?;
+    let least = times.iter().copied().min().unwrap_or_default();
+    Ok((least, times.iter().copied().max().unwrap_or_default()))
+}
+
+/// The times of a batch's samples, in nanoseconds on the node's clock. Looks at header and time column only, so it needs no schema.
+///
+/// # Errors
+/// As [`Batch::parse`], as far as it looks.
+pub fn times(bytes: &[u8]) -> Result<Vec<u64>, BatchError> {
+    let header = Header::parse(bytes)?;
+    let &code = bytes.get(HEADER).ok_or(BatchError::Truncated { length: bytes.len() })?;
+    let encoding = Encoding::from_code(code).filter(|encoding| encoding.suits(None));
+    let encoding = encoding.ok_or(BatchError::Encoding { column: 0, code })?;
+    let columns_start = HEADER + usize::from(header.columns);
+    if bytes.len() < columns_start {
+        return Err(BatchError::Truncated { length: bytes.len() });
+    }
+    let mut reader = Reader::new(bytes, columns_start);
+    integers(encoding, Shape::TIME, header.count.into(), header.node_time, &mut reader)
+}
+
 impl Column {
     fn parse(
         encoding: Encoding,

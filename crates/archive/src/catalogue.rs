@@ -1,0 +1,419 @@
+//! The catalogue: an SQLite database beside the segment files that says what is where.
+//!
+//! It speaks SQL and nothing else; `catalogue.sql` has the tables.
+
+use crate::{
+    index::{FileIndex, Gap, GapCause, SeriesIndex},
+    series::Series,
+};
+use oasis_channel::ProbeKind;
+use oasis_dac::{Node, Stored, commands::JournalEntry};
+use oasis_wire::{
+    quantity::{Epoch, Nanos, Offset},
+    schema::ProbeType,
+};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use std::{ops::Range, path::Path, sync::Arc, time::Duration};
+use uuid::Uuid;
+
+/// The tables that this version makes and reads.
+const VERSION: i64 = 1;
+const TABLES: &str = include_str!("catalogue.sql");
+
+/// The database is damaged, full, or of another version.
+#[derive(Debug, thiserror::Error)]
+pub enum CatalogueError {
+    /// As SQLite says it.
+    #[error("catalogue: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+    /// Made by a later version.
+    #[error("catalogue: its tables are of version {0}, where {VERSION} is known: update oasis")]
+    Version(i64),
+    /// A value that nobody has written.
+    #[error("catalogue: {0:?} is no {1}")]
+    Value(String, &'static str),
+}
+
+type Result<T> = std::result::Result<T, CatalogueError>;
+
+/// The database.
+#[derive(Debug)]
+pub struct Catalogue(Connection);
+
+/// A sealed file, to be listed.
+#[derive(Debug)]
+pub struct Sealed<'a> {
+    /// Its number.
+    pub number: u64,
+    /// The pattern of its retention rule.
+    pub rule: &'a str,
+    /// When it was begun.
+    pub created: Nanos,
+    /// When it was ended.
+    pub sealed: Nanos,
+    /// Its size.
+    pub bytes: u64,
+    /// What is in it.
+    pub index: &'a FileIndex,
+}
+
+/// A sealed file, as listed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Segment {
+    /// Its number.
+    pub number: u64,
+    /// The pattern of its retention rule.
+    pub rule: String,
+    /// When it was ended, on the DAC's clock.
+    pub sealed: Nanos,
+    /// Its size.
+    pub bytes: u64,
+    /// Samples in it.
+    pub samples: u64,
+    /// Least time of its samples.
+    pub min_time: u64,
+    /// Greatest time of its samples.
+    pub max_time: u64,
+}
+
+/// A series' share of a segment file.
+#[derive(Debug, Clone)]
+pub struct Extent {
+    /// The file's number.
+    pub segment: u64,
+    /// The series' number in the file's index.
+    pub number: u32,
+    /// Whose.
+    pub series: Arc<Series>,
+    /// Offset of the first sample.
+    pub first: Offset,
+    /// Offset behind the last one.
+    pub end: Offset,
+    /// Least time of its samples.
+    pub min_time: u64,
+    /// Greatest time of its samples.
+    pub max_time: u64,
+}
+
+impl Catalogue {
+    /// Opens it, or makes it.
+    ///
+    /// # Errors
+    /// If it cannot be opened, or a later version has made it.
+    pub fn open(path: &Path) -> Result<Self> {
+        let connection = Connection::open(path)?;
+        connection.busy_timeout(Duration::from_secs(5))?;
+        // In WAL mode NORMAL does not survive a power cut: what was acknowledged may be gone.
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        let mut catalogue = Self(connection);
+        match catalogue.0.pragma_query_value(None, "user_version", |row| row.get(0))? {
+            0 => catalogue.make_tables()?,
+            VERSION => {}
+            later => return Err(CatalogueError::Version(later)),
+        }
+        Ok(catalogue)
+    }
+
+    fn make_tables(&mut self) -> Result<()> {
+        let transaction = self.0.transaction()?;
+        transaction.execute_batch(TABLES)?;
+        Ok(transaction.commit()?)
+    }
+
+    /// Numbers of all sealed files.
+    pub fn segment_numbers(&self) -> Result<Vec<u64>> {
+        let mut statement = self.0.prepare_cached("SELECT number FROM segment")?;
+        let numbers = statement.query_map([], |row| unsigned(row, 0))?;
+        Ok(numbers.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// All sealed files, oldest first.
+    pub fn segments(&self) -> Result<Vec<Segment>> {
+        let mut statement = self.0.prepare_cached(
+            "SELECT number, rule, bytes, samples, min_time, max_time, sealed FROM segment ORDER BY number",
+        )?;
+        let segments = statement.query_map([], |row| {
+            Ok(Segment {
+                number: unsigned(row, 0)?,
+                rule: row.get(1)?,
+                bytes: unsigned(row, 2)?,
+                samples: unsigned(row, 3)?,
+                min_time: unsigned(row, 4)?,
+                max_time: unsigned(row, 5)?,
+                sealed: Nanos(unsigned(row, 6)?),
+            })
+        })?;
+        Ok(segments.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Names of the first instance in a file.
+    pub fn first_instance(&self, segment: u64) -> Result<Option<(String, String)>> {
+        let mut statement = self.0.prepare_cached(
+            "SELECT instance.node, instance.name FROM extent
+             JOIN series ON series.id = extent.series JOIN instance ON instance.id = series.instance
+             WHERE extent.segment = ? ORDER BY extent.number LIMIT 1",
+        )?;
+        Ok(statement.query_row([signed(segment)], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+    }
+
+    /// Puts a file under another retention rule.
+    pub fn set_rule(&mut self, segment: u64, rule: &str) -> Result<()> {
+        self.0.execute("UPDATE segment SET rule = ? WHERE number = ?", params![rule, signed(segment)])?;
+        Ok(())
+    }
+
+    /// From when to when pinned test runs last, nanoseconds since 1970; the end of one that goes on is the greatest there is.
+    pub fn pinned(&self) -> Result<Vec<Range<u64>>> {
+        let mut statement =
+            self.0.prepare_cached("SELECT started, stopped FROM test_run WHERE pinned != 0")?;
+        let runs = statement.query_map([], |row| {
+            let stopped: Option<i64> = row.get(1)?;
+            Ok(unsigned(row, 0)?..stopped.map_or(u64::MAX, |stopped| stopped as u64))
+        })?;
+        Ok(runs.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Lists a file that is sealed and synced.
+    pub fn add(&mut self, sealed: &Sealed<'_>) -> Result<()> {
+        let transaction = self.0.transaction()?;
+        let entries = || sealed.index.series.iter().flat_map(|series| &series.entries);
+        transaction.execute(
+            "INSERT OR REPLACE INTO segment VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            params![
+                signed(sealed.number),
+                sealed.rule,
+                signed(sealed.created.0),
+                signed(sealed.sealed.0),
+                signed(sealed.bytes),
+                signed(entries().map(|entry| u64::from(entry.count)).sum()),
+                signed(entries().map(|entry| entry.min_time).min().unwrap_or_default()),
+                signed(entries().map(|entry| entry.max_time).max().unwrap_or_default()),
+            ],
+        )?;
+        for (number, series) in (1..).zip(&sealed.index.series) {
+            add_series(&transaction, sealed.number, number, series)?;
+        }
+        Ok(transaction.commit()?)
+    }
+
+    /// Takes a file off the list.
+    pub fn remove(&mut self, segment: u64) -> Result<()> {
+        self.0.execute("DELETE FROM segment WHERE number = ?", [signed(segment)])?;
+        Ok(())
+    }
+
+    /// Notes bytes that are not what was written.
+    pub fn add_damage(&mut self, segment: u64, bytes: &Range<u64>, kind: &str, found: Nanos) -> Result<()> {
+        let values = params![signed(segment), signed(bytes.start), signed(bytes.end), kind, signed(found.0)];
+        self.0.execute("INSERT INTO damage VALUES (?, ?, ?, ?, ?)", values)?;
+        Ok(())
+    }
+
+    /// What is stored of each instance's newest run.
+    pub fn stored(&self) -> Result<Vec<Stored>> {
+        // The newest series of an instance has the greatest id; its run may have begun in an earlier epoch, as another series.
+        let mut statement = self.0.prepare(
+            "SELECT instance.node, instance.name, newest.run, max(extent.last_sequence)
+             FROM instance
+             JOIN series AS newest
+               ON newest.id = (SELECT max(id) FROM series WHERE series.instance = instance.id)
+             JOIN series AS same ON same.instance = instance.id AND same.run = newest.run
+             JOIN extent ON extent.series = same.id
+             GROUP BY instance.id",
+        )?;
+        let mut rows = statement.query([])?;
+        let mut stored = Vec::new();
+        while let Some(row) = rows.next()? {
+            let (node, instance, run): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            let last_sequence = unsigned(row, 3)?;
+            let run = parsed(&run, "run")?;
+            stored.push(Stored { node: node.into(), instance: instance.into(), run, last_sequence });
+        }
+        Ok(stored)
+    }
+
+    /// An instance's shares of sealed files from `segment` on, oldest first.
+    pub fn extents(&self, node: &str, instance: &str, segment: u64) -> Result<Vec<Extent>> {
+        let mut statement = self.0.prepare_cached(
+            "SELECT extent.segment, extent.number, series.id, series.kind, series.run, series.epoch, type.schema,
+                    extent.first_offset, extent.end_offset, extent.min_time, extent.max_time
+             FROM instance
+             JOIN series ON series.instance = instance.id
+             JOIN type ON type.id = series.type
+             JOIN extent ON extent.series = series.id
+             WHERE instance.node = ? AND instance.name = ? AND extent.segment >= ?
+             ORDER BY extent.segment, extent.number",
+        )?;
+        let mut rows = statement.query(params![node, instance, signed(segment)])?;
+        let mut extents: Vec<Extent> = Vec::new();
+        let mut known: Vec<(i64, Arc<Series>)> = Vec::new();
+        while let Some(row) = rows.next()? {
+            let id: i64 = row.get(2)?;
+            let series = match known.iter().find(|(known, _)| *known == id) {
+                Some((_, series)) => series.clone(),
+                None => {
+                    let series = Arc::new(read_series(row, node, instance)?);
+                    known.push((id, series.clone()));
+                    series
+                }
+            };
+            extents.push(Extent {
+                segment: unsigned(row, 0)?,
+                number: row.get(1)?,
+                series,
+                first: Offset(unsigned(row, 7)?),
+                end: Offset(unsigned(row, 8)?),
+                min_time: unsigned(row, 9)?,
+                max_time: unsigned(row, 10)?,
+            });
+        }
+        Ok(extents)
+    }
+
+    /// Offsets of an instance that were not stored in this epoch.
+    pub fn gaps(&self, node: &str, instance: &str, epoch: Epoch) -> Result<Vec<Gap>> {
+        let mut statement = self.0.prepare_cached(
+            "SELECT from_offset, to_offset, cause, time FROM instance
+             JOIN series ON series.instance = instance.id
+             JOIN gap ON gap.series = series.id
+             WHERE instance.node = ? AND instance.name = ? AND series.epoch = ?",
+        )?;
+        let mut rows = statement.query(params![node, instance, epoch.to_string()])?;
+        let mut gaps = Vec::new();
+        while let Some(row) = rows.next()? {
+            let cause: String = row.get(2)?;
+            gaps.push(Gap {
+                from: Offset(unsigned(row, 0)?),
+                to: Offset(unsigned(row, 1)?),
+                cause: GapCause::from_word(&cause).ok_or(CatalogueError::Value(cause, "cause"))?,
+                time: Nanos(unsigned(row, 3)?),
+            });
+        }
+        Ok(gaps)
+    }
+
+    /// Notes who is there.
+    pub fn add_nodes(&mut self, nodes: &[Node]) -> Result<()> {
+        let transaction = self.0.transaction()?;
+        for node in nodes {
+            let identity = &node.identity;
+            let (uuid, seen) = (identity.uuid.to_string(), signed(node.last_heard.0));
+            let values = params![identity.name, uuid, identity.host, identity.software, seen];
+            transaction.execute("INSERT OR REPLACE INTO node VALUES (?, ?, ?, ?, ?)", values)?;
+        }
+        Ok(transaction.commit()?)
+    }
+
+    /// Notes commands and what became of them.
+    pub fn add_commands(&mut self, epoch: Epoch, commands: &[JournalEntry]) -> Result<()> {
+        let transaction = self.0.transaction()?;
+        for entry in commands {
+            let command = serde_json::to_string(&entry.command).unwrap_or_default();
+            transaction.execute(
+                "INSERT OR REPLACE INTO command VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                params![
+                    epoch.to_string(),
+                    signed(entry.id),
+                    signed(entry.time.0),
+                    entry.who,
+                    entry.node,
+                    entry.instance,
+                    command,
+                    entry.outcome
+                ],
+            )?;
+        }
+        Ok(transaction.commit()?)
+    }
+}
+
+fn add_series(to: &Transaction<'_>, segment: u64, number: u32, series: &SeriesIndex) -> Result<()> {
+    let id = series_id(to, &series.series)?;
+    for gap in &series.gaps {
+        let (from, until) = (signed(gap.from.0), signed(gap.to.0));
+        let values = params![signed(segment), id, from, until, gap.cause.word(), signed(gap.time.0)];
+        to.execute("INSERT INTO gap VALUES (?, ?, ?, ?, ?, ?)", values)?;
+    }
+    let entries = &series.entries;
+    let (Some(first), Some(last)) = (entries.first(), entries.last()) else { return Ok(()) };
+    to.prepare_cached("INSERT INTO extent VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")?.execute(params![
+        signed(segment),
+        number,
+        id,
+        signed(first.first.0),
+        signed(last.end().0),
+        signed(entries.iter().map(|entry| u64::from(entry.count)).sum()),
+        signed(entries.iter().map(|entry| entry.min_time).min().unwrap_or_default()),
+        signed(entries.iter().map(|entry| entry.max_time).max().unwrap_or_default()),
+        signed(entries.iter().map(|entry| entry.last_sequence).max().unwrap_or_default()),
+    ])?;
+    Ok(())
+}
+
+fn series_id(to: &Transaction<'_>, series: &Series) -> Result<i64> {
+    let names = params![&*series.node, &*series.instance];
+    to.prepare_cached("INSERT OR IGNORE INTO instance (node, name) VALUES (?, ?)")?.execute(names)?;
+    let instance: i64 = to
+        .prepare_cached("SELECT id FROM instance WHERE node = ? AND name = ?")?
+        .query_row(names, |row| row.get(0))?;
+    let probe_type = type_id(to, &series.probe_type)?;
+    let (run, epoch, kind) = (series.run.to_string(), series.epoch.to_string(), kind_word(series.kind));
+    to.prepare_cached(
+        "INSERT OR IGNORE INTO series (instance, type, kind, run, epoch) VALUES (?, ?, ?, ?, ?)",
+    )?
+    .execute(params![instance, probe_type, kind, run, epoch])?;
+    let id = to
+        .prepare_cached("SELECT id FROM series WHERE instance = ? AND epoch = ? AND run = ? AND type = ?")?
+        .query_row(params![instance, epoch, run, probe_type], |row| row.get(0))?;
+    Ok(id)
+}
+
+fn type_id(to: &Transaction<'_>, probe_type: &ProbeType) -> Result<i64> {
+    let schema = serde_json::to_string(probe_type).unwrap_or_default();
+    let known =
+        to.prepare_cached("SELECT id FROM type WHERE schema = ?")?.query_row([&schema], |row| row.get(0));
+    if let Some(id) = known.optional()? {
+        return Ok(id);
+    }
+    let values = params![probe_type.uuid.to_string(), probe_type.name, probe_type.version, schema];
+    to.execute("INSERT INTO type (uuid, name, version, schema) VALUES (?, ?, ?, ?)", values)?;
+    Ok(to.last_insert_rowid())
+}
+
+fn read_series(row: &Row<'_>, node: &str, instance: &str) -> Result<Series> {
+    let (kind, run): (String, String) = (row.get(3)?, row.get(4)?);
+    let (epoch, schema): (String, String) = (row.get(5)?, row.get(6)?);
+    let probe_type: ProbeType =
+        serde_json::from_str(&schema).map_err(|_| CatalogueError::Value(schema, "schema"))?;
+    if probe_type.validate().is_err() {
+        return Err(CatalogueError::Value(probe_type.name, "schema"));
+    }
+    Ok(Series {
+        node: node.into(),
+        instance: instance.into(),
+        kind: serde_json::from_value(kind.as_str().into())
+            .map_err(|_| CatalogueError::Value(kind, "kind of probe"))?,
+        run: parsed::<Uuid>(&run, "run")?,
+        epoch: parsed(&epoch, "epoch")?,
+        probe_type: Arc::new(probe_type),
+    })
+}
+
+fn kind_word(kind: ProbeKind) -> String {
+    serde_json::to_value(kind).ok().and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+fn parsed<T: std::str::FromStr>(text: &str, what: &'static str) -> Result<T> {
+    text.parse().map_err(|_| CatalogueError::Value(text.into(), what))
+}
+
+/// SQLite's integers have signs: those of ours that are beyond them wrap there and back.
+fn signed(number: u64) -> i64 {
+    number as i64
+}
+
+fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    row.get::<_, i64>(column).map(|number| number as u64)
+}

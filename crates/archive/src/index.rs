@@ -1,0 +1,349 @@
+//! Where each series' batches lie in one segment file: in memory while it grows, at its end once it is sealed.
+
+use crate::{
+    record::{Head, Kind},
+    series::{Series, SeriesRecord},
+    walk::{Step, Walk},
+};
+use oasis_wire::{
+    batch::Header,
+    quantity::{Nanos, Offset},
+    reader::{Malformed, Reader},
+    schema::ProbeType,
+    varint::{put, unzigzag, zigzag},
+};
+use serde::Serialize;
+use std::{collections::HashMap, ops::Range, sync::Arc};
+
+/// One batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// Where its record begins.
+    pub position: u64,
+    /// Offset of its first sample.
+    pub first: Offset,
+    /// Samples.
+    pub count: u16,
+    /// Least time of its samples.
+    pub min_time: u64,
+    /// Greatest time of its samples.
+    pub max_time: u64,
+    /// Sequence number of its last sample.
+    pub last_sequence: u64,
+}
+
+impl Entry {
+    /// Offset behind its last sample.
+    pub fn end(&self) -> Offset {
+        Offset(self.first.0.saturating_add(u64::from(self.count)))
+    }
+}
+
+/// Why offsets were not stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GapCause {
+    /// The topic log let go of them before the archive had read them.
+    ArchiveBehind,
+    /// The same, while there was no room on the disk.
+    DiskFull,
+    /// The same, while the disk failed.
+    DiskError,
+}
+
+impl GapCause {
+    /// All, by their codes in a file, which begin with 1.
+    const ALL: [Self; 3] = [Self::ArchiveBehind, Self::DiskFull, Self::DiskError];
+
+    /// The word that clients see.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::ArchiveBehind => "archive_behind",
+            Self::DiskFull => "disk_full",
+            Self::DiskError => "disk_error",
+        }
+    }
+
+    /// The cause with this word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|cause| cause.word() == word)
+    }
+}
+
+/// Offsets that were not stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Gap {
+    /// First one.
+    pub from: Offset,
+    /// Behind the last one.
+    pub to: Offset,
+    /// Why.
+    pub cause: GapCause,
+    /// When the archive noticed, on the DAC's clock.
+    pub time: Nanos,
+}
+
+/// Bytes of a gap's payload.
+const GAP: usize = 32;
+
+impl Gap {
+    /// As a record's payload.
+    pub fn write(&self) -> [u8; GAP] {
+        let mut bytes = [0; GAP];
+        let code = 1 + GapCause::ALL.iter().position(|cause| *cause == self.cause).unwrap_or_default();
+        for (at, field) in [(0, self.from.0), (8, self.to.0), (16, self.time.0), (24, code as u64)] {
+            bytes[at..at + 8].copy_from_slice(&field.to_le_bytes());
+        }
+        bytes
+    }
+
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let bytes: &[u8; GAP] = bytes.try_into().ok()?;
+        let field = |at: usize| bytes[at..].first_chunk().map_or(0, |field| u64::from_le_bytes(*field));
+        let cause =
+            usize::try_from(field(24)).ok()?.checked_sub(1).and_then(|code| GapCause::ALL.get(code))?;
+        Some(Self { from: Offset(field(0)), to: Offset(field(8)), time: Nanos(field(16)), cause: *cause })
+    }
+}
+
+/// One series of a file.
+#[derive(Debug, Clone)]
+pub struct SeriesIndex {
+    /// Whose.
+    pub series: Arc<Series>,
+    /// Its batches, in order.
+    pub entries: Vec<Entry>,
+    /// Its gaps, in order.
+    pub gaps: Vec<Gap>,
+}
+
+/// All series of a file; the file's number of a series is its place here plus one.
+#[derive(Debug, Clone, Default)]
+pub struct FileIndex {
+    /// In the order in which they came.
+    pub series: Vec<SeriesIndex>,
+}
+
+impl FileIndex {
+    /// The series with the file's number `number`.
+    pub fn get(&self, number: u32) -> Option<&SeriesIndex> {
+        self.series.get(usize::try_from(number).ok()?.checked_sub(1)?)
+    }
+
+    /// The same, to add to it.
+    pub fn get_mut(&mut self, number: u32) -> Option<&mut SeriesIndex> {
+        self.series.get_mut(usize::try_from(number).ok()?.checked_sub(1)?)
+    }
+}
+
+/// What reading all of a file has shown.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// Where everything is.
+    pub index: FileIndex,
+    /// Bytes between good records that are none.
+    pub damage: Vec<Range<u64>>,
+    /// Good records that make no sense: of a series whose own record is damaged, say.
+    pub orphans: u64,
+    /// Behind the last good record.
+    pub end: u64,
+    /// Whether it ends with its index.
+    pub is_sealed: bool,
+}
+
+/// Reads all of a file's bytes.
+pub fn build(mut walk: Walk<'_>) -> Found {
+    let mut found = Found::default();
+    let mut types: HashMap<u32, Arc<ProbeType>> = HashMap::new();
+    // A series whose record is damaged leaves a hole in the numbers.
+    let mut numbers: HashMap<u32, usize> = HashMap::new();
+    for step in walk.by_ref() {
+        let (position, head, payload) = match step {
+            Step::Record { position, head, payload } => (position, head, payload),
+            Step::Damage { from, to } => {
+                found.damage.push(from..to);
+                continue;
+            }
+        };
+        let series = numbers.get(&head.number).and_then(|&place| found.index.series.get_mut(place));
+        let is_known = match head.kind {
+            Kind::Type => serde_json::from_slice::<ProbeType>(payload)
+                .ok()
+                .filter(|probe_type| probe_type.validate().is_ok())
+                .map(|probe_type| drop(types.insert(head.number, Arc::new(probe_type))))
+                .is_some(),
+            Kind::Series => {
+                let record = serde_json::from_slice::<SeriesRecord>(payload).ok();
+                let typed = record.and_then(|record| {
+                    let probe_type = types.get(&record.type_number)?.clone();
+                    Some(Arc::new(record.with_type(probe_type)))
+                });
+                typed.is_some_and(|series| {
+                    numbers.insert(head.number, found.index.series.len());
+                    found.index.series.push(SeriesIndex { series, entries: Vec::new(), gaps: Vec::new() });
+                    true
+                })
+            }
+            Kind::Batch => series
+                .zip(entry(position, &head, payload))
+                .map(|(series, entry)| series.entries.push(entry))
+                .is_some(),
+            Kind::Gap => series.zip(Gap::parse(payload)).map(|(series, gap)| series.gaps.push(gap)).is_some(),
+            Kind::Index => true,
+        };
+        found.orphans += u64::from(!is_known);
+    }
+    (found.end, found.is_sealed) = (walk.end(), walk.is_sealed());
+    found
+}
+
+/// What the index says of a batch record.
+pub fn entry(position: u64, head: &Head, batch: &[u8]) -> Option<Entry> {
+    let header = Header::parse(batch).ok()?;
+    Some(Entry {
+        position,
+        first: Offset(header.offset),
+        count: header.count,
+        min_time: head.min_time,
+        max_time: head.max_time,
+        last_sequence: header.first_sequence.saturating_add(u64::from(header.count) - 1),
+    })
+}
+
+const MILLISECOND: u64 = 1_000_000;
+
+/// The batches' places as the payload of an index record. Gaps are few and have records of their own.
+pub fn write(index: &FileIndex) -> Vec<u8> {
+    let mut out = Vec::new();
+    put(index.series.len() as u64, &mut out);
+    for series in &index.series {
+        put(series.entries.len() as u64, &mut out);
+        let mut before =
+            Entry { position: 0, first: Offset(0), count: 0, min_time: 0, max_time: 0, last_sequence: 0 };
+        for entry in &series.entries {
+            put(entry.position.wrapping_sub(before.position) / 8, &mut out);
+            // Offsets and sequence numbers of a series only grow.
+            put(entry.first.0.wrapping_sub(before.end().0), &mut out);
+            put(u64::from(entry.count), &mut out);
+            put(entry.last_sequence.wrapping_sub(before.last_sequence), &mut out);
+            // To the millisecond below and above: whoever needs it exactly reads the samples.
+            let (least, before_least) = (entry.min_time / MILLISECOND, before.min_time / MILLISECOND);
+            put(zigzag(least.wrapping_sub(before_least)), &mut out);
+            put((entry.max_time.div_ceil(MILLISECOND)).saturating_sub(least), &mut out);
+            before = *entry;
+        }
+    }
+    out
+}
+
+/// The batches' places of one series out of an index record's payload.
+///
+/// # Errors
+/// What is wrong with the bytes.
+pub fn read(payload: &[u8], number: u32) -> Result<Vec<Entry>, Malformed> {
+    let mut from = Reader::new(payload, 0);
+    let count = from.varint()?;
+    for at in 1..=count {
+        let entries = from.varint()?;
+        if at != u64::from(number) {
+            for _ in 0..entries.saturating_mul(6) {
+                from.varint()?;
+            }
+            continue;
+        }
+        let mut read: Vec<Entry> = Vec::new();
+        for _ in 0..entries {
+            let before = read.last();
+            let entry = read_entry(before, &mut from)?;
+            read.push(entry);
+        }
+        return Ok(read);
+    }
+    Ok(Vec::new())
+}
+
+fn read_entry(before: Option<&Entry>, from: &mut Reader<'_>) -> Result<Entry, Malformed> {
+    let at = from.at();
+    let position = before.map_or(0, |before| before.position).wrapping_add(from.varint()?.wrapping_mul(8));
+    let first = Offset(before.map_or(0, |before| before.end().0).wrapping_add(from.varint()?));
+    let count = u16::try_from(from.varint()?).map_err(|_| Malformed::Range { at })?;
+    let last_sequence = before.map_or(0, |before| before.last_sequence).wrapping_add(from.varint()?);
+    let before_least = before.map_or(0, |before| before.min_time / MILLISECOND);
+    let least = before_least.wrapping_add(unzigzag(from.varint()?));
+    let greatest = least.wrapping_add(from.varint()?);
+    Ok(Entry {
+        position,
+        first,
+        count,
+        min_time: least.wrapping_mul(MILLISECOND),
+        max_time: greatest.wrapping_mul(MILLISECOND),
+        last_sequence,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oasis_channel::ProbeKind;
+    use oasis_wire::quantity::Epoch;
+    use proptest::prelude::*;
+    use uuid::Uuid;
+
+    fn series() -> Arc<Series> {
+        let probe_type = serde_json::from_str(
+            r#"{"name": "T", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11",
+            "version": "1.0", "metrics": []}"#,
+        );
+        Arc::new(Series {
+            node: "n".into(),
+            instance: "i".into(),
+            kind: ProbeKind::Pushed,
+            run: Uuid::nil(),
+            epoch: Epoch(1),
+            probe_type: Arc::new(probe_type.unwrap()),
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn an_index_reads_back_with_times_to_the_millisecond(
+            all in proptest::collection::vec(
+                proptest::collection::vec((1_u64..1000, 0_u64..5, 1_u16.., 0_u64..1 << 62, 0_u64..1 << 40), 0..20), 0..5),
+        ) {
+            let mut index = FileIndex::default();
+            for steps in &all {
+                let (mut position, mut end, mut sequence) = (64, 0, 0);
+                let entries = steps.iter().map(|&(size, skipped, count, min_time, lasts)| {
+                    position += size * 8;
+                    let first = Offset(end + skipped);
+                    end = first.0 + u64::from(count);
+                    sequence += u64::from(count);
+                    Entry { position, first, count, min_time, max_time: min_time + lasts, last_sequence: sequence }
+                });
+                index.series.push(SeriesIndex { series: series(), entries: entries.collect(), gaps: Vec::new() });
+            }
+            let bytes = write(&index);
+            for (number, written) in (1..).zip(&index.series) {
+                let read = read(&bytes, number).unwrap();
+                prop_assert_eq!(read.len(), written.entries.len());
+                for (read, written) in read.iter().zip(&written.entries) {
+                    prop_assert!(read.min_time <= written.min_time && written.min_time - read.min_time < MILLISECOND);
+                    prop_assert!(read.max_time >= written.max_time && read.max_time - written.max_time < MILLISECOND);
+                    let times = (written.min_time, written.max_time);
+                    prop_assert_eq!(Entry { min_time: times.0, max_time: times.1, ..*read }, *written);
+                }
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes: Vec<u8>, number in 0_u32..4) {
+            let _ = read(&bytes, number);
+        }
+
+        #[test]
+        fn a_gap_reads_back(from: u64, to: u64, time: u64, cause in 0_usize..3) {
+            let gap = Gap { from: Offset(from), to: Offset(to), time: Nanos(time), cause: GapCause::ALL[cause] };
+            prop_assert_eq!(Gap::parse(&gap.write()), Some(gap));
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! The archive: what the topic logs held, on disk, as it arrived.
+//!
+//! It reads each topic log with a place of its own, as every other reader does, and writes the batches' bytes to append-only
+//! segment files. A sample is *received* once the DAC's ledger counts it, and *stored* once a commit has synced it: stored samples
+//! survive `kill -9` and a power cut. An SQLite catalogue beside the files says what is where, and can be made from them again.
+//!
+//! In the order of reading: [`record`] and [`walk`] are the file format, [`index`] where batches lie in a file; [`segment_file`]
+//! writes one, [`recovery`] ends one that a crash has left; [`writer`] is the thread that does it, [`store`] what it shares with
+//! readers, and [`past`] how they read. `docs/archive.md` has the format and the promises.
+
+mod account;
+mod catalogue;
+mod config;
+mod history;
+mod index;
+mod past;
+mod record;
+mod recovery;
+mod retention;
+mod segment_file;
+mod series;
+mod store;
+mod walk;
+mod writer;
+
+pub use account::{Account, Condition, Counters};
+pub use catalogue::CatalogueError;
+pub use config::{ArchiveConfig, RetentionRule};
+pub use history::History;
+pub use index::{Gap, GapCause};
+pub use past::{Past, Piece};
+pub use recovery::Finding;
+pub use series::Series;
+pub use store::ReadError;
+pub use writer::NotStored;
+
+use catalogue::{Catalogue, Sealed};
+use oasis_dac::{Dac, Stored, now};
+use oasis_wire::quantity::TopicId;
+use record::{FILE_HEADER, NotASegment};
+use recovery::Unreadable;
+use std::{
+    fs::{self, File, TryLockError},
+    io,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    thread::JoinHandle,
+};
+use store::Store;
+use tokio::sync::{mpsc, oneshot};
+use writer::{Request, Writer};
+
+/// Requests that wait for the archive's thread.
+const REQUESTS: usize = 64;
+
+/// Why an archive cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The folder.
+    #[error("cannot use {path} as an archive (archive.directory): {error}", path = .path.display())]
+    Directory {
+        /// As configured.
+        path: PathBuf,
+        /// As the system says it.
+        error: io::Error,
+    },
+    /// Another process has it.
+    #[error("{path} is another process's archive just now: give each DAC a folder of its own (archive.directory)", path = .0.display())]
+    Locked(PathBuf),
+    /// The catalogue.
+    #[error("{0}")]
+    Catalogue(#[from] CatalogueError),
+}
+
+/// An archive whose files were looked at, and which stores nothing yet.
+#[derive(Debug)]
+pub struct Opened {
+    store: Arc<Store>,
+    config: ArchiveConfig,
+    next_number: u64,
+    lock: File,
+}
+
+/// Opens an archive's folder, or makes one: recovers what an earlier life has left.
+///
+/// # Errors
+/// If the folder cannot be used, or belongs to another process.
+pub fn open(config: ArchiveConfig) -> Result<Opened, OpenError> {
+    let directory = PathBuf::from(&config.directory);
+    let failed = |error| OpenError::Directory { path: directory.clone(), error };
+    fs::create_dir_all(&directory).map_err(failed)?;
+    let lock = lock(&directory)?;
+    let catalogue = Catalogue::open(&directory.join("catalogue.sqlite"))?;
+    let store = Arc::new(Store::new(directory.clone(), catalogue));
+    let last = recover_all(&store, &config)?;
+    let opened = Opened { store, config, next_number: last + 1, lock };
+    opened.settle_rules()?;
+    Ok(opened)
+}
+
+fn lock(directory: &Path) -> Result<File, OpenError> {
+    let failed = |error| OpenError::Directory { path: directory.to_owned(), error };
+    let lock = File::options().create(true).append(true).open(directory.join("lock")).map_err(failed)?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => Err(OpenError::Locked(directory.to_owned())),
+        Err(TryLockError::Error(error)) => Err(failed(error)),
+    }
+}
+
+/// Brings catalogue and files together. Answers the greatest number of a file.
+fn recover_all(store: &Store, config: &ArchiveConfig) -> Result<u64, OpenError> {
+    let failed = |error| OpenError::Directory { path: store.directory.clone(), error };
+    let files = recovery::segment_files(&store.directory).map_err(failed)?;
+    let listed = store.catalogue().segment_numbers()?;
+    for number in &listed {
+        if files.binary_search_by_key(number, |(number, _)| *number).is_err() {
+            let path = segment_file::path(&store.directory, *number);
+            let gone = Unreadable::Io(io::Error::new(io::ErrorKind::NotFound, "the file is gone"));
+            store.book.find(recovery::unreadable(&path, &gone));
+            store.catalogue().remove(*number)?;
+        }
+    }
+    for (number, path) in &files {
+        if !listed.contains(number) {
+            recover_one(store, config, path)?;
+        }
+    }
+    let segments = store.catalogue().segments()?;
+    let mut book = store.book.open();
+    book.segments = segments.len() as u64;
+    book.segment_bytes = segments.iter().map(|segment| segment.bytes).sum();
+    book.since = now();
+    let last = files.iter().map(|(number, _)| *number).chain(listed).max();
+    Ok(last.unwrap_or_default())
+}
+
+fn recover_one(store: &Store, config: &ArchiveConfig, path: &Path) -> Result<(), OpenError> {
+    let recovered = match recovery::recover(path) {
+        Ok(recovered) => recovered,
+        Err(Unreadable::Header(NotASegment::Short(length))) => {
+            // It ended before its first commit, so nothing in it was ever stored.
+            debug_assert!(length < FILE_HEADER);
+            return fs::remove_file(path)
+                .map_err(|error| OpenError::Directory { path: path.to_owned(), error });
+        }
+        Err(error) => {
+            store.book.find(recovery::unreadable(path, &error));
+            return Ok(());
+        }
+    };
+    let findings = recovered.findings(path);
+    let first = recovered.found.index.series.first().map(|series| series.series.clone());
+    let rule = first.and_then(|series| config.rule_for(&series.node, &series.instance));
+    let number = recovered.header.number;
+    store.catalogue().add(&Sealed {
+        number,
+        rule: rule.map_or("", |rule| &config.retention[rule].instances),
+        created: recovered.header.created,
+        sealed: segment_file::last_written(path),
+        bytes: recovered.bytes,
+        index: &recovered.found.index,
+    })?;
+    for finding in findings {
+        store.catalogue().add_damage(number, &(finding.from..finding.to), finding.kind, now())?;
+        store.book.find(finding);
+    }
+    Ok(())
+}
+
+impl Opened {
+    /// Files that were written under a rule that is no more come under the one that holds now.
+    fn settle_rules(&self) -> Result<(), OpenError> {
+        let mut catalogue = self.store.catalogue();
+        for segment in catalogue.segments()? {
+            if self.config.retention.iter().any(|rule| rule.instances == segment.rule) {
+                continue;
+            }
+            let Some((node, instance)) = catalogue.first_instance(segment.number)? else { continue };
+            if let Some(rule) = self.config.rule_for(&node, &instance) {
+                catalogue.set_rule(segment.number, &self.config.retention[rule].instances)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is stored of each instance's newest run, for [`oasis_dac::Registry::remember`].
+    ///
+    /// # Errors
+    /// If the catalogue fails.
+    pub fn stored(&self) -> Result<Vec<Stored>, OpenError> {
+        Ok(self.store.catalogue().stored()?)
+    }
+
+    /// What is stored, to be read.
+    pub fn history(&self) -> History {
+        History(self.store.clone())
+    }
+
+    /// Starts the thread that stores what the DAC receives.
+    ///
+    /// # Errors
+    /// If there cannot be one more thread.
+    pub fn start(self, dac: Arc<Dac>) -> io::Result<Archive> {
+        let (requests, from) = mpsc::channel(REQUESTS);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+        let writer = Writer::new(dac, self.store.clone(), self.config.clone(), self.next_number);
+        let thread = std::thread::Builder::new()
+            .name("archive".into())
+            .spawn(move || runtime.block_on(writer.run(from)))?;
+        Ok(Archive { store: self.store, requests, thread: Mutex::new(Some(thread)), _lock: self.lock })
+    }
+}
+
+/// An archive at work.
+#[derive(Debug)]
+pub struct Archive {
+    store: Arc<Store>,
+    requests: mpsc::Sender<Request>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    /// Nobody else writes to the folder as long as it is held.
+    _lock: File,
+}
+
+impl Archive {
+    /// What is stored of an instance in this epoch; none before its first commit, or if no rule matches it.
+    pub fn account(&self, topic: TopicId) -> Option<Account> {
+        self.store.account(topic)
+    }
+
+    /// How the archive is.
+    pub fn counters(&self) -> Counters {
+        self.store.book.open().clone()
+    }
+
+    /// What is stored, to be read.
+    pub fn history(&self) -> History {
+        History(self.store.clone())
+    }
+
+    /// Its folder.
+    pub fn directory(&self) -> &Path {
+        &self.store.directory
+    }
+
+    /// Stores all that was received before the call.
+    ///
+    /// # Errors
+    /// If the disk is full or fails. What could not be stored is tried again later.
+    pub async fn flush(&self) -> Result<(), NotStored> {
+        self.ask(Request::Flush).await
+    }
+
+    /// Stores all that was received, and ends.
+    ///
+    /// # Errors
+    /// As [`Archive::flush`].
+    pub async fn stop(&self) -> Result<(), NotStored> {
+        let stored = self.ask(Request::Stop).await;
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            // It has answered, so it is about to end.
+            let _ = thread.join();
+        }
+        stored
+    }
+
+    async fn ask(
+        &self,
+        request: impl FnOnce(oneshot::Sender<Result<(), NotStored>>) -> Request,
+    ) -> Result<(), NotStored> {
+        let (answer, answered) = oneshot::channel();
+        self.requests.send(request(answer)).await.map_err(|_| NotStored::Ended)?;
+        answered.await.map_err(|_| NotStored::Ended)?
+    }
+}

@@ -1,0 +1,265 @@
+//! An instance's past, batch by batch, in the order in which it was received: over files, runs and epochs.
+
+use crate::{
+    catalogue::Extent,
+    index::Entry,
+    series::Series,
+    store::{ReadError, Store},
+};
+use bytes::Bytes;
+use oasis_wire::{
+    batch,
+    quantity::{Offset, Position},
+};
+use std::{io, ops::Range, sync::Arc};
+
+/// Batches read at once.
+const READ: usize = 64;
+/// Places of batches looked up at once.
+const ENTRIES: usize = 1_024;
+
+/// What comes next.
+#[derive(Debug, Clone)]
+pub enum Piece {
+    /// Offsets count anew: the DAC was started again.
+    Epoch(Arc<Series>),
+    /// Samples.
+    Samples {
+        /// Whose, and of which type.
+        series: Arc<Series>,
+        /// The native batch, as it arrived.
+        batch: Bytes,
+        /// Offset of its first sample, and behind its last one.
+        offsets: Range<Offset>,
+        /// Those that are wanted.
+        wanted: Range<Offset>,
+    },
+    /// Offsets that are not there.
+    Gap {
+        /// Whose.
+        series: Arc<Series>,
+        /// Which.
+        offsets: Range<Offset>,
+        /// Why: a word that clients see.
+        cause: &'static str,
+    },
+}
+
+/// Somebody's place in an instance's past.
+#[derive(Debug)]
+pub struct Past {
+    store: Arc<Store>,
+    node: Arc<str>,
+    instance: Arc<str>,
+    /// The next sample wanted.
+    at: Position,
+    /// Number of a file that nothing wanted lies before.
+    segment: u64,
+    until: Option<u64>,
+    is_over: bool,
+}
+
+impl Past {
+    /// From the first sample on that is not older than `time`.
+    pub fn from_time(
+        store: &Arc<Store>,
+        node: &str,
+        instance: &str,
+        time: u64,
+        until: Option<u64>,
+    ) -> Result<Option<Self>, ReadError> {
+        for extent in store.extents(node, instance, 0)? {
+            if extent.max_time < time {
+                continue;
+            }
+            for entry in store.entries(&extent, |entry| entry.max_time >= time, usize::MAX)? {
+                let batch = store.batches(extent.segment, std::slice::from_ref(&entry))?.pop().flatten();
+                // One that is damaged counts as wanted: its reader is told.
+                let times = batch.and_then(|batch| batch::times(&batch).ok());
+                let index = match times {
+                    Some(times) => times.iter().position(|&sample| sample >= time),
+                    None => Some(0),
+                };
+                if let Some(index) = index {
+                    let offset = Offset(entry.first.0 + index as u64);
+                    let at = Position { epoch: extent.series.epoch, offset };
+                    return Ok(Some(Self::new(store, node, instance, at, extent.segment, until)));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// From a position on.
+    pub fn at_position(
+        store: &Arc<Store>,
+        node: &str,
+        instance: &str,
+        at: Position,
+        until: Option<u64>,
+    ) -> Result<Option<Self>, ReadError> {
+        let extents = store.extents(node, instance, 0)?;
+        let of_epoch = extents.iter().filter(|extent| extent.series.epoch == at.epoch);
+        // The last one that begins before it, or the first of the epoch.
+        let first = of_epoch.clone().map(|extent| extent.segment).min();
+        let before = of_epoch.filter(|extent| extent.first <= at.offset).map(|extent| extent.segment).max();
+        let segment = before.or(first);
+        Ok(segment.map(|segment| Self::new(store, node, instance, at, segment, until)))
+    }
+
+    fn new(
+        store: &Arc<Store>,
+        node: &str,
+        instance: &str,
+        at: Position,
+        segment: u64,
+        until: Option<u64>,
+    ) -> Self {
+        let (store, node, instance) = (store.clone(), node.into(), instance.into());
+        Self { store, node, instance, at, segment, until, is_over: false }
+    }
+
+    /// The next sample wanted.
+    pub fn position(&self) -> Position {
+        self.at
+    }
+
+    /// Whether the time to end at was reached.
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// What comes next, of about so many bytes; nothing if no more is stored. Reads files: not for a thread that must not wait.
+    ///
+    /// # Errors
+    /// If catalogue or files cannot be read.
+    pub fn read(&mut self, bytes: usize) -> Result<Vec<Piece>, ReadError> {
+        let mut pieces = Vec::new();
+        let mut left = bytes;
+        while left > 0 && !self.is_over {
+            let Some(extent) = self.next_extent()? else { break };
+            if extent.series.epoch != self.at.epoch {
+                self.at = Position { epoch: extent.series.epoch, offset: Offset(0) };
+                pieces.push(Piece::Epoch(extent.series.clone()));
+            }
+            self.segment = extent.segment;
+            left = left.saturating_sub(self.read_extent(&extent, left, &mut pieces)?);
+        }
+        Ok(pieces)
+    }
+
+    /// The first share with anything wanted.
+    fn next_extent(&self) -> Result<Option<Extent>, ReadError> {
+        let extents = self.store.extents(&self.node, &self.instance, self.segment)?;
+        // A file holds one epoch, and files are numbered in the order in which they were begun.
+        let last_of_epoch = extents.iter().filter(|extent| extent.series.epoch == self.at.epoch);
+        let last_of_epoch = last_of_epoch.map(|extent| extent.segment).max().unwrap_or(self.segment);
+        Ok(extents.into_iter().find(|extent| {
+            if extent.series.epoch == self.at.epoch {
+                extent.end > self.at.offset
+            } else {
+                extent.segment > last_of_epoch
+            }
+        }))
+    }
+
+    /// Reads from a share; answers about how many bytes.
+    fn read_extent(
+        &mut self,
+        extent: &Extent,
+        bytes: usize,
+        pieces: &mut Vec<Piece>,
+    ) -> Result<usize, ReadError> {
+        let entries = self.entries(extent)?;
+        let mut read = 0;
+        for some in entries.chunks(READ) {
+            let batches = match self.store.batches(extent.segment, some) {
+                Ok(batches) => batches,
+                Err(error) => {
+                    tracing::warn!(segment = extent.segment, %error, "a segment file cannot be read");
+                    vec![None; some.len()]
+                }
+            };
+            for (entry, batch) in some.iter().zip(batches) {
+                read += batch.as_ref().map_or(1, Bytes::len);
+                self.take(extent, entry, batch, pieces)?;
+                if self.is_over || read >= bytes {
+                    return Ok(read);
+                }
+            }
+        }
+        // What the catalogue lists and the file has not is lost.
+        if entries.is_empty() {
+            self.skip(extent, extent.end, pieces, "damaged");
+        }
+        Ok(read.max(1))
+    }
+
+    fn entries(&self, extent: &Extent) -> Result<Vec<Entry>, ReadError> {
+        let at = self.at.offset;
+        match self.store.entries(extent, |entry| entry.end() > at, ENTRIES) {
+            // Retention was faster, or the file cannot be read: its samples are a gap.
+            Err(ReadError::Io(error)) => {
+                if error.kind() != io::ErrorKind::NotFound {
+                    tracing::warn!(segment = extent.segment, %error, "a segment file cannot be read");
+                }
+                Ok(Vec::new())
+            }
+            other => other,
+        }
+    }
+
+    fn take(
+        &mut self,
+        extent: &Extent,
+        entry: &Entry,
+        batch: Option<Bytes>,
+        pieces: &mut Vec<Piece>,
+    ) -> Result<(), ReadError> {
+        self.tell_hole(extent, entry.first, pieces)?;
+        let Some(batch) = batch else {
+            self.skip(extent, entry.end(), pieces, "damaged");
+            return Ok(());
+        };
+        let end = self.end_within(entry, &batch);
+        if end > self.at.offset {
+            let wanted = self.at.offset..end;
+            let offsets = entry.first..entry.end();
+            pieces.push(Piece::Samples { series: extent.series.clone(), batch, offsets, wanted });
+            self.at.offset = end;
+        }
+        Ok(())
+    }
+
+    /// Behind the last sample wanted of a batch.
+    fn end_within(&mut self, entry: &Entry, batch: &[u8]) -> Offset {
+        let Some(until) = self.until.filter(|until| entry.max_time >= *until) else { return entry.end() };
+        let seen = usize::try_from(self.at.offset.0 - entry.first.0).unwrap_or(usize::MAX);
+        let times = batch::times(batch).unwrap_or_default();
+        match times.iter().skip(seen).position(|&time| time >= until) {
+            Some(index) => {
+                self.is_over = true;
+                Offset(self.at.offset.0 + index as u64)
+            }
+            None => entry.end(),
+        }
+    }
+
+    /// Tells of offsets before `to` that are not there.
+    fn tell_hole(&mut self, extent: &Extent, to: Offset, pieces: &mut Vec<Piece>) -> Result<(), ReadError> {
+        while self.at.offset < to {
+            let known = self.store.gap_at(&self.node, &self.instance, self.at.epoch, self.at.offset)?;
+            match known {
+                Some(gap) => self.skip(extent, gap.to.min(to), pieces, gap.cause.word()),
+                None => self.skip(extent, to, pieces, "archive_retention"),
+            }
+        }
+        Ok(())
+    }
+
+    fn skip(&mut self, extent: &Extent, to: Offset, pieces: &mut Vec<Piece>, cause: &'static str) {
+        let offsets = self.at.offset..to;
+        pieces.push(Piece::Gap { series: extent.series.clone(), offsets, cause });
+        self.at.offset = to;
+    }
+}

@@ -1,0 +1,293 @@
+//! How records lie in a segment file, byte by byte. `docs/archive.md` is the specification.
+//!
+//! Pure functions over slices: files are opened elsewhere.
+
+use oasis_wire::quantity::{Epoch, Nanos};
+
+/// Bytes of a file's header.
+pub const FILE_HEADER: usize = 64;
+/// Bytes of a record's header.
+pub const RECORD_HEADER: usize = 40;
+/// Bytes behind the last record of a sealed file.
+pub const TRAILER: usize = 16;
+/// Records begin at multiples of this.
+pub const ALIGN: usize = 8;
+/// Longest payload: an index of a segment file as large as may be configured.
+pub const MAX_PAYLOAD: usize = 256 * 1024 * 1024;
+
+const MAGIC: [u8; 8] = *b"OASISSEG";
+const VERSION: u16 = 1;
+const MARK: [u8; 4] = *b"OREC";
+const END: [u8; 8] = *b"OASISEND";
+
+/// A file's first bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileHeader {
+    /// The file's number, as in its name.
+    pub number: u64,
+    /// Random: records of another file, or made up by a probe, do not pass for this one's.
+    pub nonce: u64,
+    /// When it was begun, on the DAC's clock.
+    pub created: Nanos,
+    /// The life of the DAC that wrote it.
+    pub epoch: Epoch,
+}
+
+/// Why bytes do not begin a segment file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotASegment {
+    /// Shorter than a header.
+    #[error("{0} bytes are too few for a segment file's header")]
+    Short(usize),
+    /// Something else.
+    #[error("it does not begin as a segment file does")]
+    Magic,
+    /// Of a later version.
+    #[error("segment file version {0}, where 1 is known: update oasis")]
+    Version(u16),
+    /// Damaged.
+    #[error("its header is damaged")]
+    Checksum,
+}
+
+impl FileHeader {
+    /// As bytes.
+    pub fn write(&self) -> [u8; FILE_HEADER] {
+        let mut bytes = [0; FILE_HEADER];
+        bytes[..8].copy_from_slice(&MAGIC);
+        bytes[8..10].copy_from_slice(&VERSION.to_le_bytes());
+        for (at, field) in [(16, self.number), (24, self.nonce), (32, self.created.0), (40, self.epoch.0)] {
+            bytes[at..at + 8].copy_from_slice(&field.to_le_bytes());
+        }
+        let checksum = crc32fast::hash(&bytes[..60]);
+        bytes[60..].copy_from_slice(&checksum.to_le_bytes());
+        bytes
+    }
+
+    /// Reads it.
+    ///
+    /// # Errors
+    /// What is wrong with the first bytes.
+    pub fn parse(bytes: &[u8]) -> Result<Self, NotASegment> {
+        let bytes = bytes.first_chunk::<FILE_HEADER>().ok_or(NotASegment::Short(bytes.len()))?;
+        if bytes[..8] != MAGIC {
+            return Err(NotASegment::Magic);
+        }
+        let version = u16::from_le_bytes([bytes[8], bytes[9]]);
+        if version != VERSION {
+            return Err(NotASegment::Version(version));
+        }
+        if crc32fast::hash(&bytes[..60]) != u32_at(bytes, 60) {
+            return Err(NotASegment::Checksum);
+        }
+        Ok(Self {
+            number: u64_at(bytes, 16),
+            nonce: u64_at(bytes, 24),
+            created: Nanos(u64_at(bytes, 32)),
+            epoch: Epoch(u64_at(bytes, 40)),
+        })
+    }
+}
+
+/// What a record is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// A probe type: its schema in JSON. `number` is the file's for it.
+    Type = 1,
+    /// A series: names, run, epoch, type, in JSON. `number` is the file's for it.
+    Series = 2,
+    /// A native batch, as it arrived, of the series `number`.
+    Batch = 3,
+    /// Offsets of the series `number` that were not stored.
+    Gap = 4,
+    /// Where the batches are; the last record of a sealed file.
+    Index = 5,
+}
+
+impl Kind {
+    fn from_code(code: u8) -> Option<Self> {
+        [Self::Type, Self::Series, Self::Batch, Self::Gap, Self::Index]
+            .into_iter()
+            .find(|kind| *kind as u8 == code)
+    }
+}
+
+/// A record without its payload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Head {
+    /// What it is.
+    pub kind: Kind,
+    /// Number of the series or type in this file.
+    pub number: u32,
+    /// Bytes of payload.
+    pub length: usize,
+    /// Least time of the samples in a batch.
+    pub min_time: u64,
+    /// Greatest time of the samples in a batch.
+    pub max_time: u64,
+    payload_checksum: u32,
+}
+
+/// Why bytes are no record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum BadRecord {
+    /// They end too early.
+    #[error("the file ends within a record")]
+    Short,
+    /// There is no record header, or a damaged one.
+    #[error("there is no record here")]
+    Head,
+    /// The payload is damaged; the record takes so many bytes.
+    #[error("the payload of a record of {0} bytes is damaged")]
+    Payload(usize),
+}
+
+/// Bytes that a record with such a payload takes.
+pub fn size_of(payload: usize) -> usize {
+    RECORD_HEADER + payload.next_multiple_of(ALIGN)
+}
+
+/// Appends a record that will lie at `position` of its file.
+pub fn put(
+    out: &mut Vec<u8>,
+    nonce: u64,
+    position: u64,
+    (kind, number): (Kind, u32),
+    (min_time, max_time): (u64, u64),
+    payload: &[u8],
+) {
+    let mut head = [0; RECORD_HEADER];
+    head[..4].copy_from_slice(&MARK);
+    head[4..8].copy_from_slice(&(payload.len() as u32).to_le_bytes()); // far below 4 GiB: MAX_PAYLOAD
+    head[12] = kind as u8;
+    head[16..20].copy_from_slice(&number.to_le_bytes());
+    head[24..32].copy_from_slice(&min_time.to_le_bytes());
+    head[32..40].copy_from_slice(&max_time.to_le_bytes());
+    let padding = payload.len().next_multiple_of(ALIGN) - payload.len();
+    let mut checksum = crc32fast::Hasher::new();
+    checksum.update(payload);
+    checksum.update(&[0; ALIGN][..padding]);
+    head[20..24].copy_from_slice(&checksum.finalize().to_le_bytes());
+    let checksum = head_checksum(&head, nonce, position);
+    head[8..12].copy_from_slice(&checksum.to_le_bytes());
+    out.extend_from_slice(&head);
+    out.extend_from_slice(payload);
+    out.extend_from_slice(&[0; ALIGN][..padding]);
+}
+
+/// The record that begins with these bytes at `position` of its file: its head, its payload, and the bytes it takes.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn parse(bytes: &[u8], nonce: u64, position: u64) -> Result<(Head, &[u8], usize), BadRecord> {
+    let head = parse_head(bytes, nonce, position)?;
+    let size = size_of(head.length);
+    let padded = bytes.get(RECORD_HEADER..size).ok_or(BadRecord::Short)?;
+    if crc32fast::hash(padded) != head.payload_checksum {
+        return Err(BadRecord::Payload(size));
+    }
+    Ok((head, &padded[..head.length], size))
+}
+
+/// The head alone.
+///
+/// # Errors
+/// [`BadRecord::Short`] or [`BadRecord::Head`].
+pub fn parse_head(bytes: &[u8], nonce: u64, position: u64) -> Result<Head, BadRecord> {
+    let head = bytes.first_chunk::<RECORD_HEADER>().ok_or(BadRecord::Short)?;
+    // Cheap, and refuses nearly everything that is no record: looking for the next one tries many places.
+    if head[..4] != MARK || head_checksum(head, nonce, position) != u32_at(head, 8) {
+        return Err(BadRecord::Head);
+    }
+    let length = u32_at(head, 4) as usize;
+    match Kind::from_code(head[12]) {
+        Some(kind) if length <= MAX_PAYLOAD => Ok(Head {
+            kind,
+            number: u32_at(head, 16),
+            length,
+            min_time: u64_at(head, 24),
+            max_time: u64_at(head, 32),
+            payload_checksum: u32_at(head, 20),
+        }),
+        _ => Err(BadRecord::Head),
+    }
+}
+
+/// The end of a sealed file: where its index record lies.
+pub fn trailer(index_position: u64) -> [u8; TRAILER] {
+    let mut bytes = [0; TRAILER];
+    bytes[..8].copy_from_slice(&index_position.to_le_bytes());
+    bytes[8..].copy_from_slice(&END);
+    bytes
+}
+
+/// Where the index record of a sealed file lies; none if the file does not end as one.
+pub fn parse_trailer(bytes: &[u8]) -> Option<u64> {
+    let bytes = bytes.last_chunk::<TRAILER>()?;
+    (bytes[8..] == END).then(|| u64_at(bytes, 0))
+}
+
+fn head_checksum(head: &[u8; RECORD_HEADER], nonce: u64, position: u64) -> u32 {
+    let mut checksum = crc32fast::Hasher::new();
+    checksum.update(&nonce.to_le_bytes());
+    checksum.update(&position.to_le_bytes());
+    checksum.update(&head[..8]);
+    checksum.update(&head[12..]);
+    checksum.finalize()
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    let mut field = [0; 4];
+    field.copy_from_slice(&bytes[at..at + 4]);
+    u32::from_le_bytes(field)
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    let mut field = [0; 8];
+    field.copy_from_slice(&bytes[at..at + 8]);
+    u64::from_le_bytes(field)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const HEADER: FileHeader = FileHeader { number: 7, nonce: 0x1234, created: Nanos(9), epoch: Epoch(0xab) };
+
+    proptest! {
+        #[test]
+        fn a_record_reads_back_and_every_flipped_bit_is_noticed(
+            payload in proptest::collection::vec(any::<u8>(), 0..100),
+            number: u32, times: (u64, u64), bit: prop::sample::Index,
+        ) {
+            let mut bytes = Vec::new();
+            put(&mut bytes, 5, 64, (Kind::Batch, number), times, &payload);
+            prop_assert_eq!(bytes.len(), size_of(payload.len()));
+            let (head, read, size) = parse(&bytes, 5, 64).unwrap();
+            prop_assert_eq!((head.number, (head.min_time, head.max_time)), (number, times));
+            prop_assert_eq!((read, size), (&payload[..], bytes.len()));
+            let bit = bit.index(bytes.len() * 8);
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            prop_assert!(parse(&bytes, 5, 64).is_err());
+        }
+
+        #[test]
+        fn a_file_header_notices_every_flipped_bit(bit in 0_usize..FILE_HEADER * 8) {
+            let mut bytes = HEADER.write();
+            prop_assert_eq!(FileHeader::parse(&bytes), Ok(HEADER));
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            prop_assert!(FileHeader::parse(&bytes).is_err());
+        }
+    }
+
+    #[test]
+    fn a_record_of_another_file_or_place_is_none() {
+        let mut bytes = Vec::new();
+        put(&mut bytes, 5, 64, (Kind::Gap, 1), (0, 0), &[1, 2, 3]);
+        assert!(parse(&bytes, 5, 64).is_ok());
+        assert_eq!(parse(&bytes, 6, 64), Err(BadRecord::Head));
+        assert_eq!(parse(&bytes, 5, 72), Err(BadRecord::Head));
+    }
+}

@@ -1,0 +1,75 @@
+//! Which sealed files go. A file goes as a whole, oldest first.
+
+use crate::{catalogue::Segment, config::RetentionRule};
+use oasis_wire::quantity::Nanos;
+use std::ops::Range;
+
+const DAY: u64 = 24 * 3_600 * 1_000_000_000;
+
+/// Numbers of the files that a rule lets go of. `segments` are all sealed ones, oldest first; `open_bytes` is what the rule's file that is being written takes.
+/// Files with samples from within a pinned time stay, and count.
+pub fn plan(
+    rule: &RetentionRule,
+    segments: &[Segment],
+    open_bytes: u64,
+    pinned: &[Range<u64>],
+    now: Nanos,
+) -> Vec<u64> {
+    let own = || segments.iter().filter(|segment| segment.rule == rule.instances);
+    let oldest_kept = match rule.days {
+        0 => 0,
+        days => now.0.saturating_sub(days.saturating_mul(DAY)),
+    };
+    let most = if rule.bytes == 0 { u64::MAX } else { rule.bytes };
+    let mut bytes = open_bytes + own().map(|segment| segment.bytes).sum::<u64>();
+    let is_pinned = |segment: &Segment| {
+        pinned.iter().any(|run| segment.min_time < run.end && run.start <= segment.max_time)
+    };
+    let mut going = Vec::new();
+    for segment in own().filter(|segment| !is_pinned(segment)) {
+        if segment.sealed.0 < oldest_kept || bytes > most {
+            bytes -= segment.bytes;
+            going.push(segment.number);
+        }
+    }
+    going
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segments() -> Vec<Segment> {
+        let segment = |number: u64| Segment {
+            number,
+            rule: if number == 3 { "b/*" } else { "*" }.into(),
+            sealed: Nanos(number * DAY + 1),
+            bytes: 100,
+            samples: 1,
+            min_time: number * DAY,
+            max_time: number * DAY + 1,
+        };
+        (1..=5).map(segment).collect()
+    }
+
+    fn plan_of(days: u64, bytes: u64, pinned: Option<Range<u64>>) -> Vec<u64> {
+        let rule = RetentionRule { instances: "*".into(), days, bytes };
+        plan(&rule, &segments(), 50, pinned.as_slice(), Nanos(6 * DAY))
+    }
+
+    #[test]
+    fn what_is_too_old_or_too_much_goes_oldest_first_and_only_under_its_own_rule() {
+        assert_eq!(plan_of(0, 0, None), [0_u64; 0]);
+        assert_eq!(plan_of(3, 0, None), [1, 2]);
+        assert_eq!(plan_of(0, 260, None), [1, 2]);
+        assert_eq!(plan_of(0, 250, None), [1, 2]);
+        assert_eq!(plan_of(3, 150, None), [1, 2, 4]);
+        assert_eq!(plan_of(0, 1, None), [1, 2, 4, 5]);
+    }
+
+    #[test]
+    fn pinned_files_stay_and_count() {
+        assert_eq!(plan_of(1, 0, Some(2 * DAY..2 * DAY + 1)), [1, 4]);
+        assert_eq!(plan_of(0, 250, Some(DAY..2 * DAY)), [2, 4]);
+    }
+}

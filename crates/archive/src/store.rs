@@ -1,0 +1,293 @@
+//! What the writer and the readers of an archive share: the catalogue, the files that are being written, and the books.
+
+use crate::{
+    account::{Account, Book},
+    catalogue::{Catalogue, CatalogueError, Extent, Sealed},
+    index::{self, Entry, Gap},
+    record::{self, BadRecord, FILE_HEADER, FileHeader, Kind, RECORD_HEADER, TRAILER},
+    recovery::Finding,
+    segment_file::{self, OpenFile},
+    walk::Walk,
+};
+use bytes::Bytes;
+use oasis_wire::quantity::{Epoch, Offset, TopicId};
+use std::{
+    collections::{BTreeMap, HashMap, VecDeque},
+    fs::{self, File},
+    io,
+    os::unix::fs::FileExt,
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
+};
+
+/// Index records kept in memory: readers of one file come again and again.
+const INDEXES_KEPT: usize = 16;
+
+/// An archive, opened.
+#[derive(Debug)]
+pub struct Store {
+    /// Its folder.
+    pub directory: PathBuf,
+    /// Held for one question or answer.
+    catalogue: Mutex<Catalogue>,
+    /// Files that are not in the catalogue yet, by number. Taken before the catalogue.
+    open: RwLock<BTreeMap<u64, Arc<OpenFile>>>,
+    indexes: Mutex<VecDeque<(u64, Bytes)>>,
+    /// By topic of this epoch.
+    accounts: RwLock<HashMap<TopicId, Account>>,
+    /// How it is.
+    pub book: Book,
+}
+
+/// Why history cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The catalogue.
+    #[error("{0}")]
+    Catalogue(#[from] CatalogueError),
+    /// A segment file.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}
+
+impl Store {
+    /// Over a catalogue in this folder.
+    pub fn new(directory: PathBuf, catalogue: Catalogue) -> Self {
+        Self {
+            directory,
+            catalogue: Mutex::new(catalogue),
+            open: RwLock::default(),
+            indexes: Mutex::default(),
+            accounts: RwLock::default(),
+            book: Book::default(),
+        }
+    }
+
+    /// The catalogue, for one question.
+    pub fn catalogue(&self) -> MutexGuard<'_, Catalogue> {
+        self.catalogue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Shows readers a file that is being written.
+    pub fn add_open(&self, file: &Arc<OpenFile>) {
+        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        open.insert(file.header.number, file.clone());
+    }
+
+    /// Lists a sealed file; readers find it in the catalogue from here on.
+    ///
+    /// # Errors
+    /// If the catalogue cannot take it; it stays among the open ones.
+    pub fn add_sealed(&self, sealed: &Sealed<'_>) -> Result<(), CatalogueError> {
+        self.catalogue().add(sealed)?;
+        let mut book = self.book.open();
+        book.segments += 1;
+        book.segment_bytes += sealed.bytes;
+        drop(book);
+        self.open.write().unwrap_or_else(PoisonError::into_inner).remove(&sealed.number);
+        Ok(())
+    }
+
+    /// What is stored of an instance in this epoch.
+    pub fn account(&self, topic: TopicId) -> Option<Account> {
+        self.accounts.read().unwrap_or_else(PoisonError::into_inner).get(&topic).cloned()
+    }
+
+    /// Changes accounts.
+    pub fn with_accounts(&self, change: impl FnOnce(&mut HashMap<TopicId, Account>)) {
+        change(&mut self.accounts.write().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// An instance's shares of all files from `segment` on, oldest first.
+    ///
+    /// # Errors
+    /// If the catalogue fails.
+    pub fn extents(&self, node: &str, instance: &str, segment: u64) -> Result<Vec<Extent>, ReadError> {
+        // The open ones first: one that is sealed in between is then seen twice, and not never.
+        let open: Vec<_> = self.open_from(segment);
+        let mut extents = self.catalogue().extents(node, instance, segment)?;
+        let sealed = extents.len();
+        for file in open {
+            let number = file.header.number;
+            if extents[..sealed].iter().any(|extent| extent.segment == number) {
+                continue;
+            }
+            for (at, series) in (1..).zip(&file.index().series) {
+                let is_wanted = *series.series.node == *node && *series.series.instance == *instance;
+                let (Some(first), Some(last)) = (series.entries.first(), series.entries.last()) else {
+                    continue;
+                };
+                if is_wanted {
+                    extents.push(Extent {
+                        segment: number,
+                        number: at,
+                        series: series.series.clone(),
+                        first: first.first,
+                        end: last.end(),
+                        min_time: series.entries.iter().map(|entry| entry.min_time).min().unwrap_or_default(),
+                        max_time: series.entries.iter().map(|entry| entry.max_time).max().unwrap_or_default(),
+                    });
+                }
+            }
+        }
+        Ok(extents)
+    }
+
+    /// Why an instance's sample of this epoch was not stored, if anybody knows.
+    ///
+    /// # Errors
+    /// If the catalogue fails.
+    pub fn gap_at(
+        &self,
+        node: &str,
+        instance: &str,
+        epoch: Epoch,
+        at: Offset,
+    ) -> Result<Option<Gap>, ReadError> {
+        let holds = |gap: &Gap| gap.from <= at && at < gap.to;
+        for file in self.open_from(0) {
+            let index = file.index();
+            let mut series = index.series.iter().filter(|series| {
+                *series.series.node == *node
+                    && *series.series.instance == *instance
+                    && series.series.epoch == epoch
+            });
+            if let Some(gap) = series.find_map(|series| series.gaps.iter().copied().find(holds)) {
+                return Ok(Some(gap));
+            }
+        }
+        Ok(self.catalogue().gaps(node, instance, epoch)?.into_iter().find(holds))
+    }
+
+    fn open_from(&self, segment: u64) -> Vec<Arc<OpenFile>> {
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        open.range(segment..).map(|(_, file)| file.clone()).collect()
+    }
+
+    /// Where the batches of a share lie, at most so many from the first on that is wanted.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn entries(
+        &self,
+        extent: &Extent,
+        is_wanted: impl Fn(&Entry) -> bool,
+        most: usize,
+    ) -> Result<Vec<Entry>, ReadError> {
+        let choose = |entries: &[Entry]| {
+            entries.iter().skip_while(|entry| !is_wanted(entry)).take(most).copied().collect()
+        };
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner).get(&extent.segment).cloned();
+        if let Some(file) = open {
+            let index = file.index();
+            return Ok(index.get(extent.number).map(|series| choose(&series.entries)).unwrap_or_default());
+        }
+        let payload = self.index_of(extent.segment)?;
+        match index::read(&payload, extent.number) {
+            Ok(entries) => Ok(choose(&entries)),
+            Err(_) => Ok(choose(&self.entries_by_walking(extent)?)),
+        }
+    }
+
+    /// The index record's payload of a sealed file; empty if it is damaged.
+    fn index_of(&self, segment: u64) -> io::Result<Bytes> {
+        let mut indexes = self.indexes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = indexes.iter().position(|(known, _)| *known == segment)
+            && let Some(known) = indexes.remove(at)
+        {
+            indexes.push_back(known.clone());
+            return Ok(known.1);
+        }
+        drop(indexes);
+        let payload = self.read_index(segment)?;
+        let mut indexes = self.indexes.lock().unwrap_or_else(PoisonError::into_inner);
+        if indexes.len() == INDEXES_KEPT {
+            indexes.pop_front();
+        }
+        indexes.push_back((segment, payload.clone()));
+        Ok(payload)
+    }
+
+    fn read_index(&self, segment: u64) -> io::Result<Bytes> {
+        let (file, header) = self.open_sealed(segment)?;
+        let length = file.metadata()?.len();
+        let mut trailer = [0; TRAILER];
+        file.read_exact_at(&mut trailer, length.saturating_sub(TRAILER as u64))?;
+        let position = record::parse_trailer(&trailer).filter(|position| *position < length);
+        let Some(position) = position else { return Ok(Bytes::new()) };
+        let mut bytes = vec![0; usize::try_from(length - position).unwrap_or(usize::MAX)];
+        file.read_exact_at(&mut bytes, position)?;
+        match record::parse(&bytes, header.nonce, position) {
+            Ok((head, payload, _)) if head.kind == Kind::Index => Ok(Bytes::copy_from_slice(payload)),
+            _ => Ok(Bytes::new()),
+        }
+    }
+
+    /// Finds the batches without the file's index, which is damaged.
+    fn entries_by_walking(&self, extent: &Extent) -> Result<Vec<Entry>, ReadError> {
+        self.book.find(Finding {
+            file: self.file_name(extent.segment),
+            from: 0,
+            to: 0,
+            kind: "damaged",
+            detail: "its index is damaged: it is read from end to end instead".into(),
+        });
+        let bytes = fs::read(segment_file::path(&self.directory, extent.segment))?;
+        let header = FileHeader::parse(&bytes).map_err(io::Error::other)?;
+        let found = index::build(Walk::new(&bytes, &header));
+        let mut of_series = found.index.series.into_iter().filter(|series| *series.series == *extent.series);
+        Ok(of_series.next().map(|series| series.entries).unwrap_or_default())
+    }
+
+    /// The batches at these places of one file; those that are damaged are none.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn batches(&self, segment: u64, entries: &[Entry]) -> Result<Vec<Option<Bytes>>, ReadError> {
+        let (file, header) = self.open_sealed(segment)?;
+        let mut batches = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let batch = read_batch(&file, &header, entry);
+            if batch.is_none() {
+                self.book.find(Finding {
+                    file: self.file_name(segment),
+                    from: entry.position,
+                    to: entry.position + RECORD_HEADER as u64,
+                    kind: "damaged",
+                    detail: "the record that begins here is not what was written".into(),
+                });
+            }
+            batches.push(batch);
+        }
+        Ok(batches)
+    }
+
+    fn open_sealed(&self, segment: u64) -> io::Result<(File, FileHeader)> {
+        let file = File::open(segment_file::path(&self.directory, segment))?;
+        let mut header = [0; FILE_HEADER];
+        file.read_exact_at(&mut header, 0)?;
+        let header = FileHeader::parse(&header).map_err(io::Error::other)?;
+        Ok((file, header))
+    }
+
+    fn file_name(&self, segment: u64) -> String {
+        let path = segment_file::path(&self.directory, segment);
+        path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+}
+
+/// One batch, checked.
+fn read_batch(file: &File, header: &FileHeader, entry: &Entry) -> Option<Bytes> {
+    let mut head = [0; RECORD_HEADER];
+    file.read_exact_at(&mut head, entry.position).ok()?;
+    let parsed = match record::parse_head(&head, header.nonce, entry.position) {
+        Ok(parsed) if parsed.kind == Kind::Batch => parsed,
+        _ => return None,
+    };
+    let mut bytes = vec![0; record::size_of(parsed.length)];
+    file.read_exact_at(&mut bytes, entry.position).ok()?;
+    match record::parse(&bytes, header.nonce, entry.position) {
+        Ok(_) => Some(Bytes::from(bytes).slice(RECORD_HEADER..RECORD_HEADER + parsed.length)),
+        Err(BadRecord::Short | BadRecord::Head | BadRecord::Payload(_)) => None,
+    }
+}

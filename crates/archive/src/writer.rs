@@ -1,0 +1,538 @@
+//! The archive's thread: reads every topic log as any reader does, and commits what has come in rounds.
+//!
+//! Nobody waits for it. If it is late, the topic logs let go of what it has not read, as they do with any reader, and it notes that.
+
+use crate::{
+    account::Condition,
+    catalogue::Sealed,
+    config::ArchiveConfig,
+    index::Gap,
+    retention,
+    segment_file::{self, SegmentFile, SeriesKey},
+    series::Series,
+    store::Store,
+};
+use oasis_dac::{Dac, Instance, Segment, Signal, Wake, now};
+use oasis_wire::quantity::{Nanos, Offset};
+use std::{collections::VecDeque, fs, io, path::PathBuf, sync::Arc, time::Duration};
+use tokio::{
+    sync::{mpsc, oneshot, watch},
+    time::Instant,
+};
+use uuid::Uuid;
+
+/// Segments read from a topic log at once: what the archive holds on to besides what is staged.
+const READ: usize = 64;
+/// Bytes staged in one round, about: a commit after a long wait must not take long itself.
+const ROUND_BYTES: u64 = 16 * 1024 * 1024;
+/// How long the archive waits before it tries a disk again that has failed or is full.
+const RETRY: Duration = Duration::from_secs(1);
+/// How often it looks at the age of files, at retention, nodes and commands.
+const MAINTENANCE: Duration = Duration::from_secs(1);
+
+/// What can be asked of the thread.
+#[derive(Debug)]
+pub enum Request {
+    /// Store all that has come, and say so.
+    Flush(oneshot::Sender<Result<(), NotStored>>),
+    /// The same, then seal all files and end.
+    Stop(oneshot::Sender<Result<(), NotStored>>),
+}
+
+/// What was received could not be stored.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotStored {
+    /// No room.
+    #[error("the disk is full: {0}")]
+    DiskFull(String),
+    /// The disk fails.
+    #[error("the disk fails: {0}")]
+    DiskError(String),
+    /// The archive has ended.
+    #[error("the archive has ended")]
+    Ended,
+}
+
+impl From<io::Error> for NotStored {
+    fn from(error: io::Error) -> Self {
+        use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        match error.kind() {
+            StorageFull | QuotaExceeded | FileTooLarge => Self::DiskFull(error.to_string()),
+            _ => Self::DiskError(error.to_string()),
+        }
+    }
+}
+
+/// A topic log, and how far it was read.
+#[derive(Debug)]
+struct Tracked {
+    instance: Arc<Instance>,
+    rule: usize,
+    /// Everything before it is stored or told missing.
+    next: Offset,
+}
+
+/// What a round has staged of one topic.
+#[derive(Debug)]
+struct Progress {
+    at: usize,
+    next: Offset,
+    samples: u64,
+    bytes: u64,
+    gaps: Vec<Gap>,
+}
+
+/// A file that is full and not listed yet.
+#[derive(Debug)]
+struct Unsealed {
+    rule: usize,
+    file: SegmentFile,
+    /// Its size, once it is sealed.
+    bytes: Option<u64>,
+}
+
+/// The thread's own.
+#[derive(Debug)]
+pub struct Writer {
+    dac: Arc<Dac>,
+    store: Arc<Store>,
+    config: ArchiveConfig,
+    signal: Arc<Signal>,
+    registry: watch::Receiver<u64>,
+    tracked: Vec<Tracked>,
+    /// Where a round begins, so that none is always the last.
+    turn: usize,
+    /// The file that is being written under each rule.
+    files: Vec<Option<SegmentFile>>,
+    /// Tried again at each maintenance.
+    unsealed: VecDeque<Unsealed>,
+    next_number: u64,
+    /// Commands up to this number have ended and are in the catalogue.
+    commands_listed: u64,
+    /// Nodes have come or gone since they were listed.
+    has_new_nodes: bool,
+}
+
+impl Writer {
+    /// Reads the logs of `dac` into `store`.
+    pub fn new(dac: Arc<Dac>, store: Arc<Store>, config: ArchiveConfig, next_number: u64) -> Self {
+        let mut registry = dac.registry.watch();
+        registry.mark_changed();
+        Self {
+            files: config.retention.iter().map(|_| None).collect(),
+            dac,
+            store,
+            config,
+            signal: Arc::default(),
+            registry,
+            tracked: Vec::new(),
+            turn: 0,
+            unsealed: VecDeque::new(),
+            next_number,
+            commands_listed: 0,
+            has_new_nodes: true,
+        }
+    }
+
+    /// Until told to stop, or everybody who could is gone.
+    pub async fn run(mut self, mut requests: mpsc::Receiver<Request>) {
+        let pause = Duration::from_millis(self.config.commit_ms);
+        let mut maintenance = tokio::time::interval(MAINTENANCE);
+        maintenance.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let signal = self.signal.clone();
+        let mut due = Instant::now();
+        let mut is_pending = true;
+        loop {
+            let request = tokio::select! {
+                request = requests.recv() => Some(request.unwrap_or_else(|| Request::Stop(oneshot::channel().0))),
+                _ = maintenance.tick() => {
+                    self.maintain();
+                    continue;
+                }
+                () = signal.raised(), if !is_pending => {
+                    is_pending = true;
+                    continue;
+                }
+                changed = self.registry.changed(), if !is_pending => {
+                    // An error would mean that there is no DAC left, and here is one.
+                    is_pending = changed.is_ok();
+                    self.registry.mark_changed();
+                    continue;
+                }
+                () = tokio::time::sleep_until(due), if is_pending => None,
+            };
+            let stored = self.store_all(request.is_some());
+            is_pending = !matches!(stored, Ok(Left::Nothing));
+            due = Instant::now() + if stored.is_err() { RETRY.max(pause) } else { pause };
+            let stored = stored.map(drop);
+            match request {
+                None => {}
+                // Nobody may be waiting any more.
+                Some(Request::Flush(answer)) => drop(answer.send(stored)),
+                Some(Request::Stop(answer)) => {
+                    self.end();
+                    let _ = answer.send(stored);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// One round, or, to the last sample that had come when it began, as many as it takes.
+    fn store_all(&mut self, to_the_end: bool) -> Result<Left, NotStored> {
+        if self.registry.has_changed().unwrap_or(false) {
+            self.registry.mark_unchanged();
+            self.follow_instances();
+        }
+        let wanted: Vec<_> = self.tracked.iter().map(|tracked| tracked.instance.log.next()).collect();
+        loop {
+            let result = self.round(&wanted);
+            self.note(&result);
+            match result {
+                Ok(Left::Something) if to_the_end => {}
+                other => return other,
+            }
+        }
+    }
+
+    fn follow_instances(&mut self) {
+        self.has_new_nodes = true;
+        let wake: Arc<dyn Wake> = self.signal.clone();
+        // A topic that another one has taken the place of is read to its end first.
+        self.tracked.retain(|tracked| {
+            let is_over = tracked.instance.retired() && tracked.next >= tracked.instance.log.next();
+            if is_over {
+                tracked.instance.log.forget(&wake);
+            }
+            !is_over
+        });
+        let known: std::collections::HashSet<_> =
+            self.tracked.iter().map(|tracked| tracked.instance.topic).collect();
+        for instance in self.dac.registry.instances() {
+            let rule = self.config.rule_for(&instance.node, &instance.name);
+            if let (Some(rule), false) = (rule, known.contains(&instance.topic)) {
+                instance.log.wake(wake.clone());
+                let next = instance.log.start();
+                self.tracked.push(Tracked { instance, rule, next });
+            }
+        }
+    }
+
+    /// Stages what has come, up to `wanted` of each topic, and commits it, rule by rule.
+    fn round(&mut self, wanted: &[Offset]) -> Result<Left, NotStored> {
+        let began = std::time::Instant::now();
+        self.check_room()?;
+        let mut left = Left::Nothing;
+        let mut is_first = true;
+        for rule in 0..self.files.len() {
+            let behind =
+                |(tracked, wanted): &(&Tracked, &Offset)| tracked.rule == rule && tracked.next < **wanted;
+            if !self.tracked.iter().zip(wanted).any(|pair| behind(&pair)) {
+                continue;
+            }
+            is_first = false;
+            match self.round_of(rule, wanted)? {
+                Left::Something => left = Left::Something,
+                Left::Nothing => {}
+            }
+            self.rotate(rule);
+        }
+        self.turn = self.turn.wrapping_add(1);
+        if !is_first {
+            let took = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            let mut book = self.store.book.open();
+            book.commits += 1;
+            book.commit_ns = took;
+            book.longest_commit_ns = book.longest_commit_ns.max(took);
+        }
+        Ok(left)
+    }
+
+    fn check_room(&self) -> Result<(), NotStored> {
+        let room = rustix::fs::statvfs(&self.store.directory).map_err(io::Error::from)?;
+        let free = room.f_bavail.saturating_mul(room.f_frsize);
+        if free >= self.config.min_free_bytes {
+            return Ok(());
+        }
+        let detail = format!(
+            "{free} bytes are free, and {} are left to others (archive.min_free_bytes)",
+            self.config.min_free_bytes
+        );
+        Err(NotStored::DiskFull(detail))
+    }
+
+    fn round_of(&mut self, rule: usize, wanted: &[Offset]) -> Result<Left, NotStored> {
+        let mut file = match self.files[rule].take() {
+            Some(file) => file,
+            None => self.begin_file()?,
+        };
+        let condition = self.store.book.open().condition;
+        let staged = self.stage(rule, wanted, &mut file, condition);
+        let written = staged.and_then(|staged| file.finish_writing().map(|()| staged));
+        let (progress, left) = match written {
+            Ok(written) => written,
+            Err(error) => {
+                file.roll_back();
+                self.files[rule] = Some(file);
+                return Err(error.into());
+            }
+        };
+        let before = file.samples;
+        if let Err(error) = file.commit() {
+            // What the system could not write it may have dropped: this file is not written to again. The next start reads and ends it.
+            file.roll_back();
+            tracing::error!(file = %file.path().display(), %error, "the archive leaves a segment file that could not be synced");
+            return Err(error.into());
+        }
+        self.account(&progress, file.samples - before);
+        self.files[rule] = Some(file);
+        Ok(left)
+    }
+
+    fn begin_file(&mut self) -> Result<SegmentFile, NotStored> {
+        let number = self.next_number;
+        let file = SegmentFile::create(&self.store.directory, number, self.dac.epoch())?;
+        self.next_number += 1;
+        self.store.add_open(&file.open);
+        Ok(file)
+    }
+
+    fn stage(
+        &self,
+        rule: usize,
+        wanted: &[Offset],
+        file: &mut SegmentFile,
+        condition: Condition,
+    ) -> io::Result<(Vec<Progress>, Left)> {
+        let mut all = Vec::new();
+        let end = file.length() + ROUND_BYTES;
+        let topics = self.tracked.len();
+        for step in 0..topics {
+            let at = (self.turn + step) % topics;
+            let tracked = &self.tracked[at];
+            let Some(&wanted) = wanted.get(at) else { continue };
+            if tracked.rule != rule || tracked.next >= wanted {
+                continue;
+            }
+            let mut progress = Progress { at, next: tracked.next, samples: 0, bytes: 0, gaps: Vec::new() };
+            while progress.next < wanted && file.length() < end {
+                let read = tracked.instance.log.read(progress.next, READ);
+                if let Some((from, to)) = read.missed {
+                    let run = read.segments.first().map_or(Uuid::nil(), |segment| segment.run());
+                    let gap = Gap { from, to, cause: condition.cause(), time: now() };
+                    file.stage_gap(key(tracked, run), || series(tracked, run), gap);
+                    progress.gaps.push(gap);
+                    progress.next = to;
+                }
+                if read.segments.is_empty() {
+                    break;
+                }
+                for segment in &read.segments {
+                    stage_segment(tracked, segment, file, &mut progress)?;
+                }
+            }
+            let is_behind = progress.next < wanted;
+            all.push(progress);
+            if is_behind {
+                return Ok((all, Left::Something));
+            }
+        }
+        Ok((all, Left::Nothing))
+    }
+
+    fn account(&mut self, progress: &[Progress], samples: u64) {
+        let (mut bytes, mut missing) = (0, 0);
+        self.store.with_accounts(|accounts| {
+            for progress in progress {
+                let tracked = &mut self.tracked[progress.at];
+                tracked.next = progress.next;
+                let account = accounts.entry(tracked.instance.topic).or_default();
+                for gap in &progress.gaps {
+                    account.miss(*gap);
+                    missing += gap.to.0 - gap.from.0;
+                }
+                account.store(progress.next, progress.samples, progress.bytes);
+                bytes += progress.bytes;
+            }
+        });
+        let mut book = self.store.book.open();
+        book.stored += samples;
+        book.bytes_written += bytes;
+        book.missing += missing;
+    }
+
+    fn note(&self, result: &Result<Left, NotStored>) {
+        let (condition, detail) = match result {
+            Ok(_) => (Condition::Storing, None),
+            Err(NotStored::DiskFull(detail)) => (Condition::DiskFull, Some(detail.clone())),
+            Err(error) => (Condition::DiskError, Some(error.to_string())),
+        };
+        let mut book = self.store.book.open();
+        match condition {
+            Condition::Storing => {}
+            Condition::DiskFull => book.disk_full += 1,
+            Condition::DiskError => book.disk_errors += 1,
+        }
+        if book.condition != condition {
+            match &detail {
+                Some(detail) => {
+                    tracing::error!(%detail, "the archive stores nothing for now; live data goes on")
+                }
+                None => tracing::info!("the archive stores again"),
+            }
+            (book.condition, book.since) = (condition, now());
+        }
+        book.detail = detail;
+    }
+
+    /// Ends a rule's file if it is full or old.
+    fn rotate(&mut self, rule: usize) {
+        let age = Nanos(self.config.segment_seconds.saturating_mul(1_000_000_000));
+        let is_over = |file: &mut SegmentFile| {
+            file.length() >= self.config.segment_bytes || now().0.saturating_sub(file.created().0) >= age.0
+        };
+        if let Some(file) = self.files[rule].take_if(is_over) {
+            self.unsealed.push_back(Unsealed { rule, file, bytes: None });
+            self.seal();
+        }
+    }
+
+    /// Seals and lists what waits for it.
+    fn seal(&mut self) {
+        while let Some(mut next) = self.unsealed.pop_front() {
+            if let Err(error) = self.seal_one(&mut next) {
+                tracing::warn!(file = %next.file.path().display(), %error, "sealing a segment file is tried again");
+                self.unsealed.push_front(next);
+                return;
+            }
+        }
+    }
+
+    fn seal_one(&self, unsealed: &mut Unsealed) -> Result<(), Box<dyn std::error::Error>> {
+        let bytes = match unsealed.bytes {
+            Some(bytes) => bytes,
+            None => unsealed.file.seal()?,
+        };
+        unsealed.bytes = Some(bytes);
+        let open = unsealed.file.open.clone();
+        let index = open.index();
+        self.store.add_sealed(&Sealed {
+            number: open.header.number,
+            rule: &self.config.retention[unsealed.rule].instances,
+            created: open.header.created,
+            sealed: segment_file::last_written(unsealed.file.path()),
+            bytes,
+            index: &index,
+        })?;
+        Ok(())
+    }
+
+    fn maintain(&mut self) {
+        for rule in 0..self.files.len() {
+            self.rotate(rule);
+        }
+        self.seal();
+        if let Err(error) = self.retain().and_then(|()| self.list_others()) {
+            tracing::warn!(%error, "the archive's catalogue is not up to date");
+        }
+    }
+
+    /// Lets go of what retention does not keep.
+    fn retain(&mut self) -> Result<(), Box<dyn std::error::Error>> {
+        let (segments, pinned) = {
+            let catalogue = self.store.catalogue();
+            (catalogue.segments()?, catalogue.pinned()?)
+        };
+        for (rule, file) in self.config.retention.iter().zip(&self.files) {
+            let open_bytes = file.as_ref().map_or(0, SegmentFile::length);
+            for number in retention::plan(rule, &segments, open_bytes, &pinned, now()) {
+                let Some(segment) = segments.iter().find(|segment| segment.number == number) else {
+                    continue;
+                };
+                // In this order: a file that nobody lists is found by the next start, one that is listed and gone would be damage.
+                self.store.catalogue().remove(number)?;
+                remove(&segment_file::path(&self.store.directory, number))?;
+                let mut book = self.store.book.open();
+                book.removed_files += 1;
+                book.removed_samples += segment.samples;
+                book.segments = book.segments.saturating_sub(1);
+                book.segment_bytes = book.segment_bytes.saturating_sub(segment.bytes);
+            }
+        }
+        Ok(())
+    }
+
+    /// Nodes, and commands that have ended.
+    fn list_others(&mut self) -> Result<(), Box<dyn std::error::Error>> {
+        let listed = self.commands_listed;
+        let journal = self.dac.commands.journal();
+        // Up to the first that is under way: it ends within seconds, and is then listed with what follows.
+        let new = journal.into_iter().skip_while(|entry| entry.id <= listed);
+        let ended: Vec<_> = new.take_while(|entry| entry.outcome != "pending").collect();
+        let mut catalogue = self.store.catalogue();
+        if std::mem::take(&mut self.has_new_nodes) {
+            catalogue.add_nodes(&self.dac.registry.nodes())?;
+        }
+        if let Some(last) = ended.last() {
+            catalogue.add_commands(self.dac.epoch(), &ended)?;
+            self.commands_listed = last.id;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) {
+        for rule in 0..self.files.len() {
+            if let Some(file) = self.files[rule].take() {
+                self.unsealed.push_back(Unsealed { rule, file, bytes: None });
+            }
+        }
+        self.seal();
+        if let Err(error) = self.list_others() {
+            tracing::warn!(%error, "the archive's catalogue is not up to date");
+        }
+    }
+}
+
+/// What a round has left for the next one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Left {
+    Nothing,
+    Something,
+}
+
+fn key(tracked: &Tracked, run: Uuid) -> SeriesKey {
+    (tracked.instance.topic, run)
+}
+
+fn series(tracked: &Tracked, run: Uuid) -> Series {
+    let instance = &tracked.instance;
+    Series {
+        node: instance.node.clone(),
+        instance: instance.name.clone(),
+        kind: instance.kind,
+        run,
+        epoch: instance.log.epoch(),
+        probe_type: instance.probe_type.clone(),
+    }
+}
+
+fn stage_segment(
+    tracked: &Tracked,
+    segment: &Segment,
+    file: &mut SegmentFile,
+    progress: &mut Progress,
+) -> io::Result<()> {
+    let run = segment.run();
+    file.stage(key(tracked, run), || series(tracked, run), segment)?;
+    progress.next = segment.end();
+    progress.samples += u64::from(segment.count());
+    progress.bytes += segment.batch().len() as u64;
+    Ok(())
+}
+
+fn remove(path: &PathBuf) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,304 @@
+//! What is stored is there: over restarts, crashes, damage and a full disk.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
+
+mod plant;
+
+use oasis_archive::{Condition, NotStored, OpenError, RetentionRule};
+use oasis_wire::quantity::{Offset, Position};
+use plant::{Node, Plant, STEP, config};
+use proptest::prelude::*;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+const ROOM: usize = 8 * 1024 * 1024;
+
+/// A run of numbers, as [`plant::Read`] has it.
+fn numbers(range: std::ops::Range<u64>) -> Vec<(u64, u64)> {
+    if range.is_empty() { vec![] } else { vec![(range.start, range.end)] }
+}
+
+/// As `kill -9` would leave it: what was handed to the system, and nobody tidied up.
+fn copy_of(directory: &Path) -> tempfile::TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, copy.path().join(path.file_name().unwrap())).unwrap();
+    }
+    copy
+}
+
+fn segment_files(directory: &Path) -> Vec<PathBuf> {
+    let paths = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = paths.filter(|path| path.extension().is_some_and(|end| end == "oseg")).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn what_was_stored_reads_back_from_any_time_to_any_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    for _ in 0..50 {
+        node.take(40);
+        plant.send(&mut node, true);
+        plant.flush().unwrap();
+    }
+    assert!(segment_files(folder.path()).len() > 1, "more than one file was needed");
+    for (from, until) in [(0, 2_000), (0, 0), (7, 8), (39, 41), (1_234, 1_777), (1_999, 2_000)] {
+        let read = plant.past(from * STEP, Some(until * STEP));
+        assert_eq!((read.numbers, read.gaps), (numbers(from..until), vec![]), "{from} {until}");
+    }
+    assert_eq!(plant.past(5 * STEP - 1, None).numbers, numbers(5..2_000));
+    assert_eq!(plant.past(2_000 * STEP, None).numbers, numbers(0..0));
+    let at = Position { epoch: plant.epoch(), offset: Offset(1_500) };
+    assert_eq!(plant.past_at(at).numbers, numbers(1_500..2_000));
+    let account = plant.account();
+    assert_eq!((account.stored_offset, account.stored, account.missing), (Offset(2_000), 2_000, 0));
+}
+
+#[test]
+fn received_is_not_stored_before_its_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    plant.flush().unwrap();
+    node.take(10);
+    plant.send(&mut node, true);
+    assert_eq!((plant.received(), plant.account().stored), (10, 0));
+    plant.flush().unwrap();
+    assert_eq!((plant.received(), plant.account().stored), (10, 10));
+}
+
+#[test]
+fn a_reader_that_is_late_is_told_what_the_archive_missed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    // Room for little more than the newest batch.
+    let mut plant = Plant::start(config(folder.path()), &node, 2_000);
+    plant.flush().unwrap();
+    for _ in 0..20 {
+        node.take(40);
+        plant.send(&mut node, true);
+    }
+    plant.flush().unwrap();
+    let read = plant.past(0, None);
+    let first = read.numbers[0].0;
+    assert_eq!(read.numbers, numbers(first..800));
+    assert!(first > 0);
+    let at = Position { epoch: plant.epoch(), offset: Offset(0) };
+    assert_eq!(plant.past_at(at).gaps, [(0, first, "archive_behind")]);
+    assert_eq!((plant.account().missing, plant.account().stored), (first, 800 - first));
+}
+
+#[test]
+fn a_full_disk_stops_the_archive_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut config = config(folder.path());
+    config.min_free_bytes = u64::MAX;
+    let mut plant = Plant::start(config, &node, ROOM);
+    node.take(10);
+    plant.send(&mut node, true);
+    let refused = plant.flush().unwrap_err();
+    assert!(
+        matches!(&refused, NotStored::DiskFull(detail) if detail.contains("min_free_bytes")),
+        "{refused}"
+    );
+    assert_eq!(plant.archive.counters().condition, Condition::DiskFull);
+    assert_eq!((plant.received(), plant.account().stored), (10, 0));
+}
+
+#[test]
+fn a_folder_has_one_owner() {
+    let folder = tempfile::tempdir().unwrap();
+    let node = Node::new(1);
+    let plant = Plant::start(config(folder.path()), &node, ROOM);
+    let refused = oasis_archive::open(config(folder.path()));
+    assert!(matches!(refused, Err(OpenError::Locked(_))), "{refused:?}");
+    plant.stop();
+    oasis_archive::open(config(folder.path())).unwrap();
+}
+
+#[test]
+fn retention_lets_the_oldest_files_go_and_readers_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut config = config(folder.path());
+    config.retention = vec![RetentionRule { instances: "plant/*".into(), days: 0, bytes: 40_000 }];
+    let mut plant = Plant::start(config, &node, ROOM);
+    for _ in 0..200 {
+        node.take(40);
+        plant.send(&mut node, true);
+        plant.flush().unwrap();
+    }
+    let is_done = || plant.archive.counters().removed_files > 0;
+    let start = std::time::Instant::now();
+    while !is_done() {
+        assert!(start.elapsed().as_secs() < 20, "nothing was removed");
+        std::thread::park_timeout(std::time::Duration::from_millis(5));
+    }
+    // More may go while it reads: whatever it does not get it is told.
+    let read = plant.past_at(Position { epoch: plant.epoch(), offset: Offset(0) });
+    assert_eq!((read.gaps[0].0, read.numbers.last().unwrap().1), (0, 8_000));
+    assert!(read.gaps.iter().all(|gap| gap.2 == "archive_retention"), "{read:?}");
+}
+
+#[test]
+fn a_catalogue_that_is_gone_is_made_again_from_the_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    for _ in 0..30 {
+        node.take(40);
+        plant.send(&mut node, true);
+        plant.flush().unwrap();
+    }
+    plant.stop();
+    for entry in fs::read_dir(folder.path()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.file_name().unwrap().to_string_lossy().starts_with("catalogue") {
+            fs::remove_file(path).unwrap();
+        }
+    }
+    let plant = Plant::start(config(folder.path()), &node, ROOM);
+    assert_eq!(plant.past(0, None).numbers, numbers(0..1_200));
+}
+
+#[test]
+fn a_flipped_bit_costs_one_batch_and_is_located() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    for _ in 0..10 {
+        node.take(40);
+        plant.send(&mut node, true);
+        plant.flush().unwrap();
+    }
+    let epoch = plant.epoch();
+    plant.stop();
+    let file = &segment_files(folder.path())[0];
+    let mut bytes = fs::read(file).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0x10;
+    fs::write(file, &bytes).unwrap();
+    let plant = Plant::start(config(folder.path()), &node, ROOM);
+    let read = plant.past_at(Position { epoch, offset: Offset(0) });
+    let [(from, to, "damaged")] = read.gaps[..] else { panic!("{read:?}") };
+    assert_eq!(to - from, 40);
+    assert_eq!(read.numbers, [numbers(0..from), numbers(to..400)].concat());
+    let findings = plant.archive.counters().findings;
+    assert_eq!((findings.len(), findings[0].kind), (1, "damaged"));
+    assert!(findings[0].from <= middle as u64);
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Take(u64),
+    Send {
+        is_acknowledged: bool,
+    },
+    Flush,
+    /// `kill -9`, and the last file cut somewhere behind what was stored.
+    Crash(prop::sample::Index),
+    /// Ends as it should.
+    Restart,
+    /// The node's process ends and starts again.
+    NewRun,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        6 => (1_u64..200).prop_map(Step::Take),
+        6 => any::<bool>().prop_map(|is_acknowledged| Step::Send { is_acknowledged }),
+        4 => Just(Step::Flush),
+        1 => any::<prop::sample::Index>().prop_map(Step::Crash),
+        1 => Just(Step::Restart),
+        1 => Just(Step::NewRun),
+    ]
+}
+
+/// What a write that a power cut interrupted leaves behind: part of a record, here one that stands earlier in the same file.
+fn tear(directory: &Path, cut: prop::sample::Index) {
+    let Some(last) = segment_files(directory).pop() else { return };
+    let bytes = fs::read(&last).unwrap();
+    let from = (cut.index(bytes.len()) / 8) * 8;
+    fs::write(&last, [&bytes[..], &bytes[from..]].concat()).unwrap();
+}
+
+/// The plain model: a list of what the disk must have.
+#[derive(Debug, Default)]
+struct Model {
+    run: u128,
+    stored: Vec<(u128, u64)>,
+    received: Vec<(u128, u64)>,
+}
+
+impl Model {
+    /// What the node sends, again or not.
+    fn send(&mut self, numbers: impl Iterator<Item = u64>) {
+        for number in numbers {
+            let sample = (self.run, number);
+            if !self.stored.contains(&sample) && !self.received.contains(&sample) {
+                self.received.push(sample);
+            }
+        }
+    }
+
+    fn store(&mut self) {
+        self.stored.append(&mut self.received);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn stored_samples_are_there_once_and_in_order_whatever_happens(
+        steps in proptest::collection::vec(step(), 1..40),
+    ) {
+        let mut folder = tempfile::tempdir().unwrap();
+        let mut model = Model { run: 1, ..Model::default() };
+        let mut node = Node::new(model.run);
+        let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+        for step in steps.into_iter().chain([Step::Flush]) {
+            match step {
+                Step::Take(count) => node.take(count),
+                Step::Send { is_acknowledged } => {
+                    model.send(node.unacknowledged());
+                    plant.send(&mut node, is_acknowledged);
+                }
+                Step::Flush => {
+                    plant.flush().unwrap();
+                    model.store();
+                }
+                Step::Crash(cut) => {
+                    let copy = copy_of(folder.path());
+                    drop(plant);
+                    tear(copy.path(), cut);
+                    folder = copy;
+                    model.received.clear();
+                    plant = Plant::start(config(folder.path()), &node, ROOM);
+                }
+                Step::Restart => {
+                    plant.stop();
+                    model.store();
+                    plant = Plant::start(config(folder.path()), &node, ROOM);
+                }
+                Step::NewRun => {
+                    plant.stop();
+                    model.store();
+                    model.run += 1;
+                    node = Node::new(model.run);
+                    plant = Plant::start(config(folder.path()), &node, ROOM);
+                }
+            }
+        }
+        let read = plant.past(0, None);
+        prop_assert_eq!(&read.gaps, &vec![]);
+        prop_assert_eq!(read.numbers, plant::runs(model.stored.iter().map(|(_, number)| *number)));
+    }
+}

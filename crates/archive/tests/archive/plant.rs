@@ -1,0 +1,231 @@
+//! A node without a socket: what the tests of the archive stand on.
+
+use oasis_archive::{Archive, ArchiveConfig, Past, Piece};
+use oasis_channel::{
+    InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance, frame::Frame,
+};
+use oasis_dac::{Config, Dac, config::LogConfig, now, session::NodeSession};
+use oasis_wire::{
+    batch::{Batch, Encoder, Fields},
+    quantity::{Epoch, Position},
+    schema::ProbeType,
+    value::{RowWriter, Value},
+};
+use std::{path::Path, sync::Arc};
+use tokio::runtime::Runtime;
+use uuid::Uuid;
+
+/// Time from one sample to the next.
+pub const STEP: u64 = 10_000_000;
+
+fn counter() -> ProbeType {
+    let json = r#"{"name": "Counter", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0",
+        "metrics": [{"name": "count", "type": "uint64"}, {"name": "pad", "type": "string"}]}"#;
+    serde_json::from_str(json).unwrap()
+}
+
+/// Takes numbers, and keeps what the DAC has not acknowledged, as the spool of a node does.
+pub struct Node {
+    taken: u64,
+    unacknowledged: Vec<(u64, u64)>,
+    run: Uuid,
+}
+
+impl Node {
+    pub fn new(run: u128) -> Self {
+        Self { taken: 0, unacknowledged: Vec::new(), run: Uuid::from_u128(run) }
+    }
+
+    /// What it would send now.
+    pub fn unacknowledged(&self) -> impl Iterator<Item = u64> {
+        self.unacknowledged.iter().flat_map(|(first, count)| *first..first + count)
+    }
+
+    /// Takes so many samples and puts them into a batch.
+    pub fn take(&mut self, count: u64) {
+        self.unacknowledged.push((self.taken, count));
+        self.taken += count;
+    }
+
+    fn batch(&self, topic: u32, first: u64, count: u64) -> Vec<u8> {
+        let mut encoder = Encoder::new(&counter()).unwrap();
+        for number in first..first + count {
+            let mut row = Vec::new();
+            let mut writer = RowWriter::new(&mut row);
+            writer.u64(number);
+            writer.string(&"x".repeat(number as usize % 20));
+            encoder.push(number * STEP, &row).unwrap();
+        }
+        let fields = Fields { topic, first_sequence: first + 1, node_time: 7, ..Fields::default() };
+        let mut batch = Vec::new();
+        encoder.finish(fields, &mut batch);
+        batch
+    }
+}
+
+/// A DAC with an archive.
+pub struct Plant {
+    pub dac: Arc<Dac>,
+    pub archive: Archive,
+    runtime: Runtime,
+    session: NodeSession,
+    topic: u32,
+}
+
+pub fn config(directory: &Path) -> ArchiveConfig {
+    ArchiveConfig {
+        directory: directory.to_str().unwrap().into(),
+        // Only on request: tests decide what is stored.
+        commit_ms: 3_600_000,
+        segment_bytes: 16 * 1024,
+        min_free_bytes: 0,
+        ..ArchiveConfig::default()
+    }
+}
+
+impl Plant {
+    pub fn start(config: ArchiveConfig, node: &Node, topic_bytes: usize) -> Self {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let opened = oasis_archive::open(config).unwrap();
+        let log = LogConfig { topic_bytes, ..LogConfig::default() };
+        let dac = Dac::new(Config { log, ..Config::default() });
+        dac.registry.remember(opened.stored().unwrap());
+        let archive = opened.start(dac.clone()).unwrap();
+        let session = NodeSession::new(dac.clone(), tokio::sync::mpsc::channel(1).0);
+        let mut plant = Self { dac, archive, runtime, session, topic: 0 };
+        plant.register(node);
+        plant
+    }
+
+    fn register(&mut self, node: &Node) {
+        let identity = NodeIdentity {
+            name: "plant".into(),
+            uuid: Uuid::nil(),
+            run: node.run,
+            host: "h".into(),
+            software: "test".into(),
+            pid: 1,
+        };
+        self.say(&NodeMessage::Hello { protocol: PROTOCOL, node: identity });
+        let instance = RegisteredInstance {
+            demand: None,
+            name: "counter".into(),
+            probe_type: counter().uuid,
+            kind: ProbeKind::Pushed,
+            state: InstanceState { hertz: None, enabled: true, recorder: None },
+        };
+        self.say(&NodeMessage::Register { types: vec![counter()], instances: vec![instance] });
+        self.topic = self.dac.registry.find("plant", "counter").unwrap().topic.0;
+    }
+
+    fn say(&mut self, message: &NodeMessage) {
+        let json = serde_json::to_vec(message).unwrap();
+        self.session.handle(Frame::Control(&json), now(), &mut Vec::new()).unwrap();
+    }
+
+    /// The node sends what is not acknowledged. Its acknowledgement arrives, or is lost.
+    pub fn send(&mut self, node: &mut Node, is_acknowledged: bool) {
+        for (first, count) in &node.unacknowledged {
+            let batch = node.batch(self.topic, *first, *count);
+            self.session.handle(Frame::Batch(&batch), now(), &mut Vec::new()).unwrap();
+        }
+        self.session.acknowledge(now(), &mut Vec::new());
+        if is_acknowledged {
+            node.unacknowledged.clear();
+        }
+    }
+
+    pub fn flush(&self) -> Result<(), oasis_archive::NotStored> {
+        self.runtime.block_on(self.archive.flush())
+    }
+
+    pub fn stop(self) {
+        self.runtime.block_on(self.archive.stop()).unwrap();
+    }
+
+    pub fn epoch(&self) -> Epoch {
+        self.dac.epoch()
+    }
+
+    /// Samples received in this epoch, duplicates not counted.
+    pub fn received(&self) -> u64 {
+        self.dac.registry.find("plant", "counter").unwrap().ledger().received
+    }
+
+    pub fn account(&self) -> oasis_archive::Account {
+        self.archive.account(oasis_wire::quantity::TopicId(self.topic)).unwrap_or_default()
+    }
+
+    /// All that is stored from `time` on.
+    pub fn past(&self, time: u64, until: Option<u64>) -> Read {
+        Read::all(self.archive.history().past_from("plant", "counter", time, until).unwrap())
+    }
+
+    pub fn past_at(&self, at: Position) -> Read {
+        Read::all(self.archive.history().past_at("plant", "counter", at, None).unwrap())
+    }
+}
+
+/// What a reader of the past got.
+#[derive(Debug, Default, PartialEq)]
+pub struct Read {
+    /// The numbers that the samples carry, as runs without a hole: first one, and behind the last one.
+    pub numbers: Vec<(u64, u64)>,
+    /// Offsets that were told missing, and why.
+    pub gaps: Vec<(u64, u64, &'static str)>,
+    /// How often another epoch began.
+    pub epochs: usize,
+}
+
+impl Read {
+    fn all(past: Option<Past>) -> Self {
+        let mut read = Self::default();
+        let Some(mut past) = past else { return read };
+        let mut next = past.position().offset.0;
+        let mut numbers = Vec::new();
+        loop {
+            let pieces = past.read(1_000).unwrap();
+            if pieces.is_empty() {
+                read.numbers = runs(numbers);
+                return read;
+            }
+            for piece in pieces {
+                match piece {
+                    Piece::Epoch(_) => {
+                        read.epochs += 1;
+                        next = 0;
+                    }
+                    Piece::Gap { offsets, cause, .. } => {
+                        assert_eq!(offsets.start.0, next);
+                        next = offsets.end.0;
+                        read.gaps.push((offsets.start.0, offsets.end.0, cause));
+                    }
+                    Piece::Samples { series, batch, wanted, .. } => {
+                        assert_eq!(wanted.start.0, next);
+                        next = wanted.end.0;
+                        let batch = Batch::parse(&batch, &series.probe_type).unwrap();
+                        for sample in batch.samples() {
+                            let [Value::Uint(number), _] = sample.values[..] else { panic!("{sample:?}") };
+                            assert_eq!((sample.sequence, sample.time), (number + 1, number * STEP));
+                            if (wanted.start.0..wanted.end.0).contains(&sample.offset) {
+                                numbers.push(number);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Numbers as runs without a hole.
+pub fn runs(numbers: impl IntoIterator<Item = u64>) -> Vec<(u64, u64)> {
+    let mut runs: Vec<(u64, u64)> = Vec::new();
+    for number in numbers {
+        match runs.last_mut() {
+            Some(last) if last.1 == number => last.1 += 1,
+            _ => runs.push((number, number + 1)),
+        }
+    }
+    runs
+}

@@ -1,0 +1,63 @@
+//! The archive over HTTP: how it is, and that it store what has come.
+
+use crate::{Doors, origin, problem::Problem};
+use axum::{
+    Json,
+    extract::State,
+    http::{HeaderMap, StatusCode},
+};
+use oasis_archive::{Archive, Counters, NotStored};
+use serde::Serialize;
+use std::sync::Arc;
+use utoipa::ToSchema;
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ArchiveState {
+    /// Its folder on the DAC's host.
+    directory: String,
+    /// See docs/reference/http-api.md.
+    #[serde(flatten)]
+    #[schema(value_type = Object)]
+    counters: Counters,
+}
+
+/// How the archive is: whether it stores, what it has stored, what was wrong with its files.
+#[utoipa::path(get, path = "/api/v1/archive", responses((status = 200, body = ArchiveState), (status = 404, body = Problem)))]
+pub async fn state(State(doors): State<Doors>) -> Result<Json<ArchiveState>, Problem> {
+    let archive = archive(&doors)?;
+    let directory = archive.directory().to_string_lossy().into_owned();
+    Ok(Json(ArchiveState { directory, counters: archive.counters() }))
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Flushed {
+    /// `stored`
+    status: &'static str,
+}
+
+/// Stores all that was received before the request, and answers when it is stored.
+#[utoipa::path(post, path = "/api/v1/archive/flush",
+    responses((status = 200, body = Flushed), (status = 403, body = Problem), (status = 404, body = Problem), (status = 507, body = Problem)))]
+pub async fn flush(State(doors): State<Doors>, headers: HeaderMap) -> Result<Json<Flushed>, Problem> {
+    if !origin::allowed(&headers, &doors.config) {
+        doors.doorkeeper.refused("origin");
+        let detail = "pages of other sites may not write (doors.allowed_origins)";
+        return Err(Problem::new(StatusCode::FORBIDDEN, "origin", detail));
+    }
+    let stored = archive(&doors)?.flush().await;
+    stored.map(|()| Json(Flushed { status: "stored" })).map_err(|error| {
+        let code = match error {
+            NotStored::DiskFull(_) => "disk_full",
+            NotStored::DiskError(_) => "disk_error",
+            NotStored::Ended => "shutting_down",
+        };
+        Problem::new(StatusCode::INSUFFICIENT_STORAGE, code, error.to_string())
+    })
+}
+
+fn archive(doors: &Doors) -> Result<&Arc<Archive>, Problem> {
+    doors.archive.as_ref().ok_or_else(|| {
+        let detail = "this DAC has no archive: start it with --archive DIR, or with archive.directory in its configuration";
+        Problem::new(StatusCode::NOT_FOUND, "no_archive", detail)
+    })
+}

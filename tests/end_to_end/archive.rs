@@ -1,0 +1,209 @@
+//! What the archive has called stored is there, whatever happens to the process and the disk (`docs/archive.md`).
+
+use crate::harness::{Oasis, eventually, get, ledger, oasis, post};
+use oasis_archive::{ArchiveConfig, History, Piece};
+use oasis_wire::quantity::{Epoch, Offset, Position};
+use rustix::process::{Resource, Rlimit};
+use serde_json::{Value, json};
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    hash::{BuildHasher, Hasher, RandomState},
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+const LOAD: &[&str] = &["--probe", "processor@1000", "--probe", "heartbeat@1000", "--probe", "memory@200"];
+/// `OASIS_TEST_KILLS=50` takes a few minutes.
+const KILLS: u32 = 5;
+
+fn random(below: u64) -> u64 {
+    RandomState::new().build_hasher().finish() % below
+}
+
+fn at(folder: &Path) -> [&str; 2] {
+    ["--archive", folder.to_str().unwrap()]
+}
+
+fn history(folder: &Path) -> History {
+    let directory = folder.to_str().unwrap().to_owned();
+    let opened = oasis_archive::open(ArchiveConfig { directory, ..ArchiveConfig::default() }).unwrap();
+    opened.history()
+}
+
+/// What the DAC has called stored: by epoch and instance, the offset before which everything is.
+#[derive(Debug, Default)]
+struct Promises(BTreeMap<(String, String), u64>);
+
+impl Promises {
+    fn note(&mut self, book: &Value) {
+        for entry in book["instances"].as_array().expect("instances") {
+            if let Some(stored) = entry["ledger"]["archive"]["stored_offset"].as_u64() {
+                let epoch = book["epoch"].as_str().expect("an epoch").to_owned();
+                self.0.insert((epoch, entry["instance"].as_str().expect("a name").to_owned()), stored);
+            }
+        }
+    }
+
+    /// Each promise holds: every offset from 0 on is there.
+    fn check(&self, history: &History) {
+        assert!(!self.0.is_empty());
+        for ((epoch, instance), stored) in &self.0 {
+            let epoch: Epoch = epoch.parse().unwrap();
+            let at = Position { epoch, offset: Offset(0) };
+            let past = history.past_at("plant", instance, at, None).unwrap();
+            let mut past =
+                past.unwrap_or_else(|| panic!("nothing of {instance} in {epoch}, {stored} promised"));
+            let mut next = 0;
+            'epoch: loop {
+                let pieces = past.read(1 << 20).unwrap();
+                if pieces.is_empty() {
+                    break;
+                }
+                for piece in pieces {
+                    match piece {
+                        Piece::Epoch(_) => break 'epoch,
+                        Piece::Gap { offsets, cause, .. } => {
+                            panic!("{instance} in {epoch}: {offsets:?} {cause}")
+                        }
+                        Piece::Samples { wanted, .. } => {
+                            assert_eq!(wanted.start.0, next, "{instance} in {epoch}");
+                            next = wanted.end.0;
+                        }
+                    }
+                }
+            }
+            assert!(next >= *stored, "{instance} in {epoch}: {next} are there, {stored} were promised");
+        }
+    }
+}
+
+/// Sequence numbers of all that is stored of an instance, in order.
+fn sequences(history: &History, instance: &str) -> Vec<(u64, u64)> {
+    let mut past = history.past_from("plant", instance, 0, None).unwrap().expect("something is stored");
+    let mut ranges = Vec::new();
+    loop {
+        let pieces = past.read(1 << 20).unwrap();
+        if pieces.is_empty() {
+            return ranges;
+        }
+        for piece in pieces {
+            if let Piece::Samples { batch, .. } = piece {
+                let header = oasis_wire::batch::Header::parse(&batch).unwrap();
+                ranges.push((header.first_sequence, header.first_sequence + u64::from(header.count)));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_was_stored_survives_kill_9_at_any_time() {
+    let kills = env::var("OASIS_TEST_KILLS").map_or(KILLS, |kills| kills.parse().expect("a number"));
+    let folder = tempfile::tempdir().unwrap();
+    let mut dac = Oasis::dac(&at(folder.path()));
+    let (listen, channel) = (dac.listen().to_owned(), dac.channel().to_owned());
+    let _node = Oasis::node(&channel, LOAD);
+    let mut promises = Promises::default();
+    let mut slowest = Duration::ZERO;
+    for _ in 0..kills {
+        // Each life stores something, and ends at any time after that.
+        eventually("something is stored", || {
+            let book = get(&dac, "/api/v1/ledger");
+            promises.note(&book);
+            let stored = |entry: &Value| entry["ledger"]["archive"]["stored"].as_u64();
+            book["instances"].as_array()?.iter().find_map(stored).filter(|&stored| stored > 0)
+        });
+        let end = Instant::now() + Duration::from_millis(random(400));
+        while Instant::now() < end {
+            promises.note(&get(&dac, "/api/v1/ledger"));
+        }
+        dac.kill();
+        let began = Instant::now();
+        dac = Oasis::dac_at(&listen, &channel, &at(folder.path()));
+        slowest = slowest.max(began.elapsed());
+    }
+    // Numbers that were received and not stored are explained in the account of the life that follows.
+    let account =
+        ledger(&dac, "plant", "processor", "samples", |ledger| ledger["received"].as_u64() > Some(100));
+    assert_eq!(account["unexplained"], 0, "{account:#}");
+    let count = |name: &str| account[name].as_u64().expect(name);
+    assert!(count("stored_before") > 0, "{account:#}");
+    assert_eq!(count("received") + count("missing") + count("stored_before"), count("last_sequence"));
+    let (status, flushed) = post(&dac, "/api/v1/archive/flush", &json!({}));
+    assert_eq!(status, 200, "{flushed}");
+    promises.note(&get(&dac, "/api/v1/ledger"));
+    dac.kill();
+
+    let history = history(folder.path());
+    promises.check(&history);
+    for instance in ["processor", "heartbeat", "memory"] {
+        let sequences = sequences(&history, instance);
+        assert!(sequences.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{instance} has duplicates");
+    }
+    println!("{} promises held over {kills} kills; slowest start {slowest:?}", promises.0.len());
+}
+
+fn segment_file(folder: &Path) -> PathBuf {
+    let mut files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    files.find(|path| path.extension().is_some_and(|end| end == "oseg")).expect("a segment file")
+}
+
+#[test]
+fn on_a_full_disk_live_data_goes_on_and_the_archive_takes_up_where_it_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let dac = Oasis::dac(&at(folder.path()));
+    let _node = Oasis::node(dac.channel(), LOAD);
+    let stored = |ledger: &Value| ledger["archive"]["stored"].as_u64().unwrap_or_default();
+    ledger(&dac, "plant", "processor", "samples stored", |ledger| stored(ledger) > 100);
+    // As far as a process can tell, files that may grow no more are a full disk.
+    let limit = |current| dac.set_limit(Resource::Fsize, Rlimit { current, maximum: None });
+    limit(Some(fs::metadata(segment_file(folder.path())).unwrap().len()));
+    let condition = |wanted: &str| {
+        eventually(wanted, || {
+            let archive = get(&dac, "/api/v1/archive");
+            (archive["condition"] == wanted).then_some(archive)
+        })
+    };
+    let full = condition("disk_full");
+    assert!(full["detail"].is_string(), "{full}");
+    let (status, problem) = post(&dac, "/api/v1/archive/flush", &json!({}));
+    assert_eq!((status, &problem["type"]), (507, &json!("/problems/disk_full")), "{problem}");
+    let then = ledger(&dac, "plant", "processor", "a ledger", |_| true);
+    let more = then["received"].as_u64().unwrap() + 200;
+    let now =
+        ledger(&dac, "plant", "processor", "live data", |ledger| ledger["received"].as_u64() > Some(more));
+    assert_eq!(stored(&now), stored(&then), "nothing can have been stored");
+
+    limit(None);
+    condition("storing");
+    let (status, flushed) = post(&dac, "/api/v1/archive/flush", &json!({}));
+    assert_eq!(status, 200, "{flushed}");
+    let mut promises = Promises::default();
+    promises.note(&get(&dac, "/api/v1/ledger"));
+    let after = ledger(&dac, "plant", "processor", "a ledger", |_| true);
+    assert!(stored(&after) > stored(&now));
+    assert_eq!(after["archive"]["missing"], 0, "the topic log had all of it: {after:#}");
+    assert!(dac.stop().success());
+    promises.check(&history(folder.path()));
+}
+
+#[test]
+fn two_dacs_cannot_share_an_archive() {
+    let folder = tempfile::tempdir().unwrap();
+    let _dac = Oasis::dac(&at(folder.path()));
+    let mut second = oasis();
+    second
+        .args(["dac", "--listen", "127.0.0.1:0", "--channel-listen", "127.0.0.1:0"])
+        .args(at(folder.path()));
+    let refused = second.output().unwrap();
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success() && said.contains("archive.directory"), "{said}");
+}
+
+#[test]
+fn without_an_archive_its_api_says_how_to_have_one() {
+    let dac = Oasis::dac(&[]);
+    let (status, problem) = post(&dac, "/api/v1/archive/flush", &json!({}));
+    assert_eq!((status, &problem["type"]), (404, &json!("/problems/no_archive")));
+    assert!(problem["detail"].as_str().unwrap().contains("--archive"), "{problem}");
+}

@@ -25,7 +25,7 @@ HOST = $(shell rustc -vV | sed -n "s/host: //p")
 # The settings of sdk/python hold for what is generated for it too.
 GENERATED_PYTHON := --config sdk/python/pyproject.toml crates/pdl-gen/tests
 
-.PHONY: help run build page test test-rust test-web test-python check-native test-browser lint format bench bench-fanout bench-page pictures check-memory fuzz python cpp browser clean
+.PHONY: help run build page test test-rust test-web test-python check-native test-browser lint format bench bench-fanout bench-probes bench-page pictures check-memory fuzz python cpp browser clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -82,6 +82,11 @@ bench: ## Measure the codec on recorded data, the PDL compiler, and what an even
 bench-fanout: page ## Measure the WebSocket server beside others, some five minutes; report in docs/fanout.md
 	cargo build --release --locked -p oasis-lab
 	./target/release/oasis-lab --write docs/fanout.md all
+
+bench-probes: page ## Measure what probes cost the threads they watch, some two minutes; report in docs/probes-measured.md
+	cargo bench --locked -p oasis-probe --bench flush
+	cargo build --release --locked -p oasis-lab
+	./target/release/oasis-lab --write docs/probes-measured.md probes
 
 check-memory: ## Model the rings, and what shares one, with loom, and run them under Miri and the sanitizers; needs a nightly Rust with miri and rust-src
 	RUSTFLAGS="--cfg loom" LOOM_MAX_PREEMPTIONS=3 cargo test --release --locked --target-dir target/loom -p oasis-probe --lib models

@@ -1,4 +1,4 @@
-//! C's door to the EI node (`sdk/c/include/oasis.h`): nodes and probes ([`node`], [`probe`]), log records ([`logger`]), native batches ([`batch`]).
+//! C's door to the EI node (`sdk/c/include/oasis.h`): nodes and probes ([`node`], [`options`], [`probe`]), log records ([`logger`]), native batches ([`batch`]).
 //!
 //! Nothing that happens here unwinds into the caller: a function answers with a [`status::Status`], and `oasis_last_error` says more.
 //! Pointers are trusted, as C has no other way; bytes and texts are not.
@@ -8,6 +8,7 @@ mod batch;
 mod log;
 mod logger;
 mod node;
+mod options;
 mod probe;
 mod severity;
 mod status;

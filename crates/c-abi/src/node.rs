@@ -24,7 +24,10 @@ pub struct NodeBuilder {
 pub struct Node(oasis_probe::Node);
 
 /// The row of one sample, while it is written.
-pub struct Row<'a, 'row>(&'a mut RowWriter<'row>);
+pub struct Row<'a, 'row> {
+    writer: &'a mut RowWriter<'row>,
+    state: ProbeState,
+}
 
 /// Measures for a periodic probe: appends the packed row with oasis_row_append and answers 0, or answers an error number (errno.h)
 /// and is called again at the probe's rate. Called by a thread of the node; one call at a time.
@@ -147,7 +150,20 @@ pub unsafe extern "C" fn oasis_row_append(row: *mut Row<'_, '_>, values: *const 
     answer(|| {
         // SAFETY: as the caller promises.
         let (row, values) = unsafe { (thing(row, "row")?, bytes(values, length, "values")?) };
-        row.0.packed(values);
+        row.writer.packed(values);
+        Ok(Status::Ok)
+    })
+}
+
+/// Says which state the probe is in (docs/probes.md); without it the sample says 0, normal.
+///
+/// # Safety
+/// `row` is what the callback was given, during the callback.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn oasis_row_set_state(row: *mut Row<'_, '_>, state: u16) -> Status {
+    answer(|| {
+        // SAFETY: as the caller promises.
+        unsafe { thing(row, "row")? }.state = ProbeState(state);
         Ok(Status::Ok)
     })
 }
@@ -225,9 +241,10 @@ impl Context {
     /// `sample` can be called with this context.
     unsafe fn call(&self, sample: Sample, row: &mut RowWriter<'_>) -> io::Result<ProbeState> {
         let Some(sample) = sample else { return Ok(ProbeState::NORMAL) };
+        let mut row = Row { writer: row, state: ProbeState::NORMAL };
         // SAFETY: as the caller promises.
-        match unsafe { sample(self.context, &mut Row(row)) } {
-            0 => Ok(ProbeState::NORMAL),
+        match unsafe { sample(self.context, &raw mut row) } {
+            0 => Ok(row.state),
             number => Err(io::Error::from_raw_os_error(number)),
         }
     }

@@ -4,7 +4,7 @@ use crate::{
     arguments::{bytes, thing},
     status::{Status, answer},
 };
-use oasis_probe::{RowProbe, now_ns};
+use oasis_probe::{ProbeState, RowProbe, now_ns};
 
 /// A pushed probe. One thread at a time.
 pub struct Probe(pub RowProbe);
@@ -38,6 +38,19 @@ pub unsafe extern "C" fn oasis_probe_flush_at(
         let (probe, row) = unsafe { (thing(probe, "probe")?, bytes(row, length, "row")?) };
         let has_room = probe.0.flush_at(time, |to| to.packed(row));
         Ok(if has_room { Status::Ok } else { Status::Dropped })
+    })
+}
+
+/// The samples from now on carry this state; 0 is normal, the rest is the application's to give a meaning.
+///
+/// # Safety
+/// `probe` is from oasis_node_builder_pushed or oasis_node_builder_pushed_with and not used by another thread now.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn oasis_probe_set_state(probe: *mut Probe, state: u16) -> Status {
+    answer(|| {
+        // SAFETY: as the caller promises.
+        unsafe { thing(probe, "probe")? }.0.set_state(ProbeState(state));
+        Ok(Status::Ok)
     })
 }
 

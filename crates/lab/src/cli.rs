@@ -4,7 +4,7 @@ use crate::{
     cpu,
     crowd::Dialect,
     node, report,
-    scenarios::{Fanout, Idle, Latency, Slow},
+    scenarios::{Fanout, Idle, Latency, Probes, Slow},
     servers::Server,
     subscribers,
 };
@@ -28,6 +28,8 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    /// What probes cost the threads they watch: one flush, a million a second, a control loop.
+    Probes(Probes),
     /// Everything below, with defaults: some four minutes.
     All,
     /// What a delivery costs, for bursts of several sizes, server by server.
@@ -76,6 +78,7 @@ struct Subscribe {
 
 /// Does what the flags say.
 pub fn run(cli: Cli) -> anyhow::Result<()> {
+    let title = if matches!(cli.verb, Verb::Probes(_)) { report::PROBES } else { report::FANOUT };
     let sections = match cli.verb {
         Verb::Serve(Serve { server, flush_ms }) => return server.serve(flush_ms.map(Duration::from_millis)),
         Verb::Node { channel, hertz } => return node::run(&channel, hertz),
@@ -87,7 +90,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
             measure(measured)?
         }
     };
-    report::give(&sections, cli.write.as_deref())
+    report::give(title, &sections, cli.write.as_deref())
 }
 
 fn measure(verb: Verb) -> anyhow::Result<Vec<String>> {
@@ -96,6 +99,7 @@ fn measure(verb: Verb) -> anyhow::Result<Vec<String>> {
         Verb::Latency(latency) => Ok(vec![latency.run()?]),
         Verb::Idle(idle) => Ok(vec![idle.run()?]),
         Verb::Slow(slow) => Ok(vec![slow.run()?]),
+        Verb::Probes(probes) => probes.run(),
         // Flags know their defaults: each scenario as if it had been asked for without any.
         _ => ["fanout", "latency", "slow", "idle"]
             .into_iter()

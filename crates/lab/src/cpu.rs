@@ -4,6 +4,7 @@ use anyhow::Context;
 use rustix::{
     process::{Resource, Rlimit, getrlimit, setrlimit},
     thread::{CpuSet, sched_setaffinity},
+    time::{ClockId, clock_gettime},
 };
 use std::{fs, time::Duration};
 
@@ -30,6 +31,13 @@ pub fn time(pid: u32) -> anyhow::Result<Duration> {
         total += Duration::from_nanos(nanoseconds.context("this kernel tells no schedstat")?);
     }
     Ok(total)
+}
+
+/// Processor time of the calling thread.
+pub fn this_thread() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    // The clock counts from the beginning of the thread.
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 /// Memory of a process that is in use (`VmRSS`), bytes. Buffers of sockets are the kernel's and not in it.

@@ -1,4 +1,4 @@
-//! The lab: measures the project's doors beside other WebSocket servers, in one run, on the same machine.
+//! The lab: measures the project's doors beside other WebSocket servers, and what probes cost the threads they watch, in one run, on the same machine.
 //!
 //! A [`scenarios`] file measures one thing and answers a section of the report. What it measures are [`station`]s: a server in a process of its
 //! own ([`child`], [`servers`], [`node`]) on one core, and a [`crowd`] of subscribers on the other. Servers publish when they are told to ([`order`]); the
@@ -8,6 +8,7 @@ mod child;
 mod cli;
 mod cpu;
 mod crowd;
+mod dac_http;
 mod node;
 mod order;
 mod packet;

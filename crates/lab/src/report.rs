@@ -4,8 +4,16 @@ use crate::cpu;
 use anyhow::Context;
 use std::{env, fs, path::Path};
 
+/// What a report is about, and the target of the Makefile that makes it.
+pub type Title = (&'static str, &'static str);
+
+/// Servers and subscribers.
+pub const FANOUT: Title = ("Fan-out", "bench-fanout");
+/// Watched threads.
+pub const PROBES: Title = ("Probes", "bench-probes");
+
 /// Prints it, and writes it to a file if that is wanted.
-pub fn give(sections: &[String], file: Option<&Path>) -> anyhow::Result<()> {
+pub fn give((title, make): Title, sections: &[String], file: Option<&Path>) -> anyhow::Result<()> {
     let mut arguments = env::args().skip(1);
     let mut kept = Vec::new();
     while let Some(argument) = arguments.next() {
@@ -17,7 +25,7 @@ pub fn give(sections: &[String], file: Option<&Path>) -> anyhow::Result<()> {
         }
     }
     let mut report = format!(
-        "# Fan-out, measured\n\nWritten by `make bench-fanout` (`oasis-lab {}`); [performance.md](performance.md) says what to make of it.\n\nMachine: {}.\n",
+        "# {title}, measured\n\nWritten by `make {make}` (`oasis-lab {}`); [performance.md](performance.md) says what to make of it.\n\nMachine: {}.\n",
         kept.join(" "),
         cpu::machine(),
     );

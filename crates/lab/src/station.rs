@@ -4,13 +4,13 @@ use crate::{
     child::Child,
     cpu,
     crowd::{Crowd, Dialect, Tally},
+    dac_http,
     order::Order,
     servers::INSTANCE,
 };
 use anyhow::{Context, bail};
 use std::{
-    io::{Read, Write},
-    net::{IpAddr, SocketAddr, TcpStream},
+    net::{IpAddr, SocketAddr},
     process::Command,
     thread,
     time::{Duration, Instant},
@@ -205,11 +205,7 @@ impl Station {
 fn wait_until_known(address: &str) -> anyhow::Result<()> {
     let deadline = Instant::now() + PATIENCE;
     while Instant::now() < deadline {
-        let mut stream = TcpStream::connect(address)?;
-        write!(stream, "GET /api/v1/instances HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer)?;
-        if answer.contains(INSTANCE) {
+        if dac_http::ledger(address, INSTANCE)?.is_some() {
             return Ok(());
         }
         thread::sleep(Duration::from_millis(20));

@@ -211,6 +211,12 @@ impl RowProbe {
         self.state = state;
     }
 
+    /// Whether a flush waits when the ring is full.
+    #[inline]
+    pub fn may_wait(&self) -> bool {
+        matches!(self.overflow, Overflow::Block(_))
+    }
+
     #[inline]
     fn finish_record(&mut self, time: u64) {
         let end = self.record.len();

@@ -3,7 +3,10 @@
 //! The collector thread of a node takes the interpreter's lock when it calls a periodic probe, so nobody may hold the lock while waiting for that thread.
 
 use crate::schema;
-use oasis_probe::{Hertz, NodeError, ProbeState, PushedKind, RowProbe, RowWriter, TcpConnector, now_ns};
+use oasis_probe::{
+    Deadbands, Hertz, NodeError, Overflow, ProbeState, PushedKind, RingConfig, RowProbe, RowWriter,
+    TcpConnector, now_ns,
+};
 use oasis_probes::{NodeSettings, SettingsError};
 use pyo3::{
     exceptions::{PyOSError, PyRuntimeError, PyValueError},
@@ -11,9 +14,11 @@ use pyo3::{
     pybacked::PyBackedBytes,
 };
 use std::{
+    collections::BTreeMap,
     io, mem,
     path::PathBuf,
     sync::{Mutex, PoisonError},
+    time::Duration,
 };
 
 /// A node that has not started yet; empty once it has.
@@ -60,12 +65,19 @@ impl NodeBuilder {
         Ok(Self { node: Exclusive::new(Some(node)), dac: settings.dac })
     }
 
-    fn pushed(&mut self, instance: &str, schema: &str, ring_bytes: usize) -> PyResult<PushedProbe> {
+    /// `overflow` is `drop-newest`, `drop-oldest`, or for how many seconds to wait.
+    fn pushed(
+        &mut self,
+        instance: &str,
+        schema: &str,
+        kind: Kind,
+        ring_bytes: usize,
+        overflow: Policy,
+    ) -> PyResult<PushedProbe> {
         let probe_type = self::schema(schema)?;
-        let rows = self
-            .builder()?
-            .pushed_rows(instance, probe_type, PushedKind::Pushed, ring_bytes)
-            .map_err(refused)?;
+        let ring = RingConfig { bytes: ring_bytes, overflow: overflow.try_into()? };
+        let rows =
+            self.builder()?.pushed_rows(instance, probe_type, kind.try_into()?, ring).map_err(refused)?;
         Ok(PushedProbe(Exclusive::new(rows)))
     }
 
@@ -113,12 +125,72 @@ impl NodeBuilder {
     }
 }
 
+/// A name, or deadbands of a probe on change.
+#[derive(FromPyObject)]
+enum Kind {
+    Named(String),
+    OnChange(BTreeMap<String, f64>),
+}
+
+/// A name, or seconds.
+#[derive(FromPyObject)]
+enum Policy {
+    Named(String),
+    Block(f64),
+}
+
+impl TryFrom<Kind> for PushedKind {
+    type Error = PyErr;
+
+    fn try_from(kind: Kind) -> PyResult<Self> {
+        match kind {
+            Kind::Named(name) if name == "pushed" => Ok(Self::Pushed),
+            Kind::Named(name) if name == "event" => Ok(Self::Event),
+            Kind::Named(name) => {
+                Err(PyValueError::new_err(format!("there is no kind {name:?} of pushed probe")))
+            }
+            Kind::OnChange(deadbands) => {
+                let with = |all: Deadbands, (metric, deadband): (String, f64)| all.with(metric, deadband);
+                Ok(Self::OnChange(deadbands.into_iter().fold(Deadbands::any_change(), with)))
+            }
+        }
+    }
+}
+
+impl TryFrom<Policy> for Overflow {
+    type Error = PyErr;
+
+    fn try_from(policy: Policy) -> PyResult<Self> {
+        match policy {
+            Policy::Named(name) if name == "drop-newest" => Ok(Self::DropNewest),
+            Policy::Named(name) if name == "drop-oldest" => Ok(Self::DropOldest),
+            Policy::Named(name) => Err(PyValueError::new_err(format!(
+                "overflow is {name:?}: write drop-newest, drop-oldest, or for how many seconds to wait"
+            ))),
+            Policy::Block(seconds) => Duration::try_from_secs_f64(seconds)
+                .map(Self::Block)
+                .map_err(|error| PyValueError::new_err(format!("overflow is {seconds} s: {error}"))),
+        }
+    }
+}
+
 #[pymethods]
 impl PushedProbe {
+    fn set_state(&mut self, state: u16) {
+        self.0.get().set_state(ProbeState(state));
+    }
+
     /// Whether the ring had room.
     #[pyo3(signature = (row, time = None))]
-    fn flush(&mut self, row: PyBackedBytes, time: Option<u64>) -> bool {
-        self.0.get().flush_at(time.unwrap_or_else(now_ns), |to| to.packed(&row))
+    fn flush(&mut self, py: Python<'_>, row: PyBackedBytes, time: Option<u64>) -> bool {
+        let probe = self.0.get();
+        let time = time.unwrap_or_else(now_ns);
+        if !probe.may_wait() {
+            return probe.flush_at(time, |to| to.packed(&row));
+        }
+        // The node may need the interpreter to make room.
+        let row: &[u8] = &row;
+        py.detach(|| probe.flush_at(time, |to| to.packed(row)))
     }
 
     /// Flushes rows of `width` bytes that lie one after another, each at its time: `times` has 8 bytes for each, little-endian, or it is now.
@@ -126,6 +198,7 @@ impl PushedProbe {
     #[pyo3(signature = (rows, count, times = None))]
     fn flush_rows(
         &mut self,
+        py: Python<'_>,
         rows: PyBackedBytes,
         count: usize,
         times: Option<PyBackedBytes>,
@@ -136,12 +209,12 @@ impl PushedProbe {
             return Err(PyValueError::new_err("rows, their number and their times do not fit together"));
         }
         let now = now_ns();
-        let probe = self.0.get();
+        let (probe, rows) = (self.0.get(), &rows[..]);
         let flush = |index: &usize| {
             let time = times.map_or(now, |times| u64::from_le_bytes(times[*index]));
             probe.flush_at(time, |to| to.packed(&rows[index * width..][..width]))
         };
-        Ok((0..count).filter(flush).count())
+        Ok(py.detach(|| (0..count).filter(flush).count()))
     }
 }
 

@@ -10,6 +10,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// Measurements: every flush is a sample.
+#define OASIS_KIND_PUSHED 0
+
+// Changes: a sample is kept if a metric moved by more than its deadband since the one kept last.
+#define OASIS_KIND_ON_CHANGE 1
+
+// Things that happened.
+#define OASIS_KIND_EVENT 2
+
+// A sample that finds the ring full is dropped.
+#define OASIS_OVERFLOW_DROP_NEWEST 0
+
+// It takes the place of the oldest ones.
+#define OASIS_OVERFLOW_DROP_OLDEST 1
+
+// The caller waits for room, `timeout_ns` at most.
+#define OASIS_OVERFLOW_BLOCK 2
+
 // Severities of log records, as OpenTelemetry numbers them; one between two levels is shown as the level below.
 #define OASIS_SEVERITY_TRACE 1
 
@@ -114,6 +132,30 @@ typedef int (*oasis_sample)(void *context,
 
 // Frees the context of a periodic probe when its node has ended. Called by whichever thread ends it.
 typedef void (*oasis_release)(void *context);
+
+// By how much a metric has to move.
+typedef struct {
+  // Its name.
+  const char *metric;
+  // In its unit, 0 or more; infinity for a metric that never counts.
+  double deadband;
+} oasis_deadband;
+
+// How a probe is to be. All zeros but for `ring_bytes`: as with oasis_node_builder_pushed.
+typedef struct {
+  // 1 GiB at most; each sample takes its row, rounded up to eight bytes, and 24 bytes.
+  size_t ring_bytes;
+  // OASIS_KIND_PUSHED, OASIS_KIND_ON_CHANGE or OASIS_KIND_EVENT.
+  uint32_t kind;
+  // OASIS_OVERFLOW_DROP_NEWEST, OASIS_OVERFLOW_DROP_OLDEST or OASIS_OVERFLOW_BLOCK.
+  uint32_t overflow;
+  // How long OASIS_OVERFLOW_BLOCK waits.
+  uint64_t timeout_ns;
+  // For OASIS_KIND_ON_CHANGE; a metric that is not among them counts as soon as its value is another.
+  const oasis_deadband *deadbands;
+  // How many.
+  size_t deadband_count;
+} oasis_pushed_options;
 
 #ifdef __cplusplus
 extern "C" {
@@ -248,6 +290,13 @@ oasis_status oasis_row_append(oasis_row *row,
                               const uint8_t *values,
                               size_t length);
 
+// Says which state the probe is in (docs/probes.md); without it the sample says 0, normal.
+//
+// # Safety
+// `row` is what the callback was given, during the callback.
+oasis_status oasis_row_set_state(oasis_row *row,
+                                 uint16_t state);
+
 // Starts sampling, and connecting to the data channel of the DAC at `dac`, such as "127.0.0.1:7071", or at the one that the file says if `dac` is null
 // and the builder is from oasis_node_builder_from_file; while it is away the node keeps trying and keeps samples, within bounds. The builder is consumed
 // whatever the answer is.
@@ -270,6 +319,16 @@ void oasis_node_builder_free(oasis_node_builder *builder);
 // `node` is from oasis_node_builder_start and not used afterwards.
 void oasis_node_shutdown(oasis_node *node);
 
+// As oasis_node_builder_pushed, with a choice of kind and of what a full ring does (docs/probes.md).
+//
+// # Safety
+// `builder` is from oasis_node_builder_new; the texts end with NUL; `options` can be read, and as many deadbands as it says; `probe` can be written.
+oasis_status oasis_node_builder_pushed_with(oasis_node_builder *builder,
+                                            const char *instance,
+                                            const char *schema,
+                                            const oasis_pushed_options *options,
+                                            oasis_probe **probe);
+
 // Takes a sample now. Wait-free: no lock, no allocation once rows have their usual size, no system call.
 //
 // `row` is the packed row (docs/reference/native-batch.md), as generated code writes it. One that does not fit the schema is counted as
@@ -289,6 +348,13 @@ oasis_status oasis_probe_flush_at(oasis_probe *probe,
                                   uint64_t time,
                                   const uint8_t *row,
                                   size_t length);
+
+// The samples from now on carry this state; 0 is normal, the rest is the application's to give a meaning.
+//
+// # Safety
+// `probe` is from oasis_node_builder_pushed or oasis_node_builder_pushed_with and not used by another thread now.
+oasis_status oasis_probe_set_state(oasis_probe *probe,
+                                   uint16_t state);
 
 // Frees a probe. Its instance stays registered while its node runs. Null is ignored.
 //

@@ -40,6 +40,9 @@ static int measure(void *context, oasis_row *row) {
   if (value % 2 == 1) {
     return EIO;
   }
+  if (oasis_row_set_state(row, value == 4) != OASIS_STATUS_OK) {
+    return EINVAL;
+  }
   return oasis_row_append(row, &value, 1) == OASIS_STATUS_OK ? 0 : EINVAL;
 }
 
@@ -90,6 +93,48 @@ static void check_builder(void) {
   CHECK(oasis_node_builder_from_file("/nowhere.toml", &builder) == OASIS_STATUS_SYSTEM);
   CHECK(says("/nowhere.toml"));
   oasis_node_shutdown(NULL);
+}
+
+/* A probe that keeps only changes, of which the node never hears: it does not start. */
+static void check_options(void) {
+  oasis_node_builder *builder = NULL;
+  oasis_probe *probe = NULL;
+  oasis_deadband deadband = {"colour", 1.0};
+  oasis_pushed_options options = {0};
+  CHECK(oasis_node_builder_new("options", &builder) == OASIS_STATUS_OK);
+  CHECK(oasis_node_builder_pushed_with(builder, "a", schema, NULL, &probe) == OASIS_STATUS_ARGUMENT);
+  CHECK(says("options is null"));
+  options.kind = 3;
+  CHECK(oasis_node_builder_pushed_with(builder, "a", schema, &options, &probe) == OASIS_STATUS_ARGUMENT);
+  CHECK(says("kind is 3"));
+  options.kind = OASIS_KIND_ON_CHANGE;
+  options.overflow = 3;
+  CHECK(oasis_node_builder_pushed_with(builder, "a", schema, &options, &probe) == OASIS_STATUS_ARGUMENT);
+  CHECK(says("overflow is 3"));
+  options.overflow = OASIS_OVERFLOW_DROP_OLDEST;
+  options.deadband_count = 1;
+  CHECK(oasis_node_builder_pushed_with(builder, "a", schema, &options, &probe) == OASIS_STATUS_ARGUMENT);
+  CHECK(says("deadbands is null"));
+  options.deadbands = &deadband;
+  CHECK(oasis_node_builder_pushed_with(builder, "a", schema, &options, &probe) == OASIS_STATUS_ARGUMENT);
+  CHECK(says("no metric \"colour\""));
+  deadband.metric = "count";
+  options.ring_bytes = 32;
+  CHECK(oasis_node_builder_pushed_with(builder, "a", schema, &options, &probe) == OASIS_STATUS_OK);
+  CHECK(oasis_probe_set_state(probe, 7) == OASIS_STATUS_OK);
+  CHECK(oasis_probe_set_state(NULL, 7) == OASIS_STATUS_ARGUMENT);
+  for (uint8_t value = 0; value < 10; ++value) {
+    CHECK(oasis_probe_flush(probe, &value, 1) == OASIS_STATUS_OK);
+  }
+  oasis_probe_free(probe);
+  options.kind = OASIS_KIND_EVENT;
+  options.overflow = OASIS_OVERFLOW_BLOCK;
+  options.timeout_ns = 1000000;
+  CHECK(oasis_node_builder_pushed_with(builder, "b", schema, &options, &probe) == OASIS_STATUS_OK);
+  CHECK(oasis_probe_flush(probe, (const uint8_t[]){1}, 1) == OASIS_STATUS_OK);
+  CHECK(oasis_probe_flush(probe, (const uint8_t[]){2}, 1) == OASIS_STATUS_DROPPED);
+  oasis_probe_free(probe);
+  oasis_node_builder_free(builder);
 }
 
 static void check_encoder(void) {
@@ -190,6 +235,7 @@ int main(int count, char **arguments) {
   CHECK(oasis_log("a=b=c") == OASIS_STATUS_ARGUMENT && says("log filter"));
   CHECK(oasis_log("error") == OASIS_STATUS_OK);
   check_builder();
+  check_options();
   check_encoder();
   check_logger();
   if (count == 2) {

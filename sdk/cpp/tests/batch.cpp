@@ -4,6 +4,7 @@
 #include "shapes.hpp"
 
 #include <oasis/batch.hpp>
+#include <oasis/node.hpp>
 
 #include <algorithm>
 
@@ -17,6 +18,15 @@ template <class Action> bool is_no_batch(Action action) {
     action();
   } catch (const oasis::LibraryError &error) {
     return error.status() == OASIS_STATUS_SCHEMA && !std::string_view(error.what()).empty();
+  }
+  return false;
+}
+
+template <class Action> bool is_no_probe(Action action) {
+  try {
+    action();
+  } catch (const oasis::LibraryError &error) {
+    return error.status() == OASIS_STATUS_ARGUMENT;
   }
   return false;
 }
@@ -49,9 +59,31 @@ void check_cases() {
 #include "shapes_batches.inc"
 }
 
+// Nobody listens to this node: what the rings do with samples is said at once.
+void check_probes() {
+  subject = "probes";
+  oasis::NodeBuilder builder("probes");
+  auto full = builder.pushed<Shapes::Nothing>("full", 24);
+  CHECK(full.flush({}) && !full.flush({}));
+  auto oldest = builder.pushed<Shapes::Nothing>("oldest", {24, oasis::Overflow::drop_oldest()});
+  CHECK(oldest.flush({}) && oldest.flush({}));
+  auto block =
+      builder.event<Shapes::Nothing>("event", {24, oasis::Overflow::block(std::chrono::milliseconds(1))});
+  CHECK(block.flush({}) && !block.flush({}));
+  auto still = builder.on_change<Shapes::Numbers>("still", {{"uint64_value", 2.0}}, {500});
+  Shapes::Numbers numbers{};
+  for (int flush = 0; flush < 100; ++flush) {
+    numbers.uint64_value = static_cast<std::uint64_t>(flush % 3);
+    CHECK(still.flush(numbers));
+  }
+  still.set_state(7);
+  CHECK(is_no_probe([&] { builder.on_change<Shapes::Numbers>("odd", {{"colour", 2.0}}); }));
+}
+
 } // namespace test
 
 int main() {
   test::check_cases();
+  test::check_probes();
   return test::result();
 }

@@ -102,6 +102,49 @@ def test_a_ring_has_limits(ring_bytes: int) -> None:
         NodeBuilder("huge").pushed("texts", Texts, ring_bytes=ring_bytes)
 
 
+def test_a_full_ring_can_drop_the_oldest(dac: Dac) -> None:
+    builder = NodeBuilder("overwriting")
+    probe = builder.pushed("texts", Texts, ring_bytes=200, overflow="drop-oldest")
+    assert all(probe.flush(Texts("x" * 50)) for _ in range(4))
+    with builder.start(dac.channel):
+        ledger = dac.eventually("overwriting", "texts", lambda ledger: ledger["received"] == 2)
+    assert (ledger["missing"], ledger["unexplained"], ledger["node"]["dropped_ring"]) == (2, 0, 2)
+
+
+def test_a_flush_can_wait_for_room() -> None:
+    probe = NodeBuilder("waiting").pushed("texts", Texts, ring_bytes=100, overflow=0.001)
+    assert [probe.flush(Texts("x" * 50)) for _ in range(2)] == [True, False]
+
+
+def test_a_probe_on_change_keeps_what_changed_with_the_state_it_was_in(dac: Dac) -> None:
+    builder = NodeBuilder("changing")
+    probe = builder.on_change("texts", Texts)
+    with builder.start(dac.channel):
+        for turn in range(10):
+            probe.set_state(turn // 8)
+            assert probe.flush(Texts(str(turn // 5)))
+        ledger = dac.eventually("changing", "texts", lambda ledger: ledger["received"] == 2)
+    assert ledger["missing"] == 0
+
+
+def test_an_event_arrives(dac: Dac) -> None:
+    builder = NodeBuilder("happening")
+    probe = builder.event("texts", Texts)
+    with builder.start(dac.channel):
+        assert probe.flush(Texts("door opened"))
+        dac.eventually("happening", "texts", lambda ledger: ledger["received"] == 1)
+
+
+def test_a_deadband_is_of_a_number_and_a_policy_has_a_name() -> None:
+    builder = NodeBuilder("refusing")
+    with pytest.raises(ValueError, match='metric "text" is no number'):
+        builder.on_change("texts", Texts, {"text": 1.0})
+    with pytest.raises(ValueError, match="write drop-newest, drop-oldest"):
+        builder.pushed("texts", Texts, overflow="drop-all")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="overflow is -1 s"):
+        builder.pushed("texts", Texts, overflow=-1.0)
+
+
 def test_a_rate_has_limits() -> None:
     with pytest.raises(ValueError, match="1,000 Hz"):
         NodeBuilder("fast").periodic("texts", Texts, 5_000.0, Texts)

@@ -3,11 +3,13 @@
 mod fanout;
 mod idle;
 mod latency;
+mod probes;
 mod slow;
 
 pub use fanout::Fanout;
 pub use idle::Idle;
 pub use latency::Latency;
+pub use probes::Probes;
 pub use slow::Slow;
 
 /// Says how far a scenario has got: none is over at once.

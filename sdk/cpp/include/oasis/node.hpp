@@ -5,15 +5,41 @@
 #include "row.hpp"
 
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace oasis {
+
+/// What a full ring does with a sample (docs/probes.md).
+struct Overflow {
+  static Overflow drop_newest() { return {OASIS_OVERFLOW_DROP_NEWEST, 0}; }
+  static Overflow drop_oldest() { return {OASIS_OVERFLOW_DROP_OLDEST, 0}; }
+  /// The flush waits for room, so long at most.
+  static Overflow block(std::chrono::nanoseconds timeout) {
+    return {OASIS_OVERFLOW_BLOCK, timeout.count() < 0 ? 0 : static_cast<std::uint64_t>(timeout.count())};
+  }
+
+  std::uint32_t policy;
+  std::uint64_t timeout_ns;
+};
+
+/// The ring between a pushed probe and its node: 1 GiB at most. A sample takes its row, rounded up
+/// to eight bytes, and 24 bytes.
+struct Ring {
+  std::size_t bytes = 64 * 1024;
+  Overflow overflow = Overflow::drop_newest();
+};
+
+/// By how much metrics have to move; one that is not named counts as soon as its value is another.
+using Deadbands = std::map<std::string, double>;
 
 /// A probe that the application flushes whenever it has something to say. One thread at a time.
 template <class Sample> class PushedProbe {
@@ -34,6 +60,9 @@ public:
     detail::check(status);
     return true;
   }
+
+  /// The samples from now on carry this state; 0 is normal.
+  void set_state(std::uint16_t state) { detail::check(oasis_probe_set_state(probe_.get(), state)); }
 
 private:
   friend class NodeBuilder;
@@ -73,16 +102,30 @@ public:
     return NodeBuilder(builder);
   }
 
-  /// Adds a probe that the application flushes, with a ring of `ring_bytes` (1 GiB at most) between
-  /// them: a sample takes its row, rounded up to eight bytes, and 24 bytes. `instance` is unique
-  /// within the node.
+  /// Adds a probe that the application flushes. `instance` is unique within the node.
   template <class Sample>
-  PushedProbe<Sample> pushed(const std::string &instance, std::size_t ring_bytes = 64 * 1024) {
-    oasis_probe *probe = nullptr;
-    detail::check(oasis_node_builder_pushed(builder_.get(), instance.c_str(),
-                                            std::string(Sample::schema).c_str(), ring_bytes,
-                                            &probe));
-    return PushedProbe<Sample>(probe);
+  PushedProbe<Sample> pushed(const std::string &instance, const Ring &ring = {}) {
+    return add<Sample>(instance, OASIS_KIND_PUSHED, ring, {});
+  }
+
+  /// With a ring of so many bytes that drops the newest samples when it is full.
+  template <class Sample>
+  PushedProbe<Sample> pushed(const std::string &instance, std::size_t ring_bytes) {
+    return pushed<Sample>(instance, Ring{ring_bytes, Overflow::drop_newest()});
+  }
+
+  /// Of what the application flushes, samples are kept in which a metric moved by more than its
+  /// deadband since the one kept last.
+  template <class Sample>
+  PushedProbe<Sample> on_change(const std::string &instance, const Deadbands &deadbands = {},
+                                const Ring &ring = {}) {
+    return add<Sample>(instance, OASIS_KIND_ON_CHANGE, ring, deadbands);
+  }
+
+  /// For what happens: its samples do not wait for others to share a batch with.
+  template <class Sample>
+  PushedProbe<Sample> event(const std::string &instance, const Ring &ring = {}) {
+    return add<Sample>(instance, OASIS_KIND_EVENT, ring, {});
   }
 
   /// Adds a probe that the node calls, `hertz` times a second (0.01 to 1,000) until a command says
@@ -122,6 +165,26 @@ private:
     oasis_node *node = nullptr;
     detail::check(oasis_node_builder_start(builder_.release(), dac, &node));
     return Node(node);
+  }
+
+  template <class Sample>
+  PushedProbe<Sample> add(const std::string &instance, std::uint32_t kind, const Ring &ring,
+                          const Deadbands &named) {
+    std::vector<oasis_deadband> deadbands;
+    for (const auto &[metric, deadband] : named) {
+      deadbands.push_back({metric.c_str(), deadband});
+    }
+    const oasis_pushed_options options{ring.bytes,
+                                       kind,
+                                       ring.overflow.policy,
+                                       ring.overflow.timeout_ns,
+                                       deadbands.data(),
+                                       deadbands.size()};
+    oasis_probe *probe = nullptr;
+    detail::check(oasis_node_builder_pushed_with(builder_.get(), instance.c_str(),
+                                                 std::string(Sample::schema).c_str(), &options,
+                                                 &probe));
+    return PushedProbe<Sample>(probe);
   }
 
   template <class Sample> struct Periodic {

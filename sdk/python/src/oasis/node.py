@@ -11,9 +11,9 @@ from __future__ import annotations
 import atexit
 import os
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
 from oasis import _native, spans
 from oasis.probe import Probe
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from oasis.arrays import Columns
 
 Sample = TypeVar("Sample", bound=Probe)
+
+Overflow: TypeAlias = Literal["drop-newest", "drop-oldest"] | float
+"""What a full ring does with a sample; a number is for how many seconds a flush waits for room."""
 
 _running: weakref.WeakSet[Node] = weakref.WeakSet()
 
@@ -50,10 +53,14 @@ class PushedProbe(Generic[Sample]):
         self._native = native
         self._probe = probe
 
+    def set_state(self, state: int) -> None:
+        """Let the samples from now on carry this state, 0 to 65,535: 0 is normal, the rest is the program's to give a meaning."""
+        self._native.set_state(state)
+
     def flush(self, sample: Sample, time: int | None = None) -> bool:
         """Take a sample, now or at a time of the caller's own in nanoseconds since 1970-01-01 UTC.
 
-        Never waits. Answers whether there was room: a sample that finds none is dropped and counted, and the DAC will know.
+        Never waits, unless that is what the probe does when its ring is full. Answers whether there was room: a sample that finds none is dropped and counted, and the DAC will know.
         Raises EncodeError for a value that its metric cannot hold.
         """
         return self._native.flush(sample.to_row(), time)
@@ -124,15 +131,60 @@ class NodeBuilder:
         spans.record_to(_native.Spans(self._native, instance, ring_bytes))
 
     def pushed(
-        self, instance: str, probe: type[Sample], *, ring_bytes: int = 64 * 1024
+        self,
+        instance: str,
+        probe: type[Sample],
+        *,
+        ring_bytes: int = 64 * 1024,
+        overflow: Overflow = "drop-newest",
     ) -> PushedProbe[Sample]:
         """Add a probe that the program flushes, with a ring of `ring_bytes` (1 GiB at most) between.
 
-        A sample takes its row, rounded up to eight bytes, and 24 bytes.
-
+        A sample takes its row, rounded up to eight bytes, and 24 bytes. A full ring drops the newest samples, drops the oldest, or lets the
+        flush wait for so many seconds at most.
         Raises ValueError if the node has an instance of this name, or the ring is too large.
         """
-        return PushedProbe(self._native.pushed(instance, probe.SCHEMA, ring_bytes), probe)
+        return self._add(instance, probe, "pushed", ring_bytes, overflow)
+
+    def on_change(
+        self,
+        instance: str,
+        probe: type[Sample],
+        deadbands: Mapping[str, float] | None = None,
+        *,
+        ring_bytes: int = 64 * 1024,
+        overflow: Overflow = "drop-newest",
+    ) -> PushedProbe[Sample]:
+        """Add a probe that the program flushes, and that keeps samples in which a metric moved by more than its deadband.
+
+        A metric without one counts as soon as its value is another; with one of infinity it never does.
+        Raises ValueError as `pushed`, and for deadbands that are negative or of metrics that are no numbers.
+        """
+        return self._add(instance, probe, dict(deadbands or {}), ring_bytes, overflow)
+
+    def event(
+        self,
+        instance: str,
+        probe: type[Sample],
+        *,
+        ring_bytes: int = 64 * 1024,
+        overflow: Overflow = "drop-newest",
+    ) -> PushedProbe[Sample]:
+        """Add a probe that the program flushes when something happens. Its samples do not wait for others to share a batch with.
+
+        Raises ValueError as `pushed`.
+        """
+        return self._add(instance, probe, "event", ring_bytes, overflow)
+
+    def _add(
+        self,
+        instance: str,
+        probe: type[Sample],
+        kind: str | dict[str, float],
+        ring_bytes: int,
+        overflow: Overflow,
+    ) -> PushedProbe[Sample]:
+        return PushedProbe(self._native.pushed(instance, probe.SCHEMA, kind, ring_bytes, overflow), probe)
 
     def periodic(
         self, instance: str, probe: type[Sample], hertz: float, sample: Callable[[], Sample]

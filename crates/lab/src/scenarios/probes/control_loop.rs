@@ -1,0 +1,149 @@
+//! A control loop of 1 kHz, without probes and with ten, in turns.
+
+use crate::{
+    cpu,
+    scenarios::progress,
+    servers::sample,
+    statistics::{median, ratios, spread},
+    table::Table,
+};
+use hdrhistogram::Histogram;
+use oasis_probe::{Granted, NodeBuilder, NodeConfig, PushedProbe, RealTime, TcpConnector};
+use oasis_probes::LinuxProcessorProbe;
+use std::{
+    hint::black_box,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+const PROBES: usize = 10;
+const TURNS: u64 = 2_000;
+/// Turns before the other loop has its own.
+const STRETCH: u64 = 50;
+const PERIOD: Duration = Duration::from_millis(1);
+/// Of the loop, among real-time threads.
+const PRIORITY: u8 = 50;
+/// What the loop computes in a turn.
+const WORK: Duration = Duration::from_micros(100);
+
+/// A table of errors of the period, and their ratio.
+pub fn measure(channel: &str, pairs: usize) -> anyhow::Result<String> {
+    let away = RealTime { cores: Some(vec![cpu::SERVERS]), ..RealTime::default() };
+    let mut builder =
+        NodeBuilder::new("control loop", NodeConfig { real_time: away, ..NodeConfig::default() });
+    let probes: Result<Vec<_>, _> =
+        (0..PROBES).map(|number| builder.pushed(format!("loop/{number}"), 256 * 1024)).collect();
+    let mut probes: Vec<PushedProbe<LinuxProcessorProbe>> = probes?;
+    let node = builder.start(TcpConnector::new(channel))?;
+    let load = Load::start();
+    let runs = thread::scope(|scope| {
+        let control = scope.spawn(|| {
+            let urgent =
+                RealTime { cores: Some(vec![cpu::CLIENTS]), priority: Some(PRIORITY), ..RealTime::default() };
+            let granted = urgent.apply("control loop").priority;
+            let runs: anyhow::Result<Vec<_>> = (0..pairs).map(|pair| run_pair(pair, &mut probes)).collect();
+            (granted, runs)
+        });
+        control.join().map_err(|_| anyhow::anyhow!("the control loop panicked"))
+    })?;
+    drop(load);
+    node.shutdown();
+    let (granted, runs) = (runs.0, runs.1?);
+    let p99 = |run: &Histogram<u64>| run.value_at_quantile(0.99) as f64 / 1e3;
+    let (bare, watched): (Vec<f64>, Vec<f64>) =
+        runs.iter().map(|(bare, watched)| (p99(bare), p99(watched))).unzip();
+    let ratios = ratios(&watched, &bare);
+    let mut table =
+        Table::new(["loop", "p99 error of the period, us: median of the runs", "lowest to highest"]);
+    for (name, values, digits) in
+        [("bare", &bare, 1), ("with ten probes", &watched, 1), ("ratio, pair by pair", &ratios, 2)]
+    {
+        let (low, high) = spread(values).unwrap_or_default();
+        let median = median(values).unwrap_or_default();
+        table.row(vec![
+            name.into(),
+            format!("{median:.digits$}"),
+            format!("{low:.digits$} to {high:.digits$}"),
+        ]);
+    }
+    let urgency = match granted {
+        Granted::Yes => format!("real-time priority {PRIORITY}"),
+        _ => "no real-time priority, which this host did not grant".into(),
+    };
+    Ok(format!(
+        "## A control loop of 1 kHz\n\n{pairs} pairs of runs of {TURNS} turns, without probes and with {PROBES} that are flushed in each turn, {STRETCH} turns of one and {STRETCH} of the other, on core {} with {urgency}; a busy thread on each core, the node's collector and the DAC on core {}. A turn computes for {} us. Error: between the ends of two turns, less 1 ms.\n\n{table}",
+        cpu::CLIENTS,
+        cpu::SERVERS,
+        WORK.as_micros()
+    ))
+}
+
+/// Errors of the period without and with probes, in nanoseconds. They take turns often: what else the machine does meets both.
+fn run_pair(
+    pair: usize,
+    probes: &mut [PushedProbe<LinuxProcessorProbe>],
+) -> anyhow::Result<(Histogram<u64>, Histogram<u64>)> {
+    progress(format_args!("pair {} of runs of the control loop", pair + 1));
+    let errors = || Histogram::new_with_max(10_000_000_000, 3);
+    let (mut bare, mut watched) = (errors()?, errors()?);
+    for _ in 0..TURNS / STRETCH {
+        run(&mut [], &mut bare);
+        run(probes, &mut watched);
+    }
+    Ok((bare, watched))
+}
+
+fn run(probes: &mut [PushedProbe<LinuxProcessorProbe>], errors: &mut Histogram<u64>) {
+    let began = Instant::now();
+    let mut before = None;
+    for turn in 1..=STRETCH {
+        let due = PERIOD * turn as u32;
+        thread::sleep(due.saturating_sub(began.elapsed()));
+        let work = Instant::now();
+        while work.elapsed() < WORK {
+            black_box(turn);
+        }
+        probes.iter_mut().for_each(|probe| _ = probe.flush(&sample(turn)));
+        let end = Instant::now();
+        if let Some(before) = before.replace(end) {
+            errors.saturating_record(end.duration_since(before).abs_diff(PERIOD).as_nanos() as u64);
+        }
+    }
+}
+
+/// A thread on each core that never rests.
+struct Load {
+    ended: Arc<AtomicBool>,
+    threads: Vec<thread::JoinHandle<()>>,
+}
+
+impl Load {
+    fn start() -> Self {
+        let ended = Arc::new(AtomicBool::new(false));
+        let busy = |core| {
+            let ended = ended.clone();
+            thread::spawn(move || {
+                // Where it runs matters less than that it does.
+                let _ = cpu::confine(core);
+                while !ended.load(Ordering::Relaxed) {
+                    black_box(core);
+                }
+            })
+        };
+        let threads = [cpu::SERVERS, cpu::CLIENTS].map(busy).into();
+        Self { ended, threads }
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        self.ended.store(true, Ordering::Relaxed);
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! What one flush costs the watched thread, policy by policy and kind by kind, beside what else a program could do with a sample: a ring of plain structs, channels, a `tracing`
+//! event. All of them read the clock and take the same seven numbers; nobody listens to the event. `cargo bench -p oasis-probe --bench flush`.
+
+#![allow(missing_docs, clippy::unwrap_used, reason = "a bench, whose macros make functions")]
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use oasis_channel::{Connector, Receiver, Sender};
+use oasis_probe::{
+    Deadbands, NodeBuilder, NodeConfig, Overflow, ProbeType, PushedKind, RingConfig, RowProbe, now_ns,
+};
+use oasis_wire::schema::{Metric, MetricType};
+use std::{
+    hint::black_box,
+    io,
+    sync::mpsc,
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Samples between two rests, in which whoever listens takes them.
+const BURST: u64 = 1_000;
+const REST: Duration = Duration::from_millis(3);
+const RING: usize = 1024 * 1024;
+
+/// As large as `LinuxProcessorProbe`.
+#[derive(Debug, Clone, Copy)]
+struct Sample {
+    time: u64,
+    metrics: [u64; 7],
+}
+
+fn sample(number: u64) -> Sample {
+    Sample { time: now_ns(), metrics: std::array::from_fn(|metric| number + metric as u64) }
+}
+
+/// No DAC is there: what the node does with samples is not measured.
+struct Nowhere;
+
+impl Connector for Nowhere {
+    fn connect(&mut self) -> io::Result<(Box<dyn Sender>, Box<dyn Receiver>)> {
+        Err(io::ErrorKind::ConnectionRefused.into())
+    }
+
+    fn target(&self) -> String {
+        "nowhere".into()
+    }
+}
+
+fn processor() -> ProbeType {
+    let metrics = (0..7).map(|number| Metric::new(format!("time_{number}"), MetricType::Uint64)).collect();
+    ProbeType {
+        name: "Bench::Processor".into(),
+        uuid: "6f1b7c1e-3a55-4d5e-8c57-2f6e4f1f9d02".parse().unwrap(),
+        version: "1.0".into(),
+        doc: None,
+        rate: None,
+        metrics,
+    }
+}
+
+fn flush(probe: &mut RowProbe, number: u64) -> bool {
+    let sample = sample(number);
+    probe.flush_at(sample.time, |row| sample.metrics.iter().for_each(|&metric| row.u64(metric)))
+}
+
+/// Times bursts, not the rests between them.
+fn bursts(iterations: u64, mut work: impl FnMut(u64)) -> Duration {
+    let mut took = Duration::ZERO;
+    for burst in 0..iterations.div_ceil(BURST) {
+        let first = burst * BURST;
+        let began = Instant::now();
+        (first..iterations.min(first + BURST)).for_each(&mut work);
+        took += began.elapsed();
+        thread::sleep(REST);
+    }
+    took
+}
+
+fn policies(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("flush");
+    let mut measure = |name: &str, kind: PushedKind, bytes: usize, overflow: Overflow| {
+        let mut builder = NodeBuilder::new("bench", NodeConfig::default());
+        let ring = RingConfig { bytes, overflow };
+        let mut probe = builder.pushed_rows("processor", processor(), kind, ring).unwrap();
+        let node = builder.start(Nowhere).unwrap();
+        group.bench_function(name, |bencher| {
+            bencher.iter_custom(|iterations| {
+                bursts(iterations, |number| _ = black_box(flush(&mut probe, black_box(number))))
+            });
+        });
+        drop(node);
+    };
+    let on_change = || PushedKind::OnChange(Deadbands::any_change());
+    let still = (0..7)
+        .fold(Deadbands::any_change(), |bands, metric| bands.with(format!("time_{metric}"), f64::INFINITY));
+    measure("drop newest", PushedKind::Pushed, RING, Overflow::DropNewest);
+    measure("drop newest, full", PushedKind::Pushed, 4_096, Overflow::DropNewest);
+    measure("drop oldest", PushedKind::Pushed, RING, Overflow::DropOldest);
+    measure("drop oldest, overwriting", PushedKind::Pushed, 4_096, Overflow::DropOldest);
+    measure("block, with room", PushedKind::Pushed, RING, Overflow::Block(Duration::from_millis(1)));
+    measure("event", PushedKind::Event, RING, Overflow::DropNewest);
+    measure("on change, kept", on_change(), RING, Overflow::DropNewest);
+    measure("on change, within its deadbands", PushedKind::OnChange(still), RING, Overflow::DropNewest);
+    group.finish();
+}
+
+/// Others keep what they are given until somebody takes it: here a thread, between bursts.
+fn rivals(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("beside");
+    group.bench_function("the clock alone", |bencher| {
+        bencher.iter_custom(|iterations| bursts(iterations, |_| _ = black_box(now_ns())));
+    });
+    group.bench_function("rtrb, structs", |bencher| {
+        let (mut producer, mut consumer) = rtrb::RingBuffer::<Sample>::new(BURST as usize * 4);
+        let taking = thread::spawn(move || {
+            while !consumer.is_abandoned() {
+                while consumer.pop().map(black_box).is_ok() {}
+                thread::sleep(Duration::from_millis(1));
+            }
+        });
+        bencher.iter_custom(|iterations| {
+            bursts(iterations, |number| _ = black_box(producer.push(sample(black_box(number))).is_ok()))
+        });
+        drop(producer);
+        taking.join().unwrap();
+    });
+    group.bench_function("crossbeam channel, bounded", |bencher| {
+        let (sender, receiver) = crossbeam_channel::bounded(BURST as usize * 4);
+        let taking = thread::spawn(move || receiver.iter().for_each(|sample: Sample| _ = black_box(sample)));
+        bencher.iter_custom(|iterations| {
+            bursts(iterations, |number| _ = black_box(sender.try_send(sample(black_box(number))).is_ok()))
+        });
+        drop(sender);
+        taking.join().unwrap();
+    });
+    group.bench_function("std channel, bounded", |bencher| {
+        let (sender, receiver) = mpsc::sync_channel(BURST as usize * 4);
+        let taking = thread::spawn(move || receiver.iter().for_each(|sample: Sample| _ = black_box(sample)));
+        bencher.iter_custom(|iterations| {
+            bursts(iterations, |number| _ = black_box(sender.try_send(sample(black_box(number))).is_ok()))
+        });
+        drop(sender);
+        taking.join().unwrap();
+    });
+    group.bench_function("tracing event, written nowhere", |bencher| {
+        let subscriber = tracing_subscriber::fmt().with_writer(io::sink).finish();
+        tracing::subscriber::with_default(subscriber, || {
+            bencher.iter_custom(|iterations| {
+                bursts(iterations, |number| {
+                    let Sample { time, metrics: [a, b, c, d, e, f, g] } = sample(black_box(number));
+                    tracing::info!(time, a, b, c, d, e, f, g);
+                })
+            });
+        });
+    });
+    group.finish();
+}
+
+criterion_group!(benches, policies, rivals);
+criterion_main!(benches);

@@ -9,7 +9,16 @@ let visit: Visit;
 
 beforeAll(async () => {
   [oasis, browser] = await Promise.all([
-    Oasis.up('--probe', 'processor@20', '--probe', 'memory@20', '--probe', 'network@20'),
+    Oasis.up(
+      '--probe',
+      'processor@20',
+      '--probe',
+      'memory@20',
+      '--probe',
+      'network@20',
+      '--probe',
+      'scheduling@20',
+    ),
     launch(),
   ]);
 });
@@ -111,4 +120,16 @@ it('comes back as it was left', async () => {
   await visit.page.reload();
   await expect.poll(tabs).toEqual(before);
   await expect.poll(() => charts().count()).toBe(3);
+});
+
+it('draws a line for each element of a vector, by its name', async () => {
+  await visit.page.locator('[data-testid=instance][data-instance=scheduling]').click();
+  await visit.page
+    .locator('.dv-default-tab-content')
+    .getByText('scheduling \u00b7 threads: Ran', { exact: true })
+    .click();
+  const lines = visit.page.locator('[data-testid=legend-line][data-metric="threads[].run_time"]');
+  await expect.poll(() => lines.count(), { timeout: 5000 }).toBeGreaterThan(1);
+  await expect.poll(() => lines.first().getByTestId('legend-value').textContent()).toMatch(/ns\/s$/);
+  expect(await lines.first().textContent()).toMatch(/^\d+ /);
 });

@@ -187,6 +187,7 @@ export const strings = {
     mode: { lines: 'chart', shares: 'shares' } satisfies Record<SeriesMode, string>,
     intervals: 'intervals',
     close: (title: string) => `Close ${title}`,
+    chart: (lines: string) => `Chart over time of ${lines}; values stand below it`,
     waiting: (instance: string) => `Waiting for ${instance}\u2026`,
   },
 

@@ -31,9 +31,11 @@ export function linesOf(result: ViewResult, styles: readonly LineStyle[]): Line[
   for (const block of blocks) {
     const columns = new Columns(buffer, block);
     for (let series = 0; series < block.series; series++) {
-      const isCounter = styles[lines.length]?.isCounter ?? false;
+      const style = styles[lines.length];
+      // Elements that have just come have no style yet: the chart that has them is about to be made.
+      if (!style) return lines;
       lines.push(
-        isCounter ? counting(columns, series, span, block.gaps) : measured(columns, series, block.gaps),
+        style.isCounter ? counting(columns, series, span, block.gaps) : measured(columns, series, block.gaps),
       );
     }
   }

@@ -46,7 +46,9 @@ export class LineChoice {
     const middle = moving[Math.floor(moving.length / 2)] ?? 0;
     heights.forEach((height, index) => {
       const isGiant = moving.length > 2 && height > DWARFS * middle;
-      if (isGiant || (height === 0 && heights.length > 3 && moving.length > 0)) this.hidden.add(index);
+      // What counts may be about to.
+      const isIdle = height === 0 && heights.length > 3 && moving.length > 0 && !styles[index].isCounter;
+      if (isGiant || isIdle) this.hidden.add(index);
     });
     return this.hidden.size > 0;
   }

@@ -1,8 +1,11 @@
-import type { Meaning, Metric } from '@oasis/wire';
+import type { Meaning, Metric, Schema } from '@oasis/wire';
 import type { Limit } from '../charts/draw_marks.ts';
 import type { LineStyle } from '../charts/line.ts';
 import { SERIES_COLOURS } from '../charts/palette.ts';
+import { partsOf } from '../series/parts.ts';
 import { cellsOf } from '../state/store.ts';
+import type { ViewResult } from '../stream/query.ts';
+import { keyOf } from '../stream/view.ts';
 import type { PanelSpec } from './spec.ts';
 
 export interface DescribedLine extends LineStyle {
@@ -11,17 +14,46 @@ export interface DescribedLine extends LineStyle {
   readonly limits: readonly Limit[];
 }
 
+/** Which elements a pattern stands for, by instance and pattern. */
+export type Parts = Readonly<Record<string, readonly string[]>>;
+
+/** The elements that an answer has columns of. */
+export function partsIn({ answer }: ViewResult): Parts {
+  const found: Record<string, string[]> = {};
+  if (answer.kind !== 'columns') return found;
+  for (const { key, part } of answer.blocks) {
+    if (!part) continue;
+    found[partKey(key, part.pattern)] ??= [];
+    found[partKey(key, part.pattern)].push(part.label);
+  }
+  return found;
+}
+
+function partKey(key: string, pattern: string): string {
+  return `${key} ${pattern}`;
+}
+
+function findMetric(schema: Schema | undefined, name: string): Metric | undefined {
+  for (const metric of schema?.metrics ?? []) {
+    if (metric.name === name) return metric;
+    const part = partsOf(metric).find(({ pattern }) => pattern === name);
+    if (part) return part.metric;
+  }
+  return undefined;
+}
+
 /** What the lines of a panel are, from the schemas of their instances. Reads signals. */
-export function describeLines(spec: PanelSpec & { kind: 'series' }): DescribedLine[] {
+export function describeLines(spec: PanelSpec & { kind: 'series' }, parts: Parts): DescribedLine[] {
   const isMixed = spec.sources.length > 1;
   let colour = 0;
   return spec.sources.flatMap(({ target, metrics }) => {
     const schema = cellsOf(target).status.value?.schema;
     const isStep = cellsOf(target).entry.value?.kind === 'on-change';
-    return metrics.map((name): DescribedLine => {
-      const metric: Partial<Metric> = schema?.metrics.find((candidate) => candidate.name === name) ?? {};
-      const label = metric.label ?? name;
-      return {
+    return metrics.flatMap((name): DescribedLine[] => {
+      const metric: Partial<Metric> = findMetric(schema, name) ?? {};
+      const elements = parts[partKey(keyOf(target), name)];
+      const labels = elements?.map((element) => element || (metric.label ?? name)) ?? [metric.label ?? name];
+      return labels.map((label) => ({
         metric: name,
         label: isMixed ? `${target.instance} ${label}` : label,
         unit: metric.unit,
@@ -30,7 +62,7 @@ export function describeLines(spec: PanelSpec & { kind: 'series' }): DescribedLi
         colour: colour++ % SERIES_COLOURS,
         doc: metric.doc ?? name,
         limits: [...limitsOf(metric.warn, 'warn'), ...limitsOf(metric.alarm, 'alarm')],
-      };
+      }));
     });
   });
 }

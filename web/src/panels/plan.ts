@@ -1,11 +1,13 @@
 import { isStruct, isVector, type Metric, type Schema } from '@oasis/wire';
 import { formatUnit } from '../format/unit.ts';
+import { partsOf } from '../series/parts.ts';
 import type { Target } from '../stream/view.ts';
 import type { PanelContent } from './spec.ts';
 
 /** More lines in one chart cannot be told apart. */
 const LINES = 10;
 const CHARTS = 5;
+const PART_CHARTS = 4;
 
 /** The panels that suit a probe type, best first, chosen from nothing but its schema. */
 export function planPanels(target: Target, schema: Schema): PanelContent[] {
@@ -14,7 +16,8 @@ export function planPanels(target: Target, schema: Schema): PanelContent[] {
   const wind = findWind(metrics);
   if (wind) panels.push({ kind: 'rose', target, ...wind });
   const charts = groups(metrics.filter(isLine)).map((group) => chart(target, group));
-  panels.push(...charts.slice(0, CHARTS));
+  const within = metrics.flatMap(partsOf).map(({ pattern, metric }) => partChart(target, pattern, metric));
+  panels.push(...charts.slice(0, CHARTS), ...within.slice(0, PART_CHARTS));
   const isList = metrics.some(isEvent);
   // Texts of a list are to be read one by one.
   const states = metrics
@@ -34,6 +37,13 @@ function chart(target: Target, group: readonly Metric[]): PanelContent {
   return isShared(group)
     ? { kind: 'series', sources, mode: 'shares' }
     : { kind: 'series', sources, mode: 'lines', title: nameOf(group) };
+}
+
+/** A line for each element of a vector. */
+function partChart(target: Target, pattern: string, { name, label }: Metric): PanelContent {
+  const title = pattern.replace(/\[?\]?\.?[^.]*$/, '');
+  const what = title === '' || title === pattern ? (label ?? name) : `${title}: ${label ?? name}`;
+  return { kind: 'series', sources: [{ target, metrics: [pattern] }], mode: 'lines', title: what };
 }
 
 /** The metrics, or what they are counted in. */

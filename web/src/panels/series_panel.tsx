@@ -5,11 +5,12 @@ import { type ChartContent, TimeChart } from '../charts/time_chart.ts';
 import { annotations } from '../state/annotations.ts';
 import { compareAgo, cursorTime, range, show } from '../state/time.ts';
 import type { Query, ViewResult } from '../stream/query.ts';
+import { strings } from '../strings.ts';
 import { registerPicture } from './exports.ts';
 import { GapNote } from './gap_note.tsx';
 import { Legend } from './legend.tsx';
 import { LineChoice } from './line_choice.ts';
-import { type DescribedLine, describeLines } from './lines.ts';
+import { type DescribedLine, describeLines, type Parts, partsIn } from './lines.ts';
 import { PanelFooter } from './panel_footer.tsx';
 import type { PanelSpec } from './spec.ts';
 import { useSize } from './use_size.ts';
@@ -26,8 +27,9 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
   const columns = useSignal(600);
   /** Counts drawings, so that the legend reads the chart again. */
   const drawn = useSignal(0);
+  const parts = useSignal<Parts>({});
   // As text, so that what only looks new makes no new chart.
-  const described = useComputed(() => JSON.stringify(describeLines(spec))).value;
+  const described = useComputed(() => JSON.stringify(describeLines(spec, parts.value))).value;
   const lines = useMemo(() => JSON.parse(described) as DescribedLine[], [described]);
   const choice = useRef(new LineChoice()).current;
 
@@ -77,6 +79,12 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
     () => ({ kind: 'columns', range: range.value, sources: spec.sources, columns: columns.value }),
     (result) => {
       newest.current = result;
+      const elements = partsIn(result);
+      if (JSON.stringify(elements) !== JSON.stringify(parts.peek())) {
+        // Another chart is made for other lines; it draws the newest answer.
+        parts.value = elements;
+        return;
+      }
       if (spec.mode === 'lines' && choice.settle(result, lines)) drawn.value++;
       chart.current?.draw(result);
       // A legend that is read by people need not change more often than they can read.
@@ -105,7 +113,13 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
 
   return (
     <section class="panel series-panel" data-testid="series" data-panel={spec.id}>
-      <div class="chart" ref={place} data-testid="chart" />
+      <div
+        class="chart"
+        role="img"
+        aria-label={strings.panels.chart(lines.map(({ label }) => label).join(', '))}
+        ref={place}
+        data-testid="chart"
+      />
       <GapNote chart={chart} drawn={drawn} />
       <Legend
         lines={lines}

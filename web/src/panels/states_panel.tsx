@@ -6,6 +6,7 @@ import { StateChart, type StateLook } from '../charts/state_chart.ts';
 import { cellsOf } from '../state/store.ts';
 import { cursorTime, range, show } from '../state/time.ts';
 import type { ViewResult } from '../stream/query.ts';
+import { strings } from '../strings.ts';
 import { registerPicture } from './exports.ts';
 import { PanelFooter } from './panel_footer.tsx';
 import type { PanelSpec } from './spec.ts';
@@ -78,7 +79,12 @@ export function StatesPanel({ spec }: { spec: Spec }) {
   void drawn.value;
   return (
     <section class="panel" data-testid="states" data-panel={spec.id}>
-      <div class="chart" ref={place} />
+      <div
+        class="chart"
+        role="img"
+        aria-label={strings.panels.chart(tracks.map(({ label, name }) => label ?? name).join(', '))}
+        ref={place}
+      />
       <ul class="legend" data-testid="state-legend">
         {tracks.map((track, index) => (
           <li key={`${index} ${track.name}`} class="legend-line">

@@ -1,7 +1,7 @@
 /** How many entries of one tier make one of the next. */
 export const FOLD = 16;
 
-const FIRST_CAPACITY = 256;
+const FIRST_CAPACITY = 64;
 
 /**
  * A ring of rows, oldest overwritten first: when each began and ended, and of each series the least, greatest and last value.

@@ -13,7 +13,7 @@ export class StreamClient {
       apply(event.data);
       // Asking for more once this is on the screen keeps a slow page from being buried.
       const done = this.supersede(event.data.views ?? []);
-      requestAnimationFrame(() => this.post({ op: 'drawn', buffers: done }, done));
+      drawn(() => this.post({ op: 'drawn', buffers: done }, done));
     };
   }
 
@@ -58,4 +58,21 @@ export class StreamClient {
   private post(message: PageMessage, moved: ArrayBuffer[] = []): void {
     this.worker.postMessage(message, moved);
   }
+}
+
+/** A page that nobody sees draws nothing, but its alarms count, and its title tells them. */
+const UNSEEN_MS = 1000;
+
+/** Calls back once what was applied is on the screen, or would be. */
+function drawn(act: () => void): void {
+  let isDone = false;
+  const once = () => {
+    if (!isDone) act();
+    isDone = true;
+  };
+  const timer = setTimeout(once, UNSEEN_MS);
+  requestAnimationFrame(() => {
+    clearTimeout(timer);
+    once();
+  });
 }

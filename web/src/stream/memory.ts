@@ -1,4 +1,5 @@
-import { type Batch, isStruct, isVector, type Metric, type Schema } from '@oasis/wire';
+import { type Batch, isStruct, isVector, type Metric, type Schema, type Value } from '@oasis/wire';
+import { PartStores, partsOf } from '../series/parts.ts';
 import { Records } from '../series/records.ts';
 import { StateRuns } from '../series/states.ts';
 import { type Numbers, SeriesStore } from '../series/store.ts';
@@ -15,6 +16,8 @@ export class Memory {
   store: SeriesStore;
   readonly states = new Map<string, StateRuns>();
   readonly records: Records | undefined;
+  /** Numbers within vectors and structs, by the metric's place. */
+  private readonly parts = new Map<number, PartStores>();
   gaps: readonly GapMark[] = [];
   /** Grows with each change: whoever shows this compares. */
   version = 0;
@@ -28,6 +31,9 @@ export class Memory {
     this.numeric = metrics.flatMap((metric, index) => (isNumber(metric) ? [index] : []));
     this.names = this.numeric.map((index) => metrics[index].name);
     for (const metric of metrics) if (isState(metric)) this.states.set(metric.name, new StateRuns());
+    metrics.forEach((metric, index) => {
+      if (partsOf(metric).length > 0) this.parts.set(index, new PartStores(metric, KEEP_MS));
+    });
     this.records = metrics.some(isTold) ? new Records() : undefined;
     this.store = this.empty();
   }
@@ -35,6 +41,12 @@ export class Memory {
   /** The store's series of a metric; -1 for one that is not a number. */
   seriesOf(metric: string): number {
     return this.names.indexOf(metric);
+  }
+
+  /** The elements that a pattern such as `axes[].position` stands for now; nothing if it is none. */
+  partsOf(pattern: string): readonly { readonly label: string; readonly store: SeriesStore }[] | undefined {
+    for (const parts of this.parts.values()) if (parts.has(pattern)) return parts.of(pattern);
+    return undefined;
   }
 
   get series(): readonly string[] {
@@ -62,6 +74,7 @@ export class Memory {
     this.schema.metrics.forEach((metric, index) => {
       this.states.get(metric.name)?.add(fresh, cut(batch.metrics[index]), metric.type === 'boolean');
     });
+    for (const [index, parts] of this.parts) parts.add(fresh, cut(batch.metrics[index] as readonly Value[]));
     this.records?.add(Number(batch.firstSequence) + skip, fresh, batch.metrics.map(cut));
     this.version++;
   }
@@ -69,6 +82,7 @@ export class Memory {
   private interrupt(gap: GapMark): void {
     this.store.break();
     for (const runs of this.states.values()) runs.break();
+    for (const parts of this.parts.values()) parts.break();
     this.gaps = [...this.gaps, gap].slice(-KEPT_GAPS);
   }
 

@@ -30,7 +30,7 @@ export type Query = {
   | { readonly kind: 'extent'; readonly target: Target }
 );
 
-/** Metrics of an instance, by name. */
+/** Metrics of an instance, by name, and patterns for numbers within them (`axes[].position`). */
 export interface Source {
   readonly target: Target;
   readonly metrics: readonly string[];
@@ -50,6 +50,8 @@ export type BreakCause = GapCause | 'disabled' | 'node_offline' | 'silent';
 
 export interface SourceColumns extends ColumnBlock {
   readonly key: string;
+  /** Of a pattern, and the element of it that these columns are. */
+  readonly part?: { readonly pattern: string; readonly label: string };
   readonly gaps: readonly GapMark[];
 }
 

@@ -1,7 +1,8 @@
 import { blockRoom, reduceColumns } from '../series/columns.ts';
 import { histogram } from '../series/histogram.ts';
 import { rose } from '../series/rose.ts';
-import type { Answer, Extents, GapMark, Query, SourceColumns, ViewResult } from './query.ts';
+import type { SeriesStore } from '../series/store.ts';
+import type { Answer, Extents, GapMark, Query, Source, SourceColumns, ViewResult } from './query.ts';
 import { keyOf, type Target } from './view.ts';
 import type { Watch } from './watch.ts';
 
@@ -17,6 +18,16 @@ export interface Lookup {
   watch(target: Target): Watch | undefined;
   /** Browser clock minus node clock, milliseconds. */
   lag(node: string): number;
+}
+
+/** Series that lie in one store. */
+interface Stretch {
+  readonly key: string;
+  readonly store: SeriesStore | undefined;
+  readonly picked: number[];
+  readonly lag: number;
+  readonly gaps: readonly GapMark[];
+  readonly part?: SourceColumns['part'];
 }
 
 interface View {
@@ -95,25 +106,43 @@ export class Views {
   }
 
   private columns(query: Query & { kind: 'columns' }, from: number, to: number): Answer {
-    const { columns, sources } = query;
-    const room = sources.reduce((sum, { metrics }) => sum + blockRoom(columns, metrics.length), 0);
+    const { columns } = query;
+    const wanted = query.sources.flatMap((source) => this.stretches(source));
+    const room = wanted.reduce((sum, { picked }) => sum + blockRoom(columns, picked.length), 0);
     const buffer = this.buffer(room);
     const blocks: SourceColumns[] = [];
     let offset = 0;
-    for (const { target, metrics } of sources) {
-      const memory = this.lookup.watch(target)?.memory;
-      const picked = metrics.map((metric) => memory?.seriesOf(metric) ?? -1);
-      const key = keyOf(target);
-      if (!memory || picked.includes(-1)) {
-        blocks.push({ key, gaps: [], offset, count: 0, series: metrics.length });
-        continue;
-      }
-      const lag = this.lookup.lag(target.node);
-      const block = reduceColumns(memory.store, picked, { from, to, columns }, lag, buffer, offset);
-      blocks.push({ ...block, key, gaps: gapsOf(memory.gaps, lag, from, to) });
-      offset += blockRoom(columns, metrics.length);
+    for (const { key, store, picked, lag, gaps, part } of wanted) {
+      const block = store
+        ? reduceColumns(store, picked, { from, to, columns }, lag, buffer, offset)
+        : { offset, count: 0, series: picked.length };
+      blocks.push({ ...block, key, gaps: gapsOf(gaps, lag, from, to), ...(part && { part }) });
+      offset += blockRoom(columns, picked.length);
     }
     return { kind: 'columns', buffer, blocks };
+  }
+
+  /** Metrics of a source that one store has, in the order of the source; each element of a pattern has its own. */
+  private stretches({ target, metrics }: Source): Stretch[] {
+    const memory = this.lookup.watch(target)?.memory;
+    const common = { key: keyOf(target), lag: this.lookup.lag(target.node), gaps: memory?.gaps ?? [] };
+    const found: Stretch[] = [];
+    for (const metric of metrics) {
+      const parts = memory?.partsOf(metric);
+      const series = memory?.seriesOf(metric) ?? -1;
+      const last = found.at(-1);
+      if (parts) {
+        for (const { label, store } of parts)
+          found.push({ ...common, store, picked: [0], part: { pattern: metric, label } });
+      } else if (series < 0) {
+        found.push({ ...common, store: undefined, picked: [0] });
+      } else if (last?.store === memory?.store) {
+        last?.picked.push(series);
+      } else {
+        found.push({ ...common, store: memory?.store, picked: [series] });
+      }
+    }
+    return found;
   }
 
   private states(query: Query & { kind: 'states' }, from: number, to: number): Answer {

@@ -1,0 +1,61 @@
+import type { Metric } from '@oasis/wire';
+import { describe, expect, it } from 'vitest';
+import { PartStores, partsOf } from './parts.ts';
+
+const THREADS: Metric = {
+  name: 'threads',
+  type: {
+    vector: {
+      struct: {
+        name: 'Thread',
+        members: [
+          { name: 'tid', type: 'uint32', kind: 'state' },
+          { name: 'name', type: 'string' },
+          { name: 'run_time', type: 'uint64', unit: 'ns', kind: 'counter' },
+        ],
+      },
+    },
+  },
+};
+
+describe('numbers within metrics', () => {
+  it('are named by where they are', () => {
+    expect(partsOf(THREADS).map(({ pattern }) => pattern)).toEqual(['threads[].run_time']);
+    expect(partsOf({ name: 'loads', type: { vector: 'real64' } }).map(({ pattern }) => pattern)).toEqual([
+      'loads[]',
+    ]);
+    expect(partsOf({ name: 'load', type: 'real64' })).toEqual([]);
+  });
+
+  it('are remembered by the name of their element, whatever its place', () => {
+    const parts = new PartStores(THREADS, 1e6);
+    parts.add(Float64Array.of(1, 2), [
+      [
+        [7, 'main', 10],
+        [8, 'worker', 1],
+      ],
+      [
+        [8, 'worker', 2n],
+        [7, 'main', 11],
+      ],
+    ]);
+    const found = parts
+      .of('threads[].run_time')
+      .map(({ label, store }) => [label, ...store.tiers[0].last[0].subarray(0, 2)]);
+    expect(found).toEqual([
+      ['7 main', 10, 11],
+      ['8 worker', 1, 2],
+    ]);
+  });
+
+  it('are bounded, and those that have gone make room', () => {
+    const parts = new PartStores({ name: 'loads', type: { vector: 'real64' } }, 1e6);
+    parts.add(Float64Array.of(1), [new Array(1000).fill(5)]);
+    expect(parts.of('loads[]').length).toBe(64);
+    const names = new PartStores(THREADS, 1e6);
+    for (let index = 0; index < 100; index++) names.add(Float64Array.of(index), [[[index, `t${index}`, 1]]]);
+    expect(names.of('threads[].run_time').length).toBe(64);
+    names.add(Float64Array.of(1e6), [[[1, 'late', 1]]]);
+    expect(names.of('threads[].run_time').map(({ label }) => label)).toContain('1 late');
+  });
+});

@@ -9,9 +9,11 @@ use std::{
     collections::BTreeMap,
     env, fs,
     hash::{BuildHasher, Hasher, RandomState},
+    io::{BufRead, BufReader},
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
+use ureq::BodyReader;
 
 const LOAD: &[&str] = &["--probe", "processor@1000", "--probe", "heartbeat@1000", "--probe", "memory@200"];
 /// `OASIS_TEST_KILLS=50` takes a few minutes.
@@ -206,4 +208,115 @@ fn without_an_archive_its_api_says_how_to_have_one() {
     let (status, problem) = post(&dac, "/api/v1/archive/flush", &json!({}));
     assert_eq!((status, &problem["type"]), (404, &json!("/problems/no_archive")));
     assert!(problem["detail"].as_str().unwrap().contains("--archive"), "{problem}");
+}
+
+/// A stream of lines from the past into the present, checked as it comes.
+struct Story {
+    lines: BufReader<BodyReader<'static>>,
+    epochs: usize,
+    /// Behind the last sequence number and the last offset seen.
+    sequence: u64,
+    offset: u64,
+    samples: u64,
+    /// Samples between two sequence numbers that are not there.
+    missing: u64,
+}
+
+impl Story {
+    fn open(dac: &Oasis, query: &str) -> Self {
+        let url = format!("{}/api/v1/samples/stream?node=plant&instance=processor&{query}", dac.http());
+        let answer = ureq::get(url).call().expect("an answer");
+        let lines = BufReader::new(answer.into_body().into_reader());
+        Self { lines, epochs: 0, sequence: 1, offset: 0, samples: 0, missing: 0 }
+    }
+
+    /// The next message; whatever is out of place fails. None behind the last one.
+    fn message(&mut self) -> Option<Value> {
+        let mut line = String::new();
+        while line.trim().is_empty() {
+            line.clear();
+            if self.lines.read_line(&mut line).expect("the stream goes on") == 0 {
+                return None;
+            }
+        }
+        let message: Value = serde_json::from_str(&line).expect("JSON");
+        match message["event"].as_str().expect("an event") {
+            "epoch" => (self.epochs, self.offset) = (self.epochs + 1, 0),
+            "samples" => self.samples(&message),
+            "end" => {}
+            other => panic!("{other}: {message}"),
+        }
+        Some(message)
+    }
+
+    fn samples(&mut self, message: &Value) {
+        for sample in message["samples"].as_array().expect("samples") {
+            let number = |name: &str| sample[name].as_u64().expect("a number");
+            assert_eq!(number("offset"), self.offset, "{message}");
+            assert!(number("sequence") >= self.sequence, "twice: {message}");
+            self.missing += number("sequence") - self.sequence;
+            self.sequence = number("sequence") + 1;
+            self.offset += 1;
+            self.samples += 1;
+        }
+    }
+}
+
+/// A topic log that holds a fraction of a second, and an archive.
+fn small_log(folder: &Path) -> PathBuf {
+    let path = folder.join("oasis.toml");
+    fs::write(&path, "[log]\ntopic_bytes = 20000\n").unwrap();
+    path
+}
+
+#[test]
+fn a_stream_from_the_past_becomes_live_without_a_seam() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = small_log(folder.path());
+    let archive = folder.path().join("archive");
+    let more = [&["--config", config.to_str().unwrap()], &at(&archive)[..]].concat();
+    let mut dac = Oasis::dac(&more);
+    let (listen, channel) = (dac.listen().to_owned(), dac.channel().to_owned());
+    let _node = Oasis::node(&channel, &["--probe", "processor@1000"]);
+    let evicted = |ledger: &Value| ledger["log"]["first_offset"].as_u64() > Some(500);
+    ledger(&dac, "plant", "processor", "a log that has let go", evicted);
+
+    let mut story = Story::open(&dac, "from=0");
+    let live = ledger(&dac, "plant", "processor", "a ledger", |_| true)["received"].as_u64().unwrap() + 300;
+    while story.offset < live {
+        story.message().expect("it goes on");
+    }
+    assert_eq!((story.epochs, story.missing), (0, 0));
+
+    // Ended as it should be, the DAC has stored all that it received.
+    assert!(dac.stop().success());
+    dac = Oasis::dac_at(&listen, &channel, &more);
+    ledger(&dac, "plant", "processor", "a log that has let go", evicted);
+    let mut story = Story::open(&dac, "from=0");
+    while story.epochs == 0 || story.offset < 1_000 {
+        story.message().expect("it goes on");
+    }
+    assert_eq!((story.epochs, story.missing), (1, 0), "nothing is missing between the two lives");
+
+    // What came until now, and no more.
+    let mut until_now = Story::open(&dac, "from=-1h&to=-0s");
+    let mut last = Value::Null;
+    while let Some(message) = until_now.message() {
+        last = message;
+    }
+    assert_eq!((&last["event"], &last["cause"]), (&json!("end"), &json!("to")));
+    assert_eq!((until_now.epochs, until_now.missing), (1, 0));
+    assert!(until_now.samples >= story.samples);
+
+    // A reader that was told a place in the life before goes on from there.
+    let before = last["next"].as_str().expect("a position").to_owned();
+    drop(dac);
+    let dac = Oasis::dac_at(&listen, &channel, &more);
+    ledger(&dac, "plant", "processor", "a sample", |ledger| ledger["received"] != 0);
+    let mut rest = Story::open(&dac, &format!("resume={before}"));
+    rest.offset = before.split_once(':').unwrap().1.parse().unwrap();
+    while rest.epochs == 0 || rest.offset < 100 {
+        rest.message().expect("it goes on");
+    }
+    assert_eq!(rest.epochs, 1);
 }

@@ -94,6 +94,11 @@ impl Cursor {
         self.next
     }
 
+    /// Goes on from here, forth or back.
+    pub fn seek(&mut self, next: Offset) {
+        self.next = next;
+    }
+
     /// Whether a [`Cursor::read`] would return anything.
     pub fn is_behind(&self) -> bool {
         self.next < self.instance.log.next()

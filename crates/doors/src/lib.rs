@@ -14,6 +14,7 @@ mod places;
 mod problem;
 mod serve;
 mod text;
+mod time;
 mod view;
 mod websocket;
 
@@ -25,7 +26,11 @@ use oasis_archive::Archive;
 use oasis_dac::{Dac, Doorkeeper};
 use places::Places;
 use std::{io, sync::Arc};
-use tokio::{net::TcpListener, runtime::Handle, sync::watch};
+use tokio::{
+    net::TcpListener,
+    runtime::Handle,
+    sync::{OwnedSemaphorePermit, Semaphore, watch},
+};
 use websocket::{Shards, Surroundings};
 
 /// What every door shares.
@@ -39,7 +44,11 @@ pub struct Doors {
     layouts: Arc<Layouts>,
     shards: Arc<Shards>,
     archive: Option<Arc<Archive>>,
+    archive_turns: Arc<Semaphore>,
 }
+
+/// Readers of the archive at the same time, each a thread that may wait for a disk: the others wait for their turn.
+const ARCHIVE_READERS: usize = 8;
 
 impl Doors {
     /// Doors to `dac`. Reads the layouts and starts the threads that own WebSockets; called within a tokio runtime.
@@ -63,12 +72,19 @@ impl Doors {
             layouts: Arc::new(layouts),
             shards: Arc::new(shards),
             archive: None,
+            archive_turns: Arc::new(Semaphore::new(ARCHIVE_READERS)),
         })
     }
 
     /// The same, with a past.
     pub fn with_archive(self, archive: Arc<Archive>) -> Self {
         Self { archive: Some(archive), ..self }
+    }
+
+    /// Returns when one more may read the archive, as long as what is returned lives.
+    async fn archive_turn(&self) -> Option<OwnedSemaphorePermit> {
+        // An error would mean that there are no turns any more, and nobody ends them.
+        self.archive_turns.clone().acquire_owned().await.ok()
     }
 
     /// Completes when all connections have to end.

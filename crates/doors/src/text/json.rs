@@ -1,18 +1,19 @@
 //! The one JSON form of all text doors: each segment's samples as the members of an object, without its opening brace, so that a door
 //! can put a member of its own before them. `docs/reference/text-doors.md` describes it.
 
-use super::query::Integers;
+use super::{query::Integers, whose::Whose};
 use crate::view::SampleView;
 use bytes::Bytes;
 use oasis_dac::{Delivery, Instance, Segment, Skipped};
 use oasis_wire::{
-    batch::Batch,
-    quantity::Offset,
-    schema::{Metric, MetricType},
+    batch::{Batch, Sample},
+    quantity::{Epoch, Offset},
+    schema::{Metric, MetricType, ProbeType},
     value,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::{ops::Range, sync::Arc};
 
 #[derive(Serialize)]
 struct Samples<'a> {
@@ -27,32 +28,34 @@ struct Samples<'a> {
     samples: Vec<Value>,
 }
 
-/// Those samples of a segment that a reader wants who has everything before `wanted`.
-pub fn samples(instance: &Instance, segment: &Segment, wanted: Offset, integers: Integers) -> Bytes {
-    let Ok(batch) = Batch::parse(segment.batch(), &instance.probe_type) else {
-        return unreadable(instance, segment, wanted);
+/// Those samples of a segment that are wanted by a reader who has everything before them.
+pub fn samples(whose: &Whose, segment: &Segment, wanted: &Range<Offset>, integers: Integers) -> Bytes {
+    let Ok(batch) = Batch::parse(segment.batch(), whose.probe_type()) else {
+        return unreadable(whose, segment, wanted);
     };
     let header = batch.header();
     // A reader that begins behind the batch's first sample has been told what was before that.
-    let is_whole = wanted <= segment.first_held();
-    let thinned = segment.first_held().0.saturating_sub(segment.first().0.max(wanted.0));
+    let is_whole = wanted.start <= segment.first_held();
+    let thinned = segment.first_held().0.saturating_sub(segment.first().0.max(wanted.start.0));
     let dropped = u64::from(header.dropped_before).saturating_sub(segment.thinned());
-    let wanted_samples = batch.samples().filter(|sample| sample.offset >= wanted.0);
+    let wanted_samples = batch.samples().filter(|sample| wanted.contains(&Offset(sample.offset)));
     let text = Samples {
         event: "samples",
-        node: &instance.node,
-        instance: &instance.name,
-        delivery: instance.delivery,
+        node: whose.node(),
+        instance: whose.instance(),
+        delivery: whose.delivery(),
         dac_time: number(header.dac_time, integers),
         dropped_before: if is_whole { dropped } else { 0 },
         thinned,
-        samples: wanted_samples.map(|sample| one(instance, header.state, sample, integers)).collect(),
+        samples: wanted_samples
+            .map(|sample| one(whose.probe_type(), header.state, sample, integers))
+            .collect(),
     };
     members(&text)
 }
 
-fn one(instance: &Instance, state: u16, sample: oasis_wire::batch::Sample, integers: Integers) -> Value {
-    let metrics = value::to_json(&instance.probe_type, &sample.values);
+fn one(probe_type: &ProbeType, state: u16, sample: Sample, integers: Integers) -> Value {
+    let metrics = value::to_json(probe_type, &sample.values);
     let view =
         SampleView { sequence: sample.sequence, offset: sample.offset, time: sample.time, state, metrics };
     let mut json = serde_json::to_value(view).unwrap_or_default();
@@ -60,30 +63,30 @@ fn one(instance: &Instance, state: u16, sample: oasis_wire::batch::Sample, integ
         for name in ["sequence", "offset", "time"] {
             stringify(&mut json[name]);
         }
-        stringify_members(&instance.probe_type.metrics, &mut json["metrics"]);
+        stringify_members(&probe_type.metrics, &mut json["metrics"]);
     }
     json
 }
 
 /// A batch whose columns break the rules: the DAC looked only at its header.
-fn unreadable(instance: &Instance, segment: &Segment, wanted: Offset) -> Bytes {
-    let from = wanted.max(segment.first());
-    let to = segment.end();
-    gap(instance, Some((from, to)), "unreadable")
+fn unreadable(whose: &Whose, segment: &Segment, wanted: &Range<Offset>) -> Bytes {
+    let from = wanted.start.max(segment.first());
+    gap(whose, Some((from, wanted.end)), "unreadable")
 }
 
 /// Samples that the reader will not get.
-pub fn skipped(instance: &Instance, skipped: &Skipped) -> Bytes {
-    gap(instance, Some((skipped.from, skipped.to)), skipped.cause.word())
+pub fn skipped(instance: &Arc<Instance>, skipped: &Skipped) -> Bytes {
+    gap(&Whose::Live(instance.clone()), Some((skipped.from, skipped.to)), skipped.cause.word())
 }
 
 /// The position to resume from belongs to an earlier life of the DAC.
-pub fn epoch_changed(instance: &Instance) -> Bytes {
-    gap(instance, None, "epoch_changed")
+pub fn epoch_changed(instance: &Arc<Instance>) -> Bytes {
+    gap(&Whose::Live(instance.clone()), None, "epoch_changed")
 }
 
-fn gap(instance: &Instance, range: Option<(Offset, Offset)>, cause: &str) -> Bytes {
-    let mut gap = json!({"event": "gap", "node": &*instance.node, "instance": &*instance.name});
+/// Samples that the reader will not get, and why.
+pub fn gap(whose: &Whose, range: Option<(Offset, Offset)>, cause: &str) -> Bytes {
+    let mut gap = json!({"event": "gap", "node": whose.node(), "instance": whose.instance()});
     if let Some((from, to)) = range {
         gap["from"] = from.0.into();
         gap["to"] = to.0.into();
@@ -94,10 +97,16 @@ fn gap(instance: &Instance, range: Option<(Offset, Offset)>, cause: &str) -> Byt
 }
 
 /// The node came back with another type under the same name: metrics differ from here on.
-pub fn type_changed(instance: &Instance) -> Bytes {
-    let changed = json!({"event": "type_changed", "node": &*instance.node, "instance": &*instance.name,
-        "type": instance.probe_type.name, "version": instance.probe_type.version});
+pub fn type_changed(whose: &Whose) -> Bytes {
+    let probe_type = whose.probe_type();
+    let changed = json!({"event": "type_changed", "node": whose.node(), "instance": whose.instance(),
+        "type": probe_type.name, "version": probe_type.version});
     members(&changed)
+}
+
+/// Offsets count in another epoch from here on: the DAC was started again.
+pub fn epoch(whose: &Whose, epoch: Epoch) -> Bytes {
+    members(&json!({"event": "epoch", "node": whose.node(), "instance": whose.instance(), "epoch": epoch}))
 }
 
 /// Nothing follows.

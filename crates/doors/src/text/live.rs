@@ -90,6 +90,7 @@ impl<D: Dialect> Writer<D> {
         let doors = self.doors.clone();
         let mut ended = pin!(doors.ended());
         loop {
+            self.reader.fetch().await;
             self.collect();
             self.flush().await?;
             if self.reader.is_over() {

@@ -2,13 +2,14 @@
 //! papers' comparison of server push.
 //!
 //! A [`query::Request`] becomes a [`reader::Reader`], which hands out one [`reader::Message`] at a time; what is written of it goes through an
-//! [`output::Output`]. The doors are [`sse`], [`stream`] and [`poll`] (long and short); [`live`] is what the first two share.
+//! [`output::Output`]. What the topic logs no longer hold comes from the archive ([`past`]). The doors are [`sse`], [`stream`] and [`poll`] (long and short); [`live`] is what the first two share.
 //! `docs/reference/text-doors.md` is their reference.
 
 mod gzip;
 mod json;
 mod live;
 mod output;
+mod past;
 mod poll;
 mod query;
 mod reader;
@@ -16,6 +17,7 @@ mod sse;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod whose;
 mod zstd;
 
 use crate::{
@@ -89,7 +91,7 @@ pub async fn poll_at_once(
 ) -> Result<Response, Problem> {
     let Visit { doors, mut reader, out, place } =
         Visit::begin(Door::Poll, (state, peer, query, headers)).await?;
-    let answer = poll::answer(&doors, &mut reader, out);
+    let answer = poll::answer(&doors, &mut reader, out).await;
     drop(place);
     Ok(answer)
 }
@@ -107,7 +109,7 @@ pub async fn long_poll(
     let Visit { doors, mut reader, out, place } =
         Visit::begin(Door::LongPoll, (state, peer, query, headers)).await?;
     poll::wait(&doors, &reader, reader.request().timeout).await;
-    let answer = poll::answer(&doors, &mut reader, out);
+    let answer = poll::answer(&doors, &mut reader, out).await;
     drop(place);
     Ok(answer)
 }
@@ -153,8 +155,11 @@ mod parameters {
         node: Vec<String>,
         /// Instance name, once or more for each node.
         instance: Vec<String>,
-        /// `now` (the newest segment held, then live) or `earliest`.
+        /// `now` (the newest segment held, then live), `earliest` (held in memory), or a time, for samples that are no older: nanoseconds since 1970,
+        /// a date and time (RFC 3339), or how long ago (`-90s`, `-15m`, `-2h`, `-7d`).
         from: Option<String>,
+        /// A time to end at: samples that old or younger are not wanted.
+        to: Option<String>,
         /// Where an earlier answer ended: `EPOCH:OFFSET`, with one offset for each instance, separated by commas. Wins over `from`.
         resume: Option<String>,
         /// `every`, `latest`, `max_hz=N` or `envelope=N`.

@@ -1,13 +1,15 @@
 //! The bytes of one answer, compressed where the client wants that.
 
+use super::whose::Whose;
 use super::{
     gzip, json,
     query::{Coding, Integers},
     zstd,
 };
 use bytes::{BufMut, Bytes, BytesMut};
-use oasis_dac::{Form, Instance, Segment};
+use oasis_dac::{Form, Segment};
 use oasis_wire::quantity::Offset;
+use std::ops::Range;
 
 /// Shared texts shorter than this are copied: a piece of its own costs more.
 const COPY: usize = 4096;
@@ -69,21 +71,23 @@ impl Output {
         self.bytes += self.tail.len() - before;
     }
 
-    /// A segment's samples from `wanted` on: made once for all readers who want all of it.
-    pub fn samples(&mut self, instance: &Instance, segment: &Segment, wanted: Offset) {
+    /// A segment's samples at the offsets `wanted`: made once for all readers at the log who want all of it.
+    pub fn samples(&mut self, whose: &Whose, segment: &Segment, wanted: &Range<Offset>) {
         let (integers, coding) = (self.integers, self.coding());
-        let make = |wanted: Offset| {
-            let text = json::samples(instance, segment, wanted, integers);
+        let make = |wanted: &Range<Offset>| {
+            let text = json::samples(whose, segment, wanted, integers);
             match coding {
                 Coding::Identity => text,
                 Coding::Gzip => gzip::piece(&text),
                 Coding::Zstd => zstd::piece(&text),
             }
         };
-        let text = if wanted <= segment.first() {
-            instance.log.text(segment, form(integers, coding), |_| make(segment.first()))
-        } else {
-            make(wanted)
+        let is_all = wanted.start <= segment.first() && wanted.end == segment.end();
+        let text = match whose {
+            Whose::Live(instance) if is_all => instance
+                .log
+                .text(segment, form(integers, coding), |_| make(&(segment.first()..segment.end()))),
+            _ => make(wanted),
         };
         self.shared(text);
     }

@@ -9,11 +9,18 @@ use axum::{
 use std::{convert::Infallible, pin::pin, time::Duration};
 
 /// One JSON document with everything since, up to `doors.max_answer_bytes`.
-pub fn answer(doors: &Doors, reader: &mut Reader, mut out: Output) -> Response {
+pub async fn answer(doors: &Doors, reader: &mut Reader, mut out: Output) -> Response {
     out.own(b"{\"messages\":[");
     let mut separator = "{";
     while out.len() < doors.config.max_answer_bytes {
-        let Some(message) = reader.next() else { break };
+        reader.fetch().await;
+        let Some(message) = reader.next() else {
+            // What was fetched may have been no more than the way to the log, and what the log had no more than the way to the archive.
+            if reader.is_in_the_past() {
+                continue;
+            }
+            break;
+        };
         out.own(separator.as_bytes());
         message.write(&mut out);
         separator = ",{";

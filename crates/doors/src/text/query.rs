@@ -1,9 +1,9 @@
 //! What a request to a text door asks for. Whatever is wrong is answered with the parameter, its value and what is allowed.
 
-use crate::problem::Problem;
+use crate::{problem::Problem, time};
 use axum::http::{HeaderMap, StatusCode, header};
-use oasis_dac::{Delivery, Options, Overflow};
-use oasis_wire::quantity::{Epoch, Offset, Position};
+use oasis_dac::{Delivery, Options, Overflow, now};
+use oasis_wire::quantity::{Epoch, Position};
 use std::{fmt::Display, str::FromStr, time::Duration};
 
 /// Longest that a long poll may be held.
@@ -18,6 +18,8 @@ pub struct Request {
     pub topics: Vec<(String, String)>,
     /// Where to begin.
     pub start: Start,
+    /// Samples of this time and later are not wanted, nanoseconds since 1970 on the node's clock.
+    pub until: Option<u64>,
     /// Delivery and overflow policy, for all of them.
     pub options: Options,
     /// How 64-bit integers are written.
@@ -36,6 +38,8 @@ pub enum Start {
     Now,
     /// The oldest sample held.
     Earliest,
+    /// The first sample that is no older, nanoseconds since 1970 on the node's clock.
+    Time(u64),
     /// Where an earlier answer ended.
     Resume(Positions),
 }
@@ -50,21 +54,19 @@ pub enum Integers {
     String,
 }
 
-/// One place in each topic of a request: `EPOCH:OFFSET,OFFSET…`, in the request's order.
+/// The next sample wanted of each topic of a request: `EPOCH:OFFSET,OFFSET…`, in the request's order. An offset counts in the epoch written last before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Positions {
-    /// The life of the DAC that they count in.
-    pub epoch: Epoch,
-    /// The next sample wanted of each topic.
-    pub offsets: Vec<Offset>,
-}
+pub struct Positions(pub Vec<Position>);
 
 impl Display for Positions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}:", self.epoch)?;
-        self.offsets.iter().enumerate().try_for_each(|(index, offset)| {
+        let mut epoch = None;
+        self.0.iter().enumerate().try_for_each(|(index, at)| {
             let comma = if index == 0 { "" } else { "," };
-            write!(f, "{comma}{offset}")
+            match epoch.replace(at.epoch) {
+                Some(before) if before == at.epoch => write!(f, "{comma}{}", at.offset),
+                _ => write!(f, "{comma}{at}"),
+            }
         })
     }
 }
@@ -73,12 +75,17 @@ impl FromStr for Positions {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         let refuse = || "write EPOCH:OFFSET as the DAC gave it, with one OFFSET for each instance, separated by commas";
-        let (epoch, offsets) = text.split_once(':').ok_or_else(refuse)?;
-        let offset = |text: &str| format!("{epoch}:{text}").parse::<Position>();
-        let places: Vec<Position> =
-            offsets.split(',').map(offset).collect::<Result<_, _>>().map_err(|_| refuse())?;
-        let epoch = places.first().ok_or_else(refuse)?.epoch;
-        Ok(Self { epoch, offsets: places.into_iter().map(|place| place.offset).collect() })
+        let mut epoch: Option<Epoch> = None;
+        let place = |part: &str| {
+            let at: Position = match epoch {
+                Some(epoch) if !part.contains(':') => format!("{epoch}:{part}").parse(),
+                _ => part.parse(),
+            }
+            .map_err(|_| refuse())?;
+            epoch = Some(at.epoch);
+            Ok(at)
+        };
+        text.split(',').map(place).collect::<Result<_, _>>().map(Self)
     }
 }
 
@@ -91,6 +98,7 @@ impl Request {
         let mut request = Self {
             topics: Vec::new(),
             start: Start::Now,
+            until: None,
             options: Options::default(),
             integers: Integers::Number,
             timeout: Duration::from_secs(25),
@@ -113,6 +121,7 @@ impl Request {
             request.start = Start::Resume(parsed("Last-Event-ID", last)?);
         }
         request.check_positions()?;
+        request.check_times()?;
         Ok(request)
     }
 
@@ -143,9 +152,10 @@ impl Request {
                 self.start = match value {
                     "now" => Start::Now,
                     "earliest" => Start::Earliest,
-                    _ => return Err(bad(name, value, "write now or earliest")),
+                    _ => Start::Time(a_time(name, value, "now, earliest, or a time: ")?),
                 }
             }
+            "to" => self.until = Some(a_time(name, value, "")?),
             "delivery" => self.options.delivery = parsed::<Delivery>(name, value)?,
             "overflow" => self.options.overflow = parsed::<Overflow>(name, value)?,
             "integers" => {
@@ -162,9 +172,22 @@ impl Request {
         Ok(())
     }
 
+    fn check_times(&self) -> Result<(), Problem> {
+        let has_time = self.until.is_some() || matches!(self.start, Start::Time(_));
+        if !has_time || self.options.delivery == Delivery::Every {
+            return Ok(());
+        }
+        let delivery = self.options.delivery.to_string();
+        Err(bad(
+            "delivery",
+            &delivery,
+            "with a time in from or to there is only every; /api/v1/history thins",
+        ))
+    }
+
     fn check_positions(&self) -> Result<(), Problem> {
         match &self.start {
-            Start::Resume(positions) if positions.offsets.len() != self.topics.len() => {
+            Start::Resume(positions) if positions.0.len() != self.topics.len() => {
                 let allowed = format!("give one offset for each of the {} instances", self.topics.len());
                 Err(bad("resume", &positions.to_string(), &allowed))
             }
@@ -173,7 +196,11 @@ impl Request {
     }
 }
 
-const PARAMETERS: &str = "there are node, instance, from, resume, delivery, overflow, integers, timeout (long poll) and padding (stream)";
+const PARAMETERS: &str = "there are node, instance, from, to, resume, delivery, overflow, integers, timeout (long poll) and padding (stream)";
+
+fn a_time(name: &str, value: &str, others: &str) -> Result<u64, Problem> {
+    time::parse(value, now()).ok_or_else(|| bad(name, value, &format!("{others}{}", time::ALLOWED)))
+}
 
 fn bounded(name: &str, value: &str, most: u64) -> Result<u64, Problem> {
     let allowed = || format!("write a whole number from 0 to {most}");
@@ -258,7 +285,11 @@ mod tests {
         let text = format!("{EPOCH}:7,0");
         let request = parse(&format!("node=a&instance=x&instance=y&resume={text}")).unwrap();
         let Start::Resume(positions) = request.start else { panic!() };
-        assert_eq!((positions.to_string(), positions.offsets), (text, vec![Offset(7), Offset(0)]));
+        let offsets: Vec<_> = positions.0.iter().map(|at| at.offset.0).collect();
+        assert_eq!((positions.to_string(), offsets), (text, vec![7, 0]));
+        for text in [format!("{EPOCH}:7,00000000000000ac:0"), format!("{EPOCH}:7,0,00000000000000ac:9,9")] {
+            assert_eq!(text.parse::<Positions>().unwrap().to_string(), text);
+        }
     }
 
     #[test]
@@ -266,7 +297,7 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert("last-event-id", format!("{EPOCH}:9").parse().unwrap());
         let request = Request::parse(&format!("node=a&instance=x&resume={EPOCH}:5"), &headers, 3).unwrap();
-        assert!(matches!(request.start, Start::Resume(positions) if positions.offsets == [Offset(9)]));
+        assert!(matches!(request.start, Start::Resume(positions) if positions.0[0].offset.0 == 9));
     }
 
     #[test]
@@ -280,6 +311,8 @@ mod tests {
             ("node=a&instance=x&delivery=max_hz=0", ["delivery", "0.01"]),
             ("node=a&instance=x&overflow=drop", ["\"drop\"", "gap, latest or close"]),
             ("node=a&instance=x&from=then", ["\"then\"", "earliest"]),
+            ("node=a&instance=x&to=then", ["\"then\"", "-15m"]),
+            ("node=a&instance=x&from=-1h&delivery=latest", ["\"latest\"", "only every"]),
             ("node=a&instance=x&integers=hex", ["\"hex\"", "string"]),
             ("node=a&instance=x&timeout=121", ["timeout", "120"]),
             ("node=a&instance=x&padding=-1", ["padding", "4096"]),

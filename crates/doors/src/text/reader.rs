@@ -1,16 +1,23 @@
-//! One request's cursors: what comes next, one message at a time, each topic in its turn.
+//! One request's places: what comes next, one message at a time, each topic in its turn.
 
 use super::{
     json,
     output::Output,
+    past::Source,
     query::{Positions, Request, Start},
+    whose::Whose,
 };
 use crate::{Doors, problem::Problem};
 use axum::http::StatusCode;
 use bytes::Bytes;
-use oasis_dac::{CommandError, Cursor, DeriveError, From, Instance, Segment, Signal};
-use oasis_wire::quantity::{Epoch, Offset, Position};
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+use oasis_dac::{
+    CommandError, Cursor, Delivery, DeriveError, From, Instance, Overflow, Segment, Signal, SkipCause, Turn,
+};
+use oasis_wire::{
+    batch,
+    quantity::{Epoch, Offset, Position},
+};
+use std::{collections::VecDeque, ops::Range, sync::Arc, time::Duration};
 
 /// How long a reader that comes back is kept waiting for nodes that have not come back yet.
 const RETURN: Duration = Duration::from_secs(10);
@@ -18,8 +25,8 @@ const RETURN: Duration = Duration::from_secs(10);
 /// What to write next.
 #[derive(Debug)]
 pub enum Message {
-    /// Samples of a segment, from an offset on.
-    Samples(Arc<Instance>, Arc<Segment>, Offset),
+    /// Samples of a segment: those at these offsets.
+    Samples(Whose, Arc<Segment>, Range<Offset>),
     /// Anything else: JSON without its opening brace.
     Event(&'static str, Bytes),
 }
@@ -36,23 +43,35 @@ impl Message {
     /// Its JSON without the opening brace.
     pub fn write(&self, out: &mut Output) {
         match self {
-            Self::Samples(instance, segment, wanted) => out.samples(instance, segment, *wanted),
+            Self::Samples(whose, segment, wanted) => out.samples(whose, segment, wanted),
             Self::Event(_, text) => out.own(text),
         }
     }
 }
 
+/// A request's place in one topic.
+#[derive(Debug)]
+pub struct Topic {
+    pub cursor: Cursor,
+    /// Where the next message comes from.
+    pub source: Source,
+    /// Where a reader stands that has everything handed out so far.
+    told: Position,
+    /// The archive was asked for the sample at this offset, and has none.
+    pub lacks: Option<Offset>,
+    /// The time to end at was reached.
+    pub is_over: bool,
+}
+
 /// A request's place in each of its topics.
 #[derive(Debug)]
 pub struct Reader {
-    doors: Doors,
-    request: Request,
+    pub doors: Doors,
+    pub request: Request,
     signal: Arc<Signal>,
-    cursors: Vec<Cursor>,
-    /// Where a reader stands that has everything handed out so far.
-    told: Vec<Offset>,
-    /// Handed out before the cursors are asked again: index of the topic, message, place behind it.
-    waiting: VecDeque<(usize, Message, Offset)>,
+    pub topics: Vec<Topic>,
+    /// Handed out before the topics are asked again: index of the topic, message, place behind it.
+    pub waiting: VecDeque<(usize, Message, Position)>,
     /// Whose turn it is.
     turn: usize,
     is_over: bool,
@@ -65,7 +84,8 @@ impl Reader {
     /// 404 for an unknown instance, 503 or 422 if there cannot be the derived stream it asks for.
     pub async fn open(doors: &Doors, request: Request) -> Result<Self, Problem> {
         let mut registry = doors.dac.registry.watch();
-        let comes_back = matches!(&request.start, Start::Resume(at) if at.epoch != doors.dac.epoch());
+        let is_of_before = |at: &Position| at.epoch != doors.dac.epoch();
+        let comes_back = matches!(&request.start, Start::Resume(at) if at.0.iter().any(is_of_before));
         let deadline = tokio::time::Instant::now() + if comes_back { RETURN } else { Duration::ZERO };
         loop {
             registry.mark_unchanged();
@@ -85,35 +105,56 @@ impl Reader {
         let mut reader = Self {
             doors: doors.clone(),
             signal: Arc::default(),
-            cursors: Vec::new(),
-            told: Vec::new(),
+            topics: Vec::new(),
             waiting: VecDeque::new(),
             turn: 0,
             is_over: false,
             request,
         };
         for (index, instance) in instances.iter().enumerate() {
-            let from = match &reader.request.start {
-                Start::Now => From::Now,
-                Start::Earliest => From::Earliest,
-                Start::Resume(at) => {
-                    let offset = at.offsets.get(index).copied().unwrap_or_default();
-                    From::Position(Position { epoch: at.epoch, offset })
-                }
-            };
-            let (cursor, epoch_changed) = reader.cursor(instance, from)?;
-            if epoch_changed {
-                let gap = Message::Event("gap", json::epoch_changed(cursor.instance()));
-                reader.waiting.push_back((index, gap, cursor.next()));
-            }
-            reader.told.push(cursor.next());
-            reader.cursors.push(cursor);
+            reader.add(index, instance)?;
         }
         Ok(reader)
     }
 
-    fn cursor(&self, instance: &Arc<Instance>, from: From) -> Result<(Cursor, bool), Problem> {
+    fn add(&mut self, index: usize, instance: &Arc<Instance>) -> Result<(), Problem> {
+        let (from, mut source) = match &self.request.start {
+            Start::Now => (From::Now, Source::Live),
+            Start::Earliest => (From::Earliest, Source::Live),
+            Start::Time(time) => (From::Earliest, Source::Since(*time)),
+            Start::Resume(at) => match at.0.get(index) {
+                Some(at) => (From::Position(*at), Source::Live),
+                None => (From::Earliest, Source::Live),
+            },
+        };
+        let (cursor, epoch_changed) = self.cursor(instance, from)?;
+        let mut told = Position { epoch: self.epoch(), offset: cursor.next() };
+        match from {
+            // The archive may know what was before.
+            From::Position(at) if epoch_changed && self.reads_archive() => {
+                source = Source::From(at);
+                told = at;
+            }
+            _ if epoch_changed => {
+                let gap = Message::Event("gap", json::epoch_changed(cursor.instance()));
+                self.waiting.push_back((index, gap, told));
+            }
+            _ => {}
+        }
+        self.topics.push(Topic { cursor, source, told, lacks: None, is_over: false });
+        Ok(())
+    }
+
+    pub fn cursor(&self, instance: &Arc<Instance>, from: From) -> Result<(Cursor, bool), Problem> {
         Ok(Cursor::open(&self.doors.dac, instance, from, self.request.options, &self.signal)?)
+    }
+
+    /// Whether samples that the log no longer holds are looked for in the archive.
+    fn reads_archive(&self) -> bool {
+        let options = self.request.options;
+        self.doors.archive.is_some()
+            && options.delivery == Delivery::Every
+            && options.overflow != Overflow::Latest
     }
 
     /// The request.
@@ -123,17 +164,26 @@ impl Reader {
 
     /// Where a reader stands that has everything handed out so far.
     pub fn positions(&self) -> Positions {
-        Positions { epoch: self.epoch(), offsets: self.told.clone() }
+        Positions(self.topics.iter().map(|topic| topic.told).collect())
     }
 
-    /// Whether nothing follows, because the reader's overflow policy says so.
+    /// Whether nothing follows: the reader's overflow policy says so, or the time to end at was reached.
     pub fn is_over(&self) -> bool {
         self.is_over && self.waiting.is_empty()
     }
 
-    /// Whether [`Reader::next`] has something.
+    /// Whether [`Reader::next`] has something, or will have it after [`Reader::fetch`].
     pub fn is_behind(&self) -> bool {
-        !self.waiting.is_empty() || (!self.is_over && self.cursors.iter().any(Cursor::is_behind))
+        let is_behind = |topic: &Topic| {
+            !topic.is_over && (!matches!(topic.source, Source::Live) || topic.cursor.is_behind())
+        };
+        !self.waiting.is_empty() || (!self.is_over && self.topics.iter().any(is_behind))
+    }
+
+    /// Whether there is something to fetch.
+    pub fn is_in_the_past(&self) -> bool {
+        let is_past = |topic: &Topic| !topic.is_over && !matches!(topic.source, Source::Live);
+        !self.is_over && self.topics.iter().any(is_past)
     }
 
     /// Returns once a topic has something new, or something else has happened to it.
@@ -141,74 +191,133 @@ impl Reader {
         self.signal.raised().await;
     }
 
-    /// The next message; [`Reader::positions`] is the place behind it.
+    /// The next message; [`Reader::positions`] is the place behind it. What the topic logs do not hold has to be fetched first.
     pub fn next(&mut self) -> Option<Message> {
         if self.waiting.is_empty() && !self.is_over {
-            let topics = self.cursors.len();
+            let topics = self.topics.len();
             let first = self.turn;
             self.turn = (first + 1) % topics.max(1);
             (0..topics).map(|step| (first + step) % topics).find(|&index| self.ask(index));
         }
-        let (index, message, next) = self.waiting.pop_front()?;
-        if let Some(told) = self.told.get_mut(index) {
-            *told = next;
+        self.end_if_all_is_told();
+        let (index, message, behind) = self.waiting.pop_front()?;
+        if let Some(topic) = self.topics.get_mut(index) {
+            topic.told = behind;
         }
         Some(message)
     }
 
+    fn end_if_all_is_told(&mut self) {
+        if self.waiting.is_empty() && !self.is_over && self.topics.iter().all(|topic| topic.is_over) {
+            self.is_over = true;
+            let behind = self.topics[0].told;
+            self.waiting.push_back((0, Message::Event("end", json::end("to")), behind));
+        }
+    }
+
     /// Puts what a topic has next into `waiting`.
     fn ask(&mut self, index: usize) -> bool {
-        let Some(cursor) = self.cursors.get_mut(index) else { return false };
-        if !cursor.is_behind() {
-            return cursor.instance().retired() && self.follow(index);
+        let (epoch, until, reads_archive) = (self.epoch(), self.request.until, self.reads_archive());
+        let Some(topic) = self.topics.get_mut(index) else { return false };
+        if topic.is_over || !matches!(topic.source, Source::Live) {
+            return false;
         }
-        let instance = cursor.instance().clone();
-        let turn = cursor.turn(1);
+        if !topic.cursor.is_behind() {
+            return topic.cursor.instance().retired() && self.follow(index);
+        }
+        let instance = topic.cursor.instance().clone();
+        let at = Position { epoch, offset: topic.cursor.next() };
+        let turn = topic.cursor.turn(1);
+        if reads_archive && is_retention(&turn) && topic.lacks != Some(at.offset) {
+            topic.cursor.seek(at.offset);
+            topic.source = Source::From(at);
+            return false;
+        }
+        self.hand_out(index, &instance, turn, until);
+        !self.waiting.is_empty()
+    }
+
+    fn hand_out(&mut self, index: usize, instance: &Arc<Instance>, turn: Turn, until: Option<u64>) {
+        let epoch = self.epoch();
+        let behind = |offset| Position { epoch, offset };
         if let Some(skipped) = turn.skipped {
-            let gap = Message::Event("gap", json::skipped(&instance, &skipped));
-            self.waiting.push_back((index, gap, skipped.to));
+            let gap = Message::Event("gap", json::skipped(instance, &skipped));
+            self.waiting.push_back((index, gap, behind(skipped.to)));
         }
         for segment in turn.segments {
-            let end = segment.end();
-            self.waiting.push_back((index, Message::Samples(instance.clone(), segment, turn.wanted), end));
+            let wanted = turn.wanted.max(segment.first());
+            let end = until.and_then(|until| end_before(&segment, wanted, until));
+            let to = end.unwrap_or(segment.end());
+            if to > wanted {
+                let samples = Message::Samples(Whose::Live(instance.clone()), segment, turn.wanted..to);
+                self.waiting.push_back((index, samples, behind(to)));
+            }
+            if end.is_some() {
+                self.topics[index].is_over = true;
+                return;
+            }
         }
         if turn.is_over {
             self.is_over = true;
-            self.waiting.push_back((index, Message::Event("end", json::end("overflow")), turn.next));
+            let end = Message::Event("end", json::end("overflow"));
+            self.waiting.push_back((index, end, behind(turn.next)));
         }
-        !self.waiting.is_empty()
     }
 
     /// The topic's node came back with another type: goes on with the topic that took its place, where the offsets go on as well.
     fn follow(&mut self, index: usize) -> bool {
-        let (Some((node, name)), Some(cursor)) = (self.request.topics.get(index), self.cursors.get(index))
+        let (Some((node, name)), Some(topic)) = (self.request.topics.get(index), self.topics.get(index))
         else {
             return false;
         };
         let Some(successor) = self.doors.dac.registry.find(node, name) else { return false };
-        if successor.topic == cursor.instance().source().topic {
+        if successor.topic == topic.cursor.instance().source().topic {
             return false;
         }
-        let at = Position { epoch: self.epoch(), offset: cursor.next() };
+        let at = Position { epoch: self.epoch(), offset: topic.cursor.next() };
         let changed = match self.cursor(&successor, From::Position(at)) {
             Ok((cursor, _)) => {
-                let next = cursor.next();
-                let changed = Message::Event("type_changed", json::type_changed(cursor.instance()));
-                self.cursors.splice(index..=index, [cursor]);
-                (index, changed, next)
+                let behind = Position { offset: cursor.next(), ..at };
+                let whose = Whose::Live(cursor.instance().clone());
+                self.topics[index].cursor = cursor;
+                (index, Message::Event("type_changed", json::type_changed(&whose)), behind)
             }
             Err(_) => {
                 self.is_over = true;
-                (index, Message::Event("end", json::end("type_changed")), at.offset)
+                (index, Message::Event("end", json::end("type_changed")), at)
             }
         };
         self.waiting.push_back(changed);
         true
     }
 
-    fn epoch(&self) -> Epoch {
+    /// Nothing follows, because the archive cannot be read.
+    pub fn fail(&mut self, index: usize) {
+        self.is_over = true;
+        let behind = self.topics[index].told;
+        self.waiting.push_back((index, Message::Event("end", json::end("archive_error")), behind));
+    }
+
+    pub fn epoch(&self) -> Epoch {
         self.doors.dac.epoch()
     }
+}
+
+fn is_retention(turn: &Turn) -> bool {
+    turn.skipped.is_some_and(|skipped| skipped.cause == SkipCause::LogRetention)
+}
+
+/// Where a segment's samples reach a time, if one of those from `wanted` on does.
+fn end_before(segment: &Segment, wanted: Offset, until: u64) -> Option<Offset> {
+    let (_, greatest) = batch::time_range(segment.batch()).ok()?;
+    if greatest < until {
+        return None;
+    }
+    let first = segment.first_held();
+    let seen = usize::try_from(wanted.0.saturating_sub(first.0)).ok()?;
+    let times = batch::times(segment.batch()).ok()?;
+    let place = times.iter().enumerate().skip(seen).find(|(_, time)| **time >= until)?.0;
+    Some(Offset(first.0 + place as u64))
 }
 
 fn find_all(doors: &Doors, request: &Request) -> Result<Vec<Arc<Instance>>, Problem> {

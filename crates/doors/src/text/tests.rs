@@ -27,6 +27,21 @@ fn counter() -> ProbeType {
     serde_json::from_str(json).unwrap()
 }
 
+/// Time from one sample to the next.
+const STEP: u64 = 10_000_000;
+
+/// An archive that stores when it is told to.
+fn archive(folder: &std::path::Path, dac: &Arc<Dac>) -> Arc<oasis_archive::Archive> {
+    let config = oasis_archive::ArchiveConfig {
+        directory: folder.to_str().unwrap().into(),
+        commit_ms: 3_600_000,
+        segment_bytes: 4_096,
+        min_free_bytes: 0,
+        ..Default::default()
+    };
+    Arc::new(oasis_archive::open(config).unwrap().start(dac.clone()).unwrap())
+}
+
 struct Plant {
     session: NodeSession,
     taken: u64,
@@ -67,7 +82,7 @@ impl Plant {
         for number in self.taken..self.taken + count {
             let mut row = Vec::new();
             RowWriter::new(&mut row).u64(number);
-            encoder.push(number * 10_000_000, &row).unwrap();
+            encoder.push(number * STEP, &row).unwrap();
         }
         let mut batch = Vec::new();
         encoder.finish(Fields { topic, first_sequence: self.taken + 1, ..Fields::default() }, &mut batch);
@@ -81,7 +96,14 @@ async fn read(doors: &Doors, query: &str) -> (Vec<u64>, u64, u64) {
     let request = Request::parse(query, &HeaderMap::new(), 10).unwrap();
     let mut reader = Reader::open(doors, request).await.unwrap();
     let (mut offsets, mut accounted) = (Vec::new(), 0);
-    while let Some(message) = reader.next() {
+    loop {
+        reader.fetch().await;
+        let Some(message) = reader.next() else {
+            if reader.is_in_the_past() {
+                continue;
+            }
+            break;
+        };
         let mut out = Output::new(Coding::Identity, reader.request().integers);
         out.own(b"{");
         message.write(&mut out);
@@ -93,7 +115,7 @@ async fn read(doors: &Doors, query: &str) -> (Vec<u64>, u64, u64) {
             accounted += 1;
         }
     }
-    (offsets, accounted, reader.positions().offsets[0].0)
+    (offsets, accounted, reader.positions().0[0].offset.0)
 }
 
 proptest! {
@@ -126,6 +148,49 @@ proptest! {
                 let jumps = policy == 1 || (policy == 2 && from < held);
                 let first = if jumps { plant.taken - 1 } else { held };
                 prop_assert_eq!(offsets, (first.max(from)..plant.taken).collect::<Vec<_>>());
+            }
+            Ok(())
+        });
+        result?;
+    }
+
+    /// The log is small, the archive stores now and then: whoever asks for the past gets each sample once, from the archive or from the log, or is told
+    /// that neither had the time to keep it.
+    #[test]
+    fn a_reader_of_the_past_gets_every_sample_once_or_is_told_wherever_the_seam_is(
+        batches in proptest::collection::vec((1_u64..40, any::<bool>()), 1..16),
+        places in proptest::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..6),
+        room in 1_usize..8,
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let result: Result<(), TestCaseError> = runtime.block_on(async {
+            let log = oasis_dac::config::LogConfig { topic_bytes: room * 512, ..Default::default() };
+            let dac = Dac::new(Config { log, ..Config::default() });
+            let config = DoorsConfig { shards: 1, ..DoorsConfig::default() };
+            let archive = archive(folder.path(), &dac);
+            let doors = Doors::new(dac.clone(), config).unwrap().with_archive(archive.clone());
+            let mut plant = Plant::connect(&dac);
+            let instance = dac.registry.find("plant", "counter").unwrap();
+            for &(count, is_flushed) in &batches {
+                plant.send(instance.topic.0, count);
+                if is_flushed {
+                    archive.flush().await.unwrap();
+                }
+            }
+            for (from, to) in places {
+                let from = from.index(plant.taken as usize + 1) as u64;
+                let to = from + to.index((plant.taken - from) as usize + 1) as u64;
+                // By position, and by times that lie just behind a sample and just before one.
+                let resume = format!("resume={}:{from}&to={}", dac.epoch(), to * STEP);
+                let (offsets, accounted, next) =
+                    read(&doors, &format!("node=plant&instance=counter&{resume}")).await;
+                // Nobody knows at what times the samples of a gap were taken, so one at the end is told to its end.
+                prop_assert_eq!(accounted, next - from);
+                prop_assert!(next >= to && offsets.last().is_none_or(|&last| last < to));
+                let times = format!("from={}&to={}", (from * STEP).saturating_sub(STEP - 1), to * STEP);
+                let (again, _, _) = read(&doors, &format!("node=plant&instance=counter&{times}")).await;
+                prop_assert_eq!(again, offsets);
             }
             Ok(())
         });

@@ -10,6 +10,8 @@ import './styles/card.css';
 import './styles/metrics.css';
 import './styles/dock.css';
 import './styles/panel.css';
+import './styles/drawings.css';
+import './styles/lists.css';
 import './styles/dialog.css';
 
 void start();

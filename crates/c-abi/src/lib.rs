@@ -10,5 +10,6 @@ mod logger;
 mod node;
 mod options;
 mod probe;
+mod recorder;
 mod severity;
 mod status;

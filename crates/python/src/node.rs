@@ -4,8 +4,8 @@
 
 use crate::schema;
 use oasis_probe::{
-    Deadbands, Hertz, NodeError, Overflow, ProbeState, PushedKind, RingConfig, RowProbe, RowWriter,
-    TcpConnector, now_ns,
+    Deadbands, FlightRecorder, Hertz, Importance, NodeError, Overflow, ProbeState, PushedKind, RingConfig,
+    RowProbe, RowWriter, TcpConnector, TriggerError, now_ns,
 };
 use oasis_probes::{NodeSettings, SettingsError};
 use pyo3::{
@@ -15,6 +15,7 @@ use pyo3::{
 };
 use std::{
     collections::BTreeMap,
+    fmt::Display,
     io, mem,
     path::PathBuf,
     sync::{Mutex, PoisonError},
@@ -99,6 +100,31 @@ impl NodeBuilder {
             }
         };
         self.builder()?.periodic_rows(instance, probe_type, hertz, None, call).map(drop).map_err(refused)
+    }
+
+    fn record(
+        &mut self,
+        instance: &str,
+        before: f64,
+        after: f64,
+        memory_bytes: usize,
+        triggers: Vec<String>,
+    ) -> PyResult<()> {
+        let invalid = |error: &dyn Display| PyValueError::new_err(error.to_string());
+        let seconds = |seconds| Duration::try_from_secs_f64(seconds).map_err(|error| invalid(&error));
+        let parsed = |text: &String| text.parse().map_err(|error: TriggerError| invalid(&error));
+        let triggers = triggers.iter().map(parsed).collect::<PyResult<_>>()?;
+        let recorder = FlightRecorder {
+            before: seconds(before)?,
+            after: seconds(after)?,
+            bytes: memory_bytes,
+            triggers,
+        };
+        self.builder()?.record(instance, &recorder).map(drop).map_err(refused)
+    }
+
+    fn importance(&mut self, instance: &str, importance: u8) -> PyResult<()> {
+        self.builder()?.importance(instance, Importance(importance)).map(drop).map_err(refused)
     }
 
     #[pyo3(signature = (dac = None))]

@@ -1,4 +1,4 @@
-/* The control loop in C: 100 Hz, and it shows what it does. docs/sdk/c.md says how to build it. */
+/* The control loop in C: 1 kHz, and it shows what it does. docs/sdk/c.md says how to build it. */
 
 #define _POSIX_C_SOURCE 200809L
 
@@ -10,7 +10,7 @@
 
 enum { AXES = 2, ROW_BYTES = 256 };
 
-static const long period = 10 * 1000 * 1000;
+static const long period = 1000 * 1000;
 
 static double seconds_between(struct timespec earlier, struct timespec later) {
   return (double)(later.tv_sec - earlier.tv_sec) + (double)(later.tv_nsec - earlier.tv_nsec) / 1e9;
@@ -31,12 +31,12 @@ static void wait_for_next(struct timespec *due) {
   clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, due, NULL);
 }
 
-/* Each axis goes a tenth of its way to a target that jumps every few seconds. */
+/* Each axis goes a hundredth of its way to a target that jumps every few seconds. */
 static void control(Example_Axis axes[AXES], double seconds) {
   for (int index = 0; index < AXES; ++index) {
     Example_Axis *axis = &axes[index];
     axis->target = 90.0 * sin(floor(seconds / (4.0 + index)));
-    axis->position += (axis->target - axis->position) * 0.1;
+    axis->position += (axis->target - axis->position) * 0.01;
   }
 }
 

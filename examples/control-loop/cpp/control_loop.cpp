@@ -1,4 +1,4 @@
-// The control loop in C++: 100 Hz, and it shows what it does. docs/sdk/cpp.md
+// The control loop in C++: 1 kHz, and it shows what it does. docs/sdk/cpp.md
 // says how to build it.
 
 #include "loop.hpp"
@@ -20,14 +20,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Microseconds = std::chrono::duration<double, std::micro>;
 
-constexpr std::chrono::milliseconds period{10};
+constexpr std::chrono::milliseconds period{1};
 
-/// Each axis goes a tenth of its way to a target that jumps every few seconds.
+/// Each axis goes a hundredth of its way to a target that jumps every few seconds.
 void control(std::array<Example::Axis, 2> &axes, double seconds) {
   for (std::size_t index = 0; index < axes.size(); ++index) {
     Example::Axis &axis = axes[index];
     axis.target = 90.0 * std::sin(std::floor(seconds / (4.0 + static_cast<double>(index))));
-    axis.position += (axis.target - axis.position) * 0.1;
+    axis.position += (axis.target - axis.position) * 0.01;
   }
 }
 

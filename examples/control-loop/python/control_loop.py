@@ -1,4 +1,4 @@
-"""The control loop in Python: 100 Hz, and it shows what it does. docs/sdk/python.md says how to run it."""
+"""The control loop in Python: 1 kHz, and it shows what it does. docs/sdk/python.md says how to run it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from loop import Axis, ControlLoop, Phase
 
 from oasis.node import NodeBuilder
 
-PERIOD = 0.01
+PERIOD = 0.001
 
 
 def control(axes: list[Axis], seconds: float) -> None:
-    """Move each axis a tenth of its way to a target that jumps every few seconds."""
+    """Move each axis a hundredth of its way to a target that jumps every few seconds."""
     for index, axis in enumerate(axes):
         axis.target = 90.0 * math.sin(seconds // (4.0 + index))
-        axis.position += (axis.target - axis.position) * 0.1
+        axis.position += (axis.target - axis.position) * 0.01
 
 
 def main() -> None:

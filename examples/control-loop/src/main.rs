@@ -1,4 +1,4 @@
-//! A control loop at 100 Hz that shows what it does. Start `make run` in another terminal, then this, and look at the page:
+//! A control loop at 1 kHz that shows what it does. Start `make run` in another terminal, then this, and look at the page:
 //!
 //! ```text
 //! cargo run --release -p control-loop
@@ -17,12 +17,12 @@ mod probes {
 }
 use probes::example::{Axis, ControlLoop, Phase};
 
-const PERIOD: Duration = Duration::from_millis(10);
+const PERIOD: Duration = Duration::from_millis(1);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let dac = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:7071".into());
     let mut builder = NodeBuilder::new("machine", NodeConfig::default());
-    // The ring between the loop and the node's threads: room for some hundred turns.
+    // The ring between the loop and the node's threads: room for some hundred turns, half a second.
     let mut probe = builder.pushed::<ControlLoop>("control loop", 64 * 1024)?;
     let _node = builder.start(TcpConnector::new(dac))?;
 
@@ -46,10 +46,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Each axis goes a tenth of its way to a target that jumps every few seconds.
+/// Each axis goes a hundredth of its way to a target that jumps every few seconds.
 fn control(axes: &mut [Axis], seconds: f64) {
     for (index, axis) in axes.iter_mut().enumerate() {
         axis.target = 90.0 * (seconds / (4.0 + index as f64)).floor().sin();
-        axis.position += (axis.target - axis.position) * 0.1;
+        axis.position += (axis.target - axis.position) * 0.01;
     }
 }

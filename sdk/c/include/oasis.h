@@ -157,6 +157,20 @@ typedef struct {
   size_t deadband_count;
 } oasis_pushed_options;
 
+// What a flight recorder sends around a trigger, and what triggers it besides the command.
+typedef struct {
+  // How much of the time before a trigger, in nanoseconds.
+  uint64_t before_ns;
+  // For how long after it, in nanoseconds.
+  uint64_t after_ns;
+  // Memory for the time before, 1 GiB at most: a sample takes its row and 32 bytes.
+  size_t bytes;
+  // Each "METRIC > LIMIT" or "METRIC < LIMIT".
+  const char *const *triggers;
+  // How many.
+  size_t trigger_count;
+} oasis_recorder_options;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -364,6 +378,22 @@ void oasis_probe_free(oasis_probe *probe);
 
 // Nanoseconds since 1970-01-01 UTC by the clock that samples are stamped with.
 uint64_t oasis_now(void);
+
+// Gives a probe that was added a flight recorder: of its samples only what lies around a trigger is sent (docs/probes.md).
+//
+// # Safety
+// `builder` is from oasis_node_builder_new; the texts end with NUL; `options` can be read, and as many triggers as it says.
+oasis_status oasis_node_builder_record(oasis_node_builder *builder,
+                                       const char *instance,
+                                       const oasis_recorder_options *options);
+
+// Says how much a probe that was added matters when rates have to be lowered: 0, the least, to 255 (docs/probes.md).
+//
+// # Safety
+// `builder` is from oasis_node_builder_new; `instance` ends with NUL.
+oasis_status oasis_node_builder_importance(oasis_node_builder *builder,
+                                           const char *instance,
+                                           uint8_t importance);
 
 // What was wrong with the last call of this thread that did not answer OASIS_STATUS_OK or OASIS_STATUS_DROPPED: UTF-8, valid until
 // the next such call. Empty if there was none. Never null while the thread lives.

@@ -95,6 +95,35 @@ static void check_builder(void) {
   oasis_node_shutdown(NULL);
 }
 
+/* A probe that sends only what lies around a trigger. */
+static void check_recorder(void) {
+  oasis_node_builder *builder = NULL;
+  oasis_probe *probe = NULL;
+  const char *trigger = "colour > 1";
+  oasis_recorder_options options = {0};
+  CHECK(oasis_node_builder_new("recorder", &builder) == OASIS_STATUS_OK);
+  CHECK(oasis_node_builder_record(builder, "a", &options) == OASIS_STATUS_ARGUMENT);
+  CHECK(says("no instance \"a\""));
+  CHECK(oasis_node_builder_importance(builder, "a", 9) == OASIS_STATUS_ARGUMENT);
+  CHECK(oasis_node_builder_pushed(builder, "a", schema, 4096, &probe) == OASIS_STATUS_OK);
+  CHECK(oasis_node_builder_importance(builder, "a", 9) == OASIS_STATUS_OK);
+  CHECK(oasis_node_builder_record(builder, "a", NULL) == OASIS_STATUS_ARGUMENT);
+  CHECK(says("options is null"));
+  options.trigger_count = 1;
+  CHECK(oasis_node_builder_record(builder, "a", &options) == OASIS_STATUS_ARGUMENT);
+  CHECK(says("triggers is null"));
+  options.triggers = &trigger;
+  CHECK(oasis_node_builder_record(builder, "a", &options) == OASIS_STATUS_ARGUMENT);
+  CHECK(says("no metric \"colour\""));
+  trigger = "count is high";
+  CHECK(oasis_node_builder_record(builder, "a", &options) == OASIS_STATUS_ARGUMENT);
+  CHECK(says("count is high"));
+  trigger = "count > 1";
+  CHECK(oasis_node_builder_record(builder, "a", &options) == OASIS_STATUS_OK);
+  oasis_probe_free(probe);
+  oasis_node_builder_free(builder);
+}
+
 /* A probe that keeps only changes, of which the node never hears: it does not start. */
 static void check_options(void) {
   oasis_node_builder *builder = NULL;
@@ -236,6 +265,7 @@ int main(int count, char **arguments) {
   CHECK(oasis_log("error") == OASIS_STATUS_OK);
   check_builder();
   check_options();
+  check_recorder();
   check_encoder();
   check_logger();
   if (count == 2) {

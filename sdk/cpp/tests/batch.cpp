@@ -77,6 +77,9 @@ void check_probes() {
     CHECK(still.flush(numbers));
   }
   still.set_state(7);
+  builder.record("still", {std::chrono::seconds(2), std::chrono::seconds(0), 4096, {"uint64_value > 1"}})
+      .importance("still", 9);
+  CHECK(is_no_probe([&] { builder.record("still", {{}, {}, 0, {"colour > 1"}}); }));
   CHECK(is_no_probe([&] { builder.on_change<Shapes::Numbers>("odd", {{"colour", 2.0}}); }));
 }
 

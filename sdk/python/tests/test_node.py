@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from dac import Dac
-from shapes import Enums, Mode, Texts, Trend
+from shapes import Enums, Mode, ShapesNumbers, Texts, Trend
 
 import oasis
 from oasis.node import NodeBuilder, now
@@ -100,6 +100,29 @@ def test_instances_have_names_of_their_own() -> None:
 def test_a_ring_has_limits(ring_bytes: int) -> None:
     with pytest.raises(ValueError, match=r'"texts" cannot have a ring of .* 1073741824 are allowed'):
         NodeBuilder("huge").pushed("texts", Texts, ring_bytes=ring_bytes)
+
+
+def test_a_flight_recorder_sends_what_lies_around_a_trigger(dac: Dac) -> None:
+    builder = NodeBuilder("recording")
+    probe = builder.pushed("numbers", ShapesNumbers)
+    # Room for three samples.
+    row = len(ShapesNumbers().to_row())
+    builder.record("numbers", ["uint8_value > 90"], before=60, after=0, memory_bytes=3 * (row + 32))
+    builder.importance("numbers", 9)
+    for value in [20] * 10 + [95]:
+        assert probe.flush(ShapesNumbers(uint8_value=value))
+    with builder.start(dac.channel):
+        ledger = dac.eventually("recording", "numbers", lambda ledger: ledger["received"] == 4)
+        assert (ledger["missing"], ledger["unexplained"]) == (7, 0)
+        assert [gap["cause"] for gap in ledger["gaps"]] == ["kept_back"]
+
+
+@pytest.mark.parametrize("trigger", ["colour > 1", "uint8_value is high"])
+def test_a_trigger_names_a_metric_and_a_limit(trigger: str) -> None:
+    builder = NodeBuilder("recording")
+    builder.pushed("numbers", ShapesNumbers)
+    with pytest.raises(ValueError, match=trigger.split()[0]):
+        builder.record("numbers", [trigger])
 
 
 def test_a_full_ring_can_drop_the_oldest(dac: Dac) -> None:

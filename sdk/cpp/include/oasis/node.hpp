@@ -4,6 +4,7 @@
 #include "logger.hpp"
 #include "row.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
@@ -82,6 +83,18 @@ private:
   detail::Owned<oasis_node, oasis_node_shutdown> node_;
 };
 
+/// What a flight recorder sends around a trigger, and what triggers it besides the command.
+struct FlightRecorder {
+  /// How much of the time before a trigger.
+  std::chrono::nanoseconds before = std::chrono::seconds(10);
+  /// For how long after it.
+  std::chrono::nanoseconds after = std::chrono::seconds(5);
+  /// Memory for the time before, 1 GiB at most: a sample takes its row and 32 bytes.
+  std::size_t bytes = 16 * 1024 * 1024;
+  /// Each "METRIC > LIMIT" or "METRIC < LIMIT".
+  std::vector<std::string> triggers = {};
+};
+
 /// A node that has not started yet: one for each application context.
 class NodeBuilder {
 public:
@@ -126,6 +139,26 @@ public:
   template <class Sample>
   PushedProbe<Sample> event(const std::string &instance, const Ring &ring = {}) {
     return add<Sample>(instance, OASIS_KIND_EVENT, ring, {});
+  }
+
+  /// Gives a probe that was added a flight recorder: of its samples only what lies around a trigger
+  /// is sent.
+  NodeBuilder &record(const std::string &instance, const FlightRecorder &recorder) {
+    std::vector<const char *> triggers;
+    for (const std::string &trigger : recorder.triggers) triggers.push_back(trigger.c_str());
+    const auto nanoseconds = [](std::chrono::nanoseconds span) {
+      return static_cast<std::uint64_t>(std::max<std::int64_t>(span.count(), 0));
+    };
+    const oasis_recorder_options options{nanoseconds(recorder.before), nanoseconds(recorder.after),
+                                         recorder.bytes, triggers.data(), triggers.size()};
+    detail::check(oasis_node_builder_record(builder_.get(), instance.c_str(), &options));
+    return *this;
+  }
+
+  /// Says how much a probe that was added matters when rates have to be lowered: 0, the least, to 255.
+  NodeBuilder &importance(const std::string &instance, std::uint8_t importance) {
+    detail::check(oasis_node_builder_importance(builder_.get(), instance.c_str(), importance));
+    return *this;
   }
 
   /// Adds a probe that the node calls, `hertz` times a second (0.01 to 1,000) until a command says

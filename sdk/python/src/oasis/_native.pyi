@@ -1,7 +1,7 @@
 """The native part, made of crates/python. Use `oasis.node` and `oasis.batch` instead."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 class NodeBuilder:
     def __init__(self, name: str | None = None, config: str | os.PathLike[str] | None = None) -> None: ...
@@ -13,6 +13,10 @@ class NodeBuilder:
         ring_bytes: int,
         overflow: str | float,
     ) -> PushedProbe: ...
+    def record(
+        self, instance: str, before: float, after: float, memory_bytes: int, triggers: Sequence[str]
+    ) -> None: ...
+    def importance(self, instance: str, importance: int) -> None: ...
     def periodic(self, instance: str, schema: str, hertz: float, sample: Callable[[], bytes]) -> None: ...
     def start(self, dac: str | None = None) -> Node: ...
 

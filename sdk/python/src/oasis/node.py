@@ -11,7 +11,7 @@ from __future__ import annotations
 import atexit
 import os
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
@@ -195,6 +195,30 @@ class NodeBuilder:
         Raises ValueError if the rate is out of range or the node has an instance of this name.
         """
         self._native.periodic(instance, probe.SCHEMA, hertz, lambda: sample().to_row())
+
+    def record(
+        self,
+        instance: str,
+        triggers: Sequence[str] = (),
+        *,
+        before: float = 10,
+        after: float = 5,
+        memory_bytes: int = 16 * 1024 * 1024,
+    ) -> None:
+        """Give a probe that was added a flight recorder: of its samples only what lies around a trigger is sent.
+
+        A trigger is the command "trigger", or a limit crossed, each "METRIC > LIMIT" or "METRIC < LIMIT". `before` and `after` it are
+        seconds; `memory_bytes` (1 GiB at most) hold the time before, a sample takes its row and 32 bytes.
+        Raises ValueError for an unknown instance or metric, and for a limit that cannot be read.
+        """
+        self._native.record(instance, before, after, memory_bytes, list(triggers))
+
+    def importance(self, instance: str, importance: int) -> None:
+        """Say how much a probe that was added matters when rates have to be lowered: 0, the least, to 255.
+
+        Raises ValueError for an unknown instance.
+        """
+        self._native.importance(instance, importance)
 
     def start(self, dac: str | None = None) -> Node:
         """Start sampling, and connecting to the data channel of a DAC, 127.0.0.1:7071 if neither this nor the configuration says another.

@@ -25,7 +25,7 @@ HOST = $(shell rustc -vV | sed -n "s/host: //p")
 # The settings of sdk/python hold for what is generated for it too.
 GENERATED_PYTHON := --config sdk/python/pyproject.toml crates/pdl-gen/tests
 
-.PHONY: help run build page test test-rust test-web test-python check-native test-browser lint format bench bench-fanout bench-probes bench-page pictures check-memory fuzz python cpp browser clean
+.PHONY: help run build page test test-rust test-web test-python check-native test-browser lint format bench bench-spool bench-fanout bench-probes bench-page pictures check-memory fuzz python cpp browser clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -78,6 +78,10 @@ bench: ## Measure the codec on recorded data, the PDL compiler, and what an even
 	cargo bench --locked -p oasis-wire
 	cargo bench --locked -p oasis-pdl --bench compile
 	cargo bench --locked -p oasis-tracing
+
+bench-spool: page ## Kill the DAC for half a minute, with a file spool and without; and what a batch in a file costs
+	cargo test --locked -p oasis --test end_to_end -- file_spool::half_a_minute --ignored --nocapture
+	cargo bench --locked -p oasis-probe --bench spool
 
 bench-fanout: page ## Measure the WebSocket server beside others, some five minutes; report in docs/fanout.md
 	cargo build --release --locked -p oasis-lab

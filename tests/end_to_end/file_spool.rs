@@ -16,12 +16,17 @@ struct Small {
 }
 
 impl Small {
+    /// Half of it is for what waits for the file: half a second of samples, so that a busy machine drops none.
     fn new() -> Self {
+        Self::with_memory(32_768)
+    }
+
+    fn with_memory(spool_bytes: usize) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let config = folder.path().join("small.toml");
         let directory = folder.path().join("spool");
         let spool = format!("spool_directory = {directory:?}\nspool_directory_bytes = 4194304");
-        fs::write(&config, format!("[node]\nspool_bytes = 8192\nlinger_ms = 5\n{spool}\n")).unwrap();
+        fs::write(&config, format!("[node]\nspool_bytes = {spool_bytes}\nlinger_ms = 5\n{spool}\n")).unwrap();
         Self { folder, config }
     }
 
@@ -101,7 +106,7 @@ fn a_dac_that_is_away_for_longer_than_memory_lasts_gets_everything() {
     ledger(&dac, "plant", "processor", "50 samples", |ledger| ledger["received"].as_u64() > Some(50));
     dac.kill();
     let before = small.bytes();
-    small.holds(before + 40_000);
+    small.holds(before + 60_000);
     let dac = Oasis::dac_again(&listen, &channel);
     // Once the node is told to stop and has stopped, all of it is there.
     ledger(&dac, "plant", "processor", "the first samples", |ledger| {
@@ -116,6 +121,44 @@ fn a_dac_that_is_away_for_longer_than_memory_lasts_gets_everything() {
     assert_eq!(causes(&last), ["before_epoch"], "{last:#}");
     assert_eq!((&last["gaps"][0]["from_sequence"], &last["node"]["dropped_spool"]), (&json!(1), &json!(0)));
     assert_eq!(small.segments(), [] as [PathBuf; 0]);
+}
+
+/// `make bench-spool`: a DAC that is killed for half a minute, with the file spool and without.
+#[test]
+#[ignore = "takes a minute: make bench-spool"]
+fn half_a_minute_without_a_dac() {
+    let away = |small: &Small, arguments: &[&str]| {
+        let dac = Oasis::dac(&[]);
+        let (listen, channel) = (dac.listen().to_owned(), dac.channel().to_owned());
+        let node = Oasis::node(&channel, &[arguments, &["--probe", "processor@1000"]].concat());
+        ledger(&dac, "plant", "processor", "50 samples", |ledger| ledger["received"].as_u64() > Some(50));
+        dac.kill();
+        std::thread::sleep(std::time::Duration::from_secs(30));
+        let in_files = small.bytes();
+        let dac = Oasis::dac_again(&listen, &channel);
+        ledger(&dac, "plant", "processor", "samples", |ledger| ledger["received"].as_u64() > Some(50));
+        assert!(node.stop().success());
+        let last = ledger(&dac, "plant", "processor", "the node's last word", |ledger| {
+            ledger["node"]["taken"] == ledger["last_sequence"]
+        });
+        assert_explained(&last);
+        let gaps = last["gaps"].as_array().unwrap().iter();
+        let dropped =
+            gaps.filter(|gap| gap["cause"] == "spool_full").map(|gap| gap["count"].as_u64().unwrap());
+        let dropped: u64 = dropped.sum();
+        println!(
+            "taken {}, received by the second DAC {}, declared as dropped by the node {}, missing for that cause {dropped}, {in_files} bytes in files",
+            last["node"]["taken"], last["received"], last["node"]["dropped_spool"]
+        );
+        assert_eq!(last["node"]["dropped_spool"], dropped, "{last:#}");
+        dropped
+    };
+    // A few seconds of samples.
+    let small = Small::with_memory(131_072);
+    assert_eq!(away(&small, &["--config", small.config.to_str().unwrap()]), 0);
+    let without = small.folder.path().join("without.toml");
+    fs::write(&without, "[node]\nspool_bytes = 131072\n").unwrap();
+    assert!(away(&small, &["--config", without.to_str().unwrap()]) > 0);
 }
 
 #[test]

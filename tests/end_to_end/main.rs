@@ -23,3 +23,4 @@ mod recorder;
 mod sdk;
 mod text_doors;
 mod two_processes;
+mod udp;

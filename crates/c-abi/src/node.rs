@@ -5,7 +5,7 @@ use crate::{
     probe::Probe,
     status::{Problem, Status, answer},
 };
-use oasis_probe::{Hertz, NodeConfig, ProbeState, PushedKind, RowWriter, TcpConnector};
+use oasis_probe::{Connector, Hertz, NodeConfig, ProbeState, PushedKind, RowWriter, TcpConnector};
 use oasis_probes::NodeSettings;
 use std::{
     ffi::{c_char, c_int, c_void},
@@ -17,7 +17,7 @@ use std::{
 pub struct NodeBuilder {
     pub node: oasis_probe::NodeBuilder,
     /// As its file says.
-    dac: Option<String>,
+    settings: Option<NodeSettings>,
 }
 
 /// A running node.
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn oasis_node_builder_new(
         unsafe {
             let name = text(name, "name")?;
             let node = oasis_probe::NodeBuilder::new(name, NodeConfig::default());
-            put(builder, NodeBuilder { node, dac: None }, "builder")?;
+            put(builder, NodeBuilder { node, settings: None }, "builder")?;
         }
         Ok(Status::Ok)
     })
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn oasis_node_builder_from_file(
             let file = if file.is_null() { None } else { Some(Path::new(text(file, "file")?)) };
             let settings = NodeSettings::load(file)?;
             let node = settings.builder()?;
-            put(builder, NodeBuilder { node, dac: Some(settings.dac) }, "builder")?;
+            put(builder, NodeBuilder { node, settings: Some(settings) }, "builder")?;
         }
         Ok(Status::Ok)
     })
@@ -187,14 +187,15 @@ pub unsafe extern "C" fn oasis_node_builder_start(
         // SAFETY: made by a Box, and the caller promises to use it no more; the rest as promised.
         unsafe {
             let builder = Box::from_raw(builder);
-            let dac = match &builder.dac {
-                Some(configured) if dac.is_null() => configured,
-                _ => text(dac, "dac")?,
+            let connector: Box<dyn Connector> = match &builder.settings {
+                Some(settings) if dac.is_null() => settings.connector(),
+                Some(settings) => settings.connector_to(text(dac, "dac")?),
+                None => Box::new(TcpConnector::new(text(dac, "dac")?)),
             };
             if node.is_null() {
                 return Err(Problem::Null("node"));
             }
-            put(node, Node(builder.node.start(TcpConnector::new(dac))?), "node")?;
+            put(node, Node(builder.node.start(connector)?), "node")?;
         }
         Ok(Status::Ok)
     })

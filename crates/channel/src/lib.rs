@@ -20,10 +20,11 @@ pub mod frame;
 mod message;
 mod node_end;
 pub mod tcp;
+pub mod udp;
 
 pub use message::{
-    Command, Counters, DacMessage, Drops, Failure, InstanceState, NodeIdentity, NodeMessage, Outcome,
-    Overhead, ProbeKind, RecorderSpan, RegisteredInstance, TopicAssignment,
+    Command, Counters, DacMessage, DatagramOffer, Drops, Failure, InstanceState, NodeIdentity, NodeMessage,
+    Outcome, Overhead, ProbeKind, RecorderSpan, RegisteredInstance, TopicAssignment,
 };
 pub use node_end::{Connector, Receiver, Sender};
 

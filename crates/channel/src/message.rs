@@ -26,6 +26,8 @@ pub enum NodeMessage {
         /// The instances.
         instances: Vec<RegisteredInstance>,
     },
+    /// From now on batches may come as datagrams, out of order or not at all, to where `welcome` says.
+    Datagrams,
     /// What the node has taken and dropped so far, for the ledger. Sent before the batches that follow a drop, and every second.
     Counters {
         /// One entry an instance.
@@ -70,6 +72,9 @@ pub enum DacMessage {
         epoch: Epoch,
         /// Name and version.
         software: String,
+        /// Where this connection's batches may come as datagrams, if the DAC takes them so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        datagrams: Option<DatagramOffer>,
     },
     /// Answer to `register`: the topic of each instance.
     Registered {
@@ -100,6 +105,15 @@ pub enum DacMessage {
     },
     /// The DAC will close the channel.
     Refused(Failure),
+}
+
+/// Where and under which token a DAC takes datagrams of one connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DatagramOffer {
+    /// UDP port, at the address that the connection leads to.
+    pub port: u16,
+    /// Stands in each datagram. Nobody else knows it, and it ends with the connection.
+    pub token: Uuid,
 }
 
 /// A node and its present life.
@@ -189,6 +203,9 @@ pub struct Counters {
     pub topic: TopicId,
     /// Samples taken: the last sequence number given out.
     pub taken: u64,
+    /// Last sequence number that was sent: all up to it is with a DAC, under way or lost.
+    #[serde(default)]
+    pub sent: u64,
     /// Samples dropped, by cause.
     pub dropped: Drops,
 }

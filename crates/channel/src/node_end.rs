@@ -15,6 +15,16 @@ pub trait Connector: Send {
     fn target(&self) -> String;
 }
 
+impl Connector for Box<dyn Connector> {
+    fn connect(&mut self) -> io::Result<(Box<dyn Sender>, Box<dyn Receiver>)> {
+        (**self).connect()
+    }
+
+    fn target(&self) -> String {
+        (**self).target()
+    }
+}
+
 /// The half that speaks. Used by one thread.
 pub trait Sender: Send {
     /// Sends control messages and batches, in this order, as one piece where the channel can.

@@ -34,14 +34,7 @@ impl TcpConnector {
 
 impl Connector for TcpConnector {
     fn connect(&mut self) -> io::Result<(Box<dyn Sender>, Box<dyn Receiver>)> {
-        let mut failure = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
-        for address in self.address.to_socket_addrs()? {
-            match TcpStream::connect_timeout(&address, CONNECT_TIMEOUT) {
-                Ok(stream) => return halves(stream),
-                Err(error) => failure = error,
-            }
-        }
-        Err(failure)
+        halves(self.open()?)
     }
 
     fn target(&self) -> String {
@@ -49,7 +42,22 @@ impl Connector for TcpConnector {
     }
 }
 
-fn halves(stream: TcpStream) -> io::Result<(Box<dyn Sender>, Box<dyn Receiver>)> {
+impl TcpConnector {
+    /// A connection as such.
+    pub(crate) fn open(&self) -> io::Result<TcpStream> {
+        let mut failure = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+        for address in self.address.to_socket_addrs()? {
+            match TcpStream::connect_timeout(&address, CONNECT_TIMEOUT) {
+                Ok(stream) => return Ok(stream),
+                Err(error) => failure = error,
+            }
+        }
+        Err(failure)
+    }
+}
+
+/// Sender and receiver over a connection.
+pub(crate) fn halves(stream: TcpStream) -> io::Result<(Box<dyn Sender>, Box<dyn Receiver>)> {
     // Batches are made when they are due; holding them back for fuller segments would only age them.
     stream.set_nodelay(true)?;
     stream.set_write_timeout(Some(WRITE_TIMEOUT))?;

@@ -36,6 +36,8 @@ impl Default for LogConfig {
 pub struct ChannelConfig {
     /// Address that nodes connect to.
     pub listen: String,
+    /// Whether batches may come as datagrams too, to the same port by UDP.
+    pub udp: bool,
     /// Largest message a node may send, in bytes.
     pub max_message_bytes: usize,
     /// Nodes connected at the same time; one more is closed at once.
@@ -52,6 +54,7 @@ impl Default for ChannelConfig {
     fn default() -> Self {
         Self {
             listen: "127.0.0.1:7071".into(),
+            udp: false,
             max_message_bytes: oasis_channel::frame::DEFAULT_MAX_BODY,
             max_connections: 1_000,
             max_nodes: 10_000,

@@ -1,10 +1,11 @@
 //! The DAC's end of the TCP data channel: sockets in, sessions behind them.
 
-use crate::{Dac, now, session::NodeSession};
+use crate::{Dac, datagrams::Route, now, session::NodeSession};
 use oasis_channel::{
     DacMessage, Failure,
     frame::{Reader, write_control},
 };
+use oasis_wire::quantity::Nanos;
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -60,8 +61,10 @@ async fn connection(dac: Arc<Dac>, mut stream: TcpStream, peer: SocketAddr) {
     // Without it a command would wait for the acknowledgement of the one before.
     let _ = stream.set_nodelay(true);
     let (outbound, commands) = mpsc::channel(OUTBOUND);
-    let mut session = NodeSession::new(dac.clone(), outbound);
-    let ended = converse(&dac, &mut stream, &mut session, commands).await;
+    let route = Route::open(&dac);
+    let offer = route.as_ref().map(|route| route.offer);
+    let mut session = NodeSession::new(dac.clone(), outbound).offering(offer);
+    let ended = converse(&dac, &mut stream, &mut session, commands, route).await;
     let node = session.node().unwrap_or("?").to_owned();
     session.close(now());
     match ended {
@@ -94,6 +97,7 @@ async fn converse(
     stream: &mut TcpStream,
     session: &mut NodeSession,
     mut commands: mpsc::Receiver<DacMessage>,
+    mut route: Option<Route>,
 ) -> Result<(), End> {
     let mut reader = Reader::new(dac.config.channel.max_message_bytes);
     let mut answers = Vec::new();
@@ -120,6 +124,14 @@ async fn converse(
                     deadline = Instant::now() + SILENCE;
                 }
             }
+            batch = Route::receive(&mut route) => {
+                datagrams(dac, session, batch, &mut route);
+                session.acknowledge(now(), &mut answers);
+            }
+            () = wait_until(session.due()) => {
+                session.overdue(now());
+                session.acknowledge(now(), &mut answers);
+            }
             command = commands.recv() => match command {
                 Some(command) => answers.push(command),
                 // Another connection of the same node has taken over.
@@ -136,6 +148,25 @@ async fn converse(
         if session.has_left() {
             return Ok(());
         }
+    }
+}
+
+/// Takes a batch, and those that came with it.
+fn datagrams(dac: &Dac, session: &mut NodeSession, first: Vec<u8>, route: &mut Option<Route>) {
+    let mut next = Some(first);
+    while let Some(batch) = next {
+        if let Err(failure) = session.datagram(&batch, now()) {
+            // Whoever knows the token may spoil what he sends, not the conversation.
+            dac.doorkeeper.refused(&format!("datagram_{}", failure.code.trim_start_matches("datagram_")));
+        }
+        next = route.as_mut().and_then(Route::try_receive);
+    }
+}
+
+async fn wait_until(due: Option<Nanos>) {
+    match due {
+        Some(due) => tokio::time::sleep(Duration::from_nanos(due.0.saturating_sub(now().0))).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -25,6 +25,8 @@ pub enum Cause {
     KeptBack,
     /// They were delivered to an earlier life of this DAC.
     BeforeEpoch,
+    /// They were sent as datagrams and did not arrive.
+    Network,
     /// Nobody accounts for them: a bug.
     Unexplained,
 }
@@ -176,6 +178,26 @@ impl Ledger {
         self.last_sequence = last;
         self.received = self.received.saturating_add(count);
         Verdict::New
+    }
+
+    /// The node has sent samples up to this number before it connected: to an earlier life of this DAC, if they are not here.
+    pub fn joined_at(&mut self, delivered: u64, now: Nanos) {
+        if self.joined_late && self.first_sequence == 0 {
+            self.joined_late = false;
+            self.pass_over(delivered, Cause::BeforeEpoch, now);
+        }
+    }
+
+    /// Samples up to this number were sent as datagrams and will not come.
+    pub fn lost_on_the_way(&mut self, to_sequence: u64, now: Nanos) {
+        self.pass_over(to_sequence, Cause::Network, now);
+    }
+
+    fn pass_over(&mut self, to_sequence: u64, cause: Cause, now: Nanos) {
+        if let (Some(run), Some(count @ 1..)) = (self.run, to_sequence.checked_sub(self.last_sequence)) {
+            self.miss(self.last_sequence + 1, count, cause, run, now);
+            self.last_sequence = to_sequence;
+        }
     }
 
     /// The run of the node that sequence numbers count in.
@@ -338,6 +360,26 @@ mod tests {
         assert_eq!(ledger.batch(2, 3, 0, NOW), Verdict::New);
         ledger.registered(NEXT_RUN, NOW);
         assert_eq!(causes(&ledger), [(5, 9, Cause::NodeRestart)]);
+    }
+
+    #[test]
+    fn what_is_lost_on_the_way_has_that_cause_and_is_not_waited_for() {
+        let mut ledger = ledger_that_met_the_node_from_its_start();
+        ledger.lost_on_the_way(4, NOW);
+        ledger.lost_on_the_way(3, NOW);
+        assert_eq!(ledger.batch(2, 3, 0, NOW), Verdict::Duplicate);
+        assert_eq!(ledger.batch(5, 1, 0, NOW), Verdict::New);
+        assert_eq!(causes(&ledger), [(2, 4, Cause::Network)]);
+    }
+
+    #[test]
+    fn what_was_sent_before_the_node_came_went_elsewhere() {
+        let mut ledger = Ledger::default();
+        ledger.registered(RUN, NOW);
+        ledger.joined_at(7, NOW);
+        ledger.joined_at(9, NOW);
+        ledger.lost_on_the_way(8, NOW);
+        assert_eq!(causes(&ledger), [(1, 7, Cause::BeforeEpoch), (8, 8, Cause::Network)]);
     }
 
     #[test]

@@ -9,6 +9,7 @@
 pub mod commands;
 pub mod config;
 mod cursor;
+pub mod datagrams;
 mod delivery;
 mod demand;
 mod derived;
@@ -20,6 +21,7 @@ mod newest;
 mod node;
 mod raised;
 mod registry;
+mod reorder;
 mod segment;
 pub mod session;
 mod signal;
@@ -82,6 +84,8 @@ pub struct Dac {
     pub commands: CommandBus,
     /// Counters of the data channel.
     pub doorkeeper: Doorkeeper,
+    /// Batches that come by UDP.
+    pub datagrams: datagrams::Datagrams,
     /// Memory of all topic logs.
     pub budget: Arc<LogBudget>,
     /// Streams thinned for their readers.
@@ -102,6 +106,7 @@ impl Dac {
             registry: Registry::new(epoch, &config.channel, budget.clone(), steer),
             commands: CommandBus::default(),
             doorkeeper: Doorkeeper::new(config.channel.max_connections),
+            datagrams: datagrams::Datagrams::default(),
             derived: Derived::new(config.log.derived_streams, linger, budget.clone()),
             budget,
             epoch,

@@ -3,10 +3,16 @@
 //! Whatever a peer sends, the worst that happens is a [`Failure`] that names what was wrong; the connection that owns the
 //! session says so to the peer and closes.
 
-use crate::{Dac, ledger::Verdict, node::Link, registry::Instance};
+use crate::{
+    Dac,
+    ledger::Verdict,
+    node::Link,
+    registry::Instance,
+    reorder::{Reorder, Waiting},
+};
 use oasis_channel::{
-    Counters, DacMessage, Failure, NodeIdentity, NodeMessage, PROTOCOL, RegisteredInstance, TopicAssignment,
-    frame::Frame,
+    Counters, DacMessage, DatagramOffer, Failure, NodeIdentity, NodeMessage, PROTOCOL, RegisteredInstance,
+    TopicAssignment, frame::Frame,
 };
 use oasis_wire::{
     batch,
@@ -24,6 +30,8 @@ use uuid::Uuid;
 const MAX_NAME: usize = 1_024;
 /// Most instances on one node.
 const MAX_INSTANCES: usize = 10_000;
+/// Most bytes of batches of one connection that wait for others before them.
+const MAX_WAITING_BYTES: usize = 4 * 1024 * 1024;
 /// Most bytes of `register` messages from one connection: what its types can take.
 const MAX_REGISTRATION: usize = 16 * 1024 * 1024;
 
@@ -41,6 +49,12 @@ pub struct NodeSession {
     has_left: bool,
     /// Topics with samples that are not acknowledged yet.
     unacknowledged: BTreeSet<TopicId>,
+    /// What `welcome` offers.
+    offer: Option<DatagramOffer>,
+    /// Batches that wait for others before them, once the node has said that it sends datagrams.
+    reorders: Option<HashMap<TopicId, Reorder>>,
+    /// Bytes of these batches.
+    waiting_bytes: usize,
 }
 
 impl NodeSession {
@@ -57,7 +71,15 @@ impl NodeSession {
             has_left: false,
             topics: HashMap::new(),
             unacknowledged: BTreeSet::new(),
+            offer: None,
+            reorders: None,
+            waiting_bytes: 0,
         }
+    }
+
+    /// As [`NodeSession::new`], for a connection that may send datagrams.
+    pub fn offering(self, offer: Option<DatagramOffer>) -> Self {
+        Self { offer, ..self }
     }
 
     /// The node's name, once it has said hello.
@@ -113,6 +135,35 @@ impl NodeSession {
         topics.for_each(|instance| instance.log.raise_readers());
     }
 
+    /// Takes a batch that came as a datagram. One that is wrong is not the connection's fault: it is for counting.
+    pub fn datagram(&mut self, bytes: &[u8], now: Nanos) -> Result<(), Failure> {
+        if self.reorders.is_none() {
+            return Err(Failure::new("datagram_unexpected", "the node has not said that it sends datagrams"));
+        }
+        self.batch(bytes, now)
+    }
+
+    /// When to call [`NodeSession::overdue`] next.
+    pub fn due(&self) -> Option<Nanos> {
+        self.reorders.iter().flatten().filter_map(|(_, reorder)| reorder.due()).min()
+    }
+
+    /// Gives up what has not come in time.
+    pub fn overdue(&mut self, now: Nanos) {
+        let Some(mut reorders) = self.reorders.take() else { return };
+        for (topic, reorder) in &mut reorders {
+            let Some(instance) = self.topics.get(topic).cloned() else { continue };
+            loop {
+                let last = instance.ledger().last_sequence;
+                let Some(lost) = reorder.lost(last, now) else { break };
+                instance.ledger().lost_on_the_way(lost, now);
+                self.unacknowledged.insert(*topic);
+                self.waiting_bytes -= append_waiting(&instance, reorder, now);
+            }
+        }
+        self.reorders = Some(reorders);
+    }
+
     fn batch(&mut self, bytes: &[u8], now: Nanos) -> Result<(), Failure> {
         if self.node.is_none() {
             return Err(hello_expected());
@@ -123,24 +174,23 @@ impl NodeSession {
             return Err(Failure::new("topic_foreign", format!("topic {topic} is not one of this node's")));
         };
         let header = batch::check(bytes, &instance.probe_type).map_err(invalid)?;
-        let verdict = instance.ledger().batch(
-            header.first_sequence,
-            header.count.into(),
-            header.dropped_before.into(),
-            now,
-        );
-        match verdict {
-            Verdict::New => instance.log.append_untold(bytes.to_vec(), header.count, |batch, offset| {
-                batch::stamp(batch, offset.0, now.0);
-            }),
-            Verdict::Duplicate => {}
-            Verdict::Overlap => {
-                let message = format!(
-                    "samples {}.. of {:?} overlap what is here",
-                    header.first_sequence, instance.name
-                );
-                return Err(Failure::new("sequence_overlap", message));
+        if let Some(reorders) = &mut self.reorders {
+            let reorder = reorders.entry(topic).or_default();
+            let (first, dropped_before) = (header.first_sequence, header.dropped_before.into());
+            let batch = Waiting { first, dropped_before, since: now, bytes: bytes.to_vec() };
+            let last = instance.ledger().last_sequence;
+            if !batch.follows(last) {
+                self.waiting_bytes += if reorder.keep(batch) { bytes.len() } else { 0 };
+                if self.waiting_bytes > MAX_WAITING_BYTES {
+                    // Nothing waits any longer.
+                    self.overdue(Nanos(u64::MAX));
+                }
+                return Ok(());
             }
+            append(instance, bytes, header, now)?;
+            self.waiting_bytes -= append_waiting(instance, reorder, now);
+        } else {
+            append(instance, bytes, header, now)?;
         }
         self.unacknowledged.insert(topic);
         Ok(())
@@ -162,8 +212,12 @@ impl NodeSession {
                 let node = node.clone();
                 self.register(&node, types, instances, now, out)
             }
+            (Some(_), NodeMessage::Datagrams) => {
+                self.reorders.get_or_insert_default();
+                Ok(())
+            }
             (Some(_), NodeMessage::Counters { instances }) => {
-                self.counters(&instances);
+                self.counters(&instances, now);
                 Ok(())
             }
             (Some(_), NodeMessage::Result { id, outcome }) => {
@@ -210,6 +264,7 @@ impl NodeSession {
             protocol: PROTOCOL,
             epoch: self.dac.epoch(),
             software: crate::SOFTWARE.into(),
+            datagrams: self.offer,
         });
         Ok(())
     }
@@ -258,11 +313,46 @@ impl NodeSession {
         Ok(())
     }
 
-    fn counters(&self, counters: &[Counters]) {
+    fn counters(&mut self, counters: &[Counters], now: Nanos) {
         for counters in counters {
-            if let Some(instance) = self.topics.get(&counters.topic) {
-                instance.ledger().counters(counters.taken, counters.dropped);
+            let Some(instance) = self.topics.get(&counters.topic) else { continue };
+            let mut ledger = instance.ledger();
+            ledger.counters(counters.taken, counters.dropped);
+            if let Some(reorders) = &mut self.reorders {
+                ledger.joined_at(counters.sent, now);
+                reorders.entry(counters.topic).or_default().sent(counters.sent, now);
             }
+        }
+    }
+}
+
+/// Puts a batch into the topic's log if the ledger finds it new.
+fn append(instance: &Instance, bytes: &[u8], header: batch::Header, now: Nanos) -> Result<(), Failure> {
+    let (first, dropped) = (header.first_sequence, header.dropped_before.into());
+    let verdict = instance.ledger().batch(first, header.count.into(), dropped, now);
+    match verdict {
+        Verdict::New => instance.log.append_untold(bytes.to_vec(), header.count, |batch, offset| {
+            batch::stamp(batch, offset.0, now.0);
+        }),
+        Verdict::Duplicate => {}
+        Verdict::Overlap => {
+            let message = format!("samples {first}.. of {:?} overlap what is here", instance.name);
+            return Err(Failure::new("sequence_overlap", message));
+        }
+    }
+    Ok(())
+}
+
+/// Appends what waited for what is there now; says how many bytes that was.
+fn append_waiting(instance: &Instance, reorder: &mut Reorder, now: Nanos) -> usize {
+    let mut bytes = 0;
+    loop {
+        let last = instance.ledger().last_sequence;
+        let Some(waiting) = reorder.next(last) else { return bytes };
+        bytes += waiting.bytes.len();
+        if let Ok(header) = batch::Header::parse(&waiting.bytes) {
+            // It was checked when it came; one that overlaps is from no node, and nobody waits for it.
+            let _ = append(instance, &waiting.bytes, header, now);
         }
     }
 }

@@ -8,6 +8,7 @@ use clap::{
 use oasis_dac::Wish;
 use oasis_dac::{Delivery, Overflow};
 use oasis_pdl_gen::Language;
+use oasis_probes::Channel;
 use oasis_wire::quantity::{DemandRange, Hertz};
 use std::{path::PathBuf, str::FromStr};
 use uuid::Uuid;
@@ -123,6 +124,9 @@ pub struct Addresses {
     /// Folder to keep all samples in, made if there is none [default: none; samples are kept in memory for as long as there is room].
     #[arg(long, value_name = "DIR", env = "OASIS_ARCHIVE")]
     pub archive: Option<String>,
+    /// Let nodes send samples as datagrams too, to the same port by UDP.
+    #[arg(long, env = "OASIS_UDP")]
+    pub udp: bool,
 }
 
 #[derive(Debug, Args)]
@@ -136,6 +140,9 @@ pub struct Probes {
     /// Identity of the node over its lives [default: made of host and name].
     #[arg(long, env = "OASIS_NODE_UUID")]
     pub uuid: Option<Uuid>,
+    /// How samples get to the DAC: tcp, or udp, which loses some rather than wait [default: tcp].
+    #[arg(long, env = "OASIS_CHANNEL")]
+    pub channel: Option<Channel>,
     /// Directory for samples that the DAC does not have yet: they survive this process. Without it they wait in memory only.
     #[arg(long, value_name = "DIRECTORY", env = "OASIS_SPOOL_DIRECTORY")]
     pub spool_directory: Option<PathBuf>,

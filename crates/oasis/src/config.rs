@@ -46,6 +46,7 @@ impl Config {
         if let Some(directory) = addresses.archive {
             self.archive.directory = directory;
         }
+        self.channel.udp |= addresses.udp;
         self
     }
 
@@ -56,6 +57,9 @@ impl Config {
         }
         if let Some(uuid) = probes.uuid {
             self.node.uuid = Some(uuid);
+        }
+        if let Some(channel) = probes.channel {
+            self.node.channel = channel;
         }
         if let Some(directory) = probes.spool_directory {
             self.node.spool_directory = Some(directory);

@@ -10,7 +10,7 @@ use oasis_probes::NodeSettings;
 use serde_json::{Value, json};
 use std::{io::Write, sync::Arc, time::Duration};
 use tokio::{
-    net::TcpListener,
+    net::{TcpListener, UdpSocket},
     signal::unix::{Signal, SignalKind, signal},
     sync::watch,
     task::JoinHandle,
@@ -95,7 +95,16 @@ impl RunningDac {
         let channel_listener = listen(&config.channel.listen, "data channel (channel.listen)").await?;
         let (http, channel) =
             (doors_listener.local_addr()?.to_string(), channel_listener.local_addr()?.to_string());
+        let datagrams = match config.channel.udp {
+            true => Some(UdpSocket::bind(&channel).await.with_context(|| {
+                format!("cannot take datagrams at {channel} (channel.udp): is another program there?")
+            })?),
+            false => None,
+        };
         let dac = Dac::new(oasis_dac::Config { log: config.log, channel: config.channel });
+        if let Some(socket) = datagrams {
+            tokio::spawn(oasis_dac::datagrams::serve(dac.clone(), socket));
+        }
         let archive = start_archive(config.archive, &dac)?;
         let mut doors = Doors::new(dac.clone(), config.doors)?;
         if let Some(archiving) = &archive {

@@ -60,9 +60,12 @@ impl Sender for SinkSender {
         let Some(answers) = &self.answers else { return Ok(()) };
         for message in control {
             let answer = match message {
-                NodeMessage::Hello { .. } => {
-                    DacMessage::Welcome { protocol: 1, epoch: Epoch(1), software: "sink".into() }
-                }
+                NodeMessage::Hello { .. } => DacMessage::Welcome {
+                    protocol: 1,
+                    epoch: Epoch(1),
+                    software: "sink".into(),
+                    datagrams: None,
+                },
                 NodeMessage::Register { instances, .. } => {
                     let topic = |(number, name): (usize, &str)| TopicAssignment {
                         instance: name.into(),

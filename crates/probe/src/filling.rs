@@ -19,6 +19,8 @@ pub const BATCH_BYTES: usize = 512 * 1024;
 pub struct Batching {
     /// Samples in one batch at most.
     pub samples: usize,
+    /// Bytes of rows in one batch at most, unless a single row has more.
+    pub bytes: usize,
     /// How long the first sample waits for others, unless the stream is idle.
     pub linger: Duration,
 }
@@ -103,7 +105,7 @@ impl Filling {
             self.miss(hole, taken.kept_back);
             self.state = taken.state;
         }
-        if self.encoder.bytes_held() + taken.row.len() > BATCH_BYTES {
+        if self.encoder.bytes_held() + taken.row.len() > self.batching.bytes {
             self.flush(out);
         }
         if self.encoder.is_empty() {
@@ -114,7 +116,7 @@ impl Filling {
             Ok(()) => self.misfit = false,
             Err(error) => self.refuse(&error, out),
         }
-        if self.encoder.len() >= self.batching.samples || self.encoder.bytes_held() >= BATCH_BYTES {
+        if self.encoder.len() >= self.batching.samples || self.encoder.bytes_held() >= self.batching.bytes {
             self.flush(out);
         }
     }

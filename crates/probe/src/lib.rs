@@ -40,7 +40,11 @@ pub use governor::Importance;
 pub use node::{Node, NodeBuilder, Probe, PushedKind, host_name};
 pub use node_config::NodeConfig;
 pub use node_error::NodeError;
-pub use oasis_channel::tcp::TcpConnector;
+pub use oasis_channel::{
+    Connector,
+    tcp::TcpConnector,
+    udp::{DEFAULT_DATAGRAM, UdpConnector},
+};
 pub use oasis_wire::{
     quantity::Hertz,
     reader::{Malformed, Reader},

@@ -4,7 +4,7 @@ use crate::{
     collector::{self, Order},
     deadband::{Changes, Deadbands, Limits},
     file_spool::{Directory, Journal},
-    filling::{Batching, Filling},
+    filling::{BATCH_BYTES, Batching, Filling},
     governor::Importance,
     instance::{Instance, Source},
     node_config::NodeConfig,
@@ -288,6 +288,7 @@ impl NodeBuilder {
         })?;
         let batching = Batching {
             samples: self.config.batch_samples.clamp(1, u16::MAX.into()),
+            bytes: self.config.batch_bytes.clamp(1, BATCH_BYTES),
             linger: if kind == ProbeKind::Event { Duration::ZERO } else { self.config.linger },
         };
         let index = self.instances.len();

@@ -16,6 +16,8 @@ pub struct NodeConfig {
     pub spool_directory_bytes: u64,
     /// Most samples in one batch, 1 to 65,535.
     pub batch_samples: usize,
+    /// Most bytes of rows in one batch, 512 KiB at most: what goes as datagrams has to be small.
+    pub batch_bytes: usize,
     /// How long a sample of a busy stream waits for others; an idle stream's sample leaves at once.
     pub linger: Duration,
     /// Identity over lives; derived from host and name when absent.
@@ -36,6 +38,7 @@ impl Default for NodeConfig {
             spool_directory: None,
             spool_directory_bytes: 256 * 1024 * 1024,
             batch_samples: 1_024,
+            batch_bytes: 512 * 1024,
             linger: Duration::from_millis(10),
             uuid: None,
             demand: true,

@@ -58,7 +58,8 @@ impl Held {
     pub fn counters(&self) -> Vec<Counters> {
         let entry = |(instance, progress): (usize, &Progress)| {
             let topic = self.spool.topic(instance)?;
-            Some(Counters { topic, taken: progress.taken, dropped: self.spool.dropped(instance) })
+            let sent = self.spool.sent(instance);
+            Some(Counters { topic, taken: progress.taken, sent: sent.sequence, dropped: sent.dropped })
         };
         self.progress.iter().enumerate().filter_map(entry).collect()
     }

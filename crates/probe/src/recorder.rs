@@ -332,7 +332,7 @@ mod tests {
 
     impl Rig {
         fn new(config: &FlightRecorder) -> Self {
-            let batching = Batching { samples: 100, linger: Duration::ZERO };
+            let batching = Batching { samples: 100, bytes: 10_000, linger: Duration::ZERO };
             let encoder = Encoder::new(&probe_type()).unwrap();
             let filling = Filling::new(0, "oven".into(), encoder, batching, Instant::now());
             Self { recorder: Recorder::new(&probe_type(), config).unwrap(), filling, out: Vec::new() }

@@ -260,7 +260,7 @@ fn ship(sender: &mut dyn Sender, outbox: &Outbox, clock: &Mutex<ClockOffset>) ->
         let overhead = held.overhead.clone().filter(|_| ping_due);
         let closing = held.closing;
         let done = (closing || held.is_finite) && held.spool.is_empty();
-        if tells_of_drops || ping_due || done {
+        if tells_of_drops || ping_due || done || (closing && farewell.is_none()) {
             control.push(NodeMessage::Counters { instances: held.counters() });
         }
         drop(held);

@@ -174,9 +174,9 @@ impl Spool {
         spool
     }
 
-    /// Samples of an instance that were dropped ahead of what was sent on this connection.
-    pub fn dropped(&self, instance: usize) -> Drops {
-        self.accounts[instance].sent.dropped
+    /// Up to where an instance was sent on this connection or delivered before, and what was dropped ahead of that.
+    pub fn sent(&self, instance: usize) -> Place {
+        self.accounts[instance].sent
     }
 
     /// The DAC's topic for an instance, once registered.
@@ -418,7 +418,7 @@ mod tests {
         (1..=5).for_each(|sequence| spool.push(batch(0, sequence, 1)));
         spool.connected(TOPICS.into_iter());
         let sent = take(&mut spool);
-        assert_eq!(spool.dropped(0), Drops { spool: 3, ..Drops::default() });
+        assert_eq!(spool.sent(0).dropped, Drops { spool: 3, ..Drops::default() });
         let told: Vec<_> = sent.iter().map(|header| (header.first_sequence, header.dropped_before)).collect();
         assert_eq!(told, [(4, 3), (5, 0)]);
     }
@@ -448,9 +448,9 @@ mod tests {
             sent.iter().map(|header| (header.first_sequence, header.dropped_before)).collect()
         };
         assert_eq!(told(take(&mut spool)), [(1, 0)]);
-        assert_eq!(spool.dropped(0), Drops::default());
+        assert_eq!(spool.sent(0).dropped, Drops::default());
         assert_eq!(told(take(&mut spool)), [(3, 1), (4, 0), (5, 0)]);
-        assert_eq!(spool.dropped(0), Drops { spool: 1, ..Drops::default() });
+        assert_eq!(spool.sent(0).dropped, Drops { spool: 1, ..Drops::default() });
     }
 
     #[test]
@@ -461,9 +461,9 @@ mod tests {
         spool.push(batch(0, 6, 1));
         spool.push(Spooled { before: dropped(2), ..batch(0, 9, 1) }); // drops 5, which told of 4 in front of it
         assert_eq!(take(&mut spool)[0].dropped_before, 5);
-        assert_eq!(spool.dropped(0), Drops { ring: 4, spool: 1, kept_back: 0 });
+        assert_eq!(spool.sent(0).dropped, Drops { ring: 4, spool: 1, kept_back: 0 });
         assert_eq!(take(&mut spool)[0].dropped_before, 2);
-        assert_eq!(spool.dropped(0), Drops { ring: 6, spool: 1, kept_back: 0 });
+        assert_eq!(spool.sent(0).dropped, Drops { ring: 6, spool: 1, kept_back: 0 });
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub use processor::Processor;
 pub use ready_made::{PROBES, ReadyMade, ready_made};
 pub use recorder_choice::RecorderChoice;
 pub use scheduling::Scheduling;
-pub use settings::{DEFAULT_DAC, NodeSettings, ProbeChoice, SettingsError};
+pub use settings::{Channel, DEFAULT_DAC, NodeSettings, ProbeChoice, SettingsError};
 pub use watched_process::Which;
 pub use windsonic::WindSonic;
 

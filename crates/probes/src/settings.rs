@@ -6,12 +6,16 @@
 use crate::choice::{Choice, ChoiceError, Parameters};
 use crate::ready_made::{PROBES, ready_made};
 use crate::recorder_choice::RecorderChoice;
-use oasis_probe::{Hertz, Importance, NodeBuilder, NodeConfig, RealTime, TcpConnector, host_name};
+use oasis_probe::{
+    Connector, DEFAULT_DATAGRAM, Hertz, Importance, NodeBuilder, NodeConfig, RealTime, TcpConnector,
+    UdpConnector, host_name,
+};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::{
     collections::BTreeMap,
     env, fs, io,
     path::{Path, PathBuf},
+    str::FromStr,
     time::Duration,
 };
 use uuid::Uuid;
@@ -30,6 +34,10 @@ pub struct NodeSettings {
     pub uuid: Option<Uuid>,
     /// Data channel of the DAC, `HOST:PORT`.
     pub dac: String,
+    /// How samples get there.
+    pub channel: Channel,
+    /// Bytes of a datagram at most, for [`Channel::Udp`].
+    pub datagram_bytes: usize,
     /// As [`NodeConfig::spool_bytes`].
     pub spool_bytes: usize,
     /// As [`NodeConfig::spool_directory`].
@@ -57,6 +65,27 @@ pub struct NodeSettings {
     /// The ready-made probes; when absent, what the program thinks right.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probes: Option<Vec<ProbeChoice>>,
+}
+
+/// How samples get from a node to its DAC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Channel {
+    /// In one stream, all of them.
+    Tcp,
+    /// As datagrams: one that is lost is counted, and nothing waits for it.
+    Udp,
+}
+
+impl FromStr for Channel {
+    type Err = &'static str;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "tcp" => Ok(Self::Tcp),
+            "udp" => Ok(Self::Udp),
+            _ => Err("write tcp or udp"),
+        }
+    }
 }
 
 /// One chosen probe.
@@ -133,6 +162,8 @@ impl Default for NodeSettings {
             name: String::new(),
             uuid: bounds.uuid,
             dac: DEFAULT_DAC.into(),
+            channel: Channel::Tcp,
+            datagram_bytes: DEFAULT_DATAGRAM,
             spool_bytes: bounds.spool_bytes,
             spool_directory: bounds.spool_directory,
             spool_directory_bytes: bounds.spool_directory_bytes,
@@ -175,7 +206,7 @@ impl NodeSettings {
         Ok(file.node)
     }
 
-    /// Variables win: `OASIS_NODE_NAME`, `OASIS_NODE_UUID`, `OASIS_DAC`, `OASIS_SPOOL_DIRECTORY`. An empty one counts as none.
+    /// Variables win: `OASIS_NODE_NAME`, `OASIS_NODE_UUID`, `OASIS_DAC`, `OASIS_CHANNEL`, `OASIS_SPOOL_DIRECTORY`. An empty one counts as none.
     fn with_environment(
         mut self,
         variable: impl Fn(&'static str) -> Option<String>,
@@ -184,6 +215,11 @@ impl NodeSettings {
         self.name = variable("OASIS_NODE_NAME").unwrap_or(self.name);
         self.dac = variable("OASIS_DAC").unwrap_or(self.dac);
         self.spool_directory = variable("OASIS_SPOOL_DIRECTORY").map(PathBuf::from).or(self.spool_directory);
+        if let Some(value) = variable("OASIS_CHANNEL") {
+            let invalid =
+                |wanted| SettingsError::Variable { variable: "OASIS_CHANNEL", value: value.clone(), wanted };
+            self.channel = value.parse().map_err(invalid)?;
+        }
         if let Some(value) = variable("OASIS_NODE_UUID") {
             let wanted = "a UUID such as 6f1b7c1e-3a55-4d5e-8c57-2f6e4f1f9d01";
             let invalid =
@@ -200,11 +236,17 @@ impl NodeSettings {
 
     /// Bounds for the node.
     pub fn bounds(&self) -> NodeConfig {
+        let bounds = NodeConfig::default();
         NodeConfig {
             spool_bytes: self.spool_bytes,
             spool_directory: self.spool_directory.clone(),
             spool_directory_bytes: self.spool_directory_bytes,
             batch_samples: self.batch_samples,
+            batch_bytes: match self.channel {
+                Channel::Tcp => bounds.batch_bytes,
+                // Columns take less than rows, but for a batch of few: then the larger ones go by TCP.
+                Channel::Udp => self.datagram_bytes.saturating_sub(200),
+            },
             linger: Duration::from_millis(self.linger_ms),
             uuid: self.uuid,
             demand: self.demand,
@@ -225,8 +267,16 @@ impl NodeSettings {
     }
 
     /// The way to its DAC.
-    pub fn connector(&self) -> TcpConnector {
-        TcpConnector::new(&self.dac)
+    pub fn connector(&self) -> Box<dyn Connector> {
+        self.connector_to(&self.dac)
+    }
+
+    /// The way to another DAC.
+    pub fn connector_to(&self, dac: &str) -> Box<dyn Connector> {
+        match self.channel {
+            Channel::Tcp => Box::new(TcpConnector::new(dac)),
+            Channel::Udp => Box::new(UdpConnector::new(dac, self.datagram_bytes)),
+        }
     }
 }
 

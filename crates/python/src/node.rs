@@ -5,7 +5,7 @@
 use crate::schema;
 use oasis_probe::{
     Deadbands, FlightRecorder, Hertz, Importance, NodeError, Overflow, ProbeState, PushedKind, RingConfig,
-    RowProbe, RowWriter, TcpConnector, TriggerError, now_ns,
+    RowProbe, RowWriter, TriggerError, now_ns,
 };
 use oasis_probes::{NodeSettings, SettingsError};
 use pyo3::{
@@ -26,8 +26,7 @@ use std::{
 #[pyclass]
 pub struct NodeBuilder {
     node: Exclusive<Option<oasis_probe::NodeBuilder>>,
-    /// The DAC as the settings say.
-    dac: String,
+    settings: NodeSettings,
 }
 
 /// The application's side of a pushed probe.
@@ -63,7 +62,7 @@ impl NodeBuilder {
         };
         settings.name = name.unwrap_or(settings.name);
         let node = settings.builder().map_err(misconfigured)?;
-        Ok(Self { node: Exclusive::new(Some(node)), dac: settings.dac })
+        Ok(Self { node: Exclusive::new(Some(node)), settings })
     }
 
     /// `overflow` is `drop-newest`, `drop-oldest`, or for how many seconds to wait.
@@ -131,7 +130,7 @@ impl NodeBuilder {
     fn start(&mut self, dac: Option<&str>) -> PyResult<Node> {
         let builder = self.node.get().take().ok_or_else(started)?;
         builder
-            .start(TcpConnector::new(dac.unwrap_or(&self.dac)))
+            .start(self.settings.connector_to(dac.unwrap_or(&self.settings.dac)))
             .map(|node| Node(Some(node)))
             .map_err(refused)
     }

@@ -102,7 +102,12 @@ impl Memory {
             NodeMessage::Hello { node, .. } => {
                 self.identity = Some(node);
                 let software = "recorder".into();
-                return Some(DacMessage::Welcome { protocol: PROTOCOL, epoch: Epoch(1), software });
+                return Some(DacMessage::Welcome {
+                    protocol: PROTOCOL,
+                    epoch: Epoch(1),
+                    software,
+                    datagrams: None,
+                });
             }
             NodeMessage::Register { types, instances } => {
                 (self.types, self.instances) = (types, instances);
@@ -114,7 +119,7 @@ impl Memory {
             NodeMessage::Counters { instances } => self.counters = instances,
             NodeMessage::Result { id, outcome } => self.outcomes.push((id, outcome)),
             NodeMessage::Goodbye { .. } => self.goodbyes += 1,
-            NodeMessage::Ping { .. } => {}
+            NodeMessage::Datagrams | NodeMessage::Ping { .. } => {}
         }
         None
     }

@@ -108,9 +108,12 @@ impl Sender for NodeEnd {
 impl Kept {
     fn answer(&mut self, message: &NodeMessage) -> Option<DacMessage> {
         match message {
-            NodeMessage::Hello { protocol, .. } => {
-                Some(DacMessage::Welcome { protocol: *protocol, epoch: Epoch(1), software: "test".into() })
-            }
+            NodeMessage::Hello { protocol, .. } => Some(DacMessage::Welcome {
+                protocol: *protocol,
+                epoch: Epoch(1),
+                software: "test".into(),
+                datagrams: None,
+            }),
             NodeMessage::Register { types, instances } => {
                 self.types = types.clone();
                 self.instances =

@@ -262,10 +262,10 @@ impl Story {
     }
 }
 
-/// A topic log that holds a fraction of a second, and an archive.
+/// A topic log that holds a few seconds: long enough for an archive on a busy machine, short enough to let go of something soon.
 fn small_log(folder: &Path) -> PathBuf {
     let path = folder.join("oasis.toml");
-    fs::write(&path, "[log]\ntopic_bytes = 20000\n").unwrap();
+    fs::write(&path, "[log]\ntopic_bytes = 100000\n").unwrap();
     path
 }
 
@@ -278,7 +278,7 @@ fn a_stream_from_the_past_becomes_live_without_a_seam() {
     let mut dac = Oasis::dac(&more);
     let (listen, channel) = (dac.listen().to_owned(), dac.channel().to_owned());
     let _node = Oasis::node(&channel, &["--probe", "processor@1000"]);
-    let evicted = |ledger: &Value| ledger["log"]["first_offset"].as_u64() > Some(500);
+    let evicted = |ledger: &Value| ledger["log"]["first_offset"].as_u64() > Some(0);
     ledger(&dac, "plant", "processor", "a log that has let go", evicted);
 
     let mut story = Story::open(&dac, "from=0");
@@ -319,4 +319,47 @@ fn a_stream_from_the_past_becomes_live_without_a_seam() {
         rest.message().expect("it goes on");
     }
     assert_eq!(rest.epochs, 1);
+}
+
+#[test]
+fn an_export_has_every_sample_once_while_the_dac_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let dac = Oasis::dac(&at(folder.path()));
+    let _node = Oasis::node(dac.channel(), &["--probe", "processor@200", "--probe", "heartbeat@50"]);
+    let has_more = |ledger: &Value| ledger["archive"]["stored"].as_u64() > Some(100);
+    let account = ledger(&dac, "plant", "processor", "samples stored", has_more);
+    let stored = account["archive"]["stored"].as_u64().unwrap();
+    let export = |arguments: &[&str]| {
+        let done = oasis().arg("export").args(at(folder.path())).args(arguments).output().unwrap();
+        let said = String::from_utf8(done.stderr).unwrap();
+        (done.status.success(), String::from_utf8(done.stdout).unwrap(), said)
+    };
+
+    let (is_done, lines, said) = export(&["plant/processor", "--format", "jsonl"]);
+    assert!(is_done && said.contains("samples of 1 instances"), "{said}");
+    let sequences =
+        lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["sequence"].as_u64());
+    let sequences: Vec<_> = sequences.map(Option::unwrap).collect();
+    assert!(sequences.len() as u64 >= stored);
+    assert_eq!(sequences, (1..=sequences.len() as u64).collect::<Vec<_>>());
+
+    let table = folder.path().join("processor.csv");
+    let (is_done, nothing, said) =
+        export(&["plant/processor", "--from", "-1h", "--output", table.to_str().unwrap()]);
+    assert!(is_done && nothing.is_empty(), "{said}");
+    let table = fs::read_to_string(table).unwrap();
+    let mut rows = table.lines();
+    let columns: Vec<_> = rows.next().unwrap().split(',').collect();
+    assert_eq!(columns[..6], ["node", "instance", "time", "time_ns", "sequence", "state"]);
+    assert!(columns.contains(&"idle_time"));
+    assert!(rows.clone().count() as u64 >= stored);
+    assert!(rows.all(|row| row.starts_with("plant,processor,20") && row.split(',').count() == columns.len()));
+
+    // All instances go into one file of lines, but not into one table.
+    let (is_done, lines, _) = export(&["--format", "jsonl"]);
+    assert!(is_done && lines.contains("\"heartbeat\"") && lines.contains("\"processor\""));
+    let (is_done, _, said) = export(&[]);
+    assert!(!is_done && said.contains("--format jsonl"), "{said}");
+    let (is_done, _, said) = export(&["--from", "then"]);
+    assert!(!is_done && said.contains("--from") && said.contains("-15m"), "{said}");
 }

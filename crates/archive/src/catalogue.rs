@@ -12,7 +12,7 @@ use oasis_wire::{
     quantity::{Epoch, Nanos, Offset},
     schema::ProbeType,
 };
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, params};
 use std::{ops::Range, path::Path, sync::Arc, time::Duration};
 use uuid::Uuid;
 
@@ -114,6 +114,26 @@ impl Catalogue {
             later => return Err(CatalogueError::Version(later)),
         }
         Ok(catalogue)
+    }
+
+    /// Opens one that is there, to read it.
+    ///
+    /// # Errors
+    /// If there is none, or a later version has made it.
+    pub fn open_to_read(path: &Path) -> Result<Self> {
+        let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        connection.busy_timeout(Duration::from_secs(5))?;
+        match connection.pragma_query_value(None, "user_version", |row| row.get(0))? {
+            VERSION => Ok(Self(connection)),
+            other => Err(CatalogueError::Version(other)),
+        }
+    }
+
+    /// Node and name of all instances.
+    pub fn instances(&self) -> Result<Vec<(String, String)>> {
+        let mut statement = self.0.prepare_cached("SELECT node, name FROM instance ORDER BY node, name")?;
+        let names = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(names.collect::<rusqlite::Result<_>>()?)
     }
 
     fn make_tables(&mut self) -> Result<()> {

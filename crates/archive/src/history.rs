@@ -1,17 +1,52 @@
 //! What is stored, to be read: by the DAC that stores it, or by anybody who opens the archive when it has ended.
 
 use crate::{
+    OpenError,
+    catalogue::Catalogue,
     past::Past,
+    recovery,
+    segment_file::OpenFile,
     store::{ReadError, Store},
 };
 use oasis_wire::quantity::Position;
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 /// An archive's readers' side.
 #[derive(Debug, Clone)]
 pub struct History(pub(crate) Arc<Store>);
 
 impl History {
+    /// Opens an archive to read it, whether or not a DAC writes to it just now. What is stored later is not seen, unless in files that were begun before.
+    ///
+    /// # Errors
+    /// If there is no archive, or its catalogue cannot be read.
+    pub fn open(directory: &Path) -> Result<Self, OpenError> {
+        let failed = |error| OpenError::Directory { path: directory.to_owned(), error };
+        let catalogue = Catalogue::open_to_read(&directory.join("catalogue.sqlite"))?;
+        let store = Store::new(directory.to_owned(), catalogue);
+        // Files first: one that is sealed in between is then seen twice, and not never.
+        let files = recovery::segment_files(directory).map_err(failed)?;
+        let listed = store.catalogue().segment_numbers()?;
+        for (number, path) in files {
+            if listed.contains(&number) {
+                continue;
+            }
+            match recovery::look(&path) {
+                Ok((header, found)) => store.add_open(&Arc::new(OpenFile::new(header, found.index))),
+                Err(error) => store.book.find(recovery::unreadable(&path, &error)),
+            }
+        }
+        Ok(Self(Arc::new(store)))
+    }
+
+    /// Node and name of all instances of which anything is stored, in order.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub fn instances(&self) -> Result<Vec<(String, String)>, ReadError> {
+        self.0.instances()
+    }
+
     /// An instance's past from the first sample on that is not older than `time`, up to the first that is not older than `until`, nanoseconds on the
     /// node's clock. None if nothing that recent is stored. Reads files: not for a thread that must not wait.
     ///

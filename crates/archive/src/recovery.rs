@@ -57,11 +57,8 @@ pub enum Unreadable {
 /// # Errors
 /// If it cannot be read or ended. The file is as it was then.
 pub fn recover(path: &Path) -> Result<Recovered, Unreadable> {
-    let bytes = fs::read(path)?;
-    let header = FileHeader::parse(&bytes)?;
-    let found = index::build(Walk::new(&bytes, &header));
-    let length = bytes.len() as u64;
-    drop(bytes);
+    let length = fs::metadata(path)?.len();
+    let (header, found) = look(path)?;
     if found.is_sealed {
         return Ok(Recovered { header, found, bytes: length, torn: 0 });
     }
@@ -69,6 +66,17 @@ pub fn recover(path: &Path) -> Result<Recovered, Unreadable> {
     let sealed = segment_file::seal(&file, &header, found.end, &found.index)?;
     let torn = length - found.end;
     Ok(Recovered { header, found, bytes: sealed, torn })
+}
+
+/// Reads a file and leaves it as it is.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn look(path: &Path) -> Result<(FileHeader, Found), Unreadable> {
+    let bytes = fs::read(path)?;
+    let header = FileHeader::parse(&bytes)?;
+    let found = index::build(Walk::new(&bytes, &header));
+    Ok((header, found))
 }
 
 impl Recovered {

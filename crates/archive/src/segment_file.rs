@@ -46,6 +46,11 @@ pub struct OpenFile {
 }
 
 impl OpenFile {
+    /// A file whose header and index were read.
+    pub fn new(header: FileHeader, index: FileIndex) -> Self {
+        Self { header, index: RwLock::new(index) }
+    }
+
     /// Where everything is that was committed.
     pub fn index(&self) -> RwLockReadGuard<'_, FileIndex> {
         self.index.read().unwrap_or_else(PoisonError::into_inner)
@@ -105,7 +110,7 @@ impl SegmentFile {
         Ok(Self {
             file,
             path,
-            open: Arc::new(OpenFile { header, index: RwLock::default() }),
+            open: Arc::new(OpenFile::new(header, FileIndex::default())),
             committed: start,
             written: start,
             buffer: Vec::new(),

@@ -12,7 +12,7 @@ use crate::{
 use bytes::Bytes;
 use oasis_wire::quantity::{Epoch, Offset, TopicId};
 use std::{
-    collections::{BTreeMap, HashMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
     fs::{self, File},
     io,
     os::unix::fs::FileExt,
@@ -96,6 +96,21 @@ impl Store {
     /// Changes accounts.
     pub fn with_accounts(&self, change: impl FnOnce(&mut HashMap<TopicId, Account>)) {
         change(&mut self.accounts.write().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Node and name of all instances of which anything is stored, in order.
+    ///
+    /// # Errors
+    /// If the catalogue fails.
+    pub fn instances(&self) -> Result<Vec<(String, String)>, ReadError> {
+        let mut names: BTreeSet<(String, String)> = BTreeSet::new();
+        for file in self.open_from(0) {
+            let index = file.index();
+            let of_series = index.series.iter().map(|series| &series.series);
+            names.extend(of_series.map(|series| (series.node.to_string(), series.instance.to_string())));
+        }
+        names.extend(self.catalogue().instances()?);
+        Ok(names.into_iter().collect())
     }
 
     /// An instance's shares of all files from `segment` on, oldest first.

@@ -6,7 +6,7 @@ use oasis_channel::{
     frame::{Reader, write_control},
 };
 use oasis_wire::quantity::Nanos;
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{io, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -24,11 +24,12 @@ const READ_SIZE: usize = 64 * 1024;
 /// How often samples are looked at for their age.
 const EXPIRY: Duration = Duration::from_secs(1);
 
-/// Accepts nodes until the listener fails for good.
+/// Accepts nodes until they are [let go](Dac::let_nodes_go).
 pub async fn serve(dac: Arc<Dac>, listener: TcpListener) -> io::Result<()> {
     let mut look = tokio::time::interval(EXPIRY);
     loop {
         let accepted = tokio::select! {
+            () = dac.ended() => return Ok(()),
             accepted = listener.accept() => accepted,
             _ = look.tick() => {
                 dac.expire(now());
@@ -104,8 +105,10 @@ async fn converse(
     let mut bytes = Vec::new();
     let mut deadline = Instant::now() + SILENCE;
     let mut buffer = vec![0; READ_SIZE];
+    let mut ended = pin!(dac.ended());
     loop {
         tokio::select! {
+            () = &mut ended => return Ok(()),
             read = stream.read(&mut buffer) => {
                 let length = read?;
                 if length == 0 {

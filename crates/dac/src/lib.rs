@@ -59,7 +59,7 @@ use std::{
     },
     time::{Duration, SystemTime},
 };
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 /// Name and version, as peers see it.
 pub const SOFTWARE: &str = concat!("oasis ", env!("CARGO_PKG_VERSION"));
@@ -92,6 +92,8 @@ pub struct Dac {
     pub derived: Arc<Derived>,
     epoch: Epoch,
     sessions: AtomicU64,
+    /// Whether nodes are let go.
+    ending: watch::Sender<bool>,
 }
 
 impl Dac {
@@ -111,6 +113,7 @@ impl Dac {
             budget,
             epoch,
             sessions: AtomicU64::new(0),
+            ending: watch::Sender::new(false),
             config,
         });
         steering::start(&dac, to_steer);
@@ -120,6 +123,18 @@ impl Dac {
     /// The life of this DAC's topic logs.
     pub fn epoch(&self) -> Epoch {
         self.epoch
+    }
+
+    /// Takes no more samples: closes the channels of all nodes, and returns when each is closed. What they have not delivered they keep.
+    pub async fn let_nodes_go(&self) {
+        self.ending.send_replace(true);
+        self.doorkeeper.all_gone().await;
+    }
+
+    /// Completes once nodes are let go.
+    pub(crate) async fn ended(&self) {
+        // An error would mean that there is no `Dac` left, and here is one.
+        let _ = self.ending.subscribe().wait_for(|&ending| ending).await;
     }
 
     /// Lets go of samples that are older than `log.topic_seconds`.

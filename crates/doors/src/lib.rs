@@ -14,7 +14,7 @@ mod places;
 mod problem;
 mod serve;
 mod text;
-mod time;
+pub mod time;
 mod view;
 mod websocket;
 

@@ -69,6 +69,12 @@ pub enum Verb {
   oasis command my-host/oven trigger
   oasis command my-host/oven deadband temperature 0.5")]
     Command(Send),
+    /// Write what an archive holds to a file for other programs, while its DAC goes on or after it has ended.
+    #[command(after_help = "Examples:
+  oasis export --archive ~/samples my-host/processor -o processor.csv
+  oasis export --archive ~/samples my-host/processor --from -1h --format jsonl | jq .metrics.idle_time
+  oasis export --archive ~/samples --format jsonl --from 2026-05-04T12:00:00Z --to 2026-05-04T12:05:00Z   all instances")]
+    Export(Export),
     /// Work with Probe Definition Language files.
     #[command(subcommand)]
     Pdl(Pdl),
@@ -191,6 +197,36 @@ pub enum Format {
     Text,
     /// For programs: one JSON object a line.
     Json,
+}
+
+#[derive(Debug, Args)]
+pub struct Export {
+    /// NODE/INSTANCE; all instances if none is given.
+    pub instances: Vec<Target>,
+    /// Folder of the archive.
+    #[arg(long, value_name = "DIR", env = "OASIS_ARCHIVE")]
+    pub archive: PathBuf,
+    /// How to write.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: ExportFormat,
+    /// First sample: no older than this. Nanoseconds since 1970, a date and time (2026-05-04T12:00:00Z), or how long ago (-90s, -15m, -2h, -7d) [default: the oldest stored].
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub from: Option<String>,
+    /// Last sample: older than this [default: the newest stored].
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub to: Option<String>,
+    /// File to write; it has its name only once it is whole [default: standard output].
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+pub enum ExportFormat {
+    /// A line a sample, a column a metric, for spreadsheets; instances of one probe type.
+    #[default]
+    Csv,
+    /// One JSON object a line.
+    Jsonl,
 }
 
 #[derive(Debug, Args)]

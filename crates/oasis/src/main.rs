@@ -4,6 +4,7 @@ mod cli;
 mod client;
 mod command;
 mod config;
+mod export;
 mod pdl;
 mod probe_choice;
 mod serve;
@@ -35,6 +36,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Node(arguments) => in_runtime(serve::node(arguments)).map(success),
         Verb::Tail(arguments) => in_runtime(tail::run(arguments)).map(success),
         Verb::Command(arguments) => in_runtime(command::run(arguments)).map(success),
+        Verb::Export(arguments) => export::run(&arguments).map(success),
         Verb::Pdl(arguments) => pdl::run(arguments),
     }
 }

@@ -78,6 +78,7 @@ struct RunningDac {
     ending: watch::Sender<bool>,
     served: JoinHandle<std::io::Result<()>>,
     archive: Option<Archiving>,
+    dac: Arc<Dac>,
 }
 
 struct Archiving {
@@ -110,13 +111,15 @@ impl RunningDac {
         if let Some(archiving) = &archive {
             doors = doors.with_archive(archiving.archive.clone());
         }
-        tokio::spawn(oasis_dac::ingest::serve(dac, channel_listener));
+        tokio::spawn(oasis_dac::ingest::serve(dac.clone(), channel_listener));
         let (ending, ended) = watch::channel(false);
         let served = tokio::spawn(serve_doors(doors, doors_listener, ended));
-        Ok(Self { http, channel, ending, served, archive })
+        Ok(Self { http, channel, ending, served, archive, dac })
     }
 
     async fn stop(self) -> anyhow::Result<()> {
+        // What comes now would be acknowledged, and neither read nor stored any more.
+        let _ = tokio::time::timeout(LAST_CALL, self.dac.let_nodes_go()).await;
         self.ending.send_replace(true);
         // Open WebSockets never end by themselves.
         if let Ok(served) = tokio::time::timeout(LAST_CALL, self.served).await {

@@ -307,7 +307,8 @@ fn has_metric(instance: &Instance, metric: &str) -> Result<(), CommandError> {
     if instance.probe_type.metrics.iter().any(|known| known.name == metric) {
         return Ok(());
     }
-    let message = format!("{:?} has no such metric", instance.name);
+    let known: Vec<_> = instance.probe_type.metrics.iter().map(|known| known.name.as_str()).collect();
+    let message = format!("{:?} has no metric {metric:?}: it has {}", instance.name, known.join(", "));
     Err(CommandError::Refused(Failure::new("deadband_invalid", message)))
 }
 

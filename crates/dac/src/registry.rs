@@ -227,8 +227,10 @@ impl Registry {
         if let Some(known) = held.nodes.get(&identity.name) {
             let alive = known.online() && now.0.saturating_sub(known.last_heard.0) < ALIVE;
             if alive && known.identity.run != identity.run {
-                let message =
-                    format!("a living node on {} has the name {:?}", known.identity.host, identity.name);
+                let message = format!(
+                    "a living node on {} has the name {:?}: give this one another",
+                    known.identity.host, identity.name
+                );
                 return Err(Failure::new("name_taken", message));
             }
         } else if held.nodes.len() >= self.max_nodes {

@@ -92,8 +92,10 @@ const FILE_TOO_LARGE: i32 = 25;
 
 impl RunningDac {
     async fn start(config: Config) -> anyhow::Result<Self> {
-        let doors_listener = listen(&config.doors.listen, "page, API and doors (doors.listen)").await?;
-        let channel_listener = listen(&config.channel.listen, "data channel (channel.listen)").await?;
+        let doors_listener =
+            listen(&config.doors.listen, "page, API and doors", "--listen or doors.listen").await?;
+        let channel_listener =
+            listen(&config.channel.listen, "data channel", "--channel-listen or channel.listen").await?;
         let (http, channel) =
             (doors_listener.local_addr()?.to_string(), channel_listener.local_addr()?.to_string());
         let datagrams = match config.channel.udp {
@@ -155,10 +157,12 @@ async fn serve_doors(
     oasis_doors::serve(doors, listener, ended).await
 }
 
-async fn listen(address: &str, what: &str) -> anyhow::Result<TcpListener> {
-    TcpListener::bind(address)
-        .await
-        .with_context(|| format!("cannot listen on {address} for {what}: is another one running?"))
+async fn listen(address: &str, what: &str, setting: &str) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address).await.with_context(|| {
+        format!(
+            "cannot listen on {address} for {what} (is another one running? {setting} names another address)"
+        )
+    })
 }
 
 fn start_node(settings: &NodeSettings) -> anyhow::Result<Node> {

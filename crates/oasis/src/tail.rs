@@ -93,6 +93,20 @@ async fn follow(
     bail!("the DAC closed the connection")
 }
 
+/// What stands between the sample expected next and those of this batch.
+fn hole(expected: u64, header: &Header) -> String {
+    let (first, kept) = (header.first_sequence, header.dropped_before);
+    match first.checked_sub(expected) {
+        None => format!(
+            "numbers begin again with {first} after {}: the node or the DAC was started again",
+            expected - 1
+        ),
+        Some(missing) => {
+            format!("{missing} samples are missing before {first} (the node dropped or kept back {kept})")
+        }
+    }
+}
+
 struct Printer {
     out: BufWriter<io::Stdout>,
     format: Format,
@@ -110,10 +124,7 @@ impl Printer {
             && header.first_sequence != expected
             && !(self.is_thinned && header.first_sequence > expected)
         {
-            eprintln!(
-                "{}: expected sample {expected}, got {} ({} dropped by the node)",
-                followed.target, header.first_sequence, header.dropped_before
-            );
+            eprintln!("{}: {}", followed.target, hole(expected, header));
         }
         followed.expected = Some(header.first_sequence + u64::from(header.count));
         for sample in batch.samples() {

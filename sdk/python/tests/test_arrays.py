@@ -84,7 +84,7 @@ def test_columns_that_do_not_fit_are_refused(column: list[Any], error: type[Exce
 
 
 def test_columns_that_are_missing_or_too_many_are_named() -> None:
-    with pytest.raises(ValueError, match="colour is too much or missing"):
+    with pytest.raises(ValueError, match="; no metric: colour"):
         arrays.rows(Words, {**words(2), "colour": [1, 2]})
 
 

@@ -48,10 +48,9 @@ def rows(probe: type[Probe], samples: npt.NDArray[np.void] | Columns) -> tuple[b
     names = wanted.names or ()
     columns = {name: samples[name] for name in names} if isinstance(samples, np.ndarray) else dict(samples)
     if set(columns) != set(names):
-        odd = sorted(set(columns) ^ set(names))
-        raise ValueError(
-            f"{probe.NAME} has the metrics {', '.join(names)}: {', '.join(odd)} is too much or missing"
-        )
+        sides = {"missing": set(names) - set(columns), "no metric": set(columns) - set(names)}
+        odd = "; ".join(f"{what}: {', '.join(sorted(of))}" for what, of in sides.items() if of)
+        raise ValueError(f"{probe.NAME} has the metrics {', '.join(names)}; {odd}")
     arrays = {name: np.asarray(column) for name, column in columns.items()}
     lengths = {len(array) for array in arrays.values()} if arrays else {len(samples)}
     if len(lengths) > 1:

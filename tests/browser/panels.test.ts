@@ -112,7 +112,7 @@ it('opens for each instance what suits its schema', async () => {
         'plant',
         'plant \u00b7 load',
         'plant \u00b7 states',
-        'plant \u00b7 load',
+        'plant \u00b7 load gauge',
         'log',
         'log \u00b7 events',
         'wind',

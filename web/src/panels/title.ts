@@ -13,9 +13,9 @@ export function titleOf(spec: PanelSpec): string {
     case 'auto':
       return `${instances} \u00b7 ${words.kind.series}`;
     case 'gauge':
-      return `${instances} \u00b7 ${spec.metric}`;
+      return `${instances} \u00b7 ${spec.metric} ${words.kind.gauge}`;
     case 'histogram':
-      return `${instances} \u00b7 ${spec.metric ?? words.intervals}`;
+      return `${instances} \u00b7 ${spec.metric === undefined ? words.intervals : `${spec.metric} ${words.kind.histogram}`}`;
     case 'series': {
       const metrics = spec.sources.flatMap((source) => source.metrics);
       const what = spec.title ?? (metrics.length <= 2 ? metrics.join(', ') : words.mode[spec.mode]);

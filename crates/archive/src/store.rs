@@ -74,6 +74,11 @@ impl Store {
         open.insert(file.header.number, file.clone());
     }
 
+    /// Forgets a file that was begun and has nothing in it.
+    pub fn remove_open(&self, number: u64) {
+        self.open.write().unwrap_or_else(PoisonError::into_inner).remove(&number);
+    }
+
     /// Lists a sealed file; readers find it in the catalogue from here on.
     ///
     /// # Errors
@@ -145,6 +150,8 @@ impl Store {
                 }
             }
         }
+        // One that could not be sealed, or not synced, is older than some that are listed.
+        extents.sort_by_key(|extent| (extent.segment, extent.number));
         Ok(extents)
     }
 

@@ -14,7 +14,7 @@ use crate::{
 };
 use oasis_dac::{Dac, Instance, Segment, Signal, Wake, now};
 use oasis_wire::quantity::{Nanos, Offset};
-use std::{collections::VecDeque, fs, io, path::PathBuf, sync::Arc, time::Duration};
+use std::{collections::VecDeque, fs, io, path::Path, sync::Arc, time::Duration};
 use tokio::{
     sync::{mpsc, oneshot, watch},
     time::Instant,
@@ -282,6 +282,11 @@ impl Writer {
             // What the system could not write it may have dropped: this file is not written to again. The next start reads and ends it.
             file.roll_back();
             tracing::error!(file = %file.path().display(), %error, "the archive leaves a segment file that could not be synced");
+            if file.samples == 0 {
+                // Nothing in it was ever stored, and a disk that fails for long would leave one of these each second.
+                self.store.remove_open(file.open.header.number);
+                remove(file.path())?;
+            }
             return Err(error.into());
         }
         self.account(&progress, file.samples - before);
@@ -530,7 +535,7 @@ fn stage_segment(
     Ok(())
 }
 
-fn remove(path: &PathBuf) -> io::Result<()> {
+fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),

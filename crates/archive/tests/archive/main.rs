@@ -169,6 +169,23 @@ fn a_catalogue_that_is_gone_is_made_again_from_the_files() {
 }
 
 #[test]
+fn a_file_that_is_not_listed_is_read_in_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    for _ in 0..60 {
+        node.take(40);
+        plant.send(&mut node, true);
+        plant.flush().unwrap();
+    }
+    plant.stop();
+    let catalogue = rusqlite::Connection::open(folder.path().join("catalogue.sqlite")).unwrap();
+    catalogue.pragma_update(None, "foreign_keys", true).unwrap();
+    assert_eq!(catalogue.execute("DELETE FROM segment WHERE number = 1", []).unwrap(), 1);
+    assert_eq!(plant::read_alone(folder.path()).numbers, numbers(0..2_400));
+}
+
+#[test]
 fn a_flipped_bit_costs_one_batch_and_is_located() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);

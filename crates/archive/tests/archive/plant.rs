@@ -166,6 +166,12 @@ impl Plant {
     }
 }
 
+/// All that an archive holds, read without a DAC.
+pub fn read_alone(directory: &Path) -> Read {
+    let history = oasis_archive::History::open(directory).unwrap();
+    Read::all(history.past_from("plant", "counter", 0, None).unwrap())
+}
+
 /// What a reader of the past got.
 #[derive(Debug, Default, PartialEq)]
 pub struct Read {

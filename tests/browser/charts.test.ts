@@ -67,7 +67,13 @@ it('pauses for all panels while values go on, and goes back to now', async () =>
   const ends = await text('ends');
   // Samples taken before the click may still be on their way.
   await visit.seesSamples('processor', 5, 5000);
-  const still = await pixels(chart);
+  let still = '';
+  const stands = async () => {
+    const before = still;
+    still = await pixels(chart);
+    return still === before;
+  };
+  await expect.poll(stands, { interval: 200, timeout: 5000 }).toBe(true);
   await visit.seesSamples('processor', 20, 5000);
   expect(await text('ends')).toBe(ends);
   expect(await pixels(chart)).toBe(still);

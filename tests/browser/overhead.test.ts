@@ -48,6 +48,7 @@ it('tells what a node costs, and which probes it slowed down for that', async ()
 });
 
 it('triggers a flight recorder', async () => {
+  await expect.poll(() => visit.part('memory', 'card-state').getAttribute('data-state')).toBe('armed');
   await visit.part('memory', 'trigger').click();
   await expect.poll(() => visit.part('memory', 'command-status').getAttribute('data-status')).toBe('done');
   await visit.seesSamples('memory', 2, 10_000);

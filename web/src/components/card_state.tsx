@@ -11,6 +11,7 @@ const TONES: Record<CardStateName, Tone> = {
   failed: 'bad',
   offline: 'bad',
   disabled: 'idle',
+  armed: 'idle',
   empty: 'idle',
   late: 'warn',
   live: 'good',

@@ -9,6 +9,7 @@ export type CardStateName =
   | 'failed'
   | 'offline'
   | 'disabled'
+  | 'armed'
   | 'empty'
   | 'late'
   | 'live';
@@ -34,8 +35,17 @@ export function cardState(cells: InstanceCells): CardStateName {
   if (entry && entry.state !== 'online') return 'offline';
   if (status === 'waiting') return 'waiting';
   if (entry && !entry.enabled) return 'disabled';
+  if (isArmed(cells)) return 'armed';
   if (!cells.sample.value) return 'empty';
   return isLate(cells) ? 'late' : 'live';
+}
+
+/** Whether a flight recorder waits for a trigger: nothing follows what it sent last. */
+function isArmed(cells: InstanceCells): boolean {
+  const entry = cells.entry.value;
+  if (!entry?.recorder) return false;
+  const age = ageOf(cells) ?? Number.POSITIVE_INFINITY;
+  return age > (entry.hertz === null ? 0 : 2500 / entry.hertz) + 1000;
 }
 
 function isLate(cells: InstanceCells): boolean {

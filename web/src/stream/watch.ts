@@ -53,6 +53,8 @@ export class Watch {
   private nextOffset = 0;
   private hops: HopTimes | undefined;
   private pace: number | null = null;
+  /** Milliseconds between the two newest samples. */
+  private interval: number | undefined;
   private isPaceNew = true;
   /** Why nothing comes, if that is known. */
   private quiet: BreakCause | undefined;
@@ -170,7 +172,10 @@ export class Watch {
       this.markGaps(before.events[0], times[0] + lag);
     }
     const fresh = this.ledger.view().received - before.received;
+    const newest = this.memory?.store.newest;
     this.memory?.add(batch, times, batch.count - fresh, this.interruption(before, isContinued, times[0]));
+    const previous = last > 0 ? times[last - 1] : newest;
+    this.interval = previous === undefined ? undefined : times[last] - previous;
     this.quiet = undefined;
     this.isPaceNew = false;
     this.countSeconds(times, lag);
@@ -230,8 +235,10 @@ export class Watch {
       return { cause: events[0]?.cause ?? 'unexplained', count: missing - before.missing };
     }
     const newest = this.memory?.store.newest;
-    if (newest === undefined || this.pace === null || this.isPaceNew) return undefined;
-    const isLong = time - newest > 2500 / this.pace + 500;
+    if (newest === undefined || this.pace === null || this.isPaceNew || this.interval === undefined)
+      return undefined;
+    // Samples from before may have been taken at another pace than today's.
+    const isLong = time - newest > Math.max(2500 / this.pace + 500, 2.5 * this.interval);
     return isLong ? { cause: this.quiet ?? 'silent', count: 0 } : undefined;
   }
 

@@ -2,23 +2,24 @@
 //!
 //! Nobody waits for it. If it is late, the topic logs let go of what it has not read, as they do with any reader, and it notes that.
 
+mod upkeep;
+
 use crate::{
     account::Condition,
-    catalogue::Sealed,
     config::ArchiveConfig,
     index::Gap,
-    retention,
-    segment_file::{self, SegmentFile, SeriesKey},
+    segment_file::{SegmentFile, SeriesKey},
     series::Series,
     store::Store,
 };
 use oasis_dac::{Dac, Instance, Segment, Signal, Wake, now};
-use oasis_wire::quantity::{Nanos, Offset};
+use oasis_wire::quantity::Offset;
 use std::{collections::VecDeque, fs, io, path::Path, sync::Arc, time::Duration};
 use tokio::{
     sync::{mpsc, oneshot, watch},
     time::Instant,
 };
+use upkeep::Unsealed;
 use uuid::Uuid;
 
 /// Segments read from a topic log at once: what the archive holds on to besides what is staged.
@@ -80,15 +81,6 @@ struct Progress {
     samples: u64,
     bytes: u64,
     gaps: Vec<Gap>,
-}
-
-/// A file that is full and not listed yet.
-#[derive(Debug)]
-struct Unsealed {
-    rule: usize,
-    file: SegmentFile,
-    /// Its size, once it is sealed.
-    bytes: Option<u64>,
 }
 
 /// The thread's own.
@@ -388,113 +380,6 @@ impl Writer {
             (book.condition, book.since) = (condition, now());
         }
         book.detail = detail;
-    }
-
-    /// Ends a rule's file if it is full or old.
-    fn rotate(&mut self, rule: usize) {
-        let age = Nanos(self.config.segment_seconds.saturating_mul(1_000_000_000));
-        let is_over = |file: &mut SegmentFile| {
-            file.length() >= self.config.segment_bytes || now().0.saturating_sub(file.created().0) >= age.0
-        };
-        if let Some(file) = self.files[rule].take_if(is_over) {
-            self.unsealed.push_back(Unsealed { rule, file, bytes: None });
-            self.seal();
-        }
-    }
-
-    /// Seals and lists what waits for it.
-    fn seal(&mut self) {
-        while let Some(mut next) = self.unsealed.pop_front() {
-            if let Err(error) = self.seal_one(&mut next) {
-                tracing::warn!(file = %next.file.path().display(), %error, "sealing a segment file is tried again");
-                self.unsealed.push_front(next);
-                return;
-            }
-        }
-    }
-
-    fn seal_one(&self, unsealed: &mut Unsealed) -> Result<(), Box<dyn std::error::Error>> {
-        let bytes = match unsealed.bytes {
-            Some(bytes) => bytes,
-            None => unsealed.file.seal()?,
-        };
-        unsealed.bytes = Some(bytes);
-        let open = unsealed.file.open.clone();
-        let index = open.index();
-        self.store.add_sealed(&Sealed {
-            number: open.header.number,
-            rule: &self.config.retention[unsealed.rule].instances,
-            created: open.header.created,
-            sealed: segment_file::last_written(unsealed.file.path()),
-            bytes,
-            index: &index,
-        })?;
-        Ok(())
-    }
-
-    fn maintain(&mut self) {
-        for rule in 0..self.files.len() {
-            self.rotate(rule);
-        }
-        self.seal();
-        if let Err(error) = self.retain().and_then(|()| self.list_others()) {
-            tracing::warn!(%error, "the archive's catalogue is not up to date");
-        }
-    }
-
-    /// Lets go of what retention does not keep.
-    fn retain(&mut self) -> Result<(), Box<dyn std::error::Error>> {
-        let (segments, pinned) = {
-            let catalogue = self.store.catalogue();
-            (catalogue.segments()?, catalogue.pinned()?)
-        };
-        for (rule, file) in self.config.retention.iter().zip(&self.files) {
-            let open_bytes = file.as_ref().map_or(0, SegmentFile::length);
-            for number in retention::plan(rule, &segments, open_bytes, &pinned, now()) {
-                let Some(segment) = segments.iter().find(|segment| segment.number == number) else {
-                    continue;
-                };
-                // In this order: a file that nobody lists is found by the next start, one that is listed and gone would be damage.
-                self.store.catalogue().remove(number)?;
-                remove(&segment_file::path(&self.store.directory, number))?;
-                let mut book = self.store.book.open();
-                book.removed_files += 1;
-                book.removed_samples += segment.samples;
-                book.segments = book.segments.saturating_sub(1);
-                book.segment_bytes = book.segment_bytes.saturating_sub(segment.bytes);
-            }
-        }
-        Ok(())
-    }
-
-    /// Nodes, and commands that have ended.
-    fn list_others(&mut self) -> Result<(), Box<dyn std::error::Error>> {
-        let listed = self.commands_listed;
-        let journal = self.dac.commands.journal();
-        // Up to the first that is under way: it ends within seconds, and is then listed with what follows.
-        let new = journal.into_iter().skip_while(|entry| entry.id <= listed);
-        let ended: Vec<_> = new.take_while(|entry| entry.outcome != "pending").collect();
-        let mut catalogue = self.store.catalogue();
-        if std::mem::take(&mut self.has_new_nodes) {
-            catalogue.add_nodes(&self.dac.registry.nodes())?;
-        }
-        if let Some(last) = ended.last() {
-            catalogue.add_commands(self.dac.epoch(), &ended)?;
-            self.commands_listed = last.id;
-        }
-        Ok(())
-    }
-
-    fn end(&mut self) {
-        for rule in 0..self.files.len() {
-            if let Some(file) = self.files[rule].take() {
-                self.unsealed.push_back(Unsealed { rule, file, bytes: None });
-            }
-        }
-        self.seal();
-        if let Err(error) = self.list_others() {
-            tracing::warn!(%error, "the archive's catalogue is not up to date");
-        }
     }
 }
 

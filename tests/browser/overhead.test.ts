@@ -36,6 +36,11 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
+/** Brings the panel with this tab to the front. */
+async function openTab(title: string): Promise<void> {
+  await visit.page.locator('.dv-default-tab-content').getByText(title, { exact: true }).click();
+}
+
 it('tells what a node costs, and which probes it slowed down for that', async () => {
   const { page } = visit;
   const overhead = page.getByTestId('node-overhead');
@@ -47,10 +52,33 @@ it('tells what a node costs, and which probes it slowed down for that', async ()
     .toMatch(/ of 100 Hz$/);
 });
 
-it('triggers a flight recorder', async () => {
+/** How far samples of the recorded instance got, in the ledger. */
+const path = () => visit.page.locator('[data-testid=ledger-path][data-instance=memory]');
+
+it('says where the samples are while nothing has triggered a flight recorder', async () => {
+  await visit.page.keyboard.press('b');
+  await expect
+    .poll(() => path().textContent(), { timeout: 10_000 })
+    .toMatch(/^[1-9].* \u2192 0 received by the DAC \u2192 0 received here/);
+  expect(await path().getByTestId('ledger-cause').allTextContents()).toEqual([
+    expect.stringMatching(/^\d+: in the flight recorder, or kept back by it/),
+  ]);
+  // The page asks every 2 s, which is as far as the recorder goes back: after two answers more it has kept something back.
+  for (let answers = 0; answers < 2; answers++) {
+    const before = await path().textContent();
+    await expect.poll(() => path().textContent(), { timeout: 10_000 }).not.toBe(before);
+  }
+});
+
+it('triggers a flight recorder, and has a cause for what that kept back', async () => {
+  await openTab('memory');
   await expect.poll(() => visit.part('memory', 'card-state').getAttribute('data-state')).toBe('armed');
   await visit.part('memory', 'trigger').click();
   await expect.poll(() => visit.part('memory', 'command-status').getAttribute('data-status')).toBe('done');
   await visit.seesSamples('memory', 2, 10_000);
+  await openTab('Ledger');
+  await expect
+    .poll(() => path().locator('[data-cause=kept_back]').textContent(), { timeout: 10_000 })
+    .toMatch(/^\d+: the flight recorder kept them back: no trigger fired$/);
   expect(visit.complaints).toEqual([]);
 });

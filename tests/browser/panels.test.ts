@@ -161,6 +161,14 @@ it('books every missing sample under a cause', async () => {
   sample(20, 0, 7);
   const row = visit.page.locator('[data-testid=ledger-row][data-instance=plant]');
   await expect.poll(() => row.textContent()).toContain('7: the node dropped them');
+  const path = visit.page.locator('[data-testid=ledger-path][data-instance=plant]');
+  await expect
+    .poll(() => path.getByTestId('ledger-cause').allTextContents(), { timeout: 5000 })
+    .toEqual(['7: the ring of the probe was full']);
+  const steps = await path.locator('p').textContent();
+  const [taken, received, here] = [...(steps ?? '').matchAll(/\d+/g)].map(Number);
+  expect(taken).toBe(received + 7);
+  expect(here).toBe(received);
 });
 
 it('puts together a panel from the keyboard', async () => {

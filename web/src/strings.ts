@@ -252,6 +252,26 @@ export const strings = {
       ['To page', 'From the DAC into this browser'],
       ['Node clock', 'DAC clock minus node clock'],
     ] as const,
+    path: {
+      taken: 'taken by the probe',
+      received: 'received by the DAC',
+      here: 'received here',
+      tip: 'Probe and DAC: since the DAC was started, with what it knows of before. Here: since the page began to watch, and what it was sent of before',
+      recorded: 'in the flight recorder, or kept back by it: no trigger fired since',
+      /** By the names that the DAC gives them; others are shown as they are. */
+      cause: new Map([
+        ['ring_full', 'the ring of the probe was full'],
+        ['spool_full', 'the spool of the node was full, or its file damaged'],
+        ['network', 'sent as datagrams and lost on the way'],
+        ['kept_back', 'the flight recorder kept them back: no trigger fired'],
+        ['node_restart', 'the node ended before it could send them'],
+        ['before_epoch', 'sent to an earlier life of the DAC'],
+        ['unexplained', 'unexplained: please report this'],
+        ['to_come', 'on the way to the DAC, or waiting in the node'],
+        ['stored_before', 'stored by an earlier life of the DAC'],
+        ['forgotten', 'in gaps so old that the DAC no longer lists their causes'],
+      ]),
+    },
   },
 
   dialog: { close: 'Close (Escape)' },

@@ -1,18 +1,25 @@
+import { useComputed, useSignalEffect } from '@preact/signals';
 import { formatInteger, formatRough } from '../format/number.ts';
 import { formatAge } from '../format/time.ts';
 import { formatBytes } from '../format/unit.ts';
+import { followDacLedger } from '../state/dac_ledger.ts';
 import { ageOf } from '../state/freshness.ts';
 import { shownTargets } from '../state/panels.ts';
 import { cellsOf, connection, traffic } from '../state/store.ts';
 import type { GapCause } from '../stream/ledger.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
+import { SamplePath } from './sample_path.tsx';
+import { useVisible } from './visible.ts';
 
 const words = strings.ledger;
 const { unknown } = strings.connection;
 
-/** The page's books: what came, what is missing and why, and how long each hop takes. */
+/** The books of page and DAC: what came, what is missing and why, and how long each hop takes. */
 export function LedgerPanel() {
+  const isVisible = useVisible();
+  const isAsking = useComputed(() => isVisible.value && connection.value.phase === 'connected');
+  useSignalEffect(() => (isAsking.value ? followDacLedger() : undefined));
   const { clock, door } = connection.value;
   const { bytesPerSecond, messagesPerSecond, bytes } = traffic.value;
   const facts: [string, string][] = [
@@ -45,11 +52,12 @@ export function LedgerPanel() {
               ))}
             </tr>
           </thead>
-          <tbody>
-            {shownTargets.value.map((target) => (
-              <Row key={keyOf(target)} target={target} />
-            ))}
-          </tbody>
+          {shownTargets.value.map((target) => (
+            <tbody key={keyOf(target)}>
+              <Row target={target} />
+              <SamplePath target={target} columns={words.columns.length} />
+            </tbody>
+          ))}
         </table>
       </div>
     </section>

@@ -1,0 +1,47 @@
+import { formatInteger } from '../format/number.ts';
+import { dacAccounts } from '../state/dac_ledger.ts';
+import { cellsOf } from '../state/store.ts';
+import { keyOf, type Target } from '../stream/view.ts';
+import { strings } from '../strings.ts';
+
+const words = strings.ledger.path;
+
+/** A row below an instance's own: how many of its samples got how far, from the probe to this page, and why others did not. */
+export function SamplePath({ target, columns }: { target: Target; columns: number }) {
+  const account = dacAccounts.value.get(keyOf(target));
+  if (!account) return null;
+  const cells = cellsOf(target);
+  const here = cells.loss.value?.received ?? 0;
+  const isRecorded = Boolean(cells.entry.value?.recorder);
+  const steps: [count: number, where: string][] = [
+    [account.taken, words.taken],
+    [account.received, words.received],
+    [here, words.here],
+  ];
+  return (
+    <tr class="ledger-path" data-testid="ledger-path" data-instance={target.instance}>
+      <td colSpan={columns}>
+        <p title={words.tip}>
+          {steps.map(([count, where]) => `${formatInteger(count)} ${where}`).join(' \u2192 ')}
+        </p>
+        <ul>
+          {account.rest.map(([cause, count]) => (
+            <li
+              key={cause}
+              class={cause === 'unexplained' ? 'is-bad' : ''}
+              data-testid="ledger-cause"
+              data-cause={cause}
+              data-count={count}
+            >
+              {formatInteger(count)}: {wordsFor(cause, isRecorded)}
+            </li>
+          ))}
+        </ul>
+      </td>
+    </tr>
+  );
+}
+
+function wordsFor(cause: string, isRecorded: boolean): string {
+  return cause === 'to_come' && isRecorded ? words.recorded : (words.cause.get(cause) ?? cause);
+}

@@ -39,6 +39,22 @@ export function timeTicks(ticks: readonly number[]): string[] {
   });
 }
 
+/** Width of a character, as a share of the font's size: figures at most. */
+export const CHARACTER = 0.62;
+
+/** Labels around their places, without those that the edges would cut off; all in pixels of CSS. */
+export function wholeLabels(
+  labels: readonly string[],
+  places: readonly number[],
+  width: number,
+  fontSize: number,
+): string[] {
+  return labels.map((label, index) => {
+    const half = (label.length * CHARACTER * fontSize) / 2;
+    return places[index] - half >= 0 && places[index] + half <= width ? label : '';
+  });
+}
+
 function two(value: number): string {
   return String(value).padStart(2, '0');
 }

@@ -1,5 +1,5 @@
 import type uPlot from 'uplot';
-import { timeSplits, timeSteps, timeTicks } from './axes.ts';
+import { timeSplits, timeSteps, timeTicks, wholeLabels } from './axes.ts';
 import type { Palette } from './palette.ts';
 
 export interface ChartEvents {
@@ -39,7 +39,7 @@ export function plotOptions(
         space: 7.5 * palette.size,
         incrs: timeSteps(),
         splits: (_, __, min, max, step) => timeSplits(min, max, step),
-        values: (_, splits) => timeTicks(splits),
+        values: (plot, splits) => timeLabels(plot, splits, palette.size),
       },
     ],
     hooks: {
@@ -48,6 +48,12 @@ export function plotOptions(
       setSelect: [(plot) => select(plot, events)],
     },
   };
+}
+
+function timeLabels(plot: uPlot, splits: readonly number[], fontSize: number): string[] {
+  const left = plot.bbox.left / devicePixelRatio;
+  const places = splits.map((time) => left + plot.valToPos(time, 'x'));
+  return wholeLabels(timeTicks(splits), places, plot.width, fontSize);
 }
 
 export function axisLook(palette: Palette): uPlot.Axis {

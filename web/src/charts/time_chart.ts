@@ -3,7 +3,7 @@ import 'uplot/dist/uPlot.min.css';
 import { formatQuantity } from '../format/axis.ts';
 import type { Annotation } from '../state/annotations.ts';
 import type { GapMark, ViewResult } from '../stream/query.ts';
-import { valueSteps } from './axes.ts';
+import { CHARACTER, valueSteps } from './axes.ts';
 import { drawLine, type Plot, traceArea } from './draw_lines.ts';
 import { drawAnnotations, drawGaps, drawLimits, type Limit } from './draw_marks.ts';
 import { type Line, type LineStyle, linesOf, stacked } from './line.ts';
@@ -177,7 +177,7 @@ export class TimeChart {
       scale: unit,
       side: isFirst ? 3 : 1,
       size: (_, values) =>
-        Math.max(44, 14 + 0.62 * size * Math.max(0, ...(values ?? []).map((text) => text.length))),
+        Math.max(44, 14 + CHARACTER * size * Math.max(0, ...(values ?? []).map((text) => text.length))),
       gap: 6,
       space: 3.2 * size,
       ...steps(this.styleOf(unit)?.unit),

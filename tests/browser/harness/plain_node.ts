@@ -13,12 +13,16 @@ export interface PlainInstance {
   readonly name: string;
   readonly schema: { readonly uuid: string } & Record<string, unknown>;
   readonly hertz?: number;
+  /** By itself pushed, or periodic with a rate. */
+  readonly kind?: 'pushed' | 'periodic' | 'on-change' | 'event';
 }
 
 /** One column of a batch: bytes as they lie in memory, or texts. */
 export type PlainColumn = Float64Array | Float32Array | Uint8Array | BigUint64Array | readonly string[];
 
 export class PlainNode {
+  /** What it was told to do. */
+  readonly commands: Record<string, unknown>[] = [];
   private readonly topics = new Map<string, number>();
   private readonly sequences = new Map<string, bigint>();
   private pinging: ReturnType<typeof setInterval> | undefined;
@@ -48,10 +52,10 @@ export class PlainNode {
     node.say({
       op: 'register',
       types: [...new Map(instances.map(({ schema }) => [schema.uuid, schema])).values()],
-      instances: instances.map(({ name: instance, schema, hertz }) => ({
+      instances: instances.map(({ name: instance, schema, hertz, kind }) => ({
         name: instance,
         type: schema.uuid,
-        kind: hertz === undefined ? 'pushed' : 'periodic',
+        kind: kind ?? (hertz === undefined ? 'pushed' : 'periodic'),
         ...(hertz === undefined ? {} : { hertz }),
         enabled: true,
       })),
@@ -138,6 +142,7 @@ export class PlainNode {
             reject(new Error(`refused: ${message.code}: ${message.message}`));
           } else if (message.op === 'command') {
             const { id, hertz } = message;
+            this.commands.push(message);
             this.say({
               op: 'result',
               id,

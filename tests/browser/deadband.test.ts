@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { launch, Visit } from './harness/browser.ts';
+import { Oasis } from './harness/oasis.ts';
+import { PlainNode } from './harness/plain_node.ts';
+
+const OVEN = {
+  name: 'Oven',
+  uuid: randomUUID(),
+  version: '1.0',
+  metrics: [
+    { name: 'temperature', type: 'real64', unit: 'Cel' },
+    { name: 'pressure', type: 'real64', unit: 'Pa' },
+    { name: 'program', type: 'string' },
+  ],
+};
+
+let browser: Browser;
+let dac: Oasis;
+let node: PlainNode;
+let visit: Visit;
+
+beforeAll(async () => {
+  [dac, browser] = await Promise.all([Oasis.dac(), launch()]);
+  node = await PlainNode.start(dac.channel, 'plant-7', [
+    { name: 'oven', schema: OVEN, kind: 'on-change' },
+    { name: 'pushed', schema: OVEN },
+  ]);
+  visit = await Visit.to(browser, `${dac.url}#watch=plant-7/oven,plant-7/pushed`);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await node.stop();
+  await dac.stop();
+});
+
+const part = (testId: string) => visit.part('oven', testId);
+
+/** What the node was told, but for the number of the command. */
+const told = () => node.commands.map(({ op, id, ...command }) => command);
+
+it('sets the deadband of a metric of a probe on change, or takes it away', async () => {
+  await part('deadband-metric').waitFor();
+  expect(await part('deadband-metric').locator('option').allTextContents()).toEqual([
+    'temperature',
+    'pressure',
+  ]);
+  await part('deadband-metric').selectOption('pressure');
+  await part('deadband-value').fill('-1');
+  await part('deadband-set').click();
+  await expect
+    .poll(() => part('command-status').textContent(), { timeout: 10_000 })
+    .toContain('A deadband of 0 or more');
+  await part('deadband-value').fill('2.5');
+  await part('deadband-set').click();
+  await expect
+    .poll(() => part('command-status').textContent(), { timeout: 10_000 })
+    .toBe('Deadband of pressure: done');
+  await part('deadband-metric').selectOption('temperature');
+  await part('deadband-value').fill('');
+  await part('deadband-set').click();
+  await expect
+    .poll(() => part('command-status').textContent(), { timeout: 10_000 })
+    .toBe('Deadband of temperature: done');
+  expect(told()).toEqual([
+    { instance: 'oven', command: 'deadband', metric: 'pressure', deadband: 2.5 },
+    { instance: 'oven', command: 'deadband', metric: 'temperature' },
+  ]);
+  expect(visit.complaints).toEqual([]);
+});
+
+it('offers no deadband for other probes', async () => {
+  await visit.page.locator('.dv-default-tab-content').getByText('pushed', { exact: true }).click();
+  await visit.part('pushed', 'disable').waitFor();
+  expect(await visit.part('pushed', 'deadband-set').count()).toBe(0);
+});

@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { launch, Visit } from './harness/browser.ts';
+import { Oasis } from './harness/oasis.ts';
+import { PlainNode } from './harness/plain_node.ts';
+
+const AGO_MS = 60_000;
+/** For what a busy machine may take its time. */
+const LOADED = { timeout: 10_000 };
+
+const TIDE = {
+  name: 'Tide',
+  uuid: randomUUID(),
+  version: '1.0',
+  metrics: [{ name: 'level', type: 'real64', unit: 'm' }],
+};
+
+let browser: Browser;
+let dac: Oasis;
+let node: PlainNode;
+let visit: Visit;
+
+beforeAll(async () => {
+  [dac, browser] = await Promise.all([Oasis.dac(), launch()]);
+  node = await PlainNode.start(dac.channel, 'harbour', [{ name: 'tide', schema: TIDE }]);
+  const now = Date.now();
+  const times = Array.from({ length: 100 }, (_, index) => now - 10_000 + index * 100);
+  // Until well before the later ones, and beyond what is laid over.
+  const earlier = Array.from({ length: 300 }, (_, index) => now - 10_000 - AGO_MS + index * 100);
+  // Within the range of the later ones: the overlay changes nothing but by being drawn where they are.
+  node.flush('tide', earlier, [Float64Array.from(earlier, () => 50)]);
+  node.flush('tide', times, [Float64Array.from(times, (_, index) => index)]);
+  visit = await Visit.to(browser, `${dac.url}#watch=harbour/tide`);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await node.stop();
+  await dac.stop();
+});
+
+it('lays an earlier time over what is shown, and takes it away', async () => {
+  const { page } = visit;
+  const chart = page.getByTestId('series');
+  const pixels = () =>
+    chart
+      .locator('canvas')
+      .first()
+      .evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL());
+  await expect.poll(() => chart.getByTestId('legend-value').textContent(), LOADED).toMatch(/^99/);
+  await page.getByTestId('span').selectOption('15000');
+  await page.getByTestId('live').click();
+  const without = await still(pixels);
+  await page.getByTestId('compare').selectOption(String(AGO_MS));
+  await expect.poll(pixels, LOADED).not.toBe(without);
+  const overlaid = await still(pixels);
+  await page.getByTestId('compare').selectOption('0');
+  await expect.poll(pixels, LOADED).not.toBe(overlaid);
+  expect(visit.complaints).toEqual([]);
+});
+
+/** What is read again and again, once it stays as it is. */
+async function still(read: () => Promise<string>): Promise<string> {
+  const seen: string[] = [];
+  await expect
+    .poll(async () => {
+      seen.unshift(await read());
+      return seen.length >= 5 && seen.slice(0, 5).every((picture) => picture === seen[0]);
+    }, LOADED)
+    .toBe(true);
+  return seen[0];
+}

@@ -43,7 +43,13 @@ fn a_thinned_topic_has_the_positions_of_its_source() {
     // 200 a second, of which 20: the first of each 50 ms, by the probe's own clock.
     let periods: Vec<u64> = samples.iter().map(|sample| sample.time / 50_000_000).collect();
     assert!(periods.windows(2).all(|pair| pair[0] < pair[1]), "{periods:?}");
-    assert!(samples[5].offset >= 20, "{samples:?}");
+    // A busy machine takes fewer than 200, but what is at an offset is the same for all.
+    let mut source = Native::connect(&up.url());
+    source.subscribe("processor", json!({"from": "earliest"}));
+    let (every, _) = source.samples(samples[5].offset as usize + 1);
+    for sample in &samples {
+        assert_eq!(every[sample.offset as usize].time, sample.time, "{samples:?}");
+    }
     // The same for everybody.
     let again = Native::connect(&up.url())
         .subscribe("processor", json!({"delivery": "max_hz=20", "from": "earliest"}));

@@ -178,11 +178,7 @@ impl Request {
             return Ok(());
         }
         let delivery = self.options.delivery.to_string();
-        Err(bad(
-            "delivery",
-            &delivery,
-            "with a time in from or to there is only every; /api/v1/history thins",
-        ))
+        Err(bad("delivery", &delivery, "with a time in from or to there is only every"))
     }
 
     fn check_positions(&self) -> Result<(), Problem> {

@@ -97,7 +97,7 @@ check-memory: ## Model the rings, and what shares one, with loom, and run them u
 	cargo test --release --locked -p oasis-probe --test watched_thread
 	MIRIFLAGS="-Zmiri-disable-isolation" cargo +nightly miri test --locked --target-dir target/miri -p oasis-probe --lib ring::
 	for sanitizer in thread address; do \
-	  RUSTFLAGS="-Zsanitizer=$$sanitizer" cargo +nightly test --locked -Zbuild-std --target $(HOST) --target-dir target/$$sanitizer -p oasis-probe --lib --test node; done
+	  TSAN_OPTIONS=allocator_may_return_null=1 ASAN_OPTIONS=allocator_may_return_null=1 RUSTFLAGS="-Zsanitizer=$$sanitizer" cargo +nightly test --locked -Zbuild-std --target $(HOST) --target-dir target/$$sanitizer -p oasis-probe --lib --test node; done
 
 bench-page: page browser ## Measure the page in a real browser, some two minutes; figures in docs/performance.md
 	cargo build --release --locked -p oasis

@@ -4,8 +4,9 @@
 //! say ([`PushedProbe`]: wait-free, no allocation, no system call). A **node** ([`NodeBuilder`], [`Node`]) numbers the samples,
 //! packs them into native batches, keeps them until the DAC has them, and obeys commands. The types of samples are generated from PDL.
 //!
-//! In the order a sample passes: [`ring`] (pushed probes) or a schedule (periodic ones), the collector thread with an encoder for
-//! each instance, the spool, the shipper thread with its channel. Each buffer has a bound, and what does not fit is counted and told to the DAC.
+//! In the order a sample passes: [`ring`] (pushed probes) or a schedule (periodic ones), the collector thread with a flight [`recorder`] where one
+//! is wanted and an encoder for each instance, the spool, the shipper thread with its channel. Once a second the collector looks at what all of that
+//! costs ([`overhead`]), and the [`governor`] lowers rates. Each buffer has a bound, and what does not fit is counted and told to the DAC.
 
 mod clock;
 mod collector;

@@ -11,7 +11,7 @@ use crate::{
 use oasis_channel::Connector;
 use std::{fs, io, path::Path, sync::Arc};
 
-/// Refusals in a row after which a run is given up: what the DAC does not take from it would keep back everything that follows.
+/// Refusals in a row after which a run has to wait for the next start: what the DAC does not take from it would keep back everything that follows.
 const MAX_REFUSALS: u32 = 10;
 
 /// Sends all that was left; returns early if the node ends.
@@ -67,8 +67,7 @@ fn one(
     // It removes the run if all of it is delivered.
     let _ = spooler.join();
     if attempts.refusals >= MAX_REFUSALS {
-        tracing::error!(run = %run.display(), "the DAC refuses what an earlier run left: it is thrown away");
-        return fs::remove_dir_all(run);
+        tracing::error!(run = %run.display(), "the DAC refuses what an earlier run left: it stays in its file, and the next start tries again");
     }
     Ok(())
 }

@@ -223,6 +223,21 @@ impl MetricType {
         }
     }
 
+    /// Whether its values are whole numbers.
+    pub fn is_integer(&self) -> bool {
+        matches!(
+            self,
+            Self::Int8
+                | Self::Int16
+                | Self::Int32
+                | Self::Int64
+                | Self::Uint8
+                | Self::Uint16
+                | Self::Uint32
+                | Self::Uint64
+        )
+    }
+
     /// Whether a value takes no bytes at all.
     fn is_empty(&self) -> bool {
         matches!(self, Self::Struct(of) if of.members.iter().all(|member| member.kind.is_empty()))

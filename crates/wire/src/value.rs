@@ -162,7 +162,8 @@ fn members_to_json(members: &[Metric], values: &[Value]) -> Map<String, serde_js
         .collect()
 }
 
-fn value_to_json(kind: &MetricType, value: &Value) -> serde_json::Value {
+/// One value as JSON. NaN and the infinities, which JSON lacks, become strings.
+pub fn value_to_json(kind: &MetricType, value: &Value) -> serde_json::Value {
     match (value, kind) {
         (Value::Int(value), _) => (*value).into(),
         (Value::Uint(value), _) => (*value).into(),

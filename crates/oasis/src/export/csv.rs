@@ -1,12 +1,12 @@
 //! A table for spreadsheets and scripts: a line a sample, a column a metric (RFC 4180).
 
 use super::Format;
-use anyhow::bail;
+use anyhow::{Context, bail};
 use csv::Writer;
 use jiff::Timestamp;
 use oasis_archive::Series;
-use oasis_wire::{batch::Sample, schema::ProbeType, value};
-use serde_json::Value;
+use oasis_table::{Cell, Table};
+use oasis_wire::{batch::Sample, schema::ProbeType};
 use std::{io::Write, sync::Arc};
 
 /// What a spreadsheet may take for the beginning of a formula, and run.
@@ -15,59 +15,77 @@ const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 /// A table to this.
 pub struct Csv<'a, W: Write> {
     out: Writer<&'a mut W>,
-    /// Whose metrics the columns are.
-    probe_type: Option<Arc<ProbeType>>,
+    /// Whose metrics the columns are, and the columns.
+    of: Option<(Arc<ProbeType>, Table)>,
 }
 
 impl<'a, W: Write> Csv<'a, W> {
     pub fn new(out: &'a mut W) -> Self {
-        Self { out: Writer::from_writer(out), probe_type: None }
+        Self { out: Writer::from_writer(out), of: None }
     }
 
-    /// The first line. A table has the columns of one type.
-    fn begin(&mut self, series: &Series) -> anyhow::Result<()> {
-        match &self.probe_type {
-            Some(known) if **known == *series.probe_type => return Ok(()),
-            Some(known) => bail!(
+    /// The columns; the first call writes them as the first line. A table has the columns of one type.
+    fn table(&mut self, series: &Series) -> anyhow::Result<&Table> {
+        if let Some((known, _)) = &self.of
+            && **known != *series.probe_type
+        {
+            bail!(
                 "a table has the columns of one probe type: {} {} and {} {} need files of their own \
                  (name instances of one type, set --from or --to, or use --format jsonl)",
                 known.name,
                 known.version,
                 series.probe_type.name,
                 series.probe_type.version
-            ),
-            None => {}
+            );
         }
-        let metrics = series.probe_type.metrics.iter().map(|metric| metric.name.as_str());
-        let columns = ["node", "instance", "time", "time_ns", "sequence", "state"].into_iter().chain(metrics);
-        self.out.write_record(columns)?;
-        self.probe_type = Some(series.probe_type.clone());
-        Ok(())
+        if self.of.is_none() {
+            let table = Table::new(&series.probe_type);
+            let metrics = table.columns.iter().map(|column| text(&column.name));
+            let fixed = ["node", "instance", "time", "time_ns", "sequence", "state"].map(str::to_owned);
+            self.out.write_record(fixed.into_iter().chain(metrics))?;
+            self.of = Some((series.probe_type.clone(), table));
+        }
+        self.of.as_ref().map(|(_, table)| table).context("a table that was just made")
     }
 }
 
 impl<W: Write> Format for Csv<'_, W> {
     fn sample(&mut self, series: &Series, state: u16, sample: &Sample) -> anyhow::Result<()> {
-        self.begin(series)?;
-        self.out.write_field(text(&series.node))?;
-        self.out.write_field(text(&series.instance))?;
-        self.out.write_field(date_and_time(sample.time))?;
-        self.out.write_field(sample.time.to_string())?;
-        self.out.write_field(sample.sequence.to_string())?;
-        self.out.write_field(state.to_string())?;
-        for value in value::to_json(&series.probe_type, &sample.values).values() {
-            match value {
-                // NaN and the infinities are texts that begin no formula.
-                Value::String(value) => self.out.write_field(text(value))?,
-                value => self.out.write_field(value.to_string())?,
-            }
-        }
-        Ok(self.out.write_record(None::<&[u8]>)?)
+        let cells: Vec<_> = self.table(series)?.cells(&sample.values).map(field).collect();
+        let fixed = [
+            text(&series.node),
+            text(&series.instance),
+            date_and_time(sample.time),
+            sample.time.to_string(),
+            sample.sequence.to_string(),
+            state.to_string(),
+        ];
+        Ok(self.out.write_record(fixed.into_iter().chain(cells))?)
     }
 
     fn finish(&mut self) -> anyhow::Result<()> {
         Ok(self.out.flush()?)
     }
+}
+
+/// A value as text. Reals are as short as they can be without losing anything.
+fn field(cell: Cell<'_>) -> String {
+    match cell {
+        Cell::Nothing => String::new(),
+        Cell::Int(value) => value.to_string(),
+        Cell::Uint(value) => value.to_string(),
+        // As JSON lines write them: a spreadsheet shows them as text, scripts read them as numbers.
+        Cell::Real32(value) if value.is_infinite() => infinity(value.is_sign_negative()),
+        Cell::Real64(value) if value.is_infinite() => infinity(value.is_sign_negative()),
+        Cell::Real32(value) => format!("{value:?}"),
+        Cell::Real64(value) => format!("{value:?}"),
+        Cell::Boolean(value) => value.to_string(),
+        Cell::Text(value) => text(&value),
+    }
+}
+
+fn infinity(is_negative: bool) -> String {
+    if is_negative { "-Infinity".into() } else { "Infinity".into() }
 }
 
 /// A text that no spreadsheet runs: one that looks like a formula begins with an apostrophe.

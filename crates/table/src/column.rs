@@ -1,0 +1,131 @@
+//! The columns of a probe type.
+
+use crate::{cell::Cell, name::Names};
+use oasis_wire::{
+    schema::{EnumType, Metric, MetricType},
+    value::{self, Value},
+};
+
+/// A column: a metric, or a member of a struct.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// Unique in its table, whatever the case.
+    pub name: String,
+    /// What its cells are.
+    pub kind: ColumnType,
+    /// UCUM unit, such as `By` or `ms`.
+    pub unit: Option<String>,
+    /// What the PDL says about it.
+    pub doc: Option<String>,
+    /// Place of the metric among a sample's values, then of each member within.
+    path: Vec<usize>,
+}
+
+/// What the cells of a column are.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ColumnType {
+    /// Signed integers of so many bits.
+    Int(u8),
+    /// Unsigned integers of so many bits.
+    Uint(u8),
+    /// Reals of 32 bits.
+    Real32,
+    /// Reals of 64 bits.
+    Real64,
+    /// True or false.
+    Boolean,
+    /// Text.
+    Text,
+    /// Text: a name of these.
+    Enum(EnumType),
+    /// JSON text of a vector of this type.
+    Json(MetricType),
+}
+
+impl ColumnType {
+    fn of(metric: &Metric) -> Self {
+        if let Some(enumeration) = metric.enumeration.as_ref().filter(|_| metric.kind.is_integer()) {
+            return Self::Enum(enumeration.clone());
+        }
+        match &metric.kind {
+            MetricType::Int8 => Self::Int(8),
+            MetricType::Int16 => Self::Int(16),
+            MetricType::Int32 => Self::Int(32),
+            MetricType::Int64 => Self::Int(64),
+            MetricType::Uint8 => Self::Uint(8),
+            MetricType::Uint16 => Self::Uint(16),
+            MetricType::Uint32 => Self::Uint(32),
+            MetricType::Uint64 => Self::Uint(64),
+            MetricType::Real32 => Self::Real32,
+            MetricType::Real64 => Self::Real64,
+            MetricType::Boolean => Self::Boolean,
+            MetricType::String => Self::Text,
+            nested @ (MetricType::Vector(_) | MetricType::Struct(_)) => Self::Json(nested.clone()),
+        }
+    }
+}
+
+/// Appends the columns of a metric, or of a member at this path.
+pub(crate) fn flatten(
+    metric: &Metric,
+    path: &mut Vec<usize>,
+    name: &str,
+    names: &mut Names,
+    columns: &mut Vec<Column>,
+) {
+    if let MetricType::Struct(of) = &metric.kind {
+        for (at, member) in of.members.iter().enumerate() {
+            path.push(at);
+            flatten(member, path, &format!("{name}.{}", member.name), names, columns);
+            path.pop();
+        }
+        return;
+    }
+    columns.push(Column {
+        name: names.unique(name),
+        kind: ColumnType::of(metric),
+        unit: metric.unit.clone(),
+        doc: metric.doc.clone(),
+        path: path.clone(),
+    });
+}
+
+impl Column {
+    /// What a sample has here. Nothing if the values are not those of the table's type.
+    pub fn cell<'a>(&'a self, values: &'a [Value]) -> Cell<'a> {
+        match (self.find(values), &self.kind) {
+            (None, _) => Cell::Nothing,
+            (Some(value), ColumnType::Enum(of)) => enumerator(of, value),
+            (Some(value), ColumnType::Json(kind)) => {
+                Cell::Text(value::value_to_json(kind, value).to_string().into())
+            }
+            (Some(value), _) => match value {
+                Value::Int(value) => Cell::Int(*value),
+                Value::Uint(value) => Cell::Uint(*value),
+                Value::Real32(value) => Cell::Real32(*value),
+                Value::Real64(value) => Cell::Real64(*value),
+                Value::Boolean(value) => Cell::Boolean(*value),
+                Value::String(value) => Cell::Text(value.into()),
+                Value::Vector(_) | Value::Struct(_) => Cell::Nothing,
+            },
+        }
+    }
+
+    fn find<'a>(&self, values: &'a [Value]) -> Option<&'a Value> {
+        let (first, members) = self.path.split_first()?;
+        members.iter().try_fold(values.get(*first)?, |value, at| match value {
+            Value::Struct(members) => members.get(*at),
+            _ => None,
+        })
+    }
+}
+
+fn enumerator<'a>(of: &'a EnumType, value: &Value) -> Cell<'a> {
+    let number = match value {
+        Value::Int(value) => i128::from(*value),
+        Value::Uint(value) => i128::from(*value),
+        _ => return Cell::Nothing,
+    };
+    let known = of.values.iter().find(|known| i128::from(known.value) == number);
+    Cell::Text(known.map_or_else(|| number.to_string().into(), |known| known.name.as_str().into()))
+}

@@ -1,0 +1,84 @@
+//! How samples become tables: which columns a probe type has, what they are called, and what a sample has in each of them.
+//!
+//! CSV, Arrow, Parquet, SQL and PostgreSQL all take their columns from here, so that a metric has one name wherever it is looked for.
+//! `docs/reference/tables.md` says the rules to those who write queries:
+//!
+//! - A number, a boolean or a text is a column of its own.
+//! - An **enum** is the name of its value as text; a number that the schema does not know is that number as text.
+//! - A **struct** has a column for each of its members: `position.x`. Formats with structs of their own keep it whole.
+//! - A **vector** is one column: JSON text. Formats with lists of their own keep it a list.
+//! - Names are unique whatever their case, and none is that of a [fixed column](FIXED): the second `level` is `level_2`.
+//!
+//! ```
+//! use oasis_table::{Cell, Table};
+//! use oasis_wire::{schema::ProbeType, value::Value};
+//!
+//! let arm: ProbeType = serde_json::from_str(r#"{
+//!     "name": "Plant::RobotArm", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0",
+//!     "metrics": [
+//!         {"name": "mode", "type": "uint8", "enum": {"name": "Mode", "values": [{"name": "IDLE", "value": 0}]}},
+//!         {"name": "at", "type": {"struct": {"name": "Point", "members": [{"name": "x", "type": "real32"}, {"name": "y", "type": "real32"}]}}}
+//!     ]
+//! }"#)?;
+//! let table = Table::new(&arm);
+//! assert_eq!(table.name, "plant_robot_arm");
+//! assert_eq!(table.columns.iter().map(|column| &column.name[..]).collect::<Vec<_>>(), ["mode", "at.x", "at.y"]);
+//!
+//! let values = [Value::Uint(0), Value::Struct(vec![Value::Real32(1.5), Value::Real32(2.5)])];
+//! assert_eq!(table.cells(&values).collect::<Vec<_>>(), [Cell::Text("IDLE".into()), Cell::Real32(1.5), Cell::Real32(2.5)]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod cell;
+mod column;
+mod name;
+
+pub use cell::Cell;
+pub use column::{Column, ColumnType};
+pub use name::{Names, table_name};
+
+use oasis_wire::{schema::ProbeType, value::Value};
+
+/// What each table has before its metrics; a format may leave some out, no metric takes their names.
+///
+/// | column | what it is |
+/// |---|---|
+/// | `node`, `instance` | whose sample it is |
+/// | `run` | UUID of the node's life that sequence numbers count in |
+/// | `epoch` | the life of the DAC's logs that offsets count in, hexadecimal |
+/// | `offset` | place in the topic log |
+/// | `sequence` | number of the sample in its run, from 1 |
+/// | `time` | when it was taken, on the node's clock, UTC |
+/// | `time_ns` | the same as nanoseconds since 1970 |
+/// | `state` | state of the probe, 0 is normal |
+pub const FIXED: [&str; 9] =
+    ["node", "instance", "run", "epoch", "offset", "sequence", "time", "time_ns", "state"];
+
+/// The table of a probe type.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// What it is called unless another type took the name before: see [`table_name`].
+    pub name: String,
+    /// A column for each metric and each member of a struct, in the order in which the PDL has them.
+    pub columns: Vec<Column>,
+}
+
+impl Table {
+    /// The columns of a type whose schema was [validated](ProbeType::validate).
+    pub fn new(probe_type: &ProbeType) -> Self {
+        let mut names = Names::new(FIXED);
+        let mut columns = Vec::new();
+        for (at, metric) in probe_type.metrics.iter().enumerate() {
+            column::flatten(metric, &mut vec![at], &metric.name, &mut names, &mut columns);
+        }
+        Self { name: table_name(&probe_type.name), columns }
+    }
+
+    /// What a sample of the type has in each column.
+    pub fn cells<'a>(&'a self, values: &'a [Value]) -> impl Iterator<Item = Cell<'a>> {
+        self.columns.iter().map(|column| column.cell(values))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+//! Names that queries can use.
+
+use std::collections::HashSet;
+
+/// Names given so far: none twice, whatever the case.
+#[derive(Debug, Clone, Default)]
+pub struct Names(HashSet<String>);
+
+impl Names {
+    /// These are taken.
+    pub fn new<'a>(taken: impl IntoIterator<Item = &'a str>) -> Self {
+        Self(taken.into_iter().map(str::to_lowercase).collect())
+    }
+
+    /// The name, with the least number from `_2` on behind it if it is taken.
+    pub fn unique(&mut self, name: &str) -> String {
+        let numbered = (2_u64..).map(|number| format!("{name}_{number}"));
+        let free = std::iter::once(name.to_owned())
+            .chain(numbered)
+            .find(|name| !self.0.contains(&name.to_lowercase()));
+        let free = free.unwrap_or_default();
+        self.0.insert(free.to_lowercase());
+        free
+    }
+}
+
+/// A probe type's name as a table is called: `OASIS::System::LinuxProcessorProbe` is `oasis_system_linux_processor_probe`.
+/// Letters, digits and underscores only, so that queries need no quotes.
+pub fn table_name(probe_type: &str) -> String {
+    let mut name = String::new();
+    let characters: Vec<char> = probe_type.chars().collect();
+    for (at, &character) in characters.iter().enumerate() {
+        if !character.is_ascii_alphanumeric() {
+            begin_word(&mut name);
+            continue;
+        }
+        let before = at.checked_sub(1).map(|before| characters[before]);
+        let after = characters.get(at + 1);
+        let ends_word = before.is_some_and(|before| before.is_ascii_lowercase() || before.is_ascii_digit());
+        let ends_acronym = before.is_some_and(|before| before.is_ascii_uppercase())
+            && after.is_some_and(char::is_ascii_lowercase);
+        if character.is_ascii_uppercase() && (ends_word || ends_acronym) {
+            begin_word(&mut name);
+        }
+        name.push(character.to_ascii_lowercase());
+    }
+    let name = name.trim_end_matches('_');
+    if name.starts_with(|first: char| first.is_ascii_lowercase()) {
+        name.to_owned()
+    } else {
+        format!("probe_{name}")
+    }
+}
+
+fn begin_word(name: &mut String) {
+    if !name.is_empty() && !name.ends_with('_') {
+        name.push('_');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_type_is_called_what_a_query_writes_without_quotes() {
+        for (probe_type, table) in [
+            ("OASIS::System::LinuxProcessorProbe", "oasis_system_linux_processor_probe"),
+            ("Plant::Tank", "plant_tank"),
+            ("Line7::Port", "line7_port"),
+            ("HTTPServer", "http_server"),
+            ("snake_case", "snake_case"),
+            ("7Up", "probe_7_up"),
+            ("\"; DROP TABLE x --", "drop_table_x"),
+            ("Größe", "gr_e"),
+            ("", "probe_"),
+        ] {
+            assert_eq!(table_name(probe_type), table);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_name_becomes_a_plain_one(name: String) {
+            let table = table_name(&name);
+            prop_assert!(table.starts_with(|first: char| first.is_ascii_lowercase()));
+            prop_assert!(table.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'));
+        }
+
+        #[test]
+        fn no_name_is_given_twice(wanted in proptest::collection::vec("[aA]{1,2}(_2)?", 1..20)) {
+            let mut names = Names::new(["a"]);
+            let given: Vec<_> = wanted.iter().map(|name| names.unique(name).to_lowercase()).collect();
+            let different: HashSet<_> = given.iter().cloned().collect();
+            prop_assert_eq!(different.len(), given.len());
+            prop_assert!(!different.contains("a"));
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! What the archive has called stored is there, whatever happens to the process and the disk (`docs/archive.md`).
 
-use crate::harness::{Oasis, eventually, get, ledger, oasis, post};
+use crate::harness::{Oasis, eventually, eventually_shown, get, ledger, oasis, post};
 use oasis_archive::{ArchiveConfig, History, Piece};
 use oasis_wire::quantity::{Epoch, Offset, Position};
 use rustix::process::{Resource, Rlimit};
@@ -161,9 +161,9 @@ fn on_a_full_disk_live_data_goes_on_and_the_archive_takes_up_where_it_stopped() 
     let limit = |current| dac.set_limit(Resource::Fsize, Rlimit { current, maximum: None });
     limit(Some(fs::metadata(segment_file(folder.path())).unwrap().len()));
     let condition = |wanted: &str| {
-        eventually(wanted, || {
+        eventually_shown(wanted, || {
             let archive = get(&dac, "/api/v1/archive");
-            (archive["condition"] == wanted).then_some(archive)
+            if archive["condition"] == wanted { Ok(archive) } else { Err(archive) }
         })
     };
     let full = condition("disk_full");

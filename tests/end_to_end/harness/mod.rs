@@ -19,17 +19,25 @@ use std::{
 };
 
 /// Longest that anything may take on a machine that does other things as well.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+/// An `fdatasync` waits for what compilers beside it write, too.
+pub const PATIENCE: Duration = Duration::from_secs(90);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// Looks until there is something to see, and says what was missing when patience ends.
 pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    eventually_shown(what, || look().ok_or(Value::Null))
+}
+
+/// As [`eventually`], and says what there was to see instead.
+pub fn eventually_shown<T>(what: &str, mut look: impl FnMut() -> Result<T, Value>) -> T {
     let start = Instant::now();
     loop {
-        if let Some(seen) = look() {
-            return seen;
+        match look() {
+            Ok(seen) => return seen,
+            Err(shown) => {
+                assert!(start.elapsed() < PATIENCE, "not within {PATIENCE:?}: {what}, but {shown:#}")
+            }
         }
-        assert!(start.elapsed() < PATIENCE, "not within {PATIENCE:?}: {what}");
         thread::park_timeout(LOOK_AGAIN);
     }
 }
@@ -44,8 +52,9 @@ pub fn instance(dac: &Oasis, node: &str, instance: &str) -> Option<Value> {
 
 /// The ledger of an instance, once it satisfies.
 pub fn ledger(dac: &Oasis, node: &str, name: &str, what: &str, is_enough: impl Fn(&Value) -> bool) -> Value {
-    eventually(what, || {
-        instance(dac, node, name).map(|instance| instance["ledger"].clone()).filter(&is_enough)
+    eventually_shown(what, || {
+        let ledger = instance(dac, node, name).map(|instance| instance["ledger"].clone()).unwrap_or_default();
+        if !ledger.is_null() && is_enough(&ledger) { Ok(ledger) } else { Err(ledger) }
     })
 }
 

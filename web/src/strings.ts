@@ -261,6 +261,7 @@ export const strings = {
       /** By the names that the DAC gives them; others are shown as they are. */
       cause: new Map([
         ['ring_full', 'the ring of the probe was full'],
+        ['invalid_row', 'its row did not fit the schema of the probe: see the log of the node'],
         ['spool_full', 'the spool of the node was full, or its file damaged'],
         ['network', 'sent as datagrams and lost on the way'],
         ['kept_back', 'the flight recorder kept them back: no trigger fired'],

@@ -220,6 +220,9 @@ pub struct Drops {
     /// No trigger of the probe's flight recorder fired near them.
     #[serde(default)]
     pub kept_back: u64,
+    /// Their rows did not fit the schema of their type, or were too long.
+    #[serde(default)]
+    pub invalid: u64,
 }
 
 /// What the instrumentation costs its host, and what the node does about it. Shares are of one core.

@@ -21,6 +21,8 @@ pub enum Cause {
     SpoolFull,
     /// The node's process ended with samples it had taken and not yet delivered.
     NodeRestart,
+    /// Their rows did not fit the schema of the probe's type, or were too long for a batch.
+    InvalidRow,
     /// The flight recorder of the probe kept them back: no trigger fired near them.
     KeptBack,
     /// They were delivered to an earlier life of this DAC.
@@ -106,6 +108,8 @@ pub struct NodeCounters {
     pub dropped_spool: u64,
     /// Kept back by the flight recorder.
     pub kept_back: u64,
+    /// Thrown away because their rows did not fit the schema.
+    pub invalid: u64,
 }
 
 impl Ledger {
@@ -154,6 +158,7 @@ impl Ledger {
             dropped_ring: dropped.ring,
             dropped_spool: dropped.spool,
             kept_back: dropped.kept_back,
+            invalid: dropped.invalid,
         };
     }
 
@@ -209,18 +214,24 @@ impl Ledger {
     fn account_for(&mut self, first: u64, dropped_before: u64, run: Uuid, now: Nanos) {
         let gap = first - self.last_sequence - 1;
         let explained = gap.min(dropped_before);
-        let spool = explained.min(self.node.dropped_spool.saturating_sub(self.attributed.spool));
-        let kept_back = self.node.kept_back.saturating_sub(self.attributed.kept_back).min(explained - spool);
-        let ring = explained - spool - kept_back;
-        let rest = if self.joined_late { Cause::BeforeEpoch } else { Cause::Unexplained };
-        self.attributed.spool += spool;
-        self.attributed.kept_back += kept_back;
+        let mut ring = explained;
+        let mut explain = |told: u64, attributed: &mut u64| {
+            let here = ring.min(told.saturating_sub(*attributed));
+            *attributed += here;
+            ring -= here;
+            here
+        };
+        let spool = explain(self.node.dropped_spool, &mut self.attributed.spool);
+        let kept_back = explain(self.node.kept_back, &mut self.attributed.kept_back);
+        let invalid = explain(self.node.invalid, &mut self.attributed.invalid);
         self.attributed.ring = self.attributed.ring.saturating_add(ring);
+        let rest = if self.joined_late { Cause::BeforeEpoch } else { Cause::Unexplained };
         let mut from = self.last_sequence + 1;
         let causes = [
             (gap - explained, rest),
             (spool, Cause::SpoolFull),
             (kept_back, Cause::KeptBack),
+            (invalid, Cause::InvalidRow),
             (ring, Cause::RingFull),
         ];
         for (count, cause) in causes {
@@ -267,13 +278,18 @@ mod tests {
     }
 
     #[test]
-    fn what_a_flight_recorder_kept_back_is_no_loss_of_a_ring() {
+    fn what_was_kept_back_and_what_was_no_row_are_no_loss_of_a_ring() {
         let mut ledger = ledger_that_met_the_node_from_its_start();
-        ledger.counters(10, Drops { ring: 2, spool: 1, kept_back: 5 });
-        assert_eq!(ledger.batch(10, 1, 8, NOW), Verdict::New);
+        ledger.counters(12, Drops { ring: 2, spool: 1, kept_back: 5, invalid: 2 });
+        assert_eq!(ledger.batch(12, 1, 10, NOW), Verdict::New);
         assert_eq!(
             causes(&ledger),
-            [(2, 2, Cause::SpoolFull), (3, 7, Cause::KeptBack), (8, 9, Cause::RingFull)]
+            [
+                (2, 2, Cause::SpoolFull),
+                (3, 7, Cause::KeptBack),
+                (8, 9, Cause::InvalidRow),
+                (10, 11, Cause::RingFull)
+            ]
         );
     }
 
@@ -287,7 +303,7 @@ mod tests {
     #[test]
     fn drops_the_node_told_of_are_explained_by_their_cause() {
         let mut ledger = ledger_that_met_the_node_from_its_start();
-        ledger.counters(10, Drops { ring: 3, spool: 5, kept_back: 0 });
+        ledger.counters(10, Drops { ring: 3, spool: 5, ..Drops::default() });
         ledger.batch(10, 1, 8, NOW);
         assert_eq!(causes(&ledger), [(2, 6, Cause::SpoolFull), (7, 9, Cause::RingFull)]);
         assert_eq!((ledger.missing, ledger.unexplained), (8, 0));
@@ -335,9 +351,9 @@ mod tests {
     fn drops_that_an_earlier_dac_was_told_of_explain_nothing_here() {
         let mut ledger = Ledger::default();
         ledger.registered(RUN, NOW);
-        ledger.counters(120, Drops { ring: 0, spool: 20, kept_back: 0 });
+        ledger.counters(120, Drops { spool: 20, ..Drops::default() });
         ledger.batch(100, 1, 0, NOW);
-        ledger.counters(130, Drops { ring: 3, spool: 20, kept_back: 0 });
+        ledger.counters(130, Drops { ring: 3, spool: 20, ..Drops::default() });
         ledger.batch(104, 1, 3, NOW);
         assert_eq!(causes(&ledger), [(1, 99, Cause::BeforeEpoch), (101, 103, Cause::RingFull)]);
     }
@@ -388,7 +404,7 @@ mod tests {
         assert_eq!(ledger.batch(u64::MAX, 2, 0, NOW), Verdict::Overlap);
         assert_eq!(ledger.batch(u64::MAX, 0, 0, NOW), Verdict::Overlap);
         assert_eq!(ledger.batch(u64::MAX, 1, u64::MAX, NOW), Verdict::New);
-        ledger.counters(u64::MAX, Drops { ring: u64::MAX, spool: u64::MAX, kept_back: 0 });
+        ledger.counters(u64::MAX, Drops { ring: u64::MAX, spool: u64::MAX, ..Drops::default() });
         ledger.registered(NEXT_RUN, NOW);
     }
 

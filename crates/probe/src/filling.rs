@@ -128,8 +128,8 @@ impl Filling {
         Ok(self.encoder.push(taken.time, taken.row)?)
     }
 
-    /// A `Sample` implementation, or another language's code, whose row does not fit its own schema: counted as dropped like any other,
-    /// and told once, until one fits again.
+    /// A `Sample` implementation, or another language's code, whose row does not fit its own schema: counted, and told once, until one fits
+    /// again.
     fn refuse(&mut self, error: &Misfit, out: &mut Vec<Spooled>) {
         if !self.misfit {
             let instance = &self.instance.1;
@@ -137,7 +137,7 @@ impl Filling {
         }
         self.misfit = true;
         self.flush(out);
-        self.miss(1, 0);
+        self.before.invalid = self.before.invalid.saturating_add(1);
         self.first_sequence = self.next_sequence;
     }
 

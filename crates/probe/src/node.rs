@@ -5,6 +5,7 @@ use crate::{
     deadband::{Changes, Deadbands, Limits},
     file_spool::{Directory, Journal},
     filling::{BATCH_BYTES, Batching, Filling},
+    flight_recorder::{FlightRecorder, MOST_RECORDER_BYTES},
     governor::Importance,
     instance::{Instance, Source},
     node_config::NodeConfig,
@@ -12,7 +13,7 @@ use crate::{
     outbox::Outbox,
     overflow::{MOST_RING_BYTES, RingConfig},
     realtime::RealTimeState,
-    recorder::{FlightRecorder, Recorder},
+    recorder::Recorder,
     replay,
     ring::{self, PushedProbe, RowProbe},
     schedule::Schedule,
@@ -200,6 +201,9 @@ impl NodeBuilder {
     /// Gives a probe that was added a flight recorder: of its samples only what lies around a trigger is sent.
     pub fn record(&mut self, instance: &str, recorder: &FlightRecorder) -> Result<&mut Self, NodeError> {
         let index = self.index(instance)?;
+        if recorder.bytes > MOST_RECORDER_BYTES {
+            return Err(NodeError::RecorderBytes { instance: instance.into(), bytes: recorder.bytes });
+        }
         let announced = &mut self.announced[index];
         let probe_type = self.types.iter().find(|known| known.uuid == announced.probe_type);
         let invalid = |error| NodeError::Recorder { instance: instance.into(), error };

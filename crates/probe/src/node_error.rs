@@ -1,7 +1,10 @@
 //! Why a node cannot be as it is told to.
 
 use crate::{
-    deadband::DeadbandError, file_spool::DirectoryError, overflow::MOST_RING_BYTES, recorder::TriggerError,
+    deadband::DeadbandError,
+    file_spool::DirectoryError,
+    flight_recorder::{MOST_RECORDER_BYTES, TriggerError},
+    overflow::MOST_RING_BYTES,
 };
 use std::io;
 
@@ -60,6 +63,16 @@ pub enum NodeError {
         instance: String,
         /// Why.
         error: TriggerError,
+    },
+    /// A flight recorder with more memory than [`MOST_RECORDER_BYTES`].
+    #[error(
+        "{instance:?} cannot have a flight recorder of {bytes} bytes: at most {MOST_RECORDER_BYTES} are allowed"
+    )]
+    RecorderBytes {
+        /// Of which instance.
+        instance: String,
+        /// What was asked for.
+        bytes: usize,
     },
     /// An overhead budget that makes no sense.
     #[error(

@@ -165,7 +165,7 @@ impl<S: Sample> PushedProbe<S> {
 }
 
 impl RowProbe {
-    /// As [`PushedProbe::flush_at`]; `write` writes the row. One that does not fit the schema is counted as dropped when the node sees it.
+    /// As [`PushedProbe::flush_at`]; `write` writes the row. One that does not fit the schema is thrown away when the node sees it, and counted as invalid.
     #[inline]
     pub fn flush_at(&mut self, time: u64, write: impl FnOnce(&mut RowWriter<'_>)) -> bool {
         if !self.shared.enabled.load(Ordering::Relaxed) {

@@ -4,7 +4,7 @@
 //! connection breaks; it is bounded too, because no more than half of the spool is ever under way.
 //!
 //! What is missing in front of a batch is known from the numbers alone: whatever lies between it and the batch before it was
-//! dropped by the ring or kept back by the flight recorder, as the batch itself says, else dropped here.
+//! dropped by the ring, kept back by the flight recorder or no row of its schema, as the batch itself says, else dropped here.
 //!
 //! A node with a file spool has the same queue: what the collector brings goes through the [`Intake`] to the file first, and the queue
 //! holds the part of it that is under way or next.
@@ -28,6 +28,8 @@ pub struct Missing {
     pub dropped_ring: u64,
     /// The flight recorder kept them back.
     pub kept_back: u64,
+    /// Their rows did not fit the schema.
+    pub invalid: u64,
 }
 
 /// One batch as the collector hands it over.
@@ -111,11 +113,16 @@ impl Place {
     /// Moves behind a batch; says how many samples were dropped in between.
     fn advance(&mut self, batch: &Queued) -> u64 {
         let hole = (batch.first_sequence - 1).saturating_sub(self.sequence);
-        let ring = hole.min(batch.before.dropped_ring.saturating_sub(self.dropped.ring));
-        let kept_back = (hole - ring).min(batch.before.kept_back.saturating_sub(self.dropped.kept_back));
-        self.dropped.ring += ring;
-        self.dropped.kept_back += kept_back;
-        self.dropped.spool += hole - ring - kept_back;
+        let mut left = hole;
+        let mut explain = |told: &mut u64, before: u64| {
+            let here = left.min(before.saturating_sub(*told));
+            *told += here;
+            left -= here;
+        };
+        explain(&mut self.dropped.ring, batch.before.dropped_ring);
+        explain(&mut self.dropped.kept_back, batch.before.kept_back);
+        explain(&mut self.dropped.invalid, batch.before.invalid);
+        self.dropped.spool += left;
         self.sequence = batch.last_sequence();
         hole
     }
@@ -166,8 +173,8 @@ impl Spool {
         let mut spool = Self::before_a_file(limit, delivered.len());
         for (account, &place) in spool.accounts.iter_mut().zip(delivered) {
             (account.delivered, account.sent) = (place, place);
-            let Drops { ring, kept_back, .. } = place.dropped;
-            account.before = Missing { dropped_ring: ring, kept_back };
+            let Drops { ring, kept_back, invalid, spool: _ } = place.dropped;
+            account.before = Missing { dropped_ring: ring, kept_back, invalid };
             account.admitted = place.sequence;
         }
         spool.set_behind(true);
@@ -190,6 +197,7 @@ impl Spool {
         let account = &mut self.accounts[instance];
         account.before.dropped_ring += before.dropped_ring;
         account.before.kept_back += before.kept_back;
+        account.before.invalid += before.invalid;
         let batch = Queued { instance, first_sequence, count, before: account.before, bytes, stored: None };
         match &mut self.intake {
             Some(intake) => intake.push(batch),
@@ -372,7 +380,7 @@ mod tests {
     }
 
     fn dropped(dropped_ring: u64) -> Missing {
-        Missing { dropped_ring, kept_back: 0 }
+        Missing { dropped_ring, ..Missing::default() }
     }
 
     fn spool_for(batches: usize) -> Spool {
@@ -461,9 +469,9 @@ mod tests {
         spool.push(batch(0, 6, 1));
         spool.push(Spooled { before: dropped(2), ..batch(0, 9, 1) }); // drops 5, which told of 4 in front of it
         assert_eq!(take(&mut spool)[0].dropped_before, 5);
-        assert_eq!(spool.sent(0).dropped, Drops { ring: 4, spool: 1, kept_back: 0 });
+        assert_eq!(spool.sent(0).dropped, Drops { ring: 4, spool: 1, ..Drops::default() });
         assert_eq!(take(&mut spool)[0].dropped_before, 2);
-        assert_eq!(spool.sent(0).dropped, Drops { ring: 6, spool: 1, kept_back: 0 });
+        assert_eq!(spool.sent(0).dropped, Drops { ring: 6, spool: 1, ..Drops::default() });
     }
 
     #[test]

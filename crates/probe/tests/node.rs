@@ -5,7 +5,7 @@
 #[path = "node/recorder.rs"]
 mod recorder;
 
-use oasis_channel::{Command, InstanceState, Outcome, ProbeKind};
+use oasis_channel::{Command, Drops, InstanceState, Outcome, ProbeKind};
 use oasis_probe::{
     Deadbands, Granted, Hertz, Node, NodeBuilder, NodeConfig, NodeError, Overflow, ProbeState, ProbeType,
     PushedKind, RealTime, RingConfig, RowProbe,
@@ -205,7 +205,8 @@ fn rows_that_do_not_fit_are_counted_and_the_next_that_does_is_sent() {
     node.shutdown();
     let seen: Vec<_> = recorder.samples("reading").iter().map(|s| (s.sequence, s.value)).collect();
     assert_eq!(seen, [(3, 3.0)]);
-    assert_eq!(recorder.counters("reading").taken, 3);
+    let counters = recorder.counters("reading");
+    assert_eq!((counters.taken, counters.dropped), (3, Drops { invalid: 2, ..Drops::default() }));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::spool::{Missing, Queued};
 use oasis_wire::batch::MAX_BATCH;
 
 /// Bytes before a record's batch.
-pub const HEAD: usize = 48;
+pub const HEAD: usize = 56;
 /// A record begins with it; behind damage the next one is found by it.
 const MARK: [u8; 4] = *b"OSPB";
 
@@ -51,6 +51,7 @@ pub fn write(batch: &Queued, out: &mut Vec<u8>) {
     out.extend_from_slice(&batch.first_sequence.to_le_bytes());
     out.extend_from_slice(&batch.before.dropped_ring.to_le_bytes());
     out.extend_from_slice(&batch.before.kept_back.to_le_bytes());
+    out.extend_from_slice(&batch.before.invalid.to_le_bytes());
     out.extend_from_slice(&u32::from(batch.count).to_le_bytes());
     out.extend_from_slice(&crc32fast::hash(&out[start..]).to_le_bytes());
     out.extend_from_slice(&batch.bytes);
@@ -79,9 +80,9 @@ fn parse(head: &[u8; HEAD]) -> Option<Head> {
         return None;
     }
     let (length, first_sequence) = (field(4) as usize, wide(16));
-    let count = u16::try_from(field(40)).ok().filter(|&count| count > 0)?;
+    let count = u16::try_from(field(48)).ok().filter(|&count| count > 0)?;
     first_sequence.checked_add(u64::from(count))?;
-    let before = Missing { dropped_ring: wide(24), kept_back: wide(32) };
+    let before = Missing { dropped_ring: wide(24), kept_back: wide(32), invalid: wide(40) };
     let head = Head { instance: field(12), first_sequence, count, before, length, crc: field(8) };
     (length <= MAX_BATCH && first_sequence > 0).then_some(head)
 }

@@ -15,7 +15,7 @@ use std::{
 };
 
 /// A segment begins with it; the digit is the format's version.
-const MARK: [u8; 4] = *b"OSP1";
+const MARK: [u8; 4] = *b"OSP2";
 /// Mark, length and CRC.
 const PREFIX: usize = 12;
 /// Schemas of all instances of a node are less, or no DAC would take them.

@@ -76,7 +76,7 @@ impl Model {
             instance,
             first_sequence,
             count,
-            before: Missing { dropped_ring: dropped_ring.into(), kept_back: 0 },
+            before: Missing { dropped_ring: dropped_ring.into(), ..Missing::default() },
             bytes: Arc::new(bytes),
         };
         self.outbox.with(|held| held.spool.push(batch));

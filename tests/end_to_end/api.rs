@@ -1,7 +1,7 @@
 //! What the HTTP API says of itself, and what every answer of the server carries.
 
-use crate::harness::{Oasis, PATIENCE, get, ledger};
-use serde_json::Value;
+use crate::harness::{Oasis, PATIENCE, get, ledger, post};
+use serde_json::{Value, json};
 use std::{
     fs,
     io::{Read, Write},
@@ -55,20 +55,21 @@ fn every_path_of_the_openapi_document_answers() {
         "/api/v1/ledger",
         "/api/v1/commands",
         "/api/v1/archive",
+        "/api/v1/test-runs",
+        "/api/v1/annotations",
     ] {
         assert!(paths[wanted]["get"].is_object(), "{wanted}");
     }
     assert_eq!(raw_with(&up, "PUT /api/v1/layouts/shift%203", r#"{"panels":[]}"#).0, 204);
+    let (_, run) = post(&up, "/api/v1/test-runs", &json!({"name": "soak"}));
+    let run = run["id"].to_string();
     // Text doors need to be told what to send, and two of them do not end.
     let endless = ["/api/v1/samples/stream", "/api/v1/samples/events"];
     let is_read = |path: &&String| !endless.contains(&path.as_str()) && paths[*path]["get"].is_object();
     for path in paths.keys().filter(is_read) {
         let query = if path.contains("/samples") { "?node=plant&instance=processor" } else { "" };
-        assert!(
-            get(&up, &format!("{}{query}", path.replace("{id}", &id).replace("{name}", "shift%203")))
-                .is_object(),
-            "{path}"
-        );
+        let filled = path.replace("{id}", &id).replace("{name}", "shift%203").replace("{test_run}", &run);
+        assert!(get(&up, &format!("{filled}{query}")).is_object(), "{path}");
     }
     assert!(paths["/api/v1/commands"]["post"]["requestBody"].is_object());
 }

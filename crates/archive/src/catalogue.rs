@@ -1,6 +1,10 @@
 //! The catalogue: an SQLite database beside the segment files that says what is where.
 //!
-//! It speaks SQL and nothing else; `catalogue.sql` has the tables.
+//! It speaks SQL and nothing else; the folder `catalogue/` has the tables: `1.sql` makes those of version 1, each that follows brings them one version further.
+
+mod annotations;
+mod losses;
+mod test_runs;
 
 use crate::{
     index::{FileIndex, Gap, GapCause, SeriesIndex},
@@ -12,13 +16,13 @@ use oasis_wire::{
     quantity::{Epoch, Nanos, Offset},
     schema::ProbeType,
 };
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, params};
 use std::{ops::Range, path::Path, sync::Arc, time::Duration};
 use uuid::Uuid;
 
-/// The tables that this version makes and reads.
-const VERSION: i64 = 1;
-const TABLES: &str = include_str!("catalogue.sql");
+/// Each brings the tables to the version of its number; the last one is what is read and written here.
+const VERSIONS: [&str; 2] = [include_str!("catalogue/1.sql"), include_str!("catalogue/2.sql")];
+const VERSION: usize = VERSIONS.len();
 
 /// The database is damaged, full, or of another version.
 #[derive(Debug, thiserror::Error)]
@@ -28,10 +32,22 @@ pub enum CatalogueError {
     Sqlite(#[from] rusqlite::Error),
     /// Made by a later version.
     #[error("catalogue: its tables are of version {0}, where {VERSION} is known: update oasis")]
-    Version(i64),
+    Version(usize),
+    /// Made by an earlier version, and nobody may write here.
+    #[error(
+        "catalogue: its tables are of version {0}, where {VERSION} is needed: start its DAC with this oasis once, which brings them up to date"
+    )]
+    Outdated(usize),
     /// A value that nobody has written.
     #[error("catalogue: {0:?} is no {1}")]
     Value(String, &'static str),
+}
+
+impl CatalogueError {
+    /// Whether there would be room for what was refused on a larger disk.
+    pub fn is_disk_full(&self) -> bool {
+        matches!(self, Self::Sqlite(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull))
+    }
 }
 
 type Result<T> = std::result::Result<T, CatalogueError>;
@@ -108,11 +124,7 @@ impl Catalogue {
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "foreign_keys", true)?;
         let mut catalogue = Self(connection);
-        match catalogue.0.pragma_query_value(None, "user_version", |row| row.get(0))? {
-            0 => catalogue.make_tables()?,
-            VERSION => {}
-            later => return Err(CatalogueError::Version(later)),
-        }
+        catalogue.bring_up_to_date()?;
         Ok(catalogue)
     }
 
@@ -123,9 +135,10 @@ impl Catalogue {
     pub fn open_to_read(path: &Path) -> Result<Self> {
         let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         connection.busy_timeout(Duration::from_secs(5))?;
-        match connection.pragma_query_value(None, "user_version", |row| row.get(0))? {
+        match version(&connection)? {
             VERSION => Ok(Self(connection)),
-            other => Err(CatalogueError::Version(other)),
+            earlier @ ..VERSION => Err(CatalogueError::Outdated(earlier)),
+            later => Err(CatalogueError::Version(later)),
         }
     }
 
@@ -136,9 +149,11 @@ impl Catalogue {
         Ok(names.collect::<rusqlite::Result<_>>()?)
     }
 
-    fn make_tables(&mut self) -> Result<()> {
+    fn bring_up_to_date(&mut self) -> Result<()> {
+        let found = version(&self.0)?;
+        let missing = VERSIONS.get(found..).ok_or(CatalogueError::Version(found))?;
         let transaction = self.0.transaction()?;
-        transaction.execute_batch(TABLES)?;
+        missing.iter().try_for_each(|step| transaction.execute_batch(step))?;
         Ok(transaction.commit()?)
     }
 
@@ -419,6 +434,11 @@ fn read_series(row: &Row<'_>, node: &str, instance: &str) -> Result<Series> {
         epoch: parsed(&epoch, "epoch")?,
         probe_type: Arc::new(probe_type),
     })
+}
+
+fn version(of: &Connection) -> Result<usize> {
+    let version: i64 = of.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    usize::try_from(version).map_err(|_| CatalogueError::Value(version.to_string(), "version of tables"))
 }
 
 fn kind_word(kind: ProbeKind) -> String {

@@ -7,6 +7,7 @@ use crate::{
     recovery,
     segment_file::OpenFile,
     store::{ReadError, Store},
+    test_runs::TestRuns,
 };
 use oasis_wire::quantity::Position;
 use std::{path::Path, sync::Arc};
@@ -45,6 +46,11 @@ impl History {
     /// If the catalogue cannot be read.
     pub fn instances(&self) -> Result<Vec<(String, String)>, ReadError> {
         self.0.instances()
+    }
+
+    /// Its test runs, to look at.
+    pub fn test_runs(&self) -> TestRuns {
+        TestRuns(self.0.clone())
     }
 
     /// An instance's past from the first sample on that is not older than `time`, up to the first that is not older than `until`, nanoseconds on the

@@ -7,8 +7,10 @@
 //! In the order of reading: [`record`] and [`walk`] are the file format, [`index`] where batches lie in a file; [`segment_file`]
 //! writes one, [`recovery`] ends one that a crash has left; [`writer`] is the thread that does it, [`store`] what it shares with
 //! readers, and [`past`] how they read. `docs/archive.md` has the format and the promises.
+//! [`TestRuns`] and [`Annotations`] are what people add to it: names for times, and notes.
 
 mod account;
+mod annotations;
 mod catalogue;
 mod config;
 mod history;
@@ -20,10 +22,13 @@ mod retention;
 mod segment_file;
 mod series;
 mod store;
+mod test_runs;
+mod text;
 mod walk;
 mod writer;
 
 pub use account::{Account, Condition, Counters};
+pub use annotations::{Annotation, AnnotationError, AnnotationFilter, Annotations, Note, Place, Target};
 pub use catalogue::CatalogueError;
 pub use config::{ArchiveConfig, RetentionRule};
 pub use history::History;
@@ -32,6 +37,7 @@ pub use past::{Past, Piece};
 pub use recovery::Finding;
 pub use series::Series;
 pub use store::ReadError;
+pub use test_runs::{Description, TestRun, TestRunError, TestRunFilter, TestRuns};
 pub use writer::NotStored;
 
 use catalogue::{Catalogue, Sealed};
@@ -236,6 +242,16 @@ impl Archive {
     /// What is stored, to be read.
     pub fn history(&self) -> History {
         History(self.store.clone())
+    }
+
+    /// Its test runs.
+    pub fn test_runs(&self) -> TestRuns {
+        TestRuns(self.store.clone())
+    }
+
+    /// Its annotations.
+    pub fn annotations(&self) -> Annotations {
+        Annotations(self.store.clone())
     }
 
     /// Its folder.

@@ -71,6 +71,8 @@ struct Tracked {
     rule: usize,
     /// Everything before it is stored or told missing.
     next: Offset,
+    /// Gaps of its ledger that are in the catalogue, or too old to get there.
+    losses_listed: u64,
 }
 
 /// What a round has staged of one topic.
@@ -205,7 +207,7 @@ impl Writer {
             if let (Some(rule), false) = (rule, known.contains(&instance.topic)) {
                 instance.log.wake(wake.clone());
                 let next = instance.log.start();
-                self.tracked.push(Tracked { instance, rule, next });
+                self.tracked.push(Tracked { instance, rule, next, losses_listed: 0 });
             }
         }
     }

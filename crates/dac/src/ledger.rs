@@ -33,6 +33,22 @@ pub enum Cause {
     Unexplained,
 }
 
+impl Cause {
+    /// The word that clients see.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::RingFull => "ring_full",
+            Self::SpoolFull => "spool_full",
+            Self::NodeRestart => "node_restart",
+            Self::InvalidRow => "invalid_row",
+            Self::KeptBack => "kept_back",
+            Self::BeforeEpoch => "before_epoch",
+            Self::Network => "network",
+            Self::Unexplained => "unexplained",
+        }
+    }
+}
+
 /// A range of missing sequence numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Gap {

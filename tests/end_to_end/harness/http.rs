@@ -1,10 +1,12 @@
 use super::Oasis;
 use serde_json::Value;
 use std::sync::LazyLock;
-use ureq::Agent;
+use ureq::{Agent, http::Request};
 
-static AGENT: LazyLock<Agent> =
-    LazyLock::new(|| Agent::config_builder().http_status_as_error(false).build().into());
+/// Keeps no connection for later: a DAC that is started again may have the address of the one before.
+static AGENT: LazyLock<Agent> = LazyLock::new(|| {
+    Agent::config_builder().http_status_as_error(false).max_idle_connections(0).build().into()
+});
 
 /// A document that must be there.
 pub fn get(dac: &Oasis, path: &str) -> Value {
@@ -23,4 +25,13 @@ pub fn post_from(dac: &Oasis, path: &str, body: &Value, origin: &str) -> (u16, V
     let request = AGENT.post(format!("{}{path}", dac.http())).header("Origin", origin);
     let mut answer = request.send_json(body).expect("an answer");
     (answer.status().as_u16(), answer.body_mut().read_json().expect("JSON"))
+}
+
+/// Status and document, which is null if there is none; from no page.
+pub fn request(dac: &Oasis, method: &str, path: &str, body: Option<&Value>) -> (u16, Value) {
+    let body = body.map(Value::to_string).unwrap_or_default();
+    let request = Request::builder().method(method).uri(format!("{}{path}", dac.http())).body(body);
+    let mut answer = AGENT.run(request.expect("a request")).expect("an answer");
+    let text = answer.body_mut().read_to_string().expect("text");
+    (answer.status().as_u16(), serde_json::from_str(&text).unwrap_or_default())
 }

@@ -5,7 +5,7 @@ mod native;
 mod process;
 mod programs;
 
-pub use http::{get, post, post_from};
+pub use http::{get, post, post_from, request};
 pub use native::{Incoming, Native, open, read};
 pub use process::{Oasis, oasis};
 pub use programs::{

@@ -6,7 +6,7 @@ use crate::{
     retention,
     segment_file::{self, SegmentFile},
 };
-use oasis_dac::now;
+use oasis_dac::{Gap, now};
 use oasis_wire::quantity::Nanos;
 
 /// A file that is full and not listed yet.
@@ -79,6 +79,7 @@ impl Writer {
             let catalogue = self.store.catalogue();
             (catalogue.segments()?, catalogue.pinned()?)
         };
+        let mut has_removed = false;
         for (rule, file) in self.config.retention.iter().zip(&self.files) {
             let open_bytes = file.as_ref().map_or(0, SegmentFile::length);
             for number in retention::plan(rule, &segments, open_bytes, &pinned, now()) {
@@ -93,7 +94,11 @@ impl Writer {
                 book.removed_samples += segment.samples;
                 book.segments = book.segments.saturating_sub(1);
                 book.segment_bytes = book.segment_bytes.saturating_sub(segment.bytes);
+                has_removed = true;
             }
+        }
+        if has_removed {
+            self.store.catalogue().forget_losses()?;
         }
         Ok(())
     }
@@ -112,6 +117,30 @@ impl Writer {
         if let Some(last) = ended.last() {
             catalogue.add_commands(self.dac.epoch(), &ended)?;
             self.commands_listed = last.id;
+        }
+        drop(catalogue);
+        self.list_losses()
+    }
+
+    /// What the ledgers say was lost before it came here: the files have only its sequence numbers.
+    fn list_losses(&mut self) -> Result<(), Box<dyn std::error::Error>> {
+        let mut losses = Vec::new();
+        let mut told = Vec::with_capacity(self.tracked.len());
+        for tracked in &self.tracked {
+            let instance = &tracked.instance;
+            let ledger = instance.ledger();
+            let gaps = ledger.gaps_forgotten + ledger.gaps.len() as u64;
+            let new = usize::try_from(gaps - tracked.losses_listed).unwrap_or(usize::MAX);
+            let listed = ledger.gaps.len().saturating_sub(new);
+            let loss = |gap: &Gap| (instance.node.clone(), instance.name.clone(), gap.clone());
+            losses.extend(ledger.gaps.range(listed..).map(loss));
+            told.push(gaps);
+        }
+        if !losses.is_empty() {
+            self.store.catalogue().add_losses(&losses)?;
+        }
+        for (tracked, gaps) in self.tracked.iter_mut().zip(told) {
+            tracked.losses_listed = gaps;
         }
         Ok(())
     }

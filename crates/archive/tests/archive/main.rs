@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
 mod plant;
+mod test_runs;
 
 use oasis_archive::{Condition, NotStored, OpenError, RetentionRule};
 use oasis_wire::quantity::{Offset, Position};

@@ -1,12 +1,12 @@
 //! The archive over HTTP: how it is, and that it store what has come.
 
-use crate::{Doors, origin, problem::Problem};
+use crate::{Doors, problem::Problem};
 use axum::{
     Json,
     extract::State,
     http::{HeaderMap, StatusCode},
 };
-use oasis_archive::{Archive, Counters, NotStored};
+use oasis_archive::{Archive, CatalogueError, Counters, NotStored};
 use serde::Serialize;
 use std::sync::Arc;
 use utoipa::ToSchema;
@@ -39,11 +39,7 @@ pub struct Flushed {
 #[utoipa::path(post, path = "/api/v1/archive/flush",
     responses((status = 200, body = Flushed), (status = 403, body = Problem), (status = 404, body = Problem), (status = 507, body = Problem)))]
 pub async fn flush(State(doors): State<Doors>, headers: HeaderMap) -> Result<Json<Flushed>, Problem> {
-    if !origin::allowed(&headers, &doors.config) {
-        doors.doorkeeper.refused("origin");
-        let detail = "pages of other sites may not write (doors.allowed_origins)";
-        return Err(Problem::new(StatusCode::FORBIDDEN, "origin", detail));
-    }
+    super::admit(&doors, &headers, "pages of other sites may not write (doors.allowed_origins)")?;
     let stored = archive(&doors)?.flush().await;
     stored.map(|()| Json(Flushed { status: "stored" })).map_err(|error| {
         let code = match error {
@@ -55,9 +51,27 @@ pub async fn flush(State(doors): State<Doors>, headers: HeaderMap) -> Result<Jso
     })
 }
 
-fn archive(doors: &Doors) -> Result<&Arc<Archive>, Problem> {
+/// The archive, if there is one.
+pub fn archive(doors: &Doors) -> Result<&Arc<Archive>, Problem> {
     doors.archive.as_ref().ok_or_else(|| {
         let detail = "this DAC has no archive: start it with --archive DIR, or with archive.directory in its configuration";
         Problem::new(StatusCode::NOT_FOUND, "no_archive", detail)
     })
+}
+
+/// Waits for the disk where nobody waits for a socket.
+pub async fn blocking<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> Result<T, Problem> {
+    tokio::task::spawn_blocking(act)
+        .await
+        .map_err(|error| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "catalogue", error.to_string()))
+}
+
+impl From<CatalogueError> for Problem {
+    fn from(error: CatalogueError) -> Self {
+        let (status, code) = match error.is_disk_full() {
+            true => (StatusCode::INSUFFICIENT_STORAGE, "disk_full"),
+            false => (StatusCode::INTERNAL_SERVER_ERROR, "catalogue"),
+        };
+        Self::new(status, code, error.to_string())
+    }
 }

@@ -1,11 +1,11 @@
 //! Commands over HTTP.
 
-use crate::{Doors, origin, problem::Problem};
+use crate::{Doors, problem::Problem};
 use axum::{
     Json,
     body::Bytes,
     extract::{ConnectInfo, State},
-    http::{HeaderMap, StatusCode},
+    http::HeaderMap,
 };
 use oasis_channel::InstanceState;
 use oasis_dac::{Wish, commands::JournalEntry, now};
@@ -45,16 +45,8 @@ pub async fn send(
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Json<CommandDone>, Problem> {
-    if !origin::allowed(&headers, &doors.config) {
-        doors.doorkeeper.refused("origin");
-        return Err(Problem::new(
-            StatusCode::FORBIDDEN,
-            "origin",
-            "pages of other sites may not send commands (doors.allowed_origins)",
-        ));
-    }
-    let request: CommandRequest = serde_json::from_slice(&body)
-        .map_err(|error| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_request", error.to_string()))?;
+    super::admit(&doors, &headers, "pages of other sites may not send commands (doors.allowed_origins)")?;
+    let request: CommandRequest = super::body(&body)?;
     let dac = &doors.dac;
     let target = (request.node.as_str(), request.instance.as_str());
     let state =

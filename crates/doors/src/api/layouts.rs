@@ -1,6 +1,6 @@
 //! Layouts of the page, by name.
 
-use crate::{Doors, layouts::LayoutError, origin, problem::Problem};
+use crate::{Doors, layouts::LayoutError, problem::Problem};
 use axum::{
     Json,
     body::Bytes,
@@ -74,12 +74,7 @@ pub async fn delete(
 }
 
 fn admit(doors: &Doors, headers: &HeaderMap) -> Result<(), Problem> {
-    if origin::allowed(headers, &doors.config) {
-        return Ok(());
-    }
-    doors.doorkeeper.refused("origin");
-    let detail = "pages of other sites may not change layouts (doors.allowed_origins)";
-    Err(Problem::new(StatusCode::FORBIDDEN, "origin", detail))
+    super::admit(doors, headers, "pages of other sites may not change layouts (doors.allowed_origins)")
 }
 
 /// Files are written where nobody waits for a socket.

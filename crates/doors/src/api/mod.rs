@@ -1,15 +1,20 @@
-//! The HTTP API: what is there, its latest samples and ledgers, commands, and layouts of the page. Described by `/openapi.json`.
+//! The HTTP API: what is there, its latest samples and ledgers, commands, test runs, annotations, and layouts of the page. Described by `/openapi.json`.
 
+mod annotations;
 mod archive;
 mod commands;
 mod layouts;
 mod read;
+mod test_runs;
 
-use crate::Doors;
+use crate::{Doors, origin, problem::Problem};
 use axum::{
     Json, Router,
-    routing::{get, post},
+    extract::{Query, rejection::QueryRejection},
+    http::{HeaderMap, StatusCode},
+    routing::{delete, get, post},
 };
+use serde::de::DeserializeOwned;
 use utoipa::OpenApi;
 
 #[derive(OpenApi)]
@@ -25,6 +30,15 @@ use utoipa::OpenApi;
         archive::flush,
         commands::send,
         commands::journal,
+        test_runs::list,
+        test_runs::get,
+        test_runs::start,
+        test_runs::stop,
+        test_runs::change,
+        test_runs::delete,
+        annotations::list,
+        annotations::add,
+        annotations::delete,
         layouts::list,
         layouts::get,
         layouts::put,
@@ -51,4 +65,32 @@ pub fn router() -> Router<Doors> {
         .route("/api/v1/archive", get(archive::state))
         .route("/api/v1/archive/flush", post(archive::flush))
         .route("/api/v1/commands", post(commands::send).get(commands::journal))
+        .route("/api/v1/test-runs", get(test_runs::list).post(test_runs::start))
+        .route(
+            "/api/v1/test-runs/{test_run}",
+            get(test_runs::get).patch(test_runs::change).delete(test_runs::delete),
+        )
+        .route("/api/v1/test-runs/{test_run}/stop", post(test_runs::stop))
+        .route("/api/v1/annotations", get(annotations::list).post(annotations::add))
+        .route("/api/v1/annotations/{annotation}", delete(annotations::delete))
+}
+
+/// Lets nobody change anything but programs, the own page and those that are allowed.
+fn admit(doors: &Doors, headers: &HeaderMap, detail: &str) -> Result<(), Problem> {
+    if origin::allowed(headers, &doors.config) {
+        return Ok(());
+    }
+    doors.doorkeeper.refused("origin");
+    Err(Problem::new(StatusCode::FORBIDDEN, "origin", detail))
+}
+
+/// What a request's body says.
+fn body<T: DeserializeOwned>(json: &[u8]) -> Result<T, Problem> {
+    serde_json::from_slice(json)
+        .map_err(|error| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_request", error.to_string()))
+}
+
+/// A request's parameters, or which of them is wrong.
+fn understood<T>(query: Result<Query<T>, QueryRejection>) -> Result<Query<T>, Problem> {
+    query.map_err(|error| Problem::new(StatusCode::BAD_REQUEST, "bad_parameter", error.body_text()))
 }

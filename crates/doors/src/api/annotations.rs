@@ -1,0 +1,235 @@
+//! Annotations over HTTP: what people note at times, in the archive's catalogue.
+
+use super::archive::{archive, blocking};
+use crate::{Doors, problem::Problem, time};
+use axum::{
+    Json,
+    body::Bytes,
+    extract::{ConnectInfo, Path, Query, State, rejection::QueryRejection},
+    http::{HeaderMap, StatusCode},
+};
+use oasis_archive::{Annotation, AnnotationError, AnnotationFilter, Annotations, Note, Place, Target};
+use oasis_dac::now;
+use oasis_wire::quantity::Nanos;
+use serde::{Deserialize, Serialize};
+use std::net::SocketAddr;
+use utoipa::{IntoParams, ToSchema};
+
+/// Annotations in one answer, unless it is asked for fewer, and at most.
+const LISTED: usize = 1_000;
+
+/// What an annotation is about.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TargetView {
+    /// Node name.
+    node: String,
+    /// Instance name; null or absent for the whole node.
+    #[serde(default)]
+    instance: Option<String>,
+}
+
+/// An annotation.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AnnotationView {
+    /// Its number.
+    id: u64,
+    /// When, or from when on, nanoseconds since 1970.
+    time: u64,
+    /// Until when; null for a moment.
+    until: Option<u64>,
+    text: String,
+    /// About what; empty for everything.
+    targets: Vec<TargetView>,
+    /// Who wrote it.
+    who: String,
+    /// When it was written, nanoseconds since 1970 on the DAC's clock.
+    written: u64,
+}
+
+impl From<Annotation> for AnnotationView {
+    fn from(annotation: Annotation) -> Self {
+        let Annotation { id, note, who, written } = annotation;
+        let target = |Target { node, instance }| TargetView { node, instance };
+        Self {
+            id,
+            time: note.time.0,
+            until: note.until.map(|until| until.0),
+            text: note.text,
+            targets: note.targets.into_iter().map(target).collect(),
+            who,
+            written: written.0,
+        }
+    }
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AnnotationList {
+    /// By time.
+    annotations: Vec<AnnotationView>,
+    /// `after` for those that follow; null behind the last one.
+    next: Option<String>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+pub struct AnnotationQuery {
+    /// Those that end no earlier: nanoseconds since 1970, a date and time, or how long ago (-15m).
+    from: Option<String>,
+    /// Those that begin earlier.
+    to: Option<String>,
+    /// Those about this node, one of its instances, or everything.
+    node: Option<String>,
+    /// With `node`: those about this instance, the whole node, or everything.
+    instance: Option<String>,
+    /// Those that follow: `next` of an earlier answer.
+    after: Option<String>,
+    /// At most so many, 1 to 1000, which it is if it is not said.
+    limit: Option<usize>,
+}
+
+/// Annotations, by time.
+#[utoipa::path(get, path = "/api/v1/annotations", params(AnnotationQuery),
+    responses((status = 200, body = AnnotationList), (status = 400, body = Problem), (status = 404, body = Problem)))]
+pub async fn list(
+    State(doors): State<Doors>,
+    query: Result<Query<AnnotationQuery>, QueryRejection>,
+) -> Result<Json<AnnotationList>, Problem> {
+    let Query(query) = super::understood(query)?;
+    let limit = query.limit.unwrap_or(LISTED).clamp(1, LISTED);
+    let filter = AnnotationFilter {
+        from: query.from.map(|from| query_time("from", &from)).transpose()?,
+        to: query.to.map(|to| query_time("to", &to)).transpose()?,
+        node: query.node,
+        instance: query.instance,
+        after: query.after.map(|after| place(&after)).transpose()?,
+    };
+    let found = of(&doors, move |annotations| annotations.list(&filter, limit)).await?;
+    let next = found.last().filter(|_| found.len() == limit);
+    let next = next.map(|last| format!("{}-{}", last.note.time.0, last.id));
+    Ok(Json(AnnotationList { annotations: found.into_iter().map(AnnotationView::from).collect(), next }))
+}
+
+/// A time in JSON.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(untagged)]
+pub enum Time {
+    /// Nanoseconds since 1970.
+    Nanoseconds(u64),
+    /// The same as text, a date and time, or how long ago.
+    Text(String),
+}
+
+impl Time {
+    fn at(&self, name: &str) -> Result<Nanos, Problem> {
+        match self {
+            Self::Nanoseconds(time) => Ok(Nanos(*time)),
+            Self::Text(text) => parsed(text).ok_or_else(|| {
+                let detail = format!("{name} is {text:?}: {}", time::ALLOWED);
+                Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_request", detail)
+            }),
+        }
+    }
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewAnnotation {
+    /// When, or from when on; now if it is not said.
+    time: Option<Time>,
+    /// Until when, for a span.
+    until: Option<Time>,
+    /// 1 to 4096 bytes.
+    text: String,
+    /// About what, at most 64; empty for everything.
+    #[serde(default)]
+    targets: Vec<TargetView>,
+}
+
+/// Writes an annotation down.
+#[utoipa::path(post, path = "/api/v1/annotations", request_body = NewAnnotation,
+    responses((status = 201, body = AnnotationView), (status = 403, body = Problem), (status = 404, body = Problem),
+        (status = 409, body = Problem), (status = 422, body = Problem), (status = 507, body = Problem)))]
+pub async fn add(
+    State(doors): State<Doors>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<(StatusCode, Json<AnnotationView>), Problem> {
+    admit(&doors, &headers)?;
+    let new: NewAnnotation = super::body(&body)?;
+    let target = |TargetView { node, instance }| Target { node, instance };
+    let note = Note {
+        time: new.time.map_or(Ok(now()), |time| time.at("time"))?,
+        until: new.until.map(|until| until.at("until")).transpose()?,
+        text: new.text,
+        targets: new.targets.into_iter().map(target).collect(),
+    };
+    let who = format!("http {peer}");
+    let added = of(&doors, move |annotations| annotations.add(note, &who, now())).await?;
+    Ok((StatusCode::CREATED, Json(added.into())))
+}
+
+/// Deletes an annotation.
+#[utoipa::path(delete, path = "/api/v1/annotations/{annotation}", params(("annotation" = u64, Path, description = "its number")),
+    responses((status = 204), (status = 403, body = Problem), (status = 404, body = Problem), (status = 507, body = Problem)))]
+pub async fn delete(
+    State(doors): State<Doors>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<StatusCode, Problem> {
+    admit(&doors, &headers)?;
+    let id = id.parse().map_err(|_| {
+        let detail = format!("{id:?} is no number of an annotation: GET /api/v1/annotations lists them");
+        Problem::new(StatusCode::NOT_FOUND, "unknown_annotation", detail)
+    })?;
+    of(&doors, move |annotations| annotations.delete(id)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+fn admit(doors: &Doors, headers: &HeaderMap) -> Result<(), Problem> {
+    super::admit(doors, headers, "pages of other sites may not change annotations (doors.allowed_origins)")
+}
+
+fn parsed(text: &str) -> Option<Nanos> {
+    time::parse(text, now()).map(Nanos)
+}
+
+fn query_time(name: &str, text: &str) -> Result<Nanos, Problem> {
+    parsed(text).ok_or_else(|| {
+        let detail = format!("{name} is {text:?}: {}", time::ALLOWED);
+        Problem::new(StatusCode::BAD_REQUEST, "bad_parameter", detail)
+    })
+}
+
+fn place(text: &str) -> Result<Place, Problem> {
+    let numbers = text.split_once('-').and_then(|(time, id)| Some((time.parse().ok()?, id.parse().ok()?)));
+    let (time, id) = numbers.ok_or_else(|| {
+        let detail = format!("after is {text:?}: take it from next of an earlier answer");
+        Problem::new(StatusCode::BAD_REQUEST, "bad_parameter", detail)
+    })?;
+    Ok((Nanos(time), id))
+}
+
+/// Asks where nobody waits for a socket.
+async fn of<T: Send + 'static>(
+    doors: &Doors,
+    ask: impl FnOnce(&Annotations) -> Result<T, AnnotationError> + Send + 'static,
+) -> Result<T, Problem> {
+    let annotations = archive(doors)?.annotations();
+    Ok(blocking(move || ask(&annotations)).await??)
+}
+
+impl From<AnnotationError> for Problem {
+    fn from(error: AnnotationError) -> Self {
+        let (status, code) = match error {
+            AnnotationError::Text(_)
+            | AnnotationError::Backwards { .. }
+            | AnnotationError::TooLate(_)
+            | AnnotationError::TooManyTargets(_) => (StatusCode::UNPROCESSABLE_ENTITY, "bad_request"),
+            AnnotationError::TooMany => (StatusCode::CONFLICT, "too_many_annotations"),
+            AnnotationError::Unknown(_) => (StatusCode::NOT_FOUND, "unknown_annotation"),
+            AnnotationError::Catalogue(error) => return error.into(),
+        };
+        Self::new(status, code, error.to_string())
+    }
+}

@@ -1,0 +1,223 @@
+//! Test runs over HTTP: times with a name, in the archive's catalogue.
+
+use super::archive::{archive, blocking};
+use crate::{Doors, problem::Problem};
+use axum::{
+    Json,
+    body::Bytes,
+    extract::{ConnectInfo, Path, Query, State, rejection::QueryRejection},
+    http::{HeaderMap, StatusCode},
+};
+use oasis_archive::{Description, TestRun, TestRunError, TestRunFilter, TestRuns};
+use oasis_dac::now;
+use serde::{Deserialize, Serialize};
+use std::net::SocketAddr;
+use utoipa::{IntoParams, ToSchema};
+
+/// Test runs in one answer, unless it is asked for fewer.
+const LISTED: usize = 100;
+/// Most of them, whatever is asked for: they may have long notes.
+const MOST_LISTED: usize = 1_000;
+
+/// A test run.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct TestRunView {
+    /// Its number; names may change.
+    id: u64,
+    name: String,
+    /// When it was started, nanoseconds since 1970 on the DAC's clock.
+    started: u64,
+    /// When it was stopped; null while it goes on.
+    stopped: Option<u64>,
+    notes: String,
+    /// In alphabetical order.
+    tags: Vec<String>,
+    /// Whether retention leaves its samples alone.
+    pinned: bool,
+    /// Who started it.
+    who: String,
+}
+
+impl From<TestRun> for TestRunView {
+    fn from(run: TestRun) -> Self {
+        let TestRun { id, name, started, stopped, notes, tags, pinned, who } = run;
+        let (started, stopped) = (started.0, stopped.map(|stopped| stopped.0));
+        Self { id, name, started, stopped, notes, tags, pinned, who }
+    }
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct TestRunList {
+    /// Newest first.
+    test_runs: Vec<TestRunView>,
+    /// `before` for those that follow; null behind the last one.
+    next: Option<u64>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+pub struct TestRunQuery {
+    /// Only the one with this name.
+    name: Option<String>,
+    /// Only those with this tag.
+    tag: Option<String>,
+    /// Only those with smaller numbers: `next` of an earlier answer.
+    before: Option<u64>,
+    /// At most so many, 1 to 1000; 100 if it is not said.
+    limit: Option<usize>,
+}
+
+/// Test runs, newest first.
+#[utoipa::path(get, path = "/api/v1/test-runs", params(TestRunQuery),
+    responses((status = 200, body = TestRunList), (status = 400, body = Problem), (status = 404, body = Problem)))]
+pub async fn list(
+    State(doors): State<Doors>,
+    query: Result<Query<TestRunQuery>, QueryRejection>,
+) -> Result<Json<TestRunList>, Problem> {
+    let Query(TestRunQuery { name, tag, before, limit }) = super::understood(query)?;
+    let limit = limit.unwrap_or(LISTED).clamp(1, MOST_LISTED);
+    let filter = TestRunFilter { before, name, tag };
+    let runs = of(&doors, move |runs| runs.list(&filter, limit)).await?;
+    let next = runs.last().filter(|_| runs.len() == limit).map(|last| last.id);
+    Ok(Json(TestRunList { test_runs: runs.into_iter().map(TestRunView::from).collect(), next }))
+}
+
+/// A test run.
+#[utoipa::path(get, path = "/api/v1/test-runs/{test_run}", params(("test_run" = u64, Path, description = "its number")),
+    responses((status = 200, body = TestRunView), (status = 404, body = Problem)))]
+pub async fn get(State(doors): State<Doors>, Path(id): Path<String>) -> Result<Json<TestRunView>, Problem> {
+    let id = number(&id)?;
+    Ok(Json(of(&doors, move |runs| runs.get(id)).await?.into()))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewTestRun {
+    /// 1 to 256 bytes, without control characters. No other test run may have it.
+    name: String,
+    /// At most 16 KiB.
+    #[serde(default)]
+    notes: String,
+    /// At most 32, of at most 64 bytes each.
+    #[serde(default)]
+    tags: Vec<String>,
+    /// Whether retention leaves its samples alone.
+    #[serde(default)]
+    pinned: bool,
+}
+
+/// Starts a test run. Any number of them may go on at the same time.
+#[utoipa::path(post, path = "/api/v1/test-runs", request_body = NewTestRun,
+    responses((status = 201, body = TestRunView), (status = 403, body = Problem), (status = 404, body = Problem),
+        (status = 409, body = Problem), (status = 422, body = Problem), (status = 507, body = Problem)))]
+pub async fn start(
+    State(doors): State<Doors>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<(StatusCode, Json<TestRunView>), Problem> {
+    admit(&doors, &headers)?;
+    let NewTestRun { name, notes, tags, pinned } = super::body(&body)?;
+    let description = Description { name, notes, tags, pinned };
+    let run = of(&doors, move |runs| runs.start(description, &format!("http {peer}"), now())).await?;
+    Ok((StatusCode::CREATED, Json(run.into())))
+}
+
+/// Stops a test run.
+#[utoipa::path(post, path = "/api/v1/test-runs/{test_run}/stop", params(("test_run" = u64, Path, description = "its number")),
+    responses((status = 200, body = TestRunView), (status = 403, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem),
+        (status = 507, body = Problem)))]
+pub async fn stop(
+    State(doors): State<Doors>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<Json<TestRunView>, Problem> {
+    admit(&doors, &headers)?;
+    let id = number(&id)?;
+    Ok(Json(of(&doors, move |runs| runs.stop(id, now())).await?.into()))
+}
+
+/// What to change of a test run; what is not named stays.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TestRunChange {
+    name: Option<String>,
+    notes: Option<String>,
+    /// In place of those it has.
+    tags: Option<Vec<String>>,
+    pinned: Option<bool>,
+}
+
+/// Changes what is said of a test run: its name, its notes, its tags, whether it is pinned.
+#[utoipa::path(patch, path = "/api/v1/test-runs/{test_run}", params(("test_run" = u64, Path, description = "its number")),
+    request_body = TestRunChange,
+    responses((status = 200, body = TestRunView), (status = 403, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem),
+        (status = 422, body = Problem), (status = 507, body = Problem)))]
+pub async fn change(
+    State(doors): State<Doors>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Json<TestRunView>, Problem> {
+    admit(&doors, &headers)?;
+    let id = number(&id)?;
+    let change: TestRunChange = super::body(&body)?;
+    let apply = move |description: &mut Description| {
+        description.name = change.name.unwrap_or(std::mem::take(&mut description.name));
+        description.notes = change.notes.unwrap_or(std::mem::take(&mut description.notes));
+        description.tags = change.tags.unwrap_or(std::mem::take(&mut description.tags));
+        description.pinned = change.pinned.unwrap_or(description.pinned);
+    };
+    Ok(Json(of(&doors, move |runs| runs.change(id, apply)).await?.into()))
+}
+
+/// Deletes a test run. Its samples stay for as long as retention keeps them.
+#[utoipa::path(delete, path = "/api/v1/test-runs/{test_run}", params(("test_run" = u64, Path, description = "its number")),
+    responses((status = 204), (status = 403, body = Problem), (status = 404, body = Problem), (status = 507, body = Problem)))]
+pub async fn delete(
+    State(doors): State<Doors>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<StatusCode, Problem> {
+    admit(&doors, &headers)?;
+    let id = number(&id)?;
+    of(&doors, move |runs| runs.delete(id)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+fn admit(doors: &Doors, headers: &HeaderMap) -> Result<(), Problem> {
+    super::admit(doors, headers, "pages of other sites may not change test runs (doors.allowed_origins)")
+}
+
+fn number(id: &str) -> Result<u64, Problem> {
+    id.parse().map_err(|_| {
+        let detail = format!("{id:?} is no number of a test run: GET /api/v1/test-runs lists them");
+        Problem::new(StatusCode::NOT_FOUND, "unknown_test_run", detail)
+    })
+}
+
+/// Asks where nobody waits for a socket.
+async fn of<T: Send + 'static>(
+    doors: &Doors,
+    ask: impl FnOnce(&TestRuns) -> Result<T, TestRunError> + Send + 'static,
+) -> Result<T, Problem> {
+    let runs = archive(doors)?.test_runs();
+    Ok(blocking(move || ask(&runs)).await??)
+}
+
+impl From<TestRunError> for Problem {
+    fn from(error: TestRunError) -> Self {
+        let (status, code) = match error {
+            TestRunError::Text(_) | TestRunError::TooManyTags(_) => {
+                (StatusCode::UNPROCESSABLE_ENTITY, "bad_request")
+            }
+            TestRunError::TooMany => (StatusCode::CONFLICT, "too_many_test_runs"),
+            TestRunError::Taken(_) => (StatusCode::CONFLICT, "test_run_name_taken"),
+            TestRunError::Stopped(_) => (StatusCode::CONFLICT, "test_run_stopped"),
+            TestRunError::Unknown(_) | TestRunError::UnknownName(_) => {
+                (StatusCode::NOT_FOUND, "unknown_test_run")
+            }
+            TestRunError::Catalogue(error) => return error.into(),
+        };
+        Self::new(status, code, error.to_string())
+    }
+}

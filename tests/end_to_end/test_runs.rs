@@ -1,0 +1,128 @@
+//! Test runs and annotations, as programs see them.
+
+use crate::harness::{Oasis, get, post, post_from, request};
+use serde_json::{Value, json};
+
+const HOSTILE: &str = "<script>alert(1)</script> \u{202e}../..%2f'; DROP TABLE test_run; --";
+
+#[test]
+fn a_test_run_is_started_stopped_described_and_deleted() {
+    let folder = tempfile::tempdir().unwrap();
+    let flags = ["--archive", folder.path().to_str().unwrap()];
+    let dac = Oasis::dac(&flags);
+    let (status, run) = post(
+        &dac,
+        "/api/v1/test-runs",
+        &json!({"name": HOSTILE, "notes": "a\nb", "tags": ["night", "line 3"]}),
+    );
+    assert_eq!(status, 201, "{run}");
+    assert_eq!(
+        (&run["name"], &run["stopped"], &run["pinned"]),
+        (&json!(HOSTILE), &Value::Null, &json!(false))
+    );
+    assert_eq!(run["tags"], json!(["line 3", "night"]));
+    assert!(run["who"].as_str().unwrap().starts_with("http 127.0.0.1:"), "{run}");
+    let path = format!("/api/v1/test-runs/{}", run["id"]);
+    let (status, problem) = post(&dac, "/api/v1/test-runs", &json!({"name": HOSTILE}));
+    assert_eq!((status, &problem["type"]), (409, &json!("/problems/test_run_name_taken")), "{problem}");
+    for (body, status) in [
+        (json!({"name": ""}), 422),
+        (json!({"name": "x".repeat(10_000)}), 422),
+        (json!({"name": "a\u{1b}[2J"}), 422),
+        (json!({"name": "a", "notes": "x".repeat(20_000)}), 422),
+        (json!({"name": "a", "note": "misspelt"}), 422),
+        (json!("name"), 422),
+    ] {
+        assert_eq!(post(&dac, "/api/v1/test-runs", &body).0, status, "{body}");
+    }
+    let (status, stopped) = post(&dac, &format!("{path}/stop"), &json!({}));
+    assert_eq!(status, 200, "{stopped}");
+    assert!(stopped["stopped"].as_u64() >= stopped["started"].as_u64(), "{stopped}");
+    assert_eq!(post(&dac, &format!("{path}/stop"), &json!({})).0, 409);
+    let (status, pinned) = request(&dac, "PATCH", &path, Some(&json!({"pinned": true})));
+    assert_eq!((status, &pinned["pinned"], &pinned["notes"]), (200, &json!(true), &json!("a\nb")));
+
+    let second = post(&dac, "/api/v1/test-runs", &json!({"name": "b"})).1;
+    let names = |query: &str| -> Vec<String> {
+        let list = get(&dac, &format!("/api/v1/test-runs{query}"));
+        let names = list["test_runs"].as_array().unwrap().iter();
+        names.map(|run| run["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(""), ["b", HOSTILE]);
+    assert_eq!(names(&format!("?limit=1&before={}", second["id"])), [HOSTILE]);
+    assert_eq!(get(&dac, "/api/v1/test-runs?limit=1")["next"], second["id"]);
+    assert_eq!(names("?tag=line%203"), [HOSTILE]);
+    assert_eq!(names("?name=b"), ["b"]);
+    assert!(dac.stop().success());
+
+    let dac = Oasis::dac(&flags);
+    assert_eq!(get(&dac, &path), pinned);
+    assert_eq!(request(&dac, "DELETE", &path, None).0, 204);
+    for (method, path) in [("GET", &*path), ("DELETE", &path), ("GET", "/api/v1/test-runs/first")] {
+        let (status, problem) = request(&dac, method, path, None);
+        assert_eq!((status, &problem["type"]), (404, &json!("/problems/unknown_test_run")), "{problem}");
+    }
+}
+
+#[test]
+fn annotations_are_written_listed_by_time_and_deleted() {
+    let folder = tempfile::tempdir().unwrap();
+    let dac = Oasis::dac(&["--archive", folder.path().to_str().unwrap()]);
+    let add = |body: Value| post(&dac, "/api/v1/annotations", &body);
+    let about = json!([{"node": "plant", "instance": "cpu"}]);
+    let (status, span) = add(json!({"time": 100, "until": "200", "text": HOSTILE, "targets": about}));
+    assert_eq!(status, 201, "{span}");
+    assert_eq!((&span["time"], &span["until"], &span["text"]), (&json!(100), &json!(200), &json!(HOSTILE)));
+    assert!(span["who"].as_str().unwrap().starts_with("http 127.0.0.1:"), "{span}");
+    let (_, moment) = add(json!({"text": "now"}));
+    assert_eq!((&moment["until"], &moment["targets"]), (&Value::Null, &json!([])));
+    for bad in [
+        json!({"text": ""}),
+        json!({"text": "x", "time": "then"}),
+        json!({"text": "x", "time": 2, "until": 1}),
+        json!({"text": "x".repeat(5_000)}),
+        json!({"time": 1}),
+    ] {
+        let (status, problem) = add(bad.clone());
+        assert_eq!((status, &problem["type"]), (422, &json!("/problems/bad_request")), "{bad}: {problem}");
+    }
+    let ids = |query: &str| {
+        let list = get(&dac, &format!("/api/v1/annotations?{query}"));
+        list["annotations"].as_array().unwrap().iter().map(|one| one["id"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(""), [span["id"].clone(), moment["id"].clone()]);
+    assert_eq!(ids("from=150&to=300"), [span["id"].clone()]);
+    assert_eq!(ids("from=-1h"), [moment["id"].clone()]);
+    assert_eq!(ids("node=plant&instance=memory"), [moment["id"].clone()]);
+    let first = get(&dac, "/api/v1/annotations?limit=1");
+    let next = first["next"].as_str().unwrap();
+    assert_eq!(ids(&format!("after={next}")), [moment["id"].clone()]);
+    for query in ["from=then", "after=1", "limit=many"] {
+        let (status, problem) = request(&dac, "GET", &format!("/api/v1/annotations?{query}"), None);
+        assert_eq!((status, &problem["type"]), (400, &json!("/problems/bad_parameter")), "{problem}");
+    }
+    let path = format!("/api/v1/annotations/{}", span["id"]);
+    assert_eq!(request(&dac, "DELETE", &path, None).0, 204);
+    assert_eq!(request(&dac, "DELETE", &path, None).0, 404);
+    assert_eq!(ids(""), [moment["id"].clone()]);
+}
+
+#[test]
+fn pages_of_other_sites_change_neither_test_runs_nor_annotations() {
+    let folder = tempfile::tempdir().unwrap();
+    let dac = Oasis::dac(&["--archive", folder.path().to_str().unwrap()]);
+    for (path, body) in [
+        ("/api/v1/test-runs", json!({"name": "a"})),
+        ("/api/v1/test-runs/1/stop", json!({})),
+        ("/api/v1/annotations", json!({"text": "a"})),
+    ] {
+        let (status, problem) = post_from(&dac, path, &body, "http://evil.example");
+        assert_eq!((status, &problem["type"]), (403, &json!("/problems/origin")), "{path}: {problem}");
+    }
+    let without = Oasis::dac(&[]);
+    for path in ["/api/v1/test-runs", "/api/v1/annotations"] {
+        let (status, problem) = request(&without, "GET", path, None);
+        assert_eq!((status, &problem["type"]), (404, &json!("/problems/no_archive")), "{problem}");
+        assert!(problem["detail"].as_str().unwrap().contains("--archive"), "{problem}");
+    }
+}

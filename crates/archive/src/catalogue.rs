@@ -109,6 +109,8 @@ pub struct Extent {
     pub min_time: u64,
     /// Greatest time of its samples.
     pub max_time: u64,
+    /// Sequence number of its last sample.
+    pub last_sequence: u64,
 }
 
 impl Catalogue {
@@ -273,7 +275,7 @@ impl Catalogue {
     pub fn extents(&self, node: &str, instance: &str, segment: u64) -> Result<Vec<Extent>> {
         let mut statement = self.0.prepare_cached(
             "SELECT extent.segment, extent.number, series.id, series.kind, series.run, series.epoch, type.schema,
-                    extent.first_offset, extent.end_offset, extent.min_time, extent.max_time
+                    extent.first_offset, extent.end_offset, extent.min_time, extent.max_time, extent.last_sequence
              FROM instance
              JOIN series ON series.instance = instance.id
              JOIN type ON type.id = series.type
@@ -302,6 +304,7 @@ impl Catalogue {
                 end: Offset(unsigned(row, 8)?),
                 min_time: unsigned(row, 9)?,
                 max_time: unsigned(row, 10)?,
+                last_sequence: unsigned(row, 11)?,
             });
         }
         Ok(extents)

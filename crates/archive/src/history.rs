@@ -4,6 +4,7 @@ use crate::{
     OpenError,
     catalogue::Catalogue,
     past::Past,
+    points::Points,
     recovery,
     segment_file::OpenFile,
     store::{ReadError, Store},
@@ -80,5 +81,13 @@ impl History {
         until: Option<u64>,
     ) -> Result<Option<Past>, ReadError> {
         Past::at_position(&self.0, node, instance, at, until)
+    }
+
+    /// Takes into `points` what is stored of an instance behind what was taken before. Reads files: not for a thread that must not wait.
+    ///
+    /// # Errors
+    /// If catalogue or files cannot be read.
+    pub fn add_points(&self, node: &str, instance: &str, points: &mut Points) -> Result<(), ReadError> {
+        self.0.add_points(node, instance, points)
     }
 }

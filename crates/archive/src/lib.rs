@@ -6,7 +6,7 @@
 //!
 //! In the order of reading: [`record`] and [`walk`] are the file format, [`index`] where batches lie in a file; [`segment_file`]
 //! writes one, [`recovery`] ends one that a crash has left; [`writer`] is the thread that does it, [`store`] what it shares with
-//! readers, and [`past`] how they read. `docs/archive.md` has the format and the promises.
+//! readers, [`past`] how they read sample by sample, and [`points`] how they get a long time in few points. `docs/archive.md` has the format and the promises.
 //! [`TestRuns`] and [`Annotations`] are what people add to it: names for times, and notes.
 
 mod account;
@@ -16,6 +16,7 @@ mod config;
 mod history;
 mod index;
 mod past;
+pub mod points;
 mod record;
 mod recovery;
 mod retention;

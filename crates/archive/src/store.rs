@@ -146,6 +146,7 @@ impl Store {
                         end: last.end(),
                         min_time: series.entries.iter().map(|entry| entry.min_time).min().unwrap_or_default(),
                         max_time: series.entries.iter().map(|entry| entry.max_time).max().unwrap_or_default(),
+                        last_sequence: last.last_sequence,
                     });
                 }
             }
@@ -268,8 +269,10 @@ impl Store {
     pub fn batches(&self, segment: u64, entries: &[Entry]) -> Result<Vec<Option<Bytes>>, ReadError> {
         let (file, header) = self.open_sealed(segment)?;
         let mut batches = Vec::with_capacity(entries.len());
-        for entry in entries {
-            let batch = read_batch(&file, &header, entry);
+        let mut window = Window::default();
+        for (at, entry) in entries.iter().enumerate() {
+            window.move_to(&file, entry, &entries[at..]);
+            let batch = window.batch(&header, entry).or_else(|| read_batch(&file, &header, entry));
             if batch.is_none() {
                 self.book.find(Finding {
                     file: self.file_name(segment),
@@ -295,6 +298,49 @@ impl Store {
     fn file_name(&self, segment: u64) -> String {
         let path = segment_file::path(&self.directory, segment);
         path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+}
+
+/// Bytes of a file read at once: most batches lie close together, and are small.
+#[derive(Debug, Default)]
+struct Window {
+    start: u64,
+    bytes: Bytes,
+}
+
+/// Most bytes of it.
+const WINDOW: u64 = 1024 * 1024;
+/// What is read behind the beginning of the last record that is wanted, of which only the beginning is known.
+const BEYOND: u64 = 4 * 1024;
+
+impl Window {
+    /// Reads a record, and those behind it that are wanted, unless they were read.
+    fn move_to(&mut self, file: &File, entry: &Entry, wanted: &[Entry]) {
+        let end = self.start + self.bytes.len() as u64;
+        if (self.start..end).contains(&entry.position) {
+            return;
+        }
+        let mut last = entry.position;
+        for next in wanted {
+            // What lies between is not worth reading if it is much.
+            if next.position.saturating_sub(last) > 4 * BEYOND || next.position - entry.position > WINDOW {
+                break;
+            }
+            last = next.position;
+        }
+        let mut bytes = vec![0; usize::try_from(last - entry.position + BEYOND).unwrap_or_default()];
+        // The file may end before: what is not there is no record.
+        let read = file.read_at(&mut bytes, entry.position).unwrap_or_default();
+        bytes.truncate(read);
+        *self = Self { start: entry.position, bytes: bytes.into() };
+    }
+
+    /// One batch, checked; none if it is damaged, or goes beyond what was read.
+    fn batch(&self, header: &FileHeader, entry: &Entry) -> Option<Bytes> {
+        let at = usize::try_from(entry.position.checked_sub(self.start)?).ok()?;
+        let (head, _, _) = record::parse(self.bytes.get(at..)?, header.nonce, entry.position).ok()?;
+        let payload = at + RECORD_HEADER..at + RECORD_HEADER + head.length;
+        (head.kind == Kind::Batch).then(|| self.bytes.slice(payload))
     }
 }
 

@@ -115,7 +115,7 @@ pub fn end(cause: &str) -> Bytes {
 }
 
 /// The object without its opening brace.
-fn members(object: &impl Serialize) -> Bytes {
+pub fn members(object: &impl Serialize) -> Bytes {
     let mut text = Bytes::from(serde_json::to_vec(object).unwrap_or_default());
     text.split_off(1.min(text.len()))
 }

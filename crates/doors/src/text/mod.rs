@@ -2,7 +2,7 @@
 //! papers' comparison of server push.
 //!
 //! A [`query::Request`] becomes a [`reader::Reader`], which hands out one [`reader::Message`] at a time; what is written of it goes through an
-//! [`output::Output`]. What the topic logs no longer hold comes from the archive ([`past`]). The doors are [`sse`], [`stream`] and [`poll`] (long and short); [`live`] is what the first two share.
+//! [`output::Output`]. What the topic logs no longer hold comes from the archive ([`past`]), all of it or in so many [`points`]. The doors are [`sse`], [`stream`] and [`poll`] (long and short); [`live`] is what the first two share.
 //! `docs/reference/text-doors.md` is their reference.
 
 mod gzip;
@@ -10,6 +10,7 @@ mod json;
 mod live;
 mod output;
 mod past;
+mod points;
 mod poll;
 mod query;
 mod reader;
@@ -160,6 +161,8 @@ mod parameters {
         from: Option<String>,
         /// A time to end at: samples that old or younger are not wanted.
         to: Option<String>,
+        /// Most points that the past from `from` on is put together to, 1 to 10,000: a message `points` for each instance, and then what follows.
+        points: Option<u32>,
         /// Where an earlier answer ended: `EPOCH:OFFSET`, with one offset for each instance, separated by commas. Wins over `from`.
         resume: Option<String>,
         /// `every`, `latest`, `max_hz=N` or `envelope=N`.

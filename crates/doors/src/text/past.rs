@@ -27,6 +27,8 @@ pub enum Source {
     Live,
     /// The archive, which was not asked yet for the first sample that is no older than this, nanoseconds.
     Since(u64),
+    /// Archive and log, which were not asked yet for all from this time on, in so many points.
+    Points(u64, u32),
     /// The archive, which was not asked yet for what begins here.
     From(Position),
     /// The archive.
@@ -69,6 +71,7 @@ impl Reader {
                     Ok(())
                 }
             },
+            Source::Points(from, most) => self.fetch_points(index, from, most).await,
             Source::From(at) => match self.look_up(&instance, Wanted::At(at)).await? {
                 Some(place) => self.read(index, place).await,
                 None => {
@@ -216,7 +219,7 @@ impl Reader {
     }
 
     /// Goes on with the topic log.
-    fn join(&mut self, index: usize, at: Position) {
+    pub fn join(&mut self, index: usize, at: Position) {
         let topic = &mut self.topics[index];
         topic.cursor.seek(at.offset);
         topic.source = Source::Live;
@@ -230,7 +233,7 @@ enum Wanted {
 }
 
 /// Whether the log has let go of samples that the archive may not have stored yet.
-fn lags(archive: &Archive, instance: &Instance) -> bool {
+pub fn lags(archive: &Archive, instance: &Instance) -> bool {
     let stored = archive.account(instance.topic).map(|account| account.stored_offset);
     instance.log.state().first_offset > stored.unwrap_or(instance.log.start())
 }
@@ -250,7 +253,7 @@ fn first_since(instance: &Instance, time: u64) -> Offset {
 }
 
 /// Runs what reads files where it keeps nobody waiting.
-async fn blocking<T: Send + 'static>(
+pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ReadError> + Send + 'static,
 ) -> Result<T, ReadError> {
     let done = tokio::task::spawn_blocking(work).await;

@@ -4,12 +4,14 @@ use crate::{problem::Problem, time};
 use axum::http::{HeaderMap, StatusCode, header};
 use oasis_dac::{Delivery, Options, Overflow, now};
 use oasis_wire::quantity::{Epoch, Position};
-use std::{fmt::Display, str::FromStr, time::Duration};
+use std::{fmt::Display, ops::RangeInclusive, str::FromStr, time::Duration};
 
 /// Longest that a long poll may be held.
 const MAX_TIMEOUT: u64 = 120;
 /// Most bytes of padding: what browsers of 2012 needed was 256.
 const MAX_PADDING: usize = 4096;
+/// Most points: more than any screen has columns of pixels.
+const MAX_POINTS: u64 = 10_000;
 
 /// A request, understood.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +22,8 @@ pub struct Request {
     pub start: Start,
     /// Samples of this time and later are not wanted, nanoseconds since 1970 on the node's clock.
     pub until: Option<u64>,
+    /// Most points that the past is put together to; none for every sample.
+    pub points: Option<u32>,
     /// Delivery and overflow policy, for all of them.
     pub options: Options,
     /// How 64-bit integers are written.
@@ -99,6 +103,7 @@ impl Request {
             topics: Vec::new(),
             start: Start::Now,
             until: None,
+            points: None,
             options: Options::default(),
             integers: Integers::Number,
             timeout: Duration::from_secs(25),
@@ -156,6 +161,7 @@ impl Request {
                 }
             }
             "to" => self.until = Some(a_time(name, value, "")?),
+            "points" => self.points = Some(bounded(name, value, 1..=MAX_POINTS)? as u32),
             "delivery" => self.options.delivery = parsed::<Delivery>(name, value)?,
             "overflow" => self.options.overflow = parsed::<Overflow>(name, value)?,
             "integers" => {
@@ -165,14 +171,18 @@ impl Request {
                     _ => return Err(bad(name, value, "write number or string")),
                 }
             }
-            "timeout" => self.timeout = Duration::from_secs(bounded(name, value, MAX_TIMEOUT)?),
-            "padding" => self.padding = bounded(name, value, MAX_PADDING as u64)? as usize,
+            "timeout" => self.timeout = Duration::from_secs(bounded(name, value, 0..=MAX_TIMEOUT)?),
+            "padding" => self.padding = bounded(name, value, 0..=MAX_PADDING as u64)? as usize,
             _ => return Err(bad(name, value, PARAMETERS)),
         }
         Ok(())
     }
 
     fn check_times(&self) -> Result<(), Problem> {
+        if let (Some(points), Start::Now | Start::Earliest) = (self.points, &self.start) {
+            let allowed = "say from which time on: from=-1h, for instance";
+            return Err(bad("points", &points.to_string(), allowed));
+        }
         let has_time = self.until.is_some() || matches!(self.start, Start::Time(_));
         if !has_time || self.options.delivery == Delivery::Every {
             return Ok(());
@@ -192,15 +202,15 @@ impl Request {
     }
 }
 
-const PARAMETERS: &str = "there are node, instance, from, to, resume, delivery, overflow, integers, timeout (long poll) and padding (stream)";
+const PARAMETERS: &str = "there are node, instance, from, to, points, resume, delivery, overflow, integers, timeout (long poll) and padding (stream)";
 
 fn a_time(name: &str, value: &str, others: &str) -> Result<u64, Problem> {
     time::parse(value, now()).ok_or_else(|| bad(name, value, &format!("{others}{}", time::ALLOWED)))
 }
 
-fn bounded(name: &str, value: &str, most: u64) -> Result<u64, Problem> {
-    let allowed = || format!("write a whole number from 0 to {most}");
-    value.parse().ok().filter(|&number| number <= most).ok_or_else(|| bad(name, value, &allowed()))
+fn bounded(name: &str, value: &str, range: RangeInclusive<u64>) -> Result<u64, Problem> {
+    let allowed = || format!("write a whole number from {} to {}", range.start(), range.end());
+    value.parse().ok().filter(|number| range.contains(number)).ok_or_else(|| bad(name, value, &allowed()))
 }
 
 fn parsed<T: FromStr<Err: Display>>(name: &str, value: &str) -> Result<T, Problem> {
@@ -309,6 +319,8 @@ mod tests {
             ("node=a&instance=x&from=then", ["\"then\"", "earliest"]),
             ("node=a&instance=x&to=then", ["\"then\"", "-15m"]),
             ("node=a&instance=x&from=-1h&delivery=latest", ["\"latest\"", "only every"]),
+            ("node=a&instance=x&from=-1h&points=0", ["\"0\"", "from 1 to 10000"]),
+            ("node=a&instance=x&points=600", ["points", "from=-1h"]),
             ("node=a&instance=x&integers=hex", ["\"hex\"", "string"]),
             ("node=a&instance=x&timeout=121", ["timeout", "120"]),
             ("node=a&instance=x&padding=-1", ["padding", "4096"]),

@@ -4,6 +4,7 @@ use super::{
     json,
     output::Output,
     past::Source,
+    points,
     query::{Positions, Request, Start},
     whose::Whose,
 };
@@ -121,7 +122,13 @@ impl Reader {
         let (from, mut source) = match &self.request.start {
             Start::Now => (From::Now, Source::Live),
             Start::Earliest => (From::Earliest, Source::Live),
-            Start::Time(time) => (From::Earliest, Source::Since(*time)),
+            Start::Time(time) => match self.request.points {
+                Some(most) => {
+                    points::check_width(most, &instance.probe_type)?;
+                    (From::Earliest, Source::Points(*time, most))
+                }
+                None => (From::Earliest, Source::Since(*time)),
+            },
             Start::Resume(at) => match at.0.get(index) {
                 Some(at) => (From::Position(*at), Source::Live),
                 None => (From::Earliest, Source::Live),

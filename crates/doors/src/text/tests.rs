@@ -118,6 +118,56 @@ async fn read(doors: &Doors, query: &str) -> (Vec<u64>, u64, u64) {
     (offsets, accounted, reader.positions().0[0].offset.0)
 }
 
+/// The first message of an answer.
+async fn first_message(doors: &Doors, query: &str) -> Value {
+    let request = Request::parse(query, &HeaderMap::new(), 10).unwrap();
+    let mut reader = Reader::open(doors, request).await.unwrap();
+    reader.fetch().await;
+    let message = reader.next().unwrap();
+    let mut out = Output::new(Coding::Identity, reader.request().integers);
+    out.own(b"{");
+    message.write(&mut out);
+    serde_json::from_slice(&out.take().concat()).unwrap()
+}
+
+/// Of each point: time of its last sample, samples, least, greatest and last number, thousand times the mean.
+type Sums = Vec<(u64, u64, u64, u64, u64, u64)>;
+
+fn thousand_times(mean: f64) -> u64 {
+    (mean * 1e3).round() as u64
+}
+
+fn sums(points: &Value) -> Sums {
+    let column = |column: &Value| column.as_array().unwrap().clone();
+    let [times, samples] = ["times", "samples"].map(|name| column(&points[name]));
+    let metric = &points["metrics"]["count"];
+    let number = |name: &str, at: usize| metric[name][at].clone();
+    (0..times.len())
+        .map(|at| {
+            let whole = |value: Value| value.as_u64().unwrap();
+            let [min, max, last] = ["min", "max", "last"].map(|name| whole(number(name, at)));
+            (
+                whole(times[at].clone()),
+                whole(samples[at].clone()),
+                min,
+                max,
+                last,
+                thousand_times(number("mean", at).as_f64().unwrap()),
+            )
+        })
+        .collect()
+}
+
+fn expected(numbers: &[u64], step: u64) -> Sums {
+    let cell = |number: &u64| number * STEP / step;
+    let of_cell = |numbers: &[u64]| {
+        let (first, last) = (numbers[0], numbers[numbers.len() - 1]);
+        let mean = numbers.iter().sum::<u64>() as f64 / numbers.len() as f64;
+        (last * STEP, numbers.len() as u64, first, last, last, thousand_times(mean))
+    };
+    numbers.chunk_by(|one, other| cell(one) == cell(other)).map(of_cell).collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
@@ -149,6 +199,57 @@ proptest! {
                 let first = if jumps { plant.taken - 1 } else { held };
                 prop_assert_eq!(offsets, (first.max(from)..plant.taken).collect::<Vec<_>>());
             }
+            Ok(())
+        });
+        result?;
+    }
+
+    /// Wherever the seam between archive and log is, points say what every sample between their ends says; and what follows them is what they do not hold.
+    #[test]
+    fn points_are_what_every_sample_adds_up_to_and_live_goes_on_behind_them(
+        batches in proptest::collection::vec((1_u64..40, any::<bool>()), 1..16),
+        places in proptest::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), 1_u32..30), 1..6),
+        room in 1_usize..8, is_archived: bool,
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let result: Result<(), TestCaseError> = runtime.block_on(async {
+            let log = oasis_dac::config::LogConfig { topic_bytes: room * 512, ..Default::default() };
+            let dac = Dac::new(Config { log, ..Config::default() });
+            let config = DoorsConfig { shards: 1, ..DoorsConfig::default() };
+            let archive = archive(folder.path(), &dac);
+            let doors = Doors::new(dac.clone(), config).unwrap();
+            let doors = if is_archived { doors.with_archive(archive.clone()) } else { doors };
+            let mut plant = Plant::connect(&dac);
+            let instance = dac.registry.find("plant", "counter").unwrap();
+            for &(count, is_flushed) in &batches {
+                plant.send(instance.topic.0, count);
+                if is_flushed {
+                    archive.flush().await.unwrap();
+                }
+            }
+            for (from, to, most) in places {
+                let from = from.index(plant.taken as usize + 1) as u64;
+                let to = from + to.index((plant.taken - from) as usize + 1) as u64 + 1;
+                let times = format!("from={}&to={}&points={most}", from * STEP, to * STEP);
+                let points = first_message(&doors, &format!("node=plant&instance=counter&{times}")).await;
+                prop_assert!(points["times"].as_array().unwrap().len() <= most as usize);
+                prop_assert!(points["from"].as_u64().unwrap() <= from * STEP && points["to"].as_u64().unwrap() >= to * STEP);
+                let times = format!("from={}&to={}", points["from"], points["to"]);
+                let (every, _, _) = read(&doors, &format!("node=plant&instance=counter&{times}")).await;
+                let is_whole = is_archived || instance.log.state().first_offset.0 == 0;
+                prop_assert_eq!(sums(&points), expected(&every, points["step"].as_u64().unwrap()), "{} {}", is_whole, points);
+            }
+            let query = format!("node=plant&instance=counter&from=0&points={}", 10);
+            let request = Request::parse(&query, &HeaderMap::new(), 10).unwrap();
+            let mut reader = Reader::open(&doors, request).await.unwrap();
+            reader.fetch().await;
+            prop_assert_eq!(reader.next().unwrap().name(), "points");
+            let next = reader.positions();
+            let before = plant.taken;
+            plant.send(instance.topic.0, 3);
+            let (offsets, _, _) = read(&doors, &format!("node=plant&instance=counter&resume={next}")).await;
+            prop_assert_eq!(offsets, (before..before + 3).collect::<Vec<_>>());
             Ok(())
         });
         result?;

@@ -34,6 +34,15 @@ enum Column {
     Rows(Vec<Value>),
 }
 
+/// The values of one metric, in the order of the samples.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Values<'a> {
+    /// Of a type of fixed width: integers and booleans widened to 64 bits, by sign if they have one; reals as their bits.
+    Fixed(&'a [u64]),
+    /// Text, vectors, structs.
+    Rows(&'a [Value]),
+}
+
 /// One sample of a batch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
@@ -69,6 +78,19 @@ impl Batch {
     /// Its header.
     pub fn header(&self) -> &Header {
         &self.header
+    }
+
+    /// When its samples were taken, in their order, nanoseconds on the node's clock.
+    pub fn times(&self) -> &[u64] {
+        &self.times
+    }
+
+    /// All values of a metric, by its place in the schema.
+    pub fn values(&self, metric: usize) -> Option<Values<'_>> {
+        Some(match self.columns.get(metric)? {
+            Column::Fixed { values, .. } => Values::Fixed(values),
+            Column::Rows(values) => Values::Rows(values),
+        })
     }
 
     /// Its samples in order.

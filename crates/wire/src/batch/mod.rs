@@ -11,7 +11,7 @@ mod rice;
 mod xor;
 
 pub use column::Encoding;
-pub use decode::{Batch, Sample, time_range, times};
+pub use decode::{Batch, Sample, Values, time_range, times};
 pub use encode::{Choice, Encoder, RowError};
 pub use header::{Fields, HEADER, Header, MAX_BATCH, MAX_VALUES, check, stamp, stamp_by_node};
 

@@ -1,0 +1,212 @@
+//! Samples put together by time: one cell for each stretch of it.
+
+use super::{
+    leaves::{Leaf, number},
+    number::Scalar,
+    summary::Summary,
+};
+use oasis_wire::{
+    batch::{Batch, BatchError, Values},
+    schema::{MetricType, ProbeType},
+    value::Value,
+};
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
+
+/// All samples of one stretch of time.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Cell {
+    /// How many.
+    pub samples: u64,
+    /// Time of the one received last, nanoseconds on the node's clock.
+    pub last_time: u64,
+    /// What they have of each leaf, in the order of [`Cells::leaves`]; those behind the last are nothing.
+    pub tracks: Vec<Track>,
+}
+
+/// What a cell has of one leaf.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Track {
+    /// No value.
+    #[default]
+    Nothing,
+    /// A number.
+    Number(Summary),
+    /// A number for each element of a vector; none where no vector was so long.
+    Elements(Vec<Option<Summary>>),
+    /// The last text.
+    Text(String),
+}
+
+impl Track {
+    /// Takes in what follows.
+    pub fn append(&mut self, later: Self) {
+        match (self, later) {
+            (_, Self::Nothing) => {}
+            (Self::Number(summary), Self::Number(later)) => summary.append(&later),
+            (Self::Elements(elements), Self::Elements(later)) => {
+                elements.resize(elements.len().max(later.len()), None);
+                for (element, later) in elements.iter_mut().zip(later) {
+                    match (element, later) {
+                        (Some(element), Some(later)) => element.append(&later),
+                        (element, later) => *element = later.or(*element),
+                    }
+                }
+            }
+            (track, later) => *track = later,
+        }
+    }
+}
+
+/// A type's leaves, each with its place among all.
+#[derive(Debug)]
+struct Mapping {
+    probe_type: Arc<ProbeType>,
+    places: Vec<(Leaf, usize)>,
+}
+
+/// Cells of one width, in order.
+#[derive(Debug)]
+pub struct Cells {
+    step: u64,
+    /// Numbers of the cells that are wanted: a cell begins at its number times the width.
+    wanted: Range<u64>,
+    leaves: Vec<Leaf>,
+    mappings: Vec<Mapping>,
+    cells: BTreeMap<u64, Cell>,
+}
+
+impl Cells {
+    /// Cells of `step` nanoseconds, with these numbers.
+    pub fn new(step: u64, wanted: Range<u64>) -> Self {
+        Self { step: step.max(1), wanted, leaves: Vec::new(), mappings: Vec::new(), cells: BTreeMap::new() }
+    }
+
+    /// Width of a cell, nanoseconds.
+    pub fn step(&self) -> u64 {
+        self.step
+    }
+
+    /// From when to when they are, nanoseconds.
+    pub fn span(&self) -> Range<u64> {
+        self.wanted.start.saturating_mul(self.step)..self.wanted.end.saturating_mul(self.step)
+    }
+
+    /// What the samples have, over all types that came.
+    pub fn leaves(&self) -> &[Leaf] {
+        &self.leaves
+    }
+
+    /// Those that have samples, in order, with their numbers.
+    pub fn cells(&self) -> impl ExactSizeIterator<Item = (u64, &Cell)> {
+        self.cells.iter().map(|(number, cell)| (*number, cell))
+    }
+
+    /// More of them are wanted, up to the one that a time lies in.
+    pub fn extend_to(&mut self, time: u64) {
+        self.wanted.end = self.wanted.end.max(time / self.step + 1);
+    }
+
+    /// Takes in the samples of a batch behind the first few.
+    ///
+    /// # Errors
+    /// If it breaks the rules of its type.
+    pub fn add_batch(
+        &mut self,
+        probe_type: &Arc<ProbeType>,
+        bytes: &[u8],
+        skip: usize,
+    ) -> Result<(), BatchError> {
+        let batch = Batch::parse(bytes, probe_type)?;
+        let mapping = self.mapping(probe_type);
+        let times = batch.times();
+        let mut from = skip.min(times.len());
+        while let Some(&time) = times.get(from) {
+            let number = time / self.step;
+            let to = times[from..].iter().position(|time| time / self.step != number);
+            let run = from..to.map_or(times.len(), |to| from + to);
+            from = run.end;
+            if self.wanted.contains(&number) {
+                let cell = self.cells.entry(number).or_default();
+                let places = &self.mappings[mapping].places;
+                cell.add(&batch, run, places, self.leaves.len());
+            }
+        }
+        Ok(())
+    }
+
+    fn mapping(&mut self, probe_type: &Arc<ProbeType>) -> usize {
+        let is_same =
+            |known: &Mapping| Arc::ptr_eq(&known.probe_type, probe_type) || known.probe_type == *probe_type;
+        if let Some(known) = self.mappings.iter().rposition(is_same) {
+            return known;
+        }
+        let places = Leaf::all(probe_type).into_iter().map(|leaf| {
+            let place = self.place(&leaf);
+            (leaf, place)
+        });
+        let places = places.collect();
+        self.mappings.push(Mapping { probe_type: probe_type.clone(), places });
+        self.mappings.len() - 1
+    }
+
+    /// A leaf of that name and type has one place, whatever type of probe it comes from.
+    fn place(&mut self, leaf: &Leaf) -> usize {
+        let is_same = |known: &Leaf| known.name == leaf.name && known.kind == leaf.kind;
+        self.leaves.iter().position(is_same).unwrap_or_else(|| {
+            self.leaves.push(leaf.clone());
+            self.leaves.len() - 1
+        })
+    }
+}
+
+impl Cell {
+    fn add(&mut self, batch: &Batch, run: Range<usize>, places: &[(Leaf, usize)], leaves: usize) {
+        self.samples += run.len() as u64;
+        self.last_time = batch.times()[run.end - 1];
+        self.tracks.resize(leaves.max(self.tracks.len()), Track::Nothing);
+        for (leaf, place) in places {
+            match batch.values(leaf.metric) {
+                Some(Values::Fixed(values)) if leaf.is_column() => {
+                    if let Some(summary) = of_column(leaf, &values[run.clone()]) {
+                        self.tracks[*place].append(Track::Number(summary));
+                    }
+                }
+                Some(Values::Rows(values)) => {
+                    for value in &values[run.clone()] {
+                        self.tracks[*place].append(of_value(leaf, value));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+fn of_column(leaf: &Leaf, bits: &[u64]) -> Option<Summary> {
+    fn of<T: Scalar>(leaf: &Leaf, bits: &[u64]) -> Option<Summary> {
+        Summary::of_column::<T>(bits, leaf.is_counter)
+    }
+    match leaf.kind {
+        MetricType::Int8 | MetricType::Int16 | MetricType::Int32 | MetricType::Int64 => of::<i64>(leaf, bits),
+        MetricType::Real32 => of::<f32>(leaf, bits),
+        MetricType::Real64 => of::<f64>(leaf, bits),
+        _ => of::<u64>(leaf, bits),
+    }
+}
+
+fn of_value(leaf: &Leaf, value: &Value) -> Track {
+    let mut found = Vec::new();
+    leaf.values(value, &mut found);
+    let summary =
+        |value: &&Value| number(&leaf.kind, value).map(|number| Summary::of(number, leaf.is_counter));
+    if leaf.is_text() {
+        match found.last() {
+            Some(Value::String(text)) => Track::Text(text.clone()),
+            _ => Track::Nothing,
+        }
+    } else if leaf.has_elements() {
+        Track::Elements(found.iter().map(summary).collect())
+    } else {
+        found.first().and_then(summary).map_or(Track::Nothing, Track::Number)
+    }
+}

@@ -1,0 +1,160 @@
+//! Which numbers and texts a probe type has: its metrics, the members of its structs, the elements of its vectors.
+
+use super::number::Number;
+use oasis_wire::{
+    schema::{Behaviour, Metric, MetricType, ProbeType},
+    value::Value,
+};
+
+/// Most elements of a vector that are summarised; those behind them are left out.
+pub const MAX_ELEMENTS: usize = 64;
+
+/// One number or text of a sample, or one for each element of a vector.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Leaf {
+    /// As people write it: `load`, `pose.x`, `loads[]`, `axes[].position`.
+    pub name: String,
+    /// Its type: fixed width, or text.
+    pub kind: MetricType,
+    /// Whether it only grows, so that how far it has counted is of interest.
+    pub is_counter: bool,
+    /// Place of its metric in the probe type.
+    pub metric: usize,
+    /// The way to it within the metric's value.
+    path: Vec<Step>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Member(usize),
+    Each,
+}
+
+impl Leaf {
+    /// All of a type, in order. Vectors within vectors have none.
+    pub fn all(probe_type: &ProbeType) -> Vec<Self> {
+        let mut leaves = Vec::new();
+        for (index, metric) in probe_type.metrics.iter().enumerate() {
+            let start = Self {
+                name: metric.name.clone(),
+                kind: metric.kind.clone(),
+                is_counter: metric.behaviour == Some(Behaviour::Counter),
+                metric: index,
+                path: Vec::new(),
+            };
+            start.spread(&mut leaves);
+        }
+        leaves
+    }
+
+    /// Most values that a sample of a type has of all of them.
+    pub fn most_values(probe_type: &ProbeType) -> usize {
+        let of = |leaf: &Self| if leaf.has_elements() { MAX_ELEMENTS } else { 1 };
+        Self::all(probe_type).iter().map(of).sum()
+    }
+
+    fn spread(self, leaves: &mut Vec<Self>) {
+        match self.kind.clone() {
+            MetricType::Vector(_) if self.has_elements() => {}
+            MetricType::Vector(element) => {
+                let mut each = self;
+                each.name.push_str("[]");
+                each.kind = *element;
+                each.path.push(Step::Each);
+                each.spread(leaves);
+            }
+            MetricType::Struct(of) => {
+                for (index, member) in of.members.iter().enumerate() {
+                    self.member(index, member).spread(leaves);
+                }
+            }
+            _ => leaves.push(self),
+        }
+    }
+
+    fn member(&self, index: usize, member: &Metric) -> Self {
+        let mut path = self.path.clone();
+        path.push(Step::Member(index));
+        let name = format!("{}.{}", self.name, member.name);
+        let is_counter = member.behaviour == Some(Behaviour::Counter);
+        Self { name, kind: member.kind.clone(), is_counter, metric: self.metric, path }
+    }
+
+    /// Whether a sample has one for each element of a vector.
+    pub fn has_elements(&self) -> bool {
+        self.path.contains(&Step::Each)
+    }
+
+    /// Whether it is a column of the batch, and not within one.
+    pub fn is_column(&self) -> bool {
+        self.path.is_empty() && self.kind != MetricType::String
+    }
+
+    /// Whether it is text.
+    pub fn is_text(&self) -> bool {
+        self.kind == MetricType::String
+    }
+
+    /// What a sample has of it, out of its metric's value.
+    pub fn values<'a>(&self, value: &'a Value, found: &mut Vec<&'a Value>) {
+        follow(&self.path, value, found);
+    }
+}
+
+fn follow<'a>(path: &[Step], value: &'a Value, found: &mut Vec<&'a Value>) {
+    match (path.split_first(), value) {
+        (None, value) => found.push(value),
+        (Some((Step::Member(index), rest)), Value::Struct(members)) => {
+            if let Some(member) = members.get(*index) {
+                follow(rest, member, found);
+            }
+        }
+        (Some((Step::Each, rest)), Value::Vector(elements)) => {
+            elements.iter().take(MAX_ELEMENTS).for_each(|element| follow(rest, element, found));
+        }
+        _ => {}
+    }
+}
+
+/// A value as a number, if it is one.
+pub fn number(kind: &MetricType, value: &Value) -> Option<Number> {
+    match value {
+        Value::Int(value) => Some(Number::Int(*value)),
+        Value::Uint(value) => Some(Number::Uint(*value)),
+        Value::Real32(value) => Some(Number::Real32(*value)),
+        Value::Real64(value) => Some(Number::Real64(*value)),
+        Value::Boolean(value) => Some(Number::Uint((*value).into())),
+        Value::String(_) | Value::Vector(_) | Value::Struct(_) => {
+            debug_assert!(kind.fixed_width().is_none());
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_within_structs_and_vectors_have_names() {
+        let probe_type: ProbeType = serde_json::from_str(
+            r#"{"name": "T", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0", "metrics": [
+            {"name": "load", "type": "real32"}, {"name": "name", "type": "string"}, {"name": "loads", "type": {"vector": "uint8"}},
+            {"name": "pose", "type": {"struct": {"name": "P", "members": [{"name": "x", "type": "int64", "kind": "counter"}]}}},
+            {"name": "axes", "type": {"vector": {"struct": {"name": "A", "members": [{"name": "at", "type": "real64"}]}}}},
+            {"name": "matrix", "type": {"vector": {"vector": "real64"}}}]}"#,
+        )
+        .unwrap();
+        let leaves = Leaf::all(&probe_type);
+        let names: Vec<_> = leaves.iter().map(|leaf| leaf.name.as_str()).collect();
+        assert_eq!(names, ["load", "name", "loads[]", "pose.x", "axes[].at"]);
+        assert_eq!(leaves.iter().filter(|leaf| leaf.is_counter).count(), 1);
+        let axes = Value::Vector(vec![
+            Value::Struct(vec![Value::Real64(1.0)]),
+            Value::Struct(vec![Value::Real64(2.0)]),
+        ]);
+        let mut found = Vec::new();
+        leaves[4].values(&axes, &mut found);
+        assert_eq!(found, [&Value::Real64(1.0), &Value::Real64(2.0)]);
+    }
+}

@@ -1,0 +1,267 @@
+//! An instance's past as so many points: least, greatest, mean and last value of each stretch of time, and what is missing.
+//!
+//! [`number`] and [`summary`] are what is left of many values, [`leaves`] which values a sample has, [`cells`] puts samples together
+//! by time; [`Points`] asks for an instance's past, [`reader`] gets it from the archive.
+
+mod cells;
+mod leaves;
+mod number;
+mod reader;
+mod summary;
+
+pub use cells::{Cell, Cells, Track};
+pub use leaves::Leaf;
+pub use number::Number;
+pub use summary::Summary;
+
+use oasis_wire::{
+    batch::Header,
+    quantity::{Epoch, Offset, Position},
+    schema::ProbeType,
+};
+use std::{ops::Range, sync::Arc};
+use uuid::Uuid;
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// Nanoseconds since 1970 on the node's clock.
+    pub from: u64,
+    /// Behind the last one.
+    pub to: u64,
+    /// Whether samples behind `to` are wanted as well: it is the present, and the node's clock may be ahead.
+    pub is_open: bool,
+    /// Most points.
+    pub points: u32,
+}
+
+/// An instance's past, put together.
+#[derive(Debug)]
+pub struct Points {
+    /// One point each.
+    pub cells: Cells,
+    /// What is missing.
+    pub gaps: Vec<Missing>,
+    is_open: bool,
+    /// The last sample seen.
+    place: Option<Place>,
+    /// Number of the segment file that was read last.
+    segment: u64,
+}
+
+/// Samples that are not there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    /// Time of the last sample before them, nanoseconds.
+    pub from: u64,
+    /// Time of the first sample behind them.
+    pub to: u64,
+    /// How many, as far as that is known.
+    pub samples: u64,
+    /// Why: a word that clients see.
+    pub cause: &'static str,
+    /// Where only the sequence numbers say that they are missing: which, and of which run of the node.
+    pub numbers: Option<(Uuid, Range<u64>)>,
+}
+
+/// Behind a batch.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    epoch: Epoch,
+    run: Uuid,
+    next: Offset,
+    next_sequence: u64,
+    time: u64,
+}
+
+/// A batch on its way into points.
+#[derive(Debug, Clone, Copy)]
+pub struct Arrival<'a> {
+    /// The life of the DAC that its offsets count in.
+    pub epoch: Epoch,
+    /// The node's run that its sequence numbers count in.
+    pub run: Uuid,
+    /// Its type.
+    pub probe_type: &'a Arc<ProbeType>,
+    /// Offset of its first sample.
+    pub first: Offset,
+    /// Least and greatest time of its samples, about.
+    pub times: (u64, u64),
+    /// Samples.
+    pub count: u64,
+    /// Sequence number of its last sample.
+    pub last_sequence: u64,
+}
+
+impl Points {
+    /// Nothing yet.
+    pub fn new(span: Span) -> Self {
+        let points = u64::from(span.points.max(1));
+        let length = span.to.saturating_sub(span.from).max(1);
+        // Cells lie at multiples of their width, so that they stay what they are as the span moves: those at the ends may be two halves.
+        let mut step = length.div_ceil(points);
+        let wanted = |step: u64| span.from / step..(span.from + length).div_ceil(step);
+        while wanted(step).end - wanted(step).start > points {
+            step += step.div_ceil(points * 2);
+        }
+        Self {
+            cells: Cells::new(step, wanted(step)),
+            gaps: Vec::new(),
+            is_open: span.is_open,
+            place: None,
+            segment: 0,
+        }
+    }
+
+    /// Behind the last sample that was read; none before the first.
+    pub fn position(&self) -> Option<Position> {
+        self.place.map(|place| Position { epoch: place.epoch, offset: place.next })
+    }
+
+    /// Whether samples of such times are wanted.
+    fn wants(&self, times: (u64, u64)) -> bool {
+        let span = self.cells.span();
+        times.1 >= span.start && (self.is_open || times.0 < span.end)
+    }
+
+    /// Whether a batch that comes next says anything about the span: by its samples, or because something is missing before it.
+    fn looks_at(&self, place: Option<Place>, arrival: &Arrival<'_>) -> bool {
+        let hole = place.filter(|place| place.is_hole_before(arrival));
+        self.wants(arrival.times) || hole.is_some_and(|place| self.wants((place.time, arrival.times.0)))
+    }
+
+    /// Whether offsets of a batch count as those of the last one do.
+    fn is_within(&self, arrival: &Arrival<'_>) -> bool {
+        self.place.is_some_and(|place| place.epoch == arrival.epoch)
+    }
+
+    /// Whether all of a batch was read before.
+    fn has_passed(&self, arrival: &Arrival<'_>) -> bool {
+        self.place.is_some_and(|place| self.is_within(arrival) && arrival.end() <= place.next)
+    }
+
+    /// Takes in a batch: of those of its samples that were not read yet, those that are wanted. `why` says why offsets before it are not there.
+    pub fn add(
+        &mut self,
+        arrival: &Arrival<'_>,
+        batch: Option<&[u8]>,
+        why: impl FnOnce(Offset) -> &'static str,
+    ) {
+        if self.has_passed(arrival) {
+            return;
+        }
+        let seen = self.place.filter(|_| self.is_within(arrival)).map_or(arrival.first, |place| place.next);
+        let seen = seen.max(arrival.first);
+        self.note_hole(arrival, batch, why);
+        if self.wants(arrival.times) {
+            let skip = usize::try_from(seen.0.saturating_sub(arrival.first.0)).unwrap_or(usize::MAX);
+            if self.is_open {
+                self.cells.extend_to(arrival.times.1);
+            }
+            let added = batch.map(|batch| self.cells.add_batch(arrival.probe_type, batch, skip));
+            let cause = match added {
+                Some(Ok(())) => None,
+                Some(Err(_)) => Some("unreadable"),
+                None => Some("damaged"),
+            };
+            if let Some(cause) = cause {
+                return self.lose(arrival, cause);
+            }
+        }
+        self.pass(arrival);
+    }
+
+    /// A batch, or all up to it, is of no interest.
+    fn pass(&mut self, arrival: &Arrival<'_>) {
+        self.place = Some(Place::behind(arrival));
+    }
+
+    /// A batch, or all up to its end, is not there.
+    pub fn lose(&mut self, arrival: &Arrival<'_>, cause: &'static str) {
+        let seen = self.place.filter(|_| self.is_within(arrival)).map_or(arrival.first, |place| place.next);
+        let samples = arrival.end().0.saturating_sub(seen.0);
+        let (from, to) = arrival.times;
+        self.miss(Missing { from, to, samples, cause, numbers: None });
+        self.pass(arrival);
+    }
+
+    fn note_hole(
+        &mut self,
+        arrival: &Arrival<'_>,
+        batch: Option<&[u8]>,
+        why: impl FnOnce(Offset) -> &'static str,
+    ) {
+        let Some(place) = self.place.filter(|place| place.is_hole_before(arrival)) else { return };
+        let first_sequence = arrival.first_sequence();
+        let same_run = place.run == arrival.run;
+        let expected = if same_run { place.next_sequence } else { 1 };
+        let numbers = expected..first_sequence.max(expected);
+        let offsets =
+            if place.epoch == arrival.epoch { arrival.first.0.saturating_sub(place.next.0) } else { 0 };
+        let dropped =
+            batch.and_then(|batch| Header::parse(batch).ok()).map_or(0, |header| header.dropped_before);
+        let mut samples = numbers.end - numbers.start;
+        let cause = if offsets > 0 {
+            samples = samples.max(offsets);
+            why(place.next)
+        } else if !same_run {
+            "node_restart"
+        } else if place.epoch != arrival.epoch {
+            "before_epoch"
+        } else if u64::from(dropped) >= samples {
+            "node_dropped"
+        } else {
+            "unexplained"
+        };
+        let (from, to) = (place.time.min(arrival.times.0), arrival.times.0);
+        let numbers = (offsets == 0 && same_run).then_some((arrival.run, numbers));
+        self.miss(Missing { from, to, samples, cause, numbers });
+    }
+
+    /// Those that begin and end in the same cells are one.
+    fn miss(&mut self, missing: Missing) {
+        if !self.wants((missing.from, missing.to)) {
+            return;
+        }
+        let cells = |gap: &Missing| (gap.from / self.cells.step(), gap.to / self.cells.step(), gap.cause);
+        if let Some(last) = self.gaps.last_mut().filter(|last| cells(last) == cells(&missing)) {
+            last.to = last.to.max(missing.to);
+            last.samples += missing.samples;
+            last.numbers = match (last.numbers.take(), missing.numbers) {
+                (Some((run, before)), Some((same, numbers))) if run == same => {
+                    Some((run, before.start..numbers.end))
+                }
+                _ => None,
+            };
+            return;
+        }
+        self.gaps.push(missing);
+    }
+}
+
+impl Place {
+    fn behind(arrival: &Arrival<'_>) -> Self {
+        Self {
+            epoch: arrival.epoch,
+            run: arrival.run,
+            next: arrival.end(),
+            next_sequence: arrival.last_sequence.saturating_add(1),
+            time: arrival.times.1,
+        }
+    }
+
+    fn is_hole_before(&self, arrival: &Arrival<'_>) -> bool {
+        let skips_offsets = self.epoch == arrival.epoch && arrival.first > self.next;
+        self.run != arrival.run || skips_offsets || arrival.first_sequence() > self.next_sequence
+    }
+}
+
+impl Arrival<'_> {
+    fn end(&self) -> Offset {
+        Offset(self.first.0.saturating_add(self.count))
+    }
+
+    fn first_sequence(&self) -> u64 {
+        self.last_sequence.saturating_add(1).saturating_sub(self.count)
+    }
+}

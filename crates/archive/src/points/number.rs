@@ -1,0 +1,128 @@
+//! Numbers as their metrics have them: integers stay integers, so that nothing of 64 bits is rounded.
+
+use std::cmp::Ordering;
+
+/// One number of a sample.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Number {
+    /// Of a signed type.
+    Int(i64),
+    /// Of an unsigned type, or a boolean (0 and 1).
+    Uint(u64),
+    /// Of `real32`.
+    Real32(f32),
+    /// Of `real64`.
+    Real64(f64),
+}
+
+impl Number {
+    /// The nearest `real64`.
+    pub fn real(self) -> f64 {
+        match self {
+            Self::Int(value) => value as f64,
+            Self::Uint(value) => value as f64,
+            Self::Real32(value) => value.into(),
+            Self::Real64(value) => value,
+        }
+    }
+
+    /// Which is less. Those of one type are compared exactly.
+    pub fn order(self, other: Self) -> Option<Ordering> {
+        match (self, other) {
+            (Self::Int(one), Self::Int(other)) => Some(one.cmp(&other)),
+            (Self::Uint(one), Self::Uint(other)) => Some(one.cmp(&other)),
+            (one, other) => one.real().partial_cmp(&other.real()),
+        }
+    }
+
+    /// How much a counter has counted between two readings. One that went back has begun anew, at 0.
+    pub fn counted(from: Self, to: Self) -> Self {
+        match (from, to) {
+            (Self::Uint(from), Self::Uint(to)) => Self::Uint(if to >= from { to - from } else { to }),
+            (Self::Int(from), Self::Int(to)) => {
+                Self::Uint(if to >= from { to.abs_diff(from) } else { to.max(0).unsigned_abs() })
+            }
+            (from, to) => {
+                let (from, to) = (from.real(), to.real());
+                let counted = if to >= from { to - from } else { to };
+                Self::Real64(if counted.is_finite() { counted } else { 0.0 })
+            }
+        }
+    }
+
+    /// The sum of what a counter has counted.
+    pub fn plus(self, more: Self) -> Self {
+        match (self, more) {
+            (Self::Uint(some), Self::Uint(more)) => Self::Uint(some.saturating_add(more)),
+            (some, more) => Self::Real64(some.real() + more.real()),
+        }
+    }
+}
+
+/// The four types that a column of numbers can have.
+pub trait Scalar: Copy + PartialOrd {
+    /// Out of the 64 bits in which a column holds it.
+    fn from_bits(bits: u64) -> Self;
+    /// As a number.
+    fn number(self) -> Number;
+    /// The nearest `real64`.
+    fn real(self) -> f64;
+    /// Whether it is no number (NaN).
+    fn is_nan(self) -> bool {
+        false
+    }
+}
+
+impl Scalar for i64 {
+    fn from_bits(bits: u64) -> Self {
+        bits as Self
+    }
+    fn number(self) -> Number {
+        Number::Int(self)
+    }
+    fn real(self) -> f64 {
+        self as f64
+    }
+}
+
+impl Scalar for u64 {
+    fn from_bits(bits: u64) -> Self {
+        bits
+    }
+    fn number(self) -> Number {
+        Number::Uint(self)
+    }
+    fn real(self) -> f64 {
+        self as f64
+    }
+}
+
+impl Scalar for f32 {
+    fn from_bits(bits: u64) -> Self {
+        Self::from_bits(bits as u32)
+    }
+    fn number(self) -> Number {
+        Number::Real32(self)
+    }
+    fn real(self) -> f64 {
+        self.into()
+    }
+    fn is_nan(self) -> bool {
+        self.is_nan()
+    }
+}
+
+impl Scalar for f64 {
+    fn from_bits(bits: u64) -> Self {
+        Self::from_bits(bits)
+    }
+    fn number(self) -> Number {
+        Number::Real64(self)
+    }
+    fn real(self) -> f64 {
+        self
+    }
+    fn is_nan(self) -> bool {
+        self.is_nan()
+    }
+}

@@ -1,0 +1,82 @@
+import type { Wish } from '../stream/protocol.ts';
+import type { CommandView } from '../stream/view.ts';
+
+const words = {
+  title: 'Commands',
+  hertz: 'Rate in hertz',
+  hertzUnit: 'Hz',
+  set: 'Set',
+  preset: (hertz: string) => `Sample at ${hertz} Hz`,
+  enable: 'Enable',
+  disable: 'Disable',
+  sampleNow: 'Sample now',
+  trigger: 'Trigger',
+  triggerTip: (before: string, after: string) =>
+    `Send the ${before} before now and the ${after} after it: the probe has a flight recorder`,
+  demandTip:
+    'Those who read decide how often the probe is sampled: the highest rate that one of them asks for, within these',
+  demandFrom: 'On demand, from',
+  demandTo: 'to',
+  demandOn: 'Follow',
+  demandOff: 'Keep the rate',
+  follows: (min: string, max: string, asked: string) =>
+    `Follows demand, ${min} to ${max} Hz: ${asked} Hz asked for`,
+  reversed: 'The first rate must not be above the second.',
+  deadband: 'Deadband',
+  deadbandMetric: 'Metric of the deadband',
+  deadbandAny: 'any',
+  deadbandSet: 'Set the deadband',
+  deadbandTip:
+    'A sample is kept when a metric has moved by more than its deadband; without one, when it has moved at all',
+  deadbandWrong: 'A deadband of 0 or more, please, or nothing for any change.',
+  outOfRange: 'A rate from 0.01 to 1000 Hz, please.',
+  idle: '\u00a0',
+  pending: (what: string) => `${what}\u2026`,
+  done: (what: string) => `${what}: done`,
+  failed: (what: string, why: string) => `${what}: ${why}`,
+  sentence: (view: CommandView): string => {
+    const what = words.what(view);
+    if (view.status === 'pending') return words.pending(what);
+    return view.status === 'done' ? words.done(what) : words.failed(what, words.why(view));
+  },
+  what: ({ wish }: CommandView): string => {
+    const names: Record<Wish['command'], string> = {
+      hertz: `Set ${'hertz' in wish ? wish.hertz : ''} Hz`,
+      demand: 'Follow demand',
+      'demand-off': 'Keep the rate',
+      enable: 'Enable',
+      disable: 'Disable',
+      'sample-now': 'Sample now',
+      trigger: 'Trigger',
+      deadband: `Deadband of ${'metric' in wish ? wish.metric : ''}`,
+    };
+    return names[wish.command];
+  },
+  why: (view: CommandView): string => {
+    const known: Record<string, string> = {
+      connection_lost: 'not sent, there is no connection',
+      no_answer: 'the DAC did not answer',
+      timeout: 'the node did not answer in 5 s',
+      node_offline: 'the node is offline',
+      refused: 'the node refused',
+      unknown_instance: 'the DAC does not know this instance',
+    };
+    const why = known[view.code ?? ''] ?? view.code ?? 'failed';
+    return view.message ? `${why} (${view.message})` : why;
+  },
+};
+
+/** Commands, and how they ended. */
+export const commandStrings = {
+  control: {
+    title: 'Commands',
+    rate: 'Rate in hertz',
+    set: (count: number) => (count === 1 ? 'Set for 1' : `Set for ${count}`),
+    names: { enable: 'Enable', disable: 'Disable', 'sample-now': 'Sample now' },
+    journal: 'Who commanded what',
+    entry: (command: string, numbers: string, instance: string, node: string) =>
+      `${command}${numbers === '' ? '' : ` ${numbers} Hz`}: ${instance} on ${node}`,
+  },
+
+  commands: words,
+};

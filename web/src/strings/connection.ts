@@ -1,0 +1,39 @@
+import type { DoorName } from '../stream/doors/door.ts';
+import type { LossReason } from '../stream/view.ts';
+
+/** The connection to the DAC. */
+export const connectionStrings = {
+  connection: {
+    connecting: 'Connecting',
+    connected: 'Connected',
+    reconnecting: 'Reconnecting',
+    label: 'Connection',
+    door: 'Door',
+    doors: {
+      websocket: 'WebSocket oasis.v1',
+      events: 'Server-sent events',
+      wait: 'Long poll',
+    } satisfies Record<DoorName, string>,
+    clock: 'Clock offset',
+    clockTip: 'DAC clock minus the clock of this browser, by the fastest of the last exchanges',
+    roundTrip: 'Round trip',
+    server: 'DAC',
+    unknown: '\u2013',
+  },
+
+  banner: {
+    lost: (ago: string) => `Connection lost ${ago} ago.`,
+    never: 'No connection yet.',
+    promise: 'Values are the last ones seen. Trying again by itself.',
+    waiting: 'Trying again by itself.',
+  },
+
+  lossReason: {
+    first: 'The DAC has not answered yet.',
+    unreachable: 'The DAC cannot be reached.',
+    closed: 'The DAC went away without a word.',
+    silent: 'The DAC stopped answering.',
+    shutdown: 'The DAC shut down.',
+    protocol: 'The DAC closed the connection.',
+  } satisfies Record<LossReason, string>,
+};

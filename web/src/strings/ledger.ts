@@ -1,0 +1,68 @@
+import type { BreakCause } from '../stream/query.ts';
+
+const samples = (count: string, isOne: boolean) => (isOne ? `${count} sample` : `${count} samples`);
+
+/** What is missing, and why. */
+export const ledgerStrings = {
+  ledger: {
+    door: 'Door',
+    bandwidth: 'Coming in',
+    messages: 'Messages',
+    total: 'In total',
+    offset: 'DAC clock minus this one',
+    roundTrip: 'Round trip to the DAC',
+    columns: [
+      ['Instance', 'What is watched'],
+      ['Received', 'Samples that arrived here since the page began to watch'],
+      ['Missing', 'Samples that were taken and did not arrive'],
+      ['Why', 'What the missing ones are made of'],
+      ['Rate', 'Measured, over the last second or eight samples'],
+      ['Age', 'Time since the newest sample was taken, clocks corrected'],
+      ['To DAC', 'From when the newest sample was taken to when it was in the DAC'],
+      ['To page', 'From the DAC into this browser'],
+      ['Node clock', 'DAC clock minus node clock'],
+    ] as const,
+    path: {
+      taken: 'taken by the probe',
+      received: 'received by the DAC',
+      here: 'received here',
+      tip: 'Probe and DAC: since the DAC was started, with what it knows of before. Here: since the page began to watch, and what it was sent of before',
+      recorded: 'in the flight recorder, or kept back by it: no trigger fired since',
+      /** By the names that the DAC gives them; others are shown as they are. */
+      cause: new Map([
+        ['ring_full', 'the ring of the probe was full'],
+        ['invalid_row', 'its row did not fit the schema of the probe: see the log of the node'],
+        ['spool_full', 'the spool of the node was full, or its file damaged'],
+        ['network', 'sent as datagrams and lost on the way'],
+        ['kept_back', 'the flight recorder kept them back: no trigger fired'],
+        ['node_restart', 'the node ended before it could send them'],
+        ['before_epoch', 'sent to an earlier life of the DAC'],
+        ['unexplained', 'unexplained: please report this'],
+        ['to_come', 'on the way to the DAC, or waiting in the node'],
+        ['stored_before', 'stored by an earlier life of the DAC'],
+        ['forgotten', 'in gaps so old that the DAC no longer lists their causes'],
+      ]),
+    },
+  },
+
+  gaps: {
+    title: 'What happened',
+    none: 'Nothing missing, nothing interrupted.',
+    missing: (count: string, isOne: boolean) => `${samples(count, isOne)} missing`,
+    numbers: (from: string, to: string) => (from === to ? `#${from}` : `#${from} to #${to}`),
+    cause: {
+      node_dropped: 'the node dropped them: its buffers were full',
+      log_retention: 'the topic log no longer held them when this page came for them',
+      epoch_changed: 'the DAC restarted',
+      node_restart: 'the node restarted; its numbers begin again at 1',
+      reconnected: 'connection lost and back',
+      unexplained: 'unexplained: please report this',
+      disabled: 'the probe was switched off',
+      node_offline: 'the node was offline',
+      silent: 'nothing was sampled, and nothing is missing',
+    } satisfies Record<BreakCause, string>,
+    note: (duration: string, missing: string, cause: string) =>
+      [duration, missing, cause].filter(Boolean).join(' \u00b7 '),
+    duration: (duration: string) => `after ${duration}`,
+  },
+};

@@ -28,7 +28,7 @@ it('remembers what is watched, in the address and without it', async () => {
   const oasis = await Oasis.up('--name', 'plant-7');
   const visit = await Visit.to(browser, oasis.url);
   await visit.seesSamples('processor', 1, 5000);
-  await visit.part('processor', 'unregister').click();
+  await visit.part('processor', 'unwatch').click();
   await visit.page.locator('[data-testid=instance][data-instance=heartbeat]').click();
   await visit.seesSamples('heartbeat', 1, 5000);
   const watched = () =>

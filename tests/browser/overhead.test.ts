@@ -80,5 +80,8 @@ it('triggers a flight recorder, and has a cause for what that kept back', async 
   await expect
     .poll(() => path().locator('[data-cause=kept_back]').textContent(), { timeout: 10_000 })
     .toMatch(/^\d+: the flight recorder kept them back: no trigger fired$/);
+  // That is no loss, and does not look like one.
+  await openTab('memory');
+  expect(await visit.part('memory', 'missing').textContent()).toBe('0');
   expect(visit.complaints).toEqual([]);
 });

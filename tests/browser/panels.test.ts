@@ -6,6 +6,9 @@ import { launch, Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
 
+/** For what a busy machine may take its time. */
+const LOADED = { timeout: 20_000 };
+
 const HOSTILE = '<img src=x onerror=alert(1)>';
 
 const PLANT = {
@@ -140,8 +143,7 @@ it('shows events, states and a wind rose, and hostile texts as text', async () =
 });
 
 it('raises alarms, counts them in the title, and has them acknowledged', async () => {
-  sample(97);
-  sample(30);
+  for (const load of [97, 99, 98, 30]) sample(load);
   // One is the log's.
   await expect.poll(() => part('alarm-count').textContent()).toBe('2');
   expect(await visit.page.title()).toBe('(2) OASIS');
@@ -149,6 +151,7 @@ it('raises alarms, counts them in the title, and has them acknowledged', async (
   const alarm = visit.page.locator('[data-testid=alarm][data-severity=alarm]');
   expect(await alarm.getAttribute('data-active')).toBe('false');
   expect(await alarm.textContent()).toContain('above 95');
+  expect(await alarm.textContent()).toContain('99%');
   await alarm.getByTestId('acknowledge').click();
   await expect.poll(() => visit.page.title()).toBe('(1) OASIS');
   expect(await alarm.getByTestId('acknowledge').count()).toBe(0);
@@ -169,6 +172,35 @@ it('books every missing sample under a cause', async () => {
   const [taken, received, here] = [...(steps ?? '').matchAll(/\d+/g)].map(Number);
   expect(taken).toBe(received + 7);
   expect(here).toBe(received);
+});
+
+it('filters the ledger by name and cause, and says where samples are missing', async () => {
+  await visit.page.keyboard.press('b');
+  sample(20, 0, 3);
+  const rows = () =>
+    part('ledger-row').evaluateAll((found) => found.map((row) => row.getAttribute('data-instance')));
+  await expect.poll(rows, LOADED).toEqual(['plant', 'log', 'wind']);
+  await part('ledger-filter').fill('LOG');
+  await expect.poll(rows, LOADED).toEqual(['log']);
+  await part('ledger-filter').fill('plant-7');
+  await part('ledger-cause-filter').selectOption('ring_full');
+  await expect.poll(rows, LOADED).toEqual(['plant']);
+  await expect
+    .poll(() => part('ledger-hole').first().textContent(), LOADED)
+    .toMatch(/#\d+ to #\d+ \(3 samples missing\)/);
+  await part('ledger-cause-filter').selectOption('network');
+  await expect.poll(rows, LOADED).toEqual([]);
+});
+
+it('tells how long a sample took from hop to hop, and how far clocks are off', async () => {
+  await visit.page.keyboard.press('b');
+  const row = visit.page.locator('[data-testid=ledger-row][data-instance=plant]');
+  const time = (testId: string) => row.getByTestId(testId).textContent();
+  // Taken 300 ms before its batch was made.
+  node.flush('plant', [Date.now() - 300], [Float64Array.of(20), Uint8Array.of(0)]);
+  await expect.poll(() => time('hop-node'), LOADED).toMatch(/^3\d\d\.\d\d ms$/);
+  for (const hop of ['hop-dac', 'hop-page']) expect(await time(hop)).toMatch(/^\u2212?\d+\.\d\d ms$/);
+  expect(await time('node-clock')).toMatch(/^0\.50 ms \u00b1 0\.25 ms$/);
 });
 
 it('puts together a panel from the keyboard', async () => {

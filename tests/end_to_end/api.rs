@@ -75,6 +75,25 @@ fn every_path_of_the_openapi_document_answers() {
 }
 
 #[test]
+fn the_ledger_can_be_asked_for_by_node_instance_and_cause() {
+    let up = Oasis::up(&["--name", "plant", "--probe", "processor@20", "--probe", "memory"]);
+    ledger(&up, "plant", "processor", "a sample", |ledger| ledger["received"] != 0);
+    let names = |query: &str| -> Vec<String> {
+        let book = get(&up, &format!("/api/v1/ledger{query}"));
+        let instances = book["instances"].as_array().unwrap();
+        instances.iter().map(|known| known["instance"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names("?node=plant&instance=processor"), ["processor"]);
+    assert!(names("?node=plant").len() > 1);
+    assert!(names("?node=other").is_empty());
+    // Nothing is missing, for whatever cause.
+    assert!(names("?cause=ring_full").is_empty());
+    let (head, body) = raw(&up, "GET /api/v1/ledger?cause=bad%20luck", "");
+    assert!(head.starts_with("http/1.1 400"), "{head}");
+    assert!(body.contains("bad luck") && body.contains("ring_full"), "{body}");
+}
+
+#[test]
 fn what_is_not_there_is_a_problem_document() {
     let dac = Oasis::dac(&[]);
     for (path, status) in

@@ -4,15 +4,15 @@
 
 use oasis_channel::Drops;
 use oasis_wire::quantity::Nanos;
-use serde::Serialize;
-use std::collections::VecDeque;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, VecDeque};
 use uuid::Uuid;
 
 /// Gaps kept for people to read; older ones stay in the totals and in [`Ledger::gaps_forgotten`].
 const GAPS_KEPT: usize = 256;
 
 /// Why samples are missing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// The node's ring for the probe was full.
@@ -92,6 +92,8 @@ pub struct Ledger {
     pub missing: u64,
     /// Those of them that nobody accounts for.
     pub unexplained: u64,
+    /// What `missing` is made of: also of gaps that are no longer listed.
+    pub causes: BTreeMap<Cause, u64>,
     /// Samples received again after a reconnect and thrown away.
     pub duplicates: u64,
     /// What the node says of the present run.
@@ -260,6 +262,8 @@ impl Ledger {
 
     fn miss(&mut self, from_sequence: u64, count: u64, cause: Cause, run: Uuid, time: Nanos) {
         self.missing = self.missing.saturating_add(count);
+        let of_cause = self.causes.entry(cause).or_default();
+        *of_cause = of_cause.saturating_add(count);
         if cause == Cause::Unexplained {
             self.unexplained = self.unexplained.saturating_add(count);
         }
@@ -415,6 +419,18 @@ mod tests {
     }
 
     #[test]
+    fn totals_of_causes_outlive_the_gaps_that_are_listed() {
+        let mut ledger = ledger_that_met_the_node_from_its_start();
+        let gaps = GAPS_KEPT as u64 + 10;
+        for gap in 0..gaps {
+            ledger.counters(2 * gap + 3, Drops { ring: gap + 1, ..Drops::default() });
+            ledger.batch(2 * gap + 3, 1, 1, NOW);
+        }
+        assert_eq!((ledger.gaps.len(), ledger.gaps_forgotten), (GAPS_KEPT, 10));
+        assert_eq!(ledger.causes, BTreeMap::from([(Cause::RingFull, gaps)]));
+    }
+
+    #[test]
     fn hostile_numbers_neither_panic_nor_wrap() {
         let mut ledger = ledger_that_met_the_node_from_its_start();
         assert_eq!(ledger.batch(u64::MAX, 2, 0, NOW), Verdict::Overlap);
@@ -436,6 +452,7 @@ mod tests {
                 prop_assert_eq!(ledger.received + ledger.missing, ledger.last_sequence);
                 let listed: u64 = ledger.gaps.iter().map(|gap| gap.count).sum();
                 prop_assert_eq!(listed, ledger.missing);
+                prop_assert_eq!(ledger.causes.values().sum::<u64>(), ledger.missing);
             }
         }
     }

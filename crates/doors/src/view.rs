@@ -3,7 +3,7 @@
 use crate::Doors;
 use oasis_archive::Account;
 use oasis_channel::{Overhead, ProbeKind, RecorderSpan};
-use oasis_dac::{Delivery, Derived, Followed, Instance, Ledger, LogState, Node, Registry};
+use oasis_dac::{Cause, Delivery, Derived, Followed, Instance, Ledger, LogState, Node, Registry};
 use oasis_wire::{batch::Batch, quantity::Epoch, schema::ProbeType, value};
 use serde::Serialize;
 use std::{collections::BTreeMap, sync::Arc};
@@ -258,15 +258,21 @@ fn ledger(doors: &Doors, instance: &Instance) -> LedgerView {
     LedgerView { ledger: instance.ledger().clone(), log: instance.log.state(), archive }
 }
 
-/// All ledgers.
-pub fn ledgers(doors: &Doors) -> Vec<InstanceLedger> {
-    let entry = |instance: &Arc<Instance>| InstanceLedger {
+/// An instance's ledger, and whose it is; with a cause, only if samples are missing for that, and with those gaps alone.
+pub fn ledger_of(doors: &Doors, instance: &Instance, cause: Option<Cause>) -> Option<InstanceLedger> {
+    let mut view = ledger(doors, instance);
+    if let Some(cause) = cause {
+        if !view.ledger.causes.contains_key(&cause) {
+            return None;
+        }
+        view.ledger.gaps.retain(|gap| gap.cause == cause);
+    }
+    Some(InstanceLedger {
         topic: instance.topic.0,
         node: instance.node.as_ref().into(),
         instance: instance.name.as_ref().into(),
-        ledger: ledger(doors, instance),
-    };
-    doors.dac.registry.instances().iter().map(entry).collect()
+        ledger: view,
+    })
 }
 
 /// A stream derived from an instance's.

@@ -62,7 +62,7 @@ export class PlainNode {
     });
     await registered;
     const ping = () =>
-      node.say({ op: 'ping', node_time: Date.now() * 1e6, clock_offset_ns: null, round_trip_ns: null });
+      node.say({ op: 'ping', node_time: Date.now() * 1e6, clock_offset_ns: 500_000, round_trip_ns: 500_000 });
     ping();
     node.pinging = setInterval(ping, PING_MS);
     return node;

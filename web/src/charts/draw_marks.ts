@@ -48,7 +48,7 @@ export function drawGaps(
 
 function colourOf(gap: GapMark, palette: Palette): string {
   if (gap.cause === 'unexplained') return palette.bad;
-  return gap.count > 0 ? palette.warn : palette.muted;
+  return gap.count > 0 && gap.cause !== 'kept_back' ? palette.warn : palette.muted;
 }
 
 export function drawLimits(

@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals';
 import { shortType } from '../format/name.ts';
 import { unwatch } from '../state/actions.ts';
 import { cellsOf, type InstanceCells } from '../state/store.ts';
@@ -9,12 +10,14 @@ import { Gaps } from './gaps.tsx';
 import { Gauges } from './gauges.tsx';
 import { HistoryStrip } from './history_strip.tsx';
 import { MetricTable } from './metric_table.tsx';
+import { MoreCommands } from './more_commands.tsx';
 import { useUniqueId } from './use_unique_id.ts';
 
 /** One watched instance. */
 export function Card({ target }: { target: Target }) {
   const cells = cellsOf(target);
   const heading = useUniqueId();
+  const problem = useSignal('');
   return (
     <article
       class="card"
@@ -34,20 +37,21 @@ export function Card({ target }: { target: Target }) {
         <button
           type="button"
           class="button button-quiet"
-          title={strings.card.unregisterTip(target.instance)}
-          data-testid="unregister"
+          title={strings.card.unwatchTip(target.instance)}
+          data-testid="unwatch"
           onClick={() => unwatch(target)}
         >
-          {strings.card.unregister}
+          {strings.card.unwatch}
         </button>
       </header>
       <Problem cells={cells} />
       <Gauges cells={cells} />
       <HistoryStrip cells={cells} />
+      <CommandBar target={target} cells={cells} problem={problem} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
       <section class="card-scroll" tabIndex={0} aria-label={strings.card.metrics}>
         <MetricTable target={target} cells={cells} />
-        <CommandBar target={target} cells={cells} />
+        <MoreCommands target={target} cells={cells} problem={problem} />
         <Gaps cells={cells} />
       </section>
     </article>

@@ -1,13 +1,12 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { formatClock } from '../format/time.ts';
-import { command } from '../state/actions.ts';
 import { type JournalEntry, journal, readJournal } from '../state/journal.ts';
 import { shownTargets } from '../state/panels.ts';
 import { cellsOf } from '../state/store.ts';
-import { isRate, type Wish } from '../stream/protocol.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
+import { ControlForms } from './control_forms.tsx';
 import { Dialog } from './dialog.tsx';
 
 const words = strings.control;
@@ -17,12 +16,7 @@ const REREAD_MS = 1000;
 export function ControlDialog() {
   const targets = shownTargets.value;
   const left = useSignal<ReadonlySet<string>>(new Set());
-  const hertz = useSignal('');
-  const isWrong = useSignal(false);
   const chosen = targets.filter((target) => !left.value.has(keyOf(target)));
-  const give = (wish: Wish) => {
-    for (const target of chosen) command(target, wish);
-  };
   useEffect(() => {
     void readJournal();
     const timer = setInterval(() => void readJournal(), REREAD_MS);
@@ -46,47 +40,7 @@ export function ControlDialog() {
           />
         ))}
       </ul>
-      <form
-        class="row-form"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          const wanted = Number(hertz.value);
-          isWrong.value = hertz.value === '' || !isRate(wanted);
-          if (!isWrong.value) give({ command: 'hertz', hertz: wanted });
-        }}
-      >
-        <input
-          class="input"
-          type="text"
-          inputMode="decimal"
-          placeholder={words.rate}
-          aria-label={words.rate}
-          aria-invalid={isWrong.value}
-          data-testid="control-hertz"
-          value={hertz.value}
-          onInput={(event) => {
-            hertz.value = event.currentTarget.value;
-          }}
-        />
-        <button type="submit" class="button button-main" data-testid="control-set">
-          {words.set(chosen.length)}
-        </button>
-        {(['enable', 'disable', 'sample-now'] as const).map((name) => (
-          <button
-            key={name}
-            type="button"
-            class="button"
-            data-testid={`control-${name}`}
-            onClick={() => give({ command: name })}
-          >
-            {words.names[name]}
-          </button>
-        ))}
-      </form>
-      <p class="command-status is-failed" role="status">
-        {isWrong.value ? strings.commands.outOfRange : '\u00a0'}
-      </p>
+      <ControlForms chosen={chosen} />
       <h3 class="control-journal-title">{words.journal}</h3>
       <ol class="control-journal" data-testid="journal">
         {journal.value.map((entry, index) => (

@@ -1,34 +1,46 @@
+import type { RefObject } from 'preact';
+import { useRef } from 'preact/hooks';
+import { fitNumber } from '../format/fit.ts';
 import { formatHertz } from '../format/name.ts';
 import { formatInteger, formatRough } from '../format/number.ts';
 import { formatAge, formatClock } from '../format/time.ts';
+import { useRoom } from '../panels/use_room.ts';
 import { ageOf } from '../state/freshness.ts';
 import type { InstanceCells } from '../state/store.ts';
 import { strings } from '../strings.ts';
 
 const words = strings.card;
+/** Letters that the unit takes. */
+const PER_SECOND = 2;
+/** Letters that a count within a note may take. */
+const FEW = 6;
 const { unknown } = strings.connection;
 
 /** The four figures that say whether the values below can be trusted. */
 export function Gauges({ cells }: { cells: InstanceCells }) {
+  // All four are as wide as the first.
+  const first = useRef<HTMLElement>(null);
+  const room = useRoom(first).value;
   return (
     <dl class="gauges">
-      <RateGauge cells={cells} />
+      <RateGauge cells={cells} figure={first} room={room} />
       <AgeGauge cells={cells} />
-      <SequenceGauge cells={cells} />
-      <LossGauge cells={cells} />
+      <SequenceGauge cells={cells} room={room} />
+      <LossGauge cells={cells} room={room} />
     </dl>
   );
 }
 
-function RateGauge({ cells }: { cells: InstanceCells }) {
+function RateGauge(props: { cells: InstanceCells; figure: RefObject<HTMLElement>; room: number }) {
+  const { cells, figure, room } = props;
   const rate = cells.flow.value?.rate;
   const hertz = cells.entry.value?.hertz;
   return (
     <div class="gauge" title={words.rateTip}>
       <dt>{words.rate}</dt>
-      <dd>
+      <dd class="gauge-figure" ref={figure} title={rate === undefined ? undefined : formatRough(rate)}>
         <span class="gauge-value" data-testid="rate">
-          {rate === undefined ? unknown : formatRough(rate)}
+          {rate === undefined ? unknown : fitNumber(rate, formatRough(rate), room - PER_SECOND)}
         </span>
         <span class="gauge-unit">{words.rateUnit}</span>
       </dd>
@@ -46,7 +58,7 @@ function AgeGauge({ cells }: { cells: InstanceCells }) {
   return (
     <div class="gauge" title={words.ageTip}>
       <dt>{words.age}</dt>
-      <dd>
+      <dd class="gauge-figure">
         <span class="gauge-value" data-testid="age">
           {age === undefined ? unknown : formatAge(age)}
         </span>
@@ -56,39 +68,47 @@ function AgeGauge({ cells }: { cells: InstanceCells }) {
   );
 }
 
-function SequenceGauge({ cells }: { cells: InstanceCells }) {
+function SequenceGauge({ cells, room }: { cells: InstanceCells; room: number }) {
   const sequence = cells.sample.value?.sequence;
+  const received = words.received(formatInteger(cells.loss.value?.received ?? 0));
   return (
     <div class="gauge" title={words.sequenceTip}>
       <dt>{words.sequence}</dt>
-      <dd>
+      <dd class="gauge-figure" title={sequence === undefined ? undefined : formatInteger(sequence)}>
         <span class="gauge-value" data-testid="sequence">
-          {sequence === undefined ? unknown : formatInteger(sequence)}
+          {sequence === undefined ? unknown : fitNumber(sequence, formatInteger(sequence), room)}
         </span>
       </dd>
-      <dd class="gauge-note" data-testid="received">
-        {words.received(formatInteger(cells.loss.value?.received ?? 0))}
+      <dd class="gauge-note" title={received} data-testid="received">
+        {received}
       </dd>
     </div>
   );
 }
 
-function LossGauge({ cells }: { cells: InstanceCells }) {
+function LossGauge({ cells, room }: { cells: InstanceCells; room: number }) {
   const loss = cells.loss.value;
   const missing = loss?.missing ?? 0;
   const unexplained = loss?.unexplained ?? 0;
+  const keptBack = loss?.keptBack ?? 0;
   const tone = unexplained > 0 ? 'is-bad' : missing > 0 ? 'is-warn' : '';
   return (
     <div class={`gauge ${tone}`} title={words.lossTip}>
       <dt>{words.loss}</dt>
-      <dd>
+      <dd class="gauge-figure" title={formatInteger(missing)}>
         <span class="gauge-value" data-testid="missing">
-          {formatInteger(missing)}
+          {fitNumber(missing, formatInteger(missing), room)}
         </span>
       </dd>
-      <dd class="gauge-note" data-testid="unexplained">
-        {words.unexplained(formatInteger(unexplained))}
-      </dd>
+      {keptBack > 0 && unexplained === 0 ? (
+        <dd class="gauge-note" title={words.keptBackTip} data-testid="kept-back">
+          {words.keptBack(fitNumber(keptBack, formatInteger(keptBack), FEW))}
+        </dd>
+      ) : (
+        <dd class="gauge-note" data-testid="unexplained">
+          {words.unexplained(formatInteger(unexplained))}
+        </dd>
+      )}
     </div>
   );
 }

@@ -1,8 +1,11 @@
-import { isStruct, isVector, type Metric, type Value } from '@oasis/wire';
-import { useSignal } from '@preact/signals';
+import { enumeratorOf, isStruct, isVector, type Metric, type Value } from '@oasis/wire';
+import { type ReadonlySignal, useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import { fitNumber } from '../format/fit.ts';
 import { formatScalar } from '../format/number.ts';
 import { formatUnit } from '../format/unit.ts';
 import { isLine } from '../panels/plan.ts';
+import { useRoom } from '../panels/use_room.ts';
 import { useView } from '../panels/use_view.ts';
 import { copyText } from '../state/copy.ts';
 import type { InstanceCells } from '../state/store.ts';
@@ -15,9 +18,25 @@ import { CompoundValue } from './compound_value.tsx';
 import { RateNote, ScalarValue } from './scalar_value.tsx';
 
 const words = strings.card;
+/** Of the letters at the side, in rem. */
+const SMALL = 0.8571;
+
+/** How many figures the columns have room for. */
+interface Room {
+  readonly value: ReadonlySignal<number>;
+  readonly side: ReadonlySignal<number>;
+}
 
 /** The newest sample, a row a metric, built from the schema that came with the subscription. */
 export function MetricTable({ target, cells }: { target: Target; cells: InstanceCells }) {
+  const schema = cells.status.value?.schema;
+  if (!schema) return <div class="metrics-empty">{cells.status.value?.problem ?? words.noSample}</div>;
+  if (schema.metrics.length === 0) return <div class="metrics-empty">{words.noMetrics}</div>;
+  return <Table target={target} cells={cells} metrics={schema.metrics} />;
+}
+
+function Table(props: { target: Target; cells: InstanceCells; metrics: readonly Metric[] }) {
+  const { target, cells, metrics } = props;
   const extents = useSignal<Extents>({});
   useView(
     () => ({ kind: 'extent', range: range.value, target }),
@@ -25,16 +44,15 @@ export function MetricTable({ target, cells }: { target: Target; cells: Instance
       if (answer.kind === 'extent') extents.value = answer.extents;
     },
   );
-  const schema = cells.status.value?.schema;
-  if (!schema) return <div class="metrics-empty">{cells.status.value?.problem ?? words.noSample}</div>;
-  if (schema.metrics.length === 0) return <div class="metrics-empty">{words.noMetrics}</div>;
+  const [valueHead, sideHead] = [useRef<HTMLTableCellElement>(null), useRef<HTMLTableCellElement>(null)];
+  const room = { value: useRoom(valueHead, 1), side: useRoom(sideHead, SMALL) };
   return (
     <div class="metrics-scroll">
       <table class="metrics" data-testid="metrics">
         <thead>
           <tr>
             <th scope="col">{words.metric}</th>
-            <th scope="col" class="num">
+            <th scope="col" class="num" ref={valueHead}>
               {words.value}
             </th>
             <th scope="col">{words.unit}</th>
@@ -44,12 +62,12 @@ export function MetricTable({ target, cells }: { target: Target; cells: Instance
             <th scope="col" class="extent num" title={words.extentTip}>
               {words.greatest}
             </th>
-            <th scope="col" class="num">
-              {schema.metrics.some(isCounting) ? words.perSecond : words.aboutColumn}
+            <th scope="col" class="num" ref={sideHead}>
+              {metrics.some(isCounting) ? words.perSecond : words.aboutColumn}
             </th>
           </tr>
         </thead>
-        <Rows metrics={schema.metrics} cells={cells} extents={extents.value} />
+        <Rows metrics={metrics} cells={cells} extents={extents.value} room={room} />
       </table>
     </div>
   );
@@ -60,8 +78,8 @@ function isCounting(metric: Metric): boolean {
 }
 
 /** Apart from the head, so that a sample draws only this. */
-function Rows(props: { metrics: readonly Metric[]; cells: InstanceCells; extents: Extents }) {
-  const { metrics, cells, extents } = props;
+function Rows(props: { metrics: readonly Metric[]; cells: InstanceCells; extents: Extents; room: Room }) {
+  const { metrics, cells, extents, room } = props;
   const sample: SampleView | undefined = cells.sample.value;
   return (
     <tbody>
@@ -72,6 +90,7 @@ function Rows(props: { metrics: readonly Metric[]; cells: InstanceCells; extents
           value={sample?.values[index]}
           rate={sample?.rates[index]}
           extent={extents[metric.name]}
+          room={room}
         />
       ))}
     </tbody>
@@ -83,8 +102,9 @@ function Row(props: {
   value: Value | undefined;
   rate: PerSecond;
   extent: readonly [number, number] | undefined;
+  room: Room;
 }) {
-  const { metric, value, rate, extent } = props;
+  const { metric, value, rate, extent, room } = props;
   const isCompound = isVector(metric.type) || isStruct(metric.type);
   return (
     <tr data-testid="metric" data-metric={metric.name}>
@@ -101,20 +121,22 @@ function Row(props: {
         <>
           <td
             class={metric.type === 'string' ? 'value value-text' : 'value'}
-            title={words.copyTip}
+            title={value === undefined ? words.copyTip : `${written(metric, value)}\n${words.copyTip}`}
             data-testid="value"
             onContextMenu={(event) => {
               event.preventDefault();
               if (value !== undefined) void copyText(String(value));
             }}
           >
-            {value !== undefined && <ScalarValue type={metric.type} value={value} meaning={metric} />}
+            {value !== undefined && (
+              <ScalarValue type={metric.type} value={value} meaning={metric} room={room.value.value} />
+            )}
           </td>
           <td class="unit">{formatUnit(metric.unit)}</td>
-          <ExtentCell metric={metric} value={extent?.[0]} />
-          <ExtentCell metric={metric} value={extent?.[1]} />
+          <ExtentCell metric={metric} value={extent?.[0]} room={room.side.value} />
+          <ExtentCell metric={metric} value={extent?.[1]} room={room.side.value} />
           <td class="note" data-testid="per-second">
-            <RateNote metric={metric} value={value} rate={rate} />
+            <RateNote metric={metric} value={value} rate={rate} room={room.side.value} />
           </td>
         </>
       )}
@@ -123,8 +145,19 @@ function Row(props: {
 }
 
 /** What counts, counts up: its least and greatest say nothing. */
-function ExtentCell({ metric, value }: { metric: Metric; value: number | undefined }) {
-  const isShown =
-    value !== undefined && Number.isFinite(value) && isLine(metric) && metric.kind !== 'counter';
-  return <td class="extent num">{isShown && formatScalar(value, metric.type)}</td>;
+function ExtentCell(props: { metric: Metric; value: number | undefined; room: number }) {
+  const { metric, value, room } = props;
+  if (value === undefined || !Number.isFinite(value) || !isLine(metric) || metric.kind === 'counter')
+    return <td class="extent num" />;
+  const full = formatScalar(value, metric.type);
+  return (
+    <td class="extent num" title={full}>
+      {fitNumber(value, full, room)}
+    </td>
+  );
+}
+
+/** As it would be written in full. */
+function written(metric: Metric, value: Value): string {
+  return enumeratorOf(metric.enum, value)?.name ?? formatScalar(value, metric.type);
 }

@@ -1,5 +1,6 @@
 import { enumeratorOf, judge, type Meaning, type Metric, type MetricType, type Value } from '@oasis/wire';
 import type { ComponentChildren } from 'preact';
+import { fitNumber } from '../format/fit.ts';
 import { formatRough, formatScalar } from '../format/number.ts';
 import { scaledBytes } from '../format/unit.ts';
 import type { PerSecond } from '../stream/counters.ts';
@@ -9,7 +10,16 @@ interface Props {
   readonly type: MetricType;
   readonly value: Value;
   readonly meaning: Meaning;
+  /** Figures that it may take. */
+  readonly room?: number;
 }
+
+/** Figures that the sign of a warning takes. */
+const SIGN = 2;
+/** Letters of the sign before what is rounded. */
+const ABOUT = 2;
+/** Letters of ` /s`. */
+const PER_SECOND = 3;
 
 /** A value, set off if it is worth a warning or an alarm. */
 export function ScalarValue(props: Props) {
@@ -18,7 +28,7 @@ export function ScalarValue(props: Props) {
   const { severity, because } = judgement;
   return (
     <Worth severity={severity} tip={strings.card.worth[severity](because)}>
-      <PlainValue {...props} />
+      <PlainValue {...props} room={props.room && props.room - SIGN} />
     </Worth>
   );
 }
@@ -35,13 +45,15 @@ function Worth(props: { severity: string; tip: string; children: ComponentChildr
 }
 
 /** A number of an enum by its name; one that the enum does not know as the number. */
-function PlainValue({ type, value, meaning }: Props) {
+function PlainValue({ type, value, meaning, room }: Props) {
   const enumerator = enumeratorOf(meaning.enum, value);
   if (enumerator) return <span title={enumerator.doc ?? String(value)}>{enumerator.name}</span>;
   if (typeof value === 'boolean')
     return <span class={value ? 'truth is-true' : 'truth'}>{String(value)}</span>;
   if (typeof value === 'string') return <span title={value}>{value}</span>;
-  return <>{formatScalar(value, type)}</>;
+  const full = formatScalar(value, type);
+  const isNumber = typeof value === 'number' || typeof value === 'bigint';
+  return <>{room !== undefined && isNumber ? fitNumber(value, full, room) : full}</>;
 }
 
 /** Beside a counter how fast it counts, beside many bytes how many that is. */
@@ -49,13 +61,22 @@ export function RateNote({
   metric,
   value,
   rate,
+  room = Number.POSITIVE_INFINITY,
 }: {
   metric: Metric;
   value: Value | undefined;
   rate: PerSecond;
+  room?: number;
 }) {
-  if (typeof rate === 'number') return <>{strings.card.rateCell(formatRough(rate))}</>;
+  if (typeof rate === 'number') {
+    const full = formatRough(rate);
+    return <span title={full}>{strings.card.rateCell(fitNumber(rate, full, room - PER_SECOND))}</span>;
+  }
   if (typeof value !== 'number' && typeof value !== 'bigint') return null;
   const scaled = metric.kind === 'counter' ? undefined : scaledBytes(value, metric.unit);
-  return scaled === undefined ? null : <span class="about">{strings.card.about(scaled)}</span>;
+  return scaled === undefined ? null : (
+    <span class="about" title={scaled}>
+      {scaled.length + ABOUT <= room ? strings.card.about(scaled) : scaled}
+    </span>
+  );
 }

@@ -53,7 +53,7 @@ export function ServerLayouts() {
           {words.save}
         </button>
       </form>
-      <p class="command-status is-failed" role="status" data-testid="layout-problem">
+      <p class="form-problem" role="status" data-testid="layout-problem">
         {problem.value || '\u00a0'}
       </p>
       <ul class="notes">

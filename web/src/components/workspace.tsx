@@ -4,6 +4,7 @@ import { setDock } from '../layout/active_dock.ts';
 import { Dock } from '../layout/dock.ts';
 import { PanelFrame } from '../panels/panel_frame.tsx';
 import { titleOf } from '../panels/title.ts';
+import { sharedNames } from '../state/names.ts';
 import { closePanel, panels } from '../state/panels.ts';
 import { geometry, loaded } from '../state/saved.ts';
 import { connection, registry } from '../state/store.ts';
@@ -37,6 +38,7 @@ function Docked() {
         dock.sync(panels.peek());
       }),
       panels.subscribe((specs) => dock.sync(specs)),
+      sharedNames.subscribe(() => dock.sync(panels.peek())),
     ];
     return () => {
       for (const stop of stops) stop();

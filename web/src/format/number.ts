@@ -1,7 +1,7 @@
 import type { MetricType, Value } from '@oasis/wire';
 
 /** Narrow and unbreakable: groups digits without looking like a decimal sign anywhere in the world. */
-const GROUP = '\u202f';
+export const GROUP = '\u202f';
 const MINUS = '\u2212';
 const DIGITS = 6;
 

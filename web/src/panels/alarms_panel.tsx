@@ -27,15 +27,15 @@ export function AlarmsPanel() {
         <button type="button" class="button" onClick={clearSeen}>
           {words.clear}
         </button>
-        <button
-          type="button"
-          class="button"
-          aria-pressed={isLoud.value}
-          data-testid="loud"
-          onClick={() => void toggleLoud()}
-        >
-          {isLoud.value ? words.quiet : words.loud}
-        </button>
+        <label class="switch" title={words.loudTip}>
+          <input
+            type="checkbox"
+            data-testid="loud"
+            checked={isLoud.value}
+            onChange={() => void toggleLoud()}
+          />
+          {words.loud}
+        </label>
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
       <ul class="alarm-list" tabIndex={0}>

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { CompoundValue } from '../components/compound_value.tsx';
 import { formatMoment } from '../format/time.ts';
+import { nameOf } from '../state/names.ts';
 import { cellsOf } from '../state/store.ts';
 import { range } from '../state/time.ts';
 import type { RecordLine } from '../stream/query.ts';
@@ -106,5 +107,6 @@ function metrics(target: Target): readonly Metric[] {
 }
 
 function instanceOf(key: string): string {
-  return (JSON.parse(key) as [string, string])[1];
+  const [node, instance] = JSON.parse(key) as [string, string];
+  return nameOf({ node, instance });
 }

@@ -2,11 +2,11 @@ import { useComputed, useSignalEffect } from '@preact/signals';
 import { formatInteger, formatRough } from '../format/number.ts';
 import { formatAge } from '../format/time.ts';
 import { formatBytes } from '../format/unit.ts';
-import { followDacLedger } from '../state/dac_ledger.ts';
+import { CAUSES, type DacCause, followDacLedger, ledgerFilter, ledgerTargets } from '../state/dac_ledger.ts';
 import { ageOf } from '../state/freshness.ts';
-import { shownTargets } from '../state/panels.ts';
 import { cellsOf, connection, traffic } from '../state/store.ts';
 import type { GapCause } from '../stream/ledger.ts';
+import type { NodeEntry } from '../stream/protocol.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
 import { SamplePath } from './sample_path.tsx';
@@ -27,8 +27,11 @@ export function LedgerPanel() {
     [words.bandwidth, `${formatBytes(bytesPerSecond)}/s`],
     [words.messages, `${formatRough(messagesPerSecond)}/s`],
     [words.total, formatBytes(bytes)],
-    [words.offset, clock ? `${clock.offset.toFixed(2)} ms` : unknown],
-    [words.roundTrip, clock ? `${clock.roundTrip.toFixed(2)} ms` : unknown],
+    [
+      words.offset,
+      clock ? words.within(milliseconds(clock.offset), milliseconds(clock.roundTrip / 2)) : unknown,
+    ],
+    [words.roundTrip, milliseconds(clock?.roundTrip)],
   ];
   return (
     <section class="panel" data-testid="ledger">
@@ -40,27 +43,65 @@ export function LedgerPanel() {
           </div>
         ))}
       </dl>
+      <Filter />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
       <div class="table-scroll" tabIndex={0}>
         <table class="ledger">
           <thead>
             <tr>
-              {words.columns.map(([name, tip]) => (
-                <th key={name} scope="col" title={tip}>
+              {words.columns.map(([name, tip, kind]) => (
+                <th key={name} scope="col" class={kind} title={tip}>
                   {name}
                 </th>
               ))}
             </tr>
           </thead>
-          {shownTargets.value.map((target) => (
+          {ledgerTargets.value.map((target) => (
             <tbody key={keyOf(target)}>
               <Row target={target} />
               <SamplePath target={target} columns={words.columns.length} />
             </tbody>
           ))}
         </table>
+        {ledgerTargets.value.length === 0 && <p class="hint">{words.nothing}</p>}
       </div>
     </section>
+  );
+}
+
+/** Which instances, and of what is missing which. */
+function Filter() {
+  const { name, cause } = ledgerFilter.value;
+  return (
+    <div class="panel-bar">
+      <input
+        class="input"
+        type="search"
+        placeholder={words.filter}
+        aria-label={words.filter}
+        data-testid="ledger-filter"
+        value={name}
+        onInput={(event) => {
+          ledgerFilter.value = { ...ledgerFilter.peek(), name: event.currentTarget.value };
+        }}
+      />
+      <select
+        class="input"
+        aria-label={words.causeFilter}
+        data-testid="ledger-cause-filter"
+        value={cause}
+        onChange={(event) => {
+          ledgerFilter.value = { ...ledgerFilter.peek(), cause: event.currentTarget.value as DacCause | '' };
+        }}
+      >
+        <option value="">{words.anyCause}</option>
+        {CAUSES.map((known) => (
+          <option key={known} value={known}>
+            {words.path.cause.get(known)}
+          </option>
+        ))}
+      </select>
+    </div>
   );
 }
 
@@ -69,7 +110,6 @@ function Row({ target }: { target: Target }) {
   const loss = cells.loss.value;
   const flow = cells.flow.value;
   const age = ageOf(cells);
-  const offset = cells.node.value?.clock_offset_ns;
   const causes = Object.entries(loss?.causes ?? {}) as [GapCause, number][];
   const unexplained = loss?.unexplained ?? 0;
   return (
@@ -91,11 +131,19 @@ function Row({ target }: { target: Target }) {
       </td>
       <td>{flow?.rate === undefined ? unknown : `${formatRough(flow.rate)}/s`}</td>
       <td>{age === undefined ? unknown : formatAge(age)}</td>
-      <td>{milliseconds(flow?.hops?.toDac)}</td>
-      <td>{milliseconds(flow?.hops?.toBrowser)}</td>
-      <td>{milliseconds(offset === undefined || offset === null ? undefined : offset / 1e6)}</td>
+      <td data-testid="hop-node">{milliseconds(flow?.hops?.inNode)}</td>
+      <td data-testid="hop-dac">{milliseconds(flow?.hops?.toDac)}</td>
+      <td data-testid="hop-page">{milliseconds(flow?.hops?.toBrowser)}</td>
+      <td data-testid="node-clock">{clockOf(cells.node.value)}</td>
     </tr>
   );
+}
+
+/** How far a node's clock is off, and how well that is known: by half of the round trip it was taken from. */
+function clockOf(node: NodeEntry | undefined): string {
+  if (typeof node?.clock_offset_ns !== 'number') return unknown;
+  const offset = milliseconds(node.clock_offset_ns / 1e6);
+  return node.round_trip_ns === null ? offset : words.within(offset, milliseconds(node.round_trip_ns / 2e6));
 }
 
 function milliseconds(value: number | undefined): string {

@@ -3,6 +3,7 @@ import type { Limit } from '../charts/draw_marks.ts';
 import type { LineStyle } from '../charts/line.ts';
 import { SERIES_COLOURS } from '../charts/palette.ts';
 import { partsOf } from '../series/parts.ts';
+import { nameOf } from '../state/names.ts';
 import { cellsOf } from '../state/store.ts';
 import type { ViewResult } from '../stream/query.ts';
 import { keyOf } from '../stream/view.ts';
@@ -55,7 +56,7 @@ export function describeLines(spec: PanelSpec & { kind: 'series' }, parts: Parts
       const labels = elements?.map((element) => element || (metric.label ?? name)) ?? [metric.label ?? name];
       return labels.map((label) => ({
         metric: name,
-        label: isMixed ? `${target.instance} ${label}` : label,
+        label: isMixed ? `${nameOf(target)} ${label}` : label,
         unit: metric.unit,
         isCounter: metric.kind === 'counter',
         isStep,

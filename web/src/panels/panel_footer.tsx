@@ -1,8 +1,9 @@
 import { formatInteger, formatRough } from '../format/number.ts';
 import { formatAge } from '../format/time.ts';
 import { ageOf } from '../state/freshness.ts';
+import { nameOf } from '../state/names.ts';
 import { cellsOf } from '../state/store.ts';
-import { keyOf, type Target } from '../stream/view.ts';
+import { type HopTimes, keyOf, type Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
 import { type PanelContent, targetsOf } from './spec.ts';
 
@@ -26,14 +27,15 @@ function Trust({ target, isNamed }: { target: Target; isNamed: boolean }) {
   const age = ageOf(cells);
   const rate = cells.flow.value?.rate;
   const missing = cells.loss.value?.missing ?? 0;
+  const keptBack = cells.loss.value?.keptBack ?? 0;
   const unexplained = cells.loss.value?.unexplained ?? 0;
   const tone = unexplained > 0 ? 'is-bad' : missing > 0 ? 'is-warn' : '';
   return (
     <span class="trust">
       <span class="trust-name" title={target.node}>
-        {isNamed ? `${target.instance}:` : target.node}
+        {isNamed ? `${nameOf(target)}:` : target.node}
       </span>
-      <span title={words.ageTip} data-testid="footer-age">
+      <span title={hopsTip(cells.flow.value?.hops)} data-testid="footer-age">
         {words.age} {age === undefined ? unknown : formatAge(age)}
       </span>
       <span title={words.rateTip}>
@@ -43,6 +45,18 @@ function Trust({ target, isNamed }: { target: Target; isNamed: boolean }) {
       <span class={tone} title={words.lossTip} data-testid="footer-missing">
         {formatInteger(missing)} {words.missingShort}
       </span>
+      {keptBack > 0 && (
+        <span title={words.keptBackTip} data-testid="footer-kept-back">
+          {words.keptBack(formatInteger(keptBack))}
+        </span>
+      )}
     </span>
   );
+}
+
+/** Where the newest sample spent its time. */
+function hopsTip(hops: HopTimes | undefined): string {
+  if (!hops) return words.ageTip;
+  const times = [hops.inNode, hops.toDac, hops.toBrowser].map((time) => formatAge(Math.max(0, time)));
+  return `${words.ageTip}\n${words.hops(times[0], times[1], times[2])}`;
 }

@@ -1,10 +1,11 @@
 import { formatInteger } from '../format/number.ts';
-import { dacAccounts } from '../state/dac_ledger.ts';
+import { formatClock } from '../format/time.ts';
+import { dacAccounts, type Hole, ledgerFilter } from '../state/dac_ledger.ts';
 import { cellsOf } from '../state/store.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
 
-const words = strings.ledger.path;
+const words = { ...strings.ledger.path, hole: strings.ledger.hole };
 
 /** A row below an instance's own: how many of its samples got how far, from the probe to this page, and why others did not. */
 export function SamplePath({ target, columns }: { target: Target; columns: number }) {
@@ -37,8 +38,27 @@ export function SamplePath({ target, columns }: { target: Target; columns: numbe
             </li>
           ))}
         </ul>
+        {ledgerFilter.value.cause !== '' && <Holes holes={account.holes} />}
       </td>
     </tr>
+  );
+}
+
+/** Where the latest of them are missing. */
+function Holes({ holes }: { holes: readonly Hole[] }) {
+  const { numbers, missing } = strings.gaps;
+  return (
+    <ul class="ledger-holes">
+      {holes.map(({ from, to, count, time }) => (
+        <li key={`${time} ${from}`} data-testid="ledger-hole">
+          {words.hole(
+            formatClock(time),
+            numbers(formatInteger(from), formatInteger(to)),
+            missing(formatInteger(count), count === 1),
+          )}
+        </li>
+      ))}
+    </ul>
   );
 }
 

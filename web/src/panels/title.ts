@@ -1,3 +1,4 @@
+import { nameOf } from '../state/names.ts';
 import { strings } from '../strings.ts';
 import type { PanelSpec } from './spec.ts';
 import { targetsOf } from './spec.ts';
@@ -6,7 +7,7 @@ const words = strings.panels;
 
 /** What stands on a panel's tab. */
 export function titleOf(spec: PanelSpec): string {
-  const instances = [...new Set(targetsOf(spec).map(({ instance }) => instance))].join(', ');
+  const instances = [...new Set(targetsOf(spec).map(nameOf))].join(', ');
   switch (spec.kind) {
     case 'instance':
       return instances;
@@ -15,7 +16,7 @@ export function titleOf(spec: PanelSpec): string {
     case 'gauge':
       return `${instances} \u00b7 ${spec.metric} ${words.kind.gauge}`;
     case 'histogram':
-      return `${instances} \u00b7 ${spec.metric === undefined ? words.intervals : `${spec.metric} ${words.kind.histogram}`}`;
+      return `${instances} \u00b7 ${spec.metric === null ? words.intervals : `${spec.metric} ${words.kind.histogram}`}`;
     case 'series': {
       const metrics = spec.sources.flatMap((source) => source.metrics);
       const what = spec.title ?? (metrics.length <= 2 ? metrics.join(', ') : words.mode[spec.mode]);

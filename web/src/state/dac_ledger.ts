@@ -1,5 +1,17 @@
-import { signal } from '@preact/signals';
-import { keyOf } from '../stream/view.ts';
+import { computed, signal } from '@preact/signals';
+import { keyOf, type Target } from '../stream/view.ts';
+import { shownTargets } from './panels.ts';
+
+/** A stretch of samples that the DAC did not get. */
+export interface Hole {
+  /** First and last sequence number, in the run of the node that they were taken in. */
+  readonly from: number;
+  readonly to: number;
+  readonly count: number;
+  readonly cause: string;
+  /** When the DAC noticed, milliseconds by its clock. */
+  readonly time: number;
+}
 
 /** The DAC's books of one instance (http-api.md, "instance"), as far as the page shows them. */
 export interface DacAccount {
@@ -8,23 +20,66 @@ export interface DacAccount {
   /** Of them, those that the DAC has. */
   readonly received: number;
   /**
-   * What became of the others: causes as the DAC calls them, or `forgotten` (in gaps that it no longer
-   * lists), `to_come` (behind the last sample it has), `stored_before` (by an earlier life of the DAC). Most first.
+   * What became of the others: causes as the DAC calls them, or `to_come` (behind the last sample it has), `stored_before` (by an
+   * earlier life of the DAC). Most first.
    */
   readonly rest: readonly (readonly [cause: string, count: number])[];
+  /** The latest, newest first; of the cause that was asked for, if one was. */
+  readonly holes: readonly Hole[];
 }
+
+/** Causes as the DAC calls them. */
+export const CAUSES = [
+  'ring_full',
+  'invalid_row',
+  'spool_full',
+  'kept_back',
+  'network',
+  'node_restart',
+  'before_epoch',
+  'unexplained',
+] as const;
+export type DacCause = (typeof CAUSES)[number];
+
+/** What of the ledger is shown: instances whose name or node has this text, and those that miss samples for a cause. */
+export const ledgerFilter = signal<{ readonly name: string; readonly cause: DacCause | '' }>({
+  name: '',
+  cause: '',
+});
 
 /** By `keyOf`. They stay when the DAC cannot be asked: that there is no connection is said elsewhere. */
 export const dacAccounts = signal<ReadonlyMap<string, DacAccount>>(new Map());
 
-const REREAD_MS = 2000;
+/** What is watched and gets through the filter by its name. */
+const named = computed(() => {
+  const words = ledgerFilter.value.name.trim().toLowerCase().split(/\s+/).filter(Boolean);
+  return shownTargets.value.filter(({ node, instance }) => {
+    const text = `${node} ${instance}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+});
 
-/** Reads the DAC's books now and from time to time; returns what ends that. */
+/** What is watched and gets through the whole filter. */
+export const ledgerTargets = computed(() => {
+  const { cause } = ledgerFilter.value;
+  if (cause === '') return named.value;
+  return named.value.filter((target) =>
+    dacAccounts.value.get(keyOf(target))?.rest.some(([of]) => of === cause),
+  );
+});
+
+const REREAD_MS = 2000;
+const HOLES = 5;
+/** Beyond so many nodes one answer for all of them is less work than one for each. */
+const NODES_ASKED = 4;
+
+/** Reads the DAC's books now and from time to time; returns what ends that. Reads signals: what is asked for. */
 export function followDacLedger(): () => void {
+  const questions = questionsFor(named.value, ledgerFilter.value.cause);
   const end = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const read = async () => {
-    if (!document.hidden) await readDacLedger(end.signal);
+    if (!document.hidden) await readDacLedger(questions, end.signal);
     if (!end.signal.aborted) timer = setTimeout(read, REREAD_MS);
   };
   void read();
@@ -34,10 +89,27 @@ export function followDacLedger(): () => void {
   };
 }
 
-async function readDacLedger(signal: AbortSignal): Promise<void> {
+/** Queries that together have the ledgers of all these: of an instance, of a node, or of everything. */
+export function questionsFor(targets: readonly Target[], cause: DacCause | ''): string[] {
+  const byNode = new Map<string, string[]>();
+  for (const { node, instance } of targets) byNode.set(node, [...(byNode.get(node) ?? []), instance]);
+  const more: Record<string, string> = cause === '' ? {} : { cause };
+  if (byNode.size > NODES_ASKED) return [new URLSearchParams(more).toString()];
+  return [...byNode].map(([node, [instance, ...others]]) =>
+    new URLSearchParams({ node, ...(others.length === 0 ? { instance } : {}), ...more }).toString(),
+  );
+}
+
+async function readDacLedger(questions: readonly string[], signal: AbortSignal): Promise<void> {
   try {
-    const answer = await fetch(new URL('api/v1/ledger', document.baseURI), { cache: 'no-store', signal });
-    if (answer.ok) dacAccounts.value = parseDacLedger(await answer.json());
+    const answers = await Promise.all(
+      questions.map(async (question) => {
+        const url = new URL(`api/v1/ledger?${question}`, document.baseURI);
+        const answer = await fetch(url, { cache: 'no-store', signal });
+        return answer.ok ? [...parseDacLedger(await answer.json())] : [];
+      }),
+    );
+    dacAccounts.value = new Map(answers.flat());
   } catch {
     // They stay as they were.
   }
@@ -60,17 +132,10 @@ function accountOf(ledger: Fields): DacAccount {
   const [received, missing] = [whole(ledger.received), whole(ledger.missing)];
   const causes = new Map<string, number>();
   const add = (cause: string, count: number) => {
-    if (count > 0) causes.set(cause, (causes.get(cause) ?? 0) + count);
+    if (count > 0) causes.set(cause, count);
   };
-  let forgotten = missing;
-  for (const { cause, count } of list(ledger.gaps)) {
-    add(String(cause), whole(count));
-    forgotten -= whole(count);
-  }
-  // Of these the DAC keeps the total, too.
-  const unexplained = whole(ledger.unexplained) - (causes.get('unexplained') ?? 0);
-  add('unexplained', unexplained);
-  add('forgotten', forgotten - unexplained);
+  const totals = isFields(ledger.causes) ? Object.entries(ledger.causes) : [];
+  for (const [cause, count] of totals) add(cause, whole(count));
   const stored = whole(ledger.stored_before);
   add('stored_before', stored);
   // The DAC sees a gap with the batch behind it: until then nobody can say which of them will come.
@@ -81,6 +146,17 @@ function accountOf(ledger: Fields): DacAccount {
     taken: received + missing + stored + toCome,
     received,
     rest: [...causes].sort(([, a], [, b]) => b - a),
+    holes: list(ledger.gaps).slice(-HOLES).reverse().map(holeOf),
+  };
+}
+
+function holeOf(gap: Fields): Hole {
+  return {
+    from: whole(gap.from_sequence),
+    to: whole(gap.to_sequence),
+    count: whole(gap.count),
+    cause: String(gap.cause),
+    time: whole(gap.time) / 1e6,
   };
 }
 

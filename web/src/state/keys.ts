@@ -42,10 +42,20 @@ export const bindings: readonly KeyBinding[] = [
   { keys: ['?'], what: words.help, act: () => show('help') },
 ];
 
+/** Whether it was the pointer that gave something the focus. */
+let isByPointer = false;
+
 export function startKeys(): void {
+  const pressed = () => {
+    isByPointer = true;
+  };
+  window.addEventListener('pointerdown', pressed, { capture: true });
   window.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || openDialog.peek() || event.defaultPrevented) return;
+    if (event.key === 'Tab' || event.key.startsWith('Arrow')) isByPointer = false;
     if (wantsKey(event.target, event.key)) return;
+    // What a click has given the focus must not take the key for a second click.
+    if (event.key === ' ' && event.target instanceof HTMLElement) event.target.blur();
     const binding = bindings.find(({ keys }) => keys.includes(event.key));
     if (!binding) return;
     event.preventDefault();
@@ -59,7 +69,8 @@ function wantsKey(target: EventTarget | null, key: string): boolean {
   if (target instanceof HTMLInputElement || target instanceof HTMLSelectElement || target.isContentEditable)
     return true;
   const isPressed = target instanceof HTMLButtonElement || target.getAttribute('role') === 'tab';
-  if (isPressed && (key === ' ' || key === 'Enter')) return true;
+  // A button that was clicked with the pointer has the focus, too, but nobody means it by the space bar.
+  if (isPressed && (key === ' ' || key === 'Enter')) return key === 'Enter' || !isByPointer;
   return key.startsWith('Arrow') && target.closest('[role=tablist], [role=toolbar], .tree-list') !== null;
 }
 

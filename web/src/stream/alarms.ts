@@ -9,7 +9,7 @@ export interface AlarmView {
   readonly unit: string | undefined;
   severity: 'warn' | 'alarm';
   because: string;
-  /** The value that raised it, or made it worse. */
+  /** The worst one so far. */
   value: number;
   /** Browser clock, milliseconds. */
   readonly since: number;
@@ -70,10 +70,11 @@ export class AlarmWatch {
     }
     const { severity, because } = judgement;
     if (before && (before.until === undefined || time - before.until < SAME_MS)) {
-      if (isActive && RANK[severity] <= RANK[before.severity]) return;
+      const isWorse = RANK[severity] > RANK[before.severity];
+      const isFurther = because === before.because && isBeyond(Number(value), before);
+      if (isActive && !isWorse && !isFurther) return;
       before.until = metric.kind === 'event' ? time : undefined;
-      if (RANK[severity] > RANK[before.severity])
-        Object.assign(before, { severity, because, value: Number(value) });
+      if (isWorse || isFurther) Object.assign(before, { severity, because, value: Number(value) });
       this.note(before);
       return;
     }
@@ -97,4 +98,10 @@ export class AlarmWatch {
   private note(alarm: AlarmView): void {
     if (!this.changed.includes(alarm)) this.changed.push(alarm);
   }
+}
+
+/** Whether a value lies further beyond the limit that an alarm is for. */
+function isBeyond(value: number, { because, value: worst }: AlarmView): boolean {
+  if (because.startsWith('above ')) return value > worst;
+  return because.startsWith('below ') && value < worst;
 }

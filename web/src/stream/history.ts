@@ -13,6 +13,7 @@ export interface HistoryView {
 }
 
 const GRAVITY: readonly GapCause[] = [
+  'kept_back',
   'reconnected',
   'epoch_changed',
   'node_restart',

@@ -1,6 +1,7 @@
 /** Why samples are missing, or what interrupted them. */
 export type GapCause =
   | 'node_dropped'
+  | 'kept_back'
   | 'log_retention'
   | 'epoch_changed'
   | 'node_restart'
@@ -22,9 +23,12 @@ export interface GapEvent {
 
 export interface LossView {
   readonly received: number;
+  /** Without those that were kept back. */
   readonly missing: number;
+  /** Samples that the probe's flight recorder had no reason to send, or that its node dropped: the DAC's ledger tells them apart. */
+  readonly keptBack: number;
   readonly unexplained: number;
-  /** What `missing` is made of. */
+  /** What `missing` and `keptBack` are made of. */
   readonly causes: Readonly<Partial<Record<GapCause, number>>>;
   /** Newest first. */
   readonly events: readonly GapEvent[];
@@ -44,6 +48,8 @@ export class SequenceLedger {
   private isRunNew = false;
   private isEpochNew = false;
   private isLogGap = false;
+  private hasRecorder = false;
+  private keptBack = 0;
   private received = 0;
   private missing = 0;
   private unexplained = 0;
@@ -54,6 +60,11 @@ export class SequenceLedger {
   sawRun(run: string): void {
     if (this.run !== undefined && run !== this.run) this.isRunNew = true;
     this.run = run;
+  }
+
+  /** Whether a flight recorder stands between the probe and us. */
+  sawRecorder(hasRecorder: boolean): void {
+    this.hasRecorder = hasRecorder;
   }
 
   sawLogGap(): void {
@@ -100,8 +111,8 @@ export class SequenceLedger {
   }
 
   view(): LossView {
-    const { received, missing, unexplained, causes, events } = this;
-    return { received, missing, unexplained, causes, events };
+    const { received, missing, keptBack, unexplained, causes, events } = this;
+    return { received, missing, keptBack, unexplained, causes, events };
   }
 
   /** Sequence numbers begin again at 1 with each run. The registry may tell us later than the batch does. */
@@ -116,13 +127,16 @@ export class SequenceLedger {
     if (missing === 0) return;
     const byNode = Math.min(dropped, missing);
     const rest = missing - byNode;
-    this.missing += missing;
+    const isKeptBack = this.hasRecorder;
+    this.missing += isKeptBack ? rest : missing;
+    if (isKeptBack) this.keptBack += byNode;
     if (rest > 0) {
       const cause = this.isLogGap ? 'log_retention' : this.isEpochNew ? 'epoch_changed' : 'unexplained';
       if (cause === 'unexplained') this.unexplained += rest;
       this.note({ at, cause, count: rest, from, to: to - byNode - 1 });
     }
-    if (byNode > 0) this.note({ at, cause: 'node_dropped', count: byNode, from: to - byNode, to: to - 1 });
+    const cause = isKeptBack ? 'kept_back' : 'node_dropped';
+    if (byNode > 0) this.note({ at, cause, count: byNode, from: to - byNode, to: to - 1 });
   }
 
   private note(event: GapEvent): void {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CounterRates } from './counters.ts';
 import { HISTORY_SECONDS, History } from './history.ts';
+import { SequenceLedger } from './ledger.ts';
 import { RateMeter } from './rate.ts';
 
 describe('the rate meter', () => {
@@ -80,6 +81,23 @@ describe('counters', () => {
     ];
     expect(rates.add(2000, now)).toEqual([2 ** 59, undefined, [[undefined, 25], undefined]]);
     expect(rates.add(3000, [5, 2, []])).toEqual([undefined, undefined, []]);
+  });
+});
+
+describe('the books of the page', () => {
+  it('do not call missing what a flight recorder kept back', () => {
+    const ledger = new SequenceLedger();
+    ledger.sawRecorder(true);
+    ledger.add(1, 1, 0, 0);
+    ledger.add(10, 1, 8, 0);
+    ledger.add(20, 1, 5, 0);
+    expect(ledger.view()).toMatchObject({
+      received: 3,
+      missing: 4,
+      unexplained: 4,
+      keptBack: 13,
+      causes: { kept_back: 13, unexplained: 4 },
+    });
   });
 });
 

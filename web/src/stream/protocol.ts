@@ -10,7 +10,9 @@ export interface NodeEntry {
   readonly software: string;
   readonly state: string;
   readonly run: string;
+  /** DAC clock minus node clock, and the round trip that it was taken from. */
   readonly clock_offset_ns: number | null;
+  readonly round_trip_ns: number | null;
   readonly overhead: OverheadEntry | null;
 }
 
@@ -177,6 +179,7 @@ function parseNode(fields: Fields): NodeEntry {
     state: text(fields.state),
     run: text(fields.run),
     clock_offset_ns: optionalNumber(fields.clock_offset_ns) ?? null,
+    round_trip_ns: optionalNumber(fields.round_trip_ns) ?? null,
     overhead: parseOverhead(fields.overhead),
   };
 }

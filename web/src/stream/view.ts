@@ -65,7 +65,9 @@ export interface FlowView {
 
 /** How long the newest sample took from hop to hop, on a common clock; milliseconds. */
 export interface HopTimes {
-  /** From when it was taken to when it was in the DAC. */
+  /** From when it was taken to when its node sent it on: both by the node's clock. */
+  readonly inNode: number;
+  /** From the node into the DAC. */
   readonly toDac: number;
   /** From the DAC into this browser. */
   readonly toBrowser: number;

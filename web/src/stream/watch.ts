@@ -112,6 +112,7 @@ export class Watch {
   /** The registry's newest word on this instance. */
   sawEntry(entry: InstanceEntry): void {
     this.ledger.sawRun(entry.run);
+    this.ledger.sawRecorder(entry.recorder !== null);
     this.setPace(entry.kind === PERIODIC ? entry.pace : null);
     if (entry.state !== 'online') this.quiet = 'node_offline';
     else if (!entry.enabled) this.quiet = 'disabled';
@@ -180,8 +181,9 @@ export class Watch {
     this.isPaceNew = false;
     this.countSeconds(times, lag);
     this.alarms?.add(batch, times, lag);
+    const sent = Number(batch.nodeTime) / 1e6;
     const inDac = Number(batch.dacTime) / 1e6 + dacLag;
-    this.hops = { toDac: inDac - (times[last] + lag), toBrowser: now - inDac };
+    this.hops = { inNode: sent - times[last], toDac: inDac - (sent + lag), toBrowser: now - inDac };
     this.rate.add(times[last], batch.count, now);
     const values = batch.metrics.map((column, index) => valueAt(column, last, this.types[index]));
     this.sample = {
@@ -231,8 +233,9 @@ export class Watch {
     time: number,
   ): { cause: BreakCause; count: number } | undefined {
     if (!isContinued) {
-      const { events, missing } = this.ledger.view();
-      return { cause: events[0]?.cause ?? 'unexplained', count: missing - before.missing };
+      const { events, missing, keptBack } = this.ledger.view();
+      const count = missing + keptBack - before.missing - before.keptBack;
+      return { cause: events[0]?.cause ?? 'unexplained', count };
     }
     const newest = this.memory?.store.newest;
     if (newest === undefined || this.pace === null || this.isPaceNew || this.interval === undefined)
@@ -256,7 +259,7 @@ export class Watch {
   private markGaps(newestBefore: unknown, at: number): void {
     for (const event of this.ledger.view().events) {
       if (event === newestBefore) return;
-      this.history.addGap(at, event.count, event.cause);
+      this.history.addGap(at, event.cause === 'kept_back' ? 0 : event.count, event.cause);
     }
   }
 }

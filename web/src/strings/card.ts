@@ -2,8 +2,8 @@
 export const cardStrings = {
   card: {
     on: (node: string) => `on ${node}`,
-    unregister: 'Unregister',
-    unregisterTip: (instance: string) => `Unregister: stop watching ${instance}`,
+    unwatch: 'Stop watching',
+    unwatchTip: (instance: string) => `Close everything that shows ${instance}`,
     state: {
       lost: 'no connection',
       waiting: 'subscribing',
@@ -47,6 +47,11 @@ export const cardStrings = {
     received: (count: string) => `${count} received`,
     loss: 'Missing',
     missingShort: 'missing',
+    keptBack: (count: string) => `${count} kept back`,
+    keptBackTip:
+      'By the flight recorder: no loss. Should the node have dropped some of them, the ledger (b) tells them apart.',
+    hops: (node: string, dac: string, page: string) =>
+      `The newest sample: ${node} in its node, ${dac} to the DAC, ${page} to this page`,
     lossTip: 'Samples that were taken and did not arrive here since you began to watch',
     unexplained: (count: string) => `${count} unexplained`,
     historySpan: '60 s',

@@ -72,7 +72,8 @@ export const commandStrings = {
     title: 'Commands',
     rate: 'Rate in hertz',
     set: (count: number) => (count === 1 ? 'Set for 1' : `Set for ${count}`),
-    names: { enable: 'Enable', disable: 'Disable', 'sample-now': 'Sample now' },
+    names: { enable: 'Enable', disable: 'Disable', 'sample-now': 'Sample now', trigger: 'Trigger' },
+    counted: (what: string, count: number) => `${what} (${count})`,
     journal: 'Who commanded what',
     entry: (command: string, numbers: string, instance: string, node: string) =>
       `${command}${numbers === '' ? '' : ` ${numbers} Hz`}: ${instance} on ${node}`,

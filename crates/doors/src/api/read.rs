@@ -10,10 +10,13 @@ use axum::{
     extract::{Path, Query, State},
     http::StatusCode,
 };
-use oasis_dac::{Entrance, now};
+use oasis_dac::{Cause, Entrance, Instance, now};
 use oasis_wire::quantity::{Epoch, TopicId};
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use serde::{
+    Deserialize, Serialize,
+    de::{IntoDeserializer, value},
+};
+use std::{collections::BTreeMap, sync::Arc};
 use utoipa::{IntoParams, ToSchema};
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -59,13 +62,9 @@ pub struct Instances {
 /// All probe instances.
 #[utoipa::path(get, path = "/api/v1/instances", params(InstanceFilter), responses((status = 200, body = Instances)))]
 pub async fn instances(State(doors): State<Doors>, Query(filter): Query<InstanceFilter>) -> Json<Instances> {
-    let registry = &doors.dac.registry;
-    let wanted = |asked: &Option<String>, name: &str| asked.as_deref().is_none_or(|asked| asked == name);
-    let instances = registry.instances();
-    let chosen = instances
-        .iter()
-        .filter(|known| wanted(&filter.node, &known.node) && wanted(&filter.instance, &known.name));
-    Json(Instances { instances: chosen.map(|known| view::instance(registry, known)).collect() })
+    let chosen = chosen(&doors, filter.node.as_deref(), filter.instance.as_deref());
+    let view = |known: &Arc<Instance>| view::instance(&doors.dac.registry, known);
+    Json(Instances { instances: chosen.iter().map(view).collect() })
 }
 
 /// One instance: schema, latest sample, ledger.
@@ -108,16 +107,50 @@ pub struct LedgerBook {
     derived: Vec<DerivedView>,
 }
 
+#[derive(Debug, Deserialize, IntoParams)]
+pub struct LedgerFilter {
+    /// Only ledgers of the node with this name.
+    node: Option<String>,
+    /// Only ledgers of instances with this name.
+    instance: Option<String>,
+    /// Only ledgers that miss samples for this cause, and of their gaps those with it.
+    cause: Option<String>,
+}
+
+impl LedgerFilter {
+    fn cause(&self) -> Result<Option<Cause>, Problem> {
+        let parse = |text: &str| Cause::deserialize(text.into_deserializer());
+        self.cause.as_deref().map(parse).transpose().map_err(|wrong: value::Error| {
+            Problem::new(StatusCode::BAD_REQUEST, "unknown_cause", format!("cause: {wrong}"))
+        })
+    }
+}
+
 /// Every instance's loss ledger, and who was turned away.
-#[utoipa::path(get, path = "/api/v1/ledger", responses((status = 200, body = LedgerBook)))]
-pub async fn ledger(State(doors): State<Doors>) -> Json<LedgerBook> {
-    Json(LedgerBook {
+#[utoipa::path(get, path = "/api/v1/ledger", params(LedgerFilter),
+    responses((status = 200, body = LedgerBook), (status = 400, body = Problem)))]
+pub async fn ledger(
+    State(doors): State<Doors>,
+    Query(filter): Query<LedgerFilter>,
+) -> Result<Json<LedgerBook>, Problem> {
+    let cause = filter.cause()?;
+    let chosen = chosen(&doors, filter.node.as_deref(), filter.instance.as_deref());
+    let ledgers = chosen.iter().filter_map(|instance| view::ledger_of(&doors, instance, cause));
+    Ok(Json(LedgerBook {
         epoch: doors.dac.epoch(),
         log_bytes: doors.dac.budget.used(),
-        instances: view::ledgers(&doors),
+        instances: ledgers.collect(),
         channel: doors.dac.doorkeeper.entrance(),
         doors: doors.doorkeeper.entrance(),
         readers: doors.places.open(),
         derived: view::derived(&doors.dac.derived),
-    })
+    }))
+}
+
+/// The instances of a node, those with a name, or all.
+fn chosen(doors: &Doors, node: Option<&str>, instance: Option<&str>) -> Vec<Arc<Instance>> {
+    let wanted = |asked: Option<&str>, name: &str| asked.is_none_or(|asked| asked == name);
+    let mut instances = doors.dac.registry.instances();
+    instances.retain(|known| wanted(node, &known.node) && wanted(instance, &known.name));
+    instances
 }

@@ -22,6 +22,7 @@ struct Samples<'a> {
     instance: &'a str,
     #[serde(skip_serializing_if = "is_every")]
     delivery: Delivery,
+    node_time: Value,
     dac_time: Value,
     dropped_before: u64,
     thinned: u64,
@@ -44,6 +45,7 @@ pub fn samples(whose: &Whose, segment: &Segment, wanted: &Range<Offset>, integer
         node: whose.node(),
         instance: whose.instance(),
         delivery: whose.delivery(),
+        node_time: number(header.node_time, integers),
         dac_time: number(header.dac_time, integers),
         dropped_before: if is_whole { dropped } else { 0 },
         thinned,

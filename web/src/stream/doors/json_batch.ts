@@ -14,6 +14,7 @@ export interface SamplesMessage {
   readonly event: 'samples';
   readonly node: string;
   readonly instance: string;
+  readonly node_time: string;
   readonly dac_time: string;
   readonly dropped_before: number;
   readonly samples: readonly JsonSample[];
@@ -37,7 +38,7 @@ export function batchOf(message: SamplesMessage, topic: number, metrics: readonl
     topic,
     firstSequence: BigInt(first.sequence),
     offset: BigInt(first.offset),
-    nodeTime: BigInt(first.time),
+    nodeTime: BigInt(message.node_time),
     dacTime: BigInt(message.dac_time),
     droppedBefore: message.dropped_before,
     count: samples.length,

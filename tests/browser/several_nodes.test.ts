@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { launch, Visit } from './harness/browser.ts';
+import { Oasis } from './harness/oasis.ts';
+import { PlainNode } from './harness/plain_node.ts';
+
+/** For what a busy machine may take its time. */
+const LOADED = { timeout: 20_000 };
+
+const OVEN = {
+  name: 'Oven',
+  uuid: randomUUID(),
+  version: '1.0',
+  metrics: [
+    { name: 'temperature', type: 'real64', unit: 'Cel' },
+    { name: 'bytes', type: 'uint64', unit: 'By' },
+    { name: 'turns', type: 'uint64', kind: 'counter' },
+  ],
+};
+
+let browser: Browser;
+let dac: Oasis;
+let nodes: PlainNode[];
+let visit: Visit;
+
+beforeAll(async () => {
+  [dac, browser] = await Promise.all([Oasis.dac(), launch()]);
+  nodes = await Promise.all(
+    ['plant-7', 'plant-8'].map((name) =>
+      PlainNode.start(dac.channel, name, [
+        { name: 'oven', schema: OVEN, hertz: 10 },
+        { name: `valve of ${name}`, schema: OVEN, kind: 'on-change' },
+      ]),
+    ),
+  );
+  const large = BigUint64Array.of(18_446_744_073_709_551_615n, 9_007_199_254_740_991n);
+  for (const node of nodes)
+    node.flush(
+      'oven',
+      [Date.now() - 2000, Date.now()],
+      [Float64Array.of(1234.567891, -0.123456789), large, large],
+    );
+});
+
+beforeEach(async () => {
+  visit = await Visit.to(browser, `${dac.url}#watch=plant-7/oven,plant-8/oven,plant-7/valve of plant-7`, {
+    viewport: { width: 1400, height: 900 },
+  });
+  await expect.poll(() => visit.page.getByTestId('metric').count(), LOADED).toBeGreaterThan(5);
+});
+
+afterEach(async () => {
+  expect(visit.complaints).toEqual([]);
+  await visit.close();
+});
+
+afterAll(async () => {
+  await browser.close();
+  await Promise.all(nodes.map((node) => node.stop()));
+  await dac.stop();
+});
+
+it('names the node of what several nodes have, and of nothing else', async () => {
+  const tabs = () => visit.page.locator('.dv-default-tab-content').allTextContents();
+  await expect.poll(tabs, LOADED).toContain('oven (plant-7) \u00b7 temperature');
+  const titles = await tabs();
+  expect(titles).toContain('oven (plant-8)');
+  expect(titles).toContain('valve of plant-7');
+});
+
+it('cuts no number, and keeps the rate within reach, with three instances on a small screen', async () => {
+  const cut = () =>
+    visit.page
+      .locator('.metrics td.value, .metrics td.note, .gauge-figure')
+      .evaluateAll((cells) =>
+        cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent),
+      );
+  await expect.poll(cut, LOADED).toEqual([]);
+  const value = visit.page.locator('[data-metric=bytes] [data-testid=value]').first();
+  expect(await value.getAttribute('title')).toContain('9\u202f007\u202f199\u202f254\u202f740\u202f991');
+  const isWhole = await visit.page
+    .getByTestId('hertz-set')
+    .first()
+    .evaluate((button) => {
+      const panel = button.closest('.card')?.getBoundingClientRect();
+      const { bottom, right } = button.getBoundingClientRect();
+      return panel !== undefined && bottom <= panel.bottom && right <= panel.right;
+    });
+  expect(isWhole).toBe(true);
+});
+
+it('pauses with the space bar after a click on an instance, and presses it where a key put the focus', async () => {
+  const instance = visit.page.locator('[data-testid=instance][data-instance="valve of plant-8"]');
+  const live = visit.page.getByTestId('live');
+  await instance.click();
+  await expect.poll(() => instance.getAttribute('aria-pressed'), LOADED).toBe('true');
+  await visit.page.keyboard.press(' ');
+  await expect.poll(() => live.getAttribute('aria-pressed'), LOADED).toBe('false');
+  expect(await instance.getAttribute('aria-pressed')).toBe('true');
+  await visit.page.getByTestId('filter').focus();
+  await visit.page.keyboard.press('Tab');
+  await expect
+    .poll(() => visit.page.evaluate(() => document.activeElement?.getAttribute('data-testid')), LOADED)
+    .toBe('instance');
+  const focused = visit.page.locator('[data-testid=instance]:focus');
+  const before = await focused.getAttribute('aria-pressed');
+  await visit.page.keyboard.press(' ');
+  await expect.poll(() => focused.getAttribute('aria-pressed'), LOADED).not.toBe(before);
+});
+
+it('sets the parameters of many at once, each where it belongs', async () => {
+  const part = (testId: string) => visit.page.getByTestId(testId);
+  const told = () => nodes.map((node) => node.commands.splice(0).map(({ op, id, ...command }) => command));
+  told();
+  await part('open-control').click();
+  await part('control').waitFor();
+  expect(await part('control-set').textContent()).toBe('Set for 2');
+  expect(await part('control-trigger').isDisabled()).toBe(true);
+  const done = () => visit.page.locator('[data-testid=control-status][data-status=done]').allTextContents();
+  await part('control-deadband').getByTestId('deadband-value').fill('0.5');
+  await part('control-deadband').getByTestId('deadband-set').click();
+  await expect.poll(done, LOADED).toEqual(['Deadband of temperature: done']);
+  expect(told()).toEqual([
+    [{ instance: 'valve of plant-7', command: 'deadband', metric: 'temperature', deadband: 0.5 }],
+    [],
+  ]);
+  await part('control-demand').getByTestId('demand-min').fill('50');
+  await part('control-demand').getByTestId('demand-max').fill('20');
+  await part('control-demand').getByTestId('demand-on').click();
+  await expect.poll(() => part('control-problem').textContent(), LOADED).toContain('must not be above');
+  await part('control-demand').getByTestId('demand-min').fill('2');
+  await part('control-demand').getByTestId('demand-on').click();
+  await expect
+    .poll(done, LOADED)
+    .toEqual(['Follow demand: done', 'Follow demand: done', 'Deadband of temperature: done']);
+  await expect.poll(() => part('control-demand-off').textContent(), LOADED).toBe('Keep the rate (2)');
+  await part('control-demand-off').click();
+  await expect.poll(() => part('control-demand-off').count(), LOADED).toBe(0);
+});

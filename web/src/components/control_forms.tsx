@@ -1,0 +1,120 @@
+import { useSignal } from '@preact/signals';
+import { can } from '../state/abilities.ts';
+import { command } from '../state/actions.ts';
+import { cellsOf } from '../state/store.ts';
+import { isRate, type Wish } from '../stream/protocol.ts';
+import type { Target } from '../stream/view.ts';
+import { strings } from '../strings.ts';
+import { DeadbandForm } from './deadband_form.tsx';
+import { DemandForm } from './demand_form.tsx';
+
+const words = strings.control;
+
+/** What can be asked of those that were chosen; each wish goes to those that can fulfil it. */
+export function ControlForms({ chosen }: { chosen: readonly Target[] }) {
+  const problem = useSignal('');
+  const able = (wanted: Wish['command']) =>
+    chosen.filter((target) => {
+      const entry = cellsOf(target).entry.value;
+      return entry !== undefined && can(entry, wanted);
+    });
+  const give = (wish: Wish, to: readonly Target[] = able(wish.command)) => {
+    problem.value = '';
+    for (const target of to) command(target, wish);
+  };
+  const tell = (text: string) => {
+    problem.value = text;
+  };
+  const following = able('demand-off').length;
+  const schemas = able('deadband').flatMap((target) => cellsOf(target).status.value?.schema ?? []);
+  const metrics = new Map(schemas.flatMap((schema) => schema.metrics.map((metric) => [metric.name, metric])));
+  /** A deadband belongs to a metric: those that have none of that name are left alone. */
+  const having = (name: string) =>
+    able('deadband').filter((target) =>
+      cellsOf(target).status.value?.schema?.metrics.some((metric) => metric.name === name),
+    );
+  return (
+    <div class="control-forms">
+      <RateForm count={able('hertz').length} onWish={give} onProblem={tell} />
+      {able('demand').length > 0 && (
+        <div class="control-row" data-testid="control-demand">
+          <DemandForm demand={null} declared={undefined} onWish={give} onProblem={tell} />
+          {following > 0 && (
+            <button
+              type="button"
+              class="button"
+              data-testid="control-demand-off"
+              onClick={() => give({ command: 'demand-off' })}
+            >
+              {words.counted(strings.commands.demandOff, following)}
+            </button>
+          )}
+        </div>
+      )}
+      {metrics.size > 0 && (
+        <div class="control-row" data-testid="control-deadband">
+          <DeadbandForm
+            metrics={[...metrics.values()]}
+            onWish={(wish) => give(wish, 'metric' in wish ? having(wish.metric) : [])}
+            onProblem={tell}
+          />
+        </div>
+      )}
+      <div class="control-row">
+        {(['enable', 'disable', 'sample-now', 'trigger'] as const).map((name) => {
+          const count = able(name).length;
+          return (
+            <button
+              key={name}
+              type="button"
+              class="button"
+              disabled={count === 0}
+              data-testid={`control-${name}`}
+              onClick={() => give({ command: name })}
+            >
+              {words.counted(words.names[name], count)}
+            </button>
+          );
+        })}
+      </div>
+      <p class="form-problem" role="status" data-testid="control-problem">
+        {problem.value}
+      </p>
+    </div>
+  );
+}
+
+function RateForm(props: { count: number; onWish: (wish: Wish) => void; onProblem: (text: string) => void }) {
+  const hertz = useSignal('');
+  const isWrong = useSignal(false);
+  return (
+    <form
+      class="control-row"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        const wanted = Number(hertz.value);
+        isWrong.value = hertz.value === '' || !isRate(wanted);
+        if (isWrong.value) props.onProblem(strings.commands.outOfRange);
+        else props.onWish({ command: 'hertz', hertz: wanted });
+      }}
+    >
+      <input
+        class="input"
+        type="text"
+        inputMode="decimal"
+        placeholder={words.rate}
+        aria-label={words.rate}
+        aria-invalid={isWrong.value}
+        data-testid="control-hertz"
+        value={hertz.value}
+        onInput={(event) => {
+          hertz.value = event.currentTarget.value;
+        }}
+      />
+      <button type="submit" class="button button-main" disabled={props.count === 0} data-testid="control-set">
+        {words.set(props.count)}
+      </button>
+    </form>
+  );
+}

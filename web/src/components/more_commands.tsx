@@ -1,0 +1,33 @@
+import type { Signal } from '@preact/signals';
+import { can } from '../state/abilities.ts';
+import { command } from '../state/actions.ts';
+import type { InstanceCells } from '../state/store.ts';
+import type { Wish } from '../stream/protocol.ts';
+import type { Target } from '../stream/view.ts';
+import { DeadbandForm } from './deadband_form.tsx';
+import { DemandForm } from './demand_form.tsx';
+
+/** Parameters of a probe that are changed now and then; which it has, its kind and its schema say. */
+export function MoreCommands(props: { target: Target; cells: InstanceCells; problem: Signal<string> }) {
+  const { target, cells, problem } = props;
+  const entry = cells.entry.value;
+  const schema = cells.status.value?.schema;
+  if (!entry || !(can(entry, 'demand') || can(entry, 'deadband'))) return null;
+  const give = (wish: Wish) => {
+    problem.value = '';
+    command(target, wish);
+  };
+  const tell = (text: string) => {
+    problem.value = text;
+  };
+  return (
+    <div class="more-commands">
+      {can(entry, 'demand') && (
+        <DemandForm demand={entry.demand} declared={schema?.rate?.demand} onWish={give} onProblem={tell} />
+      )}
+      {can(entry, 'deadband') && (
+        <DeadbandForm metrics={schema?.metrics ?? []} onWish={give} onProblem={tell} />
+      )}
+    </div>
+  );
+}

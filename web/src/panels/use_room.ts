@@ -1,0 +1,36 @@
+import { type ReadonlySignal, useSignal } from '@preact/signals';
+import type { RefObject } from 'preact';
+import { useCallback } from 'preact/hooks';
+import { useSize } from './use_size.ts';
+
+/** Of the root element; what is set in rem grows with it. */
+const rootSize = () => Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
+
+/** How many figures have room in an element, set in letters of so many rem, or else in its own. */
+export function useRoom(element: RefObject<HTMLElement>, rem?: number): ReadonlySignal<number> {
+  const room = useSignal(Number.POSITIVE_INFINITY);
+  const measure = useCallback(
+    (width: number) => {
+      if (!element.current) return;
+      const style = getComputedStyle(element.current);
+      const size = rem === undefined ? style.fontSize : `${rem * rootSize()}px`;
+      room.value = Math.floor(width / figureWidth(`${size} ${style.fontFamily}`));
+    },
+    [element, rem, room],
+  );
+  useSize(element, measure);
+  return room;
+}
+
+const widths = new Map<string, number>();
+
+function figureWidth(font: string): number {
+  let width = widths.get(font);
+  if (width === undefined) {
+    const pen = document.createElement('canvas').getContext('2d');
+    if (pen) pen.font = font;
+    width = pen?.measureText('0').width || Number.parseFloat(font) / 2;
+    widths.set(font, width);
+  }
+  return width;
+}

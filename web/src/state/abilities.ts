@@ -1,0 +1,22 @@
+import type { InstanceEntry, Wish } from '../stream/protocol.ts';
+
+/** Whether an instance can do what a command asks for. */
+export function can(entry: InstanceEntry, command: Wish['command']): boolean {
+  switch (command) {
+    case 'hertz':
+    case 'sample-now':
+      // The application decides when to flush a pushed probe.
+      return entry.hertz !== null;
+    case 'demand':
+      return entry.kind === 'periodic';
+    case 'demand-off':
+      return entry.demand !== null;
+    case 'deadband':
+      return entry.kind === 'on-change';
+    case 'trigger':
+      return entry.recorder !== null;
+    case 'enable':
+    case 'disable':
+      return true;
+  }
+}

@@ -1,6 +1,6 @@
 //! Test runs and annotations, as programs see them.
 
-use crate::harness::{Oasis, get, post, post_from, request};
+use crate::harness::{Oasis, get, ledger, oasis, post, post_from, request};
 use serde_json::{Value, json};
 
 const HOSTILE: &str = "<script>alert(1)</script> \u{202e}../..%2f'; DROP TABLE test_run; --";
@@ -125,4 +125,63 @@ fn pages_of_other_sites_change_neither_test_runs_nor_annotations() {
         assert_eq!((status, &problem["type"]), (404, &json!("/problems/no_archive")), "{problem}");
         assert!(problem["detail"].as_str().unwrap().contains("--archive"), "{problem}");
     }
+}
+
+/// What `oasis …` prints.
+fn printed(arguments: &[&str]) -> String {
+    let output = oasis().args(arguments).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// What `oasis …` says when it fails.
+fn refused(arguments: &[&str]) -> String {
+    let output = oasis().args(arguments).output().unwrap();
+    assert!(!output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stdout));
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn two_runs_are_compared_and_exported_from_the_command_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = folder.path().to_str().unwrap();
+    let dac = Oasis::dac(&["--archive", archive]);
+    let _node = Oasis::node(dac.channel(), &["--probe", "heartbeat@100"]);
+    let url = dac.url();
+    let run = |arguments: &[&str]| printed(&[&["run", "--url", &url], arguments].concat());
+    let stored = |ledger: &Value| ledger["archive"]["stored"].as_u64().unwrap_or_default();
+    for name in [HOSTILE, "second"] {
+        let before = stored(&ledger(&dac, "plant", "heartbeat", "a ledger", |_| true));
+        run(&["start", name, "--tag", "night", "--notes", "what for"]);
+        let enough = |ledger: &Value| stored(ledger) > before + 50;
+        ledger(&dac, "plant", "heartbeat", "samples stored", enough);
+        assert!(run(&["stop", name]).contains("started by http 127.0.0.1:"));
+    }
+    let (status, flushed) = post(&dac, "/api/v1/archive/flush", &json!({}));
+    assert_eq!(status, 200, "{flushed}");
+    assert!(refused(&["run", "--url", &url, "start", "second"]).contains("another test run has the name"));
+    assert!(refused(&["run", "--url", &url, "stop", "third"]).contains("oasis run list"));
+    assert!(run(&["pin", "second"]).contains("  pinned  [night]"));
+    assert!(!run(&["unpin", "second"]).contains("pinned"));
+    assert!(run(&["edit", "second", "--name", "later", "--notes", "moved"]).contains("moved"));
+    assert_eq!(run(&["list", "--tag", "night"]).lines().count(), 2);
+    assert_eq!(run(&["list", "--tag", "day"]), "");
+
+    let text = run(&["compare", HOSTILE, "later"]);
+    assert!(text.contains("plant/heartbeat\n  samples "), "{text}");
+    let comparison: Value =
+        serde_json::from_str(&run(&["compare", HOSTILE, "later", "--format", "json"])).unwrap();
+    let [heartbeat] = &comparison["instances"].as_array().unwrap()[..] else { panic!("{comparison}") };
+    for (side, name) in [("summary", HOSTILE), ("with", "later")] {
+        let lines = printed(&["export", "--archive", archive, "--run", name, "--format", "jsonl"]);
+        let samples = &heartbeat[side]["samples"];
+        assert_eq!(samples, lines.lines().count(), "{name}: {heartbeat:#}");
+        assert!(samples.as_u64() > Some(40), "{heartbeat:#}");
+        assert!(heartbeat[side]["intervals"]["p50"].as_u64() > Some(0), "{heartbeat:#}");
+        assert_eq!(heartbeat[side]["lost"], json!({}), "{heartbeat:#}");
+    }
+    assert!(run(&["delete", "later"]).contains("samples stay"));
+    assert!(
+        refused(&["export", "--archive", archive, "--run", "later"]).contains("no test run has the name")
+    );
 }

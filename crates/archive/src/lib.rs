@@ -23,6 +23,7 @@ mod retention;
 mod segment_file;
 mod series;
 mod store;
+mod summary;
 mod test_runs;
 mod text;
 mod walk;
@@ -38,6 +39,7 @@ pub use past::{Past, Piece};
 pub use recovery::Finding;
 pub use series::Series;
 pub use store::ReadError;
+pub use summary::{Intervals, MetricSummary, Summary};
 pub use test_runs::{Description, TestRun, TestRunError, TestRunFilter, TestRuns};
 pub use writer::NotStored;
 

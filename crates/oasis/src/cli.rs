@@ -1,6 +1,6 @@
 //! What can be typed.
 
-use crate::target::Target;
+use crate::{target::Target, test_run};
 use clap::{
     Args, Parser, Subcommand, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser},
@@ -73,8 +73,15 @@ pub enum Verb {
     #[command(after_help = "Examples:
   oasis export --archive ~/samples my-host/processor -o processor.csv
   oasis export --archive ~/samples my-host/processor --from -1h --format jsonl | jq .metrics.idle_time
+  oasis export --archive ~/samples --run 'soak, pump 3 hot' --format jsonl
   oasis export --archive ~/samples --format jsonl --from 2026-05-04T12:00:00Z --to 2026-05-04T12:05:00Z   all instances")]
     Export(Export),
+    /// Test runs: give the time between a start and a stop a name, and compare two of them.
+    #[command(after_help = "Examples:
+  oasis run start 'soak, pump 3 hot' --tag night
+  oasis run stop 'soak, pump 3 hot'
+  oasis run compare 'soak, pump 3 cold' 'soak, pump 3 hot'")]
+    Run(test_run::Arguments),
     /// Work with Probe Definition Language files.
     #[command(subcommand)]
     Pdl(Pdl),
@@ -215,6 +222,9 @@ pub struct Export {
     /// Last sample: older than this [default: the newest stored].
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub to: Option<String>,
+    /// Only the samples of the test run with this name.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["from", "to"])]
+    pub run: Option<String>,
     /// File to write; it has its name only once it is whole [default: standard output].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,

@@ -1,5 +1,6 @@
 //! The command line: one binary for every piece of OASIS, together or apart.
 
+mod api;
 mod cli;
 mod client;
 mod command;
@@ -10,6 +11,7 @@ mod probe_choice;
 mod serve;
 mod tail;
 mod target;
+mod test_run;
 
 use clap::Parser;
 use cli::{Cli, Verb};
@@ -37,6 +39,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Tail(arguments) => in_runtime(tail::run(arguments)).map(success),
         Verb::Command(arguments) => in_runtime(command::run(arguments)).map(success),
         Verb::Export(arguments) => export::run(&arguments).map(success),
+        Verb::Run(arguments) => test_run::run(arguments).map(success),
         Verb::Pdl(arguments) => pdl::run(arguments),
     }
 }

@@ -47,6 +47,11 @@ impl Node {
         self.taken += count;
     }
 
+    /// Takes so many samples that never reach a batch.
+    pub fn lose(&mut self, count: u64) {
+        self.taken += count;
+    }
+
     fn batch(&self, topic: u32, first: u64, count: u64) -> Vec<u8> {
         let mut encoder = Encoder::new(&counter()).unwrap();
         for number in first..first + count {

@@ -6,6 +6,7 @@ use oasis_archive::{
 };
 use oasis_wire::quantity::Nanos;
 use std::{
+    sync::atomic::AtomicBool,
     thread,
     time::{Duration, Instant},
 };
@@ -100,6 +101,39 @@ fn what_a_pinned_run_saw_stays_until_it_is_unpinned() {
     assert_eq!(plant.past(span.0, span.1).numbers, [(200, 300)]);
     runs.change(run.id, |run| run.pinned = false).unwrap();
     eventually("it is unpinned", || first(&plant).is_none_or(|first| first >= 300));
+}
+
+#[test]
+fn a_summary_has_rates_values_and_what_is_missing_with_its_cause() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    node.take(100);
+    node.lose(20);
+    node.take(80);
+    plant.send(&mut node, true);
+    plant.flush().unwrap();
+    let never = AtomicBool::new(false);
+    let history = plant.archive.history();
+    let of = |span| history.summarise("plant", "counter", span, &never).unwrap();
+    // The ledger's gaps are noted once a second, with the other things that are not samples.
+    let unexplained = || of(0..200 * STEP).is_some_and(|of| of.lost.contains_key("unexplained"));
+    eventually("the ledger's gap is noted", unexplained);
+    let all = of(10 * STEP..200 * STEP).unwrap();
+    assert_eq!((all.samples, all.first_time, all.last_time), (170, 10 * STEP, 199 * STEP));
+    assert_eq!(all.lost, [("unexplained".to_owned(), 20)].into());
+    assert_eq!(all.rate, Some(169.0 / (189.0 * STEP as f64 / 1e9)));
+    let intervals = all.intervals.unwrap();
+    for quantile in [intervals.p50, intervals.p99] {
+        assert!(quantile.abs_diff(STEP) <= STEP / 100, "{intervals:?}");
+    }
+    let [count] = &all.metrics[..] else { panic!("one metric is a number: {all:?}") };
+    assert_eq!((&*count.name, count.count, count.min, count.max), ("count", 170, Some(10.0), Some(199.0)));
+    let mean = ((10..100).sum::<u64>() + (120..200).sum::<u64>()) as f64 / 170.0;
+    assert!((count.mean.unwrap() - mean).abs() < 1e-9, "{count:?}");
+    assert_eq!((count.first, count.last), (Some(10.0), Some(199.0)));
+    assert_eq!(of(101 * STEP..119 * STEP), None);
+    assert_eq!(history.summarise("plant", "counter", 0..200 * STEP, &AtomicBool::new(true)).unwrap(), None);
 }
 
 fn note(time: u64, until: Option<u64>, targets: &[(&str, Option<&str>)]) -> Note {

@@ -3,6 +3,7 @@
 mod annotations;
 mod archive;
 mod commands;
+mod comparison;
 mod layouts;
 mod read;
 mod test_runs;
@@ -36,6 +37,7 @@ use utoipa::OpenApi;
         test_runs::stop,
         test_runs::change,
         test_runs::delete,
+        comparison::compare,
         annotations::list,
         annotations::add,
         annotations::delete,
@@ -71,6 +73,7 @@ pub fn router() -> Router<Doors> {
             get(test_runs::get).patch(test_runs::change).delete(test_runs::delete),
         )
         .route("/api/v1/test-runs/{test_run}/stop", post(test_runs::stop))
+        .route("/api/v1/test-runs/{test_run}/comparison", get(comparison::compare))
         .route("/api/v1/annotations", get(annotations::list).post(annotations::add))
         .route("/api/v1/annotations/{annotation}", delete(annotations::delete))
 }

@@ -188,7 +188,8 @@ fn admit(doors: &Doors, headers: &HeaderMap) -> Result<(), Problem> {
     super::admit(doors, headers, "pages of other sites may not change test runs (doors.allowed_origins)")
 }
 
-fn number(id: &str) -> Result<u64, Problem> {
+/// The number of a test run in a path.
+pub fn number(id: &str) -> Result<u64, Problem> {
     id.parse().map_err(|_| {
         let detail = format!("{id:?} is no number of a test run: GET /api/v1/test-runs lists them");
         Problem::new(StatusCode::NOT_FOUND, "unknown_test_run", detail)

@@ -32,7 +32,7 @@ trait Format {
 /// Writes all samples of the instances, one instance behind the other, and says on standard error what is missing.
 pub fn run(arguments: &Export) -> anyhow::Result<()> {
     let history = History::open(&arguments.archive)?;
-    let (from, to) = (at(arguments.from.as_deref(), "--from")?, at(arguments.to.as_deref(), "--to")?);
+    let (from, to) = span(&history, arguments)?;
     let targets = match &arguments.instances[..] {
         [] => everything(&history, &arguments.archive)?,
         some => some.to_vec(),
@@ -56,6 +56,15 @@ pub fn run(arguments: &Export) -> anyhow::Result<()> {
     out.finish()?;
     eprintln!("{written} samples of {} instances", targets.len());
     Ok(())
+}
+
+/// From when to when: those of a test run, or as the flags say.
+fn span(history: &History, arguments: &Export) -> anyhow::Result<(Option<u64>, Option<u64>)> {
+    if let Some(name) = &arguments.run {
+        let span = history.test_runs().named(name)?.span(now());
+        return Ok((Some(span.start), Some(span.end)));
+    }
+    Ok((at(arguments.from.as_deref(), "--from")?, at(arguments.to.as_deref(), "--to")?))
 }
 
 fn at(text: Option<&str>, flag: &str) -> anyhow::Result<Option<u64>> {

@@ -1,0 +1,322 @@
+//! What the archive holds of an instance between two times, in figures: so that two test runs can be laid side by side.
+
+use crate::{
+    history::History,
+    past::Piece,
+    series::Series,
+    store::{ReadError, Store},
+};
+use hdrhistogram::Histogram;
+use oasis_table::{Cell, Column, ColumnType, Table};
+use oasis_wire::{
+    batch::{Batch, Sample},
+    quantity::Offset,
+    schema::ProbeType,
+};
+use serde::Serialize;
+use std::{
+    collections::BTreeMap,
+    ops::Range,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+use uuid::Uuid;
+
+/// Bytes of batches read between two looks at whether anybody still waits.
+const READ: usize = 1024 * 1024;
+/// Longest interval that is told from longer ones, nanoseconds: an hour.
+const LONGEST_INTERVAL: u64 = 3_600_000_000_000;
+/// Significant digits of intervals: they are right to a hundredth.
+const DIGITS: u8 = 2;
+/// Cause of what is missing and nobody noted why.
+const UNKNOWN: &str = "unknown";
+
+/// An instance between two times.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// Samples.
+    pub samples: u64,
+    /// Time of the first one, nanoseconds on the node's clock.
+    pub first_time: u64,
+    /// Time of the last one.
+    pub last_time: u64,
+    /// Samples a second between the first and the last one; none of a single one.
+    pub rate: Option<f64>,
+    /// From one sample to the next, where none is missing between them.
+    pub intervals: Option<Intervals>,
+    /// Samples missing between the first and the last one, by cause.
+    pub lost: BTreeMap<String, u64>,
+    /// Numbers and booleans, those within structs too, in the order of the schema.
+    pub metrics: Vec<MetricSummary>,
+}
+
+/// Quantiles of intervals, nanoseconds, right to a hundredth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Intervals {
+    /// Half of them are no longer.
+    pub p50: u64,
+    /// Of a hundred, 99 are no longer.
+    pub p99: u64,
+}
+
+/// A metric's values.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MetricSummary {
+    /// Its name as a column: docs/reference/tables.md.
+    pub name: String,
+    /// UCUM unit.
+    pub unit: Option<String>,
+    /// Values that are numbers: not NaN, and finite.
+    pub count: u64,
+    /// The least of them.
+    pub min: Option<f64>,
+    /// The sum of them through their number.
+    pub mean: Option<f64>,
+    /// The greatest.
+    pub max: Option<f64>,
+    /// The first.
+    pub first: Option<f64>,
+    /// The last.
+    pub last: Option<f64>,
+}
+
+impl History {
+    /// An instance from the first time to before the second, nanoseconds on its node's clock; none if nothing is stored of that time. Reads
+    /// all of it, in bounded memory, until `is_cancelled`: then it is none as well.
+    ///
+    /// # Errors
+    /// If catalogue or files cannot be read.
+    pub fn summarise(
+        &self,
+        node: &str,
+        instance: &str,
+        span: Range<u64>,
+        is_cancelled: &AtomicBool,
+    ) -> Result<Option<Summary>, ReadError> {
+        let Some(mut past) = self.past_from(node, instance, span.start, Some(span.end))? else {
+            return Ok(None);
+        };
+        let mut gathering = Gathering::new(self.0.clone());
+        while !is_cancelled.load(Ordering::Relaxed) {
+            let pieces = past.read(READ)?;
+            if pieces.is_empty() {
+                return Ok(gathering.finish());
+            }
+            for piece in pieces {
+                gathering.add(piece)?;
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The last sample seen, and what is missing since.
+#[derive(Debug)]
+struct Last {
+    run: Uuid,
+    sequence: u64,
+    time: u64,
+    /// Missing in the archive, by cause; told once a sample follows.
+    not_stored: BTreeMap<&'static str, u64>,
+}
+
+/// A summary that grows.
+struct Gathering {
+    store: Arc<Store>,
+    samples: u64,
+    first_time: u64,
+    intervals: Option<Histogram<u64>>,
+    lost: BTreeMap<String, u64>,
+    metrics: Vec<Metric>,
+    /// Columns of the type read now, each with the place of its metric.
+    columns: Vec<(usize, Column)>,
+    probe_type: Option<Arc<ProbeType>>,
+    last: Option<Last>,
+}
+
+impl Gathering {
+    fn new(store: Arc<Store>) -> Self {
+        Self {
+            store,
+            samples: 0,
+            first_time: 0,
+            // An error would mean that the bounds make no sense, and they are constants.
+            intervals: Histogram::new_with_bounds(1, LONGEST_INTERVAL, DIGITS).ok(),
+            lost: BTreeMap::new(),
+            metrics: Vec::new(),
+            columns: Vec::new(),
+            probe_type: None,
+            last: None,
+        }
+    }
+
+    fn add(&mut self, piece: Piece) -> Result<(), ReadError> {
+        match piece {
+            Piece::Epoch(_) => Ok(()),
+            Piece::Gap { offsets, cause, .. } => {
+                if let Some(last) = &mut self.last {
+                    *last.not_stored.entry(cause).or_default() += offsets.end.0 - offsets.start.0;
+                }
+                Ok(())
+            }
+            Piece::Samples { series, batch, wanted, .. } => {
+                let Ok(batch) = Batch::parse(&batch, &series.probe_type) else {
+                    // What does not fit its schema is missing, as what is damaged is.
+                    let missing = wanted.end.0 - wanted.start.0;
+                    return self.add(Piece::Gap {
+                        series,
+                        offsets: Offset(0)..Offset(missing),
+                        cause: "damaged",
+                    });
+                };
+                self.follow(&series.probe_type);
+                for sample in batch.samples().filter(|sample| wanted.contains(&Offset(sample.offset))) {
+                    self.sample(&series, &sample)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes the columns of a type, if they are not those at hand.
+    fn follow(&mut self, probe_type: &Arc<ProbeType>) {
+        if self.probe_type.as_ref().is_some_and(|known| Arc::ptr_eq(known, probe_type) || known == probe_type)
+        {
+            return;
+        }
+        self.columns.clear();
+        for column in Table::new(probe_type).columns {
+            if matches!(column.kind, ColumnType::Text | ColumnType::Enum(_) | ColumnType::Json(_)) {
+                continue;
+            }
+            let known = self.metrics.iter().position(|metric| metric.name == column.name);
+            let at = known.unwrap_or_else(|| {
+                self.metrics.push(Metric::new(&column));
+                self.metrics.len() - 1
+            });
+            self.columns.push((at, column));
+        }
+        self.probe_type = Some(probe_type.clone());
+    }
+
+    fn sample(&mut self, series: &Series, sample: &Sample) -> Result<(), ReadError> {
+        self.account_for(series, sample)?;
+        if self.samples == 0 {
+            self.first_time = sample.time;
+        }
+        self.samples += 1;
+        for (at, column) in &self.columns {
+            self.metrics[*at].add(&column.cell(&sample.values));
+        }
+        Ok(())
+    }
+
+    /// Notes the interval since the sample before, or what is missing since.
+    fn account_for(&mut self, series: &Series, sample: &Sample) -> Result<(), ReadError> {
+        let now = Last {
+            run: series.run,
+            sequence: sample.sequence,
+            time: sample.time,
+            not_stored: BTreeMap::new(),
+        };
+        let Some(before) = self.last.replace(now) else { return Ok(()) };
+        let is_same_run = before.run == series.run;
+        if is_same_run && sample.sequence == before.sequence.wrapping_add(1) && before.not_stored.is_empty() {
+            let interval = sample.time.checked_sub(before.time);
+            if let (Some(histogram), Some(interval)) = (&mut self.intervals, interval) {
+                histogram.saturating_record(interval);
+            }
+            return Ok(());
+        }
+        let not_stored: u64 = before.not_stored.values().sum();
+        for (cause, count) in before.not_stored {
+            *self.lost.entry(cause.into()).or_default() += count;
+        }
+        let from = before.sequence.saturating_add(1);
+        // Of a run that ended, all that it had taken and not delivered.
+        let to = if is_same_run { sample.sequence.saturating_sub(1) } else { i64::MAX as u64 };
+        if from > to {
+            return Ok(());
+        }
+        let noted =
+            self.store.catalogue().losses(&series.node, &series.instance, before.run, &(from..=to))?;
+        let known: u64 = noted.values().sum();
+        for (cause, count) in noted {
+            *self.lost.entry(cause).or_default() += count;
+        }
+        let unknown = (to - from + 1).saturating_sub(known.saturating_add(not_stored));
+        if is_same_run && unknown > 0 {
+            *self.lost.entry(UNKNOWN.into()).or_default() += unknown;
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Option<Summary> {
+        let last = self.last?;
+        let seconds = last.time.saturating_sub(self.first_time) as f64 / 1e9;
+        let rate = (seconds > 0.0).then(|| (self.samples - 1) as f64 / seconds);
+        let intervals = self.intervals.filter(|intervals| !intervals.is_empty());
+        let quantile = |of: &Histogram<u64>, quantile| of.value_at_quantile(quantile);
+        Some(Summary {
+            samples: self.samples,
+            first_time: self.first_time,
+            last_time: last.time,
+            rate,
+            intervals: intervals.map(|of| Intervals { p50: quantile(&of, 0.5), p99: quantile(&of, 0.99) }),
+            lost: self.lost,
+            metrics: self.metrics.into_iter().map(Metric::finish).collect(),
+        })
+    }
+}
+
+/// A metric's values so far.
+struct Metric {
+    name: String,
+    unit: Option<String>,
+    count: u64,
+    min: f64,
+    max: f64,
+    mean: f64,
+    first: f64,
+    last: f64,
+}
+
+impl Metric {
+    fn new(column: &Column) -> Self {
+        let (name, unit) = (column.name.clone(), column.unit.clone());
+        let (min, max) = (f64::INFINITY, f64::NEG_INFINITY);
+        Self { name, unit, count: 0, min, max, mean: 0.0, first: 0.0, last: 0.0 }
+    }
+
+    fn add(&mut self, cell: &Cell<'_>) {
+        let value = match *cell {
+            Cell::Int(value) => value as f64,
+            Cell::Uint(value) => value as f64,
+            Cell::Real32(value) => value.into(),
+            Cell::Real64(value) => value,
+            Cell::Boolean(value) => f64::from(u8::from(value)),
+            Cell::Text(_) | Cell::Nothing => return,
+        };
+        if !value.is_finite() {
+            return;
+        }
+        if self.count == 0 {
+            self.first = value;
+        }
+        self.count += 1;
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+        // Welford's way: a sum of a million counters would lose digits.
+        self.mean += (value - self.mean) / self.count as f64;
+        self.last = value;
+    }
+
+    fn finish(self) -> MetricSummary {
+        let of = |value: f64| (self.count > 0).then_some(value);
+        let (min, mean, max) = (of(self.min), of(self.mean), of(self.max));
+        let (first, last) = (of(self.first), of(self.last));
+        MetricSummary { name: self.name, unit: self.unit, count: self.count, min, mean, max, first, last }
+    }
+}

@@ -1,0 +1,129 @@
+//! A test run in figures, alone or beside another one.
+
+use super::{
+    archive::{archive, blocking},
+    test_runs::{TestRunView, number},
+};
+use crate::{Doors, problem::Problem};
+use axum::{
+    Json,
+    extract::{Path, Query, State, rejection::QueryRejection},
+    http::StatusCode,
+};
+use oasis_archive::{Archive, ReadError, Summary, TestRun};
+use oasis_dac::now;
+use serde::{Deserialize, Serialize};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+use utoipa::{IntoParams, ToSchema};
+
+/// Most instances of one answer: each is read from end to end.
+const MOST_INSTANCES: usize = 1_000;
+
+#[derive(Debug, Deserialize, IntoParams)]
+pub struct ComparisonQuery {
+    /// Number of the test run to lay beside it.
+    with: Option<u64>,
+    /// Only instances of this node.
+    node: Option<String>,
+    /// Only instances with this name.
+    instance: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Comparison {
+    test_run: TestRunView,
+    /// The other one; null if none was asked for.
+    with: Option<TestRunView>,
+    /// Those of which anything is stored of either test run, by name.
+    instances: Vec<InstanceComparison>,
+    /// Whether there are more than the 1,000 that are told.
+    more: bool,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct InstanceComparison {
+    /// Node name.
+    node: String,
+    /// Instance name.
+    instance: String,
+    /// In the test run: see docs/reference/http-api.md; null if nothing is stored.
+    #[schema(value_type = Option<Object>)]
+    summary: Option<Summary>,
+    /// In the other one.
+    #[schema(value_type = Option<Object>)]
+    with: Option<Summary>,
+}
+
+/// A test run in figures for each instance and metric, beside another one if it is named. Reads all samples of their times: that takes a while.
+#[utoipa::path(get, path = "/api/v1/test-runs/{test_run}/comparison", params(("test_run" = u64, Path, description = "its number"), ComparisonQuery),
+    responses((status = 200, body = Comparison), (status = 400, body = Problem), (status = 404, body = Problem), (status = 500, body = Problem)))]
+pub async fn compare(
+    State(doors): State<Doors>,
+    Path(id): Path<String>,
+    query: Result<Query<ComparisonQuery>, QueryRejection>,
+) -> Result<Json<Comparison>, Problem> {
+    let Query(query) = super::understood(query)?;
+    let id = number(&id)?;
+    let archive = archive(&doors)?.clone();
+    let _turn = doors.archive_turn().await;
+    let leaving = Leaving::default();
+    let has_left = leaving.0.clone();
+    let comparison = blocking(move || compared(&archive, id, &query, &has_left)).await??;
+    Ok(Json(comparison))
+}
+
+/// Nobody waits for the answer any more once this is gone.
+#[derive(Default)]
+struct Leaving(Arc<AtomicBool>);
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+fn compared(
+    archive: &Archive,
+    id: u64,
+    query: &ComparisonQuery,
+    has_left: &AtomicBool,
+) -> Result<Comparison, Problem> {
+    let runs = archive.test_runs();
+    let run = runs.get(id)?;
+    let with = query.with.map(|id| runs.get(id)).transpose()?;
+    let history = archive.history();
+    let now = now();
+    let wanted = |asked: &Option<String>, name: &str| asked.as_deref().is_none_or(|asked| asked == name);
+    let mut instances = Vec::new();
+    let mut more = false;
+    for (node, instance) in history.instances()? {
+        if !wanted(&query.node, &node) || !wanted(&query.instance, &instance) {
+            continue;
+        }
+        let of = |run: &TestRun| history.summarise(&node, &instance, run.span(now), has_left);
+        let (summary, with) = (of(&run)?, with.as_ref().map_or(Ok(None), of)?);
+        if summary.is_none() && with.is_none() {
+            continue;
+        }
+        if instances.len() == MOST_INSTANCES || has_left.load(Ordering::Relaxed) {
+            more = true;
+            break;
+        }
+        instances.push(InstanceComparison { node, instance, summary, with });
+    }
+    Ok(Comparison { test_run: run.into(), with: with.map(TestRunView::from), instances, more })
+}
+
+impl From<ReadError> for Problem {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Catalogue(error) => error.into(),
+            ReadError::Io(error) => {
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, "archive_unreadable", error.to_string())
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! `oasis run`: test runs, times with a name.
+
+mod arguments;
+mod comparison;
+
+pub use arguments::Arguments;
+
+use crate::api::Api;
+use anyhow::Context;
+use arguments::{Description, Format, Verb};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use std::io::{self, Write};
+use ureq::http::Method;
+
+/// Test runs asked for at once.
+const PAGE: &str = "1000";
+
+/// Does one thing with test runs.
+pub fn run(arguments: Arguments) -> anyhow::Result<()> {
+    let api = Api::at(&arguments.server.url)?;
+    let printed = print(&act(&api, arguments.verb)?, arguments.format);
+    match printed {
+        // `oasis run list | head` is no error.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => Ok(other?),
+    }
+}
+
+/// What there is to print.
+enum Outcome {
+    Run(Value),
+    List(Vec<Value>),
+    Comparison(Value),
+    Deleted(String),
+}
+
+fn act(api: &Api, verb: Verb) -> anyhow::Result<Outcome> {
+    let change = |name: &str, body: Value| {
+        api.send(Method::PATCH, &path(&named(api, name)?)?, Some(&body)).map(Outcome::Run)
+    };
+    match verb {
+        Verb::Start { name, description: Description { notes, tags }, pin } => {
+            let body = json!({"name": name, "notes": notes.unwrap_or_default(), "tags": tags, "pinned": pin});
+            api.send(Method::POST, "/test-runs", Some(&body)).map(Outcome::Run)
+        }
+        Verb::Stop { name } => {
+            let path = path(&named(api, &name)?)?;
+            api.send(Method::POST, &format!("{path}/stop"), None).map(Outcome::Run)
+        }
+        Verb::List { tag } => list(api, tag.as_deref()).map(Outcome::List),
+        Verb::Show { name } => {
+            let path = path(&named(api, &name)?)?;
+            api.get(&format!("{path}/comparison"), &[]).map(Outcome::Comparison)
+        }
+        Verb::Edit { name, renamed, description: Description { notes, tags } } => {
+            let mut body = json!({});
+            let given = [("name", renamed.map(Value::from)), ("notes", notes.map(Value::from))];
+            let tags = (!tags.is_empty()).then(|| Value::from(tags));
+            for (key, value) in given.into_iter().chain([("tags", tags)]) {
+                if let Some(value) = value {
+                    body[key] = value;
+                }
+            }
+            change(&name, body)
+        }
+        Verb::Pin { name } => change(&name, json!({"pinned": true})),
+        Verb::Unpin { name } => change(&name, json!({"pinned": false})),
+        Verb::Delete { name } => {
+            api.send(Method::DELETE, &path(&named(api, &name)?)?, None)?;
+            Ok(Outcome::Deleted(name))
+        }
+        Verb::Compare { name, with, node, instance } => {
+            let path = path(&named(api, &name)?)?;
+            let with = named(api, &with)?["id"].to_string();
+            let mut query = vec![("with", &*with)];
+            query.extend(node.as_deref().map(|node| ("node", node)));
+            query.extend(instance.as_deref().map(|instance| ("instance", instance)));
+            api.get(&format!("{path}/comparison"), &query).map(Outcome::Comparison)
+        }
+    }
+}
+
+fn named(api: &Api, name: &str) -> anyhow::Result<Value> {
+    let list = api.get("/test-runs", &[("name", name)])?;
+    let found = list["test_runs"].get(0).cloned();
+    found.with_context(|| format!("no test run has the name {name:?}: `oasis run list` has them all"))
+}
+
+fn path(run: &Value) -> anyhow::Result<String> {
+    let id = run["id"].as_u64().context("the DAC tells no number of the test run")?;
+    Ok(format!("/test-runs/{id}"))
+}
+
+fn list(api: &Api, tag: Option<&str>) -> anyhow::Result<Vec<Value>> {
+    let mut runs = Vec::new();
+    let mut before = None;
+    loop {
+        let mut query = vec![("limit", PAGE)];
+        query.extend(tag.map(|tag| ("tag", tag)));
+        query.extend(before.as_deref().map(|before| ("before", before)));
+        let mut list = api.get("/test-runs", &query)?;
+        runs.append(list["test_runs"].as_array_mut().context("the DAC tells no test runs")?);
+        match list["next"].as_u64() {
+            Some(next) => before = Some(next.to_string()),
+            None => return Ok(runs),
+        }
+    }
+}
+
+fn print(outcome: &Outcome, format: Format) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let as_json = format == Format::Json;
+    match outcome {
+        Outcome::Run(document) | Outcome::Comparison(document) if as_json => writeln!(out, "{document}"),
+        Outcome::List(runs) if as_json => runs.iter().try_for_each(|run| writeln!(out, "{run}")),
+        Outcome::Deleted(name) if as_json => writeln!(out, "{}", json!({"deleted": name})),
+        Outcome::Run(run) => describe(&mut out, run),
+        Outcome::List(runs) => runs.iter().try_for_each(|run| writeln!(out, "{}", line(run))),
+        Outcome::Comparison(comparison) => comparison::print(&mut out, comparison),
+        Outcome::Deleted(name) => {
+            writeln!(out, "{name}: forgotten; its samples stay for as long as retention keeps them")
+        }
+    }
+}
+
+/// A test run in a line.
+fn line(run: &Value) -> String {
+    let text = |key: &str| run[key].as_str().unwrap_or_default();
+    let until = run["stopped"].as_u64().map_or("goes on".to_owned(), date_and_time);
+    let started = run["started"].as_u64().map_or(String::new(), date_and_time);
+    let pinned = if run["pinned"] == true { "  pinned" } else { "" };
+    let tags: Vec<_> = run["tags"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let tags = if tags.is_empty() { String::new() } else { format!("  [{}]", tags.join(", ")) };
+    format!("{}  {started} to {until}{pinned}{tags}", text("name"))
+}
+
+/// All that is said of a test run.
+fn describe(out: &mut impl Write, run: &Value) -> io::Result<()> {
+    writeln!(out, "{}", line(run))?;
+    if let Some(who) = run["who"].as_str().filter(|who| !who.is_empty()) {
+        writeln!(out, "  started by {who}")?;
+    }
+    let notes = run["notes"].as_str().unwrap_or_default();
+    notes.lines().try_for_each(|line| writeln!(out, "  {line}"))
+}
+
+/// To the second: people look for an hour, not for a nanosecond.
+fn date_and_time(nanoseconds: u64) -> String {
+    let seconds = i64::try_from(nanoseconds / 1_000_000_000).ok();
+    let time = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok());
+    time.map_or(nanoseconds.to_string(), |time| time.to_string())
+}

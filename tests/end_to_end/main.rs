@@ -20,6 +20,7 @@ mod pdl_lsp;
 mod pdl_tools;
 mod ready_made;
 mod recorder;
+mod recordings;
 mod sdk;
 mod test_runs;
 mod text_doors;

@@ -14,6 +14,7 @@ mod annotations;
 mod catalogue;
 mod config;
 mod history;
+mod import;
 mod index;
 mod past;
 pub mod points;
@@ -34,6 +35,7 @@ pub use annotations::{Annotation, AnnotationError, AnnotationFilter, Annotations
 pub use catalogue::CatalogueError;
 pub use config::{ArchiveConfig, RetentionRule};
 pub use history::History;
+pub use import::{Import, ImportError, Imported};
 pub use index::{Gap, GapCause};
 pub use past::{Past, Piece};
 pub use recovery::Finding;

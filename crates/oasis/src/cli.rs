@@ -74,8 +74,16 @@ pub enum Verb {
   oasis export --archive ~/samples my-host/processor -o processor.csv
   oasis export --archive ~/samples my-host/processor --from -1h --format jsonl | jq .metrics.idle_time
   oasis export --archive ~/samples --run 'soak, pump 3 hot' --format jsonl
+  oasis export --archive ~/samples --format mcap -o everything.mcap
   oasis export --archive ~/samples --format jsonl --from 2026-05-04T12:00:00Z --to 2026-05-04T12:05:00Z   all instances")]
     Export(Export),
+    /// Take recordings into an archive that no DAC has open: MCAP files, and segment files of other archives.
+    #[command(after_help = "Examples:
+  oasis import --archive ~/samples test-drive.mcap            nodes become test-drive:NODE
+  oasis import --archive ~/samples --name bench old-archive/  all its segment files; nodes become bench:NODE
+
+Importing a file again adds nothing. A file that cannot be read adds nothing either.")]
+    Import(Import),
     /// Test runs: give the time between a start and a stop a name, and compare two of them.
     #[command(after_help = "Examples:
   oasis run start 'soak, pump 3 hot' --tag night
@@ -230,13 +238,31 @@ pub struct Export {
     pub output: Option<PathBuf>,
 }
 
-#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+#[derive(Debug, Args)]
+pub struct Import {
+    /// MCAP files (.mcap), segment files (.oseg) or folders with such.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Folder of the archive, made if there is none [default: archive.directory of the configuration].
+    #[arg(long, value_name = "DIR", env = "OASIS_ARCHIVE")]
+    pub archive: Option<String>,
+    /// What recorded nodes are called in front of their names [default: the file's name without its ending].
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Configuration file, for the archive's retention rules.
+    #[arg(long, value_name = "FILE", env = "OASIS_CONFIG")]
+    pub config: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
     /// A line a sample, a column a metric, for spreadsheets; instances of one probe type.
     #[default]
     Csv,
     /// One JSON object a line.
     Jsonl,
+    /// For Foxglove, Lichtblick and PlotJuggler: a channel an instance, messages are JSON.
+    Mcap,
 }
 
 #[derive(Debug, Args)]

@@ -10,7 +10,7 @@ use oasis_dac::config::{ChannelConfig, LogConfig};
 use oasis_doors::DoorsConfig;
 use oasis_probes::{NodeSettings, ProbeChoice};
 use serde::{Deserialize, Serialize};
-use std::fs;
+use std::{fs, path::Path};
 
 /// What a node of the command line watches unless told otherwise.
 const STANDARD_PROBES: [&str; 4] = ["processor", "memory", "network", "heartbeat"];
@@ -29,7 +29,12 @@ pub struct Config {
 impl Config {
     /// The file named on the command line, or the defaults.
     pub fn load(common: &Common) -> anyhow::Result<Self> {
-        let Some(path) = &common.config else { return Ok(Self::default()) };
+        Self::read(common.config.as_deref())
+    }
+
+    /// A file, or the defaults.
+    pub fn read(path: Option<&Path>) -> anyhow::Result<Self> {
+        let Some(path) = path else { return Ok(Self::default()) };
         let text = fs::read_to_string(path)
             .with_context(|| format!("cannot read the configuration {}", path.display()))?;
         toml::from_str(&text).with_context(|| format!("in the configuration {}", path.display()))

@@ -6,6 +6,7 @@ mod client;
 mod command;
 mod config;
 mod export;
+mod import;
 mod pdl;
 mod probe_choice;
 mod serve;
@@ -39,6 +40,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Tail(arguments) => in_runtime(tail::run(arguments)).map(success),
         Verb::Command(arguments) => in_runtime(command::run(arguments)).map(success),
         Verb::Export(arguments) => export::run(&arguments).map(success),
+        Verb::Import(arguments) => import::run(&arguments).map(success),
         Verb::Run(arguments) => test_run::run(arguments).map(success),
         Verb::Pdl(arguments) => pdl::run(arguments),
     }

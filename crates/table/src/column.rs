@@ -5,6 +5,7 @@ use oasis_wire::{
     schema::{EnumType, Metric, MetricType},
     value::{self, Value},
 };
+use std::borrow::Cow;
 
 /// A column: a metric, or a member of a struct.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,7 +96,7 @@ impl Column {
     pub fn cell<'a>(&'a self, values: &'a [Value]) -> Cell<'a> {
         match (self.find(values), &self.kind) {
             (None, _) => Cell::Nothing,
-            (Some(value), ColumnType::Enum(of)) => enumerator(of, value),
+            (Some(value), ColumnType::Enum(of)) => Cell::Text(enumerator(of, value)),
             (Some(value), ColumnType::Json(kind)) => {
                 Cell::Text(value::value_to_json(kind, value).to_string().into())
             }
@@ -120,12 +121,13 @@ impl Column {
     }
 }
 
-fn enumerator<'a>(of: &'a EnumType, value: &Value) -> Cell<'a> {
+/// The name of an enum's value; a number that the enum does not know is that number as text.
+pub fn enumerator<'a>(of: &'a EnumType, value: &Value) -> Cow<'a, str> {
     let number = match value {
         Value::Int(value) => i128::from(*value),
         Value::Uint(value) => i128::from(*value),
-        _ => return Cell::Nothing,
+        _ => return Cow::Borrowed(""),
     };
     let known = of.values.iter().find(|known| i128::from(known.value) == number);
-    Cell::Text(known.map_or_else(|| number.to_string().into(), |known| known.name.as_str().into()))
+    known.map_or_else(|| number.to_string().into(), |known| known.name.as_str().into())
 }

@@ -34,7 +34,7 @@ mod column;
 mod name;
 
 pub use cell::Cell;
-pub use column::{Column, ColumnType};
+pub use column::{Column, ColumnType, enumerator};
 pub use name::{Names, table_name};
 
 use oasis_wire::{schema::ProbeType, value::Value};

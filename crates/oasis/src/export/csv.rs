@@ -50,7 +50,7 @@ impl<'a, W: Write> Csv<'a, W> {
 }
 
 impl<W: Write> Format for Csv<'_, W> {
-    fn sample(&mut self, series: &Series, state: u16, sample: &Sample) -> anyhow::Result<()> {
+    fn sample(&mut self, series: &Arc<Series>, state: u16, sample: &Sample) -> anyhow::Result<()> {
         let cells: Vec<_> = self.table(series)?.cells(&sample.values).map(field).collect();
         let fixed = [
             text(&series.node),

@@ -4,7 +4,7 @@ use super::Format;
 use oasis_archive::Series;
 use oasis_wire::{batch::Sample, value};
 use serde_json::json;
-use std::io::Write;
+use std::{io::Write, sync::Arc};
 
 /// Lines to this.
 pub struct JsonLines<'a, W>(&'a mut W);
@@ -16,7 +16,7 @@ impl<'a, W: Write> JsonLines<'a, W> {
 }
 
 impl<W: Write> Format for JsonLines<'_, W> {
-    fn sample(&mut self, series: &Series, state: u16, sample: &Sample) -> anyhow::Result<()> {
+    fn sample(&mut self, series: &Arc<Series>, state: u16, sample: &Sample) -> anyhow::Result<()> {
         let metrics = value::to_json(&series.probe_type, &sample.values);
         let line = json!({
             "node": *series.node, "instance": *series.instance, "sequence": sample.sequence,

@@ -2,34 +2,37 @@
 
 mod csv;
 mod json_lines;
+mod json_schema;
+mod mcap;
+mod output;
+mod samples;
 
-use crate::{cli::Export, target::Target};
+use crate::{
+    cli::{Export, ExportFormat},
+    target::Target,
+};
 use anyhow::{Context, bail};
-use oasis_archive::{History, Piece, Series};
+use oasis_archive::{History, Series};
 use oasis_dac::now;
 use oasis_doors::time;
-use oasis_wire::{
-    batch::{Batch, Header, Sample},
-    quantity::Offset,
-};
-use std::{
-    fs::File,
-    io::{self, BufWriter, Write},
-    path::{Path, PathBuf},
-};
-
-/// Bytes of batches read at once.
-const READ: usize = 1024 * 1024;
+use oasis_wire::batch::Sample;
+use output::Output;
+use samples::{Found, Order, Samples, Span};
+use std::{io, path::Path, sync::Arc};
 
 /// A file format.
 trait Format {
     /// One sample.
-    fn sample(&mut self, series: &Series, state: u16, sample: &Sample) -> anyhow::Result<()>;
+    fn sample(&mut self, series: &Arc<Series>, state: u16, sample: &Sample) -> anyhow::Result<()>;
+    /// Samples that are not there; standard error says so anyway.
+    fn missing(&mut self, _series: &Arc<Series>, _samples: u64, _cause: &str) -> anyhow::Result<()> {
+        Ok(())
+    }
     /// Nothing follows.
     fn finish(&mut self) -> anyhow::Result<()>;
 }
 
-/// Writes all samples of the instances, one instance behind the other, and says on standard error what is missing.
+/// Writes all samples of the instances, and says on standard error what is missing.
 pub fn run(arguments: &Export) -> anyhow::Result<()> {
     let history = History::open(&arguments.archive)?;
     let (from, to) = span(&history, arguments)?;
@@ -39,19 +42,18 @@ pub fn run(arguments: &Export) -> anyhow::Result<()> {
     };
     let mut out = Output::open(arguments.output.as_deref())?;
     let mut format: Box<dyn Format + '_> = match arguments.format {
-        crate::cli::ExportFormat::Csv => Box::new(csv::Csv::new(&mut out)),
-        crate::cli::ExportFormat::Jsonl => Box::new(json_lines::JsonLines::new(&mut out)),
+        ExportFormat::Csv => Box::new(csv::Csv::new(&mut out)),
+        ExportFormat::Jsonl => Box::new(json_lines::JsonLines::new(&mut out)),
+        ExportFormat::Mcap => Box::new(mcap::Mcap::new(&mut out)?),
     };
-    let mut written = 0;
-    for target in &targets {
-        match one(&history, target, from.unwrap_or(0), to, &mut *format) {
-            Ok(samples) => written += samples,
-            // `oasis export | head` is no error.
-            Err(error) if is_broken_pipe(&error) => return Ok(()),
-            Err(error) => return Err(error.context(format!("exporting {target}"))),
-        }
-    }
-    format.finish()?;
+    let order = if arguments.format == ExportFormat::Mcap { Order::ByTime } else { Order::ByInstance };
+    let samples = Samples::new(&history, &targets, Span { from: from.unwrap_or(0), to }, order);
+    let written = match write_all(samples, &mut *format) {
+        Ok(written) => written,
+        // `oasis export | head` is no error.
+        Err(error) if is_broken_pipe(&error) => return Ok(()),
+        Err(error) => return Err(error),
+    };
     drop(format);
     out.finish()?;
     eprintln!("{written} samples of {} instances", targets.len());
@@ -82,89 +84,28 @@ fn everything(history: &History, archive: &Path) -> anyhow::Result<Vec<Target>> 
     Ok(names.into_iter().map(|(node, instance)| Target { node, instance }).collect())
 }
 
-fn one(
-    history: &History,
-    target: &Target,
-    from: u64,
-    to: Option<u64>,
-    format: &mut dyn Format,
-) -> anyhow::Result<u64> {
-    let Some(mut past) = history.past_from(&target.node, &target.instance, from, to)? else {
-        eprintln!("{target}: nothing is stored of that time");
-        return Ok(0);
-    };
+fn write_all(mut samples: Samples, format: &mut dyn Format) -> anyhow::Result<u64> {
     let mut written = 0;
-    loop {
-        let pieces = past.read(READ)?;
-        if pieces.is_empty() {
-            return Ok(written);
-        }
-        for piece in pieces {
-            match piece {
-                Piece::Epoch(_) => {}
-                Piece::Gap { offsets, cause, .. } => {
-                    eprintln!("{target}: {} samples are missing, {cause}", offsets.end.0 - offsets.start.0);
-                }
-                Piece::Samples { series, batch, wanted, .. } => {
-                    match Batch::parse(&batch, &series.probe_type) {
-                        Ok(parsed) => {
-                            let samples =
-                                parsed.samples().filter(|sample| wanted.contains(&Offset(sample.offset)));
-                            for sample in samples {
-                                format.sample(&series, parsed.header().state, &sample)?;
-                                written += 1;
-                            }
-                        }
-                        Err(error) => {
-                            let count = Header::parse(&batch).map_or(0, |header| header.count);
-                            eprintln!("{target}: {count} samples do not fit their schema: {error}");
-                        }
-                    }
-                }
+    while let Some(found) = samples.next()? {
+        let target = |series: &Series| format!("{}/{}", series.node, series.instance);
+        match found {
+            Found::Sample(series, state, sample) => {
+                format
+                    .sample(&series, state, &sample)
+                    .with_context(|| format!("exporting {}", target(&series)))?;
+                written += 1;
+            }
+            Found::Missing { series, samples, cause } => {
+                eprintln!("{}: {samples} samples are missing, {cause}", target(&series));
+                format.missing(&series, samples, &cause)?;
             }
         }
     }
+    format.finish()?;
+    Ok(written)
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let kind = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
     error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(kind))
-}
-
-/// Standard output, or a file that has its name only once it is whole.
-struct Output {
-    to: BufWriter<Box<dyn Write>>,
-    file: Option<(PathBuf, PathBuf)>,
-}
-
-impl Output {
-    fn open(path: Option<&Path>) -> anyhow::Result<Self> {
-        let Some(path) = path else {
-            return Ok(Self { to: BufWriter::new(Box::new(io::stdout())), file: None });
-        };
-        let mut partial = path.as_os_str().to_owned();
-        partial.push(".part");
-        let partial = PathBuf::from(partial);
-        let file = File::create(&partial).with_context(|| format!("cannot write {}", partial.display()))?;
-        Ok(Self { to: BufWriter::new(Box::new(file)), file: Some((partial, path.to_owned())) })
-    }
-
-    fn finish(mut self) -> anyhow::Result<()> {
-        self.to.flush()?;
-        match self.file {
-            Some((partial, path)) => std::fs::rename(&partial, &path)
-                .with_context(|| format!("cannot rename {} to {}", partial.display(), path.display())),
-            None => Ok(()),
-        }
-    }
-}
-
-impl Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.to.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.to.flush()
-    }
 }

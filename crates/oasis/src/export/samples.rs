@@ -1,0 +1,178 @@
+//! An archive's samples, one after the other: of one instance, or of several in the order of their times.
+
+use crate::target::Target;
+use oasis_archive::{History, Past, Piece, ReadError, Series};
+use oasis_wire::{
+    batch::{Batch, Header, Sample},
+    quantity::Offset,
+};
+use std::{
+    cmp::Reverse,
+    collections::{BinaryHeap, VecDeque},
+    sync::Arc,
+};
+
+/// Bytes of batches read at once, of all instances together.
+const READ: usize = 1024 * 1024;
+/// The least that is read of one instance.
+const LEAST_READ: usize = 16 * 1024;
+
+/// What comes next of an instance.
+#[derive(Debug)]
+pub enum Found {
+    /// A sample, and the state of its probe.
+    Sample(Arc<Series>, u16, Sample),
+    /// Samples that are not there, and why.
+    Missing { series: Arc<Series>, samples: u64, cause: String },
+}
+
+/// From when to when, nanoseconds on the node's clock.
+#[derive(Debug, Clone, Copy)]
+pub struct Span {
+    pub from: u64,
+    pub to: Option<u64>,
+}
+
+/// The samples of one instance.
+#[derive(Debug)]
+struct OfInstance {
+    past: Past,
+    read: usize,
+    found: VecDeque<Found>,
+}
+
+impl OfInstance {
+    fn open(history: &History, target: &Target, span: Span, read: usize) -> Result<Option<Self>, ReadError> {
+        let past = history.past_from(&target.node, &target.instance, span.from, span.to)?;
+        Ok(past.map(|past| Self { past, read, found: VecDeque::new() }))
+    }
+
+    fn next(&mut self) -> Result<Option<Found>, ReadError> {
+        while self.found.is_empty() {
+            let pieces = self.past.read(self.read)?;
+            if pieces.is_empty() {
+                return Ok(None);
+            }
+            pieces.into_iter().for_each(|piece| self.take(piece));
+        }
+        Ok(self.found.pop_front())
+    }
+
+    fn take(&mut self, piece: Piece) {
+        match piece {
+            Piece::Epoch(_) => {}
+            Piece::Gap { series, offsets, cause } => {
+                let samples = offsets.end.0 - offsets.start.0;
+                self.found.push_back(Found::Missing { series, samples, cause: cause.into() });
+            }
+            Piece::Samples { series, batch, wanted, .. } => match Batch::parse(&batch, &series.probe_type) {
+                Ok(parsed) => {
+                    let state = parsed.header().state;
+                    let samples = parsed.samples().filter(|sample| wanted.contains(&Offset(sample.offset)));
+                    self.found.extend(samples.map(|sample| Found::Sample(series.clone(), state, sample)));
+                }
+                Err(error) => {
+                    let samples = Header::parse(&batch).map_or(0, |header| header.count.into());
+                    let cause = format!("they do not fit their schema: {error}");
+                    self.found.push_back(Found::Missing { series, samples, cause });
+                }
+            },
+        }
+    }
+}
+
+/// In which order samples come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// One instance behind the other.
+    ByInstance,
+    /// By the samples' times.
+    ByTime,
+}
+
+/// The samples of instances.
+#[derive(Debug)]
+pub struct Samples {
+    history: History,
+    span: Span,
+    order: Order,
+    /// Instances that were not begun.
+    left: VecDeque<Target>,
+    begun: Vec<OfInstance>,
+    /// The next of each that was begun, by time.
+    next: BinaryHeap<Reverse<Next>>,
+}
+
+/// The first one of an instance; what is missing stands before the sample that follows.
+#[derive(Debug)]
+struct Next {
+    time: u64,
+    at: usize,
+    found: Found,
+}
+
+impl Samples {
+    /// Of these instances.
+    pub fn new(history: &History, targets: &[Target], span: Span, order: Order) -> Self {
+        let (left, begun) = (targets.to_vec().into(), Vec::new());
+        Self { history: history.clone(), span, order, left, begun, next: BinaryHeap::new() }
+    }
+
+    /// What comes next.
+    ///
+    /// # Errors
+    /// If the archive cannot be read.
+    pub fn next(&mut self) -> anyhow::Result<Option<Found>> {
+        let most = if self.order == Order::ByTime { usize::MAX } else { 1 };
+        while self.next.len() < most
+            && let Some(target) = self.left.pop_front()
+        {
+            let read = if self.order == Order::ByTime { READ / (self.left.len() + 1) } else { READ };
+            self.begin(&target, read.max(LEAST_READ))?;
+        }
+        let Some(Reverse(next)) = self.next.pop() else { return Ok(None) };
+        self.advance(next.at, next.time)?;
+        Ok(Some(next.found))
+    }
+
+    fn begin(&mut self, target: &Target, read: usize) -> anyhow::Result<()> {
+        match OfInstance::open(&self.history, target, self.span, read)? {
+            Some(of_instance) => {
+                self.begun.push(of_instance);
+                self.advance(self.begun.len() - 1, 0)
+            }
+            None => {
+                eprintln!("{target}: nothing is stored of that time");
+                Ok(())
+            }
+        }
+    }
+
+    fn advance(&mut self, at: usize, before: u64) -> anyhow::Result<()> {
+        if let Some(found) = self.begun[at].next()? {
+            let time = if let Found::Sample(_, _, sample) = &found { sample.time } else { before };
+            self.next.push(Reverse(Next { time, at, found }));
+        }
+        Ok(())
+    }
+}
+
+impl PartialEq for Next {
+    fn eq(&self, other: &Self) -> bool {
+        (self.time, self.at) == (other.time, other.at)
+    }
+}
+
+impl Eq for Next {}
+
+impl PartialOrd for Next {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Next {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.time, self.at).cmp(&(other.time, other.at))
+    }
+}

@@ -1,0 +1,101 @@
+//! A probe type for JSON messages that come without one of ours: out of their JSON Schema, or else out of the first message.
+
+use oasis_wire::schema::{Metric, MetricType, ProbeType, StructType};
+use serde_json::Value as Json;
+use uuid::Uuid;
+
+/// Objects and lists in one another that are looked into.
+const DEPTH: usize = 8;
+
+/// A type whose samples are such messages. None if it has nothing that a metric could be.
+pub fn probe_type(name: &str, schema: Option<&Json>, first: &Json) -> Option<ProbeType> {
+    let from_schema = schema.map(|schema| metrics(schema, &of_schema)).filter(|metrics| !metrics.is_empty());
+    let metrics = from_schema.unwrap_or_else(|| metrics_of(first));
+    // The same for the same messages: types are told apart by it.
+    let described = format!("{name} {}", serde_json::to_string(&metrics).unwrap_or_default());
+    let uuid = Uuid::new_v5(&Uuid::NAMESPACE_OID, described.as_bytes());
+    let probe_type =
+        ProbeType { name: name.to_owned(), uuid, version: "1.0".into(), doc: None, rate: None, metrics };
+    Some(probe_type).filter(|probe_type| !probe_type.metrics.is_empty() && probe_type.validate().is_ok())
+}
+
+fn metrics(schema: &Json, kind: &dyn Fn(&Json, usize) -> Option<MetricType>) -> Vec<Metric> {
+    members(schema.get("properties"), DEPTH, kind)
+}
+
+fn metrics_of(message: &Json) -> Vec<Metric> {
+    members(Some(message), DEPTH, &of_value)
+}
+
+fn members(
+    of: Option<&Json>,
+    depth: usize,
+    kind: &dyn Fn(&Json, usize) -> Option<MetricType>,
+) -> Vec<Metric> {
+    let members = of.and_then(Json::as_object).into_iter().flatten();
+    members.filter_map(|(name, of)| Some(Metric::new(name, kind(of, depth.checked_sub(1)?)?))).collect()
+}
+
+fn of_schema(schema: &Json, depth: usize) -> Option<MetricType> {
+    let is_enum = schema
+        .get("oneOf")
+        .and_then(Json::as_array)
+        .is_some_and(|of| of.iter().all(|value| value.get("const").is_some_and(Json::is_i64)));
+    match schema.get("type").and_then(Json::as_str) {
+        None if is_enum => Some(MetricType::Int64),
+        Some("number") => Some(MetricType::Real64),
+        Some("integer") => Some(MetricType::Int64),
+        Some("boolean") => Some(MetricType::Boolean),
+        Some("string") => Some(MetricType::String),
+        Some("array") => vector(of_schema(schema.get("items")?, depth.checked_sub(1)?)?),
+        Some("object") => structure(members(schema.get("properties"), depth, &of_schema)),
+        _ => None,
+    }
+}
+
+fn of_value(value: &Json, depth: usize) -> Option<MetricType> {
+    match value {
+        // A number that is whole in the first message may not be in the next.
+        Json::Number(_) => Some(MetricType::Real64),
+        Json::Bool(_) => Some(MetricType::Boolean),
+        Json::String(_) => Some(MetricType::String),
+        Json::Array(elements) => vector(of_value(elements.first()?, depth.checked_sub(1)?)?),
+        Json::Object(_) => structure(members(Some(value), depth, &of_value)),
+        Json::Null => None,
+    }
+}
+
+fn vector(element: MetricType) -> Option<MetricType> {
+    Some(MetricType::Vector(Box::new(element)))
+}
+
+fn structure(members: Vec<Metric>) -> Option<MetricType> {
+    (!members.is_empty()).then(|| MetricType::Struct(StructType { name: String::new(), members }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_schema_says_more_than_a_message() {
+        let schema = json!({"type": "object", "properties": {
+            "count": {"type": "integer"},
+            "at": {"type": "object", "properties": {"x": {"type": "number"}}},
+            "names": {"type": "array", "items": {"type": "string"}},
+            "mode": {"title": "Mode", "oneOf": [{"title": "IDLE", "const": 0}]},
+            "anything": {},
+        }});
+        let made = probe_type("A", Some(&schema), &json!({"count": 1})).unwrap();
+        let names: Vec<_> = made.metrics.iter().map(|metric| metric.name.as_str()).collect();
+        assert_eq!(names, ["count", "at", "names", "mode"]);
+        assert_eq!(made.metrics[0].kind, MetricType::Int64);
+        assert_eq!(Some(made), probe_type("A", Some(&schema), &json!({})));
+
+        let made = probe_type("A", None, &json!({"count": 1, "nothing": null, "list": [[true]]})).unwrap();
+        let vector = MetricType::Vector(Box::new(MetricType::Vector(Box::new(MetricType::Boolean))));
+        assert_eq!(made.metrics, [Metric::new("count", MetricType::Real64), Metric::new("list", vector)]);
+        assert_eq!(probe_type("A", None, &json!([1, 2])), None);
+    }
+}

@@ -1,0 +1,105 @@
+//! `oasis import`: recordings become part of an archive, all of a file or nothing of it.
+
+mod infer;
+mod json;
+mod mcap;
+
+use crate::{cli::Import as Arguments, config::Config};
+use anyhow::{Context, bail};
+use oasis_archive::{ArchiveConfig, Import, Imported};
+use std::{
+    fs::{self, File},
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+/// Takes what the files hold, and says on standard error what came of it.
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let config = Config::read(arguments.config.as_deref())?.archive;
+    let directory = match &arguments.archive {
+        Some(directory) => directory.clone(),
+        None => config.directory.clone(),
+    };
+    if directory.is_empty() {
+        bail!("name the archive to import into: --archive DIR, or archive.directory in the configuration");
+    }
+    let config = ArchiveConfig { directory, ..config };
+    for path in &arguments.files {
+        let imported = one(path, arguments.name.as_deref(), &config)
+            .with_context(|| format!("{}: nothing was imported of it", path.display()))?;
+        let known = match imported.known {
+            0 => String::new(),
+            known => format!(", {known} were there already"),
+        };
+        eprintln!("{}: {} samples imported{known}", path.display(), imported.samples);
+    }
+    Ok(())
+}
+
+/// What a file, or a folder, is.
+enum Source {
+    Mcap,
+    Segments(Vec<PathBuf>),
+}
+
+fn one(path: &Path, name: Option<&str>, config: &ArchiveConfig) -> anyhow::Result<Imported> {
+    // Before the archive is touched.
+    let source = look(path)?;
+    let prefix = match name {
+        Some(name) => name.to_owned(),
+        None => default_name(path)?,
+    };
+    let mut import = Import::begin(oasis_archive::open(config.clone())?)?;
+    match source {
+        Source::Mcap => mcap::read(path, &prefix, &mut import)?,
+        Source::Segments(files) => {
+            for file in files {
+                let findings = import
+                    .add_segment_file(&file, |node| of_recording(&prefix, node))
+                    .with_context(|| format!("the segment file {}", file.display()))?;
+                for finding in findings {
+                    let bytes = format!("bytes {} to {}", finding.from, finding.to);
+                    eprintln!(
+                        "{}: {bytes} are left out ({}): {}",
+                        file.display(),
+                        finding.kind,
+                        finding.detail
+                    );
+                }
+            }
+        }
+    }
+    Ok(import.finish()?)
+}
+
+/// What a node of a recording is called in the archive: its past must not mix with that of a node of the same name that is there.
+fn of_recording(prefix: &str, node: &str) -> String {
+    format!("{prefix}:{node}")
+}
+
+fn default_name(path: &Path) -> anyhow::Result<String> {
+    let path = path.canonicalize()?;
+    let stem = if path.is_dir() { path.file_name() } else { path.file_stem() };
+    let stem = stem.and_then(|stem| stem.to_str()).filter(|stem| !stem.is_empty() && !stem.contains('/'));
+    stem.map(str::to_owned).context("its name is no text that a node could be called after: use --name NAME")
+}
+
+fn look(path: &Path) -> anyhow::Result<Source> {
+    if path.is_dir() {
+        let mut files: Vec<_> =
+            fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect::<anyhow::Result<_>>()?;
+        files.retain(|file| file.extension().is_some_and(|extension| extension == "oseg"));
+        files.sort();
+        if files.is_empty() {
+            bail!("the folder has no segment files (*.oseg)");
+        }
+        return Ok(Source::Segments(files));
+    }
+    let mut magic = [0; 8];
+    let read = File::open(path)?.read(&mut magic)?;
+    match &magic[..read] {
+        magic if magic == ::mcap::MAGIC => Ok(Source::Mcap),
+        b"OASISSEG" => Ok(Source::Segments(vec![path.to_owned()])),
+        _ => bail!("it begins neither as an MCAP file nor as a segment file of an archive (.oseg)"),
+    }
+}

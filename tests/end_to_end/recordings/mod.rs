@@ -1,0 +1,269 @@
+//! Recordings go from archive to archive without losing a sample or taking one twice (`oasis export`, `oasis import`).
+
+mod plant;
+
+use crate::harness::oasis;
+use mcap::MessageStream;
+use plant::{Plant, json_of, plant};
+use serde_json::Value;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
+
+/// Whether it went well, what it wrote, what it said.
+pub fn run(verb: &str, archive: &Path, arguments: &[&str]) -> (bool, Vec<u8>, String) {
+    let done = oasis().arg(verb).arg("--archive").arg(archive).args(arguments).output().unwrap();
+    (done.status.success(), done.stdout, String::from_utf8(done.stderr).unwrap())
+}
+
+fn export(archive: &Path, format: &str, to: &Path) {
+    let (is_done, _, said) = run("export", archive, &["--format", format, "-o", to.to_str().unwrap()]);
+    assert!(is_done, "{said}");
+}
+
+/// All samples of an archive, as JSON lines, by node and instance.
+fn lines(archive: &Path) -> BTreeMap<(String, String), Vec<Value>> {
+    let (is_done, out, said) = run("export", archive, &["--format", "jsonl"]);
+    assert!(is_done, "{said}");
+    let mut lines: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for line in String::from_utf8(out).unwrap().lines() {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        let mut name =
+            |key: &str| line.as_object_mut().unwrap().remove(key).unwrap().as_str().unwrap().to_owned();
+        let key = (name("node"), name("instance"));
+        lines.entry(key).or_default().push(line);
+    }
+    lines
+}
+
+/// As an import names nodes.
+fn renamed(
+    lines: BTreeMap<(String, String), Vec<Value>>,
+    prefix: &str,
+) -> BTreeMap<(String, String), Vec<Value>> {
+    lines.into_iter().map(|((node, instance), of)| ((format!("{prefix}:{node}"), instance), of)).collect()
+}
+
+#[test]
+fn an_mcap_file_has_every_sample_as_it_was_in_the_order_of_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let Plant { archive, samples } = plant(folder.path());
+    let path = folder.path().join("all.mcap");
+    export(&archive, "mcap", &path);
+
+    let bytes = fs::read(&path).unwrap();
+    let mut read: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    let mut before = 0;
+    for message in MessageStream::new(&bytes).unwrap() {
+        let message = message.unwrap();
+        assert!(message.log_time >= before, "in the order of time");
+        before = message.log_time;
+        let channel = &message.channel;
+        let schema = channel.schema.as_ref().unwrap();
+        assert_eq!((channel.message_encoding.as_str(), schema.encoding.as_str()), ("json", "jsonschema"));
+        let (node, instance) = (channel.metadata["node"].clone(), channel.metadata["instance"].clone());
+        assert_eq!(channel.topic, format!("{node}/{instance}"));
+        let schema: Value = serde_json::from_slice(&schema.data).unwrap();
+        let metrics: Value = serde_json::from_slice(&message.data).unwrap();
+        for (name, value) in metrics.as_object().unwrap() {
+            assert!(
+                name == "oasis.state" || is_described(&schema["properties"][name], value),
+                "{name} {value}"
+            );
+        }
+        read.entry((node, instance)).or_default().push((message.sequence, message.log_time, metrics));
+    }
+    let written: BTreeMap<_, Vec<_>> = samples
+        .iter()
+        .map(|(key, samples)| {
+            (key.clone(), samples.iter().map(|s| (s.sequence as u32, s.time, json_of(s))).collect())
+        })
+        .collect();
+    assert_eq!(read, written);
+    let summary = mcap::Summary::read(&bytes).unwrap().unwrap();
+    assert!(
+        summary.chunk_indexes.iter().all(|chunk| chunk.compression == "zstd")
+            && !summary.chunk_indexes.is_empty()
+    );
+    let topics: BTreeSet<_> = summary.channels.values().map(|channel| channel.topic.clone()).collect();
+    assert_eq!(topics.len(), samples.len(), "a topic for each instance");
+}
+
+/// Enough of JSON Schema: what viewers look at.
+fn is_described(schema: &Value, value: &Value) -> bool {
+    let not_finite = ["NaN", "Infinity", "-Infinity"];
+    match schema["type"].as_str() {
+        None => schema["oneOf"].is_array() && value.is_i64(),
+        Some("number") => value.is_number() || not_finite.contains(&value.as_str().unwrap()),
+        Some("integer") => value.is_i64() || value.is_u64(),
+        Some("boolean") => value.is_boolean(),
+        Some("string") => value.is_string(),
+        Some("array") => {
+            value.as_array().unwrap().iter().all(|element| is_described(&schema["items"], element))
+        }
+        Some("object") => {
+            value.as_object().unwrap().iter().all(|(name, of)| is_described(&schema["properties"][name], of))
+        }
+        Some(_) => false,
+    }
+}
+
+#[test]
+fn an_imported_mcap_file_is_the_recording_that_was_exported_and_importing_it_again_adds_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let Plant { archive, .. } = plant(folder.path());
+    let (path, other) = (folder.path().join("drive.mcap"), folder.path().join("other"));
+    export(&archive, "mcap", &path);
+    let path = path.to_str().unwrap();
+
+    let (is_done, _, said) = run("import", &other, &[path]);
+    assert!(is_done && !said.contains("left out"), "{said}");
+    let expected = renamed(lines(&archive), "drive");
+    assert_eq!(lines(&other), expected);
+
+    let (is_done, _, said) = run("import", &other, &[path]);
+    assert!(is_done && said.contains(" 0 samples imported") && said.contains("were there already"), "{said}");
+    assert_eq!(lines(&other), expected);
+    assert!(!other.join("import.part").exists());
+
+    // Part of it was there, under the same name.
+    let third = folder.path().join("third");
+    let part = folder.path().join("part.mcap");
+    let instance = &archive_instance(&archive);
+    let (is_done, _, said) = run(
+        "export",
+        &archive,
+        &[instance, "--format", "mcap", "-o", part.to_str().unwrap(), "--to", "1970-01-01T00:03:21Z"],
+    );
+    assert!(is_done, "{said}");
+    let (is_done, _, said) = run("import", &third, &["--name", "drive", part.to_str().unwrap()]);
+    assert!(is_done, "{said}");
+    let (is_done, _, said) = run("import", &third, &[path]);
+    assert!(is_done && said.contains("were there already"), "{said}");
+    let sorted = |mut of: BTreeMap<_, Vec<Value>>| {
+        of.values_mut().for_each(|samples| samples.sort_by_key(|sample| sample["sequence"].as_u64()));
+        of
+    };
+    assert_eq!(sorted(lines(&third)), sorted(expected));
+}
+
+/// One with plain names.
+fn archive_instance(archive: &Path) -> String {
+    lines(archive)
+        .into_keys()
+        .map(|(node, instance)| format!("{node}/{instance}"))
+        .find(|name| name == "plant/tank")
+        .unwrap()
+}
+
+#[test]
+fn segment_files_of_another_archive_are_imported_and_damage_in_them_costs_no_more_than_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let Plant { archive, .. } = plant(folder.path());
+    let other = folder.path().join("other");
+    let (is_done, _, said) = run("import", &other, &["--name", "bench", archive.to_str().unwrap()]);
+    assert!(is_done, "{said}");
+    assert_eq!(lines(&other), renamed(lines(&archive), "bench"));
+    let segment = archive.join("0000000001.oseg");
+    let (is_done, _, said) = run("import", &other, &["--name", "bench", segment.to_str().unwrap()]);
+    assert!(is_done && said.contains(" 0 samples imported"), "{said}");
+
+    let mut bytes = fs::read(&segment).unwrap();
+    let at = bytes.windows(4).rposition(|window| window == b"OREC").unwrap() / 2;
+    bytes[at] ^= 1;
+    let damaged = folder.path().join("damaged.oseg");
+    fs::write(&damaged, &bytes).unwrap();
+    let third = folder.path().join("third");
+    let (is_done, _, said) = run("import", &third, &[damaged.to_str().unwrap()]);
+    assert!(is_done && said.contains("are left out (damaged)"), "{said}");
+    let count = |archive: &Path| lines(archive).values().map(Vec::len).sum::<usize>();
+    let (all, left) = (count(&archive), count(&third));
+    assert!((1..all).contains(&left));
+
+    // An export of the damaged archive says in its file what is missing.
+    fs::write(&segment, bytes).unwrap();
+    let path = folder.path().join("missing.mcap");
+    export(&archive, "mcap", &path);
+    let bytes = fs::read(&path).unwrap();
+    let messages = MessageStream::new(&bytes).unwrap().map(Result::unwrap);
+    let missing = messages.filter(|message| message.channel.topic == "/oasis/missing");
+    let missing: Vec<Value> = missing.map(|message| serde_json::from_slice(&message.data).unwrap()).collect();
+    assert_eq!(missing[0]["cause"], "damaged");
+    assert_eq!(missing.iter().map(|gap| gap["samples"].as_u64().unwrap()).sum::<u64>(), (all - left) as u64);
+}
+
+#[test]
+fn a_file_that_is_no_whole_recording_adds_nothing_and_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let Plant { archive, .. } = plant(folder.path());
+    let path = folder.path().join("all.mcap");
+    export(&archive, "mcap", &path);
+    let bytes = fs::read(&path).unwrap();
+    let other = folder.path().join("other");
+    let mut flipped = bytes.clone();
+    flipped[bytes.len() / 2] ^= 0x10;
+    for (name, bytes, why) in [
+        ("cut.mcap", &bytes[..bytes.len() / 2], "mcap recover"),
+        ("flipped.mcap", &flipped[..], "mcap recover"),
+        ("short.mcap", &bytes[..8], "mcap recover"),
+        ("text.mcap", b"time,value\n1,2\n", "neither as an MCAP file nor as a segment file"),
+        ("empty.mcap", b"", "neither as an MCAP file nor as a segment file"),
+        ("header.oseg", b"OASISSEG and nothing of use", "segment file"),
+    ] {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        let (is_done, _, said) = run("import", &other, &[path.to_str().unwrap()]);
+        assert!(
+            !is_done && said.contains("nothing was imported of it") && said.contains(why),
+            "{name}: {said}"
+        );
+        assert!(said.contains(name), "{said}");
+        let (_, out, _) = run("export", &other, &["--format", "jsonl"]);
+        assert!(out.is_empty());
+        assert!(!other.join("import.part").exists() && !other.join("0000000001.oseg").exists(), "{name}");
+    }
+    let (is_done, _, said) = run("import", &other, &["nowhere.mcap"]);
+    assert!(!is_done && said.contains("nowhere.mcap") && said.contains("No such file"), "{said}");
+}
+
+#[test]
+fn json_channels_of_other_programs_are_imported_and_the_others_named() {
+    use mcap::{Writer, records::MessageHeader};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("robot.mcap");
+    let mut writer = Writer::new(fs::File::create(&path).unwrap()).unwrap();
+    let schema = br#"{"type": "object", "properties": {"x": {"type": "number"}, "n": {"type": "integer"}}}"#;
+    let schema = writer.add_schema("Pose", "jsonschema", schema).unwrap();
+    let described = writer.add_channel(schema, "/pose", "json", &BTreeMap::new()).unwrap();
+    let plain = writer.add_channel(0, "/free", "json", &BTreeMap::new()).unwrap();
+    let other = writer.add_channel(0, "/image", "cdr", &BTreeMap::new()).unwrap();
+    for (channel_id, log_time, data) in [
+        (described, 10, r#"{"x": 1, "n": 7}"#),
+        (plain, 11, r#"{"on": true}"#),
+        (other, 12, "\u{1}\u{2}"),
+        (described, 20, r#"{"x": 2.5}"#),
+        (described, 30, r#"{"x": "far"}"#),
+        (described, 40, r#"{"#),
+    ] {
+        let header = MessageHeader { channel_id, sequence: 0, log_time, publish_time: log_time };
+        writer.write_to_known_channel(&header, data.as_bytes()).unwrap();
+    }
+    writer.finish().unwrap();
+    drop(writer);
+
+    let archive = folder.path().join("archive");
+    for samples in ["3 samples imported", "0 samples imported, 3 were there already"] {
+        let (is_done, _, said) = run("import", &archive, &[path.to_str().unwrap()]);
+        assert!(is_done && said.contains(samples), "{said}");
+        assert!(said.contains("/pose: 2 messages are left out: one does not fit: x is \"far\""), "{said}");
+        assert!(said.contains("/image: 1 messages are left out: they are \"cdr\""), "{said}");
+    }
+    let lines = lines(&archive);
+    let of = |instance: &str| &lines[&("robot".to_owned(), instance.to_owned())];
+    let metrics: Vec<_> = of("pose").iter().map(|line| line["metrics"].to_string()).collect();
+    assert_eq!(metrics, [r#"{"x":1.0,"n":7}"#, r#"{"x":2.5,"n":0}"#]);
+    assert_eq!(of("pose")[1]["sequence"], 2);
+    assert_eq!(of("free")[0]["metrics"]["on"], true);
+}

@@ -22,6 +22,8 @@ pub enum Order {
         /// What to do.
         command: Command,
     },
+    /// The DAC is another than before, or has begun anew.
+    NewDac,
     /// The node is ending.
     Stop,
 }
@@ -56,6 +58,7 @@ pub fn run(
                 deliver(&instances, &mut batches, outbox);
                 outbox.say(NodeMessage::Result { id, outcome });
             }
+            Ok(Order::NewDac) => instances.iter().for_each(Instance::renew),
             Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => break,
         }
     }

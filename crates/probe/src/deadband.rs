@@ -51,6 +51,8 @@ pub enum DeadbandError {
 #[derive(Debug)]
 pub struct Limits {
     metrics: Vec<Limit>,
+    /// How often the sample that was kept last has become worthless.
+    renewals: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -69,9 +71,15 @@ impl Limits {
             kind: metric.kind.clone(),
             deadband: AtomicU64::new(f64::NAN.to_bits()),
         };
-        let limits = Self { metrics: probe_type.metrics.iter().map(limit).collect() };
+        let limits =
+            Self { metrics: probe_type.metrics.iter().map(limit).collect(), renewals: AtomicU64::new(0) };
         deadbands.0.iter().try_for_each(|(metric, deadband)| limits.set(metric, Some(*deadband)))?;
         Ok(Arc::new(limits))
+    }
+
+    /// The next sample is kept whatever it is: nobody has those before it any more.
+    pub fn renew(&self) {
+        self.renewals.fetch_add(1, Ordering::Relaxed);
     }
 
     /// From now on `metric` has to move by more than `deadband`; by anything at all if there is none.
@@ -98,18 +106,23 @@ pub struct Changes {
     /// The row that was kept last, if one was.
     last: Vec<u8>,
     has_last: bool,
+    /// The renewals that a kept row has answered.
+    renewed: u64,
+    /// Those seen with the row that was compared last.
+    seen: u64,
 }
 
 impl Changes {
     /// The first row is kept. Rows up to `row_bytes` are compared without allocating.
     pub fn new(limits: Arc<Limits>, row_bytes: usize) -> Self {
-        Self { limits, last: Vec::with_capacity(row_bytes), has_last: false }
+        Self { limits, last: Vec::with_capacity(row_bytes), has_last: false, renewed: 0, seen: 0 }
     }
 
     /// Whether this row is worth keeping. One that does not fit the schema is, so that somebody hears of it.
     #[inline]
-    pub fn is_change(&self, row: &[u8]) -> bool {
-        if !self.has_last {
+    pub fn is_change(&mut self, row: &[u8]) -> bool {
+        self.seen = self.limits.renewals.load(Ordering::Relaxed);
+        if !self.has_last || self.seen != self.renewed {
             return true;
         }
         row != self.last && self.moved(row).unwrap_or(true)
@@ -119,6 +132,7 @@ impl Changes {
     #[inline]
     pub fn keep(&mut self, row: &[u8]) {
         self.has_last = true;
+        self.renewed = self.seen;
         self.last.clear();
         self.last.extend_from_slice(row);
     }
@@ -232,7 +246,7 @@ mod tests {
 
     #[test]
     fn without_deadbands_any_change_counts_and_none_does_not() {
-        let (_, changes) = behind_first(Deadbands::any_change());
+        let (_, mut changes) = behind_first(Deadbands::any_change());
         assert!(!changes.is_change(&row(FIRST)));
         for other in [
             Door { 0: 20.000_001, ..FIRST },
@@ -250,7 +264,7 @@ mod tests {
     fn a_metric_has_to_move_by_more_than_its_deadband() {
         let bands =
             Deadbands::any_change().with("temperature", 0.5).with("packets", 10.0).with("offset", 2.0);
-        let (_, changes) = behind_first(bands);
+        let (_, mut changes) = behind_first(bands);
         for within in [
             Door { 0: 20.5, ..FIRST },
             Door { 0: 19.5, ..FIRST },
@@ -291,7 +305,7 @@ mod tests {
 
     #[test]
     fn a_deadband_set_meanwhile_holds_from_then_on() {
-        let (limits, changes) = behind_first(Deadbands::any_change());
+        let (limits, mut changes) = behind_first(Deadbands::any_change());
         let other = row(Door { 1: 9, ..FIRST });
         limits.set("packets", Some(f64::INFINITY)).unwrap();
         assert!(!changes.is_change(&other));
@@ -301,7 +315,7 @@ mod tests {
 
     #[test]
     fn a_row_that_does_not_fit_is_kept_for_the_node_to_complain_of() {
-        let (_, changes) = behind_first(Deadbands::any_change());
+        let (_, mut changes) = behind_first(Deadbands::any_change());
         assert!(changes.is_change(&[]));
         assert!(changes.is_change(&[row(FIRST), vec![0]].concat()));
     }

@@ -107,6 +107,11 @@ impl Instance {
         InstanceState { hertz, enabled: self.enabled, recorder: self.recorder.as_ref().map(Recorder::span) }
     }
 
+    /// There is a DAC now that knows none of the samples so far: one that is sent only on change would leave it without any.
+    pub fn renew(&self) {
+        self.limits.iter().for_each(|limits| limits.renew());
+    }
+
     /// From now on only what lies around a trigger is sent.
     pub fn record(&mut self, recorder: Recorder) {
         self.recorder = Some(recorder);

@@ -175,7 +175,7 @@ impl RowProbe {
         self.record.extend_from_slice(&[0; HEAD]);
         write(&mut RowWriter::new(&mut self.record));
         let end = self.record.len();
-        if let Some(changes) = &self.changes
+        if let Some(changes) = &mut self.changes
             && !changes.is_change(&self.record[HEAD..])
         {
             return true;

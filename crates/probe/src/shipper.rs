@@ -11,7 +11,7 @@ use oasis_channel::{
     Connector, DacMessage, Failure, NodeIdentity, NodeMessage, Outcome, Overhead, PROTOCOL, Receiver,
     RegisteredInstance, Sender,
 };
-use oasis_wire::schema::ProbeType;
+use oasis_wire::{quantity::Epoch, schema::ProbeType};
 use serde::{Deserialize, Serialize};
 use std::{
     io,
@@ -77,11 +77,13 @@ pub struct Attempts {
     pause: Duration,
     /// How often in a row the DAC has refused what it was told.
     pub refusals: u32,
+    /// The DAC's life that the last connection led to.
+    epoch: Option<Epoch>,
 }
 
 impl Default for Attempts {
     fn default() -> Self {
-        Self { pause: BACKOFF_FIRST, refusals: 0 }
+        Self { pause: BACKOFF_FIRST, refusals: 0, epoch: None }
     }
 }
 
@@ -96,7 +98,7 @@ impl Attempts {
     ) {
         let attempt = Instant::now();
         let ended = connector.connect().and_then(|(sender, receiver)| {
-            converse(sender, receiver, announcement, orders, outbox)
+            self.converse(sender, receiver, announcement, orders, outbox)
                 .inspect(|()| tracing::debug!("channel closed"))
         });
         let Err(error) = ended else { return };
@@ -111,6 +113,68 @@ impl Attempts {
         tracing::warn!(target = %connector.target(), %error, retry_ms = self.pause.as_millis() as u64, "no channel to the DAC");
     }
 
+    fn converse(
+        &mut self,
+        mut sender: Box<dyn Sender>,
+        mut receiver: Box<dyn Receiver>,
+        announcement: &Arc<Announcement>,
+        orders: &Orders,
+        outbox: &Arc<Outbox>,
+    ) -> io::Result<()> {
+        let instances = as_they_are_now(announcement, outbox);
+        sender
+            .send(&[NodeMessage::Hello { protocol: PROTOCOL, node: announcement.identity.clone() }], &[])?;
+        let DacMessage::Welcome { software, epoch, .. } = answer(&mut *receiver)? else {
+            return Err(unexpected());
+        };
+        sender.send(
+            &[NodeMessage::Register { types: announcement.types.clone(), instances: instances.clone() }],
+            &[],
+        )?;
+        let DacMessage::Registered { topics } = answer(&mut *receiver)? else { return Err(unexpected()) };
+        tracing::info!(%software, %epoch, instances = topics.len(), "connected to the DAC");
+
+        let index_of = |name: &str| instances.iter().position(|instance| instance.name == name);
+        let topics =
+            topics.iter().filter_map(|assigned| Some((index_of(&assigned.instance)?, assigned.topic)));
+        self.meet(epoch, orders);
+        outbox.with(|held| {
+            held.spool.connected(topics);
+            held.broken = false;
+            // Answers to a DAC that is gone.
+            held.messages.clear();
+        });
+        let clock = Arc::new(Mutex::new(ClockOffset::default()));
+        let listener = {
+            let (outbox, orders, clock) = (outbox.clone(), orders.clone(), clock.clone());
+            thread::Builder::new().name("oasis-listener".into()).spawn(move || {
+                let ended = listen(&mut *receiver, &outbox, &orders, &clock);
+                outbox.with(|held| held.broken = true);
+                ended
+            })?
+        };
+        let sent = ship(&mut *sender, outbox, &clock);
+        if sent.is_ok() {
+            // The DAC closes when it has read the goodbye: whoever calls next under this name finds it free.
+            drop(outbox.wait(LEAVE, |held| held.broken));
+        }
+        sender.close();
+        let heard = listener.join().unwrap_or_else(|_| Err(io::Error::other("the listener panicked")));
+        let is_over = outbox.with(|held| held.closing || (held.is_finite && held.spool.is_empty()));
+        // What the DAC said last explains more than the write that failed because of it.
+        if is_over { sent } else { heard.and(sent) }
+    }
+
+    /// Who was met before and is somebody else now knows nothing of what that one was sent.
+    fn meet(&mut self, epoch: Epoch, orders: &Orders) {
+        if self.epoch.replace(epoch).is_some_and(|before| before != epoch)
+            && let Orders::Pass(orders) = orders
+        {
+            // If the collector has ended, so has the node.
+            let _ = orders.send(Order::NewDac);
+        }
+    }
+
     /// Waits before the next attempt, longer each time; says whether the node is ending.
     pub fn pause(&mut self, outbox: &Outbox) -> bool {
         let (_held, closing) = outbox.wait(jittered(self.pause), |held| held.closing);
@@ -123,54 +187,6 @@ impl Attempts {
 fn jittered(pause: Duration) -> Duration {
     let sixteenths = 12 + (now_ns() / 1_000 % 9) as u32;
     pause * sixteenths / 16
-}
-
-fn converse(
-    mut sender: Box<dyn Sender>,
-    mut receiver: Box<dyn Receiver>,
-    announcement: &Arc<Announcement>,
-    orders: &Orders,
-    outbox: &Arc<Outbox>,
-) -> io::Result<()> {
-    let instances = as_they_are_now(announcement, outbox);
-    sender.send(&[NodeMessage::Hello { protocol: PROTOCOL, node: announcement.identity.clone() }], &[])?;
-    let DacMessage::Welcome { software, epoch, .. } = answer(&mut *receiver)? else {
-        return Err(unexpected());
-    };
-    sender.send(
-        &[NodeMessage::Register { types: announcement.types.clone(), instances: instances.clone() }],
-        &[],
-    )?;
-    let DacMessage::Registered { topics } = answer(&mut *receiver)? else { return Err(unexpected()) };
-    tracing::info!(%software, %epoch, instances = topics.len(), "connected to the DAC");
-
-    let index_of = |name: &str| instances.iter().position(|instance| instance.name == name);
-    let topics = topics.iter().filter_map(|assigned| Some((index_of(&assigned.instance)?, assigned.topic)));
-    outbox.with(|held| {
-        held.spool.connected(topics);
-        held.broken = false;
-        // Answers to a DAC that is gone.
-        held.messages.clear();
-    });
-    let clock = Arc::new(Mutex::new(ClockOffset::default()));
-    let listener = {
-        let (outbox, orders, clock) = (outbox.clone(), orders.clone(), clock.clone());
-        thread::Builder::new().name("oasis-listener".into()).spawn(move || {
-            let ended = listen(&mut *receiver, &outbox, &orders, &clock);
-            outbox.with(|held| held.broken = true);
-            ended
-        })?
-    };
-    let sent = ship(&mut *sender, outbox, &clock);
-    if sent.is_ok() {
-        // The DAC closes when it has read the goodbye: whoever calls next under this name finds it free.
-        drop(outbox.wait(LEAVE, |held| held.broken));
-    }
-    sender.close();
-    let heard = listener.join().unwrap_or_else(|_| Err(io::Error::other("the listener panicked")));
-    let is_over = outbox.with(|held| held.closing || (held.is_finite && held.spool.is_empty()));
-    // What the DAC said last explains more than the write that failed because of it.
-    if is_over { sent } else { heard.and(sent) }
 }
 
 fn as_they_are_now(announcement: &Announcement, outbox: &Outbox) -> Vec<RegisteredInstance> {

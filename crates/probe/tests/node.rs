@@ -10,12 +10,15 @@ use oasis_probe::{
     Deadbands, Granted, Hertz, Node, NodeBuilder, NodeConfig, NodeError, Overflow, ProbeState, ProbeType,
     PushedKind, RealTime, RingConfig, RowProbe,
 };
-use oasis_wire::schema::{Metric, MetricType};
+use oasis_wire::{
+    quantity::Epoch,
+    schema::{Metric, MetricType},
+};
 use recorder::{Recorder, recorder};
 use std::{
     sync::Arc,
     sync::atomic::{AtomicU64, Ordering},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 /// A number and a text.
@@ -74,6 +77,32 @@ fn a_probe_on_change_sends_what_moved_beyond_its_deadband_and_obeys_a_new_one() 
     node.shutdown();
     let values: Vec<f64> = recorder.samples("reading").iter().map(|sample| sample.value).collect();
     assert_eq!(values, [0.0, 1.25, 2.5, 13.0]);
+}
+
+#[test]
+fn a_dac_that_has_begun_anew_is_told_what_does_not_change() {
+    let (mut probe, node, recorder) = pushing(PushedKind::OnChange(Deadbands::any_change()), 4_096);
+    assert!(flush(&mut probe, 1.0));
+    recorder.wait_for("reading", 1);
+    recorder.live(Epoch(2));
+    recorder.end();
+    // Flushed as an application does, whether or not somebody listens.
+    let began = Instant::now();
+    while recorder.samples("reading").len() < 2 {
+        assert!(flush(&mut probe, 1.0) && began.elapsed() < Duration::from_secs(20));
+        std::thread::yield_now();
+    }
+    (0..100).for_each(|_| assert!(flush(&mut probe, 1.0)));
+    // The same life of the DAC, over another connection, knows it.
+    recorder.live(Epoch(2));
+    recorder.end();
+    recorder.wait_for_connections(3);
+    (0..100).for_each(|_| assert!(flush(&mut probe, 1.0)));
+    assert!(flush(&mut probe, 2.0));
+    node.shutdown();
+    let seen: Vec<_> =
+        recorder.samples("reading").iter().map(|sample| (sample.sequence, sample.value)).collect();
+    assert_eq!(seen, [(1, 1.0), (2, 1.0), (3, 2.0)]);
 }
 
 #[test]

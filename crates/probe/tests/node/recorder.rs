@@ -36,29 +36,42 @@ struct Memory {
     outcomes: Vec<(u64, Outcome)>,
     goodbyes: usize,
     commands: u64,
+    /// Its life, once it has begun: each begins with a connection and ends with it.
+    life: Option<Life>,
+    /// How often a node has registered.
+    connections: usize,
+    /// Lives that are to come.
+    to_come: Vec<Epoch>,
+}
+
+struct Life {
+    epoch: Epoch,
+    to_node: mpsc::Sender<DacMessage>,
 }
 
 /// What the test looks at.
 #[derive(Clone)]
 pub struct Recorder {
     memory: Arc<(Mutex<Memory>, Condvar)>,
-    to_node: mpsc::Sender<DacMessage>,
 }
 
-/// The node's way to it, for one connection.
-pub struct ToRecorder(Recorder, Option<mpsc::Receiver<DacMessage>>);
+/// The node's way to it.
+pub struct ToRecorder(Recorder);
 
 struct Listening(mpsc::Receiver<DacMessage>);
 
 pub fn recorder() -> (ToRecorder, Recorder) {
-    let (to_node, from_dac) = mpsc::channel();
-    let recorder = Recorder { memory: Arc::default(), to_node };
-    (ToRecorder(recorder.clone(), Some(from_dac)), recorder)
+    let recorder = Recorder { memory: Arc::default() };
+    recorder.live(Epoch(1));
+    (ToRecorder(recorder.clone()), recorder)
 }
 
 impl Connector for ToRecorder {
     fn connect(&mut self) -> io::Result<(Box<dyn Sender>, Box<dyn Receiver>)> {
-        let from_dac = self.1.take().ok_or(io::ErrorKind::ConnectionRefused)?;
+        let (to_node, from_dac) = mpsc::channel();
+        let mut memory = self.0.memory.0.lock().unwrap();
+        let epoch = memory.to_come.pop().ok_or(io::ErrorKind::ConnectionRefused)?;
+        memory.life = Some(Life { epoch, to_node });
         Ok((Box::new(self.0.clone()), Box::new(Listening(from_dac))))
     }
 
@@ -83,16 +96,16 @@ impl Sender for Recorder {
         let mut memory = memory.lock().unwrap();
         let answers: Vec<DacMessage> = control.iter().filter_map(|message| memory.hear(message)).collect();
         let acks: Vec<(TopicId, u64)> = batches.iter().map(|batch| memory.read(batch)).collect();
-        answers.into_iter().for_each(|answer| self.to_node.send(answer).unwrap());
+        answers.into_iter().for_each(|answer| memory.say(answer));
         if !acks.is_empty() {
-            self.to_node.send(DacMessage::Ack { topics: acks }).unwrap();
+            memory.say(DacMessage::Ack { topics: acks });
         }
         changed.notify_all();
         Ok(())
     }
 
     fn close(&mut self) {
-        let _ = self.to_node.send(DacMessage::Refused(oasis_channel::Failure::new("closed", "")));
+        self.end();
     }
 }
 
@@ -104,13 +117,14 @@ impl Memory {
                 let software = "recorder".into();
                 return Some(DacMessage::Welcome {
                     protocol: PROTOCOL,
-                    epoch: Epoch(1),
+                    epoch: self.life.as_ref().expect("a connection").epoch,
                     software,
                     datagrams: None,
                 });
             }
             NodeMessage::Register { types, instances } => {
                 (self.types, self.instances) = (types, instances);
+                self.connections += 1;
                 let names = self.instances.iter().map(|instance| instance.name.clone());
                 let topics = (1..).map(TopicId).zip(names);
                 let topics = topics.map(|(topic, instance)| TopicAssignment { instance, topic }).collect();
@@ -122,6 +136,11 @@ impl Memory {
             NodeMessage::Datagrams | NodeMessage::Ping { .. } => {}
         }
         None
+    }
+
+    /// A node that has gone does not hear it.
+    fn say(&self, message: DacMessage) {
+        let _ = self.life.as_ref().expect("a connection").to_node.send(message);
     }
 
     fn read(&mut self, bytes: &[u8]) -> (TopicId, u64) {
@@ -147,6 +166,17 @@ impl Memory {
 }
 
 impl Recorder {
+    /// Takes one more connection, in a life of this epoch.
+    pub fn live(&self, epoch: Epoch) {
+        self.memory.0.lock().unwrap().to_come.push(epoch);
+    }
+
+    /// Ends the connection.
+    pub fn end(&self) {
+        let memory = self.memory.0.lock().unwrap();
+        memory.say(DacMessage::Refused(oasis_channel::Failure::new("closed", "")));
+    }
+
     /// Waits until there is an answer.
     fn wait<T>(&self, what: &str, look: impl Fn(&Memory) -> Option<T>) -> T {
         let (memory, changed) = &*self.memory;
@@ -158,6 +188,12 @@ impl Recorder {
     pub fn wait_for(&self, instance: &str, samples: usize) {
         self.wait(&format!("{samples} samples"), |memory| {
             (memory.seen(instance).len() >= samples).then_some(())
+        });
+    }
+
+    pub fn wait_for_connections(&self, connections: usize) {
+        self.wait(&format!("{connections} connections"), |memory| {
+            (memory.connections >= connections).then_some(())
         });
     }
 
@@ -192,7 +228,8 @@ impl Recorder {
             memory.commands += 1;
             memory.commands
         };
-        self.to_node.send(DacMessage::Command { id, instance: instance.into(), command }).unwrap();
+        let command = DacMessage::Command { id, instance: instance.into(), command };
+        self.memory.0.lock().unwrap().say(command);
         self.wait("an answer", |memory| {
             memory.outcomes.iter().find(|(of, _)| *of == id).map(|(_, outcome)| outcome.clone())
         })

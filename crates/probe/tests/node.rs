@@ -239,6 +239,39 @@ fn rows_that_do_not_fit_are_counted_and_the_next_that_does_is_sent() {
 }
 
 #[test]
+fn what_a_dac_refuses_of_an_earlier_run_is_kept_and_holds_nothing_up() {
+    let directory = tempfile::tempdir().unwrap();
+    let (connector, recorder) = recorder();
+    let start = || {
+        let spool_directory = Some(directory.path().to_owned());
+        let mut builder = NodeBuilder::new("node", NodeConfig { spool_directory, ..NodeConfig::default() });
+        let probe = builder.pushed_rows("reading", reading(), PushedKind::Pushed, 4_096).unwrap();
+        (probe, builder.start(connector.clone()).unwrap())
+    };
+    let values = || recorder.samples("reading").iter().map(|sample| sample.value).collect::<Vec<_>>();
+    let (mut probe, node) = start();
+    let run = recorder.identity().run;
+    recorder.end();
+    assert!(flush(&mut probe, 1.0));
+    node.shutdown();
+
+    recorder.refuse(Some(run));
+    (0..20).for_each(|_| recorder.live(Epoch(2)));
+    let (mut probe, node) = start();
+    assert!(flush(&mut probe, 2.0));
+    recorder.wait_for("reading", 1);
+    node.shutdown();
+    assert_eq!(values(), [2.0]);
+
+    recorder.refuse(None);
+    (0..20).for_each(|_| recorder.live(Epoch(2)));
+    let (_probe, node) = start();
+    recorder.wait_for("reading", 2);
+    node.shutdown();
+    assert_eq!(values(), [2.0, 1.0]);
+}
+
+#[test]
 fn a_process_has_as_many_nodes_as_it_has_contexts() {
     let start = |name: &str| {
         let mut builder = NodeBuilder::new(name, NodeConfig::default());

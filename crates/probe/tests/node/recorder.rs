@@ -1,8 +1,8 @@
 //! A DAC that remembers what it was sent.
 
 use oasis_channel::{
-    Command, Connector, Counters, DacMessage, NodeIdentity, NodeMessage, Outcome, PROTOCOL, Receiver,
-    RegisteredInstance, Sender, TopicAssignment,
+    Command, Connector, Counters, DacMessage, Failure, NodeIdentity, NodeMessage, Outcome, PROTOCOL,
+    Receiver, RegisteredInstance, Sender, TopicAssignment,
 };
 use oasis_wire::{
     batch::Batch,
@@ -15,9 +15,13 @@ use std::{
     sync::{Arc, Condvar, Mutex, mpsc},
     time::Duration,
 };
+use uuid::Uuid;
 
 /// Nothing takes that long unless it never happens.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What the end of a connection looks like between its two ends here.
+const CLOSED: &str = "closed";
 
 #[derive(Debug, Clone, Copy)]
 pub struct Seen {
@@ -40,6 +44,8 @@ struct Memory {
     life: Option<Life>,
     /// How often a node has registered.
     connections: usize,
+    /// A run that is not welcome.
+    refused: Option<Uuid>,
     /// Lives that are to come.
     to_come: Vec<Epoch>,
 }
@@ -56,6 +62,7 @@ pub struct Recorder {
 }
 
 /// The node's way to it.
+#[derive(Clone)]
 pub struct ToRecorder(Recorder);
 
 struct Listening(mpsc::Receiver<DacMessage>);
@@ -83,8 +90,10 @@ impl Connector for ToRecorder {
 impl Receiver for Listening {
     fn receive(&mut self) -> io::Result<DacMessage> {
         match self.0.recv() {
-            // `close` says so.
-            Ok(DacMessage::Refused(_)) | Err(_) => Err(io::ErrorKind::ConnectionReset.into()),
+            Ok(DacMessage::Refused(failure)) if failure.code == CLOSED => {
+                Err(io::ErrorKind::ConnectionReset.into())
+            }
+            Err(_) => Err(io::ErrorKind::ConnectionReset.into()),
             Ok(message) => Ok(message),
         }
     }
@@ -94,6 +103,9 @@ impl Sender for Recorder {
     fn send(&mut self, control: &[NodeMessage], batches: &[&[u8]]) -> io::Result<()> {
         let (memory, changed) = &*self.memory;
         let mut memory = memory.lock().unwrap();
+        if memory.life.is_none() {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
         let answers: Vec<DacMessage> = control.iter().filter_map(|message| memory.hear(message)).collect();
         let acks: Vec<(TopicId, u64)> = batches.iter().map(|batch| memory.read(batch)).collect();
         answers.into_iter().for_each(|answer| memory.say(answer));
@@ -113,6 +125,9 @@ impl Memory {
     fn hear(&mut self, message: &NodeMessage) -> Option<DacMessage> {
         match message.clone() {
             NodeMessage::Hello { node, .. } => {
+                if self.refused == Some(node.run) {
+                    return Some(DacMessage::Refused(Failure::new("not_you", "")));
+                }
                 self.identity = Some(node);
                 let software = "recorder".into();
                 return Some(DacMessage::Welcome {
@@ -171,10 +186,17 @@ impl Recorder {
         self.memory.0.lock().unwrap().to_come.push(epoch);
     }
 
-    /// Ends the connection.
+    /// Ends the connection: nothing is taken any more.
     pub fn end(&self) {
-        let memory = self.memory.0.lock().unwrap();
-        memory.say(DacMessage::Refused(oasis_channel::Failure::new("closed", "")));
+        let life = self.memory.0.lock().unwrap().life.take();
+        if let Some(life) = life {
+            let _ = life.to_node.send(DacMessage::Refused(Failure::new(CLOSED, "")));
+        }
+    }
+
+    /// Takes nothing of this run, or of all again.
+    pub fn refuse(&self, run: Option<Uuid>) {
+        self.memory.0.lock().unwrap().refused = run;
     }
 
     /// Waits until there is an answer.

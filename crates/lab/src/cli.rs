@@ -4,7 +4,7 @@ use crate::{
     cpu,
     crowd::Dialect,
     node, report,
-    scenarios::{Fanout, Idle, Latency, Probes, Slow},
+    scenarios::{Fanout, Flush, Idle, Latency, Probes, Slow},
     servers::Server,
     subscribers,
 };
@@ -52,6 +52,14 @@ enum Verb {
         #[arg(long)]
         hertz: Option<f64>,
     },
+    /// Flushes of one probe, for callgrind to count.
+    #[command(hide = true)]
+    Flush {
+        /// What they meet.
+        case: Flush,
+        /// How many.
+        count: u64,
+    },
     /// Idle subscribers.
     #[command(hide = true)]
     Subscribe(Subscribe),
@@ -82,6 +90,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
     let sections = match cli.verb {
         Verb::Serve(Serve { server, flush_ms }) => return server.serve(flush_ms.map(Duration::from_millis)),
         Verb::Node { channel, hertz } => return node::run(&channel, hertz),
+        Verb::Flush { case, count } => return case.run(count),
         Verb::Subscribe(Subscribe { server, source, dialect, count }) => {
             return subscribers::run(server, source, dialect, count);
         }

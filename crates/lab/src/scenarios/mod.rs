@@ -9,7 +9,7 @@ mod slow;
 pub use fanout::Fanout;
 pub use idle::Idle;
 pub use latency::Latency;
-pub use probes::Probes;
+pub use probes::{Flush, Probes};
 pub use slow::Slow;
 
 /// Says how far a scenario has got: none is over at once.

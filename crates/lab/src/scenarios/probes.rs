@@ -1,8 +1,11 @@
-//! What probes cost the thread they watch: one flush, a million of them a second, a control loop with ten.
+//! What probes cost the thread they watch: one flush, in time and in instructions, a million of them a second, a control loop with ten.
 
 mod control_loop;
 mod flush;
+mod instructions;
 mod million;
+
+pub use instructions::Flush;
 
 use crate::{child::Child, cpu};
 use clap::Args;
@@ -28,6 +31,7 @@ impl Probes {
         let dac = Child::lab(cpu::SERVERS, &["serve", "dac"])?;
         Ok(vec![
             flush::measure(dac.place(1)?, self.flushes)?,
+            instructions::measure()?,
             million::measure(dac.place(0)?, dac.place(1)?, Duration::from_secs(self.million_s))?,
             control_loop::measure(dac.place(1)?, self.pairs)?,
         ])

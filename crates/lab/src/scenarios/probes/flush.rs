@@ -1,5 +1,6 @@
 //! One flush, timed by itself.
 
+use super::instructions::never;
 use crate::{scenarios::progress, servers::sample, table::Table};
 use hdrhistogram::Histogram;
 use oasis_probe::{Deadbands, NodeBuilder, NodeConfig, Overflow, PushedProbe, RingConfig, TcpConnector};
@@ -22,9 +23,6 @@ const SMALL_RING: usize = 40 * 1024;
 pub fn measure(channel: &str, flushes: u64) -> anyhow::Result<String> {
     let mut builder = NodeBuilder::new("flush", NodeConfig::default());
     let ring = |bytes, overflow| RingConfig { bytes, overflow };
-    let never = Deadbands::any_change().with("idle_time", f64::INFINITY);
-    let still = ["system_time", "user_time", "iowait_time", "soft_irq_time"];
-    let never = still.into_iter().fold(never, |deadbands, metric| deadbands.with(metric, f64::INFINITY));
     let probes: Vec<(&str, PushedProbe<LinuxProcessorProbe>)> = vec![
         ("drop newest", builder.pushed("newest", ring(RING, Overflow::DropNewest))?),
         (
@@ -38,7 +36,7 @@ pub fn measure(channel: &str, flushes: u64) -> anyhow::Result<String> {
         ),
         ("block, with room", builder.pushed("block", ring(RING, Overflow::Block(Duration::from_millis(1))))?),
         ("on change, kept", builder.on_change("kept", Deadbands::any_change(), RING)?),
-        ("on change, within seven deadbands", builder.on_change("still", never, RING)?),
+        ("on change, within seven deadbands", builder.on_change("still", never(), RING)?),
     ];
     let node = builder.start(TcpConnector::new(channel))?;
     let mut table =

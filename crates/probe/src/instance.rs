@@ -94,7 +94,7 @@ impl Instance {
             self.filling.last_sequence().max(self.recorder.as_ref().map_or(0, Recorder::last_sequence));
         let taken = match &self.source {
             Source::Periodic { .. } => seen,
-            Source::Pushed(drain) => drain.shared.taken().max(seen),
+            Source::Pushed(drain) => drain.taken().max(seen),
         };
         Progress { taken, state: self.state() }
     }

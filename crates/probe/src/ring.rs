@@ -48,8 +48,9 @@ const NAP: Duration = Duration::from_micros(50);
 /// What both sides of a ring see.
 #[derive(Debug)]
 pub struct Shared {
-    /// Last sequence number given out. Written by the producer only, so a plain store does.
-    taken: AtomicU64,
+    /// Last sequence number that found no room. Those that did stand in the ring: to write them here as well would cost each flush a line of
+    /// the cache that the node's processor has looked at.
+    dropped_to: AtomicU64,
     /// Commands `enable` and `disable`.
     enabled: AtomicBool,
     /// Nobody drains the ring any more.
@@ -57,11 +58,6 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Last sequence number given out.
-    pub fn taken(&self) -> u64 {
-        self.taken.load(Ordering::Relaxed)
-    }
-
     /// Whether the probe takes samples.
     pub fn set_enabled(&self, enabled: bool) {
         self.enabled.store(enabled, Ordering::Relaxed);
@@ -104,6 +100,8 @@ pub struct RowProbe {
 pub struct Drain {
     ring: Reader,
     record: Vec<u8>,
+    /// Number of the sample that came out last.
+    last_sequence: u64,
     /// What the producer has said.
     pub shared: Arc<Shared>,
 }
@@ -113,7 +111,7 @@ pub fn ring(config: RingConfig, limits: Option<Arc<Limits>>) -> Result<(RowProbe
     let words = config.bytes.div_ceil(WORD).max(HEAD / WORD);
     let (writer, reader) = words::ring(words, config.overflow == Overflow::DropOldest)?;
     let shared = Arc::new(Shared {
-        taken: AtomicU64::new(0),
+        dropped_to: AtomicU64::new(0),
         enabled: AtomicBool::new(true),
         ended: AtomicBool::new(false),
     });
@@ -129,7 +127,7 @@ pub fn ring(config: RingConfig, limits: Option<Arc<Limits>>) -> Result<(RowProbe
         changes: limits.map(|limits| Changes::new(limits, row_bytes)),
         record,
     };
-    Ok((probe, Drain { ring: reader, record: Vec::new(), shared }))
+    Ok((probe, Drain { ring: reader, record: Vec::new(), last_sequence: 0, shared }))
 }
 
 impl<S: Sample> PushedProbe<S> {
@@ -183,12 +181,12 @@ impl RowProbe {
         self.sequence += 1;
         self.finish_record(time);
         let pushed = self.ring.push(&mut self.record) || self.wait();
-        // One that was dropped is not what the reader has seen last: the next one shall count as a change again.
-        if let (true, Some(changes)) = (pushed, &mut self.changes) {
+        if !pushed {
+            self.shared.dropped_to.store(self.sequence, Ordering::Relaxed);
+        } else if let Some(changes) = &mut self.changes {
+            // One that was dropped is not what the reader has seen last: the next one shall count as a change again.
             changes.keep(&self.record[HEAD..end]);
         }
-        // Behind the push: a reader of `taken` that finds the ring empty has seen all samples up to it, or they were dropped.
-        self.shared.taken.store(self.sequence, Ordering::Release);
         pushed
     }
 
@@ -196,7 +194,7 @@ impl RowProbe {
     pub fn skip(&mut self, samples: u64) {
         if samples > 0 {
             self.sequence += samples;
-            self.shared.taken.store(self.sequence, Ordering::Release);
+            self.shared.dropped_to.store(self.sequence, Ordering::Relaxed);
         }
     }
 
@@ -266,6 +264,11 @@ pub struct Record<'a> {
 }
 
 impl Drain {
+    /// Last sequence number given out, as far as this side knows: all up to it came out, or were dropped.
+    pub fn taken(&self) -> u64 {
+        self.last_sequence.max(self.shared.dropped_to.load(Ordering::Relaxed))
+    }
+
     /// The oldest sample in the ring.
     pub fn pop(&mut self) -> Option<Record<'_>> {
         if !self.ring.pop(&mut self.record) {
@@ -274,8 +277,9 @@ impl Drain {
         let (head, row) = self.record.split_at_checked(HEAD)?;
         let (&[first, sequence, time], _) = head.as_chunks::<WORD>().0.split_first_chunk()?;
         let filling = usize::from(first[6]);
+        self.last_sequence = u64::from_le_bytes(sequence);
         Some(Record {
-            sequence: u64::from_le_bytes(sequence),
+            sequence: self.last_sequence,
             time: u64::from_le_bytes(time),
             state: ProbeState(u16::from_le_bytes([first[4], first[5]])),
             row: &row[..row.len() - filling],
@@ -337,7 +341,7 @@ mod tests {
         assert_eq!(sequences(&mut drain), [1, 2]);
         assert!(probe.flush_number(9));
         assert_eq!(sequences(&mut drain), [5]);
-        assert_eq!(drain.shared.taken(), 5);
+        assert_eq!(drain.taken(), 5);
     }
 
     #[test]
@@ -345,7 +349,7 @@ mod tests {
         let (mut probe, mut drain) = ring_of(2 * NUMBER, Overflow::DropOldest);
         assert!((0..5).all(|value| probe.flush_number(value)));
         assert_eq!(sequences(&mut drain), [4, 5]);
-        assert_eq!(drain.shared.taken(), 5);
+        assert_eq!(drain.taken(), 5);
     }
 
     #[test]

@@ -212,7 +212,7 @@ mod tests {
         probe.flush_at(TIME, &[9]);
         assert_eq!(drain.pop().map(|record| (record.sequence, record.row.to_vec())), Some((1, vec![0])));
         assert_eq!(drain.pop().map(|record| (record.sequence, record.row.to_vec())), Some((2, vec![1])));
-        assert_eq!(drain.shared.taken(), 6);
+        assert_eq!(drain.taken(), 6);
         probe.flush_at(TIME, &[10]);
         assert_eq!(drain.pop().map(|record| (record.sequence, record.row.to_vec())), Some((7, vec![10])));
     }
@@ -224,7 +224,7 @@ mod tests {
         assert!(!probe.is_enabled());
         probe.flush(&[1]);
         assert!(drain.pop().is_none());
-        assert_eq!(drain.shared.taken(), 0);
+        assert_eq!(drain.taken(), 0);
     }
 
     #[test]
@@ -257,7 +257,7 @@ mod tests {
             }
         });
         take(&mut drain);
-        assert_eq!(drain.shared.taken(), u64::from(THREADS * EACH));
+        assert_eq!(drain.taken(), u64::from(THREADS * EACH));
         assert!(seen > 0);
         assert!(!probe.waits_at(probe.way_out.lock().unwrap().head));
     }

@@ -15,7 +15,7 @@ fn run(waiting: usize) -> (Vec<u8>, u64) {
     probe.flush_at(2, &[2]);
     other.join().unwrap();
     let read = std::iter::from_fn(|| drain.pop().map(|record| record.row[0])).collect();
-    (read, drain.shared.taken())
+    (read, drain.taken())
 }
 
 #[test]
@@ -42,6 +42,6 @@ fn a_row_that_finds_no_place_is_counted() {
         threads.into_iter().for_each(|thread| thread.join().unwrap());
         let read = std::iter::from_fn(|| drain.pop().map(|record| record.sequence)).count();
         assert!(read > 0);
-        assert_eq!(drain.shared.taken(), 4);
+        assert_eq!(drain.taken(), 4);
     });
 }

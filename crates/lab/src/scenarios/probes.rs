@@ -23,6 +23,9 @@ pub struct Probes {
     /// Pairs of runs of the control loop, without and with probes, two seconds each.
     #[arg(long, default_value_t = 15)]
     pairs: usize,
+    /// Bytes of each ring of the control loop.
+    #[arg(long, default_value_t = 64 * 1024)]
+    ring_bytes: usize,
 }
 
 impl Probes {
@@ -33,7 +36,7 @@ impl Probes {
             flush::measure(dac.place(1)?, self.flushes)?,
             instructions::measure()?,
             million::measure(dac.place(0)?, dac.place(1)?, Duration::from_secs(self.million_s))?,
-            control_loop::measure(dac.place(1)?, self.pairs)?,
+            control_loop::measure(dac.place(1)?, self.pairs, self.ring_bytes)?,
         ])
     }
 }

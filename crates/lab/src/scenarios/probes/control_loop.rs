@@ -31,12 +31,12 @@ const PRIORITY: u8 = 50;
 const WORK: Duration = Duration::from_micros(100);
 
 /// A table of errors of the period, and their ratio.
-pub fn measure(channel: &str, pairs: usize) -> anyhow::Result<String> {
+pub fn measure(channel: &str, pairs: usize, ring_bytes: usize) -> anyhow::Result<String> {
     let away = RealTime { cores: Some(vec![cpu::SERVERS]), ..RealTime::default() };
     let mut builder =
         NodeBuilder::new("control loop", NodeConfig { real_time: away, ..NodeConfig::default() });
     let probes: Result<Vec<_>, _> =
-        (0..PROBES).map(|number| builder.pushed(format!("loop/{number}"), 256 * 1024)).collect();
+        (0..PROBES).map(|number| builder.pushed(format!("loop/{number}"), ring_bytes)).collect();
     let mut probes: Vec<PushedProbe<LinuxProcessorProbe>> = probes?;
     let node = builder.start(TcpConnector::new(channel))?;
     let load = Load::start();
@@ -53,31 +53,25 @@ pub fn measure(channel: &str, pairs: usize) -> anyhow::Result<String> {
     drop(load);
     node.shutdown();
     let (granted, runs) = (runs.0, runs.1?);
-    let p99 = |errors: &Histogram<u64>| errors.value_at_quantile(0.99) as f64 / 1e3;
-    let bare: Vec<f64> = runs.iter().map(|run| p99(&run.bare)).collect();
-    let watched: Vec<f64> = runs.iter().map(|run| p99(&run.watched)).collect();
     let mut flushes = Histogram::<u64>::new(3)?;
     runs.iter().try_for_each(|run| flushes.add(&run.flushes))?;
-    let ratios = ratios(&watched, &bare);
     let mut table =
         Table::new(["loop", "p99 error of the period, us: median of the runs", "lowest to highest"]);
-    for (name, values, digits) in
-        [("bare", &bare, 1), ("with ten probes", &watched, 1), ("ratio, pair by pair", &ratios, 2)]
-    {
-        let (low, high) = spread(values).unwrap_or_default();
-        let median = median(values).unwrap_or_default();
-        table.row(vec![
-            name.into(),
-            format!("{median:.digits$}"),
-            format!("{low:.digits$} to {high:.digits$}"),
-        ]);
+    let begin: fn(&Errors) -> &Histogram<u64> = |errors| &errors.begin;
+    for (end, of) in [("begin", begin), ("end", |errors| &errors.end)] {
+        let p99 = |errors: &Errors| of(errors).value_at_quantile(0.99) as f64 / 1e3;
+        let bare: Vec<f64> = runs.iter().map(|run| p99(&run.bare)).collect();
+        let watched: Vec<f64> = runs.iter().map(|run| p99(&run.watched)).collect();
+        table.row(row(format!("where turns {end}: bare"), &bare, 1));
+        table.row(row(format!("where turns {end}: with ten probes"), &watched, 1));
+        table.row(row(format!("where turns {end}: ratio, pair by pair"), &ratios(&watched, &bare), 2));
     }
     let urgency = match granted {
         Granted::Yes => format!("real-time priority {PRIORITY}"),
         _ => "no real-time priority, which this host did not grant".into(),
     };
     Ok(format!(
-        "## A control loop of 1 kHz\n\n{pairs} pairs of runs of {TURNS} turns, without probes and with {PROBES} that are flushed in each turn, {STRETCH} turns of one and {STRETCH} of the other, on core {} with {urgency}; a busy thread on each core, the node's collector and the DAC on core {}. A turn computes for {} us. Error: between the ends of two turns, less 1 ms.\n\n{table}\nThe ten flushes of a turn, with their samples and times, take {} us (median) and {} us (p99): nothing has touched their memory for a millisecond.\n",
+        "## A control loop of 1 kHz\n\n{pairs} pairs of runs of {TURNS} turns, without probes and with {PROBES} that are flushed in each turn, {STRETCH} turns of one and {STRETCH} of the other, on core {} with {urgency}; a busy thread on each core, the node's collector and the DAC on core {}. A turn computes for {} us. Errors: between where two turns begin, and between where they end, less 1 ms. Rings of {ring_bytes} bytes.\n\n{table}\nThe ten flushes of a turn, with their samples and times, take {} us (median) and {} us (p99): nothing has touched their memory for a millisecond.\n",
         cpu::CLIENTS,
         cpu::SERVERS,
         WORK.as_micros(),
@@ -86,48 +80,59 @@ pub fn measure(channel: &str, pairs: usize) -> anyhow::Result<String> {
     ))
 }
 
-/// In nanoseconds.
+fn row(name: String, values: &[f64], digits: usize) -> Vec<String> {
+    let (low, high) = spread(values).unwrap_or_default();
+    let median = median(values).unwrap_or_default();
+    vec![name, format!("{median:.digits$}"), format!("{low:.digits$} to {high:.digits$}")]
+}
+
+/// Of the period, in nanoseconds.
+struct Errors {
+    /// When the loop wakes up.
+    begin: Histogram<u64>,
+    /// When it has computed and flushed.
+    end: Histogram<u64>,
+}
+
 struct Pair {
-    /// Errors of the period without probes.
-    bare: Histogram<u64>,
-    /// Errors of the period with probes.
-    watched: Histogram<u64>,
-    /// What the flushes of a turn take.
+    bare: Errors,
+    watched: Errors,
+    /// What the flushes of a turn take, in nanoseconds.
     flushes: Histogram<u64>,
 }
 
 /// Without and with probes. They take turns often: what else the machine does meets both.
-fn run_pair(pair: usize, probes: &mut [PushedProbe<LinuxProcessorProbe>]) -> anyhow::Result<Pair> {
-    progress(format_args!("pair {} of runs of the control loop", pair + 1));
+fn run_pair(number: usize, probes: &mut [PushedProbe<LinuxProcessorProbe>]) -> anyhow::Result<Pair> {
+    progress(format_args!("pair {} of runs of the control loop", number + 1));
     let times = || Histogram::new_with_max(10_000_000_000, 3);
-    let (mut bare, mut watched, mut flushes) = (times()?, times()?, times()?);
+    let errors = || anyhow::Ok(Errors { begin: times()?, end: times()? });
+    let mut pair = Pair { bare: errors()?, watched: errors()?, flushes: times()? };
+    let mut nothing = times()?;
     for _ in 0..TURNS / STRETCH {
-        run(&mut [], &mut bare, &mut times()?);
-        run(probes, &mut watched, &mut flushes);
+        run(&mut [], &mut pair.bare, &mut nothing);
+        run(probes, &mut pair.watched, &mut pair.flushes);
     }
-    Ok(Pair { bare, watched, flushes })
+    Ok(pair)
 }
 
-fn run(
-    probes: &mut [PushedProbe<LinuxProcessorProbe>],
-    errors: &mut Histogram<u64>,
-    flushes: &mut Histogram<u64>,
-) {
+fn run(probes: &mut [PushedProbe<LinuxProcessorProbe>], errors: &mut Errors, flushes: &mut Histogram<u64>) {
     let began = Instant::now();
     let mut before = None;
     for turn in 1..=STRETCH {
         let due = PERIOD * turn as u32;
         thread::sleep(due.saturating_sub(began.elapsed()));
-        let work = Instant::now();
-        while work.elapsed() < WORK {
+        let begin = Instant::now();
+        while begin.elapsed() < WORK {
             black_box(turn);
         }
         let computed = Instant::now();
         probes.iter_mut().for_each(|probe| _ = probe.flush(&sample(turn)));
         let end = Instant::now();
         flushes.saturating_record((end - computed).as_nanos() as u64);
-        if let Some(before) = before.replace(end) {
-            errors.saturating_record(end.duration_since(before).abs_diff(PERIOD).as_nanos() as u64);
+        if let Some((begun, ended)) = before.replace((begin, end)) {
+            let error = |from: Instant, to: Instant| (to - from).abs_diff(PERIOD).as_nanos() as u64;
+            errors.begin.saturating_record(error(begun, begin));
+            errors.end.saturating_record(error(ended, end));
         }
     }
 }

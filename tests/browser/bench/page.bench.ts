@@ -1,11 +1,11 @@
-import { deflateRawSync } from 'node:zlib';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launch, Visit } from '../harness/browser.ts';
 import { Oasis } from '../harness/oasis.ts';
 import { PlainNode } from '../harness/plain_node.ts';
-import { flood, flooded, METRICS } from './flood.ts';
+import { flood, flooded } from './flood.ts';
 import { Gauge } from './gauge.ts';
+import { chartsOf } from './layouts.ts';
 
 /** What the page is measured by (docs/performance.md, "The page"). `BENCH_SECONDS` is the length of each run. */
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 20);
@@ -23,19 +23,6 @@ afterAll(async () => {
   await browser.close();
   await dac.stop();
 });
-
-/** A layout of nothing but a chart for each instance, as a link has it. */
-function chartsOf(node: string, instances: readonly string[]): string {
-  const metrics = Array.from({ length: METRICS }, (_, index) => `m${index}`);
-  const panels = instances.map((instance) => ({
-    id: instance,
-    kind: 'series',
-    mode: 'lines',
-    sources: [{ target: { node, instance }, metrics }],
-  }));
-  const layout = { oasis: 'layout', version: 1, panels, range: { live: true, span: 10_000 } };
-  return deflateRawSync(JSON.stringify(layout)).toString('base64url');
-}
 
 interface Run {
   readonly name: string;

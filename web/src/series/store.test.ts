@@ -167,3 +167,26 @@ describe('what is made of it', () => {
     ]);
   });
 });
+
+it('takes the room that a steady stream will need within two minutes, and no more after that', () => {
+  const hour = 3_600_000;
+  const store = new SeriesStore(1, hour);
+  const feed = (from: number, to: number) => {
+    // 10,000 a second.
+    for (let at = from; at < to; at += 100) {
+      const times = Float64Array.from({ length: 1000 }, (_, index) => at + index / 10);
+      store.append(times, [times]);
+    }
+  };
+  feed(0, 120_000);
+  const settled = store.bytes;
+  feed(120_000, 600_000);
+  expect(store.bytes).toBe(settled);
+});
+
+it('does not take a burst for a stream', () => {
+  const store = new SeriesStore(1, 3_600_000);
+  const times = Float64Array.from({ length: 65 }, (_, index) => index / 1000);
+  store.append(times, [times]);
+  expect(store.bytes).toBeLessThan(100_000);
+});

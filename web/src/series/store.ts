@@ -62,7 +62,7 @@ export class SeriesStore {
 
   private appendChunk(times: Float64Array, columns: readonly Numbers[], from: number, to: number): void {
     const raw = this.tiers[0];
-    raw.reserve(to - from, times[to - 1] - this.keepMs);
+    raw.reserve(to - from, times[to - 1], this.keepMs);
     const start = raw.next;
     // A node's clock may step back a little; what comes later is drawn later all the same.
     let time = this.newest ?? Number.NEGATIVE_INFINITY;
@@ -96,7 +96,7 @@ export class SeriesStore {
     const from = this.folded[level];
     const stop = Math.min(to, from + FOLD);
     const lastSlot = tier.slot(stop - 1);
-    above.reserve(1, tier.end[lastSlot] - this.keepMs);
+    above.reserve(1, tier.end[lastSlot], this.keepMs);
     const into = above.claim();
     above.start[into] = tier.start[tier.slot(from)];
     above.end[into] = tier.end[lastSlot];

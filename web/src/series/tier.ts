@@ -2,6 +2,8 @@
 export const FOLD = 16;
 
 const FIRST_CAPACITY = 64;
+/** How many times as much room is taken in one step at most. */
+const MOST_GROWTH = 64;
 
 /**
  * A ring of rows, oldest overwritten first: when each began and ended, and of each series the least, greatest and last value.
@@ -44,15 +46,28 @@ export class Tier {
     return index % this.capacity;
   }
 
-  /** Makes room for rows, in memory that is not held yet as long as what it would overwrite is younger than `keepFrom`. */
-  reserve(rows: number, keepFrom: number): void {
+  /** Makes room for rows up to the time `newest`, in memory that is not held yet as long as what it would overwrite is to be kept. */
+  reserve(rows: number, newest: number, keepMs: number): void {
     while (
       this.size + rows > this.capacity &&
       this.capacity < this.limit &&
-      (rows > this.capacity || this.end[this.slot(this.first)] >= keepFrom)
+      (rows > this.capacity || this.end[this.slot(this.first)] >= newest - keepMs)
     ) {
-      this.grow();
+      this.grow(this.roomFor(this.size + rows, newest, keepMs));
     }
+  }
+
+  /**
+   * Rows that will have been written in the time that is kept, if they go on coming as they did: taken at once, so that memory does
+   * not creep up for hours. A burst says little, so it is believed only so far.
+   */
+  private roomFor(rows: number, newest: number, keepMs: number): number {
+    const span = newest - this.start[this.slot(this.first)];
+    const wanted = span > 0 ? Math.min(this.limit, (rows * keepMs) / span) : 0;
+    const most = this.capacity * MOST_GROWTH;
+    let capacity = this.capacity * 2;
+    while (capacity < wanted && capacity < most) capacity *= 2;
+    return Math.min(capacity, this.limit);
   }
 
   /** The row that a writer fills next; the oldest one goes if there is no room. */
@@ -81,10 +96,10 @@ export class Tier {
     return this.capacity * (8 * columns + 1);
   }
 
-  private grow(): void {
+  private grow(capacity: number): void {
     const before = this.capacity;
     const order = Array.from({ length: this.size }, (_, row) => (this.first + row) % before);
-    this.capacity = before * 2;
+    this.capacity = capacity;
     const moved = <T extends Float64Array | Uint8Array>(old: T, fresh: T): T => {
       for (let row = 0; row < order.length; row++) {
         fresh[(this.first + row) % this.capacity] = old[order[row]];

@@ -1,0 +1,15 @@
+import { deflateRawSync } from 'node:zlib';
+import { METRICS } from './flood.ts';
+
+/** A layout of nothing but a chart for each instance, as a link has it. */
+export function chartsOf(node: string, instances: readonly string[]): string {
+  const metrics = Array.from({ length: METRICS }, (_, index) => `m${index}`);
+  const panels = instances.map((instance) => ({
+    id: instance,
+    kind: 'series',
+    mode: 'lines',
+    sources: [{ target: { node, instance }, metrics }],
+  }));
+  const layout = { oasis: 'layout', version: 1, panels, range: { live: true, span: 10_000 } };
+  return deflateRawSync(JSON.stringify(layout)).toString('base64url');
+}

@@ -32,13 +32,14 @@ export class Oasis {
     return Oasis.start(['up', '--listen', ANY_PORT, '--channel-listen', ANY_PORT, ...args]);
   }
 
-  static dac(at: Addresses = {}): Promise<Oasis> {
+  static dac(at: Addresses = {}, ...args: string[]): Promise<Oasis> {
     return Oasis.start([
       'dac',
       '--listen',
       at.listen ?? ANY_PORT,
       '--channel-listen',
       at.channel ?? ANY_PORT,
+      ...args,
     ]);
   }
 

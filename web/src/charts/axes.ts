@@ -3,9 +3,10 @@ import { byteSize } from '../format/unit.ts';
 /** Where ticks may lie. Milliseconds for times; powers of two for bytes. */
 
 const TIME_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500].concat(
-  [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400].map(
-    (seconds) => seconds * 1000,
-  ),
+  [
+    1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 172_800,
+    604_800,
+  ].map((seconds) => seconds * 1000),
 );
 
 export function timeSteps(): number[] {
@@ -32,6 +33,8 @@ export function timeTicks(ticks: readonly number[]): string[] {
   const step = ticks.length > 1 ? ticks[1] - ticks[0] : 1000;
   return ticks.map((tick) => {
     const date = new Date(tick);
+    const isMidnight = date.getHours() === 0 && date.getMinutes() === 0;
+    if (step >= 3_600_000 && isMidnight) return `${two(date.getMonth() + 1)}-${two(date.getDate())}`;
     const minutes = `${two(date.getHours())}:${two(date.getMinutes())}`;
     if (step >= 60_000) return minutes;
     const seconds = `${minutes}:${two(date.getSeconds())}`;

@@ -3,6 +3,7 @@ import { AddDialog } from './add_dialog.tsx';
 import { ControlDialog } from './control_dialog.tsx';
 import { HelpDialog } from './help_dialog.tsx';
 import { LayoutDialog } from './layout_dialog.tsx';
+import { MomentDialog } from './moment_dialog.tsx';
 import { NoteDialog } from './note_dialog.tsx';
 
 export function Dialogs() {
@@ -15,6 +16,8 @@ export function Dialogs() {
       return <LayoutDialog />;
     case 'control':
       return <ControlDialog />;
+    case 'moment':
+      return <MomentDialog />;
     case 'note':
       return <NoteDialog />;
     default:

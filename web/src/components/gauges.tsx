@@ -24,7 +24,7 @@ export function Gauges({ cells }: { cells: InstanceCells }) {
   return (
     <dl class="gauges">
       <RateGauge cells={cells} figure={first} room={room} />
-      <AgeGauge cells={cells} />
+      <AgeGauge cells={cells} room={room} />
       <SequenceGauge cells={cells} room={room} />
       <LossGauge cells={cells} room={room} />
     </dl>
@@ -51,21 +51,26 @@ function RateGauge(props: { cells: InstanceCells; figure: RefObject<HTMLElement>
   );
 }
 
-function AgeGauge({ cells }: { cells: InstanceCells }) {
+function AgeGauge({ cells, room }: { cells: InstanceCells; room: number }) {
   const age = ageOf(cells);
   // By the node's own clock, as the node's log files have it.
   const taken = cells.sample.value?.time;
   return (
     <div class="gauge" title={words.ageTip}>
       <dt>{words.age}</dt>
-      <dd class="gauge-figure">
+      <dd class="gauge-figure" title={age === undefined ? undefined : formatAge(age)}>
         <span class="gauge-value" data-testid="age">
-          {age === undefined ? unknown : formatAge(age)}
+          {age === undefined ? unknown : fitAge(formatAge(age), room)}
         </span>
       </dd>
       <dd class="gauge-note">{taken !== undefined && words.taken(formatClock(taken))}</dd>
     </div>
   );
+}
+
+/** The larger of its two units alone, if there is no room for both. */
+function fitAge(age: string, room: number): string {
+  return age.length <= room ? age : age.split(' ').slice(0, 2).join(' ');
 }
 
 function SequenceGauge({ cells, room }: { cells: InstanceCells; room: number }) {

@@ -1,5 +1,6 @@
 import { useComputed } from '@preact/signals';
 import { formatMoment, formatSpan } from '../format/time.ts';
+import { openDialog } from '../state/dialogs.ts';
 import { now } from '../state/now.ts';
 import { oldestTime } from '../state/store.ts';
 import {
@@ -40,6 +41,14 @@ export function TimeBar() {
       <IconButton icon="back" label={words.earlier} testId="earlier" onClick={() => pan(-0.5)} />
       <Slider />
       <IconButton icon="forward" label={words.later} testId="later" onClick={() => pan(0.5)} />
+      <IconButton
+        icon="clock"
+        label={words.moment}
+        testId="go-to-moment"
+        onClick={() => {
+          openDialog.value = 'moment';
+        }}
+      />
       <Ends />
       <CompareChoice />
     </div>

@@ -33,8 +33,9 @@ export function formatDay(ms: number): string {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 
-/** A moment, as exactly as what is shown around it can tell: milliseconds. */
-export function formatMoment(ms: number, span: number): string {
+/** A moment, as exactly as what is shown around it can tell: milliseconds; with its day if that is not today. */
+export function formatMoment(ms: number, span: number, now = Date.now()): string {
+  if (new Date(ms).toDateString() !== new Date(now).toDateString()) return formatDay(ms);
   const fraction =
     span < 30_000 ? `.${String(Math.floor(((ms % 1000) + 1000) % 1000)).padStart(3, '0')}` : '';
   return formatClock(ms) + fraction;
@@ -44,6 +45,7 @@ export function formatMoment(ms: number, span: number): string {
 export function formatSpan(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   for (const [unit, size] of [
+    ['d', 86_400_000],
     ['h', 3_600_000],
     ['min', 60_000],
   ] as const) {

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { formatInteger, formatRough } from '../format/number.ts';
 import { formatAge } from '../format/time.ts';
 import { ageOf } from '../state/freshness.ts';
@@ -11,13 +12,14 @@ const words = strings.card;
 const { unknown } = strings.connection;
 
 /** How far what a panel shows can be trusted: age of the newest sample, rate, what is missing. */
-export function PanelFooter({ spec }: { spec: PanelContent }) {
+export function PanelFooter({ spec, children }: { spec: PanelContent; children?: ComponentChildren }) {
   const targets = [...new Map(targetsOf(spec).map((target) => [keyOf(target), target])).values()];
   return (
     <div class="panel-footer" data-testid="panel-footer">
       {targets.map((target) => (
         <Trust key={keyOf(target)} target={target} isNamed={targets.length > 1} />
       ))}
+      {children}
     </div>
   );
 }

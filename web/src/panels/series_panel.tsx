@@ -4,7 +4,7 @@ import { readPalette } from '../charts/palette.ts';
 import { type ChartContent, TimeChart } from '../charts/time_chart.ts';
 import { annotations } from '../state/annotations.ts';
 import { compareAgo, cursorTime, range, show } from '../state/time.ts';
-import type { Query, ViewResult } from '../stream/query.ts';
+import type { PastPart, Query, ViewResult } from '../stream/query.ts';
 import { strings } from '../strings.ts';
 import { registerPicture } from './exports.ts';
 import { GapNote } from './gap_note.tsx';
@@ -12,6 +12,7 @@ import { Legend } from './legend.tsx';
 import { LineChoice } from './line_choice.ts';
 import { type DescribedLine, describeLines, type Parts, partsIn } from './lines.ts';
 import { PanelFooter } from './panel_footer.tsx';
+import { PastNote, pastOf } from './past_note.tsx';
 import type { PanelSpec } from './spec.ts';
 import { useSize } from './use_size.ts';
 import { useView } from './use_view.ts';
@@ -28,6 +29,7 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
   /** Counts drawings, so that the legend reads the chart again. */
   const drawn = useSignal(0);
   const parts = useSignal<Parts>({});
+  const past = useSignal<PastPart | undefined>(undefined);
   // As text, so that what only looks new makes no new chart.
   const described = useComputed(() => JSON.stringify(describeLines(spec, parts.value))).value;
   const lines = useMemo(() => JSON.parse(described) as DescribedLine[], [described]);
@@ -79,6 +81,8 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
     () => ({ kind: 'columns', range: range.value, sources: spec.sources, columns: columns.value }),
     (result) => {
       newest.current = result;
+      const fromArchive = pastOf(result);
+      if (JSON.stringify(fromArchive) !== JSON.stringify(past.peek())) past.value = fromArchive;
       const elements = partsIn(result);
       if (JSON.stringify(elements) !== JSON.stringify(parts.peek())) {
         // Another chart is made for other lines; it draws the newest answer.
@@ -132,7 +136,9 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
           drawn.value++;
         }}
       />
-      <PanelFooter spec={spec} />
+      <PanelFooter spec={spec}>
+        <PastNote past={past.value} />
+      </PanelFooter>
     </section>
   );
 }

@@ -1,4 +1,18 @@
-import type { SeriesStore } from './store.ts';
+/** Rows of numbers: when each began and ended, and of each series the least, greatest and last value. */
+export interface RowTable {
+  readonly start: ArrayLike<number>;
+  readonly end: ArrayLike<number>;
+  /** 1 where something is missing, or was interrupted, before the row. */
+  readonly breaks: ArrayLike<number>;
+  readonly min: readonly ArrayLike<number>[];
+  readonly max: readonly ArrayLike<number>[];
+  readonly last: readonly ArrayLike<number>[];
+}
+
+/** Calls back with the rows that cover a span of time, oldest first and one beyond each end; not many more than `rows`. */
+export interface RowSource {
+  visit(from: number, to: number, rows: number, each: (table: RowTable, row: number) => void): void;
+}
 
 /**
  * Part of a buffer: for each column of pixels that has samples, from left to right, when its last sample was taken, whether
@@ -35,7 +49,7 @@ export interface Span {
  * not flicker as time moves on. `shift` is added to the times (browser clock minus node clock).
  */
 export function reduceColumns(
-  store: SeriesStore,
+  store: RowSource,
   picked: readonly number[],
   span: Span,
   shift: number,

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-export type DialogName = 'help' | 'add' | 'layout' | 'note' | 'control';
+export type DialogName = 'help' | 'add' | 'layout' | 'note' | 'control' | 'moment';
 
 /** The dialog that is open. */
 export const openDialog = signal<DialogName | undefined>(undefined);

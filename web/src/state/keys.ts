@@ -24,6 +24,7 @@ export const bindings: readonly KeyBinding[] = [
   { keys: ['ArrowRight'], what: words.later, act: () => pan(0.25) },
   { keys: ['+', '='], what: words.zoomIn, act: () => zoom(0.5) },
   { keys: ['-'], what: words.zoomOut, act: () => zoom(2) },
+  { keys: ['j'], what: words.moment, act: () => show('moment') },
   { keys: ['/'], what: words.filter, act: focusFilter },
   { keys: ['a'], what: words.add, act: () => show('add') },
   { keys: [']'], what: words.nextPanel, act: () => activeDock()?.step(1) },

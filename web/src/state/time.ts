@@ -4,10 +4,13 @@ import { clock } from './now.ts';
 
 /** The time that all panels show. Milliseconds, browser clock. */
 
-export const SPANS = [5_000, 15_000, 60_000, 300_000, 900_000, 3_600_000] as const;
-export const COMPARISONS = [60_000, 300_000, 900_000, 3_600_000] as const;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+export const SPANS = [5_000, 15_000, 60_000, 300_000, 900_000, 3_600_000, 6 * HOUR, DAY, 7 * DAY] as const;
+export const COMPARISONS = [60_000, 300_000, 900_000, 3_600_000, DAY, 7 * DAY] as const;
 const SHORTEST = 20;
-const LONGEST = 6 * 3_600_000;
+const LONGEST = 31 * DAY;
 
 export const range = signal<Range>({ live: true, span: 60_000 });
 /** A second range of the same length is laid over the first: so many milliseconds before it; 0 for none. */
@@ -72,4 +75,11 @@ export function zoom(factor: number, around = 1): void {
   const length = Math.min(LONGEST, Math.max(SHORTEST, (to - from) * factor));
   const pivot = from + (to - from) * around;
   show(pivot - length * around, pivot + length * (1 - around));
+}
+
+/** Shows what was around a moment, as long a time as now. */
+export function goTo(moment: number): void {
+  const length = span.peek();
+  const to = Math.min(moment + length / 2, clock());
+  range.value = { live: false, from: to - length, to };
 }

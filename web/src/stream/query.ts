@@ -1,3 +1,4 @@
+import type { PastState } from '../past/archive_reader.ts';
 import type { ColumnBlock } from '../series/columns.ts';
 import type { Histogram } from '../series/histogram.ts';
 import type { RecordRow } from '../series/records.ts';
@@ -40,7 +41,8 @@ export interface Source {
 export interface GapMark {
   readonly from: number;
   readonly to: number;
-  readonly cause: BreakCause;
+  /** Of what came from the archive it may be any that the DAC has a word for. */
+  readonly cause: BreakCause | (string & {});
   /** Samples missing. */
   readonly count: number;
 }
@@ -53,6 +55,15 @@ export interface SourceColumns extends ColumnBlock {
   /** Of a pattern, and the element of it that these columns are. */
   readonly part?: { readonly pattern: string; readonly label: string };
   readonly gaps: readonly GapMark[];
+  /** If it reaches back beyond what is remembered: what the archive has of that. */
+  readonly past?: PastPart;
+}
+
+/** What of a chart comes from the archive. */
+export interface PastPart {
+  readonly state: PastState;
+  /** What it is made from: `raw` samples, or roll-ups of so long a time. */
+  readonly level?: string;
 }
 
 export interface StateTrack {

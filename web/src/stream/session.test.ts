@@ -20,6 +20,8 @@ class Bench {
   now = START;
   readonly session = new Session(() => 1);
   readonly sent: Sent[] = [];
+  readonly asked: string[] = [];
+  readonly dropped: number[] = [];
   connects = 0;
   closes = 0;
   run = 'run-1';
@@ -31,6 +33,8 @@ class Bench {
     for (const action of this.session.drainActions()) {
       if (action.do === 'send') this.sent.push(JSON.parse(action.text));
       else if (action.do === 'connect') this.connects++;
+      else if (action.do === 'ask') this.asked.push(action.path);
+      else if (action.do === 'drop') this.dropped.push(action.id);
       else this.closes++;
     }
   }

@@ -1,4 +1,5 @@
 import { type Batch, DecodeError, decodeHeader } from '@oasis/wire';
+import { ArchiveReader } from '../past/archive_reader.ts';
 import { Commands } from './commands.ts';
 import type { DoorName } from './doors/door.ts';
 import { Link } from './link.ts';
@@ -22,6 +23,9 @@ const RETRY_MS = 300;
 export type Action =
   | { readonly do: 'connect'; readonly isFirst: boolean }
   | { readonly do: 'send'; readonly text: string }
+  /** A request by HTTP, below the page's address; the answer comes with the number. */
+  | { readonly do: 'ask'; readonly id: number; readonly path: string }
+  | { readonly do: 'drop'; readonly id: number }
   | { readonly do: 'close' };
 
 type Distributed<T, K extends string> = T extends unknown ? Omit<T, K> : never;
@@ -32,9 +36,21 @@ type Distributed<T, K extends string> = T extends unknown ? Omit<T, K> : never;
  */
 export class Session {
   /** What the panels show of what is watched. */
+  private readonly archive = new ArchiveReader(
+    {
+      ask: (path) => {
+        const id = this.nextId++;
+        this.actions.push({ do: 'ask', id, path });
+        return id;
+      },
+      drop: (id) => this.actions.push({ do: 'drop', id }),
+    },
+    (target) => this.watches.get(keyOf(target))?.expectedRate ?? null,
+  );
   readonly views = new Views({
     watch: (target) => this.watches.get(keyOf(target)),
     lag: (node) => this.lagOf(node),
+    archive: this.archive,
   });
   private readonly link: Link;
   private readonly commands = new Commands();
@@ -74,6 +90,7 @@ export class Session {
     const watch = this.watches.get(keyOf(target));
     if (!watch) return;
     this.watches.delete(watch.key);
+    this.archive.forget(target);
     this.leave(watch);
   }
 
@@ -115,6 +132,11 @@ export class Session {
     watch?.take(batch, now, this.lagOf(watch.target.node), this.dacLag);
   }
 
+  /** What came of a request by HTTP; without an answer its status is 0. */
+  answered(id: number, answer: unknown, status: number, now: number): void {
+    this.archive.answered(id, answer, status, now);
+  }
+
   /** Which door leads to the DAC. */
   through(door: DoorName): void {
     this.door = door;
@@ -143,6 +165,7 @@ export class Session {
       this.closed('silent', undefined, now);
     }
     this.commands.tick(now);
+    if (this.link.phase === 'connected') this.archive.tick(now);
     if (now >= this.retryAt) this.subscribeAll();
     if (now >= this.reviewAt) {
       this.reviewAt = now + REVIEW_MS;
@@ -158,7 +181,8 @@ export class Session {
   /** The same, for a page that is not ready for a snapshot. */
   nextDuty(): number {
     const review = this.watches.size > 0 ? this.reviewAt : Number.POSITIVE_INFINITY;
-    return Math.min(this.link.nextDue(), this.retryAt, review);
+    const reading = this.link.phase === 'connected' ? this.archive.nextDue() : Number.POSITIVE_INFINITY;
+    return Math.min(this.link.nextDue(), this.retryAt, review, reading);
   }
 
   drainActions(): Action[] {
@@ -180,7 +204,8 @@ export class Session {
       snapshot.registry = this.registry;
       this.isRegistryDirty = false;
     }
-    for (const watch of this.watches.values()) addParts(snapshot, watch, now);
+    for (const watch of this.watches.values())
+      addParts(snapshot, watch, this.archive.oldest(watch.target), now);
     const commands = this.commands.drain();
     if (commands.length > 0) snapshot.commands = commands;
     const alarms = [...this.watches.values()].flatMap((watch) => watch.alarms?.drain() ?? []);
@@ -224,6 +249,7 @@ export class Session {
   private welcomed(server: string, epoch: string, now: number): void {
     this.link.welcomed(now);
     this.server = server;
+    if (this.epoch !== '' && this.epoch !== epoch) this.archive.reset();
     this.epoch = epoch;
     if (this.lostAt !== undefined) {
       for (const watch of this.watches.values()) watch.reconnected(now, now - this.lostAt);
@@ -282,8 +308,10 @@ export class Session {
     // The registry knows more of it: whether its node has lowered its rate.
     const known = this.registry?.instances.find((known) => known.id === topic);
     if (known) watch?.sawEntry(known);
-    if (watch?.topic === topic) this.byTopic.set(topic, watch);
-    else this.send({ op: 'unsubscribe', topic });
+    if (watch?.topic === topic) {
+      this.byTopic.set(topic, watch);
+      this.archive.look(watch.target, now);
+    } else this.send({ op: 'unsubscribe', topic });
   }
 
   private done(message: ServerMessage & { op: 'result' }, now: number): void {
@@ -330,7 +358,7 @@ export class Session {
   }
 }
 
-function addParts(snapshot: Snapshot, watch: Watch, now: number): void {
+function addParts(snapshot: Snapshot, watch: Watch, stored: number | undefined, now: number): void {
   const { dirty, key } = watch;
   if (dirty.status) {
     snapshot.watches ??= [];
@@ -342,7 +370,7 @@ function addParts(snapshot: Snapshot, watch: Watch, now: number): void {
   }
   if (dirty.flow) {
     snapshot.flows ??= [];
-    snapshot.flows.push(watch.flow(now));
+    snapshot.flows.push(watch.flow(now, stored));
   }
   if (dirty.loss) {
     snapshot.losses ??= [];

@@ -58,7 +58,7 @@ export interface FlowView {
   readonly key: string;
   readonly rate: number | undefined;
   readonly history: HistoryView;
-  /** Time of the oldest sample remembered; node clock, milliseconds. */
+  /** Time of the oldest sample remembered, or in the archive; node clock, milliseconds. */
   readonly oldest: number | undefined;
   readonly hops: HopTimes | undefined;
 }

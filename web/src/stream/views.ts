@@ -1,8 +1,19 @@
-import { blockRoom, reduceColumns } from '../series/columns.ts';
+import type { ArchiveReader } from '../past/archive_reader.ts';
+import { joined } from '../past/joined.ts';
+import { blockRoom, type RowSource, reduceColumns, type Span } from '../series/columns.ts';
 import { histogram } from '../series/histogram.ts';
 import { rose } from '../series/rose.ts';
 import type { SeriesStore } from '../series/store.ts';
-import type { Answer, Extents, GapMark, Query, Source, SourceColumns, ViewResult } from './query.ts';
+import type {
+  Answer,
+  Extents,
+  GapMark,
+  PastPart,
+  Query,
+  Source,
+  SourceColumns,
+  ViewResult,
+} from './query.ts';
 import { keyOf, type Target } from './view.ts';
 import type { Watch } from './watch.ts';
 
@@ -18,16 +29,28 @@ export interface Lookup {
   watch(target: Target): Watch | undefined;
   /** Browser clock minus node clock, milliseconds. */
   lag(node: string): number;
+  readonly archive: Pick<ArchiveReader, 'read' | 'version'>;
 }
 
 /** Series that lie in one store. */
 interface Stretch {
   readonly key: string;
+  readonly target: Target;
+  /** By name, as the archive has them. */
+  readonly names: string[];
   readonly store: SeriesStore | undefined;
   readonly picked: number[];
   readonly lag: number;
   readonly gaps: readonly GapMark[];
   readonly part?: SourceColumns['part'];
+}
+
+/** What a chart gets from the archive. */
+interface Past {
+  readonly part?: PastPart;
+  /** The past, and what is remembered behind it. */
+  readonly rows?: RowSource;
+  readonly gaps?: readonly GapMark[];
 }
 
 interface View {
@@ -76,7 +99,7 @@ export class Views {
       if (!view.query.range.live && version === view.version) continue;
       view.version = version;
       const [from, to] = bounds(view.query, now);
-      results.push({ id, from, to, answer: this.answer(view.query, from, to) });
+      results.push({ id, from, to, answer: this.answer(view.query, from, to, now) });
     }
     return results;
   }
@@ -84,14 +107,14 @@ export class Views {
   private versionOf(query: Query): number {
     return targetsOf(query).reduce(
       (sum, target) => sum + (this.lookup.watch(target)?.memory?.version ?? 0),
-      0,
+      query.kind === 'columns' ? this.lookup.archive.version : 0,
     );
   }
 
-  private answer(query: Query, from: number, to: number): Answer {
+  private answer(query: Query, from: number, to: number, now: number): Answer {
     switch (query.kind) {
       case 'columns':
-        return this.columns(query, from, to);
+        return this.columns(query, from, to, now);
       case 'states':
         return this.states(query, from, to);
       case 'histogram':
@@ -105,27 +128,63 @@ export class Views {
     }
   }
 
-  private columns(query: Query & { kind: 'columns' }, from: number, to: number): Answer {
+  private columns(query: Query & { kind: 'columns' }, from: number, to: number, now: number): Answer {
     const { columns } = query;
     const wanted = query.sources.flatMap((source) => this.stretches(source));
     const room = wanted.reduce((sum, { picked }) => sum + blockRoom(columns, picked.length), 0);
     const buffer = this.buffer(room);
     const blocks: SourceColumns[] = [];
     let offset = 0;
-    for (const { key, store, picked, lag, gaps, part } of wanted) {
-      const block = store
-        ? reduceColumns(store, picked, { from, to, columns }, lag, buffer, offset)
-        : { offset, count: 0, series: picked.length };
-      blocks.push({ ...block, key, gaps: gapsOf(gaps, lag, from, to), ...(part && { part }) });
+    for (const stretch of wanted) {
+      const { key, store, picked, lag, gaps, part } = stretch;
+      const past = this.past(stretch, query.ago ?? 0, { from: from - lag, to: to - lag, columns }, now);
+      const block = past.rows
+        ? reduceColumns(
+            past.rows,
+            picked.map((_, index) => index),
+            { from, to, columns },
+            lag,
+            buffer,
+            offset,
+          )
+        : store
+          ? reduceColumns(store, picked, { from, to, columns }, lag, buffer, offset)
+          : { offset, count: 0, series: picked.length };
+      const all = past.gaps ? [...past.gaps, ...gaps] : gaps;
+      blocks.push({
+        ...block,
+        key,
+        gaps: gapsOf(all, lag, from, to),
+        ...(part && { part }),
+        ...(past.part && { past: past.part }),
+      });
       offset += blockRoom(columns, picked.length);
     }
     return { kind: 'columns', buffer, blocks };
   }
 
+  /** What the archive has before the oldest sample that is remembered, and that behind it. Times are the node's. */
+  private past({ target, store, picked, names }: Stretch, ago: number, span: Span, now: number): Past {
+    const oldest = this.lookup.watch(target)?.memory?.store.oldest ?? Number.POSITIVE_INFINITY;
+    if (span.from >= oldest) return {};
+    const to = Math.min(span.to, oldest);
+    const columns = Math.max(1, (span.columns * (to - span.from)) / (span.to - span.from));
+    const { points, state } = this.lookup.archive.read(target, ago, { from: span.from, to, columns }, now);
+    if (state === 'none') return {};
+    const part = { state, ...(points && { level: points.level }) };
+    if (!points) return { part };
+    return {
+      part,
+      rows: joined(points, names, store && { store, picked, oldest }),
+      gaps: points.gaps.filter((gap) => gap.from < oldest),
+    };
+  }
+
   /** Metrics of a source that one store has, in the order of the source; each element of a pattern has its own. */
   private stretches({ target, metrics }: Source): Stretch[] {
     const memory = this.lookup.watch(target)?.memory;
-    const common = { key: keyOf(target), lag: this.lookup.lag(target.node), gaps: memory?.gaps ?? [] };
+    const lag = this.lookup.lag(target.node);
+    const common = { key: keyOf(target), target, lag, gaps: memory?.gaps ?? [] };
     const found: Stretch[] = [];
     for (const metric of metrics) {
       const parts = memory?.partsOf(metric);
@@ -133,13 +192,20 @@ export class Views {
       const last = found.at(-1);
       if (parts) {
         for (const { label, store } of parts)
-          found.push({ ...common, store, picked: [0], part: { pattern: metric, label } });
+          found.push({
+            ...common,
+            names: [metric.replace('[]', `[${label}]`)],
+            store,
+            picked: [0],
+            part: { pattern: metric, label },
+          });
       } else if (series < 0) {
-        found.push({ ...common, store: undefined, picked: [0] });
+        found.push({ ...common, names: [metric], store: undefined, picked: [0] });
       } else if (last?.store === memory?.store) {
         last?.picked.push(series);
+        last?.names.push(metric);
       } else {
-        found.push({ ...common, store: memory?.store, picked: [series] });
+        found.push({ ...common, names: [metric], store: memory?.store, picked: [series] });
       }
     }
     return found;

@@ -207,11 +207,19 @@ export class Watch {
     if (second !== this.shown.second || this.rate.rate(now) !== this.shown.rate) this.dirty.flow = true;
   }
 
-  flow(now: number): FlowView {
+  /** Samples a second that are to be expected, if any. */
+  get expectedRate(): number | null {
+    return this.pace;
+  }
+
+  /** `stored` is the time of the first sample in the archive. */
+  flow(now: number, stored?: number): FlowView {
     const rate = this.rate.rate(now);
     this.shown = { second: Math.floor(now / 1000), rate };
     const { hops, memory } = this;
-    return { key: this.key, rate, history: this.history.view(now), oldest: memory?.store.oldest, hops };
+    const remembered = memory?.store.oldest;
+    const oldest = stored === undefined ? remembered : Math.min(stored, remembered ?? stored);
+    return { key: this.key, rate, history: this.history.view(now), oldest, hops };
   }
 
   private remember(schema: Schema): void {

@@ -64,6 +64,8 @@ function turn(): void {
   for (const action of session.drainActions()) {
     if (action.do === 'connect') void connect(action.isFirst);
     else if (action.do === 'send') door?.send(action.text);
+    else if (action.do === 'ask') void ask(action.id, action.path);
+    else if (action.do === 'drop') drop(action.id);
     else {
       void judge();
       abandon();
@@ -138,6 +140,31 @@ async function isServing(): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+/** Requests by HTTP that are under way. */
+const asked = new Map<number, AbortController>();
+
+async function ask(id: number, path: string): Promise<void> {
+  const end = new AbortController();
+  asked.set(id, end);
+  let [answer, status]: [unknown, number] = [undefined, 0];
+  try {
+    const response = await fetch(new URL(path, page), { cache: 'no-store', signal: end.signal });
+    status = response.status;
+    answer = await response.json();
+  } catch {
+    // Without an answer the session asks again, or not.
+  }
+  if (!asked.delete(id)) return;
+  session.answered(id, answer, status, now());
+  turn();
+}
+
+function drop(id: number): void {
+  const end = asked.get(id);
+  asked.delete(id);
+  end?.abort();
 }
 
 /** Drops the door without waiting for its farewell. */

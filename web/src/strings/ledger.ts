@@ -68,8 +68,21 @@ export const ledgerStrings = {
       node_offline: 'the node was offline',
       silent: 'nothing was sampled, and nothing is missing',
     } satisfies Record<BreakCause, string>,
+    /** Of what the page saw itself, and of what the DAC and its archive say. */
+    why: (cause: string): string => why.get(cause) ?? cause,
     note: (duration: string, missing: string, cause: string) =>
       [duration, missing, cause].filter(Boolean).join(' \u00b7 '),
     duration: (duration: string) => `after ${duration}`,
   },
 };
+
+const why = new Map<string, string>([
+  ...ledgerStrings.ledger.path.cause,
+  ...Object.entries(ledgerStrings.gaps.cause),
+  ['archive_behind', 'the archive was too slow for them'],
+  ['disk_full', "the archive's disk was full"],
+  ['disk_error', "the archive's disk failed"],
+  ['archive_retention', 'the archive has let go of them'],
+  ['damaged', 'their bytes on the disk are damaged'],
+  ['unreadable', 'they do not fit their schema'],
+]);

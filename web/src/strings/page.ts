@@ -23,6 +23,7 @@ export const pageStrings = {
     live: 'Back to now',
     earlier: 'Earlier',
     later: 'Later',
+    moment: 'Go to a moment',
     zoomIn: 'Show less time',
     zoomOut: 'Show more time',
     filter: 'Find an instance',

@@ -1,7 +1,32 @@
+import type { PastState } from '../past/archive_reader.ts';
+
+const levels = new Map([
+  ['raw', 'samples'],
+  ['1s', 'one-second roll-ups'],
+  ['1m', 'one-minute roll-ups'],
+  ['1h', 'one-hour roll-ups'],
+]);
+
 /** The bar of the time that is shown, and notes at moments. */
 export const timeStrings = {
+  past: {
+    tip: 'What lies before the oldest sample that this page remembers comes from the archive of the DAC',
+    state: (state: PastState, level: string | undefined): string => {
+      if (state === 'failed') return 'The archive did not answer; trying again';
+      if (state === 'reading') return 'Reading the archive\u2026';
+      return `From the archive: ${levels.get(level ?? '') ?? level ?? ''}`;
+    },
+  },
+
+  moment: {
+    title: 'Go to a moment',
+    field: 'Date and time, as the clock of this browser has it',
+    go: 'Go there',
+  },
+
   time: {
     title: 'Time',
+    moment: 'Go to a moment (j)',
     live: 'Live',
     paused: 'Paused',
     pauseTip: 'Pause (space)',

@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { launch, Visit } from './harness/browser.ts';
+import { Oasis } from './harness/oasis.ts';
+import { PlainNode } from './harness/plain_node.ts';
+
+const HOUR = 3_600_000;
+const AGO = 16 * 24 * HOUR;
+/** For what a busy machine may take its time. */
+const LOADED = { timeout: 20_000 };
+
+const TIDE = {
+  name: 'Tide',
+  uuid: randomUUID(),
+  version: '1.0',
+  metrics: [{ name: 'level', type: 'real64', unit: 'm' }],
+};
+
+let folder: string;
+let browser: Browser;
+let dac: Oasis;
+let node: PlainNode;
+let visit: Visit;
+let then: number;
+
+/** Ten samples a minute apart, of one value. */
+async function flush(from: number, value: number, dropped = 0): Promise<void> {
+  const times = Array.from({ length: 10 }, (_, index) => from + index * 60_000);
+  node.flush('tide', times, [Float64Array.from(times, () => value)], dropped);
+}
+
+/** The DAC's books of the instance. */
+async function ledger(): Promise<{ received?: number; archive?: object }> {
+  const book = await (await fetch(`${dac.url}/api/v1/ledger`)).json();
+  return (book as { instances: { ledger: object }[] }).instances[0]?.ledger ?? {};
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'oasis-'));
+  browser = await launch();
+  then = Math.floor((Date.now() - AGO) / HOUR) * HOUR;
+  // An earlier life of the DAC: nothing of it is in the logs of the next one.
+  dac = await Oasis.dac({}, '--archive', folder);
+  node = await PlainNode.start(dac.channel, 'harbour', [{ name: 'tide', schema: TIDE }]);
+  await flush(then, 40);
+  await flush(then + 20 * 60_000, 60, 5);
+  // What is received can be stored.
+  await vi.waitFor(async () => expect((await ledger()).received).toBe(20), LOADED);
+  expect((await fetch(`${dac.url}/api/v1/archive/flush`, { method: 'POST' })).ok).toBe(true);
+  await node.stop();
+  await dac.stop();
+  dac = await Oasis.dac({}, '--archive', folder);
+  node = await PlainNode.start(dac.channel, 'harbour', [{ name: 'tide', schema: TIDE }]);
+  await flush(Date.now() - 10 * 60_000, 5);
+  await vi.waitFor(async () => {
+    await fetch(`${dac.url}/api/v1/archive/flush`, { method: 'POST' });
+    expect((await ledger()).archive).toBeDefined();
+  }, LOADED);
+  visit = await Visit.to(browser, `${dac.url}#watch=harbour/tide`);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await node.stop();
+  await dac.stop();
+  await rm(folder, { recursive: true });
+});
+
+const part = (testId: string) => visit.page.getByTestId(testId);
+
+it('reaches back with its slider to what the archive has', async () => {
+  await expect.poll(() => part('legend-value').textContent(), LOADED).toMatch(/^5/);
+  await expect
+    .poll(() => part('slider').evaluate((slider) => Number((slider as HTMLInputElement).min)), LOADED)
+    .toBeLessThan(then + 2 * HOUR);
+});
+
+it('goes weeks back, says what the chart is made from, and draws gaps with their cause', async () => {
+  await part('span').selectOption(String(HOUR));
+  await visit.page.keyboard.press('j');
+  await part('moment').waitFor();
+  const zone = new Date(then).getTimezoneOffset() * 60_000;
+  await part('moment-field').fill(new Date(then + 20 * 60_000 - zone).toISOString().slice(0, 19));
+  await part('moment-go').click();
+  await expect.poll(() => part('legend-value').textContent(), LOADED).toMatch(/^60/);
+  await expect.poll(() => part('past-note').textContent(), LOADED).toBe('From the archive: samples');
+  const box = await part('series').locator('.u-over').boundingBox();
+  if (!box) throw new Error('no chart');
+  const note = part('gap-note');
+  for (let share = 0.02; share < 1 && (await note.count()) === 0; share += 0.02) {
+    await visit.page.mouse.move(box.x + box.width * share, box.y + 50);
+    await visit.page.evaluate(() => new Promise(requestAnimationFrame));
+  }
+  expect(await note.textContent()).toContain('5 samples missing');
+  await visit.screenshot('archive');
+});
+
+it('gives up what it scrolls past, and is there where it stops', async () => {
+  const requests: string[] = [];
+  visit.page.on('requestfailed', (request) => requests.push(request.failure()?.errorText ?? ''));
+  const slider = part('slider');
+  const [min, max] = await slider.evaluate((element) => {
+    const { min, max } = element as HTMLInputElement;
+    return [Number(min), Number(max)];
+  });
+  await slider.evaluate(
+    async (element, [from, to]) => {
+      const input = element as HTMLInputElement;
+      for (let step = 0; step <= 40; step++) {
+        input.value = String(to - ((to - from) * step) / 40 - 1);
+        input.dispatchEvent(new InputEvent('input', { bubbles: true }));
+        await new Promise(requestAnimationFrame);
+      }
+    },
+    [min, max] as const,
+  );
+  await expect.poll(() => part('past-note').getAttribute('data-state'), LOADED).toBe('ready');
+  await part('live').click();
+  await expect.poll(() => part('legend-value').textContent(), LOADED).toMatch(/^5/);
+  // Requests that were given up are no complaint; nothing else is one.
+  expect(requests.every((text) => text.includes('ABORTED'))).toBe(true);
+  expect(visit.complaints).toEqual([]);
+});

@@ -1,0 +1,156 @@
+import { beforeEach, expect, it } from 'vitest';
+import { ArchiveReader, type Wish } from './archive_reader.ts';
+
+const TARGET = { node: 'plant-7', instance: 'pump 3' };
+const HOUR = 3_600_000;
+
+let asked: { id: number; path: string }[];
+let dropped: number[];
+let now: number;
+let reader: ArchiveReader;
+
+beforeEach(() => {
+  asked = [];
+  dropped = [];
+  now = 1000;
+  reader = new ArchiveReader(
+    {
+      ask: (path) => {
+        const id = asked.length;
+        asked.push({ id, path });
+        return id;
+      },
+      drop: (id) => dropped.push(id),
+    },
+    () => 1,
+  );
+});
+
+const answer = (body: unknown, status = 200) => reader.answered(asked.at(-1)?.id ?? -1, body, status, now);
+
+/** The archive has the instance since an hour. */
+function there(): void {
+  reader.look(TARGET, now);
+  answer({ instances: [{ ledger: { archive: {} } }] });
+  answer({ messages: [{ event: 'samples', samples: [{ time: '3600000000000' }] }] });
+}
+
+const read = (wish: Wish) => reader.read(TARGET, 0, wish, now);
+
+function points(from: number, to: number, step: number, level = 'raw') {
+  const times = [from + step, to - step].map((time) => time * 1e6);
+  const load = { min: [1, null], max: [3, 'NaN'], mean: [2, null], last: [2, null] };
+  return {
+    messages: [
+      {
+        event: 'points',
+        level,
+        from: from * 1e6,
+        to: to * 1e6,
+        step: step * 1e6,
+        times,
+        metrics: { load },
+        gaps: [],
+      },
+    ],
+  };
+}
+
+it('asks nobody for samples where there is no archive', () => {
+  reader.look(TARGET, now);
+  expect(asked[0].path).toBe('api/v1/ledger?node=plant-7&instance=pump+3');
+  answer({ instances: [{ ledger: {} }] });
+  expect(read({ from: HOUR, to: 2 * HOUR, columns: 100 })).toEqual({ points: undefined, state: 'none' });
+  expect(asked).toHaveLength(1);
+});
+
+it('knows since when there is something, and reads what is shown and some more', () => {
+  there();
+  expect(reader.oldest(TARGET)).toBe(HOUR);
+  const wish = { from: 4 * HOUR, to: 6 * HOUR, columns: 600 };
+  expect(read(wish).state).toBe('reading');
+  expect(asked[2].path).toBe(
+    'api/v1/samples?node=plant-7&instance=pump+3&from=10800000000000&to=25200000000000&points=1200',
+  );
+  answer(points(3 * HOUR, 7 * HOUR, 12_000));
+  const found = read(wish);
+  expect(found.state).toBe('ready');
+  expect(found.points?.level).toBe('raw');
+  const { min, max, last } = found.points?.rows ?? { min: [], max: [], last: [] };
+  expect([...min[0], ...max[0], ...last[0]]).toEqual([1, Infinity, 3, -Infinity, 2, Number.NaN]);
+  // Small steps need no answer.
+  now += 1000;
+  expect(read({ ...wish, from: 3.5 * HOUR, to: 5.5 * HOUR }).state).toBe('ready');
+  expect(asked).toHaveLength(3);
+});
+
+it('gives up what nobody wants any more, and does not ask at every step', () => {
+  there();
+  read({ from: 4 * HOUR, to: 5 * HOUR, columns: 100 });
+  now += 50;
+  read({ from: 14 * HOUR, to: 15 * HOUR, columns: 100 });
+  expect(asked).toHaveLength(3);
+  now = reader.nextDue();
+  reader.tick(now);
+  expect(asked).toHaveLength(4);
+  expect(dropped).toEqual([2]);
+  // What comes for the first all the same is not taken for the second.
+  reader.answered(2, points(3 * HOUR, 6 * HOUR, 1000), 200, now);
+  expect(read({ from: 14 * HOUR, to: 15 * HOUR, columns: 100 }).points).toBeUndefined();
+});
+
+it('shows what it has until the finer answer is there', () => {
+  there();
+  read({ from: 4 * HOUR, to: 6 * HOUR, columns: 100 });
+  answer(points(3 * HOUR, 7 * HOUR, 72_000, '1m'));
+  now += 1000;
+  const closer = read({ from: 5 * HOUR, to: 5.1 * HOUR, columns: 100 });
+  expect(closer.state).toBe('reading');
+  expect(closer.points?.level).toBe('1m');
+  // Finer than roll-ups there is nothing.
+  answer(points(4.9 * HOUR, 5.2 * HOUR, 60_000, '1m'));
+  expect(read({ from: 5 * HOUR, to: 5.1 * HOUR, columns: 100 }).state).toBe('ready');
+});
+
+it('asks for less of what is too wide, and again after a while where there was no answer', () => {
+  there();
+  const wish = { from: 4 * HOUR, to: 6 * HOUR, columns: 1000 };
+  read(wish);
+  answer({ status: 422 }, 422);
+  now += 200;
+  read(wish);
+  expect(asked.at(-1)?.path).toMatch(/points=1000$/);
+  answer(undefined, 0);
+  expect(read(wish).state).toBe('failed');
+  expect(reader.nextDue()).toBe(now + 5000);
+  now += 5000;
+  expect(read(wish).state).toBe('reading');
+});
+
+it('tells silence from loss', () => {
+  there();
+  const wish = { from: 2 * HOUR, to: 3 * HOUR, columns: 100 };
+  read(wish);
+  const times = [2, 2.1, 2.5, 2.9].map((hour) => hour * HOUR * 1e6);
+  const column = [1, 1, 1, 1];
+  answer({
+    messages: [
+      {
+        event: 'points',
+        level: 'raw',
+        from: 1.5 * HOUR * 1e6,
+        to: 3.5 * HOUR * 1e6,
+        step: 0.1 * HOUR * 1e6,
+        times,
+        metrics: { load: { min: column, max: column, last: column } },
+        gaps: [{ from: times[2], to: times[3], samples: 7, cause: 'archive_retention' }],
+      },
+    ],
+  });
+  const found = read(wish).points;
+  expect(found?.gaps.map(({ cause, count }) => [cause, count])).toEqual([
+    ['silent', 0],
+    ['archive_retention', 7],
+  ]);
+  expect([...(found?.rows.breaks ?? [])]).toEqual([0, 0, 1, 1]);
+});

@@ -1,0 +1,257 @@
+import { keyOf, type Target } from '../stream/view.ts';
+import { type Points, parsePoints } from './points.ts';
+
+/** How far apart requests are at least while somebody moves through time. */
+const PAUSE_MS = 150;
+/** After an answer that was none. */
+const RETRY_MS = 5000;
+/** Until an instance that was not in the archive may be there. */
+const RELOOK_MS = 10_000;
+/** What is fetched beyond each end of what is shown, as a share of it: small steps need no answer. */
+const MARGIN = 0.5;
+/** Stretches so much longer than pixels are good enough. */
+const COARSE = 1.5;
+const MOST_POINTS = 4000;
+const FEWEST_POINTS = 50;
+/** A message of so many values is refused: docs/reference/text-doors.md. */
+const TOO_WIDE = 422;
+const MILLION = 1_000_000n;
+
+/** Asks the DAC by HTTP: `ask` returns a number that the answer comes with, `drop` gives it up. */
+export interface Asker {
+  ask(path: string): number;
+  drop(id: number): void;
+}
+
+/** What a chart shows of the time before what is remembered; milliseconds by the node's clock. */
+export interface Wish {
+  readonly from: number;
+  readonly to: number;
+  /** Of pixels. */
+  readonly columns: number;
+}
+
+export type PastState = 'none' | 'reading' | 'ready' | 'failed';
+
+/** What is known of one instance's past, for one of the ranges that are shown. */
+interface Entry {
+  readonly target: Target;
+  wish: Wish | undefined;
+  points: Points | undefined;
+  asked: { readonly id: number; readonly wish: Wish } | undefined;
+  askedAt: number;
+  retryAt: number;
+  /** Halved when a type has too many metrics. */
+  most: number;
+}
+
+/** Whether an instance is in the archive, and since when. */
+interface Reach {
+  state: 'asked' | 'absent' | 'there';
+  readonly at: number;
+  /** Milliseconds by the node's clock. */
+  oldest: number | undefined;
+}
+
+/**
+ * Reads what charts show of the past from the DAC's archive: one request at a time for each instance and range, given up as soon
+ * as something else is shown.
+ */
+export class ArchiveReader {
+  /** Grows with each answer: whoever shows this compares. */
+  version = 0;
+  private readonly entries = new Map<string, Entry>();
+  private readonly reaches = new Map<string, Reach>();
+  private readonly waiting = new Map<number, (answer: unknown, status: number, now: number) => void>();
+
+  constructor(
+    private readonly asker: Asker,
+    private readonly paceOf: (target: Target) => number | null,
+  ) {}
+
+  /** When the archive's first sample of an instance was taken, if it has any; milliseconds by the node's clock. */
+  oldest(target: Target): number | undefined {
+    return this.reaches.get(keyOf(target))?.oldest;
+  }
+
+  /** Finds out whether the archive has something of an instance. */
+  look(target: Target, now: number): void {
+    const key = keyOf(target);
+    const known = this.reaches.get(key);
+    // Nothing may have been stored yet.
+    if (known && (known.state !== 'absent' || now < known.at + RELOOK_MS)) return;
+    const reach: Reach = { state: 'asked', at: now, oldest: undefined };
+    this.reaches.set(key, reach);
+    this.ask(`api/v1/ledger?${query(target)}`, (answer) => {
+      // Only with an archive has a ledger an account of it; nobody is asked for what is not there.
+      reach.state = hasArchive(answer) ? 'there' : 'absent';
+      if (reach.state === 'absent') return;
+      this.ask(`api/v1/samples?${query(target)}&from=0&integers=string`, (samples) => {
+        reach.oldest = firstTime(samples);
+        this.version++;
+      });
+    });
+  }
+
+  /** What there is for a chart now; what is missing is asked for. `variant` tells ranges apart that are shown together. */
+  read(
+    target: Target,
+    variant: number,
+    wish: Wish,
+    now: number,
+  ): { readonly points: Points | undefined; readonly state: PastState } {
+    this.look(target, now);
+    const reach = this.reaches.get(keyOf(target));
+    const isThere = reach?.state === 'there' && (reach.oldest === undefined || wish.to >= reach.oldest);
+    if (!isThere) return { points: undefined, state: 'none' };
+    const key = `${keyOf(target)} ${variant}`;
+    let entry = this.entries.get(key);
+    if (!entry) {
+      entry = {
+        target,
+        wish: undefined,
+        points: undefined,
+        asked: undefined,
+        askedAt: Number.NEGATIVE_INFINITY,
+        retryAt: Number.NEGATIVE_INFINITY,
+        most: MOST_POINTS,
+      };
+      this.entries.set(key, entry);
+    }
+    entry.wish = wish;
+    this.pursue(entry, now);
+    const isReady = entry.points !== undefined && covers(entry.points, wish);
+    const state = isReady ? 'ready' : now < entry.retryAt ? 'failed' : 'reading';
+    return { points: entry.points, state };
+  }
+
+  /** An answer to {@link Asker.ask}; nothing if there was none. */
+  answered(id: number, answer: unknown, status: number, now: number): void {
+    const take = this.waiting.get(id);
+    this.waiting.delete(id);
+    take?.(answer, status, now);
+  }
+
+  tick(now: number): void {
+    for (const entry of this.entries.values()) this.pursue(entry, now);
+  }
+
+  /** When {@link tick} has something to do. */
+  nextDue(): number {
+    let due = Number.POSITIVE_INFINITY;
+    for (const entry of this.entries.values()) {
+      if (this.missing(entry)) due = Math.min(due, Math.max(entry.askedAt + PAUSE_MS, entry.retryAt));
+    }
+    return due;
+  }
+
+  /** Nobody shows the instance any more. */
+  forget(target: Target): void {
+    this.reaches.delete(keyOf(target));
+    for (const [key, entry] of [...this.entries]) {
+      if (keyOf(entry.target) !== keyOf(target)) continue;
+      this.giveUp(entry);
+      this.entries.delete(key);
+    }
+  }
+
+  /** Another life of the DAC may have another archive. */
+  reset(): void {
+    for (const entry of this.entries.values()) this.giveUp(entry);
+    this.entries.clear();
+    this.reaches.clear();
+    this.waiting.clear();
+  }
+
+  /** What an entry wants that it neither has nor has asked for. */
+  private missing({ wish, points, asked }: Entry): Wish | undefined {
+    if (!wish || (points && covers(points, wish))) return undefined;
+    return asked && contains(asked.wish, wish) ? undefined : wish;
+  }
+
+  private pursue(entry: Entry, now: number): void {
+    const wish = this.missing(entry);
+    if (!wish || now < entry.askedAt + PAUSE_MS || now < entry.retryAt) return;
+    this.giveUp(entry);
+    const { from, to, columns } = wish;
+    const margin = (to - from) * MARGIN;
+    const wide = { from: from - margin, to: to + margin, columns: columns * (1 + 2 * MARGIN) };
+    const points = Math.min(entry.most, Math.ceil(wide.columns));
+    const path = `api/v1/samples?${query(entry.target)}&from=${nanos(wide.from)}&to=${nanos(wide.to)}&points=${points}`;
+    entry.askedAt = now;
+    const id = this.ask(path, (answer, status, then) => {
+      entry.asked = undefined;
+      const found = parsePoints(pointsOf(answer), this.paceOf(entry.target));
+      if (found) entry.points = found;
+      else if (status === TOO_WIDE && entry.most > FEWEST_POINTS) entry.most = Math.ceil(points / 2);
+      else entry.retryAt = then + RETRY_MS;
+      this.version++;
+    });
+    entry.asked = { id, wish: wide };
+  }
+
+  private giveUp(entry: Entry): void {
+    if (!entry.asked) return;
+    this.waiting.delete(entry.asked.id);
+    this.asker.drop(entry.asked.id);
+    entry.asked = undefined;
+  }
+
+  private ask(path: string, take: (answer: unknown, status: number, now: number) => void): number {
+    const id = this.asker.ask(path);
+    this.waiting.set(id, take);
+    return id;
+  }
+}
+
+function query({ node, instance }: Target): string {
+  return new URLSearchParams({ node, instance }).toString();
+}
+
+/** A request takes nanoseconds, more exactly than a double holds them. */
+function nanos(ms: number): bigint {
+  return BigInt(Math.max(0, Math.round(ms))) * MILLION;
+}
+
+function contains(outer: Wish, inner: Wish): boolean {
+  const width = (wish: Wish) => (wish.to - wish.from) / wish.columns;
+  return outer.from <= inner.from && outer.to >= inner.to && width(outer) <= COARSE * width(inner);
+}
+
+function covers({ from, to, step }: Points, wish: Wish): boolean {
+  // Roll-ups may be coarser than what was asked for: finer there is not.
+  const isFine =
+    step <= (COARSE * (wish.to - wish.from)) / wish.columns || to - from <= 3 * (wish.to - wish.from);
+  return from <= wish.from && to >= wish.to && isFine;
+}
+
+type Fields = Record<string, unknown>;
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null;
+}
+
+function messagesOf(answer: unknown): Fields[] {
+  const messages = isFields(answer) ? answer.messages : undefined;
+  return Array.isArray(messages) ? messages.filter(isFields) : [];
+}
+
+function pointsOf(answer: unknown): unknown {
+  return messagesOf(answer).find(({ event }) => event === 'points');
+}
+
+function hasArchive(answer: unknown): boolean {
+  const instances = isFields(answer) ? answer.instances : undefined;
+  if (!Array.isArray(instances)) return false;
+  return instances.some(
+    (found) => isFields(found) && isFields(found.ledger) && isFields(found.ledger.archive),
+  );
+}
+
+function firstTime(answer: unknown): number | undefined {
+  for (const { samples } of messagesOf(answer)) {
+    const [first] = Array.isArray(samples) ? samples.filter(isFields) : [];
+    if (first) return Number(first.time) / 1e6;
+  }
+  return undefined;
+}

@@ -1,0 +1,67 @@
+import type { RowSource, RowTable } from '../series/columns.ts';
+import type { SeriesStore } from '../series/store.ts';
+import type { Points } from './points.ts';
+
+/** What is remembered of an instance: which series of a store, and since when. */
+export interface Remembered {
+  readonly store: SeriesStore;
+  readonly picked: readonly number[];
+  /** Milliseconds by the node's clock. */
+  readonly oldest: number;
+}
+
+/** What the archive has of metrics, and behind that what is remembered of them: one row source, in the order of the names. */
+export function joined(points: Points, names: readonly string[], remembered?: Remembered): RowSource {
+  const past = pick(points, names);
+  const seam = remembered?.oldest ?? Number.POSITIVE_INFINITY;
+  return {
+    visit(from, to, most, each) {
+      const { end } = past;
+      // One row beyond each end, for the lines that lead there.
+      for (let row = Math.max(0, lowerBound(end, from) - 1); row < end.length && end[row] < seam; row++) {
+        each(past, row);
+        if (end[row] > to) return;
+      }
+      if (!remembered || to < seam) return;
+      const { store, picked } = remembered;
+      const chosen = new Map<RowTable, RowTable>();
+      store.visit(Math.max(from, seam), to, most, (tier, slot) => {
+        let table = chosen.get(tier);
+        if (!table) {
+          const of = (columns: readonly Float64Array[]) => picked.map((series) => columns[series]);
+          table = { ...only(tier), min: of(tier.min), max: of(tier.max), last: of(tier.last) };
+          chosen.set(tier, table);
+        }
+        each(table, slot);
+      });
+    },
+  };
+}
+
+function only({ start, end, breaks }: RowTable) {
+  return { start, end, breaks };
+}
+
+/** A metric that the archive's type did not have has no values there. */
+function pick({ rows, places }: Points, names: readonly string[]) {
+  const none = (value: number) => new Float64Array(rows.end.length).fill(value);
+  const of = (columns: readonly Float64Array[], otherwise: number) =>
+    names.map((name) => columns[places.get(name) ?? -1] ?? none(otherwise));
+  return {
+    ...rows,
+    min: of(rows.min, Number.POSITIVE_INFINITY),
+    max: of(rows.max, Number.NEGATIVE_INFINITY),
+    last: of(rows.last, Number.NaN),
+  };
+}
+
+function lowerBound(times: Float64Array, time: number): number {
+  let low = 0;
+  let high = times.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (times[middle] < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

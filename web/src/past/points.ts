@@ -1,0 +1,121 @@
+import type { GapMark } from '../stream/query.ts';
+
+/** What the DAC answers for a long time in so many points (docs/reference/text-doors.md), as rows that charts can be made of. */
+
+/** Rows as the store's tiers have them: of each stretch of time the least, greatest and last value. */
+export interface Rows {
+  readonly start: Float64Array;
+  readonly end: Float64Array;
+  /** 1 where something is missing, or nothing was sampled, before the row. */
+  readonly breaks: Uint8Array;
+  readonly min: readonly Float64Array[];
+  readonly max: readonly Float64Array[];
+  readonly last: readonly Float64Array[];
+}
+
+/** All times are milliseconds by the node's clock. */
+export interface Points {
+  /** What they were made from: `raw` samples, or roll-ups. */
+  readonly level: string;
+  readonly from: number;
+  readonly to: number;
+  /** Length of a stretch. */
+  readonly step: number;
+  readonly rows: Rows;
+  /** By name, the place of a metric in the rows. */
+  readonly places: ReadonlyMap<string, number>;
+  readonly gaps: readonly GapMark[];
+}
+
+/** Stretches without samples between two that have some, beyond which nothing was sampled. */
+const EMPTY_STRETCHES = 2.5;
+/** Of what samples are apart at their rate. */
+const LATE = 2.5;
+const SLACK_MS = 500;
+
+type Fields = Record<string, unknown>;
+
+/** `pace` is how many samples a second are to be expected, if any. Nothing for what are no points. */
+export function parsePoints(message: unknown, pace: number | null): Points | undefined {
+  if (!isFields(message) || message.event !== 'points' || !isFields(message.metrics)) return undefined;
+  const end = column(message.times).map((time) => time / 1e6);
+  const step = Number(message.step) / 1e6;
+  const places = new Map<string, number>();
+  const rows = {
+    start: end,
+    end,
+    breaks: new Uint8Array(end.length),
+    min: [] as Float64Array[],
+    max: [] as Float64Array[],
+    last: [] as Float64Array[],
+  };
+  for (const [name, of] of Object.entries(message.metrics)) {
+    if (!isFields(of) || !Array.isArray(of.min)) continue;
+    places.set(name, rows.min.length);
+    rows.min.push(column(of.min, Number.POSITIVE_INFINITY));
+    rows.max.push(column(of.max, Number.NEGATIVE_INFINITY));
+    rows.last.push(column(of.last));
+  }
+  const told = list(message.gaps).map(
+    (gap): GapMark => ({
+      from: Number(gap.from) / 1e6,
+      to: Number(gap.to) / 1e6,
+      count: Number(gap.samples),
+      cause: String(gap.cause),
+    }),
+  );
+  const gaps = [...told, ...silences(end, step, pace, told)].sort((a, b) => a.from - b.from);
+  breakAt(rows, gaps);
+  return {
+    level: String(message.level),
+    from: Number(message.from) / 1e6,
+    to: Number(message.to) / 1e6,
+    step,
+    rows,
+    places,
+    gaps,
+  };
+}
+
+/** Where nothing was sampled, of a probe that should have been. */
+function silences(
+  times: Float64Array,
+  step: number,
+  pace: number | null,
+  told: readonly GapMark[],
+): GapMark[] {
+  if (pace === null) return [];
+  const longest = Math.max(EMPTY_STRETCHES * step, (LATE * 1000) / pace + SLACK_MS);
+  const found: GapMark[] = [];
+  for (let row = 1; row < times.length; row++) {
+    const [from, to] = [times[row - 1], times[row]];
+    if (to - from <= longest || told.some((gap) => gap.from < to && gap.to > from)) continue;
+    found.push({ from, to, count: 0, cause: 'silent' });
+  }
+  return found;
+}
+
+/** No line is drawn into the first row behind a gap. */
+function breakAt({ end, breaks }: Rows, gaps: readonly GapMark[]): void {
+  let row = 0;
+  for (const { to } of gaps) {
+    while (row < end.length && end[row] < to) row++;
+    if (row < end.length) breaks[row] = 1;
+  }
+}
+
+/** What is no number (`null`, `"NaN"`) is `otherwise`. */
+function column(values: unknown, otherwise = Number.NaN): Float64Array {
+  return Float64Array.from(Array.isArray(values) ? values : [], (value) => {
+    const number = value === null ? Number.NaN : Number(value);
+    return Number.isNaN(number) ? otherwise : number;
+  });
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function list(value: unknown): Fields[] {
+  return Array.isArray(value) ? value.filter(isFields) : [];
+}

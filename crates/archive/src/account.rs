@@ -110,6 +110,16 @@ pub struct Counters {
     pub segments: u64,
     /// Their bytes.
     pub segment_bytes: u64,
+    /// Roll-up files.
+    pub rollup_files: u64,
+    /// Their bytes.
+    pub rollup_bytes: u64,
+    /// Segment files that roll-ups were made of.
+    pub rolled_segments: u64,
+    /// Sealed segment files that roll-ups have still to be made of.
+    pub rollup_waiting: u64,
+    /// Segment files that no roll-ups could be made of.
+    pub rollup_failures: u64,
     /// What was wrong with files: when the archive was opened, and when they were read.
     pub findings: Vec<Finding>,
     /// Findings no longer listed.

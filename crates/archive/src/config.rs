@@ -18,6 +18,10 @@ pub struct ArchiveConfig {
     pub min_free_bytes: u64,
     /// How much is kept of what. The first rule that matches an instance holds; one that none matches is not archived.
     pub retention: Vec<RetentionRule>,
+    /// Longest that roll-ups are kept, in days; 0 for no limit. They are made when a segment file is sealed, and stay when it goes.
+    pub rollup_days: u64,
+    /// Most room for roll-ups, in bytes; 0 for no limit. Beyond it the oldest seconds go first, then the oldest minutes, then the oldest hours.
+    pub rollup_bytes: u64,
 }
 
 /// How much is kept of some instances.
@@ -47,6 +51,8 @@ impl Default for ArchiveConfig {
                 days: 30,
                 bytes: 10 * 1024 * 1024 * 1024,
             }],
+            rollup_days: 0,
+            rollup_bytes: 2 * 1024 * 1024 * 1024,
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::{
     OpenError,
     catalogue::Catalogue,
     past::Past,
-    points::Points,
+    points::{Points, Span},
     recovery,
     segment_file::OpenFile,
     store::{ReadError, Store},
@@ -26,6 +26,9 @@ impl History {
         let failed = |error| OpenError::Directory { path: directory.to_owned(), error };
         let catalogue = Catalogue::open_to_read(&directory.join("catalogue.sqlite"))?;
         let store = Store::new(directory.to_owned(), catalogue);
+        for finding in store.rollups.open(directory, false).map_err(failed)? {
+            store.book.find(finding);
+        }
         // Files first: one that is sealed in between is then seen twice, and not never.
         let files = recovery::segment_files(directory).map_err(failed)?;
         let listed = store.catalogue().segment_numbers()?;
@@ -81,6 +84,14 @@ impl History {
         until: Option<u64>,
     ) -> Result<Option<Past>, ReadError> {
         Past::at_position(&self.0, node, instance, at, until)
+    }
+
+    /// An instance's past as so many points, made from roll-ups where they are fine enough or the samples are gone. Reads files: not for a thread that must not wait.
+    ///
+    /// # Errors
+    /// If catalogue or files cannot be read.
+    pub fn points(&self, node: &str, instance: &str, span: Span) -> Result<Points, ReadError> {
+        self.0.points(node, instance, span)
     }
 
     /// Takes into `points` what is stored of an instance behind what was taken before. Reads files: not for a thread that must not wait.

@@ -189,7 +189,7 @@ pub fn build(mut walk: Walk<'_>) -> Found {
                 .map(|(series, entry)| series.entries.push(entry))
                 .is_some(),
             Kind::Gap => series.zip(Gap::parse(payload)).map(|(series, gap)| series.gaps.push(gap)).is_some(),
-            Kind::Index => true,
+            Kind::Index | Kind::Directory => true,
         };
         found.orphans += u64::from(!is_known);
     }

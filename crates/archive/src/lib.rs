@@ -6,7 +6,7 @@
 //!
 //! In the order of reading: [`record`] and [`walk`] are the file format, [`index`] where batches lie in a file; [`segment_file`]
 //! writes one, [`recovery`] ends one that a crash has left; [`writer`] is the thread that does it, [`store`] what it shares with
-//! readers, [`past`] how they read sample by sample, and [`points`] how they get a long time in few points. `docs/archive.md` has the format and the promises.
+//! readers, [`past`] how they read sample by sample, and [`points`] how they get a long time in few points; [`rollups`] are what is left of old samples. `docs/archive.md` has the format and the promises.
 //! [`TestRuns`] and [`Annotations`] are what people add to it: names for times, and notes.
 
 mod account;
@@ -21,6 +21,7 @@ pub mod points;
 mod record;
 mod recovery;
 mod retention;
+mod rollups;
 mod segment_file;
 mod series;
 mod store;
@@ -39,6 +40,7 @@ pub use import::{Import, ImportError, Imported};
 pub use index::{Gap, GapCause};
 pub use past::{Past, Piece};
 pub use recovery::Finding;
+pub use rollups::Level;
 pub use series::Series;
 pub use store::ReadError;
 pub use summary::{Intervals, MetricSummary, Summary};
@@ -50,6 +52,7 @@ use oasis_dac::{Dac, Stored, now};
 use oasis_wire::quantity::TopicId;
 use record::{FILE_HEADER, NotASegment};
 use recovery::Unreadable;
+use rollups::upkeep::Roller;
 use std::{
     fs::{self, File, TryLockError},
     io,
@@ -137,12 +140,17 @@ fn recover_all(store: &Store, config: &ArchiveConfig) -> Result<u64, OpenError> 
             recover_one(store, config, path)?;
         }
     }
+    for finding in store.rollups.open(&store.directory, true).map_err(failed)? {
+        store.book.find(finding);
+    }
     let segments = store.catalogue().segments()?;
     let mut book = store.book.open();
     book.segments = segments.len() as u64;
     book.segment_bytes = segments.iter().map(|segment| segment.bytes).sum();
     book.since = now();
-    let last = files.iter().map(|(number, _)| *number).chain(listed).max();
+    // Those that only roll-ups know of count too: a number stands for its samples for good.
+    let rolled = Level::ROLLED.into_iter().filter_map(|level| store.rollups.covered(level).pop_last());
+    let last = files.iter().map(|(number, _)| *number).chain(listed).chain(rolled).max();
     Ok(last.unwrap_or_default())
 }
 
@@ -219,7 +227,9 @@ impl Opened {
         let thread = std::thread::Builder::new()
             .name("archive".into())
             .spawn(move || runtime.block_on(writer.run(from)))?;
-        Ok(Archive { store: self.store, requests, thread: Mutex::new(Some(thread)), _lock: self.lock })
+        let roller = Roller::start(self.store.clone(), self.config)?;
+        let (thread, roller) = (Mutex::new(Some(thread)), Mutex::new(Some(roller)));
+        Ok(Archive { store: self.store, requests, thread, roller, _lock: self.lock })
     }
 }
 
@@ -229,6 +239,7 @@ pub struct Archive {
     store: Arc<Store>,
     requests: mpsc::Sender<Request>,
     thread: Mutex<Option<JoinHandle<()>>>,
+    roller: Mutex<Option<Roller>>,
     /// Nobody else writes to the folder as long as it is held.
     _lock: File,
 }
@@ -241,7 +252,9 @@ impl Archive {
 
     /// How the archive is.
     pub fn counters(&self) -> Counters {
-        self.store.book.open().clone()
+        let counters = self.store.book.open().clone();
+        let rollup_waiting = counters.segments.saturating_sub(self.store.rollups.tried());
+        Counters { rollup_waiting, ..counters }
     }
 
     /// What is stored, to be read.
@@ -282,6 +295,10 @@ impl Archive {
         if let Some(thread) = thread {
             // It has answered, so it is about to end.
             let _ = thread.join();
+        }
+        let roller = self.roller.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(roller) = roller {
+            roller.stop();
         }
         stored
     }

@@ -103,11 +103,13 @@ pub enum Kind {
     Gap = 4,
     /// Where the batches are; the last record of a sealed file.
     Index = 5,
+    /// Where the cells are, in JSON; the last record of a roll-up file.
+    Directory = 6,
 }
 
 impl Kind {
     fn from_code(code: u8) -> Option<Self> {
-        [Self::Type, Self::Series, Self::Batch, Self::Gap, Self::Index]
+        [Self::Type, Self::Series, Self::Batch, Self::Gap, Self::Index, Self::Directory]
             .into_iter()
             .find(|kind| *kind as u8 == code)
     }
@@ -188,6 +190,11 @@ pub fn parse(bytes: &[u8], nonce: u64, position: u64) -> Result<(Head, &[u8], us
         return Err(BadRecord::Payload(size));
     }
     Ok((head, &padded[..head.length], size))
+}
+
+/// Length of the payload of a record that was checked before; none of bytes that are too few.
+pub fn length_at(bytes: &[u8]) -> Option<usize> {
+    bytes.first_chunk::<RECORD_HEADER>().map(|head| u32_at(head, 4) as usize)
 }
 
 /// The head alone.

@@ -6,6 +6,7 @@ use crate::{
     index::{self, Entry, Gap},
     record::{self, BadRecord, FILE_HEADER, FileHeader, Kind, RECORD_HEADER, TRAILER},
     recovery::Finding,
+    rollups::Rollups,
     segment_file::{self, OpenFile},
     walk::Walk,
 };
@@ -35,6 +36,8 @@ pub struct Store {
     indexes: Mutex<VecDeque<(u64, Bytes)>>,
     /// By topic of this epoch.
     accounts: RwLock<HashMap<TopicId, Account>>,
+    /// What is left of old samples.
+    pub rollups: Rollups,
     /// How it is.
     pub book: Book,
 }
@@ -59,6 +62,7 @@ impl Store {
             open: RwLock::default(),
             indexes: Mutex::default(),
             accounts: RwLock::default(),
+            rollups: Rollups::default(),
             book: Book::default(),
         }
     }

@@ -1,10 +1,7 @@
 //! Samples put together by time: one cell for each stretch of it.
 
-use super::{
-    leaves::{Leaf, number},
-    number::Scalar,
-    summary::Summary,
-};
+use super::{leaves::Leaf, number::Scalar, summary::Summary};
+use crate::rollups::Plan;
 use oasis_wire::{
     batch::{Batch, BatchError, Values},
     schema::{MetricType, ProbeType},
@@ -56,6 +53,9 @@ impl Track {
         }
     }
 }
+
+/// Most cells at once: samples whose times are all over the place are put to the nearest of them.
+const MOST: usize = 200_000;
 
 /// A type's leaves, each with its place among all.
 #[derive(Debug)]
@@ -117,7 +117,7 @@ impl Cells {
         skip: usize,
     ) -> Result<(), BatchError> {
         let batch = Batch::parse(bytes, probe_type)?;
-        let mapping = self.mapping(probe_type);
+        let mapping = self.mapping(probe_type, || Leaf::all(probe_type));
         let times = batch.times();
         let mut from = skip.min(times.len());
         while let Some(&time) = times.get(from) {
@@ -126,6 +126,7 @@ impl Cells {
             let run = from..to.map_or(times.len(), |to| from + to);
             from = run.end;
             if self.wanted.contains(&number) {
+                let number = self.number_with_room(number);
                 let cell = self.cells.entry(number).or_default();
                 let places = &self.mappings[mapping].places;
                 cell.add(&batch, run, places, self.leaves.len());
@@ -134,13 +135,58 @@ impl Cells {
         Ok(())
     }
 
-    fn mapping(&mut self, probe_type: &Arc<ProbeType>) -> usize {
+    /// Takes in the cells of a roll-up's batch.
+    ///
+    /// # Errors
+    /// If it breaks the rules of its type.
+    pub fn add_rolled(
+        &mut self,
+        plan: &Plan,
+        cell_type: &Arc<ProbeType>,
+        bytes: &[u8],
+    ) -> Result<(), BatchError> {
+        let batch = Batch::parse(bytes, cell_type)?;
+        let mapping = self.mapping(cell_type, || plan.leaves().cloned().collect());
+        for (index, time) in batch.times().iter().enumerate() {
+            let number = time / self.step;
+            if self.wanted.contains(&number) {
+                let number = self.number_with_room(number);
+                let cell = self.cells.entry(number).or_default();
+                let places = &self.mappings[mapping].places;
+                cell.append(plan.cell(&batch, index), places, self.leaves.len());
+            }
+        }
+        Ok(())
+    }
+
+    /// The same in wider cells.
+    pub fn coarser(self, step: u64) -> Self {
+        if step == self.step {
+            return self;
+        }
+        let mut coarse = Self { step, cells: BTreeMap::new(), ..self };
+        for cell in self.cells.into_values() {
+            coarse.cells.entry(cell.last_time / step).or_default().join(cell);
+        }
+        coarse
+    }
+
+    /// The cell that a sample of this one goes to.
+    fn number_with_room(&self, number: u64) -> u64 {
+        if self.cells.len() < MOST || self.cells.contains_key(&number) {
+            return number;
+        }
+        let before = self.cells.range(..number).next_back();
+        before.or_else(|| self.cells.first_key_value()).map_or(number, |(nearest, _)| *nearest)
+    }
+
+    fn mapping(&mut self, probe_type: &Arc<ProbeType>, leaves: impl FnOnce() -> Vec<Leaf>) -> usize {
         let is_same =
             |known: &Mapping| Arc::ptr_eq(&known.probe_type, probe_type) || known.probe_type == *probe_type;
         if let Some(known) = self.mappings.iter().rposition(is_same) {
             return known;
         }
-        let places = Leaf::all(probe_type).into_iter().map(|leaf| {
+        let places = leaves().into_iter().map(|leaf| {
             let place = self.place(&leaf);
             (leaf, place)
         });
@@ -160,6 +206,26 @@ impl Cells {
 }
 
 impl Cell {
+    /// Takes in what follows, of the same leaves.
+    fn join(&mut self, later: Self) {
+        self.samples += later.samples;
+        self.last_time = later.last_time;
+        self.tracks.resize(later.tracks.len().max(self.tracks.len()), Track::Nothing);
+        for (track, later) in self.tracks.iter_mut().zip(later.tracks) {
+            track.append(later);
+        }
+    }
+
+    /// Takes in what follows, whose leaves have other places.
+    fn append(&mut self, later: Self, places: &[(Leaf, usize)], leaves: usize) {
+        self.samples += later.samples;
+        self.last_time = later.last_time;
+        self.tracks.resize(leaves.max(self.tracks.len()), Track::Nothing);
+        for ((_, place), later) in places.iter().zip(later.tracks) {
+            self.tracks[*place].append(later);
+        }
+    }
+
     fn add(&mut self, batch: &Batch, run: Range<usize>, places: &[(Leaf, usize)], leaves: usize) {
         self.samples += run.len() as u64;
         self.last_time = batch.times()[run.end - 1];
@@ -197,8 +263,7 @@ fn of_column(leaf: &Leaf, bits: &[u64]) -> Option<Summary> {
 fn of_value(leaf: &Leaf, value: &Value) -> Track {
     let mut found = Vec::new();
     leaf.values(value, &mut found);
-    let summary =
-        |value: &&Value| number(&leaf.kind, value).map(|number| Summary::of(number, leaf.is_counter));
+    let summary = |value: &&Value| Leaf::number(value).map(|number| Summary::of(number, leaf.is_counter));
     if leaf.is_text() {
         match found.last() {
             Some(Value::String(text)) => Track::Text(text.clone()),

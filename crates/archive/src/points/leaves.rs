@@ -82,7 +82,12 @@ impl Leaf {
 
     /// Whether a sample has one for each element of a vector.
     pub fn has_elements(&self) -> bool {
-        self.path.contains(&Step::Each)
+        self.name.contains("[]")
+    }
+
+    /// One that is known by its name: its values are found elsewhere.
+    pub fn named(name: &str, kind: MetricType, is_counter: bool) -> Self {
+        Self { name: name.into(), kind, is_counter, metric: 0, path: Vec::new() }
     }
 
     /// Whether it is a column of the batch, and not within one.
@@ -93,6 +98,18 @@ impl Leaf {
     /// Whether it is text.
     pub fn is_text(&self) -> bool {
         self.kind == MetricType::String
+    }
+
+    /// A value as a number, if it is one.
+    pub fn number(value: &Value) -> Option<Number> {
+        match value {
+            Value::Int(value) => Some(Number::Int(*value)),
+            Value::Uint(value) => Some(Number::Uint(*value)),
+            Value::Real32(value) => Some(Number::Real32(*value)),
+            Value::Real64(value) => Some(Number::Real64(*value)),
+            Value::Boolean(value) => Some(Number::Uint((*value).into())),
+            Value::String(_) | Value::Vector(_) | Value::Struct(_) => None,
+        }
     }
 
     /// What a sample has of it, out of its metric's value.
@@ -113,21 +130,6 @@ fn follow<'a>(path: &[Step], value: &'a Value, found: &mut Vec<&'a Value>) {
             elements.iter().take(MAX_ELEMENTS).for_each(|element| follow(rest, element, found));
         }
         _ => {}
-    }
-}
-
-/// A value as a number, if it is one.
-pub fn number(kind: &MetricType, value: &Value) -> Option<Number> {
-    match value {
-        Value::Int(value) => Some(Number::Int(*value)),
-        Value::Uint(value) => Some(Number::Uint(*value)),
-        Value::Real32(value) => Some(Number::Real32(*value)),
-        Value::Real64(value) => Some(Number::Real64(*value)),
-        Value::Boolean(value) => Some(Number::Uint((*value).into())),
-        Value::String(_) | Value::Vector(_) | Value::Struct(_) => {
-            debug_assert!(kind.fixed_width().is_none());
-            None
-        }
     }
 }
 

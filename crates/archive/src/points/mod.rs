@@ -14,12 +14,14 @@ pub use leaves::Leaf;
 pub use number::Number;
 pub use summary::Summary;
 
+use crate::{index::Entry, rollups::Level, series::Series};
 use oasis_wire::{
     batch::Header,
     quantity::{Epoch, Offset, Position},
     schema::ProbeType,
 };
-use std::{ops::Range, sync::Arc};
+use serde::{Deserialize, Serialize};
+use std::{borrow::Cow, ops::Range, sync::Arc};
 use uuid::Uuid;
 
 /// What is asked for.
@@ -35,22 +37,35 @@ pub struct Span {
     pub points: u32,
 }
 
+impl Span {
+    fn end(&self) -> u64 {
+        self.to.max(self.from.saturating_add(1))
+    }
+
+    /// Width of a point, if it needs no rounding.
+    pub fn step(&self) -> u64 {
+        (self.end() - self.from).div_ceil(self.points.max(1).into())
+    }
+}
+
 /// An instance's past, put together.
 #[derive(Debug)]
 pub struct Points {
+    /// What they are made from, where that is there.
+    pub level: Level,
     /// One point each.
     pub cells: Cells,
     /// What is missing.
     pub gaps: Vec<Missing>,
     is_open: bool,
     /// The last sample seen.
-    place: Option<Place>,
+    reach: Option<Reach>,
     /// Number of the segment file that was read last.
     segment: u64,
 }
 
 /// Samples that are not there.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Missing {
     /// Time of the last sample before them, nanoseconds.
     pub from: u64,
@@ -59,19 +74,25 @@ pub struct Missing {
     /// How many, as far as that is known.
     pub samples: u64,
     /// Why: a word that clients see.
-    pub cause: &'static str,
+    pub cause: Cow<'static, str>,
     /// Where only the sequence numbers say that they are missing: which, and of which run of the node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub numbers: Option<(Uuid, Range<u64>)>,
 }
 
-/// Behind a batch.
-#[derive(Debug, Clone, Copy)]
-struct Place {
-    epoch: Epoch,
-    run: Uuid,
-    next: Offset,
-    next_sequence: u64,
-    time: u64,
+/// How far samples go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reach {
+    /// The life of the DAC that offsets count in.
+    pub epoch: Epoch,
+    /// The node's run that sequence numbers count in.
+    pub run: Uuid,
+    /// Offset behind the last sample.
+    pub offset: Offset,
+    /// Sequence number behind the last sample.
+    pub sequence: u64,
+    /// Time of the last sample, nanoseconds.
+    pub time: u64,
 }
 
 /// A batch on its way into points.
@@ -94,28 +115,33 @@ pub struct Arrival<'a> {
 }
 
 impl Points {
-    /// Nothing yet.
-    pub fn new(span: Span) -> Self {
+    /// Nothing yet, to be made from this level.
+    pub fn new(span: Span, level: Level) -> Self {
         let points = u64::from(span.points.max(1));
-        let length = span.to.saturating_sub(span.from).max(1);
         // Cells lie at multiples of their width, so that they stay what they are as the span moves: those at the ends may be two halves.
-        let mut step = length.div_ceil(points);
-        let wanted = |step: u64| span.from / step..(span.from + length).div_ceil(step);
+        let mut step = span.step().next_multiple_of(level.width());
+        let wanted = |step: u64| span.from / step..span.end().div_ceil(step);
         while wanted(step).end - wanted(step).start > points {
-            step += step.div_ceil(points * 2);
+            step += step.div_ceil(points * 2).next_multiple_of(level.width());
         }
-        Self {
-            cells: Cells::new(step, wanted(step)),
-            gaps: Vec::new(),
-            is_open: span.is_open,
-            place: None,
-            segment: 0,
-        }
+        let cells = Cells::new(step, wanted(step));
+        Self { level, cells, gaps: Vec::new(), is_open: span.is_open, reach: None, segment: 0 }
+    }
+
+    /// All that comes behind `before`, in cells of one width.
+    pub fn rolling(step: u64, before: Option<Reach>) -> Self {
+        let cells = Cells::new(step, 0..u64::MAX);
+        Self { level: Level::Raw, cells, gaps: Vec::new(), is_open: true, reach: before, segment: 0 }
+    }
+
+    /// How far the samples go that were taken in; none before the first.
+    pub fn reach(&self) -> Option<Reach> {
+        self.reach
     }
 
     /// Behind the last sample that was read; none before the first.
     pub fn position(&self) -> Option<Position> {
-        self.place.map(|place| Position { epoch: place.epoch, offset: place.next })
+        self.reach.map(|place| Position { epoch: place.epoch, offset: place.offset })
     }
 
     /// Whether samples of such times are wanted.
@@ -125,19 +151,19 @@ impl Points {
     }
 
     /// Whether a batch that comes next says anything about the span: by its samples, or because something is missing before it.
-    fn looks_at(&self, place: Option<Place>, arrival: &Arrival<'_>) -> bool {
+    fn looks_at(&self, place: Option<Reach>, arrival: &Arrival<'_>) -> bool {
         let hole = place.filter(|place| place.is_hole_before(arrival));
         self.wants(arrival.times) || hole.is_some_and(|place| self.wants((place.time, arrival.times.0)))
     }
 
     /// Whether offsets of a batch count as those of the last one do.
     fn is_within(&self, arrival: &Arrival<'_>) -> bool {
-        self.place.is_some_and(|place| place.epoch == arrival.epoch)
+        self.reach.is_some_and(|place| place.epoch == arrival.epoch)
     }
 
     /// Whether all of a batch was read before.
     fn has_passed(&self, arrival: &Arrival<'_>) -> bool {
-        self.place.is_some_and(|place| self.is_within(arrival) && arrival.end() <= place.next)
+        self.reach.is_some_and(|place| self.is_within(arrival) && arrival.end() <= place.offset)
     }
 
     /// Takes in a batch: of those of its samples that were not read yet, those that are wanted. `why` says why offsets before it are not there.
@@ -150,7 +176,7 @@ impl Points {
         if self.has_passed(arrival) {
             return;
         }
-        let seen = self.place.filter(|_| self.is_within(arrival)).map_or(arrival.first, |place| place.next);
+        let seen = self.reach.filter(|_| self.is_within(arrival)).map_or(arrival.first, |place| place.offset);
         let seen = seen.max(arrival.first);
         self.note_hole(arrival, batch, why);
         if self.wants(arrival.times) {
@@ -173,16 +199,21 @@ impl Points {
 
     /// A batch, or all up to it, is of no interest.
     fn pass(&mut self, arrival: &Arrival<'_>) {
-        self.place = Some(Place::behind(arrival));
+        self.reach = Some(Reach::behind(arrival));
     }
 
     /// A batch, or all up to its end, is not there.
     pub fn lose(&mut self, arrival: &Arrival<'_>, cause: &'static str) {
-        let seen = self.place.filter(|_| self.is_within(arrival)).map_or(arrival.first, |place| place.next);
+        let seen = self.reach.filter(|_| self.is_within(arrival)).map_or(arrival.first, |place| place.offset);
         let samples = arrival.end().0.saturating_sub(seen.0);
         let (from, to) = arrival.times;
-        self.miss(Missing { from, to, samples, cause, numbers: None });
+        self.miss(Missing { from, to, samples, cause: cause.into(), numbers: None });
         self.pass(arrival);
+    }
+
+    /// What is left of some samples cannot be read: how many they were is not known.
+    pub(crate) fn lose_cells(&mut self, (from, to): (u64, u64)) {
+        self.miss(Missing { from, to, samples: 0, cause: "damaged".into(), numbers: None });
     }
 
     fn note_hole(
@@ -191,19 +222,19 @@ impl Points {
         batch: Option<&[u8]>,
         why: impl FnOnce(Offset) -> &'static str,
     ) {
-        let Some(place) = self.place.filter(|place| place.is_hole_before(arrival)) else { return };
+        let Some(place) = self.reach.filter(|place| place.is_hole_before(arrival)) else { return };
         let first_sequence = arrival.first_sequence();
         let same_run = place.run == arrival.run;
-        let expected = if same_run { place.next_sequence } else { 1 };
+        let expected = if same_run { place.sequence } else { 1 };
         let numbers = expected..first_sequence.max(expected);
         let offsets =
-            if place.epoch == arrival.epoch { arrival.first.0.saturating_sub(place.next.0) } else { 0 };
+            if place.epoch == arrival.epoch { arrival.first.0.saturating_sub(place.offset.0) } else { 0 };
         let dropped =
             batch.and_then(|batch| Header::parse(batch).ok()).map_or(0, |header| header.dropped_before);
         let mut samples = numbers.end - numbers.start;
         let cause = if offsets > 0 {
             samples = samples.max(offsets);
-            why(place.next)
+            why(place.offset)
         } else if !same_run {
             "node_restart"
         } else if place.epoch != arrival.epoch {
@@ -215,7 +246,13 @@ impl Points {
         };
         let (from, to) = (place.time.min(arrival.times.0), arrival.times.0);
         let numbers = (offsets == 0 && same_run).then_some((arrival.run, numbers));
-        self.miss(Missing { from, to, samples, cause, numbers });
+        self.miss(Missing { from, to, samples, cause: cause.into(), numbers });
+    }
+
+    /// Takes in what is left of older samples.
+    pub(crate) fn absorb(&mut self, gaps: &[Missing], reach: Reach) {
+        gaps.iter().for_each(|gap| self.miss(gap.clone()));
+        self.reach = Some(reach);
     }
 
     /// Those that begin and end in the same cells are one.
@@ -223,8 +260,10 @@ impl Points {
         if !self.wants((missing.from, missing.to)) {
             return;
         }
-        let cells = |gap: &Missing| (gap.from / self.cells.step(), gap.to / self.cells.step(), gap.cause);
-        if let Some(last) = self.gaps.last_mut().filter(|last| cells(last) == cells(&missing)) {
+        let step = self.cells.step();
+        let cells = |gap: &Missing| (gap.from / step, gap.to / step);
+        let is_one = |last: &&mut Missing| cells(last) == cells(&missing) && last.cause == missing.cause;
+        if let Some(last) = self.gaps.last_mut().filter(is_one) {
             last.to = last.to.max(missing.to);
             last.samples += missing.samples;
             last.numbers = match (last.numbers.take(), missing.numbers) {
@@ -239,24 +278,58 @@ impl Points {
     }
 }
 
-impl Place {
+/// Makes neighbours one until there are no more than so many.
+pub fn join_gaps(gaps: &mut Vec<Missing>, most: usize) {
+    while gaps.len() > most.max(1) {
+        let pairs = gaps.chunks(2).map(|pair| match pair {
+            [one, other] => {
+                let cause = if other.samples > one.samples { &other.cause } else { &one.cause };
+                let (from, to) = (one.from.min(other.from), one.to.max(other.to));
+                Missing {
+                    from,
+                    to,
+                    samples: one.samples + other.samples,
+                    cause: cause.clone(),
+                    numbers: None,
+                }
+            }
+            rest => rest[0].clone(),
+        });
+        *gaps = pairs.collect();
+    }
+}
+
+impl Reach {
     fn behind(arrival: &Arrival<'_>) -> Self {
         Self {
             epoch: arrival.epoch,
             run: arrival.run,
-            next: arrival.end(),
-            next_sequence: arrival.last_sequence.saturating_add(1),
+            offset: arrival.end(),
+            sequence: arrival.last_sequence.saturating_add(1),
             time: arrival.times.1,
         }
     }
 
     fn is_hole_before(&self, arrival: &Arrival<'_>) -> bool {
-        let skips_offsets = self.epoch == arrival.epoch && arrival.first > self.next;
-        self.run != arrival.run || skips_offsets || arrival.first_sequence() > self.next_sequence
+        let skips_offsets = self.epoch == arrival.epoch && arrival.first > self.offset;
+        self.run != arrival.run || skips_offsets || arrival.first_sequence() > self.sequence
     }
 }
 
-impl Arrival<'_> {
+impl<'a> Arrival<'a> {
+    /// A batch as a file's index has it.
+    pub fn of(series: &'a Series, entry: &Entry) -> Self {
+        Self {
+            epoch: series.epoch,
+            run: series.run,
+            probe_type: &series.probe_type,
+            first: entry.first,
+            times: (entry.min_time, entry.max_time),
+            count: entry.count.into(),
+            last_sequence: entry.last_sequence,
+        }
+    }
+
     fn end(&self) -> Offset {
         Offset(self.first.0.saturating_add(self.count))
     }

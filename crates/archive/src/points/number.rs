@@ -1,5 +1,6 @@
 //! Numbers as their metrics have them: integers stay integers, so that nothing of 64 bits is rounded.
 
+use oasis_wire::schema::MetricType;
 use std::cmp::Ordering;
 
 /// One number of a sample.
@@ -16,6 +17,18 @@ pub enum Number {
 }
 
 impl Number {
+    /// Out of the 64 bits in which a column of this type holds it.
+    pub fn from_bits(bits: u64, kind: &MetricType) -> Self {
+        match kind {
+            MetricType::Int8 | MetricType::Int16 | MetricType::Int32 | MetricType::Int64 => {
+                Self::Int(bits as i64)
+            }
+            MetricType::Real32 => Self::Real32(f32::from_bits(bits as u32)),
+            MetricType::Real64 => Self::Real64(f64::from_bits(bits)),
+            _ => Self::Uint(bits),
+        }
+    }
+
     /// The nearest `real64`.
     pub fn real(self) -> f64 {
         match self {

@@ -1,40 +1,136 @@
-//! Points from what is stored.
+//! Points from what is stored: roll-ups where they are fine enough or all that is left, samples elsewhere.
 
-use super::{Arrival, Place, Points};
+use super::{Arrival, Points, Reach, Span};
 use crate::{
     catalogue::Extent,
     index::Entry,
+    recovery::Finding,
+    rollups::{Level, RolledSeries, RollupFile},
     store::{ReadError, Store},
 };
-use std::io;
+use std::{io, sync::Arc};
 
 /// Batches read at once.
 const READ: usize = 4_096;
 
+/// An instance's share of a file.
+enum Share {
+    Raw(Extent),
+    Rolled(Arc<RollupFile>, usize),
+}
+
+impl Share {
+    /// Number of the first segment file that it stands for.
+    fn first_segment(&self) -> u64 {
+        match self {
+            Self::Raw(extent) => extent.segment,
+            Self::Rolled(file, at) => file.directory.series[*at].first_segment,
+        }
+    }
+
+    /// About from when to when its samples are.
+    fn times(&self) -> (u64, u64) {
+        match self {
+            Self::Raw(extent) => (extent.min_time, extent.max_time),
+            Self::Rolled(file, at) => {
+                let batches = &file.directory.series[*at].batches;
+                let least = batches.iter().map(|place| place.min_time).min().unwrap_or_default();
+                (least, batches.iter().map(|place| place.max_time).max().unwrap_or_default())
+            }
+        }
+    }
+}
+
 impl Store {
+    /// An instance's past as so many points.
+    ///
+    /// # Errors
+    /// If catalogue or files cannot be read.
+    pub fn points(&self, node: &str, instance: &str, span: Span) -> Result<Points, ReadError> {
+        // In this order: samples go once their roll-ups are there.
+        let extents = self.extents(node, instance, 0)?;
+        let levels = [Level::Raw, Level::Second, Level::Minute, Level::Hour];
+        let shares = levels.map(|level| (level, self.shares(&extents, node, instance, level)));
+        let level = choose(&shares, span);
+        let mut points = Points::new(span, level);
+        let shares = shares.into_iter().find(|(of, _)| *of == level).map(|(_, shares)| shares);
+        for share in shares.unwrap_or_default() {
+            match share {
+                Share::Raw(extent) => self.add_share(&extent, &mut points)?,
+                Share::Rolled(file, at) => self.add_rolled(&file, &file.directory.series[at], &mut points),
+            }
+        }
+        Ok(points)
+    }
+
     /// Takes into `points` what is stored of an instance behind what was taken before.
     ///
     /// # Errors
     /// If catalogue or files cannot be read.
     pub fn add_points(&self, node: &str, instance: &str, points: &mut Points) -> Result<(), ReadError> {
         for extent in self.extents(node, instance, points.segment)? {
-            let all = extent.as_one();
-            if points.has_passed(&all) {
-                continue;
-            }
-            points.segment = extent.segment;
-            if points.looks_at(points.place, &all) {
-                self.add_extent(&extent, points)?;
-            } else {
-                points.pass(&all);
-            }
+            self.add_share(&extent, points)?;
         }
         Ok(())
     }
 
+    /// All that there is at a level, oldest first: samples where they were not rolled up.
+    fn shares(&self, extents: &[Extent], node: &str, instance: &str, level: Level) -> Vec<Share> {
+        let files = self.rollups.of_level(level);
+        let covers =
+            |file: &Arc<RollupFile>, number: u64| file.directory.segments.binary_search(&number).is_ok();
+        let is_left = |extent: &&Extent| !files.iter().any(|file| covers(file, extent.segment));
+        let mut shares: Vec<_> = extents.iter().filter(is_left).cloned().map(Share::Raw).collect();
+        for file in &files {
+            for (at, series) in file.directory.series.iter().enumerate() {
+                if *series.node == *node && *series.instance == *instance {
+                    shares.push(Share::Rolled(file.clone(), at));
+                }
+            }
+        }
+        shares.sort_by_key(Share::first_segment);
+        shares
+    }
+
+    fn add_rolled(&self, file: &RollupFile, series: &RolledSeries, points: &mut Points) {
+        let (cell_type, plan) = file.plan(series);
+        for place in &series.batches {
+            if !points.wants((place.min_time, place.max_time)) {
+                continue;
+            }
+            let added = file.batch(place).map(|batch| points.cells.add_rolled(plan, cell_type, &batch));
+            if !matches!(added, Some(Ok(()))) {
+                self.book.find(Finding {
+                    file: file.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
+                    from: place.position,
+                    to: place.position + u64::from(place.length),
+                    kind: "damaged",
+                    detail: "cells of a roll-up are not what was written: remove the file and start again, and it is made of the samples that are still there".into(),
+                });
+                points.lose_cells((place.min_time, place.max_time));
+            }
+        }
+        points.absorb(&series.gaps, series.reach);
+        points.segment = points.segment.max(file.directory.segments.last().copied().unwrap_or_default());
+    }
+
+    fn add_share(&self, extent: &Extent, points: &mut Points) -> Result<(), ReadError> {
+        let all = extent.as_one();
+        if points.has_passed(&all) {
+            return Ok(());
+        }
+        points.segment = points.segment.max(extent.segment);
+        if points.looks_at(points.reach, &all) {
+            self.add_extent(extent, points)
+        } else {
+            points.pass(&all);
+            Ok(())
+        }
+    }
+
     fn add_extent(&self, extent: &Extent, points: &mut Points) -> Result<(), ReadError> {
         let all = extent.as_one();
-        let seen = points.place.filter(|_| points.is_within(&all)).map_or(extent.first, |place| place.next);
+        let seen = points.reach.filter(|_| points.is_within(&all)).map_or(extent.first, |reach| reach.offset);
         let entries = match self.entries(extent, |entry| entry.end() > seen, usize::MAX) {
             // Retention was faster.
             Err(ReadError::Io(error)) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
@@ -51,21 +147,21 @@ impl Store {
     }
 
     fn add_entries(&self, extent: &Extent, entries: &[Entry], points: &mut Points) -> Result<(), ReadError> {
-        let mut place = points.place;
+        let series = &extent.series;
+        let mut reach = points.reach;
         let mut is_read = Vec::with_capacity(entries.len());
         for entry in entries {
-            let arrival = extent.arrival(entry);
-            is_read.push(points.looks_at(place, &arrival));
-            place = Some(Place::behind(&arrival));
+            let arrival = Arrival::of(series, entry);
+            is_read.push(points.looks_at(reach, &arrival));
+            reach = Some(Reach::behind(&arrival));
         }
         let read = entries.iter().zip(&is_read).filter(|(_, is_read)| **is_read);
         let read: Vec<_> = read.map(|(entry, _)| *entry).collect();
         let mut batches = self.batches(extent.segment, &read)?.into_iter();
         for (entry, is_read) in entries.iter().zip(is_read) {
-            let arrival = extent.arrival(entry);
+            let arrival = Arrival::of(series, entry);
             if is_read {
                 let batch = batches.next().flatten();
-                let series = &extent.series;
                 points.add(&arrival, batch.as_deref(), |at| {
                     let known = self.gap_at(&series.node, &series.instance, series.epoch, at);
                     known.ok().flatten().map_or("archive_retention", |gap| gap.cause.word())
@@ -76,6 +172,20 @@ impl Store {
         }
         Ok(())
     }
+}
+
+/// The coarsest level that is good enough, or the finest that goes as far back as any.
+fn choose(shares: &[(Level, Vec<Share>)], span: Span) -> Level {
+    let overlaps = |share: &&Share| {
+        let (least, greatest) = share.times();
+        greatest >= span.from && (span.is_open || least < span.to)
+    };
+    let first =
+        |shares: &[Share]| shares.iter().filter(overlaps).map(Share::first_segment).min().unwrap_or(u64::MAX);
+    let oldest = shares.iter().map(|(_, shares)| first(shares)).min().unwrap_or(u64::MAX);
+    let wished = Level::for_step(span.step());
+    let fine = shares.iter().filter(|(level, _)| *level >= wished);
+    fine.clone().find(|(_, shares)| first(shares) == oldest).map_or(wished, |(level, _)| *level)
 }
 
 impl Extent {
@@ -92,13 +202,8 @@ impl Extent {
         }
     }
 
-    fn arrival(&self, entry: &Entry) -> Arrival<'_> {
-        Arrival {
-            first: entry.first,
-            times: (entry.min_time, entry.max_time),
-            count: entry.count.into(),
-            last_sequence: entry.last_sequence,
-            ..self.as_one()
-        }
+    /// How far its samples go.
+    pub fn reach(&self) -> Reach {
+        Reach::behind(&self.as_one())
     }
 }

@@ -86,9 +86,14 @@ impl Writer {
                 let Some(segment) = segments.iter().find(|segment| segment.number == number) else {
                     continue;
                 };
+                // What is left of it has to be made first.
+                if !self.store.rollups.has_tried(number) {
+                    continue;
+                }
                 // In this order: a file that nobody lists is found by the next start, one that is listed and gone would be damage.
                 self.store.catalogue().remove(number)?;
                 remove(&segment_file::path(&self.store.directory, number))?;
+                self.store.rollups.forget_segment(number);
                 let mut book = self.store.book.open();
                 book.removed_files += 1;
                 book.removed_samples += segment.samples;

@@ -10,7 +10,7 @@ use crate::problem::Problem;
 use axum::http::StatusCode;
 use bytes::Bytes;
 use oasis_archive::{
-    ReadError,
+    Level, ReadError,
     points::{Arrival, Cell, Leaf, Missing, Number, Points, Span, Summary, Track},
 };
 use oasis_dac::{Instance, now};
@@ -46,9 +46,9 @@ impl Reader {
         let (now, until) = (now().0, self.request.until);
         let to = until.unwrap_or(now.max(from.saturating_add(1)));
         let span = Span { from, to, is_open: until.is_none(), points: most };
-        let mut points = self.stored_points(&instance, Points::new(span), false).await?;
+        let mut points = self.stored_points(&instance, span).await?;
         if self.is_behind_the_log(&points, &instance) {
-            points = self.stored_points(&instance, points, true).await?;
+            points = self.read_on(&instance, points).await?;
         }
         let (epoch, integers) = (self.epoch(), self.request.integers);
         let (next, text) = blocking(move || {
@@ -63,18 +63,18 @@ impl Reader {
         Ok(())
     }
 
-    /// With what is stored; all that has come, if the archive stores it first.
-    async fn stored_points(
-        &self,
-        instance: &Instance,
-        mut points: Points,
-        stores_first: bool,
-    ) -> Result<Points, ReadError> {
+    async fn stored_points(&self, instance: &Instance, span: Span) -> Result<Points, ReadError> {
+        let Some(archive) = self.doors.archive.clone() else { return Ok(Points::new(span, Level::Raw)) };
+        let (node, name) = (instance.node.clone(), instance.name.clone());
+        let _turn = self.doors.archive_turn().await;
+        blocking(move || archive.history().points(&node, &name, span)).await
+    }
+
+    /// With what the archive has not stored yet.
+    async fn read_on(&self, instance: &Instance, mut points: Points) -> Result<Points, ReadError> {
         let Some(archive) = self.doors.archive.clone() else { return Ok(points) };
-        if stores_first {
-            // What it could not store it will not find either.
-            let _ = archive.flush().await;
-        }
+        // What it could not store it will not find either.
+        let _ = archive.flush().await;
         let (node, name) = (instance.node.clone(), instance.name.clone());
         let _turn = self.doors.archive_turn().await;
         blocking(move || {
@@ -103,7 +103,7 @@ fn describe(instance: &Instance, points: &Points, integers: Integers) -> Bytes {
         "event": "points",
         "node": instance.node,
         "instance": instance.name,
-        "level": "raw",
+        "level": points.level.word(),
         "from": time(span.start),
         "to": time(span.end),
         "step": points.cells.step(),
@@ -140,12 +140,12 @@ fn add_log(points: &mut Points, instance: &Instance, epoch: Epoch) -> Offset {
 
 /// Why samples are missing. The ledger may know more of the latest ones.
 fn cause(gap: &Missing, instance: &Instance) -> Value {
-    let Some((run, numbers)) = &gap.numbers else { return gap.cause.into() };
+    let Some((run, numbers)) = &gap.numbers else { return json!(gap.cause) };
     let ledger = instance.ledger();
     let mut known = ledger.gaps.iter().filter(|known| {
         known.run == *run && known.from_sequence < numbers.end && numbers.start <= known.to_sequence
     });
-    known.next().map_or_else(|| gap.cause.into(), |known| json!(known.cause))
+    known.next().map_or_else(|| json!(gap.cause), |known| json!(known.cause))
 }
 
 fn metrics(leaves: &[Leaf], cells: &[&Cell], integers: Integers) -> Map<String, Value> {

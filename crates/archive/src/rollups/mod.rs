@@ -1,0 +1,145 @@
+//! Roll-ups: what is left of old samples. Of each second, minute and hour the least, greatest, mean and last value of each metric, made once of a segment
+//! file when it is sealed, and kept for longer than it.
+//!
+//! [`level`] is how much time a cell stands for, [`schema`] what a cell looks like as a sample, [`file`] a file of them, [`making`] makes them, and
+//! [`upkeep`] is the thread that does. [`Rollups`] is what there is of them.
+
+mod file;
+mod level;
+mod making;
+mod schema;
+pub mod upkeep;
+
+pub use file::{RolledSeries, RollupFile};
+pub use level::Level;
+pub use schema::Plan;
+
+use crate::recovery::Finding;
+
+use std::{
+    collections::BTreeSet,
+    fs, io,
+    path::Path,
+    sync::{Arc, PoisonError, RwLock},
+};
+
+/// All roll-up files of an archive.
+#[derive(Debug, Default)]
+pub struct Rollups {
+    files: RwLock<Vec<Arc<RollupFile>>>,
+    /// Segment files that were looked at, whether or not roll-ups could be made of them.
+    tried: RwLock<BTreeSet<u64>>,
+}
+
+impl Rollups {
+    /// Opens all that are whole; those that are damaged are made again, if their samples are still there. Only the one who writes to the folder tidies up.
+    ///
+    /// # Errors
+    /// If the folder cannot be read.
+    pub fn open(&self, folder: &Path, tidies: bool) -> io::Result<Vec<Finding>> {
+        let (mut files, mut findings) = (Vec::new(), Vec::new());
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            let ends_with = |end: &str| path.extension().is_some_and(|extension| extension == end);
+            if ends_with("part") && tidies && is_ours(&path) {
+                let _ = fs::remove_file(&path);
+            }
+            if !ends_with("oroll") {
+                continue;
+            }
+            match RollupFile::open(&path) {
+                Ok(file) => files.push(Arc::new(file)),
+                Err(error) => {
+                    findings.push(damaged(
+                        &path,
+                        &format!("{error}: it is made again of the samples that are still there"),
+                    ));
+                    if tidies {
+                        let _ = fs::rename(&path, path.with_extension("damaged"));
+                    }
+                }
+            }
+        }
+        // A merge that was interrupted has left what it was made of.
+        let is_left = |file: &Arc<RollupFile>| files.iter().any(|other| file.is_within(other));
+        let left: Vec<_> =
+            files.iter().filter(|file| is_left(file)).map(|file| file.path().to_owned()).collect();
+        files.retain(|file| !left.iter().any(|path| path == file.path()));
+        if tidies {
+            left.iter().for_each(|path| drop(fs::remove_file(path)));
+        }
+        files.sort_by_key(|file| file.directory.segments.first().copied());
+        *self.files.write().unwrap_or_else(PoisonError::into_inner) = files;
+        Ok(findings)
+    }
+
+    /// All files of a level, oldest first.
+    pub fn of_level(&self, level: Level) -> Vec<Arc<RollupFile>> {
+        let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
+        files.iter().filter(|file| file.directory.level == level).cloned().collect()
+    }
+
+    /// Segment files that a level has the samples of.
+    pub fn covered(&self, level: Level) -> BTreeSet<u64> {
+        self.of_level(level).iter().flat_map(|file| file.directory.segments.iter().copied()).collect()
+    }
+
+    /// Whether a segment file may go: its roll-ups are made, or cannot be.
+    pub fn has_tried(&self, segment: u64) -> bool {
+        self.tried.read().unwrap_or_else(PoisonError::into_inner).contains(&segment)
+    }
+
+    /// How many segment files that are there were looked at.
+    pub fn tried(&self) -> u64 {
+        self.tried.read().unwrap_or_else(PoisonError::into_inner).len() as u64
+    }
+
+    /// A segment file has gone.
+    pub fn forget_segment(&self, segment: u64) {
+        self.tried.write().unwrap_or_else(PoisonError::into_inner).remove(&segment);
+    }
+
+    fn note_tried(&self, segment: u64) {
+        self.tried.write().unwrap_or_else(PoisonError::into_inner).insert(segment);
+    }
+
+    /// Puts a new file in the place of those that it was made of.
+    fn replace(&self, new: RollupFile, old: &[Arc<RollupFile>]) {
+        let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
+        files.retain(|file| !old.iter().any(|gone| Arc::ptr_eq(gone, file)));
+        files.push(Arc::new(new));
+        files.sort_by_key(|file| file.directory.segments.first().copied());
+        drop(files);
+        for file in old {
+            // The next start removes what is left.
+            let _ = fs::remove_file(file.path());
+        }
+    }
+
+    /// Forgets files.
+    fn forget(&self, going: &[Arc<RollupFile>]) {
+        let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
+        files.retain(|file| !going.iter().any(|gone| Arc::ptr_eq(gone, file)));
+        drop(files);
+        for file in going {
+            let _ = fs::remove_file(file.path());
+        }
+    }
+
+    /// How many files there are, and their bytes.
+    pub fn size(&self) -> (u64, u64) {
+        let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
+        (files.len() as u64, files.iter().map(|file| file.bytes).sum())
+    }
+}
+
+fn is_ours(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    Level::ROLLED.iter().any(|level| name.ends_with(&format!(".{}.part", level.word())))
+}
+
+fn damaged(path: &Path, detail: &str) -> Finding {
+    let to = fs::metadata(path).map_or(0, |metadata| metadata.len());
+    let file = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    Finding { file, from: 0, to, kind: "damaged", detail: detail.to_owned() }
+}

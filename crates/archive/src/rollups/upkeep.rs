@@ -1,0 +1,173 @@
+//! The thread that makes roll-ups, merges small files of them, and lets go of old ones. It gives way to everybody else.
+
+use super::{
+    Level,
+    file::RollupFile,
+    making::{self, Source},
+};
+use crate::{
+    catalogue::Segment,
+    config::ArchiveConfig,
+    points::Reach,
+    segment_file,
+    series::Series,
+    store::{ReadError, Store},
+};
+use oasis_dac::now;
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+/// How often it looks for sealed files.
+const LOOK: Duration = Duration::from_secs(1);
+/// So many files of about the same size become one.
+const MERGE: usize = 16;
+/// Files beyond this size are not merged any more.
+const MERGED_BYTES: u64 = 4 * 1024 * 1024;
+/// Lower than the threads that people wait for.
+const NICE: i32 = 10;
+
+/// The thread, to be told to end.
+#[derive(Debug)]
+pub struct Roller {
+    thread: JoinHandle<()>,
+    is_over: Arc<AtomicBool>,
+}
+
+impl Roller {
+    /// Starts it.
+    ///
+    /// # Errors
+    /// If there cannot be one more thread.
+    pub fn start(store: Arc<Store>, config: ArchiveConfig) -> io::Result<Self> {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let work = Work { store, config, is_over: is_over.clone() };
+        let thread = thread::Builder::new().name("roll-ups".into()).spawn(move || work.run())?;
+        Ok(Self { thread, is_over })
+    }
+
+    /// Ends it; what is not done is for the next start.
+    pub fn stop(self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.thread.thread().unpark();
+        let _ = self.thread.join();
+    }
+}
+
+struct Work {
+    store: Arc<Store>,
+    config: ArchiveConfig,
+    is_over: Arc<AtomicBool>,
+}
+
+impl Work {
+    fn run(self) {
+        // Of this thread alone; one that may not be lowered works as well.
+        let _ = rustix::process::setpriority_process(None, NICE);
+        while !self.is_over.load(Ordering::Relaxed) {
+            if let Err(error) = self.round() {
+                tracing::warn!(%error, "roll-ups are made later");
+            }
+            thread::park_timeout(LOOK);
+        }
+    }
+
+    fn round(&self) -> Result<(), ReadError> {
+        let segments = self.store.catalogue().segments()?;
+        let covered = Level::ROLLED.map(|level| (level, self.store.rollups.covered(level)));
+        for segment in segments {
+            let missing = covered.iter().filter(|(_, covered)| !covered.contains(&segment.number));
+            let missing: Vec<_> = missing.map(|(level, _)| *level).collect();
+            if self.is_over.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            if !missing.is_empty() && !self.store.rollups.has_tried(segment.number) {
+                self.roll(&segment, &missing);
+            }
+            self.store.rollups.note_tried(segment.number);
+        }
+        for level in Level::ROLLED {
+            self.merge(level)?;
+        }
+        self.retain();
+        let mut book = self.store.book.open();
+        (book.rollup_files, book.rollup_bytes) = self.store.rollups.size();
+        Ok(())
+    }
+
+    /// Makes what is missing of a segment file's roll-ups. It is tried once in the DAC's life.
+    fn roll(&self, segment: &Segment, levels: &[Level]) {
+        let path = segment_file::path(&self.store.directory, segment.number);
+        let source = Source { number: segment.number, path: &path, sealed: segment.sealed };
+        let made = making::of_segment(source, levels, |series| self.reach_before(series, segment.number));
+        let made = made.and_then(|drafts| {
+            drafts.into_iter().try_for_each(|draft| {
+                self.store.rollups.replace(draft.finish(&self.store.directory)?, &[]);
+                Ok(())
+            })
+        });
+        match made {
+            Ok(()) => self.store.book.open().rolled_segments += 1,
+            Err(error) => {
+                self.store.book.open().rollup_failures += 1;
+                tracing::warn!(file = %path.display(), %error, "no roll-ups could be made of a segment file");
+            }
+        }
+    }
+
+    /// How far an instance's samples went before a segment file.
+    fn reach_before(&self, series: &Series, segment: u64) -> Option<Reach> {
+        let extents = self.store.extents(&series.node, &series.instance, 0).ok()?;
+        let stored = extents.iter().rfind(|extent| extent.segment < segment).map(|extent| extent.reach());
+        stored.or_else(|| {
+            let files = self.store.rollups.of_level(Level::Hour);
+            let before = files.iter().filter(|file| file.directory.segments.last() < Some(&segment));
+            let of_instance = before.flat_map(|file| &file.directory.series);
+            let same =
+                of_instance.filter(|one| *one.node == *series.node && *one.instance == *series.instance);
+            same.map(|one| one.reach).next_back()
+        })
+    }
+
+    /// Makes one file of the oldest small ones of about the same size, if there are enough.
+    fn merge(&self, level: Level) -> Result<(), ReadError> {
+        let files = self.store.rollups.of_level(level);
+        let small = |file: &&Arc<RollupFile>| file.bytes <= MERGED_BYTES;
+        let tier = |file: &RollupFile| file.directory.segments.len().ilog(MERGE);
+        let mut tiers: Vec<_> = files.iter().filter(small).map(|file| tier(file)).collect();
+        tiers.sort_unstable();
+        tiers.dedup();
+        for wanted in tiers {
+            let of_tier = files.iter().filter(small).filter(|file| tier(file) == wanted);
+            let some: Vec<_> = of_tier.take(MERGE).cloned().collect();
+            if some.len() == MERGE {
+                let merged = making::of_rollups(&some, level).finish(&self.store.directory)?;
+                self.store.rollups.replace(merged, &some);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets go of what is too old, and of the oldest of the finest level while there is too much.
+    fn retain(&self) {
+        let (days, most) = (self.config.rollup_days, self.config.rollup_bytes);
+        let oldest = now().0.saturating_sub(days.saturating_mul(24 * 3_600 * 1_000_000_000));
+        let mut going = Vec::new();
+        let mut bytes = self.store.rollups.size().1;
+        for level in Level::ROLLED {
+            for file in self.store.rollups.of_level(level) {
+                if (days > 0 && file.directory.sealed < oldest) || (most > 0 && bytes > most) {
+                    bytes = bytes.saturating_sub(file.bytes);
+                    going.push(file);
+                }
+            }
+        }
+        self.store.rollups.forget(&going);
+    }
+}

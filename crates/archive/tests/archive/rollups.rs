@@ -1,0 +1,229 @@
+//! What is left of old samples: made once, whole or not there, and the same as the samples were.
+
+use super::{copy_of, segment_files};
+use crate::plant::{Node, Plant, STEP, config};
+use oasis_archive::{
+    ArchiveConfig, Level, RetentionRule,
+    points::{Number, Points, Span, Track},
+};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+const ROOM: usize = 8 * 1024 * 1024;
+const SAMPLES: u64 = 8_000;
+
+fn small_files(folder: &Path) -> ArchiveConfig {
+    ArchiveConfig { segment_bytes: 4 * 1024, ..config(folder) }
+}
+
+fn rollup_files(folder: &Path) -> Vec<PathBuf> {
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = paths.filter(|path| path.extension().is_some_and(|end| end == "oroll")).collect();
+    files.sort();
+    files
+}
+
+fn eventually(what: &str, is_so: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::park_timeout(Duration::from_millis(5));
+    }
+}
+
+fn fill(plant: &mut Plant, node: &mut Node, batches: u64) {
+    for _ in 0..batches {
+        node.take(40);
+        plant.send(node, true);
+        plant.flush().unwrap();
+    }
+}
+
+/// All sealed files are rolled up.
+fn wait_for_rollups(plant: &Plant) {
+    eventually("not all is rolled up", || {
+        let counters = plant.archive.counters();
+        assert_eq!(counters.rollup_failures, 0);
+        counters.rollup_waiting == 0 && counters.rollup_files > 0
+    });
+}
+
+fn points(plant: &Plant, to: u64, points: u32) -> Points {
+    let span = Span { from: 0, to: to * STEP, is_open: false, points };
+    plant.archive.history().points("plant", "counter", span).unwrap()
+}
+
+/// Every sample from 0 to `to` went into one point, and each point says what its samples say.
+fn check(points: &Points, to: u64) {
+    let step = points.cells.step();
+    let mut numbers = 0..to;
+    for (number, cell) in points.cells.cells() {
+        let own: Vec<u64> = numbers.by_ref().take(cell.samples as usize).collect();
+        let (first, last) = (own[0], own[own.len() - 1]);
+        assert_eq!((first * STEP / step, last * STEP / step), (number, number), "cell {number} of {step}");
+        assert_eq!(cell.last_time, last * STEP);
+        let Track::Number(summary) = &cell.tracks[0] else { panic!("{cell:?}") };
+        assert_eq!((summary.min, summary.max), (Number::Uint(first), Number::Uint(last)));
+        assert_eq!((summary.last, summary.numbers), (Number::Uint(last), cell.samples));
+        assert!((summary.mean() - (first + last) as f64 / 2.0).abs() < 1e-6);
+        assert_eq!(cell.tracks[1], Track::Text("x".repeat(last as usize % 20)));
+    }
+    assert!(numbers.is_empty(), "{numbers:?} are missing");
+    assert!(points.gaps.is_empty(), "{:?}", points.gaps);
+}
+
+#[test]
+fn old_samples_are_left_as_rollups_whatever_becomes_of_their_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(small_files(folder.path()), &node, ROOM);
+    fill(&mut plant, &mut node, 200);
+    wait_for_rollups(&plant);
+    let files = rollup_files(folder.path()).len();
+    assert!(
+        segment_files(folder.path()).len() > 16 && files < 3 * 16,
+        "{files} files: small ones are merged"
+    );
+    // Samples for what is finer than a second, roll-ups for what is not.
+    for (most, level) in [(2_000, Level::Raw), (80, Level::Second), (7, Level::Second)] {
+        let points = points(&plant, SAMPLES, most);
+        assert!(
+            points.level == level && points.cells.cells().len() <= most as usize,
+            "{most}: {:?}",
+            points.level
+        );
+        check(&points, SAMPLES);
+    }
+    plant.stop();
+    // All but the last file goes; what was made stays, and is not made again.
+    let mut config = small_files(folder.path());
+    config.retention = vec![RetentionRule { instances: "*".into(), days: 0, bytes: 1 }];
+    let plant = Plant::start(config, &node, ROOM);
+    eventually("no file has gone", || segment_files(folder.path()).is_empty());
+    assert!(
+        plant.archive.counters().rolled_segments <= 1,
+        "all but the file that the stop has sealed were made before"
+    );
+    for most in [2_000, 80, 7] {
+        let points = points(&plant, SAMPLES, most);
+        assert_eq!(points.level, Level::Second, "the samples are gone");
+        check(&points, SAMPLES);
+    }
+    // What comes now goes to files of other numbers, also after a start that finds none.
+    plant.stop();
+    let mut plant = Plant::start(small_files(folder.path()), &node, ROOM);
+    fill(&mut plant, &mut node, 10);
+    check(&points(&plant, SAMPLES + 400, 84), SAMPLES + 400);
+}
+
+#[test]
+fn a_crash_at_any_time_leaves_each_sample_in_one_rollup() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(small_files(folder.path()), &node, ROOM);
+    for _ in 0..4 {
+        fill(&mut plant, &mut node, 50);
+        let copy = copy_of(folder.path());
+        // As a crash may leave them: half of a file that has no name yet, and what a merge was made of.
+        fs::write(copy.path().join("0000000099-0000000099.1s.part"), b"OASISSEG").unwrap();
+        let again = Plant::start(small_files(copy.path()), &node, ROOM);
+        wait_for_rollups(&again);
+        let stored = plant.account().stored;
+        let to = stored / 100 * 100;
+        check(&points(&again, to, u32::try_from(to / 100).unwrap()), to);
+        assert!(!copy.path().join("0000000099-0000000099.1s.part").exists());
+    }
+}
+
+#[test]
+fn what_a_merge_was_made_of_is_not_counted_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(small_files(folder.path()), &node, ROOM);
+    fill(&mut plant, &mut node, 20);
+    wait_for_rollups(&plant);
+    let kept = copy_of(folder.path());
+    fill(&mut plant, &mut node, 180);
+    wait_for_rollups(&plant);
+    plant.stop();
+    for file in rollup_files(kept.path()) {
+        fs::copy(&file, folder.path().join(file.file_name().unwrap())).unwrap();
+    }
+    let plant = Plant::start(small_files(folder.path()), &node, ROOM);
+    check(&points(&plant, SAMPLES, 80), SAMPLES);
+}
+
+#[test]
+fn a_damaged_rollup_is_told_and_made_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(small_files(folder.path()), &node, ROOM);
+    fill(&mut plant, &mut node, 200);
+    wait_for_rollups(&plant);
+    plant.stop();
+    let files = rollup_files(folder.path());
+    for (at, file) in files.iter().enumerate() {
+        let mut bytes = fs::read(file).unwrap();
+        let length = bytes.len();
+        match at % 3 {
+            // The directory; the end; nothing left.
+            0 => bytes[length - 40] ^= 1,
+            1 => bytes.truncate(length / 2),
+            _ => bytes.clear(),
+        }
+        fs::write(file, bytes).unwrap();
+    }
+    let plant = Plant::start(small_files(folder.path()), &node, ROOM);
+    let findings = plant.archive.counters().findings;
+    assert_eq!(findings.iter().filter(|finding| finding.file.ends_with(".oroll")).count(), files.len());
+    wait_for_rollups(&plant);
+    let points = points(&plant, SAMPLES, 80);
+    assert_eq!(points.level, Level::Second);
+    check(&points, SAMPLES);
+}
+
+#[test]
+fn damaged_cells_are_a_gap() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(small_files(folder.path()), &node, ROOM);
+    fill(&mut plant, &mut node, 20);
+    wait_for_rollups(&plant);
+    plant.stop();
+    for file in rollup_files(folder.path()) {
+        let mut bytes = fs::read(&file).unwrap();
+        // The first batch, behind the file's header and the record's.
+        bytes[64 + 40 + 20] ^= 1;
+        fs::write(file, bytes).unwrap();
+    }
+    let plant = Plant::start(small_files(folder.path()), &node, ROOM);
+    let points = points(&plant, 800, 8);
+    assert!(points.gaps.iter().any(|gap| gap.cause == "damaged"), "{points:?}");
+    assert!(plant.archive.counters().findings.iter().any(|finding| finding.kind == "damaged"));
+}
+
+#[test]
+fn too_many_rollups_go_finest_and_oldest_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(small_files(folder.path()), &node, ROOM);
+    fill(&mut plant, &mut node, 200);
+    wait_for_rollups(&plant);
+    let bytes: u64 = rollup_files(folder.path()).iter().map(|file| fs::metadata(file).unwrap().len()).sum();
+    plant.stop();
+    let plant =
+        Plant::start(ArchiveConfig { rollup_bytes: bytes / 2, ..small_files(folder.path()) }, &node, ROOM);
+    eventually("no roll-up has gone", || {
+        let left: u64 = rollup_files(folder.path())
+            .iter()
+            .map(|file| fs::metadata(file).map_or(0, |file| file.len()))
+            .sum();
+        left <= bytes / 2
+    });
+    let left = rollup_files(folder.path());
+    assert!(left.iter().any(|file| file.to_string_lossy().contains(".1h.")), "{left:?}");
+    drop(plant);
+}

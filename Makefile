@@ -25,7 +25,7 @@ HOST = $(shell rustc -vV | sed -n "s/host: //p")
 # The settings of sdk/python hold for what is generated for it too.
 GENERATED_PYTHON := --config sdk/python/pyproject.toml crates/pdl-gen/tests
 
-.PHONY: help run build page test test-rust test-web test-python check-native test-browser lint format bench bench-spool bench-fanout bench-probes bench-page pictures check-memory fuzz python cpp browser clean
+.PHONY: help run build page test test-rust test-arrow test-web test-python check-native test-browser lint format bench bench-spool bench-fanout bench-probes bench-page pictures check-memory fuzz python cpp browser clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -34,14 +34,19 @@ run: build ## Build everything and start OASIS; the page is at http://127.0.0.1:
 	./target/release/oasis up
 
 build: page ## Build the release binary, page included: target/release/oasis
-	cargo build --release --locked -p oasis
+	cargo build --release --locked -p oasis --features arrow
 
 page: web/dist/index.html ## Build the page that goes into the binary
 
-test: test-rust test-web test-python test-browser ## Run every test of every language
+test: test-rust test-arrow test-web test-python test-browser ## Run every test of every language
 
 test-rust: page ## Rust: unit, property and end-to-end tests with real processes
 	cargo test --workspace --locked
+
+test-arrow: page target/venv/installed ## Arrow and Parquet, which take minutes to build, read back with pyarrow, polars and DuckDB
+	target/venv/bin/pip install --quiet --disable-pip-version-check --requirement tests/end_to_end/recordings/requirements.txt
+	cargo test --locked -p oasis-arrow --features arrow
+	cargo test --locked -p oasis --features arrow --test end_to_end -- recordings
 
 test-web: node_modules/.package-lock.json ## TypeScript: unit tests
 	npm test

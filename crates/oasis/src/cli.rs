@@ -263,6 +263,10 @@ pub enum ExportFormat {
     Jsonl,
     /// For Foxglove, Lichtblick and PlotJuggler: a channel an instance, messages are JSON.
     Mcap,
+    /// An Arrow stream, for pandas, polars and DuckDB; instances of one probe type.
+    Arrow,
+    /// A Parquet file; instances of one probe type.
+    Parquet,
 }
 
 #[derive(Debug, Args)]

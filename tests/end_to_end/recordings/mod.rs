@@ -1,5 +1,7 @@
 //! Recordings go from archive to archive without losing a sample or taking one twice (`oasis export`, `oasis import`).
 
+#[cfg(feature = "arrow")]
+mod arrow;
 mod plant;
 
 use crate::harness::oasis;
@@ -266,4 +268,20 @@ fn json_channels_of_other_programs_are_imported_and_the_others_named() {
     assert_eq!(metrics, [r#"{"x":1.0,"n":7}"#, r#"{"x":2.5,"n":0}"#]);
     assert_eq!(of("pose")[1]["sequence"], 2);
     assert_eq!(of("free")[0]["metrics"]["on"], true);
+}
+
+#[cfg(not(feature = "arrow"))]
+#[test]
+fn without_arrow_it_says_how_to_have_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let Plant { archive, .. } = plant(folder.path());
+    for format in ["arrow", "parquet"] {
+        let (is_done, _, said) = run("export", &archive, &["plant/tank", "--format", format]);
+        assert!(!is_done && said.contains("--features arrow"), "{said}");
+    }
+    let up = crate::harness::Oasis::up(&["--probe", "memory"]);
+    let url = format!("{}/api/v1/history.arrow?node=plant&instance=memory", up.http());
+    let mut answer = ureq::get(url).config().http_status_as_error(false).build().call().unwrap();
+    let problem: Value = answer.body_mut().read_json().unwrap();
+    assert_eq!((answer.status().as_u16(), &problem["type"]), (501, &Value::from("/problems/no_arrow")));
 }

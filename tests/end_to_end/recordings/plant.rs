@@ -41,6 +41,23 @@ pub fn json_of(put: &Put) -> Json {
     metrics.into()
 }
 
+/// The same with the names of enums, as tables have them.
+#[cfg(feature = "arrow")]
+pub fn named(put: &Put) -> Json {
+    let mut metrics = value::to_json(&put.probe_type, &put.values);
+    let name = |value: &mut Json| {
+        *value = match value.as_i64().unwrap() {
+            0 => "IDLE".into(),
+            5 => "RUN".into(),
+            -3 => "BACK".into(),
+            other => other.to_string().into(),
+        };
+    };
+    metrics.get_mut("mode").map(name);
+    metrics.get_mut("modes").into_iter().flat_map(|modes| modes.as_array_mut().unwrap()).for_each(name);
+    metrics.into()
+}
+
 fn tank() -> ProbeType {
     let member = |name: &str, kind: Json| json!({"name": name, "type": kind});
     let point = json!({"struct": {"name": "Point", "members": [member("x", json!("real32")), member("y", json!("real64"))]}});

@@ -48,7 +48,8 @@ use utoipa::OpenApi;
         crate::text::poll_at_once,
         crate::text::long_poll,
         crate::text::stream_lines,
-        crate::text::events
+        crate::text::events,
+        crate::text::history
     )
 )]
 struct Description;

@@ -5,6 +5,8 @@
 //! [`output::Output`]. What the topic logs no longer hold comes from the archive ([`past`]), all of it or in so many [`points`]. The doors are [`sse`], [`stream`] and [`poll`] (long and short); [`live`] is what the first two share.
 //! `docs/reference/text-doors.md` is their reference.
 
+#[cfg(feature = "arrow")]
+mod arrow;
 mod gzip;
 mod json;
 mod live;
@@ -49,6 +51,7 @@ pub fn router() -> Router<Doors> {
         .route("/api/v1/samples/stream", get(stream_lines))
         .route("/api/v1/samples/events", get(events))
         .route("/api/v1/stream.sse", get(events))
+        .route("/api/v1/history.arrow", get(history))
 }
 
 type Asked = (State<Doors>, ConnectInfo<SocketAddr>, RawQuery, HeaderMap);
@@ -63,21 +66,33 @@ struct Visit {
 
 impl Visit {
     async fn begin(door: Door, (State(doors), peer, query, headers): Asked) -> Result<Self, Problem> {
-        if !origin::allowed(&headers, &doors.config) {
-            doors.doorkeeper.refused("origin");
-            let detail = "pages of other sites may not read (doors.allowed_origins)";
-            return Err(Problem::new(StatusCode::FORBIDDEN, "origin", detail));
-        }
-        let query = query.0.unwrap_or_default();
-        let request = Request::parse(&query, &headers, doors.config.max_subscriptions)?;
-        let place = doors.places.enter(door, peer.0.ip()).map_err(|(code, problem)| {
-            doors.doorkeeper.refused(code);
-            problem
-        })?;
+        let (request, place) = admitted(door, &doors, peer, query, &headers)?;
         let out = Output::new(Coding::accepted(&headers), request.integers);
         let reader = Reader::open(&doors, request).await?;
         Ok(Self { doors, place, reader, out })
     }
+}
+
+/// What is asked for, and a place at the door.
+fn admitted(
+    door: Door,
+    doors: &Doors,
+    peer: ConnectInfo<SocketAddr>,
+    query: RawQuery,
+    headers: &HeaderMap,
+) -> Result<(Request, Place), Problem> {
+    if !origin::allowed(headers, &doors.config) {
+        doors.doorkeeper.refused("origin");
+        let detail = "pages of other sites may not read (doors.allowed_origins)";
+        return Err(Problem::new(StatusCode::FORBIDDEN, "origin", detail));
+    }
+    let query = query.0.unwrap_or_default();
+    let request = Request::parse(&query, headers, doors.config.max_subscriptions)?;
+    let place = doors.places.enter(door, peer.0.ip()).map_err(|(code, problem)| {
+        doors.doorkeeper.refused(code);
+        problem
+    })?;
+    Ok((request, place))
 }
 
 /// What there is since a position, at once.
@@ -143,6 +158,27 @@ pub async fn events(
     Ok(live::answer(visit, sse::Events))
 }
 
+/// All samples of a time as an Arrow stream; instances of one probe type.
+#[utoipa::path(get, path = "/api/v1/history.arrow", params(parameters::Span),
+    responses((status = 200, description = "an Arrow IPC stream", content_type = "application/vnd.apache.arrow.stream"), (status = 400, body = Problem),
+        (status = 404, body = Problem), (status = 422, body = Problem), (status = 429, body = Problem), (status = 501, body = Problem), (status = 503, body = Problem)))]
+pub async fn history(
+    State(doors): State<Doors>,
+    peer: ConnectInfo<SocketAddr>,
+    query: RawQuery,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let (request, place) = admitted(Door::Poll, &doors, peer, query, &headers)?;
+    #[cfg(feature = "arrow")]
+    return arrow::answer(doors, request, place).await;
+    #[cfg(not(feature = "arrow"))]
+    {
+        drop((request, place));
+        let detail = "this DAC was built without Arrow: build oasis with --features arrow, or read /api/v1/samples/stream";
+        Err(Problem::new(StatusCode::NOT_IMPLEMENTED, "no_arrow", detail))
+    }
+}
+
 /// Parameters, for the OpenAPI document only: order matters between them, so they are read from the query as it is.
 mod parameters {
     use serde::Deserialize;
@@ -171,6 +207,20 @@ mod parameters {
         overflow: Option<String>,
         /// `number`, or `string` for 64-bit integers as strings.
         integers: Option<String>,
+    }
+
+    #[derive(Deserialize, IntoParams)]
+    #[into_params(parameter_in = Query)]
+    #[allow(dead_code, reason = "described, not read")]
+    pub struct Span {
+        /// Node name; instances named behind it are its own.
+        node: Vec<String>,
+        /// Instance name, once or more for each node.
+        instance: Vec<String>,
+        /// A time, for samples that are no older; all that there are if absent.
+        from: Option<String>,
+        /// A time to end at; now if absent.
+        to: Option<String>,
     }
 
     #[derive(Deserialize, IntoParams)]

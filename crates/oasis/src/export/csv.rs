@@ -1,7 +1,7 @@
 //! A table for spreadsheets and scripts: a line a sample, a column a metric (RFC 4180).
 
-use super::Format;
-use anyhow::{Context, bail};
+use super::{Format, same_type};
+use anyhow::Context;
 use csv::Writer;
 use jiff::Timestamp;
 use oasis_archive::Series;
@@ -26,17 +26,8 @@ impl<'a, W: Write> Csv<'a, W> {
 
     /// The columns; the first call writes them as the first line. A table has the columns of one type.
     fn table(&mut self, series: &Series) -> anyhow::Result<&Table> {
-        if let Some((known, _)) = &self.of
-            && **known != *series.probe_type
-        {
-            bail!(
-                "a table has the columns of one probe type: {} {} and {} {} need files of their own \
-                 (name instances of one type, set --from or --to, or use --format jsonl)",
-                known.name,
-                known.version,
-                series.probe_type.name,
-                series.probe_type.version
-            );
+        if let Some((known, _)) = &self.of {
+            same_type(known, series)?;
         }
         if self.of.is_none() {
             let table = Table::new(&series.probe_type);

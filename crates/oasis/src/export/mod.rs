@@ -1,5 +1,7 @@
 //! `oasis export`: what an archive holds, as a file that other programs read. The DAC that writes the archive may go on meanwhile.
 
+#[cfg(feature = "arrow")]
+mod arrow;
 mod csv;
 mod json_lines;
 mod json_schema;
@@ -15,7 +17,7 @@ use anyhow::{Context, bail};
 use oasis_archive::{History, Series};
 use oasis_dac::now;
 use oasis_doors::time;
-use oasis_wire::batch::Sample;
+use oasis_wire::{batch::Sample, schema::ProbeType};
 use output::Output;
 use samples::{Found, Order, Samples, Span};
 use std::{io, path::Path, sync::Arc};
@@ -45,6 +47,16 @@ pub fn run(arguments: &Export) -> anyhow::Result<()> {
         ExportFormat::Csv => Box::new(csv::Csv::new(&mut out)),
         ExportFormat::Jsonl => Box::new(json_lines::JsonLines::new(&mut out)),
         ExportFormat::Mcap => Box::new(mcap::Mcap::new(&mut out)?),
+        #[cfg(feature = "arrow")]
+        ExportFormat::Arrow => Box::new(arrow::Arrow::stream(&mut out)),
+        #[cfg(feature = "arrow")]
+        ExportFormat::Parquet => Box::new(arrow::Arrow::parquet(&mut out)),
+        #[cfg(not(feature = "arrow"))]
+        ExportFormat::Arrow | ExportFormat::Parquet => {
+            bail!(
+                "this oasis was built without Arrow and Parquet: build it with --features arrow (make build does)"
+            )
+        }
     };
     let order = if arguments.format == ExportFormat::Mcap { Order::ByTime } else { Order::ByInstance };
     let samples = Samples::new(&history, &targets, Span { from: from.unwrap_or(0), to }, order);
@@ -103,6 +115,21 @@ fn write_all(mut samples: Samples, format: &mut dyn Format) -> anyhow::Result<u6
     }
     format.finish()?;
     Ok(written)
+}
+
+/// Refuses a series whose samples have other columns.
+fn same_type(known: &ProbeType, series: &Series) -> anyhow::Result<()> {
+    if *known == *series.probe_type {
+        return Ok(());
+    }
+    bail!(
+        "a table has the columns of one probe type: {} {} and {} {} need files of their own \
+         (name instances of one type, set --from or --to, or use --format jsonl or mcap)",
+        known.name,
+        known.version,
+        series.probe_type.name,
+        series.probe_type.version
+    )
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

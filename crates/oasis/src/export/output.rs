@@ -9,7 +9,7 @@ use std::{
 
 /// Standard output, or a file that has its name only once it is whole.
 pub struct Output {
-    to: BufWriter<Box<dyn Write>>,
+    to: BufWriter<Box<dyn Write + Send>>,
     file: Option<(PathBuf, PathBuf)>,
 }
 

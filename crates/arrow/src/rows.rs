@@ -1,0 +1,116 @@
+//! A record batch while it grows.
+
+use crate::{
+    column::Column,
+    schema::{has_values, schema},
+};
+use arrow_array::{
+    ArrayRef, RecordBatch,
+    builder::{StringDictionaryBuilder, TimestampNanosecondBuilder, UInt16Builder, UInt64Builder},
+    types::Int32Type,
+};
+use arrow_schema::{ArrowError, SchemaRef};
+use oasis_wire::{batch::Sample, schema::ProbeType, value::Value};
+use std::sync::Arc;
+
+/// Most rows of a record batch.
+const MAX_ROWS: usize = 8_192;
+/// Bytes of values beyond which a record batch is full: far below the 2 GiB that offsets count.
+const MAX_BYTES: usize = 16 * 1024 * 1024;
+
+/// Whose samples they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Source<'a> {
+    /// Node name.
+    pub node: &'a str,
+    /// Instance name.
+    pub instance: &'a str,
+    /// UUID of the node's run.
+    pub run: &'a str,
+    /// Epoch of the DAC's logs, hexadecimal.
+    pub epoch: &'a str,
+}
+
+/// Samples of one probe type that become a record batch.
+pub struct Rows {
+    schema: SchemaRef,
+    texts: [StringDictionaryBuilder<Int32Type>; 4],
+    offsets: UInt64Builder,
+    sequences: UInt64Builder,
+    times: TimestampNanosecondBuilder,
+    states: UInt16Builder,
+    /// With the place of its metric in a sample.
+    metrics: Vec<(usize, Column)>,
+    rows: usize,
+    bytes: usize,
+}
+
+impl Rows {
+    /// None yet, of this type.
+    pub fn new(probe_type: &ProbeType) -> Self {
+        let metrics = probe_type.metrics.iter().enumerate().filter(|(_, metric)| has_values(&metric.kind));
+        let column = |(at, metric): (usize, &oasis_wire::schema::Metric)| {
+            (at, Column::new(&metric.kind, metric.enumeration.as_ref()))
+        };
+        Self {
+            schema: schema(probe_type),
+            texts: std::array::from_fn(|_| StringDictionaryBuilder::new()),
+            offsets: UInt64Builder::new(),
+            sequences: UInt64Builder::new(),
+            times: TimestampNanosecondBuilder::new().with_timezone("UTC"),
+            states: UInt16Builder::new(),
+            metrics: metrics.map(column).collect(),
+            rows: 0,
+            bytes: 0,
+        }
+    }
+
+    /// Of all its record batches.
+    pub fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// Whether it is time to finish.
+    pub fn is_full(&self) -> bool {
+        self.rows >= MAX_ROWS || self.bytes >= MAX_BYTES
+    }
+
+    /// One more sample.
+    pub fn push(&mut self, source: &Source<'_>, state: u16, sample: &Sample) {
+        let of_source = [source.node, source.instance, source.run, source.epoch];
+        self.texts.iter_mut().zip(of_source).for_each(|(column, text)| column.append_value(text));
+        self.offsets.append_value(sample.offset);
+        self.sequences.append_value(sample.sequence);
+        // Times beyond the year 2262 are shown as the last one there is.
+        self.times.append_value(i64::try_from(sample.time).unwrap_or(i64::MAX));
+        self.states.append_value(state);
+        let missing = Value::Boolean(false);
+        for (at, column) in &mut self.metrics {
+            self.bytes += column.append(sample.values.get(*at).unwrap_or(&missing));
+        }
+        self.rows += 1;
+    }
+
+    /// The record batch; the next one is empty.
+    ///
+    /// # Errors
+    /// If Arrow refuses it, which it has no reason to.
+    pub fn finish(&mut self) -> Result<RecordBatch, ArrowError> {
+        (self.rows, self.bytes) = (0, 0);
+        let mut columns: Vec<ArrayRef> = Vec::new();
+        columns.extend(self.texts.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef));
+        columns.push(Arc::new(self.offsets.finish()));
+        columns.push(Arc::new(self.sequences.finish()));
+        columns.push(Arc::new(self.times.finish()));
+        columns.push(Arc::new(self.states.finish()));
+        for (_, column) in &mut self.metrics {
+            columns.push(column.finish()?);
+        }
+        RecordBatch::try_new(self.schema.clone(), columns)
+    }
+}

@@ -1,0 +1,90 @@
+//! The Arrow schema of a probe type.
+
+use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
+use oasis_table::{FIXED, Names};
+use oasis_wire::schema::{EnumType, Metric, MetricType, ProbeType};
+use std::{collections::HashMap, sync::Arc};
+
+/// Fixed columns, then one for each metric. Fields carry `unit` and `doc`, the schema `oasis.type`, `oasis.uuid` and `oasis.version`.
+pub fn schema(probe_type: &ProbeType) -> SchemaRef {
+    let fixed = [
+        ("node", dictionary()),
+        ("instance", dictionary()),
+        ("run", dictionary()),
+        ("epoch", dictionary()),
+        ("offset", DataType::UInt64),
+        ("sequence", DataType::UInt64),
+        ("time", DataType::Timestamp(TimeUnit::Nanosecond, Some("UTC".into()))),
+        ("state", DataType::UInt16),
+    ];
+    let mut fields: Vec<Field> =
+        fixed.into_iter().map(|(name, kind)| Field::new(name, kind, false)).collect();
+    let mut names = Names::new(FIXED);
+    fields.extend(
+        probe_type
+            .metrics
+            .iter()
+            .filter(|metric| has_values(&metric.kind))
+            .map(|metric| field(metric, &mut names)),
+    );
+    let metadata = [
+        ("oasis.type", probe_type.name.clone()),
+        ("oasis.uuid", probe_type.uuid.to_string()),
+        ("oasis.version", probe_type.version.clone()),
+    ];
+    let metadata: HashMap<_, _> = metadata.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+    Arc::new(Schema::new_with_metadata(fields, metadata))
+}
+
+/// Texts of which there are few.
+fn dictionary() -> DataType {
+    DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
+}
+
+/// Whether a column would have anything in it: Parquet has no structs without members.
+pub(crate) fn has_values(kind: &MetricType) -> bool {
+    match kind {
+        MetricType::Struct(of) => of.members.iter().any(|member| has_values(&member.kind)),
+        MetricType::Vector(element) => has_values(element),
+        _ => true,
+    }
+}
+
+fn field(metric: &Metric, names: &mut Names) -> Field {
+    let known = [("unit", &metric.unit), ("doc", &metric.doc)];
+    let metadata: HashMap<_, _> =
+        known.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value.clone()?))).collect();
+    let kind = data_type(&metric.kind, metric.enumeration.as_ref());
+    Field::new(names.unique(&metric.name), kind, false).with_metadata(metadata)
+}
+
+/// The members of a struct that have values.
+pub(crate) fn fields(members: &[Metric]) -> Fields {
+    let mut names = Names::default();
+    members.iter().filter(|member| has_values(&member.kind)).map(|member| field(member, &mut names)).collect()
+}
+
+/// The elements of a vector.
+pub(crate) fn element(kind: &MetricType, enumeration: Option<&EnumType>) -> Arc<Field> {
+    Arc::new(Field::new("item", data_type(kind, enumeration), false))
+}
+
+fn data_type(kind: &MetricType, enumeration: Option<&EnumType>) -> DataType {
+    match kind {
+        MetricType::Vector(of) => DataType::List(element(of, enumeration)),
+        MetricType::Struct(of) => DataType::Struct(fields(&of.members)),
+        integer if enumeration.is_some() && integer.is_integer() => dictionary(),
+        MetricType::Int8 => DataType::Int8,
+        MetricType::Int16 => DataType::Int16,
+        MetricType::Int32 => DataType::Int32,
+        MetricType::Int64 => DataType::Int64,
+        MetricType::Uint8 => DataType::UInt8,
+        MetricType::Uint16 => DataType::UInt16,
+        MetricType::Uint32 => DataType::UInt32,
+        MetricType::Uint64 => DataType::UInt64,
+        MetricType::Real32 => DataType::Float32,
+        MetricType::Real64 => DataType::Float64,
+        MetricType::Boolean => DataType::Boolean,
+        MetricType::String => DataType::Utf8,
+    }
+}

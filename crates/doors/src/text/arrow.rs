@@ -1,0 +1,242 @@
+//! The past as an Arrow stream, for pandas, polars and DuckDB: what the archive has, or without one the topic logs, up to now.
+//!
+//! A thread that may wait for the disk makes the stream; it holds one piece for a client that is slow.
+
+use super::{
+    STALL,
+    query::{Request, Start},
+};
+use crate::{Doors, places::Place, problem::Problem};
+use axum::{
+    body::Body,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use bytes::Bytes;
+use oasis_archive::{Piece, Series};
+use oasis_arrow::{MEDIA_TYPE, Source, Stream};
+use oasis_wire::{batch::Batch, quantity::Offset, schema::ProbeType};
+use std::{
+    io::{self, Write},
+    ops::Range,
+    sync::Arc,
+};
+use tokio::{runtime::Handle, sync::mpsc};
+
+/// Bytes of batches read at once.
+const READ: usize = 1024 * 1024;
+/// Bytes that are sent at once.
+const PART: usize = 64 * 1024;
+
+/// Answers with all samples of a time.
+pub async fn answer(doors: Doors, request: Request, place: Place) -> Result<Response, Problem> {
+    // What has come until now is wanted as well; what cannot be stored will not be found.
+    if let Some(archive) = &doors.archive {
+        let _ = archive.flush().await;
+    }
+    let turn = doors.archive_turn().await;
+    let (to, mut from) = mpsc::channel(1);
+    let handle = Handle::current();
+    tokio::task::spawn_blocking(move || {
+        let out = Parts { to: to.clone(), handle, held: Vec::new() };
+        if let Err(error) = write(&doors, &request, out) {
+            // A client that has gone needs no answer.
+            let _ = to.blocking_send(Err(error));
+        }
+        drop((turn, place));
+    });
+    // The first part tells whether there is anything.
+    let first = match from.recv().await {
+        Some(Ok(part)) => part,
+        Some(Err(Failure::Problem(problem))) => return Err(*problem),
+        Some(Err(Failure::Write(error))) => return Err(failed(&error.to_string())),
+        None => return Err(failed("it ended before it began")),
+    };
+    let parts = futures_util::stream::unfold((Some(first), from), |(first, mut from)| async move {
+        let part = match first {
+            Some(first) => Ok(first),
+            // An answer that breaks off is no whole stream: the client is not left to believe that this is all.
+            None => from.recv().await?.map_err(|_| io::Error::other("the past cannot be read to its end")),
+        };
+        Some((part, (None, from)))
+    });
+    let headers = [(header::CONTENT_TYPE, MEDIA_TYPE), (header::CACHE_CONTROL, "no-store")];
+    Ok((headers, Body::from_stream(parts)).into_response())
+}
+
+fn failed(detail: &str) -> Problem {
+    Problem::new(
+        StatusCode::INTERNAL_SERVER_ERROR,
+        "archive_error",
+        format!("the past cannot be read: {detail}"),
+    )
+}
+
+/// Why a stream is not whole.
+enum Failure {
+    Problem(Box<Problem>),
+    Write(oasis_arrow::WriteError),
+}
+
+impl From<oasis_arrow::WriteError> for Failure {
+    fn from(error: oasis_arrow::WriteError) -> Self {
+        Self::Write(error)
+    }
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        Self::Problem(Box::new(problem))
+    }
+}
+
+fn write(doors: &Doors, request: &Request, out: Parts) -> Result<(), Failure> {
+    let mut table = Table { out: Some(out), stream: None };
+    for (node, instance) in &request.topics {
+        let topic = (node.as_str(), instance.as_str());
+        if !table.add_stored(doors, request, topic)? {
+            table.add_held(doors, request, topic)?;
+        }
+    }
+    match table.stream {
+        Some((_, stream)) => drop(stream.finish()?),
+        None => {
+            let detail = "there is no sample of these instances and that time";
+            return Err(Problem::new(StatusCode::NOT_FOUND, "no_samples", detail).into());
+        }
+    }
+    Ok(())
+}
+
+/// The samples of a request, as a table of one type.
+struct Table {
+    out: Option<Parts>,
+    stream: Option<(Arc<ProbeType>, Stream<Parts>)>,
+}
+
+impl Table {
+    /// What the archive has; whether it has anything.
+    fn add_stored(
+        &mut self,
+        doors: &Doors,
+        request: &Request,
+        (node, instance): (&str, &str),
+    ) -> Result<bool, Failure> {
+        let Some(archive) = &doors.archive else { return Ok(false) };
+        let read = |error: oasis_archive::ReadError| failed(&error.to_string());
+        let from = first_time(request);
+        let past = archive.history().past_from(node, instance, from, request.until).map_err(read)?;
+        let Some(mut past) = past else { return Ok(false) };
+        loop {
+            let pieces = past.read(READ).map_err(read)?;
+            if pieces.is_empty() {
+                return Ok(true);
+            }
+            for piece in pieces {
+                // Gaps are holes in the sequence numbers here.
+                if let Piece::Samples { series, batch, wanted, .. } = piece {
+                    self.add(&series, &batch, &wanted, 0..u64::MAX)?;
+                }
+            }
+        }
+    }
+
+    /// What the topic log has.
+    fn add_held(
+        &mut self,
+        doors: &Doors,
+        request: &Request,
+        (node, name): (&str, &str),
+    ) -> Result<(), Failure> {
+        let Some(instance) = doors.dac.registry.find(node, name) else { return Ok(()) };
+        let times = first_time(request)..request.until.unwrap_or(u64::MAX);
+        for segment in instance.log.read(Offset(0), usize::MAX).segments {
+            let series = Series {
+                node: instance.node.clone(),
+                instance: instance.name.clone(),
+                kind: instance.kind,
+                run: segment.run(),
+                epoch: instance.log.epoch(),
+                probe_type: instance.probe_type.clone(),
+            };
+            self.add(&series, segment.batch(), &(Offset(0)..Offset(u64::MAX)), times.clone())?;
+        }
+        Ok(())
+    }
+
+    fn add(
+        &mut self,
+        series: &Series,
+        batch: &[u8],
+        wanted: &Range<Offset>,
+        times: Range<u64>,
+    ) -> Result<(), Failure> {
+        // Bytes that do not fit their schema are counted by every reader of the other doors; here they are a hole.
+        let Ok(batch) = Batch::parse(batch, &series.probe_type) else { return Ok(()) };
+        let (run, epoch) = (series.run.to_string(), series.epoch.to_string());
+        let source = Source { node: &series.node, instance: &series.instance, run: &run, epoch: &epoch };
+        let is_wanted = |sample: &oasis_wire::batch::Sample| {
+            wanted.contains(&Offset(sample.offset)) && times.contains(&sample.time)
+        };
+        for sample in batch.samples().filter(is_wanted) {
+            self.stream_of(series)?.push(&source, batch.header().state, &sample)?;
+        }
+        Ok(())
+    }
+
+    fn stream_of(&mut self, series: &Series) -> Result<&mut Stream<Parts>, Failure> {
+        if let Some(out) = self.out.take() {
+            self.stream = Some((series.probe_type.clone(), Stream::new(out, &series.probe_type)?));
+        }
+        let of = &series.probe_type;
+        match self.stream.as_mut().filter(|(known, _)| **known == **of) {
+            Some((_, stream)) => Ok(stream),
+            None => {
+                let detail = format!(
+                    "a table has the columns of one probe type, and some of these are {} {}: ask for each by itself",
+                    of.name, of.version
+                );
+                Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "several_types", detail).into())
+            }
+        }
+    }
+}
+
+fn first_time(request: &Request) -> u64 {
+    if let Start::Time(time) = request.start { time } else { 0 }
+}
+
+/// Sends what is written in parts.
+struct Parts {
+    to: mpsc::Sender<Result<Bytes, Failure>>,
+    handle: Handle,
+    held: Vec<u8>,
+}
+
+impl Parts {
+    fn send(&mut self) -> io::Result<()> {
+        if self.held.is_empty() {
+            return Ok(());
+        }
+        let part = Ok(Bytes::from(std::mem::take(&mut self.held)));
+        let sent = self.handle.block_on(async { tokio::time::timeout(STALL, self.to.send(part)).await });
+        match sent {
+            Ok(Ok(())) => Ok(()),
+            _ => Err(io::Error::new(io::ErrorKind::BrokenPipe, "the client takes nothing any more")),
+        }
+    }
+}
+
+impl Write for Parts {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.held.extend_from_slice(bytes);
+        if self.held.len() >= PART {
+            self.send()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.send()
+    }
+}

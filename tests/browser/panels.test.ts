@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { Browser } from 'playwright-core';
+import type { Browser, Download } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { launch, Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
@@ -242,12 +242,40 @@ it('exports what is on the screen', async () => {
     .getByText('plant \u00b7 load', { exact: true })
     .first()
     .click();
-  const picture = await saved(() => part('export-picture').click());
-  expect(picture.name).toMatch(/^plant-.*\.png$/);
-  expect([...picture.bytes.subarray(1, 4)]).toEqual([...Buffer.from('PNG')]);
+  const pictures = new Map<string, Buffer>();
+  const keep = async (download: Download) => {
+    const name = download.suggestedFilename();
+    pictures.set(name.replace(/^plant-.*\./, ''), await readFile(await download.path()));
+  };
+  visit.page.on('download', (download) => void keep(download));
+  await part('export-picture').click();
+  await expect.poll(() => [...pictures.keys()].sort(), LOADED).toEqual(['png', 'svg']);
+  visit.page.removeAllListeners('download');
+  expect([...(pictures.get('png') ?? Buffer.alloc(4)).subarray(1, 4)]).toEqual([...Buffer.from('PNG')]);
+  const drawing = String(pictures.get('svg'));
+  // The line, the ticks of its axis, and its name in the legend.
+  expect(drawing).toMatch(/^<svg .*stroke="#[0-9a-f]{6}".*<\/svg>$/s);
+  expect(drawing).toMatch(/<text [^>]*>[\d.]+\u202f?%<\/text>/);
+  expect(drawing).toContain('load [%]</text>');
   const table = await saved(() => part('export-csv').click());
   expect(table.name).toMatch(/\.csv$/);
   expect(String(table.bytes)).toMatch(/^time,load \[%\]\r\n\d{4}-.*Z,20\r\n/);
+});
+
+it('draws states and hostile texts as SVG, too', async () => {
+  await open('plant \u00b7 states');
+  sample(20, 1);
+  await expect.poll(() => part('state-legend').first().textContent(), LOADED).toBe(HOSTILE + HOSTILE);
+  const saved = new Promise<string>((resolve) => {
+    visit.page.on('download', async (download) => {
+      if (download.suggestedFilename().endsWith('.svg'))
+        resolve(String(await readFile(await download.path())));
+    });
+  });
+  await visit.page.keyboard.press('p');
+  const drawing = await saved;
+  expect(drawing).toContain('&lt;img src=x onerror=alert(1)&gt;</text>');
+  expect(drawing).not.toContain('<img');
 });
 
 it('shares, exports and imports a layout, with its notes', async () => {

@@ -26,7 +26,7 @@ export function drawLine(
   isStep: boolean,
 ): void {
   const { columns } = line;
-  const strokes = new Path2D();
+  ctx.beginPath();
   let isOpen = false;
   let before = 0;
   let edge = Number.NEGATIVE_INFINITY;
@@ -42,14 +42,14 @@ export function drawLine(
     const isJoined = isOpen && !columns.isBroken(column);
     const [bottom, top] = [plot.y(low), plot.y(high)];
     if (isStep && isJoined) {
-      strokes.lineTo(x, before);
-      strokes.moveTo(x, before);
+      ctx.lineTo(x, before);
+      ctx.moveTo(x, before);
     }
     if (bottom - top < width) {
-      if (isJoined) strokes.lineTo(x, bottom);
+      if (isJoined) ctx.lineTo(x, bottom);
       // A lone sample is to be seen, too.
-      else strokes.rect(x - width / 2, bottom - width / 2, width, width);
-      strokes.moveTo(x, bottom);
+      else ctx.rect(x - width / 2, bottom - width / 2, width, width);
+      ctx.moveTo(x, bottom);
       before = bottom;
     } else {
       const from = isJoined ? Math.min(top, before) : top;
@@ -60,16 +60,16 @@ export function drawLine(
       ctx.fillRect(left, from, right - left, to - from);
       edge = right;
       before = plot.y(line.last(column));
-      strokes.moveTo(x, before);
+      ctx.moveTo(x, before);
     }
     isOpen = true;
   }
-  ctx.stroke(strokes);
+  ctx.stroke();
 }
 
-/** Traces the area between a line's low and high. */
-export function traceArea(line: Line, plot: Plot): Path2D {
-  const path = new Path2D();
+/** Fills the area between a line's low and high in the colour that is set. */
+export function fillArea(ctx: CanvasRenderingContext2D, line: Line, plot: Plot): void {
+  ctx.beginPath();
   const { columns } = line;
   let begin = 0;
   while (begin < columns.count) {
@@ -79,13 +79,13 @@ export function traceArea(line: Line, plot: Plot): Path2D {
     }
     let end = begin + 1;
     while (end < columns.count && !columns.isBroken(end) && Number.isFinite(line.high(end))) end++;
-    path.moveTo(plot.x(columns.time(begin)), plot.y(line.low(begin)));
+    ctx.moveTo(plot.x(columns.time(begin)), plot.y(line.low(begin)));
     for (let column = begin; column < end; column++)
-      path.lineTo(plot.x(columns.time(column)), plot.y(line.high(column)));
+      ctx.lineTo(plot.x(columns.time(column)), plot.y(line.high(column)));
     for (let column = end - 1; column > begin; column--)
-      path.lineTo(plot.x(columns.time(column)), plot.y(line.low(column)));
-    path.closePath();
+      ctx.lineTo(plot.x(columns.time(column)), plot.y(line.low(column)));
+    ctx.closePath();
     begin = end;
   }
-  return path;
+  ctx.fill();
 }

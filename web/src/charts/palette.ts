@@ -11,6 +11,8 @@ export interface Palette {
   readonly bad: string;
   readonly info: string;
   readonly font: string;
+  /** Without its size. */
+  readonly family: string;
   /** Of the font, in pixels of CSS. */
   readonly size: number;
 }
@@ -35,6 +37,7 @@ export function readPalette(): Palette {
     bad: colour('--bad'),
     info: colour('--info'),
     font: `${size}px ${colour('--sans')}`,
+    family: colour('--sans'),
     size,
   };
 }

@@ -3,6 +3,7 @@ import 'uplot/dist/uPlot.min.css';
 import type { ViewResult } from '../stream/query.ts';
 import type { Palette } from './palette.ts';
 import { type ChartEvents, plotOptions } from './plot_options.ts';
+import { recordSvg } from './svg_recorder.ts';
 
 /** How a run of a state is shown. */
 export interface StateLook {
@@ -52,6 +53,11 @@ export class StateChart {
 
   get canvas(): HTMLCanvasElement {
     return this.plot.ctx.canvas;
+  }
+
+  /** What is on the screen, as shapes that can be printed at any size. */
+  vector(): SVGSVGElement {
+    return recordSvg(this.canvas, this.palette.panel, () => this.result && this.draw(this.result));
   }
 
   destroy(): void {

@@ -4,12 +4,13 @@ import { formatQuantity } from '../format/axis.ts';
 import type { Annotation } from '../state/annotations.ts';
 import type { GapMark, ViewResult } from '../stream/query.ts';
 import { CHARACTER, valueSteps } from './axes.ts';
-import { drawLine, type Plot, traceArea } from './draw_lines.ts';
+import { drawLine, fillArea, type Plot } from './draw_lines.ts';
 import { drawAnnotations, drawGaps, drawLimits, type Limit } from './draw_marks.ts';
 import { type Line, type LineStyle, linesOf, stacked } from './line.ts';
 import type { Palette } from './palette.ts';
 import { axisLook, type ChartEvents, plotOptions } from './plot_options.ts';
 import { ScaleRange } from './scale_range.ts';
+import { recordSvg } from './svg_recorder.ts';
 
 export interface ChartContent {
   readonly styles: readonly LineStyle[];
@@ -92,6 +93,11 @@ export class TimeChart {
 
   get canvas(): HTMLCanvasElement {
     return this.plot.ctx.canvas;
+  }
+
+  /** What is on the screen, as lines that can be printed at any size. */
+  vector(): SVGSVGElement {
+    return recordSvg(this.canvas, this.palette.panel, () => this.refresh());
   }
 
   /** What is on the screen, a row a column of pixels and a column a line. */
@@ -228,7 +234,7 @@ export class TimeChart {
       if (this.content.isStacked) {
         ctx.fillStyle = colour;
         ctx.globalAlpha = 0.75;
-        ctx.fill(traceArea(lines[index], plot));
+        fillArea(ctx, lines[index], plot);
         ctx.globalAlpha = 1;
         continue;
       }

@@ -1,7 +1,7 @@
 import { formatHertz, shortType } from '../format/name.ts';
 import { formatShare } from '../format/number.ts';
 import { unwatch, watch } from '../state/actions.ts';
-import { chosenKeys, registry } from '../state/store.ts';
+import { chosenKeys, nodeOf } from '../state/store.ts';
 import type { InstanceEntry, NodeEntry, OverheadEntry } from '../stream/protocol.ts';
 import { keyOf } from '../stream/view.ts';
 import { strings } from '../strings.ts';
@@ -46,8 +46,7 @@ function Overhead({ overhead }: { overhead: OverheadEntry }) {
 
 /** The rate that an instance runs at, and the one it was asked for where its node has lowered that. */
 function Rate({ entry }: { entry: InstanceEntry }) {
-  const node = registry.value?.nodes.find(({ name }) => name === entry.node);
-  const lowered = node?.overhead?.lowered[entry.instance];
+  const lowered = nodeOf(entry.node)?.overhead?.lowered[entry.instance];
   if (!entry.enabled) return <span class="tree-instance-rate">{words.disabled}</span>;
   if (entry.hertz === null) return <span class="tree-instance-rate">{words.event}</span>;
   const wanted = formatHertz(entry.hertz);

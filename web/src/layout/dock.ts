@@ -44,6 +44,8 @@ export class Dock {
       disableFloatingGroups: true,
       noPanelsOverlay: 'emptyGroup',
       defaultRenderer: 'onlyWhenVisible',
+      // Those of its own measure every row of tabs whenever one changes.
+      scrollbars: 'native',
     });
     this.api.onDidRemovePanel((panel) => {
       if (!this.isBusy) this.closed(panel.id);

@@ -2,6 +2,8 @@
 export interface Picture {
   canvas?(): HTMLCanvasElement;
   svg?(): SVGSVGElement | null;
+  /** A drawing made for this, which stands by itself. */
+  vector?(): SVGSVGElement;
   /** Rows of cells, the first with names. */
   table?(): readonly (readonly string[])[];
 }

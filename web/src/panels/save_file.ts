@@ -90,5 +90,10 @@ export function svg(drawing: SVGSVGElement): Blob {
   copy.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
   copy.setAttribute('width', String(width));
   copy.setAttribute('height', String(height));
-  return new Blob([new XMLSerializer().serializeToString(copy)], { type: 'image/svg+xml' });
+  return svgFile(copy);
+}
+
+/** A drawing that has all it needs within. */
+export function svgFile(drawing: SVGSVGElement): Blob {
+  return new Blob([new XMLSerializer().serializeToString(drawing)], { type: 'image/svg+xml' });
 }

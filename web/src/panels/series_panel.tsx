@@ -14,6 +14,7 @@ import { type DescribedLine, describeLines, type Parts, partsIn } from './lines.
 import { PanelFooter } from './panel_footer.tsx';
 import { PastNote, pastOf } from './past_note.tsx';
 import type { PanelSpec } from './spec.ts';
+import { withLegend } from './svg_legend.ts';
 import { useSize } from './use_size.ts';
 import { useView } from './use_view.ts';
 import { useWheel } from './use_wheel.ts';
@@ -66,6 +67,14 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
     if (newest.current) made.draw(newest.current);
     const forget = registerPicture(spec.id, {
       canvas: () => made.canvas,
+      vector: () => {
+        const shown = lines.filter((_, line) => choice.isShown(line));
+        // Shares have no unit but one.
+        const named = shown.map((line) =>
+          spec.mode === 'shares' ? { ...line, unit: '%', isCounter: false } : line,
+        );
+        return withLegend(made.vector(), named);
+      },
       table: () => tableOf(made, lines),
     });
     const stop = annotations.subscribe((notes) => made.annotate(notes));

@@ -1,12 +1,12 @@
 import { activeDock } from '../layout/active_dock.ts';
 import { allPictures, type Picture, pictureOf } from '../panels/exports.ts';
-import { csv, fileName, png, saveFile, svg } from '../panels/save_file.ts';
+import { csv, fileName, png, saveFile, svg, svgFile } from '../panels/save_file.ts';
 import { titleOf } from '../panels/title.ts';
 import { strings } from '../strings.ts';
 import { notify } from './notice.ts';
 import { panels } from './panels.ts';
 
-/** The active panel as a picture: PNG, and SVG as well if it is a drawing. */
+/** The active panel as a picture: PNG, and SVG. */
 export async function exportPicture(): Promise<void> {
   const found = chosen(({ canvas, svg: drawing }) => canvas !== undefined || drawing !== undefined);
   if (!found) {
@@ -18,7 +18,9 @@ export async function exportPicture(): Promise<void> {
   const image = await png(picture, ground);
   if (image) saveFile(fileName(titleFor(id), 'png'), image);
   const drawing = picture.svg?.();
-  if (drawing) saveFile(fileName(titleFor(id), 'svg'), svg(drawing));
+  const vector = picture.vector?.();
+  if (vector) saveFile(fileName(titleFor(id), 'svg'), svgFile(vector));
+  else if (drawing) saveFile(fileName(titleFor(id), 'svg'), svg(drawing));
 }
 
 /** What the active panel shows, as a table. */

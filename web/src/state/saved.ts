@@ -89,7 +89,9 @@ export function startSaving(): void {
     timer = setTimeout(save, PAUSE_MS);
   });
   effect(() => {
-    if (panels.value.length > 0 || !isFirst) replaceAddress(encodeTargets(shownTargets.value));
+    const wanted = encodeTargets(shownTargets.value);
+    // The browser takes its time for it: who has just clicked does not wait.
+    if (panels.value.length > 0 || !isFirst) setTimeout(() => replaceAddress(wanted));
   });
 }
 

@@ -45,6 +45,14 @@ export interface InstanceCells {
   readonly node: Signal<NodeEntry | undefined>;
 }
 
+/** Looked up once for each registry, not once for each panel: there may be hundreds of both. */
+const entries = computed(() => new Map(registry.value?.instances.map((entry) => [keyOf(entry), entry])));
+const nodes = computed(() => new Map(registry.value?.nodes.map((node) => [node.name, node])));
+
+export function nodeOf(name: string): NodeEntry | undefined {
+  return nodes.value.get(name);
+}
+
 const cells = new Map<string, InstanceCells>();
 
 export function cellsOf(target: Target): InstanceCells {
@@ -57,8 +65,8 @@ export function cellsOf(target: Target): InstanceCells {
       flow: signal(undefined),
       loss: signal(undefined),
       command: signal(undefined),
-      entry: computed(() => registry.value?.instances.find((entry) => keyOf(entry) === key)),
-      node: computed(() => registry.value?.nodes.find((node) => node.name === target.node)),
+      entry: computed(() => entries.value.get(key)),
+      node: computed(() => nodes.value.get(target.node)),
     };
     cells.set(key, found);
   }

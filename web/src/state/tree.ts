@@ -13,8 +13,9 @@ export const treeRows = computed<readonly TreeRow[]>(() => {
   const words = filter.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
   const byNode = new Map<string, InstanceEntry[]>(nodes.map(({ name }) => [name, []]));
   for (const entry of instances) {
-    const text = `${entry.node} ${entry.instance} ${entry.type}`.toLowerCase();
-    if (words.every((word) => text.includes(word))) byNode.get(entry.node)?.push(entry);
+    const isWanted =
+      words.length === 0 || matches(`${entry.node} ${entry.instance} ${entry.type}`.toLowerCase(), words);
+    if (isWanted) byNode.get(entry.node)?.push(entry);
   }
   return nodes.flatMap((node): TreeRow[] => {
     const own = byNode.get(node.name) ?? [];
@@ -25,3 +26,7 @@ export const treeRows = computed<readonly TreeRow[]>(() => {
     ];
   });
 });
+
+function matches(text: string, words: readonly string[]): boolean {
+  return words.every((word) => text.includes(word));
+}

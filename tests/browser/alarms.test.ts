@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { launch, Visit } from './harness/browser.ts';
+import { Oasis } from './harness/oasis.ts';
+import { PlainNode } from './harness/plain_node.ts';
+
+/** For what a busy machine may take its time. */
+const LOADED = { timeout: 20_000 };
+
+const BOILER = {
+  name: 'Boiler',
+  uuid: randomUUID(),
+  version: '1.0',
+  metrics: [{ name: 'pressure', type: 'real64', unit: 'bar', warn: { above: 8 }, alarm: { above: 10 } }],
+};
+
+/** What the page asked of the browser, and whether anybody looks at it. */
+interface Stage {
+  tones: number;
+  readonly notices: string[];
+  isHidden: boolean;
+}
+
+let browser: Browser;
+let dac: Oasis;
+let node: PlainNode;
+let visit: Visit;
+
+beforeAll(async () => {
+  [dac, browser] = await Promise.all([Oasis.dac(), launch()]);
+  node = await PlainNode.start(dac.channel, 'plant-7', [{ name: 'boiler', schema: BOILER }]);
+  visit = await Visit.to(browser, 'about:blank');
+  await visit.page.addInitScript(() => {
+    const stage: Stage = { tones: 0, notices: [], isHidden: false };
+    Object.assign(window, { stage });
+    class Tone {
+      readonly frequency = { value: 0 };
+      readonly gain = { value: 0 };
+      connect(to: unknown) {
+        return to;
+      }
+      start() {
+        stage.tones++;
+      }
+      stop() {}
+    }
+    Object.assign(window, {
+      AudioContext: class {
+        readonly currentTime = 0;
+        createOscillator = () => new Tone();
+        createGain = () => new Tone();
+      },
+      Notification: class Notice {
+        static permission = 'default';
+        static async requestPermission() {
+          Notice.permission = 'granted';
+        }
+        constructor(title: string, options: { body: string }) {
+          stage.notices.push(`${title}: ${options.body}`);
+        }
+      },
+    });
+    // A tab that nobody sees draws no frames.
+    Object.defineProperty(document, 'hidden', { get: () => stage.isHidden });
+    const frame = window.requestAnimationFrame.bind(window);
+    window.requestAnimationFrame = (draw) => (stage.isHidden ? 0 : frame(draw));
+  });
+  await visit.page.goto(`${dac.url}#watch=plant-7/boiler`);
+  node.flush('boiler', [Date.now()], [Float64Array.of(5)]);
+  await expect(visit.part('boiler', 'received').waitFor()).resolves.toBeUndefined();
+});
+
+afterAll(async () => {
+  await visit.close();
+  await browser.close();
+  await node.stop();
+  await dac.stop();
+});
+
+const stage = () => visit.page.evaluate(() => (window as unknown as { stage: Stage }).stage);
+
+it('sounds and notifies once it is asked to, and not before', async () => {
+  node.flush('boiler', [Date.now()], [Float64Array.of(9)]);
+  await expect.poll(() => visit.page.title(), LOADED).toBe('(1) OASIS');
+  expect(await stage()).toMatchObject({ tones: 0, notices: [] });
+  await visit.page.keyboard.press('g');
+  const loud = visit.page.getByTestId('loud');
+  expect(await loud.isChecked()).toBe(false);
+  await loud.check();
+  await expect.poll(async () => (await stage()).tones, LOADED).toBe(1);
+  node.flush('boiler', [Date.now()], [Float64Array.of(11)]);
+  await expect.poll(async () => (await stage()).tones, LOADED).toBe(2);
+  // Who sees the page needs no notification.
+  expect((await stage()).notices).toEqual([]);
+});
+
+it('tells of alarms while nobody sees the page', async () => {
+  await visit.page.getByTestId('acknowledge-all').click();
+  await expect.poll(() => visit.page.title(), LOADED).toBe('OASIS');
+  node.flush('boiler', [Date.now()], [Float64Array.of(5)]);
+  await expect
+    .poll(() => visit.page.locator('[data-testid=alarm][data-active=true]').count(), LOADED)
+    .toBe(0);
+  await visit.page.evaluate(() => {
+    (window as unknown as { stage: Stage }).stage.isHidden = true;
+  });
+  // Out of order long after the last time: an alarm of its own.
+  node.flush('boiler', [Date.now() + 10_000], [Float64Array.of(12)]);
+  await expect.poll(() => visit.page.title(), LOADED).toBe('(1) OASIS');
+  expect((await stage()).notices).toEqual(['OASIS: pressure is above 10']);
+  expect(visit.complaints).toEqual([]);
+});

@@ -1,0 +1,178 @@
+use super::*;
+use proptest::prelude::*;
+
+const RUN: Uuid = Uuid::from_u128(1);
+const NEXT_RUN: Uuid = Uuid::from_u128(2);
+const NOW: Nanos = Nanos(0);
+
+fn ledger_that_met_the_node_from_its_start() -> Ledger {
+    let mut ledger = Ledger::default();
+    ledger.registered(RUN, NOW);
+    ledger.counters(0, Drops::default());
+    assert_eq!(ledger.batch(1, 1, 0, NOW), Verdict::New);
+    ledger
+}
+
+fn causes(ledger: &Ledger) -> Vec<(u64, u64, Cause)> {
+    ledger.gaps.iter().map(|gap| (gap.from_sequence, gap.to_sequence, gap.cause)).collect()
+}
+
+#[test]
+fn what_was_kept_back_and_what_was_no_row_are_no_loss_of_a_ring() {
+    let mut ledger = ledger_that_met_the_node_from_its_start();
+    ledger.counters(12, Drops { ring: 2, spool: 1, kept_back: 5, invalid: 2 });
+    assert_eq!(ledger.batch(12, 1, 10, NOW), Verdict::New);
+    assert_eq!(
+        causes(&ledger),
+        [
+            (2, 2, Cause::SpoolFull),
+            (3, 7, Cause::KeptBack),
+            (8, 9, Cause::InvalidRow),
+            (10, 11, Cause::RingFull)
+        ]
+    );
+}
+
+#[test]
+fn consecutive_batches_leave_no_gap() {
+    let mut ledger = ledger_that_met_the_node_from_its_start();
+    assert_eq!(ledger.batch(2, 10, 0, NOW), Verdict::New);
+    assert_eq!((ledger.received, ledger.missing, ledger.last_sequence), (11, 0, 11));
+}
+
+#[test]
+fn drops_the_node_told_of_are_explained_by_their_cause() {
+    let mut ledger = ledger_that_met_the_node_from_its_start();
+    ledger.counters(10, Drops { ring: 3, spool: 5, ..Drops::default() });
+    ledger.batch(10, 1, 8, NOW);
+    assert_eq!(causes(&ledger), [(2, 6, Cause::SpoolFull), (7, 9, Cause::RingFull)]);
+    assert_eq!((ledger.missing, ledger.unexplained), (8, 0));
+}
+
+#[test]
+fn what_nobody_tells_of_is_unexplained() {
+    let mut ledger = ledger_that_met_the_node_from_its_start();
+    ledger.batch(5, 1, 1, NOW);
+    assert_eq!(causes(&ledger), [(2, 3, Cause::Unexplained), (4, 4, Cause::RingFull)]);
+    assert_eq!(ledger.unexplained, 2);
+}
+
+#[test]
+fn a_batch_sent_again_counts_as_duplicate_and_changes_nothing_else() {
+    let mut ledger = ledger_that_met_the_node_from_its_start();
+    ledger.batch(2, 3, 0, NOW);
+    assert_eq!(ledger.batch(2, 3, 0, NOW), Verdict::Duplicate);
+    assert_eq!(ledger.batch(4, 3, 0, NOW), Verdict::Overlap);
+    assert_eq!((ledger.received, ledger.duplicates, ledger.last_sequence), (4, 3, 4));
+}
+
+#[test]
+fn a_dac_that_starts_late_says_what_went_to_its_predecessor() {
+    let mut ledger = Ledger::default();
+    ledger.registered(RUN, NOW);
+    ledger.batch(100, 1, 4, NOW);
+    assert_eq!(causes(&ledger), [(1, 95, Cause::BeforeEpoch), (96, 99, Cause::RingFull)]);
+    assert_eq!(ledger.unexplained, 0);
+}
+
+#[test]
+fn what_an_earlier_dac_has_stored_is_a_duplicate_when_it_is_sent_again() {
+    let mut ledger = Ledger::default();
+    ledger.registered(RUN, NOW);
+    ledger.resume(NEXT_RUN, 7);
+    ledger.resume(RUN, 90);
+    assert_eq!(ledger.batch(81, 10, 0, NOW), Verdict::Duplicate);
+    assert_eq!(ledger.batch(101, 10, 0, NOW), Verdict::New);
+    assert_eq!(causes(&ledger), [(91, 100, Cause::BeforeEpoch)]);
+    assert_eq!(ledger.received + ledger.missing + ledger.stored_before, ledger.last_sequence);
+}
+
+#[test]
+fn drops_that_an_earlier_dac_was_told_of_explain_nothing_here() {
+    let mut ledger = Ledger::default();
+    ledger.registered(RUN, NOW);
+    ledger.counters(120, Drops { spool: 20, ..Drops::default() });
+    ledger.batch(100, 1, 0, NOW);
+    ledger.counters(130, Drops { ring: 3, spool: 20, ..Drops::default() });
+    ledger.batch(104, 1, 3, NOW);
+    assert_eq!(causes(&ledger), [(1, 99, Cause::BeforeEpoch), (101, 103, Cause::RingFull)]);
+}
+
+#[test]
+fn samples_a_dead_process_had_taken_are_lost_with_it() {
+    let mut ledger = ledger_that_met_the_node_from_its_start();
+    ledger.counters(4, Drops::default());
+    ledger.registered(NEXT_RUN, NOW);
+    assert_eq!(ledger.batch(1, 1, 0, NOW), Verdict::New);
+    assert_eq!(causes(&ledger), [(2, 4, Cause::NodeRestart)]);
+    assert_eq!((ledger.last_sequence, ledger.unexplained), (1, 0));
+}
+
+#[test]
+fn a_node_that_comes_back_to_a_run_cannot_take_back_what_that_had_taken() {
+    let mut ledger = ledger_that_met_the_node_from_its_start();
+    ledger.counters(9, Drops::default());
+    ledger.counters(4, Drops::default());
+    assert_eq!(ledger.batch(2, 3, 0, NOW), Verdict::New);
+    ledger.registered(NEXT_RUN, NOW);
+    assert_eq!(causes(&ledger), [(5, 9, Cause::NodeRestart)]);
+}
+
+#[test]
+fn what_is_lost_on_the_way_has_that_cause_and_is_not_waited_for() {
+    let mut ledger = ledger_that_met_the_node_from_its_start();
+    ledger.lost_on_the_way(4, NOW);
+    ledger.lost_on_the_way(3, NOW);
+    assert_eq!(ledger.batch(2, 3, 0, NOW), Verdict::Duplicate);
+    assert_eq!(ledger.batch(5, 1, 0, NOW), Verdict::New);
+    assert_eq!(causes(&ledger), [(2, 4, Cause::Network)]);
+}
+
+#[test]
+fn what_was_sent_before_the_node_came_went_elsewhere() {
+    let mut ledger = Ledger::default();
+    ledger.registered(RUN, NOW);
+    ledger.joined_at(7, NOW);
+    ledger.joined_at(9, NOW);
+    ledger.lost_on_the_way(8, NOW);
+    assert_eq!(causes(&ledger), [(1, 7, Cause::BeforeEpoch), (8, 8, Cause::Network)]);
+}
+
+#[test]
+fn totals_of_causes_outlive_the_gaps_that_are_listed() {
+    let mut ledger = ledger_that_met_the_node_from_its_start();
+    let gaps = GAPS_KEPT as u64 + 10;
+    for gap in 0..gaps {
+        ledger.counters(2 * gap + 3, Drops { ring: gap + 1, ..Drops::default() });
+        ledger.batch(2 * gap + 3, 1, 1, NOW);
+    }
+    assert_eq!((ledger.gaps.len(), ledger.gaps_forgotten), (GAPS_KEPT, 10));
+    assert_eq!(ledger.causes, BTreeMap::from([(Cause::RingFull, gaps)]));
+}
+
+#[test]
+fn hostile_numbers_neither_panic_nor_wrap() {
+    let mut ledger = ledger_that_met_the_node_from_its_start();
+    assert_eq!(ledger.batch(u64::MAX, 2, 0, NOW), Verdict::Overlap);
+    assert_eq!(ledger.batch(u64::MAX, 0, 0, NOW), Verdict::Overlap);
+    assert_eq!(ledger.batch(u64::MAX, 1, u64::MAX, NOW), Verdict::New);
+    ledger.counters(u64::MAX, Drops { ring: u64::MAX, spool: u64::MAX, ..Drops::default() });
+    ledger.registered(NEXT_RUN, NOW);
+}
+
+proptest! {
+    #[test]
+    fn received_and_missing_add_up_to_the_last_sequence(
+        steps in proptest::collection::vec((0_u64..5, 1_u64..5, 0_u64..6), 1..50),
+    ) {
+        let mut ledger = Ledger::default();
+        ledger.registered(RUN, NOW);
+        for (skipped, count, dropped) in steps {
+            ledger.batch(ledger.last_sequence + 1 + skipped, count, dropped, NOW);
+            prop_assert_eq!(ledger.received + ledger.missing, ledger.last_sequence);
+            let listed: u64 = ledger.gaps.iter().map(|gap| gap.count).sum();
+            prop_assert_eq!(listed, ledger.missing);
+            prop_assert_eq!(ledger.causes.values().sum::<u64>(), ledger.missing);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+use super::*;
+use oasis_wire::{
+    batch::{Encoder, Fields, Header},
+    schema::ProbeType,
+};
+
+const TOPICS: [(usize, TopicId); 2] = [(0, TopicId(10)), (1, TopicId(11))];
+
+fn batch(instance: usize, first_sequence: u64, count: u16) -> Spooled {
+    let heartbeat = ProbeType {
+        name: "Beat".into(),
+        uuid: uuid::Uuid::nil(),
+        version: "1.0".into(),
+        doc: None,
+        rate: None,
+        metrics: Vec::new(),
+    };
+    let mut encoder = Encoder::new(&heartbeat).unwrap();
+    (0..count).for_each(|time| encoder.push(time.into(), &[]).unwrap());
+    let mut bytes = Vec::new();
+    encoder.finish(Fields { first_sequence, ..Fields::default() }, &mut bytes);
+    Spooled { instance, first_sequence, count, before: Missing::default(), bytes: Arc::new(bytes) }
+}
+
+fn dropped(dropped_ring: u64) -> Missing {
+    Missing { dropped_ring, ..Missing::default() }
+}
+
+fn spool_for(batches: usize) -> Spool {
+    Spool::new(batches * (batch(0, 1, 1).bytes.len() + OVERHEAD), 2)
+}
+
+fn take(spool: &mut Spool) -> Vec<Header> {
+    let mut out = Vec::new();
+    spool.take(100, &mut out);
+    out.iter().map(|bytes| Header::parse(bytes).unwrap()).collect()
+}
+
+#[test]
+fn nothing_is_sent_before_the_topics_are_known() {
+    let mut spool = spool_for(10);
+    spool.push(batch(0, 1, 1));
+    assert!(take(&mut spool).is_empty());
+    spool.connected(TOPICS.into_iter());
+    assert_eq!(take(&mut spool).iter().map(|header| header.topic).collect::<Vec<_>>(), [10]);
+}
+
+#[test]
+fn what_was_not_acknowledged_is_sent_again_with_the_new_topic() {
+    let mut spool = spool_for(10);
+    spool.connected(TOPICS.into_iter());
+    spool.push(batch(0, 1, 1));
+    spool.push(batch(0, 2, 1));
+    assert_eq!(take(&mut spool).len(), 2);
+    spool.acknowledge(TopicId(10), 1);
+    spool.connected([(0, TopicId(77))].into_iter());
+    let again = take(&mut spool);
+    assert_eq!(
+        again.iter().map(|header| (header.topic, header.first_sequence)).collect::<Vec<_>>(),
+        [(77, 2)]
+    );
+    spool.acknowledge(TopicId(77), 2);
+    assert!(spool.is_empty());
+}
+
+#[test]
+fn the_oldest_unsent_batch_makes_room_and_the_next_one_tells_of_it() {
+    let mut spool = spool_for(2);
+    (1..=5).for_each(|sequence| spool.push(batch(0, sequence, 1)));
+    spool.connected(TOPICS.into_iter());
+    let sent = take(&mut spool);
+    assert_eq!(spool.sent(0).dropped, Drops { spool: 3, ..Drops::default() });
+    let told: Vec<_> = sent.iter().map(|header| (header.first_sequence, header.dropped_before)).collect();
+    assert_eq!(told, [(4, 3), (5, 0)]);
+}
+
+#[test]
+fn a_drop_that_was_told_by_a_dropped_batch_is_told_again() {
+    let mut spool = spool_for(1);
+    spool.connected(TOPICS.into_iter());
+    spool.push(batch(0, 1, 1));
+    spool.push(batch(0, 2, 1)); // drops 1
+    assert_eq!(take(&mut spool)[0].dropped_before, 1);
+    spool.connected(TOPICS.into_iter()); // the connection broke: 2 is unsent again
+    spool.push(batch(0, 3, 1)); // drops 2, which told of 1
+    let sent = take(&mut spool);
+    assert_eq!((sent[0].first_sequence, sent[0].dropped_before), (3, 2));
+}
+
+#[test]
+fn a_drop_behind_what_is_sent_again_is_told_where_it_happened() {
+    let mut spool = spool_for(6);
+    spool.connected(TOPICS.into_iter());
+    spool.push(batch(0, 1, 1));
+    assert_eq!(take(&mut spool).len(), 1);
+    (2..=7).for_each(|sequence| spool.push(batch(0, sequence, 1))); // drops 2: 1 is under way
+    spool.connected(TOPICS.into_iter());
+    let told = |sent: Vec<Header>| -> Vec<_> {
+        sent.iter().map(|header| (header.first_sequence, header.dropped_before)).collect()
+    };
+    assert_eq!(told(take(&mut spool)), [(1, 0)]);
+    assert_eq!(spool.sent(0).dropped, Drops::default());
+    assert_eq!(told(take(&mut spool)), [(3, 1), (4, 0), (5, 0)]);
+    assert_eq!(spool.sent(0).dropped, Drops { spool: 1, ..Drops::default() });
+}
+
+#[test]
+fn what_the_ring_dropped_is_told_apart_from_what_was_dropped_here() {
+    let mut spool = spool_for(2);
+    spool.connected(TOPICS.into_iter());
+    spool.push(Spooled { before: dropped(4), ..batch(0, 5, 1) });
+    spool.push(batch(0, 6, 1));
+    spool.push(Spooled { before: dropped(2), ..batch(0, 9, 1) }); // drops 5, which told of 4 in front of it
+    assert_eq!(take(&mut spool)[0].dropped_before, 5);
+    assert_eq!(spool.sent(0).dropped, Drops { ring: 4, spool: 1, ..Drops::default() });
+    assert_eq!(take(&mut spool)[0].dropped_before, 2);
+    assert_eq!(spool.sent(0).dropped, Drops { ring: 6, spool: 1, ..Drops::default() });
+}
+
+#[test]
+fn no_more_than_half_of_the_spool_is_under_way() {
+    let mut spool = spool_for(10);
+    spool.connected(TOPICS.into_iter());
+    (1..=10).for_each(|sequence| spool.push(batch(0, sequence, 1)));
+    assert_eq!(take(&mut spool).len(), 6); // the sixth passes the half, a seventh does not start
+    assert!(!spool.has_unsent());
+    spool.acknowledge(TopicId(10), 6);
+    assert!(spool.has_unsent());
+}

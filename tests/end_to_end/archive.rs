@@ -9,7 +9,7 @@ use std::{
     collections::BTreeMap,
     env, fs,
     hash::{BuildHasher, Hasher, RandomState},
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Seek, SeekFrom},
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -153,7 +153,11 @@ fn segment_file(folder: &Path) -> PathBuf {
 #[test]
 fn on_a_full_disk_live_data_goes_on_and_the_archive_takes_up_where_it_stopped() {
     let folder = tempfile::tempdir().unwrap();
-    let dac = Oasis::dac(&at(folder.path()));
+    // The log has no room either.
+    let log = tempfile::tempfile().unwrap();
+    log.set_len(1 << 20).unwrap();
+    (&log).seek(SeekFrom::End(0)).unwrap();
+    let dac = Oasis::dac_logging_to(log, &at(folder.path()));
     let _node = Oasis::node(dac.channel(), LOAD);
     let stored = |ledger: &Value| ledger["archive"]["stored"].as_u64().unwrap_or_default();
     ledger(&dac, "plant", "processor", "samples stored", |ledger| stored(ledger) > 100);

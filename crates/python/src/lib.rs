@@ -27,6 +27,8 @@ fn log(wanted: &str) -> PyResult<()> {
         tracing_subscriber::EnvFilter::try_new(wanted).map_err(|error| refused(error.to_string()))?;
     tracing_subscriber::fmt()
         .with_env_filter(filter)
+        // A log that cannot be written would otherwise end the node's thread that writes it.
+        .log_internal_errors(false)
         .with_writer(std::io::stderr)
         .try_init()
         .map_err(|error| refused(error.to_string()))

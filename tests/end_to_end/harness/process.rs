@@ -39,6 +39,12 @@ impl Oasis {
         Self::start(&[&["dac", "--listen", ANY_PORT, "--channel-listen", ANY_PORT], arguments].concat())
     }
 
+    /// A DAC whose log goes to a file.
+    pub fn dac_logging_to(log: fs::File, arguments: &[&str]) -> Self {
+        let dac = ["dac", "--listen", ANY_PORT, "--channel-listen", ANY_PORT];
+        Self::start_logging_to(log.into(), &[&dac, arguments].concat())
+    }
+
     /// A DAC where another one was.
     pub fn dac_again(listen: &str, channel: &str) -> Self {
         Self::dac_at(listen, channel, &[])
@@ -55,11 +61,16 @@ impl Oasis {
     }
 
     fn start(arguments: &[&str]) -> Self {
+        Self::start_logging_to(Stdio::inherit(), arguments)
+    }
+
+    fn start_logging_to(log: Stdio, arguments: &[&str]) -> Self {
         let mut child = oasis()
             .args(arguments)
             .arg("--ready-json")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
+            .stderr(log)
             .spawn()
             .expect("the binary starts");
         let mut stdout = BufReader::new(child.stdout.take().expect("a pipe"));

@@ -25,7 +25,7 @@ HOST = $(shell rustc -vV | sed -n "s/host: //p")
 # The settings of sdk/python hold for what is generated for it too.
 GENERATED_PYTHON := --config sdk/python/pyproject.toml crates/pdl-gen/tests
 
-.PHONY: help run build page test test-rust test-arrow test-web test-python check-native test-browser lint format bench bench-spool bench-fanout bench-probes bench-page pictures check-memory fuzz python cpp browser clean
+.PHONY: help run build page test test-rust test-arrow test-web test-python notebook check-native test-browser lint format bench bench-spool bench-fanout bench-probes bench-page pictures check-memory fuzz python cpp browser clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -38,7 +38,7 @@ build: page ## Build the release binary, page included: target/release/oasis
 
 page: web/dist/index.html ## Build the page that goes into the binary
 
-test: test-rust test-arrow test-web test-python test-browser ## Run every test of every language
+test: test-rust test-arrow test-web test-python notebook test-browser ## Run every test of every language
 
 test-rust: page ## Rust: unit, property and end-to-end tests with real processes
 	cargo test --workspace --locked
@@ -54,6 +54,11 @@ test-web: node_modules/.package-lock.json ## TypeScript: unit tests
 test-python: python ## Python: the package and what is generated for it
 	cargo build --locked -p oasis
 	cd sdk/python && ../../target/venv/bin/pytest --quiet
+
+notebook: python ## Record a test run and execute the notebook of docs/notebooks on it (NOTEBOOK=--write keeps what it shows)
+	target/venv/bin/pip install --quiet --disable-pip-version-check --requirement docs/notebooks/requirements.txt
+	cargo build --locked -p oasis
+	target/venv/bin/python docs/notebooks/run.py target/debug/oasis $(NOTEBOOK)
 
 check-native: page ## Run the tests of C and C++ under the address, undefined-behaviour and thread sanitizers
 	OASIS_SANITIZE=address,undefined $(NATIVE_TESTS)

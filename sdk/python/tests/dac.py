@@ -23,11 +23,11 @@ class Dac:
 
     def __init__(self, ready: dict[str, Any]) -> None:
         self.channel: str = ready["channel"]
-        self._http: str = ready["http"]
+        self.http: str = ready["http"]
 
     def tail(self, instance: str, count: int) -> list[Any]:
         """Fetch the metrics of the first samples of `NODE/INSTANCE`, waiting for so many."""
-        url = self._http.replace("http:", "ws:") + "/ws"
+        url = self.http.replace("http:", "ws:") + "/ws"
         arguments = [
             "tail",
             instance,
@@ -44,14 +44,14 @@ class Dac:
 
     def get(self, path: str) -> Any:
         """Fetch a document of the API."""
-        with urllib.request.urlopen(self._http + path, timeout=PATIENCE) as answer:
+        with urllib.request.urlopen(self.http + path, timeout=PATIENCE) as answer:
             return json.load(answer)
 
     def command(self, node: str, instance: str, **command: object) -> Any:
         """Send a command and fetch its outcome."""
         body = json.dumps({"node": node, "instance": instance, **command}).encode()
         headers = {"Content-Type": "application/json"}
-        request = urllib.request.Request(self._http + "/api/v1/commands", body, headers)
+        request = urllib.request.Request(self.http + "/api/v1/commands", body, headers)
         with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return json.load(answer)
 
@@ -76,7 +76,20 @@ class Dac:
 @contextmanager
 def dac() -> Iterator[Dac]:
     """Run a DAC on ports of its own."""
-    program = [OASIS, "dac", "--listen", ANY_PORT, "--channel-listen", ANY_PORT]
+    with _running("dac") as running:
+        yield running
+
+
+@contextmanager
+def up(*arguments: str) -> Iterator[Dac]:
+    """Run a DAC and a node in one process."""
+    with _running("up", *arguments) as running:
+        yield running
+
+
+@contextmanager
+def _running(*verb: str) -> Iterator[Dac]:
+    program = [OASIS, *verb, "--listen", ANY_PORT, "--channel-listen", ANY_PORT]
     process = subprocess.Popen([*program, "--ready-json"], stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None

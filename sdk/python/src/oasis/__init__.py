@@ -3,10 +3,15 @@
 A generated probe class is a `Probe`: it writes itself to a `Writer` and reads itself from a `Reader`. `RowWriter` and
 `RowReader` make packed rows, which is how samples lie inside a node; `CdrWriter` and `CdrReader` make the Common Data
 Representation, which is how they lie in an EISA packet (`oasis.eisa`). `span` times a piece of work.
+
+`live` iterates over samples of a running DAC, `history` makes a table of what was recorded; both need numpy.
 """
 
 from oasis.cdr import ByteOrder, CdrReader, CdrWriter
+from oasis.door import DacError
 from oasis.errors import DecodeError, EncodeError, Fault, OasisError
+from oasis.history import MissingSamplesWarning, history
+from oasis.live import Batch, Gap, live
 from oasis.probe import Probe, Struct
 from oasis.reader import Reader
 from oasis.row import RowReader, RowWriter
@@ -14,12 +19,16 @@ from oasis.spans import Span, span
 from oasis.writer import Writer
 
 __all__ = [
+    "Batch",
     "ByteOrder",
     "CdrReader",
     "CdrWriter",
+    "DacError",
     "DecodeError",
     "EncodeError",
     "Fault",
+    "Gap",
+    "MissingSamplesWarning",
     "OasisError",
     "Probe",
     "Reader",
@@ -28,5 +37,7 @@ __all__ = [
     "Span",
     "Struct",
     "Writer",
+    "history",
+    "live",
     "span",
 ]

@@ -1,0 +1,80 @@
+"""Samples as columns: numpy arrays with the names that CSV, Arrow and SQL have for them (docs/reference/tables.md). numpy is needed only here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+FIXED = ("node", "instance", "run", "epoch", "offset", "sequence", "time", "time_ns", "state")
+"""Names that no metric takes."""
+
+_SIMPLE = {
+    **{f"int{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
+    **{f"uint{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
+    "real32": "float32",
+    "real64": "float64",
+    "boolean": "bool",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A metric, or a member of a struct."""
+
+    name: str
+    """Unique whatever the case: `position.x`, or `time_2` for a metric that is called as a fixed column is."""
+    unit: str | None
+    """UCUM unit, such as `By` or `ms`."""
+    dtype: np.dtype[Any]
+    """Of its array; texts, the names of enums and vectors are objects."""
+    names: Mapping[int, str] | None
+    """What the numbers of an enum are called."""
+    path: tuple[str, ...]
+    """Where a sample has it."""
+
+    def array(self, samples: Sequence[Mapping[str, Any]]) -> npt.NDArray[Any]:
+        """Take this column's value out of each sample's metrics."""
+        values: Iterable[Any] = samples
+        for step in self.path:
+            values = [value[step] for value in values]
+        if self.names is not None:
+            known = self.names
+            values = [known.get(value, str(value)) for value in values]
+        if self.dtype == object:
+            array = np.empty(len(samples), object)
+            array[:] = [*values]
+            return array
+        # What JSON has no number for is text: "NaN", "Infinity"; numpy reads it.
+        return np.array([*map(float, values)] if self.dtype.kind == "f" else [*values], self.dtype)
+
+
+def columns(schema: Mapping[str, Any]) -> list[Column]:
+    """Find the columns of a probe type, of which this is the schema."""
+    taken = {name.lower() for name in FIXED}
+    found: list[Column] = []
+    for metric in schema["metrics"]:
+        _flatten(metric, metric["name"], (metric["name"],), taken, found)
+    return found
+
+
+def _flatten(
+    metric: Mapping[str, Any], name: str, path: tuple[str, ...], taken: set[str], found: list[Column]
+) -> None:
+    kind = metric["type"]
+    if isinstance(kind, dict) and "struct" in kind:
+        for member in kind["struct"]["members"]:
+            _flatten(member, f"{name}.{member['name']}", (*path, member["name"]), taken, found)
+        return
+    free, number = name, 2
+    while free.lower() in taken:
+        free, number = f"{name}_{number}", number + 1
+    taken.add(free.lower())
+    names = None
+    if "enum" in metric and isinstance(kind, str):
+        names = {value["value"]: value["name"] for value in metric["enum"]["values"]}
+    simple = _SIMPLE.get(kind) if isinstance(kind, str) and names is None else None
+    found.append(Column(free, metric.get("unit"), np.dtype(simple or object), names, path))

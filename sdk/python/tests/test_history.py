@@ -1,0 +1,258 @@
+"""Tables of what was recorded, and samples as they come."""
+
+from __future__ import annotations
+
+import json
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta, timezone
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
+from dac import Dac, up
+
+import oasis
+from oasis.table import columns
+
+SCHEMA = {
+    "name": "T",
+    "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11",
+    "version": "1.0",
+    "metrics": [
+        {"name": "time", "type": "uint32"},
+        {"name": "level", "type": "real64", "unit": "m"},
+        {"name": "mode", "type": "int8", "enum": {"name": "M", "values": [{"name": "IDLE", "value": 0}]}},
+        {"name": "at", "type": {"struct": {"name": "P", "members": [{"name": "x", "type": "real32"}]}}},
+        {"name": "list", "type": {"vector": "int16"}},
+        {"name": "Level", "type": "string"},
+    ],
+}
+
+
+def metrics(number: int) -> dict[str, Any]:
+    level = ["NaN", "-Infinity", 0.5][number % 3]
+    return {
+        "time": number,
+        "level": level,
+        "mode": number % 2,
+        "at": {"x": 1.5},
+        "list": [1] * number,
+        "Level": "a",
+    }
+
+
+def samples(first: int, count: int, **more: object) -> dict[str, Any]:
+    of = [
+        {
+            "sequence": first + n,
+            "offset": 0,
+            "time": 10 * (first + n),
+            "state": 0,
+            "metrics": metrics(first + n),
+        }
+        for n in range(count)
+    ]
+    return {
+        "event": "samples",
+        "node": "n",
+        "instance": "i",
+        "next": f"e:{first + count}",
+        "samples": of,
+        **more,
+    }
+
+
+@contextmanager
+def door(*answers: list[dict[str, Any]]) -> Iterator[tuple[str, list[dict[str, list[str]]]]]:
+    """Answer with these messages, one list a connection, and collect what was asked."""
+    asked: list[dict[str, list[str]]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            path = urlsplit(self.path)
+            self.send_response(200)
+            self.end_headers()
+            if path.path == "/api/v1/instances":
+                lines: list[Any] = [{"instances": [{"id": 1, "node": "n", "instance": "i"}]}]
+            elif path.path == "/api/v1/instances/1":
+                lines = [{"schema": SCHEMA}]
+            else:
+                asked.append(parse_qs(path.query))
+                lines = answers[len(asked) - 1]
+            for line in lines:
+                self.wfile.write(json.dumps(line).encode() + b"\n")
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", asked
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+END = {"event": "end", "cause": "to", "next": "e:9"}
+
+
+def test_columns_have_the_names_and_types_that_other_formats_give_them() -> None:
+    of = columns(SCHEMA)
+    assert [column.name for column in of] == ["time_2", "level", "mode", "at.x", "list", "Level_2"]
+    arrays = {column.name: column.array([metrics(0), metrics(1)]) for column in of}
+    assert arrays["time_2"].dtype == np.uint32
+    assert np.isnan(arrays["level"][0])
+    assert arrays["level"][1] == -np.inf
+    assert arrays["mode"].tolist() == ["IDLE", "1"]
+    assert arrays["at.x"].dtype == np.float32
+    assert arrays["at.x"].tolist() == [1.5, 1.5]
+    assert arrays["list"].tolist() == [[], [1]]
+    assert of[1].unit == "m"
+
+
+def test_gaps_are_told_with_the_batch_behind_them() -> None:
+    gap = {"event": "gap", "node": "n", "instance": "i", "count": 4, "cause": "log_retention", "next": "e:6"}
+    with door([samples(1, 2), samples(5, 1), gap, samples(10, 1), END]) as (url, asked):
+        batches = list(oasis.live("n/i", url=url, since=timedelta(minutes=1)))
+    assert [batch.sequence.tolist() for batch in batches] == [[1, 2], [5], [10]]
+    told = [[(gap.count, gap.cause) for gap in batch.gaps] for batch in batches]
+    assert told == [[], [(2, "before_the_dac")], [(4, "log_retention")]]
+    assert batches[0].time.tolist() == [10, 20]
+    assert batches[0].time.dtype == np.dtype("datetime64[ns]")
+    assert len(batches[0]) == 2
+    assert asked == [{"node": ["n"], "instance": ["i"], "from": ["-60s"], "delivery": ["every"]}]
+
+
+def test_a_broken_connection_is_taken_up_where_it_broke() -> None:
+    with door([samples(1, 2)], [], [samples(3, 1), END]) as (url, asked):
+        batches = list(oasis.live("n/i", url=url))
+    assert [batch.sequence.tolist() for batch in batches] == [[1, 2], [3]]
+    assert [request.get("resume") for request in asked] == [None, ["e:3"], ["e:3"]]
+    with door([samples(1, 1)], *([[]] * 100)) as (url, _), pytest.raises(ConnectionError, match="has ended"):
+        list(oasis.live("n/i", url=url, patience=0.0))
+
+
+def test_what_is_missing_in_a_table_is_no_secret() -> None:
+    gap = {"event": "gap", "node": "n", "instance": "i", "count": 4, "cause": "damaged", "next": "e:6"}
+    missing = pytest.warns(oasis.MissingSamplesWarning, match=r"n/i: 4 samples are missing \(damaged\)")
+    with door([samples(1, 2), gap, END]) as (url, _), missing:
+        table = oasis.history("n/i", url=url, frame="numpy")
+    assert table["sequence"].tolist() == [1, 2]
+    told: list[oasis.Gap] = []
+    with door([samples(1, 2), gap, END]) as (url, _):
+        oasis.history("n/i", url=url, frame="numpy", on_gap=told.append)
+    assert [gap.count for gap in told] == [4]
+    with door([END]) as (url, _):
+        assert {
+            name: len(of) for name, of in oasis.history("n/i", url=url, frame="numpy").items()
+        } == dict.fromkeys(
+            [
+                "time",
+                "node",
+                "instance",
+                "sequence",
+                "state",
+                "time_2",
+                "level",
+                "mode",
+                "at.x",
+                "list",
+                "Level_2",
+            ],
+            0,
+        )
+    broken = {"event": "end", "cause": "archive_error", "next": "e:1"}
+    with door([samples(1, 2), broken]) as (url, _), pytest.raises(oasis.DacError, match="archive_error"):
+        oasis.history("n/i", url=url)
+
+
+@pytest.fixture(scope="module", name="plant")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dac]:
+    archive = str(tmp_path_factory.mktemp("archive"))
+    arguments = ["--name", "plant", "--probe", "processor@200", "--probe", "memory@50", "--archive", archive]
+    with up(*arguments) as running:
+        running.eventually("plant", "processor", lambda ledger: ledger["received"] > 200)
+        yield running
+
+
+def test_a_table_has_every_sample_that_was_recorded(plant: Dac) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        table = oasis.history("plant/processor", url=plant.http, frame="numpy")
+    numbers = table["sequence"].tolist()
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert len(numbers) > 200
+    assert table["idle_time"].dtype == np.uint64
+    assert set(table["node"]) == {"plant"}
+
+    middle = int(table["time"].astype(np.int64)[100])
+    part = oasis.history("plant/processor", url=plant.http, since=middle, until=middle + 1, frame="numpy")
+    assert part["sequence"].tolist() == [101]
+    day = datetime.now(timezone.utc) - timedelta(days=1)
+    assert len(oasis.history("plant/processor", url=plant.http, since=day, frame="numpy")["time"]) >= len(
+        numbers
+    )
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_table_is_a_data_frame(plant: Dac, library: Any) -> None:
+    frame = oasis.history("plant/processor", url=plant.http, frame=library)
+    assert type(frame).__module__.split(".")[0] == library
+    assert "UTC" in str(frame["time"].dtype)
+    assert "ns" in str(frame["time"].dtype)
+    assert frame["sequence"].max() == len(frame)
+    assert frame["user_time"].min() > 0
+
+
+def test_without_being_told_it_takes_pandas(plant: Dac) -> None:
+    assert type(oasis.history("plant/memory", url=plant.http)).__module__.startswith("pandas")
+
+
+def test_live_begins_in_the_past_and_goes_on_without_a_seam(plant: Dac) -> None:
+    numbers: list[int] = []
+    kinds = set()
+    for batch in oasis.live("plant/processor", "plant/memory", url=plant.http, since=0):
+        assert not batch.gaps
+        kinds.add(batch.instance)
+        if batch.instance == "processor":
+            numbers.extend(batch.sequence.tolist())
+            assert batch.columns["idle_time"].dtype == np.uint64
+        if len(numbers) > 600 and len(kinds) == 2:
+            break
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_an_envelope_has_the_least_and_the_greatest_value(plant: Dac) -> None:
+    batch = next(oasis.live("plant/processor", url=plant.http, delivery="envelope=20"))
+    assert (
+        batch.columns["user_time.min"][0]
+        <= batch.columns["user_time"][0]
+        <= batch.columns["user_time.max"][0]
+    )
+    assert not batch.gaps
+
+
+def test_what_is_refused_says_why(plant: Dac) -> None:
+    with pytest.raises(oasis.DacError, match=r"no instance plant/nobody; it has plant/"):
+        oasis.history("plant/nobody", url=plant.http)
+    with pytest.raises(TypeError, match="one probe type"):
+        oasis.history("plant/processor", "plant/memory", url=plant.http)
+    with pytest.raises(oasis.DacError, match="delivery"):
+        next(oasis.live("plant/processor", url=plant.http, delivery="some"))
+    with pytest.raises(ValueError, match="NODE/INSTANCE"):
+        oasis.history("processor", url=plant.http)
+    with pytest.raises(ValueError, match="no time zone"):
+        oasis.history("plant/processor", url=plant.http, since=datetime(2026, 1, 1))
+    with pytest.raises(ValueError, match="frame is 'excel'"):
+        oasis.history("plant/processor", url=plant.http, frame="excel")  # type: ignore[call-overload]
+    with pytest.raises(ValueError, match="no address"):
+        oasis.history("plant/processor", url=str(Path("here")))

@@ -3,21 +3,29 @@
 //! It speaks SQL and nothing else; the folder `catalogue/` has the tables: `1.sql` makes those of version 1, each that follows brings them one version further.
 
 mod annotations;
+mod damage;
+mod listing;
 mod losses;
 mod test_runs;
 
 use crate::{
-    index::{FileIndex, Gap, GapCause, SeriesIndex},
+    index::{FileIndex, Gap, GapCause},
     series::Series,
 };
-use oasis_channel::ProbeKind;
 use oasis_dac::{Node, Stored, commands::JournalEntry};
 use oasis_wire::{
     quantity::{Epoch, Nanos, Offset},
     schema::ProbeType,
 };
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, params};
-use std::{ops::Range, path::Path, sync::Arc, time::Duration};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, params};
+use std::{
+    ops::Range,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+pub use damage::open_or_make_again;
 use uuid::Uuid;
 
 /// Each brings the tables to the version of its number; the last one is what is read and written here.
@@ -33,6 +41,12 @@ pub enum CatalogueError {
     /// Made by a later version.
     #[error("catalogue: its tables are of version {0}, where {VERSION} is known: update oasis")]
     Version(usize),
+    /// It is not what was written.
+    #[error("catalogue: it is damaged: {0}")]
+    Damaged(String),
+    /// A damaged one cannot be given another name.
+    #[error("catalogue: {path} is damaged and cannot be renamed: {1}", path = .0.display())]
+    Aside(PathBuf, std::io::Error),
     /// Made by an earlier version, and nobody may write here.
     #[error(
         "catalogue: its tables are of version {0}, where {VERSION} is needed: start its DAC with this oasis once, which brings them up to date"
@@ -212,42 +226,6 @@ impl Catalogue {
         Ok(runs.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Lists a file that is sealed and synced.
-    pub fn add(&mut self, sealed: &Sealed<'_>) -> Result<()> {
-        let transaction = self.0.transaction()?;
-        let entries = || sealed.index.series.iter().flat_map(|series| &series.entries);
-        transaction.execute(
-            "INSERT OR REPLACE INTO segment VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            params![
-                signed(sealed.number),
-                sealed.rule,
-                signed(sealed.created.0),
-                signed(sealed.sealed.0),
-                signed(sealed.bytes),
-                signed(entries().map(|entry| u64::from(entry.count)).sum()),
-                signed(entries().map(|entry| entry.min_time).min().unwrap_or_default()),
-                signed(entries().map(|entry| entry.max_time).max().unwrap_or_default()),
-            ],
-        )?;
-        for (number, series) in (1..).zip(&sealed.index.series) {
-            add_series(&transaction, sealed.number, number, series)?;
-        }
-        Ok(transaction.commit()?)
-    }
-
-    /// Takes a file off the list.
-    pub fn remove(&mut self, segment: u64) -> Result<()> {
-        self.0.execute("DELETE FROM segment WHERE number = ?", [signed(segment)])?;
-        Ok(())
-    }
-
-    /// Notes bytes that are not what was written.
-    pub fn add_damage(&mut self, segment: u64, bytes: &Range<u64>, kind: &str, found: Nanos) -> Result<()> {
-        let values = params![signed(segment), signed(bytes.start), signed(bytes.end), kind, signed(found.0)];
-        self.0.execute("INSERT INTO damage VALUES (?, ?, ?, ?, ?)", values)?;
-        Ok(())
-    }
-
     /// What is stored of each instance's newest run.
     pub fn stored(&self) -> Result<Vec<Stored>> {
         // The newest series of an instance has the greatest id; its run may have begun in an earlier epoch, as another series.
@@ -367,59 +345,6 @@ impl Catalogue {
     }
 }
 
-fn add_series(to: &Transaction<'_>, segment: u64, number: u32, series: &SeriesIndex) -> Result<()> {
-    let id = series_id(to, &series.series)?;
-    for gap in &series.gaps {
-        let (from, until) = (signed(gap.from.0), signed(gap.to.0));
-        let values = params![signed(segment), id, from, until, gap.cause.word(), signed(gap.time.0)];
-        to.execute("INSERT INTO gap VALUES (?, ?, ?, ?, ?, ?)", values)?;
-    }
-    let entries = &series.entries;
-    let (Some(first), Some(last)) = (entries.first(), entries.last()) else { return Ok(()) };
-    to.prepare_cached("INSERT INTO extent VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")?.execute(params![
-        signed(segment),
-        number,
-        id,
-        signed(first.first.0),
-        signed(last.end().0),
-        signed(entries.iter().map(|entry| u64::from(entry.count)).sum()),
-        signed(entries.iter().map(|entry| entry.min_time).min().unwrap_or_default()),
-        signed(entries.iter().map(|entry| entry.max_time).max().unwrap_or_default()),
-        signed(entries.iter().map(|entry| entry.last_sequence).max().unwrap_or_default()),
-    ])?;
-    Ok(())
-}
-
-fn series_id(to: &Transaction<'_>, series: &Series) -> Result<i64> {
-    let names = params![&*series.node, &*series.instance];
-    to.prepare_cached("INSERT OR IGNORE INTO instance (node, name) VALUES (?, ?)")?.execute(names)?;
-    let instance: i64 = to
-        .prepare_cached("SELECT id FROM instance WHERE node = ? AND name = ?")?
-        .query_row(names, |row| row.get(0))?;
-    let probe_type = type_id(to, &series.probe_type)?;
-    let (run, epoch, kind) = (series.run.to_string(), series.epoch.to_string(), kind_word(series.kind));
-    to.prepare_cached(
-        "INSERT OR IGNORE INTO series (instance, type, kind, run, epoch) VALUES (?, ?, ?, ?, ?)",
-    )?
-    .execute(params![instance, probe_type, kind, run, epoch])?;
-    let id = to
-        .prepare_cached("SELECT id FROM series WHERE instance = ? AND epoch = ? AND run = ? AND type = ?")?
-        .query_row(params![instance, epoch, run, probe_type], |row| row.get(0))?;
-    Ok(id)
-}
-
-fn type_id(to: &Transaction<'_>, probe_type: &ProbeType) -> Result<i64> {
-    let schema = serde_json::to_string(probe_type).unwrap_or_default();
-    let known =
-        to.prepare_cached("SELECT id FROM type WHERE schema = ?")?.query_row([&schema], |row| row.get(0));
-    if let Some(id) = known.optional()? {
-        return Ok(id);
-    }
-    let values = params![probe_type.uuid.to_string(), probe_type.name, probe_type.version, schema];
-    to.execute("INSERT INTO type (uuid, name, version, schema) VALUES (?, ?, ?, ?)", values)?;
-    Ok(to.last_insert_rowid())
-}
-
 fn read_series(row: &Row<'_>, node: &str, instance: &str) -> Result<Series> {
     let (kind, run): (String, String) = (row.get(3)?, row.get(4)?);
     let (epoch, schema): (String, String) = (row.get(5)?, row.get(6)?);
@@ -442,10 +367,6 @@ fn read_series(row: &Row<'_>, node: &str, instance: &str) -> Result<Series> {
 fn version(of: &Connection) -> Result<usize> {
     let version: i64 = of.pragma_query_value(None, "user_version", |row| row.get(0))?;
     usize::try_from(version).map_err(|_| CatalogueError::Value(version.to_string(), "version of tables"))
-}
-
-fn kind_word(kind: ProbeKind) -> String {
-    serde_json::to_value(kind).ok().and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 fn parsed<T: std::str::FromStr>(text: &str, what: &'static str) -> Result<T> {

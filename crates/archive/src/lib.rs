@@ -47,7 +47,7 @@ pub use summary::{Intervals, MetricSummary, Summary};
 pub use test_runs::{Description, TestRun, TestRunError, TestRunFilter, TestRuns};
 pub use writer::NotStored;
 
-use catalogue::{Catalogue, Sealed};
+use catalogue::Sealed;
 use oasis_dac::{Dac, Stored, now};
 use oasis_wire::quantity::TopicId;
 use record::{FILE_HEADER, NotASegment};
@@ -104,8 +104,9 @@ pub fn open(config: ArchiveConfig) -> Result<Opened, OpenError> {
     let failed = |error| OpenError::Directory { path: directory.clone(), error };
     fs::create_dir_all(&directory).map_err(failed)?;
     let lock = lock(&directory)?;
-    let catalogue = Catalogue::open(&directory.join("catalogue.sqlite"))?;
+    let (catalogue, findings) = catalogue::open_or_make_again(&directory)?;
     let store = Arc::new(Store::new(directory.clone(), catalogue));
+    findings.into_iter().for_each(|finding| store.book.find(finding));
     let last = recover_all(&store, &config)?;
     let opened = Opened { store, config, next_number: last + 1, lock };
     opened.settle_rules()?;

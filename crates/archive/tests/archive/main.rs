@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
+mod catalogue;
 mod plant;
 mod rollups;
 mod test_runs;

@@ -1,0 +1,122 @@
+//! The catalogue may be damaged in any way, or gone: samples are there, and it is told.
+
+use super::{copy_of, numbers};
+use crate::plant::{Node, Plant, config};
+use proptest::prelude::*;
+use std::{fs, path::Path};
+
+const ROOM: usize = 8 * 1024 * 1024;
+
+/// An archive of 1,200 samples that has ended as it should, with a pinned test run.
+fn archive(folder: &Path) -> Node {
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(folder), &node, ROOM);
+    for _ in 0..30 {
+        node.take(40);
+        plant.send(&mut node, true);
+        plant.flush().unwrap();
+    }
+    plant.stop();
+    node
+}
+
+fn renamed(folder: &Path) -> usize {
+    let names =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.starts_with("catalogue.damaged-") && name.ends_with(".sqlite")).count()
+}
+
+#[test]
+fn a_catalogue_that_is_none_is_put_aside_and_made_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let node = archive(folder.path());
+    // No database; a page that is none; a version that nobody has made; a header that forbids to write.
+    for (at, damage) in [(0, &b"SQLite format 4"[..]), (100, &[0xff; 400]), (60, &[0xff]), (18, &[9])] {
+        let mut bytes = fs::read(folder.path().join("catalogue.sqlite")).unwrap();
+        bytes[at..at + damage.len()].copy_from_slice(damage);
+        fs::write(folder.path().join("catalogue.sqlite"), bytes).unwrap();
+        let before = renamed(folder.path());
+        let plant = Plant::start(config(folder.path()), &node, ROOM);
+        assert_eq!(plant.past(0, None).numbers, numbers(0..1_200));
+        let findings = plant.archive.counters().findings;
+        let told = findings.iter().find(|finding| finding.file == "catalogue.sqlite").unwrap();
+        assert!(told.kind == "damaged" && told.detail.contains("catalogue.damaged-"), "{told:?}");
+        assert_eq!(renamed(folder.path()), before + 1);
+        plant.stop();
+    }
+}
+
+#[test]
+fn a_catalogue_that_is_gone_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let node = archive(folder.path());
+    fs::remove_file(folder.path().join("catalogue.sqlite")).unwrap();
+    let plant = Plant::start(config(folder.path()), &node, ROOM);
+    assert_eq!(plant.past(0, None).numbers, numbers(0..1_200));
+    let findings = plant.archive.counters().findings;
+    assert!(findings.iter().any(|finding| finding.detail.contains("it is gone")), "{findings:?}");
+}
+
+#[test]
+fn a_new_archive_lacks_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let plant = Plant::start(config(folder.path()), &Node::new(1), ROOM);
+    assert!(plant.archive.counters().findings.is_empty());
+}
+
+#[test]
+fn what_is_in_the_catalogue_alone_is_taken_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let node = archive(folder.path());
+    let path = folder.path().join("catalogue.sqlite");
+    {
+        let sqlite = rusqlite::Connection::open(&path).unwrap();
+        let run = "INSERT INTO test_run (name, started, stopped, notes, pinned, who) VALUES ('kept', 1, 2, 'n', 1, 'me')";
+        sqlite.execute(run, []).unwrap();
+        // A file that the catalogue has another length of.
+        sqlite.execute("UPDATE segment SET bytes = bytes + 1", []).unwrap();
+    }
+    let plant = Plant::start(config(folder.path()), &node, ROOM);
+    assert_eq!((plant.past(0, None).numbers, renamed(folder.path())), (numbers(0..1_200), 1));
+    let sqlite = rusqlite::Connection::open(&path).unwrap();
+    let kept: String =
+        sqlite.query_row("SELECT name FROM test_run WHERE pinned = 1", [], |row| row.get(0)).unwrap();
+    assert_eq!(kept, "kept");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever bytes are flipped, the start succeeds. If anything was put aside, every sample is there.
+    #[test]
+    fn flipped_bytes_never_stop_a_start(
+        flips in proptest::collection::vec((any::<prop::sample::Index>(), 1_u8..), 1..200),
+    ) {
+        thread_local! {
+            static PLANT: (tempfile::TempDir, Node) = {
+                let folder = tempfile::tempdir().unwrap();
+                let node = archive(folder.path());
+                (folder, node)
+            };
+        }
+        PLANT.with(|(folder, node)| {
+            let copy = copy_of(folder.path());
+            let path = copy.path().join("catalogue.sqlite");
+            let mut bytes = fs::read(&path).unwrap();
+            for (at, flip) in &flips {
+                let at = at.index(bytes.len());
+                // The last byte of the version: a later one is refused, as that of a newer program is.
+                if at != 63 {
+                    bytes[at] ^= flip;
+                }
+            }
+            fs::write(&path, bytes).unwrap();
+            let plant = Plant::start(config(copy.path()), node, ROOM);
+            if renamed(copy.path()) > 0 {
+                prop_assert_eq!(plant.past(0, None).numbers, numbers(0..1_200));
+            }
+            plant.stop();
+            Ok(())
+        })?;
+    }
+}

@@ -4,6 +4,7 @@ use crate::{
     account::{Account, Book},
     catalogue::{Catalogue, CatalogueError, Extent, Sealed},
     index::{self, Entry, Gap},
+    points::Recent,
     record::{self, BadRecord, FILE_HEADER, FileHeader, Kind, RECORD_HEADER, TRAILER},
     recovery::Finding,
     rollups::Rollups,
@@ -38,6 +39,8 @@ pub struct Store {
     accounts: RwLock<HashMap<TopicId, Account>>,
     /// What is left of old samples.
     pub rollups: Rollups,
+    /// What is left of the newest ones, for those who asked.
+    pub recent: Recent,
     /// How it is.
     pub book: Book,
 }
@@ -63,6 +66,7 @@ impl Store {
             indexes: Mutex::default(),
             accounts: RwLock::default(),
             rollups: Rollups::default(),
+            recent: Recent::default(),
             book: Book::default(),
         }
     }

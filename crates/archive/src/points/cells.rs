@@ -97,7 +97,7 @@ impl Cells {
     }
 
     /// Those that have samples, in order, with their numbers.
-    pub fn cells(&self) -> impl ExactSizeIterator<Item = (u64, &Cell)> {
+    pub fn cells(&self) -> impl ExactSizeIterator<Item = (u64, &Cell)> + DoubleEndedIterator {
         self.cells.iter().map(|(number, cell)| (*number, cell))
     }
 
@@ -157,6 +157,24 @@ impl Cells {
             }
         }
         Ok(())
+    }
+
+    /// Takes in cells that are no wider, behind what there is.
+    pub fn add_cells(&mut self, cells: &Self) {
+        let places: Vec<_> = cells.leaves.iter().map(|leaf| (leaf.clone(), self.place(leaf))).collect();
+        for cell in cells.cells.values() {
+            let number = cell.last_time / self.step;
+            if self.wanted.contains(&number) {
+                let number = self.number_with_room(number);
+                let own = self.cells.entry(number).or_default();
+                own.append(cell.clone(), &places, self.leaves.len());
+            }
+        }
+    }
+
+    /// How many values there are, about.
+    pub fn size(&self) -> usize {
+        self.cells.len() * self.leaves.len()
     }
 
     /// The same in wider cells.

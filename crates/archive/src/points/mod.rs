@@ -7,11 +7,13 @@ mod cells;
 mod leaves;
 mod number;
 mod reader;
+mod recent;
 mod summary;
 
 pub use cells::{Cell, Cells, Track};
 pub use leaves::Leaf;
 pub use number::Number;
+pub(crate) use recent::Recent;
 pub use summary::Summary;
 
 use crate::{index::Entry, rollups::Level, series::Series};
@@ -253,6 +255,17 @@ impl Points {
     pub(crate) fn absorb(&mut self, gaps: &[Missing], reach: Reach) {
         gaps.iter().for_each(|gap| self.miss(gap.clone()));
         self.reach = Some(reach);
+    }
+
+    /// Takes in what was put together in narrower cells, behind what was taken in before.
+    fn join(&mut self, narrow: &Self) {
+        if let (true, Some((last, _))) = (self.is_open, narrow.cells.cells().next_back()) {
+            self.cells.extend_to(last.saturating_mul(narrow.cells.step()));
+        }
+        self.cells.add_cells(&narrow.cells);
+        if let Some(reach) = narrow.reach {
+            self.absorb(&narrow.gaps, reach);
+        }
     }
 
     /// Those that begin and end in the same cells are one.

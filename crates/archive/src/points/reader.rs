@@ -120,12 +120,26 @@ impl Store {
             return Ok(());
         }
         points.segment = points.segment.max(extent.segment);
-        if points.looks_at(points.reach, &all) {
-            self.add_extent(extent, points)
-        } else {
+        if !points.looks_at(points.reach, &all) {
             points.pass(&all);
-            Ok(())
+            return Ok(());
         }
+        let is_begun = points.reach.is_some_and(|reach| points.is_within(&all) && reach.offset > all.first);
+        if points.level == Level::Raw || is_begun {
+            return self.add_extent(extent, points);
+        }
+        self.add_recent(extent, points)
+    }
+
+    /// Puts samples that are not rolled up yet together by the second first, and keeps that for who asks again.
+    fn add_recent(&self, extent: &Extent, points: &mut Points) -> Result<(), ReadError> {
+        let key = (extent.segment, extent.number);
+        let known = self.recent.take(key);
+        let mut seconds = known.unwrap_or_else(|| Points::rolling(Level::Second.width(), points.reach));
+        self.add_extent(extent, &mut seconds)?;
+        points.join(&seconds);
+        self.recent.keep(key, seconds);
+        Ok(())
     }
 
     fn add_extent(&self, extent: &Extent, points: &mut Points) -> Result<(), ReadError> {

@@ -120,6 +120,31 @@ fn old_samples_are_left_as_rollups_whatever_becomes_of_their_files() {
 }
 
 #[test]
+fn who_asks_again_gets_what_came_meanwhile() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    // Nothing is sealed, so nothing is rolled up.
+    let mut plant =
+        Plant::start(ArchiveConfig { segment_bytes: 1 << 30, ..config(folder.path()) }, &node, ROOM);
+    for round in 1..=5 {
+        fill(&mut plant, &mut node, 7);
+        for most in [2, 3] {
+            let points = points(&plant, round * 280, most);
+            assert!(
+                points.level == Level::Second || points.cells.step() < 1_000_000_000,
+                "{:?}",
+                points.level
+            );
+            check(&points, round * 280);
+        }
+        let span = Span { from: 0, to: 1, is_open: true, points: 1 };
+        let points =
+            plant.archive.history().points("plant", "counter", Span { to: round * STEP, ..span }).unwrap();
+        check(&points, round * 280);
+    }
+}
+
+#[test]
 fn a_crash_at_any_time_leaves_each_sample_in_one_rollup() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);

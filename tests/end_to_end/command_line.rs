@@ -31,13 +31,31 @@ fn up() -> Oasis {
 
 #[test]
 fn every_command_shows_examples() {
-    for command in [&["up"][..], &["dac"], &["node"], &["tail"], &["command"], &["pdl", "check"], &[]] {
+    for command in
+        [&["up"][..], &["dac"], &["node"], &["list"], &["tail"], &["command"], &["pdl", "check"], &[]]
+    {
         let output = run(&[command, &["--help"]].concat());
         let help = out(&output);
         assert!(output.status.success() && help.contains("Examples:"), "{command:?}: {help}");
         assert!(help.lines().filter(|line| line.trim_start().starts_with("oasis ")).count() >= 2, "{help}");
     }
     assert!(out(&run(&["--version"])).starts_with("oasis "));
+}
+
+#[test]
+fn list_shows_the_instances_there_are() {
+    let up = up();
+    let url = up.url();
+    let text = out(&run(&["list", "--url", &url]));
+    let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows[0], ["INSTANCE", "TYPE", "KIND", "RATE", "STATE"]);
+    let heartbeat = rows.iter().find(|row| row[0] == "plant/heartbeat").expect("the instance");
+    assert_eq!(heartbeat[2..], ["periodic", "50", "Hz", "online"]);
+    let found = out(&run(&["list", "process", "--format", "json", "--url", &url]));
+    let found: Vec<Value> = found.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(found.iter().map(|instance| &instance["instance"]).collect::<Vec<_>>(), ["processor"]);
+    let nothing = run(&["list", "engine", "--url", &url]);
+    assert!(nothing.status.success() && out(&nothing).is_empty());
 }
 
 #[test]

@@ -60,6 +60,12 @@ pub enum Verb {
   oasis tail my-host/processor --format json | jq .metrics.idle_time
   oasis tail my-host/processor --delivery max_hz=1")]
     Tail(Tail),
+    /// List the probe instances that a DAC knows.
+    #[command(after_help = "Examples:
+  oasis list
+  oasis list network
+  oasis list --format json | jq -r .type")]
+    List(List),
     /// Send a command to a probe instance.
     #[command(after_help = "Examples:
   oasis command my-host/processor hertz 10
@@ -183,6 +189,17 @@ pub struct Server {
 }
 
 #[derive(Debug, Args)]
+pub struct List {
+    /// Only those whose NODE/INSTANCE contains it.
+    pub text: Option<String>,
+    #[command(flatten)]
+    pub server: Server,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+#[derive(Debug, Args)]
 pub struct Tail {
     /// NODE/INSTANCE; all instances if none is given.
     pub instances: Vec<Target>,
@@ -205,12 +222,12 @@ pub struct Tail {
     pub count: Option<u64>,
 }
 
-#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For people: one line a sample.
+    /// For people: a line each.
     #[default]
     Text,
-    /// For programs: one JSON object a line.
+    /// For programs: a JSON object a line.
     Json,
 }
 

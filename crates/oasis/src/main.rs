@@ -7,12 +7,14 @@ mod command;
 mod config;
 mod export;
 mod import;
+mod list;
 mod pdl;
 mod probe_choice;
 mod serve;
 mod tail;
 mod target;
 mod test_run;
+mod visible;
 
 use clap::Parser;
 use cli::{Cli, Verb};
@@ -38,6 +40,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Dac(arguments) => in_runtime(serve::dac(arguments)).map(success),
         Verb::Node(arguments) => in_runtime(serve::node(arguments)).map(success),
         Verb::Tail(arguments) => in_runtime(tail::run(arguments)).map(success),
+        Verb::List(arguments) => list::run(arguments).map(success),
         Verb::Command(arguments) => in_runtime(command::run(arguments)).map(success),
         Verb::Export(arguments) => export::run(&arguments).map(success),
         Verb::Import(arguments) => import::run(&arguments).map(success),

@@ -4,6 +4,7 @@ use crate::{
     cli::{Format, Tail},
     client::{Client, Incoming},
     target::Target,
+    visible::Visible,
 };
 use anyhow::{Context, bail};
 use oasis_dac::Delivery;
@@ -153,8 +154,8 @@ impl Printer {
                 write!(self.out, "{} {target} #{}", time_of_day(sample.time), sample.sequence)?;
                 for ((name, value), metric) in metrics.iter().zip(&schema.metrics) {
                     match enumerator(metric, value) {
-                        Some(word) => write!(self.out, " {name}={word}")?,
-                        None => write!(self.out, " {name}={value}")?,
+                        Some(word) => write!(self.out, " {}={}", Visible(name), Visible(word))?,
+                        None => write!(self.out, " {}={value}", Visible(name))?,
                     }
                 }
                 writeln!(self.out)

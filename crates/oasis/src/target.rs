@@ -1,5 +1,6 @@
 //! `NODE/INSTANCE` as typed on the command line.
 
+use crate::visible::Visible;
 use std::{fmt, str::FromStr};
 
 /// A probe instance by its names.
@@ -26,7 +27,7 @@ impl FromStr for Target {
 
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.node, self.instance)
+        write!(f, "{}/{}", Visible(&self.node), Visible(&self.instance))
     }
 }
 

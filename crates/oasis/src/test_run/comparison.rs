@@ -1,6 +1,7 @@
 //! One test run in figures, or two side by side, as text.
 
 use super::describe;
+use crate::visible::Visible;
 use serde_json::Value;
 use std::io::{self, Write};
 
@@ -13,7 +14,7 @@ pub fn print(out: &mut impl Write, comparison: &Value) -> io::Result<()> {
     }
     for instance in comparison["instances"].as_array().into_iter().flatten() {
         let name = |key: &str| instance[key].as_str().unwrap_or_default();
-        writeln!(out, "\n{}/{}", name("node"), name("instance"))?;
+        writeln!(out, "\n{}/{}", Visible(name("node")), Visible(name("instance")))?;
         let rows = rows(&instance["summary"], &instance["with"]);
         let width =
             |text: fn(&Row) -> &str| rows.iter().map(|row| text(row).chars().count()).max().unwrap_or(0);

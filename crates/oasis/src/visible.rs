@@ -1,0 +1,30 @@
+//! Names of others on a terminal: what would steer it, or turn its text around, is shown instead of obeyed.
+
+use std::fmt::{self, Write};
+
+/// Prints a text with its control characters, and the marks that change the direction of writing, as `\u{…}`.
+#[derive(Debug, Clone, Copy)]
+pub struct Visible<'a>(pub &'a str);
+
+impl fmt::Display for Visible<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|character| match character {
+            '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                write!(f, "{}", character.escape_unicode())
+            }
+            control if control.is_control() => write!(f, "{}", control.escape_unicode()),
+            plain => f.write_char(plain),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_steers_the_terminal() {
+        assert_eq!(Visible("Ofen 3 °C, 炉").to_string(), "Ofen 3 °C, 炉");
+        assert_eq!(Visible("\u{1b}[2J\n\u{9b}x\u{202e}y").to_string(), r"\u{1b}[2J\u{a}\u{9b}x\u{202e}y");
+    }
+}

@@ -21,6 +21,7 @@ mod pdl_tools;
 mod ready_made;
 mod recorder;
 mod recordings;
+mod replay;
 mod sdk;
 mod test_runs;
 mod text_doors;

@@ -14,6 +14,7 @@ mod annotations;
 mod catalogue;
 mod config;
 mod history;
+mod holes;
 mod import;
 mod index;
 mod past;
@@ -36,6 +37,7 @@ pub use annotations::{Annotation, AnnotationError, AnnotationFilter, Annotations
 pub use catalogue::CatalogueError;
 pub use config::{ArchiveConfig, RetentionRule};
 pub use history::History;
+pub use holes::{Holes, Missing};
 pub use import::{Import, ImportError, Imported};
 pub use index::{Gap, GapCause};
 pub use past::{Past, Piece};

@@ -2,9 +2,10 @@
 
 use crate::{
     history::History,
+    holes::{Holes, Missing},
     past::Piece,
     series::Series,
-    store::{ReadError, Store},
+    store::ReadError,
 };
 use hdrhistogram::Histogram;
 use oasis_table::{Cell, Column, ColumnType, Table};
@@ -30,8 +31,6 @@ const READ: usize = 1024 * 1024;
 const LONGEST_INTERVAL: u64 = 3_600_000_000_000;
 /// Significant digits of intervals: they are right to a hundredth.
 const DIGITS: u8 = 2;
-/// Cause of what is missing and nobody noted why.
-const UNKNOWN: &str = "unknown";
 
 /// An instance between two times.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -98,7 +97,7 @@ impl History {
         let Some(mut past) = self.past_from(node, instance, span.start, Some(span.end))? else {
             return Ok(None);
         };
-        let mut gathering = Gathering::new(self.0.clone());
+        let mut gathering = Gathering::new(self);
         while !is_cancelled.load(Ordering::Relaxed) {
             let pieces = past.read(READ)?;
             if pieces.is_empty() {
@@ -112,19 +111,9 @@ impl History {
     }
 }
 
-/// The last sample seen, and what is missing since.
-#[derive(Debug)]
-struct Last {
-    run: Uuid,
-    sequence: u64,
-    time: u64,
-    /// Missing in the archive, by cause; told once a sample follows.
-    not_stored: BTreeMap<&'static str, u64>,
-}
-
 /// A summary that grows.
 struct Gathering {
-    store: Arc<Store>,
+    holes: Holes,
     samples: u64,
     first_time: u64,
     intervals: Option<Histogram<u64>>,
@@ -133,13 +122,14 @@ struct Gathering {
     /// Columns of the type read now, each with the place of its metric.
     columns: Vec<(usize, Column)>,
     probe_type: Option<Arc<ProbeType>>,
-    last: Option<Last>,
+    /// Run and time of the last sample seen.
+    last: Option<(Uuid, u64)>,
 }
 
 impl Gathering {
-    fn new(store: Arc<Store>) -> Self {
+    fn new(history: &History) -> Self {
         Self {
-            store,
+            holes: Holes::new(history),
             samples: 0,
             first_time: 0,
             // An error would mean that the bounds make no sense, and they are constants.
@@ -156,20 +146,14 @@ impl Gathering {
         match piece {
             Piece::Epoch(_) => Ok(()),
             Piece::Gap { offsets, cause, .. } => {
-                if let Some(last) = &mut self.last {
-                    *last.not_stored.entry(cause).or_default() += offsets.end.0 - offsets.start.0;
-                }
+                self.holes.skip(offsets.end.0 - offsets.start.0, cause);
                 Ok(())
             }
             Piece::Samples { series, batch, wanted, .. } => {
                 let Ok(batch) = Batch::parse(&batch, &series.probe_type) else {
                     // What does not fit its schema is missing, as what is damaged is.
-                    let missing = wanted.end.0 - wanted.start.0;
-                    return self.add(Piece::Gap {
-                        series,
-                        offsets: Offset(0)..Offset(missing),
-                        cause: "damaged",
-                    });
+                    self.holes.skip(wanted.end.0 - wanted.start.0, "damaged");
+                    return Ok(());
                 };
                 self.follow(&series.probe_type);
                 for sample in batch.samples().filter(|sample| wanted.contains(&Offset(sample.offset))) {
@@ -215,54 +199,30 @@ impl Gathering {
 
     /// Notes the interval since the sample before, or what is missing since.
     fn account_for(&mut self, series: &Series, sample: &Sample) -> Result<(), ReadError> {
-        let now = Last {
-            run: series.run,
-            sequence: sample.sequence,
-            time: sample.time,
-            not_stored: BTreeMap::new(),
-        };
-        let Some(before) = self.last.replace(now) else { return Ok(()) };
-        let is_same_run = before.run == series.run;
-        if is_same_run && sample.sequence == before.sequence.wrapping_add(1) && before.not_stored.is_empty() {
-            let interval = sample.time.checked_sub(before.time);
-            if let (Some(histogram), Some(interval)) = (&mut self.intervals, interval) {
-                histogram.saturating_record(interval);
-            }
-            return Ok(());
+        let missing = self.holes.before(series, sample.sequence)?;
+        let before = self.last.replace((series.run, sample.time));
+        if let (Some((run, time)), true, Some(histogram)) = (before, missing.is_empty(), &mut self.intervals)
+            && run == series.run
+            && let Some(interval) = sample.time.checked_sub(time)
+        {
+            histogram.saturating_record(interval);
         }
-        let not_stored: u64 = before.not_stored.values().sum();
-        for (cause, count) in before.not_stored {
-            *self.lost.entry(cause.into()).or_default() += count;
-        }
-        let from = before.sequence.saturating_add(1);
-        // Of a run that ended, all that it had taken and not delivered.
-        let to = if is_same_run { sample.sequence.saturating_sub(1) } else { i64::MAX as u64 };
-        if from > to {
-            return Ok(());
-        }
-        let noted =
-            self.store.catalogue().losses(&series.node, &series.instance, before.run, &(from..=to))?;
-        let known: u64 = noted.values().sum();
-        for (cause, count) in noted {
+        for Missing { count, cause, .. } in missing {
             *self.lost.entry(cause).or_default() += count;
-        }
-        let unknown = (to - from + 1).saturating_sub(known.saturating_add(not_stored));
-        if is_same_run && unknown > 0 {
-            *self.lost.entry(UNKNOWN.into()).or_default() += unknown;
         }
         Ok(())
     }
 
     fn finish(self) -> Option<Summary> {
-        let last = self.last?;
-        let seconds = last.time.saturating_sub(self.first_time) as f64 / 1e9;
+        let (_, last_time) = self.last?;
+        let seconds = last_time.saturating_sub(self.first_time) as f64 / 1e9;
         let rate = (seconds > 0.0).then(|| (self.samples - 1) as f64 / seconds);
         let intervals = self.intervals.filter(|intervals| !intervals.is_empty());
         let quantile = |of: &Histogram<u64>, quantile| of.value_at_quantile(quantile);
         Some(Summary {
             samples: self.samples,
             first_time: self.first_time,
-            last_time: last.time,
+            last_time,
             rate,
             intervals: intervals.map(|of| Intervals { p50: quantile(&of, 0.5), p99: quantile(&of, 0.99) }),
             lost: self.lost,

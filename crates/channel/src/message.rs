@@ -26,6 +26,17 @@ pub enum NodeMessage {
         /// The instances.
         instances: Vec<RegisteredInstance>,
     },
+    /// What follows was recorded before and is played back: an instance's samples have new times, and their old sequence numbers. Said behind `hello`.
+    Replay,
+    /// Of a replay: the next sequence numbers of an instance are not in the recording.
+    Missing {
+        /// The instance.
+        topic: TopicId,
+        /// How many.
+        count: u64,
+        /// A word of the ledger: why they were lost then, or `not_recorded`.
+        cause: String,
+    },
     /// From now on batches may come as datagrams, out of order or not at all, to where `welcome` says.
     Datagrams,
     /// What the node has taken and dropped so far, for the ledger. Sent before the batches that follow a drop, and every second.

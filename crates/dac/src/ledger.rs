@@ -29,11 +29,30 @@ pub enum Cause {
     BeforeEpoch,
     /// They were sent as datagrams and did not arrive.
     Network,
+    /// A recording is played back that does not have them.
+    NotRecorded,
     /// Nobody accounts for them: a bug.
     Unexplained,
 }
 
 impl Cause {
+    const ALL: [Self; 9] = [
+        Self::RingFull,
+        Self::SpoolFull,
+        Self::NodeRestart,
+        Self::InvalidRow,
+        Self::KeptBack,
+        Self::BeforeEpoch,
+        Self::Network,
+        Self::NotRecorded,
+        Self::Unexplained,
+    ];
+
+    /// The cause with this word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|cause| cause.word() == word)
+    }
+
     /// The word that clients see.
     pub fn word(self) -> &'static str {
         match self {
@@ -44,6 +63,7 @@ impl Cause {
             Self::KeptBack => "kept_back",
             Self::BeforeEpoch => "before_epoch",
             Self::Network => "network",
+            Self::NotRecorded => "not_recorded",
             Self::Unexplained => "unexplained",
         }
     }
@@ -214,6 +234,12 @@ impl Ledger {
     /// Samples up to this number were sent as datagrams and will not come.
     pub fn lost_on_the_way(&mut self, to_sequence: u64, now: Nanos) {
         self.pass_over(to_sequence, Cause::Network, now);
+    }
+
+    /// The next samples are not in the recording that is played back, for the reason that it has, or because of itself.
+    pub fn not_in_recording(&mut self, count: u64, cause: Cause, now: Nanos) {
+        self.joined_late = false;
+        self.pass_over(self.last_sequence.saturating_add(count), cause, now);
     }
 
     fn pass_over(&mut self, to_sequence: u64, cause: Cause, now: Nanos) {

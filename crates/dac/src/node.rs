@@ -20,6 +20,8 @@ pub struct Node {
     pub round_trip_ns: Option<u64>,
     /// What the instrumentation costs its host, once the node has said so.
     pub overhead: Option<Arc<Overhead>>,
+    /// Whether its samples were recorded before and are played back.
+    pub is_replay: bool,
     pub(crate) link: Option<Link>,
 }
 
@@ -33,6 +35,7 @@ impl Node {
             clock_offset_ns: None,
             round_trip_ns: None,
             overhead: None,
+            is_replay: false,
             link: Some(link),
         }
     }

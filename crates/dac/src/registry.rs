@@ -257,6 +257,14 @@ impl Registry {
         self.touch();
     }
 
+    /// The node plays a recording back.
+    pub(crate) fn replays(&self, node: &str) {
+        if let Some(known) = self.held().nodes.get_mut(node) {
+            known.is_replay = true;
+        }
+        self.touch();
+    }
+
     /// The node has said something.
     pub(crate) fn heard(&self, node: &str, now: Nanos) {
         if let Some(known) = self.held().nodes.get_mut(node) {

@@ -5,7 +5,7 @@
 
 use crate::{
     Dac,
-    ledger::Verdict,
+    ledger::{Cause, Verdict},
     node::Link,
     registry::Instance,
     reorder::{Reorder, Waiting},
@@ -47,6 +47,8 @@ pub struct NodeSession {
     registration_bytes: usize,
     topics: HashMap<TopicId, Arc<Instance>>,
     has_left: bool,
+    /// Whether a recording is played back.
+    is_replay: bool,
     /// Topics with samples that are not acknowledged yet.
     unacknowledged: BTreeSet<TopicId>,
     /// What `welcome` offers.
@@ -69,6 +71,7 @@ impl NodeSession {
             types: HashMap::new(),
             registration_bytes: 0,
             has_left: false,
+            is_replay: false,
             topics: HashMap::new(),
             unacknowledged: BTreeSet::new(),
             offer: None,
@@ -171,7 +174,7 @@ impl NodeSession {
         let invalid = |error: batch::BatchError| Failure::new("batch_invalid", error.to_string());
         let topic = TopicId(batch::Header::parse(bytes).map_err(invalid)?.topic);
         let Some(instance) = self.topics.get(&topic) else {
-            return Err(Failure::new("topic_foreign", format!("topic {topic} is not one of this node's")));
+            return Err(foreign(topic));
         };
         let header = batch::check(bytes, &instance.probe_type).map_err(invalid)?;
         if let Some(reorders) = &mut self.reorders {
@@ -211,6 +214,14 @@ impl NodeSession {
             (Some(node), NodeMessage::Register { types, instances }) => {
                 let node = node.clone();
                 self.register(&node, types, instances, now, out)
+            }
+            (Some(node), NodeMessage::Replay) => {
+                self.is_replay = true;
+                self.dac.registry.replays(&node.name);
+                Ok(())
+            }
+            (Some(_), NodeMessage::Missing { topic, count, cause }) => {
+                self.missing(topic, count, &cause, now)
             }
             (Some(_), NodeMessage::Datagrams) => {
                 self.reorders.get_or_insert_default();
@@ -313,6 +324,21 @@ impl NodeSession {
         Ok(())
     }
 
+    /// What a recording lacks.
+    fn missing(&mut self, topic: TopicId, count: u64, cause: &str, now: Nanos) -> Result<(), Failure> {
+        if !self.is_replay {
+            let message = "a node tells what is missing by its counters: `missing` is for replays";
+            return Err(Failure::new("replay_expected", message));
+        }
+        let Some(instance) = self.topics.get(&topic) else { return Err(foreign(topic)) };
+        let cause = Cause::from_word(cause).ok_or_else(|| {
+            let message = format!("{cause:?} is no cause that a ledger knows");
+            Failure::new("cause_unknown", message)
+        })?;
+        instance.ledger().not_in_recording(count, cause, now);
+        Ok(())
+    }
+
     fn counters(&mut self, counters: &[Counters], now: Nanos) {
         for counters in counters {
             let Some(instance) = self.topics.get(&counters.topic) else { continue };
@@ -370,6 +396,10 @@ fn check_name(what: &str, name: &str) -> Result<(), Failure> {
     }
     let message = format!("the {what}'s name has {} bytes: 1 to {MAX_NAME} are allowed", name.len());
     Err(Failure::new("name_invalid", message))
+}
+
+fn foreign(topic: TopicId) -> Failure {
+    Failure::new("topic_foreign", format!("topic {topic} is not one of this node's"))
 }
 
 fn hello_expected() -> Failure {

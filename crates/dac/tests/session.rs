@@ -114,6 +114,32 @@ fn code<T: std::fmt::Debug>(outcome: Result<T, Failure>) -> String {
 }
 
 #[test]
+fn a_replay_says_that_it_is_one_and_what_its_recording_lacks() {
+    let dac = dac();
+    let (mut peer, topic) = Peer::connected(&dac, "a", 1);
+    let missing = |count, cause: &str| NodeMessage::Missing { topic, count, cause: cause.into() };
+    assert_eq!(code(peer.say(&missing(9, "ring_full"), 0)), "replay_expected");
+    assert!(!dac.registry.node("a").unwrap().is_replay);
+
+    let (mut peer, topic) = Peer::connected(&dac, "b", 1);
+    let missing = |count, cause: &str| NodeMessage::Missing { topic, count, cause: cause.into() };
+    peer.say(&NodeMessage::Replay, 0).unwrap();
+    assert!(dac.registry.node("b").unwrap().is_replay);
+    peer.say(&missing(9, "not_recorded"), 0).unwrap();
+    peer.send(&batch(topic, 10, 3, 0)).unwrap();
+    peer.say(&missing(2, "ring_full"), 0).unwrap();
+    peer.send(&batch(topic, 15, 1, 0)).unwrap();
+    let ledger = dac.registry.instance(topic).unwrap().ledger().clone();
+    let gaps: Vec<_> =
+        ledger.gaps.iter().map(|gap| (gap.from_sequence, gap.to_sequence, gap.cause)).collect();
+    assert_eq!(gaps, [(1, 9, Cause::NotRecorded), (13, 14, Cause::RingFull)]);
+    assert_eq!((ledger.received, ledger.unexplained), (4, 0));
+    assert_eq!(code(peer.say(&missing(1, "weather"), 0)), "cause_unknown");
+    let foreign = NodeMessage::Missing { topic: TopicId(99), count: 1, cause: "network".into() };
+    assert_eq!(code(peer.say(&foreign, 0)), "topic_foreign");
+}
+
+#[test]
 fn samples_are_appended_stamped_and_acknowledged() {
     let dac = dac();
     let (mut peer, topic) = Peer::connected(&dac, "a", 1);

@@ -40,6 +40,8 @@ pub struct NodeView {
     round_trip_ns: Option<u64>,
     /// What the instrumentation costs its host; null until the node has said so.
     overhead: Option<OverheadView>,
+    /// Whether its samples were recorded before and are played back.
+    replay: bool,
     /// Number of its instances.
     instances: usize,
 }
@@ -74,6 +76,8 @@ pub struct InstanceView {
     /// Version of its type.
     version: String,
     state: Presence,
+    /// Whether its samples were recorded before and are played back.
+    replay: bool,
     enabled: bool,
     /// Rate; null for a pushed probe.
     hertz: Option<f64>,
@@ -197,6 +201,7 @@ fn node(node: &Node, instances: usize) -> NodeView {
         clock_offset_ns: node.clock_offset_ns,
         round_trip_ns: node.round_trip_ns,
         overhead: node.overhead.as_deref().map(overhead),
+        replay: node.is_replay,
         instances,
     }
 }
@@ -218,6 +223,7 @@ pub fn instances(registry: &Registry) -> Vec<InstanceView> {
 /// One instance.
 pub fn instance(registry: &Registry, instance: &Instance) -> InstanceView {
     let state = instance.state();
+    let node = registry.node(&instance.node);
     InstanceView {
         id: instance.topic.0,
         node: instance.node.as_ref().into(),
@@ -225,7 +231,8 @@ pub fn instance(registry: &Registry, instance: &Instance) -> InstanceView {
         probe_type: instance.probe_type.name.clone(),
         uuid: instance.probe_type.uuid,
         version: instance.probe_type.version.clone(),
-        state: registry.node(&instance.node).map_or(Presence::Offline, |node| presence(&node)),
+        state: node.as_ref().map_or(Presence::Offline, presence),
+        replay: node.is_some_and(|node| node.is_replay),
         enabled: state.enabled,
         hertz: state.hertz.map(|hertz| hertz.get()),
         demand: instance.demand.followed().map(DemandView::from),

@@ -1,6 +1,6 @@
 //! What can be typed.
 
-use crate::{target::Target, test_run};
+use crate::{replay, target::Target, test_run};
 use clap::{
     Args, Parser, Subcommand, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser},
@@ -96,6 +96,12 @@ Importing a file again adds nothing. A file that cannot be read adds nothing eit
   oasis run stop 'soak, pump 3 hot'
   oasis run compare 'soak, pump 3 cold' 'soak, pump 3 hot'")]
     Run(test_run::Arguments),
+    /// Play a recording back through the whole stack, as if it were live, to test tools and to train people.
+    #[command(after_help = "Examples:
+  oasis replay --archive ~/samples 'soak, pump 3 hot' --speed 10
+  oasis replay ~/samples --loop                         all of an archive, again and again
+  oasis replay ~/samples my-host/processor --from -1h   one instance; oasis tail replay:my-host/processor shows it")]
+    Replay(replay::Arguments),
     /// Work with Probe Definition Language files.
     #[command(subcommand)]
     Pdl(Pdl),

@@ -10,6 +10,7 @@ mod import;
 mod list;
 mod pdl;
 mod probe_choice;
+mod replay;
 mod serve;
 mod tail;
 mod target;
@@ -45,6 +46,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Export(arguments) => export::run(&arguments).map(success),
         Verb::Import(arguments) => import::run(&arguments).map(success),
         Verb::Run(arguments) => test_run::run(arguments).map(success),
+        Verb::Replay(arguments) => in_runtime(replay::run(arguments)).map(success),
         Verb::Pdl(arguments) => pdl::run(arguments),
     }
 }

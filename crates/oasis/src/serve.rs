@@ -185,17 +185,17 @@ fn announce(as_json: bool, facts: &[(&str, String, &str)]) -> anyhow::Result<()>
 }
 
 /// The signals that end a process. Listened for before it says that it is ready: from then on somebody may send one.
-struct Stop {
+pub struct Stop {
     terminate: Signal,
     interrupt: Signal,
 }
 
 impl Stop {
-    fn listen() -> anyhow::Result<Self> {
+    pub fn listen() -> anyhow::Result<Self> {
         Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
 
-    async fn told(mut self) {
+    pub async fn told(mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}

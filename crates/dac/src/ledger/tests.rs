@@ -18,6 +18,30 @@ fn causes(ledger: &Ledger) -> Vec<(u64, u64, Cause)> {
 }
 
 #[test]
+fn what_a_recording_lacks_has_the_cause_that_it_tells() {
+    let mut ledger = Ledger::default();
+    for run in [RUN, NEXT_RUN] {
+        ledger.registered(run, NOW);
+        ledger.not_in_recording(40, Cause::NotRecorded, NOW);
+        assert_eq!(ledger.batch(41, 10, 0, NOW), Verdict::New);
+        ledger.not_in_recording(5, Cause::RingFull, NOW);
+        assert_eq!(ledger.batch(56, 1, 0, NOW), Verdict::New);
+    }
+    let lap = [(1, 40, Cause::NotRecorded), (51, 55, Cause::RingFull)];
+    assert_eq!(causes(&ledger), [lap, lap].concat());
+    assert_eq!((ledger.received, ledger.unexplained), (22, 0));
+}
+
+#[test]
+fn every_cause_is_found_by_its_word() {
+    for cause in Cause::ALL {
+        assert_eq!(Cause::from_word(cause.word()), Some(cause));
+        assert_eq!(serde_json::to_value(cause).unwrap(), cause.word());
+    }
+    assert_eq!(Cause::from_word("weather"), None);
+}
+
+#[test]
 fn what_was_kept_back_and_what_was_no_row_are_no_loss_of_a_ring() {
     let mut ledger = ledger_that_met_the_node_from_its_start();
     ledger.counters(12, Drops { ring: 2, spool: 1, kept_back: 5, invalid: 2 });

@@ -98,6 +98,11 @@ impl Batch {
         (0..usize::from(self.header.count)).map(|index| self.sample(index))
     }
 
+    /// One sample, counted from 0.
+    pub fn get(&self, index: usize) -> Option<Sample> {
+        (index < self.times.len()).then(|| self.sample(index))
+    }
+
     fn sample(&self, index: usize) -> Sample {
         Sample {
             sequence: self.header.first_sequence.wrapping_add(index as u64),

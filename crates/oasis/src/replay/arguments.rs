@@ -1,0 +1,66 @@
+//! What can be typed behind `oasis replay`.
+
+use crate::target::Target;
+use clap::Args;
+use std::{path::PathBuf, str::FromStr};
+
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// What to play: the name of a test run of the archive, or the folder of an archive, for all of it.
+    #[arg(value_name = "RUN|FOLDER")]
+    pub what: String,
+    /// NODE/INSTANCE to play; all but replays if none is given.
+    pub instances: Vec<Target>,
+    /// Folder of the archive that has the test run.
+    #[arg(long, value_name = "DIR", env = "OASIS_ARCHIVE")]
+    pub archive: Option<PathBuf>,
+    /// Data channel of the DAC that gets it.
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7071", env = "OASIS_DAC")]
+    pub dac: String,
+    /// How many times faster than it was recorded, 0.01 to 10000.
+    #[arg(long, value_name = "FACTOR", default_value = "1")]
+    pub speed: Speed,
+    /// Begin again at the end, until Ctrl-C.
+    #[arg(long = "loop")]
+    pub is_loop: bool,
+    /// First sample: no older than this. Nanoseconds since 1970, a date and time (2026-05-04T12:00:00Z), or how long ago (-90s, -15m, -2h, -7d) [default: the oldest].
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub from: Option<String>,
+    /// Last sample: older than this [default: the newest].
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub to: Option<String>,
+}
+
+/// How many times faster than it was recorded.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Speed(f64);
+
+impl Speed {
+    /// How long something takes that took so long.
+    pub fn scale(self, nanoseconds: u64) -> u64 {
+        if self.0 == 1.0 { nanoseconds } else { (nanoseconds as f64 / self.0) as u64 }
+    }
+}
+
+impl FromStr for Speed {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let speed = text.parse().ok().filter(|speed| (0.01..=10_000.0).contains(speed));
+        speed.map(Self).ok_or_else(|| "write a number from 0.01 to 10000, such as 10".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_speed_is_a_sensible_number() {
+        assert_eq!("10".parse::<Speed>().unwrap().scale(1_000), 100);
+        assert_eq!("0.5".parse::<Speed>().unwrap().scale(1_000), 2_000);
+        assert_eq!("1".parse::<Speed>().unwrap().scale(u64::MAX - 1), u64::MAX - 1);
+        for text in ["0", "-1", "nan", "inf", "fast", "10001", ""] {
+            assert!(text.parse::<Speed>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! An instance's recording, sample by sample, with what is missing between them. One stretch of it is in memory at a time.
+
+use crate::target::Target;
+use anyhow::Context;
+use oasis_archive::{History, Holes, Missing, Past, Piece, Series};
+use oasis_wire::{
+    batch::{Batch, Sample},
+    quantity::Offset,
+    value,
+};
+use std::{collections::VecDeque, ops::Range, sync::Arc};
+use uuid::Uuid;
+
+/// Bytes of batches read at once.
+const READ: usize = 64 * 1024;
+/// Cause of what the recording lacks because of itself.
+pub const NOT_RECORDED: &str = "not_recorded";
+
+/// A recorded sample, and what is missing ahead of it.
+pub struct Recorded {
+    /// Whose, of which type, in which run of its node.
+    pub series: Arc<Series>,
+    /// State of the probe.
+    pub state: u16,
+    /// Its number in the run.
+    pub sequence: u64,
+    /// When it was taken, on its node's clock.
+    pub time: u64,
+    /// Its metrics, packed.
+    pub row: Vec<u8>,
+    /// What is missing at the end of the run before, and then ahead of it in its own.
+    pub missing: Vec<Missing>,
+}
+
+/// A place in an instance's recording.
+pub struct Track {
+    /// Which instance.
+    pub target: Target,
+    history: History,
+    span: Range<u64>,
+    past: Option<Past>,
+    holes: Holes,
+    pieces: VecDeque<Piece>,
+    batch: Option<Open>,
+    run: Option<Uuid>,
+    next: Option<Recorded>,
+}
+
+/// A batch, decoded, and how far it was read.
+struct Open {
+    series: Arc<Series>,
+    batch: Batch,
+    samples: Range<usize>,
+}
+
+impl Track {
+    /// The recording of an instance between two times; none if nothing is there.
+    pub fn open(history: &History, target: Target, span: Range<u64>) -> anyhow::Result<Option<Self>> {
+        let mut track = Self {
+            target,
+            history: history.clone(),
+            span,
+            past: None,
+            holes: Holes::new(history),
+            pieces: VecDeque::new(),
+            batch: None,
+            run: None,
+            next: None,
+        };
+        track.rewind()?;
+        Ok(track.next.is_some().then_some(track))
+    }
+
+    /// Begins again.
+    pub fn rewind(&mut self) -> anyhow::Result<()> {
+        let (node, instance) = (&self.target.node, &self.target.instance);
+        self.past = self.history.past_from(node, instance, self.span.start, Some(self.span.end))?;
+        self.holes = Holes::new(&self.history);
+        self.pieces.clear();
+        (self.batch, self.run) = (None, None);
+        self.next = self.read()?;
+        Ok(())
+    }
+
+    /// The next sample; none at the end.
+    pub fn peek(&self) -> Option<&Recorded> {
+        self.next.as_ref()
+    }
+
+    /// Takes the next sample, and reads the one that follows.
+    pub fn take(&mut self) -> anyhow::Result<Option<Recorded>> {
+        let next = self.read().with_context(|| format!("reading {}", self.target))?;
+        Ok(std::mem::replace(&mut self.next, next))
+    }
+
+    fn read(&mut self) -> anyhow::Result<Option<Recorded>> {
+        loop {
+            if let Some(open) = &mut self.batch {
+                let sample = open.samples.next().and_then(|at| open.batch.get(at));
+                let (series, state) = (open.series.clone(), open.batch.header().state);
+                if let Some(sample) = sample {
+                    return self.recorded(series, state, sample).map(Some);
+                }
+            }
+            self.batch = None;
+            match self.pieces.pop_front() {
+                Some(piece) => self.open_piece(piece),
+                None => {
+                    let read = self.past.as_mut().map_or(Ok(Vec::new()), |past| past.read(READ))?;
+                    if read.is_empty() {
+                        return Ok(None);
+                    }
+                    self.pieces = read.into();
+                }
+            }
+        }
+    }
+
+    fn open_piece(&mut self, piece: Piece) {
+        match piece {
+            Piece::Epoch(_) => {}
+            Piece::Gap { offsets, cause, .. } => self.holes.skip(offsets.end.0 - offsets.start.0, cause),
+            Piece::Samples { series, batch, offsets, wanted } => {
+                match Batch::parse(&batch, &series.probe_type) {
+                    Ok(batch) => {
+                        let index = |offset: Offset| (offset.0 - offsets.start.0) as usize;
+                        let samples = index(wanted.start)..index(wanted.end);
+                        self.batch = Some(Open { series, batch, samples });
+                    }
+                    Err(_) => self.holes.skip(wanted.end.0 - wanted.start.0, "damaged"),
+                }
+            }
+        }
+    }
+
+    fn recorded(&mut self, series: Arc<Series>, state: u16, sample: Sample) -> anyhow::Result<Recorded> {
+        let mut missing = self.holes.before(&series, sample.sequence)?;
+        if self.run.replace(series.run) != Some(series.run) && sample.sequence > 1 {
+            // The run began before the recording did, or before anything of it was stored.
+            let count = sample.sequence - 1;
+            missing.push(Missing { run: series.run, count, cause: NOT_RECORDED.into() });
+        }
+        let mut row = Vec::new();
+        value::write_row(&series.probe_type, &sample.values, &mut row);
+        let Sample { sequence, time, .. } = sample;
+        Ok(Recorded { series, state, sequence, time, row, missing })
+    }
+}

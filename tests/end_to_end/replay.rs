@@ -1,0 +1,168 @@
+//! A recording that is played back is what was recorded, and is told from what is live.
+
+use crate::harness::{Oasis, eventually, get, instance, ledger, oasis, post, request};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use std::{
+    path::Path,
+    process::{Child, Command, Output, Stdio},
+};
+
+const PROBES: &[&str] = &["--probe", "processor@100", "--probe", "heartbeat@50"];
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = oasis();
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    let output = command(arguments).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+fn flush(dac: &Oasis) {
+    let (status, flushed) = post(dac, "/api/v1/archive/flush", &json!({}));
+    assert_eq!(status, 200, "{flushed}");
+}
+
+/// All samples of an instance in an archive.
+fn samples(archive: &Path, target: &str) -> Vec<Value> {
+    let archive = archive.to_str().unwrap();
+    let output = run(&["export", "--archive", archive, target, "--format", "jsonl"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn stored(ledger: &Value) -> u64 {
+    ledger["archive"]["stored"].as_u64().unwrap_or_default()
+}
+
+/// An archive of a node that was started again once, so that it has two runs, and a test run that is called `soak`.
+fn record(archive: &Path) {
+    let dac = Oasis::dac(&["--archive", archive.to_str().unwrap()]);
+    assert_eq!(post(&dac, "/api/v1/test-runs", &json!({"name": "soak"})).0, 201);
+    for enough in [60, 120] {
+        let node = Oasis::node(dac.channel(), PROBES);
+        for probe in ["processor", "heartbeat"] {
+            ledger(&dac, "plant", probe, "samples stored", |ledger| stored(ledger) > enough);
+        }
+        assert!(node.stop().success());
+    }
+    let id = get(&dac, "/api/v1/test-runs")["test_runs"][0]["id"].clone();
+    assert_eq!(request(&dac, "POST", &format!("/api/v1/test-runs/{id}/stop"), None).0, 200);
+    assert!(dac.stop().success());
+}
+
+#[test]
+fn a_recording_arrives_sample_by_sample_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second) = (folder.path().join("first"), folder.path().join("second"));
+    record(&first);
+    let dac = Oasis::dac(&["--archive", second.to_str().unwrap()]);
+    let archive = first.to_str().unwrap();
+    run(&["replay", "soak", "--archive", archive, "--dac", dac.channel(), "--speed", "10"]);
+    flush(&dac);
+
+    for probe in ["processor", "heartbeat"] {
+        let recorded = samples(&first, &format!("plant/{probe}"));
+        let replayed = samples(&second, &format!("replay:plant/{probe}"));
+        assert_eq!(replayed.len(), recorded.len(), "{probe}");
+        let time = |sample: &Value| sample["time"].as_u64().unwrap();
+        let shift = |replayed: &Value, recorded: &Value| time(replayed) as i64 - (time(recorded) / 10) as i64;
+        let first_shift = shift(&replayed[0], &recorded[0]);
+        for (replayed, recorded) in replayed.iter().zip(&recorded) {
+            for same in ["sequence", "state", "metrics", "instance"] {
+                assert_eq!(replayed[same], recorded[same], "{probe}");
+            }
+            // To the rounding of a tenth of a nanosecond's count, which a float has for times of a few seconds.
+            assert!(shift(replayed, recorded).abs_diff(first_shift) <= 2, "{probe}: {replayed} {recorded}");
+        }
+        let account = ledger(&dac, "replay:plant", probe, "a ledger", |_| true);
+        assert_eq!((&account["missing"], &account["unexplained"]), (&json!(0), &json!(0)), "{account:#}");
+        assert_eq!(account["received"], recorded.len(), "{account:#}");
+        let instance = instance(&dac, "replay:plant", probe).unwrap();
+        assert_eq!(instance["replay"], true, "{instance}");
+    }
+    let nodes = get(&dac, "/api/v1/nodes");
+    assert_eq!(
+        (&nodes["nodes"][0]["name"], &nodes["nodes"][0]["replay"]),
+        (&json!("replay:plant"), &json!(true))
+    );
+}
+
+#[test]
+fn what_a_recording_lacks_is_told_with_its_cause() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = folder.path().join("archive");
+    record(&archive);
+    let recorded = samples(&archive, "plant/processor");
+    let from = recorded[20]["time"].as_u64().unwrap();
+    let dac = Oasis::dac(&[]);
+    let (from, archive) = (from.to_string(), archive.to_str().unwrap());
+    run(&["replay", archive, "plant/processor", "--from", &from, "--dac", dac.channel(), "--speed", "20"]);
+    let account = ledger(&dac, "replay:plant", "processor", "a ledger", |_| true);
+    let gap = &account["gaps"][0];
+    assert_eq!((&gap["cause"], &gap["from_sequence"]), (&json!("not_recorded"), &json!(1)), "{account:#}");
+    assert_eq!(gap["count"], recorded[20]["sequence"].as_u64().unwrap() - 1, "{account:#}");
+    assert_eq!(
+        (account["received"].as_u64().unwrap() as usize, &account["unexplained"]),
+        (recorded.len() - 20, &json!(0))
+    );
+}
+
+/// A replay that goes on; it ends with this value.
+struct Playing(Child);
+
+impl Drop for Playing {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_replay_in_a_loop_begins_again_takes_no_commands_and_ends_at_ctrl_c() {
+    let folder = tempfile::tempdir().unwrap();
+    record(folder.path());
+    let count = samples(folder.path(), "plant/heartbeat").len() as u64;
+    let dac = Oasis::dac(&[]);
+    let archive = folder.path().to_str().unwrap();
+    let arguments = ["replay", archive, "plant/heartbeat", "--loop", "--speed", "20", "--dac", dac.channel()];
+    let mut playing = Playing(command(&arguments).spawn().unwrap());
+    let again = |ledger: &Value| ledger["received"].as_u64() > Some(2 * count);
+    let account = ledger(&dac, "replay:plant", "heartbeat", "the third time", again);
+    assert_eq!(account["unexplained"], 0, "{account:#}");
+    let order = json!({"node": "replay:plant", "instance": "heartbeat", "command": "disable"});
+    // Between two runs nobody is there to refuse.
+    eventually("a refusal", || {
+        let (status, problem) = post(&dac, "/api/v1/commands", &order);
+        assert_eq!(status, 409, "{problem}");
+        problem["detail"].as_str().unwrap().contains("takes no commands").then_some(())
+    });
+    kill_process(Pid::from_child(&playing.0), Signal::INT).unwrap();
+    let status = playing.0.wait().unwrap();
+    assert!(status.success(), "{status}");
+    eventually("the node has gone", || {
+        (get(&dac, "/api/v1/nodes")["nodes"][0]["state"] == "offline").then_some(())
+    });
+}
+
+#[test]
+fn a_replay_of_nothing_says_what_to_name() {
+    let folder = tempfile::tempdir().unwrap();
+    record(folder.path());
+    let archive = folder.path().to_str().unwrap();
+    for (arguments, remedy) in [
+        (&["replay", "soak"][..], "--archive DIR"),
+        (&["replay", "drill", "--archive", archive], "neither a test run"),
+        (&["replay", archive, "plant/nothing"], "nothing is recorded"),
+        (&["replay", archive, "--dac", "127.0.0.1:1"], "oasis dac"),
+        (&["replay", archive, "--speed", "0"], "from 0.01"),
+    ] {
+        let output = command(arguments).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains(remedy), "{arguments:?}: {said}");
+    }
+}

@@ -5,6 +5,7 @@ import { connectionStrings } from './strings/connection.ts';
 import { ledgerStrings } from './strings/ledger.ts';
 import { pageStrings } from './strings/page.ts';
 import { panelsStrings } from './strings/panels.ts';
+import { testRunStrings } from './strings/test_runs.ts';
 import { timeStrings } from './strings/time.ts';
 import { treeStrings } from './strings/tree.ts';
 
@@ -19,6 +20,7 @@ export const strings = {
   ...panelsStrings,
   ...alarmsStrings,
   ...ledgerStrings,
+  ...testRunStrings,
   ...pageStrings,
   ...commandStrings,
 };

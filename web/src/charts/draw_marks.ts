@@ -79,8 +79,14 @@ export function drawAnnotations(
   annotations: readonly Annotation[],
   palette: Palette,
 ): void {
-  for (const { time, text } of annotations) {
+  for (const { time, until, text } of annotations) {
     const x = plot.x(time);
+    if (until !== undefined) {
+      ctx.fillStyle = palette.info;
+      ctx.globalAlpha = 0.12;
+      ctx.fillRect(x, plot.top, plot.x(until) - x, plot.height);
+      ctx.globalAlpha = 1;
+    }
     if (x < plot.left || x > plot.left + plot.width) continue;
     ctx.strokeStyle = palette.info;
     ctx.fillStyle = palette.info;

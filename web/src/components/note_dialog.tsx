@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { formatClock } from '../format/time.ts';
-import { annotate, annotations, MAX_NOTE, removeAnnotation } from '../state/annotations.ts';
+import { allAnnotations, annotate, MAX_NOTE, removeAnnotation } from '../state/annotations.ts';
 import { openDialog } from '../state/dialogs.ts';
+import { hasArchive } from '../state/store.ts';
 import { cursorTime, ends } from '../state/time.ts';
 import { strings } from '../strings.ts';
 import { Dialog } from './dialog.tsx';
@@ -12,6 +13,13 @@ const words = strings.notes;
 export function NoteDialog() {
   const text = useSignal('');
   const time = useSignal(cursorTime.peek() ?? ends()[1]).value;
+  const problem = useSignal('');
+  const attempt = (act: () => Promise<void>) => {
+    problem.value = '';
+    act().catch((error: unknown) => {
+      problem.value = error instanceof Error ? error.message : String(error);
+    });
+  };
   return (
     <Dialog title={words.title} testId="note">
       <form
@@ -19,8 +27,10 @@ export function NoteDialog() {
         onSubmit={(event) => {
           event.preventDefault();
           if (text.value.trim() === '') return;
-          annotate(time, text.value.trim());
-          openDialog.value = undefined;
+          attempt(async () => {
+            await annotate(time, text.value.trim());
+            openDialog.value = undefined;
+          });
         }}
       >
         <span class="hertz-unit">{formatClock(time)}</span>
@@ -41,12 +51,22 @@ export function NoteDialog() {
           {words.add}
         </button>
       </form>
+      <p class="form-problem" role="status">
+        {problem.value}
+      </p>
+      <p class="hint">{hasArchive.value ? words.forAll : words.forLayout}</p>
       <ul class="notes">
-        {annotations.value.map((note) => (
-          <li key={`${note.time} ${note.text}`} class="notes-line" data-testid="note-line">
+        {allAnnotations.value.map((note) => (
+          <li key={`${note.id} ${note.time} ${note.text}`} class="notes-line" data-testid="note-line">
             <time class="notes-time">{formatClock(note.time)}</time>
-            <span class="notes-text">{note.text}</span>
-            <button type="button" class="button button-quiet" onClick={() => removeAnnotation(note)}>
+            <span class="notes-text">
+              <bdi>{note.text}</bdi>
+            </span>
+            <button
+              type="button"
+              class="button button-quiet"
+              onClick={() => attempt(() => removeAnnotation(note))}
+            >
               {words.remove}
             </button>
           </li>

@@ -33,6 +33,12 @@ export function Toolbar() {
         onClick={() => openSingle('ledger')}
       />
       <IconButton
+        icon="flag"
+        label={words.testRuns}
+        testId="open-test-runs"
+        onClick={() => openSingle('test-runs')}
+      />
+      <IconButton
         icon="control"
         label={words.control}
         testId="open-control"

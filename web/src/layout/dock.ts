@@ -8,7 +8,7 @@ import 'dockview/dist/styles/dockview.css';
 import { signal } from '@preact/signals';
 import { type ComponentChild, h, render } from 'preact';
 import { PanelFrame } from '../panels/panel_frame.tsx';
-import { type PanelSpec, targetsOf } from '../panels/spec.ts';
+import { isSingle, type PanelSpec, targetsOf } from '../panels/spec.ts';
 import { titleOf } from '../panels/title.ts';
 import { keyOf } from '../stream/view.ts';
 
@@ -132,10 +132,8 @@ export class Dock {
       this.api.addPanel(common);
       return;
     }
-    if (spec.kind === 'ledger' || spec.kind === 'alarms') {
-      const other = this.specs.find(
-        ({ id, kind }) => id !== spec.id && (kind === 'ledger' || kind === 'alarms'),
-      );
+    if (isSingle(spec.kind)) {
+      const other = this.specs.find(({ id, kind }) => id !== spec.id && isSingle(kind));
       const position =
         other && this.api.getPanel(other.id) ? { referencePanel: other.id } : { direction: 'below' as const };
       this.api.addPanel({ ...common, initialHeight: this.api.height * BOOKS_SHARE, position });

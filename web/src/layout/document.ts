@@ -75,6 +75,7 @@ function parseContent(json: Record<string, unknown>): PanelContent | undefined {
     }
     case 'ledger':
     case 'alarms':
+    case 'test-runs':
       return { kind: json.kind };
     default:
       return undefined;

@@ -15,6 +15,7 @@ export const wantedKinds = [
   'values',
   'ledger',
   'alarms',
+  'test-runs',
 ] as const;
 export type WantedKind = (typeof wantedKinds)[number];
 
@@ -28,7 +29,7 @@ export interface Pick {
 export function fits(kind: WantedKind, metric: Metric | undefined): boolean {
   const isWhole = kind === 'intervals' || kind === 'events' || kind === 'values';
   if (!metric) return isWhole;
-  if (isWhole || kind === 'ledger' || kind === 'alarms') return false;
+  if (isWhole || kind === 'ledger' || kind === 'alarms' || kind === 'test-runs') return false;
   const { type } = metric;
   if (isVector(type) || isStruct(type)) return false;
   if (kind === 'states') return true;
@@ -42,6 +43,7 @@ export function buildPanels(kind: WantedKind, picks: readonly Pick[]): PanelCont
   switch (kind) {
     case 'ledger':
     case 'alarms':
+    case 'test-runs':
       return [{ kind }];
     case 'values':
       return picks.map(({ target }) => ({ kind: 'instance', target }));

@@ -12,6 +12,7 @@ import { RosePanel } from './rose_panel.tsx';
 import { SeriesPanel } from './series_panel.tsx';
 import type { PanelSpec } from './spec.ts';
 import { StatesPanel } from './states_panel.tsx';
+import { TestRunsPanel } from './test_runs_panel.tsx';
 import { Visible } from './visible.ts';
 
 /** A panel's content, chosen by what it shows. */
@@ -47,5 +48,7 @@ function Body({ spec }: { spec: PanelSpec }) {
       return <LedgerPanel />;
     case 'alarms':
       return <AlarmsPanel />;
+    case 'test-runs':
+      return <TestRunsPanel />;
   }
 }

@@ -2,7 +2,7 @@ import { useComputed, useSignal } from '@preact/signals';
 import { useCallback, useEffect, useMemo, useRef } from 'preact/hooks';
 import { readPalette } from '../charts/palette.ts';
 import { type ChartContent, TimeChart } from '../charts/time_chart.ts';
-import { annotations } from '../state/annotations.ts';
+import { allAnnotations } from '../state/annotations.ts';
 import { compareAgo, cursorTime, range, show } from '../state/time.ts';
 import type { PastPart, Query, ViewResult } from '../stream/query.ts';
 import { strings } from '../strings.ts';
@@ -77,7 +77,7 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
       },
       table: () => tableOf(made, lines),
     });
-    const stop = annotations.subscribe((notes) => made.annotate(notes));
+    const stop = allAnnotations.subscribe((notes) => made.annotate(notes));
     return () => {
       stop();
       forget();

@@ -22,7 +22,16 @@ export type PanelContent =
   | { readonly kind: 'events'; readonly targets: readonly Target[] }
   | { readonly kind: 'rose'; readonly target: Target; readonly direction: string; readonly speed: string }
   | { readonly kind: 'ledger' }
-  | { readonly kind: 'alarms' };
+  | { readonly kind: 'alarms' }
+  | { readonly kind: 'test-runs' };
+
+/** Panels of the whole page: one of each is enough. */
+export const SINGLES = ['ledger', 'alarms', 'test-runs'] as const;
+export type SingleKind = (typeof SINGLES)[number];
+
+export function isSingle(kind: PanelKind): kind is SingleKind {
+  return (SINGLES as readonly string[]).includes(kind);
+}
 
 export type PanelKind = PanelContent['kind'];
 /** `shares`: what each is of the sum of all, stacked. */
@@ -37,6 +46,7 @@ export function targetsOf(content: PanelContent): readonly Target[] {
       return content.targets;
     case 'ledger':
     case 'alarms':
+    case 'test-runs':
       return [];
     default:
       return [content.target];

@@ -24,6 +24,7 @@ export function titleOf(spec: PanelSpec): string {
     }
     case 'ledger':
     case 'alarms':
+    case 'test-runs':
       return words.kind[spec.kind];
     default:
       return `${instances} \u00b7 ${words.kind[spec.kind]}`;

@@ -6,7 +6,9 @@ const PAUSE_MS = 150;
 /** After an answer that was none. */
 const RETRY_MS = 5000;
 /** Until an instance that was not in the archive may be there. */
-const RELOOK_MS = 10_000;
+const RELOOK_MS = 2000;
+/** How often it is looked for without anybody who wants something of it. */
+const LOOKS = 4;
 /** What is fetched beyond each end of what is shown, as a share of it: small steps need no answer. */
 const MARGIN = 0.5;
 /** Stretches so much longer than pixels are good enough. */
@@ -38,6 +40,8 @@ interface Entry {
   readonly target: Target;
   wish: Wish | undefined;
   points: Points | undefined;
+  /** What the points were asked for. */
+  got: Wish | undefined;
   asked: { readonly id: number; readonly wish: Wish } | undefined;
   askedAt: number;
   retryAt: number;
@@ -47,6 +51,9 @@ interface Entry {
 
 /** Whether an instance is in the archive, and since when. */
 interface Reach {
+  readonly target: Target;
+  /** How often it has been looked for. */
+  readonly tries: number;
   state: 'asked' | 'absent' | 'there';
   readonly at: number;
   /** Milliseconds by the node's clock. */
@@ -74,13 +81,19 @@ export class ArchiveReader {
     return this.reaches.get(keyOf(target))?.oldest;
   }
 
+  /** Whether there is an archive at all, as far as is known. */
+  get isThere(): boolean {
+    return [...this.reaches.values()].some(({ state }) => state === 'there');
+  }
+
   /** Finds out whether the archive has something of an instance. */
   look(target: Target, now: number): void {
     const key = keyOf(target);
     const known = this.reaches.get(key);
     // Nothing may have been stored yet.
     if (known && (known.state !== 'absent' || now < known.at + RELOOK_MS)) return;
-    const reach: Reach = { state: 'asked', at: now, oldest: undefined };
+    const tries = (known?.tries ?? 0) + 1;
+    const reach: Reach = { target, tries, state: 'asked', at: now, oldest: undefined };
     this.reaches.set(key, reach);
     this.ask(`api/v1/ledger?${query(target)}`, (answer) => {
       // Only with an archive has a ledger an account of it; nobody is asked for what is not there.
@@ -111,6 +124,7 @@ export class ArchiveReader {
         target,
         wish: undefined,
         points: undefined,
+        got: undefined,
         asked: undefined,
         askedAt: Number.NEGATIVE_INFINITY,
         retryAt: Number.NEGATIVE_INFINITY,
@@ -120,7 +134,7 @@ export class ArchiveReader {
     }
     entry.wish = wish;
     this.pursue(entry, now);
-    const isReady = entry.points !== undefined && covers(entry.points, wish);
+    const isReady = entry.got !== undefined && contains(entry.got, wish);
     const state = isReady ? 'ready' : now < entry.retryAt ? 'failed' : 'reading';
     return { points: entry.points, state };
   }
@@ -133,12 +147,15 @@ export class ArchiveReader {
   }
 
   tick(now: number): void {
+    for (const reach of [...this.reaches.values()]) if (isWorthALook(reach)) this.look(reach.target, now);
     for (const entry of this.entries.values()) this.pursue(entry, now);
   }
 
   /** When {@link tick} has something to do. */
   nextDue(): number {
     let due = Number.POSITIVE_INFINITY;
+    for (const reach of this.reaches.values())
+      if (isWorthALook(reach)) due = Math.min(due, reach.at + RELOOK_MS);
     for (const entry of this.entries.values()) {
       if (this.missing(entry)) due = Math.min(due, Math.max(entry.askedAt + PAUSE_MS, entry.retryAt));
     }
@@ -164,8 +181,9 @@ export class ArchiveReader {
   }
 
   /** What an entry wants that it neither has nor has asked for. */
-  private missing({ wish, points, asked }: Entry): Wish | undefined {
-    if (!wish || (points && covers(points, wish))) return undefined;
+  private missing({ wish, got, asked }: Entry): Wish | undefined {
+    // Stretches may be longer than was asked for, where there are only roll-ups: asking again brings no finer ones.
+    if (!wish || (got && contains(got, wish))) return undefined;
     return asked && contains(asked.wish, wish) ? undefined : wish;
   }
 
@@ -182,7 +200,7 @@ export class ArchiveReader {
     const id = this.ask(path, (answer, status, then) => {
       entry.asked = undefined;
       const found = parsePoints(pointsOf(answer), this.paceOf(entry.target));
-      if (found) entry.points = found;
+      if (found) [entry.points, entry.got] = [found, wide];
       else if (status === TOO_WIDE && entry.most > FEWEST_POINTS) entry.most = Math.ceil(points / 2);
       else entry.retryAt = then + RETRY_MS;
       this.version++;
@@ -204,6 +222,10 @@ export class ArchiveReader {
   }
 }
 
+function isWorthALook({ state, tries }: Reach): boolean {
+  return state === 'absent' && tries < LOOKS;
+}
+
 function query({ node, instance }: Target): string {
   return new URLSearchParams({ node, instance }).toString();
 }
@@ -216,13 +238,6 @@ function nanos(ms: number): bigint {
 function contains(outer: Wish, inner: Wish): boolean {
   const width = (wish: Wish) => (wish.to - wish.from) / wish.columns;
   return outer.from <= inner.from && outer.to >= inner.to && width(outer) <= COARSE * width(inner);
-}
-
-function covers({ from, to, step }: Points, wish: Wish): boolean {
-  // Roll-ups may be coarser than what was asked for: finer there is not.
-  const isFine =
-    step <= (COARSE * (wish.to - wish.from)) / wish.columns || to - from <= 3 * (wish.to - wish.from);
-  return from <= wish.from && to >= wish.to && isFine;
 }
 
 type Fields = Record<string, unknown>;

@@ -4,6 +4,7 @@ import type { Wish } from '../stream/protocol.ts';
 import type { Query, ViewResult } from '../stream/query.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 import { startTitle } from './alarms.ts';
+import { followAnnotations } from './annotations.ts';
 import { defaultChoice, isComplete } from './choice.ts';
 import { startKeys } from './keys.ts';
 import { startTicking } from './now.ts';
@@ -24,6 +25,7 @@ export async function start(): Promise<void> {
   client = new StreamClient(apply);
   client.start(new URL('.', location.href));
   startTicking();
+  followAnnotations();
   followPanels(client);
   if (!(await load())) chooseOnFirstSight();
   startSaving();

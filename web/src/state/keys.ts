@@ -35,6 +35,7 @@ export const bindings: readonly KeyBinding[] = [
   { keys: ['n'], what: words.note, act: () => show('note') },
   { keys: ['g'], what: words.alarms, act: () => openSingle('alarms') },
   { keys: ['b'], what: words.ledger, act: () => openSingle('ledger') },
+  { keys: ['u'], what: words.testRuns, act: () => openSingle('test-runs') },
   { keys: ['p'], what: words.picture, act: () => void exportPicture() },
   { keys: ['c'], what: words.csv, act: exportCsv },
   { keys: ['s'], what: words.share, act: () => void copyLink() },

@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import { activeDock } from '../layout/active_dock.ts';
-import { type PanelContent, type PanelSpec, targetsOf, without } from '../panels/spec.ts';
+import { type PanelContent, type PanelSpec, type SingleKind, targetsOf, without } from '../panels/spec.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 
 /** The panels that are open, in the order they were opened. Where they lie is the layout's business. */
@@ -26,7 +26,7 @@ export function openPanels(contents: readonly PanelContent[]): void {
 }
 
 /** Opens a panel of which one is enough, or brings the one there is to the front. */
-export function openSingle(kind: 'ledger' | 'alarms'): void {
+export function openSingle(kind: SingleKind): void {
   const found = panels.peek().find((spec) => spec.kind === kind) ?? openPanel({ kind });
   activeDock()?.focus(found.id);
 }

@@ -29,6 +29,8 @@ export const connection = signal<ConnectionView>({
 });
 export const registry = signal<Registry | undefined>(undefined);
 export const filter = signal('');
+/** Whether the DAC is known to keep what is watched. */
+export const hasArchive = signal(false);
 export const traffic = signal<TrafficView>({ bytesPerSecond: 0, messagesPerSecond: 0, bytes: 0 });
 
 /** What is watched: whatever a panel shows. */
@@ -107,6 +109,7 @@ export function apply(snapshot: Snapshot): void {
     for (const loss of snapshot.losses ?? []) set(loss.key, 'loss', loss);
     for (const command of snapshot.commands ?? []) set(command.key, 'command', command);
     if (snapshot.alarms) raise(snapshot.alarms);
+    if (snapshot.hasArchive !== undefined) hasArchive.value = snapshot.hasArchive;
     if (snapshot.traffic) traffic.value = snapshot.traffic;
     for (const view of snapshot.views ?? []) viewers.get(view.id)?.(view);
   });

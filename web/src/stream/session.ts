@@ -71,6 +71,7 @@ export class Session {
   private lostAt: number | undefined;
   private retryAt = Number.POSITIVE_INFINITY;
   private reviewAt = 0;
+  private hadArchive = false;
 
   constructor(random: () => number = Math.random) {
     this.link = new Link(random);
@@ -210,6 +211,10 @@ export class Session {
     if (commands.length > 0) snapshot.commands = commands;
     const alarms = [...this.watches.values()].flatMap((watch) => watch.alarms?.drain() ?? []);
     if (alarms.length > 0) snapshot.alarms = alarms;
+    if (this.archive.isThere !== this.hadArchive) {
+      this.hadArchive = this.archive.isThere;
+      snapshot.hasArchive = this.hadArchive;
+    }
     const traffic = this.traffic.drain(now);
     if (traffic) snapshot.traffic = traffic;
     const views = this.views.drain(now);

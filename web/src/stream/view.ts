@@ -101,6 +101,8 @@ export interface Snapshot {
   views?: ViewResult[];
   alarms?: AlarmView[];
   traffic?: TrafficView;
+  /** The DAC keeps samples, and so test runs and notes. */
+  hasArchive?: boolean;
 }
 
 /** What moves with a snapshot instead of being copied. */

@@ -15,6 +15,7 @@ export const panelsStrings = {
       rose: 'wind',
       ledger: 'Ledger',
       alarms: 'Alarms',
+      'test-runs': 'Test runs',
     } satisfies Record<PanelKind, string>,
     mode: { lines: 'chart', shares: 'shares' } satisfies Record<SeriesMode, string>,
     intervals: 'intervals',
@@ -68,6 +69,7 @@ export const panelsStrings = {
       values: 'Values',
       ledger: 'Ledger',
       alarms: 'Alarms',
+      'test-runs': 'Test runs',
     } satisfies Record<WantedKind, string>,
     about: {
       chart: 'Numbers over time, of one or several instances.',
@@ -80,6 +82,7 @@ export const panelsStrings = {
       values: 'The newest sample of an instance, with its commands.',
       ledger: 'What came, what is missing and why; how long each hop takes.',
       alarms: 'What was worth a warning or an alarm.',
+      'test-runs': 'Times with a name: started, stopped, looked at again, compared.',
     } satisfies Record<WantedKind, string>,
     filter: 'Filter by instance or metric',
     whole: 'all of it',

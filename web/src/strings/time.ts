@@ -45,5 +45,7 @@ export const timeStrings = {
     text: 'What happened here?',
     add: 'Add',
     remove: 'Remove',
+    forAll: 'The DAC keeps notes, for everybody who looks at this time.',
+    forLayout: 'Notes belong to this layout: the DAC has no archive to keep them in.',
   },
 };

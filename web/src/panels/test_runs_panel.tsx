@@ -1,0 +1,239 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { formatDay, formatSpan } from '../format/time.ts';
+import { now } from '../state/now.ts';
+import {
+  type Comparison,
+  changeTestRun,
+  compareTestRuns,
+  deleteTestRun,
+  listTestRuns,
+  startTestRun,
+  stopTestRun,
+  type TestRun,
+  testRuns,
+} from '../state/test_runs.ts';
+import { goLive, setSpan, show } from '../state/time.ts';
+import { strings } from '../strings.ts';
+import { ComparisonTable } from './comparison_table.tsx';
+import { useVisible } from './visible.ts';
+
+const words = strings.testRuns;
+const REREAD_MS = 5000;
+
+/** Times with a name: started, stopped, looked at again, and held against one another. */
+export function TestRunsPanel() {
+  const isVisible = useVisible();
+  const problem = useSignal('');
+  const picked = useSignal<readonly number[]>([]);
+  const comparison = useSignal<Comparison | undefined>(undefined);
+  const attempt = (act: () => Promise<unknown>) => {
+    problem.value = '';
+    act().catch((error: unknown) => {
+      problem.value = error instanceof Error ? error.message : String(error);
+    });
+  };
+  const seen = isVisible.value;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: while it can be seen
+  useEffect(() => {
+    if (!seen) return;
+    attempt(listTestRuns);
+    // What was refused once will be refused again: it is said, and not asked for over and over.
+    const timer = setInterval(() => problem.peek() === '' && attempt(listTestRuns), REREAD_MS);
+    return () => clearInterval(timer);
+  }, [seen]);
+  const runs = testRuns.value ?? [];
+  const [one, other] = picked.value.map((id) => runs.find((run) => run.id === id));
+  const toggle = (id: number) => {
+    const before = picked.value.filter((known) => known !== id);
+    picked.value = before.length < picked.value.length ? before : [...before, id].slice(-2);
+  };
+  return (
+    <section class="panel" data-testid="test-runs">
+      <StartForm onStart={(name, tags, notes) => attempt(() => startTestRun(name, tags, notes))} />
+      <p class="form-problem test-run-problem" role="status" data-testid="test-run-problem">
+        {problem.value}
+      </p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
+      <div class="table-scroll" tabIndex={0}>
+        <ul>
+          {runs.length === 0 && <li class="hint">{words.empty}</li>}
+          {runs.map((run) => (
+            <Row
+              key={run.id}
+              run={run}
+              isPicked={picked.value.includes(run.id)}
+              onPick={() => toggle(run.id)}
+              attempt={attempt}
+            />
+          ))}
+        </ul>
+        {comparison.value && <ComparisonTable comparison={comparison.value} />}
+      </div>
+      <div class="panel-bar test-run-compare">
+        <button
+          type="button"
+          class="button"
+          disabled={!one || !other}
+          title={words.compareTip}
+          data-testid="test-run-compare"
+          onClick={() =>
+            one &&
+            other &&
+            attempt(async () => {
+              comparison.value = await compareTestRuns(one, other);
+            })
+          }
+        >
+          {words.compare}
+        </button>
+        {comparison.value && (
+          <button
+            type="button"
+            class="button button-quiet"
+            onClick={() => {
+              comparison.value = undefined;
+            }}
+          >
+            {words.closeComparison}
+          </button>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function StartForm(props: { onStart: (name: string, tags: readonly string[], notes: string) => void }) {
+  const [name, tags, notes] = [useSignal(''), useSignal(''), useSignal('')];
+  const input = (of: typeof name, label: string, testId: string) => (
+    <input
+      class="input"
+      type="text"
+      placeholder={label}
+      aria-label={label}
+      data-testid={testId}
+      value={of.value}
+      onInput={(event) => {
+        of.value = event.currentTarget.value;
+      }}
+    />
+  );
+  return (
+    <form
+      class="panel-bar test-run-start"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (name.value.trim() === '') return;
+        props.onStart(name.value.trim(), tagsOf(tags.value), notes.value);
+        name.value = '';
+      }}
+    >
+      {input(name, words.name, 'test-run-name')}
+      {input(tags, words.tags, 'test-run-tags')}
+      {input(notes, words.notes, 'test-run-notes')}
+      <button type="submit" class="button button-main" data-testid="test-run-start">
+        {words.start}
+      </button>
+    </form>
+  );
+}
+
+function Row(props: {
+  run: TestRun;
+  isPicked: boolean;
+  onPick: () => void;
+  attempt: (act: () => Promise<unknown>) => void;
+}) {
+  const { run, isPicked, onPick, attempt } = props;
+  const isGoing = run.stopped === undefined;
+  const end = run.stopped ?? now.value;
+  const length = formatSpan(Math.max(1000, Math.round((end - run.started) / 1000) * 1000));
+  return (
+    <li class="test-run" data-testid="test-run" data-name={run.name} data-going={isGoing}>
+      <input
+        type="checkbox"
+        aria-label={words.pick(run.name)}
+        title={words.compareTip}
+        data-testid="test-run-pick"
+        checked={isPicked}
+        onChange={onPick}
+      />
+      <button
+        type="button"
+        class="test-run-name"
+        title={words.showTip}
+        data-testid="test-run-show"
+        onClick={() => showRun(run)}
+      >
+        <bdi>{run.name}</bdi>
+      </button>
+      <span class="test-run-time">
+        {formatDay(run.started)} {'\u00b7'} {isGoing ? words.going(length) : length}
+      </span>
+      {run.tags.map((tag) => (
+        <span key={tag} class="test-run-tag">
+          <bdi>{tag}</bdi>
+        </span>
+      ))}
+      <span class="test-run-buttons">
+        {isGoing && (
+          <button
+            type="button"
+            class="button"
+            data-testid="test-run-stop"
+            onClick={() => attempt(() => stopTestRun(run))}
+          >
+            {words.stop}
+          </button>
+        )}
+        <label class="switch" title={words.pinTip}>
+          <input
+            type="checkbox"
+            data-testid="test-run-pin"
+            checked={run.pinned}
+            onChange={() => attempt(() => changeTestRun(run, { pinned: !run.pinned }))}
+          />
+          {words.pin}
+        </label>
+        <button
+          type="button"
+          class="button button-quiet"
+          title={words.deleteTip(run.name)}
+          data-testid="test-run-delete"
+          onClick={() => attempt(() => deleteTestRun(run))}
+        >
+          {words.delete}
+        </button>
+      </span>
+      <input
+        class="input test-run-notes"
+        type="text"
+        placeholder={words.notes}
+        aria-label={words.notesOf(run.name)}
+        data-testid="test-run-notes-of"
+        value={run.notes}
+        onChange={(event) => {
+          const notes = event.currentTarget.value;
+          attempt(() => changeTestRun(run, { notes }));
+        }}
+      />
+    </li>
+  );
+}
+
+/** Brings its time onto the charts; one that goes on stays live. */
+function showRun({ started, stopped }: TestRun): void {
+  if (stopped !== undefined) {
+    show(started, Math.max(stopped, started + 1000));
+    return;
+  }
+  goLive();
+  setSpan(now.peek() - started);
+}
+
+function tagsOf(text: string): string[] {
+  return text
+    .split(',')
+    .map((tag) => tag.trim())
+    .filter(Boolean);
+}

@@ -1,0 +1,120 @@
+import { signal } from '@preact/signals';
+import { ask } from './api.ts';
+
+/** A time with a name (http-api.md, "test runs"). Milliseconds by the DAC's clock. */
+export interface TestRun {
+  readonly id: number;
+  readonly name: string;
+  readonly started: number;
+  readonly stopped: number | undefined;
+  readonly notes: string;
+  readonly tags: readonly string[];
+  readonly pinned: boolean;
+  readonly who: string;
+}
+
+/** One metric in two test runs; nothing where a run has none of it. */
+export interface ComparedMetric {
+  readonly node: string;
+  readonly instance: string;
+  readonly metric: string;
+  readonly unit: string | undefined;
+  readonly values: readonly (MetricFigures | undefined)[];
+}
+
+export interface MetricFigures {
+  readonly count: number;
+  readonly min: number;
+  readonly mean: number;
+  readonly max: number;
+}
+
+export interface Comparison {
+  readonly runs: readonly [TestRun, TestRun];
+  readonly metrics: readonly ComparedMetric[];
+  /** Whether there are instances that it leaves out. */
+  readonly hasMore: boolean;
+}
+
+const SHOWN = 100;
+
+/** Newest first; nothing before they were asked for. */
+export const testRuns = signal<readonly TestRun[] | undefined>(undefined);
+
+export async function listTestRuns(): Promise<void> {
+  const answer = await ask('GET', `test-runs?limit=${SHOWN}`);
+  const { test_runs } = (await answer.json()) as { test_runs: Fields[] };
+  testRuns.value = test_runs.map(testRunOf);
+}
+
+export async function startTestRun(name: string, tags: readonly string[], notes: string): Promise<void> {
+  await ask('POST', 'test-runs', { name, tags, notes });
+  await listTestRuns();
+}
+
+export async function stopTestRun({ id }: TestRun): Promise<void> {
+  await ask('POST', `test-runs/${id}/stop`);
+  await listTestRuns();
+}
+
+export async function changeTestRun(
+  { id }: TestRun,
+  change: Partial<Pick<TestRun, 'notes' | 'tags' | 'pinned'>>,
+): Promise<void> {
+  await ask('PATCH', `test-runs/${id}`, change);
+  await listTestRuns();
+}
+
+export async function deleteTestRun({ id }: TestRun): Promise<void> {
+  await ask('DELETE', `test-runs/${id}`);
+  await listTestRuns();
+}
+
+export async function compareTestRuns(one: TestRun, other: TestRun): Promise<Comparison> {
+  const answer = await ask('GET', `test-runs/${one.id}/comparison?with=${other.id}`);
+  const { instances, more } = (await answer.json()) as { instances: Fields[]; more: unknown };
+  return { runs: [one, other], metrics: instances.flatMap(metricsOf), hasMore: more === true };
+}
+
+type Fields = Record<string, unknown>;
+
+function testRunOf(fields: Fields): TestRun {
+  const { id, name, started, stopped, notes, tags, pinned, who } = fields;
+  return {
+    id: Number(id),
+    name: String(name),
+    started: Number(started) / 1e6,
+    stopped: typeof stopped === 'number' ? stopped / 1e6 : undefined,
+    notes: String(notes ?? ''),
+    tags: Array.isArray(tags) ? tags.map(String) : [],
+    pinned: pinned === true,
+    who: String(who),
+  };
+}
+
+function metricsOf({ node, instance, summary, with: other }: Fields): ComparedMetric[] {
+  const sides = [summary, other].map((side) => {
+    const metrics = (side as { metrics?: Fields[] } | null)?.metrics ?? [];
+    return new Map(metrics.map((metric) => [String(metric.name), metric]));
+  });
+  const names = new Set(sides.flatMap((side) => [...side.keys()]));
+  return [...names].map((metric) => ({
+    node: String(node),
+    instance: String(instance),
+    metric,
+    unit: sides.map((side) => side.get(metric)?.unit).find((unit) => typeof unit === 'string') as
+      | string
+      | undefined,
+    values: sides.map((side) => figuresOf(side.get(metric))),
+  }));
+}
+
+function figuresOf(metric: Fields | undefined): MetricFigures | undefined {
+  if (!metric) return undefined;
+  const { count, min, mean, max } = metric;
+  return { count: Number(count), min: number(min), mean: number(mean), max: number(max) };
+}
+
+function number(value: unknown): number {
+  return typeof value === 'number' ? value : Number.NaN;
+}

@@ -1,0 +1,28 @@
+/** Times with a name. */
+export const testRunStrings = {
+  testRuns: {
+    name: 'Name of a test run',
+    tags: 'Tags, with commas',
+    notes: 'Notes',
+    notesOf: (name: string) => `Notes on ${name}`,
+    start: 'Start',
+    stop: 'Stop',
+    pin: 'Keep',
+    pinTip: 'Retention leaves its samples alone',
+    delete: 'Delete',
+    deleteTip: (name: string) => `Delete ${name}; its samples stay`,
+    showTip: 'Show its time on the charts',
+    going: (length: string) => `running for ${length}`,
+    pick: (name: string) => `Compare ${name}`,
+    compare: 'Compare the two that are ticked',
+    compareTip: 'Tick two to compare their metrics',
+    closeComparison: 'Close the comparison',
+    empty: 'No test run yet: start one, and the time until you stop it has its name.',
+    metric: 'Metric',
+    figuresTip: 'Mean (least \u2013 greatest)',
+    difference: 'Difference',
+    differenceTip: 'Of the means: the first minus the second',
+    nothingStored: 'The archive has no samples of these times.',
+    more: 'There are more instances than are listed.',
+  },
+};

@@ -23,6 +23,7 @@ mod recorder;
 mod recordings;
 mod replay;
 mod sdk;
+mod sql;
 mod test_runs;
 mod text_doors;
 mod two_processes;

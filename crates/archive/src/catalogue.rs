@@ -165,6 +165,29 @@ impl Catalogue {
         Ok(names.collect::<rusqlite::Result<_>>()?)
     }
 
+    /// All types, those that were known first before others.
+    pub fn types(&self) -> Result<Vec<ProbeType>> {
+        let mut statement = self.0.prepare_cached("SELECT schema FROM type ORDER BY id")?;
+        let mut rows = statement.query([])?;
+        let mut types = Vec::new();
+        while let Some(row) = rows.next()? {
+            types.push(read_type(row.get(0)?)?);
+        }
+        Ok(types)
+    }
+
+    /// Node and name of all instances with samples of a type.
+    pub fn instances_of(&self, probe_type: &ProbeType) -> Result<Vec<(String, String)>> {
+        let mut statement = self.0.prepare_cached(
+            "SELECT DISTINCT instance.node, instance.name FROM type
+             JOIN series ON series.type = type.id JOIN instance ON instance.id = series.instance
+             WHERE type.schema = ?",
+        )?;
+        let schema = serde_json::to_string(probe_type).unwrap_or_default();
+        let names = statement.query_map([schema], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(names.collect::<rusqlite::Result<_>>()?)
+    }
+
     fn bring_up_to_date(&mut self) -> Result<()> {
         let found = version(&self.0)?;
         let missing = VERSIONS.get(found..).ok_or(CatalogueError::Version(found))?;
@@ -345,14 +368,19 @@ impl Catalogue {
     }
 }
 
+fn read_type(schema: String) -> Result<ProbeType> {
+    let probe_type: ProbeType =
+        serde_json::from_str(&schema).map_err(|_| CatalogueError::Value(schema, "schema"))?;
+    match probe_type.validate() {
+        Ok(()) => Ok(probe_type),
+        Err(_) => Err(CatalogueError::Value(probe_type.name, "schema")),
+    }
+}
+
 fn read_series(row: &Row<'_>, node: &str, instance: &str) -> Result<Series> {
     let (kind, run): (String, String) = (row.get(3)?, row.get(4)?);
     let (epoch, schema): (String, String) = (row.get(5)?, row.get(6)?);
-    let probe_type: ProbeType =
-        serde_json::from_str(&schema).map_err(|_| CatalogueError::Value(schema, "schema"))?;
-    if probe_type.validate().is_err() {
-        return Err(CatalogueError::Value(probe_type.name, "schema"));
-    }
+    let probe_type = read_type(schema)?;
     Ok(Series {
         node: node.into(),
         instance: instance.into(),

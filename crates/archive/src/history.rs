@@ -10,8 +10,11 @@ use crate::{
     store::{ReadError, Store},
     test_runs::TestRuns,
 };
-use oasis_wire::quantity::Position;
-use std::{path::Path, sync::Arc};
+use oasis_wire::{quantity::Position, schema::ProbeType};
+use std::{
+    path::Path,
+    sync::{Arc, atomic::Ordering},
+};
 
 /// An archive's readers' side.
 #[derive(Debug, Clone)]
@@ -50,6 +53,27 @@ impl History {
     /// If the catalogue cannot be read.
     pub fn instances(&self) -> Result<Vec<(String, String)>, ReadError> {
         self.0.instances()
+    }
+
+    /// All types of which anything is stored, those that were known first before others.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub fn types(&self) -> Result<Vec<Arc<ProbeType>>, ReadError> {
+        self.0.types()
+    }
+
+    /// Node and name of all instances that have samples of this type, in order.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub fn instances_of(&self, probe_type: &ProbeType) -> Result<Vec<(String, String)>, ReadError> {
+        self.0.instances_of(probe_type)
+    }
+
+    /// How often a segment file was opened to read samples.
+    pub fn file_reads(&self) -> u64 {
+        self.0.file_reads.load(Ordering::Relaxed)
     }
 
     /// Its test runs, to look at.

@@ -12,14 +12,20 @@ use crate::{
     walk::Walk,
 };
 use bytes::Bytes;
-use oasis_wire::quantity::{Epoch, Offset, TopicId};
+use oasis_wire::{
+    quantity::{Epoch, Offset, TopicId},
+    schema::ProbeType,
+};
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
     fs::{self, File},
     io,
     os::unix::fs::FileExt,
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, RwLock,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 /// Index records kept in memory: readers of one file come again and again.
@@ -41,6 +47,8 @@ pub struct Store {
     pub rollups: Rollups,
     /// What is left of the newest ones, for those who asked.
     pub recent: Recent,
+    /// How often a segment file was opened to read samples.
+    pub file_reads: AtomicU64,
     /// How it is.
     pub book: Book,
 }
@@ -65,6 +73,7 @@ impl Store {
             open: RwLock::default(),
             indexes: Mutex::default(),
             accounts: RwLock::default(),
+            file_reads: AtomicU64::new(0),
             rollups: Rollups::default(),
             recent: Recent::default(),
             book: Book::default(),
@@ -123,6 +132,41 @@ impl Store {
             names.extend(of_series.map(|series| (series.node.to_string(), series.instance.to_string())));
         }
         names.extend(self.catalogue().instances()?);
+        Ok(names.into_iter().collect())
+    }
+
+    /// All types of which anything is stored, those that were known first before others.
+    ///
+    /// # Errors
+    /// If the catalogue fails.
+    pub fn types(&self) -> Result<Vec<Arc<ProbeType>>, ReadError> {
+        // The open ones first: one that is sealed in between is then seen twice, and not never.
+        let open = self.open_from(0);
+        let mut types: Vec<_> = self.catalogue().types()?.into_iter().map(Arc::new).collect();
+        for file in open {
+            for series in &file.index().series {
+                if !types.contains(&series.series.probe_type) {
+                    types.push(series.series.probe_type.clone());
+                }
+            }
+        }
+        Ok(types)
+    }
+
+    /// Node and name of all instances that have samples of this type, in order.
+    ///
+    /// # Errors
+    /// If the catalogue fails.
+    pub fn instances_of(&self, probe_type: &ProbeType) -> Result<Vec<(String, String)>, ReadError> {
+        let mut names: BTreeSet<(String, String)> = BTreeSet::new();
+        for file in self.open_from(0) {
+            let index = file.index();
+            let of_type = index.series.iter().filter(|series| *series.series.probe_type == *probe_type);
+            names.extend(
+                of_type.map(|series| (series.series.node.to_string(), series.series.instance.to_string())),
+            );
+        }
+        names.extend(self.catalogue().instances_of(probe_type)?);
         Ok(names.into_iter().collect())
     }
 
@@ -275,6 +319,7 @@ impl Store {
     /// # Errors
     /// If the file cannot be read.
     pub fn batches(&self, segment: u64, entries: &[Entry]) -> Result<Vec<Option<Bytes>>, ReadError> {
+        self.file_reads.fetch_add(1, Ordering::Relaxed);
         let (file, header) = self.open_sealed(segment)?;
         let mut batches = Vec::with_capacity(entries.len());
         let mut window = Window::default();

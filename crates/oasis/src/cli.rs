@@ -1,6 +1,6 @@
 //! What can be typed.
 
-use crate::{replay, target::Target, test_run};
+use crate::{replay, sql, target::Target, test_run};
 use clap::{
     Args, Parser, Subcommand, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser},
@@ -102,6 +102,13 @@ Importing a file again adds nothing. A file that cannot be read adds nothing eit
   oasis replay ~/samples --loop                         all of an archive, again and again
   oasis replay ~/samples my-host/processor --from -1h   one instance; oasis tail replay:my-host/processor shows it")]
     Replay(replay::Arguments),
+    /// Ask an archive in SQL: each probe type is a table, a sample a row.
+    #[command(after_help = "Examples:
+  oasis sql ~/samples                                which tables there are
+  oasis sql ~/samples '.schema oasis_system_linux_processor_probe'
+  oasis sql ~/samples 'SELECT node, max(time), avg(idle_time) FROM oasis_system_linux_processor_probe GROUP BY node'
+  oasis sql ~/samples --format jsonl < query.sql     docs/sql.md has the tables and more examples")]
+    Sql(sql::Arguments),
     /// Work with Probe Definition Language files.
     #[command(subcommand)]
     Pdl(Pdl),

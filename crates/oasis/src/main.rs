@@ -12,6 +12,7 @@ mod pdl;
 mod probe_choice;
 mod replay;
 mod serve;
+mod sql;
 mod tail;
 mod target;
 mod test_run;
@@ -47,6 +48,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Import(arguments) => import::run(&arguments).map(success),
         Verb::Run(arguments) => test_run::run(arguments).map(success),
         Verb::Replay(arguments) => in_runtime(replay::run(arguments)).map(success),
+        Verb::Sql(arguments) => sql::run(&arguments).map(success),
         Verb::Pdl(arguments) => pdl::run(arguments),
     }
 }

@@ -5,6 +5,7 @@
 mod catalogue;
 mod plant;
 mod rollups;
+mod sql;
 mod test_runs;
 
 use oasis_archive::{Condition, NotStored, OpenError, RetentionRule};

@@ -80,7 +80,7 @@ fn infinity(is_negative: bool) -> String {
 }
 
 /// A text that no spreadsheet runs: one that looks like a formula begins with an apostrophe.
-fn text(value: &str) -> String {
+pub fn text(value: &str) -> String {
     let is_number = value.parse::<f64>().is_ok();
     if value.starts_with(FORMULA) && !is_number { format!("'{value}") } else { value.to_owned() }
 }

@@ -9,6 +9,8 @@ mod mcap;
 mod output;
 mod samples;
 
+pub use csv::text as harmless;
+
 use crate::{
     cli::{Export, ExportFormat},
     target::Target,

@@ -10,7 +10,7 @@ mod track;
 
 pub use arguments::Arguments;
 
-use crate::{serve::Stop, target::Target};
+use crate::{serve::Stop, target::Target, visible::Visible};
 use anyhow::{Context, bail};
 use arguments::Speed;
 use oasis_archive::History;
@@ -118,7 +118,7 @@ fn stages(history: &History, arguments: &Arguments, span: &Range<u64>) -> anyhow
         );
     }
     for node in nodes.keys() {
-        eprintln!("playing {} as {}", node.escape_debug(), replayed_name(node).escape_debug());
+        eprintln!("playing {} as {}", Visible(node), Visible(&replayed_name(node)));
     }
     Ok(nodes.into_iter().map(|(node, tracks)| Stage::new(&arguments.dac, &node, tracks)).collect())
 }

@@ -5,7 +5,7 @@ mod comparison;
 
 pub use arguments::Arguments;
 
-use crate::api::Api;
+use crate::{api::Api, visible::Visible};
 use anyhow::Context;
 use arguments::{Description, Format, Verb};
 use jiff::Timestamp;
@@ -132,7 +132,7 @@ fn line(run: &Value) -> String {
     let pinned = if run["pinned"] == true { "  pinned" } else { "" };
     let tags: Vec<_> = run["tags"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let tags = if tags.is_empty() { String::new() } else { format!("  [{}]", tags.join(", ")) };
-    format!("{}  {started} to {until}{pinned}{tags}", text("name"))
+    format!("{}  {started} to {until}{pinned}{}", Visible(text("name")), Visible(&tags))
 }
 
 /// All that is said of a test run.

@@ -1,0 +1,144 @@
+//! What a query says of node, instance and time, so that only files with such samples are read.
+
+use super::table::{INSTANCE, NODE, TIME, TIME_NS};
+use rusqlite::{
+    Error,
+    types::ValueRef,
+    vtab::{Filters, IndexConstraintOp, IndexInfo},
+};
+use std::ops::Range;
+
+/// What is known of a constraint when the query is planned: the letter that tells the reader what its value is.
+fn letter(column: i32, operator: IndexConstraintOp) -> Option<char> {
+    use IndexConstraintOp::{
+        SQLITE_INDEX_CONSTRAINT_EQ as EQ, SQLITE_INDEX_CONSTRAINT_GE as GE, SQLITE_INDEX_CONSTRAINT_GT as GT,
+        SQLITE_INDEX_CONSTRAINT_LE as LE, SQLITE_INDEX_CONSTRAINT_LT as LT,
+    };
+    let of_time = |equal, at_least, above, at_most, below| match operator {
+        EQ => Some(equal),
+        GE => Some(at_least),
+        GT => Some(above),
+        LE => Some(at_most),
+        LT => Some(below),
+        _ => None,
+    };
+    match column {
+        NODE if operator == EQ => Some('n'),
+        INSTANCE if operator == EQ => Some('i'),
+        TIME => of_time('e', 'f', 'a', 'u', 'b'),
+        TIME_NS => of_time('E', 'F', 'A', 'U', 'B'),
+        _ => None,
+    }
+}
+
+/// Chooses what the reader is told: a letter for each value that it gets.
+pub fn choose(info: &mut IndexInfo, keys: i32) {
+    let mut letters = String::new();
+    for (constraint, mut usage) in info.constraints_and_usages() {
+        let Some(letter) =
+            letter(constraint.column(), constraint.operator()).filter(|_| constraint.is_usable())
+        else {
+            continue;
+        };
+        letters.push(letter);
+        usage.set_argv_index(i32::try_from(letters.len()).unwrap_or(i32::MAX));
+        // Times as text are compared here, where they are understood; for numbers and names SQLite looks again, which costs little.
+        usage.set_omit(letter.is_lowercase() && letter != 'n' && letter != 'i');
+    }
+    let has = |any: &str| letters.contains(|letter| any.contains(letter));
+    let mut cost = 1e9;
+    for (any, factor) in [("n", 0.1), ("i", 0.1), ("efaEFA", 0.2), ("eubEUB", 0.2)] {
+        cost *= if has(any) { factor } else { 1.0 };
+    }
+    info.set_estimated_cost(cost);
+    info.set_estimated_rows(cost as i64 / 100);
+    // Bit 63 stands for all columns beyond.
+    let metrics = info.col_used() >> keys;
+    info.set_idx_num(i32::from(metrics != 0));
+    info.set_idx_str(&letters);
+}
+
+/// What the reader is to read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// Of this node only.
+    pub node: Option<String>,
+    /// Of this instance only.
+    pub instance: Option<String>,
+    /// From this time on, nanoseconds.
+    pub from: u64,
+    /// Before this time; none for no end.
+    pub to: Option<u64>,
+    /// Nothing can be so.
+    pub is_empty: bool,
+}
+
+impl Wanted {
+    /// As the constraints say.
+    pub fn understand(letters: &str, values: &Filters<'_>) -> rusqlite::Result<Self> {
+        let mut wanted = Self::default();
+        for (letter, value) in letters.chars().zip(values.iter()) {
+            match letter {
+                'n' => wanted.is_empty |= !narrow(&mut wanted.node, value),
+                'i' => wanted.is_empty |= !narrow(&mut wanted.instance, value),
+                _ => match time_of(letter, value)? {
+                    Some(time) => wanted.bound(letter.to_ascii_lowercase(), time),
+                    None => wanted.is_empty = true,
+                },
+            }
+        }
+        wanted.is_empty |= wanted.to.is_some_and(|to| to <= wanted.from);
+        Ok(wanted)
+    }
+
+    /// The times that are wanted.
+    pub fn span(&self) -> Range<u64> {
+        self.from..self.to.unwrap_or(u64::MAX)
+    }
+
+    fn bound(&mut self, letter: char, time: i128) {
+        let within = |time: i128| u64::try_from(time.max(0)).unwrap_or(u64::MAX);
+        let (from, to) = match letter {
+            'e' => (time, Some(time + 1)),
+            'f' => (time, None),
+            'a' => (time + 1, None),
+            'u' => (0, Some(time + 1)),
+            _ => (0, Some(time)),
+        };
+        self.from = self.from.max(within(from));
+        if let Some(to) = to.map(within) {
+            self.to = Some(self.to.map_or(to, |known| known.min(to)));
+        }
+    }
+}
+
+/// Whether the value is the only one that was asked for.
+fn narrow(known: &mut Option<String>, value: ValueRef<'_>) -> bool {
+    let Ok(text) = value.as_str() else { return false };
+    known.get_or_insert_with(|| text.to_owned()) == text
+}
+
+/// Nothing if nothing compares with it.
+fn time_of(letter: char, value: ValueRef<'_>) -> rusqlite::Result<Option<i128>> {
+    match value {
+        ValueRef::Null => Ok(None),
+        // Rounded so that SQLite, which looks again, finds all that it wants.
+        ValueRef::Integer(time) if letter.is_uppercase() => Ok(Some(time.into())),
+        ValueRef::Real(time) if letter.is_uppercase() => {
+            Ok(Some(if letter == 'U' || letter == 'B' { time.ceil() } else { time.floor() } as i128))
+        }
+        _ if letter.is_uppercase() => {
+            Err(Error::ModuleError("time_ns is compared with a text: write nanoseconds since 1970, or use time".into()))
+        }
+        ValueRef::Text(text) => {
+            let text = String::from_utf8_lossy(text);
+            match super::table::parse_time(&text) {
+                Some(time) => Ok(Some(time)),
+                None => Err(Error::ModuleError(format!(
+                    "time is compared with {text:?}: write a date and time such as '2026-05-04T12:00:00Z' or '2026-05-04 12:00', or use time_ns"
+                ))),
+            }
+        }
+        _ => Err(Error::ModuleError("time is compared with a number: write a date and time such as '2026-05-04T12:00:00Z', or use time_ns".into())),
+    }
+}

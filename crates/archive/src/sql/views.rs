@@ -1,0 +1,79 @@
+//! What the catalogue has besides samples, under names and in units that a query can use.
+
+use super::TableInfo;
+use rusqlite::Connection;
+
+/// Name, what its rows are, and the query behind it. `{t:COLUMN}` is a time as text.
+const VIEWS: [(&str, &str, &str); 6] = [
+    (
+        "runs",
+        "test runs",
+        "SELECT id, name, {t:started} AS started, started AS started_ns, {t:stopped} AS stopped, stopped AS stopped_ns, notes,
+                (SELECT json_group_array(tag) FROM test_run_tag WHERE test_run = id) AS tags, pinned, who
+         FROM test_run",
+    ),
+    (
+        "annotations",
+        "what people noted",
+        "SELECT id, {t:time} AS time, time AS time_ns, {t:until} AS until, until AS until_ns, text,
+                (SELECT json_group_array(json_object('node', node, 'instance', instance) ORDER BY number)
+                 FROM annotation_target WHERE annotation = id) AS targets,
+                who, {t:written} AS written
+         FROM annotation",
+    ),
+    (
+        "gaps",
+        "what is missing, and why: by sequence number if it never came to the DAC, by offset if it was not stored",
+        "SELECT {t:time} AS time, time AS time_ns, node, instance, run, to_sequence - from_sequence + 1 AS count, cause,
+                from_sequence, to_sequence, NULL AS epoch, NULL AS from_offset, NULL AS to_offset
+         FROM loss
+         UNION ALL
+         SELECT {t:gap.time}, gap.time, instance.node, instance.name, series.run, to_offset - from_offset, cause,
+                NULL, NULL, series.epoch, from_offset, to_offset - 1
+         FROM gap JOIN series ON series.id = gap.series JOIN instance ON instance.id = series.instance",
+    ),
+    (
+        "nodes",
+        "nodes that were there",
+        "SELECT name, uuid, host, software, {t:last_seen} AS last_seen, last_seen AS last_seen_ns FROM node",
+    ),
+    (
+        "instances",
+        "instances of which sealed files have samples",
+        "SELECT instance.node, instance.name AS instance, type.name AS type, type.version, type.uuid,
+                sum(extent.samples) AS samples, {t:min(extent.min_time)} AS first, {t:max(extent.max_time)} AS last
+         FROM instance JOIN series ON series.instance = instance.id JOIN type ON type.id = series.type
+         JOIN extent ON extent.series = series.id
+         GROUP BY instance.id, type.id",
+    ),
+    (
+        "commands",
+        "commands that were sent",
+        "SELECT {t:time} AS time, time AS time_ns, who, node, instance, command, outcome FROM main.command",
+    ),
+];
+
+/// Makes them, in this connection alone.
+pub fn create(connection: &Connection) -> rusqlite::Result<Vec<TableInfo>> {
+    let mut tables = Vec::new();
+    for (name, about, query) in VIEWS {
+        connection.execute_batch(&format!("CREATE TEMP VIEW {name} AS {}", with_times(query)))?;
+        let statement = connection.prepare(&format!("SELECT * FROM {name}"))?;
+        let columns = statement.column_names().map(|column| (column.to_owned(), None)).collect();
+        tables.push(TableInfo { name: name.into(), about: about.into(), columns });
+    }
+    Ok(tables)
+}
+
+/// Texts as samples have them: RFC 3339 to the nanosecond.
+fn with_times(query: &str) -> String {
+    let mut parts = query.split("{t:");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (time, rest) = part.split_once('}').unwrap_or((part, ""));
+        out += &format!(
+            "strftime('%Y-%m-%dT%H:%M:%S', ({time}) / 1000000000, 'unixepoch') || printf('.%09dZ', ({time}) % 1000000000){rest}"
+        );
+    }
+    out
+}

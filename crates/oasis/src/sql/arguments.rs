@@ -1,0 +1,29 @@
+//! What can be typed behind `oasis sql`.
+
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Folder of the archive.
+    #[arg(value_name = "FOLDER")]
+    pub archive: PathBuf,
+    /// A query; or .tables, .schema TABLE or .help. Read from standard input if none is given.
+    pub query: Option<String>,
+    /// How to print [default: table on a terminal, csv otherwise].
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
+    /// Say on standard error how many times a segment file was opened to read samples.
+    #[arg(long)]
+    pub stats: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    Table,
+    /// RFC 4180. A text that a spreadsheet might take for a formula begins with an apostrophe.
+    Csv,
+    /// One JSON object a line.
+    Jsonl,
+}

@@ -1,0 +1,118 @@
+//! `oasis sql`: queries over an archive (`docs/sql.md`).
+
+mod arguments;
+mod csv;
+mod json_lines;
+mod table;
+
+pub use arguments::Arguments;
+
+use crate::visible::Visible;
+use anyhow::bail;
+use arguments::Format;
+use oasis_archive::{Rows, Sql, SqlError, TableInfo};
+use std::io::{self, BufWriter, IsTerminal, Read, Write};
+
+/// Longest query on standard input, in bytes.
+const LONGEST_QUERY: u64 = 1024 * 1024;
+
+const HELP: &str = "A query is one SELECT of SQLite's SQL, such as
+  SELECT node, count(*), avg(idle_time) FROM oasis_system_linux_processor_probe WHERE time >= '2026-05-04' GROUP BY node
+and these are about the tables:
+  .tables        all tables
+  .schema TABLE  its columns and their units
+  .help          this";
+
+/// Answers one query.
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let query = match &arguments.query {
+        Some(query) => query.clone(),
+        None => from_standard_input()?,
+    };
+    let sql = Sql::open(&arguments.archive)?;
+    let out = BufWriter::new(io::stdout().lock());
+    match answer(&sql, query.trim(), arguments.format, out) {
+        // `oasis sql | head` is no error.
+        Err(error) if is_broken_pipe(&error) => return Ok(()),
+        other => other?,
+    }
+    if arguments.stats {
+        eprintln!("a segment file was opened {} times", sql.file_reads());
+    }
+    Ok(())
+}
+
+fn from_standard_input() -> anyhow::Result<String> {
+    if io::stdin().is_terminal() {
+        return Ok(".tables".into());
+    }
+    let mut query = String::new();
+    let read = io::stdin().take(LONGEST_QUERY + 1).read_to_string(&mut query)?;
+    if read as u64 > LONGEST_QUERY {
+        bail!("the query on standard input has more than {LONGEST_QUERY} bytes");
+    }
+    Ok(query)
+}
+
+fn answer(sql: &Sql, query: &str, format: Option<Format>, mut out: impl Write) -> anyhow::Result<()> {
+    if let Some(about) = query.strip_prefix('.') {
+        tell(sql, about, &mut out)?;
+        return Ok(out.flush()?);
+    }
+    let default = if io::stdout().is_terminal() { Format::Table } else { Format::Csv };
+    match format.unwrap_or(default) {
+        Format::Table => {
+            let mut rows = table::Text::new(&mut out);
+            ask(sql, query, &mut rows)?;
+            rows.finish()?;
+        }
+        Format::Csv => {
+            let mut rows = csv::Csv::new(&mut out);
+            ask(sql, query, &mut rows)?;
+            rows.finish()?;
+        }
+        Format::Jsonl => ask(sql, query, &mut json_lines::JsonLines::new(&mut out))?,
+    }
+    Ok(out.flush()?)
+}
+
+fn ask(sql: &Sql, query: &str, rows: &mut dyn Rows) -> anyhow::Result<()> {
+    match sql.query(query, rows) {
+        Err(SqlError::Output(error)) => Err(error.into()),
+        Err(error @ SqlError::Sqlite(_)) => {
+            let error = error.to_string();
+            let is_name = ["no such table", "no such column"].iter().any(|what| error.contains(what));
+            let remedy = if is_name { " (.tables and .schema TABLE list names)" } else { "" };
+            bail!("the query has no answer: {error}{remedy}")
+        }
+        other => Ok(other?),
+    }
+}
+
+/// What stands behind a dot is about the tables.
+fn tell(sql: &Sql, about: &str, out: &mut impl Write) -> anyhow::Result<()> {
+    match about.split_whitespace().collect::<Vec<_>>()[..] {
+        ["tables"] => {
+            let width = sql.tables().iter().map(|table| table.name.len()).max().unwrap_or_default();
+            for TableInfo { name, about, .. } in sql.tables() {
+                writeln!(out, "{name:width$}  {}", Visible(about))?;
+            }
+        }
+        ["schema", name] => {
+            let table = sql.table(name)?;
+            writeln!(out, "{}: {}", table.name, Visible(&table.about))?;
+            for (column, unit) in &table.columns {
+                let unit = unit.as_ref().map(|unit| format!("  [{unit}]")).unwrap_or_default();
+                writeln!(out, "  {}{}", Visible(column), Visible(&unit))?;
+            }
+        }
+        ["help"] => writeln!(out, "{HELP}")?,
+        _ => bail!(".{about} is none of .tables, .schema TABLE and .help"),
+    }
+    Ok(())
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let kind = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+    error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(kind))
+}

@@ -1,0 +1,75 @@
+//! Queries over an archive from the command line, while its DAC goes on.
+
+use crate::harness::{Oasis, get, ledger, oasis, post};
+use serde_json::{Value, json};
+use std::process::{Output, Stdio};
+
+const TABLE: &str = "oasis_system_linux_processor_probe";
+
+fn sql(arguments: &[&str]) -> Output {
+    oasis().arg("sql").args(arguments).stdin(Stdio::null()).output().unwrap()
+}
+
+fn printed(arguments: &[&str]) -> String {
+    let output = sql(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn a_query_is_answered_as_csv_as_json_or_for_people() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = folder.path().to_str().unwrap();
+    let dac = Oasis::dac(&["--archive", archive]);
+    let _node = Oasis::node(dac.channel(), &["--probe", "processor@100", "--probe", "memory"]);
+    let stored = |ledger: &Value| ledger["archive"]["stored"].as_u64() > Some(50);
+    ledger(&dac, "plant", "processor", "samples stored", stored);
+    let name = "=1+1 \u{202e}<b>";
+    assert_eq!(post(&dac, "/api/v1/test-runs", &json!({"name": name})).0, 201);
+
+    let tables = printed(&[archive, ".tables"]);
+    for wanted in [TABLE, "oasis_system_linux_memory_probe", "runs", "annotations", "gaps", "nodes"] {
+        assert!(tables.lines().any(|line| line.starts_with(&format!("{wanted} "))), "{wanted}: {tables}");
+    }
+    assert!(printed(&[archive, &format!(".schema {TABLE}")]).contains("\n  idle_time  ["));
+    let query =
+        format!("SELECT node, sequence, typeof(idle_time) AS t FROM {TABLE} WHERE node = 'plant' LIMIT 2");
+    assert_eq!(printed(&[archive, &query]), "node,sequence,t\nplant,1,integer\nplant,2,integer\n");
+    assert_eq!(
+        printed(&[archive, &query, "--format", "jsonl"]),
+        "{\"node\":\"plant\",\"sequence\":1,\"t\":\"integer\"}\n{\"node\":\"plant\",\"sequence\":2,\"t\":\"integer\"}\n"
+    );
+    let text = printed(&[archive, &query, "--format", "table"]);
+    assert_eq!(text, "node   sequence  t\nplant  1         integer\nplant  2         integer\n2 rows\n");
+    // What others have named steers neither a spreadsheet nor a terminal.
+    let named = "SELECT name FROM runs";
+    assert_eq!(printed(&[archive, named]), format!("name\n'{name}\n"));
+    assert!(printed(&[archive, named, "--format", "table"]).contains("=1+1 \\u{202e}<b>"));
+    // As many as the API says are stored, and perhaps some that came since.
+    let of_api = get(&dac, "/api/v1/archive")["stored"].as_u64().unwrap();
+    let count = |table: &str| -> u64 {
+        let answer = printed(&[archive, &format!("SELECT count(*) FROM {table}")]);
+        answer.lines().nth(1).unwrap().parse().unwrap()
+    };
+    assert!(count(TABLE) + count("oasis_system_linux_memory_probe") >= of_api);
+}
+
+#[test]
+fn a_query_that_has_no_answer_says_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = folder.path().to_str().unwrap();
+    assert!(Oasis::dac(&["--archive", archive]).stop().success());
+    for (arguments, remedy) in [
+        (&[archive, "SELECT * FROM motors"][..], ".tables"),
+        (&[archive, "SELECT speed FROM runs"], ".schema"),
+        (&[archive, "DELETE FROM runs"], "oasis: "),
+        (&[archive, "DROP TABLE node"], "only read"),
+        (&[archive, ".nothing"], ".help"),
+        (&[archive, ".schema nothing"], ".tables"),
+        (&["/nowhere", "SELECT 1"], "/nowhere"),
+    ] {
+        let output = sql(arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains(remedy), "{arguments:?}: {said}");
+    }
+}

@@ -1,7 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launch, Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
+import { PlainNode } from './harness/plain_node.ts';
+
+/** For what a busy machine may take its time. */
+const LOADED = { timeout: 20_000 };
 
 const NAME = '<img src=x onerror=alert(1)>';
 
@@ -34,4 +39,65 @@ it('shows hostile names as the text they are', async () => {
   expect(visit.complaints).toEqual([]);
   await visit.screenshot('hostile');
   await visit.close();
+});
+
+it('keeps long names and those that turn around their direction in their places', async () => {
+  const turned = '\u202eLTR \u2067 <b>bold</b>';
+  const long = (text: string) => `${text} ${'x'.repeat(10_000)}`;
+  const node = await PlainNode.start(oasis.channel, `${turned} ${'n'.repeat(900)}`, [
+    {
+      name: `${turned} ${'i'.repeat(900)}`,
+      schema: {
+        name: long(turned),
+        uuid: randomUUID(),
+        version: '1.0',
+        doc: long(turned),
+        metrics: [
+          { name: long('load'), label: long(turned), type: 'real64', unit: long('V'), doc: long(turned) },
+          {
+            name: 'mode',
+            type: 'uint8',
+            kind: 'state',
+            enum: { name: long('Mode'), values: [{ name: long(turned), value: 0, doc: long(turned) }] },
+          },
+          { name: 'said', type: 'string' },
+        ],
+      },
+      hertz: 1,
+    },
+  ]);
+  const instance = `${turned} ${'i'.repeat(900)}`;
+  const times = [Date.now() - 1000, Date.now()];
+  node.flush(instance, times, [Float64Array.of(1, 2), Uint8Array.of(0, 0), [long(turned), long(turned)]]);
+  for (const viewport of [
+    { width: 1400, height: 900 },
+    { width: 360, height: 740 },
+  ]) {
+    const visit = await Visit.to(browser, oasis.url, { viewport });
+    if (viewport.width < 500) await visit.page.getByTestId('tree-toggle').click();
+    const entry = visit.page.getByTestId('instance').filter({ hasText: 'LTR' });
+    await entry.click();
+    const card = visit.page.getByTestId('card').filter({ hasText: 'LTR' });
+    await expect.poll(() => card.getByTestId('value').last().textContent(), LOADED).toContain('<b>bold</b>');
+    // What is turned around stays within its own words: the state beside it can be read.
+    expect(await card.getByTestId('card-title').textContent()).toBe(instance);
+    expect(
+      await card.getByTestId('card-title').evaluate((title) => getComputedStyle(title).unicodeBidi),
+    ).toMatch(/isolate|plaintext/);
+    expect(await visit.page.locator('b, img').count()).toBe(0);
+    for (const key of ['b', 'r']) await visit.page.keyboard.press(key);
+    await visit.page.getByTestId('control').waitFor();
+    const overflow = await visit.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    expect(overflow).toBeLessThanOrEqual(0);
+    await visit.page.keyboard.press('Escape');
+    // Nor do they push away what is beside them.
+    const row = visit.page.getByTestId('ledger-row').filter({ hasText: 'LTR' });
+    const widths = await row.evaluate((line) => [...line.children].map((cell) => cell.clientWidth));
+    expect(widths[0]).toBeLessThan(400);
+    expect(await card.evaluate((whole) => whole.clientHeight)).toBeLessThan(3000);
+    await visit.screenshot(`hostile-${viewport.width}`);
+    expect(visit.complaints).toEqual([]);
+    await visit.close();
+  }
+  await node.stop();
 });

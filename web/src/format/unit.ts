@@ -10,6 +10,9 @@ const SYMBOLS = new Map([
 const PREFIX = /^(?:[KMGT]i|da|[YZEPTGMkhdcmunpfazy])/;
 const RAISED = new Map([...'0123456789+-'].map((digit, index) => [digit, '⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻'.charAt(index)]));
 
+/** Letters of a unit; one that is longer tells nobody anything. */
+const LONGEST = 24;
+
 /** `KiBy/s` as `KiB/s`, `m/s2` as `m/s²`, `{packet}` as `packet`. */
 export function formatUnit(unit: string | undefined): string {
   if (!unit || unit === '1') return '';
@@ -21,7 +24,8 @@ export function formatUnit(unit: string | undefined): string {
     const isFirst = at === 0 || './'.includes(unit.charAt(at - 1));
     return (isFirst ? '' : ' ') + part.slice(1, -1);
   });
-  return readable.startsWith('/') ? `1${readable}` : readable;
+  const whole = readable.startsWith('/') ? `1${readable}` : readable;
+  return whole.length > LONGEST ? `${whole.slice(0, LONGEST - 1)}\u2026` : whole;
 }
 
 function formatFactor(factor: string): string {

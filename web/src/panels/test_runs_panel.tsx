@@ -175,6 +175,18 @@ function Row(props: {
           <bdi>{tag}</bdi>
         </span>
       ))}
+      <input
+        class="input test-run-notes"
+        type="text"
+        placeholder={words.notes}
+        aria-label={words.notesOf(run.name)}
+        data-testid="test-run-notes-of"
+        value={run.notes}
+        onChange={(event) => {
+          const notes = event.currentTarget.value;
+          attempt(() => changeTestRun(run, { notes }));
+        }}
+      />
       <span class="test-run-buttons">
         {isGoing && (
           <button
@@ -205,18 +217,6 @@ function Row(props: {
           {words.delete}
         </button>
       </span>
-      <input
-        class="input test-run-notes"
-        type="text"
-        placeholder={words.notes}
-        aria-label={words.notesOf(run.name)}
-        data-testid="test-run-notes-of"
-        value={run.notes}
-        onChange={(event) => {
-          const notes = event.currentTarget.value;
-          attempt(() => changeTestRun(run, { notes }));
-        }}
-      />
     </li>
   );
 }

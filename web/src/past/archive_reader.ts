@@ -115,7 +115,7 @@ export class ArchiveReader {
   ): { readonly points: Points | undefined; readonly state: PastState } {
     this.look(target, now);
     const reach = this.reaches.get(keyOf(target));
-    const isThere = reach?.state === 'there' && (reach.oldest === undefined || wish.to >= reach.oldest);
+    const isThere = reach?.state === 'there' && (reach.oldest === undefined || wish.to > reach.oldest + 1);
     if (!isThere) return { points: undefined, state: 'none' };
     const key = `${keyOf(target)} ${variant}`;
     let entry = this.entries.get(key);

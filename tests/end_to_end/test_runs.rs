@@ -168,7 +168,7 @@ fn two_runs_are_compared_and_exported_from_the_command_line() {
     assert_eq!(run(&["list", "--tag", "day"]), "");
 
     let text = run(&["compare", HOSTILE, "later"]);
-    assert!(text.contains("plant/heartbeat\n  samples "), "{text}");
+    assert!(text.contains("plant/heartbeat\n") && text.contains("  later  change\n  samples "), "{text}");
     let comparison: Value =
         serde_json::from_str(&run(&["compare", HOSTILE, "later", "--format", "json"])).unwrap();
     let [heartbeat] = &comparison["instances"].as_array().unwrap()[..] else { panic!("{comparison}") };

@@ -29,8 +29,8 @@ use uuid::Uuid;
 const READ: usize = 1024 * 1024;
 /// Longest interval that is told from longer ones, nanoseconds: an hour.
 const LONGEST_INTERVAL: u64 = 3_600_000_000_000;
-/// Significant digits of intervals: they are right to a hundredth.
-const DIGITS: u8 = 2;
+/// Significant digits of intervals: they are right to a thousandth.
+const DIGITS: u8 = 3;
 
 /// An instance between two times.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -51,7 +51,7 @@ pub struct Summary {
     pub metrics: Vec<MetricSummary>,
 }
 
-/// Quantiles of intervals, nanoseconds, right to a hundredth.
+/// Quantiles of intervals, nanoseconds, right to a thousandth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Intervals {
     /// Half of them are no longer.

@@ -15,7 +15,15 @@ pub fn print(out: &mut impl Write, comparison: &Value) -> io::Result<()> {
     for instance in comparison["instances"].as_array().into_iter().flatten() {
         let name = |key: &str| instance[key].as_str().unwrap_or_default();
         writeln!(out, "\n{}/{}", Visible(name("node")), Visible(name("instance")))?;
-        let rows = rows(&instance["summary"], &instance["with"]);
+        let mut rows = rows(&instance["summary"], &instance["with"]);
+        if is_pair {
+            let head = |run: &str| short(comparison[run]["name"].as_str().unwrap_or_default());
+            let change = "change".into();
+            rows.insert(
+                0,
+                Row { name: String::new(), first: head("test_run"), second: head("with"), change },
+            );
+        }
         let width =
             |text: fn(&Row) -> &str| rows.iter().map(|row| text(row).chars().count()).max().unwrap_or(0);
         let (names, firsts, seconds) =
@@ -39,6 +47,16 @@ struct Row {
     first: String,
     second: String,
     change: String,
+}
+
+/// A test run's name, at the head of a column.
+fn short(name: &str) -> String {
+    const LONGEST: usize = 24;
+    let name = Visible(name).to_string();
+    match name.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name,
+    }
 }
 
 fn rows(first: &Value, second: &Value) -> Vec<Row> {
@@ -97,8 +115,14 @@ fn figure(value: &Value, unit: &str) -> String {
         None => return "-".into(),
         Some(_) if value.is_u64() || value.is_i64() => value.to_string(),
         Some(number) if number == 0.0 || (1e-3..1e9).contains(&number.abs()) => {
-            let text = format!("{number:.3}");
-            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+            // Four digits, and no fewer than there are in front of the point.
+            let places = (3.0 - number.abs().max(1e-3).log10().floor()).clamp(0.0, 6.0) as usize;
+            let text = format!("{number:.places$}");
+            if !text.contains('.') {
+                text
+            } else {
+                text.trim_end_matches('0').trim_end_matches('.').to_owned()
+            }
         }
         Some(number) => format!("{number:.3e}"),
     };
@@ -116,7 +140,7 @@ mod tests {
         let comparison = json!({
             "test_run": run("a"), "with": run("b"), "more": false,
             "instances": [{"node": "n", "instance": "i",
-                "summary": {"samples": 100, "rate": 10.0, "intervals": {"p50": 1_000_000, "p99": 2_500_000}, "lost": {"ring_full": 3},
+                "summary": {"samples": 100, "rate": 10.0, "intervals": {"p50": 1_000_439, "p99": 2_500_000}, "lost": {"ring_full": 3},
                     "metrics": [{"name": "t", "unit": "Cel", "min": 1.0, "mean": 2.0, "max": 1e12}]},
                 "with": {"samples": 150, "rate": null, "intervals": null, "lost": {}, "metrics": []}}],
         });
@@ -127,6 +151,7 @@ mod tests {
             "b  1970-01-01T00:00:00Z to 1970-01-01T00:00:01Z",
             "",
             "n/i",
+            "                              a    b  change",
             "  samples                   100  150  +50.0 %",
             "  rate                    10 /s    -",
             "  interval p50             1 ms    -",

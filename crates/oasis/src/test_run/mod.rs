@@ -119,7 +119,7 @@ fn print(outcome: &Outcome, format: Format) -> io::Result<()> {
         Outcome::List(runs) => runs.iter().try_for_each(|run| writeln!(out, "{}", line(run))),
         Outcome::Comparison(comparison) => comparison::print(&mut out, comparison),
         Outcome::Deleted(name) => {
-            writeln!(out, "{name}: forgotten; its samples stay for as long as retention keeps them")
+            writeln!(out, "{name}: deleted; its samples stay for as long as retention keeps them")
         }
     }
 }
@@ -127,12 +127,15 @@ fn print(outcome: &Outcome, format: Format) -> io::Result<()> {
 /// A test run in a line.
 fn line(run: &Value) -> String {
     let text = |key: &str| run[key].as_str().unwrap_or_default();
-    let until = run["stopped"].as_u64().map_or("goes on".to_owned(), date_and_time);
     let started = run["started"].as_u64().map_or(String::new(), date_and_time);
+    let time = match run["stopped"].as_u64() {
+        Some(stopped) => format!("{started} to {}", date_and_time(stopped)),
+        None => format!("since {started}"),
+    };
     let pinned = if run["pinned"] == true { "  pinned" } else { "" };
     let tags: Vec<_> = run["tags"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let tags = if tags.is_empty() { String::new() } else { format!("  [{}]", tags.join(", ")) };
-    format!("{}  {started} to {until}{pinned}{}", Visible(text("name")), Visible(&tags))
+    format!("{}  {time}{pinned}{}", Visible(text("name")), Visible(&tags))
 }
 
 /// All that is said of a test run.

@@ -1,12 +1,21 @@
 //! A recording that is played back is what was recorded, and is told from what is live.
 
 use crate::harness::{Oasis, eventually, get, instance, ledger, oasis, post, request};
+use oasis_channel::{
+    Connector, Counters, DacMessage, Drops, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind,
+    RegisteredInstance, tcp::TcpConnector,
+};
+use oasis_wire::{
+    batch::{Encoder, Fields},
+    schema::ProbeType,
+};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::{
     path::Path,
     process::{Child, Command, Output, Stdio},
 };
+use uuid::Uuid;
 
 const PROBES: &[&str] = &["--probe", "processor@100", "--probe", "heartbeat@50"];
 
@@ -110,6 +119,72 @@ fn what_a_recording_lacks_is_told_with_its_cause() {
         (account["received"].as_u64().unwrap() as usize, &account["unexplained"]),
         (recorded.len() - 20, &json!(0))
     );
+}
+
+fn beat() -> ProbeType {
+    let json = r#"{"name": "Beat", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0", "metrics": []}"#;
+    serde_json::from_str(json).unwrap()
+}
+
+/// Sends samples 1 to 10, says that its ring dropped three, then sends 14 to 20.
+fn node_that_drops(channel: &str) {
+    let (mut sender, mut receiver) = TcpConnector::new(channel).connect().unwrap();
+    let node = NodeIdentity {
+        name: "plant".into(),
+        uuid: Uuid::nil(),
+        run: Uuid::from_u128(1),
+        host: "h".into(),
+        software: "test".into(),
+        pid: 1,
+    };
+    let instance = RegisteredInstance {
+        name: "beat".into(),
+        probe_type: beat().uuid,
+        kind: ProbeKind::Pushed,
+        demand: None,
+        state: InstanceState { hertz: None, enabled: true, recorder: None },
+    };
+    let register = NodeMessage::Register { types: vec![beat()], instances: vec![instance] };
+    sender.send(&[NodeMessage::Hello { protocol: PROTOCOL, node }, register], &[]).unwrap();
+    let topic = loop {
+        if let DacMessage::Registered { topics } = receiver.receive().unwrap() {
+            break topics[0].topic;
+        }
+    };
+    let mut send = |numbers: std::ops::RangeInclusive<u64>, ring: u32| {
+        let mut encoder = Encoder::new(&beat()).unwrap();
+        numbers.clone().for_each(|number| encoder.push(number * 1_000_000, &[]).unwrap());
+        let mut batch = Vec::new();
+        let (first_sequence, dropped_before) = (*numbers.start(), ring);
+        let fields = Fields { topic: topic.0, first_sequence, dropped_before, ..Fields::default() };
+        encoder.finish(fields, &mut batch);
+        let dropped = Drops { ring: ring.into(), ..Drops::default() };
+        let counters = Counters { topic, taken: *numbers.end(), sent: 0, dropped };
+        sender.send(&[NodeMessage::Counters { instances: vec![counters] }], &[&batch]).unwrap();
+    };
+    send(1..=10, 0);
+    send(14..=20, 3);
+    while !matches!(receiver.receive().unwrap(), DacMessage::Ack { topics } if topics == [(topic, 20)]) {}
+}
+
+#[test]
+fn what_was_lost_when_it_was_recorded_is_lost_again_for_the_same_cause() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = folder.path().to_str().unwrap();
+    let first = Oasis::dac(&["--archive", archive]);
+    node_that_drops(first.channel());
+    let gaps = |dac: &Oasis, node: &str| {
+        let account = ledger(dac, node, "beat", "samples", |ledger| ledger["received"] == 17);
+        let gap =
+            |gap: &Value| (gap["from_sequence"].as_u64(), gap["to_sequence"].as_u64(), gap["cause"].clone());
+        account["gaps"].as_array().unwrap().iter().map(gap).collect::<Vec<_>>()
+    };
+    let lost = gaps(&first, "plant");
+    assert_eq!(lost, [(Some(11), Some(13), json!("ring_full"))]);
+    assert!(first.stop().success());
+    let second = Oasis::dac(&[]);
+    run(&["replay", archive, "--dac", second.channel(), "--speed", "0.1"]);
+    assert_eq!(gaps(&second, "replay:plant"), lost);
 }
 
 /// A replay that goes on; it ends with this value.

@@ -1,7 +1,8 @@
 //! Test runs and annotations, as programs see them.
 
-use crate::harness::{Oasis, get, ledger, oasis, post, post_from, request};
+use crate::harness::{Oasis, eventually, get, ledger, oasis, post, post_from, request};
 use serde_json::{Value, json};
+use std::fs;
 
 const HOSTILE: &str = "<script>alert(1)</script> \u{202e}../..%2f'; DROP TABLE test_run; --";
 
@@ -125,6 +126,35 @@ fn pages_of_other_sites_change_neither_test_runs_nor_annotations() {
         assert_eq!((status, &problem["type"]), (404, &json!("/problems/no_archive")), "{problem}");
         assert!(problem["detail"].as_str().unwrap().contains("--archive"), "{problem}");
     }
+}
+
+#[test]
+fn retention_leaves_a_pinned_run_alone_until_it_is_unpinned() {
+    let folder = tempfile::tempdir().unwrap();
+    let (config, archive) = (folder.path().join("oasis.toml"), folder.path().join("archive"));
+    let little = "[archive]\nsegment_bytes = 4096\nretention = [{ instances = \"*\", bytes = 8192 }]\n";
+    fs::write(&config, little).unwrap();
+    let archive = archive.to_str().unwrap();
+    let dac = Oasis::dac(&["--config", config.to_str().unwrap(), "--archive", archive]);
+    let _node = Oasis::node(dac.channel(), &["--probe", "processor@500"]);
+    let stored = |ledger: &Value| ledger["archive"]["stored"].as_u64().unwrap_or_default();
+    ledger(&dac, "plant", "processor", "samples stored", |ledger| stored(ledger) > 20);
+    let (_, run) = post(&dac, "/api/v1/test-runs", &json!({"name": "keep", "pinned": true}));
+    let before = stored(&ledger(&dac, "plant", "processor", "a ledger", |_| true));
+    ledger(&dac, "plant", "processor", "more stored", |ledger| stored(ledger) > before + 100);
+    let path = format!("/api/v1/test-runs/{}", run["id"]);
+    assert_eq!(post(&dac, &format!("{path}/stop"), &json!({})).0, 200);
+    let removed = || get(&dac, "/api/v1/archive")["removed_files"].as_u64().unwrap_or_default();
+    // Of before the run and of after it: some of each has gone once several files have.
+    eventually("retention lets go of files", || (removed() >= 5).then_some(()));
+    let kept =
+        || printed(&["export", "--archive", archive, "--run", "keep", "--format", "jsonl"]).lines().count();
+    let (now, comparison) = (kept(), get(&dac, &format!("{path}/comparison")));
+    assert!(now >= 100, "{now} samples are left");
+    assert_eq!(comparison["instances"][0]["summary"]["samples"], now, "{comparison:#}");
+    assert_eq!(comparison["instances"][0]["summary"]["lost"], json!({}), "{comparison:#}");
+    assert_eq!(request(&dac, "PATCH", &path, Some(&json!({"pinned": false}))).0, 200);
+    eventually("it goes when nobody holds it any more", || (kept() == 0).then_some(()));
 }
 
 /// What `oasis …` prints.

@@ -35,6 +35,8 @@ use track::Track;
 const PAUSE: Duration = Duration::from_millis(50);
 /// Samples that are due within this time go together, as a node would send them.
 const LINGER: Duration = Duration::from_millis(5);
+/// Shortest time around: a recording of one sample must not keep everybody busy with connecting.
+const SHORTEST_LAP: Duration = Duration::from_millis(100);
 const PROGRESS: Duration = Duration::from_millis(250);
 
 /// Plays until the end, or until told to stop.
@@ -152,11 +154,13 @@ impl Playback {
     fn play(&mut self, is_loop: bool, has_stopped: &AtomicBool) -> anyhow::Result<()> {
         loop {
             self.lap += 1;
+            let began = Instant::now();
             self.play_lap(has_stopped)?;
             if !is_loop || has_stopped.load(Ordering::Relaxed) {
                 return self.stages.iter_mut().try_for_each(|stage| stage.end("end of the replay"));
             }
             self.stages.iter_mut().try_for_each(Stage::rewind)?;
+            thread::sleep(SHORTEST_LAP.saturating_sub(began.elapsed()));
         }
     }
 

@@ -64,6 +64,8 @@ fn a_query_that_has_no_answer_says_what_to_do() {
         (&[archive, "SELECT speed FROM runs"], ".schema"),
         (&[archive, "DELETE FROM runs"], "oasis: "),
         (&[archive, "DROP TABLE node"], "only read"),
+        (&[archive], ".help"),
+        (&[archive, " "], ".help"),
         (&[archive, ".nothing"], ".help"),
         (&[archive, ".schema nothing"], ".tables"),
         (&["/nowhere", "SELECT 1"], "/nowhere"),

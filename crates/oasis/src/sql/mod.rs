@@ -29,6 +29,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Some(query) => query.clone(),
         None => from_standard_input()?,
     };
+    if query.trim().is_empty() {
+        bail!("there is no query: write one behind the folder or on standard input, or .tables or .help");
+    }
     let sql = Sql::open(&arguments.archive)?;
     let out = BufWriter::new(io::stdout().lock());
     match answer(&sql, query.trim(), arguments.format, out) {

@@ -25,7 +25,7 @@ HOST = $(shell rustc -vV | sed -n "s/host: //p")
 # The settings of sdk/python hold for what is generated for it too.
 GENERATED_PYTHON := --config sdk/python/pyproject.toml crates/pdl-gen/tests
 
-.PHONY: help run build page test test-rust test-arrow test-web test-python notebook check-native test-browser lint format bench bench-spool bench-fanout bench-probes bench-page pictures check-memory fuzz python cpp browser clean
+.PHONY: help run build page test test-rust test-arrow test-web test-python notebook check-native test-browser lint format bench bench-spool bench-fanout bench-probes bench-page pictures check-memory fuzz python cpp postgresql browser clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -40,7 +40,7 @@ page: web/dist/index.html ## Build the page that goes into the binary
 
 test: test-rust test-arrow test-web test-python notebook test-browser ## Run every test of every language
 
-test-rust: page ## Rust: unit, property and end-to-end tests with real processes
+test-rust: page postgresql ## Rust: unit, property and end-to-end tests with real processes
 	cargo test --workspace --locked
 
 test-arrow: page target/venv/installed ## Arrow and Parquet, which take minutes to build, read back with pyarrow, polars and DuckDB
@@ -129,6 +129,9 @@ python: target/venv/installed ## Build sdk/python and install it into target/ven
 
 cpp: ## Install Debian's CMake, pkg-config and spdlog if there are none (asks for root); tests that need them are skipped without
 	@pkg-config --exists spdlog && command -v cmake >/dev/null || { echo "installing cmake, pkg-config, libspdlog-dev"; $(call install,cmake make pkg-config libspdlog-dev); }
+
+postgresql: ## Install Debian's PostgreSQL if there is none (asks for root); the tests start one of their own
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { echo "installing postgresql"; $(call install,postgresql); }
 
 browser: ## Install Debian's chromium if there is none (asks for root)
 	@command -v chromium >/dev/null || { echo "installing chromium"; $(call install,chromium fonts-dejavu-core); }

@@ -18,6 +18,7 @@ mod overhead;
 mod package;
 mod pdl_lsp;
 mod pdl_tools;
+mod postgresql;
 mod ready_made;
 mod recorder;
 mod recordings;

@@ -7,6 +7,7 @@
 
 mod api;
 mod config;
+mod handlers;
 mod layouts;
 mod origin;
 mod page;
@@ -21,6 +22,7 @@ mod websocket;
 pub use config::DoorsConfig;
 
 use axum::{Router, routing::get};
+use handlers::Handler;
 use layouts::Layouts;
 use oasis_archive::Archive;
 use oasis_dac::{Dac, Doorkeeper};
@@ -45,6 +47,7 @@ pub struct Doors {
     shards: Arc<Shards>,
     archive: Option<Arc<Archive>>,
     archive_turns: Arc<Semaphore>,
+    handlers: Vec<Handler>,
 }
 
 /// Readers of the archive at the same time, each a thread that may wait for a disk: the others wait for their turn.
@@ -73,12 +76,23 @@ impl Doors {
             shards: Arc::new(shards),
             archive: None,
             archive_turns: Arc::new(Semaphore::new(ARCHIVE_READERS)),
+            handlers: Vec::new(),
         })
     }
 
     /// The same, with a past.
     pub fn with_archive(self, archive: Arc<Archive>) -> Self {
         Self { archive: Some(archive), ..self }
+    }
+
+    /// The same, telling how a data handler is; `state` must neither wait nor take long.
+    pub fn with_handler(
+        mut self,
+        name: &'static str,
+        state: impl Fn() -> serde_json::Value + Send + Sync + 'static,
+    ) -> Self {
+        self.handlers.push(Handler::new(name, state));
+        self
     }
 
     /// Returns when one more may read the archive, as long as what is returned lives.

@@ -8,6 +8,7 @@ use anyhow::Context;
 use oasis_archive::ArchiveConfig;
 use oasis_dac::config::{ChannelConfig, LogConfig};
 use oasis_doors::DoorsConfig;
+use oasis_postgresql::PostgresqlConfig;
 use oasis_probes::{NodeSettings, ProbeChoice};
 use serde::{Deserialize, Serialize};
 use std::{fs, path::Path};
@@ -23,6 +24,7 @@ pub struct Config {
     pub channel: ChannelConfig,
     pub log: LogConfig,
     pub archive: ArchiveConfig,
+    pub postgresql: PostgresqlConfig,
     pub node: NodeSettings,
 }
 

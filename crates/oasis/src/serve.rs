@@ -5,6 +5,7 @@ use anyhow::Context;
 use oasis_archive::{Archive, ArchiveConfig};
 use oasis_dac::Dac;
 use oasis_doors::Doors;
+use oasis_postgresql::{Handler, PostgresqlConfig};
 use oasis_probe::Node;
 use oasis_probes::NodeSettings;
 use serde_json::{Value, json};
@@ -78,6 +79,7 @@ struct RunningDac {
     ending: watch::Sender<bool>,
     served: JoinHandle<std::io::Result<()>>,
     archive: Option<Archiving>,
+    postgresql: Option<Arc<Handler>>,
     dac: Arc<Dac>,
 }
 
@@ -113,10 +115,15 @@ impl RunningDac {
         if let Some(archiving) = &archive {
             doors = doors.with_archive(archiving.archive.clone());
         }
+        let archived = archive.as_ref().map(|archiving| archiving.archive.clone());
+        let postgresql = start_postgresql(config.postgresql, &dac, archived)?;
+        if let Some(handler) = postgresql.clone() {
+            doors = doors.with_handler("postgresql", move || serde_json::json!(handler.state()));
+        }
         tokio::spawn(oasis_dac::ingest::serve(dac.clone(), channel_listener));
         let (ending, ended) = watch::channel(false);
         let served = tokio::spawn(serve_doors(doors, doors_listener, ended));
-        Ok(Self { http, channel, ending, served, archive, dac })
+        Ok(Self { http, channel, ending, served, archive, postgresql, dac })
     }
 
     async fn stop(self) -> anyhow::Result<()> {
@@ -126,6 +133,9 @@ impl RunningDac {
         // Open WebSockets never end by themselves.
         if let Ok(served) = tokio::time::timeout(LAST_CALL, self.served).await {
             served??;
+        }
+        if let Some(handler) = self.postgresql {
+            tokio::task::spawn_blocking(move || handler.stop()).await?;
         }
         if let Some(archiving) = self.archive {
             archiving.archive.stop().await.context("the archive lacks what came last")?;
@@ -144,6 +154,18 @@ fn start_archive(config: ArchiveConfig, dac: &Arc<Dac>) -> anyhow::Result<Option
     let archive = Arc::new(opened.start(dac.clone())?);
     let _file_too_large = signal(SignalKind::from_raw(FILE_TOO_LARGE))?;
     Ok(Some(Archiving { archive, _file_too_large }))
+}
+
+/// None unless the configuration names a database.
+fn start_postgresql(
+    config: PostgresqlConfig,
+    dac: &Arc<Dac>,
+    archive: Option<Arc<Archive>>,
+) -> anyhow::Result<Option<Arc<Handler>>> {
+    if config.url.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(Arc::new(Handler::start(dac.clone(), archive, config)?)))
 }
 
 async fn serve_doors(

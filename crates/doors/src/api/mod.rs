@@ -41,6 +41,7 @@ use utoipa::OpenApi;
         annotations::list,
         annotations::add,
         annotations::delete,
+        crate::handlers::list,
         layouts::list,
         layouts::get,
         layouts::put,
@@ -63,6 +64,7 @@ pub fn router() -> Router<Doors> {
         .route("/api/v1/instances", get(read::instances))
         .route("/api/v1/instances/{id}", get(read::instance))
         .route("/api/v1/ledger", get(read::ledger))
+        .route("/api/v1/handlers", get(crate::handlers::list))
         .route("/api/v1/layouts", get(layouts::list))
         .route("/api/v1/layouts/{name}", get(layouts::get).put(layouts::put).delete(layouts::delete))
         .route("/api/v1/archive", get(archive::state))

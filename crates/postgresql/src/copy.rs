@@ -1,0 +1,110 @@
+//! Rows as `COPY … (FORMAT binary)` takes them: PostgreSQL's documentation of COPY has the format.
+
+use crate::tables::Shape;
+use oasis_archive::Series;
+use oasis_table::{Cell, ColumnType};
+use oasis_wire::batch::Sample;
+
+/// Microseconds from 1970 to 2000, from when PostgreSQL counts.
+const EPOCH_2000: i64 = 946_684_800_000_000;
+const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
+/// Behind the last row.
+const END: [u8; 2] = (-1_i16).to_be_bytes();
+
+/// Rows of one table.
+#[derive(Debug)]
+pub struct Rows {
+    bytes: Vec<u8>,
+    /// How many.
+    pub count: u64,
+}
+
+impl Rows {
+    /// None yet.
+    pub fn new() -> Self {
+        Self { bytes: HEADER.to_vec(), count: 0 }
+    }
+
+    /// Bytes so far.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// One more.
+    pub fn push(&mut self, shape: &Shape, series: &Series, state: u16, sample: &Sample) {
+        let fields = crate::tables::FIRST.len() + shape.columns.len();
+        self.bytes.extend_from_slice(&(fields as i16).to_be_bytes()); // at most MAX_COLUMNS and some
+        let micros = i64::try_from(sample.time / 1_000).unwrap_or(i64::MAX) - EPOCH_2000;
+        self.field(&micros.to_be_bytes());
+        self.field(&i64::try_from(sample.time).unwrap_or(i64::MAX).to_be_bytes());
+        self.text(&series.node);
+        self.text(&series.instance);
+        self.field(series.run.as_bytes());
+        self.text(&series.epoch.to_string());
+        self.numeric(sample.sequence);
+        self.field(&i32::from(state).to_be_bytes());
+        for (_, column) in &shape.columns {
+            self.cell(&column.kind, &column.cell(&sample.values));
+        }
+        self.count += 1;
+    }
+
+    /// What is sent.
+    pub fn finish(mut self) -> Vec<u8> {
+        self.bytes.extend_from_slice(&END);
+        self.bytes
+    }
+
+    fn cell(&mut self, kind: &ColumnType, cell: &Cell<'_>) {
+        match (kind, cell) {
+            (ColumnType::Int(8 | 16), Cell::Int(value)) => self.field(&(*value as i16).to_be_bytes()),
+            (ColumnType::Int(32), Cell::Int(value)) => self.field(&(*value as i32).to_be_bytes()),
+            (_, Cell::Int(value)) => self.field(&value.to_be_bytes()),
+            (ColumnType::Uint(8), Cell::Uint(value)) => self.field(&(*value as i16).to_be_bytes()),
+            (ColumnType::Uint(16), Cell::Uint(value)) => self.field(&(*value as i32).to_be_bytes()),
+            (ColumnType::Uint(32), Cell::Uint(value)) => self.field(&(*value as i64).to_be_bytes()),
+            (_, Cell::Uint(value)) => self.numeric(*value),
+            (_, Cell::Real32(value)) => self.field(&value.to_be_bytes()),
+            (_, Cell::Real64(value)) => self.field(&value.to_be_bytes()),
+            (_, Cell::Boolean(value)) => self.field(&[u8::from(*value)]),
+            (ColumnType::Json(_), Cell::Text(text)) => self.jsonb(text),
+            (_, Cell::Text(text)) => self.text(text),
+            (_, Cell::Nothing) => self.bytes.extend_from_slice(&(-1_i32).to_be_bytes()),
+        }
+    }
+
+    fn field(&mut self, value: &[u8]) {
+        self.bytes.extend_from_slice(&(value.len() as i32).to_be_bytes()); // a sample has at most 1 MiB
+        self.bytes.extend_from_slice(value);
+    }
+
+    /// PostgreSQL has no text with a zero byte.
+    fn text(&mut self, text: &str) {
+        if text.contains('\0') {
+            self.field(text.replace('\0', "\u{fffd}").as_bytes())
+        } else {
+            self.field(text.as_bytes())
+        }
+    }
+
+    fn jsonb(&mut self, json: &str) {
+        let mut value = vec![1];
+        value.extend_from_slice(json.replace("\\u0000", "\u{fffd}").as_bytes());
+        self.field(&value);
+    }
+
+    /// Digits to the base of 10,000, the greatest first.
+    fn numeric(&mut self, number: u64) {
+        let mut digits = Vec::new();
+        let mut left = number;
+        while left > 0 {
+            digits.push((left % 10_000) as i16);
+            left /= 10_000;
+        }
+        let weight = digits.len().saturating_sub(1) as i16;
+        let head = [digits.len() as i16, weight, 0, 0];
+        let value: Vec<u8> =
+            head.into_iter().chain(digits.into_iter().rev()).flat_map(i16::to_be_bytes).collect();
+        self.field(&value);
+    }
+}

@@ -1,0 +1,134 @@
+//! The tables: a probe type's columns as PostgreSQL has them, and their SQL.
+
+use oasis_table::{Column, ColumnType, FIXED, Names, Table};
+use oasis_wire::schema::ProbeType;
+
+/// Longest name that PostgreSQL keeps whole, less room for a number.
+const MAX_NAME: usize = 56;
+/// The same for a table, less room for the day of a partition.
+const MAX_TABLE_NAME: usize = 40;
+/// More columns than this no table has.
+const MAX_COLUMNS: usize = 1_500;
+
+/// What is before the metrics: names and types, in this order.
+pub const FIRST: [(&str, &str); 8] = [
+    ("time", "timestamptz"),
+    ("time_ns", "bigint"),
+    ("node", "text"),
+    ("instance", "text"),
+    ("run", "uuid"),
+    ("epoch", "text"),
+    ("sequence", "numeric(20)"),
+    ("state", "integer"),
+];
+
+/// A table for samples of one shape.
+#[derive(Debug, Clone)]
+pub struct Shape {
+    /// Name before it is made unique.
+    pub wanted_name: String,
+    /// In order, with their PostgreSQL names.
+    pub columns: Vec<(String, Column)>,
+    /// Tells tables apart: types with the same columns share one.
+    pub description: String,
+}
+
+impl Shape {
+    /// Of a probe type; none if it has more columns than a table can.
+    pub fn of(probe_type: &ProbeType) -> Option<Self> {
+        let table = Table::new(probe_type);
+        if table.columns.len() > MAX_COLUMNS {
+            return None;
+        }
+        let mut names = Names::new(FIXED);
+        let name = |column: Column| (names.unique(cut(&column.name, MAX_NAME)), column);
+        let columns: Vec<_> = table.columns.into_iter().map(name).collect();
+        let types =
+            columns.iter().map(|(name, column)| format!("{} {}", quoted(name), sql_type(&column.kind)));
+        let description = format!(
+            "{}: {}",
+            probe_type.name.replace('\0', "\u{fffd}"),
+            types.collect::<Vec<_>>().join(", ")
+        );
+        Some(Self { wanted_name: cut(&table.name, MAX_TABLE_NAME).to_owned(), columns, description })
+    }
+
+    /// The statement that makes the table.
+    pub fn create(&self, schema: &str, name: &str) -> String {
+        let first = FIRST.iter().map(|(name, kind)| format!("{} {kind} NOT NULL", quoted(name)));
+        let metrics =
+            self.columns.iter().map(|(name, column)| format!("{} {}", quoted(name), sql_type(&column.kind)));
+        let columns: Vec<_> = first.chain(metrics).collect();
+        format!(
+            "CREATE TABLE IF NOT EXISTS {table} ({columns}, PRIMARY KEY (node, instance, run, sequence, time)) PARTITION BY RANGE (time);
+             CREATE TABLE IF NOT EXISTS {rest} PARTITION OF {table} DEFAULT;",
+            table = qualified(schema, name),
+            columns = columns.join(", "),
+            rest = qualified(schema, &format!("{name}_rest")),
+        )
+    }
+}
+
+fn sql_type(kind: &ColumnType) -> &'static str {
+    match kind {
+        ColumnType::Int(8 | 16) | ColumnType::Uint(8) => "smallint",
+        ColumnType::Int(32) | ColumnType::Uint(16) => "integer",
+        ColumnType::Int(_) | ColumnType::Uint(32) => "bigint",
+        ColumnType::Uint(_) => "numeric(20)",
+        ColumnType::Real32 => "real",
+        ColumnType::Real64 => "double precision",
+        ColumnType::Boolean => "boolean",
+        ColumnType::Text | ColumnType::Enum(_) => "text",
+        ColumnType::Json(_) => "jsonb",
+    }
+}
+
+/// A name's beginning, whole characters.
+fn cut(name: &str, most: usize) -> &str {
+    let end = (0..=most.min(name.len())).rev().find(|end| name.is_char_boundary(*end));
+    &name[..end.unwrap_or(0)]
+}
+
+/// A name as SQL takes any.
+pub fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('\0', "\u{fffd}").replace('"', "\"\""))
+}
+
+/// A table's name with its schema.
+pub fn qualified(schema: &str, table: &str) -> String {
+    format!("{}.{}", quoted(schema), quoted(table))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oasis_wire::schema::{Metric, MetricType};
+
+    fn probe_type(metrics: Vec<Metric>) -> ProbeType {
+        let base = r#"{"name": "A::B", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0", "metrics": []}"#;
+        ProbeType { metrics, ..serde_json::from_str(base).unwrap() }
+    }
+
+    #[test]
+    fn names_are_quoted_cut_and_unique() {
+        let long = "ö".repeat(60);
+        let metrics = [long.as_str(), &format!("{long}x"), "a\"; DROP TABLE x; --\0", "time"];
+        let shape =
+            Shape::of(&probe_type(metrics.map(|name| Metric::new(name, MetricType::Uint64)).to_vec()))
+                .unwrap();
+        let names: Vec<_> = shape.columns.iter().map(|(name, _)| name.clone()).collect();
+        assert_eq!(names[..2], ["ö".repeat(28), format!("{}_2", "ö".repeat(28))]);
+        assert_eq!(names[3], "time_2");
+        let sql = shape.create("o", "a_b");
+        assert!(
+            sql.contains("\"a\"\"; DROP TABLE x; --\u{fffd}\" numeric(20)") && sql.contains("\"o\".\"a_b\""),
+            "{sql}"
+        );
+    }
+
+    #[test]
+    fn what_no_table_can_hold_is_refused() {
+        let metrics = (0..1_600).map(|number| Metric::new(format!("m{number}"), MetricType::Int8)).collect();
+        assert!(Shape::of(&probe_type(metrics)).is_none());
+    }
+}

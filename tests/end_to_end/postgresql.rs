@@ -1,0 +1,293 @@
+//! Samples in a real PostgreSQL, started here on a socket in a temporary folder (Debian's package `postgresql`; `make postgresql` installs it).
+//! `OASIS_TEST_NO_POSTGRES=1` skips these tests, and nothing else does.
+
+use crate::harness::{Oasis, eventually, get, instance, ledger};
+use serde_json::Value;
+use std::{
+    fs,
+    os::unix::fs::{PermissionsExt, chown},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+use tempfile::TempDir;
+
+/// PostgreSQL refuses to run as root.
+const USER: &str = "postgres";
+
+/// A database server with a folder of its own.
+struct Postgres {
+    folder: TempDir,
+    server: Option<Child>,
+}
+
+impl Postgres {
+    /// None if the tests are to be skipped.
+    fn start() -> Option<Self> {
+        if std::env::var_os("OASIS_TEST_NO_POSTGRES").is_some() {
+            eprintln!("SKIPPED: OASIS_TEST_NO_POSTGRES is set, so nothing is tested with PostgreSQL");
+            return None;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let data = folder.path().join("data");
+        fs::create_dir(&data).unwrap();
+        if let Some((user, group)) = other_user() {
+            chown(&data, Some(user), Some(group)).unwrap();
+        }
+        let made = as_user(&program("initdb"))
+            .args(["--no-sync", "--auth=trust", "--encoding=UTF8", "--locale=C", "--username=postgres", "-D"])
+            .arg(&data)
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        let mut postgres = Self { folder, server: None };
+        postgres.run();
+        Some(postgres)
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    fn run(&mut self) {
+        let data = self.data();
+        let server = as_user(&program("postgres"))
+            .arg("-D")
+            .arg(&data)
+            .args(["-c", "listen_addresses=", "-c", "fsync=off", "-k"])
+            .arg(&data)
+            .stdout(Stdio::null())
+            .stderr(fs::File::create(self.folder.path().join("log")).unwrap())
+            .spawn()
+            .unwrap();
+        self.server = Some(server);
+        eventually("PostgreSQL", || {
+            let ready = Command::new(program("pg_isready")).arg("-q").arg("-h").arg(&data).status().unwrap();
+            ready.success().then_some(())
+        });
+    }
+
+    /// Ends it at once, as a power cut would.
+    fn kill(&mut self) {
+        let stopped = as_user(&program("pg_ctl"))
+            .args(["stop", "-m", "immediate", "-D"])
+            .arg(self.data())
+            .output()
+            .unwrap();
+        assert!(stopped.status.success(), "{}", String::from_utf8_lossy(&stopped.stderr));
+        self.server.take().unwrap().wait().unwrap();
+    }
+
+    fn ask(&self, sql: &str) -> String {
+        let asked = Command::new(program("psql"))
+            .args(["-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-U", "postgres", "-h"])
+            .arg(self.data())
+            .args(["-c", sql])
+            .output()
+            .unwrap();
+        assert!(asked.status.success(), "{sql}: {}", String::from_utf8_lossy(&asked.stderr));
+        String::from_utf8(asked.stdout).unwrap().trim().to_owned()
+    }
+
+    fn count(&self, sql: &str) -> u64 {
+        self.ask(sql).parse().unwrap()
+    }
+
+    /// A configuration that writes to it, and what else is said.
+    fn config(&self, more: &str) -> String {
+        let path = self.folder.path().join("oasis.toml");
+        let url = format!("host={} user=postgres dbname=postgres", self.data().display());
+        fs::write(&path, format!("{more}\n[postgresql]\nurl = \"{url}\"\ncommit_ms = 20\n")).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        if self.server.is_some() {
+            self.kill();
+        }
+    }
+}
+
+/// Where Debian puts what only the server needs.
+fn program(name: &str) -> PathBuf {
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let found =
+        versions.map(|version| version.path().join("bin").join(name)).filter(|path| path.exists()).max();
+    found.unwrap_or_else(|| {
+        panic!("there is no {name} in /usr/lib/postgresql: make postgresql installs it, OASIS_TEST_NO_POSTGRES=1 skips these tests")
+    })
+}
+
+/// Who runs the server if we are root.
+fn other_user() -> Option<(u32, u32)> {
+    if !rustix::process::geteuid().is_root() {
+        return None;
+    }
+    let users = fs::read_to_string("/etc/passwd").unwrap();
+    let line = users.lines().find(|line| line.starts_with(&format!("{USER}:"))).expect("a user postgres");
+    let mut fields = line.split(':').skip(2).map(|field| field.parse().unwrap());
+    Some((fields.next().unwrap(), fields.next().unwrap()))
+}
+
+fn as_user(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    if let Some((user, group)) = other_user() {
+        use std::os::unix::process::CommandExt;
+        command.uid(user).gid(group);
+    }
+    // Whoever it is may not be where we are.
+    command.current_dir("/");
+    command
+}
+
+fn state(dac: &Oasis) -> Value {
+    let handlers = get(dac, "/api/v1/handlers");
+    assert_eq!(handlers["handlers"][0]["name"], "postgresql");
+    handlers["handlers"][0]["state"].clone()
+}
+
+/// Every sample once, from the first on.
+fn is_whole(postgres: &Postgres, table: &str, condition: &str) -> u64 {
+    let sql = format!(
+        "SELECT count(*) || ' ' || count(DISTINCT sequence) || ' ' || coalesce(max(sequence), 0) FROM oasis.{table} WHERE {condition}"
+    );
+    let text = postgres.ask(&sql);
+    let figures: Vec<u64> = text.split(' ').map(|figure| figure.parse().unwrap()).collect();
+    assert!(
+        figures[0] == figures[1] && figures[0] == figures[2],
+        "{table}: rows, numbers, last number: {text}"
+    );
+    figures[0]
+}
+
+const PROCESSOR: &str = "oasis_system_linux_processor_probe";
+
+fn written(postgres: &Postgres, at_least: u64) {
+    eventually("rows", || {
+        let sql = format!("SELECT to_regclass('oasis.{PROCESSOR}') IS NOT NULL");
+        let is_there = postgres.ask(&sql) == "t";
+        (is_there && postgres.count(&format!("SELECT count(*) FROM oasis.{PROCESSOR}")) >= at_least)
+            .then_some(())
+    });
+}
+
+fn received(dac: &Oasis) -> u64 {
+    ledger(dac, "plant", "processor", "samples", |ledger| ledger["received"].as_u64() > Some(50))["received"]
+        .as_u64()
+        .unwrap()
+}
+
+#[test]
+fn postgresql_gets_every_sample_once_whatever_ends() {
+    let Some(mut postgres) = Postgres::start() else { return };
+    let config = postgres.config("");
+    let dac = Oasis::dac(&["--config", &config]);
+    let node = Oasis::node(dac.channel(), &["--probe", "processor@200", "--probe", "memory@50"]);
+    let before = received(&dac);
+    written(&postgres, before);
+
+    // The table is what a sample is: types, times, one partition a day.
+    let columns = postgres.ask(&format!(
+        "SELECT string_agg(column_name || ' ' || data_type, ', ' ORDER BY ordinal_position) FROM information_schema.columns
+         WHERE table_schema = 'oasis' AND table_name = '{PROCESSOR}'"
+    ));
+    assert!(columns.starts_with("time timestamp with time zone, time_ns bigint, node text, instance text, run uuid, epoch text, sequence numeric, state integer, idle_time numeric"), "{columns}");
+    let odd = format!(
+        "SELECT count(*) FROM oasis.{PROCESSOR} WHERE abs(extract(epoch FROM time) * 1000000 - trunc(time_ns / 1000)) > 0
+         OR time > now() + interval '1 minute' OR time < now() - interval '1 hour' OR idle_time < 1"
+    );
+    assert_eq!(postgres.ask(&odd), "0");
+    assert_eq!(postgres.count(&format!("SELECT count(*) FROM oasis.{PROCESSOR}_rest")), 0);
+    let latest = instance(&dac, "plant", "processor").unwrap();
+    assert_eq!(latest["type"], "OASIS::System::LinuxProcessorProbe");
+
+    // The database dies: everybody else goes on, and what it missed comes afterwards.
+    postgres.kill();
+    eventually("an outage in the API", || (state(&dac)["condition"] == "failing").then_some(()));
+    let at_outage = received(&dac);
+    ledger(&dac, "plant", "processor", "live samples", |ledger| {
+        ledger["received"].as_u64() > Some(at_outage + 100)
+    });
+    eventually("how far it is behind", || {
+        let state = state(&dac);
+        (state["behind"].as_u64() > Some(100)
+            && state["lag_ns"].as_u64() > Some(0)
+            && state["detail"].is_string())
+        .then_some(())
+    });
+    postgres.run();
+    let afterwards = received(&dac);
+    written(&postgres, afterwards);
+    eventually("no more lag", || {
+        let state = state(&dac);
+        (state["condition"] == "storing" && state["lag_ns"].as_u64() < Some(20_000_000_000)).then_some(())
+    });
+
+    // The DAC ends and comes back without an archive: what it had taken it has written first.
+    let (listen, channel) = (dac.listen().to_owned(), dac.channel().to_owned());
+    assert!(dac.stop().success());
+    let dac = Oasis::dac_at(&listen, &channel, &["--config", &config]);
+    let after_restart = |ledger: &Value| ledger["received"].as_u64() > Some(100);
+    let last = ledger(&dac, "plant", "processor", "samples after the restart", after_restart);
+    written(&postgres, last["last_sequence"].as_u64().unwrap());
+    let rows = is_whole(&postgres, PROCESSOR, "true");
+    is_whole(&postgres, "oasis_system_linux_memory_probe", "true");
+
+    // It dies: the node sends again what was not acknowledged, and rows stay single.
+    dac.kill();
+    let dac = Oasis::dac_at(&listen, &channel, &["--config", &config]);
+    ledger(&dac, "plant", "processor", "samples after its death", after_restart);
+    written(&postgres, rows + 100);
+    let twice = format!("SELECT count(*) - count(DISTINCT sequence) FROM oasis.{PROCESSOR}");
+    assert_eq!(postgres.count(&twice), 0);
+    drop(node);
+    assert_eq!(state(&dac)["missing"], 0);
+}
+
+#[test]
+fn what_the_logs_let_go_of_during_an_outage_comes_from_the_archive() {
+    let Some(mut postgres) = Postgres::start() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    // The log holds a second or so.
+    let config = postgres.config("[log]\ntopic_bytes = 65536\n");
+    let archive = folder.path().join("archive");
+    let dac = Oasis::dac(&["--config", &config, "--archive", archive.to_str().unwrap()]);
+    let node = Oasis::node(dac.channel(), &["--probe", "processor@1000"]);
+    let before = received(&dac);
+    written(&postgres, before);
+    postgres.kill();
+    let evicted = |ledger: &Value| ledger["received"].as_u64() > Some(before + 3_000);
+    ledger(&dac, "plant", "processor", "a log that has let go", evicted);
+    // It ends meanwhile too.
+    let (listen, channel) = (dac.listen().to_owned(), dac.channel().to_owned());
+    assert!(dac.stop().success());
+    let dac =
+        Oasis::dac_at(&listen, &channel, &["--config", &config, "--archive", archive.to_str().unwrap()]);
+    ledger(&dac, "plant", "processor", "samples of the new epoch", |ledger| {
+        ledger["received"].as_u64() > Some(500)
+    });
+    postgres.run();
+    let last = instance(&dac, "plant", "processor").unwrap()["latest"]["sequence"].as_u64().unwrap();
+    written(&postgres, last);
+    drop(node);
+    assert!(is_whole(&postgres, PROCESSOR, "true") >= last);
+    assert!(postgres.count(&format!("SELECT count(DISTINCT epoch) FROM oasis.{PROCESSOR}")) >= 2);
+    assert_eq!(state(&dac)["missing"], 0);
+}
+
+#[test]
+fn an_address_that_is_none_is_named_and_without_one_there_is_no_handler() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("oasis.toml");
+    fs::write(&path, "[postgresql]\nurl = \"mysql://somewhere\"\n").unwrap();
+    let done = crate::harness::oasis()
+        .args(["dac", "--listen", "127.0.0.1:0", "--channel-listen", "127.0.0.1:0", "--config"])
+        .arg(&path)
+        .output()
+        .unwrap();
+    let said = String::from_utf8(done.stderr).unwrap();
+    assert!(!done.status.success() && said.contains("postgresql.url"), "{said}");
+    assert_eq!(get(&Oasis::dac(&[]), "/api/v1/handlers")["handlers"], serde_json::json!([]));
+}

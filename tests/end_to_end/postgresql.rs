@@ -1,7 +1,14 @@
 //! Samples in a real PostgreSQL, started here on a socket in a temporary folder (Debian's package `postgresql`; `make postgresql` installs it).
 //! `OASIS_TEST_NO_POSTGRES=1` skips these tests, and nothing else does.
 
-use crate::harness::{Oasis, eventually, get, instance, ledger};
+use crate::{
+    harness::{Oasis, eventually, get, instance, ledger},
+    recordings::plant::plant,
+};
+use oasis_channel::tcp::TcpConnector;
+use oasis_probe::{NodeBuilder, NodeConfig, PushedKind};
+use oasis_table::{Cell, Table};
+use oasis_wire::value;
 use serde_json::Value;
 use std::{
     fs,
@@ -290,4 +297,75 @@ fn an_address_that_is_none_is_named_and_without_one_there_is_no_handler() {
     let said = String::from_utf8(done.stderr).unwrap();
     assert!(!done.status.success() && said.contains("postgresql.url"), "{said}");
     assert_eq!(get(&Oasis::dac(&[]), "/api/v1/handlers")["handlers"], serde_json::json!([]));
+}
+
+#[test]
+fn every_type_and_every_name_is_in_its_table_as_it_was() {
+    let Some(postgres) = Postgres::start() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let dac = Oasis::dac(&["--config", &postgres.config("")]);
+    for ((node, instance), samples) in plant(folder.path()).samples {
+        let probe_type = (*samples[0].probe_type).clone();
+        let table = Table::new(&probe_type);
+        let mut builder = NodeBuilder::new(node.clone(), NodeConfig::default());
+        let mut probe =
+            builder.pushed_rows(instance, probe_type.clone(), PushedKind::Pushed, 1 << 20).unwrap();
+        let running = builder.start(TcpConnector::new(dac.channel())).unwrap();
+        let mut row = Vec::new();
+        for sample in &samples {
+            value::write_row(&probe_type, &sample.values, &mut row);
+            // In this century half of the time, so that partitions get some and the rest does.
+            let time = sample.time + if sample.sequence % 2 == 0 { 1_763_683_200_000_000_000 } else { 0 };
+            assert!(probe.flush_at(time, |to| to.packed(&row)));
+        }
+        running.shutdown();
+        let name = &table.name;
+        eventually("all rows", || {
+            let is_there = postgres.ask(&format!("SELECT to_regclass('oasis.{name}') IS NOT NULL")) == "t";
+            (is_there
+                && postgres.count(&format!("SELECT count(*) FROM oasis.{name}")) == samples.len() as u64)
+                .then_some(())
+        });
+        let sql =
+            format!("SELECT to_jsonb(rows) FROM oasis.{name} rows WHERE node = $${node}$$ ORDER BY sequence");
+        let rows: Vec<Value> =
+            postgres.ask(&sql).lines().map(|row| serde_json::from_str(row).unwrap()).collect();
+        assert_eq!(rows.len(), samples.len());
+        for (row, sample) in rows.iter().zip(&samples) {
+            for (column, cell) in table.columns.iter().zip(table.cells(&sample.values)) {
+                assert!(
+                    is_same(&row[&column.name], &cell),
+                    "{}: {} {cell:?}",
+                    column.name,
+                    row[&column.name]
+                );
+            }
+        }
+        assert!(postgres.count(&format!("SELECT count(*) FROM oasis.{name}_rest")) > 0);
+        let days = format!("SELECT count(*) FROM pg_inherits WHERE inhparent = 'oasis.{name}'::regclass");
+        assert!(postgres.count(&days) >= 2);
+    }
+}
+
+/// Whether PostgreSQL's JSON is what was put there.
+fn is_same(found: &Value, wanted: &Cell<'_>) -> bool {
+    let real = |wanted: f64| match found.as_str() {
+        Some(text) => {
+            text.parse::<f64>().is_ok_and(|found| found == wanted || found.is_nan() && wanted.is_nan())
+        }
+        None => found.as_f64() == Some(wanted),
+    };
+    match wanted {
+        Cell::Nothing => found.is_null(),
+        Cell::Int(wanted) => found.as_i64() == Some(*wanted),
+        Cell::Uint(wanted) => found.as_u64() == Some(*wanted),
+        Cell::Real32(wanted) => wanted.to_string().parse().is_ok_and(real),
+        Cell::Real64(wanted) => real(*wanted),
+        Cell::Boolean(wanted) => found.as_bool() == Some(*wanted),
+        // A vector is JSON there too.
+        Cell::Text(wanted) => {
+            found.as_str() == Some(&**wanted)
+                || serde_json::from_str::<Value>(wanted).ok().as_ref() == Some(found)
+        }
+    }
 }

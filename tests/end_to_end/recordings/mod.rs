@@ -2,7 +2,7 @@
 
 #[cfg(feature = "arrow")]
 mod arrow;
-mod plant;
+pub mod plant;
 
 use crate::harness::oasis;
 use mcap::MessageStream;

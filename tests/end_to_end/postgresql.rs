@@ -9,6 +9,7 @@ use oasis_channel::tcp::TcpConnector;
 use oasis_probe::{NodeBuilder, NodeConfig, PushedKind};
 use oasis_table::{Cell, Table};
 use oasis_wire::value;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::{
     fs,
@@ -282,6 +283,26 @@ fn what_the_logs_let_go_of_during_an_outage_comes_from_the_archive() {
     assert!(is_whole(&postgres, PROCESSOR, "true") >= last);
     assert!(postgres.count(&format!("SELECT count(DISTINCT epoch) FROM oasis.{PROCESSOR}")) >= 2);
     assert_eq!(state(&dac)["missing"], 0);
+}
+
+#[test]
+fn a_database_that_hangs_holds_nobody_up() {
+    let Some(postgres) = Postgres::start() else { return };
+    let dac = Oasis::dac(&["--config", &postgres.config("")]);
+    let node = Oasis::node(dac.channel(), &["--probe", "processor@200"]);
+    written(&postgres, 1);
+    let pid =
+        postgres.ask("SELECT pid FROM pg_stat_activity WHERE application_name = 'oasis'").parse().unwrap();
+    let pid = Pid::from_raw(pid).unwrap();
+    kill_process(pid, Signal::STOP).unwrap();
+    let before = received(&dac);
+    ledger(&dac, "plant", "processor", "live samples", |ledger| {
+        ledger["received"].as_u64() > Some(before + 100)
+    });
+    // Whoever it waits for, the DAC ends.
+    drop(node);
+    assert!(dac.stop().success());
+    kill_process(pid, Signal::CONT).unwrap();
 }
 
 #[test]

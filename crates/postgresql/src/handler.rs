@@ -30,7 +30,11 @@ const ROUND_BYTES: usize = 8 * 1024 * 1024;
 const RETRY: Duration = Duration::from_secs(1);
 /// How often it looks at how far it is behind if nothing happens.
 const LOOK: Duration = Duration::from_secs(1);
-/// How long the last round may take when the DAC ends.
+/// How long a connection may take.
+const CONNECT: Duration = Duration::from_secs(10);
+/// How long a round may take before the connection is given up.
+const HANGS: Duration = Duration::from_secs(30);
+/// How long the last rounds may take when the DAC ends.
 const LAST_CALL: Duration = Duration::from_secs(3);
 
 /// Why the handler cannot be started.
@@ -121,7 +125,13 @@ impl Work {
     async fn run(mut self) {
         loop {
             self.follow_instances(&HashMap::new());
-            match self.session().await {
+            let last_call = last_call(self.ended.clone());
+            let ended = tokio::select! {
+                ended = self.session() => ended,
+                // A database that hangs does not keep the DAC from ending.
+                () = last_call => return,
+            };
+            match ended {
                 Ok(()) => return,
                 Err(failure) => self.book.note(Condition::Failing, Some(failure.to_string())),
             }
@@ -136,7 +146,8 @@ impl Work {
 
     /// Writes through one connection until it breaks, or the DAC ends.
     async fn session(&mut self) -> Result<(), Failure> {
-        let mut database = Database::connect(&self.config).await?;
+        let connecting = tokio::time::timeout(CONNECT, Database::connect(&self.config));
+        let mut database = connecting.await.map_err(|_| Failure::Timeout(CONNECT))??;
         // What was read and not written is read again.
         self.sources.clear();
         let stopped = database.positions().await?;
@@ -144,18 +155,15 @@ impl Work {
         loop {
             let is_last = *self.ended.borrow();
             self.follow_instances(&stopped);
-            if is_last {
-                let rest = async {
-                    while self.round(&mut database).await? {}
-                    Ok(())
-                };
-                return tokio::time::timeout(LAST_CALL, rest).await.unwrap_or(Ok(()));
-            }
-            let has_more = self.round(&mut database).await?;
+            let round = tokio::time::timeout(HANGS, self.round(&mut database));
+            let has_more = round.await.map_err(|_| Failure::Timeout(HANGS))??;
             self.book.note(Condition::Storing, None);
             self.measure();
             if has_more {
                 continue;
+            }
+            if is_last {
+                return Ok(());
             }
             let signal = self.signal.clone();
             tokio::select! {
@@ -325,4 +333,11 @@ impl Work {
         state.behind = behind;
         state.lag_ns = oldest.map_or(0, |arrived| now().0.saturating_sub(arrived.0));
     }
+}
+
+/// Completes when the DAC has been ending for a while.
+async fn last_call(mut ended: watch::Receiver<bool>) {
+    // An error would mean that the handler is gone, and it waits for this thread.
+    let _ = ended.wait_for(|&ended| ended).await;
+    tokio::time::sleep(LAST_CALL).await;
 }

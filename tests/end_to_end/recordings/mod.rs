@@ -4,7 +4,7 @@
 mod arrow;
 pub mod plant;
 
-use crate::harness::oasis;
+use crate::harness::{Oasis, oasis};
 use mcap::MessageStream;
 use plant::{Plant, json_of, plant};
 use serde_json::Value;
@@ -226,6 +226,11 @@ fn a_file_that_is_no_whole_recording_adds_nothing_and_says_why() {
         assert!(out.is_empty());
         assert!(!other.join("import.part").exists() && !other.join("0000000001.oseg").exists(), "{name}");
     }
+    // Nor does one that is whole, while a DAC has the archive open.
+    let dac = Oasis::dac(&["--archive", other.to_str().unwrap()]);
+    let (is_done, _, said) = run("import", &other, &[path.to_str().unwrap()]);
+    assert!(!is_done && said.contains("another process's archive just now"), "{said}");
+    drop(dac);
     let (is_done, _, said) = run("import", &other, &["nowhere.mcap"]);
     assert!(!is_done && said.contains("nowhere.mcap") && said.contains("No such file"), "{said}");
 }
@@ -279,7 +284,7 @@ fn without_arrow_it_says_how_to_have_it() {
         let (is_done, _, said) = run("export", &archive, &["plant/tank", "--format", format]);
         assert!(!is_done && said.contains("--features arrow"), "{said}");
     }
-    let up = crate::harness::Oasis::up(&["--probe", "memory"]);
+    let up = Oasis::up(&["--probe", "memory"]);
     let url = format!("{}/api/v1/history.arrow?node=plant&instance=memory", up.http());
     let mut answer = ureq::get(url).config().http_status_as_error(false).build().call().unwrap();
     let problem: Value = answer.body_mut().read_json().unwrap();

@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { deflateRawSync } from 'node:zlib';
 import type { Browser } from 'playwright-core';
@@ -81,9 +84,11 @@ const LOG = {
 let browser: Browser;
 let up: Oasis;
 let node: PlainNode;
+let folder: string;
 let feeding: ReturnType<typeof setInterval>;
 
 beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'oasis-'));
   [up, browser] = await Promise.all([
     Oasis.up(
       '--name',
@@ -96,6 +101,8 @@ beforeAll(async () => {
       'heartbeat@20',
       '--probe',
       'network',
+      '--archive',
+      folder,
     ),
     launch(),
   ]);
@@ -119,6 +126,8 @@ beforeAll(async () => {
   ];
   for (const [ago, level, message] of told)
     node.flush('log', [now - 1000 * ago], [Uint8Array.of(level), [message]]);
+  await testRun('soak, valve half open', ['night', 'pump 3'], 'bearing warm after 40 s');
+  await testRun('speed up to 1500 rpm', ['pump 3'], '');
   let last = now;
   feeding = setInterval(() => {
     const next = Date.now();
@@ -133,6 +142,7 @@ afterAll(async () => {
   await browser.close();
   await node.stop();
   await up.stop();
+  await rm(folder, { recursive: true });
 });
 
 function range(from: number, to: number, step: number): number[] {
@@ -231,6 +241,45 @@ function geometry() {
   };
 }
 
+/** Charts above, ledger and test runs below. */
+const books = {
+  grid: {
+    root: {
+      type: 'branch',
+      size: 1330,
+      data: [
+        {
+          type: 'branch',
+          size: 330,
+          data: [
+            { type: 'leaf', size: 665, data: { views: ['a'], activeView: 'a', id: '1' } },
+            { type: 'leaf', size: 665, data: { views: ['c'], activeView: 'c', id: '4' } },
+          ],
+        },
+        { type: 'leaf', size: 330, data: { views: ['x'], activeView: 'x', id: '2' } },
+        { type: 'leaf', size: 240, data: { views: ['y'], activeView: 'y', id: '3' } },
+      ],
+    },
+    width: 1330,
+    height: 900,
+    orientation: 'VERTICAL',
+  },
+  panels: Object.fromEntries(
+    Object.entries({ a: 'series', c: 'series', x: 'ledger', y: 'test-runs' }).map(([id, kind]) => [
+      id,
+      { id, contentComponent: kind, title: id },
+    ]),
+  ),
+  activeGroup: '1',
+};
+
+async function testRun(name: string, tags: readonly string[], notes: string): Promise<void> {
+  const body = JSON.stringify({ name, tags, notes });
+  const answer = await fetch(`${up.url}/api/v1/test-runs`, { method: 'POST', body });
+  const { id } = (await answer.json()) as { id: number };
+  if (name.startsWith('soak')) await fetch(`${up.url}/api/v1/test-runs/${id}/stop`, { method: 'POST' });
+}
+
 function link(panels: readonly object[], shape?: object): string {
   const layout = {
     oasis: 'layout',
@@ -245,6 +294,14 @@ function link(panels: readonly object[], shape?: object): string {
 const views = [
   { name: 'page', address: () => `${up.url}#watch=${NODE}/engine,controller/processor` },
   { name: 'panels', address: () => link(everything, geometry()) },
+  {
+    name: 'books',
+    address: () =>
+      link(
+        [everything[0], everything[2], { id: 'x', kind: 'ledger' }, { id: 'y', kind: 'test-runs' }],
+        books,
+      ),
+  },
 ];
 
 for (const { name, address } of views) {

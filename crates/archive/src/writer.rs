@@ -2,17 +2,11 @@
 //!
 //! Nobody waits for it. If it is late, the topic logs let go of what it has not read, as they do with any reader, and it notes that.
 
+mod staging;
 mod upkeep;
 
-use crate::{
-    account::Condition,
-    config::ArchiveConfig,
-    index::Gap,
-    segment_file::{SegmentFile, SeriesKey},
-    series::Series,
-    store::Store,
-};
-use oasis_dac::{Dac, Instance, Segment, Signal, Wake, now};
+use crate::{account::Condition, config::ArchiveConfig, segment_file::SegmentFile, store::Store};
+use oasis_dac::{Dac, Instance, Signal, Wake, now};
 use oasis_wire::quantity::Offset;
 use std::{collections::VecDeque, fs, io, path::Path, sync::Arc, time::Duration};
 use tokio::{
@@ -20,7 +14,6 @@ use tokio::{
     time::Instant,
 };
 use upkeep::Unsealed;
-use uuid::Uuid;
 
 /// Segments read from a topic log at once: what the archive holds on to besides what is staged.
 const READ: usize = 64;
@@ -73,16 +66,6 @@ struct Tracked {
     next: Offset,
     /// Gaps of its ledger that are in the catalogue, or too old to get there.
     losses_listed: u64,
-}
-
-/// What a round has staged of one topic.
-#[derive(Debug)]
-struct Progress {
-    at: usize,
-    next: Offset,
-    samples: u64,
-    bytes: u64,
-    gaps: Vec<Gap>,
 }
 
 /// The thread's own.
@@ -296,70 +279,6 @@ impl Writer {
         Ok(file)
     }
 
-    fn stage(
-        &self,
-        rule: usize,
-        wanted: &[Offset],
-        file: &mut SegmentFile,
-        condition: Condition,
-    ) -> io::Result<(Vec<Progress>, Left)> {
-        let mut all = Vec::new();
-        let end = file.length() + ROUND_BYTES;
-        let topics = self.tracked.len();
-        for step in 0..topics {
-            let at = (self.turn + step) % topics;
-            let tracked = &self.tracked[at];
-            let Some(&wanted) = wanted.get(at) else { continue };
-            if tracked.rule != rule || tracked.next >= wanted {
-                continue;
-            }
-            let mut progress = Progress { at, next: tracked.next, samples: 0, bytes: 0, gaps: Vec::new() };
-            while progress.next < wanted && file.length() < end {
-                let read = tracked.instance.log.read(progress.next, READ);
-                if let Some((from, to)) = read.missed {
-                    let run = read.segments.first().map_or(Uuid::nil(), |segment| segment.run());
-                    let gap = Gap { from, to, cause: condition.cause(), time: now() };
-                    file.stage_gap(key(tracked, run), || series(tracked, run), gap);
-                    progress.gaps.push(gap);
-                    progress.next = to;
-                }
-                if read.segments.is_empty() {
-                    break;
-                }
-                for segment in &read.segments {
-                    stage_segment(tracked, segment, file, &mut progress)?;
-                }
-            }
-            let is_behind = progress.next < wanted;
-            all.push(progress);
-            if is_behind {
-                return Ok((all, Left::Something));
-            }
-        }
-        Ok((all, Left::Nothing))
-    }
-
-    fn account(&mut self, progress: &[Progress], samples: u64) {
-        let (mut bytes, mut missing) = (0, 0);
-        self.store.with_accounts(|accounts| {
-            for progress in progress {
-                let tracked = &mut self.tracked[progress.at];
-                tracked.next = progress.next;
-                let account = accounts.entry(tracked.instance.topic).or_default();
-                for gap in &progress.gaps {
-                    account.miss(*gap);
-                    missing += gap.to.0 - gap.from.0;
-                }
-                account.store(progress.next, progress.samples, progress.bytes);
-                bytes += progress.bytes;
-            }
-        });
-        let mut book = self.store.book.open();
-        book.stored += samples;
-        book.bytes_written += bytes;
-        book.missing += missing;
-    }
-
     fn note(&self, result: &Result<Left, NotStored>) {
         let (condition, detail) = match result {
             Ok(_) => (Condition::Storing, None),
@@ -390,36 +309,6 @@ impl Writer {
 enum Left {
     Nothing,
     Something,
-}
-
-fn key(tracked: &Tracked, run: Uuid) -> SeriesKey {
-    (tracked.instance.topic, run)
-}
-
-fn series(tracked: &Tracked, run: Uuid) -> Series {
-    let instance = &tracked.instance;
-    Series {
-        node: instance.node.clone(),
-        instance: instance.name.clone(),
-        kind: instance.kind,
-        run,
-        epoch: instance.log.epoch(),
-        probe_type: instance.probe_type.clone(),
-    }
-}
-
-fn stage_segment(
-    tracked: &Tracked,
-    segment: &Segment,
-    file: &mut SegmentFile,
-    progress: &mut Progress,
-) -> io::Result<()> {
-    let run = segment.run();
-    file.stage(key(tracked, run), || series(tracked, run), segment)?;
-    progress.next = segment.end();
-    progress.samples += u64::from(segment.count());
-    progress.bytes += segment.batch().len() as u64;
-    Ok(())
 }
 
 fn remove(path: &Path) -> io::Result<()> {

@@ -54,9 +54,6 @@ impl Track {
     }
 }
 
-/// Most cells at once: samples whose times are all over the place are put to the nearest of them.
-const MOST: usize = 200_000;
-
 /// A type's leaves, each with its place among all.
 #[derive(Debug)]
 struct Mapping {
@@ -126,7 +123,6 @@ impl Cells {
             let run = from..to.map_or(times.len(), |to| from + to);
             from = run.end;
             if self.wanted.contains(&number) {
-                let number = self.number_with_room(number);
                 let cell = self.cells.entry(number).or_default();
                 let places = &self.mappings[mapping].places;
                 cell.add(&batch, run, places, self.leaves.len());
@@ -150,7 +146,6 @@ impl Cells {
         for (index, time) in batch.times().iter().enumerate() {
             let number = time / self.step;
             if self.wanted.contains(&number) {
-                let number = self.number_with_room(number);
                 let cell = self.cells.entry(number).or_default();
                 let places = &self.mappings[mapping].places;
                 cell.append(plan.cell(&batch, index), places, self.leaves.len());
@@ -165,11 +160,17 @@ impl Cells {
         for cell in cells.cells.values() {
             let number = cell.last_time / self.step;
             if self.wanted.contains(&number) {
-                let number = self.number_with_room(number);
                 let own = self.cells.entry(number).or_default();
                 own.append(cell.clone(), &places, self.leaves.len());
             }
         }
+    }
+
+    /// All cells so far, which are forgotten here: those that follow add up to the same.
+    pub fn take(&mut self) -> Self {
+        let (leaves, wanted) = (self.leaves.clone(), self.wanted.clone());
+        let cells = std::mem::take(&mut self.cells);
+        Self { step: self.step, wanted, leaves, mappings: Vec::new(), cells }
     }
 
     /// How many values there are, about.
@@ -187,15 +188,6 @@ impl Cells {
             coarse.cells.entry(cell.last_time / step).or_default().join(cell);
         }
         coarse
-    }
-
-    /// The cell that a sample of this one goes to.
-    fn number_with_room(&self, number: u64) -> u64 {
-        if self.cells.len() < MOST || self.cells.contains_key(&number) {
-            return number;
-        }
-        let before = self.cells.range(..number).next_back();
-        before.or_else(|| self.cells.first_key_value()).map_or(number, |(nearest, _)| *nearest)
     }
 
     fn mapping(&mut self, probe_type: &Arc<ProbeType>, leaves: impl FnOnce() -> Vec<Leaf>) -> usize {

@@ -13,6 +13,9 @@ use std::{io, sync::Arc};
 /// Batches read at once.
 const READ: usize = 4_096;
 
+/// What is put together by the second is no longer than this, nanoseconds.
+const LONG: u64 = 3 * 3_600 * 1_000_000_000;
+
 /// An instance's share of a file.
 enum Share {
     Raw(Extent),
@@ -124,8 +127,10 @@ impl Store {
             points.pass(&all);
             return Ok(());
         }
+        // One that was made of a recording may have years in it.
+        let is_long = all.times.1.saturating_sub(all.times.0) > LONG;
         let is_begun = points.reach.is_some_and(|reach| points.is_within(&all) && reach.offset > all.first);
-        if points.level == Level::Raw || is_begun {
+        if points.level == Level::Raw || is_begun || is_long {
             return self.add_extent(extent, points);
         }
         self.add_recent(extent, points)

@@ -6,7 +6,7 @@ use super::{
     schema,
 };
 use crate::{
-    index::{self, Entry, Found, SeriesIndex},
+    index::{self, Entry, Found},
     points::{Arrival, Cells, Points, Reach, join_gaps},
     record::{self, FileHeader, RECORD_HEADER},
     series::Series,
@@ -22,6 +22,8 @@ use std::{collections::BTreeMap, fs, io, path::Path, sync::Arc};
 
 /// Cells in a batch, at most.
 const CELLS: usize = 4_096;
+/// Values of cells at work; what is beyond that is put into the file, and the rest of a cell becomes another one.
+const AT_ONCE: usize = 200_000;
 /// Gaps of an instance in a file; beyond that neighbours become one.
 const GAPS: usize = 1_024;
 /// Values in a batch, about, at most.
@@ -63,40 +65,50 @@ pub fn of_segment(
             draft.directory.series.iter().rfind(same).map(|one| one.reach)
         });
         let before = known.or_else(|| before(&series.series));
-        let (cells, mut points) = gather(&bytes, series, before);
+        let mut points = Points::rolling(Level::Second.width(), before);
+        let mut parts = vec![Part::default(); drafts.len()];
+        for entry in &series.entries {
+            let batch = batch_at(&bytes, entry);
+            let known = |at: Offset| series.gaps.iter().find(|gap| gap.from <= at && at < gap.to);
+            let why = |at| known(at).map_or("archive_behind", |gap| gap.cause.word());
+            points.add(&Arrival::of(&series.series, entry), batch, why);
+            if points.cells.size() > AT_ONCE {
+                put_levels(&mut drafts, &mut parts, &series.series.probe_type, points.cells.take());
+            }
+        }
         let Some(reach) = points.reach() else { continue };
+        put_levels(&mut drafts, &mut parts, &series.series.probe_type, points.cells.take());
         join_gaps(&mut points.gaps, GAPS);
-        let probe_type = &series.series.probe_type;
-        let mut cells = cells;
-        for draft in &mut drafts {
-            cells = cells.coarser(draft.directory.level.width());
-            let cell_type = Arc::new(schema::rolled(probe_type, cells.leaves(), draft.directory.level));
-            let type_at = draft.type_at(&cell_type);
-            let batches = put_cells(draft, &cell_type, &cells);
+        for (draft, part) in drafts.iter_mut().zip(parts) {
             draft.directory.series.push(RolledSeries {
                 node: series.series.node.clone(),
                 instance: series.series.instance.clone(),
-                type_at,
+                type_at: part.type_at,
                 first_segment: source.number,
                 reach,
                 gaps: points.gaps.clone(),
-                batches,
+                batches: part.batches,
             });
         }
     }
     Ok(drafts)
 }
 
-/// All of a series' samples by the second, and what is missing.
-fn gather(bytes: &[u8], series: &SeriesIndex, before: Option<Reach>) -> (Cells, Points) {
-    let mut points = Points::rolling(Level::Second.width(), before);
-    for entry in &series.entries {
-        let batch = batch_at(bytes, entry);
-        let known = |at: Offset| series.gaps.iter().find(|gap| gap.from <= at && at < gap.to);
-        let why = |at| known(at).map_or("archive_behind", |gap| gap.cause.word());
-        points.add(&Arrival::of(&series.series, entry), batch, why);
+/// What a draft has of a series so far.
+#[derive(Debug, Clone, Default)]
+struct Part {
+    type_at: usize,
+    batches: Vec<Place>,
+}
+
+/// Puts cells of a second into drafts of any level, finest first.
+fn put_levels(drafts: &mut [Draft], parts: &mut [Part], probe_type: &ProbeType, mut cells: Cells) {
+    for (draft, part) in drafts.iter_mut().zip(parts) {
+        cells = cells.coarser(draft.directory.level.width());
+        let cell_type = Arc::new(schema::rolled(probe_type, cells.leaves(), draft.directory.level));
+        part.type_at = draft.type_at(&cell_type);
+        part.batches.extend(put_cells(draft, &cell_type, &cells));
     }
-    (std::mem::replace(&mut points.cells, Cells::new(1, 0..0)), points)
 }
 
 fn batch_at<'a>(bytes: &'a [u8], entry: &Entry) -> Option<&'a [u8]> {
@@ -107,28 +119,28 @@ fn batch_at<'a>(bytes: &'a [u8], entry: &Entry) -> Option<&'a [u8]> {
 }
 
 fn put_cells(draft: &mut Draft, cell_type: &ProbeType, cells: &Cells) -> Vec<Place> {
-    let mut places = Vec::new();
-    let Ok(mut encoder) = Encoder::new(cell_type) else { return places };
+    let Ok(mut encoder) = Encoder::new(cell_type) else { return Vec::new() };
     let most = (VALUES / cell_type.metrics.len().max(1)).clamp(1, CELLS);
-    let (mut row, mut count, mut total) = (Vec::new(), 0, 0);
-    let mut times: (u64, u64) = (u64::MAX, 0);
-    let all = cells.cells().len();
-    for (index, (_, cell)) in cells.cells().enumerate() {
-        let values = schema::values(cell, cells.leaves());
-        value::write_row(cell_type, &values, &mut row);
-        if encoder.push(cell.last_time, &row).is_err() {
+    let all: Vec<_> = cells.cells().map(|(_, cell)| cell).collect();
+    let (mut places, mut row, mut batch, mut total) = (Vec::new(), Vec::new(), Vec::new(), 0);
+    for some in all.chunks(most) {
+        let mut times: (u64, u64) = (u64::MAX, 0);
+        for cell in some {
+            value::write_row(cell_type, &schema::values(cell, cells.leaves()), &mut row);
+            // One that is too large for any batch is left out, as its samples were.
+            if encoder.push(cell.last_time, &row).is_ok() {
+                times = (times.0.min(cell.last_time), times.1.max(cell.last_time));
+            }
+        }
+        if encoder.is_empty() {
             continue;
         }
-        count += 1;
-        times = (times.0.min(cell.last_time), times.1.max(cell.last_time));
-        if count == most || index + 1 == all {
-            let mut batch = Vec::new();
-            encoder.finish(Fields { first_sequence: total + 1, ..Fields::default() }, &mut batch);
-            stamp(&mut batch, total, 0);
-            places.push(draft.put(&batch, times));
-            total += count as u64;
-            (count, times) = (0, (u64::MAX, 0));
-        }
+        let count = encoder.len() as u64;
+        batch.clear();
+        encoder.finish(Fields { first_sequence: total + 1, ..Fields::default() }, &mut batch);
+        stamp(&mut batch, total, 0);
+        places.push(draft.put(&batch, times));
+        total += count;
     }
     places
 }
@@ -143,7 +155,7 @@ pub fn of_rollups(files: &[Arc<RollupFile>], level: Level) -> Draft {
     for ((node, instance, cell_type), parts) in by_instance(files) {
         let type_at = draft.type_at(&cell_type);
         let mut cells = Cells::new(level.width(), 0..u64::MAX);
-        let mut gaps = Vec::new();
+        let (mut gaps, mut batches) = (Vec::new(), Vec::new());
         let (mut first_segment, mut reach) = (u64::MAX, None);
         for (file, series) in parts {
             let (_, plan) = file.plan(series);
@@ -152,13 +164,16 @@ pub fn of_rollups(files: &[Arc<RollupFile>], level: Level) -> Draft {
                 if let Some(batch) = file.batch(place) {
                     let _ = cells.add_rolled(plan, &cell_type, &batch);
                 }
+                if cells.size() > AT_ONCE {
+                    batches.extend(put_cells(&mut draft, &cell_type, &cells.take()));
+                }
             }
             gaps.extend(series.gaps.iter().cloned());
             first_segment = first_segment.min(series.first_segment);
             reach = Some(series.reach);
         }
         join_gaps(&mut gaps, GAPS);
-        let batches = put_cells(&mut draft, &cell_type, &cells);
+        batches.extend(put_cells(&mut draft, &cell_type, &cells));
         let Some(reach) = reach else { continue };
         let series = RolledSeries { node, instance, type_at, first_segment, reach, gaps, batches };
         draft.directory.series.push(series);

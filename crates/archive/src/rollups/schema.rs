@@ -314,19 +314,25 @@ mod tests {
         #[test]
         fn cells_of_nested_samples_read_back_and_add_up(
             samples in proptest::collection::vec((0..3_000_000_000_u64, sample()), 1..40), step in prop_oneof![Just(1_000_000_000_u64), Just(60_000_000_000)],
+            cut in any::<prop::sample::Index>(),
         ) {
             let mut samples = samples;
             samples.sort_by_key(|(time, _)| *time);
             let probe_type = Arc::new(nested());
             let second = Level::Second.width();
             let mut made = Cells::new(second, 0..u64::MAX);
-            made.add_batch(&probe_type, &batch_of(&probe_type, &samples), 0).unwrap();
-            let cell_type = Arc::new(rolled(&probe_type, made.leaves(), Level::Second));
-            cell_type.validate().unwrap();
-            let plan = Plan::of(&cell_type).unwrap();
-            let rows: Vec<_> = made.cells().map(|(_, cell)| (cell.last_time, values(cell, made.leaves()))).collect();
             let mut read = Cells::new(step, 0..u64::MAX);
-            read.add_rolled(&plan, &cell_type, &batch_of(&cell_type, &rows)).unwrap();
+            // Wherever the maker puts away what it has.
+            let (before, after) = samples.split_at(cut.index(samples.len()));
+            for part in [before, after].into_iter().filter(|part| !part.is_empty()) {
+                made.add_batch(&probe_type, &batch_of(&probe_type, part), 0).unwrap();
+                let cells = made.take();
+                let cell_type = Arc::new(rolled(&probe_type, cells.leaves(), Level::Second));
+                cell_type.validate().unwrap();
+                let plan = Plan::of(&cell_type).unwrap();
+                let rows: Vec<_> = cells.cells().map(|(_, cell)| (cell.last_time, values(cell, cells.leaves()))).collect();
+                read.add_rolled(&plan, &cell_type, &batch_of(&cell_type, &rows)).unwrap();
+            }
             let mut whole = Cells::new(step, 0..u64::MAX);
             whole.add_batch(&probe_type, &batch_of(&probe_type, &samples), 0).unwrap();
             let ((read, sums), (whole, expected)) = (shown(&read), shown(&whole));

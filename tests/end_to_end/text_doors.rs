@@ -166,6 +166,49 @@ fn a_poll_answers_at_once_and_the_next_goes_on_where_it_ended() {
     assert!(account.gaps.is_empty(), "{:?}", account.gaps);
 }
 
+/// Samples of a message `points`, all together.
+fn samples_in(points: &Value) -> u64 {
+    assert_eq!(points["event"], "points", "{points}");
+    points["samples"].as_array().expect("counts").iter().filter_map(Value::as_u64).sum()
+}
+
+#[test]
+fn the_past_comes_in_so_many_points_at_every_door_and_live_goes_on_behind_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let up = up(&["--archive", folder.path().to_str().unwrap()]);
+    let query = format!("{TOPIC}&from=-1h&points=30");
+    // All samples there are went into the points, and the position is behind them.
+    for door in ["", "/wait"] {
+        let (status, answer) = ask(&up, &format!("/api/v1/samples{door}?{query}"));
+        assert_eq!(status, 200, "{answer}");
+        let points = &answer["messages"][0];
+        let mut account = Account::from(samples_in(points));
+        answer["messages"].as_array().unwrap()[1..].iter().for_each(|message| account.take(message));
+        assert_eq!(offset_of(answer["next"].as_str().unwrap()), account.next["processor"], "{answer}");
+        assert!(points["times"].as_array().unwrap().len() <= 30 && points["gaps"] == json!([]), "{points}");
+        let minutes = points["step"].as_u64().unwrap() / 60_000_000_000;
+        assert!(points["level"] == "1m" && (2..=3).contains(&minutes), "{points}");
+        let idle = &points["metrics"]["idle_time"];
+        let last = |name: &str| idle[name].as_array().unwrap().last().unwrap().as_f64().unwrap();
+        assert!(
+            last("min") <= last("mean") && last("mean") <= last("max") && last("last") <= last("max"),
+            "{idle}"
+        );
+    }
+    let mut lines = Lines::open(&up, &format!("/api/v1/samples/stream?{query}"), &[]);
+    let mut account = Account::from(samples_in(&lines.message()));
+    while account.samples < 50 {
+        account.take(&lines.message());
+    }
+    assert!(account.gaps.is_empty(), "{:?}", account.gaps);
+    let mut events = Lines::open(&up, &format!("/api/v1/samples/events?{query}"), &[]);
+    let (name, id, points) = events.event();
+    assert_eq!((name.as_str(), offset_of(&id)), ("points", samples_in(&points)));
+    // A time that is over ends there.
+    let (_, answer) = ask(&up, &format!("/api/v1/samples?{query}&to=-1s"));
+    assert_eq!(answer["messages"][1], json!({"event": "end", "cause": "to"}), "{answer}");
+}
+
 #[test]
 fn a_sample_looks_like_that_of_the_api() {
     let up = up(&[]);
@@ -411,6 +454,8 @@ fn what_a_request_may_not_ask_for_is_named() {
         ("node=plant", 400, ["instance", "node=NODE"]),
         ("node=plant&instance=engine", 404, ["engine", "plant"]),
         ("node=plant&instance=processor&delivery=max_hz=9999", 400, ["delivery", "1,000"]),
+        ("node=plant&instance=processor&points=600", 400, ["points", "from=-1h"]),
+        ("node=plant&instance=processor&from=-1h&points=10001", 400, ["points", "10000"]),
         ("node=plant&instance=processor&resume=here", 400, ["resume", "EPOCH:OFFSET"]),
     ] {
         for path in ["", "/wait", "/stream", "/events"] {

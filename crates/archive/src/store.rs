@@ -3,7 +3,7 @@
 use crate::{
     account::{Account, Book},
     catalogue::{Catalogue, CatalogueError, Extent, Sealed},
-    index::{self, Entry, Gap},
+    index::{self, Entry, Gap, SeriesIndex},
     points::Recent,
     record::{self, BadRecord, FILE_HEADER, FileHeader, Kind, RECORD_HEADER, TRAILER},
     recovery::Finding,
@@ -186,26 +186,25 @@ impl Store {
             }
             for (at, series) in (1..).zip(&file.index().series) {
                 let is_wanted = *series.series.node == *node && *series.series.instance == *instance;
-                let (Some(first), Some(last)) = (series.entries.first(), series.entries.last()) else {
-                    continue;
-                };
                 if is_wanted {
-                    extents.push(Extent {
-                        segment: number,
-                        number: at,
-                        series: series.series.clone(),
-                        first: first.first,
-                        end: last.end(),
-                        min_time: series.entries.iter().map(|entry| entry.min_time).min().unwrap_or_default(),
-                        max_time: series.entries.iter().map(|entry| entry.max_time).max().unwrap_or_default(),
-                        last_sequence: last.last_sequence,
-                    });
+                    extents.extend(open_extent(number, at, series));
                 }
             }
         }
         // One that could not be sealed, or not synced, is older than some that are listed.
         extents.sort_by_key(|extent| (extent.segment, extent.number));
         Ok(extents)
+    }
+
+    /// The shares of files that are being written which have at least so many batches.
+    pub fn busy_extents(&self, batches: usize) -> Vec<Extent> {
+        let mut extents = Vec::new();
+        for file in self.open_from(0) {
+            let index = file.index();
+            let busy = (1..).zip(&index.series).filter(|(_, series)| series.entries.len() >= batches);
+            extents.extend(busy.filter_map(|(at, series)| open_extent(file.header.number, at, series)));
+        }
+        extents
     }
 
     /// Why an instance's sample of this epoch was not stored, if anybody knows.
@@ -352,6 +351,22 @@ impl Store {
         let path = segment_file::path(&self.directory, segment);
         path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
+}
+
+/// A series' share of a file that is being written; none if nothing of it was committed yet.
+fn open_extent(segment: u64, number: u32, series: &SeriesIndex) -> Option<Extent> {
+    let entries = &series.entries;
+    let (first, last) = (entries.first()?, entries.last()?);
+    Some(Extent {
+        segment,
+        number,
+        series: series.series.clone(),
+        first: first.first,
+        end: last.end(),
+        min_time: entries.iter().map(|entry| entry.min_time).min().unwrap_or_default(),
+        max_time: entries.iter().map(|entry| entry.max_time).max().unwrap_or_default(),
+        last_sequence: last.last_sequence,
+    })
 }
 
 /// Bytes of a file read at once: most batches lie close together, and are small.

@@ -55,14 +55,14 @@ impl Track {
 }
 
 /// A type's leaves, each with its place among all.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Mapping {
     probe_type: Arc<ProbeType>,
     places: Vec<(Leaf, usize)>,
 }
 
 /// Cells of one width, in order.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Cells {
     step: u64,
     /// Numbers of the cells that are wanted: a cell begins at its number times the width.

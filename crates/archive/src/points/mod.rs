@@ -13,7 +13,7 @@ mod summary;
 pub use cells::{Cell, Cells, Track};
 pub use leaves::Leaf;
 pub use number::Number;
-pub(crate) use recent::Recent;
+pub(crate) use recent::{Recent, Share};
 pub use summary::Summary;
 
 use crate::{index::Entry, rollups::Level, series::Series};
@@ -51,7 +51,7 @@ impl Span {
 }
 
 /// An instance's past, put together.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Points {
     /// What they are made from, where that is there.
     pub level: Level,

@@ -6,13 +6,19 @@ use crate::{
     index::Entry,
     recovery::Finding,
     rollups::{Level, RolledSeries, RollupFile},
+    series::Series,
     store::{ReadError, Store},
 };
-use std::{io, sync::Arc};
+use std::{
+    io,
+    sync::{Arc, PoisonError},
+};
 
 /// Batches read at once.
 const READ: usize = 4_096;
 
+/// Batches in a file from which on reading them all keeps somebody waiting.
+const MANY: usize = 2_000;
 /// What is put together by the second is no longer than this, nanoseconds.
 const LONG: u64 = 3 * 3_600 * 1_000_000_000;
 
@@ -139,11 +145,34 @@ impl Store {
     /// Puts samples that are not rolled up yet together by the second first, and keeps that for who asks again.
     fn add_recent(&self, extent: &Extent, points: &mut Points) -> Result<(), ReadError> {
         let key = (extent.segment, extent.number);
-        let known = self.recent.take(key);
-        let mut seconds = known.unwrap_or_else(|| Points::rolling(Level::Second.width(), points.reach));
+        let made = || Points::rolling(Level::Second.width(), points.reach);
+        let share = self.recent.get(key).unwrap_or_else(|| self.recent.begin(key, made()));
+        let mut seconds = share.lock().unwrap_or_else(PoisonError::into_inner);
         self.add_extent(extent, &mut seconds)?;
         points.join(&seconds);
-        self.recent.keep(key, seconds);
+        self.recent.limit(key, &seconds);
+        Ok(())
+    }
+
+    /// Puts together what is being written much of, so that nobody who asks for it has to wait.
+    ///
+    /// # Errors
+    /// If files cannot be read.
+    pub fn put_together(&self, before: impl Fn(&Series, u64) -> Option<Reach>) -> Result<(), ReadError> {
+        for extent in self.busy_extents(MANY) {
+            let key = (extent.segment, extent.number);
+            let share = match self.recent.get(key) {
+                Some(share) => share,
+                None if self.recent.has_room() => {
+                    let before = before(&extent.series, extent.segment);
+                    self.recent.begin(key, Points::rolling(Level::Second.width(), before))
+                }
+                None => continue,
+            };
+            let mut seconds = share.lock().unwrap_or_else(PoisonError::into_inner);
+            self.add_extent(&extent, &mut seconds)?;
+            self.recent.limit(key, &seconds);
+        }
         Ok(())
     }
 

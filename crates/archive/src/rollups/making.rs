@@ -6,8 +6,8 @@ use super::{
     schema,
 };
 use crate::{
-    index::{self, Entry, Found},
-    points::{Arrival, Cells, Points, Reach, join_gaps},
+    index::{self, Entry, Found, SeriesIndex},
+    points::{Arrival, Cells, Points, Reach, Share, join_gaps},
     record::{self, FileHeader, RECORD_HEADER},
     series::Series,
     walk::Walk,
@@ -18,7 +18,12 @@ use oasis_wire::{
     schema::ProbeType,
     value,
 };
-use std::{collections::BTreeMap, fs, io, path::Path, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::Path,
+    sync::{Arc, PoisonError},
+};
 
 /// Cells in a batch, at most.
 const CELLS: usize = 4_096;
@@ -40,7 +45,8 @@ pub struct Source<'a> {
     pub sealed: Nanos,
 }
 
-/// Makes drafts of these levels. `before` says how far the samples of an instance go before the file.
+/// Makes drafts of these levels. `before` says how far the samples of an instance go before the file, `known` has what was put together of a series of
+/// the file already, by its number.
 ///
 /// # Errors
 /// If the file cannot be read.
@@ -48,36 +54,32 @@ pub fn of_segment(
     source: Source<'_>,
     levels: &[Level],
     before: impl Fn(&Series) -> Option<Reach>,
+    known: impl Fn(u32) -> Option<Share>,
 ) -> io::Result<Vec<Draft>> {
     let bytes = fs::read(source.path)?;
     let header = FileHeader::parse(&bytes).map_err(io::Error::other)?;
     let found: Found = index::build(Walk::new(&bytes, &header));
     let of_level = |level: &Level| Draft::new(*level, vec![source.number], source.sealed.0);
     let mut drafts: Vec<_> = levels.iter().map(of_level).collect();
-    for series in &found.index.series {
+    for (number, series) in (1..).zip(&found.index.series) {
         if series.entries.is_empty() {
             continue;
         }
-        let known = drafts.first().and_then(|draft| {
-            let same = |one: &&RolledSeries| {
-                *one.node == *series.series.node && *one.instance == *series.series.instance
-            };
-            draft.directory.series.iter().rfind(same).map(|one| one.reach)
-        });
-        let before = known.or_else(|| before(&series.series));
-        let mut points = Points::rolling(Level::Second.width(), before);
         let mut parts = vec![Part::default(); drafts.len()];
-        for entry in &series.entries {
-            let batch = batch_at(&bytes, entry);
-            let known = |at: Offset| series.gaps.iter().find(|gap| gap.from <= at && at < gap.to);
-            let why = |at| known(at).map_or("archive_behind", |gap| gap.cause.word());
-            points.add(&Arrival::of(&series.series, entry), batch, why);
-            if points.cells.size() > AT_ONCE {
-                put_levels(&mut drafts, &mut parts, &series.series.probe_type, points.cells.take());
+        let probe_type = &series.series.probe_type;
+        let mut points = match known(number).and_then(|share| all_of(&share, series)) {
+            Some(points) => points,
+            None => {
+                let same = |one: &&RolledSeries| {
+                    *one.node == *series.series.node && *one.instance == *series.series.instance
+                };
+                let earlier = drafts.first().and_then(|draft| draft.directory.series.iter().rfind(same));
+                let before = earlier.map(|one| one.reach).or_else(|| before(&series.series));
+                gather(&bytes, series, before, |cells| put_levels(&mut drafts, &mut parts, probe_type, cells))
             }
-        }
+        };
         let Some(reach) = points.reach() else { continue };
-        put_levels(&mut drafts, &mut parts, &series.series.probe_type, points.cells.take());
+        put_levels(&mut drafts, &mut parts, probe_type, points.cells.take());
         join_gaps(&mut points.gaps, GAPS);
         for (draft, part) in drafts.iter_mut().zip(parts) {
             draft.directory.series.push(RolledSeries {
@@ -92,6 +94,29 @@ pub fn of_segment(
         }
     }
     Ok(drafts)
+}
+
+/// What was put together of a series while its file was written, if that is all of it.
+fn all_of(share: &Share, series: &SeriesIndex) -> Option<Points> {
+    let points = share.lock().unwrap_or_else(PoisonError::into_inner);
+    let end = series.entries.last()?.end();
+    points.reach().filter(|reach| reach.epoch == series.series.epoch && reach.offset == end)?;
+    Some(points.clone())
+}
+
+/// All of a series' samples by the second; `put` gets cells to be put away where they become too many.
+fn gather(bytes: &[u8], series: &SeriesIndex, before: Option<Reach>, mut put: impl FnMut(Cells)) -> Points {
+    let mut points = Points::rolling(Level::Second.width(), before);
+    for entry in &series.entries {
+        let batch = batch_at(bytes, entry);
+        let known = |at: Offset| series.gaps.iter().find(|gap| gap.from <= at && at < gap.to);
+        let why = |at| known(at).map_or("archive_behind", |gap| gap.cause.word());
+        points.add(&Arrival::of(&series.series, entry), batch, why);
+        if points.cells.size() > AT_ONCE {
+            put(points.cells.take());
+        }
+    }
+    points
 }
 
 /// What a draft has of a series so far.

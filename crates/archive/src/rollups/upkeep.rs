@@ -96,6 +96,7 @@ impl Work {
             self.merge(level)?;
         }
         self.retain();
+        self.store.put_together(|series, segment| self.reach_before(series, segment))?;
         let mut book = self.store.book.open();
         (book.rollup_files, book.rollup_bytes) = self.store.rollups.size();
         Ok(())
@@ -105,13 +106,16 @@ impl Work {
     fn roll(&self, segment: &Segment, levels: &[Level]) {
         let path = segment_file::path(&self.store.directory, segment.number);
         let source = Source { number: segment.number, path: &path, sealed: segment.sealed };
-        let made = making::of_segment(source, levels, |series| self.reach_before(series, segment.number));
+        let before = |series: &Series| self.reach_before(series, segment.number);
+        let known = |number| self.store.recent.get((segment.number, number));
+        let made = making::of_segment(source, levels, before, known);
         let made = made.and_then(|drafts| {
             drafts.into_iter().try_for_each(|draft| {
                 self.store.rollups.replace(draft.finish(&self.store.directory)?, &[]);
                 Ok(())
             })
         });
+        self.store.recent.end_file(segment.number);
         match made {
             Ok(()) => self.store.book.open().rolled_segments += 1,
             Err(error) => {

@@ -7,7 +7,7 @@ use std::process::{Output, Stdio};
 const TABLE: &str = "oasis_system_linux_processor_probe";
 
 fn sql(arguments: &[&str]) -> Output {
-    oasis().arg("sql").args(arguments).stdin(Stdio::null()).output().unwrap()
+    oasis().args(["sql", "--archive"]).args(arguments).stdin(Stdio::null()).output().unwrap()
 }
 
 fn printed(arguments: &[&str]) -> String {
@@ -28,7 +28,7 @@ fn a_query_is_answered_as_csv_as_json_or_for_people() {
     assert_eq!(post(&dac, "/api/v1/test-runs", &json!({"name": name})).0, 201);
 
     let tables = printed(&[archive, ".tables"]);
-    for wanted in [TABLE, "oasis_system_linux_memory_probe", "runs", "annotations", "gaps", "nodes"] {
+    for wanted in [TABLE, "oasis_system_linux_memory_probe", "test_runs", "annotations", "gaps", "nodes"] {
         assert!(tables.lines().any(|line| line.starts_with(&format!("{wanted} "))), "{wanted}: {tables}");
     }
     assert!(printed(&[archive, &format!(".schema {TABLE}")]).contains("\n  idle_time  ["));
@@ -42,7 +42,7 @@ fn a_query_is_answered_as_csv_as_json_or_for_people() {
     let text = printed(&[archive, &query, "--format", "table"]);
     assert_eq!(text, "node   sequence  t\nplant  1         integer\nplant  2         integer\n2 rows\n");
     // What others have named steers neither a spreadsheet nor a terminal.
-    let named = "SELECT name FROM runs";
+    let named = "SELECT name FROM test_runs";
     assert_eq!(printed(&[archive, named]), format!("name\n'{name}\n"));
     assert!(printed(&[archive, named, "--format", "table"]).contains("=1+1 \\u{202e}<b>"));
     // As many as the API says are stored, and perhaps some that came since.
@@ -61,8 +61,8 @@ fn a_query_that_has_no_answer_says_what_to_do() {
     assert!(Oasis::dac(&["--archive", archive]).stop().success());
     for (arguments, remedy) in [
         (&[archive, "SELECT * FROM motors"][..], ".tables"),
-        (&[archive, "SELECT speed FROM runs"], ".schema"),
-        (&[archive, "DELETE FROM runs"], "oasis: "),
+        (&[archive, "SELECT speed FROM test_runs"], ".schema"),
+        (&[archive, "DELETE FROM test_runs"], "oasis: "),
         (&[archive, "DROP TABLE node"], "only read"),
         (&[archive], ".help"),
         (&[archive, " "], ".help"),

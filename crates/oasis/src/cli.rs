@@ -104,10 +104,10 @@ Importing a file again adds nothing. A file that cannot be read adds nothing eit
     Replay(replay::Arguments),
     /// Ask an archive in SQL: each probe type is a table, a sample a row.
     #[command(after_help = "Examples:
-  oasis sql ~/samples                                which tables there are
-  oasis sql ~/samples '.schema oasis_system_linux_processor_probe'
-  oasis sql ~/samples 'SELECT node, max(time), avg(idle_time) FROM oasis_system_linux_processor_probe GROUP BY node'
-  oasis sql ~/samples --format jsonl < query.sql     docs/sql.md has the tables and more examples")]
+  oasis sql --archive ~/samples                                which tables there are
+  oasis sql --archive ~/samples '.schema oasis_system_linux_processor_probe'
+  oasis sql --archive ~/samples 'SELECT node, max(time), avg(idle_time) FROM oasis_system_linux_processor_probe GROUP BY node'
+  oasis sql --archive ~/samples --format jsonl < query.sql     docs/sql.md has the tables and more examples")]
     Sql(sql::Arguments),
     /// Work with Probe Definition Language files.
     #[command(subcommand)]

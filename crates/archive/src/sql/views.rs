@@ -6,7 +6,7 @@ use rusqlite::Connection;
 /// Name, what its rows are, and the query behind it. `{t:COLUMN}` is a time as text.
 const VIEWS: [(&str, &str, &str); 6] = [
     (
-        "runs",
+        "test_runs",
         "test runs",
         "SELECT id, name, {t:started} AS started, started AS started_ns, {t:stopped} AS stopped, stopped AS stopped_ns, notes,
                 (SELECT json_group_array(tag) FROM test_run_tag WHERE test_run = id) AS tags, pinned, who

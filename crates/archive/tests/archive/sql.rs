@@ -183,7 +183,7 @@ fn nothing_is_changed_and_no_other_file_is_touched() {
         refused(&sql, &query);
     }
     assert!(!other.exists());
-    assert_eq!(one(&sql, "SELECT count(*) FROM runs"), "1");
+    assert_eq!(one(&sql, "SELECT count(*) FROM test_runs"), "1");
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn runs_annotations_gaps_and_nodes_are_tables_too() {
     plant.stop();
     let sql = Sql::open(folder.path()).unwrap();
     assert_eq!(
-        one(&sql, "SELECT name, started, started_ns, stopped, tags, pinned, who FROM runs"),
+        one(&sql, "SELECT name, started, started_ns, stopped, tags, pinned, who FROM test_runs"),
         "soak|1970-01-01T00:00:01.500000000Z|1500000000|1970-01-01T00:00:02.000000001Z|[\"a\",\"b\"]|0|me"
     );
     assert_eq!(one(&sql, "SELECT time_ns, until, text, targets FROM annotations"), "5|-|noted|[]");
@@ -219,10 +219,10 @@ fn runs_annotations_gaps_and_nodes_are_tables_too() {
         "plant|counter|Counter|2001"
     );
     assert_eq!(one(&sql, "SELECT count(*) FROM commands"), "0");
-    let joined = "SELECT count(*) FROM runs JOIN counter ON time_ns >= started_ns AND time_ns < stopped_ns WHERE name = 'soak'";
+    let joined = "SELECT count(*) FROM test_runs JOIN counter ON time_ns >= started_ns AND time_ns < stopped_ns WHERE name = 'soak'";
     assert_eq!(one(&sql, joined), "51");
     let names: Vec<_> = sql.tables().iter().map(|table| table.name.as_str()).collect();
-    assert_eq!(names, ["runs", "annotations", "gaps", "nodes", "instances", "commands", "counter"]);
+    assert_eq!(names, ["test_runs", "annotations", "gaps", "nodes", "instances", "commands", "counter"]);
     let columns = &sql.table("COUNTER").unwrap().columns;
     assert_eq!(columns[0].0, "time");
     assert_eq!(columns[9..].iter().map(|column| &*column.0).collect::<Vec<_>>(), ["count", "pad"]);

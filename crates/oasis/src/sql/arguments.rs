@@ -6,7 +6,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Folder of the archive.
-    #[arg(value_name = "FOLDER")]
+    #[arg(long, value_name = "DIR", env = "OASIS_ARCHIVE")]
     pub archive: PathBuf,
     /// A query; or .tables, .schema TABLE or .help. Read from standard input if none is given.
     pub query: Option<String>,

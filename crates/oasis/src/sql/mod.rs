@@ -30,7 +30,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         None => from_standard_input()?,
     };
     if query.trim().is_empty() {
-        bail!("there is no query: write one behind the folder or on standard input, or .tables or .help");
+        bail!("there is no query: write one on the command line or on standard input, or .tables or .help");
     }
     let sql = Sql::open(&arguments.archive)?;
     let out = BufWriter::new(io::stdout().lock());

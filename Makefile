@@ -25,7 +25,7 @@ HOST = $(shell rustc -vV | sed -n "s/host: //p")
 # The settings of sdk/python hold for what is generated for it too.
 GENERATED_PYTHON := --config sdk/python/pyproject.toml crates/pdl-gen/tests
 
-.PHONY: help run build page test test-rust test-arrow test-web test-python notebook check-native test-browser lint format bench bench-spool bench-fanout bench-probes bench-page pictures check-memory fuzz python cpp postgresql browser clean
+.PHONY: help run build page test test-rust test-arrow test-web test-python notebook check-native test-browser lint format bench bench-spool bench-fanout bench-archive bench-probes bench-page pictures check-memory fuzz python cpp postgresql browser clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -96,6 +96,10 @@ bench-spool: page ## Kill the DAC for half a minute, with a file spool and witho
 bench-fanout: page ## Measure the WebSocket server beside others, some five minutes; report in docs/fanout.md
 	cargo build --release --locked -p oasis-lab
 	./target/release/oasis-lab --write docs/fanout.md all
+
+bench-archive: page ## Measure the archive under load, beside SQLite, its past and its start, some ten minutes and 10 GB of disk; report in docs/archive-measured.md
+	cargo build --release --locked -p oasis-lab
+	./target/release/oasis-lab --write docs/archive-measured.md archive
 
 bench-probes: page ## Measure what probes cost the threads they watch, some two minutes; report in docs/probes-measured.md
 	cargo bench --locked -p oasis-probe --bench flush

@@ -4,8 +4,11 @@ use crate::{
     cpu,
     crowd::Dialect,
     node, report,
-    scenarios::{Fanout, Flush, Idle, Latency, Probes, Slow},
-    servers::Server,
+    scenarios::{Archive, Fanout, Flush, Idle, Latency, Probes, Slow},
+    servers::{
+        Server,
+        archive::{self, Archived},
+    },
     subscribers,
 };
 use clap::{Args, Parser, Subcommand};
@@ -30,6 +33,8 @@ pub struct Cli {
 enum Verb {
     /// What probes cost the threads they watch: one flush, a million a second, a control loop.
     Probes(Probes),
+    /// What the archive costs those who watch, what it stores, and how fast its past is read: some ten minutes, and disk for the largest size.
+    Archive(Archive),
     /// Everything below, with defaults: some four minutes.
     All,
     /// What a delivery costs, for bursts of several sizes, server by server.
@@ -43,6 +48,9 @@ enum Verb {
     /// A server to be measured; orders come on its standard input.
     #[command(hide = true)]
     Serve(Serve),
+    /// A DAC with an archive that was filled.
+    #[command(hide = true)]
+    ServeArchive(Archived),
     /// A node with one probe; orders come on its standard input.
     #[command(hide = true)]
     Node {
@@ -71,6 +79,9 @@ struct Serve {
     /// Longest rest between two rounds of writes.
     #[arg(long)]
     flush_ms: Option<u64>,
+    /// Folder of an archive.
+    #[arg(long)]
+    archive: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -86,9 +97,16 @@ struct Subscribe {
 
 /// Does what the flags say.
 pub fn run(cli: Cli) -> anyhow::Result<()> {
-    let title = if matches!(cli.verb, Verb::Probes(_)) { report::PROBES } else { report::FANOUT };
+    let title = match cli.verb {
+        Verb::Probes(_) => report::PROBES,
+        Verb::Archive(_) => report::ARCHIVE,
+        _ => report::FANOUT,
+    };
     let sections = match cli.verb {
-        Verb::Serve(Serve { server, flush_ms }) => return server.serve(flush_ms.map(Duration::from_millis)),
+        Verb::Serve(Serve { server, flush_ms, archive }) => {
+            return server.serve(flush_ms.map(Duration::from_millis), archive.as_deref());
+        }
+        Verb::ServeArchive(archived) => return archive::serve(&archived),
         Verb::Node { channel, hertz } => return node::run(&channel, hertz),
         Verb::Flush { case, count } => return case.run(count),
         Verb::Subscribe(Subscribe { server, source, dialect, count }) => {
@@ -109,6 +127,7 @@ fn measure(verb: Verb) -> anyhow::Result<Vec<String>> {
         Verb::Idle(idle) => Ok(vec![idle.run()?]),
         Verb::Slow(slow) => Ok(vec![slow.run()?]),
         Verb::Probes(probes) => probes.run(),
+        Verb::Archive(archive) => archive.run(),
         // Flags know their defaults: each scenario as if it had been asked for without any.
         _ => ["fanout", "latency", "slow", "idle"]
             .into_iter()

@@ -9,12 +9,20 @@ use std::{
 
 /// The JSON at `path`.
 pub fn get(address: &str, path: &str) -> anyhow::Result<Value> {
+    serde_json::from_str(&text(address, "GET", path)?).with_context(|| format!("{path} is no JSON"))
+}
+
+/// The answer to a request without a body.
+pub fn text(address: &str, method: &str, path: &str) -> anyhow::Result<String> {
     let mut stream = TcpStream::connect(address)?;
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
+    write!(
+        stream,
+        "{method} {path} HTTP/1.0\r\nHost: {address}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+    )?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;
     let (_, body) = answer.split_once("\r\n\r\n").context("an HTTP answer without a body")?;
-    serde_json::from_str(body).with_context(|| format!("{path} is no JSON"))
+    Ok(body.to_owned())
 }
 
 /// The loss ledger of an instance, once the DAC knows it.

@@ -12,8 +12,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Room for some thousand samples between the probe and its node.
-const RING: usize = 1024 * 1024;
+/// Room for a quarter of a million samples between the probe and its node.
+const RING: usize = 16 * 1024 * 1024;
 
 /// A probe that the node calls.
 struct Counters(u64);
@@ -70,14 +70,17 @@ fn flush(probe: &mut PushedProbe<LinuxProcessorProbe>, number: &mut u64) {
     probe.flush(&sample(*number));
 }
 
+/// What is due is flushed once a millisecond where one cannot sleep for as little as a period.
 fn run_at(hertz: u32, length: Duration, mut flush: impl FnMut()) {
-    let (began, period) = (Instant::now(), Duration::from_secs(1) / hertz.max(1));
+    let began = Instant::now();
+    let at_once = (hertz / 1_000).max(1);
+    let period = Duration::from_secs(1) * at_once / hertz.max(1);
     for turn in 0.. {
         let due = period * turn;
         if due >= length {
             return;
         }
         thread::sleep(due.saturating_sub(began.elapsed()));
-        flush();
+        (0..at_once).for_each(|_| flush());
     }
 }

@@ -1,5 +1,6 @@
 //! The 136 bytes that every rival sends: an EISA packet of seven counters, as the DAC makes it.
 
+use oasis_wire::batch::Header;
 use std::time::SystemTime;
 
 /// Bytes of a packet.
@@ -20,6 +21,13 @@ impl Stamp {
     /// Sample number `sequence`, taken now.
     pub fn now(sequence: u32) -> Self {
         Self { time: now(), sequence }
+    }
+
+    /// First and last of a native batch: its first number, and when the node encoded it.
+    pub fn of_batch(message: &[u8]) -> Option<(Self, u32)> {
+        let header = Header::parse(message).ok()?;
+        let sequence = u32::try_from(header.first_sequence).ok()?;
+        Some((Self { time: header.node_time, sequence }, sequence + u32::from(header.count) - 1))
     }
 
     /// Reads it from a packet; none from any other message.

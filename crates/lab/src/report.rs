@@ -12,6 +12,9 @@ pub const FANOUT: Title = ("Fan-out", "bench-fanout");
 /// Watched threads.
 pub const PROBES: Title = ("Probes", "bench-probes");
 
+/// Samples on the disk.
+pub const ARCHIVE: Title = ("Archive", "bench-archive");
+
 /// Prints it, and writes it to a file if that is wanted.
 pub fn give((title, make): Title, sections: &[String], file: Option<&Path>) -> anyhow::Result<()> {
     let mut arguments = env::args().skip(1);

@@ -11,6 +11,7 @@ use crate::{
 use anyhow::{Context, bail};
 use std::{
     net::{IpAddr, SocketAddr},
+    path::Path,
     process::Command,
     thread,
     time::{Duration, Instant},
@@ -128,25 +129,28 @@ impl Contender {
             arguments.extend(flush.iter().flat_map(|&flush| ["--flush-ms", flush]));
             Child::lab(cpu::SERVERS, &arguments)
         };
-        let (server, node) = match self.make {
-            Make::Lab(server) => (lab(server)?, None),
+        let server = match self.make {
+            Make::Lab(server) => lab(server)?,
             Make::NodeJs => {
                 let mut command = Command::new("node");
                 command.arg(NODE_SCRIPT);
-                (Child::start(cpu::SERVERS, command).context("Node.js with ws is needed: npm ci")?, None)
+                Child::start(cpu::SERVERS, command).context("Node.js with ws is needed: npm ci")?
             }
-            Make::Chain(hertz) => {
-                let dac = lab("dac")?;
-                let mut arguments = vec!["node", dac.place(1)?];
-                arguments.extend(hertz.iter().flat_map(|&hertz| ["--hertz", hertz]));
-                let node = Child::lab(cpu::CLIENTS, &arguments)?;
-                wait_until_known(dac.place(0)?)?;
-                (dac, Some(node))
-            }
+            Make::Chain(hertz) => return chain(lab("dac")?, hertz),
         };
         let address = server.place(0)?.parse()?;
-        Ok(Served { server, node, address })
+        Ok(Served { server, node: None, address })
     }
+}
+
+/// A DAC and a node of its own.
+fn chain(dac: Child, hertz: Option<&str>) -> anyhow::Result<Served> {
+    let mut arguments = vec!["node", dac.place(1)?];
+    arguments.extend(hertz.iter().flat_map(|&hertz| ["--hertz", hertz]));
+    let node = Child::lab(cpu::CLIENTS, &arguments)?;
+    wait_until_known(dac.place(0)?)?;
+    let address = dac.place(0)?.parse()?;
+    Ok(Served { server: dac, node: Some(node), address })
 }
 
 /// A server without subscribers yet.
@@ -161,6 +165,16 @@ pub struct Served {
 }
 
 impl Served {
+    /// A DAC with an archive in this folder, or without one, and its node.
+    pub fn archiving(archive: Option<&Path>) -> anyhow::Result<Served> {
+        let mut arguments = vec!["serve".to_owned(), "dac".to_owned()];
+        if let Some(archive) = archive {
+            arguments.extend(["--archive".to_owned(), archive.to_string_lossy().into_owned()]);
+        }
+        let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+        chain(Child::lab(cpu::SERVERS, &arguments)?, None)
+    }
+
     /// Whether samples come from another process.
     pub fn has_node(&self) -> bool {
         self.node.is_some()
@@ -184,8 +198,12 @@ pub struct Station {
 impl Station {
     /// Starts all of it; every subscriber has had a message when this returns.
     pub fn start(contender: Contender, flush: Option<Duration>, subscribers: usize) -> anyhow::Result<Self> {
-        let served = contender.serve(flush)?;
-        let crowd = Crowd::connect(served.address, None::<IpAddr>, contender.dialect, subscribers)?;
+        Self::over(contender.serve(flush)?, contender.dialect, subscribers)
+    }
+
+    /// The same, of a server that is there.
+    pub fn over(served: Served, dialect: Dialect, subscribers: usize) -> anyhow::Result<Self> {
+        let crowd = Crowd::connect(served.address, None::<IpAddr>, dialect, subscribers)?;
         let mut station = Self { served, crowd };
         let deadline = Instant::now() + PATIENCE;
         while !station.crowd.all_served() {

@@ -135,8 +135,11 @@ impl Member {
         for message in &mut frames {
             self.messages += 1;
             tally.messages += 1;
-            if let Some(stamp) = Stamp::read(message?) {
-                let next = mem::replace(&mut self.sequence, stamp.sequence).wrapping_add(1);
+            let message = message?;
+            let stamp = Stamp::read(message).map(|stamp| (stamp, stamp.sequence));
+            if let Some((stamp, last)) = stamp.or_else(|| Stamp::of_batch(message)) {
+                tally.samples += u64::from(last - stamp.sequence) + 1;
+                let next = mem::replace(&mut self.sequence, last).wrapping_add(1);
                 // The first sample has whatever number; what came before it is nobody's loss.
                 if next > 1 {
                     self.lost += u64::from(stamp.sequence.saturating_sub(next));

@@ -13,6 +13,8 @@ pub struct Tally {
     pub welcomed: usize,
     /// Messages, all subscribers together.
     pub messages: u64,
+    /// Samples in them, where they say so.
+    pub samples: u64,
     ages: Option<Histogram<u64>>,
 }
 
@@ -30,7 +32,7 @@ pub struct Ages {
 impl Tally {
     /// One that keeps ages, to three digits.
     pub fn with_ages() -> anyhow::Result<Self> {
-        Ok(Self { welcomed: 0, messages: 0, ages: Some(Histogram::new_with_max(OLDEST, 3)?) })
+        Ok(Self { ages: Some(Histogram::new_with_max(OLDEST, 3)?), ..Self::default() })
     }
 
     /// A sample of this age has come, in nanoseconds.

@@ -1,11 +1,13 @@
 //! What is measured. Each scenario answers a section of the report.
 
+mod archive;
 mod fanout;
 mod idle;
 mod latency;
 mod probes;
 mod slow;
 
+pub use archive::Archive;
 pub use fanout::Fanout;
 pub use idle::Idle;
 pub use latency::Latency;

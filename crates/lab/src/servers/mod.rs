@@ -1,5 +1,6 @@
 //! The servers that are measured: each a process of its own that publishes when it is told to.
 
+pub mod archive;
 mod axum;
 mod bare;
 mod oasis;
@@ -7,9 +8,9 @@ mod tungstenite;
 
 use crate::packet::Stamp;
 use clap::ValueEnum;
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
-pub use oasis::{INSTANCE, NODE, register, sample};
+pub use oasis::{Feed, INSTANCE, NODE, register, sample};
 
 /// A server of the lab's own binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -28,13 +29,13 @@ pub enum Server {
 
 impl Server {
     /// Serves until there are no more orders.
-    pub fn serve(self, flush: Option<Duration>) -> anyhow::Result<()> {
+    pub fn serve(self, flush: Option<Duration>, archive: Option<&Path>) -> anyhow::Result<()> {
         match self {
             Self::Bare => bare::serve(),
             Self::Axum => axum::serve(),
             Self::Tungstenite => tungstenite::serve(),
-            Self::Oasis => oasis::serve(flush, true),
-            Self::Dac => oasis::serve(flush, false),
+            Self::Oasis => oasis::serve(flush, true, archive),
+            Self::Dac => oasis::serve(flush, false, archive),
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::{
     packet,
 };
 use anyhow::{Context, bail};
+use oasis_archive::{Archive, ArchiveConfig};
 use oasis_channel::{
     DacMessage, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance,
     frame::Frame,
@@ -20,7 +21,7 @@ use oasis_wire::{
     quantity::TopicId,
     schema::ProbeType,
 };
-use std::{future, sync::Arc, time::Duration};
+use std::{future, path::Path, sync::Arc, time::Duration};
 use tokio::{net::TcpListener, sync::mpsc};
 use uuid::Uuid;
 
@@ -47,10 +48,32 @@ pub fn sample(number: u64) -> LinuxProcessorProbe {
     }
 }
 
+/// Counters that move as nothing does.
+fn noise(number: u64) -> LinuxProcessorProbe {
+    // SplitMix64: one step for each counter.
+    let mut state = number.wrapping_mul(7);
+    let mut next = || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    };
+    LinuxProcessorProbe {
+        idle_time: next(),
+        system_time: next(),
+        user_time: next(),
+        nice_time: next(),
+        iowait_time: next(),
+        irq_time: next(),
+        soft_irq_time: next(),
+    }
+}
+
 /// Serves; `is_fed` says whether orders are for this process, or a node sends samples.
-pub fn serve(flush: Option<Duration>, is_fed: bool) -> anyhow::Result<()> {
+pub fn serve(flush: Option<Duration>, is_fed: bool, archive: Option<&Path>) -> anyhow::Result<()> {
     let runtime = runtime()?;
     let dac = Dac::new(oasis_dac::Config::default());
+    let archive = archive.map(|directory| start_archive(directory, &dac)).transpose()?;
     let mut feed = is_fed.then(|| Feed::new(dac.clone())).transpose()?;
     let mut config = DoorsConfig {
         max_websockets: 1_000_000,
@@ -68,16 +91,28 @@ pub fn serve(flush: Option<Duration>, is_fed: bool) -> anyhow::Result<()> {
         anyhow::Ok((doors, channel))
     })?;
     runtime.spawn(oasis_dac::ingest::serve(dac.clone(), channel));
-    runtime
-        .spawn(async move { oasis_doors::serve(Doors::new(dac, config)?, doors, future::pending()).await });
+    runtime.spawn(async move {
+        let serving = Doors::new(dac, config)?;
+        let serving = match archive {
+            Some(archive) => serving.with_archive(archive),
+            None => serving,
+        };
+        oasis_doors::serve(serving, doors, future::pending()).await
+    });
     obey(|order| match (order, &mut feed) {
         (Order::Round { burst }, Some(feed)) => feed.round(burst),
         _ => bail!("this server publishes rounds only, and those if it is fed"),
     })
 }
 
+fn start_archive(directory: &Path, dac: &Arc<Dac>) -> anyhow::Result<Arc<Archive>> {
+    let directory = directory.to_string_lossy().into_owned();
+    let opened = oasis_archive::open(ArchiveConfig { directory, ..ArchiveConfig::default() })?;
+    Ok(Arc::new(opened.start(dac.clone())?))
+}
+
 /// A node's conversation without its socket: ledger, stamping and topic log see what they would see of a node.
-struct Feed {
+pub struct Feed {
     session: NodeSession,
     topic: TopicId,
     encoder: Encoder,
@@ -88,7 +123,8 @@ struct Feed {
 }
 
 impl Feed {
-    fn new(dac: Arc<Dac>) -> anyhow::Result<Self> {
+    /// Registers a node and its instance.
+    pub fn new(dac: Arc<Dac>) -> anyhow::Result<Self> {
         let probe_type: ProbeType = serde_json::from_str(LinuxProcessorProbe::SCHEMA)?;
         let encoder = Encoder::new(&probe_type)?;
         let (outbound, commands) = mpsc::channel(64);
@@ -113,6 +149,32 @@ impl Feed {
         });
         let topic = assigned.context("the DAC gave the instance no topic")?;
         Ok(Self { session, topic, encoder, sequence: 0, answers, _commands: commands })
+    }
+
+    /// One batch of samples, taken when `time` says; with noise in them nothing compresses.
+    pub fn batch(
+        &mut self,
+        count: u64,
+        mut time: impl FnMut(u64) -> u64,
+        is_noise: bool,
+    ) -> anyhow::Result<()> {
+        let (mut row, mut batch) = (Vec::new(), Vec::new());
+        let first_sequence = self.sequence + 1;
+        let mut last = 0;
+        for _ in 0..count {
+            self.sequence += 1;
+            row.clear();
+            let sample = if is_noise { noise(self.sequence) } else { sample(self.sequence) };
+            sample.write(&mut RowWriter::new(&mut row));
+            last = time(self.sequence);
+            self.encoder.push(last, &row)?;
+        }
+        let fields = Fields { topic: self.topic.0, first_sequence, node_time: last, ..Fields::default() };
+        self.encoder.finish(fields, &mut batch);
+        self.session.handle(Frame::Batch(&batch), now(), &mut self.answers)?;
+        self.session.acknowledge(now(), &mut self.answers);
+        self.answers.clear();
+        Ok(())
     }
 
     /// Batches of one sample each, as fast as a node's frames come out of one read.

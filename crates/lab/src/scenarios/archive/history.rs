@@ -1,0 +1,96 @@
+//! How long a reader waits for a long time in few points.
+
+use super::{super::progress, Archive};
+use crate::{
+    child::Child,
+    cpu, dac_http,
+    servers::{INSTANCE, NODE},
+    statistics::{median, spread},
+    table::Table,
+};
+use anyhow::{Context, bail};
+use serde_json::Value;
+use std::{
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
+
+const POINTS: u32 = 1_500;
+const REPETITIONS: usize = 20;
+/// How long making roll-ups may take.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+const HOUR: u64 = 3_600;
+const MONTH: u64 = 30 * 24 * HOUR;
+
+impl Archive {
+    pub(super) fn history(&self) -> anyhow::Result<String> {
+        let mut table =
+            Table::new(["what", "read from", "points", "first answer", "median of 20", "range", "target"]);
+        for (name, hertz, seconds, target) in
+            [("last hour at 1 kHz", 1_000, HOUR, "50 ms"), ("a month at 1 Hz", 1, MONTH, "200 ms")]
+        {
+            let folder = self.new_folder()?;
+            progress(format_args!("{name}: filling"));
+            let fill = ["past".to_owned(), hertz.to_string(), seconds.to_string()];
+            let server = start(folder.path(), &fill)?;
+            table.row(row(&server, name, seconds, target)?);
+            drop(server);
+            let server = start(folder.path(), &[])?;
+            wait_for_rollups(server.place(0)?)?;
+            table.row(row(&server, &format!("{name}, after a restart"), seconds, target)?);
+        }
+        Ok(format!(
+            "## The past in points\n\n`GET /api/v1/samples?from=…&to=…&points={POINTS}` over loopback, the whole answer, a processor probe (seven counters). First with the newest segment file still open, \
+             then after `kill -9` and a restart, when all is sealed and rolled up.\n\n{table}"
+        ))
+    }
+}
+
+/// A DAC with an archive, filled so.
+pub(super) fn start(folder: &Path, fill: &[String]) -> anyhow::Result<Child> {
+    let folder = folder.to_string_lossy();
+    let mut arguments = vec!["serve-archive", &folder];
+    arguments.extend(fill.iter().map(String::as_str));
+    Child::lab(cpu::SERVERS, &arguments)
+}
+
+pub(super) fn wait_for_rollups(address: &str) -> anyhow::Result<()> {
+    let began = Instant::now();
+    while began.elapsed() < PATIENCE {
+        let archive = dac_http::get(address, "/api/v1/archive")?;
+        if archive["rollup_waiting"] == 0 && archive["rollup_files"] != 0 {
+            return Ok(());
+        }
+        thread::sleep(Duration::from_millis(200));
+    }
+    bail!("roll-ups are not made within {PATIENCE:?}")
+}
+
+fn row(server: &Child, name: &str, seconds: u64, target: &str) -> anyhow::Result<Vec<String>> {
+    let instance = INSTANCE.replace(' ', "%20");
+    let path =
+        format!("/api/v1/samples?node={NODE}&instance={instance}&from=-{seconds}s&to=-1s&points={POINTS}");
+    let (mut times, mut level, mut points) = (Vec::new(), String::new(), 0);
+    for _ in 0..=REPETITIONS {
+        let began = Instant::now();
+        let text = dac_http::text(server.place(0)?, "GET", &path)?;
+        times.push(began.elapsed().as_secs_f64() * 1e3);
+        let answer: Value = serde_json::from_str(&text)?;
+        let message = answer["messages"].get(0).context("an answer without points")?;
+        level = message["level"].as_str().unwrap_or_default().to_owned();
+        points = message["times"].as_array().map_or(0, Vec::len);
+    }
+    let first = times.remove(0);
+    let (low, high) = spread(&times).unwrap_or_default();
+    Ok(vec![
+        name.into(),
+        level,
+        points.to_string(),
+        format!("{first:.1} ms"),
+        format!("{:.1} ms", median(&times).unwrap_or_default()),
+        format!("{low:.1} to {high:.1}"),
+        target.into(),
+    ])
+}

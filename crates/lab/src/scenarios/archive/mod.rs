@@ -1,0 +1,59 @@
+//! The archive: what it costs those who watch, what it stores and how fast, how fast its past is read, and how long a start takes.
+
+mod history;
+mod load;
+mod restart;
+mod rows;
+
+use clap::Args;
+use std::path::PathBuf;
+
+/// The archive's figures.
+#[derive(Debug, Clone, Args)]
+pub struct Archive {
+    /// Folder for archives; they are removed again.
+    #[arg(long, default_value_os_t = std::env::temp_dir())]
+    folder: PathBuf,
+    /// Samples a second that are archived while others watch.
+    #[arg(long, default_value_t = 1_000_000)]
+    hertz: u32,
+    /// Subscribers that watch.
+    #[arg(long, default_value_t = 100)]
+    subscribers: usize,
+    /// Length of each run with or without an archive, in seconds.
+    #[arg(long, default_value_t = 20)]
+    length_s: u64,
+    /// Pairs of such runs.
+    #[arg(long, default_value_t = 3)]
+    pairs: usize,
+    /// Rows to insert, in millions.
+    #[arg(long, default_value_t = 2)]
+    rows_m: u64,
+    /// Sizes of archives to start on, in GB.
+    #[arg(long, value_delimiter = ',', default_value = "1,3,10")]
+    sizes: Vec<u64>,
+    /// What is measured.
+    #[arg(long, value_delimiter = ',', default_value = "load,rows,history,restart")]
+    what: Vec<String>,
+}
+
+impl Archive {
+    /// Measures, and answers sections of the report.
+    pub fn run(&self) -> anyhow::Result<Vec<String>> {
+        let mut sections = Vec::new();
+        for what in &self.what {
+            sections.push(match what.as_str() {
+                "load" => self.load()?,
+                "rows" => self.rows()?,
+                "history" => self.history()?,
+                "restart" => self.restart()?,
+                _ => anyhow::bail!("--what is {what:?}: there are load, rows, history and restart"),
+            });
+        }
+        Ok(sections)
+    }
+
+    fn new_folder(&self) -> anyhow::Result<tempfile::TempDir> {
+        Ok(tempfile::Builder::new().prefix("oasis-lab-").tempdir_in(&self.folder)?)
+    }
+}

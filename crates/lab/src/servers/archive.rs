@@ -1,0 +1,101 @@
+//! A DAC with an archive, filled before it serves: what a long life would have left.
+
+use super::{oasis, runtime};
+use crate::order::{obey, ready};
+use clap::{Args, Subcommand};
+use oasis_archive::ArchiveConfig;
+use oasis_dac::{Config, Dac};
+use oasis_doors::{Doors, DoorsConfig};
+use std::{future, path::PathBuf, sync::Arc};
+use tokio::net::TcpListener;
+
+/// Batches between two looks at whether the archive keeps up.
+const AHEAD: u64 = 64;
+/// Counters that nothing repeats in take this many bytes a sample, about.
+const NOISE_BYTES: u64 = 32;
+
+/// Which archive, and what goes into it first.
+#[derive(Debug, Args)]
+pub struct Archived {
+    /// Its folder.
+    directory: PathBuf,
+    #[command(subcommand)]
+    fill: Option<Fill>,
+}
+
+/// What samples are put in before anybody is served.
+#[derive(Debug, Clone, Copy, Subcommand)]
+pub enum Fill {
+    /// So many samples at this rate, up to now, in batches as a node makes them.
+    Past {
+        /// Samples a second.
+        hertz: u64,
+        /// How long ago the first one was taken.
+        seconds: u64,
+    },
+    /// Samples that do not compress, until about so many bytes are on the disk.
+    Bytes {
+        /// How many.
+        bytes: u64,
+    },
+}
+
+/// Serves until there are no more orders.
+pub fn serve(archived: &Archived) -> anyhow::Result<()> {
+    let runtime = runtime()?;
+    let dac = Dac::new(Config::default());
+    // However much is put in, nothing goes.
+    let config = ArchiveConfig {
+        directory: archived.directory.to_string_lossy().into_owned(),
+        retention: vec![oasis_archive::RetentionRule { instances: "*".into(), days: 0, bytes: 0 }],
+        rollup_bytes: 0,
+        ..ArchiveConfig::default()
+    };
+    let opened = oasis_archive::open(config)?;
+    dac.registry.remember(opened.stored()?);
+    let archive = Arc::new(opened.start(dac.clone())?);
+    let mut feed = oasis::Feed::new(dac.clone())?;
+    runtime.block_on(fill(archived.fill, &mut feed, &archive))?;
+    let config = DoorsConfig { shards: 1, ..DoorsConfig::default() };
+    let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0"))?;
+    let place = listener.local_addr()?.to_string();
+    let served = archive.clone();
+    runtime.spawn(async move {
+        let doors = Doors::new(dac, config)?.with_archive(served);
+        oasis_doors::serve(doors, listener, future::pending()).await
+    });
+    ready(&[place])?;
+    obey(|_| anyhow::bail!("this server publishes nothing"))
+}
+
+async fn fill(
+    fill: Option<Fill>,
+    feed: &mut oasis::Feed,
+    archive: &oasis_archive::Archive,
+) -> anyhow::Result<()> {
+    let now = crate::packet::now();
+    let (samples, in_batch, step, noise) = match fill {
+        None => return Ok(()),
+        Some(Fill::Past { hertz, seconds }) => {
+            // As much as a node gathers in 10 ms, or in a minute where nobody waits.
+            let in_batch = if hertz >= 100 { hertz / 100 } else { 60 };
+            (hertz * seconds, in_batch, 1_000_000_000 / hertz, false)
+        }
+        Some(Fill::Bytes { bytes }) => (bytes / NOISE_BYTES, 4_000, 1_000, true),
+    };
+    let mut time = now - samples * step;
+    for batch in 0..samples / in_batch {
+        feed.batch(
+            in_batch,
+            |_| {
+                time += step;
+                time
+            },
+            noise,
+        )?;
+        if batch % AHEAD == AHEAD - 1 || batch + 1 == samples / in_batch {
+            archive.flush().await?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,96 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { launch, Visit } from './harness/browser.ts';
+import { Oasis } from './harness/oasis.ts';
+
+/** For what a busy machine may take its time. */
+const LOADED = { timeout: 20_000 };
+
+let browser: Browser;
+let oasis: Oasis;
+let visit: Visit;
+
+beforeAll(async () => {
+  [oasis, browser] = await Promise.all([
+    Oasis.up('--name', 'plant-7', '--probe', 'processor@20', '--probe', 'memory@20'),
+    launch(),
+  ]);
+});
+
+beforeEach(async () => {
+  visit = await Visit.to(browser, `${oasis.url}#watch=plant-7/processor,plant-7/memory`);
+  await expect.poll(() => charts().count(), LOADED).toBe(2);
+  await expect.poll(() => charts().first().getByTestId('legend-line').count(), LOADED).toBeGreaterThan(3);
+});
+
+afterEach(async () => {
+  expect(visit.complaints).toEqual([]);
+  await visit.close();
+});
+
+afterAll(async () => {
+  await browser.close();
+  await oasis.stop();
+});
+
+const charts = () => visit.page.getByTestId('series');
+const tab = (title: string) =>
+  visit.page.locator('.dv-tab').filter({ has: visit.page.getByText(title, { exact: true }) });
+const groupOf = (title: string) =>
+  tab(title).evaluate((found) => {
+    const { left, top, width, height } = (
+      found.closest('.dv-groupview') as HTMLElement
+    ).getBoundingClientRect();
+    return { left, top, width, height };
+  });
+
+it('docks a panel where its tab is dragged to', async () => {
+  const chart = await groupOf('memory \u00b7 KiB');
+  const table = await groupOf('processor');
+  expect(chart.left).toBeGreaterThan(table.left);
+  // Onto the middle of another group: a tab beside the one that is there.
+  await tab('memory \u00b7 KiB').dragTo(charts().first());
+  await expect.poll(async () => (await groupOf('memory \u00b7 KiB')).top, LOADED).toBe(table.top);
+  // The page comes back as it was left, once that is written down.
+  const groups = () =>
+    visit.page.evaluate(() => {
+      const { root } = JSON.parse(localStorage.getItem('oasis.layout') ?? '{}').geometry?.grid ?? {};
+      return JSON.stringify(root ?? {}).match(/"leaf"/g)?.length;
+    });
+  await expect.poll(groups, LOADED).toBe(3);
+  await visit.page.reload();
+  await expect.poll(() => visit.page.locator('.dv-groupview').count(), LOADED).toBe(3);
+  expect((await groupOf('memory \u00b7 KiB')).top).toBe(table.top);
+});
+
+it('gives one panel all the room, takes it back, steps to others and closes them, with keys', async () => {
+  const before = (await groupOf('memory \u00b7 KiB')).height;
+  await tab('memory \u00b7 KiB').click();
+  await visit.page.keyboard.press('m');
+  await expect
+    .poll(async () => (await groupOf('memory \u00b7 KiB')).height, LOADED)
+    .toBeGreaterThan(1.5 * before);
+  await visit.page.keyboard.press('m');
+  await expect.poll(async () => (await groupOf('memory \u00b7 KiB')).height, LOADED).toBe(before);
+  await visit.page.keyboard.press('x');
+  await expect.poll(() => charts().count(), LOADED).toBe(1);
+});
+
+it('reads all charts at the moment under the pointer, and shows lines alone or not at all', async () => {
+  const [first, second] = [charts().first(), charts().last()];
+  const box = await first.locator('.u-over').boundingBox();
+  if (!box) throw new Error('no chart');
+  await visit.page.mouse.move(box.x + box.width - 30, box.y + 40);
+  const cursor = () => second.locator('.u-cursor-x').evaluate((line) => line.getBoundingClientRect().left);
+  await expect
+    .poll(async () => Math.abs((await cursor()) - (box.x + box.width - 30)), LOADED)
+    .toBeLessThan(40);
+  const lines = first.getByTestId('legend-line');
+  const shown = () => lines.evaluateAll((all) => all.map((line) => line.getAttribute('aria-pressed')));
+  await lines.nth(1).click();
+  await expect.poll(async () => (await shown())[1], LOADED).toBe('false');
+  await lines.nth(2).click({ modifiers: ['Alt'] });
+  await expect
+    .poll(async () => (await shown()).flatMap((pressed, line) => (pressed === 'true' ? line : [])), LOADED)
+    .toEqual([2]);
+});

@@ -37,6 +37,7 @@ export const CAUSES = [
   'network',
   'node_restart',
   'before_epoch',
+  'not_recorded',
   'unexplained',
 ] as const;
 export type DacCause = (typeof CAUSES)[number];

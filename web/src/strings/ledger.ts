@@ -44,6 +44,7 @@ export const ledgerStrings = {
         ['kept_back', 'the flight recorder kept them back: no trigger fired'],
         ['node_restart', 'the node ended before it could send them'],
         ['before_epoch', 'sent to an earlier life of the DAC'],
+        ['not_recorded', 'the recording that is played back does not have them'],
         ['unexplained', 'unexplained: please report this'],
         ['to_come', 'on the way to the DAC, or waiting in the node'],
         ['stored_before', 'stored by an earlier life of the DAC'],

@@ -148,7 +148,10 @@ impl Memory {
             NodeMessage::Counters { instances } => self.counters = instances,
             NodeMessage::Result { id, outcome } => self.outcomes.push((id, outcome)),
             NodeMessage::Goodbye { .. } => self.goodbyes += 1,
-            NodeMessage::Datagrams | NodeMessage::Ping { .. } => {}
+            NodeMessage::Datagrams
+            | NodeMessage::Ping { .. }
+            | NodeMessage::Replay
+            | NodeMessage::Missing { .. } => {}
         }
         None
     }

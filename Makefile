@@ -114,8 +114,8 @@ check-memory: ## Model the rings, and what shares one, with loom, and run them u
 	  TSAN_OPTIONS=allocator_may_return_null=1 ASAN_OPTIONS=allocator_may_return_null=1 RUSTFLAGS="-Zsanitizer=$$sanitizer" cargo +nightly test --locked -Zbuild-std --target $(HOST) --target-dir target/$$sanitizer -p oasis-probe --lib --test node; done
 
 bench-page: page browser ## Measure the page in a real browser, some fifteen minutes (ten of them watch its heap, BENCH_MINUTES); figures in docs/performance.md
-	cargo build --release --locked -p oasis
-	OASIS_BIN=$(CURDIR)/target/release/oasis npm run bench --workspace tests/browser
+	cargo build --release --locked -p oasis -p oasis-lab
+	OASIS_BIN=$(CURDIR)/target/release/oasis OASIS_LAB_BIN=$(CURDIR)/target/release/oasis-lab npm run bench --workspace tests/browser
 
 pictures: page browser ## Take the pictures of docs/images
 	cargo build --locked -p oasis

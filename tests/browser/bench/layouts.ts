@@ -2,8 +2,11 @@ import { deflateRawSync } from 'node:zlib';
 import { METRICS } from './flood.ts';
 
 /** A layout of nothing but a chart for each instance, as a link has it. */
-export function chartsOf(node: string, instances: readonly string[]): string {
-  const metrics = Array.from({ length: METRICS }, (_, index) => `m${index}`);
+export function chartsOf(
+  node: string,
+  instances: readonly string[],
+  metrics: readonly string[] = Array.from({ length: METRICS }, (_, index) => `m${index}`),
+): string {
   const panels = instances.map((instance) => ({
     id: instance,
     kind: 'series',

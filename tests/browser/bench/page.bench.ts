@@ -5,6 +5,7 @@ import { Oasis } from '../harness/oasis.ts';
 import { PlainNode } from '../harness/plain_node.ts';
 import { flood, flooded } from './flood.ts';
 import { Gauge } from './gauge.ts';
+import { LabNode } from './lab_node.ts';
 import { chartsOf } from './layouts.ts';
 
 /** What the page is measured by (docs/performance.md, "The page"). `BENCH_SECONDS` is the length of each run. */
@@ -33,7 +34,6 @@ interface Run {
 
 const runs: Run[] = [
   { name: 'nothing to draw', instances: [], hertz: 0, batches: 0 },
-  { name: 'one chart, 1,000,000 samples/s', instances: ['flood'], hertz: 1_000_000, batches: 100 },
   { name: 'four charts, 1,000 samples/s each', instances: ['a', 'b', 'c', 'd'], hertz: 1000, batches: 100 },
 ];
 
@@ -45,29 +45,50 @@ for (const { name, instances, hertz, batches } of runs) {
     const stops = node ? instances.map((instance) => flood(node, instance, hertz, batches)) : [];
     const visit = await Visit.to(browser, `${dac.url}#view=${chartsOf(label, instances)}`);
     await expect.poll(() => visit.page.getByTestId('chart').count()).toBe(instances.length);
-    const gauge = await Gauge.of(browser, visit);
-    await gauge.frames(WARM_SECONDS);
-    const [heap, resident] = [await gauge.heap(), gauge.resident()];
-    const { fps, longest, busy } = await gauge.frames(SECONDS);
-    const [heapAfter, residentAfter] = [await gauge.heap(), gauge.resident()];
-    await visit.screenshot(`bench-${hertz}`);
-    await visit.page.keyboard.press('b');
-    await visit.page.getByTestId('ledger').waitFor();
-    const rows = await visit.page.getByTestId('ledger-row').allInnerTexts();
-    console.info(
-      [
-        name,
-        `${fps.toFixed(1)} fps, longest frame ${longest.toFixed(0)} ms, page's thread ${(100 * busy).toFixed(0)} % busy`,
-        `heap ${heap.toFixed(1)} -> ${heapAfter.toFixed(1)} MiB, renderer ${resident.toFixed(0)} -> ${residentAfter.toFixed(0)} MiB`,
-        ...rows.map((row) => row.replaceAll(/\s+/g, ' ')),
-      ].join('\n  '),
-    );
-    // Received, missing, why.
-    expect(rows.filter((row) => !/\t0\t\u2013\t/.test(row))).toEqual([]);
+    await measure(name, visit, `bench-${hertz}`);
     for (const stop of stops) stop();
     await visit.close();
     await node?.stop();
   });
+}
+
+it('one chart, 1,000,000 samples/s of the processor probe from a real node', async ({ task }) => {
+  const node = await LabNode.start(dac.channel);
+  const known = async () =>
+    (await (await fetch(`${dac.url}/api/v1/instances?node=${LabNode.NAME}`)).json()).instances;
+  await expect.poll(known, { timeout: 20_000 }).toHaveLength(1);
+  node.publish(1_000_000, WARM_SECONDS + SECONDS + 60);
+  const visit = await Visit.to(
+    browser,
+    `${dac.url}#view=${chartsOf(LabNode.NAME, [LabNode.INSTANCE], LabNode.METRICS)}`,
+  );
+
+  await visit.page.getByTestId('chart').waitFor();
+  await measure(task.name, visit, 'bench-real-node');
+  await visit.close();
+  await node.stop();
+});
+
+async function measure(name: string, visit: Visit, picture: string): Promise<void> {
+  const gauge = await Gauge.of(browser, visit);
+  await gauge.frames(WARM_SECONDS);
+  const [heap, resident] = [await gauge.heap(), gauge.resident()];
+  const { fps, longest, busy } = await gauge.frames(SECONDS);
+  const [heapAfter, residentAfter] = [await gauge.heap(), gauge.resident()];
+  await visit.screenshot(picture);
+  await visit.page.keyboard.press('b');
+  await visit.page.getByTestId('ledger').waitFor();
+  const rows = await visit.page.getByTestId('ledger-row').allInnerTexts();
+  console.info(
+    [
+      name,
+      `${fps.toFixed(1)} fps, longest frame ${longest.toFixed(0)} ms, page's thread ${(100 * busy).toFixed(0)} % busy`,
+      `heap ${heap.toFixed(1)} -> ${heapAfter.toFixed(1)} MiB, renderer ${resident.toFixed(0)} -> ${residentAfter.toFixed(0)} MiB`,
+      ...rows.map((row) => row.replaceAll(/\s+/g, ' ')),
+    ].join('\n  '),
+  );
+  // Received, missing, why.
+  expect(rows.filter((row) => !/\t0\t\u2013\t/.test(row))).toEqual([]);
 }
 
 it('500 instances on 50 nodes', async () => {

@@ -309,6 +309,20 @@ it('shares, exports and imports a layout, with its notes', async () => {
   await other.close();
 });
 
+it('copies a value with all its digits', async () => {
+  await visit.page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  const load = 33.123456789012;
+  sample(load);
+  const value = visit
+    .part('plant', 'metric')
+    .and(visit.page.locator('[data-metric=load]'))
+    .getByTestId('value');
+  await expect.poll(() => value.getAttribute('title')).toContain('33.12');
+  await value.click({ button: 'right' });
+  await expect.poll(() => part('notice').textContent()).toContain('Copied');
+  expect(await visit.page.evaluate(() => navigator.clipboard.readText())).toBe(String(load));
+});
+
 it('saves layouts in the DAC, under a name, for everybody', async () => {
   await visit.page.keyboard.press('o');
   await part('layout').waitFor();

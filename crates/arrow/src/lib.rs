@@ -2,7 +2,8 @@
 //!
 //! Columns are those of `docs/reference/tables.md`, nested ones as Arrow nests them. The crate takes minutes to build, so nothing needs it: `oasis` has it with the feature `arrow`.
 //!
-//! ```
+#![cfg_attr(feature = "arrow", doc = "```")]
+#![cfg_attr(not(feature = "arrow"), doc = "```ignore")]
 //! use oasis_arrow::{Source, Stream};
 //! use oasis_wire::{batch::Sample, schema::ProbeType, value::Value};
 //!

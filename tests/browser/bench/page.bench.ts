@@ -52,8 +52,12 @@ for (const { name, instances, hertz, batches } of runs) {
   });
 }
 
-it('one chart, 1,000,000 samples/s of the processor probe from a real node', async ({ task }) => {
+it('one chart, 1,000,000 samples/s of the processor probe from a real node', async ({
+  task,
+  onTestFinished,
+}) => {
   const node = await LabNode.start(dac.channel);
+  onTestFinished(() => node.stop());
   const known = async () =>
     (await (await fetch(`${dac.url}/api/v1/instances?node=${LabNode.NAME}`)).json()).instances;
   await expect.poll(known, { timeout: 20_000 }).toHaveLength(1);
@@ -62,11 +66,9 @@ it('one chart, 1,000,000 samples/s of the processor probe from a real node', asy
     browser,
     `${dac.url}#view=${chartsOf(LabNode.NAME, [LabNode.INSTANCE], LabNode.METRICS)}`,
   );
-
   await visit.page.getByTestId('chart').waitFor();
   await measure(task.name, visit, 'bench-real-node');
   await visit.close();
-  await node.stop();
 });
 
 async function measure(name: string, visit: Visit, picture: string): Promise<void> {

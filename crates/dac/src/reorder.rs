@@ -60,6 +60,11 @@ impl Reorder {
         }
     }
 
+    /// What waits has waited long enough.
+    pub fn hurry(&mut self) {
+        self.waiting.values_mut().for_each(|waiting| waiting.since = Nanos(0));
+    }
+
     /// The next batch, if it follows the sample `last`, or is in the topic already.
     pub fn next(&mut self, last: u64) -> Option<Waiting> {
         let first = self.waiting.first_entry()?;
@@ -132,6 +137,19 @@ mod tests {
         reorder.sent(12, Nanos(LATEST));
         assert_eq!(reorder.lost(12, Nanos(2 * LATEST)), None);
         assert_eq!(reorder.due(), None);
+    }
+
+    #[test]
+    fn who_hurries_gives_up_what_is_waited_for_and_nothing_else() {
+        let mut reorder = Reorder::default();
+        let now = 10 * LATEST;
+        reorder.sent(20, Nanos(now));
+        reorder.keep(batch(10, 0, now));
+        reorder.hurry();
+        assert_eq!(reorder.due(), Some(Nanos(PATIENCE)));
+        assert_eq!(reorder.lost(3, Nanos(now)), Some(9));
+        assert!(reorder.next(9).is_some());
+        assert_eq!(reorder.lost(10, Nanos(now)), None, "what was sent just now may still come");
     }
 
     #[test]

@@ -185,8 +185,8 @@ impl NodeSession {
             if !batch.follows(last) {
                 self.waiting_bytes += if reorder.keep(batch) { bytes.len() } else { 0 };
                 if self.waiting_bytes > MAX_WAITING_BYTES {
-                    // Nothing waits any longer.
-                    self.overdue(Nanos(u64::MAX));
+                    reorders.values_mut().for_each(Reorder::hurry);
+                    self.overdue(now);
                 }
                 return Ok(());
             }

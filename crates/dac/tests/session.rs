@@ -11,6 +11,7 @@ use oasis_wire::{
     batch::{Encoder, Fields},
     quantity::{Nanos, TopicId},
     schema::{Metric, MetricType, ProbeType, StructType},
+    value::RowWriter,
 };
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -137,6 +138,39 @@ fn a_replay_says_that_it_is_one_and_what_its_recording_lacks() {
     assert_eq!(code(peer.say(&missing(1, "weather"), 0)), "cause_unknown");
     let foreign = NodeMessage::Missing { topic: TopicId(99), count: 1, cause: "network".into() };
     assert_eq!(code(peer.say(&foreign, 0)), "topic_foreign");
+}
+
+#[test]
+fn datagrams_that_wait_for_others_have_a_bound_and_then_go_as_of_now() {
+    let came = Nanos(1_000_000_000);
+    let over = Nanos(came.0 + 1);
+    let dac = dac();
+    let mut peer = Peer::new(&dac);
+    peer.say(&hello("a", 1), 0).unwrap();
+    let text = probe_type(vec![metric(MetricType::String)]);
+    let answers = peer.say(&register(vec![text.clone()], &["text"]), 0).unwrap();
+    let [DacMessage::Registered { topics }] = &answers[..] else { panic!("{answers:?}") };
+    let topic = topics[0].topic;
+    let datagram = |first_sequence| {
+        let mut row = Vec::new();
+        RowWriter::new(&mut row).string(&"x".repeat(900_000));
+        let mut encoder = Encoder::new(&text).unwrap();
+        encoder.push(1, &row).unwrap();
+        let mut bytes = Vec::new();
+        encoder.finish(Fields { topic: topic.0, first_sequence, ..Fields::default() }, &mut bytes);
+        bytes
+    };
+    assert_eq!(code(peer.session.datagram(&datagram(10), came)), "datagram_unexpected");
+    peer.say(&NodeMessage::Datagrams, 0).unwrap();
+    let instance = dac.registry.instance(topic).unwrap();
+    (1..=4).for_each(|number| peer.session.datagram(&datagram(10 * number), came).unwrap());
+    assert_eq!(instance.ledger().received, 0, "each waits for those before it");
+    peer.session.datagram(&datagram(50), over).unwrap();
+    let ledger = instance.ledger().clone();
+    assert_eq!((ledger.received, ledger.missing, ledger.last_sequence), (5, 45, 50));
+    assert!(ledger.gaps.iter().all(|gap| (gap.cause, gap.time) == (Cause::Network, over)), "{ledger:?}");
+    let header = oasis_wire::batch::Header::parse(instance.log.latest().unwrap().batch()).unwrap();
+    assert_eq!(header.dac_time, over.0);
 }
 
 #[test]

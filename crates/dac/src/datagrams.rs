@@ -6,12 +6,16 @@ use std::{
     collections::HashMap,
     io,
     sync::{Arc, Mutex, OnceLock, PoisonError},
+    time::Duration,
 };
 use tokio::{net::UdpSocket, sync::mpsc};
 use uuid::Uuid;
 
 /// Datagrams that wait for one connection; one more is lost, as in a full socket.
-const QUEUE: usize = 1_024;
+pub const QUEUE: usize = 1_024;
+
+/// After an error of the socket.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// The connections that take datagrams, by token.
 #[derive(Debug, Default)]
@@ -65,7 +69,10 @@ impl Drop for Route {
     }
 }
 
-/// Takes datagrams until the socket fails for good.
+/// Takes datagrams for as long as the runtime lives.
+///
+/// # Errors
+/// If the socket has no port.
 pub async fn serve(dac: Arc<Dac>, socket: UdpSocket) -> io::Result<()> {
     // Set once: a DAC has one such socket.
     let _ = dac.datagrams.port.set(socket.local_addr()?.port());
@@ -78,10 +85,10 @@ pub async fn serve(dac: Arc<Dac>, socket: UdpSocket) -> io::Result<()> {
                     dac.doorkeeper.refused(code);
                 }
             }
-            // Such as a peer that is told of a port that is closed: that concerns nobody here.
+            // Such as a peer that is told of a port that is closed: that concerns nobody here. A socket that fails each time shall not cost a core.
             Err(error) => {
                 tracing::debug!(%error, "receiving a datagram failed");
-                tokio::task::yield_now().await;
+                tokio::time::sleep(PAUSE).await;
             }
         }
     }

@@ -1,6 +1,11 @@
 //! The DAC's end of the TCP data channel: sockets in, sessions behind them.
 
-use crate::{Dac, datagrams::Route, now, session::NodeSession};
+use crate::{
+    Dac,
+    datagrams::{QUEUE, Route},
+    now,
+    session::NodeSession,
+};
 use oasis_channel::{
     DacMessage, Failure,
     frame::{Reader, write_control},
@@ -154,15 +159,15 @@ async fn converse(
     }
 }
 
-/// Takes a batch, and those that came with it.
+/// Takes a batch, and those that came with it: no more than wait at once, so that who sends without a pause does not keep the rest of his
+/// conversation waiting.
 fn datagrams(dac: &Dac, session: &mut NodeSession, first: Vec<u8>, route: &mut Option<Route>) {
-    let mut next = Some(first);
-    while let Some(batch) = next {
+    let more = std::iter::from_fn(|| route.as_mut().and_then(Route::try_receive));
+    for batch in std::iter::once(first).chain(more).take(QUEUE) {
         if let Err(failure) = session.datagram(&batch, now()) {
             // Whoever knows the token may spoil what he sends, not the conversation.
             dac.doorkeeper.refused(&format!("datagram_{}", failure.code.trim_start_matches("datagram_")));
         }
-        next = route.as_mut().and_then(Route::try_receive);
     }
 }
 

@@ -25,7 +25,7 @@ HOST = $(shell rustc -vV | sed -n "s/host: //p")
 # The settings of sdk/python hold for what is generated for it too.
 GENERATED_PYTHON := --config sdk/python/pyproject.toml crates/pdl-gen/tests
 
-.PHONY: help run build page test test-rust test-arrow test-web test-python notebook check-native test-browser lint format bench bench-spool bench-fanout bench-archive bench-probes bench-page pictures check-memory fuzz python cpp postgresql browser clean
+.PHONY: help run build page test test-rust test-arrow test-web test-python notebook check-native test-browser lint format bench bench-spool bench-fanout bench-archive bench-probes bench-page pictures check-memory fuzz python cpp postgresql valgrind browser clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -101,7 +101,7 @@ bench-archive: page ## Measure the archive under load, beside SQLite, its past a
 	cargo build --release --locked -p oasis-lab
 	./target/release/oasis-lab --write docs/archive-measured.md archive
 
-bench-probes: page ## Measure what probes cost the threads they watch, some two minutes; report in docs/probes-measured.md
+bench-probes: page valgrind ## Measure what probes cost the threads they watch, some two minutes; report in docs/probes-measured.md
 	cargo bench --locked -p oasis-probe --bench flush
 	cargo build --release --locked -p oasis-lab
 	./target/release/oasis-lab --write docs/probes-measured.md probes
@@ -136,6 +136,9 @@ cpp: ## Install Debian's CMake, pkg-config and spdlog if there are none (asks fo
 
 postgresql: ## Install Debian's PostgreSQL if there is none (asks for root); the tests start one of their own
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { echo "installing postgresql"; $(call install,postgresql); }
+
+valgrind: ## Install Debian's valgrind if there is none (asks for root); it counts instructions
+	@command -v valgrind >/dev/null || { echo "installing valgrind"; $(call install,valgrind); }
 
 browser: ## Install Debian's chromium if there is none (asks for root)
 	@command -v chromium >/dev/null || { echo "installing chromium"; $(call install,chromium fonts-dejavu-core); }

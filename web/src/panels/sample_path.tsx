@@ -11,13 +11,11 @@ const words = { ...strings.ledger.path, hole: strings.ledger.hole };
 export function SamplePath({ target, columns }: { target: Target; columns: number }) {
   const account = dacAccounts.value.get(keyOf(target));
   if (!account) return null;
-  const cells = cellsOf(target);
-  const here = cells.loss.value?.received ?? 0;
-  const isRecorded = Boolean(cells.entry.value?.recorder);
+  const isRecorded = Boolean(cellsOf(target).entry.value?.recorder);
   const steps: [count: number, where: string][] = [
     [account.taken, words.taken],
     [account.received, words.received],
-    [here, words.here],
+    [account.here, words.here],
   ];
   return (
     <tr class="ledger-path" data-testid="ledger-path" data-instance={target.instance}>

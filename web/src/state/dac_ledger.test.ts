@@ -1,11 +1,16 @@
-import { expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
+import { SequenceLedger } from '../stream/ledger.ts';
 import { keyOf } from '../stream/view.ts';
-import { parseDacLedger, questionsFor } from './dac_ledger.ts';
+import { dacAccounts, followDacLedger, parseDacLedger, questionsFor } from './dac_ledger.ts';
+import { panels } from './panels.ts';
+import { cellsOf } from './store.ts';
 
 const TARGET = { node: 'plant-7', instance: 'loop' };
 
+afterEach(() => vi.unstubAllGlobals());
+
 function accountOf(ledger: object) {
-  return parseDacLedger({ instances: [{ ...TARGET, ledger }] }).get(keyOf(TARGET));
+  return parseDacLedger({ instances: [{ ...TARGET, ledger }] }, new Map()).get(keyOf(TARGET));
 }
 
 it('has a cause for each sample that was taken and is not in the DAC', () => {
@@ -24,6 +29,7 @@ it('has a cause for each sample that was taken and is not in the DAC', () => {
   expect(account).toEqual({
     taken: 135,
     received: 100,
+    here: 0,
     rest: [
       ['kept_back', 13],
       ['stored_before', 10],
@@ -50,11 +56,52 @@ it('asks for what is shown: an instance, a node, or all', () => {
 
 it('reads whatever it is sent', () => {
   for (const answer of [null, 7, [], { instances: {} }, { instances: [null, { ...TARGET, ledger: 1 }] }])
-    expect(parseDacLedger(answer).size).toBe(0);
+    expect(parseDacLedger(answer, new Map()).size).toBe(0);
   expect(accountOf({ received: 'many', gaps: [{}, 3], node: null })).toEqual({
     taken: 0,
     received: 0,
+    here: 0,
     rest: [],
     holes: [{ from: 0, to: 0, count: 0, cause: 'undefined', time: 0 }],
   });
+});
+
+it('has what had come here when the DAC was asked, and nothing that another life of it sent', async () => {
+  const answers: ((answer: Response) => void)[] = [];
+  vi.stubGlobal('document', { hidden: false, baseURI: 'http://dac/' });
+  vi.stubGlobal('fetch', () => new Promise<Response>((resolve) => answers.push(resolve)));
+  const answer = (epoch: string, received: number) =>
+    Response.json({ epoch, instances: [{ ...TARGET, topic: 3, ledger: { received } }] });
+  const page = new SequenceLedger();
+  const comes = (first: number, count: number) => {
+    page.add(first, count, 0, 0);
+    cellsOf(TARGET).loss.value = page.view();
+  };
+  const account = () => dacAccounts.value.get(keyOf(TARGET));
+  const asked = async (answer: Response, meanwhile = () => {}) => {
+    const end = followDacLedger();
+    meanwhile();
+    answers.shift()?.(answer);
+    // All that hangs on the answer has happened by then.
+    await new Promise((resolve) => setImmediate(resolve));
+    end();
+  };
+  panels.value = [{ id: 'p1', kind: 'instance', target: TARGET }];
+  page.sawLog('e1:3');
+  comes(1, 5);
+  await asked(answer('e1', 7), () => comes(6, 4));
+  expect(account()).toMatchObject({ taken: 7, received: 7, here: 5 });
+  await asked(answer('e1', 9));
+  expect(account()).toMatchObject({ received: 9, here: 9 });
+  // It was started again, and the page does not know yet.
+  await asked(answer('e2', 2));
+  expect(account()).toMatchObject({ received: 2, here: 0 });
+  page.sawEpoch(0);
+  page.sawLog('e2:3');
+  comes(8, 4);
+  await asked(answer('e2', 4));
+  expect(page.view().received).toBe(11);
+  expect(account()).toMatchObject({ received: 4, here: 4 });
+  await asked(new Response('', { status: 503 }));
+  expect(account()).toMatchObject({ received: 4, here: 4 });
 });

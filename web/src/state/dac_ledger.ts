@@ -1,6 +1,9 @@
 import { computed, signal } from '@preact/signals';
+import { type LossView, logName } from '../stream/ledger.ts';
 import { keyOf, type Target } from '../stream/view.ts';
+import { ask } from './api.ts';
 import { shownTargets } from './panels.ts';
+import { cellsOf } from './store.ts';
 
 /** A stretch of samples that the DAC did not get. */
 export interface Hole {
@@ -19,6 +22,8 @@ export interface DacAccount {
   readonly taken: number;
   /** Of them, those that the DAC has. */
   readonly received: number;
+  /** Of these, those that had come to this page when the DAC was asked: never more than the DAC says it has. */
+  readonly here: number;
   /**
    * What became of the others: causes as the DAC calls them, or `to_come` (behind the last sample it has), `stored_before` (by an
    * earlier life of the DAC). Most first.
@@ -76,11 +81,12 @@ const NODES_ASKED = 4;
 
 /** Reads the DAC's books now and from time to time; returns what ends that. Reads signals: what is asked for. */
 export function followDacLedger(): () => void {
-  const questions = questionsFor(named.value, ledgerFilter.value.cause);
+  const targets = named.value;
+  const questions = questionsFor(targets, ledgerFilter.value.cause);
   const end = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const read = async () => {
-    if (!document.hidden) await readDacLedger(questions, end.signal);
+    if (!document.hidden) await readDacLedger(questions, targets, end.signal);
     if (!end.signal.aborted) timer = setTimeout(read, REREAD_MS);
   };
   void read();
@@ -101,13 +107,18 @@ export function questionsFor(targets: readonly Target[], cause: DacCause | ''): 
   );
 }
 
-async function readDacLedger(questions: readonly string[], signal: AbortSignal): Promise<void> {
+async function readDacLedger(
+  questions: readonly string[],
+  targets: readonly Target[],
+  signal: AbortSignal,
+): Promise<void> {
+  // Before the DAC answers: what comes while it does is in no book yet.
+  const here = new Map(targets.map((target) => [keyOf(target), cellsOf(target).loss.peek()?.log]));
   try {
     const answers = await Promise.all(
       questions.map(async (question) => {
-        const url = new URL(`api/v1/ledger?${question}`, document.baseURI);
-        const answer = await fetch(url, { cache: 'no-store', signal });
-        return answer.ok ? [...parseDacLedger(await answer.json())] : [];
+        const answer = await ask('GET', `ledger?${question}`, undefined, signal);
+        return [...parseDacLedger(await answer.json(), here)];
       }),
     );
     dacAccounts.value = new Map(answers.flat());
@@ -118,18 +129,26 @@ async function readDacLedger(questions: readonly string[], signal: AbortSignal):
 
 type Fields = Record<string, unknown>;
 
-/** The answer to `GET /api/v1/ledger`; what is no instance's ledger is left out. */
-export function parseDacLedger(answer: unknown): ReadonlyMap<string, DacAccount> {
+/** The answer to `GET /api/v1/ledger`; what is no instance's ledger is left out. `here` is what had come from which log, by `keyOf`. */
+export function parseDacLedger(
+  answer: unknown,
+  here: ReadonlyMap<string, LossView['log']>,
+): ReadonlyMap<string, DacAccount> {
   const accounts = new Map<string, DacAccount>();
-  for (const { node, instance, ledger } of list(isFields(answer) ? answer.instances : undefined)) {
+  if (!isFields(answer)) return accounts;
+  for (const { node, instance, topic, ledger } of list(answer.instances)) {
     if (typeof node !== 'string' || typeof instance !== 'string' || !isFields(ledger)) continue;
-    accounts.set(keyOf({ node, instance }), accountOf(ledger));
+    const key = keyOf({ node, instance });
+    const log = here.get(key);
+    // What came from another life of the DAC is not in the books of this one.
+    const isSame = log?.name === logName(String(answer.epoch), Number(topic));
+    accounts.set(key, accountOf(ledger, isSame ? log.received : 0));
   }
   return accounts;
 }
 
 /** Every sample taken is received, or has a cause. */
-function accountOf(ledger: Fields): DacAccount {
+function accountOf(ledger: Fields, here: number): DacAccount {
   const [received, missing] = [whole(ledger.received), whole(ledger.missing)];
   const causes = new Map<string, number>();
   const add = (cause: string, count: number) => {
@@ -146,6 +165,7 @@ function accountOf(ledger: Fields): DacAccount {
   return {
     taken: received + missing + stored + toCome,
     received,
+    here,
     rest: [...causes].sort(([, a], [, b]) => b - a),
     holes: list(ledger.gaps).slice(-HOLES).reverse().map(holeOf),
   };

@@ -32,6 +32,13 @@ export interface LossView {
   readonly causes: Readonly<Partial<Record<GapCause, number>>>;
   /** Newest first. */
   readonly events: readonly GapEvent[];
+  /** The log of the DAC that samples come from now, and how many came from it: what the DAC's own books can be held against. */
+  readonly log: { readonly name: string; readonly received: number } | undefined;
+}
+
+/** A name for a log that no other one has: a topic, in one life of the DAC. */
+export function logName(epoch: string, topic: number): string {
+  return `${epoch}:${topic}`;
 }
 
 const KEPT_EVENTS = 32;
@@ -55,6 +62,7 @@ export class SequenceLedger {
   private unexplained = 0;
   private causes: Partial<Record<GapCause, number>> = {};
   private events: GapEvent[] = [];
+  private log: LossView['log'];
 
   /** The run of the node's process as the registry has it. */
   sawRun(run: string): void {
@@ -71,6 +79,11 @@ export class SequenceLedger {
     this.isLogGap = true;
   }
 
+  /** What comes from now on comes from another log than before, or once more from its beginning. */
+  sawLog(name: string): void {
+    this.log = { name, received: 0 };
+  }
+
   sawEpoch(at: number): void {
     this.isEpochNew = true;
     if (this.expected !== undefined) this.note({ at, cause: 'epoch_changed', count: 0 });
@@ -82,6 +95,7 @@ export class SequenceLedger {
 
   /** Books a batch. Returns whether it continues what came before. */
   add(first: number, count: number, dropped: number, at: number): boolean {
+    if (this.log) this.log = { ...this.log, received: this.log.received + count };
     const expected = this.expected;
     const next = first + count;
     if (expected === undefined || first === expected) {
@@ -111,8 +125,8 @@ export class SequenceLedger {
   }
 
   view(): LossView {
-    const { received, missing, keptBack, unexplained, causes, events } = this;
-    return { received, missing, keptBack, unexplained, causes, events };
+    const { received, missing, keptBack, unexplained, causes, events, log } = this;
+    return { received, missing, keptBack, unexplained, causes, events, log };
   }
 
   /** Sequence numbers begin again at 1 with each run. The registry may tell us later than the batch does. */

@@ -11,7 +11,7 @@ import {
 import { AlarmWatch } from './alarms.ts';
 import { CounterRates } from './counters.ts';
 import { History } from './history.ts';
-import { type LossView, SequenceLedger } from './ledger.ts';
+import { type LossView, logName, SequenceLedger } from './ledger.ts';
 import { Memory } from './memory.ts';
 import type { InstanceEntry } from './protocol.ts';
 import type { BreakCause } from './query.ts';
@@ -102,6 +102,7 @@ export class Watch {
       if (this.epoch !== undefined) this.epochChanged(now);
       this.epoch = epoch;
       this.nextOffset = offset;
+      this.ledger.sawLog(logName(epoch, topic));
     }
     this.sawEntry(entry);
     this.status = 'live';

@@ -33,7 +33,7 @@ export const ledgerStrings = {
       taken: 'taken by the probe',
       received: 'received by the DAC',
       here: 'received here',
-      tip: 'Probe and DAC: since the DAC was started, with what it knows of before. Here: since the page began to watch, and what it was sent of before',
+      tip: 'As it was when the DAC was last asked, which is every 2 s. Probe and DAC: since the DAC was started, with what it knows of before. Here: of what the DAC received, what this page was sent',
       recorded: 'in the flight recorder, or kept back by it: no trigger fired since',
       /** By the names that the DAC gives them; others are shown as they are. */
       cause: new Map([

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { strings } from '../strings.ts';
+import { ask } from './api.ts';
 
 /** Who gave which command, as the DAC wrote it down. */
 export interface JournalEntry {
@@ -18,7 +19,7 @@ export const journal = signal<readonly JournalEntry[]>([]);
 
 export async function readJournal(): Promise<void> {
   try {
-    const answer = await fetch(new URL('api/v1/commands', document.baseURI), { cache: 'no-store' });
+    const answer = await ask('GET', 'commands');
     const { commands } = (await answer.json()) as { commands: Record<string, unknown>[] };
     journal.value = commands.slice(-SHOWN).reverse().map(entryOf);
   } catch {

@@ -35,7 +35,7 @@ function there(): void {
   answer({ messages: [{ event: 'samples', samples: [{ time: '3600000000000' }] }] });
 }
 
-const read = (wish: Wish) => reader.read(TARGET, 0, wish, now);
+const read = (wish: Wish, chart = 7) => reader.read(chart, TARGET, 0, wish, now);
 
 function points(from: number, to: number, step: number, level = 'raw') {
   const times = [from + step, to - step].map((time) => time * 1e6);
@@ -131,6 +131,59 @@ it('asks for less of what is too wide, and again after a while where there was n
   expect(reader.nextDue()).toBe(now + 5000);
   now += 5000;
   expect(read(wish).state).toBe('reading');
+});
+
+it('keeps what a chart shows, and what none does for a moment only', () => {
+  there();
+  const wish = { from: 4 * HOUR, to: 6 * HOUR, columns: 100 };
+  read(wish, 1);
+  answer(points(3 * HOUR, 7 * HOUR, 72_000));
+  read(wish, 2);
+  reader.leave(1);
+  now += 60_000;
+  reader.tick(now);
+  expect(reader.nextDue()).toBe(Number.POSITIVE_INFINITY);
+  expect(read(wish, 2).state).toBe('ready');
+  reader.leave(2);
+  reader.tick(now);
+  // Another one, for the same time or for one close by, begins with it.
+  expect(read(wish, 3).state).toBe('ready');
+  reader.leave(3);
+  reader.tick(now);
+  now = reader.nextDue();
+  reader.tick(now);
+  expect(reader.nextDue()).toBe(Number.POSITIVE_INFINITY);
+  expect(asked).toHaveLength(3);
+  expect(read(wish, 4)).toEqual({ points: undefined, state: 'reading' });
+  expect(asked).toHaveLength(4);
+});
+
+it('does not go on asking for what no chart shows any more', () => {
+  there();
+  read({ from: 4 * HOUR, to: 6 * HOUR, columns: 100 }, 1);
+  answer(undefined, 0);
+  reader.leave(1);
+  for (; reader.nextDue() < Number.POSITIVE_INFINITY; reader.tick(now)) now = Math.max(now, reader.nextDue());
+  expect(asked).toHaveLength(3);
+});
+
+it('gives up what was asked of an instance that nobody watches any more', () => {
+  reader.look(TARGET, now);
+  reader.forget(TARGET);
+  expect(dropped).toEqual([0]);
+  answer({ instances: [{ ledger: { archive: {} } }] });
+  expect(asked).toHaveLength(1);
+});
+
+it('looks once more since when there is something, if it was not told', () => {
+  reader.look(TARGET, now);
+  answer({ instances: [{ ledger: { archive: {} } }] });
+  answer(undefined, 503);
+  now = reader.nextDue();
+  reader.tick(now);
+  answer({ instances: [{ ledger: { archive: {} } }] });
+  answer({ messages: [{ event: 'samples', samples: [{ time: '3600000000000' }] }] });
+  expect(reader.oldest(TARGET)).toBe(HOUR);
 });
 
 it('tells silence from loss', () => {

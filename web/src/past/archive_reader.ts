@@ -7,6 +7,8 @@ const PAUSE_MS = 150;
 const RETRY_MS = 5000;
 /** Until an instance that was not in the archive may be there. */
 const RELOOK_MS = 2000;
+/** How long what no chart shows any more is kept: one that shows another time, or comes back to the front, begins with it. */
+const KEEP_MS = 10_000;
 /** How often it is looked for without anybody who wants something of it. */
 const LOOKS = 4;
 /** What is fetched beyond each end of what is shown, as a share of it: small steps need no answer. */
@@ -15,6 +17,7 @@ const MARGIN = 0.5;
 const COARSE = 1.5;
 const MOST_POINTS = 4000;
 const FEWEST_POINTS = 50;
+const OK = 200;
 /** A message of so many values is refused: docs/reference/text-doors.md. */
 const TOO_WIDE = 422;
 const MILLION = 1_000_000n;
@@ -38,6 +41,9 @@ export type PastState = 'none' | 'reading' | 'ready' | 'failed';
 /** What is known of one instance's past, for one of the ranges that are shown. */
 interface Entry {
   readonly target: Target;
+  /** Numbers of the charts that show it, and since when there are none. */
+  readonly charts: Set<number>;
+  idleSince: number | undefined;
   wish: Wish | undefined;
   points: Points | undefined;
   /** What the points were asked for. */
@@ -56,13 +62,15 @@ interface Reach {
   readonly tries: number;
   state: 'asked' | 'absent' | 'there';
   readonly at: number;
+  asked: number | undefined;
   /** Milliseconds by the node's clock. */
   oldest: number | undefined;
 }
 
 /**
  * Reads what charts show of the past from the DAC's archive: one request at a time for each instance and range, given up as soon
- * as something else is shown.
+ * as something else is shown. What it has is bounded by what is shown: a request has at most {@link MOST_POINTS}, and its answer
+ * goes when no chart has shown it for {@link KEEP_MS}.
  */
 export class ArchiveReader {
   /** Grows with each answer: whoever shows this compares. */
@@ -93,21 +101,29 @@ export class ArchiveReader {
     // Nothing may have been stored yet.
     if (known && (known.state !== 'absent' || now < known.at + RELOOK_MS)) return;
     const tries = (known?.tries ?? 0) + 1;
-    const reach: Reach = { target, tries, state: 'asked', at: now, oldest: undefined };
+    const reach: Reach = { target, tries, state: 'asked', at: now, asked: undefined, oldest: undefined };
     this.reaches.set(key, reach);
-    this.ask(`api/v1/ledger?${query(target)}`, (answer) => {
+    reach.asked = this.ask(`api/v1/ledger?${query(target)}`, (answer) => {
       // Only with an archive has a ledger an account of it; nobody is asked for what is not there.
+      reach.asked = undefined;
       reach.state = hasArchive(answer) ? 'there' : 'absent';
       if (reach.state === 'absent') return;
-      this.ask(`api/v1/samples?${query(target)}&from=0&integers=string`, (samples) => {
+      reach.asked = this.ask(`api/v1/samples?${query(target)}&from=0&integers=string`, (samples, status) => {
+        reach.asked = undefined;
+        // Looked for once more, for nobody could go back to it.
+        if (status !== OK) reach.state = 'absent';
         reach.oldest = firstTime(samples);
         this.version++;
       });
     });
   }
 
-  /** What there is for a chart now; what is missing is asked for. `variant` tells ranges apart that are shown together. */
+  /**
+   * What there is for a chart now; what is missing is asked for, until the chart leaves. `variant` tells ranges apart that are shown
+   * together.
+   */
   read(
+    chart: number,
     target: Target,
     variant: number,
     wish: Wish,
@@ -122,6 +138,8 @@ export class ArchiveReader {
     if (!entry) {
       entry = {
         target,
+        charts: new Set(),
+        idleSince: undefined,
         wish: undefined,
         points: undefined,
         got: undefined,
@@ -132,11 +150,18 @@ export class ArchiveReader {
       };
       this.entries.set(key, entry);
     }
+    entry.charts.add(chart);
+    entry.idleSince = undefined;
     entry.wish = wish;
     this.pursue(entry, now);
     const isReady = entry.got !== undefined && contains(entry.got, wish);
     const state = isReady ? 'ready' : now < entry.retryAt ? 'failed' : 'reading';
     return { points: entry.points, state };
+  }
+
+  /** A chart shows nothing of all this any more. */
+  leave(chart: number): void {
+    for (const entry of this.entries.values()) entry.charts.delete(chart);
   }
 
   /** An answer to {@link Asker.ask}; nothing if there was none. */
@@ -148,7 +173,14 @@ export class ArchiveReader {
 
   tick(now: number): void {
     for (const reach of [...this.reaches.values()]) if (isWorthALook(reach)) this.look(reach.target, now);
-    for (const entry of this.entries.values()) this.pursue(entry, now);
+    for (const [key, entry] of [...this.entries]) {
+      if (entry.charts.size > 0) {
+        this.pursue(entry, now);
+        continue;
+      }
+      entry.idleSince ??= now;
+      if (now >= entry.idleSince + KEEP_MS) this.remove(key, entry);
+    }
   }
 
   /** When {@link tick} has something to do. */
@@ -157,27 +189,32 @@ export class ArchiveReader {
     for (const reach of this.reaches.values())
       if (isWorthALook(reach)) due = Math.min(due, reach.at + RELOOK_MS);
     for (const entry of this.entries.values()) {
-      if (this.missing(entry)) due = Math.min(due, Math.max(entry.askedAt + PAUSE_MS, entry.retryAt));
+      if (entry.charts.size === 0) due = Math.min(due, (entry.idleSince ?? 0) + KEEP_MS);
+      else if (this.missing(entry)) due = Math.min(due, Math.max(entry.askedAt + PAUSE_MS, entry.retryAt));
     }
     return due;
   }
 
   /** Nobody shows the instance any more. */
   forget(target: Target): void {
+    const reach = this.reaches.get(keyOf(target));
+    if (reach) this.giveUp(reach.asked);
     this.reaches.delete(keyOf(target));
     for (const [key, entry] of [...this.entries]) {
-      if (keyOf(entry.target) !== keyOf(target)) continue;
-      this.giveUp(entry);
-      this.entries.delete(key);
+      if (keyOf(entry.target) === keyOf(target)) this.remove(key, entry);
     }
   }
 
   /** Another life of the DAC may have another archive. */
   reset(): void {
-    for (const entry of this.entries.values()) this.giveUp(entry);
+    for (const id of [...this.waiting.keys()]) this.giveUp(id);
     this.entries.clear();
     this.reaches.clear();
-    this.waiting.clear();
+  }
+
+  private remove(key: string, entry: Entry): void {
+    this.giveUp(entry.asked?.id);
+    this.entries.delete(key);
   }
 
   /** What an entry wants that it neither has nor has asked for. */
@@ -190,7 +227,7 @@ export class ArchiveReader {
   private pursue(entry: Entry, now: number): void {
     const wish = this.missing(entry);
     if (!wish || now < entry.askedAt + PAUSE_MS || now < entry.retryAt) return;
-    this.giveUp(entry);
+    this.giveUp(entry.asked?.id);
     const { from, to, columns } = wish;
     const margin = (to - from) * MARGIN;
     const wide = { from: from - margin, to: to + margin, columns: columns * (1 + 2 * MARGIN) };
@@ -208,11 +245,9 @@ export class ArchiveReader {
     entry.asked = { id, wish: wide };
   }
 
-  private giveUp(entry: Entry): void {
-    if (!entry.asked) return;
-    this.waiting.delete(entry.asked.id);
-    this.asker.drop(entry.asked.id);
-    entry.asked = undefined;
+  private giveUp(id: number | undefined): void {
+    if (id === undefined || !this.waiting.delete(id)) return;
+    this.asker.drop(id);
   }
 
   private ask(path: string, take: (answer: unknown, status: number, now: number) => void): number {

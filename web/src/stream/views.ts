@@ -29,7 +29,7 @@ export interface Lookup {
   watch(target: Target): Watch | undefined;
   /** Browser clock minus node clock, milliseconds. */
   lag(node: string): number;
-  readonly archive: Pick<ArchiveReader, 'read' | 'version'>;
+  readonly archive: Pick<ArchiveReader, 'read' | 'leave' | 'version'>;
 }
 
 /** Series that lie in one store. */
@@ -74,6 +74,7 @@ export class Views {
 
   hide(id: number): void {
     this.views.delete(id);
+    this.lookup.archive.leave(id);
   }
 
   /** Takes back what the page has drawn. */
@@ -99,7 +100,7 @@ export class Views {
       if (!view.query.range.live && version === view.version) continue;
       view.version = version;
       const [from, to] = bounds(view.query, now);
-      results.push({ id, from, to, answer: this.answer(view.query, from, to, now) });
+      results.push({ id, from, to, answer: this.answer(id, view.query, from, to, now) });
     }
     return results;
   }
@@ -111,10 +112,10 @@ export class Views {
     );
   }
 
-  private answer(query: Query, from: number, to: number, now: number): Answer {
+  private answer(id: number, query: Query, from: number, to: number, now: number): Answer {
     switch (query.kind) {
       case 'columns':
-        return this.columns(query, from, to, now);
+        return this.columns(id, query, from, to, now);
       case 'states':
         return this.states(query, from, to);
       case 'histogram':
@@ -128,7 +129,13 @@ export class Views {
     }
   }
 
-  private columns(query: Query & { kind: 'columns' }, from: number, to: number, now: number): Answer {
+  private columns(
+    id: number,
+    query: Query & { kind: 'columns' },
+    from: number,
+    to: number,
+    now: number,
+  ): Answer {
     const { columns } = query;
     const wanted = query.sources.flatMap((source) => this.stretches(source));
     const room = wanted.reduce((sum, { picked }) => sum + blockRoom(columns, picked.length), 0);
@@ -137,7 +144,8 @@ export class Views {
     let offset = 0;
     for (const stretch of wanted) {
       const { key, store, picked, lag, gaps, part } = stretch;
-      const past = this.past(stretch, query.ago ?? 0, { from: from - lag, to: to - lag, columns }, now);
+      const span = { from: from - lag, to: to - lag, columns };
+      const past = this.past(id, stretch, query.ago ?? 0, span, now);
       const block = past.rows
         ? reduceColumns(
             past.rows,
@@ -164,12 +172,22 @@ export class Views {
   }
 
   /** What the archive has before the oldest sample that is remembered, and that behind it. Times are the node's. */
-  private past({ target, store, picked, names }: Stretch, ago: number, span: Span, now: number): Past {
-    const oldest = this.lookup.watch(target)?.memory?.store.oldest ?? Number.POSITIVE_INFINITY;
+  private past(id: number, stretch: Stretch, ago: number, span: Span, now: number): Past {
+    const { target, store, picked, names } = stretch;
+    const watch = this.lookup.watch(target);
+    // Nobody would forget what is read of it.
+    if (!watch) return {};
+    const oldest = watch.memory?.store.oldest ?? Number.POSITIVE_INFINITY;
     if (span.from >= oldest) return {};
     const to = Math.min(span.to, oldest);
     const columns = Math.max(1, (span.columns * (to - span.from)) / (span.to - span.from));
-    const { points, state } = this.lookup.archive.read(target, ago, { from: span.from, to, columns }, now);
+    const { points, state } = this.lookup.archive.read(
+      id,
+      target,
+      ago,
+      { from: span.from, to, columns },
+      now,
+    );
     if (state === 'none') return {};
     const part = { state, ...(points && { level: points.level }) };
     if (!points) return { part };

@@ -139,8 +139,14 @@ impl Catalogue {
     fn take_over_table(&mut self, old: &Connection, table: &str) -> rusqlite::Result<u64> {
         let mut select = old.prepare(&format!("SELECT * FROM {table}"))?;
         let columns = select.column_count();
+        // By the names that they have here: those over there may be damaged. An earlier version has the first of them.
+        let own = self.0.prepare(&format!("SELECT * FROM {table}"))?;
+        let names: Vec<_> = own.column_names().take(columns).map(|name| format!("\"{name}\"")).collect();
+        drop(own);
+        if names.len() < columns {
+            return Ok(0);
+        }
         let places = vec!["?"; columns].join(", ");
-        let names: Vec<_> = select.column_names().map(|name| format!("\"{name}\"")).collect();
         let transaction = self.0.transaction()?;
         let mut taken = 0;
         {

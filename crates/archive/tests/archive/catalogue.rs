@@ -84,6 +84,28 @@ fn what_is_in_the_catalogue_alone_is_taken_over() {
     assert_eq!(kept, "kept");
 }
 
+#[test]
+fn a_table_whose_columns_have_damaged_names_is_taken_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let node = archive(folder.path());
+    let path = folder.path().join("catalogue.sqlite");
+    {
+        let sqlite = rusqlite::Connection::open(&path).unwrap();
+        let run = "INSERT INTO test_run (name, started, notes, pinned, who) VALUES ('kept', 1, 'n', 1, 'me')";
+        sqlite.execute(run, []).unwrap();
+        sqlite.execute("UPDATE segment SET bytes = bytes + 1", []).unwrap();
+        sqlite.pragma_update(None, "writable_schema", true).unwrap();
+        // No UTF-8.
+        let name = "UPDATE sqlite_schema SET sql = replace(sql, 'notes', CAST(x'6e6fff6573' AS TEXT)) WHERE name = 'test_run'";
+        assert_eq!(sqlite.execute(name, []).unwrap(), 1);
+    }
+    let plant = Plant::start(config(folder.path()), &node, ROOM);
+    assert_eq!((plant.past(0, None).numbers, renamed(folder.path())), (numbers(0..1_200), 1));
+    let sqlite = rusqlite::Connection::open(&path).unwrap();
+    let kept: String = sqlite.query_row("SELECT notes FROM test_run", [], |row| row.get(0)).unwrap();
+    assert_eq!(kept, "n");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -113,8 +113,23 @@ pub struct SeriesIndex {
     pub series: Arc<Series>,
     /// Its batches, in order.
     pub entries: Vec<Entry>,
+    /// Least and greatest time of all of them: readers ask for it each time, and there may be hundreds of thousands.
+    pub times: (u64, u64),
     /// Its gaps, in order.
     pub gaps: Vec<Gap>,
+}
+
+impl SeriesIndex {
+    /// Nothing yet.
+    pub fn new(series: Arc<Series>) -> Self {
+        Self { series, entries: Vec::new(), times: (u64::MAX, 0), gaps: Vec::new() }
+    }
+
+    /// Adds the batch that comes next.
+    pub fn push(&mut self, entry: Entry) {
+        self.times = (self.times.0.min(entry.min_time), self.times.1.max(entry.max_time));
+        self.entries.push(entry);
+    }
 }
 
 /// All series of a file; the file's number of a series is its place here plus one.
@@ -180,13 +195,13 @@ pub fn build(mut walk: Walk<'_>) -> Found {
                 });
                 typed.is_some_and(|series| {
                     numbers.insert(head.number, found.index.series.len());
-                    found.index.series.push(SeriesIndex { series, entries: Vec::new(), gaps: Vec::new() });
+                    found.index.series.push(SeriesIndex::new(series));
                     true
                 })
             }
             Kind::Batch => series
                 .zip(entry(position, &head, payload))
-                .map(|(series, entry)| series.entries.push(entry))
+                .map(|(series, entry)| series.push(entry))
                 .is_some(),
             Kind::Gap => series.zip(Gap::parse(payload)).map(|(series, gap)| series.gaps.push(gap)).is_some(),
             Kind::Index | Kind::Directory => true,
@@ -320,7 +335,8 @@ mod tests {
                     sequence += u64::from(count);
                     Entry { position, first, count, min_time, max_time: min_time + lasts, last_sequence: sequence }
                 });
-                index.series.push(SeriesIndex { series: series(), entries: entries.collect(), gaps: Vec::new() });
+                index.series.push(SeriesIndex::new(series()));
+                entries.for_each(|entry| index.get_mut(index.series.len() as u32).unwrap().push(entry));
             }
             let bytes = write(&index);
             for (number, written) in (1..).zip(&index.series) {

@@ -72,7 +72,7 @@ impl Past {
             if extent.max_time < time {
                 continue;
             }
-            for entry in store.entries(&extent, |entry| entry.max_time >= time, usize::MAX)? {
+            for entry in store.entries_since(&extent, time)? {
                 let batch = store.batches(extent.segment, std::slice::from_ref(&entry))?.pop().flatten();
                 // One that is damaged counts as wanted: its reader is told.
                 let times = batch.and_then(|batch| batch::times(&batch).ok());
@@ -197,7 +197,7 @@ impl Past {
 
     fn entries(&self, extent: &Extent) -> Result<Vec<Entry>, ReadError> {
         let at = self.at.offset;
-        match self.store.entries(extent, |entry| entry.end() > at, ENTRIES) {
+        match self.store.entries(extent, at, ENTRIES) {
             // Retention was faster, or the file cannot be read: its samples are a gap.
             Err(ReadError::Io(error)) => {
                 if error.kind() != io::ErrorKind::NotFound {

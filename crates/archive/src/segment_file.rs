@@ -221,12 +221,12 @@ impl SegmentFile {
         self.staged.types_before = self.types.len();
         let mut index = self.open.index.write().unwrap_or_else(PoisonError::into_inner);
         for (_, series) in staged.series {
-            index.series.push(SeriesIndex { series, entries: Vec::new(), gaps: Vec::new() });
+            index.series.push(SeriesIndex::new(series));
         }
         for (number, entry) in staged.entries {
             self.samples += u64::from(entry.count);
             if let Some(series) = index.get_mut(number) {
-                series.entries.push(entry);
+                series.push(entry);
             }
         }
         for (number, gap) in staged.gaps {

@@ -238,19 +238,33 @@ impl Store {
         open.range(segment..).map(|(_, file)| file.clone()).collect()
     }
 
-    /// Where the batches of a share lie, at most so many from the first on that is wanted.
+    /// Where the batches of a share lie, at most so many from the one on that has, or would have, the sample at this offset.
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn entries(
+    pub fn entries(&self, extent: &Extent, from: Offset, most: usize) -> Result<Vec<Entry>, ReadError> {
+        // Offsets of a series only grow.
+        self.some_entries(extent, |entries| {
+            let first = entries.partition_point(|entry| entry.end() <= from);
+            entries[first..].iter().take(most).copied().collect()
+        })
+    }
+
+    /// Where the batches of a share lie, from the first on that has a sample no older than this.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn entries_since(&self, extent: &Extent, time: u64) -> Result<Vec<Entry>, ReadError> {
+        self.some_entries(extent, |entries| {
+            entries.iter().skip_while(|entry| entry.max_time < time).copied().collect()
+        })
+    }
+
+    fn some_entries(
         &self,
         extent: &Extent,
-        is_wanted: impl Fn(&Entry) -> bool,
-        most: usize,
+        choose: impl FnOnce(&[Entry]) -> Vec<Entry>,
     ) -> Result<Vec<Entry>, ReadError> {
-        let choose = |entries: &[Entry]| {
-            entries.iter().skip_while(|entry| !is_wanted(entry)).take(most).copied().collect()
-        };
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner).get(&extent.segment).cloned();
         if let Some(file) = open {
             let index = file.index();
@@ -355,16 +369,15 @@ impl Store {
 
 /// A series' share of a file that is being written; none if nothing of it was committed yet.
 fn open_extent(segment: u64, number: u32, series: &SeriesIndex) -> Option<Extent> {
-    let entries = &series.entries;
-    let (first, last) = (entries.first()?, entries.last()?);
+    let (first, last) = (series.entries.first()?, series.entries.last()?);
     Some(Extent {
         segment,
         number,
         series: series.series.clone(),
         first: first.first,
         end: last.end(),
-        min_time: entries.iter().map(|entry| entry.min_time).min().unwrap_or_default(),
-        max_time: entries.iter().map(|entry| entry.max_time).max().unwrap_or_default(),
+        min_time: series.times.0,
+        max_time: series.times.1,
         last_sequence: last.last_sequence,
     })
 }

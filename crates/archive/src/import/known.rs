@@ -24,7 +24,7 @@ impl Known {
     pub fn of(store: &Arc<Store>, node: &str, instance: &str) -> Result<Self, ReadError> {
         let mut known = Self::default();
         for extent in store.extents(node, instance, 0)? {
-            for entry in store.entries(&extent, |_| true, usize::MAX)? {
+            for entry in store.entries(&extent, extent.first, usize::MAX)? {
                 let end = entry.last_sequence.saturating_add(1);
                 known.add(extent.series.run, end.saturating_sub(entry.count.into())..end);
             }

@@ -119,7 +119,8 @@ impl Cells {
         let mut from = skip.min(times.len());
         while let Some(&time) = times.get(from) {
             let number = time / self.step;
-            let to = times[from..].iter().position(|time| time / self.step != number);
+            let start = number * self.step;
+            let to = times[from..].iter().position(|&time| time < start || time - start >= self.step);
             let run = from..to.map_or(times.len(), |to| from + to);
             from = run.end;
             if self.wanted.contains(&number) {
@@ -146,9 +147,11 @@ impl Cells {
         for (index, time) in batch.times().iter().enumerate() {
             let number = time / self.step;
             if self.wanted.contains(&number) {
-                let cell = self.cells.entry(number).or_default();
-                let places = &self.mappings[mapping].places;
-                cell.append(plan.cell(&batch, index), places, self.leaves.len());
+                let (cell, later) = (self.cells.entry(number).or_default(), plan.cell(&batch, index));
+                cell.follow(later.samples, later.last_time, self.leaves.len());
+                for ((_, place), track) in self.mappings[mapping].places.iter().zip(later.tracks) {
+                    cell.tracks[*place].append(track);
+                }
             }
         }
         Ok(())
@@ -156,12 +159,17 @@ impl Cells {
 
     /// Takes in cells that are no wider, behind what there is.
     pub fn add_cells(&mut self, cells: &Self) {
-        let places: Vec<_> = cells.leaves.iter().map(|leaf| (leaf.clone(), self.place(leaf))).collect();
-        for cell in cells.cells.values() {
+        let places: Vec<_> = cells.leaves.iter().map(|leaf| self.place(leaf)).collect();
+        let span = self.span();
+        let narrow = span.start / cells.step..span.end.div_ceil(cells.step);
+        for (_, cell) in cells.cells.range(narrow) {
             let number = cell.last_time / self.step;
             if self.wanted.contains(&number) {
                 let own = self.cells.entry(number).or_default();
-                own.append(cell.clone(), &places, self.leaves.len());
+                own.follow(cell.samples, cell.last_time, self.leaves.len());
+                for (place, track) in places.iter().zip(&cell.tracks) {
+                    own.tracks[*place].append(track.clone());
+                }
             }
         }
     }
@@ -173,21 +181,22 @@ impl Cells {
         Self { step: self.step, wanted, leaves, mappings: Vec::new(), cells }
     }
 
-    /// How many values there are, about.
+    /// How many values there are, about: vectors are as long as they were last.
     pub fn size(&self) -> usize {
-        self.cells.len() * self.leaves.len()
+        let values = |track: &Track| if let Track::Elements(elements) = track { elements.len() } else { 1 };
+        let last = self.cells.last_key_value().map_or(0, |(_, cell)| cell.tracks.iter().map(values).sum());
+        self.cells.len() * last.max(self.leaves.len())
     }
 
-    /// The same in wider cells.
-    pub fn coarser(self, step: u64) -> Self {
+    /// Makes wider cells of all that there are, where all times are wanted.
+    pub fn widen(&mut self, step: u64) {
         if step == self.step {
-            return self;
+            return;
         }
-        let mut coarse = Self { step, cells: BTreeMap::new(), ..self };
-        for cell in self.cells.into_values() {
-            coarse.cells.entry(cell.last_time / step).or_default().join(cell);
+        self.step = step;
+        for cell in std::mem::take(&mut self.cells).into_values() {
+            self.cells.entry(cell.last_time / step).or_default().join(cell);
         }
-        coarse
     }
 
     fn mapping(&mut self, probe_type: &Arc<ProbeType>, leaves: impl FnOnce() -> Vec<Leaf>) -> usize {
@@ -218,28 +227,21 @@ impl Cells {
 impl Cell {
     /// Takes in what follows, of the same leaves.
     fn join(&mut self, later: Self) {
-        self.samples += later.samples;
-        self.last_time = later.last_time;
-        self.tracks.resize(later.tracks.len().max(self.tracks.len()), Track::Nothing);
+        self.follow(later.samples, later.last_time, later.tracks.len());
         for (track, later) in self.tracks.iter_mut().zip(later.tracks) {
             track.append(later);
         }
     }
 
-    /// Takes in what follows, whose leaves have other places.
-    fn append(&mut self, later: Self, places: &[(Leaf, usize)], leaves: usize) {
-        self.samples += later.samples;
-        self.last_time = later.last_time;
+    /// So many samples follow, with so many leaves.
+    fn follow(&mut self, samples: u64, last_time: u64, leaves: usize) {
+        self.samples += samples;
+        self.last_time = last_time;
         self.tracks.resize(leaves.max(self.tracks.len()), Track::Nothing);
-        for ((_, place), later) in places.iter().zip(later.tracks) {
-            self.tracks[*place].append(later);
-        }
     }
 
     fn add(&mut self, batch: &Batch, run: Range<usize>, places: &[(Leaf, usize)], leaves: usize) {
-        self.samples += run.len() as u64;
-        self.last_time = batch.times()[run.end - 1];
-        self.tracks.resize(leaves.max(self.tracks.len()), Track::Nothing);
+        self.follow(run.len() as u64, batch.times()[run.end - 1], leaves);
         for (leaf, place) in places {
             match batch.values(leaf.metric) {
                 Some(Values::Fixed(values)) if leaf.is_column() => {

@@ -64,6 +64,8 @@ pub struct Points {
     reach: Option<Reach>,
     /// Number of the segment file that was read last.
     segment: u64,
+    /// Values beyond which cells become wider.
+    most_values: usize,
 }
 
 /// Samples that are not there.
@@ -127,13 +129,26 @@ impl Points {
             step += step.div_ceil(points * 2).next_multiple_of(level.width());
         }
         let cells = Cells::new(step, wanted(step));
-        Self { level, cells, gaps: Vec::new(), is_open: span.is_open, reach: None, segment: 0 }
+        Self::with(level, cells, span.is_open, None)
     }
 
-    /// All that comes behind `before`, in cells of one width.
-    pub fn rolling(step: u64, before: Option<Reach>) -> Self {
-        let cells = Cells::new(step, 0..u64::MAX);
-        Self { level: Level::Raw, cells, gaps: Vec::new(), is_open: true, reach: before, segment: 0 }
+    /// All that comes behind `before`, by the second.
+    pub fn rolling(before: Option<Reach>) -> Self {
+        Self::with(Level::Raw, Cells::new(Level::Second.width(), 0..u64::MAX), true, before)
+    }
+
+    /// The same; by the minute or the hour where there would be more than so many values.
+    pub fn limited(before: Option<Reach>, most_values: usize) -> Self {
+        Self { most_values, ..Self::rolling(before) }
+    }
+
+    fn with(level: Level, cells: Cells, is_open: bool, reach: Option<Reach>) -> Self {
+        Self { level, cells, gaps: Vec::new(), is_open, reach, segment: 0, most_values: usize::MAX }
+    }
+
+    /// How many values and gaps there are, about.
+    pub fn size(&self) -> usize {
+        self.cells.size() + self.gaps.len()
     }
 
     /// How far the samples go that were taken in; none before the first.
@@ -195,8 +210,19 @@ impl Points {
             if let Some(cause) = cause {
                 return self.lose(arrival, cause);
             }
+            self.widen_if_too_large();
         }
         self.pass(arrival);
+    }
+
+    fn widen_if_too_large(&mut self) {
+        while self.size() > self.most_values {
+            let wider = Level::ROLLED.into_iter().find(|level| level.width() > self.cells.step());
+            let Some(wider) = wider else { return };
+            self.cells.widen(wider.width());
+            let gaps = std::mem::take(&mut self.gaps);
+            gaps.into_iter().for_each(|gap| self.miss(gap));
+        }
     }
 
     /// A batch, or all up to it, is of no interest.

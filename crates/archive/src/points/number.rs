@@ -74,12 +74,16 @@ impl Number {
 
 /// The four types that a column of numbers can have.
 pub trait Scalar: Copy + PartialOrd {
+    /// What many of them are added up in: integers without rounding.
+    type Sum: Copy + Default;
     /// Out of the 64 bits in which a column holds it.
     fn from_bits(bits: u64) -> Self;
     /// As a number.
     fn number(self) -> Number;
-    /// The nearest `real64`.
-    fn real(self) -> f64;
+    /// Adds it to a sum.
+    fn add_to(self, sum: &mut Self::Sum);
+    /// The `real64` nearest to a sum.
+    fn real_of(sum: Self::Sum) -> f64;
     /// Whether it is no number (NaN).
     fn is_nan(self) -> bool {
         false
@@ -87,38 +91,50 @@ pub trait Scalar: Copy + PartialOrd {
 }
 
 impl Scalar for i64 {
+    type Sum = i128;
     fn from_bits(bits: u64) -> Self {
         bits as Self
     }
     fn number(self) -> Number {
         Number::Int(self)
     }
-    fn real(self) -> f64 {
-        self as f64
+    fn add_to(self, sum: &mut i128) {
+        *sum += i128::from(self);
+    }
+    fn real_of(sum: i128) -> f64 {
+        sum as f64
     }
 }
 
 impl Scalar for u64 {
+    type Sum = u128;
     fn from_bits(bits: u64) -> Self {
         bits
     }
     fn number(self) -> Number {
         Number::Uint(self)
     }
-    fn real(self) -> f64 {
-        self as f64
+    fn add_to(self, sum: &mut u128) {
+        *sum += u128::from(self);
+    }
+    fn real_of(sum: u128) -> f64 {
+        sum as f64
     }
 }
 
 impl Scalar for f32 {
+    type Sum = f64;
     fn from_bits(bits: u64) -> Self {
         Self::from_bits(bits as u32)
     }
     fn number(self) -> Number {
         Number::Real32(self)
     }
-    fn real(self) -> f64 {
-        self.into()
+    fn add_to(self, sum: &mut f64) {
+        *sum += f64::from(self);
+    }
+    fn real_of(sum: f64) -> f64 {
+        sum
     }
     fn is_nan(self) -> bool {
         self.is_nan()
@@ -126,14 +142,18 @@ impl Scalar for f32 {
 }
 
 impl Scalar for f64 {
+    type Sum = f64;
     fn from_bits(bits: u64) -> Self {
         Self::from_bits(bits)
     }
     fn number(self) -> Number {
         Number::Real64(self)
     }
-    fn real(self) -> f64 {
-        self
+    fn add_to(self, sum: &mut f64) {
+        *sum += self;
+    }
+    fn real_of(sum: f64) -> f64 {
+        sum
     }
     fn is_nan(self) -> bool {
         self.is_nan()

@@ -1,6 +1,9 @@
 //! Points from what is stored: roll-ups where they are fine enough or all that is left, samples elsewhere.
 
-use super::{Arrival, Points, Reach, Span};
+use super::{
+    Arrival, Points, Reach, Span,
+    recent::{Key, Share},
+};
 use crate::{
     catalogue::Extent,
     index::Entry,
@@ -12,23 +15,21 @@ use crate::{
 use std::{
     io,
     sync::{Arc, PoisonError},
+    thread,
 };
 
 /// Batches read at once.
-const READ: usize = 4_096;
-
+const READ: usize = 1_024;
 /// Batches in a file from which on reading them all keeps somebody waiting.
 const MANY: usize = 2_000;
-/// What is put together by the second is no longer than this, nanoseconds.
-const LONG: u64 = 3 * 3_600 * 1_000_000_000;
 
-/// An instance's share of a file.
-enum Share {
+/// An instance's share of a file, as it can be read.
+enum Part {
     Raw(Extent),
     Rolled(Arc<RollupFile>, usize),
 }
 
-impl Share {
+impl Part {
     /// Number of the first segment file that it stands for.
     fn first_segment(&self) -> u64 {
         match self {
@@ -65,8 +66,8 @@ impl Store {
         let shares = shares.into_iter().find(|(of, _)| *of == level).map(|(_, shares)| shares);
         for share in shares.unwrap_or_default() {
             match share {
-                Share::Raw(extent) => self.add_share(&extent, &mut points)?,
-                Share::Rolled(file, at) => self.add_rolled(&file, &file.directory.series[at], &mut points),
+                Part::Raw(extent) => self.add_share(&extent, &mut points)?,
+                Part::Rolled(file, at) => self.add_rolled(&file, &file.directory.series[at], &mut points),
             }
         }
         Ok(points)
@@ -84,20 +85,20 @@ impl Store {
     }
 
     /// All that there is at a level, oldest first: samples where they were not rolled up.
-    fn shares(&self, extents: &[Extent], node: &str, instance: &str, level: Level) -> Vec<Share> {
+    fn shares(&self, extents: &[Extent], node: &str, instance: &str, level: Level) -> Vec<Part> {
         let files = self.rollups.of_level(level);
         let covers =
             |file: &Arc<RollupFile>, number: u64| file.directory.segments.binary_search(&number).is_ok();
         let is_left = |extent: &&Extent| !files.iter().any(|file| covers(file, extent.segment));
-        let mut shares: Vec<_> = extents.iter().filter(is_left).cloned().map(Share::Raw).collect();
+        let mut shares: Vec<_> = extents.iter().filter(is_left).cloned().map(Part::Raw).collect();
         for file in &files {
             for (at, series) in file.directory.series.iter().enumerate() {
                 if *series.node == *node && *series.instance == *instance {
-                    shares.push(Share::Rolled(file.clone(), at));
+                    shares.push(Part::Rolled(file.clone(), at));
                 }
             }
         }
-        shares.sort_by_key(Share::first_segment);
+        shares.sort_by_key(Part::first_segment);
         shares
     }
 
@@ -133,10 +134,8 @@ impl Store {
             points.pass(&all);
             return Ok(());
         }
-        // One that was made of a recording may have years in it.
-        let is_long = all.times.1.saturating_sub(all.times.0) > LONG;
         let is_begun = points.reach.is_some_and(|reach| points.is_within(&all) && reach.offset > all.first);
-        if points.level == Level::Raw || is_begun || is_long {
+        if points.level == Level::Raw || is_begun {
             return self.add_extent(extent, points);
         }
         self.add_recent(extent, points)
@@ -145,13 +144,25 @@ impl Store {
     /// Puts samples that are not rolled up yet together by the second first, and keeps that for who asks again.
     fn add_recent(&self, extent: &Extent, points: &mut Points) -> Result<(), ReadError> {
         let key = (extent.segment, extent.number);
-        let made = || Points::rolling(Level::Second.width(), points.reach);
-        let share = self.recent.get(key).unwrap_or_else(|| self.recent.begin(key, made()));
-        let mut seconds = share.lock().unwrap_or_else(PoisonError::into_inner);
-        self.add_extent(extent, &mut seconds)?;
-        points.join(&seconds);
-        self.recent.limit(key, &seconds);
-        Ok(())
+        let Some(share) = self.recent.get(key).or_else(|| self.begin_recent(key, extent, points)) else {
+            return self.add_extent(extent, points);
+        };
+        let mut recent = share.lock().unwrap_or_else(PoisonError::into_inner);
+        self.add_extent(extent, &mut recent)?;
+        if self.recent.limit(key, &recent) && recent.cells.step() <= points.level.width() {
+            points.join(&recent);
+            return Ok(());
+        }
+        drop(recent);
+        self.add_extent(extent, points)
+    }
+
+    /// A share that is worth keeping: who wants little of it does not put all of it together.
+    fn begin_recent(&self, key: Key, extent: &Extent, points: &Points) -> Option<Share> {
+        let span = points.cells.span();
+        let wanted = extent.max_time.min(span.end).saturating_sub(extent.min_time.max(span.start));
+        let is_much = wanted >= (extent.max_time - extent.min_time) / 2;
+        is_much.then(|| self.recent.begin(key, points.reach)).flatten()
     }
 
     /// Puts together what is being written much of, so that nobody who asks for it has to wait.
@@ -162,24 +173,41 @@ impl Store {
         for extent in self.busy_extents(MANY) {
             let key = (extent.segment, extent.number);
             let share = match self.recent.get(key) {
-                Some(share) => share,
+                Some(share) => Some(share),
                 None if self.recent.has_room() => {
-                    let before = before(&extent.series, extent.segment);
-                    self.recent.begin(key, Points::rolling(Level::Second.width(), before))
+                    self.recent.begin(key, before(&extent.series, extent.segment))
                 }
-                None => continue,
+                None => None,
             };
-            let mut seconds = share.lock().unwrap_or_else(PoisonError::into_inner);
-            self.add_extent(&extent, &mut seconds)?;
-            self.recent.limit(key, &seconds);
+            let Some(share) = share else { continue };
+            loop {
+                // Some at a time: whoever waits for it goes on with it, as this thread gives way to all others.
+                thread::yield_now();
+                let mut recent = share.lock().unwrap_or_else(PoisonError::into_inner);
+                let is_more = self.add_some(&extent, &mut recent, READ)?;
+                if !self.recent.limit(key, &recent) || !is_more {
+                    break;
+                }
+            }
         }
         Ok(())
     }
 
     fn add_extent(&self, extent: &Extent, points: &mut Points) -> Result<(), ReadError> {
+        self.add_some(extent, points, usize::MAX)?;
+        let all = extent.as_one();
+        // What the catalogue lists and the file has not is lost.
+        if !points.has_passed(&all) {
+            points.lose(&all, "damaged");
+        }
+        Ok(())
+    }
+
+    /// Takes in so many batches of a share, or all that is left of it. Answers whether there may be more.
+    fn add_some(&self, extent: &Extent, points: &mut Points, most: usize) -> Result<bool, ReadError> {
         let all = extent.as_one();
         let seen = points.reach.filter(|_| points.is_within(&all)).map_or(extent.first, |reach| reach.offset);
-        let entries = match self.entries(extent, |entry| entry.end() > seen, usize::MAX) {
+        let entries = match self.entries(extent, seen, most) {
             // Retention was faster.
             Err(ReadError::Io(error)) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             other => other?,
@@ -187,11 +215,7 @@ impl Store {
         for some in entries.chunks(READ) {
             self.add_entries(extent, some, points)?;
         }
-        // What the catalogue lists and the file has not is lost.
-        if !points.has_passed(&all) {
-            points.lose(&all, "damaged");
-        }
-        Ok(())
+        Ok(entries.len() == most)
     }
 
     fn add_entries(&self, extent: &Extent, entries: &[Entry], points: &mut Points) -> Result<(), ReadError> {
@@ -223,13 +247,13 @@ impl Store {
 }
 
 /// The coarsest level that is good enough, or the finest that goes as far back as any.
-fn choose(shares: &[(Level, Vec<Share>)], span: Span) -> Level {
-    let overlaps = |share: &&Share| {
+fn choose(shares: &[(Level, Vec<Part>)], span: Span) -> Level {
+    let overlaps = |share: &&Part| {
         let (least, greatest) = share.times();
         greatest >= span.from && (span.is_open || least < span.to)
     };
     let first =
-        |shares: &[Share]| shares.iter().filter(overlaps).map(Share::first_segment).min().unwrap_or(u64::MAX);
+        |shares: &[Part]| shares.iter().filter(overlaps).map(Part::first_segment).min().unwrap_or(u64::MAX);
     let oldest = shares.iter().map(|(_, shares)| first(shares)).min().unwrap_or(u64::MAX);
     let wished = Level::for_step(span.step());
     let fine = shares.iter().filter(|(level, _)| *level >= wished);

@@ -1,15 +1,19 @@
-//! Samples that have no roll-ups yet, put together by the second while their file is being written: for those who ask, and for the roll-up.
+//! Samples that have no roll-ups yet, put together while their file is being written: for those who ask, and for the roll-up.
+//!
+//! By the second, as roll-ups are, or in wider cells where those would be too many: a file that was filled from a recording may have years in it.
 
-use super::Points;
+use super::{Points, Reach};
 use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex, PoisonError},
+    collections::{BTreeSet, VecDeque},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 /// Shares of files that are kept, those used last.
 const KEPT: usize = 16;
-/// One with more values than this is made anew each time.
-const VALUES: usize = 100_000;
+/// Most values of one share, of about 100 bytes each. Beyond that its cells become wider.
+const VALUES: usize = 400_000;
+/// Most values of all of them. Beyond that those that were not used for longest go.
+const ALL_VALUES: usize = 800_000;
 
 /// Number of the segment file, and of the series in it.
 pub type Key = (u64, u32);
@@ -19,43 +23,172 @@ pub type Share = Arc<Mutex<Points>>;
 
 /// What was put together.
 #[derive(Debug, Default)]
-pub struct Recent(Mutex<VecDeque<(Key, Share)>>);
+pub struct Recent(Mutex<Shares>);
+
+#[derive(Debug, Default)]
+struct Shares {
+    kept: VecDeque<Kept>,
+    /// Those that are not kept: too many values even by the hour.
+    too_large: BTreeSet<Key>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    key: Key,
+    share: Share,
+    /// Values in it, about, when it was used last.
+    values: usize,
+}
 
 impl Recent {
     /// A share that is kept.
     pub fn get(&self, key: Key) -> Option<Share> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = kept.iter().position(|(known, _)| *known == key)?;
-        let found = kept.remove(at)?;
-        kept.push_back(found.clone());
-        Some(found.1)
+        let mut shares = self.lock();
+        let at = shares.kept.iter().position(|kept| kept.key == key)?;
+        let found = shares.kept.remove(at)?;
+        let share = found.share.clone();
+        shares.kept.push_back(found);
+        Some(share)
     }
 
     /// Whether one more can be kept without letting go of another.
     pub fn has_room(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).len() < KEPT
+        let shares = self.lock();
+        shares.kept.len() < KEPT && shares.values() + VALUES <= ALL_VALUES
     }
 
-    /// A share that is kept from now on.
-    pub fn begin(&self, key: Key, points: Points) -> Share {
-        let share = Arc::new(Mutex::new(points));
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() == KEPT {
-            kept.pop_front();
+    /// A share that is kept from now on, behind what was `before`; none if it is known to be too large.
+    pub fn begin(&self, key: Key, before: Option<Reach>) -> Option<Share> {
+        let mut shares = self.lock();
+        if shares.too_large.contains(&key) {
+            return None;
         }
-        kept.push_back((key, share.clone()));
-        share
+        let share = Arc::new(Mutex::new(Points::limited(before, VALUES)));
+        if shares.kept.len() == KEPT {
+            shares.kept.pop_front();
+        }
+        shares.kept.push_back(Kept { key, share: share.clone(), values: 0 });
+        Some(share)
     }
 
-    /// Lets go of a share that has become too large.
-    pub fn limit(&self, key: Key, points: &Points) {
-        if points.cells.size() > VALUES {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|(known, _)| *known != key);
+    /// Notes how large a share has become. Answers whether it is still kept.
+    pub fn limit(&self, key: Key, points: &Points) -> bool {
+        let mut shares = self.lock();
+        let values = points.size();
+        if values > VALUES {
+            shares.kept.retain(|kept| kept.key != key);
+            shares.too_large.insert(key);
+            return false;
         }
+        for kept in shares.kept.iter_mut().filter(|kept| kept.key == key) {
+            kept.values = values;
+        }
+        while shares.values() > ALL_VALUES && shares.kept.front().is_some_and(|oldest| oldest.key != key) {
+            shares.kept.pop_front();
+        }
+        true
     }
 
     /// Lets go of a file's shares: it has roll-ups.
     pub fn end_file(&self, segment: u64) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|((known, _), _)| *known != segment);
+        let mut shares = self.lock();
+        shares.kept.retain(|kept| kept.key.0 != segment);
+        shares.too_large.retain(|key| key.0 != segment);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shares> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Shares {
+    fn values(&self) -> usize {
+        self.kept.iter().map(|kept| kept.values).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::points::{Arrival, Level, Span, Track};
+    use oasis_wire::{
+        batch::{Encoder, Fields},
+        quantity::{Epoch, Offset},
+        schema::ProbeType,
+    };
+    use uuid::Uuid;
+
+    const MINUTE: u64 = 60_000_000_000;
+    const IN_BATCH: u64 = 60;
+
+    /// So many batches of a sample a minute.
+    fn fill(points: &mut Points, batches: u64) {
+        let json = r#"{"name": "T", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0", "metrics": [{"name": "n", "type": "uint64"}]}"#;
+        let probe_type: Arc<ProbeType> = Arc::new(serde_json::from_str(json).unwrap());
+        for first in (0..batches).map(|batch| batch * IN_BATCH) {
+            let mut encoder = Encoder::new(&probe_type).unwrap();
+            for number in first..first + IN_BATCH {
+                encoder.push(number * MINUTE, &number.to_le_bytes()).unwrap();
+            }
+            let mut batch = Vec::new();
+            encoder.finish(Fields { first_sequence: first + 1, ..Fields::default() }, &mut batch);
+            let last = first + IN_BATCH - 1;
+            let arrival = Arrival {
+                epoch: Epoch(1),
+                run: Uuid::nil(),
+                probe_type: &probe_type,
+                first: Offset(first),
+                times: (first * MINUTE, last * MINUTE),
+                count: IN_BATCH,
+                last_sequence: last + 1,
+            };
+            points.add(&arrival, Some(&batch), |_| "lost");
+        }
+    }
+
+    #[test]
+    fn what_is_too_much_by_the_second_is_put_together_in_wider_cells() {
+        // With a sample a minute, minutes are as many as seconds.
+        for (batches, level) in [(1, Level::Second), (2, Level::Hour), (50, Level::Hour)] {
+            let mut points = Points::limited(None, 100);
+            fill(&mut points, batches);
+            assert_eq!(points.cells.step(), level.width());
+            assert!(points.size() <= 100);
+            let span = Span { from: 0, to: batches * IN_BATCH * MINUTE, is_open: false, points: 10 };
+            let (mut joined, mut read) = (Points::new(span, level), Points::new(span, level));
+            joined.join(&points);
+            fill(&mut read, batches);
+            assert_eq!(joined.cells.cells().collect::<Vec<_>>(), read.cells.cells().collect::<Vec<_>>());
+            let all: u64 = joined.cells.cells().map(|(_, cell)| cell.samples).sum();
+            assert_eq!(all, batches * IN_BATCH);
+            assert!(matches!(joined.cells.cells().next_back().unwrap().1.tracks[..], [Track::Number(_)]));
+        }
+    }
+
+    #[test]
+    fn those_used_longest_ago_go_when_there_are_too_many() {
+        let recent = Recent::default();
+        let keys: Vec<Key> = (1..=KEPT as u64 + 1).map(|segment| (segment, 1)).collect();
+        for key in &keys[..KEPT] {
+            recent.begin(*key, None).unwrap();
+        }
+        assert!(!recent.has_room() && recent.get(keys[0]).is_some());
+        recent.begin(keys[KEPT], None).unwrap();
+        assert!(recent.get(keys[0]).is_some() && recent.get(keys[1]).is_none());
+        recent.end_file(keys[0].0);
+        assert!(recent.get(keys[0]).is_none());
+    }
+
+    #[test]
+    fn one_that_is_too_large_even_by_the_hour_is_not_begun_again() {
+        let recent = Recent::default();
+        let key = (1, 1);
+        recent.begin(key, None).unwrap();
+        let mut points = Points::rolling(None);
+        fill(&mut points, VALUES as u64 / IN_BATCH + 1);
+        assert!(!recent.limit(key, &points) && recent.get(key).is_none());
+        assert!(recent.begin(key, None).is_none());
+        recent.end_file(key.0);
+        assert!(recent.begin(key, None).is_some());
     }
 }

@@ -42,19 +42,18 @@ impl Summary {
     /// Of values as a column holds them, 64 bits each; none of no values.
     pub fn of_column<T: Scalar>(bits: &[u64], is_counter: bool) -> Option<Self> {
         let first = T::from_bits(*bits.first()?);
-        let (mut min, mut max, mut last, mut sum, mut numbers) = (first, first, first, 0.0, 0_u64);
-        let mut increase = is_counter.then(|| Number::counted(first.number(), first.number()));
+        let (mut min, mut max, mut last, mut sum, mut numbers) =
+            (first, first, first, T::Sum::default(), 0_u64);
+        let mut only_grows = !first.is_nan();
         for &bits in bits {
             let value = T::from_bits(bits);
-            if let Some(counted) = &mut increase {
-                *counted = counted.plus(Number::counted(last.number(), value.number()));
-            }
+            only_grows &= value >= last;
             last = value;
             if value.is_nan() {
                 continue;
             }
             numbers += 1;
-            sum += value.real();
+            value.add_to(&mut sum);
             if value < min || min.is_nan() {
                 min = value;
             }
@@ -62,8 +61,20 @@ impl Summary {
                 max = value;
             }
         }
-        let (min, max) = (min.number(), max.number());
-        Some(Self { numbers, min, max, sum, first: first.number(), last: last.number(), increase })
+        let (first, last) = (first.number(), last.number());
+        let increase = is_counter.then(|| match only_grows {
+            true => Number::counted(first, last),
+            false => Self::counted::<T>(bits),
+        });
+        let sum = T::real_of(sum);
+        Some(Self { numbers, min: min.number(), max: max.number(), sum, first, last, increase })
+    }
+
+    /// How far a counter has counted that has begun anew in between.
+    fn counted<T: Scalar>(bits: &[u64]) -> Number {
+        let number = |bits: &u64| T::from_bits(*bits).number();
+        let steps = bits.windows(2).map(|pair| Number::counted(number(&pair[0]), number(&pair[1])));
+        steps.fold(Number::counted(number(&bits[0]), number(&bits[0])), Number::plus)
     }
 
     /// Takes in what follows.

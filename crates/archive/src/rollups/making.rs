@@ -101,12 +101,12 @@ fn all_of(share: &Share, series: &SeriesIndex) -> Option<Points> {
     let points = share.lock().unwrap_or_else(PoisonError::into_inner);
     let end = series.entries.last()?.end();
     points.reach().filter(|reach| reach.epoch == series.series.epoch && reach.offset == end)?;
-    Some(points.clone())
+    (points.cells.step() == Level::Second.width()).then(|| points.clone())
 }
 
 /// All of a series' samples by the second; `put` gets cells to be put away where they become too many.
 fn gather(bytes: &[u8], series: &SeriesIndex, before: Option<Reach>, mut put: impl FnMut(Cells)) -> Points {
-    let mut points = Points::rolling(Level::Second.width(), before);
+    let mut points = Points::rolling(before);
     for entry in &series.entries {
         let batch = batch_at(bytes, entry);
         let known = |at: Offset| series.gaps.iter().find(|gap| gap.from <= at && at < gap.to);
@@ -129,7 +129,7 @@ struct Part {
 /// Puts cells of a second into drafts of any level, finest first.
 fn put_levels(drafts: &mut [Draft], parts: &mut [Part], probe_type: &ProbeType, mut cells: Cells) {
     for (draft, part) in drafts.iter_mut().zip(parts) {
-        cells = cells.coarser(draft.directory.level.width());
+        cells.widen(draft.directory.level.width());
         let cell_type = Arc::new(schema::rolled(probe_type, cells.leaves(), draft.directory.level));
         part.type_at = draft.type_at(&cell_type);
         part.batches.extend(put_cells(draft, &cell_type, &cells));

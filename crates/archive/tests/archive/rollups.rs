@@ -138,6 +138,9 @@ fn who_asks_again_gets_what_came_meanwhile() {
             );
             check(&points, round * 280);
         }
+        let read = plant.archive.history().file_reads();
+        assert_eq!(points(&plant, round * 280, 1).level, Level::Second);
+        assert_eq!(plant.archive.history().file_reads(), read, "what was put together is not read again");
         let span = Span { from: 0, to: 1, is_open: true, points: 1 };
         let points =
             plant.archive.history().points("plant", "counter", Span { to: round * STEP, ..span }).unwrap();

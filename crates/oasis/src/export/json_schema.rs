@@ -14,34 +14,84 @@ pub fn of(probe_type: &ProbeType) -> Value {
 }
 
 fn object(members: &[Metric]) -> Value {
-    let properties: Map<String, Value> =
-        members.iter().map(|member| (member.name.clone(), property(member))).collect();
+    let described = |member: &Metric| Some((member.name.clone(), property(member)?));
+    let properties: Map<String, Value> = members.iter().filter_map(described).collect();
     json!({"type": "object", "properties": properties})
 }
 
-fn property(metric: &Metric) -> Value {
-    let mut schema = of_kind(&metric.kind, metric.enumeration.as_ref());
+/// None for vectors of vectors: Foxglove and Lichtblick refuse a channel whose schema has one, and show members that it lacks.
+fn property(metric: &Metric) -> Option<Value> {
+    let mut schema = of_kind(&metric.kind, metric.enumeration.as_ref())?;
     let unit = metric.unit.as_ref().map(|unit| format!("[{unit}]"));
     let words: Vec<_> = metric.doc.clone().into_iter().chain(unit).collect();
     if !words.is_empty() {
         schema["description"] = words.join(" ").into();
     }
-    schema
+    Some(schema)
 }
 
-fn of_kind(kind: &MetricType, enumeration: Option<&EnumType>) -> Value {
-    match kind {
-        MetricType::Vector(element) => json!({"type": "array", "items": of_kind(element, enumeration)}),
+fn of_kind(kind: &MetricType, enumeration: Option<&EnumType>) -> Option<Value> {
+    Some(match kind {
+        MetricType::Vector(element) if matches!(**element, MetricType::Vector(_)) => return None,
+        MetricType::Vector(element) => json!({"type": "array", "items": of_kind(element, enumeration)?}),
         MetricType::Struct(of) => object(&of.members),
         MetricType::Boolean => json!({"type": "boolean"}),
         MetricType::String => json!({"type": "string"}),
         MetricType::Real32 | MetricType::Real64 => json!({"type": "number"}),
-        _ => enumeration.map_or_else(|| json!({"type": "integer"}), one_of),
-    }
+        MetricType::Uint8 | MetricType::Uint16 | MetricType::Uint32 | MetricType::Uint64 => {
+            integer(json!({"type": "integer", "minimum": 0}), enumeration)
+        }
+        MetricType::Int8 | MetricType::Int16 | MetricType::Int32 | MetricType::Int64 => {
+            integer(json!({"type": "integer"}), enumeration)
+        }
+    })
 }
 
-/// How Foxglove's own schemas say which names numbers have.
-fn one_of(enumeration: &EnumType) -> Value {
-    let value = |value: &oasis_wire::schema::Enumerator| json!({"title": value.name, "const": value.value});
-    json!({"title": enumeration.name, "oneOf": enumeration.values.iter().map(value).collect::<Vec<_>>()})
+/// How Foxglove's own schemas say which names numbers have; the type is for elements of vectors, of which it wants to know nothing else.
+fn integer(mut schema: Value, enumeration: Option<&EnumType>) -> Value {
+    if let Some(of) = enumeration {
+        let value =
+            |value: &oasis_wire::schema::Enumerator| json!({"title": value.name, "const": value.value});
+        schema["title"] = of.name.as_str().into();
+        schema["oneOf"] = of.values.iter().map(value).collect();
+    }
+    schema
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schema_has_nothing_that_viewers_refuse_a_channel_for() {
+        let mode = json!({"name": "Mode", "values": [{"name": "IDLE", "value": 0}, {"name": "BACK", "value": -3}]});
+        let point = json!({"struct": {"name": "Point", "members": [
+            {"name": "x", "type": "real32"}, {"name": "grid", "type": {"vector": {"vector": "real64"}}},
+        ]}});
+        let probe_type: ProbeType = serde_json::from_value(json!({
+            "name": "Plant::Tank", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0", "doc": "A tank.",
+            "metrics": [
+                {"name": "level", "type": "real64", "unit": "m", "doc": "How full."},
+                {"name": "total", "type": "uint64"},
+                {"name": "mode", "type": "int8", "enum": mode},
+                {"name": "modes", "type": {"vector": "int8"}, "enum": mode},
+                {"name": "rows", "type": {"vector": {"vector": "uint8"}}},
+                {"name": "path", "type": {"vector": point}},
+            ],
+        }))
+        .unwrap();
+        let one_of = json!([{"title": "IDLE", "const": 0}, {"title": "BACK", "const": -3}]);
+        let mode = json!({"type": "integer", "title": "Mode", "oneOf": one_of});
+        let point = json!({"type": "object", "properties": {"x": {"type": "number"}}});
+        assert_eq!(
+            of(&probe_type),
+            json!({"type": "object", "title": "Plant::Tank", "description": "A tank.", "properties": {
+                "level": {"type": "number", "description": "How full. [m]"},
+                "total": {"type": "integer", "minimum": 0},
+                "mode": mode,
+                "modes": {"type": "array", "items": mode},
+                "path": {"type": "array", "items": point},
+            }})
+        );
+    }
 }

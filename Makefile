@@ -125,7 +125,7 @@ fuzz: ## Fuzz what reads text and bytes from outside, FUZZ_SECONDS (600) for eac
 	@cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz
 	for target in pdl_compile pdl_format; do \
 	  $(FUZZ) $$target fuzz/corpus/$$target crates/pdl/tests/corpus/good crates/pdl/tests/corpus/bad pdl -- -dict=fuzz/pdl.dict $(FUZZ_LIMITS); done
-	for target in batch_decode batch_round_trip eisa_decode; do \
+	for target in batch_decode batch_round_trip eisa_decode mcap_read; do \
 	  $(FUZZ) $$target fuzz/corpus/$$target fuzz/seeds/$$target -- $(FUZZ_LIMITS); done
 
 python: target/venv/installed ## Build sdk/python and install it into target/venv

@@ -7,10 +7,9 @@ use uuid::Uuid;
 /// Objects and lists in one another that are looked into.
 const DEPTH: usize = 8;
 
-/// A type whose samples are such messages. None if it has nothing that a metric could be.
-pub fn probe_type(name: &str, schema: Option<&Json>, first: &Json) -> Option<ProbeType> {
-    let from_schema = schema.map(|schema| metrics(schema, &of_schema)).filter(|metrics| !metrics.is_empty());
-    let metrics = from_schema.unwrap_or_else(|| metrics_of(first));
+/// A type whose samples are such messages; `described` is what their schema says. None if it has nothing that a metric could be.
+pub fn probe_type(name: &str, described: &[Metric], first: &Json) -> Option<ProbeType> {
+    let metrics = if described.is_empty() { metrics_of(first) } else { described.to_vec() };
     // The same for the same messages: types are told apart by it.
     let described = format!("{name} {}", serde_json::to_string(&metrics).unwrap_or_default());
     let uuid = Uuid::new_v5(&Uuid::NAMESPACE_OID, described.as_bytes());
@@ -19,8 +18,10 @@ pub fn probe_type(name: &str, schema: Option<&Json>, first: &Json) -> Option<Pro
     Some(probe_type).filter(|probe_type| !probe_type.metrics.is_empty() && probe_type.validate().is_ok())
 }
 
-fn metrics(schema: &Json, kind: &dyn Fn(&Json, usize) -> Option<MetricType>) -> Vec<Metric> {
-    members(schema.get("properties"), DEPTH, kind)
+/// The metrics that a JSON Schema describes; none if it is no JSON Schema of an object.
+pub fn metrics(schema: &[u8]) -> Vec<Metric> {
+    let schema: Json = serde_json::from_slice(schema).unwrap_or_default();
+    members(schema.get("properties"), DEPTH, &of_schema)
 }
 
 fn metrics_of(message: &Json) -> Vec<Metric> {
@@ -87,15 +88,16 @@ mod tests {
             "mode": {"title": "Mode", "oneOf": [{"title": "IDLE", "const": 0}]},
             "anything": {},
         }});
-        let made = probe_type("A", Some(&schema), &json!({"count": 1})).unwrap();
+        let described = metrics(schema.to_string().as_bytes());
+        let made = probe_type("A", &described, &json!({"count": 1})).unwrap();
         let names: Vec<_> = made.metrics.iter().map(|metric| metric.name.as_str()).collect();
         assert_eq!(names, ["count", "at", "names", "mode"]);
         assert_eq!(made.metrics[0].kind, MetricType::Int64);
-        assert_eq!(Some(made), probe_type("A", Some(&schema), &json!({})));
+        assert_eq!(Some(made), probe_type("A", &described, &json!({})));
 
-        let made = probe_type("A", None, &json!({"count": 1, "nothing": null, "list": [[true]]})).unwrap();
+        let made = probe_type("A", &[], &json!({"count": 1, "nothing": null, "list": [[true]]})).unwrap();
         let vector = MetricType::Vector(Box::new(MetricType::Vector(Box::new(MetricType::Boolean))));
         assert_eq!(made.metrics, [Metric::new("count", MetricType::Real64), Metric::new("list", vector)]);
-        assert_eq!(probe_type("A", None, &json!([1, 2])), None);
+        assert_eq!(probe_type("A", &[], &json!([1, 2])), None);
     }
 }

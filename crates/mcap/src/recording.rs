@@ -1,309 +1,214 @@
-//! MCAP files: those that `oasis export` has written come back as they were; of others, channels with JSON messages are read.
+//! The records of a file, one after the other.
 
-use super::{infer, json, of_recording};
-use anyhow::{Context, anyhow, bail};
+use crate::{
+    bounds::{
+        self, MAX_BATCHES, MAX_DESCRIPTIONS, MAX_HELD_TOGETHER, MAX_MESSAGE, MAX_METRICS, MAX_RECORD, READ,
+    },
+    channel::{Channel, Schemas, Unread},
+    infer,
+    samples::Take,
+};
 use mcap::{
-    parse_record,
-    records::{Channel, MessageHeader, Record},
+    McapError, parse_record,
+    records::{MessageHeader, Record, op},
     sans_io::linear_reader::{LinearReadEvent, LinearReader, LinearReaderOptions},
 };
-use oasis_archive::{Import, Series};
-use oasis_channel::ProbeKind;
-use oasis_wire::{
-    batch::{Encoder, Fields, MAX_VALUES},
-    quantity::Epoch,
-    schema::ProbeType,
-    value,
-};
-use serde_json::Value as Json;
+use oasis_wire::batch::RowError;
 use std::{
-    collections::{BTreeMap, HashMap},
-    fs::File,
-    io::Read,
-    path::Path,
-    sync::Arc,
+    collections::BTreeMap,
+    io::{self, Read},
 };
-use uuid::Uuid;
 
-/// Longest record, and chunk: memory is bounded whatever a file says of itself.
-const MAX_RECORD: usize = 256 * 1024 * 1024;
-/// Most samples of a batch.
-const MAX_SAMPLES: usize = 4_096;
-/// Bytes held of a channel before they become a batch.
-const MAX_HELD: usize = 256 * 1024;
-/// Longest sample: a batch must hold it.
-const MAX_ROW: usize = 768 * 1024;
+/// Why a file was not read to its end. `E` is what whoever takes the batches may say.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError<E> {
+    /// It ends too early, or is not what it was when it was written.
+    #[error(
+        "the MCAP file is damaged or not whole (`mcap recover` of the MCAP command line saves what is good): {0}"
+    )]
+    Damaged(McapError),
+    /// A message has no channel.
+    #[error("the MCAP file is damaged: a message is of channel {0}, which it does not have")]
+    NoChannel(u16),
+    /// A record or a chunk says that it is longer than is held at once.
+    #[error(
+        "a record of the MCAP file is too long ({0}): {MAX_RECORD} bytes are read at once, packed and unpacked. Write it again with smaller chunks (`mcap compress --chunk-size`), without long attachments (`mcap filter`)"
+    )]
+    Long(McapError),
+    /// It is packed in a way that is not read.
+    #[error("the MCAP file's chunks cannot be read: {0}. Write them again with zstd (`mcap compress`)")]
+    Compression(McapError),
+    /// More is said of channels than is held.
+    #[error(
+        "the MCAP file's schemas and channels have more than {MAX_DESCRIPTIONS} bytes, or one of them more than {MAX_MESSAGE}: take some of its topics at a time (`mcap filter`)"
+    )]
+    Descriptions,
+    /// Its channels have more metrics than are held.
+    #[error(
+        "the MCAP file's channels have more than {MAX_METRICS} metrics together: take some of its topics at a time (`mcap filter`)"
+    )]
+    Metrics,
+    /// Its samples make too many batches.
+    #[error(
+        "the MCAP file's samples make more than {MAX_BATCHES} batches: take some time of it at a time (`mcap filter`, `oasis export --from --to`)"
+    )]
+    Batches,
+    /// A sample is not what its schema says.
+    #[error("{0}")]
+    Row(#[from] RowError),
+    /// The file cannot be read.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// A batch was not taken.
+    #[error("{0}")]
+    Take(E),
+}
 
-/// Reads a file from its beginning to its end.
-pub fn read(path: &Path, prefix: &str, import: &mut Import) -> anyhow::Result<()> {
-    let mut file = File::open(path)?;
+impl<E> ReadError<E> {
+    fn of_mcap(error: McapError) -> Self {
+        match error {
+            McapError::RecordTooLarge { .. } | McapError::ChunkTooLarge(_) => Self::Long(error),
+            McapError::UnsupportedCompression(_) => Self::Compression(error),
+            error => Self::Damaged(error),
+        }
+    }
+}
+
+/// Messages of a channel that were left out.
+#[derive(Debug)]
+pub struct LeftOut {
+    /// The channel's topic.
+    pub topic: String,
+    /// How many.
+    pub messages: u64,
+    /// Why the first of them was.
+    pub why: Unread,
+}
+
+/// Reads a file from its beginning to its end; `take` gets its batches. Answers what was left out.
+///
+/// # Errors
+/// If the file cannot be read, is damaged or breaks a bound, or if `take` fails. What was taken before is not all of the file.
+pub fn read<E>(
+    mut from: impl Read,
+    mut take: impl FnMut(&crate::Recorded, &[u8]) -> Result<(), E>,
+) -> Result<Vec<LeftOut>, ReadError<E>> {
     let options = LinearReaderOptions::default()
         .with_prevalidate_chunk_crcs(true)
         .with_validate_data_section_crc(true)
         .with_record_length_limit(MAX_RECORD);
     let mut reader = LinearReader::new_with_options(options);
-    let mut recording = Recording::new(prefix);
+    let mut recording = Recording::default();
     while let Some(event) = reader.next_event() {
-        let damaged = || "the MCAP file is damaged or not whole (`mcap recover` of the MCAP command line saves what is good)";
-        match event.with_context(damaged)? {
+        match event.map_err(ReadError::of_mcap)? {
             LinearReadEvent::ReadRequest(wanted) => {
-                let read = file.read(reader.insert(wanted))?;
+                let read = from.read(reader.insert(wanted.min(READ)))?;
                 reader.notify_read(read);
             }
-            LinearReadEvent::Record { data, opcode } => {
-                let record = parse_record(opcode, data).with_context(damaged)?;
-                recording.take(record, import)?;
+            // Others are not looked at: attachments, indexes, statistics.
+            LinearReadEvent::Record { data, opcode: opcode @ (op::SCHEMA | op::CHANNEL | op::MESSAGE) } => {
+                let record = parse_record(opcode, data).map_err(ReadError::of_mcap)?;
+                recording.take(record, data.len(), &mut take)?;
             }
+            LinearReadEvent::Record { .. } => {}
         }
     }
-    recording.finish(import)
+    recording.finish(&mut take)
 }
 
 /// What was read so far.
-struct Recording<'a> {
-    prefix: &'a str,
-    /// JSON Schemas by number; those of other encodings are none.
-    schemas: HashMap<u16, (String, Option<Json>)>,
-    channels: BTreeMap<u16, Reading>,
+#[derive(Default)]
+struct Recording {
+    schemas: Schemas,
+    channels: BTreeMap<u16, Channel>,
+    /// Bytes of schemas and channels.
+    descriptions: usize,
+    /// Of all channels.
+    metrics: usize,
+    /// Bytes of all channels that wait to become batches.
+    held: usize,
+    batches: usize,
 }
 
-/// A channel.
-struct Reading {
-    topic: String,
-    /// What is known without a message.
-    from: From,
-    samples: Option<Samples>,
-    left_out: u64,
-    /// Of the first message left out.
-    why: Option<anyhow::Error>,
-}
-
-enum From {
-    /// `oasis export` wrote it.
-    Oasis { series: Box<Series>, first_sequence: u64 },
-    /// Messages are JSON: of a schema with this number, if it is not 0.
-    Json { schema: u16 },
-    /// Messages are something else.
-    Other(String),
-}
-
-impl<'a> Recording<'a> {
-    fn new(prefix: &'a str) -> Self {
-        Self { prefix, schemas: HashMap::new(), channels: BTreeMap::new() }
-    }
-
-    fn take(&mut self, record: Record<'_>, import: &mut Import) -> anyhow::Result<()> {
+impl Recording {
+    fn take<E>(
+        &mut self,
+        record: Record<'_>,
+        length: usize,
+        take: &mut Take<'_, E>,
+    ) -> Result<(), ReadError<E>> {
         match record {
-            Record::Schema { header, data } => {
+            // Both stand in each chunk that needs them, and in the summary again.
+            Record::Schema { header, data } if !self.schemas.contains_key(&header.id) => {
+                self.describe(length)?;
                 let is_json = header.encoding == "jsonschema";
-                let schema = is_json.then(|| serde_json::from_slice(&data).ok()).flatten();
-                self.schemas.insert(header.id, (header.name, schema));
+                let metrics = if is_json { infer::metrics(&data) } else { Vec::new() };
+                self.metrics += bounds::metrics(&metrics);
+                self.schemas.insert(header.id, (header.name, metrics));
             }
-            // They stand in the summary again.
             Record::Channel(channel) if !self.channels.contains_key(&channel.id) => {
-                let reading = Reading::new(channel, self.prefix);
-                self.channels.insert(reading.0, reading.1);
+                self.describe(length)?;
+                let (id, channel) = (channel.id, Channel::new(channel));
+                self.metrics += channel.metrics();
+                self.channels.insert(id, channel);
             }
-            Record::Message { header, data } => self.message(&header, &data, import)?,
+            Record::Message { header, data } => self.message(&header, &data, take)?,
             _ => {}
         }
-        Ok(())
+        if self.metrics > MAX_METRICS { Err(ReadError::Metrics) } else { Ok(()) }
     }
 
-    fn message(&mut self, header: &MessageHeader, data: &[u8], import: &mut Import) -> anyhow::Result<()> {
-        let Some(channel) = self.channels.get_mut(&header.channel_id) else {
-            bail!(
-                "the MCAP file is damaged: a message is of channel {}, which it does not have",
-                header.channel_id
-            );
-        };
-        match channel.sample(header, data, self.prefix, &self.schemas) {
-            Ok((time, sequence, state)) => match &mut channel.samples {
-                Some(samples) => samples.push(time, sequence, state, import),
-                None => Ok(()),
-            },
-            Err(error) => {
-                channel.left_out += 1;
-                channel.why.get_or_insert(error);
-                Ok(())
-            }
-        }
+    fn describe<E>(&mut self, length: usize) -> Result<(), ReadError<E>> {
+        self.descriptions = self.descriptions.saturating_add(length);
+        let is_long = length > MAX_MESSAGE || self.descriptions > MAX_DESCRIPTIONS;
+        if is_long { Err(ReadError::Descriptions) } else { Ok(()) }
     }
 
-    fn finish(self, import: &mut Import) -> anyhow::Result<()> {
-        let mut taken = false;
-        for (_, mut channel) in self.channels {
-            if let Some(samples) = &mut channel.samples {
-                samples.end_batch(import)?;
-                taken = true;
-            }
-            // What an export says of itself is no probe's.
-            if let (Some(why), false) = (&channel.why, channel.topic.starts_with("/oasis/")) {
-                eprintln!("{}: {} messages are left out: {why:#}", channel.topic, channel.left_out);
-            }
-        }
-        if taken { Ok(()) } else { bail!("none of its messages can be read: JSON messages can") }
-    }
-}
-
-impl Reading {
-    fn new(channel: Channel, prefix: &str) -> (u16, Self) {
-        let from = match series_of(&channel.metadata, prefix) {
-            Some((series, first_sequence)) => From::Oasis { series: Box::new(series), first_sequence },
-            None if channel.message_encoding == "json" => From::Json { schema: channel.schema_id },
-            None => From::Other(channel.message_encoding),
-        };
-        (channel.id, Self { topic: channel.topic, from, samples: None, left_out: 0, why: None })
-    }
-
-    /// Reads a message into the row of `samples`; answers its time, its sequence number and the state of its probe.
-    fn sample(
+    fn message<E>(
         &mut self,
         header: &MessageHeader,
         data: &[u8],
-        prefix: &str,
-        schemas: &HashMap<u16, (String, Option<Json>)>,
-    ) -> anyhow::Result<(u64, u64, u16)> {
-        if self.topic.starts_with("/oasis/") {
-            bail!("what the export says of itself");
+        take: &mut Take<'_, E>,
+    ) -> Result<(), ReadError<E>> {
+        let id = header.channel_id;
+        let channel = self.channels.get_mut(&id).ok_or(ReadError::NoChannel(id))?;
+        let is_first = channel.samples.is_none();
+        match channel.sample(header, data, &self.schemas) {
+            Ok((samples, head)) => {
+                let before = samples.held();
+                self.batches += samples.push(head, take)?;
+                self.held = (self.held + samples.held()).saturating_sub(before);
+            }
+            Err(error) => {
+                channel.left_out += 1;
+                channel.why.get_or_insert(error);
+            }
         }
-        if let From::Other(encoding) = &self.from {
-            bail!("they are {encoding:?}, and JSON can be read");
+        if is_first {
+            self.metrics += channel.metrics();
         }
-        let message: Json = serde_json::from_slice(data).context("one is no JSON")?;
-        if self.samples.is_none() {
-            let (series, before) = match &self.from {
-                From::Oasis { series, first_sequence } => {
-                    ((**series).clone(), first_sequence.wrapping_sub(1))
-                }
-                From::Json { schema } => (self.foreign(*schema, header, data, &message, prefix, schemas)?, 0),
-                From::Other(_) => return Err(anyhow!("nothing to read")),
-            };
-            self.samples = Some(Samples::new(series, before)?);
+        if self.held > MAX_HELD_TOGETHER {
+            self.end_batches(take)?;
         }
-        let samples = self.samples.as_mut().context("made just now")?;
-        let metrics = &samples.series.probe_type.metrics;
-        let values = json::members(metrics, &message, "").context("one does not fit")?;
-        value::write_row(&samples.series.probe_type, &values, &mut samples.row);
-        if samples.row.len() > MAX_ROW {
-            bail!("one has {} bytes, and samples have {MAX_ROW} at most", samples.row.len());
-        }
-        let is_ours = matches!(self.from, From::Oasis { .. });
-        let sequence = if is_ours { samples.number(header.sequence) } else { samples.last_sequence + 1 };
-        let state =
-            message.get("oasis.state").and_then(Json::as_u64).and_then(|state| u16::try_from(state).ok());
-        samples.last_sequence = sequence;
-        Ok((header.log_time, sequence, state.filter(|_| is_ours).unwrap_or(0)))
+        if self.batches > MAX_BATCHES { Err(ReadError::Batches) } else { Ok(()) }
     }
 
-    fn foreign(
-        &self,
-        schema: u16,
-        header: &MessageHeader,
-        data: &[u8],
-        message: &Json,
-        prefix: &str,
-        schemas: &HashMap<u16, (String, Option<Json>)>,
-    ) -> anyhow::Result<Series> {
-        let (name, schema) = schemas
-            .get(&schema)
-            .map_or((self.topic.as_str(), None), |(name, schema)| (name, schema.as_ref()));
-        let probe_type =
-            infer::probe_type(name, schema, message).context("they are no objects with values")?;
-        // The same whenever the file is read, so that its samples are known again; messages' own numbers may all be 0.
-        let mut identity = self.topic.clone().into_bytes();
-        identity.extend_from_slice(&header.log_time.to_le_bytes());
-        identity.extend_from_slice(data);
-        let topic = self.topic.trim_start_matches('/');
-        Ok(Series {
-            node: prefix.into(),
-            instance: if topic.is_empty() { "channel".into() } else { topic.into() },
-            kind: ProbeKind::Pushed,
-            run: Uuid::new_v5(&Uuid::NAMESPACE_OID, &identity),
-            epoch: Epoch(0),
-            probe_type: Arc::new(probe_type),
-        })
-    }
-}
-
-/// Whose samples a channel of an export has, and the number of the first one.
-fn series_of(metadata: &BTreeMap<String, String>, prefix: &str) -> Option<(Series, u64)> {
-    let get = |key: &str| metadata.get(key);
-    let probe_type: ProbeType = serde_json::from_str(get("schema")?).ok()?;
-    let series = Series {
-        node: of_recording(prefix, get("node")?).into(),
-        instance: get("instance")?.as_str().into(),
-        kind: serde_json::from_value(get("kind")?.as_str().into()).ok()?,
-        run: get("run")?.parse().ok()?,
-        epoch: Epoch(0),
-        probe_type: Arc::new(probe_type),
-    };
-    Some((series, get("first_sequence")?.parse().ok()?))
-}
-
-/// The samples of a channel that wait to become a batch.
-struct Samples {
-    series: Series,
-    encoder: Encoder,
-    most: usize,
-    /// Of the sample at hand.
-    row: Vec<u8>,
-    last_sequence: u64,
-    first: u64,
-    next: u64,
-    state: u16,
-    time: u64,
-}
-
-impl Samples {
-    fn new(series: Series, last_sequence: u64) -> anyhow::Result<Self> {
-        let encoder = Encoder::new(&series.probe_type)?;
-        let most = (MAX_VALUES / (series.probe_type.metrics.len() + 1)).clamp(1, MAX_SAMPLES);
-        Ok(Self {
-            series,
-            encoder,
-            most,
-            row: Vec::new(),
-            last_sequence,
-            first: 0,
-            next: 0,
-            state: 0,
-            time: 0,
-        })
-    }
-
-    /// All of a number of which a message has the last 32 bits: the nearest to the one before.
-    fn number(&self, low: u32) -> u64 {
-        let ahead = low.wrapping_sub(self.last_sequence as u32) as i32;
-        self.last_sequence.wrapping_add_signed(ahead.into())
-    }
-
-    fn push(&mut self, time: u64, sequence: u64, state: u16, import: &mut Import) -> anyhow::Result<()> {
-        let is_full =
-            self.encoder.len() >= self.most || self.encoder.bytes_held() + self.row.len() > MAX_HELD;
-        if is_full || sequence != self.next || state != self.state {
-            self.end_batch(import)?;
+    fn end_batches<E>(&mut self, take: &mut Take<'_, E>) -> Result<(), ReadError<E>> {
+        for samples in self.channels.values_mut().filter_map(|channel| channel.samples.as_mut()) {
+            self.batches += samples.end_batch(take)?;
         }
-        if self.encoder.is_empty() {
-            (self.first, self.state, self.time) = (sequence, state, time);
-        }
-        self.encoder.push(time, &self.row)?;
-        self.next = sequence.wrapping_add(1);
+        self.held = 0;
         Ok(())
     }
 
-    fn end_batch(&mut self, import: &mut Import) -> anyhow::Result<()> {
-        if self.encoder.is_empty() {
-            return Ok(());
-        }
-        let fields = Fields {
-            state: self.state,
-            first_sequence: self.first,
-            node_time: self.time,
-            ..Fields::default()
-        };
-        let mut batch = Vec::new();
-        self.encoder.finish(fields, &mut batch);
-        Ok(import.add(&self.series, &batch)?)
+    fn finish<E>(mut self, take: &mut Take<'_, E>) -> Result<Vec<LeftOut>, ReadError<E>> {
+        self.end_batches(take)?;
+        let channels = self.channels.into_values().filter(|channel| !channel.is_about());
+        Ok(channels
+            .filter_map(|channel| {
+                let Channel { topic, left_out: messages, why, .. } = channel;
+                Some(LeftOut { topic, messages, why: why? })
+            })
+            .collect())
     }
 }

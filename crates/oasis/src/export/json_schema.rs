@@ -64,7 +64,8 @@ mod tests {
 
     #[test]
     fn a_schema_has_nothing_that_viewers_refuse_a_channel_for() {
-        let mode = json!({"name": "Mode", "values": [{"name": "IDLE", "value": 0}, {"name": "BACK", "value": -3}]});
+        let mode =
+            json!({"name": "Mode", "values": [{"name": "IDLE", "value": 0}, {"name": "BACK", "value": -3}]});
         let point = json!({"struct": {"name": "Point", "members": [
             {"name": "x", "type": "real32"}, {"name": "grid", "type": {"vector": {"vector": "real64"}}},
         ]}});

@@ -1,12 +1,10 @@
 //! `oasis import`: recordings become part of an archive, all of a file or nothing of it.
 
-mod infer;
-mod json;
-mod mcap;
-
 use crate::{cli::Import as Arguments, config::Config};
 use anyhow::{Context, bail};
-use oasis_archive::{ArchiveConfig, Import, Imported};
+use oasis_archive::{ArchiveConfig, Import, Imported, Series};
+use oasis_mcap::Recorded;
+use oasis_wire::quantity::Epoch;
 use std::{
     fs::{self, File},
     io::Read,
@@ -51,7 +49,7 @@ fn one(path: &Path, name: Option<&str>, config: &ArchiveConfig) -> anyhow::Resul
     };
     let mut import = Import::begin(oasis_archive::open(config.clone())?)?;
     match source {
-        Source::Mcap => mcap::read(path, &prefix, &mut import)?,
+        Source::Mcap => mcap(path, &prefix, &mut import)?,
         Source::Segments(files) => {
             for file in files {
                 let findings = import
@@ -70,6 +68,25 @@ fn one(path: &Path, name: Option<&str>, config: &ArchiveConfig) -> anyhow::Resul
         }
     }
     Ok(import.finish()?)
+}
+
+fn mcap(path: &Path, prefix: &str, import: &mut Import) -> anyhow::Result<()> {
+    let mut is_empty = true;
+    let left_out = oasis_mcap::read(File::open(path)?, |recorded, batch| {
+        is_empty = false;
+        import.add(&series_of(recorded, prefix), batch)
+    })?;
+    for left_out in left_out {
+        eprintln!("{}: {} messages are left out: {}", left_out.topic, left_out.messages, left_out.why);
+    }
+    if is_empty { bail!("none of its messages can be read: JSON messages can") } else { Ok(()) }
+}
+
+/// Import gives it an epoch.
+fn series_of(recorded: &Recorded, prefix: &str) -> Series {
+    let Recorded { node, instance, kind, run, probe_type } = recorded.clone();
+    let node = node.map_or_else(|| prefix.into(), |node| of_recording(prefix, &node).into());
+    Series { node, instance, kind, run, epoch: Epoch(0), probe_type }
 }
 
 /// What a node of a recording is called in the archive: its past must not mix with that of a node of the same name that is there.

@@ -1,0 +1,197 @@
+//! A channel of a file, and how its messages become samples.
+
+use crate::{
+    Recorded,
+    bounds::{self, MAX_MESSAGE, MAX_ROW},
+    infer,
+    json::{self, Unfit},
+    samples::{Head, Samples},
+};
+use mcap::records::MessageHeader;
+use oasis_channel::ProbeKind;
+use oasis_wire::{
+    schema::{InvalidType, Metric, ProbeType},
+    value,
+};
+use serde_json::Value as Json;
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+use uuid::Uuid;
+
+/// Topics on which an export speaks of itself: they are no probe's.
+const ABOUT: &str = "/oasis/";
+
+/// Schemas by number: their names, and the metrics of those that are JSON Schemas.
+pub type Schemas = HashMap<u16, (String, Vec<Metric>)>;
+
+/// Why a message is left out.
+#[derive(Debug, thiserror::Error)]
+pub enum Unread {
+    /// It is what an export says of itself.
+    #[error("what the export says of itself")]
+    About,
+    /// Its encoding is not read.
+    #[error("they are {0:?}, and JSON can be read")]
+    Encoding(String),
+    /// It is longer than is read at once.
+    #[error("one has {0} bytes, and messages have {MAX_MESSAGE} at most")]
+    Long(usize),
+    /// It is not what its encoding says.
+    #[error("one is no JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// There is nothing in it that could be a metric.
+    #[error("they are no objects with values")]
+    Nothing,
+    /// Its channel's probe type is none.
+    #[error("their probe type: {0}")]
+    Type(#[from] InvalidType),
+    /// It is not what its schema says.
+    #[error("one does not fit: {0}")]
+    Unfit(#[from] Unfit),
+    /// A batch could not hold it.
+    #[error("one has {0} bytes as a sample, and samples have {MAX_ROW} at most")]
+    Row(usize),
+}
+
+/// What was read of a channel so far.
+#[derive(Debug)]
+pub struct Channel {
+    pub topic: String,
+    /// What is known without a message.
+    from: From,
+    /// None before the first message that can be read.
+    pub samples: Option<Samples>,
+    pub left_out: u64,
+    /// Of the first message left out.
+    pub why: Option<Unread>,
+}
+
+#[derive(Debug)]
+enum From {
+    /// `oasis export` wrote it.
+    Oasis { recorded: Recorded, first_sequence: u64 },
+    /// Messages are JSON: of a schema with this number, if it is not 0.
+    Json { schema: u16 },
+    /// Messages are something else.
+    Other(String),
+}
+
+impl Channel {
+    pub fn new(channel: mcap::records::Channel) -> Self {
+        let from = match of_export(&channel.metadata) {
+            Some((recorded, first_sequence)) => From::Oasis { recorded, first_sequence },
+            None if channel.message_encoding == "json" => From::Json { schema: channel.schema_id },
+            None => From::Other(channel.message_encoding),
+        };
+        Self { topic: channel.topic, from, samples: None, left_out: 0, why: None }
+    }
+
+    pub fn is_about(&self) -> bool {
+        self.topic.starts_with(ABOUT)
+    }
+
+    /// Metrics of its samples, as far as they are known.
+    pub fn metrics(&self) -> usize {
+        let recorded = match (&self.samples, &self.from) {
+            (Some(samples), _) => &samples.recorded,
+            (None, From::Oasis { recorded, .. }) => recorded,
+            (None, _) => return 0,
+        };
+        bounds::metrics(&recorded.probe_type.metrics)
+    }
+
+    /// Reads a message into the row of `samples`.
+    pub fn sample(
+        &mut self,
+        header: &MessageHeader,
+        data: &[u8],
+        schemas: &Schemas,
+    ) -> Result<(&mut Samples, Head), Unread> {
+        if self.is_about() {
+            return Err(Unread::About);
+        }
+        if let From::Other(encoding) = &self.from {
+            return Err(Unread::Encoding(encoding.clone()));
+        }
+        if data.len() > MAX_MESSAGE {
+            return Err(Unread::Long(data.len()));
+        }
+        let message: Json = serde_json::from_slice(data)?;
+        let is_ours = matches!(self.from, From::Oasis { .. });
+        let samples = match self.samples.take() {
+            Some(samples) => samples,
+            None => self.begin(header, data, &message, schemas)?,
+        };
+        let samples = self.samples.insert(samples);
+        let probe_type = &samples.recorded.probe_type;
+        let values = json::sample(&probe_type.metrics, &message)?;
+        value::write_row(probe_type, &values, &mut samples.row);
+        if samples.row.len() > MAX_ROW {
+            return Err(Unread::Row(samples.row.len()));
+        }
+        let sequence =
+            if is_ours { samples.number(header.sequence) } else { samples.last_sequence.saturating_add(1) };
+        let state = message.get("oasis.state").filter(|_| is_ours).and_then(Json::as_u64);
+        let state = state.and_then(|state| u16::try_from(state).ok()).unwrap_or(0);
+        samples.last_sequence = sequence;
+        Ok((samples, Head { time: header.log_time, sequence, state }))
+    }
+
+    fn begin(
+        &self,
+        header: &MessageHeader,
+        data: &[u8],
+        message: &Json,
+        schemas: &Schemas,
+    ) -> Result<Samples, Unread> {
+        Ok(match &self.from {
+            From::Oasis { recorded, first_sequence } => {
+                Samples::new(recorded.clone(), first_sequence.wrapping_sub(1))?
+            }
+            From::Json { schema } => {
+                Samples::new(self.foreign(schemas.get(schema), header, data, message)?, 0)?
+            }
+            From::Other(encoding) => return Err(Unread::Encoding(encoding.clone())),
+        })
+    }
+
+    fn foreign(
+        &self,
+        schema: Option<&(String, Vec<Metric>)>,
+        header: &MessageHeader,
+        data: &[u8],
+        message: &Json,
+    ) -> Result<Recorded, Unread> {
+        let (name, metrics) =
+            schema.map_or((&self.topic, &[][..]), |(name, metrics)| (name, metrics.as_slice()));
+        let probe_type = infer::probe_type(name, metrics, message).ok_or(Unread::Nothing)?;
+        // The same whenever the file is read, so that its samples are known again; messages' own numbers may all be 0.
+        let mut identity = self.topic.clone().into_bytes();
+        identity.extend_from_slice(&header.log_time.to_le_bytes());
+        identity.extend_from_slice(data);
+        let topic = self.topic.trim_start_matches('/');
+        Ok(Recorded {
+            node: None,
+            instance: if topic.is_empty() { "channel".into() } else { topic.into() },
+            kind: ProbeKind::Pushed,
+            run: Uuid::new_v5(&Uuid::NAMESPACE_OID, &identity),
+            probe_type: Arc::new(probe_type),
+        })
+    }
+}
+
+/// Whose samples a channel of an export has, and the number of the first one.
+fn of_export(metadata: &BTreeMap<String, String>) -> Option<(Recorded, u64)> {
+    let get = |key: &str| metadata.get(key);
+    let probe_type: ProbeType = serde_json::from_str(get("schema")?).ok()?;
+    let recorded = Recorded {
+        node: Some(get("node")?.as_str().into()),
+        instance: get("instance")?.as_str().into(),
+        kind: serde_json::from_value(get("kind")?.as_str().into()).ok()?,
+        run: get("run")?.parse().ok()?,
+        probe_type: Arc::new(probe_type),
+    };
+    Some((recorded, get("first_sequence")?.parse().ok()?))
+}

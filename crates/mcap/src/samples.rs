@@ -1,0 +1,86 @@
+//! The samples of a channel that wait to become a batch.
+
+use crate::{
+    ReadError, Recorded,
+    bounds::{MAX_HELD, MAX_SAMPLES},
+};
+use oasis_wire::{
+    batch::{Encoder, Fields, MAX_VALUES},
+    schema::InvalidType,
+};
+
+/// A sample's time, sequence number and state.
+#[derive(Debug, Clone, Copy)]
+pub struct Head {
+    pub time: u64,
+    pub sequence: u64,
+    pub state: u16,
+}
+
+/// Where batches go.
+pub type Take<'a, E> = dyn FnMut(&Recorded, &[u8]) -> Result<(), E> + 'a;
+
+#[derive(Debug)]
+pub struct Samples {
+    pub recorded: Recorded,
+    encoder: Encoder,
+    most: usize,
+    /// Of the sample at hand.
+    pub row: Vec<u8>,
+    pub last_sequence: u64,
+    /// Of the first sample that waits.
+    first: Head,
+    /// Sequence number that goes on from the last one that waits.
+    next: Option<u64>,
+}
+
+impl Samples {
+    /// `last_sequence` is the number before the first one.
+    pub fn new(recorded: Recorded, last_sequence: u64) -> Result<Self, InvalidType> {
+        let encoder = Encoder::new(&recorded.probe_type)?;
+        let most = (MAX_VALUES / (recorded.probe_type.metrics.len() + 1)).clamp(1, MAX_SAMPLES);
+        let first = Head { time: 0, sequence: 0, state: 0 };
+        Ok(Self { recorded, encoder, most, row: Vec::new(), last_sequence, first, next: None })
+    }
+
+    /// All of a number of which a message has the last 32 bits: the nearest to the one before.
+    pub fn number(&self, low: u32) -> u64 {
+        let ahead = low.wrapping_sub(self.last_sequence as u32) as i32;
+        self.last_sequence.wrapping_add_signed(ahead.into())
+    }
+
+    /// Takes the row at hand; answers the batches that this has ended.
+    pub fn push<E>(&mut self, head: Head, take: &mut Take<'_, E>) -> Result<usize, ReadError<E>> {
+        let is_full = self.encoder.len() >= self.most || self.held() + self.row.len() > MAX_HELD;
+        let goes_on = self.next == Some(head.sequence) && head.state == self.first.state;
+        let ended = if is_full || !goes_on { self.end_batch(take)? } else { 0 };
+        if self.encoder.is_empty() {
+            self.first = head;
+        }
+        self.encoder.push(head.time, &self.row)?;
+        self.next = head.sequence.checked_add(1);
+        Ok(ended)
+    }
+
+    /// Bytes that wait.
+    pub fn held(&self) -> usize {
+        self.encoder.bytes_held()
+    }
+
+    /// Hands out what waits; answers how many batches that were.
+    pub fn end_batch<E>(&mut self, take: &mut Take<'_, E>) -> Result<usize, ReadError<E>> {
+        if self.encoder.is_empty() {
+            return Ok(0);
+        }
+        let fields = Fields {
+            state: self.first.state,
+            first_sequence: self.first.sequence,
+            node_time: self.first.time,
+            ..Fields::default()
+        };
+        let mut batch = Vec::new();
+        self.encoder.finish(fields, &mut batch);
+        take(&self.recorded, &batch).map_err(ReadError::Take)?;
+        Ok(1)
+    }
+}

@@ -1,3 +1,4 @@
+import { type Fields, isFields } from '../fields.ts';
 import type { PanelContent, PanelSpec, SeriesMode } from '../panels/spec.ts';
 import { type Annotation, MAX_ANNOTATIONS, MAX_NOTE } from '../state/annotations.ts';
 import type { Range, Source } from '../stream/query.ts';
@@ -42,7 +43,7 @@ function parsePanel(json: unknown): PanelSpec | undefined {
   return id === undefined || content === undefined ? undefined : { id, ...content };
 }
 
-function parseContent(json: Record<string, unknown>): PanelContent | undefined {
+function parseContent(json: Fields): PanelContent | undefined {
   const target = parseTarget(json.target);
   switch (json.kind) {
     case 'instance':
@@ -83,7 +84,7 @@ function parseContent(json: Record<string, unknown>): PanelContent | undefined {
 }
 
 function withSources(
-  json: Record<string, unknown>,
+  json: Fields,
   make: (sources: readonly Source[]) => PanelContent,
 ): PanelContent | undefined {
   const sources = list(json.sources).flatMap((entry) => parseSource(entry) ?? []);
@@ -126,10 +127,6 @@ function parseAnnotations(json: unknown): Annotation[] {
         ? [{ time: entry.time, text: note.slice(0, MAX_NOTE) }]
         : [];
     });
-}
-
-function isFields(json: unknown): json is Record<string, unknown> {
-  return typeof json === 'object' && json !== null && !Array.isArray(json);
 }
 
 function list(json: unknown): readonly unknown[] {

@@ -1,3 +1,4 @@
+import { type Fields, isFields, listOf } from '../fields.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 import { type Points, parsePoints } from './points.ts';
 
@@ -275,15 +276,8 @@ function contains(outer: Wish, inner: Wish): boolean {
   return outer.from <= inner.from && outer.to >= inner.to && width(outer) <= COARSE * width(inner);
 }
 
-type Fields = Record<string, unknown>;
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null;
-}
-
 function messagesOf(answer: unknown): Fields[] {
-  const messages = isFields(answer) ? answer.messages : undefined;
-  return Array.isArray(messages) ? messages.filter(isFields) : [];
+  return listOf(isFields(answer) ? answer.messages : undefined);
 }
 
 function pointsOf(answer: unknown): unknown {
@@ -291,16 +285,13 @@ function pointsOf(answer: unknown): unknown {
 }
 
 function hasArchive(answer: unknown): boolean {
-  const instances = isFields(answer) ? answer.instances : undefined;
-  if (!Array.isArray(instances)) return false;
-  return instances.some(
-    (found) => isFields(found) && isFields(found.ledger) && isFields(found.ledger.archive),
-  );
+  const instances = listOf(isFields(answer) ? answer.instances : undefined);
+  return instances.some(({ ledger }) => isFields(ledger) && isFields(ledger.archive));
 }
 
 function firstTime(answer: unknown): number | undefined {
   for (const { samples } of messagesOf(answer)) {
-    const [first] = Array.isArray(samples) ? samples.filter(isFields) : [];
+    const [first] = listOf(samples);
     if (first) return Number(first.time) / 1e6;
   }
   return undefined;

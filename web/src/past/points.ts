@@ -1,3 +1,4 @@
+import { isFields, listOf } from '../fields.ts';
 import type { GapMark } from '../stream/query.ts';
 
 /** What the DAC answers for a long time in so many points (docs/reference/text-doors.md), as rows that charts can be made of. */
@@ -33,8 +34,6 @@ const EMPTY_STRETCHES = 2.5;
 const LATE = 2.5;
 const SLACK_MS = 500;
 
-type Fields = Record<string, unknown>;
-
 /** `pace` is how many samples a second are to be expected, if any. Nothing for what are no points. */
 export function parsePoints(message: unknown, pace: number | null): Points | undefined {
   if (!isFields(message) || message.event !== 'points' || !isFields(message.metrics)) return undefined;
@@ -56,7 +55,7 @@ export function parsePoints(message: unknown, pace: number | null): Points | und
     rows.max.push(column(of.max, Number.NEGATIVE_INFINITY));
     rows.last.push(column(of.last));
   }
-  const told = list(message.gaps).map(
+  const told = listOf(message.gaps).map(
     (gap): GapMark => ({
       from: Number(gap.from) / 1e6,
       to: Number(gap.to) / 1e6,
@@ -110,12 +109,4 @@ function column(values: unknown, otherwise = Number.NaN): Float64Array {
     const number = value === null ? Number.NaN : Number(value);
     return Number.isNaN(number) ? otherwise : number;
   });
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function list(value: unknown): Fields[] {
-  return Array.isArray(value) ? value.filter(isFields) : [];
 }

@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals';
+import { type Fields, isFields, listOf } from '../fields.ts';
 import { type LossView, logName } from '../stream/ledger.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 import { ask } from './api.ts';
@@ -127,8 +128,6 @@ async function readDacLedger(
   }
 }
 
-type Fields = Record<string, unknown>;
-
 /** The answer to `GET /api/v1/ledger`; what is no instance's ledger is left out. `here` is what had come from which log, by `keyOf`. */
 export function parseDacLedger(
   answer: unknown,
@@ -136,7 +135,7 @@ export function parseDacLedger(
 ): ReadonlyMap<string, DacAccount> {
   const accounts = new Map<string, DacAccount>();
   if (!isFields(answer)) return accounts;
-  for (const { node, instance, topic, ledger } of list(answer.instances)) {
+  for (const { node, instance, topic, ledger } of listOf(answer.instances)) {
     if (typeof node !== 'string' || typeof instance !== 'string' || !isFields(ledger)) continue;
     const key = keyOf({ node, instance });
     const log = here.get(key);
@@ -167,7 +166,7 @@ function accountOf(ledger: Fields, here: number): DacAccount {
     received,
     here,
     rest: [...causes].sort(([, a], [, b]) => b - a),
-    holes: list(ledger.gaps).slice(-HOLES).reverse().map(holeOf),
+    holes: listOf(ledger.gaps).slice(-HOLES).reverse().map(holeOf),
   };
 }
 
@@ -179,14 +178,6 @@ function holeOf(gap: Fields): Hole {
     cause: String(gap.cause),
     time: whole(gap.time) / 1e6,
   };
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function list(value: unknown): Fields[] {
-  return Array.isArray(value) ? value.filter(isFields) : [];
 }
 
 /** A count; 0 for what is none. */

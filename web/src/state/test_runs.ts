@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import type { Fields } from '../fields.ts';
 import { ask } from './api.ts';
 
 /** A time with a name (http-api.md, "test runs"). Milliseconds by the DAC's clock. */
@@ -75,8 +76,6 @@ export async function compareTestRuns(one: TestRun, other: TestRun): Promise<Com
   const { instances, more } = (await answer.json()) as { instances: Fields[]; more: unknown };
   return { runs: [one, other], metrics: instances.flatMap(metricsOf), hasMore: more === true };
 }
-
-type Fields = Record<string, unknown>;
 
 function testRunOf(fields: Fields): TestRun {
   const { id, name, started, stopped, notes, tags, pinned, who } = fields;

@@ -1,6 +1,7 @@
 /** The words of `oasis.v1` (docs/reference/websocket.md) as they are used here, and the one place that reads them. */
 
 import { type DemandRange, parseDemandRange } from '@oasis/wire';
+import { type Fields, isFields, listOf } from '../fields.ts';
 
 export const SUBPROTOCOL = 'oasis.v1';
 
@@ -98,8 +99,6 @@ export type ServerMessage =
   | { op: 'pong'; id: number; dacTime: number }
   | { op: 'error'; id: number | undefined; code: string; message: string };
 
-type Fields = Record<string, unknown>;
-
 /** A message from the DAC, or nothing if it is not one we know: a newer DAC may say more than we understand. */
 export function parseServerMessage(data: string): ServerMessage | undefined {
   let fields: unknown;
@@ -160,9 +159,9 @@ function parseSubscribed(fields: Fields): ServerMessage | undefined {
 }
 
 function parseRegistry(fields: Fields): Registry {
-  const nodes = list(fields.nodes).map(parseNode);
+  const nodes = listOf(fields.nodes).map(parseNode);
   const lowered = new Map(nodes.map((node) => [node.name, node.overhead?.lowered ?? {}]));
-  const instances = list(fields.instances)
+  const instances = listOf(fields.instances)
     .map(parseInstance)
     .map((entry) => ({
       ...entry,
@@ -225,14 +224,6 @@ function parseDemand(fields: unknown): DemandEntry | null {
   const range = parseDemandRange(fields);
   if (!range || !isFields(fields)) return null;
   return { ...range, asked: optionalNumber(fields.asked) ?? range.min };
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function list(value: unknown): Fields[] {
-  return Array.isArray(value) ? value.filter(isFields) : [];
 }
 
 function text(value: unknown): string {

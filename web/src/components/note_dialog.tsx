@@ -6,6 +6,7 @@ import { hasArchive } from '../state/store.ts';
 import { cursorTime, ends } from '../state/time.ts';
 import { strings } from '../strings.ts';
 import { Dialog } from './dialog.tsx';
+import { useAttempt } from './use_attempt.ts';
 
 const words = strings.notes;
 
@@ -13,13 +14,7 @@ const words = strings.notes;
 export function NoteDialog() {
   const text = useSignal('');
   const time = useSignal(cursorTime.peek() ?? ends()[1]).value;
-  const problem = useSignal('');
-  const attempt = (act: () => Promise<void>) => {
-    problem.value = '';
-    act().catch((error: unknown) => {
-      problem.value = error instanceof Error ? error.message : String(error);
-    });
-  };
+  const { problem, attempt } = useAttempt();
   return (
     <Dialog title={words.title} testId="note">
       <form

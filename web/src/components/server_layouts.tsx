@@ -11,19 +11,14 @@ import {
   serverLayouts,
 } from '../state/server_layouts.ts';
 import { strings } from '../strings.ts';
+import { useAttempt } from './use_attempt.ts';
 
 const words = strings.layouts;
 
 /** Layouts that everybody who opens this DAC's page can have. */
 export function ServerLayouts() {
   const name = useSignal('');
-  const problem = useSignal('');
-  const attempt = (act: () => Promise<void>) => {
-    problem.value = '';
-    act().catch((error: unknown) => {
-      problem.value = error instanceof Error ? error.message : String(error);
-    });
-  };
+  const { problem, attempt } = useAttempt();
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the dialog opens
   useEffect(() => attempt(listLayouts), []);
   return (

@@ -1,3 +1,4 @@
+import { Switch } from '../components/switch.tsx';
 import { formatQuantity } from '../format/axis.ts';
 import { formatAge, formatClock } from '../format/time.ts';
 import {
@@ -27,15 +28,13 @@ export function AlarmsPanel() {
         <button type="button" class="button" onClick={clearSeen}>
           {words.clear}
         </button>
-        <label class="switch" title={words.loudTip}>
-          <input
-            type="checkbox"
-            data-testid="loud"
-            checked={isLoud.value}
-            onChange={() => void toggleLoud()}
-          />
-          {words.loud}
-        </label>
+        <Switch
+          label={words.loud}
+          tip={words.loudTip}
+          testId="loud"
+          isOn={isLoud.value}
+          onChange={() => void toggleLoud()}
+        />
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
       <ul class="alarm-list" tabIndex={0}>

@@ -1,5 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { Switch } from '../components/switch.tsx';
+import { useAttempt } from '../components/use_attempt.ts';
 import { formatDay, formatSpan } from '../format/time.ts';
 import { now } from '../state/now.ts';
 import {
@@ -24,15 +26,9 @@ const REREAD_MS = 5000;
 /** Times with a name: started, stopped, looked at again, and held against one another. */
 export function TestRunsPanel() {
   const isVisible = useVisible();
-  const problem = useSignal('');
+  const { problem, attempt } = useAttempt();
   const picked = useSignal<readonly number[]>([]);
   const comparison = useSignal<Comparison | undefined>(undefined);
-  const attempt = (act: () => Promise<unknown>) => {
-    problem.value = '';
-    act().catch((error: unknown) => {
-      problem.value = error instanceof Error ? error.message : String(error);
-    });
-  };
   const seen = isVisible.value;
   // biome-ignore lint/correctness/useExhaustiveDependencies: while it can be seen
   useEffect(() => {
@@ -198,15 +194,13 @@ function Row(props: {
             {words.stop}
           </button>
         )}
-        <label class="switch" title={words.pinTip}>
-          <input
-            type="checkbox"
-            data-testid="test-run-pin"
-            checked={run.pinned}
-            onChange={() => attempt(() => changeTestRun(run, { pinned: !run.pinned }))}
-          />
-          {words.pin}
-        </label>
+        <Switch
+          label={words.pin}
+          tip={words.pinTip}
+          testId="test-run-pin"
+          isOn={run.pinned}
+          onChange={() => attempt(() => changeTestRun(run, { pinned: !run.pinned }))}
+        />
         <button
           type="button"
           class="button button-quiet"

@@ -1,12 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launch, Visit } from './harness/browser.ts';
+import { Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
-
-/** For what a busy machine may take its time. */
-const LOADED = { timeout: 20_000 };
+import { LOADED, Rig } from './harness/rig.ts';
 
 const BOILER = {
   name: 'Boiler',
@@ -22,15 +19,13 @@ interface Stage {
   isHidden: boolean;
 }
 
-let browser: Browser;
-let dac: Oasis;
+const rig = new Rig(() => Oasis.dac());
 let node: PlainNode;
 let visit: Visit;
 
 beforeAll(async () => {
-  [dac, browser] = await Promise.all([Oasis.dac(), launch()]);
-  node = await PlainNode.start(dac.channel, 'plant-7', [{ name: 'boiler', schema: BOILER }]);
-  visit = await Visit.to(browser, 'about:blank');
+  node = await PlainNode.start(rig.oasis.channel, 'plant-7', [{ name: 'boiler', schema: BOILER }]);
+  visit = await Visit.to(rig.browser, 'about:blank');
   await visit.page.addInitScript(() => {
     const stage: Stage = { tones: 0, notices: [], isHidden: false };
     Object.assign(window, { stage });
@@ -66,16 +61,14 @@ beforeAll(async () => {
     const frame = window.requestAnimationFrame.bind(window);
     window.requestAnimationFrame = (draw) => (stage.isHidden ? 0 : frame(draw));
   });
-  await visit.page.goto(`${dac.url}#watch=plant-7/boiler`);
+  await visit.page.goto(`${rig.oasis.url}#watch=plant-7/boiler`);
   node.flush('boiler', [Date.now()], [Float64Array.of(5)]);
   await expect(visit.part('boiler', 'received').waitFor()).resolves.toBeUndefined();
 });
 
 afterAll(async () => {
   await visit.close();
-  await browser.close();
   await node.stop();
-  await dac.stop();
 });
 
 const stage = () => visit.page.evaluate(() => (window as unknown as { stage: Stage }).stage);

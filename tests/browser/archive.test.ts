@@ -7,11 +7,10 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { launch, Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
+import { LOADED } from './harness/rig.ts';
 
 const HOUR = 3_600_000;
 const AGO = 16 * 24 * HOUR;
-/** For what a busy machine may take its time. */
-const LOADED = { timeout: 20_000 };
 
 const TIDE = {
   name: 'Tide',

@@ -1,25 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launch, Visit } from './harness/browser.ts';
+import { expect, it } from 'vitest';
 import { Oasis } from './harness/oasis.ts';
+import { Rig } from './harness/rig.ts';
 
 const DIST = fileURLToPath(new URL('../../web/dist/', import.meta.url));
 const BUDGET = 250_000;
 
-let browser: Browser;
-let oasis: Oasis;
-
-beforeAll(async () => {
-  [oasis, browser] = await Promise.all([Oasis.up('--name', 'plant-7'), launch()]);
-});
-
-afterAll(async () => {
-  await browser.close();
-  await oasis.stop();
-});
+const rig = new Rig(() => Oasis.up('--name', 'plant-7'));
 
 it('is a page of less than 250 kB', () => {
   const files = readdirSync(DIST, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
@@ -28,7 +17,7 @@ it('is a page of less than 250 kB', () => {
 });
 
 it('asks nobody but the DAC, and moves nothing once it is drawn', async () => {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  const context = await rig.browser.newContext({ viewport: { width: 1440, height: 900 } });
   const page = await context.newPage();
   const asked = new Set<string>();
   page.on('request', (request) => asked.add(new URL(request.url()).host));
@@ -39,7 +28,7 @@ it('asks nobody but the DAC, and moves nothing once it is drawn', async () => {
       for (const entry of list.getEntries()) seen.shift += (entry as unknown as { value: number }).value;
     }).observe({ type: 'layout-shift', buffered: true });
   });
-  await page.goto(oasis.url);
+  await page.goto(rig.oasis.url);
   await page.getByTestId('legend-value').first().waitFor();
   const paint = await page.evaluate(
     () => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? Number.NaN,
@@ -48,12 +37,12 @@ it('asks nobody but the DAC, and moves nothing once it is drawn', async () => {
   await expect.poll(() => page.getByTestId('sequence').first().textContent()).toMatch(/\d/);
   // Panels come once there is something to choose from; they push nothing away.
   expect(await page.evaluate(() => (window as unknown as { shift: number }).shift)).toBeLessThan(0.05);
-  expect([...asked]).toEqual([oasis.listen]);
+  expect([...asked]).toEqual([rig.oasis.listen]);
   await context.close();
 });
 
 it('has a name for everything that can be operated', async () => {
-  const visit = await Visit.to(browser, oasis.url);
+  const visit = await rig.visit();
   await visit.seesSamples('processor', 1, 10_000);
   const nameless = await visit.page.locator('button, input, select, a, [role=tab]').evaluateAll((elements) =>
     elements

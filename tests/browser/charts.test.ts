@@ -1,41 +1,31 @@
-import type { Browser, Locator } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { launch, Visit } from './harness/browser.ts';
+import type { Locator } from 'playwright-core';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
+import { Rig } from './harness/rig.ts';
 
-let browser: Browser;
-let oasis: Oasis;
+const rig = new Rig(() =>
+  Oasis.up(
+    '--probe',
+    'processor@20',
+    '--probe',
+    'memory@20',
+    '--probe',
+    'network@20',
+    '--probe',
+    'scheduling@20',
+  ),
+);
 let visit: Visit;
 
-beforeAll(async () => {
-  [oasis, browser] = await Promise.all([
-    Oasis.up(
-      '--probe',
-      'processor@20',
-      '--probe',
-      'memory@20',
-      '--probe',
-      'network@20',
-      '--probe',
-      'scheduling@20',
-    ),
-    launch(),
-  ]);
-});
-
 beforeEach(async () => {
-  visit = await Visit.to(browser, oasis.url);
+  visit = await rig.visit();
   await visit.seesSamples('processor', 5, 10_000);
 });
 
 afterEach(async () => {
   expect(visit.complaints).toEqual([]);
   await visit.close();
-});
-
-afterAll(async () => {
-  await browser.close();
-  await oasis.stop();
 });
 
 const charts = () => visit.page.getByTestId('series');

@@ -1,29 +1,19 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { launch, Visit } from './harness/browser.ts';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
+import { Rig } from './harness/rig.ts';
 
-let browser: Browser;
-let oasis: Oasis;
+const rig = new Rig(() => Oasis.up());
 let visit: Visit;
 
-beforeAll(async () => {
-  [oasis, browser] = await Promise.all([Oasis.up(), launch()]);
-});
-
 beforeEach(async () => {
-  visit = await Visit.to(browser, oasis.url);
+  visit = await rig.visit();
   await visit.seesSamples('processor', 2, 10_000);
 });
 
 afterEach(async () => {
   expect(visit.complaints).toEqual([]);
   await visit.close();
-});
-
-afterAll(async () => {
-  await browser.close();
-  await oasis.stop();
 });
 
 it('shows ten samples a second soon after the click', async () => {

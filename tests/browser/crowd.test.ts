@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launch, Visit } from './harness/browser.ts';
+import type { Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
+import { Rig } from './harness/rig.ts';
 
 const NODES = 50;
 const EACH = 10;
@@ -14,13 +14,11 @@ const SCHEMA = {
   metrics: [{ name: 'load', type: 'real64', unit: '%' }],
 };
 
-let browser: Browser;
-let dac: Oasis;
+const rig = new Rig(() => Oasis.dac());
 let nodes: PlainNode[];
 let visit: Visit;
 
 beforeAll(async () => {
-  [dac, browser] = await Promise.all([Oasis.dac(), launch()]);
   const instances = Array.from({ length: EACH }, (_, index) => ({
     name: `load/${index}`,
     schema: SCHEMA,
@@ -28,20 +26,18 @@ beforeAll(async () => {
   }));
   nodes = await Promise.all(
     Array.from({ length: NODES }, (_, index) =>
-      PlainNode.start(dac.channel, `node-${String(index).padStart(2, '0')}`, instances),
+      PlainNode.start(rig.oasis.channel, `node-${String(index).padStart(2, '0')}`, instances),
     ),
   );
   for (const node of nodes)
     for (const { name } of instances) node.flush(name, [Date.now()], [Float64Array.of(50)]);
-  visit = await Visit.to(browser, dac.url);
+  visit = await rig.visit();
 });
 
 afterAll(async () => {
   expect(visit.complaints).toEqual([]);
   await visit.close();
-  await browser.close();
   await Promise.all(nodes.map((node) => node.stop()));
-  await dac.stop();
 });
 
 const part = (testId: string) => visit.page.getByTestId(testId);

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launch, Visit } from './harness/browser.ts';
+import type { Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
+import { Rig } from './harness/rig.ts';
 
 const OVEN = {
   name: 'Oven',
@@ -16,24 +16,20 @@ const OVEN = {
   ],
 };
 
-let browser: Browser;
-let dac: Oasis;
+const rig = new Rig(() => Oasis.dac());
 let node: PlainNode;
 let visit: Visit;
 
 beforeAll(async () => {
-  [dac, browser] = await Promise.all([Oasis.dac(), launch()]);
-  node = await PlainNode.start(dac.channel, 'plant-7', [
+  node = await PlainNode.start(rig.oasis.channel, 'plant-7', [
     { name: 'oven', schema: OVEN, kind: 'on-change' },
     { name: 'pushed', schema: OVEN },
   ]);
-  visit = await Visit.to(browser, `${dac.url}#watch=plant-7/oven,plant-7/pushed`);
+  visit = await rig.visit('#watch=plant-7/oven,plant-7/pushed');
 });
 
 afterAll(async () => {
-  await browser.close();
   await node.stop();
-  await dac.stop();
 });
 
 const part = (testId: string) => visit.part('oven', testId);

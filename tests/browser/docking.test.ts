@@ -1,24 +1,13 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { launch, Visit } from './harness/browser.ts';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
+import { LOADED, Rig } from './harness/rig.ts';
 
-/** For what a busy machine may take its time. */
-const LOADED = { timeout: 20_000 };
-
-let browser: Browser;
-let oasis: Oasis;
+const rig = new Rig(() => Oasis.up('--name', 'plant-7', '--probe', 'processor@20', '--probe', 'memory@20'));
 let visit: Visit;
 
-beforeAll(async () => {
-  [oasis, browser] = await Promise.all([
-    Oasis.up('--name', 'plant-7', '--probe', 'processor@20', '--probe', 'memory@20'),
-    launch(),
-  ]);
-});
-
 beforeEach(async () => {
-  visit = await Visit.to(browser, `${oasis.url}#watch=plant-7/processor,plant-7/memory`);
+  visit = await rig.visit('#watch=plant-7/processor,plant-7/memory');
   await expect.poll(() => charts().count(), LOADED).toBe(2);
   await expect.poll(() => charts().first().getByTestId('legend-line').count(), LOADED).toBeGreaterThan(3);
 });
@@ -26,11 +15,6 @@ beforeEach(async () => {
 afterEach(async () => {
   expect(visit.complaints).toEqual([]);
   await visit.close();
-});
-
-afterAll(async () => {
-  await browser.close();
-  await oasis.stop();
 });
 
 const charts = () => visit.page.getByTestId('series');

@@ -1,32 +1,12 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launch, Visit } from './harness/browser.ts';
+import { expect, it } from 'vitest';
+import { Visit } from './harness/browser.ts';
 import { NarrowProxy } from './harness/narrow_proxy.ts';
 import { Oasis } from './harness/oasis.ts';
+import { Rig } from './harness/rig.ts';
 
-let browser: Browser;
-let oasis: Oasis;
-
-beforeAll(async () => {
-  [oasis, browser] = await Promise.all([
-    Oasis.up(
-      '--name',
-      'plant-7',
-      '--probe',
-      'processor@20',
-      '--probe',
-      'memory@5',
-      '--probe',
-      'scheduling@2',
-    ),
-    launch(),
-  ]);
-});
-
-afterAll(async () => {
-  await browser.close();
-  await oasis.stop();
-});
+const rig = new Rig(() =>
+  Oasis.up('--name', 'plant-7', '--probe', 'processor@20', '--probe', 'memory@5', '--probe', 'scheduling@2'),
+);
 
 /** What a browser says by itself of doors that are shut. */
 const SHUT = /WebSocket|502|ERR_/;
@@ -39,8 +19,8 @@ const doors = [
 
 for (const { shut, name } of doors) {
   it(`gets in by "${name}" if that is what is open, and does everything through it`, async () => {
-    const proxy = await NarrowProxy.to(oasis.url, shut);
-    const visit = await Visit.to(browser, proxy.url);
+    const proxy = await NarrowProxy.to(rig.oasis.url, shut);
+    const visit = await Visit.to(rig.browser, proxy.url);
     await visit.seesSamples('processor', 5, 20_000);
     expect(await visit.page.getByTestId('door').textContent()).toBe(name);
     expect(await visit.part('processor', 'missing').textContent()).toBe('0');

@@ -1,29 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launch, Visit } from './harness/browser.ts';
+import { expect, it } from 'vitest';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
-
-/** For what a busy machine may take its time. */
-const LOADED = { timeout: 20_000 };
+import { LOADED, Rig } from './harness/rig.ts';
 
 const NAME = '<img src=x onerror=alert(1)>';
 
-let browser: Browser;
-let oasis: Oasis;
-
-beforeAll(async () => {
-  [oasis, browser] = await Promise.all([Oasis.up('--name', NAME), launch()]);
-});
-
-afterAll(async () => {
-  await browser.close();
-  await oasis.stop();
-});
+const rig = new Rig(() => Oasis.up('--name', NAME));
 
 it('shows hostile names as the text they are', async () => {
-  const visit = await Visit.to(browser, oasis.url);
+  const visit = await rig.visit();
   await visit.seesSamples('processor', 2, 10_000);
   expect(await visit.page.getByTestId('node-name').textContent()).toBe(NAME);
   expect(await visit.part('processor', 'card-node').textContent()).toBe(`on ${NAME}`);
@@ -44,7 +30,7 @@ it('shows hostile names as the text they are', async () => {
 it('keeps long names and those that turn around their direction in their places', async () => {
   const turned = '\u202eLTR \u2067 <b>bold</b>';
   const long = (text: string) => `${text} ${'x'.repeat(10_000)}`;
-  const node = await PlainNode.start(oasis.channel, `${turned} ${'n'.repeat(900)}`, [
+  const node = await PlainNode.start(rig.oasis.channel, `${turned} ${'n'.repeat(900)}`, [
     {
       name: `${turned} ${'i'.repeat(900)}`,
       schema: {
@@ -73,7 +59,7 @@ it('keeps long names and those that turn around their direction in their places'
     { width: 1400, height: 900 },
     { width: 360, height: 740 },
   ]) {
-    const visit = await Visit.to(browser, oasis.url, { viewport });
+    const visit = await rig.visit('', { viewport });
     if (viewport.width < 500) await visit.page.getByTestId('tree-toggle').click();
     const entry = visit.page.getByTestId('instance').filter({ hasText: 'LTR' });
     await entry.click();

@@ -1,19 +1,8 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launch, Visit } from './harness/browser.ts';
+import { expect, it } from 'vitest';
 import { Oasis } from './harness/oasis.ts';
+import { Rig } from './harness/rig.ts';
 
-let oasis: Oasis;
-let browser: Browser;
-
-beforeAll(async () => {
-  [oasis, browser] = await Promise.all([Oasis.up('--name', 'plant-7'), launch()]);
-});
-
-afterAll(async () => {
-  await browser.close();
-  await oasis.stop();
-});
+const rig = new Rig(() => Oasis.up('--name', 'plant-7'));
 
 const looks = [
   { name: 'dark', options: { colorScheme: 'dark' } },
@@ -25,7 +14,7 @@ const looks = [
 
 for (const { name, options } of looks) {
   it(`fits a ${name} screen and complains about nothing`, async () => {
-    const visit = await Visit.to(browser, oasis.url, options);
+    const visit = await rig.visit('', options);
     await visit.seesSamples('processor', 3, 10_000);
     await visit.screenshot(name);
     const overflow = await visit.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launch, Visit } from './harness/browser.ts';
+import type { Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
+import { LOADED, Rig } from './harness/rig.ts';
 
 const AGO_MS = 60_000;
-/** For what a busy machine may take its time. */
-const LOADED = { timeout: 10_000 };
 
 const TIDE = {
   name: 'Tide',
@@ -16,14 +14,12 @@ const TIDE = {
   metrics: [{ name: 'level', type: 'real64', unit: 'm' }],
 };
 
-let browser: Browser;
-let dac: Oasis;
+const rig = new Rig(() => Oasis.dac());
 let node: PlainNode;
 let visit: Visit;
 
 beforeAll(async () => {
-  [dac, browser] = await Promise.all([Oasis.dac(), launch()]);
-  node = await PlainNode.start(dac.channel, 'harbour', [{ name: 'tide', schema: TIDE }]);
+  node = await PlainNode.start(rig.oasis.channel, 'harbour', [{ name: 'tide', schema: TIDE }]);
   const now = Date.now();
   const times = Array.from({ length: 100 }, (_, index) => now - 10_000 + index * 100);
   // Until well before the later ones, and beyond what is laid over.
@@ -31,13 +27,11 @@ beforeAll(async () => {
   // Within the range of the later ones: the overlay changes nothing but by being drawn where they are.
   node.flush('tide', earlier, [Float64Array.from(earlier, () => 50)]);
   node.flush('tide', times, [Float64Array.from(times, (_, index) => index)]);
-  visit = await Visit.to(browser, `${dac.url}#watch=harbour/tide`);
+  visit = await rig.visit('#watch=harbour/tide');
 });
 
 afterAll(async () => {
-  await browser.close();
   await node.stop();
-  await dac.stop();
 });
 
 it('lays an earlier time over what is shown, and takes it away', async () => {

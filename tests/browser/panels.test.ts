@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { Browser, Download } from 'playwright-core';
+import type { Download } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { launch, Visit } from './harness/browser.ts';
+import { Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
-
-/** For what a busy machine may take its time. */
-const LOADED = { timeout: 20_000 };
+import { LOADED, Rig } from './harness/rig.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)>';
 
@@ -60,14 +58,12 @@ const WIND = {
   ],
 };
 
-let browser: Browser;
-let dac: Oasis;
+const rig = new Rig(() => Oasis.dac());
 let node: PlainNode;
 let visit: Visit;
 
 beforeAll(async () => {
-  [dac, browser] = await Promise.all([Oasis.dac(), launch()]);
-  node = await PlainNode.start(dac.channel, 'plant-7', [
+  node = await PlainNode.start(rig.oasis.channel, 'plant-7', [
     { name: 'plant', schema: PLANT },
     { name: 'log', schema: LOG },
     { name: 'wind', schema: WIND },
@@ -80,7 +76,7 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  visit = await Visit.to(browser, `${dac.url}#watch=plant-7/plant,plant-7/log,plant-7/wind`);
+  visit = await rig.visit('#watch=plant-7/plant,plant-7/log,plant-7/wind');
   await expect.poll(() => visit.part('plant', 'received').textContent()).toMatch(/^\d+ received/);
 });
 
@@ -90,9 +86,7 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  await browser.close();
   await node.stop();
-  await dac.stop();
 });
 
 function sample(load: number, mode = 0, dropped = 0): void {
@@ -321,7 +315,7 @@ it('shares, exports and imports a layout, with its notes', async () => {
   await visit.page.keyboard.press('s');
   await expect.poll(() => part('notice').textContent()).toContain('Copied');
   const link = await visit.page.evaluate(() => navigator.clipboard.readText());
-  const other = await Visit.to(browser, link);
+  const other = await Visit.to(rig.browser, link);
   await expect.poll(() => other.page.locator('.dv-default-tab-content').count()).toBe(layout.panels.length);
   expect(await other.page.getByTestId('ends').textContent()).toBe(ends);
   expect(other.complaints).toEqual([]);
@@ -354,7 +348,7 @@ it('saves layouts in the DAC, under a name, for everybody', async () => {
   await visit.page.keyboard.press('Escape');
   const count = await visit.page.locator('.dv-default-tab-content').count();
 
-  const other = await Visit.to(browser, `${dac.url}#watch=plant-7/wind`);
+  const other = await rig.visit('#watch=plant-7/wind');
   await other.page.keyboard.press('o');
   await other.page.getByTestId('open-saved').click();
   await expect.poll(() => other.page.locator('.dv-default-tab-content').count()).toBe(count);

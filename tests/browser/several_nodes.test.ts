@@ -1,12 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { launch, Visit } from './harness/browser.ts';
+import type { Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
-
-/** For what a busy machine may take its time. */
-const LOADED = { timeout: 20_000 };
+import { LOADED, Rig } from './harness/rig.ts';
 
 const OVEN = {
   name: 'Oven',
@@ -19,16 +16,14 @@ const OVEN = {
   ],
 };
 
-let browser: Browser;
-let dac: Oasis;
+const rig = new Rig(() => Oasis.dac());
 let nodes: PlainNode[];
 let visit: Visit;
 
 beforeAll(async () => {
-  [dac, browser] = await Promise.all([Oasis.dac(), launch()]);
   nodes = await Promise.all(
     ['plant-7', 'plant-8'].map((name) =>
-      PlainNode.start(dac.channel, name, [
+      PlainNode.start(rig.oasis.channel, name, [
         { name: 'oven', schema: OVEN, hertz: 10 },
         { name: `valve of ${name}`, schema: OVEN, kind: 'on-change' },
       ]),
@@ -44,7 +39,7 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  visit = await Visit.to(browser, `${dac.url}#watch=plant-7/oven,plant-8/oven,plant-7/valve of plant-7`, {
+  visit = await rig.visit('#watch=plant-7/oven,plant-8/oven,plant-7/valve of plant-7', {
     viewport: { width: 1400, height: 900 },
   });
   await expect.poll(() => visit.page.getByTestId('metric').count(), LOADED).toBeGreaterThan(5);
@@ -56,9 +51,7 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  await browser.close();
   await Promise.all(nodes.map((node) => node.stop()));
-  await dac.stop();
 });
 
 it('names the node of what several nodes have, and of nothing else', async () => {

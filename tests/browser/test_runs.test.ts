@@ -5,10 +5,9 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launch, Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
+import { LOADED } from './harness/rig.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)> \u202ecold';
-/** For what a busy machine may take its time. */
-const LOADED = { timeout: 20_000 };
 
 let folder: string;
 let browser: Browser;

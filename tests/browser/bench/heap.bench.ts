@@ -1,8 +1,7 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launch, Visit } from '../harness/browser.ts';
+import { expect, it } from 'vitest';
 import { Oasis } from '../harness/oasis.ts';
 import { PlainNode } from '../harness/plain_node.ts';
+import { Rig } from '../harness/rig.ts';
 import { flood, flooded } from './flood.ts';
 import { Gauge } from './gauge.ts';
 import { chartsOf } from './layouts.ts';
@@ -17,17 +16,7 @@ const HERTZ = 10_000;
 const ALLOWED = 1.05;
 const READINGS = 10;
 
-let browser: Browser;
-let dac: Oasis;
-
-beforeAll(async () => {
-  [dac, browser] = await Promise.all([Oasis.dac(), launch()]);
-});
-
-afterAll(async () => {
-  await browser.close();
-  await dac.stop();
-});
+const rig = new Rig(() => Oasis.dac());
 
 interface Row {
   readonly second: number;
@@ -39,11 +28,11 @@ interface Row {
 it(
   `keeps its heap flat over ${MINUTES} minutes at 10,000 samples/s`,
   async () => {
-    const node = await PlainNode.start(dac.channel, 'heap', [flooded('flood')]);
+    const node = await PlainNode.start(rig.oasis.channel, 'heap', [flooded('flood')]);
     const stop = flood(node, 'flood', HERTZ, 100);
-    const visit = await Visit.to(browser, `${dac.url}#view=${chartsOf('heap', ['flood'])}`);
+    const visit = await rig.visit(`#view=${chartsOf('heap', ['flood'])}`);
     await expect.poll(() => visit.page.getByTestId('chart').count(), { timeout: 20_000 }).toBe(1);
-    const gauge = await Gauge.of(browser, visit);
+    const gauge = await Gauge.of(rig.browser, visit);
     const worker = await WorkerHeap.of(visit);
     await pause(WARM_MS);
     const began = Date.now();

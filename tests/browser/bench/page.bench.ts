@@ -1,8 +1,8 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launch, Visit } from '../harness/browser.ts';
+import { expect, it } from 'vitest';
+import type { Visit } from '../harness/browser.ts';
 import { Oasis } from '../harness/oasis.ts';
 import { PlainNode } from '../harness/plain_node.ts';
+import { Rig } from '../harness/rig.ts';
 import { flood, flooded } from './flood.ts';
 import { Gauge } from './gauge.ts';
 import { LabNode } from './lab_node.ts';
@@ -13,17 +13,7 @@ const SECONDS = Number(process.env.BENCH_SECONDS ?? 20);
 /** Until a page has settled: the compiler of JavaScript, rings that grow. */
 const WARM_SECONDS = 5;
 
-let browser: Browser;
-let dac: Oasis;
-
-beforeAll(async () => {
-  [dac, browser] = await Promise.all([Oasis.dac(), launch()]);
-});
-
-afterAll(async () => {
-  await browser.close();
-  await dac.stop();
-});
+const rig = new Rig(() => Oasis.dac());
 
 interface Run {
   readonly name: string;
@@ -41,9 +31,11 @@ for (const { name, instances, hertz, batches } of runs) {
   it(name, async () => {
     const label = `bench ${instances.join('')}`;
     const node =
-      instances.length > 0 ? await PlainNode.start(dac.channel, label, instances.map(flooded)) : undefined;
+      instances.length > 0
+        ? await PlainNode.start(rig.oasis.channel, label, instances.map(flooded))
+        : undefined;
     const stops = node ? instances.map((instance) => flood(node, instance, hertz, batches)) : [];
-    const visit = await Visit.to(browser, `${dac.url}#view=${chartsOf(label, instances)}`);
+    const visit = await rig.visit(`#view=${chartsOf(label, instances)}`);
     await expect.poll(() => visit.page.getByTestId('chart').count()).toBe(instances.length);
     await measure(name, visit, `bench-${hertz}`);
     for (const stop of stops) stop();
@@ -56,23 +48,20 @@ it('one chart, 1,000,000 samples/s of the processor probe from a real node', asy
   task,
   onTestFinished,
 }) => {
-  const node = await LabNode.start(dac.channel);
+  const node = await LabNode.start(rig.oasis.channel);
   onTestFinished(() => node.stop());
   const known = async () =>
-    (await (await fetch(`${dac.url}/api/v1/instances?node=${LabNode.NAME}`)).json()).instances;
+    (await (await fetch(`${rig.oasis.url}/api/v1/instances?node=${LabNode.NAME}`)).json()).instances;
   await expect.poll(known, { timeout: 20_000 }).toHaveLength(1);
   node.publish(1_000_000, WARM_SECONDS + SECONDS + 60);
-  const visit = await Visit.to(
-    browser,
-    `${dac.url}#view=${chartsOf(LabNode.NAME, [LabNode.INSTANCE], LabNode.METRICS)}`,
-  );
+  const visit = await rig.visit(`#view=${chartsOf(LabNode.NAME, [LabNode.INSTANCE], LabNode.METRICS)}`);
   await visit.page.getByTestId('chart').waitFor();
   await measure(task.name, visit, 'bench-real-node');
   await visit.close();
 });
 
 async function measure(name: string, visit: Visit, picture: string): Promise<void> {
-  const gauge = await Gauge.of(browser, visit);
+  const gauge = await Gauge.of(rig.browser, visit);
   await gauge.frames(WARM_SECONDS);
   const [heap, resident] = [await gauge.heap(), gauge.resident()];
   const { fps, longest, busy } = await gauge.frames(SECONDS);
@@ -97,9 +86,9 @@ it('500 instances on 50 nodes', async () => {
   const names = Array.from({ length: 10 }, (_, index) => `load/${index}`);
   const instances = names.map(flooded);
   const nodes = await Promise.all(
-    Array.from({ length: 50 }, (_, index) => PlainNode.start(dac.channel, `crowd-${index}`, instances)),
+    Array.from({ length: 50 }, (_, index) => PlainNode.start(rig.oasis.channel, `crowd-${index}`, instances)),
   );
-  const visit = await Visit.to(browser, dac.url);
+  const visit = await rig.visit();
   await visit.page.getByTestId('instance').first().waitFor();
   const took = await visit.page.evaluate(async () => {
     const list = document.querySelector<HTMLElement>('[data-testid=nodes]');

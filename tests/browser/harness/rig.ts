@@ -1,0 +1,40 @@
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { afterAll, beforeAll } from 'vitest';
+import { launch, Visit } from './browser.ts';
+import type { Oasis } from './oasis.ts';
+
+/** For what a busy machine may take its time. */
+export const LOADED = { timeout: 20_000 };
+
+/** An OASIS and a browser for all tests of a file: there before them and before hooks that come later, gone behind them. */
+export class Rig {
+  private running: readonly [Oasis, Browser] | undefined;
+
+  constructor(start: () => Promise<Oasis>) {
+    beforeAll(async () => {
+      this.running = await Promise.all([start(), launch()]);
+    });
+    afterAll(async () => {
+      await this.browser.close();
+      await this.oasis.stop();
+    });
+  }
+
+  get oasis(): Oasis {
+    return this.all[0];
+  }
+
+  get browser(): Browser {
+    return this.all[1];
+  }
+
+  /** Opens the page; `fragment` says what it shows. */
+  visit(fragment = '', options?: BrowserContextOptions): Promise<Visit> {
+    return Visit.to(this.browser, `${this.oasis.url}${fragment}`, options);
+  }
+
+  private get all(): readonly [Oasis, Browser] {
+    if (!this.running) throw new Error('nothing was started yet');
+    return this.running;
+  }
+}

@@ -48,23 +48,28 @@ export async function removeAnnotation(annotation: Annotation): Promise<void> {
 
 /** Keeps what the DAC has of the time that is shown up to date. */
 export function followAnnotations(): void {
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  // The connection has news every second or so: how far clocks are apart.
+  const canAsk = computed(() => hasArchive.value && connection.value.phase === 'connected');
   effect(() => {
     void range.value;
-    clearTimeout(timer);
-    if (!hasArchive.value || connection.value.phase !== 'connected') return;
+    if (!canAsk.value) return;
+    const end = new AbortController();
     const read = async () => {
       // They stay as they were; that there is no connection is said elsewhere.
-      if (!document.hidden) await readKept().catch(() => {});
-      timer = setTimeout(read, REREAD_MS);
+      if (!document.hidden) await readKept(end.signal).catch(() => {});
+      if (!end.signal.aborted) timer = setTimeout(read, REREAD_MS);
     };
-    timer = setTimeout(read, PAUSE_MS);
+    let timer = setTimeout(read, PAUSE_MS);
+    return () => {
+      end.abort();
+      clearTimeout(timer);
+    };
   });
 }
 
-async function readKept(): Promise<void> {
+async function readKept(signal?: AbortSignal): Promise<void> {
   const [from, to] = ends();
-  const answer = await ask('GET', `annotations?from=${nanos(from)}&to=${nanos(to)}`);
+  const answer = await ask('GET', `annotations?from=${nanos(from)}&to=${nanos(to)}`, undefined, signal);
   const { annotations: found } = (await answer.json()) as { annotations: Record<string, unknown>[] };
   const read = found.map(
     ({ id, time, until, text }): Annotation => ({

@@ -18,6 +18,8 @@ export interface LayoutDocument {
 const MAX_PANELS = 200;
 const MAX_METRICS = 100;
 const LONGEST = 1024;
+/** Of calendars, and of fields that take a date. */
+const LAST_DAY = Date.UTC(9999, 11, 31);
 
 /** A layout from outside: whatever in it is not as it should be is left out; nothing if it is no layout at all. */
 export function parseLayout(json: unknown): LayoutDocument | undefined {
@@ -113,8 +115,8 @@ function parseMode(json: unknown): SeriesMode {
 export function parseRange(json: unknown): Range | undefined {
   if (!isFields(json)) return undefined;
   const { span, from, to } = json;
-  if (json.live === true && isNumber(span) && span > 0) return { live: true, span };
-  return isNumber(from) && isNumber(to) && from < to ? { live: false, from, to } : undefined;
+  if (json.live === true && isTime(span) && span > 0) return { live: true, span };
+  return isTime(from) && isTime(to) && from < to ? { live: false, from, to } : undefined;
 }
 
 function parseAnnotations(json: unknown): Annotation[] {
@@ -123,7 +125,7 @@ function parseAnnotations(json: unknown): Annotation[] {
     .flatMap((entry) => {
       if (!isFields(entry)) return [];
       const note = text(entry.text);
-      return isNumber(entry.time) && note !== undefined
+      return isTime(entry.time) && note !== undefined
         ? [{ time: entry.time, text: note.slice(0, MAX_NOTE) }]
         : [];
     });
@@ -137,8 +139,9 @@ function text(json: unknown): string | undefined {
   return typeof json === 'string' && json.length <= LONGEST ? json : undefined;
 }
 
-function isNumber(json: unknown): json is number {
-  return typeof json === 'number' && Number.isFinite(json);
+/** Milliseconds since 1970 that there is a date for, or no longer a span. */
+function isTime(json: unknown): json is number {
+  return typeof json === 'number' && Math.abs(json) <= LAST_DAY;
 }
 
 function present<K extends string, V>(key: K, value: V | undefined): { [key in K]?: V } {

@@ -73,5 +73,12 @@ it('reads back a layout, and nothing that is none', () => {
     parseLayout({ oasis: 'layout', version: 1, panels: [{ id: 'p', kind: 'script' }, 7] })?.panels,
   ).toEqual([]);
   expect(parseLayout({ version: 1, panels })).toBeUndefined();
+  // A time that no calendar has is none to go to.
+  for (const range of [
+    { live: false, from: -Number.MAX_VALUE, to: Number.MAX_VALUE },
+    { live: false, from: 0, to: 1e15 },
+    { live: true, span: Number.MAX_VALUE },
+  ])
+    expect(parseLayout({ oasis: 'layout', version: 1, panels, range })?.range).toBeUndefined();
   expect(parseLayout({ oasis: 'layout', version: 1, panels: [panels[0], panels[0]] })).toBeUndefined();
 });

@@ -1,3 +1,4 @@
+import { CHARACTER } from '../charts/axes.ts';
 import { readPalette } from '../charts/palette.ts';
 import { formatUnit } from '../format/unit.ts';
 import type { DescribedLine } from './lines.ts';
@@ -6,8 +7,6 @@ const SPACE = 'http://www.w3.org/2000/svg';
 /** In letters: of the mark before a name, and between two. */
 const MARK = 3;
 const GAP = 3;
-/** Of a letter, as a share of the font's size: room that any font has enough of. */
-const LETTER = 0.62;
 
 /** A chart's drawing with the names of its lines below it. */
 export function withLegend(
@@ -17,7 +16,7 @@ export function withLegend(
   const palette = readPalette();
   const [, , width, height] = (drawing.getAttribute('viewBox') ?? '').split(' ').map(Number);
   const size = palette.size * devicePixelRatio;
-  const [letter, row] = [size * LETTER, size * 1.7];
+  const [letter, row] = [size * CHARACTER, size * 1.7];
   let [x, y] = [letter, height + row / 2];
   const shapes: SVGElement[] = [];
   for (const { label, unit, isCounter, colour } of lines) {

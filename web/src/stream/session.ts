@@ -35,7 +35,6 @@ type Distributed<T, K extends string> = T extends unknown ? Omit<T, K> : never;
  * itself, and each watched instance goes on where it stopped.
  */
 export class Session {
-  /** What the panels show of what is watched. */
   private readonly archive = new ArchiveReader(
     {
       ask: (path) => {
@@ -47,6 +46,7 @@ export class Session {
     },
     (target) => this.watches.get(keyOf(target))?.expectedRate ?? null,
   );
+  /** What the panels show of what is watched. */
   readonly views = new Views({
     watch: (target) => this.watches.get(keyOf(target)),
     lag: (node) => this.lagOf(node),

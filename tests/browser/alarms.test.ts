@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
-import { LOADED, Rig } from './harness/rig.ts';
+import { Rig } from './harness/rig.ts';
 
 const BOILER = {
   name: 'Boiler',
@@ -75,32 +75,30 @@ const stage = () => visit.page.evaluate(() => (window as unknown as { stage: Sta
 
 it('sounds and notifies once it is asked to, and not before', async () => {
   node.flush('boiler', [Date.now()], [Float64Array.of(9)]);
-  await expect.poll(() => visit.page.title(), LOADED).toBe('(1) OASIS');
+  await expect.poll(() => visit.page.title()).toBe('(1) OASIS');
   expect(await stage()).toMatchObject({ tones: 0, notices: [] });
   await visit.page.keyboard.press('g');
   const loud = visit.page.getByTestId('loud');
   expect(await loud.isChecked()).toBe(false);
   await loud.check();
-  await expect.poll(async () => (await stage()).tones, LOADED).toBe(1);
+  await expect.poll(async () => (await stage()).tones).toBe(1);
   node.flush('boiler', [Date.now()], [Float64Array.of(11)]);
-  await expect.poll(async () => (await stage()).tones, LOADED).toBe(2);
+  await expect.poll(async () => (await stage()).tones).toBe(2);
   // Who sees the page needs no notification.
   expect((await stage()).notices).toEqual([]);
 });
 
 it('tells of alarms while nobody sees the page', async () => {
   await visit.page.getByTestId('acknowledge-all').click();
-  await expect.poll(() => visit.page.title(), LOADED).toBe('OASIS');
+  await expect.poll(() => visit.page.title()).toBe('OASIS');
   node.flush('boiler', [Date.now()], [Float64Array.of(5)]);
-  await expect
-    .poll(() => visit.page.locator('[data-testid=alarm][data-active=true]').count(), LOADED)
-    .toBe(0);
+  await expect.poll(() => visit.page.locator('[data-testid=alarm][data-active=true]').count()).toBe(0);
   await visit.page.evaluate(() => {
     (window as unknown as { stage: Stage }).stage.isHidden = true;
   });
   // Out of order long after the last time: an alarm of its own.
   node.flush('boiler', [Date.now() + 10_000], [Float64Array.of(12)]);
-  await expect.poll(() => visit.page.title(), LOADED).toBe('(1) OASIS');
+  await expect.poll(() => visit.page.title()).toBe('(1) OASIS');
   expect((await stage()).notices).toEqual(['OASIS: pressure is above 10']);
   expect(visit.complaints).toEqual([]);
 });

@@ -7,10 +7,11 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { launch, Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
-import { LOADED } from './harness/rig.ts';
 
 const HOUR = 3_600_000;
 const AGO = 16 * 24 * HOUR;
+/** `expect.poll` is for tests only, and so is its patience. */
+const LOADED = { timeout: 20_000 };
 
 const TIDE = {
   name: 'Tide',
@@ -72,9 +73,9 @@ afterAll(async () => {
 const part = (testId: string) => visit.page.getByTestId(testId);
 
 it('reaches back with its slider to what the archive has', async () => {
-  await expect.poll(() => part('legend-value').textContent(), LOADED).toMatch(/^5/);
+  await expect.poll(() => part('legend-value').textContent()).toMatch(/^5/);
   await expect
-    .poll(() => part('slider').evaluate((slider) => Number((slider as HTMLInputElement).min)), LOADED)
+    .poll(() => part('slider').evaluate((slider) => Number((slider as HTMLInputElement).min)))
     .toBeLessThan(then + 2 * HOUR);
 });
 
@@ -85,9 +86,9 @@ it('goes weeks back, says what the chart is made from, and draws gaps with their
   const zone = new Date(then).getTimezoneOffset() * 60_000;
   await part('moment-field').fill(new Date(then + 20 * 60_000 - zone).toISOString().slice(0, 19));
   await part('moment-go').click();
-  await expect.poll(() => part('legend-value').textContent(), LOADED).toMatch(/^60/);
+  await expect.poll(() => part('legend-value').textContent()).toMatch(/^60/);
   await expect
-    .poll(() => part('past-note').textContent(), LOADED)
+    .poll(() => part('past-note').textContent())
     .toMatch(/^From the archive: (samples|one-second roll-ups)$/);
   const box = await part('series').locator('.u-over').boundingBox();
   if (!box) throw new Error('no chart');
@@ -119,9 +120,9 @@ it('gives up what it scrolls past, and is there where it stops', async () => {
     },
     [min, max] as const,
   );
-  await expect.poll(() => part('past-note').getAttribute('data-state'), LOADED).toBe('ready');
+  await expect.poll(() => part('past-note').getAttribute('data-state')).toBe('ready');
   await part('live').click();
-  await expect.poll(() => part('legend-value').textContent(), LOADED).toMatch(/^5/);
+  await expect.poll(() => part('legend-value').textContent()).toMatch(/^5/);
   // Requests that were given up are no complaint; nothing else is one.
   expect(requests.every((text) => text.includes('ABORTED'))).toBe(true);
   expect(visit.complaints).toEqual([]);

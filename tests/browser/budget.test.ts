@@ -43,7 +43,7 @@ it('asks nobody but the DAC, and moves nothing once it is drawn', async () => {
 
 it('has a name for everything that can be operated', async () => {
   const visit = await rig.visit();
-  await visit.seesSamples('processor', 1, 10_000);
+  await visit.seesSamples('processor', 1);
   const nameless = await visit.page.locator('button, input, select, a, [role=tab]').evaluateAll((elements) =>
     elements
       .filter((element) => {

@@ -2,7 +2,7 @@ import type { Locator } from 'playwright-core';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
-import { LOADED, Rig } from './harness/rig.ts';
+import { Rig } from './harness/rig.ts';
 
 const rig = new Rig(() =>
   Oasis.up(
@@ -20,7 +20,7 @@ let visit: Visit;
 
 beforeEach(async () => {
   visit = await rig.visit();
-  await visit.seesSamples('processor', 5, 10_000);
+  await visit.seesSamples('processor', 5);
 });
 
 afterEach(async () => {
@@ -58,10 +58,10 @@ it('pauses for all panels while values go on, and goes back to now', async () =>
   // Samples taken before the click may still be on their way; once they are there, others change nothing.
   const stands = async () => {
     const before = await pixels(chart);
-    await visit.seesSamples('processor', 20, LOADED.timeout);
+    await visit.seesSamples('processor', 20);
     return (await pixels(chart)) === before;
   };
-  await expect.poll(stands, LOADED).toBe(true);
+  await expect.poll(stands).toBe(true);
   expect(await text('ends')).toBe(ends);
   await visit.page.getByTestId('earlier').click();
   expect(await text('ends')).not.toBe(ends);
@@ -85,9 +85,9 @@ it('draws a stretch without samples as a gap, and says why', async () => {
   await visit.page.getByTestId('span').selectOption('15000');
   await visit.part('processor', 'disable').click();
   await expect.poll(() => visit.part('processor', 'card-state').getAttribute('data-state')).toBe('disabled');
-  await expect.poll(() => text('footer-age'), { timeout: 5000 }).toMatch(/Age [2-9]/);
+  await expect.poll(() => text('footer-age')).toMatch(/Age [2-9]/);
   await visit.part('processor', 'enable').click();
-  await visit.seesSamples('processor', 3, 5000);
+  await visit.seesSamples('processor', 3);
   await visit.page.getByTestId('live').click();
   const box = await charts().first().locator('.u-over').boundingBox();
   if (!box) throw new Error('no chart');
@@ -121,7 +121,7 @@ it('draws a line for each element of a vector, by its name', async () => {
     .getByText('scheduling \u00b7 threads: Ran', { exact: true })
     .click();
   const lines = visit.page.locator('[data-testid=legend-line][data-metric="threads[].run_time"]');
-  await expect.poll(() => lines.count(), { timeout: 5000 }).toBeGreaterThan(1);
+  await expect.poll(() => lines.count()).toBeGreaterThan(1);
   await expect.poll(() => lines.first().getByTestId('legend-value').textContent()).toMatch(/ns\/s$/);
   expect(await lines.first().textContent()).toMatch(/^\d+ /);
 });

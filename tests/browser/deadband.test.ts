@@ -46,20 +46,14 @@ it('sets the deadband of a metric of a probe on change, or takes it away', async
   await part('deadband-metric').selectOption('pressure');
   await part('deadband-value').fill('-1');
   await part('deadband-set').click();
-  await expect
-    .poll(() => part('command-status').textContent(), { timeout: 10_000 })
-    .toContain('A deadband of 0 or more');
+  await expect.poll(() => part('command-status').textContent()).toContain('A deadband of 0 or more');
   await part('deadband-value').fill('2.5');
   await part('deadband-set').click();
-  await expect
-    .poll(() => part('command-status').textContent(), { timeout: 10_000 })
-    .toBe('Deadband of pressure: done');
+  await expect.poll(() => part('command-status').textContent()).toBe('Deadband of pressure: done');
   await part('deadband-metric').selectOption('temperature');
   await part('deadband-value').fill('');
   await part('deadband-set').click();
-  await expect
-    .poll(() => part('command-status').textContent(), { timeout: 10_000 })
-    .toBe('Deadband of temperature: done');
+  await expect.poll(() => part('command-status').textContent()).toBe('Deadband of temperature: done');
   expect(told()).toEqual([
     { instance: 'oven', command: 'deadband', metric: 'pressure', deadband: 2.5 },
     { instance: 'oven', command: 'deadband', metric: 'temperature' },

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
-import { LOADED, Rig } from './harness/rig.ts';
+import { Rig } from './harness/rig.ts';
 
 const rig = new Rig(() => Oasis.up('--name', 'plant-7', '--probe', 'processor@20', '--probe', 'memory@20'));
 let visit: Visit;
 
 beforeEach(async () => {
   visit = await rig.visit('#watch=plant-7/processor,plant-7/memory');
-  await expect.poll(() => charts().count(), LOADED).toBe(2);
-  await expect.poll(() => charts().first().getByTestId('legend-line').count(), LOADED).toBeGreaterThan(3);
+  await expect.poll(() => charts().count()).toBe(2);
+  await expect.poll(() => charts().first().getByTestId('legend-line').count()).toBeGreaterThan(3);
 });
 
 afterEach(async () => {
@@ -34,16 +34,16 @@ it('docks a panel where its tab is dragged to', async () => {
   expect(chart.left).toBeGreaterThan(table.left);
   // Onto the middle of another group: a tab beside the one that is there.
   await tab('memory \u00b7 KiB').dragTo(charts().first());
-  await expect.poll(async () => (await groupOf('memory \u00b7 KiB')).top, LOADED).toBe(table.top);
+  await expect.poll(async () => (await groupOf('memory \u00b7 KiB')).top).toBe(table.top);
   // The page comes back as it was left, once that is written down.
   const groups = () =>
     visit.page.evaluate(() => {
       const { root } = JSON.parse(localStorage.getItem('oasis.layout') ?? '{}').geometry?.grid ?? {};
       return JSON.stringify(root ?? {}).match(/"leaf"/g)?.length;
     });
-  await expect.poll(groups, LOADED).toBe(3);
+  await expect.poll(groups).toBe(3);
   await visit.page.reload();
-  await expect.poll(() => visit.page.locator('.dv-groupview').count(), LOADED).toBe(3);
+  await expect.poll(() => visit.page.locator('.dv-groupview').count()).toBe(3);
   expect((await groupOf('memory \u00b7 KiB')).top).toBe(table.top);
 });
 
@@ -51,13 +51,11 @@ it('gives one panel all the room, takes it back, steps to others and closes them
   const before = (await groupOf('memory \u00b7 KiB')).height;
   await tab('memory \u00b7 KiB').click();
   await visit.page.keyboard.press('m');
-  await expect
-    .poll(async () => (await groupOf('memory \u00b7 KiB')).height, LOADED)
-    .toBeGreaterThan(1.5 * before);
+  await expect.poll(async () => (await groupOf('memory \u00b7 KiB')).height).toBeGreaterThan(1.5 * before);
   await visit.page.keyboard.press('m');
-  await expect.poll(async () => (await groupOf('memory \u00b7 KiB')).height, LOADED).toBe(before);
+  await expect.poll(async () => (await groupOf('memory \u00b7 KiB')).height).toBe(before);
   await visit.page.keyboard.press('x');
-  await expect.poll(() => charts().count(), LOADED).toBe(1);
+  await expect.poll(() => charts().count()).toBe(1);
 });
 
 it('reads all charts at the moment under the pointer, and shows lines alone or not at all', async () => {
@@ -66,15 +64,13 @@ it('reads all charts at the moment under the pointer, and shows lines alone or n
   if (!box) throw new Error('no chart');
   await visit.page.mouse.move(box.x + box.width - 30, box.y + 40);
   const cursor = () => second.locator('.u-cursor-x').evaluate((line) => line.getBoundingClientRect().left);
-  await expect
-    .poll(async () => Math.abs((await cursor()) - (box.x + box.width - 30)), LOADED)
-    .toBeLessThan(40);
+  await expect.poll(async () => Math.abs((await cursor()) - (box.x + box.width - 30))).toBeLessThan(40);
   const lines = first.getByTestId('legend-line');
   const shown = () => lines.evaluateAll((all) => all.map((line) => line.getAttribute('aria-pressed')));
   await lines.nth(1).click();
-  await expect.poll(async () => (await shown())[1], LOADED).toBe('false');
+  await expect.poll(async () => (await shown())[1]).toBe('false');
   await lines.nth(2).click({ modifiers: ['Alt'] });
   await expect
-    .poll(async () => (await shown()).flatMap((pressed, line) => (pressed === 'true' ? line : [])), LOADED)
+    .poll(async () => (await shown()).flatMap((pressed, line) => (pressed === 'true' ? line : [])))
     .toEqual([2]);
 });

@@ -15,7 +15,7 @@ const looks = [
 for (const { name, options } of looks) {
   it(`fits a ${name} screen and complains about nothing`, async () => {
     const visit = await rig.visit('', options);
-    await visit.seesSamples('processor', 3, 10_000);
+    await visit.seesSamples('processor', 3);
     await visit.screenshot(name);
     const overflow = await visit.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     expect(overflow).toBeLessThanOrEqual(0);

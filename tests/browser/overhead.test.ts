@@ -44,12 +44,10 @@ async function openTab(title: string): Promise<void> {
 it('tells what a node costs, and which probes it slowed down for that', async () => {
   const { page } = visit;
   const overhead = page.getByTestId('node-overhead');
-  await expect.poll(() => overhead.textContent(), { timeout: 10_000 }).toMatch(/ overhead$/);
+  await expect.poll(() => overhead.textContent()).toMatch(/ overhead$/);
   expect(await overhead.getAttribute('title')).toContain('The budget is');
   const processor = page.locator('[data-testid=instance][data-instance=processor]');
-  await expect
-    .poll(() => processor.getByTestId('instance-slowed').textContent(), { timeout: 10_000 })
-    .toMatch(/ of 100 Hz$/);
+  await expect.poll(() => processor.getByTestId('instance-slowed').textContent()).toMatch(/ of 100 Hz$/);
 });
 
 /** How far samples of the recorded instance got, in the ledger. */
@@ -58,7 +56,7 @@ const path = () => visit.page.locator('[data-testid=ledger-path][data-instance=m
 it('says where the samples are while nothing has triggered a flight recorder', async () => {
   await visit.page.keyboard.press('b');
   await expect
-    .poll(() => path().textContent(), { timeout: 10_000 })
+    .poll(() => path().textContent())
     .toMatch(/^[1-9].* \u2192 0 received by the DAC \u2192 0 received here/);
   expect(await path().getByTestId('ledger-cause').allTextContents()).toEqual([
     expect.stringMatching(/^\d+: in the flight recorder, or kept back by it/),
@@ -66,7 +64,7 @@ it('says where the samples are while nothing has triggered a flight recorder', a
   // The page asks every 2 s, which is as far as the recorder goes back: after two answers more it has kept something back.
   for (let answers = 0; answers < 2; answers++) {
     const before = await path().textContent();
-    await expect.poll(() => path().textContent(), { timeout: 10_000 }).not.toBe(before);
+    await expect.poll(() => path().textContent()).not.toBe(before);
   }
 });
 
@@ -75,10 +73,10 @@ it('triggers a flight recorder, and has a cause for what that kept back', async 
   await expect.poll(() => visit.part('memory', 'card-state').getAttribute('data-state')).toBe('armed');
   await visit.part('memory', 'trigger').click();
   await expect.poll(() => visit.part('memory', 'command-status').getAttribute('data-status')).toBe('done');
-  await visit.seesSamples('memory', 2, 10_000);
+  await visit.seesSamples('memory', 2);
   await openTab('Ledger');
   await expect
-    .poll(() => path().locator('[data-cause=kept_back]').textContent(), { timeout: 10_000 })
+    .poll(() => path().locator('[data-cause=kept_back]').textContent())
     .toMatch(/^\d+: the flight recorder kept them back: no trigger fired$/);
   // That is no loss, and does not look like one.
   await openTab('memory');

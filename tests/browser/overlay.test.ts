@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
-import { LOADED, Rig } from './harness/rig.ts';
+import { Rig } from './harness/rig.ts';
 
 const AGO_MS = 60_000;
 
@@ -42,15 +42,15 @@ it('lays an earlier time over what is shown, and takes it away', async () => {
       .locator('canvas')
       .first()
       .evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL());
-  await expect.poll(() => chart.getByTestId('legend-value').textContent(), LOADED).toMatch(/^99/);
+  await expect.poll(() => chart.getByTestId('legend-value').textContent()).toMatch(/^99/);
   await page.getByTestId('span').selectOption('15000');
   await page.getByTestId('live').click();
   const without = await still(pixels);
   await page.getByTestId('compare').selectOption(String(AGO_MS));
-  await expect.poll(pixels, LOADED).not.toBe(without);
+  await expect.poll(pixels).not.toBe(without);
   const overlaid = await still(pixels);
   await page.getByTestId('compare').selectOption('0');
-  await expect.poll(pixels, LOADED).not.toBe(overlaid);
+  await expect.poll(pixels).not.toBe(overlaid);
   expect(visit.complaints).toEqual([]);
 });
 
@@ -61,7 +61,7 @@ async function still(read: () => Promise<string>): Promise<string> {
     .poll(async () => {
       seen.unshift(await read());
       return seen.length >= 5 && seen.slice(0, 5).every((picture) => picture === seen[0]);
-    }, LOADED)
+    })
     .toBe(true);
   return seen[0];
 }

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
-import { LOADED, Rig } from './harness/rig.ts';
+import { Rig } from './harness/rig.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)>';
 
@@ -160,7 +160,7 @@ it('books every missing sample under a cause', async () => {
   await expect.poll(() => row.textContent()).toContain('7: the node dropped them');
   const path = visit.page.locator('[data-testid=ledger-path][data-instance=plant]');
   await expect
-    .poll(() => path.getByTestId('ledger-cause').allTextContents(), { timeout: 5000 })
+    .poll(() => path.getByTestId('ledger-cause').allTextContents())
     .toEqual(['7: the ring of the probe was full']);
   const steps = async () => {
     const text = await path.locator('p').textContent();
@@ -168,7 +168,7 @@ it('books every missing sample under a cause', async () => {
     const [taken, received, here] = [...numbers].map(Number);
     return { lost: taken - received, received, onTheWay: received - here };
   };
-  await expect.poll(steps, LOADED).toMatchObject({ lost: 7, onTheWay: 0 });
+  await expect.poll(steps).toMatchObject({ lost: 7, onTheWay: 0 });
   // What has come here since the DAC was asked is not in its answer, and in no line beside it.
   const before = (await steps()).received;
   const seen: number[] = [];
@@ -179,7 +179,7 @@ it('books every missing sample under a cause', async () => {
         const { received, onTheWay } = await steps();
         seen.push(onTheWay);
         return received;
-      }, LOADED)
+      })
       .toBeGreaterThan(before);
   } finally {
     clearInterval(feeding);
@@ -192,17 +192,17 @@ it('filters the ledger by name and cause, and says where samples are missing', a
   sample(20, 0, 3);
   const rows = () =>
     part('ledger-row').evaluateAll((found) => found.map((row) => row.getAttribute('data-instance')));
-  await expect.poll(rows, LOADED).toEqual(['plant', 'log', 'wind']);
+  await expect.poll(rows).toEqual(['plant', 'log', 'wind']);
   await part('ledger-filter').fill('LOG');
-  await expect.poll(rows, LOADED).toEqual(['log']);
+  await expect.poll(rows).toEqual(['log']);
   await part('ledger-filter').fill('plant-7');
   await part('ledger-cause-filter').selectOption('ring_full');
-  await expect.poll(rows, LOADED).toEqual(['plant']);
+  await expect.poll(rows).toEqual(['plant']);
   await expect
-    .poll(() => part('ledger-hole').first().textContent(), LOADED)
+    .poll(() => part('ledger-hole').first().textContent())
     .toMatch(/#\d+ to #\d+ \(3 samples missing\)/);
   await part('ledger-cause-filter').selectOption('network');
-  await expect.poll(rows, LOADED).toEqual([]);
+  await expect.poll(rows).toEqual([]);
 });
 
 it('tells how long a sample took from hop to hop, and how far clocks are off', async () => {
@@ -211,7 +211,7 @@ it('tells how long a sample took from hop to hop, and how far clocks are off', a
   const time = (testId: string) => row.getByTestId(testId).textContent();
   // Taken 300 ms before its batch was made.
   node.flush('plant', [Date.now() - 300], [Float64Array.of(20), Uint8Array.of(0)]);
-  await expect.poll(() => time('hop-node'), LOADED).toMatch(/^3\d\d\.\d\d ms$/);
+  await expect.poll(() => time('hop-node')).toMatch(/^3\d\d\.\d\d ms$/);
   for (const hop of ['hop-dac', 'hop-page']) expect(await time(hop)).toMatch(/^\u2212?\d+\.\d\d ms$/);
   expect(await time('node-clock')).toMatch(/^0\.50 ms \u00b1 0\.25 ms$/);
 });
@@ -262,7 +262,7 @@ it('exports what is on the screen', async () => {
   };
   visit.page.on('download', (download) => void keep(download));
   await part('export-picture').click();
-  await expect.poll(() => [...pictures.keys()].sort(), LOADED).toEqual(['png', 'svg']);
+  await expect.poll(() => [...pictures.keys()].sort()).toEqual(['png', 'svg']);
   visit.page.removeAllListeners('download');
   expect([...(pictures.get('png') ?? Buffer.alloc(4)).subarray(1, 4)]).toEqual([...Buffer.from('PNG')]);
   const drawing = String(pictures.get('svg'));
@@ -278,7 +278,7 @@ it('exports what is on the screen', async () => {
 it('draws states and hostile texts as SVG, too', async () => {
   await open('plant \u00b7 states');
   sample(20, 1);
-  await expect.poll(() => part('state-legend').first().textContent(), LOADED).toBe(HOSTILE + HOSTILE);
+  await expect.poll(() => part('state-legend').first().textContent()).toBe(HOSTILE + HOSTILE);
   const saved = new Promise<string>((resolve) => {
     visit.page.on('download', async (download) => {
       if (download.suggestedFilename().endsWith('.svg'))

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
-import { LOADED, Rig } from './harness/rig.ts';
+import { Rig } from './harness/rig.ts';
 
 const OVEN = {
   name: 'Oven',
@@ -42,7 +42,7 @@ beforeEach(async () => {
   visit = await rig.visit('#watch=plant-7/oven,plant-8/oven,plant-7/valve of plant-7', {
     viewport: { width: 1400, height: 900 },
   });
-  await expect.poll(() => visit.page.getByTestId('metric').count(), LOADED).toBeGreaterThan(5);
+  await expect.poll(() => visit.page.getByTestId('metric').count()).toBeGreaterThan(5);
 });
 
 afterEach(async () => {
@@ -56,7 +56,7 @@ afterAll(async () => {
 
 it('names the node of what several nodes have, and of nothing else', async () => {
   const tabs = () => visit.page.locator('.dv-default-tab-content').allTextContents();
-  await expect.poll(tabs, LOADED).toContain('oven (plant-7) \u00b7 temperature');
+  await expect.poll(tabs).toContain('oven (plant-7) \u00b7 temperature');
   const titles = await tabs();
   expect(titles).toContain('oven (plant-8)');
   expect(titles).toContain('valve of plant-7');
@@ -69,7 +69,7 @@ it('cuts no number, and keeps the rate within reach, with three instances on a s
       .evaluateAll((cells) =>
         cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent),
       );
-  await expect.poll(cut, LOADED).toEqual([]);
+  await expect.poll(cut).toEqual([]);
   const value = visit.page.locator('[data-metric=bytes] [data-testid=value]').first();
   expect(await value.getAttribute('title')).toContain('9\u202f007\u202f199\u202f254\u202f740\u202f991');
   const isWhole = await visit.page
@@ -87,19 +87,19 @@ it('pauses with the space bar after a click on an instance, and presses it where
   const instance = visit.page.locator('[data-testid=instance][data-instance="valve of plant-8"]');
   const live = visit.page.getByTestId('live');
   await instance.click();
-  await expect.poll(() => instance.getAttribute('aria-pressed'), LOADED).toBe('true');
+  await expect.poll(() => instance.getAttribute('aria-pressed')).toBe('true');
   await visit.page.keyboard.press(' ');
-  await expect.poll(() => live.getAttribute('aria-pressed'), LOADED).toBe('false');
+  await expect.poll(() => live.getAttribute('aria-pressed')).toBe('false');
   expect(await instance.getAttribute('aria-pressed')).toBe('true');
   await visit.page.getByTestId('filter').focus();
   await visit.page.keyboard.press('Tab');
   await expect
-    .poll(() => visit.page.evaluate(() => document.activeElement?.getAttribute('data-testid')), LOADED)
+    .poll(() => visit.page.evaluate(() => document.activeElement?.getAttribute('data-testid')))
     .toBe('instance');
   const focused = visit.page.locator('[data-testid=instance]:focus');
   const before = await focused.getAttribute('aria-pressed');
   await visit.page.keyboard.press(' ');
-  await expect.poll(() => focused.getAttribute('aria-pressed'), LOADED).not.toBe(before);
+  await expect.poll(() => focused.getAttribute('aria-pressed')).not.toBe(before);
 });
 
 it('sets the parameters of many at once, each where it belongs', async () => {
@@ -113,7 +113,7 @@ it('sets the parameters of many at once, each where it belongs', async () => {
   const done = () => visit.page.locator('[data-testid=control-status][data-status=done]').allTextContents();
   await part('control-deadband').getByTestId('deadband-value').fill('0.5');
   await part('control-deadband').getByTestId('deadband-set').click();
-  await expect.poll(done, LOADED).toEqual(['Deadband of temperature: done']);
+  await expect.poll(done).toEqual(['Deadband of temperature: done']);
   expect(told()).toEqual([
     [{ instance: 'valve of plant-7', command: 'deadband', metric: 'temperature', deadband: 0.5 }],
     [],
@@ -121,13 +121,13 @@ it('sets the parameters of many at once, each where it belongs', async () => {
   await part('control-demand').getByTestId('demand-min').fill('50');
   await part('control-demand').getByTestId('demand-max').fill('20');
   await part('control-demand').getByTestId('demand-on').click();
-  await expect.poll(() => part('control-problem').textContent(), LOADED).toContain('must not be above');
+  await expect.poll(() => part('control-problem').textContent()).toContain('must not be above');
   await part('control-demand').getByTestId('demand-min').fill('2');
   await part('control-demand').getByTestId('demand-on').click();
   await expect
-    .poll(done, LOADED)
+    .poll(done)
     .toEqual(['Follow demand: done', 'Follow demand: done', 'Deadband of temperature: done']);
-  await expect.poll(() => part('control-demand-off').textContent(), LOADED).toBe('Keep the rate (2)');
+  await expect.poll(() => part('control-demand-off').textContent()).toBe('Keep the rate (2)');
   await part('control-demand-off').click();
-  await expect.poll(() => part('control-demand-off').count(), LOADED).toBe(0);
+  await expect.poll(() => part('control-demand-off').count()).toBe(0);
 });

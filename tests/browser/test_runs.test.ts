@@ -5,7 +5,6 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launch, Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
-import { LOADED } from './harness/rig.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)> \u202ecold';
 
@@ -21,7 +20,7 @@ beforeAll(async () => {
     launch(),
   ]);
   visit = await Visit.to(browser, `${oasis.url}#watch=plant-7/memory`);
-  await visit.seesSamples('memory', 5, 20_000);
+  await visit.seesSamples('memory', 5);
 });
 
 afterAll(async () => {
@@ -38,19 +37,19 @@ async function start(name: string, tags: string): Promise<void> {
   await part('test-run-name').fill(name);
   await part('test-run-tags').fill(tags);
   await part('test-run-start').click();
-  await expect.poll(() => row(name).getAttribute('data-going'), LOADED).toBe('true');
+  await expect.poll(() => row(name).getAttribute('data-going')).toBe('true');
 }
 
 async function stop(name: string): Promise<void> {
   await row(name).getByTestId('test-run-stop').click();
-  await expect.poll(() => row(name).getAttribute('data-going'), LOADED).toBe('false');
+  await expect.poll(() => row(name).getAttribute('data-going')).toBe('false');
 }
 
 it('starts and stops test runs, keeps them, and writes notes on them', async () => {
   await visit.page.keyboard.press('u');
   await start('soak', 'night, pump 3');
   expect(await row('soak').locator('.test-run-tag').allTextContents()).toEqual(['night', 'pump 3']);
-  await visit.seesSamples('memory', 5, 20_000);
+  await visit.seesSamples('memory', 5);
   await stop('soak');
   await row('soak').getByTestId('test-run-pin').check();
   const notes = row('soak').getByTestId('test-run-notes-of');
@@ -59,10 +58,10 @@ it('starts and stops test runs, keeps them, and writes notes on them', async () 
   await notes.press('Enter');
   expect((await isKept).ok()).toBe(true);
   await visit.page.reload();
-  await expect.poll(() => notes.inputValue(), LOADED).toBe('valve half open');
+  await expect.poll(() => notes.inputValue()).toBe('valve half open');
   expect(await row('soak').getByTestId('test-run-pin').isChecked()).toBe(true);
   await start(HOSTILE, '');
-  await visit.seesSamples('memory', 5, 20_000);
+  await visit.seesSamples('memory', 5);
   await stop(HOSTILE);
   expect(await visit.page.locator('img').count()).toBe(0);
   await visit.screenshot('test-runs');
@@ -71,34 +70,34 @@ it('starts and stops test runs, keeps them, and writes notes on them', async () 
 it('says why a test run cannot be started', async () => {
   await part('test-run-name').fill('soak');
   await part('test-run-start').click();
-  await expect.poll(() => part('test-run-problem').textContent(), LOADED).toContain('soak');
+  await expect.poll(() => part('test-run-problem').textContent()).toContain('soak');
 });
 
 it('shows the time of a test run, and compares two', async () => {
   await row('soak').getByTestId('test-run-show').click();
-  await expect.poll(() => part('live').getAttribute('aria-pressed'), LOADED).toBe('false');
+  await expect.poll(() => part('live').getAttribute('aria-pressed')).toBe('false');
   await part('live').click();
   for (const name of ['soak', HOSTILE]) await row(name).getByTestId('test-run-pick').check();
   await part('test-run-compare').click();
   const compared = part('compared').first();
-  await expect.poll(() => compared.textContent(), LOADED).toMatch(/memory.*\d \(.*\d\).*\d \(.*\d\)/);
+  await expect.poll(() => compared.textContent()).toMatch(/memory.*\d \(.*\d\).*\d \(.*\d\)/);
   await row(HOSTILE).getByTestId('test-run-delete').click();
-  await expect.poll(() => part('test-run').count(), LOADED).toBe(1);
+  await expect.poll(() => part('test-run').count()).toBe(1);
 });
 
 it('keeps notes in the DAC, for everybody', async () => {
   await visit.page.keyboard.press('n');
-  await expect.poll(() => part('note').textContent(), LOADED).toContain('for everybody');
+  await expect.poll(() => part('note').textContent()).toContain('for everybody');
   await part('note-text').fill(HOSTILE);
   await part('note-add').click();
-  await expect.poll(() => part('note').count(), LOADED).toBe(0);
+  await expect.poll(() => part('note').count()).toBe(0);
   const other = await Visit.to(browser, `${oasis.url}#watch=plant-7/memory`);
-  await other.seesSamples('memory', 2, 20_000);
+  await other.seesSamples('memory', 2);
   await other.page.keyboard.press('n');
   const line = other.page.getByTestId('note-line');
-  await expect.poll(() => line.textContent(), LOADED).toContain(HOSTILE);
+  await expect.poll(() => line.textContent()).toContain(HOSTILE);
   await line.locator('button').click();
-  await expect.poll(() => line.count(), LOADED).toBe(0);
+  await expect.poll(() => line.count()).toBe(0);
   expect(other.complaints).toEqual([]);
   await other.close();
   // That a name was taken is what the browser says of a 409.

@@ -8,5 +8,7 @@ export default defineConfig({
     fileParallelism: false,
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    // What a busy machine may take; a page that does what it should is never waited for so long.
+    expect: { poll: { timeout: 20_000 } },
   },
 });

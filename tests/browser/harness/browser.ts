@@ -4,6 +4,9 @@ import { type Browser, type BrowserContextOptions, chromium, type Locator, type 
 
 const ARTIFACTS = fileURLToPath(new URL('../artifacts/', import.meta.url));
 
+/** How long a busy machine may take. */
+const LOADED_MS = 20_000;
+
 export function launch(): Promise<Browser> {
   return chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
@@ -58,7 +61,7 @@ export class Visit {
   }
 
   /** Waits until the sequence number of an instance has changed `times` times. */
-  async seesSamples(instance: string, times: number, timeout: number): Promise<void> {
+  async seesSamples(instance: string, times: number, timeout = LOADED_MS): Promise<void> {
     const cell = await this.part(instance, 'sequence').elementHandle({ timeout });
     await this.page.waitForFunction(
       ([element, wanted]) => {

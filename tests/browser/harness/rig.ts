@@ -3,9 +3,6 @@ import { afterAll, beforeAll } from 'vitest';
 import { launch, Visit } from './browser.ts';
 import type { Oasis } from './oasis.ts';
 
-/** For what a busy machine may take its time. */
-export const LOADED = { timeout: 20_000 };
-
 /** An OASIS and a browser for all tests of a file: there before them and before hooks that come later, gone behind them. */
 export class Rig {
   private running: readonly [Oasis, Browser] | undefined;

@@ -9,7 +9,7 @@ use crate::{
     tables::Shape,
 };
 use oasis_archive::Archive;
-use oasis_dac::{Dac, Instance, Signal, Wake, now};
+use oasis_dac::{Dac, Instance, Signal, now};
 use oasis_wire::{
     batch::{Batch, Header},
     quantity::{Position, TopicId},
@@ -177,7 +177,6 @@ impl Work {
     }
 
     fn follow_instances(&mut self, stopped: &HashMap<(String, String), Position>) {
-        let wake: Arc<dyn Wake> = self.signal.clone();
         for instance in self.dac.registry.instances() {
             if self.sources.contains_key(&instance.topic) {
                 continue;
@@ -194,15 +193,12 @@ impl Work {
             let from = match before {
                 Some((_, false, _)) => continue,
                 Some((topic, true, at)) => {
-                    if let Some(source) = self.sources.remove(&topic) {
-                        source.instance.log.forget(&wake);
-                    }
+                    self.sources.remove(&topic);
                     Some(at)
                 }
                 None => None,
             };
             let source = self.source(&instance, from, stopped);
-            instance.log.wake(wake.clone());
             self.sources.insert(instance.topic, source);
         }
     }
@@ -217,7 +213,8 @@ impl Work {
         let log = &instance.log;
         let start = Position { epoch: log.epoch(), offset: log.state().first_offset };
         let start = *self.starts.entry(key.clone()).or_insert(start);
-        Source::new(instance.clone(), from.or(stopped.get(&key).copied()).or(Some(start)))
+        let from = from.or(stopped.get(&key).copied()).or(Some(start));
+        Source::new(instance.clone(), from, self.signal.clone())
     }
 
     /// Writes some of what has come; whether there is more.

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use oasis_archive::{Archive, Past, Piece, ReadError, Series};
-use oasis_dac::Instance;
+use oasis_dac::{Instance, Wake};
 use oasis_wire::quantity::{Nanos, Offset, Position};
 use std::{ops::Range, sync::Arc};
 
@@ -11,11 +11,12 @@ const SEGMENTS: usize = 64;
 /// Bytes read from the archive at once.
 const READ: usize = 1024 * 1024;
 
-/// A place in an instance's samples.
+/// A place in an instance's samples. As long as it lives, the log wakes its reader.
 #[derive(Debug)]
 pub struct Source {
     pub instance: Arc<Instance>,
     place: Place,
+    reader: Arc<dyn Wake>,
 }
 
 #[derive(Debug)]
@@ -36,9 +37,10 @@ pub struct Found {
 
 impl Source {
     /// From where an earlier life has stopped, or else from the oldest sample that the log holds.
-    pub fn new(instance: Arc<Instance>, stopped: Option<Position>) -> Self {
+    pub fn new(instance: Arc<Instance>, stopped: Option<Position>, reader: Arc<dyn Wake>) -> Self {
         let place = stopped.map_or_else(|| Place::Log(instance.log.state().first_offset), Place::At);
-        Self { instance, place }
+        instance.log.wake(reader.clone());
+        Self { instance, place, reader }
     }
 
     /// The next sample wanted.
@@ -153,6 +155,12 @@ impl Source {
     }
 }
 
+impl Drop for Source {
+    fn drop(&mut self) {
+        self.instance.log.forget(&self.reader);
+    }
+}
+
 impl Found {
     fn take(&mut self, piece: Piece) {
         match piece {
@@ -160,5 +168,64 @@ impl Found {
             Piece::Gap { offsets, .. } => self.missing += offsets.end.0 - offsets.start.0,
             Piece::Samples { series, batch, wanted, .. } => self.batches.push((series, batch, wanted)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oasis_channel::{
+        InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance, frame::Frame,
+    };
+    use oasis_dac::{Config, Dac, Signal, now, session::NodeSession};
+    use oasis_wire::schema::ProbeType;
+    use tokio::sync::mpsc;
+    use uuid::Uuid;
+
+    #[test]
+    fn a_source_that_is_gone_is_woken_no_more() {
+        let dac = Dac::new(Config::default());
+        let beat: ProbeType = serde_json::from_str(
+            r#"{"name": "Beat", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0", "metrics": []}"#,
+        )
+        .unwrap();
+        let node = NodeIdentity {
+            name: "plant".into(),
+            uuid: Uuid::nil(),
+            run: Uuid::nil(),
+            host: "h".into(),
+            software: "test".into(),
+            pid: 1,
+        };
+        let instance = RegisteredInstance {
+            name: "beat".into(),
+            probe_type: beat.uuid,
+            kind: ProbeKind::Pushed,
+            demand: None,
+            state: InstanceState { hertz: None, enabled: true, recorder: None },
+        };
+        let mut session = NodeSession::new(dac.clone(), mpsc::channel(1).0);
+        for message in [
+            NodeMessage::Hello { protocol: PROTOCOL, node },
+            NodeMessage::Register { types: vec![beat], instances: vec![instance] },
+        ] {
+            let json = serde_json::to_vec(&message).unwrap();
+            session.handle(Frame::Control(&json), now(), &mut Vec::new()).unwrap();
+        }
+        let instance = dac.registry.find("plant", "beat").unwrap();
+
+        let signal = Arc::new(Signal::default());
+        let source = || Source::new(instance.clone(), None, signal.clone());
+        let first = source();
+        let known = Arc::strong_count(&signal);
+        assert!(known > 1, "the log knows whom to wake");
+        drop(first);
+        assert_eq!(Arc::strong_count(&signal), 1);
+        // However often the database goes away.
+        let _last = (0..10).fold(source(), |before, _| {
+            drop(before);
+            source()
+        });
+        assert_eq!(Arc::strong_count(&signal), known);
     }
 }

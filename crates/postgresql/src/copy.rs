@@ -89,7 +89,7 @@ impl Rows {
 
     fn jsonb(&mut self, json: &str) {
         let mut value = vec![1];
-        value.extend_from_slice(json.replace("\\u0000", "\u{fffd}").as_bytes());
+        value.extend_from_slice(without_zeros(json).as_bytes());
         self.field(&value);
     }
 
@@ -106,5 +106,25 @@ impl Rows {
         let value: Vec<u8> =
             head.into_iter().chain(digits.into_iter().rev()).flat_map(i16::to_be_bytes).collect();
         self.field(&value);
+    }
+}
+
+/// JSON whose texts have no zero character: jsonb refuses those. Behind two backslashes `u0000` is a text like any other.
+fn without_zeros(json: &str) -> String {
+    let parts: Vec<_> = json.split(r"\\").map(|part| part.replace(r"\u0000", "\u{fffd}")).collect();
+    parts.join(r"\\")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn json_loses_its_zeros_and_nothing_else() {
+        for text in ["a\0b", r"\u0000", "\\\0", r"\\u0000\0", "\"\0\n\\", "\0\0\0", ""] {
+            let sent: Value = serde_json::from_str(&without_zeros(&json!([text]).to_string())).unwrap();
+            assert_eq!(sent, json!([text.replace('\0', "\u{fffd}")]));
+        }
     }
 }

@@ -11,7 +11,7 @@ use crate::{
 use oasis_archive::Archive;
 use oasis_dac::{Dac, Instance, Signal, now};
 use oasis_wire::{
-    batch::{Batch, Header},
+    batch::Batch,
     quantity::{Position, TopicId},
     schema::ProbeType,
 };
@@ -287,7 +287,7 @@ impl Work {
         for (series, batch, wanted) in found.batches {
             let parsed = Batch::parse(&batch, &series.probe_type).ok();
             let (Some(parsed), Some(shape)) = (parsed, self.shape(&series.probe_type)) else {
-                missing += Header::parse(&batch).map_or(0, |header| u64::from(header.count));
+                missing += wanted.end.0 - wanted.start.0;
                 continue;
             };
             let table = database.table(&shape).await?;

@@ -3,7 +3,7 @@
 use crate::target::Target;
 use oasis_archive::{History, Past, Piece, ReadError, Series};
 use oasis_wire::{
-    batch::{Batch, Header, Sample},
+    batch::{Batch, Sample},
     quantity::Offset,
 };
 use std::{
@@ -72,7 +72,7 @@ impl OfInstance {
                     self.found.extend(samples.map(|sample| Found::Sample(series.clone(), state, sample)));
                 }
                 Err(error) => {
-                    let samples = Header::parse(&batch).map_or(0, |header| header.count.into());
+                    let samples = wanted.end.0 - wanted.start.0;
                     let cause = format!("they do not fit their schema: {error}");
                     self.found.push_back(Found::Missing { series, samples, cause });
                 }

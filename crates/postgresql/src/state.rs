@@ -55,16 +55,19 @@ impl Book {
     /// Notes how it is now.
     pub fn note(&self, condition: Condition, detail: Option<String>) {
         let mut state = self.open();
-        if state.condition != condition || state.since == 0 {
-            match &detail {
-                Some(detail) => {
-                    tracing::error!(%detail, "samples do not get into PostgreSQL for now; live data goes on")
-                }
-                None => tracing::info!("samples get into PostgreSQL"),
-            }
+        let is_new = state.condition != condition || state.since == 0;
+        if is_new {
             (state.condition, state.since) = (condition, now().0);
         }
         state.failures += u64::from(condition == Condition::Failing);
-        state.detail = detail;
+        state.detail.clone_from(&detail);
+        drop(state);
+        match detail {
+            _ if !is_new => {}
+            Some(detail) => {
+                tracing::error!(%detail, "samples do not get into PostgreSQL for now; live data goes on");
+            }
+            None => tracing::info!("samples get into PostgreSQL"),
+        }
     }
 }

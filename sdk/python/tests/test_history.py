@@ -132,6 +132,27 @@ def test_gaps_are_told_with_the_batch_behind_them() -> None:
     assert asked == [{"node": ["n"], "instance": ["i"], "from": ["-60s"], "delivery": ["every"]}]
 
 
+def test_a_type_that_has_changed_is_named_and_loses_no_gap() -> None:
+    changed = {
+        "event": "type_changed",
+        "node": "n",
+        "instance": "i",
+        "type": "T",
+        "version": "2.0",
+        "next": "e:6",
+    }
+    gap = {"event": "gap", "node": "n", "instance": "i", "count": 4, "cause": "log_retention", "next": "e:6"}
+    with door([samples(1, 1), gap, changed, END]) as (url, _):
+        batches = list(oasis.live("n/i", url=url))
+    assert [[gap.count for gap in batch.gaps] for batch in batches] == [[], [4]]
+    now = metrics(1)
+    for then in ({**now, "at": {}}, {**now, "more": 1}, {"level": 0.5}):
+        before = samples(1, 1)
+        before["samples"][0]["metrics"] = then
+        with door([before, END]) as (url, _), pytest.raises(TypeError, match="n/i was of another type"):
+            oasis.history("n/i", url=url)
+
+
 def test_a_broken_connection_is_taken_up_where_it_broke() -> None:
     with door([samples(1, 2)], [], [samples(3, 1), END]) as (url, asked):
         batches = list(oasis.live("n/i", url=url))

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from oasis.door import URL, DacError, Door, Time, moment, split
-from oasis.live import Batch, Gap, batches
+from oasis.live import Batch, Gap, batches, other_type
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -57,11 +57,13 @@ def history(
     struct is `position.x`, an enum the names of its values, a vector a list. Rows of one instance are in the order in which they came.
 
     What is missing is told to `on_gap`, or is a MissingSamplesWarning without one. Raises DacError for what the DAC refuses, TypeError
-    for instances of different types, and OSError if the DAC cannot be reached.
+    for instances of different types and for times in which one had another type, and OSError if the DAC cannot be reached.
     """
     targets = [split(instance) for instance in instances]
     if not targets:
         raise ValueError("name at least one instance: oasis.history('my-host/processor')")
+    from oasis.table import columns
+
     door = Door(url)
     schemas = [door.schema(*target) for target in targets]
     if any(schema["uuid"] != schemas[0]["uuid"] or schema != schemas[0] for schema in schemas):
@@ -70,7 +72,10 @@ def history(
         )
     messages = door.lines(targets, **{"from": moment(since), "to": moment(until)})
     found: list[Batch] = []
+    names = {column.name for column in columns(schemas[0])}
     for batch in batches(door, _to_the_end(messages)):
+        if batch.columns.keys() != names:
+            raise other_type(batch.node, batch.instance)
         for gap in batch.gaps:
             _tell(gap, on_gap)
         found.append(batch)

@@ -98,7 +98,14 @@ def batches(door: Door, messages: Iterable[dict[str, Any]], *, envelope: bool = 
         gaps.clear()
     if gaps:
         # What is missing at the very end has no samples behind it.
-        yield readers[gaps[-1].node, gaps[-1].instance].batch([], tuple(gaps))
+        key = (gaps[-1].node, gaps[-1].instance)
+        reader = readers.get(key) or _Reader(*key, door.schema(*key))
+        yield reader.batch([], tuple(gaps))
+
+
+def other_type(node: str, instance: str) -> TypeError:
+    """Say that recorded samples do not have the metrics of the type that the instance has now."""
+    return TypeError(f"{node}/{instance} was of another type then: ask for the time since it has this one")
 
 
 class _Reader:
@@ -130,7 +137,10 @@ class _Reader:
         # An envelope has more than the schema says, and all of it is numbers.
         first = metrics[0] if metrics else {column.path[0]: None for column in self._columns}
         known = [column for column in self._columns if column.path[0] in first]
-        arrays = {column.name: column.array(metrics) for column in known}
+        try:
+            arrays = {column.name: column.array(metrics) for column in known}
+        except KeyError:
+            raise other_type(self._node, self._instance) from None
         named = {column.path[0] for column in known}
         more = {name: np.array([metric[name] for metric in metrics]) for name in first if name not in named}
         return Batch(

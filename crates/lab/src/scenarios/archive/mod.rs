@@ -5,7 +5,7 @@ mod load;
 mod restart;
 mod rows;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 /// The archive's figures.
@@ -33,8 +33,21 @@ pub struct Archive {
     #[arg(long, value_delimiter = ',', default_value = "1,3,10")]
     sizes: Vec<u64>,
     /// What is measured.
-    #[arg(long, value_delimiter = ',', default_value = "load,rows,history,restart")]
-    what: Vec<String>,
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "load,rows,history,restart")]
+    what: Vec<Figure>,
+}
+
+/// What can be measured.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Figure {
+    /// Samples archived while others watch.
+    Load,
+    /// Rows a second, beside SQLite.
+    Rows,
+    /// The past in points.
+    History,
+    /// From a start to serving.
+    Restart,
 }
 
 impl Archive {
@@ -42,12 +55,11 @@ impl Archive {
     pub fn run(&self) -> anyhow::Result<Vec<String>> {
         let mut sections = Vec::new();
         for what in &self.what {
-            sections.push(match what.as_str() {
-                "load" => self.load()?,
-                "rows" => self.rows()?,
-                "history" => self.history()?,
-                "restart" => self.restart()?,
-                _ => anyhow::bail!("--what is {what:?}: there are load, rows, history and restart"),
+            sections.push(match what {
+                Figure::Load => self.load()?,
+                Figure::Rows => self.rows()?,
+                Figure::History => self.history()?,
+                Figure::Restart => self.restart()?,
             });
         }
         Ok(sections)

@@ -1,7 +1,7 @@
 //! `oasis pdl compile`
 
+use super::arguments::{Compile, MessageFormat};
 use super::{read, replace::replace};
-use crate::cli::{Compile, MessageFormat};
 use anyhow::Context;
 use std::{fs, process::ExitCode};
 

@@ -1,7 +1,7 @@
 //! `oasis pdl diff`
 
+use super::arguments::{Diff, Input, MessageFormat};
 use super::{counted, read};
-use crate::cli::{Diff, Input, MessageFormat};
 use oasis_pdl::{Change, Class, Report, Sources, Span, compare};
 use std::{
     io::{self, IsTerminal, Write},

@@ -1,7 +1,7 @@
 //! `oasis pdl fmt`
 
+use super::arguments::{Fmt, MessageFormat};
 use super::{explain, replace::replace};
-use crate::cli::{Fmt, MessageFormat};
 use anyhow::Context;
 use oasis_pdl::{Diagnostic, Report, format};
 use similar::TextDiff;

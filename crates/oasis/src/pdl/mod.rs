@@ -1,5 +1,6 @@
 //! `oasis pdl`: one file a verb.
 
+mod arguments;
 mod check;
 mod compile;
 mod diff;
@@ -7,7 +8,9 @@ mod fmt;
 mod lsp;
 mod replace;
 
-use crate::cli::{Input, MessageFormat, Pdl};
+pub use arguments::Verb;
+
+use arguments::{Input, MessageFormat};
 use oasis_pdl::{Disk, Report};
 use std::{io::IsTerminal, process::ExitCode};
 
@@ -15,13 +18,13 @@ use std::{io::IsTerminal, process::ExitCode};
 const SHOWN: usize = 100;
 
 /// Does what was asked; the exit status says whether the files are right.
-pub fn run(verb: Pdl) -> anyhow::Result<ExitCode> {
+pub fn run(verb: Verb) -> anyhow::Result<ExitCode> {
     match verb {
-        Pdl::Check(arguments) => Ok(check::run(&arguments)),
-        Pdl::Compile(arguments) => compile::run(&arguments),
-        Pdl::Fmt(arguments) => fmt::run(&arguments),
-        Pdl::Diff(arguments) => diff::run(&arguments),
-        Pdl::Lsp(_) => lsp::run(),
+        Verb::Check(arguments) => Ok(check::run(&arguments)),
+        Verb::Compile(arguments) => compile::run(&arguments),
+        Verb::Fmt(arguments) => fmt::run(&arguments),
+        Verb::Diff(arguments) => diff::run(&arguments),
+        Verb::Lsp(_) => lsp::run(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The command line: one binary for every piece of OASIS, together or apart.
 
 mod api;
+mod broken_pipe;
 mod cli;
 mod client;
 mod command;
@@ -16,6 +17,7 @@ mod sql;
 mod tail;
 mod target;
 mod test_run;
+mod time_flag;
 mod visible;
 
 use clap::Parser;

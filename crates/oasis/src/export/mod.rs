@@ -12,17 +12,18 @@ mod samples;
 pub use csv::text as harmless;
 
 use crate::{
+    broken_pipe::is_broken_pipe,
     cli::{Export, ExportFormat},
     target::Target,
+    time_flag,
 };
 use anyhow::{Context, bail};
 use oasis_archive::{History, Series};
 use oasis_dac::now;
-use oasis_doors::time;
 use oasis_wire::{batch::Sample, schema::ProbeType};
 use output::Output;
 use samples::{Found, Order, Samples, Span};
-use std::{io, path::Path, sync::Arc};
+use std::{path::Path, sync::Arc};
 
 /// A file format.
 trait Format {
@@ -80,14 +81,10 @@ fn span(history: &History, arguments: &Export) -> anyhow::Result<(Option<u64>, O
         let span = history.test_runs().named(name)?.span(now());
         return Ok((Some(span.start), Some(span.end)));
     }
-    Ok((at(arguments.from.as_deref(), "--from")?, at(arguments.to.as_deref(), "--to")?))
-}
-
-fn at(text: Option<&str>, flag: &str) -> anyhow::Result<Option<u64>> {
-    let parse = |text: &str| {
-        time::parse(text, now()).with_context(|| format!("{flag} is {text:?}: {}", time::ALLOWED))
-    };
-    text.map(parse).transpose()
+    Ok((
+        time_flag::read("--from", arguments.from.as_deref())?,
+        time_flag::read("--to", arguments.to.as_deref())?,
+    ))
 }
 
 fn everything(history: &History, archive: &Path) -> anyhow::Result<Vec<Target>> {
@@ -132,9 +129,4 @@ fn same_type(known: &ProbeType, series: &Series) -> anyhow::Result<()> {
         series.probe_type.name,
         series.probe_type.version
     )
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let kind = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
-    error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(kind))
 }

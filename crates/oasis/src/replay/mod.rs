@@ -10,12 +10,11 @@ mod track;
 
 pub use arguments::Arguments;
 
-use crate::{serve::Stop, target::Target, visible::Visible};
+use crate::{serve::Stop, target::Target, time_flag, visible::Visible};
 use anyhow::{Context, bail};
 use arguments::Speed;
 use oasis_archive::History;
 use oasis_dac::now;
-use oasis_doors::time;
 use stage::{Sent, Stage, is_replay, replayed_name};
 use std::{
     collections::BTreeMap,
@@ -68,13 +67,8 @@ fn play(arguments: &Arguments, has_stopped: &AtomicBool) -> anyhow::Result<()> {
 
 /// Where the recording is, and of which time.
 fn recording(arguments: &Arguments) -> anyhow::Result<(History, Range<u64>)> {
-    let given = |text: &Option<String>, flag: &str| {
-        let parse = |text: &String| {
-            time::parse(text, now()).with_context(|| format!("{flag} is {text:?}: {}", time::ALLOWED))
-        };
-        text.as_ref().map(parse).transpose()
-    };
-    let (from, to) = (given(&arguments.from, "--from")?, given(&arguments.to, "--to")?);
+    let from = time_flag::read("--from", arguments.from.as_deref())?;
+    let to = time_flag::read("--to", arguments.to.as_deref())?;
     let what = Path::new(&arguments.what);
     let (history, whole) = if what.join("catalogue.sqlite").is_file() {
         (History::open(what)?, 0..u64::MAX)

@@ -7,7 +7,7 @@ mod table;
 
 pub use arguments::Arguments;
 
-use crate::visible::Visible;
+use crate::{broken_pipe::is_broken_pipe, visible::Visible};
 use anyhow::bail;
 use arguments::Format;
 use oasis_archive::{Rows, Sql, SqlError, TableInfo};
@@ -113,9 +113,4 @@ fn tell(sql: &Sql, about: &str, out: &mut impl Write) -> anyhow::Result<()> {
         _ => bail!(".{about} is none of .tables, .schema TABLE and .help"),
     }
     Ok(())
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let kind = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
-    error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(kind))
 }

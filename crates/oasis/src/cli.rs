@@ -233,7 +233,7 @@ pub struct Tail {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For people: a line each.
+    /// For people.
     #[default]
     Text,
     /// For programs: a JSON object a line.

@@ -1,7 +1,7 @@
 //! What can be typed behind `oasis run`.
 
-use crate::cli::Server;
-use clap::{Args, Subcommand, ValueEnum};
+use crate::cli::{Format, Server};
+use clap::{Args, Subcommand};
 
 #[derive(Debug, Args)]
 pub struct Arguments {
@@ -12,15 +12,6 @@ pub struct Arguments {
     /// How to print.
     #[arg(long, value_enum, default_value_t, global = true)]
     pub format: Format,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For people.
-    #[default]
-    Text,
-    /// For programs: what the API answers.
-    Json,
 }
 
 #[derive(Debug, Subcommand)]

@@ -5,9 +5,9 @@ mod comparison;
 
 pub use arguments::Arguments;
 
-use crate::{api::Api, visible::Visible};
+use crate::{api::Api, cli::Format, visible::Visible};
 use anyhow::Context;
-use arguments::{Description, Format, Verb};
+use arguments::{Description, Verb};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::io::{self, Write};

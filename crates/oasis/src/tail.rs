@@ -127,7 +127,7 @@ impl Printer {
         {
             eprintln!("{}: {}", followed.target, hole(expected, header));
         }
-        followed.expected = Some(header.first_sequence + u64::from(header.count));
+        followed.expected = Some(header.first_sequence.saturating_add(header.count.into()));
         for sample in batch.samples() {
             if self.left == Some(0) {
                 break;
@@ -155,7 +155,7 @@ impl Printer {
                 for ((name, value), metric) in metrics.iter().zip(&schema.metrics) {
                     match enumerator(metric, value) {
                         Some(word) => write!(self.out, " {}={}", Visible(name), Visible(word))?,
-                        None => write!(self.out, " {}={value}", Visible(name))?,
+                        None => write!(self.out, " {}={}", Visible(name), Visible(&value.to_string()))?,
                     }
                 }
                 writeln!(self.out)

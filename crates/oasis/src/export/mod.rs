@@ -16,6 +16,7 @@ use crate::{
     cli::{Export, ExportFormat},
     target::Target,
     time_flag,
+    visible::Visible,
 };
 use anyhow::{Context, bail};
 use oasis_archive::{History, Series};
@@ -98,7 +99,7 @@ fn everything(history: &History, archive: &Path) -> anyhow::Result<Vec<Target>> 
 fn write_all(mut samples: Samples, format: &mut dyn Format) -> anyhow::Result<u64> {
     let mut written = 0;
     while let Some(found) = samples.next()? {
-        let target = |series: &Series| format!("{}/{}", series.node, series.instance);
+        let target = |series: &Series| format!("{}/{}", Visible(&series.node), Visible(&series.instance));
         match found {
             Found::Sample(series, state, sample) => {
                 format
@@ -124,9 +125,9 @@ fn same_type(known: &ProbeType, series: &Series) -> anyhow::Result<()> {
     bail!(
         "a table has the columns of one probe type: {} {} and {} {} need files of their own \
          (name instances of one type, set --from or --to, or use --format jsonl or mcap)",
-        known.name,
-        known.version,
-        series.probe_type.name,
-        series.probe_type.version
+        Visible(&known.name),
+        Visible(&known.version),
+        Visible(&series.probe_type.name),
+        Visible(&series.probe_type.version)
     )
 }

@@ -66,7 +66,8 @@ fn rows(first: &Value, second: &Value) -> Vec<Row> {
             (Some(one), Some(two)) if one != 0.0 => format!("{:+.1} %", (two - one) / one.abs() * 100.0),
             _ => String::new(),
         };
-        rows.push(Row { name, first: figure(one, unit), second: figure(two, unit), change });
+        let (name, unit) = (Visible(&name).to_string(), Visible(unit).to_string());
+        rows.push(Row { name, first: figure(one, &unit), second: figure(two, &unit), change });
     };
     row("samples".into(), "", &first["samples"], &second["samples"]);
     row("rate".into(), "/s", &first["rate"], &second["rate"]);
@@ -141,7 +142,7 @@ mod tests {
             "test_run": run("a"), "with": run("b"), "more": false,
             "instances": [{"node": "n", "instance": "i",
                 "summary": {"samples": 100, "rate": 10.0, "intervals": {"p50": 1_000_439, "p99": 2_500_000}, "lost": {"ring_full": 3},
-                    "metrics": [{"name": "t", "unit": "Cel", "min": 1.0, "mean": 2.0, "max": 1e12}]},
+                    "metrics": [{"name": "t\u{9b}", "unit": "Cel", "min": 1.0, "mean": 2.0, "max": 1e12}]},
                 "with": {"samples": 150, "rate": null, "intervals": null, "lost": {}, "metrics": []}}],
         });
         let mut out = Vec::new();
@@ -157,9 +158,9 @@ mod tests {
             "  interval p50             1 ms    -",
             "  interval p99           2.5 ms    -",
             "  lost, ring_full             3    -",
-            "  t min                   1 Cel    -",
-            "  t mean                  2 Cel    -",
-            "  t max            1.000e12 Cel    -",
+            r"  t\u{9b} min             1 Cel    -",
+            r"  t\u{9b} mean            2 Cel    -",
+            r"  t\u{9b} max      1.000e12 Cel    -",
         ];
         assert_eq!(String::from_utf8(out).unwrap().lines().collect::<Vec<_>>(), expected);
     }

@@ -142,10 +142,10 @@ fn line(run: &Value) -> String {
 fn describe(out: &mut impl Write, run: &Value) -> io::Result<()> {
     writeln!(out, "{}", line(run))?;
     if let Some(who) = run["who"].as_str().filter(|who| !who.is_empty()) {
-        writeln!(out, "  started by {who}")?;
+        writeln!(out, "  started by {}", Visible(who))?;
     }
     let notes = run["notes"].as_str().unwrap_or_default();
-    notes.lines().try_for_each(|line| writeln!(out, "  {line}"))
+    notes.lines().try_for_each(|line| writeln!(out, "  {}", Visible(&line.replace('\t', "    "))))
 }
 
 /// To the second: people look for an hour, not for a nanosecond.

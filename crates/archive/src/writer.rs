@@ -175,9 +175,14 @@ impl Writer {
     fn follow_instances(&mut self) {
         self.has_new_nodes = true;
         let wake: Arc<dyn Wake> = self.signal.clone();
-        // A topic that another one has taken the place of is read to its end first.
+        // A topic that another one has taken the place of is read to its end first, and its ledger goes with it.
+        let is_told = self.list_losses();
+        if let Err(error) = &is_told {
+            tracing::warn!(%error, "the archive's catalogue is not up to date");
+        }
         self.tracked.retain(|tracked| {
-            let is_over = tracked.instance.retired() && tracked.next >= tracked.instance.log.next();
+            let is_read = tracked.next >= tracked.instance.log.next();
+            let is_over = tracked.instance.retired() && is_read && is_told.is_ok();
             if is_over {
                 tracked.instance.log.forget(&wake);
             }

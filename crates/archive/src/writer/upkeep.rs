@@ -116,8 +116,9 @@ impl Writer {
         let new = journal.into_iter().skip_while(|entry| entry.id <= listed);
         let ended: Vec<_> = new.take_while(|entry| entry.outcome != "pending").collect();
         let mut catalogue = self.store.catalogue();
-        if std::mem::take(&mut self.has_new_nodes) {
+        if self.has_new_nodes {
             catalogue.add_nodes(&self.dac.registry.nodes())?;
+            self.has_new_nodes = false;
         }
         if let Some(last) = ended.last() {
             catalogue.add_commands(self.dac.epoch(), &ended)?;
@@ -128,7 +129,7 @@ impl Writer {
     }
 
     /// What the ledgers say was lost before it came here: the files have only its sequence numbers.
-    fn list_losses(&mut self) -> Result<(), Box<dyn std::error::Error>> {
+    pub(super) fn list_losses(&mut self) -> Result<(), Box<dyn std::error::Error>> {
         let mut losses = Vec::new();
         let mut told = Vec::with_capacity(self.tracked.len());
         for tracked in &self.tracked {

@@ -112,15 +112,25 @@ impl Plant {
             pid: 1,
         };
         self.say(&NodeMessage::Hello { protocol: PROTOCOL, node: identity });
+        self.register_as(counter());
+    }
+
+    /// The node says that its counter is of this type.
+    fn register_as(&mut self, probe_type: ProbeType) {
         let instance = RegisteredInstance {
             demand: None,
             name: "counter".into(),
-            probe_type: counter().uuid,
+            probe_type: probe_type.uuid,
             kind: ProbeKind::Pushed,
             state: InstanceState { hertz: None, enabled: true, recorder: None },
         };
-        self.say(&NodeMessage::Register { types: vec![counter()], instances: vec![instance] });
+        self.say(&NodeMessage::Register { types: vec![probe_type], instances: vec![instance] });
         self.topic = self.dac.registry.find("plant", "counter").unwrap().topic.0;
+    }
+
+    /// The counter becomes one of another type: another topic takes its place.
+    pub fn change_type(&mut self) {
+        self.register_as(ProbeType { name: "Other".into(), uuid: Uuid::from_u128(9), ..counter() });
     }
 
     fn say(&mut self, message: &NodeMessage) {

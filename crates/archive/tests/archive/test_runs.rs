@@ -136,6 +136,26 @@ fn a_summary_has_rates_values_and_what_is_missing_with_its_cause() {
     assert_eq!(history.summarise("plant", "counter", 0..200 * STEP, &AtomicBool::new(true)).unwrap(), None);
 }
 
+#[test]
+fn what_was_lost_of_a_type_that_another_took_the_place_of_has_its_cause() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    // The first round comes by itself, and what is noted besides samples is noted with it.
+    plant.flush().unwrap();
+    node.take(10);
+    node.lose(5);
+    node.take(10);
+    plant.send(&mut node, true);
+    plant.flush().unwrap();
+    plant.change_type();
+    // The topic was read to its end: the archive follows it no longer, and its ledger goes with it.
+    plant.flush().unwrap();
+    let history = plant.archive.history();
+    let all = history.summarise("plant", "counter", 0..25 * STEP, &AtomicBool::new(false)).unwrap().unwrap();
+    assert_eq!(all.lost, [("unexplained".to_owned(), 5)].into());
+}
+
 fn note(time: u64, until: Option<u64>, targets: &[(&str, Option<&str>)]) -> Note {
     let target = |(node, instance): &(&str, Option<&str>)| Target {
         node: (*node).into(),

@@ -13,7 +13,7 @@ use std::{
 
 /// Gaps of an instance kept for people to read; all of them are in the catalogue.
 const GAPS_KEPT: usize = 64;
-/// Findings kept for people to read; all of them are in the catalogue.
+/// Findings kept for people to read; those of segment files at a start are in the catalogue too, all of them in the log.
 const FINDINGS_KEPT: usize = 256;
 
 /// An instance's two levels in this epoch: *received* is what the ledger counts, *stored* what survives a crash and a power cut.
@@ -126,7 +126,37 @@ pub struct Counters {
     pub findings_forgotten: u64,
 }
 
-/// Counters behind a lock that is held for counting only.
+impl Counters {
+    /// How a round has ended; whether that is another condition than before.
+    pub(crate) fn settle(&mut self, condition: Condition, detail: Option<String>, now: Nanos) -> bool {
+        match condition {
+            Condition::Storing => {}
+            Condition::DiskFull => self.disk_full += 1,
+            Condition::DiskError => self.disk_errors += 1,
+        }
+        let has_changed = self.condition != condition;
+        if has_changed {
+            (self.condition, self.since) = (condition, now);
+        }
+        self.detail = detail;
+        has_changed
+    }
+
+    /// Lists a finding; false if it is listed already.
+    fn list(&mut self, finding: &Finding) -> bool {
+        if self.findings.contains(finding) {
+            return false;
+        }
+        if self.findings.len() < FINDINGS_KEPT {
+            self.findings.push(finding.clone());
+        } else {
+            self.findings_forgotten += 1;
+        }
+        true
+    }
+}
+
+/// Counters behind a lock that is held for counting only: nothing is logged under it.
 #[derive(Debug, Default)]
 pub struct Book(Mutex<Counters>);
 
@@ -138,15 +168,10 @@ impl Book {
 
     /// Notes something wrong with a file, once.
     pub fn find(&self, finding: Finding) {
-        let mut counters = self.open();
-        if counters.findings.contains(&finding) {
-            return;
-        }
-        tracing::warn!(file = %finding.file, from = finding.from, to = finding.to, kind = finding.kind, "{}", finding.detail);
-        if counters.findings.len() < FINDINGS_KEPT {
-            counters.findings.push(finding);
-        } else {
-            counters.findings_forgotten += 1;
+        let is_new = self.open().list(&finding);
+        if is_new {
+            let Finding { file, from, to, kind, detail } = finding;
+            tracing::warn!(file, from, to, kind, "{detail}");
         }
     }
 }

@@ -290,22 +290,13 @@ impl Writer {
             Err(NotStored::DiskFull(detail)) => (Condition::DiskFull, Some(detail.clone())),
             Err(error) => (Condition::DiskError, Some(error.to_string())),
         };
-        let mut book = self.store.book.open();
-        match condition {
-            Condition::Storing => {}
-            Condition::DiskFull => book.disk_full += 1,
-            Condition::DiskError => book.disk_errors += 1,
+        // The log may hang on a disk that hangs, and nobody who asks how the archive is waits for it: first the book, then the log.
+        let has_changed = self.store.book.open().settle(condition, detail.clone(), now());
+        match detail {
+            _ if !has_changed => {}
+            Some(detail) => tracing::error!(%detail, "the archive stores nothing for now; live data goes on"),
+            None => tracing::info!("the archive stores again"),
         }
-        if book.condition != condition {
-            match &detail {
-                Some(detail) => {
-                    tracing::error!(%detail, "the archive stores nothing for now; live data goes on")
-                }
-                None => tracing::info!("the archive stores again"),
-            }
-            (book.condition, book.since) = (condition, now());
-        }
-        book.detail = detail;
     }
 }
 

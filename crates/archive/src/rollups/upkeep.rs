@@ -92,10 +92,11 @@ impl Work {
             }
             self.store.rollups.note_tried(segment.number);
         }
+        // Letting go comes first: on a full disk it is what makes the room that a merge needs.
+        self.retain();
         for level in Level::ROLLED {
             self.merge(level)?;
         }
-        self.retain();
         self.store.put_together(|series, segment| self.reach_before(series, segment))?;
         let mut book = self.store.book.open();
         (book.rollup_files, book.rollup_bytes) = self.store.rollups.size();

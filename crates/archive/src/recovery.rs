@@ -130,6 +130,7 @@ pub fn segment_files(directory: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     Ok(files)
 }
 
-fn file_name(path: &Path) -> String {
+/// A file's name without its folder.
+pub fn file_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }

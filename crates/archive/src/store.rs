@@ -6,7 +6,7 @@ use crate::{
     index::{self, Entry, Gap, SeriesIndex},
     points::Recent,
     record::{self, BadRecord, FILE_HEADER, FileHeader, Kind, RECORD_HEADER, TRAILER},
-    recovery::Finding,
+    recovery::{self, Finding},
     rollups::Rollups,
     segment_file::{self, OpenFile},
     walk::Walk,
@@ -362,8 +362,7 @@ impl Store {
     }
 
     fn file_name(&self, segment: u64) -> String {
-        let path = segment_file::path(&self.directory, segment);
-        path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+        recovery::file_name(&segment_file::path(&self.directory, segment))
     }
 }
 

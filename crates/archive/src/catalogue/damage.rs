@@ -50,7 +50,7 @@ fn make_again(folder: &Path, error: &CatalogueError) -> Result<(Catalogue, Vec<F
     let aside = put_aside(folder).map_err(|error| CatalogueError::Aside(path.clone(), error))?;
     let mut catalogue = Catalogue::open(&path)?;
     let rows = catalogue.take_over(&aside);
-    let kept = aside.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let kept = recovery::file_name(&aside);
     let detail = format!(
         "{error}: it is kept as {kept}, and made again from the segment files; {rows} of the rows that were in it alone (test runs, annotations, commands, \
          causes of losses) could be read and are taken over"

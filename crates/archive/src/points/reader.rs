@@ -7,7 +7,6 @@ use super::{
 use crate::{
     catalogue::Extent,
     index::Entry,
-    recovery::Finding,
     rollups::{Level, RolledSeries, RollupFile},
     series::Series,
     store::{ReadError, Store},
@@ -110,13 +109,7 @@ impl Store {
             }
             let added = file.batch(place).map(|batch| points.cells.add_rolled(plan, cell_type, &batch));
             if !matches!(added, Some(Ok(()))) {
-                self.book.find(Finding {
-                    file: file.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
-                    from: place.position,
-                    to: place.position + u64::from(place.length),
-                    kind: "damaged",
-                    detail: "cells of a roll-up are not what was written: remove the file and start again, and it is made of the samples that are still there".into(),
-                });
+                self.book.find(file.note_damage(place));
                 points.lose_cells((place.min_time, place.max_time));
             }
         }

@@ -6,6 +6,7 @@ use super::{level::Level, schema::Plan};
 use crate::{
     points::{Missing, Reach},
     record::{self, FILE_HEADER, FileHeader, Kind, RECORD_HEADER, TRAILER},
+    recovery::{self, Finding},
     segment_file::sync_directory,
 };
 use bytes::Bytes;
@@ -17,7 +18,10 @@ use std::{
     io,
     os::unix::fs::FileExt,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 use uuid::Uuid;
 
@@ -80,6 +84,7 @@ pub struct RollupFile {
     /// What is in it.
     pub directory: Directory,
     plans: Vec<Plan>,
+    is_damaged: AtomicBool,
 }
 
 /// Name of a file in the archive's folder.
@@ -175,7 +180,15 @@ impl RollupFile {
         if plans.len() != directory.types.len() || !directory.series.iter().all(is_known) {
             return Err(damaged("its directory makes no sense"));
         }
-        Ok(Self { file, path: path.to_owned(), nonce: header.nonce, bytes, directory, plans })
+        Ok(Self {
+            file,
+            path: path.to_owned(),
+            nonce: header.nonce,
+            bytes,
+            directory,
+            plans,
+            is_damaged: AtomicBool::new(false),
+        })
     }
 
     /// How to read a series' cells.
@@ -185,11 +198,33 @@ impl RollupFile {
 
     /// One batch; none if it is damaged.
     pub fn batch(&self, place: &Place) -> Option<Bytes> {
+        // A place beyond the end is no reason to ask for memory.
+        let end = place.position.checked_add(place.length.into())?;
+        if end > self.bytes {
+            return None;
+        }
         let mut bytes = vec![0; place.length as usize];
         self.file.read_exact_at(&mut bytes, place.position).ok()?;
         let (head, _, _) = record::parse(&bytes, self.nonce, place.position).ok()?;
         let payload = RECORD_HEADER..RECORD_HEADER + head.length;
         (head.kind == Kind::Batch).then(|| Bytes::from(bytes).slice(payload))
+    }
+
+    /// A batch cannot be read, or is not what was written: the file is left out of merges from now on. Answers what people are told.
+    pub fn note_damage(&self, place: &Place) -> Finding {
+        self.is_damaged.store(true, Ordering::Relaxed);
+        Finding {
+            file: recovery::file_name(&self.path),
+            from: place.position,
+            to: place.position.saturating_add(place.length.into()),
+            kind: "damaged",
+            detail: "cells of a roll-up are not what was written: remove the file and start again, and it is made of the samples that are still there".into(),
+        }
+    }
+
+    /// Whether a batch was found damaged.
+    pub fn is_damaged(&self) -> bool {
+        self.is_damaged.load(Ordering::Relaxed)
     }
 
     /// Where it lies.

@@ -9,6 +9,7 @@ use crate::{
     index::{self, Entry, Found, SeriesIndex},
     points::{Arrival, Cells, Points, Reach, Share, join_gaps},
     record::{self, FileHeader, RECORD_HEADER},
+    recovery::Finding,
     series::Series,
     walk::Walk,
 };
@@ -171,7 +172,10 @@ fn put_cells(draft: &mut Draft, cell_type: &ProbeType, cells: &Cells) -> Vec<Pla
 }
 
 /// Makes one file of several of one level, oldest first.
-pub fn of_rollups(files: &[Arc<RollupFile>], level: Level) -> Draft {
+///
+/// # Errors
+/// What is damaged in one of them: it would be lost without a word in a file that is whole.
+pub fn of_rollups(files: &[Arc<RollupFile>], level: Level) -> Result<Draft, Finding> {
     let mut segments: Vec<u64> =
         files.iter().flat_map(|file| file.directory.segments.iter().copied()).collect();
     segments.sort_unstable();
@@ -185,9 +189,9 @@ pub fn of_rollups(files: &[Arc<RollupFile>], level: Level) -> Draft {
         for (file, series) in parts {
             let (_, plan) = file.plan(series);
             for place in &series.batches {
-                // What is damaged was told, and cannot be made again.
-                if let Some(batch) = file.batch(place) {
-                    let _ = cells.add_rolled(plan, &cell_type, &batch);
+                let added = file.batch(place).map(|batch| cells.add_rolled(plan, &cell_type, &batch));
+                if !matches!(added, Some(Ok(()))) {
+                    return Err(file.note_damage(place));
                 }
                 if cells.size() > AT_ONCE {
                     batches.extend(put_cells(&mut draft, &cell_type, &cells.take()));
@@ -203,7 +207,7 @@ pub fn of_rollups(files: &[Arc<RollupFile>], level: Level) -> Draft {
         let series = RolledSeries { node, instance, type_at, first_segment, reach, gaps, batches };
         draft.directory.series.push(series);
     }
-    draft
+    Ok(draft)
 }
 
 type Key = (Arc<str>, Arc<str>, Arc<ProbeType>);

@@ -14,8 +14,7 @@ pub use file::{RolledSeries, RollupFile};
 pub use level::Level;
 pub use schema::Plan;
 
-use crate::recovery::Finding;
-
+use crate::recovery::{self, Finding};
 use std::{
     collections::BTreeSet,
     fs, io,
@@ -134,12 +133,11 @@ impl Rollups {
 }
 
 fn is_ours(path: &Path) -> bool {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = recovery::file_name(path);
     Level::ROLLED.iter().any(|level| name.ends_with(&format!(".{}.part", level.word())))
 }
 
 fn damaged(path: &Path, detail: &str) -> Finding {
     let to = fs::metadata(path).map_or(0, |metadata| metadata.len());
-    let file = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    Finding { file, from: 0, to, kind: "damaged", detail: detail.to_owned() }
+    Finding { file: recovery::file_name(path), from: 0, to, kind: "damaged", detail: detail.to_owned() }
 }

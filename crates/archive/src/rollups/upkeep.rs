@@ -143,7 +143,7 @@ impl Work {
     /// Makes one file of the oldest small ones of about the same size, if there are enough.
     fn merge(&self, level: Level) -> Result<(), ReadError> {
         let files = self.store.rollups.of_level(level);
-        let small = |file: &&Arc<RollupFile>| file.bytes <= MERGED_BYTES;
+        let small = |file: &&Arc<RollupFile>| file.bytes <= MERGED_BYTES && !file.is_damaged();
         let tier = |file: &RollupFile| file.directory.segments.len().ilog(MERGE);
         let mut tiers: Vec<_> = files.iter().filter(small).map(|file| tier(file)).collect();
         tiers.sort_unstable();
@@ -152,8 +152,12 @@ impl Work {
             let of_tier = files.iter().filter(small).filter(|file| tier(file) == wanted);
             let some: Vec<_> = of_tier.take(MERGE).cloned().collect();
             if some.len() == MERGE {
-                let merged = making::of_rollups(&some, level).finish(&self.store.directory)?;
-                self.store.rollups.replace(merged, &some);
+                match making::of_rollups(&some, level) {
+                    Ok(merged) => {
+                        self.store.rollups.replace(merged.finish(&self.store.directory)?, &some);
+                    }
+                    Err(finding) => self.store.book.find(finding),
+                }
             }
         }
         Ok(())

@@ -42,6 +42,13 @@ fn fill(plant: &mut Plant, node: &mut Node, batches: u64) {
     }
 }
 
+fn damage_first_batch(file: &Path) {
+    let mut bytes = fs::read(file).unwrap();
+    // Behind the file's header and the record's.
+    bytes[64 + 40 + 20] ^= 1;
+    fs::write(file, bytes).unwrap();
+}
+
 /// All sealed files are rolled up.
 fn wait_for_rollups(plant: &Plant) {
     eventually("not all is rolled up", || {
@@ -222,16 +229,33 @@ fn damaged_cells_are_a_gap() {
     fill(&mut plant, &mut node, 20);
     wait_for_rollups(&plant);
     plant.stop();
-    for file in rollup_files(folder.path()) {
-        let mut bytes = fs::read(&file).unwrap();
-        // The first batch, behind the file's header and the record's.
-        bytes[64 + 40 + 20] ^= 1;
-        fs::write(file, bytes).unwrap();
-    }
+    rollup_files(folder.path()).iter().for_each(|file| damage_first_batch(file));
     let plant = Plant::start(small_files(folder.path()), &node, ROOM);
     let points = points(&plant, 800, 8);
     assert!(points.gaps.iter().any(|gap| gap.cause == "damaged"), "{points:?}");
     assert!(plant.archive.counters().findings.iter().any(|finding| finding.kind == "damaged"));
+}
+
+#[test]
+fn a_damaged_rollup_is_told_and_left_out_of_merges() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(small_files(folder.path()), &node, ROOM);
+    fill(&mut plant, &mut node, 20);
+    wait_for_rollups(&plant);
+    plant.stop();
+    let of_seconds = |file: &PathBuf| file.to_string_lossy().contains(".1s.");
+    let damaged = rollup_files(folder.path()).into_iter().find(of_seconds).unwrap();
+    damage_first_batch(&damaged);
+    let mut plant = Plant::start(small_files(folder.path()), &node, ROOM);
+    fill(&mut plant, &mut node, 180);
+    wait_for_rollups(&plant);
+    eventually("small files are not merged", || rollup_files(folder.path()).len() < 3 * 16);
+    // Nobody has asked for its cells.
+    eventually("what is damaged is not told", || !plant.archive.counters().findings.is_empty());
+    assert!(damaged.exists(), "it can still be made again");
+    let gaps = points(&plant, SAMPLES, 80).gaps;
+    assert!(gaps.iter().any(|gap| gap.cause == "damaged"), "{gaps:?}");
 }
 
 #[test]

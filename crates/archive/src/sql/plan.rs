@@ -97,12 +97,14 @@ impl Wanted {
     }
 
     fn bound(&mut self, letter: char, time: i128) {
+        // A real may be beyond all integers.
+        let behind = time.saturating_add(1);
         let within = |time: i128| u64::try_from(time.max(0)).unwrap_or(u64::MAX);
         let (from, to) = match letter {
-            'e' => (time, Some(time + 1)),
+            'e' => (time, Some(behind)),
             'f' => (time, None),
-            'a' => (time + 1, None),
-            'u' => (0, Some(time + 1)),
+            'a' => (behind, None),
+            'u' => (0, Some(behind)),
             _ => (0, Some(time)),
         };
         self.from = self.from.max(within(from));

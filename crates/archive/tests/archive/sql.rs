@@ -141,6 +141,12 @@ fn each_way_to_compare_a_time_takes_the_samples_that_it_says() {
             assert_eq!(one(&sql, &query), count.to_string(), "{query}");
         }
     }
+    for (condition, count) in
+        [("<= 9e999", 2_000), ("< 1e300", 2_000), ("> 9e999", 0), (">= -9e999", 2_000), ("= 1e300", 0)]
+    {
+        let query = format!("SELECT count(*) FROM counter WHERE time_ns {condition}");
+        assert_eq!(one(&sql, &query), count.to_string(), "{query}");
+    }
     assert_eq!(
         one(
             &sql,

@@ -402,8 +402,9 @@ impl Window {
         }
         let mut last = entry.position;
         for next in wanted {
+            let further = (last..=entry.position.saturating_add(WINDOW)).contains(&next.position);
             // What lies between is not worth reading if it is much.
-            if next.position.saturating_sub(last) > 4 * BEYOND || next.position - entry.position > WINDOW {
+            if !further || next.position - last > 4 * BEYOND {
                 break;
             }
             last = next.position;

@@ -100,7 +100,7 @@ impl Cells {
 
     /// More of them are wanted, up to the one that a time lies in.
     pub fn extend_to(&mut self, time: u64) {
-        self.wanted.end = self.wanted.end.max(time / self.step + 1);
+        self.wanted.end = self.wanted.end.max((time / self.step).saturating_add(1));
     }
 
     /// Takes in the samples of a batch behind the first few.
@@ -235,7 +235,7 @@ impl Cell {
 
     /// So many samples follow, with so many leaves.
     fn follow(&mut self, samples: u64, last_time: u64, leaves: usize) {
-        self.samples += samples;
+        self.samples = self.samples.saturating_add(samples);
         self.last_time = last_time;
         self.tracks.resize(leaves.max(self.tracks.len()), Track::Nothing);
     }

@@ -46,7 +46,7 @@ impl Span {
 
     /// Width of a point, if it needs no rounding.
     pub fn step(&self) -> u64 {
-        (self.end() - self.from).div_ceil(self.points.max(1).into())
+        (self.end() - self.from).div_ceil(self.points.max(1).into()).max(1)
     }
 }
 
@@ -123,10 +123,11 @@ impl Points {
     pub fn new(span: Span, level: Level) -> Self {
         let points = u64::from(span.points.max(1));
         // Cells lie at multiples of their width, so that they stay what they are as the span moves: those at the ends may be two halves.
-        let mut step = span.step().next_multiple_of(level.width());
+        let whole = |step: u64| step.checked_next_multiple_of(level.width()).unwrap_or(u64::MAX);
+        let mut step = whole(span.step());
         let wanted = |step: u64| span.from / step..span.end().div_ceil(step);
         while wanted(step).end - wanted(step).start > points {
-            step += step.div_ceil(points * 2).next_multiple_of(level.width());
+            step = step.saturating_add(whole(step.div_ceil(points * 2)));
         }
         let cells = Cells::new(step, wanted(step));
         Self::with(level, cells, span.is_open, None)
@@ -304,7 +305,7 @@ impl Points {
         let is_one = |last: &&mut Missing| cells(last) == cells(&missing) && last.cause == missing.cause;
         if let Some(last) = self.gaps.last_mut().filter(is_one) {
             last.to = last.to.max(missing.to);
-            last.samples += missing.samples;
+            last.samples = last.samples.saturating_add(missing.samples);
             last.numbers = match (last.numbers.take(), missing.numbers) {
                 (Some((run, before)), Some((same, numbers))) if run == same => {
                     Some((run, before.start..numbers.end))
@@ -327,7 +328,7 @@ pub fn join_gaps(gaps: &mut Vec<Missing>, most: usize) {
                 Missing {
                     from,
                     to,
-                    samples: one.samples + other.samples,
+                    samples: one.samples.saturating_add(other.samples),
                     cause: cause.clone(),
                     numbers: None,
                 }
@@ -375,5 +376,32 @@ impl<'a> Arrival<'a> {
 
     fn first_sequence(&self) -> u64 {
         self.last_sequence.saturating_add(1).saturating_sub(self.count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn time() -> impl Strategy<Value = u64> {
+        prop_oneof![any::<u64>(), 0..10_u64, (0..10_u64).prop_map(|early| u64::MAX - early)]
+    }
+
+    proptest! {
+        /// Times come from whoever asks, and from clocks that may say anything.
+        #[test]
+        fn any_time_is_in_no_more_points_than_were_asked_for(
+            from in time(), to in time(), points in 1..20_u32,
+            level in prop::sample::select(&[Level::Raw, Level::Second, Level::Minute, Level::Hour][..]), is_open: bool, last in time(),
+        ) {
+            let mut of = Points::new(Span { from, to, is_open, points }, level);
+            let span = of.cells.span();
+            prop_assert!((span.end - span.start).div_ceil(of.cells.step()) <= points.into());
+            prop_assert_eq!(of.cells.step().checked_rem(level.width()).filter(|_| of.cells.step() < u64::MAX).unwrap_or(0), 0);
+            prop_assert!(span.start <= from && to <= span.end);
+            of.cells.extend_to(last);
+            prop_assert!(of.cells.span().end >= last);
+        }
     }
 }

@@ -154,7 +154,7 @@ impl Store {
     fn begin_recent(&self, key: Key, extent: &Extent, points: &Points) -> Option<Share> {
         let span = points.cells.span();
         let wanted = extent.max_time.min(span.end).saturating_sub(extent.min_time.max(span.start));
-        let is_much = wanted >= (extent.max_time - extent.min_time) / 2;
+        let is_much = wanted >= extent.max_time.saturating_sub(extent.min_time) / 2;
         is_much.then(|| self.recent.begin(key, points.reach)).flatten()
     }
 

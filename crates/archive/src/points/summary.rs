@@ -93,7 +93,7 @@ impl Summary {
                 self.max = later.max;
             }
             self.sum += later.sum;
-            self.numbers += later.numbers;
+            self.numbers = self.numbers.saturating_add(later.numbers);
         }
         self.last = later.last;
     }

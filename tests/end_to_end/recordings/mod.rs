@@ -245,7 +245,7 @@ fn json_channels_of_other_programs_are_imported_and_the_others_named() {
     let schema = writer.add_schema("Pose", "jsonschema", schema).unwrap();
     let described = writer.add_channel(schema, "/pose", "json", &BTreeMap::new()).unwrap();
     let plain = writer.add_channel(0, "/free", "json", &BTreeMap::new()).unwrap();
-    let other = writer.add_channel(0, "/image", "cdr", &BTreeMap::new()).unwrap();
+    let other = writer.add_channel(0, "/image\u{9b}2J", "cdr", &BTreeMap::new()).unwrap();
     for (channel_id, log_time, data) in [
         (described, 10, r#"{"x": 1, "n": 7}"#),
         (plain, 11, r#"{"on": true}"#),
@@ -265,7 +265,7 @@ fn json_channels_of_other_programs_are_imported_and_the_others_named() {
         let (is_done, _, said) = run("import", &archive, &[path.to_str().unwrap()]);
         assert!(is_done && said.contains(samples), "{said}");
         assert!(said.contains("/pose: 2 messages are left out: one does not fit: x is \"far\""), "{said}");
-        assert!(said.contains("/image: 1 messages are left out: they are \"cdr\""), "{said}");
+        assert!(said.contains(r#"/image\u{9b}2J: 1 messages are left out: they are "cdr""#), "{said}");
     }
     let lines = lines(&archive);
     let of = |instance: &str| &lines[&("robot".to_owned(), instance.to_owned())];

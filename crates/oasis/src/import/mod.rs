@@ -1,6 +1,6 @@
 //! `oasis import`: recordings become part of an archive, all of a file or nothing of it.
 
-use crate::{cli::Import as Arguments, config::Config};
+use crate::{cli::Import as Arguments, config::Config, visible::Visible};
 use anyhow::{Context, bail};
 use oasis_archive::{ArchiveConfig, Import, Imported, Series};
 use oasis_mcap::Recorded;
@@ -77,7 +77,13 @@ fn mcap(path: &Path, prefix: &str, import: &mut Import) -> anyhow::Result<()> {
         import.add(&series_of(recorded, prefix), batch)
     })?;
     for left_out in left_out {
-        eprintln!("{}: {} messages are left out: {}", left_out.topic, left_out.messages, left_out.why);
+        let why = left_out.why.to_string();
+        eprintln!(
+            "{}: {} messages are left out: {}",
+            Visible(&left_out.topic),
+            left_out.messages,
+            Visible(&why)
+        );
     }
     if is_empty { bail!("none of its messages can be read: JSON messages can") } else { Ok(()) }
 }

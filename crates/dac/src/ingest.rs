@@ -71,14 +71,14 @@ async fn connection(dac: Arc<Dac>, mut stream: TcpStream, peer: SocketAddr) {
     let offer = route.as_ref().map(|route| route.offer);
     let mut session = NodeSession::new(dac.clone(), outbound).offering(offer);
     let ended = converse(&dac, &mut stream, &mut session, commands, route).await;
-    let node = session.node().unwrap_or("?").to_owned();
+    let node = session.node().map(str::to_owned);
     session.close(now());
     match ended {
-        Ok(()) => tracing::info!(%peer, node, "node disconnected"),
-        Err(End::Io(error)) => tracing::info!(%peer, node, %error, "node lost"),
+        Ok(()) => tracing::info!(%peer, node = node.as_deref(), "node disconnected"),
+        Err(End::Io(error)) => tracing::info!(%peer, node = node.as_deref(), %error, "node lost"),
         Err(End::Refused(failure)) => {
             dac.doorkeeper.refused(&failure.code);
-            tracing::warn!(%peer, node, %failure, "node refused");
+            tracing::warn!(%peer, node = node.as_deref(), %failure, "node refused");
             let mut bytes = Vec::new();
             write_control(&DacMessage::Refused(failure), &mut bytes);
             // A courtesy: a peer that does not read it is closed all the same.

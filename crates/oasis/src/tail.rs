@@ -88,7 +88,7 @@ async fn follow(
                     return Ok(());
                 }
             }
-            Incoming::Control(message) => printer.control(&message)?,
+            Incoming::Control(message) => gap(followed, &message).iter().for_each(|gap| eprintln!("{gap}")),
         }
     }
     bail!("the DAC closed the connection")
@@ -162,16 +162,17 @@ impl Printer {
             }
         }
     }
+}
 
-    fn control(&mut self, message: &Value) -> anyhow::Result<()> {
-        if message["op"] == "gap" {
-            eprintln!(
-                "gap in topic {}: {} samples, {}",
-                message["topic"], message["count"], message["cause"]
-            );
-        }
-        Ok(())
-    }
+/// What to say of samples that will not come, if this message tells of such.
+fn gap(followed: &BTreeMap<u32, Followed>, message: &Value) -> Option<String> {
+    let topic = u32::try_from(message["topic"].as_u64()?).ok()?;
+    let target = &followed.get(&topic)?.target;
+    let cause = Visible(message["cause"].as_str()?);
+    (message["op"] == "gap").then(|| match message["count"].as_u64() {
+        Some(count) => format!("{target}: a gap of {count} samples: {cause}"),
+        None => format!("{target}: a gap: {cause}"),
+    })
 }
 
 /// What an enum calls this number.
@@ -194,6 +195,26 @@ fn time_of_day(time: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gap_is_told_by_whose_it_is() {
+        let target = Target { node: "plant".into(), instance: "engine".into() };
+        let none = "00000000-0000-0000-0000-000000000000";
+        let schema = json!({"name": "Engine", "uuid": none, "version": "1.0", "metrics": []});
+        let schema = serde_json::from_value(schema).unwrap();
+        let followed = BTreeMap::from([(3, Followed { target, schema, expected: None })]);
+        let told = |message| gap(&followed, &message);
+        let lost = json!({"op": "gap", "topic": 3, "from": 5, "to": 9, "count": 4, "cause": "retention"});
+        assert_eq!(told(lost).unwrap(), "plant/engine: a gap of 4 samples: retention");
+        assert_eq!(
+            told(json!({"op": "gap", "topic": 3, "cause": "epoch"})).unwrap(),
+            "plant/engine: a gap: epoch"
+        );
+        assert_eq!(told(json!({"op": "gap", "topic": 4, "count": 4, "cause": "retention"})), None);
+        assert_eq!(told(json!({"op": "unsubscribed", "topic": 3})), None);
+    }
+
     #[test]
     fn the_time_of_day_is_utc_with_milliseconds() {
         assert_eq!(super::time_of_day(1_763_683_261_005_000_000), "00:01:01.005");

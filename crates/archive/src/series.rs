@@ -1,6 +1,7 @@
 //! A series: the samples of one instance in one run of its node and one epoch of the DAC. Within it, offsets and sequence numbers both only grow.
 
 use oasis_channel::ProbeKind;
+use oasis_dac::Instance;
 use oasis_wire::{quantity::Epoch, schema::ProbeType};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -21,6 +22,20 @@ pub struct Series {
     pub epoch: Epoch,
     /// Their type.
     pub probe_type: Arc<ProbeType>,
+}
+
+impl Series {
+    /// An instance's samples of one run of its node, in this epoch.
+    pub fn of(instance: &Instance, run: Uuid) -> Self {
+        Self {
+            node: instance.node.clone(),
+            instance: instance.name.clone(),
+            kind: instance.kind,
+            run,
+            epoch: instance.log.epoch(),
+            probe_type: instance.probe_type.clone(),
+        }
+    }
 }
 
 /// A series as its record in a segment file says it; the type is a record of its own.

@@ -113,7 +113,11 @@ impl Source {
             }
             for segment in &read.segments {
                 let wanted = at.max(segment.first_held())..segment.end();
-                found.batches.push((Arc::new(self.series(segment.run())), segment.batch().clone(), wanted));
+                found.batches.push((
+                    Arc::new(Series::of(&self.instance, segment.run())),
+                    segment.batch().clone(),
+                    wanted,
+                ));
                 self.place = Place::Log(segment.end());
             }
         }
@@ -140,18 +144,6 @@ impl Source {
         }
         let is_of_this_epoch = at.epoch == log.epoch();
         Ok(Place::Log(if is_of_this_epoch { at.offset } else { log.state().first_offset }))
-    }
-
-    fn series(&self, run: uuid::Uuid) -> Series {
-        let instance = &self.instance;
-        Series {
-            node: instance.node.clone(),
-            instance: instance.name.clone(),
-            kind: instance.kind,
-            run,
-            epoch: instance.log.epoch(),
-            probe_type: instance.probe_type.clone(),
-        }
     }
 }
 

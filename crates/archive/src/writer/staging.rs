@@ -47,7 +47,7 @@ impl Writer {
                 if let Some((from, to)) = read.missed {
                     let run = read.segments.first().map_or(Uuid::nil(), |segment| segment.run());
                     let gap = Gap { from, to, cause: condition.cause(), time: now() };
-                    file.stage_gap(key(tracked, run), || series(tracked, run), gap);
+                    file.stage_gap(key(tracked, run), || Series::of(&tracked.instance, run), gap);
                     progress.gaps.push(gap);
                     progress.next = to;
                 }
@@ -94,18 +94,6 @@ fn key(tracked: &Tracked, run: Uuid) -> SeriesKey {
     (tracked.instance.topic, run)
 }
 
-fn series(tracked: &Tracked, run: Uuid) -> Series {
-    let instance = &tracked.instance;
-    Series {
-        node: instance.node.clone(),
-        instance: instance.name.clone(),
-        kind: instance.kind,
-        run,
-        epoch: instance.log.epoch(),
-        probe_type: instance.probe_type.clone(),
-    }
-}
-
 fn stage_segment(
     tracked: &Tracked,
     segment: &Segment,
@@ -113,7 +101,7 @@ fn stage_segment(
     progress: &mut Progress,
 ) -> io::Result<()> {
     let run = segment.run();
-    file.stage(key(tracked, run), || series(tracked, run), segment)?;
+    file.stage(key(tracked, run), || Series::of(&tracked.instance, run), segment)?;
     progress.next = segment.end();
     progress.samples += u64::from(segment.count());
     progress.bytes += segment.batch().len() as u64;

@@ -151,14 +151,7 @@ impl Table {
         let Some(instance) = doors.dac.registry.find(node, name) else { return Ok(()) };
         let times = first_time(request)..request.until.unwrap_or(u64::MAX);
         for segment in instance.log.read(Offset(0), usize::MAX).segments {
-            let series = Series {
-                node: instance.node.clone(),
-                instance: instance.name.clone(),
-                kind: instance.kind,
-                run: segment.run(),
-                epoch: instance.log.epoch(),
-                probe_type: instance.probe_type.clone(),
-            };
+            let series = Series::of(&instance, segment.run());
             self.add(&series, segment.batch(), &(Offset(0)..Offset(u64::MAX)), times.clone())?;
         }
         Ok(())

@@ -43,10 +43,11 @@ test: test-rust test-arrow test-web test-python notebook test-browser ## Run eve
 test-rust: page postgresql ## Rust: unit, property and end-to-end tests with real processes
 	cargo test --workspace --locked
 
-test-arrow: page target/venv/installed ## Arrow and Parquet, which take minutes to build, read back with pyarrow, polars and DuckDB
+test-arrow: page python ## Arrow and Parquet, which take minutes to build, read back with pyarrow, polars and DuckDB
 	target/venv/bin/pip install --quiet --disable-pip-version-check --requirement tests/end_to_end/recordings/requirements.txt
 	cargo test --locked -p oasis-arrow --features arrow
 	cargo test --locked -p oasis --features arrow --test end_to_end -- recordings
+	cd sdk/python && ../../target/venv/bin/pytest --quiet tests/test_history.py
 
 test-web: node_modules/.package-lock.json ## TypeScript: unit tests
 	npm test

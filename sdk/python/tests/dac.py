@@ -10,7 +10,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", Path(__file__).parents[3] / "target"))
 OASIS = str(TARGET / "debug" / "oasis")
@@ -44,8 +44,12 @@ class Dac:
 
     def get(self, path: str) -> Any:
         """Fetch a document of the API."""
+        return json.loads(self.fetch(path))
+
+    def fetch(self, path: str) -> bytes:
+        """Fetch anything."""
         with urllib.request.urlopen(self.http + path, timeout=PATIENCE) as answer:
-            return json.load(answer)
+            return cast(bytes, answer.read())
 
     def command(self, node: str, instance: str, **command: object) -> Any:
         """Send a command and fetch its outcome."""
@@ -74,9 +78,9 @@ class Dac:
 
 
 @contextmanager
-def dac() -> Iterator[Dac]:
+def dac(*arguments: str) -> Iterator[Dac]:
     """Run a DAC on ports of its own."""
-    with _running("dac") as running:
+    with _running("dac", *arguments) as running:
         yield running
 
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import threading
+import urllib.error
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
+import pyarrow as pa
 import pytest
-from dac import Dac, up
+from dac import Dac, dac, up
 
 import oasis
 from oasis.table import columns
@@ -69,15 +71,22 @@ def samples(first: int, count: int, **more: object) -> dict[str, Any]:
 
 
 @contextmanager
-def door(*answers: list[dict[str, Any]]) -> Iterator[tuple[str, list[dict[str, list[str]]]]]:
-    """Answer with these messages, one list a connection, and collect what was asked."""
+def door(
+    *answers: list[dict[str, Any]], arrow: bytes | None = None
+) -> Iterator[tuple[str, list[dict[str, list[str]]]]]:
+    """Answer with these messages, one list a connection, and collect what was asked. Without an Arrow stream, it was built without."""
     asked: list[dict[str, list[str]]] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             path = urlsplit(self.path)
-            self.send_response(200)
+            is_arrow = path.path == "/api/v1/history.arrow"
+            self.send_response(501 if is_arrow and arrow is None else 200)
             self.end_headers()
+            if is_arrow:
+                refused = {"type": "/problems/no_arrow", "detail": "built without Arrow"}
+                self.wfile.write(json.dumps(refused).encode() if arrow is None else arrow)
+                return
             if path.path == "/api/v1/instances":
                 lines: list[Any] = [{"instances": [{"id": 1, "node": "n", "instance": "i"}]}]
             elif path.path == "/api/v1/instances/1":
@@ -194,6 +203,129 @@ def test_what_is_missing_in_a_table_is_no_secret() -> None:
     broken = {"event": "end", "cause": "archive_error", "next": "e:1"}
     with door([samples(1, 2), broken]) as (url, _), pytest.raises(oasis.DacError, match="archive_error"):
         oasis.history("n/i", url=url)
+
+
+def arrow_of(numbers: list[int]) -> bytes:
+    """An Arrow stream of samples with these numbers, in parts of two, as a DAC writes it."""
+    text = pa.dictionary(pa.int32(), pa.string())
+    point = pa.struct([("x", pa.float32())])
+    schema = pa.schema(
+        [
+            *[(name, text) for name in ("node", "instance", "run", "epoch")],
+            ("offset", pa.uint64()),
+            ("sequence", pa.uint64()),
+            ("time", pa.timestamp("ns", "UTC")),
+            ("state", pa.uint16()),
+            ("time_2", pa.uint32()),
+            ("level", pa.float64()),
+            ("mode", text),
+            ("at", point),
+            ("list", pa.list_(pa.int16())),
+            ("Level_2", pa.string()),
+        ]
+    )
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, schema) as out:
+        for first in range(0, len(numbers), 2):
+            part = numbers[first : first + 2]
+            whose = [pa.array([word] * len(part)).dictionary_encode() for word in ("n", "i", "r", "e")]
+            modes = [["IDLE", "1"][number % 2] for number in part]
+            columns = [
+                *whose,
+                pa.array([0] * len(part), pa.uint64()),
+                pa.array(part, pa.uint64()),
+                pa.array([10 * number for number in part], pa.timestamp("ns", "UTC")),
+                pa.array([0] * len(part), pa.uint16()),
+                pa.array(part, pa.uint32()),
+                pa.array([float(metrics(number)["level"]) for number in part], pa.float64()),
+                pa.array(modes).dictionary_encode(),
+                pa.array([{"x": 1.5}] * len(part), point),
+                pa.array([[1] * number for number in part], pa.list_(pa.int16())),
+                pa.array(["a"] * len(part)),
+            ]
+            out.write_batch(pa.record_batch(columns, schema=schema))
+    return cast(bytes, sink.getvalue().to_pybytes())
+
+
+def test_a_table_is_the_same_whether_it_came_as_arrow_or_as_json() -> None:
+    with door([samples(1, 5), END]) as (url, asked):
+        lines = oasis.history("n/i", url=url, frame="numpy")
+    assert len(asked) == 1
+    with door(arrow=arrow_of([1, 2, 3, 4, 5])) as (url, asked):
+        arrow = oasis.history("n/i", url=url, frame="numpy")
+    assert not asked
+    assert list(arrow) == list(lines)
+    for name, column in lines.items():
+        assert arrow[name].dtype == column.dtype, name
+        np.testing.assert_array_equal(arrow[name], column, err_msg=name)
+    with door(arrow=arrow_of([1, 2, 3])) as (url, _):
+        frame = oasis.history("n/i", url=url, frame="pandas")
+    assert "UTC" in str(frame["time"].dtype)
+    with (
+        door(arrow=arrow_of([1, 2, 3])[:-100]) as (url, _),
+        pytest.raises(OSError, match="message body"),
+    ):
+        oasis.history("n/i", url=url)
+
+
+def test_the_causes_of_holes_in_an_arrow_stream_are_asked_for() -> None:
+    gap = {"event": "gap", "node": "n", "instance": "i", "count": 2, "cause": "disk_full", "next": "e:6"}
+    gaps: list[oasis.Gap] = []
+    with door([samples(2, 1), gap, samples(6, 1), END], arrow=arrow_of([1, 2, 6])) as (url, asked):
+        oasis.history("n/i", url=url, on_gap=gaps.append)
+    assert [(gap.count, gap.cause) for gap in gaps] == [(2, "disk_full"), (1, "before_the_dac")]
+    assert [(request["from"], request["to"]) for request in asked] == [(["20"], ["61"])]
+
+
+def test_vectors_are_lists_of_what_other_formats_have() -> None:
+    mode = {"name": "M", "values": [{"name": "IDLE", "value": 0}]}
+    point = {
+        "struct": {
+            "name": "P",
+            "members": [{"name": "x", "type": "real32"}, {"name": "m", "type": "int8", "enum": mode}],
+        }
+    }
+    schema = {
+        "metrics": [
+            {"name": "modes", "type": {"vector": "int8"}, "enum": mode},
+            {"name": "path", "type": {"vector": point}},
+            {"name": "grid", "type": {"vector": {"vector": "real64"}}},
+        ]
+    }
+    sample = {"modes": [0, 7], "path": [{"x": "Infinity", "m": 0}], "grid": [[1, "NaN"], []]}
+    modes, path, grid = (column.array([sample])[0] for column in columns(schema))
+    assert modes == ["IDLE", "7"]
+    assert path == [{"x": float("inf"), "m": "IDLE"}]
+    assert grid[0][0] == 1.0
+    assert np.isnan(grid[0][1])
+    assert grid[1] == []
+
+
+def has_arrow(running: Dac) -> bool:
+    """Most tests run with a DAC that was built without; `make test-arrow` has the other one."""
+    try:
+        running.fetch("/api/v1/history.arrow?node=plant&instance=memory")
+    except urllib.error.HTTPError as refused:
+        return refused.code != 501
+    return True
+
+
+def test_a_node_that_is_gone_is_read_from_the_archive_alone(tmp_path: Path) -> None:
+    archive = str(tmp_path / "archive")
+    with up("--name", "plant", "--probe", "memory@50", "--archive", archive) as running:
+        running.eventually("plant", "memory", lambda ledger: ledger["received"] > 50)
+    with dac("--archive", archive) as running:
+        assert running.get("/api/v1/instances")["instances"] == []
+        if not has_arrow(running):
+            with pytest.raises(oasis.DacError, match="built with --features arrow"):
+                oasis.history("plant/memory", url=running.http)
+            return
+        table = oasis.history("plant/memory", url=running.http, frame="numpy")
+        numbers = table["sequence"].tolist()
+        assert len(numbers) > 50
+        assert numbers == list(range(1, len(numbers) + 1))
+        with pytest.raises(oasis.DacError, match="no instance plant/nobody"):
+            oasis.history("plant/nobody", url=running.http)
 
 
 @pytest.fixture(scope="module", name="plant")

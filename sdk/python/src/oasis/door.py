@@ -8,7 +8,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, cast
 
@@ -24,6 +24,9 @@ _SILENCE = 30.0
 
 class DacError(Exception):
     """A DAC that refused a request. The text says why, and what to do."""
+
+    problem: str | None = None
+    """Its word for that, such as `no_samples`, if it has said one."""
 
 
 def moment(at: Time) -> str:
@@ -67,12 +70,15 @@ class Door:
 
     def lines(self, instances: Sequence[tuple[str, str]], **options: str) -> Iterator[dict[str, Any]]:
         """Follow messages to their end. Raises OSError or HTTPException if the connection breaks."""
-        pairs = [pair for node, name in instances for pair in (("node", node), ("instance", name))]
-        query = urllib.parse.urlencode([*pairs, *options.items()])
-        with self._open(f"/api/v1/samples/stream?{query}") as answer:
+        with self._open(f"/api/v1/samples/stream?{_query(instances, options)}") as answer:
             for line in answer:
                 if line.strip():
                     yield json.loads(line)
+
+    def arrow(self, instances: Sequence[tuple[str, str]], since: str, until: str) -> http.client.HTTPResponse:
+        """Open the Arrow stream of a time. Raises DacError with problem `no_arrow` if the DAC was built without."""
+        query = _query(instances, {"from": since, "to": until})
+        return self._open(f"/api/v1/history.arrow?{query}")
 
     def lines_again(
         self, instances: Sequence[tuple[str, str]], patience: float, **options: str
@@ -105,10 +111,18 @@ class Door:
         except urllib.error.HTTPError as refused:
             with refused:
                 try:
-                    detail = json.load(refused)["detail"]
+                    said = json.load(refused)
+                    detail, problem = said["detail"], said["type"].rpartition("/")[2]
                 except (ValueError, KeyError):
-                    detail = str(refused)
+                    detail, problem = str(refused), {404: "not_found"}.get(refused.code)
             if refused.code == http.client.SERVICE_UNAVAILABLE:
                 raise ConnectionError(detail) from None
-            raise DacError(detail) from None
+            error = DacError(detail)
+            error.problem = problem
+            raise error from None
         return cast(http.client.HTTPResponse, opened)
+
+
+def _query(instances: Sequence[tuple[str, str]], options: Mapping[str, str]) -> str:
+    pairs = [pair for node, name in instances for pair in (("node", node), ("instance", name))]
+    return urllib.parse.urlencode([*pairs, *options.items()])

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from oasis.arrow import arrays, gaps, stream
 from oasis.door import URL, DacError, Door, Time, moment, split
 from oasis.live import Batch, Gap, batches, other_type
 
@@ -53,6 +54,8 @@ def history(
 ) -> Any:
     """Fetch all samples of `NODE/INSTANCE`s of one probe type, from the archive and the topic logs, as a table.
 
+    With pyarrow installed, from a DAC built with Arrow, they come as an Arrow stream, of nodes that are gone as well; otherwise as JSON.
+
     Columns are `time` (UTC, to the nanosecond), `node`, `instance`, `sequence`, `state`, then a column for each metric: a member of a
     struct is `position.x`, an enum the names of its values, a vector a list. Rows of one instance are in the order in which they came.
 
@@ -62,24 +65,42 @@ def history(
     targets = [split(instance) for instance in instances]
     if not targets:
         raise ValueError("name at least one instance: oasis.history('my-host/processor')")
+    door, span = Door(url), (moment(since), moment(until))
+    found = stream(door, targets, *span)
+    if found is not None:
+        for gap in gaps(door, found):
+            _tell(gap, on_gap)
+        return _frame(arrays(found), frame)
+    return _frame(_of_lines(door, targets, span, on_gap), frame)
+
+
+def _of_lines(
+    door: Door,
+    targets: list[tuple[str, str]],
+    span: tuple[str, str],
+    on_gap: Callable[[Gap], object] | None,
+) -> dict[str, npt.NDArray[Any]]:
     from oasis.table import columns
 
-    door = Door(url)
-    schemas = [door.schema(*target) for target in targets]
+    try:
+        schemas = [door.schema(*target) for target in targets]
+    except DacError as unknown:
+        hint = "what only the archive has of nodes that are gone comes as an Arrow stream alone: install pyarrow, and read from a DAC that was built with --features arrow"
+        raise DacError(f"{unknown}; {hint}") from None
     if any(schema["uuid"] != schemas[0]["uuid"] or schema != schemas[0] for schema in schemas):
         raise TypeError(
             "a table has the columns of one probe type: ask for instances of different types one by one"
         )
-    messages = door.lines(targets, **{"from": moment(since), "to": moment(until)})
+    messages = door.lines(targets, **{"from": span[0], "to": span[1]})
     found: list[Batch] = []
     names = {column.name for column in columns(schemas[0])}
     for batch in batches(door, _to_the_end(messages)):
         if batch.columns.keys() != names:
             raise other_type(batch.node, batch.instance)
         for gap in batch.gaps:
-            _tell(gap, on_gap)
+            _tell(gap, on_gap, depth=4)
         found.append(batch)
-    return _frame(_table(found, schemas[0]), frame)
+    return _table(found, schemas[0])
 
 
 def _to_the_end(messages: Any) -> Any:
@@ -89,13 +110,13 @@ def _to_the_end(messages: Any) -> Any:
         yield message
 
 
-def _tell(gap: Gap, on_gap: Callable[[Gap], object] | None) -> None:
+def _tell(gap: Gap, on_gap: Callable[[Gap], object] | None, depth: int = 3) -> None:
     if on_gap is not None:
         on_gap(gap)
         return
     many = "samples" if gap.count is None else f"{gap.count} samples"
     text = f"{gap.node}/{gap.instance}: {many} are missing ({gap.cause})"
-    warnings.warn(text, MissingSamplesWarning, stacklevel=3)
+    warnings.warn(text, MissingSamplesWarning, stacklevel=depth)
 
 
 def _table(found: list[Batch], schema: dict[str, Any]) -> dict[str, npt.NDArray[Any]]:

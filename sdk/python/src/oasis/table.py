@@ -35,13 +35,17 @@ class Column:
     """What the numbers of an enum are called."""
     path: tuple[str, ...]
     """Where a sample has it."""
+    vector: Any = None
+    """Type of its elements, if it is a vector."""
 
     def array(self, samples: Sequence[Mapping[str, Any]]) -> npt.NDArray[Any]:
         """Take this column's value out of each sample's metrics."""
         values: Iterable[Any] = samples
         for step in self.path:
             values = [value[step] for value in values]
-        if self.names is not None:
+        if self.vector is not None:
+            values = [[_plain(self.vector, self.names, element) for element in value] for value in values]
+        elif self.names is not None:
             known = self.names
             values = [known.get(value, str(value)) for value in values]
         if self.dtype == object:
@@ -73,8 +77,23 @@ def _flatten(
     while free.lower() in taken:
         free, number = f"{name}_{number}", number + 1
     taken.add(free.lower())
-    names = None
-    if "enum" in metric and isinstance(kind, str):
-        names = {value["value"]: value["name"] for value in metric["enum"]["values"]}
+    names = _names(metric)
     simple = _SIMPLE.get(kind) if isinstance(kind, str) and names is None else None
-    found.append(Column(free, metric.get("unit"), np.dtype(simple or object), names, path))
+    vector = kind["vector"] if isinstance(kind, dict) else None
+    found.append(Column(free, metric.get("unit"), np.dtype(simple or object), names, path, vector))
+
+
+def _names(metric: Mapping[str, Any]) -> Mapping[int, str] | None:
+    return {value["value"]: value["name"] for value in metric["enum"]["values"]} if "enum" in metric else None
+
+
+def _plain(kind: Any, names: Mapping[int, str] | None, value: Any) -> Any:
+    """Make what Arrow has for an element of a vector, out of what JSON has."""
+    if isinstance(kind, dict) and "vector" in kind:
+        return [_plain(kind["vector"], names, element) for element in value]
+    if isinstance(kind, dict):
+        members = kind["struct"]["members"]
+        return {of["name"]: _plain(of["type"], _names(of), value[of["name"]]) for of in members}
+    if names is not None:
+        return names.get(value, str(value))
+    return float(value) if kind in ("real32", "real64") else value

@@ -94,11 +94,16 @@ fn the_ledger_can_be_asked_for_by_node_instance_and_cause() {
 }
 
 #[test]
-fn what_is_not_there_is_a_problem_document() {
+fn what_is_not_there_or_not_understood_is_a_problem_document() {
     let dac = Oasis::dac(&[]);
-    for (path, status) in
-        [("/api/v1/instances/999", "404"), ("/api/v1/instances/first", "404"), ("/api/v1/nothing", "404")]
-    {
+    let asked = [
+        ("/api/v1/instances/999", "404"),
+        ("/api/v1/instances/first", "404"),
+        ("/api/v1/nothing", "404"),
+        ("/api/v1/instances?node=plant&node=other", "400"),
+        ("/api/v1/ledger?cause=network&cause=ring_full", "400"),
+    ];
+    for (path, status) in asked {
         let (head, body) = raw(&dac, &format!("GET {path}"), "");
         assert!(head.starts_with(&format!("http/1.1 {status}")), "{path}: {head}");
         assert!(head.contains("content-type: application/problem+json"), "{path}: {head}");

@@ -7,7 +7,7 @@ use crate::{
 };
 use axum::{
     Json,
-    extract::{Path, Query, State},
+    extract::{Path, Query, State, rejection::QueryRejection},
     http::StatusCode,
 };
 use oasis_dac::{Cause, Entrance, Instance, now};
@@ -60,11 +60,16 @@ pub struct Instances {
 }
 
 /// All probe instances.
-#[utoipa::path(get, path = "/api/v1/instances", params(InstanceFilter), responses((status = 200, body = Instances)))]
-pub async fn instances(State(doors): State<Doors>, Query(filter): Query<InstanceFilter>) -> Json<Instances> {
+#[utoipa::path(get, path = "/api/v1/instances", params(InstanceFilter),
+    responses((status = 200, body = Instances), (status = 400, body = Problem)))]
+pub async fn instances(
+    State(doors): State<Doors>,
+    query: Result<Query<InstanceFilter>, QueryRejection>,
+) -> Result<Json<Instances>, Problem> {
+    let Query(filter) = super::understood(query)?;
     let chosen = chosen(&doors, filter.node.as_deref(), filter.instance.as_deref());
     let view = |known: &Arc<Instance>| view::instance(&doors.dac.registry, known);
-    Json(Instances { instances: chosen.iter().map(view).collect() })
+    Ok(Json(Instances { instances: chosen.iter().map(view).collect() }))
 }
 
 /// One instance: schema, latest sample, ledger.
@@ -131,8 +136,9 @@ impl LedgerFilter {
     responses((status = 200, body = LedgerBook), (status = 400, body = Problem)))]
 pub async fn ledger(
     State(doors): State<Doors>,
-    Query(filter): Query<LedgerFilter>,
+    query: Result<Query<LedgerFilter>, QueryRejection>,
 ) -> Result<Json<LedgerBook>, Problem> {
+    let Query(filter) = super::understood(query)?;
     let cause = filter.cause()?;
     let chosen = chosen(&doors, filter.node.as_deref(), filter.instance.as_deref());
     let ledgers = chosen.iter().filter_map(|instance| view::ledger_of(&doors, instance, cause));

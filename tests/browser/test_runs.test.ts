@@ -10,27 +10,35 @@ const HOSTILE = '<img src=x onerror=alert(1)> \u202ecold';
 
 let folder: string;
 let browser: Browser;
-let oasis: Oasis;
+let dac: Oasis;
+let node: Oasis;
 let visit: Visit;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'oasis-'));
-  [oasis, browser] = await Promise.all([
-    Oasis.up('--name', 'plant-7', '--probe', 'memory@20', '--archive', folder),
-    launch(),
-  ]);
-  visit = await Visit.to(browser, `${oasis.url}#watch=plant-7/memory`);
+  [dac, browser] = await Promise.all([Oasis.dac({}, '--archive', folder), launch()]);
+  node = await Oasis.node(dac.channel, '--name', 'plant-7', '--probe', 'memory@20');
+  visit = await Visit.to(browser, `${dac.url}#watch=plant-7/memory`);
   await visit.seesSamples('memory', 5);
 });
 
 afterAll(async () => {
   await visit.close();
   await browser.close();
-  await oasis.stop();
+  await node.stop();
+  await dac.stop();
   await rm(folder, { recursive: true });
 });
 
 const part = (testId: string) => visit.page.getByTestId(testId);
+/** What somebody else does. */
+const elsewhere = async (name: string) => {
+  const answer = await fetch(`${dac.url}/api/v1/test-runs`, {
+    method: 'POST',
+    body: JSON.stringify({ name }),
+  });
+  expect(answer.status).toBe(201);
+};
 const row = (name: string) => visit.page.locator(`[data-testid=test-run][data-name=${JSON.stringify(name)}]`);
 
 async function start(name: string, tags: string): Promise<void> {
@@ -67,10 +75,15 @@ it('starts and stops test runs, keeps them, and writes notes on them', async () 
   await visit.screenshot('test-runs');
 });
 
-it('says why a test run cannot be started', async () => {
+it('says why a test run cannot be started, and goes on', async () => {
   await part('test-run-name').fill('soak');
   await part('test-run-start').click();
   await expect.poll(() => part('test-run-problem').textContent()).toContain('soak');
+  await elsewhere('by others');
+  await row('by others').waitFor();
+  expect(await part('test-run-problem').textContent()).toContain('soak');
+  await row('by others').getByTestId('test-run-delete').click();
+  await expect.poll(() => row('by others').count()).toBe(0);
 });
 
 it('shows the time of a test run, and compares two', async () => {
@@ -91,7 +104,7 @@ it('keeps notes in the DAC, for everybody', async () => {
   await part('note-text').fill(HOSTILE);
   await part('note-add').click();
   await expect.poll(() => part('note').count()).toBe(0);
-  const other = await Visit.to(browser, `${oasis.url}#watch=plant-7/memory`);
+  const other = await Visit.to(browser, `${dac.url}#watch=plant-7/memory`);
   await other.seesSamples('memory', 2);
   await other.page.keyboard.press('n');
   const line = other.page.getByTestId('note-line');
@@ -102,4 +115,14 @@ it('keeps notes in the DAC, for everybody', async () => {
   await other.close();
   // That a name was taken is what the browser says of a 409.
   expect(visit.complaints.filter((text) => !text.includes('409'))).toEqual([]);
+});
+
+it('goes on by itself when the DAC was started again', async () => {
+  await dac.stop();
+  await visit.page.getByTestId('banner').waitFor();
+  dac = await Oasis.dac({ listen: dac.listen, channel: dac.channel }, '--archive', folder);
+  await elsewhere('afterwards');
+  await row('afterwards').waitFor();
+  await row('soak').waitFor();
+  expect(await part('test-run-problem').textContent()).toBe('');
 });

@@ -9,11 +9,12 @@ import {
   changeTestRun,
   compareTestRuns,
   deleteTestRun,
-  listTestRuns,
+  followTestRuns,
   startTestRun,
   stopTestRun,
   type TestRun,
   testRuns,
+  testRunsProblem,
 } from '../state/test_runs.ts';
 import { goLive, setSpan, show } from '../state/time.ts';
 import { strings } from '../strings.ts';
@@ -21,7 +22,6 @@ import { ComparisonTable } from './comparison_table.tsx';
 import { useVisible } from './visible.ts';
 
 const words = strings.testRuns;
-const REREAD_MS = 5000;
 
 /** Times with a name: started, stopped, looked at again, and held against one another. */
 export function TestRunsPanel() {
@@ -30,14 +30,7 @@ export function TestRunsPanel() {
   const picked = useSignal<readonly number[]>([]);
   const comparison = useSignal<Comparison | undefined>(undefined);
   const seen = isVisible.value;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: while it can be seen
-  useEffect(() => {
-    if (!seen) return;
-    attempt(listTestRuns);
-    // What was refused once will be refused again: it is said, and not asked for over and over.
-    const timer = setInterval(() => problem.peek() === '' && attempt(listTestRuns), REREAD_MS);
-    return () => clearInterval(timer);
-  }, [seen]);
+  useEffect(() => (seen ? followTestRuns() : undefined), [seen]);
   const runs = testRuns.value ?? [];
   const [one, other] = picked.value.map((id) => runs.find((run) => run.id === id));
   const toggle = (id: number) => {
@@ -48,12 +41,12 @@ export function TestRunsPanel() {
     <section class="panel" data-testid="test-runs">
       <StartForm onStart={(name, tags, notes) => attempt(() => startTestRun(name, tags, notes))} />
       <p class="form-problem test-run-problem" role="status" data-testid="test-run-problem">
-        {problem.value}
+        {problem.value || testRunsProblem.value}
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
       <div class="table-scroll" tabIndex={0}>
         <ul>
-          {runs.length === 0 && <li class="hint">{words.empty}</li>}
+          {testRuns.value?.length === 0 && <li class="hint">{words.empty}</li>}
           {runs.map((run) => (
             <Row
               key={run.id}

@@ -1,6 +1,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import { ask } from './api.ts';
-import { connection, hasArchive } from './store.ts';
+import { reread } from './reread.ts';
+import { hasArchive, isConnected } from './store.ts';
 import { ends, range } from './time.ts';
 
 /** A note at a moment, or of a span. */
@@ -30,7 +31,7 @@ export const allAnnotations = computed(() =>
 export async function annotate(time: number, text: string): Promise<void> {
   const note = { time, text: text.slice(0, MAX_NOTE) };
   if (hasArchive.peek()) {
-    await ask('POST', 'annotations', { time: nanos(time), text: note.text });
+    await ask('POST', 'annotations', { body: { time: nanos(time), text: note.text } });
     await readKept();
     return;
   }
@@ -48,29 +49,19 @@ export async function removeAnnotation(annotation: Annotation): Promise<void> {
 
 /** Keeps what the DAC has of the time that is shown up to date. */
 export function followAnnotations(): void {
-  // The connection has news every second or so: how far clocks are apart.
-  const canAsk = computed(() => hasArchive.value && connection.value.phase === 'connected');
+  const canAsk = computed(() => hasArchive.value && isConnected.value);
   effect(() => {
     void range.value;
     if (!canAsk.value) return;
-    const end = new AbortController();
-    const read = async () => {
-      // They stay as they were; that there is no connection is said elsewhere.
-      if (!document.hidden) await readKept(end.signal).catch(() => {});
-      if (!end.signal.aborted) timer = setTimeout(read, REREAD_MS);
-    };
-    let timer = setTimeout(read, PAUSE_MS);
-    return () => {
-      end.abort();
-      clearTimeout(timer);
-    };
+    // They stay as they were; that there is no connection is said elsewhere.
+    return reread((signal) => readKept(signal).catch(() => {}), REREAD_MS, PAUSE_MS);
   });
 }
 
 async function readKept(signal?: AbortSignal): Promise<void> {
   const [from, to] = ends();
-  const answer = await ask('GET', `annotations?from=${nanos(from)}&to=${nanos(to)}`, undefined, signal);
-  const { annotations: found } = (await answer.json()) as { annotations: Record<string, unknown>[] };
+  const answer = await ask('GET', `annotations?from=${nanos(from)}&to=${nanos(to)}`, { signal });
+  const { annotations: found } = answer as { annotations: Record<string, unknown>[] };
   const read = found.map(
     ({ id, time, until, text }): Annotation => ({
       id: Number(id),

@@ -4,6 +4,7 @@ import { type LossView, logName } from '../stream/ledger.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 import { ask } from './api.ts';
 import { shownTargets } from './panels.ts';
+import { reread } from './reread.ts';
 import { cellsOf } from './store.ts';
 
 /** A stretch of samples that the DAC did not get. */
@@ -84,17 +85,7 @@ const NODES_ASKED = 4;
 export function followDacLedger(): () => void {
   const targets = named.value;
   const questions = questionsFor(targets, ledgerFilter.value.cause);
-  const end = new AbortController();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const read = async () => {
-    if (!document.hidden) await readDacLedger(questions, targets, end.signal);
-    if (!end.signal.aborted) timer = setTimeout(read, REREAD_MS);
-  };
-  void read();
-  return () => {
-    end.abort();
-    clearTimeout(timer);
-  };
+  return reread((signal) => readDacLedger(questions, targets, signal), REREAD_MS);
 }
 
 /** Queries that together have the ledgers of all these: of an instance, of a node, or of everything. */
@@ -118,8 +109,8 @@ async function readDacLedger(
   try {
     const answers = await Promise.all(
       questions.map(async (question) => {
-        const answer = await ask('GET', `ledger?${question}`, undefined, signal);
-        return [...parseDacLedger(await answer.json(), here)];
+        const answer = await ask('GET', `ledger?${question}`, { signal });
+        return [...parseDacLedger(answer, here)];
       }),
     );
     dacAccounts.value = new Map(answers.flat());

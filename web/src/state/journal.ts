@@ -19,8 +19,7 @@ export const journal = signal<readonly JournalEntry[]>([]);
 
 export async function readJournal(): Promise<void> {
   try {
-    const answer = await ask('GET', 'commands');
-    const { commands } = (await answer.json()) as { commands: Record<string, unknown>[] };
+    const { commands } = (await ask('GET', 'commands')) as { commands: Record<string, unknown>[] };
     journal.value = commands.slice(-SHOWN).reverse().map(entryOf);
   } catch {
     // It stays as it was; that there is no connection is said elsewhere.

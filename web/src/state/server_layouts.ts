@@ -13,19 +13,18 @@ export interface ServerLayout {
 export const serverLayouts = signal<readonly ServerLayout[]>([]);
 
 export async function listLayouts(): Promise<void> {
-  const answer = await ask('GET', 'layouts');
-  const { layouts } = (await answer.json()) as { layouts: { name: string; changed: number }[] };
+  const { layouts } = (await ask('GET', 'layouts')) as { layouts: { name: string; changed: number }[] };
   serverLayouts.value = layouts.map(({ name, changed }) => ({ name, changed: changed / 1e6 }));
 }
 
 export async function saveLayout(name: string, layout: LayoutDocument): Promise<void> {
-  await ask('PUT', path(name), layout);
+  await ask('PUT', path(name), { body: layout });
   await listLayouts();
 }
 
 /** Nothing if what is saved there is no layout of this page. */
 export async function fetchLayout(name: string): Promise<LayoutDocument | undefined> {
-  return parseLayout(await (await ask('GET', path(name))).json());
+  return parseLayout(await ask('GET', path(name)));
 }
 
 export async function deleteLayout(name: string): Promise<void> {

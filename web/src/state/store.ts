@@ -27,6 +27,8 @@ export const connection = signal<ConnectionView>({
   server: '',
   epoch: '',
 });
+/** The connection itself has news every second or so: how far clocks are apart. */
+export const isConnected = computed(() => connection.value.phase === 'connected');
 export const registry = signal<Registry | undefined>(undefined);
 export const filter = signal('');
 /** Whether the DAC is known to keep what is watched. */

@@ -1,6 +1,8 @@
-import { signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
 import type { Fields } from '../fields.ts';
-import { ask } from './api.ts';
+import { ask, Refusal } from './api.ts';
+import { reread } from './reread.ts';
+import { isConnected } from './store.ts';
 
 /** A time with a name (http-api.md, "test runs"). Milliseconds by the DAC's clock. */
 export interface TestRun {
@@ -38,18 +40,46 @@ export interface Comparison {
 }
 
 const SHOWN = 100;
+/** The page is back so soon after a DAC that was away, too. */
+const REREAD_MS = 2000;
+/** All samples of both times are read for it. */
+const COMPARISON_MS = 600_000;
 
 /** Newest first; nothing before they were asked for. */
 export const testRuns = signal<readonly TestRun[] | undefined>(undefined);
+/** Why they could not be read the last time; empty if they could. */
+export const testRunsProblem = signal('');
 
-export async function listTestRuns(): Promise<void> {
-  const answer = await ask('GET', `test-runs?limit=${SHOWN}`);
-  const { test_runs } = (await answer.json()) as { test_runs: Fields[] };
+/** Keeps them up to date, whatever came of reading them before; returns what ends that. */
+export function followTestRuns(): () => void {
+  return effect(() => {
+    // That there is no connection is said elsewhere; as soon as there is one they are read.
+    if (!isConnected.value) return;
+    let isThere = true;
+    return reread(async (signal) => {
+      if (!isThere) return;
+      try {
+        await listTestRuns(signal);
+        testRunsProblem.value = '';
+      } catch (error) {
+        if (signal.aborted) return;
+        testRunsProblem.value = error instanceof Error ? error.message : String(error);
+        // A DAC gets an archive at its start only.
+        isThere = !(error instanceof Refusal && error.code === 'no_archive');
+        if (!isThere) testRuns.value = undefined;
+      }
+    }, REREAD_MS);
+  });
+}
+
+async function listTestRuns(signal?: AbortSignal): Promise<void> {
+  const answer = await ask('GET', `test-runs?limit=${SHOWN}`, { signal });
+  const { test_runs } = answer as { test_runs: Fields[] };
   testRuns.value = test_runs.map(testRunOf);
 }
 
 export async function startTestRun(name: string, tags: readonly string[], notes: string): Promise<void> {
-  await ask('POST', 'test-runs', { name, tags, notes });
+  await ask('POST', 'test-runs', { body: { name, tags, notes } });
   await listTestRuns();
 }
 
@@ -62,7 +92,7 @@ export async function changeTestRun(
   { id }: TestRun,
   change: Partial<Pick<TestRun, 'notes' | 'tags' | 'pinned'>>,
 ): Promise<void> {
-  await ask('PATCH', `test-runs/${id}`, change);
+  await ask('PATCH', `test-runs/${id}`, { body: change });
   await listTestRuns();
 }
 
@@ -72,8 +102,10 @@ export async function deleteTestRun({ id }: TestRun): Promise<void> {
 }
 
 export async function compareTestRuns(one: TestRun, other: TestRun): Promise<Comparison> {
-  const answer = await ask('GET', `test-runs/${one.id}/comparison?with=${other.id}`);
-  const { instances, more } = (await answer.json()) as { instances: Fields[]; more: unknown };
+  const answer = await ask('GET', `test-runs/${one.id}/comparison?with=${other.id}`, {
+    patience: COMPARISON_MS,
+  });
+  const { instances, more } = answer as { instances: Fields[]; more: unknown };
   return { runs: [one, other], metrics: instances.flatMap(metricsOf), hasMore: more === true };
 }
 

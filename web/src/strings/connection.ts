@@ -28,6 +28,11 @@ export const connectionStrings = {
     waiting: 'Trying again by itself.',
   },
 
+  api: {
+    late: 'The DAC did not answer in time.',
+    unreachable: 'The DAC cannot be reached.',
+  },
+
   lossReason: {
     first: 'The DAC has not answered yet.',
     unreachable: 'The DAC cannot be reached.',

@@ -1,0 +1,79 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { connection } from './store.ts';
+import { followTestRuns, testRuns, testRunsProblem } from './test_runs.ts';
+
+/** What the DAC answers from now on; nothing while it is away. */
+let answer: (() => Response) | undefined;
+let asked: string[];
+let stop: () => void;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.stubGlobal('document', { hidden: false, baseURI: 'http://dac/' });
+  asked = [];
+  vi.stubGlobal('fetch', async (url: URL) => {
+    asked.push(url.pathname + url.search);
+    if (!answer) throw new TypeError('Failed to fetch');
+    return answer();
+  });
+  answer = () => Response.json({ test_runs: [{ id: 1, name: 'soak', started: 0, tags: [], who: '' }] });
+  isConnected(true);
+});
+
+afterEach(() => {
+  stop();
+  testRuns.value = undefined;
+  testRunsProblem.value = '';
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+function isConnected(is: boolean): void {
+  connection.value = { ...connection.value, phase: is ? 'connected' : 'reconnecting' };
+}
+
+const refuse = (status: number, code: string, detail: string) => () =>
+  Response.json({ type: `/problems/${code}`, detail }, { status });
+
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+const names = () => testRuns.value?.map(({ name }) => name);
+
+it('says what is wrong, and goes on reading', async () => {
+  answer = refuse(507, 'disk_full', 'No room.');
+  stop = followTestRuns();
+  await pass(10);
+  expect([testRunsProblem.value, names()]).toEqual(['No room.', undefined]);
+  answer = undefined;
+  await pass(2000);
+  expect(testRunsProblem.value).toBe('The DAC cannot be reached.');
+  answer = () => new Response('<html>', { status: 502 });
+  await pass(2000);
+  expect(testRunsProblem.value).toBe('HTTP 502');
+  answer = () => Response.json({ test_runs: [{ id: 2, name: 'day 2', started: 0 }] });
+  await pass(2000);
+  expect([testRunsProblem.value, names()]).toEqual(['', ['day 2']]);
+});
+
+it('asks nobody while the DAC is away, and at once when it is back', async () => {
+  stop = followTestRuns();
+  await pass(10);
+  isConnected(false);
+  await pass(60_000);
+  expect(asked).toHaveLength(1);
+  expect(names()).toEqual(['soak']);
+  isConnected(true);
+  await pass(10);
+  expect(asked).toHaveLength(2);
+});
+
+it('asks a DAC without an archive once in its life', async () => {
+  answer = refuse(404, 'no_archive', 'This DAC has no archive.');
+  stop = followTestRuns();
+  await pass(60_000);
+  expect(asked).toHaveLength(1);
+  expect(testRunsProblem.value).toBe('This DAC has no archive.');
+  isConnected(false);
+  isConnected(true);
+  await pass(10);
+  expect(asked).toHaveLength(2);
+});

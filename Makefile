@@ -73,6 +73,7 @@ test-browser: page browser ## A real browser against the real binary
 lint: page target/venv/installed ## Formatting, lints and types, warnings as errors
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy --workspace --all-targets --locked --features oasis/arrow -- -D warnings
 	npm run lint
 	target/venv/bin/ruff check --quiet sdk/python
 	target/venv/bin/ruff check --quiet $(GENERATED_PYTHON)

@@ -3,6 +3,7 @@
 use crate::{
     OpenError,
     catalogue::Catalogue,
+    import,
     past::Past,
     points::{Points, Span},
     recovery,
@@ -34,12 +35,15 @@ impl History {
         }
         // Files first: one that is sealed in between is then seen twice, and not never.
         let files = recovery::segment_files(directory).map_err(failed)?;
+        let unfinished = import::folder::epoch(directory).map_err(failed)?;
         let listed = store.catalogue().segment_numbers()?;
         for (number, path) in files {
             if listed.contains(&number) {
                 continue;
             }
             match recovery::look(&path) {
+                // Of an import: before all of it is listed, nothing of it is there.
+                Ok((header, _)) if unfinished == Some(header.epoch) => {}
                 Ok((header, found)) => store.add_open(&Arc::new(OpenFile::new(header, found.index))),
                 Err(error) => store.book.find(recovery::unreadable(&path, &error)),
             }

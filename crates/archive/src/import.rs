@@ -2,7 +2,10 @@
 //!
 //! Batches go to segment files in a folder of their own, which move into the archive once all is there. They are of an epoch of their own, so that they stand behind
 //! what is stored already and stay in order. A sample is the same one as another if node, instance, run and sequence number are; those that are stored are passed over.
+//!
+//! What makes them part of the archive is one commit of its catalogue. What was moved before it goes again if it fails, or with the next start if this process ends.
 
+pub(crate) mod folder;
 mod known;
 
 use crate::{
@@ -11,7 +14,7 @@ use crate::{
     recovery::{self, Finding, Unreadable},
     segment_file::{self, SegmentFile, SeriesKey},
     series::Series,
-    store::{ReadError, Store},
+    store::ReadError,
 };
 use bytes::Bytes;
 use known::Known;
@@ -33,8 +36,6 @@ use uuid::Uuid;
 
 /// Longest name of a node or an instance, in bytes: as a DAC takes them.
 const MAX_NAME: usize = 1_024;
-/// Where files grow until they are whole.
-const FOLDER: &str = "import.part";
 
 /// Why nothing was imported.
 #[derive(Debug, thiserror::Error)]
@@ -84,7 +85,7 @@ pub struct Imported {
     pub known: u64,
 }
 
-/// An import under way. Dropped before [`Import::finish`], it leaves the archive as it was.
+/// An import under way. Dropped before [`Import::finish`], or after anything has failed, it leaves the archive as it was.
 #[derive(Debug)]
 pub struct Import {
     opened: Opened,
@@ -92,19 +93,14 @@ pub struct Import {
     epoch: Epoch,
     /// By retention rule.
     files: HashMap<usize, SegmentFile>,
-    sealed: Vec<Whole>,
+    /// Numbers of the files that are whole and not in their places. The catalogue knows of them, and nobody else before it commits.
+    sealed: Vec<u64>,
     instances: HashMap<(Arc<str>, Arc<str>), Instance>,
     /// The last one given out.
     topics: u32,
     imported: Imported,
-}
-
-/// A file that is whole, not yet in its place.
-#[derive(Debug)]
-struct Whole {
-    file: SegmentFile,
-    rule: usize,
-    bytes: u64,
+    /// Something of it lies in the archive and could not be removed: the next start does.
+    is_left: bool,
 }
 
 #[derive(Debug)]
@@ -122,11 +118,9 @@ impl Import {
     /// # Errors
     /// If its disk fails.
     pub fn begin(opened: Opened) -> Result<Self, ImportError> {
-        let folder = opened.store.directory.join(FOLDER);
-        // What an import that was killed has left.
-        remove(&folder)?;
-        fs::create_dir(&folder)?;
         let epoch = Epoch(Uuid::new_v4().as_u64_pair().0);
+        let folder = folder::begin(&opened.store.directory, epoch)?;
+        opened.store.catalogue().begin()?;
         Ok(Self {
             opened,
             folder,
@@ -136,6 +130,7 @@ impl Import {
             instances: HashMap::new(),
             topics: 0,
             imported: Imported::default(),
+            is_left: false,
         })
     }
 
@@ -178,16 +173,15 @@ impl Import {
         path: &Path,
         name: impl Fn(&str) -> String,
     ) -> Result<Vec<Finding>, ImportError> {
-        let (header, found) = recovery::look(path)?;
-        let mut findings = Vec::new();
         let bytes = fs::read(path)?;
+        let (header, found) = recovery::look_at(&bytes)?;
         for of_series in &found.index.series {
             let node = name(&of_series.series.node).into();
             let series = Series { node, ..(*of_series.series).clone() };
             for entry in &of_series.entries {
                 let at = usize::try_from(entry.position).unwrap_or(usize::MAX);
                 let record = bytes.get(at..).unwrap_or_default();
-                // It was read before, when the file was looked at.
+                // It was checked before, when the file was looked at.
                 if let Ok((_, batch, _)) = crate::record::parse(record, header.nonce, entry.position) {
                     self.add(&series, batch)?;
                 }
@@ -196,8 +190,7 @@ impl Import {
         let length = bytes.len() as u64;
         let recovered =
             recovery::Recovered { header, torn: length.saturating_sub(found.end), found, bytes: length };
-        findings.extend(recovered.findings(path));
-        Ok(findings)
+        Ok(recovered.findings(path))
     }
 
     fn instance(&mut self, series: &Series) -> Result<&mut Instance, ImportError> {
@@ -210,6 +203,7 @@ impl Import {
             }
             let rule = self.opened.config.rule_for(&key.0, &key.1);
             let rule = rule.ok_or_else(|| ImportError::NoRule(format!("{}/{}", key.0, key.1)))?;
+            // Before anything of it is listed here: what is listed cannot be read before it is in its place.
             let known = Known::of(&self.opened.store, &key.0, &key.1)?;
             let instance = Instance { topics: Vec::new(), rule, next: Offset(0), known };
             self.instances.insert(key.clone(), instance);
@@ -256,55 +250,60 @@ impl Import {
         file.finish_writing()?;
         file.commit()?;
         let bytes = file.seal()?;
-        self.sealed.push(Whole { file, rule, bytes });
+        self.opened.store.add_sealed(&Sealed {
+            number: file.open.header.number,
+            rule: &self.opened.config.retention[rule].instances,
+            created: file.created(),
+            sealed: now(),
+            bytes,
+            index: &file.open.index(),
+        })?;
+        self.sealed.push(file.open.header.number);
         Ok(())
     }
 
     /// Makes all of it part of the archive.
     ///
     /// # Errors
-    /// If the disk or the catalogue fails.
+    /// If the disk or the catalogue fails: nothing of it is part of the archive then.
     pub fn finish(mut self) -> Result<Imported, ImportError> {
         for (rule, file) in std::mem::take(&mut self.files) {
             self.seal(rule, file)?;
         }
-        self.sealed.sort_by_key(|whole| whole.file.open.header.number);
-        let directory = &self.opened.store.directory;
-        for whole in &self.sealed {
-            // From here on a start would find the file and list it.
-            fs::rename(whole.file.path(), segment_file::path(directory, whole.file.open.header.number))?;
+        let mut moved = Vec::new();
+        let made = self.move_in(&mut moved).map_err(ImportError::from);
+        let made = made.and_then(|()| Ok(self.opened.store.catalogue().commit()?));
+        if made.is_err() {
+            self.is_left = move_out(&self.opened.store.directory, &moved).is_err();
         }
-        segment_file::sync_directory(directory)?;
-        for whole in &self.sealed {
-            self.list(&self.opened.store, whole)?;
-        }
-        Ok(self.imported)
+        made.map(|()| self.imported)
     }
 
-    fn list(&self, store: &Store, whole: &Whole) -> Result<(), CatalogueError> {
-        store.add_sealed(&Sealed {
-            number: whole.file.open.header.number,
-            rule: &self.opened.config.retention[whole.rule].instances,
-            created: whole.file.created(),
-            sealed: now(),
-            bytes: whole.bytes,
-            index: &whole.file.open.index(),
-        })
+    /// Puts the files in their places; `moved` are those that are there.
+    fn move_in(&self, moved: &mut Vec<PathBuf>) -> io::Result<()> {
+        let directory = &self.opened.store.directory;
+        for number in &self.sealed {
+            let place = segment_file::path(directory, *number);
+            fs::rename(segment_file::path(&self.folder, *number), &place)?;
+            moved.push(place);
+        }
+        segment_file::sync_directory(directory)
     }
 }
 
 impl Drop for Import {
     fn drop(&mut self) {
-        // What is left now is found by the next import.
-        let _ = remove(&self.folder);
+        if !self.is_left {
+            // What is left of it is removed by the next start.
+            let _ = folder::remove(&self.opened.store.directory);
+        }
     }
 }
 
-fn remove(folder: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
+/// Removes files that nobody has listed.
+fn move_out(directory: &Path, moved: &[PathBuf]) -> io::Result<()> {
+    moved.iter().try_for_each(fs::remove_file)?;
+    segment_file::sync_directory(directory)
 }
 
 /// Some samples of a batch as a batch of their own.

@@ -54,7 +54,7 @@ pub use writer::NotStored;
 
 use catalogue::Sealed;
 use oasis_dac::{Dac, Stored, now};
-use oasis_wire::quantity::TopicId;
+use oasis_wire::quantity::{Epoch, TopicId};
 use record::{FILE_HEADER, NotASegment};
 use recovery::Unreadable;
 use rollups::upkeep::Roller;
@@ -111,8 +111,12 @@ pub fn open(config: ArchiveConfig) -> Result<Opened, OpenError> {
     let lock = lock(&directory)?;
     let (catalogue, findings) = catalogue::open_or_make_again(&directory)?;
     let store = Arc::new(Store::new(directory.clone(), catalogue));
+    // A catalogue that was made again does not know whether it had listed an import: what is there stays then.
+    let unfinished =
+        if findings.is_empty() { import::folder::epoch(&directory).map_err(failed)? } else { None };
     findings.into_iter().for_each(|finding| store.book.find(finding));
-    let last = recover_all(&store, &config)?;
+    let last = recover_all(&store, &config, unfinished)?;
+    import::folder::remove(&directory).map_err(failed)?;
     let opened = Opened { store, config, next_number: last + 1, lock };
     opened.settle_rules()?;
     Ok(opened)
@@ -128,8 +132,8 @@ fn lock(directory: &Path) -> Result<File, OpenError> {
     }
 }
 
-/// Brings catalogue and files together. Answers the greatest number of a file.
-fn recover_all(store: &Store, config: &ArchiveConfig) -> Result<u64, OpenError> {
+/// Brings catalogue and files together; those of an import that has not ended go. Answers the greatest number of a file.
+fn recover_all(store: &Store, config: &ArchiveConfig, unfinished: Option<Epoch>) -> Result<u64, OpenError> {
     let failed = |error| OpenError::Directory { path: store.directory.clone(), error };
     let files = recovery::segment_files(&store.directory).map_err(failed)?;
     let listed = store.catalogue().segment_numbers()?;
@@ -142,9 +146,20 @@ fn recover_all(store: &Store, config: &ArchiveConfig) -> Result<u64, OpenError> 
         }
     }
     for (number, path) in &files {
-        if !listed.contains(number) {
-            recover_one(store, config, path)?;
+        if listed.contains(number) {
+            continue;
         }
+        match unfinished {
+            // What cannot be read is told below.
+            Some(epoch) if import::folder::is_of(path, epoch).unwrap_or(false) => {
+                fs::remove_file(path).map_err(failed)?;
+            }
+            _ => recover_one(store, config, path)?,
+        }
+    }
+    if unfinished.is_some() {
+        // They must not come back once the folder that names them is gone.
+        segment_file::sync_directory(&store.directory).map_err(failed)?;
     }
     for finding in store.rollups.open(&store.directory, true).map_err(failed)? {
         store.book.find(finding);

@@ -73,9 +73,16 @@ pub fn recover(path: &Path) -> Result<Recovered, Unreadable> {
 /// # Errors
 /// If it cannot be read.
 pub fn look(path: &Path) -> Result<(FileHeader, Found), Unreadable> {
-    let bytes = fs::read(path)?;
-    let header = FileHeader::parse(&bytes)?;
-    let found = index::build(Walk::new(&bytes, &header));
+    look_at(&fs::read(path)?)
+}
+
+/// The same of a file's bytes.
+///
+/// # Errors
+/// If they are no segment file.
+pub fn look_at(bytes: &[u8]) -> Result<(FileHeader, Found), Unreadable> {
+    let header = FileHeader::parse(bytes)?;
+    let found = index::build(Walk::new(bytes, &header));
     Ok((header, found))
 }
 

@@ -4,13 +4,24 @@ use super::{Catalogue, Result, Sealed, signed};
 use crate::{index::SeriesIndex, series::Series};
 use oasis_channel::ProbeKind;
 use oasis_wire::{quantity::Nanos, schema::ProbeType};
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use std::ops::Range;
 
 impl Catalogue {
+    /// Files that are listed from here on are seen by nobody else, and do not last, before [`Catalogue::commit`].
+    pub fn begin(&self) -> Result<()> {
+        Ok(self.0.execute_batch("BEGIN IMMEDIATE")?)
+    }
+
+    /// All that was listed since [`Catalogue::begin`] lasts, or nothing of it if this fails.
+    pub fn commit(&self) -> Result<()> {
+        Ok(self.0.execute_batch("COMMIT")?)
+    }
+
     /// Lists a file that is sealed and synced.
     pub fn add(&mut self, sealed: &Sealed<'_>) -> Result<()> {
-        let transaction = self.0.transaction()?;
+        // A transaction of its own, or a part of one that was begun.
+        let transaction = self.0.savepoint()?;
         let entries = || sealed.index.series.iter().flat_map(|series| &series.entries);
         transaction.execute(
             "INSERT OR REPLACE INTO segment VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -45,7 +56,7 @@ impl Catalogue {
     }
 }
 
-fn add_series(to: &Transaction<'_>, segment: u64, number: u32, series: &SeriesIndex) -> Result<()> {
+fn add_series(to: &Connection, segment: u64, number: u32, series: &SeriesIndex) -> Result<()> {
     let id = series_id(to, &series.series)?;
     for gap in &series.gaps {
         let (from, until) = (signed(gap.from.0), signed(gap.to.0));
@@ -68,7 +79,7 @@ fn add_series(to: &Transaction<'_>, segment: u64, number: u32, series: &SeriesIn
     Ok(())
 }
 
-fn series_id(to: &Transaction<'_>, series: &Series) -> Result<i64> {
+fn series_id(to: &Connection, series: &Series) -> Result<i64> {
     let names = params![&*series.node, &*series.instance];
     to.prepare_cached("INSERT OR IGNORE INTO instance (node, name) VALUES (?, ?)")?.execute(names)?;
     let instance: i64 = to
@@ -86,7 +97,7 @@ fn series_id(to: &Transaction<'_>, series: &Series) -> Result<i64> {
     Ok(id)
 }
 
-fn type_id(to: &Transaction<'_>, probe_type: &ProbeType) -> Result<i64> {
+fn type_id(to: &Connection, probe_type: &ProbeType) -> Result<i64> {
     let schema = serde_json::to_string(probe_type).unwrap_or_default();
     let known =
         to.prepare_cached("SELECT id FROM type WHERE schema = ?")?.query_row([&schema], |row| row.get(0));

@@ -18,7 +18,7 @@ use uuid::Uuid;
 /// Time from one sample to the next.
 pub const STEP: u64 = 10_000_000;
 
-fn counter() -> ProbeType {
+pub fn counter() -> ProbeType {
     let json = r#"{"name": "Counter", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0",
         "metrics": [{"name": "count", "type": "uint64"}, {"name": "pad", "type": "string"}]}"#;
     serde_json::from_str(json).unwrap()
@@ -52,7 +52,7 @@ impl Node {
         self.taken += count;
     }
 
-    fn batch(&self, topic: u32, first: u64, count: u64) -> Vec<u8> {
+    pub fn batch(&self, topic: u32, first: u64, count: u64) -> Vec<u8> {
         let mut encoder = Encoder::new(&counter()).unwrap();
         for number in first..first + count {
             let mut row = Vec::new();

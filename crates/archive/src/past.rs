@@ -216,7 +216,7 @@ impl Past {
         batch: Option<Bytes>,
         pieces: &mut Vec<Piece>,
     ) -> Result<(), ReadError> {
-        self.tell_hole(extent, entry.first, pieces)?;
+        self.tell_hole(extent, entry.first, pieces);
         let Some(batch) = batch else {
             self.skip(extent, entry.end(), pieces, "damaged");
             return Ok(());
@@ -246,15 +246,11 @@ impl Past {
     }
 
     /// Tells of offsets before `to` that are not there.
-    fn tell_hole(&mut self, extent: &Extent, to: Offset, pieces: &mut Vec<Piece>) -> Result<(), ReadError> {
+    fn tell_hole(&mut self, extent: &Extent, to: Offset, pieces: &mut Vec<Piece>) {
         while self.at.offset < to {
-            let known = self.store.gap_at(&self.node, &self.instance, self.at.epoch, self.at.offset)?;
-            match known {
-                Some(gap) => self.skip(extent, gap.to.min(to), pieces, gap.cause.word()),
-                None => self.skip(extent, to, pieces, "archive_retention"),
-            }
+            let (end, cause) = self.store.why_not_stored(&extent.series, self.at.offset, extent.first);
+            self.skip(extent, end.min(to), pieces, cause);
         }
-        Ok(())
     }
 
     fn skip(&mut self, extent: &Extent, to: Offset, pieces: &mut Vec<Piece>, cause: &'static str) {

@@ -207,30 +207,30 @@ impl Store {
         extents
     }
 
-    /// Why an instance's sample of this epoch was not stored, if anybody knows.
+    /// The first of the gaps that were noted of an instance in this epoch which does not end before an offset.
     ///
     /// # Errors
     /// If the catalogue fails.
-    pub fn gap_at(
+    pub fn next_gap(
         &self,
         node: &str,
         instance: &str,
         epoch: Epoch,
         at: Offset,
     ) -> Result<Option<Gap>, ReadError> {
-        let holds = |gap: &Gap| gap.from <= at && at < gap.to;
+        let mut gaps = Vec::new();
+        // The open ones first: one that is sealed in between is then seen twice, and not never.
         for file in self.open_from(0) {
             let index = file.index();
-            let mut series = index.series.iter().filter(|series| {
+            let series = index.series.iter().filter(|series| {
                 *series.series.node == *node
                     && *series.series.instance == *instance
                     && series.series.epoch == epoch
             });
-            if let Some(gap) = series.find_map(|series| series.gaps.iter().copied().find(holds)) {
-                return Ok(Some(gap));
-            }
+            gaps.extend(series.flat_map(|series| &series.gaps));
         }
-        Ok(self.catalogue().gaps(node, instance, epoch)?.into_iter().find(holds))
+        gaps.extend(self.catalogue().gaps(node, instance, epoch)?);
+        Ok(gaps.into_iter().filter(|gap| at < gap.to).min_by_key(|gap| gap.from))
     }
 
     fn open_from(&self, segment: u64) -> Vec<Arc<OpenFile>> {

@@ -259,6 +259,9 @@ impl Writer {
                 return Err(error.into());
             }
         };
+        // First: a hole in a file has its cause even if this process ends now. What fails is tried again with the other things that are listed.
+        let read: Vec<_> = progress.iter().map(|progress| progress.at).collect();
+        let _ = self.list_losses_of(&read);
         let before = file.samples;
         if let Err(error) = file.commit() {
             // What the system could not write it may have dropped: this file is not written to again. The next start reads and ends it.

@@ -8,6 +8,15 @@ use uuid::Uuid;
 /// Losses kept; beyond that the oldest are forgotten, and what is missing there has no cause any more.
 const MOST_LOSSES: u64 = 100_000;
 
+/// Sequence numbers that never reached the DAC's logs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loss {
+    /// Which.
+    pub numbers: RangeInclusive<u64>,
+    /// Why: a word of the ledger.
+    pub cause: String,
+}
+
 impl Catalogue {
     /// Notes gaps of ledgers; those that are known stay as they are.
     pub fn add_losses(&mut self, losses: &[(Arc<str>, Arc<str>, oasis_dac::Gap)]) -> Result<()> {
@@ -52,6 +61,26 @@ impl Catalogue {
             Ok((row.get(0)?, unsigned(row, 1)?))
         })?;
         Ok(by_cause.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Those of these sequence numbers that were lost, in order.
+    pub fn losses_in(
+        &self,
+        node: &str,
+        instance: &str,
+        run: Uuid,
+        sequences: &RangeInclusive<u64>,
+    ) -> Result<Vec<Loss>> {
+        let mut statement = self.0.prepare_cached(
+            "SELECT from_sequence, to_sequence, cause FROM loss
+             WHERE node = ?1 AND instance = ?2 AND run = ?3 AND from_sequence <= ?5 AND to_sequence >= ?4
+             ORDER BY from_sequence",
+        )?;
+        let (first, last) = (signed(*sequences.start()), signed(*sequences.end()));
+        let losses = statement.query_map(params![node, instance, run.to_string(), first, last], |row| {
+            Ok(Loss { numbers: unsigned(row, 0)?..=unsigned(row, 1)?, cause: row.get(2)? })
+        })?;
+        Ok(losses.collect::<rusqlite::Result<_>>()?)
     }
 
     /// Lets go of losses from before the oldest file.

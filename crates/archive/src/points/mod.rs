@@ -3,6 +3,7 @@
 //! [`number`] and [`summary`] are what is left of many values, [`leaves`] which values a sample has, [`cells`] puts samples together
 //! by time; [`Points`] asks for an instance's past, [`reader`] gets it from the archive.
 
+mod causes;
 mod cells;
 mod leaves;
 mod number;
@@ -184,12 +185,13 @@ impl Points {
         self.reach.is_some_and(|place| self.is_within(arrival) && arrival.end() <= place.offset)
     }
 
-    /// Takes in a batch: of those of its samples that were not read yet, those that are wanted. `why` says why offsets before it are not there.
+    /// Takes in a batch: of those of its samples that were not read yet, those that are wanted. `why` says why an offset before it is not there, and
+    /// up to where that holds.
     pub fn add(
         &mut self,
         arrival: &Arrival<'_>,
         batch: Option<&[u8]>,
-        why: impl FnOnce(Offset) -> &'static str,
+        why: impl Fn(Offset) -> (Offset, &'static str),
     ) {
         if self.has_passed(arrival) {
             return;
@@ -249,33 +251,42 @@ impl Points {
         &mut self,
         arrival: &Arrival<'_>,
         batch: Option<&[u8]>,
-        why: impl FnOnce(Offset) -> &'static str,
+        why: impl Fn(Offset) -> (Offset, &'static str),
     ) {
         let Some(place) = self.reach.filter(|place| place.is_hole_before(arrival)) else { return };
-        let first_sequence = arrival.first_sequence();
-        let same_run = place.run == arrival.run;
-        let expected = if same_run { place.sequence } else { 1 };
-        let numbers = expected..first_sequence.max(expected);
-        let offsets =
-            if place.epoch == arrival.epoch { arrival.first.0.saturating_sub(place.offset.0) } else { 0 };
-        let dropped =
-            batch.and_then(|batch| Header::parse(batch).ok()).map_or(0, |header| header.dropped_before);
-        let mut samples = numbers.end - numbers.start;
-        let cause = if offsets > 0 {
-            samples = samples.max(offsets);
-            why(place.offset)
-        } else if !same_run {
-            "node_restart"
-        } else if place.epoch != arrival.epoch {
-            "before_epoch"
-        } else if u64::from(dropped) >= samples {
-            "node_dropped"
-        } else {
-            "unexplained"
-        };
         let (from, to) = (place.time.min(arrival.times.0), arrival.times.0);
-        let numbers = (offsets == 0 && same_run).then_some((arrival.run, numbers));
-        self.miss(Missing { from, to, samples, cause: cause.into(), numbers });
+        let gap =
+            |samples, cause, numbers| Missing { from, to, samples, cause: Cow::Borrowed(cause), numbers };
+        // What came to the DAC and was not stored.
+        let mut not_stored = 0;
+        if place.epoch == arrival.epoch {
+            let mut at = place.offset;
+            while at < arrival.first {
+                let (end, cause) = why(at);
+                let end = end.clamp(Offset(at.0 + 1), arrival.first);
+                self.miss(gap(end.0 - at.0, cause, None));
+                not_stored += end.0 - at.0;
+                at = end;
+            }
+        }
+        // What never came there. Of the end of a run nobody knows by its numbers how much that is.
+        let is_same_run = place.run == arrival.run;
+        if !is_same_run {
+            self.miss(gap(0, "node_restart", Some((place.run, place.sequence..u64::MAX))));
+        }
+        let expected = if is_same_run { place.sequence } else { 1 };
+        let numbers = expected..arrival.first_sequence().max(expected);
+        let lost = (numbers.end - numbers.start).saturating_sub(not_stored);
+        if lost > 0 {
+            let dropped =
+                batch.and_then(|batch| Header::parse(batch).ok()).map_or(0, |header| header.dropped_before);
+            let cause = match place.epoch == arrival.epoch {
+                false => "before_epoch",
+                true if u64::from(dropped) >= lost => "node_dropped",
+                true => "unexplained",
+            };
+            self.miss(gap(lost, cause, Some((arrival.run, numbers))));
+        }
     }
 
     /// Takes in what is left of older samples.
@@ -302,16 +313,16 @@ impl Points {
         }
         let step = self.cells.step();
         let cells = |gap: &Missing| (gap.from / step, gap.to / step);
-        let is_one = |last: &&mut Missing| cells(last) == cells(&missing) && last.cause == missing.cause;
+        let run = |gap: &Missing| gap.numbers.as_ref().map(|(run, _)| *run);
+        let is_one = |last: &&mut Missing| {
+            cells(last) == cells(&missing) && last.cause == missing.cause && run(last) == run(&missing)
+        };
         if let Some(last) = self.gaps.last_mut().filter(is_one) {
             last.to = last.to.max(missing.to);
             last.samples = last.samples.saturating_add(missing.samples);
-            last.numbers = match (last.numbers.take(), missing.numbers) {
-                (Some((run, before)), Some((same, numbers))) if run == same => {
-                    Some((run, before.start..numbers.end))
-                }
-                _ => None,
-            };
+            if let (Some((_, all)), Some((_, numbers))) = (&mut last.numbers, missing.numbers) {
+                all.end = numbers.end;
+            }
             return;
         }
         self.gaps.push(missing);

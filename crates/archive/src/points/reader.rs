@@ -69,6 +69,7 @@ impl Store {
                 Part::Rolled(file, at) => self.add_rolled(&file, &file.directory.series[at], &mut points),
             }
         }
+        self.explain(node, instance, &mut points)?;
         Ok(points)
     }
 
@@ -80,7 +81,7 @@ impl Store {
         for extent in self.extents(node, instance, points.segment)? {
             self.add_share(&extent, points)?;
         }
-        Ok(())
+        self.explain(node, instance, points)
     }
 
     /// All that there is at a level, oldest first: samples where they were not rolled up.
@@ -162,13 +163,13 @@ impl Store {
     ///
     /// # Errors
     /// If files cannot be read.
-    pub fn put_together(&self, before: impl Fn(&Series, u64) -> Option<Reach>) -> Result<(), ReadError> {
+    pub fn put_together(&self) -> Result<(), ReadError> {
         for extent in self.busy_extents(MANY) {
             let key = (extent.segment, extent.number);
             let share = match self.recent.get(key) {
                 Some(share) => Some(share),
                 None if self.recent.has_room() => {
-                    self.recent.begin(key, before(&extent.series, extent.segment))
+                    self.recent.begin(key, self.reach_before(&extent.series, extent.segment))
                 }
                 None => None,
             };
@@ -184,6 +185,20 @@ impl Store {
             }
         }
         Ok(())
+    }
+
+    /// How far an instance's samples went before a segment file.
+    pub fn reach_before(&self, series: &Series, segment: u64) -> Option<Reach> {
+        let extents = self.extents(&series.node, &series.instance, 0).ok()?;
+        let stored = extents.iter().rfind(|extent| extent.segment < segment).map(|extent| extent.reach());
+        stored.or_else(|| {
+            let files = self.rollups.of_level(Level::Hour);
+            let before = files.iter().filter(|file| file.directory.segments.last() < Some(&segment));
+            let of_instance = before.flat_map(|file| &file.directory.series);
+            let same =
+                of_instance.filter(|one| *one.node == *series.node && *one.instance == *series.instance);
+            same.map(|one| one.reach).next_back()
+        })
     }
 
     fn add_extent(&self, extent: &Extent, points: &mut Points) -> Result<(), ReadError> {
@@ -227,10 +242,7 @@ impl Store {
             let arrival = Arrival::of(series, entry);
             if is_read {
                 let batch = batches.next().flatten();
-                points.add(&arrival, batch.as_deref(), |at| {
-                    let known = self.gap_at(&series.node, &series.instance, series.epoch, at);
-                    known.ok().flatten().map_or("archive_retention", |gap| gap.cause.word())
-                });
+                points.add(&arrival, batch.as_deref(), extent.why(self));
             } else {
                 points.pass(&arrival);
             }

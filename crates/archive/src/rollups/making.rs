@@ -10,7 +10,7 @@ use crate::{
     points::{Arrival, Cells, Points, Reach, Share, join_gaps},
     record::{self, FileHeader, RECORD_HEADER},
     recovery::Finding,
-    series::Series,
+    store::{ReadError, Store},
     walk::Walk,
 };
 use oasis_wire::{
@@ -46,17 +46,11 @@ pub struct Source<'a> {
     pub sealed: Nanos,
 }
 
-/// Makes drafts of these levels. `before` says how far the samples of an instance go before the file, `known` has what was put together of a series of
-/// the file already, by its number.
+/// Makes drafts of these levels, from what was put together of the file's series already where there is that.
 ///
 /// # Errors
-/// If the file cannot be read.
-pub fn of_segment(
-    source: Source<'_>,
-    levels: &[Level],
-    before: impl Fn(&Series) -> Option<Reach>,
-    known: impl Fn(u32) -> Option<Share>,
-) -> io::Result<Vec<Draft>> {
+/// If file or catalogue cannot be read.
+pub fn of_segment(source: Source<'_>, levels: &[Level], store: &Store) -> Result<Vec<Draft>, ReadError> {
     let bytes = fs::read(source.path)?;
     let header = FileHeader::parse(&bytes).map_err(io::Error::other)?;
     let found: Found = index::build(Walk::new(&bytes, &header));
@@ -68,19 +62,24 @@ pub fn of_segment(
         }
         let mut parts = vec![Part::default(); drafts.len()];
         let probe_type = &series.series.probe_type;
-        let mut points = match known(number).and_then(|share| all_of(&share, series)) {
+        let recent = store.recent.get((source.number, number));
+        let mut points = match recent.and_then(|share| all_of(&share, series)) {
             Some(points) => points,
             None => {
                 let same = |one: &&RolledSeries| {
                     *one.node == *series.series.node && *one.instance == *series.series.instance
                 };
                 let earlier = drafts.first().and_then(|draft| draft.directory.series.iter().rfind(same));
-                let before = earlier.map(|one| one.reach).or_else(|| before(&series.series));
-                gather(&bytes, series, before, |cells| put_levels(&mut drafts, &mut parts, probe_type, cells))
+                let before = earlier.map(|one| one.reach);
+                let before = before.or_else(|| store.reach_before(&series.series, source.number));
+                let put = |cells| put_levels(&mut drafts, &mut parts, probe_type, cells);
+                gather(&bytes, series, before, store, put)
             }
         };
         let Some(reach) = points.reach() else { continue };
         put_levels(&mut drafts, &mut parts, probe_type, points.cells.take());
+        // Now, while the causes are known: they go with the samples.
+        store.explain(&series.series.node, &series.series.instance, &mut points)?;
         join_gaps(&mut points.gaps, GAPS);
         for (draft, part) in drafts.iter_mut().zip(parts) {
             draft.directory.series.push(RolledSeries {
@@ -106,12 +105,18 @@ fn all_of(share: &Share, series: &SeriesIndex) -> Option<Points> {
 }
 
 /// All of a series' samples by the second; `put` gets cells to be put away where they become too many.
-fn gather(bytes: &[u8], series: &SeriesIndex, before: Option<Reach>, mut put: impl FnMut(Cells)) -> Points {
+fn gather(
+    bytes: &[u8],
+    series: &SeriesIndex,
+    before: Option<Reach>,
+    store: &Store,
+    mut put: impl FnMut(Cells),
+) -> Points {
     let mut points = Points::rolling(before);
+    let first = series.entries.first().map_or(Offset(0), |entry| entry.first);
     for entry in &series.entries {
         let batch = batch_at(bytes, entry);
-        let known = |at: Offset| series.gaps.iter().find(|gap| gap.from <= at && at < gap.to);
-        let why = |at| known(at).map_or("archive_behind", |gap| gap.cause.word());
+        let why = |at| store.why_not_stored(&series.series, at, first);
         points.add(&Arrival::of(&series.series, entry), batch, why);
         if points.cells.size() > AT_ONCE {
             put(points.cells.take());

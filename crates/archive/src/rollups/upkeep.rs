@@ -8,9 +8,7 @@ use super::{
 use crate::{
     catalogue::Segment,
     config::ArchiveConfig,
-    points::Reach,
     segment_file,
-    series::Series,
     store::{ReadError, Store},
 };
 use oasis_dac::now;
@@ -97,7 +95,7 @@ impl Work {
         for level in Level::ROLLED {
             self.merge(level)?;
         }
-        self.store.put_together(|series, segment| self.reach_before(series, segment))?;
+        self.store.put_together()?;
         let mut book = self.store.book.open();
         (book.rollup_files, book.rollup_bytes) = self.store.rollups.size();
         Ok(())
@@ -107,9 +105,7 @@ impl Work {
     fn roll(&self, segment: &Segment, levels: &[Level]) {
         let path = segment_file::path(&self.store.directory, segment.number);
         let source = Source { number: segment.number, path: &path, sealed: segment.sealed };
-        let before = |series: &Series| self.reach_before(series, segment.number);
-        let known = |number| self.store.recent.get((segment.number, number));
-        let made = making::of_segment(source, levels, before, known);
+        let made = making::of_segment(source, levels, &self.store);
         let made = made.and_then(|drafts| {
             drafts.into_iter().try_for_each(|draft| {
                 self.store.rollups.replace(draft.finish(&self.store.directory)?, &[]);
@@ -124,20 +120,6 @@ impl Work {
                 tracing::warn!(file = %path.display(), %error, "no roll-ups could be made of a segment file");
             }
         }
-    }
-
-    /// How far an instance's samples went before a segment file.
-    fn reach_before(&self, series: &Series, segment: u64) -> Option<Reach> {
-        let extents = self.store.extents(&series.node, &series.instance, 0).ok()?;
-        let stored = extents.iter().rfind(|extent| extent.segment < segment).map(|extent| extent.reach());
-        stored.or_else(|| {
-            let files = self.store.rollups.of_level(Level::Hour);
-            let before = files.iter().filter(|file| file.directory.segments.last() < Some(&segment));
-            let of_instance = before.flat_map(|file| &file.directory.series);
-            let same =
-                of_instance.filter(|one| *one.node == *series.node && *one.instance == *series.instance);
-            same.map(|one| one.reach).next_back()
-        })
     }
 
     /// Makes one file of the oldest small ones of about the same size, if there are enough.

@@ -15,7 +15,8 @@ use uuid::Uuid;
 /// What a round has staged of one topic.
 #[derive(Debug)]
 pub(super) struct Progress {
-    at: usize,
+    /// Place of the topic among those that are followed.
+    pub at: usize,
     next: Offset,
     samples: u64,
     bytes: u64,

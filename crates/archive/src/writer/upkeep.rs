@@ -2,7 +2,7 @@
 
 use super::{Writer, remove};
 use crate::{
-    catalogue::Sealed,
+    catalogue::{CatalogueError, Sealed},
     retention,
     segment_file::{self, SegmentFile},
 };
@@ -125,14 +125,21 @@ impl Writer {
             self.commands_listed = last.id;
         }
         drop(catalogue);
-        self.list_losses()
+        Ok(self.list_losses()?)
     }
 
     /// What the ledgers say was lost before it came here: the files have only its sequence numbers.
-    pub(super) fn list_losses(&mut self) -> Result<(), Box<dyn std::error::Error>> {
+    pub(super) fn list_losses(&mut self) -> Result<(), CatalogueError> {
+        let all: Vec<_> = (0..self.tracked.len()).collect();
+        self.list_losses_of(&all)
+    }
+
+    /// The same of some topics, by their places.
+    pub(super) fn list_losses_of(&mut self, which: &[usize]) -> Result<(), CatalogueError> {
         let mut losses = Vec::new();
-        let mut told = Vec::with_capacity(self.tracked.len());
-        for tracked in &self.tracked {
+        let mut told = Vec::with_capacity(which.len());
+        for &at in which {
+            let tracked = &self.tracked[at];
             let instance = &tracked.instance;
             let ledger = instance.ledger();
             let gaps = ledger.gaps_forgotten + ledger.gaps.len() as u64;
@@ -140,13 +147,13 @@ impl Writer {
             let listed = ledger.gaps.len().saturating_sub(new);
             let loss = |gap: &Gap| (instance.node.clone(), instance.name.clone(), gap.clone());
             losses.extend(ledger.gaps.range(listed..).map(loss));
-            told.push(gaps);
+            told.push((at, gaps));
         }
         if !losses.is_empty() {
             self.store.catalogue().add_losses(&losses)?;
         }
-        for (tracked, gaps) in self.tracked.iter_mut().zip(told) {
-            tracked.losses_listed = gaps;
+        for (at, gaps) in told {
+            self.tracked[at].losses_listed = gaps;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
 mod catalogue;
+mod causes;
 mod import;
 mod plant;
 mod rollups;

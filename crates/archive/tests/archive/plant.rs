@@ -2,16 +2,17 @@
 
 use oasis_archive::{Archive, ArchiveConfig, Past, Piece};
 use oasis_channel::{
-    InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance, frame::Frame,
+    Counters, Drops, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance,
+    frame::Frame,
 };
 use oasis_dac::{Config, Dac, config::LogConfig, now, session::NodeSession};
 use oasis_wire::{
     batch::{Batch, Encoder, Fields},
-    quantity::{Epoch, Position},
+    quantity::{Epoch, Position, TopicId},
     schema::ProbeType,
     value::{RowWriter, Value},
 };
-use std::{path::Path, sync::Arc};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 use tokio::runtime::Runtime;
 use uuid::Uuid;
 
@@ -28,12 +29,14 @@ pub fn counter() -> ProbeType {
 pub struct Node {
     taken: u64,
     unacknowledged: Vec<(u64, u64)>,
+    /// Samples that the ring dropped ahead of the batch that begins with this one.
+    dropped: BTreeMap<u64, u64>,
     run: Uuid,
 }
 
 impl Node {
     pub fn new(run: u128) -> Self {
-        Self { taken: 0, unacknowledged: Vec::new(), run: Uuid::from_u128(run) }
+        Self { taken: 0, unacknowledged: Vec::new(), dropped: BTreeMap::new(), run: Uuid::from_u128(run) }
     }
 
     /// What it would send now.
@@ -47,9 +50,20 @@ impl Node {
         self.taken += count;
     }
 
-    /// Takes so many samples that never reach a batch.
+    /// Takes so many samples that never reach a batch, and nobody knows why.
     pub fn lose(&mut self, count: u64) {
         self.taken += count;
+    }
+
+    /// Takes so many samples that its ring has no room for.
+    pub fn drop_samples(&mut self, count: u64) {
+        self.taken += count;
+        self.dropped.insert(self.taken, count);
+    }
+
+    /// Samples taken.
+    pub fn taken(&self) -> u64 {
+        self.taken
     }
 
     pub fn batch(&self, topic: u32, first: u64, count: u64) -> Vec<u8> {
@@ -61,7 +75,9 @@ impl Node {
             writer.string(&"x".repeat(number as usize % 20));
             encoder.push(number * STEP, &row).unwrap();
         }
-        let fields = Fields { topic, first_sequence: first + 1, node_time: 7, ..Fields::default() };
+        let dropped_before = self.dropped.get(&first).map_or(0, |dropped| u32::try_from(*dropped).unwrap());
+        let fields =
+            Fields { topic, first_sequence: first + 1, dropped_before, node_time: 7, ..Fields::default() };
         let mut batch = Vec::new();
         encoder.finish(fields, &mut batch);
         batch
@@ -100,6 +116,15 @@ impl Plant {
         let mut plant = Self { dac, archive, runtime, session, topic: 0 };
         plant.register(node);
         plant
+    }
+
+    /// The node's process ends, having taken so many samples, and another one begins.
+    pub fn restart_node(&mut self, taken: u64, again: &Node) {
+        let counters = Counters { topic: TopicId(self.topic), taken, sent: 0, dropped: Drops::default() };
+        self.say(&NodeMessage::Counters { instances: vec![counters] });
+        self.session.close(now());
+        self.session = NodeSession::new(self.dac.clone(), tokio::sync::mpsc::channel(1).0);
+        self.register(again);
     }
 
     fn register(&mut self, node: &Node) {
@@ -168,7 +193,7 @@ impl Plant {
     }
 
     pub fn account(&self) -> oasis_archive::Account {
-        self.archive.account(oasis_wire::quantity::TopicId(self.topic)).unwrap_or_default()
+        self.archive.account(TopicId(self.topic)).unwrap_or_default()
     }
 
     /// All that is stored from `time` on.

@@ -15,7 +15,7 @@ use std::{
 const ROOM: usize = 8 * 1024 * 1024;
 const SAMPLES: u64 = 8_000;
 
-fn small_files(folder: &Path) -> ArchiveConfig {
+pub fn small_files(folder: &Path) -> ArchiveConfig {
     ArchiveConfig { segment_bytes: 4 * 1024, ..config(folder) }
 }
 
@@ -26,7 +26,7 @@ fn rollup_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn eventually(what: &str, is_so: impl Fn() -> bool) {
+pub fn eventually(what: &str, is_so: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_so() {
         assert!(start.elapsed() < Duration::from_secs(60), "{what}");
@@ -50,7 +50,7 @@ fn damage_first_batch(file: &Path) {
 }
 
 /// All sealed files are rolled up.
-fn wait_for_rollups(plant: &Plant) {
+pub fn wait_for_rollups(plant: &Plant) {
     eventually("not all is rolled up", || {
         let counters = plant.archive.counters();
         assert_eq!(counters.rollup_failures, 0);

@@ -133,7 +133,7 @@ fn add_log(points: &mut Points, instance: &Instance, epoch: Epoch) -> Offset {
             count,
             last_sequence: header.first_sequence.saturating_add(count - 1),
         };
-        points.add(&arrival, Some(segment.batch()), |_| "log_retention");
+        points.add(&arrival, Some(segment.batch()), |_| (Offset(u64::MAX), "log_retention"));
     }
     read.segments.last().map_or(from, |last| last.end())
 }

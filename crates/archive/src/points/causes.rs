@@ -1,0 +1,128 @@
+//! Why samples are missing: what the archive noted of offsets, and what the DAC's ledgers told of sequence numbers.
+
+use super::{Missing, Points};
+use crate::{
+    catalogue::{Extent, Loss},
+    index::Gap,
+    series::Series,
+    store::{ReadError, Store},
+};
+use oasis_wire::quantity::Offset;
+use std::{collections::BTreeMap, ops::Range};
+use uuid::Uuid;
+
+/// Numbers beyond this are nobody's: the catalogue's are signed.
+const END: u64 = i64::MAX as u64;
+
+impl Store {
+    /// Why an offset was not stored, and up to where that holds. `held_from` is the first offset of the file that has what comes behind.
+    pub fn why_not_stored(&self, series: &Series, at: Offset, held_from: Offset) -> (Offset, &'static str) {
+        let next = self.next_gap(&series.node, &series.instance, series.epoch, at).ok().flatten();
+        match next {
+            Some(Gap { from, to, cause, .. }) if from <= at => (to, cause.word()),
+            next => {
+                let end = next.map_or(Offset(u64::MAX), |gap| gap.from);
+                // Files go as a whole: what is not there of one that is was there once.
+                if at >= held_from { (end, "damaged") } else { (end.min(held_from), "archive_retention") }
+            }
+        }
+    }
+
+    /// Gives what only its sequence numbers show to be missing the causes that ledgers have told.
+    ///
+    /// # Errors
+    /// If the catalogue fails.
+    pub fn explain(&self, node: &str, instance: &str, points: &mut Points) -> Result<(), ReadError> {
+        let mut runs: BTreeMap<Uuid, Range<u64>> = BTreeMap::new();
+        for (run, numbers) in points.gaps.iter().filter_map(|gap| gap.numbers.as_ref()) {
+            let all = runs.entry(*run).or_insert_with(|| numbers.clone());
+            *all = all.start.min(numbers.start)..all.end.max(numbers.end);
+        }
+        if runs.is_empty() {
+            return Ok(());
+        }
+        let mut losses: BTreeMap<Uuid, Vec<Loss>> = BTreeMap::new();
+        for (run, numbers) in runs {
+            let numbers = numbers.start..=numbers.end.saturating_sub(1).min(END);
+            losses.insert(run, self.catalogue().losses_in(node, instance, run, &numbers)?);
+        }
+        for gap in std::mem::take(&mut points.gaps) {
+            let told = gap.numbers.as_ref().and_then(|(run, _)| losses.get(run));
+            split(gap, told.map_or(&[], Vec::as_slice)).into_iter().for_each(|gap| points.miss(gap));
+        }
+        Ok(())
+    }
+}
+
+impl Extent {
+    /// Why offsets before its batches are not there.
+    pub(super) fn why<'a>(&'a self, store: &'a Store) -> impl Fn(Offset) -> (Offset, &'static str) + 'a {
+        move |at| store.why_not_stored(&self.series, at, self.first)
+    }
+}
+
+/// A gap by what ledgers have told of its numbers; the rest of it stays what it was.
+fn split(gap: Missing, losses: &[Loss]) -> Vec<Missing> {
+    let Some((_, numbers)) = &gap.numbers else { return vec![gap] };
+    let first = losses.partition_point(|loss| *loss.numbers.end() < numbers.start);
+    let within = losses[first..].iter().take_while(|loss| *loss.numbers.start() < numbers.end);
+    let mut by_cause: Vec<(&str, u64)> = Vec::new();
+    for loss in within {
+        let (from, to) = (numbers.start.max(*loss.numbers.start()), numbers.end.min(loss.numbers.end() + 1));
+        match by_cause.iter_mut().find(|(cause, _)| *cause == loss.cause) {
+            Some((_, samples)) => *samples += to - from,
+            None => by_cause.push((&loss.cause, to - from)),
+        }
+    }
+    if by_cause.is_empty() {
+        return vec![gap];
+    }
+    let told = |(cause, samples): &(&str, u64)| Missing {
+        from: gap.from,
+        to: gap.to,
+        samples: *samples,
+        cause: (*cause).to_owned().into(),
+        numbers: None,
+    };
+    let mut gaps: Vec<_> = by_cause.iter().map(told).collect();
+    let known: u64 = by_cause.iter().map(|(_, samples)| samples).sum();
+    if known < gap.samples {
+        gaps.push(Missing { samples: gap.samples - known, ..gap });
+    }
+    gaps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gap_is_split_by_what_was_told_of_its_numbers() {
+        let loss = |numbers, cause: &str| Loss { numbers, cause: cause.into() };
+        let losses = [
+            loss(1..=9, "network"),
+            loss(10..=14, "ring_full"),
+            loss(20..=21, "spool_full"),
+            loss(22..=40, "ring_full"),
+        ];
+        let gap = |numbers: Range<u64>| Missing {
+            from: 5,
+            to: 6,
+            samples: numbers.end - numbers.start,
+            cause: "unexplained".into(),
+            numbers: Some((Uuid::nil(), numbers)),
+        };
+        let of = |numbers| -> Vec<_> {
+            split(gap(numbers), &losses)
+                .into_iter()
+                .map(|gap| (gap.cause.into_owned(), gap.samples))
+                .collect()
+        };
+        let told =
+            |all: &[(&str, u64)]| -> Vec<_> { all.iter().map(|(c, n)| ((*c).to_owned(), *n)).collect() };
+        assert_eq!(of(12..24), told(&[("ring_full", 5), ("spool_full", 2), ("unexplained", 5)]));
+        assert_eq!(of(20..22), told(&[("spool_full", 2)]));
+        assert_eq!(of(15..20), told(&[("unexplained", 5)]));
+        assert_eq!(of(41..50), told(&[("unexplained", 9)]));
+    }
+}

@@ -1,0 +1,105 @@
+//! Why samples are missing is known for as long as it is known that they are.
+
+use super::{ROOM, copy_of, segment_files};
+use crate::{
+    plant::{Node, Plant, STEP, config},
+    rollups::{eventually, small_files, wait_for_rollups},
+};
+use oasis_archive::{ArchiveConfig, Level, RetentionRule, points::Span};
+use std::{collections::BTreeMap, fs, path::Path};
+
+type Lost = BTreeMap<String, u64>;
+
+/// What is missing by cause, as its points tell it.
+fn lost(plant: &Plant, to: u64, points: u32) -> (Level, Lost) {
+    let span = Span { from: 0, to: to * STEP, is_open: false, points };
+    let points = plant.archive.history().points("plant", "counter", span).unwrap();
+    let mut lost = Lost::new();
+    for gap in &points.gaps {
+        *lost.entry(gap.cause.clone().into_owned()).or_default() += gap.samples;
+    }
+    (points.level, lost)
+}
+
+#[test]
+fn old_gaps_keep_their_causes_when_ledger_and_files_are_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    // A topic log with little more room than a batch takes.
+    let mut plant = Plant::start(small_files(folder.path()), &node, 2_000);
+    for _ in 0..20 {
+        node.take(40);
+        plant.send(&mut node, true);
+        plant.flush().unwrap();
+        node.drop_samples(3);
+    }
+    // The archive is late: what the log lets go of begins with what the node had dropped.
+    for _ in 0..20 {
+        node.take(40);
+        plant.send(&mut node, true);
+    }
+    plant.flush().unwrap();
+    let behind = plant.account().missing;
+    assert!(behind > 0);
+    // The process ends with seven samples that it had not delivered. The next one has dropped many before it meets the DAC.
+    let mut again = Node::new(2);
+    plant.restart_node(node.taken() + 7, &again);
+    again.drop_samples(node.taken() + 7);
+    again.take(40);
+    plant.send(&mut again, true);
+    plant.flush().unwrap();
+
+    let ring_full = 20 * 3 + node.taken() + 7;
+    let expected: Lost = [("ring_full", ring_full), ("archive_behind", behind), ("node_restart", 7)]
+        .map(|(c, n)| (c.into(), n))
+        .into();
+    let to = again.taken();
+    let check = |plant: &Plant, points: u32, level: Level| {
+        assert_eq!(lost(plant, to, points), (level, expected.clone()))
+    };
+    check(&plant, 10_000, Level::Raw);
+    check(&plant, 1, Level::Second);
+    // A crash now, before anything was listed that is listed once a second.
+    let copy = copy_of(folder.path());
+    let crashed = Plant::start(small_files(copy.path()), &again, ROOM);
+    check(&crashed, 10_000, Level::Raw);
+    wait_for_rollups(&crashed);
+    check(&crashed, 1, Level::Second);
+    crashed.stop();
+
+    plant.stop();
+    let none_stays = vec![RetentionRule { instances: "*".into(), days: 0, bytes: 1 }];
+    let gone = ArchiveConfig { retention: none_stays, ..small_files(folder.path()) };
+    Plant::start(gone.clone(), &again, ROOM).stop();
+    // The second start knows of nothing but roll-ups: with the files, the catalogue has let go of what the ledgers told.
+    let plant = Plant::start(gone, &again, ROOM);
+    eventually("no file has gone", || segment_files(folder.path()).is_empty());
+    check(&plant, 1, Level::Second);
+    check(&plant, 10_000, Level::Second);
+}
+
+#[test]
+fn what_is_damaged_in_a_file_that_was_recovered_is_called_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let one_file = |folder: &Path| ArchiveConfig { segment_bytes: 1 << 30, ..config(folder) };
+    let mut plant = Plant::start(one_file(folder.path()), &node, ROOM);
+    for _ in 0..40 {
+        node.take(40);
+        plant.send(&mut node, true);
+    }
+    plant.flush().unwrap();
+    let copy = copy_of(folder.path());
+    let file = &segment_files(copy.path())[0];
+    let mut bytes = fs::read(file).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(file, bytes).unwrap();
+    let plant = Plant::start(one_file(copy.path()), &node, ROOM);
+    let gaps = plant.past(0, None).gaps;
+    assert!(matches!(gaps[..], [(from, to, "damaged")] if to - from == 40), "{gaps:?}");
+    let expected = Lost::from([("damaged".into(), 40)]);
+    assert_eq!(lost(&plant, node.taken(), 10_000), (Level::Raw, expected.clone()));
+    wait_for_rollups(&plant);
+    assert_eq!(lost(&plant, node.taken(), 1), (Level::Second, expected));
+}

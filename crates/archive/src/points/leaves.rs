@@ -12,7 +12,7 @@ pub const MAX_ELEMENTS: usize = 64;
 /// One number or text of a sample, or one for each element of a vector.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leaf {
-    /// As people write it: `load`, `pose.x`, `loads[]`, `axes[].position`.
+    /// As people write it: `load`, `pose.x`, `loads[]`, `axes[].position`, `matrix[][]`.
     pub name: String,
     /// Its type: fixed width, or text.
     pub kind: MetricType,
@@ -31,7 +31,7 @@ enum Step {
 }
 
 impl Leaf {
-    /// All of a type, in order. Vectors within vectors have none.
+    /// All of a type, in order.
     pub fn all(probe_type: &ProbeType) -> Vec<Self> {
         let mut leaves = Vec::new();
         for (index, metric) in probe_type.metrics.iter().enumerate() {
@@ -55,7 +55,6 @@ impl Leaf {
 
     fn spread(self, leaves: &mut Vec<Self>) {
         match self.kind.clone() {
-            MetricType::Vector(_) if self.has_elements() => {}
             MetricType::Vector(element) => {
                 let mut each = self;
                 each.name.push_str("[]");
@@ -112,6 +111,14 @@ impl Leaf {
         }
     }
 
+    /// Its name where there is one for each element; those of vectors within vectors are counted through.
+    pub fn element_name(&self, element: usize) -> String {
+        match self.name.rsplit_once("[]") {
+            Some((before, behind)) => format!("{before}[{element}]{behind}"),
+            None => self.name.clone(),
+        }
+    }
+
     /// What a sample has of it, out of its metric's value.
     pub fn values<'a>(&self, value: &'a Value, found: &mut Vec<&'a Value>) {
         follow(&self.path, value, found);
@@ -127,7 +134,13 @@ fn follow<'a>(path: &[Step], value: &'a Value, found: &mut Vec<&'a Value>) {
             }
         }
         (Some((Step::Each, rest)), Value::Vector(elements)) => {
-            elements.iter().take(MAX_ELEMENTS).for_each(|element| follow(rest, element, found));
+            for element in elements {
+                // Of all vectors within this one together.
+                if found.len() == MAX_ELEMENTS {
+                    return;
+                }
+                follow(rest, element, found);
+            }
         }
         _ => {}
     }
@@ -149,7 +162,11 @@ mod tests {
         .unwrap();
         let leaves = Leaf::all(&probe_type);
         let names: Vec<_> = leaves.iter().map(|leaf| leaf.name.as_str()).collect();
-        assert_eq!(names, ["load", "name", "loads[]", "pose.x", "axes[].at"]);
+        assert_eq!(names, ["load", "name", "loads[]", "pose.x", "axes[].at", "matrix[][]"]);
+        assert_eq!(
+            (leaves[4].element_name(3), leaves[5].element_name(3)),
+            ("axes[3].at".into(), "matrix[][3]".into())
+        );
         assert_eq!(leaves.iter().filter(|leaf| leaf.is_counter).count(), 1);
         let axes = Value::Vector(vec![
             Value::Struct(vec![Value::Real64(1.0)]),
@@ -158,5 +175,12 @@ mod tests {
         let mut found = Vec::new();
         leaves[4].values(&axes, &mut found);
         assert_eq!(found, [&Value::Real64(1.0), &Value::Real64(2.0)]);
+        let row =
+            |first: usize| Value::Vector((first..first + 30).map(|n| Value::Real64(n as f64)).collect());
+        let matrix = Value::Vector(vec![row(0), row(30), row(60), row(90)]);
+        let mut found = Vec::new();
+        leaves[5].values(&matrix, &mut found);
+        let expected: Vec<_> = (0..MAX_ELEMENTS).map(|n| Value::Real64(n as f64)).collect();
+        assert_eq!(found, expected.iter().collect::<Vec<_>>());
     }
 }

@@ -391,28 +391,4 @@ impl<'a> Arrival<'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn time() -> impl Strategy<Value = u64> {
-        prop_oneof![any::<u64>(), 0..10_u64, (0..10_u64).prop_map(|early| u64::MAX - early)]
-    }
-
-    proptest! {
-        /// Times come from whoever asks, and from clocks that may say anything.
-        #[test]
-        fn any_time_is_in_no_more_points_than_were_asked_for(
-            from in time(), to in time(), points in 1..20_u32,
-            level in prop::sample::select(&[Level::Raw, Level::Second, Level::Minute, Level::Hour][..]), is_open: bool, last in time(),
-        ) {
-            let mut of = Points::new(Span { from, to, is_open, points }, level);
-            let span = of.cells.span();
-            prop_assert!((span.end - span.start).div_ceil(of.cells.step()) <= points.into());
-            prop_assert_eq!(of.cells.step().checked_rem(level.width()).filter(|_| of.cells.step() < u64::MAX).unwrap_or(0), 0);
-            prop_assert!(span.start <= from && to <= span.end);
-            of.cells.extend_to(last);
-            prop_assert!(of.cells.span().end >= last);
-        }
-    }
-}
+mod tests;

@@ -247,7 +247,8 @@ mod tests {
             {"name": "total", "type": "uint64", "kind": "counter"}, {"name": "balance", "type": "int64"}, {"name": "on", "type": "boolean"},
             {"name": "load", "type": "real32"}, {"name": "word", "type": "string"}, {"name": "loads", "type": {"vector": "real64"}},
             {"name": "pose", "type": {"struct": {"name": "P", "members": [{"name": "x", "type": "int8"}, {"name": "min", "type": "real64", "kind": "counter"}]}}},
-            {"name": "axes", "type": {"vector": {"struct": {"name": "A", "members": [{"name": "turns", "type": "uint32", "kind": "counter"}]}}}}]}"#,
+            {"name": "axes", "type": {"vector": {"struct": {"name": "A", "members": [{"name": "turns", "type": "uint32", "kind": "counter"}]}}}},
+            {"name": "matrix", "type": {"vector": {"vector": "int16"}}}]}"#,
         )
         .unwrap()
     }
@@ -257,13 +258,16 @@ mod tests {
             total in any::<u64>(), balance in any::<i64>(), on in any::<bool>(), load in prop_oneof![5 => -9.0..9.0_f32, 1 => Just(f32::NAN)],
             word in "[a-c]{0,3}", loads in proptest::collection::vec(-9.0..9.0_f64, 0..4), x in any::<i8>(), min in 0.0..9.0_f64,
             axes in proptest::collection::vec(any::<u32>(), 0..4),
+            matrix in proptest::collection::vec(proptest::collection::vec(any::<i16>(), 0..3), 0..3),
         ) -> Vec<Value> {
             let axis = |turns: u32| Value::Struct(vec![Value::Uint(turns.into())]);
+            let row = |row: Vec<i16>| Value::Vector(row.into_iter().map(|n| Value::Int(n.into())).collect());
             vec![
                 Value::Uint(total), Value::Int(balance), Value::Boolean(on), Value::Real32(load), Value::String(word),
                 Value::Vector(loads.into_iter().map(Value::Real64).collect()),
                 Value::Struct(vec![Value::Int(x.into()), Value::Real64(min)]),
                 Value::Vector(axes.into_iter().map(axis).collect()),
+                Value::Vector(matrix.into_iter().map(row).collect()),
             ]
         }
     }

@@ -164,8 +164,10 @@ fn metrics(leaves: &[Leaf], cells: &[&Cell], integers: Integers) -> Map<String, 
                     Some(Track::Elements(elements)) => elements.get(element).copied().flatten(),
                     _ => None,
                 });
-                let name = leaf.name.replacen("[]", &format!("[{element}]"), 1);
-                metrics.insert(name, columns(leaf, &summaries.collect::<Vec<_>>(), integers));
+                metrics.insert(
+                    leaf.element_name(element),
+                    columns(leaf, &summaries.collect::<Vec<_>>(), integers),
+                );
             }
         } else {
             let summaries = tracks().map(|track| match track {

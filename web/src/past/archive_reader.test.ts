@@ -179,11 +179,29 @@ it('looks once more since when there is something, if it was not told', () => {
   reader.look(TARGET, now);
   answer({ instances: [{ ledger: { archive: {} } }] });
   answer(undefined, 503);
+  expect(reader.isThere).toBe(true);
   now = reader.nextDue();
   reader.tick(now);
-  answer({ instances: [{ ledger: { archive: {} } }] });
   answer({ messages: [{ event: 'samples', samples: [{ time: '3600000000000' }] }] });
   expect(reader.oldest(TARGET)).toBe(HOUR);
+});
+
+it('says that nobody answers whether there is something, and goes on asking', () => {
+  reader.look(TARGET, now);
+  const wish = { from: 4 * HOUR, to: 6 * HOUR, columns: 100 };
+  for (let time = 1; time <= 20; time++) {
+    const { version } = reader;
+    answer(undefined, 0);
+    expect(reader.version).toBeGreaterThan(version);
+    expect(read(wish).state).toBe('failed');
+    expect(asked).toHaveLength(time);
+    expect(reader.nextDue()).toBe(now + 5000);
+    now = reader.nextDue();
+    reader.tick(now);
+    expect(read(wish).state).toBe('failed');
+  }
+  answer({ instances: [{ ledger: { archive: {} } }] });
+  expect(read(wish).state).toBe('reading');
 });
 
 it('tells silence from loss', () => {

@@ -10,7 +10,7 @@ const RETRY_MS = 5000;
 const RELOOK_MS = 2000;
 /** How long what no chart shows any more is kept: one that shows another time, or comes back to the front, begins with it. */
 const KEEP_MS = 10_000;
-/** How often it is looked for without anybody who wants something of it. */
+/** How often it is looked for in vain without anybody who wants something of it. */
 const LOOKS = 4;
 /** What is fetched beyond each end of what is shown, as a share of it: small steps need no answer. */
 const MARGIN = 0.5;
@@ -59,10 +59,13 @@ interface Entry {
 /** Whether an instance is in the archive, and since when. */
 interface Reach {
   readonly target: Target;
-  /** How often it has been looked for. */
-  readonly tries: number;
-  state: 'asked' | 'absent' | 'there';
-  readonly at: number;
+  /** How often it was looked for in vain. */
+  tries: number;
+  state: 'unknown' | 'absent' | 'there';
+  /** Whether there was no answer the last time. */
+  hasFailed: boolean;
+  /** When it was answered, or not. */
+  at: number;
   asked: number | undefined;
   /** Milliseconds by the node's clock. */
   oldest: number | undefined;
@@ -98,25 +101,22 @@ export class ArchiveReader {
   /** Finds out whether the archive has something of an instance. */
   look(target: Target, now: number): void {
     const key = keyOf(target);
-    const known = this.reaches.get(key);
-    // Nothing may have been stored yet.
-    if (known && (known.state !== 'absent' || now < known.at + RELOOK_MS)) return;
-    const tries = (known?.tries ?? 0) + 1;
-    const reach: Reach = { target, tries, state: 'asked', at: now, asked: undefined, oldest: undefined };
-    this.reaches.set(key, reach);
-    reach.asked = this.ask(`api/v1/ledger?${query(target)}`, (answer) => {
-      // Only with an archive has a ledger an account of it; nobody is asked for what is not there.
-      reach.asked = undefined;
-      reach.state = hasArchive(answer) ? 'there' : 'absent';
-      if (reach.state === 'absent') return;
-      reach.asked = this.ask(`api/v1/samples?${query(target)}&from=0&integers=string`, (samples, status) => {
-        reach.asked = undefined;
-        // Looked for once more, for nobody could go back to it.
-        if (status !== OK) reach.state = 'absent';
-        reach.oldest = firstTime(samples);
-        this.version++;
-      });
-    });
+    let reach = this.reaches.get(key);
+    if (!reach) {
+      reach = {
+        target,
+        tries: 0,
+        state: 'unknown',
+        hasFailed: false,
+        at: Number.NEGATIVE_INFINITY,
+        asked: undefined,
+        oldest: undefined,
+      };
+      this.reaches.set(key, reach);
+    }
+    if (now < lookAt(reach)) return;
+    if (reach.state === 'there') this.findOldest(reach);
+    else this.find(reach);
   }
 
   /**
@@ -133,7 +133,7 @@ export class ArchiveReader {
     this.look(target, now);
     const reach = this.reaches.get(keyOf(target));
     const isThere = reach?.state === 'there' && (reach.oldest === undefined || wish.to > reach.oldest + 1);
-    if (!isThere) return { points: undefined, state: 'none' };
+    if (!isThere) return { points: undefined, state: reach?.hasFailed ? 'failed' : 'none' };
     const key = `${keyOf(target)} ${variant}`;
     let entry = this.entries.get(key);
     if (!entry) {
@@ -187,8 +187,7 @@ export class ArchiveReader {
   /** When {@link tick} has something to do. */
   nextDue(): number {
     let due = Number.POSITIVE_INFINITY;
-    for (const reach of this.reaches.values())
-      if (isWorthALook(reach)) due = Math.min(due, reach.at + RELOOK_MS);
+    for (const reach of this.reaches.values()) if (isWorthALook(reach)) due = Math.min(due, lookAt(reach));
     for (const entry of this.entries.values()) {
       if (entry.charts.size === 0) due = Math.min(due, (entry.idleSince ?? 0) + KEEP_MS);
       else if (this.missing(entry)) due = Math.min(due, Math.max(entry.askedAt + PAUSE_MS, entry.retryAt));
@@ -211,6 +210,33 @@ export class ArchiveReader {
     for (const id of [...this.waiting.keys()]) this.giveUp(id);
     this.entries.clear();
     this.reaches.clear();
+  }
+
+  private find(reach: Reach): void {
+    this.inquire(reach, `api/v1/ledger?${query(reach.target)}`, (answer) => {
+      // Only with an archive has a ledger an account of it; nobody is asked for what is not there.
+      reach.state = hasArchive(answer) ? 'there' : 'absent';
+      if (reach.state === 'there') this.findOldest(reach);
+      else reach.tries++;
+    });
+  }
+
+  private findOldest(reach: Reach): void {
+    const path = `api/v1/samples?${query(reach.target)}&from=0&integers=string`;
+    this.inquire(reach, path, (answer) => {
+      reach.oldest = firstTime(answer);
+    });
+  }
+
+  /** Asks for something of an instance; what is not answered is asked for again. */
+  private inquire(reach: Reach, path: string, take: (answer: unknown) => void): void {
+    reach.asked = this.ask(path, (answer, status, now) => {
+      reach.asked = undefined;
+      reach.at = now;
+      reach.hasFailed = status !== OK;
+      if (!reach.hasFailed) take(answer);
+      this.version++;
+    });
   }
 
   private remove(key: string, entry: Entry): void {
@@ -258,8 +284,18 @@ export class ArchiveReader {
   }
 }
 
-function isWorthALook({ state, tries }: Reach): boolean {
-  return state === 'absent' && tries < LOOKS;
+/** When an instance may be looked for, or the first of it. */
+function lookAt({ state, hasFailed, asked, at }: Reach): number {
+  if (asked !== undefined) return Number.POSITIVE_INFINITY;
+  if (hasFailed) return at + RETRY_MS;
+  if (state === 'there') return Number.POSITIVE_INFINITY;
+  // Nothing may have been stored yet.
+  return at + RELOOK_MS;
+}
+
+/** Whether it is looked for without anybody who wants something of it. */
+function isWorthALook({ hasFailed, tries }: Reach): boolean {
+  return hasFailed || tries < LOOKS;
 }
 
 function query({ node, instance }: Target): string {

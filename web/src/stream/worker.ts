@@ -3,6 +3,7 @@ import { DoorChoice } from './doors/choice.ts';
 import type { Door, DoorEvents } from './doors/door.ts';
 import { TextDoor } from './doors/text_door.ts';
 import { WebSocketDoor } from './doors/websocket_door.ts';
+import { Requests } from './requests.ts';
 import { Session } from './session.ts';
 import { buffersOf, type PageMessage } from './view.ts';
 
@@ -15,6 +16,10 @@ const HEALTH_MS = 2000;
 const worker = self as unknown as DedicatedWorkerGlobalScope;
 const session = new Session();
 const choice = new DoorChoice();
+const requests = new Requests((id, answer, status) => {
+  session.answered(id, answer, status, now());
+  turn();
+});
 let page = '';
 let door: Door | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -64,8 +69,8 @@ function turn(): void {
   for (const action of session.drainActions()) {
     if (action.do === 'connect') void connect(action.isFirst);
     else if (action.do === 'send') door?.send(action.text);
-    else if (action.do === 'ask') void ask(action.id, action.path);
-    else if (action.do === 'drop') drop(action.id);
+    else if (action.do === 'ask') void requests.ask(action.id, new URL(action.path, page));
+    else if (action.do === 'drop') requests.drop(action.id);
     else {
       void judge();
       abandon();
@@ -140,31 +145,6 @@ async function isServing(): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-/** Requests by HTTP that are under way. */
-const asked = new Map<number, AbortController>();
-
-async function ask(id: number, path: string): Promise<void> {
-  const end = new AbortController();
-  asked.set(id, end);
-  let [answer, status]: [unknown, number] = [undefined, 0];
-  try {
-    const response = await fetch(new URL(path, page), { cache: 'no-store', signal: end.signal });
-    status = response.status;
-    answer = await response.json();
-  } catch {
-    // Without an answer the session asks again, or not.
-  }
-  if (!asked.delete(id)) return;
-  session.answered(id, answer, status, now());
-  turn();
-}
-
-function drop(id: number): void {
-  const end = asked.get(id);
-  asked.delete(id);
-  end?.abort();
 }
 
 /** Drops the door without waiting for its farewell. */

@@ -1,0 +1,64 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { Requests } from './requests.ts';
+
+const LOADED = { timeout: 20_000 };
+
+let server: Server;
+let answered: [number, unknown, number][];
+let came: string[];
+let gone: string[];
+
+beforeEach(async () => {
+  answered = [];
+  [came, gone] = [[], []];
+  server = createServer((request, response) => {
+    const { url = '' } = request;
+    came.push(url);
+    response.on('close', () => gone.push(url));
+    if (url === '/refused') response.writeHead(422).end('{"status":422}');
+    else if (url === '/answered') response.end('{"messages":[]}');
+    else if (url === '/broken') response.end('{"messages":');
+    else if (url === '/begun') response.write('{');
+    // Whatever else is asked for is never answered.
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+});
+
+afterEach(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const url = (path: string) => new URL(path, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+const requests = (patience?: number) => new Requests((...what) => answered.push(what), patience);
+
+it('gives each request the answer it got', async () => {
+  const made = requests();
+  await Promise.all(['answered', 'refused', 'broken'].map((path, id) => made.ask(id, url(path))));
+  expect(answered.sort(([a], [b]) => a - b)).toEqual([
+    [0, { messages: [] }, 200],
+    [1, { status: 422 }, 422],
+    [2, undefined, 0],
+  ]);
+});
+
+it('waits for none longer than its patience', async () => {
+  const made = requests(5);
+  await Promise.all(['silent', 'begun'].map((path, id) => made.ask(id, url(path))));
+  expect(answered.sort(([a], [b]) => a - b)).toEqual([
+    [0, undefined, 0],
+    [1, undefined, 0],
+  ]);
+});
+
+it('tells nobody of what was given up, and lets go of it', async () => {
+  const made = requests();
+  const asked = made.ask(1, url('silent'));
+  await vi.waitFor(() => expect(came).toEqual(['/silent']), LOADED);
+  made.drop(1);
+  await asked;
+  await vi.waitFor(() => expect(gone).toEqual(['/silent']), LOADED);
+  expect(answered).toEqual([]);
+});

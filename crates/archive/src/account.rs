@@ -106,6 +106,10 @@ pub struct Counters {
     pub removed_files: u64,
     /// Samples in them.
     pub removed_samples: u64,
+    /// Commands that the catalogue had no more room for, or that were not listed in time.
+    pub commands_forgotten: u64,
+    /// Gaps of ledgers that the catalogue had no more room for: nobody knows why their samples are missing.
+    pub losses_forgotten: u64,
     /// Sealed segment files.
     pub segments: u64,
     /// Their bytes.

@@ -3,6 +3,7 @@
 //! It speaks SQL and nothing else; the folder `catalogue/` has the tables: `1.sql` makes those of version 1, each that follows brings them one version further.
 
 mod annotations;
+mod commands;
 mod damage;
 mod listing;
 mod losses;
@@ -12,7 +13,7 @@ use crate::{
     index::{FileIndex, Gap, GapCause},
     series::Series,
 };
-use oasis_dac::{Node, Stored, commands::JournalEntry};
+use oasis_dac::{Node, Stored};
 use oasis_wire::{
     quantity::{Epoch, Nanos, Offset},
     schema::ProbeType,
@@ -342,28 +343,6 @@ impl Catalogue {
             let (uuid, seen) = (identity.uuid.to_string(), signed(node.last_heard.0));
             let values = params![identity.name, uuid, identity.host, identity.software, seen];
             transaction.execute("INSERT OR REPLACE INTO node VALUES (?, ?, ?, ?, ?)", values)?;
-        }
-        Ok(transaction.commit()?)
-    }
-
-    /// Notes commands and what became of them.
-    pub fn add_commands(&mut self, epoch: Epoch, commands: &[JournalEntry]) -> Result<()> {
-        let transaction = self.0.transaction()?;
-        for entry in commands {
-            let command = serde_json::to_string(&entry.command).unwrap_or_default();
-            transaction.execute(
-                "INSERT OR REPLACE INTO command VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                params![
-                    epoch.to_string(),
-                    signed(entry.id),
-                    signed(entry.time.0),
-                    entry.who,
-                    entry.node,
-                    entry.instance,
-                    command,
-                    entry.outcome
-                ],
-            )?;
         }
         Ok(transaction.commit()?)
     }

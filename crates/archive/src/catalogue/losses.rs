@@ -18,8 +18,8 @@ pub struct Loss {
 }
 
 impl Catalogue {
-    /// Notes gaps of ledgers; those that are known stay as they are.
-    pub fn add_losses(&mut self, losses: &[(Arc<str>, Arc<str>, oasis_dac::Gap)]) -> Result<()> {
+    /// Notes gaps of ledgers; those that are known stay as they are. Answers how many others had to be forgotten.
+    pub fn add_losses(&mut self, losses: &[(Arc<str>, Arc<str>, oasis_dac::Gap)]) -> Result<u64> {
         let transaction = self.0.transaction()?;
         {
             let mut insert =
@@ -36,11 +36,12 @@ impl Catalogue {
                 ])?;
             }
         }
-        transaction.execute(
+        let forgotten = transaction.execute(
             "DELETE FROM loss WHERE time <= (SELECT time FROM loss ORDER BY time DESC LIMIT 1 OFFSET ?)",
             [signed(MOST_LOSSES)],
         )?;
-        Ok(transaction.commit()?)
+        transaction.commit()?;
+        Ok(forgotten as u64)
     }
 
     /// How many of these sequence numbers were lost, by cause.

@@ -9,6 +9,9 @@ use crate::{
 use oasis_dac::{Gap, now};
 use oasis_wire::quantity::Nanos;
 
+/// Commands listed from one look at how many there are to the next.
+const TIDY_COMMANDS: u64 = 1_000;
+
 /// A file that is full and not listed yet.
 #[derive(Debug)]
 pub struct Unsealed {
@@ -122,7 +125,14 @@ impl Writer {
         }
         if let Some(last) = ended.last() {
             catalogue.add_commands(self.dac.epoch(), &ended)?;
+            // The journal holds a thousand: what it let go of before it could be listed is gone.
+            let missed = ended.first().map_or(0, |first| first.id.saturating_sub(listed + 1));
+            self.store.book.open().commands_forgotten += missed;
             self.commands_listed = last.id;
+            if listed == 0 || listed / TIDY_COMMANDS != last.id / TIDY_COMMANDS {
+                let forgotten = catalogue.forget_commands()?;
+                self.store.book.open().commands_forgotten += forgotten;
+            }
         }
         drop(catalogue);
         Ok(self.list_losses()?)
@@ -137,6 +147,7 @@ impl Writer {
     /// The same of some topics, by their places.
     pub(super) fn list_losses_of(&mut self, which: &[usize]) -> Result<(), CatalogueError> {
         let mut losses = Vec::new();
+        let mut forgotten = 0;
         let mut told = Vec::with_capacity(which.len());
         for &at in which {
             let tracked = &self.tracked[at];
@@ -145,13 +156,16 @@ impl Writer {
             let gaps = ledger.gaps_forgotten + ledger.gaps.len() as u64;
             let new = usize::try_from(gaps - tracked.losses_listed).unwrap_or(usize::MAX);
             let listed = ledger.gaps.len().saturating_sub(new);
+            // What a ledger let go of before it could be listed is gone.
+            forgotten += new.saturating_sub(ledger.gaps.len()) as u64;
             let loss = |gap: &Gap| (instance.node.clone(), instance.name.clone(), gap.clone());
             losses.extend(ledger.gaps.range(listed..).map(loss));
             told.push((at, gaps));
         }
         if !losses.is_empty() {
-            self.store.catalogue().add_losses(&losses)?;
+            forgotten += self.store.catalogue().add_losses(&losses)?;
         }
+        self.store.book.open().losses_forgotten += forgotten;
         for (at, gaps) in told {
             self.tracked[at].losses_listed = gaps;
         }

@@ -106,6 +106,28 @@ fn a_table_whose_columns_have_damaged_names_is_taken_over() {
     assert_eq!(kept, "n");
 }
 
+#[test]
+fn causes_of_losses_that_there_is_no_room_for_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = archive(folder.path());
+    {
+        let sqlite = rusqlite::Connection::open(folder.path().join("catalogue.sqlite")).unwrap();
+        let many = "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+            INSERT INTO loss SELECT 'other', 'instance', 'run', i, i, 'network', i FROM n";
+        assert_eq!(sqlite.execute(many, []).unwrap(), 100_000);
+    }
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    assert_eq!(plant.archive.counters().losses_forgotten, 0);
+    for _ in 0..3 {
+        node.lose(5);
+        node.take(40);
+        plant.send(&mut node, true);
+    }
+    // What the ledgers tell is listed at the latest when the archive ends.
+    let archive = plant.stop();
+    assert_eq!(archive.counters().losses_forgotten, 3);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -179,8 +179,10 @@ impl Plant {
         self.runtime.block_on(self.archive.flush())
     }
 
-    pub fn stop(self) {
+    /// Ends as it should. What it was can still be asked how it is.
+    pub fn stop(self) -> Archive {
         self.runtime.block_on(self.archive.stop()).unwrap();
+        self.archive
     }
 
     pub fn epoch(&self) -> Epoch {

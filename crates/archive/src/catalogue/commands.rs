@@ -1,0 +1,72 @@
+//! Commands that were sent to probes, in SQL.
+
+use super::{Catalogue, Result, signed};
+use oasis_dac::commands::JournalEntry;
+use oasis_wire::quantity::Epoch;
+use rusqlite::params;
+
+/// Commands kept when there are too many; the oldest are forgotten.
+const MOST_COMMANDS: u64 = 100_000;
+
+impl Catalogue {
+    /// Notes commands and what became of them.
+    pub fn add_commands(&mut self, epoch: Epoch, commands: &[JournalEntry]) -> Result<()> {
+        let transaction = self.0.transaction()?;
+        for entry in commands {
+            let command = serde_json::to_string(&entry.command).unwrap_or_default();
+            let mut insert = transaction
+                .prepare_cached("INSERT OR REPLACE INTO command VALUES (?, ?, ?, ?, ?, ?, ?, ?)")?;
+            insert.execute(params![
+                epoch.to_string(),
+                signed(entry.id),
+                signed(entry.time.0),
+                entry.who,
+                entry.node,
+                entry.instance,
+                command,
+                entry.outcome
+            ])?;
+        }
+        Ok(transaction.commit()?)
+    }
+
+    /// Forgets the oldest commands if there are too many. Answers how many it has forgotten. It reads all of them: not for each round.
+    pub fn forget_commands(&mut self) -> Result<u64> {
+        let forgotten = self.0.execute(
+            "DELETE FROM command WHERE time <= (SELECT time FROM command ORDER BY time DESC LIMIT 1 OFFSET ?)",
+            [signed(MOST_COMMANDS)],
+        )?;
+        Ok(forgotten as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oasis_dac::commands::Wish;
+    use oasis_wire::quantity::Nanos;
+
+    #[test]
+    fn the_oldest_go_when_there_are_too_many_and_are_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut catalogue = Catalogue::open(&folder.path().join("catalogue.sqlite")).unwrap();
+        let many = "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+            INSERT INTO command SELECT 'e', i, i, 'who', 'node', 'instance', '{}', 'done' FROM n";
+        catalogue.0.execute(many, [signed(MOST_COMMANDS + 9)]).unwrap();
+        let newest = JournalEntry {
+            id: 1,
+            time: Nanos(MOST_COMMANDS * 2),
+            who: "who".into(),
+            node: "node".into(),
+            instance: "instance".into(),
+            command: Wish::Enable,
+            outcome: "done".into(),
+        };
+        catalogue.add_commands(Epoch(1), &[newest]).unwrap();
+        assert_eq!(catalogue.forget_commands().unwrap(), 10);
+        let left = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
+        let left = catalogue.0.query_row("SELECT count(*), min(time) FROM command", [], left).unwrap();
+        assert_eq!(left, (signed(MOST_COMMANDS), 11));
+        assert_eq!(catalogue.forget_commands().unwrap(), 0);
+    }
+}

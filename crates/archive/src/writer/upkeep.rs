@@ -8,6 +8,7 @@ use crate::{
 };
 use oasis_dac::{Gap, now};
 use oasis_wire::quantity::Nanos;
+use std::collections::BTreeSet;
 
 /// Commands listed from one look at how many there are to the next.
 const TIDY_COMMANDS: u64 = 1_000;
@@ -82,7 +83,7 @@ impl Writer {
             let catalogue = self.store.catalogue();
             (catalogue.segments()?, catalogue.pinned()?)
         };
-        let mut has_removed = false;
+        let mut left: BTreeSet<u64> = segments.iter().map(|segment| segment.number).collect();
         for (rule, file) in self.config.retention.iter().zip(&self.files) {
             let open_bytes = file.as_ref().map_or(0, SegmentFile::length);
             for number in retention::plan(rule, &segments, open_bytes, &pinned, now()) {
@@ -102,10 +103,12 @@ impl Writer {
                 book.removed_samples += segment.samples;
                 book.segments = book.segments.saturating_sub(1);
                 book.segment_bytes = book.segment_bytes.saturating_sub(segment.bytes);
-                has_removed = true;
+                left.remove(&number);
             }
         }
-        if has_removed {
+        // What was lost ahead of the oldest file was noticed before it was begun. Once it has roll-ups, they have the cause.
+        let is_rolled = left.first().is_none_or(|oldest| self.store.rollups.has_tried(*oldest));
+        if left.len() < segments.len() && is_rolled {
             self.store.catalogue().forget_losses()?;
         }
         Ok(())

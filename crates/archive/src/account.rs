@@ -120,7 +120,7 @@ pub struct Counters {
     pub rollup_bytes: u64,
     /// Segment files that roll-ups were made of.
     pub rolled_segments: u64,
-    /// Sealed segment files that roll-ups have still to be made of.
+    /// Sealed segment files that roll-ups have still to be made of, also those that there was no room for yet.
     pub rollup_waiting: u64,
     /// Segment files that no roll-ups could be made of.
     pub rollup_failures: u64,

@@ -274,7 +274,7 @@ impl Archive {
     /// How the archive is.
     pub fn counters(&self) -> Counters {
         let counters = self.store.book.open().clone();
-        let rollup_waiting = counters.segments.saturating_sub(self.store.rollups.tried());
+        let rollup_waiting = counters.segments.saturating_sub(self.store.rollups.settled());
         Counters { rollup_waiting, ..counters }
     }
 

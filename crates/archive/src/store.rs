@@ -64,6 +64,22 @@ pub enum ReadError {
     Io(#[from] io::Error),
 }
 
+impl ReadError {
+    /// Whether there would be room for what was refused on a larger disk.
+    pub(crate) fn is_disk_full(&self) -> bool {
+        match self {
+            Self::Catalogue(error) => error.is_disk_full(),
+            Self::Io(error) => is_disk_full(error),
+        }
+    }
+}
+
+/// Whether there would be room for what was refused on a larger disk.
+pub(crate) fn is_disk_full(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+}
+
 impl Store {
     /// Over a catalogue in this folder.
     pub fn new(directory: PathBuf, catalogue: Catalogue) -> Self {
@@ -83,6 +99,15 @@ impl Store {
     /// The catalogue, for one question.
     pub fn catalogue(&self) -> MutexGuard<'_, Catalogue> {
         self.catalogue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Bytes that are free on its disk.
+    ///
+    /// # Errors
+    /// If the system does not say.
+    pub fn free_bytes(&self) -> io::Result<u64> {
+        let room = rustix::fs::statvfs(&self.directory)?;
+        Ok(room.f_bavail.saturating_mul(room.f_frsize))
     }
 
     /// Shows readers a file that is being written.

@@ -5,7 +5,12 @@
 mod staging;
 mod upkeep;
 
-use crate::{account::Condition, config::ArchiveConfig, segment_file::SegmentFile, store::Store};
+use crate::{
+    account::Condition,
+    config::ArchiveConfig,
+    segment_file::SegmentFile,
+    store::{Store, is_disk_full},
+};
 use oasis_dac::{Dac, Instance, Signal, Wake, now};
 use oasis_wire::quantity::Offset;
 use std::{collections::VecDeque, fs, io, path::Path, sync::Arc, time::Duration};
@@ -49,11 +54,8 @@ pub enum NotStored {
 
 impl From<io::Error> for NotStored {
     fn from(error: io::Error) -> Self {
-        use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
-        match error.kind() {
-            StorageFull | QuotaExceeded | FileTooLarge => Self::DiskFull(error.to_string()),
-            _ => Self::DiskError(error.to_string()),
-        }
+        let detail = error.to_string();
+        if is_disk_full(&error) { Self::DiskFull(detail) } else { Self::DiskError(detail) }
     }
 }
 
@@ -231,8 +233,7 @@ impl Writer {
     }
 
     fn check_room(&self) -> Result<(), NotStored> {
-        let room = rustix::fs::statvfs(&self.store.directory).map_err(io::Error::from)?;
-        let free = room.f_bavail.saturating_mul(room.f_frsize);
+        let free = self.store.free_bytes()?;
         if free >= self.config.min_free_bytes {
             return Ok(());
         }

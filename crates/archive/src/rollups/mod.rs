@@ -28,6 +28,8 @@ pub struct Rollups {
     files: RwLock<Vec<Arc<RollupFile>>>,
     /// Segment files that were looked at, whether or not roll-ups could be made of them.
     tried: RwLock<BTreeSet<u64>>,
+    /// Those of them whose roll-ups the disk had no room for.
+    without_room: RwLock<BTreeSet<u64>>,
 }
 
 impl Rollups {
@@ -88,18 +90,44 @@ impl Rollups {
         self.tried.read().unwrap_or_else(PoisonError::into_inner).contains(&segment)
     }
 
-    /// How many segment files that are there were looked at.
-    pub fn tried(&self) -> u64 {
-        self.tried.read().unwrap_or_else(PoisonError::into_inner).len() as u64
+    /// Of how many segment files that are there roll-ups are made, or cannot be.
+    pub fn settled(&self) -> u64 {
+        let tried = self.tried.read().unwrap_or_else(PoisonError::into_inner).len();
+        tried.saturating_sub(self.waiting_for_room()) as u64
     }
 
-    /// A segment file has gone.
-    pub fn forget_segment(&self, segment: u64) {
+    /// A segment file has gone. Answers whether its roll-ups were still waiting for room.
+    pub fn forget_segment(&self, segment: u64) -> bool {
         self.tried.write().unwrap_or_else(PoisonError::into_inner).remove(&segment);
+        self.without_room.write().unwrap_or_else(PoisonError::into_inner).remove(&segment)
+    }
+
+    /// Only these are there: others have gone while they were looked at.
+    fn keep(&self, segments: &BTreeSet<u64>) {
+        for of in [&self.tried, &self.without_room] {
+            of.write().unwrap_or_else(PoisonError::into_inner).retain(|number| segments.contains(number));
+        }
     }
 
     fn note_tried(&self, segment: u64) {
         self.tried.write().unwrap_or_else(PoisonError::into_inner).insert(segment);
+    }
+
+    fn waiting_for_room(&self) -> usize {
+        self.without_room.read().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    fn waits_for_room(&self, segment: u64) -> bool {
+        self.without_room.read().unwrap_or_else(PoisonError::into_inner).contains(&segment)
+    }
+
+    fn note_room(&self, segment: u64, was_there: bool) {
+        let mut without_room = self.without_room.write().unwrap_or_else(PoisonError::into_inner);
+        if was_there {
+            without_room.remove(&segment)
+        } else {
+            without_room.insert(segment)
+        };
     }
 
     /// Puts a new file in the place of those that it was made of.

@@ -19,11 +19,13 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
     thread::{self, JoinHandle},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 /// How often it looks for sealed files.
 const LOOK: Duration = Duration::from_secs(1);
+/// How often it looks whether there is room for what there was none for.
+const LOOK_FOR_ROOM: Duration = Duration::from_secs(5);
 /// So many files of about the same size become one.
 const MERGE: usize = 16;
 /// Files beyond this size are not merged any more.
@@ -45,7 +47,7 @@ impl Roller {
     /// If there cannot be one more thread.
     pub fn start(store: Arc<Store>, config: ArchiveConfig) -> io::Result<Self> {
         let is_over = Arc::new(AtomicBool::new(false));
-        let work = Work { store, config, is_over: is_over.clone() };
+        let work = Work { store, config, is_over: is_over.clone(), looks_for_room: Instant::now() };
         let thread = thread::Builder::new().name("roll-ups".into()).spawn(move || work.run())?;
         Ok(Self { thread, is_over })
     }
@@ -62,10 +64,12 @@ struct Work {
     store: Arc<Store>,
     config: ArchiveConfig,
     is_over: Arc<AtomicBool>,
+    /// When it looks for room again.
+    looks_for_room: Instant,
 }
 
 impl Work {
-    fn run(self) {
+    fn run(mut self) {
         // Of this thread alone; one that may not be lowered works as well.
         let _ = rustix::process::setpriority_process(None, NICE);
         while !self.is_over.load(Ordering::Relaxed) {
@@ -76,8 +80,10 @@ impl Work {
         }
     }
 
-    fn round(&self) -> Result<(), ReadError> {
+    fn round(&mut self) -> Result<(), ReadError> {
         let segments = self.store.catalogue().segments()?;
+        self.store.rollups.keep(&segments.iter().map(|segment| segment.number).collect());
+        let mut has_room = self.finds_room();
         let covered = Level::ROLLED.map(|level| (level, self.store.rollups.covered(level)));
         for segment in segments {
             let missing = covered.iter().filter(|(_, covered)| !covered.contains(&segment.number));
@@ -85,8 +91,9 @@ impl Work {
             if self.is_over.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            if !missing.is_empty() && !self.store.rollups.has_tried(segment.number) {
-                self.roll(&segment, &missing);
+            let is_again = has_room && self.store.rollups.waits_for_room(segment.number);
+            if !missing.is_empty() && (is_again || !self.store.rollups.has_tried(segment.number)) {
+                has_room &= self.roll(&segment, &missing);
             }
             self.store.rollups.note_tried(segment.number);
         }
@@ -101,8 +108,18 @@ impl Work {
         Ok(())
     }
 
-    /// Makes what is missing of a segment file's roll-ups. It is tried once in the DAC's life.
-    fn roll(&self, segment: &Segment, levels: &[Level]) {
+    /// Whether what there was no room for is tried again now. The archive has no room either while less is free than it leaves to others.
+    fn finds_room(&mut self) -> bool {
+        if self.store.rollups.waiting_for_room() == 0 || Instant::now() < self.looks_for_room {
+            return false;
+        }
+        self.looks_for_room = Instant::now() + LOOK_FOR_ROOM;
+        self.store.free_bytes().is_ok_and(|free| free >= self.config.min_free_bytes)
+    }
+
+    /// Makes what is missing of a segment file's roll-ups. It is tried once in the DAC's life, and again as long as there is no room for them. Answers whether
+    /// there was.
+    fn roll(&self, segment: &Segment, levels: &[Level]) -> bool {
         let path = segment_file::path(&self.store.directory, segment.number);
         let source = Source { number: segment.number, path: &path, sealed: segment.sealed };
         let made = making::of_segment(source, levels, &self.store);
@@ -113,13 +130,21 @@ impl Work {
             })
         });
         self.store.recent.end_file(segment.number);
+        let has_room = !matches!(&made, Err(error) if error.is_disk_full());
+        let has_waited = self.store.rollups.waits_for_room(segment.number);
+        self.store.rollups.note_room(segment.number, has_room);
         match made {
             Ok(()) => self.store.book.open().rolled_segments += 1,
-            Err(error) => {
+            Err(error) if has_room => {
                 self.store.book.open().rollup_failures += 1;
                 tracing::warn!(file = %path.display(), %error, "no roll-ups could be made of a segment file");
             }
+            Err(_) if has_waited => {}
+            Err(error) => {
+                tracing::warn!(file = %path.display(), %error, "roll-ups of a segment file are made when there is room for them");
+            }
         }
+        has_room
     }
 
     /// Makes one file of the oldest small ones of about the same size, if there are enough.

@@ -97,8 +97,9 @@ impl Writer {
                 // In this order: a file that nobody lists is found by the next start, one that is listed and gone would be damage.
                 self.store.catalogue().remove(number)?;
                 remove(&segment_file::path(&self.store.directory, number))?;
-                self.store.rollups.forget_segment(number);
+                let is_lost = self.store.rollups.forget_segment(number);
                 let mut book = self.store.book.open();
+                book.rollup_failures += u64::from(is_lost);
                 book.removed_files += 1;
                 book.removed_samples += segment.samples;
                 book.segments = book.segments.saturating_sub(1);

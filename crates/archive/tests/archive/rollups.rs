@@ -128,6 +128,22 @@ fn old_samples_are_left_as_rollups_whatever_becomes_of_their_files() {
 }
 
 #[test]
+fn what_there_was_no_room_for_is_made_once_there_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(small_files(folder.path()), &node, ROOM);
+    // What is written there meets a full disk. It is removed with what could not be written, and then there is room.
+    let first = folder.path().join("0000000001-0000000001.1s.oroll");
+    let full = first.with_extension("part");
+    std::os::unix::fs::symlink("/dev/full", &full).unwrap();
+    fill(&mut plant, &mut node, 20);
+    eventually("nothing met the full disk", || !full.is_symlink());
+    wait_for_rollups(&plant);
+    assert!(first.exists());
+    assert_eq!(plant.archive.counters().rolled_segments, plant.archive.counters().segments);
+}
+
+#[test]
 fn who_asks_again_gets_what_came_meanwhile() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);

@@ -4,7 +4,7 @@ use crate::{
     catalogue::Extent,
     index::Entry,
     series::Series,
-    store::{ReadError, Store},
+    store::{ReadError, Store, Unread},
 };
 use bytes::Bytes;
 use oasis_wire::{
@@ -73,8 +73,8 @@ impl Past {
                 continue;
             }
             for entry in store.entries_since(&extent, time)? {
-                let batch = store.batches(extent.segment, std::slice::from_ref(&entry))?.pop().flatten();
-                // One that is damaged counts as wanted: its reader is told.
+                let batch = batches(store, &extent, std::slice::from_ref(&entry))?.pop().and_then(Result::ok);
+                // One that cannot be had counts as wanted: its reader is told.
                 let times = batch.and_then(|batch| batch::times(&batch).ok());
                 let index = match times {
                     Some(times) => times.iter().position(|&sample| sample >= time),
@@ -170,17 +170,16 @@ impl Past {
         bytes: usize,
         pieces: &mut Vec<Piece>,
     ) -> Result<usize, ReadError> {
-        let entries = self.entries(extent)?;
+        let entries = match self.store.entries(extent, self.at.offset, ENTRIES) {
+            Err(ReadError::Io(error)) => {
+                self.skip(extent, extent.end, pieces, cause_of(extent, error));
+                return Ok(1);
+            }
+            other => other?,
+        };
         let mut read = 0;
         for some in entries.chunks(READ) {
-            let batches = match self.store.batches(extent.segment, some) {
-                Ok(batches) => batches,
-                Err(error) => {
-                    tracing::warn!(segment = extent.segment, %error, "a segment file cannot be read");
-                    vec![None; some.len()]
-                }
-            };
-            for (entry, batch) in some.iter().zip(batches) {
+            for (entry, batch) in some.iter().zip(batches(&self.store, extent, some)?) {
                 read += batch.as_ref().map_or(1, Bytes::len);
                 self.take(extent, entry, batch, pieces)?;
                 if self.is_over || read >= bytes {
@@ -195,31 +194,20 @@ impl Past {
         Ok(read.max(1))
     }
 
-    fn entries(&self, extent: &Extent) -> Result<Vec<Entry>, ReadError> {
-        let at = self.at.offset;
-        match self.store.entries(extent, at, ENTRIES) {
-            // Retention was faster, or the file cannot be read: its samples are a gap.
-            Err(ReadError::Io(error)) => {
-                if error.kind() != io::ErrorKind::NotFound {
-                    tracing::warn!(segment = extent.segment, %error, "a segment file cannot be read");
-                }
-                Ok(Vec::new())
-            }
-            other => other,
-        }
-    }
-
     fn take(
         &mut self,
         extent: &Extent,
         entry: &Entry,
-        batch: Option<Bytes>,
+        batch: Result<Bytes, &'static str>,
         pieces: &mut Vec<Piece>,
     ) -> Result<(), ReadError> {
         self.tell_hole(extent, entry.first, pieces);
-        let Some(batch) = batch else {
-            self.skip(extent, entry.end(), pieces, "damaged");
-            return Ok(());
+        let batch = match batch {
+            Ok(batch) => batch,
+            Err(cause) => {
+                self.skip(extent, entry.end(), pieces, cause);
+                return Ok(());
+            }
         };
         let end = self.end_within(entry, &batch);
         if end > self.at.offset {
@@ -258,4 +246,27 @@ impl Past {
         pieces.push(Piece::Gap { series: extent.series.clone(), offsets, cause });
         self.at.offset = to;
     }
+}
+
+/// Batches of a share, or why each cannot be had: a file that cannot be read costs what is in it, and nothing behind.
+fn batches(
+    store: &Store,
+    extent: &Extent,
+    entries: &[Entry],
+) -> Result<Vec<Result<Bytes, &'static str>>, ReadError> {
+    match store.batches(extent.segment, entries) {
+        Ok(batches) => Ok(batches.into_iter().map(|batch| batch.map_err(|unread| unread.cause())).collect()),
+        Err(ReadError::Io(error)) => Ok(vec![Err(cause_of(extent, error)); entries.len()]),
+        Err(error) => Err(error),
+    }
+}
+
+/// Why nothing of a file can be had.
+fn cause_of(extent: &Extent, error: io::Error) -> &'static str {
+    // Retention was faster.
+    if error.kind() == io::ErrorKind::NotFound {
+        return "archive_retention";
+    }
+    tracing::warn!(segment = extent.segment, %error, "a segment file cannot be read");
+    Unread::from(error).cause()
 }

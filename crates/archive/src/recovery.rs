@@ -35,7 +35,7 @@ pub struct Finding {
     pub from: u64,
     /// Behind the last one.
     pub to: u64,
-    /// `torn_tail`: cut off, it was never stored. `damaged`: passed over, the rest is good. `unreadable`: none of it can be read.
+    /// `torn_tail`: cut off, it was never stored. `damaged`: passed over, the rest is good. `unreadable`: none of it can be read. `read_error`: the disk did not give it.
     pub kind: &'static str,
     /// In words.
     pub detail: String,

@@ -1,11 +1,15 @@
 //! What the writer and the readers of an archive share: the catalogue, the files that are being written, and the books.
 
+mod window;
+
+pub use window::Unread;
+
 use crate::{
     account::{Account, Book},
     catalogue::{Catalogue, CatalogueError, Extent, Sealed},
     index::{self, Entry, Gap, SeriesIndex},
     points::Recent,
-    record::{self, BadRecord, FILE_HEADER, FileHeader, Kind, RECORD_HEADER, TRAILER},
+    record::{self, FILE_HEADER, FileHeader, Kind, RECORD_HEADER, TRAILER},
     recovery::{self, Finding},
     rollups::Rollups,
     segment_file::{self, OpenFile},
@@ -27,6 +31,7 @@ use std::{
         atomic::{AtomicU64, Ordering},
     },
 };
+use window::Window;
 
 /// Index records kept in memory: readers of one file come again and again.
 const INDEXES_KEPT: usize = 16;
@@ -352,25 +357,24 @@ impl Store {
         Ok(of_series.next().map(|series| series.entries).unwrap_or_default())
     }
 
-    /// The batches at these places of one file; those that are damaged are none.
+    /// The batches at these places of one file, or why one cannot be had.
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn batches(&self, segment: u64, entries: &[Entry]) -> Result<Vec<Option<Bytes>>, ReadError> {
+    pub fn batches(&self, segment: u64, entries: &[Entry]) -> Result<Vec<Result<Bytes, Unread>>, ReadError> {
         self.file_reads.fetch_add(1, Ordering::Relaxed);
         let (file, header) = self.open_sealed(segment)?;
         let mut batches = Vec::with_capacity(entries.len());
         let mut window = Window::default();
         for (at, entry) in entries.iter().enumerate() {
-            window.move_to(&file, entry, &entries[at..]);
-            let batch = window.batch(&header, entry).or_else(|| read_batch(&file, &header, entry));
-            if batch.is_none() {
+            let batch = window.read(&file, &header, entry, &entries[at..]);
+            if let Err(unread) = &batch {
                 self.book.find(Finding {
                     file: self.file_name(segment),
                     from: entry.position,
                     to: entry.position + RECORD_HEADER as u64,
-                    kind: "damaged",
-                    detail: "the record that begins here is not what was written".into(),
+                    kind: unread.cause(),
+                    detail: format!("the record that begins here {unread}"),
                 });
             }
             batches.push(batch);
@@ -404,64 +408,4 @@ fn open_extent(segment: u64, number: u32, series: &SeriesIndex) -> Option<Extent
         max_time: series.times.1,
         last_sequence: last.last_sequence,
     })
-}
-
-/// Bytes of a file read at once: most batches lie close together, and are small.
-#[derive(Debug, Default)]
-struct Window {
-    start: u64,
-    bytes: Bytes,
-}
-
-/// Most bytes of it.
-const WINDOW: u64 = 1024 * 1024;
-/// What is read behind the beginning of the last record that is wanted, of which only the beginning is known.
-const BEYOND: u64 = 4 * 1024;
-
-impl Window {
-    /// Reads a record, and those behind it that are wanted, unless they were read.
-    fn move_to(&mut self, file: &File, entry: &Entry, wanted: &[Entry]) {
-        let end = self.start + self.bytes.len() as u64;
-        if (self.start..end).contains(&entry.position) {
-            return;
-        }
-        let mut last = entry.position;
-        for next in wanted {
-            let further = (last..=entry.position.saturating_add(WINDOW)).contains(&next.position);
-            // What lies between is not worth reading if it is much.
-            if !further || next.position - last > 4 * BEYOND {
-                break;
-            }
-            last = next.position;
-        }
-        let mut bytes = vec![0; usize::try_from(last - entry.position + BEYOND).unwrap_or_default()];
-        // The file may end before: what is not there is no record.
-        let read = file.read_at(&mut bytes, entry.position).unwrap_or_default();
-        bytes.truncate(read);
-        *self = Self { start: entry.position, bytes: bytes.into() };
-    }
-
-    /// One batch, checked; none if it is damaged, or goes beyond what was read.
-    fn batch(&self, header: &FileHeader, entry: &Entry) -> Option<Bytes> {
-        let at = usize::try_from(entry.position.checked_sub(self.start)?).ok()?;
-        let (head, _, _) = record::parse(self.bytes.get(at..)?, header.nonce, entry.position).ok()?;
-        let payload = at + RECORD_HEADER..at + RECORD_HEADER + head.length;
-        (head.kind == Kind::Batch).then(|| self.bytes.slice(payload))
-    }
-}
-
-/// One batch, checked.
-fn read_batch(file: &File, header: &FileHeader, entry: &Entry) -> Option<Bytes> {
-    let mut head = [0; RECORD_HEADER];
-    file.read_exact_at(&mut head, entry.position).ok()?;
-    let parsed = match record::parse_head(&head, header.nonce, entry.position) {
-        Ok(parsed) if parsed.kind == Kind::Batch => parsed,
-        _ => return None,
-    };
-    let mut bytes = vec![0; record::size_of(parsed.length)];
-    file.read_exact_at(&mut bytes, entry.position).ok()?;
-    match record::parse(&bytes, header.nonce, entry.position) {
-        Ok(_) => Some(Bytes::from(bytes).slice(RECORD_HEADER..RECORD_HEADER + parsed.length)),
-        Err(BadRecord::Short | BadRecord::Head | BadRecord::Payload(_)) => None,
-    }
 }

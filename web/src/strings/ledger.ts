@@ -85,5 +85,6 @@ const why = new Map<string, string>([
   ['disk_error', "the archive's disk failed"],
   ['archive_retention', 'the archive has let go of them'],
   ['damaged', 'their bytes on the disk are damaged'],
+  ['read_error', "the archive's disk did not give them"],
   ['unreadable', 'they do not fit their schema'],
 ]);

@@ -185,12 +185,12 @@ impl Points {
         self.reach.is_some_and(|place| self.is_within(arrival) && arrival.end() <= place.offset)
     }
 
-    /// Takes in a batch: of those of its samples that were not read yet, those that are wanted. `why` says why an offset before it is not there, and
+    /// Takes in a batch, or why it cannot be had: of those of its samples that were not read yet, those that are wanted. `why` says why an offset before it is not there, and
     /// up to where that holds.
     pub fn add(
         &mut self,
         arrival: &Arrival<'_>,
-        batch: Option<&[u8]>,
+        batch: Result<&[u8], &'static str>,
         why: impl Fn(Offset) -> (Offset, &'static str),
     ) {
         if self.has_passed(arrival) {
@@ -198,7 +198,7 @@ impl Points {
         }
         let seen = self.reach.filter(|_| self.is_within(arrival)).map_or(arrival.first, |place| place.offset);
         let seen = seen.max(arrival.first);
-        self.note_hole(arrival, batch, why);
+        self.note_hole(arrival, batch.ok(), why);
         if self.wants(arrival.times) {
             let skip = usize::try_from(seen.0.saturating_sub(arrival.first.0)).unwrap_or(usize::MAX);
             if self.is_open {
@@ -206,9 +206,9 @@ impl Points {
             }
             let added = batch.map(|batch| self.cells.add_batch(arrival.probe_type, batch, skip));
             let cause = match added {
-                Some(Ok(())) => None,
-                Some(Err(_)) => Some("unreadable"),
-                None => Some("damaged"),
+                Ok(Ok(())) => None,
+                Ok(Err(_)) => Some("unreadable"),
+                Err(cause) => Some(cause),
             };
             if let Some(cause) = cause {
                 return self.lose(arrival, cause);

@@ -9,7 +9,7 @@ use crate::{
     index::Entry,
     rollups::{Level, RolledSeries, RollupFile},
     series::Series,
-    store::{ReadError, Store},
+    store::{ReadError, Store, Unread},
 };
 use std::{
     io,
@@ -241,8 +241,8 @@ impl Store {
         for (entry, is_read) in entries.iter().zip(is_read) {
             let arrival = Arrival::of(series, entry);
             if is_read {
-                let batch = batches.next().flatten();
-                points.add(&arrival, batch.as_deref(), extent.why(self));
+                let batch = batches.next().unwrap_or(Err(Unread::Damaged));
+                points.add(&arrival, batch.as_deref().map_err(Unread::cause), extent.why(self));
             } else {
                 points.pass(&arrival);
             }

@@ -117,7 +117,7 @@ fn gather(
     for entry in &series.entries {
         let batch = batch_at(bytes, entry);
         let why = |at| store.why_not_stored(&series.series, at, first);
-        points.add(&Arrival::of(&series.series, entry), batch, why);
+        points.add(&Arrival::of(&series.series, entry), batch.ok_or("damaged"), why);
         if points.cells.size() > AT_ONCE {
             put(points.cells.take());
         }

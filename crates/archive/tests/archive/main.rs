@@ -222,6 +222,31 @@ fn a_flipped_bit_costs_one_batch_and_is_located() {
     assert!(findings[0].from <= middle as u64);
 }
 
+#[test]
+fn a_file_that_the_disk_does_not_give_is_told_as_such_and_costs_only_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    for _ in 0..60 {
+        node.take(40);
+        plant.send(&mut node, true);
+        plant.flush().unwrap();
+    }
+    let at = Position { epoch: plant.epoch(), offset: Offset(0) };
+    let first = &segment_files(folder.path())[0];
+    assert!(segment_files(folder.path()).len() > 1);
+    // It can be opened, and each read of it fails.
+    fs::rename(first, folder.path().join("moved")).unwrap();
+    fs::create_dir(first).unwrap();
+    let read = plant.past_at(at);
+    let [(0, to, "read_error")] = read.gaps[..] else { panic!("{read:?}") };
+    assert_eq!(read.numbers, numbers(to..2_400));
+    // It comes back: nothing was lost.
+    fs::remove_dir(first).unwrap();
+    fs::rename(folder.path().join("moved"), first).unwrap();
+    assert_eq!(plant.past_at(at).numbers, numbers(0..2_400));
+}
+
 #[derive(Debug, Clone)]
 enum Step {
     Take(u64),

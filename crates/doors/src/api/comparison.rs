@@ -126,7 +126,7 @@ impl From<ReadError> for Problem {
         match error {
             ReadError::Catalogue(error) => error.into(),
             ReadError::Io(error) => {
-                Self::new(StatusCode::INTERNAL_SERVER_ERROR, "archive_unreadable", error.to_string())
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, "archive_error", error.to_string())
             }
         }
     }

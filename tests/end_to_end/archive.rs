@@ -1,6 +1,6 @@
 //! What the archive has called stored is there, whatever happens to the process and the disk (`docs/archive.md`).
 
-use crate::harness::{Oasis, eventually, eventually_shown, get, ledger, oasis, post};
+use crate::harness::{FailingSyncs, Oasis, eventually, eventually_shown, get, ledger, oasis, post};
 use oasis_archive::{ArchiveConfig, History, Piece};
 use oasis_wire::quantity::{Epoch, Offset, Position};
 use rustix::process::{Resource, Rlimit};
@@ -150,6 +150,14 @@ fn segment_file(folder: &Path) -> PathBuf {
     files.find(|path| path.extension().is_some_and(|end| end == "oseg")).expect("a segment file")
 }
 
+/// Waits until the archive says that it is so.
+fn condition(dac: &Oasis, wanted: &str) -> Value {
+    eventually_shown(wanted, || {
+        let archive = get(dac, "/api/v1/archive");
+        if archive["condition"] == wanted { Ok(archive) } else { Err(archive) }
+    })
+}
+
 #[test]
 fn on_a_full_disk_live_data_goes_on_and_the_archive_takes_up_where_it_stopped() {
     let folder = tempfile::tempdir().unwrap();
@@ -164,13 +172,7 @@ fn on_a_full_disk_live_data_goes_on_and_the_archive_takes_up_where_it_stopped() 
     // As far as a process can tell, files that may grow no more are a full disk.
     let limit = |current| dac.set_limit(Resource::Fsize, Rlimit { current, maximum: None });
     limit(Some(fs::metadata(segment_file(folder.path())).unwrap().len()));
-    let condition = |wanted: &str| {
-        eventually_shown(wanted, || {
-            let archive = get(&dac, "/api/v1/archive");
-            if archive["condition"] == wanted { Ok(archive) } else { Err(archive) }
-        })
-    };
-    let full = condition("disk_full");
+    let full = condition(&dac, "disk_full");
     assert!(full["detail"].is_string(), "{full}");
     let (status, problem) = post(&dac, "/api/v1/archive/flush", &json!({}));
     assert_eq!((status, &problem["type"]), (507, &json!("/problems/disk_full")), "{problem}");
@@ -181,7 +183,7 @@ fn on_a_full_disk_live_data_goes_on_and_the_archive_takes_up_where_it_stopped() 
     assert_eq!(stored(&now), stored(&then), "nothing can have been stored");
 
     limit(None);
-    condition("storing");
+    condition(&dac, "storing");
     let (status, flushed) = post(&dac, "/api/v1/archive/flush", &json!({}));
     assert_eq!(status, 200, "{flushed}");
     let mut promises = Promises::default();
@@ -191,6 +193,51 @@ fn on_a_full_disk_live_data_goes_on_and_the_archive_takes_up_where_it_stopped() 
     assert_eq!(after["archive"]["missing"], 0, "the topic log had all of it: {after:#}");
     assert!(dac.stop().success());
     promises.check(&history(folder.path()));
+}
+
+#[test]
+fn what_could_not_be_synced_is_never_called_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut dac = Oasis::dac(&at(folder.path()));
+    let (listen, channel) = (dac.listen().to_owned(), dac.channel().to_owned());
+    let _node = Oasis::node(&channel, LOAD);
+    let stored = |ledger: &Value| ledger["archive"]["stored"].as_u64().unwrap_or_default();
+    let mut promises = Promises::default();
+    for ends_meanwhile in [true, false] {
+        ledger(&dac, "plant", "processor", "samples stored", |ledger| stored(ledger) > 100);
+        let Some(failing) = FailingSyncs::of(&dac) else { return };
+        let failed = condition(&dac, "disk_error");
+        assert!(failed["detail"].as_str().is_some_and(|detail| detail.contains("os error 5")), "{failed}");
+        let then = ledger(&dac, "plant", "processor", "a ledger", |_| true);
+        let (status, problem) = post(&dac, "/api/v1/archive/flush", &json!({}));
+        assert_eq!((status, &problem["type"]), (507, &json!("/problems/disk_error")), "{problem}");
+        let more = then["received"].as_u64().unwrap() + 200;
+        let has_more = |ledger: &Value| ledger["received"].as_u64() > Some(more);
+        let now = ledger(&dac, "plant", "processor", "live data", has_more);
+        assert_eq!(stored(&now), stored(&then), "nothing can have been stored");
+        promises.note(&get(&dac, "/api/v1/ledger"));
+        if ends_meanwhile {
+            dac.kill();
+            drop(failing);
+            dac = Oasis::dac_at(&listen, &channel, &at(folder.path()));
+            continue;
+        }
+        drop(failing);
+        condition(&dac, "storing");
+        let (status, flushed) = post(&dac, "/api/v1/archive/flush", &json!({}));
+        assert_eq!(status, 200, "{flushed}");
+        promises.note(&get(&dac, "/api/v1/ledger"));
+        let after = ledger(&dac, "plant", "processor", "a ledger", |_| true);
+        assert!(stored(&after) > stored(&now));
+        assert_eq!(after["archive"]["missing"], 0, "the topic log had all of it: {after:#}");
+    }
+    dac.kill();
+    let history = history(folder.path());
+    promises.check(&history);
+    for instance in ["processor", "heartbeat", "memory"] {
+        let sequences = sequences(&history, instance);
+        assert!(sequences.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{instance} has duplicates");
+    }
 }
 
 #[test]

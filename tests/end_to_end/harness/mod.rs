@@ -1,10 +1,12 @@
 //! What the tests stand on: processes that end with the test, an HTTP client, WebSocket clients.
 
+mod failing_syncs;
 mod http;
 mod native;
 mod process;
 mod programs;
 
+pub use failing_syncs::FailingSyncs;
 pub use http::{get, post, post_from, request};
 pub use native::{Incoming, Native, open, read};
 pub use process::{Oasis, oasis};

@@ -118,6 +118,11 @@ impl Oasis {
         self.child.wait().expect("it ended")
     }
 
+    /// Its number.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Changes what the system lets it have.
     pub fn set_limit(&self, resource: Resource, limit: Rlimit) {
         prlimit(Some(Pid::from_child(&self.child)), resource, limit).expect("the limit may be changed");

@@ -44,7 +44,7 @@ def burst(seconds: float) -> None:
 def main(oasis: str, *options: str) -> None:
     """Record, then execute."""
     with tempfile.TemporaryDirectory() as archive:
-        probes = ["--probe", "processor@100", "--probe", "memory@100"]
+        probes = ["--probe", "processor@100", "--probe", "memory@100", "--probe", "scheduling@100"]
         addresses = ["--listen", "127.0.0.1:0", "--channel-listen", "127.0.0.1:0"]
         up = subprocess.Popen(  # noqa: S603
             [oasis, "up", "--name", "plant", *probes, *addresses, "--archive", archive, "--ready-json"],

@@ -5,9 +5,9 @@ use crate::{
     bounds::{self, MAX_MESSAGE, MAX_ROW},
     infer,
     json::{self, Unfit},
+    record::{ChannelRecord, Message},
     samples::{Head, Samples},
 };
-use mcap::records::MessageHeader;
 use oasis_channel::ProbeKind;
 use oasis_wire::{
     schema::{InvalidType, Metric, ProbeType},
@@ -79,13 +79,13 @@ enum From {
 }
 
 impl Channel {
-    pub fn new(channel: mcap::records::Channel) -> Self {
+    pub fn new(channel: &ChannelRecord<'_>) -> Self {
         let from = match of_export(&channel.metadata) {
             Some((recorded, first_sequence)) => From::Oasis { recorded, first_sequence },
-            None if channel.message_encoding == "json" => From::Json { schema: channel.schema_id },
-            None => From::Other(channel.message_encoding),
+            None if channel.encoding == "json" => From::Json { schema: channel.schema },
+            None => From::Other(channel.encoding.to_owned()),
         };
-        Self { topic: channel.topic, from, samples: None, left_out: 0, why: None }
+        Self { topic: channel.topic.to_owned(), from, samples: None, left_out: 0, why: None }
     }
 
     pub fn is_about(&self) -> bool {
@@ -105,8 +105,7 @@ impl Channel {
     /// Reads a message into the row of `samples`.
     pub fn sample(
         &mut self,
-        header: &MessageHeader,
-        data: &[u8],
+        message: &Message<'_>,
         schemas: &Schemas,
     ) -> Result<(&mut Samples, Head), Unread> {
         if self.is_about() {
@@ -115,44 +114,36 @@ impl Channel {
         if let From::Other(encoding) = &self.from {
             return Err(Unread::Encoding(encoding.clone()));
         }
-        if data.len() > MAX_MESSAGE {
-            return Err(Unread::Long(data.len()));
+        if message.data.len() > MAX_MESSAGE {
+            return Err(Unread::Long(message.data.len()));
         }
-        let message: Json = serde_json::from_slice(data)?;
+        let content: Json = serde_json::from_slice(message.data)?;
         let is_ours = matches!(self.from, From::Oasis { .. });
         let samples = match self.samples.take() {
             Some(samples) => samples,
-            None => self.begin(header, data, &message, schemas)?,
+            None => self.begin(message, &content, schemas)?,
         };
         let samples = self.samples.insert(samples);
         let probe_type = &samples.recorded.probe_type;
-        let values = json::sample(&probe_type.metrics, &message)?;
+        let values = json::sample(&probe_type.metrics, &content)?;
         value::write_row(probe_type, &values, &mut samples.row);
         if samples.row.len() > MAX_ROW {
             return Err(Unread::Row(samples.row.len()));
         }
         let sequence =
-            if is_ours { samples.number(header.sequence) } else { samples.last_sequence.saturating_add(1) };
-        let state = message.get("oasis.state").filter(|_| is_ours).and_then(Json::as_u64);
+            if is_ours { samples.number(message.sequence) } else { samples.last_sequence.saturating_add(1) };
+        let state = content.get("oasis.state").filter(|_| is_ours).and_then(Json::as_u64);
         let state = state.and_then(|state| u16::try_from(state).ok()).unwrap_or(0);
         samples.last_sequence = sequence;
-        Ok((samples, Head { time: header.log_time, sequence, state }))
+        Ok((samples, Head { time: message.log_time, sequence, state }))
     }
 
-    fn begin(
-        &self,
-        header: &MessageHeader,
-        data: &[u8],
-        message: &Json,
-        schemas: &Schemas,
-    ) -> Result<Samples, Unread> {
+    fn begin(&self, message: &Message<'_>, content: &Json, schemas: &Schemas) -> Result<Samples, Unread> {
         Ok(match &self.from {
             From::Oasis { recorded, first_sequence } => {
                 Samples::new(recorded.clone(), first_sequence.wrapping_sub(1))?
             }
-            From::Json { schema } => {
-                Samples::new(self.foreign(schemas.get(schema), header, data, message)?, 0)?
-            }
+            From::Json { schema } => Samples::new(self.foreign(schemas.get(schema), message, content)?, 0)?,
             From::Other(encoding) => return Err(Unread::Encoding(encoding.clone())),
         })
     }
@@ -160,17 +151,16 @@ impl Channel {
     fn foreign(
         &self,
         schema: Option<&(String, Vec<Metric>)>,
-        header: &MessageHeader,
-        data: &[u8],
-        message: &Json,
+        message: &Message<'_>,
+        content: &Json,
     ) -> Result<Recorded, Unread> {
         let (name, metrics) =
             schema.map_or((&self.topic, &[][..]), |(name, metrics)| (name, metrics.as_slice()));
-        let probe_type = infer::probe_type(name, metrics, message).ok_or(Unread::Nothing)?;
+        let probe_type = infer::probe_type(name, metrics, content).ok_or(Unread::Nothing)?;
         // The same whenever the file is read, so that its samples are known again; messages' own numbers may all be 0.
         let mut identity = self.topic.clone().into_bytes();
-        identity.extend_from_slice(&header.log_time.to_le_bytes());
-        identity.extend_from_slice(data);
+        identity.extend_from_slice(&message.log_time.to_le_bytes());
+        identity.extend_from_slice(message.data);
         let topic = self.topic.trim_start_matches('/');
         Ok(Recorded {
             node: None,
@@ -183,13 +173,13 @@ impl Channel {
 }
 
 /// Whose samples a channel of an export has, and the number of the first one.
-fn of_export(metadata: &BTreeMap<String, String>) -> Option<(Recorded, u64)> {
-    let get = |key: &str| metadata.get(key);
+fn of_export(metadata: &BTreeMap<&str, &str>) -> Option<(Recorded, u64)> {
+    let get = |key: &str| metadata.get(key).copied();
     let probe_type: ProbeType = serde_json::from_str(get("schema")?).ok()?;
     let recorded = Recorded {
-        node: Some(get("node")?.as_str().into()),
-        instance: get("instance")?.as_str().into(),
-        kind: serde_json::from_value(get("kind")?.as_str().into()).ok()?,
+        node: Some(get("node")?.into()),
+        instance: get("instance")?.into(),
+        kind: serde_json::from_value(get("kind")?.into()).ok()?,
         run: get("run")?.parse().ok()?,
         probe_type: Arc::new(probe_type),
     };

@@ -4,17 +4,19 @@
 //! [`read`] goes through a file once, from its beginning to its end, and hands out a batch at a time with the [`Recorded`] series that it is of.
 //! A file may come from anywhere: whatever it says of itself, memory stays bounded, and what breaks a bound is a [`ReadError`] that names it.
 //!
-//! In the order of reading: [`recording`] goes through the records, [`channel`] makes samples of one channel's messages, with [`infer`] for
+//! In the order of reading: [`recording`] goes through the records, [`record`] takes one apart, [`channel`] makes samples of one channel's messages, with [`infer`] for
 //! types and [`json`] for values, and [`samples`] makes batches of them.
 
 mod bounds;
 mod channel;
 mod infer;
 mod json;
+mod record;
 mod recording;
 mod samples;
 
 pub use channel::Unread;
+pub use record::BadRecord;
 pub use recording::{LeftOut, ReadError, read};
 
 use oasis_channel::ProbeKind;

@@ -6,11 +6,12 @@ use crate::{
     },
     channel::{Channel, Schemas, Unread},
     infer,
+    record::{BadRecord, ChannelRecord, Message, Schema},
     samples::Take,
 };
 use mcap::{
-    McapError, parse_record,
-    records::{MessageHeader, Record, op},
+    McapError,
+    records::op,
     sans_io::linear_reader::{LinearReadEvent, LinearReader, LinearReaderOptions},
 };
 use oasis_wire::batch::RowError;
@@ -27,6 +28,9 @@ pub enum ReadError<E> {
         "the MCAP file is damaged or not whole (`mcap recover` of the MCAP command line saves what is good): {0}"
     )]
     Damaged(McapError),
+    /// A record of it is not what its kind says.
+    #[error("the MCAP file is damaged: {0}")]
+    Record(#[from] BadRecord),
     /// A message has no channel.
     #[error("the MCAP file is damaged: a message is of channel {0}, which it does not have")]
     NoChannel(u16),
@@ -105,11 +109,12 @@ pub fn read<E>(
                 let read = from.read(reader.insert(wanted.min(READ)))?;
                 reader.notify_read(read);
             }
-            // Others are not looked at: attachments, indexes, statistics.
-            LinearReadEvent::Record { data, opcode: opcode @ (op::SCHEMA | op::CHANNEL | op::MESSAGE) } => {
-                let record = parse_record(opcode, data).map_err(ReadError::of_mcap)?;
-                recording.take(record, data.len(), &mut take)?;
+            LinearReadEvent::Record { data, opcode: op::SCHEMA } => recording.schema(data)?,
+            LinearReadEvent::Record { data, opcode: op::CHANNEL } => recording.channel(data)?,
+            LinearReadEvent::Record { data, opcode: op::MESSAGE } => {
+                recording.message(&Message::read(data)?, &mut take)?;
             }
+            // Others are not looked at: attachments, indexes, statistics.
             LinearReadEvent::Record { .. } => {}
         }
     }
@@ -131,30 +136,33 @@ struct Recording {
 }
 
 impl Recording {
-    fn take<E>(
-        &mut self,
-        record: Record<'_>,
-        length: usize,
-        take: &mut Take<'_, E>,
-    ) -> Result<(), ReadError<E>> {
-        match record {
-            // Both stand in each chunk that needs them, and in the summary again.
-            Record::Schema { header, data } if !self.schemas.contains_key(&header.id) => {
-                self.describe(length)?;
-                let is_json = header.encoding == "jsonschema";
-                let metrics = if is_json { infer::metrics(&data) } else { Vec::new() };
-                self.metrics += bounds::metrics(&metrics);
-                self.schemas.insert(header.id, (header.name, metrics));
-            }
-            Record::Channel(channel) if !self.channels.contains_key(&channel.id) => {
-                self.describe(length)?;
-                let (id, channel) = (channel.id, Channel::new(channel));
-                self.metrics += channel.metrics();
-                self.channels.insert(id, channel);
-            }
-            Record::Message { header, data } => self.message(&header, &data, take)?,
-            _ => {}
+    fn schema<E>(&mut self, data: &[u8]) -> Result<(), ReadError<E>> {
+        let schema = Schema::read(data)?;
+        // Both schemas and channels stand in each chunk that needs them, and in the summary again.
+        if self.schemas.contains_key(&schema.id) {
+            return Ok(());
         }
+        self.describe(data.len())?;
+        let metrics = if schema.encoding == "jsonschema" { infer::metrics(schema.data) } else { Vec::new() };
+        self.count(bounds::metrics(&metrics))?;
+        self.schemas.insert(schema.id, (schema.name.to_owned(), metrics));
+        Ok(())
+    }
+
+    fn channel<E>(&mut self, data: &[u8]) -> Result<(), ReadError<E>> {
+        let record = ChannelRecord::read(data)?;
+        if self.channels.contains_key(&record.id) {
+            return Ok(());
+        }
+        self.describe(data.len())?;
+        let (id, channel) = (record.id, Channel::new(&record));
+        self.count(channel.metrics())?;
+        self.channels.insert(id, channel);
+        Ok(())
+    }
+
+    fn count<E>(&mut self, metrics: usize) -> Result<(), ReadError<E>> {
+        self.metrics = self.metrics.saturating_add(metrics);
         if self.metrics > MAX_METRICS { Err(ReadError::Metrics) } else { Ok(()) }
     }
 
@@ -164,16 +172,11 @@ impl Recording {
         if is_long { Err(ReadError::Descriptions) } else { Ok(()) }
     }
 
-    fn message<E>(
-        &mut self,
-        header: &MessageHeader,
-        data: &[u8],
-        take: &mut Take<'_, E>,
-    ) -> Result<(), ReadError<E>> {
-        let id = header.channel_id;
+    fn message<E>(&mut self, message: &Message<'_>, take: &mut Take<'_, E>) -> Result<(), ReadError<E>> {
+        let id = message.channel;
         let channel = self.channels.get_mut(&id).ok_or(ReadError::NoChannel(id))?;
         let is_first = channel.samples.is_none();
-        match channel.sample(header, data, &self.schemas) {
+        match channel.sample(message, &self.schemas) {
             Ok((samples, head)) => {
                 let before = samples.held();
                 self.batches += samples.push(head, take)?;
@@ -185,7 +188,8 @@ impl Recording {
             }
         }
         if is_first {
-            self.metrics += channel.metrics();
+            let metrics = channel.metrics();
+            self.count(metrics)?;
         }
         if self.held > MAX_HELD_TOGETHER {
             self.end_batches(take)?;

@@ -23,14 +23,23 @@ use tempfile::TempDir;
 const USER: &str = "postgres";
 
 /// A database server with a folder of its own.
-struct Postgres {
+pub struct Postgres {
     folder: TempDir,
+    /// Also in the name of its socket.
+    port: u16,
     server: Option<Child>,
 }
 
 impl Postgres {
     /// None if the tests are to be skipped.
-    fn start() -> Option<Self> {
+    pub fn start() -> Option<Self> {
+        let mut postgres = Self::make()?;
+        postgres.run();
+        Some(postgres)
+    }
+
+    /// One that does not run yet.
+    pub fn make() -> Option<Self> {
         if std::env::var_os("OASIS_TEST_NO_POSTGRES").is_some() {
             eprintln!("SKIPPED: OASIS_TEST_NO_POSTGRES is set, so nothing is tested with PostgreSQL");
             return None;
@@ -48,29 +57,50 @@ impl Postgres {
             .output()
             .unwrap();
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-        let mut postgres = Self { folder, server: None };
-        postgres.run();
-        Some(postgres)
+        Some(Self { folder, port: 5432, server: None })
     }
 
-    fn data(&self) -> PathBuf {
+    pub fn data(&self) -> PathBuf {
         self.folder.path().join("data")
     }
 
-    fn run(&mut self) {
+    /// A file in its folder that the server may read, and nobody else.
+    pub fn write(&self, name: &str, bytes: &[u8]) {
+        let path = self.data().join(name);
+        fs::write(&path, bytes).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        if let Some((user, group)) = other_user() {
+            chown(&path, Some(user), Some(group)).unwrap();
+        }
+    }
+
+    pub fn run(&mut self) {
+        self.run_with(&["-c", "listen_addresses="]);
+    }
+
+    /// Runs it on a port of 127.0.0.1, encrypted.
+    pub fn run_with_tls(&mut self, port: u16) {
+        self.port = port;
+        self.run_with(&["-c", "ssl=on", "-c", "listen_addresses=127.0.0.1"]);
+    }
+
+    fn run_with(&mut self, settings: &[&str]) {
         let data = self.data();
+        let port = self.port.to_string();
         let server = as_user(&program("postgres"))
             .arg("-D")
             .arg(&data)
-            .args(["-c", "listen_addresses=", "-c", "fsync=off", "-k"])
+            .args(["-p", &port, "-c", "fsync=off", "-k"])
             .arg(&data)
+            .args(settings)
             .stdout(Stdio::null())
             .stderr(fs::File::create(self.folder.path().join("log")).unwrap())
             .spawn()
             .unwrap();
         self.server = Some(server);
         eventually("PostgreSQL", || {
-            let ready = Command::new(program("pg_isready")).arg("-q").arg("-h").arg(&data).status().unwrap();
+            let mut ready = Command::new(program("pg_isready"));
+            let ready = ready.args(["-q", "-p", &port, "-h"]).arg(&data).status().unwrap();
             ready.success().then_some(())
         });
     }
@@ -86,9 +116,11 @@ impl Postgres {
         self.server.take().unwrap().wait().unwrap();
     }
 
-    fn ask(&self, sql: &str) -> String {
+    pub fn ask(&self, sql: &str) -> String {
         let asked = Command::new(program("psql"))
-            .args(["-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-U", "postgres", "-h"])
+            .args(["-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-U", "postgres", "-p"])
+            .arg(self.port.to_string())
+            .arg("-h")
             .arg(self.data())
             .args(["-c", sql])
             .output()
@@ -103,9 +135,15 @@ impl Postgres {
 
     /// A configuration that writes to it, and what else is said.
     fn config(&self, more: &str) -> String {
+        self.config_at(&format!("host={}", self.data().display()), more)
+    }
+
+    /// One that writes to it at an address; `more` ends with the section `[postgresql]`'s beginning, if it says more of that.
+    pub fn config_at(&self, address: &str, more: &str) -> String {
         let path = self.folder.path().join("oasis.toml");
-        let url = format!("host={} user=postgres dbname=postgres", self.data().display());
-        fs::write(&path, format!("{more}\n[postgresql]\nurl = \"{url}\"\ncommit_ms = 20\n")).unwrap();
+        let section = if more.contains("[postgresql]") { "" } else { "[postgresql]\n" };
+        let url = format!("url = \"{address} user=postgres dbname=postgres\"");
+        fs::write(&path, format!("{more}\n{section}{url}\ncommit_ms = 20\n")).unwrap();
         path.to_str().unwrap().to_owned()
     }
 }
@@ -150,7 +188,7 @@ fn as_user(program: &Path) -> Command {
     command
 }
 
-fn state(dac: &Oasis) -> Value {
+pub fn state(dac: &Oasis) -> Value {
     let handlers = get(dac, "/api/v1/handlers");
     assert_eq!(handlers["handlers"][0]["name"], "postgresql");
     handlers["handlers"][0]["state"].clone()
@@ -172,7 +210,7 @@ fn is_whole(postgres: &Postgres, table: &str, condition: &str) -> u64 {
 
 const PROCESSOR: &str = "oasis_system_linux_processor_probe";
 
-fn written(postgres: &Postgres, at_least: u64) {
+pub fn written(postgres: &Postgres, at_least: u64) {
     eventually("rows", || {
         let sql = format!("SELECT to_regclass('oasis.{PROCESSOR}') IS NOT NULL");
         let is_there = postgres.ask(&sql) == "t";

@@ -6,8 +6,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PostgresqlConfig {
-    /// `postgresql://USER:PASSWORD@HOST/DATABASE` or `host=… user=… dbname=…`; empty for no database.
+    /// `postgresql://USER:PASSWORD@HOST/DATABASE?sslmode=require` or `host=… user=… dbname=… sslmode=…`; empty for no database.
     pub url: String,
+    /// File with the certificates (PEM) of who vouches for the database. With it, only a database that they vouch for under that host name is written to.
+    pub ca_file: String,
     /// Schema of the tables, made if there is none.
     pub schema: String,
     /// Longest that a sample waits for others while all is well, in milliseconds: one transaction takes all that came meanwhile.
@@ -16,6 +18,6 @@ pub struct PostgresqlConfig {
 
 impl Default for PostgresqlConfig {
     fn default() -> Self {
-        Self { url: String::new(), schema: "oasis".into(), commit_ms: 200 }
+        Self { url: String::new(), ca_file: String::new(), schema: "oasis".into(), commit_ms: 200 }
     }
 }

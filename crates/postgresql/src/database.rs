@@ -1,9 +1,9 @@
 //! The database: its tables, its partitions, and a round's transaction.
 
 use crate::{
-    config::PostgresqlConfig,
     copy::Rows,
     tables::{Shape, qualified, quoted},
+    tls::Target,
 };
 use bytes::Bytes;
 use futures_util::SinkExt;
@@ -14,7 +14,7 @@ use std::{
     pin::pin,
     time::Duration,
 };
-use tokio_postgres::{Client, Error, NoTls, Transaction, error::SqlState};
+use tokio_postgres::{Client, Error, Transaction, error::SqlState};
 
 /// Most partitions of one table; what lies in other days goes to the partition of the rest.
 const MAX_PARTITIONS: usize = 4_000;
@@ -73,11 +73,11 @@ impl Database {
     ///
     /// # Errors
     /// If it cannot be reached, or refuses.
-    pub async fn connect(config: &PostgresqlConfig) -> Result<Self, Failure> {
-        let (client, connection) = tokio_postgres::connect(&config.url, NoTls).await?;
+    pub async fn connect(target: &Target, schema: &str) -> Result<Self, Failure> {
+        let (client, connection) = target.address.connect(target.tls.clone()).await?;
         // Its end is told to whoever uses the client.
         tokio::spawn(connection);
-        let schema = config.schema.clone();
+        let schema = schema.to_owned();
         let (tables, positions) = (qualified(&schema, "oasis_table"), qualified(&schema, "oasis_position"));
         client
             .batch_execute(&format!(

@@ -7,6 +7,7 @@ use crate::{
     source::{Found, Source},
     state::{Book, Condition, State},
     tables::Shape,
+    tls::{BadTarget, Target},
 };
 use oasis_archive::Archive;
 use oasis_dac::{Dac, Instance, Signal, now};
@@ -40,11 +41,9 @@ const LAST_CALL: Duration = Duration::from_secs(3);
 /// Why the handler cannot be started.
 #[derive(Debug, thiserror::Error)]
 pub enum NotStarted {
-    /// The address.
-    #[error(
-        "postgresql.url is no address of a database ({0}): write postgresql://USER@HOST/DATABASE, or host=/run/postgresql dbname=DATABASE"
-    )]
-    Url(String),
+    /// The address, or the certificates.
+    #[error("{0}")]
+    Target(#[from] BadTarget),
     /// The thread.
     #[error("{0}")]
     Io(#[from] io::Error),
@@ -62,14 +61,13 @@ impl Handler {
     /// Starts the thread that writes what the DAC receives; what the logs hold no more it takes from the archive.
     ///
     /// # Errors
-    /// If the address is none, or there cannot be one more thread. A database that is away is no error.
+    /// If the address or the certificates are none, or there cannot be one more thread. A database that is away is no error.
     pub fn start(
         dac: Arc<Dac>,
         archive: Option<Arc<Archive>>,
         config: PostgresqlConfig,
     ) -> Result<Self, NotStarted> {
-        let parsed: Result<tokio_postgres::Config, _> = config.url.parse();
-        parsed.map_err(|error| NotStarted::Url(error.to_string()))?;
+        let target = Target::new(&config)?;
         let (ending, ended) = watch::channel(false);
         let book = Arc::new(Book::default());
         let work = Work {
@@ -77,6 +75,7 @@ impl Handler {
             dac,
             archive,
             config,
+            target,
             book: book.clone(),
             signal: Arc::default(),
             sources: BTreeMap::new(),
@@ -110,6 +109,7 @@ struct Work {
     dac: Arc<Dac>,
     archive: Option<Arc<Archive>>,
     config: PostgresqlConfig,
+    target: Target,
     book: Arc<Book>,
     registry: watch::Receiver<u64>,
     signal: Arc<Signal>,
@@ -146,7 +146,7 @@ impl Work {
 
     /// Writes through one connection until it breaks, or the DAC ends.
     async fn session(&mut self) -> Result<(), Failure> {
-        let connecting = tokio::time::timeout(CONNECT, Database::connect(&self.config));
+        let connecting = tokio::time::timeout(CONNECT, Database::connect(&self.target, &self.config.schema));
         let mut database = connecting.await.map_err(|_| Failure::Timeout(CONNECT))??;
         // What was read and not written is read again.
         self.sources.clear();

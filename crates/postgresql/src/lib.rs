@@ -4,7 +4,7 @@
 //! afterwards it goes on from there, from the archive where the logs hold no more. A round is one transaction: rows by binary `COPY`, and the places behind them. `docs/postgresql.md` has
 //! the tables and the promises.
 //!
-//! In the order of a sample: [`source`] finds what comes next of an instance, [`tables`] where its rows go, [`copy`] how they look, [`database`] writes them, and [`handler`] does it again and again.
+//! In the order of a sample: [`source`] finds what comes next of an instance, [`tables`] where its rows go, [`copy`] how they look, [`database`] writes them over a connection that [`tls`] encrypts, and [`handler`] does it again and again.
 
 mod config;
 mod copy;
@@ -13,7 +13,9 @@ mod handler;
 mod source;
 mod state;
 mod tables;
+mod tls;
 
 pub use config::PostgresqlConfig;
 pub use handler::{Handler, NotStarted};
 pub use state::{Condition, State};
+pub use tls::BadTarget;

@@ -102,9 +102,12 @@ impl Cursor {
         // An epoch is no row, and a gap is one of the table `gaps`.
         let Piece::Samples { series, batch, wanted, .. } = piece else { return };
         if series.probe_type == self.samples.probe_type {
-            self.batch = Open::new(series, &batch, &wanted, self.needs_metrics);
+            self.batch = Open::new(series.clone(), &batch, &wanted, self.needs_metrics);
             if self.batch.is_none() {
-                tracing::warn!("a batch that does not fit its schema is left out");
+                // As texts, so that a terminal shows what is in them and does not obey it.
+                let (node, instance) = (&*series.node, &*series.instance);
+                let (epoch, offset, samples) = (series.epoch, wanted.start, wanted.end.0 - wanted.start.0);
+                tracing::warn!(node, instance, %epoch, %offset, samples, "a batch that does not fit its schema is left out");
             }
         }
     }

@@ -175,6 +175,16 @@ impl Plant {
         }
     }
 
+    /// The node sends a batch whatever is in it.
+    pub fn send_batch(&mut self, batch: &[u8]) {
+        self.session.handle(Frame::Batch(batch), now(), &mut Vec::new()).unwrap();
+    }
+
+    /// Number that the DAC has given the counter.
+    pub fn topic(&self) -> u32 {
+        self.topic
+    }
+
     pub fn flush(&self) -> Result<(), oasis_archive::NotStored> {
         self.runtime.block_on(self.archive.flush())
     }

@@ -3,7 +3,10 @@
 use crate::plant::{Node, Plant, STEP, config};
 use oasis_archive::{Description, Note, Rows, Sql, SqlValue};
 use oasis_wire::quantity::Nanos;
-use std::io;
+use std::{
+    io::{self, Write},
+    sync::{Arc, Mutex},
+};
 
 const ROOM: usize = 8 * 1024 * 1024;
 
@@ -233,4 +236,45 @@ fn runs_annotations_gaps_and_nodes_are_tables_too() {
     assert_eq!(columns[0].0, "time");
     assert_eq!(columns[9..].iter().map(|column| &*column.0).collect::<Vec<_>>(), ["count", "pad"]);
     assert!(sql.table("nothing").unwrap_err().to_string().contains(".tables"));
+}
+
+/// What is logged meanwhile.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_batch_that_does_not_fit_its_schema_is_left_out_and_told_with_its_instance() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    node.take(40);
+    plant.send(&mut node, true);
+    // Its texts are none.
+    let mut batch = node.batch(plant.topic(), 40, 8);
+    let text = batch.iter().position(|byte| *byte == b'x').unwrap();
+    batch[text] = 0xff;
+    plant.send_batch(&batch);
+    plant.flush().unwrap();
+    let epoch = plant.epoch();
+    plant.stop();
+    let sql = Sql::open(folder.path()).unwrap();
+    let log = Log::default();
+    let to = log.clone();
+    let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || to.clone()).finish();
+    let samples =
+        tracing::subscriber::with_default(subscriber, || one(&sql, "SELECT sum(count >= 0) FROM counter"));
+    assert_eq!(samples, "40");
+    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let told = format!(r#"left out node="plant" instance="counter" epoch={epoch} offset=40 samples=8"#);
+    assert!(log.contains(&told), "{log}");
 }

@@ -139,8 +139,15 @@ pub fn stamp(bytes: &mut [u8], offset: u64, dac_time: u64) {
 
 /// Writes what the node learns after encoding, in place: the topic of this epoch, and drops since. Does nothing to bytes that are no batch.
 pub fn stamp_by_node(bytes: &mut [u8], topic: u32, dropped_before: u32) {
+    stamp_topic(bytes, topic);
+    if let Some(head) = bytes.first_chunk_mut::<HEADER>() {
+        head[DROPPED..44].copy_from_slice(&dropped_before.to_le_bytes());
+    }
+}
+
+/// Writes the topic, in place. Does nothing to bytes that are no batch.
+pub fn stamp_topic(bytes: &mut [u8], topic: u32) {
     if let Some(head) = bytes.first_chunk_mut::<HEADER>() {
         head[TOPIC..8].copy_from_slice(&topic.to_le_bytes());
-        head[DROPPED..44].copy_from_slice(&dropped_before.to_le_bytes());
     }
 }

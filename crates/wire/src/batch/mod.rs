@@ -2,6 +2,7 @@
 
 mod choose;
 mod column;
+mod cut;
 mod decode;
 mod delta;
 mod encode;
@@ -11,9 +12,10 @@ mod rice;
 mod xor;
 
 pub use column::Encoding;
+pub use cut::cut;
 pub use decode::{Batch, Sample, Values, time_range, times};
 pub use encode::{Choice, Encoder, RowError};
-pub use header::{Fields, HEADER, Header, MAX_BATCH, MAX_VALUES, check, stamp, stamp_by_node};
+pub use header::{Fields, HEADER, Header, MAX_BATCH, MAX_VALUES, check, stamp, stamp_by_node, stamp_topic};
 
 use crate::reader::Malformed;
 

@@ -1,6 +1,8 @@
 //! What the archive has called stored is there, whatever happens to the process and the disk (`docs/archive.md`).
 
-use crate::harness::{FailingSyncs, Oasis, eventually, eventually_shown, get, ledger, oasis, post};
+use crate::harness::{
+    FailingSyncs, Oasis, eventually, eventually_shown, get, ledger, let_go, oasis, post, small_log,
+};
 use oasis_archive::{ArchiveConfig, History, Piece};
 use oasis_wire::quantity::{Epoch, Offset, Position};
 use rustix::process::{Resource, Rlimit};
@@ -313,24 +315,15 @@ impl Story {
     }
 }
 
-/// A topic log that holds a few seconds: long enough for an archive on a busy machine, short enough to let go of something soon.
-fn small_log(folder: &Path) -> PathBuf {
-    let path = folder.join("oasis.toml");
-    fs::write(&path, "[log]\ntopic_bytes = 100000\n").unwrap();
-    path
-}
-
 #[test]
 fn a_stream_from_the_past_becomes_live_without_a_seam() {
     let folder = tempfile::tempdir().unwrap();
-    let config = small_log(folder.path());
-    let archive = folder.path().join("archive");
-    let more = [&["--config", config.to_str().unwrap()], &at(&archive)[..]].concat();
+    let more = small_log(folder.path());
+    let more: Vec<_> = more.iter().map(String::as_str).collect();
     let mut dac = Oasis::dac(&more);
     let (listen, channel) = (dac.listen().to_owned(), dac.channel().to_owned());
     let _node = Oasis::node(&channel, &["--probe", "processor@1000"]);
-    let evicted = |ledger: &Value| ledger["log"]["first_offset"].as_u64() > Some(0);
-    ledger(&dac, "plant", "processor", "a log that has let go", evicted);
+    let_go(&dac, "plant", "processor");
 
     let mut story = Story::open(&dac, "from=0");
     let live = ledger(&dac, "plant", "processor", "a ledger", |_| true)["received"].as_u64().unwrap() + 300;
@@ -342,7 +335,7 @@ fn a_stream_from_the_past_becomes_live_without_a_seam() {
     // Ended as it should be, the DAC has stored all that it received.
     assert!(dac.stop().success());
     dac = Oasis::dac_at(&listen, &channel, &more);
-    ledger(&dac, "plant", "processor", "a log that has let go", evicted);
+    let_go(&dac, "plant", "processor");
     let mut story = Story::open(&dac, "from=0");
     while story.epochs == 0 || story.offset < 1_000 {
         story.message().expect("it goes on");

@@ -77,6 +77,19 @@ fn tail_prints_samples_for_people_and_for_programs() {
     assert!(samples.iter().zip(1..).all(|(sample, number)| sample["sequence"] == number), "{lines}");
     assert!(samples.iter().all(|sample| sample["metrics"]["idle_time"].is_u64()), "{lines}");
 
+    // A stretch that is over ends by itself.
+    let stretch = |from: &str, to: &str| {
+        let arguments = ["tail", "plant/processor", "--format", "json", "--from", from, "--to", to];
+        out(&run(&[&arguments[..], &["--url", &url]].concat()))
+    };
+    let time = |index: usize| samples[index]["time"].to_string();
+    assert_eq!(
+        stretch(&time(3), &time(11)).lines().collect::<Vec<_>>(),
+        lines.lines().collect::<Vec<_>>()[3..11]
+    );
+    let refused = fails(&["tail", "plant/processor", "--from", "then", "--url", &url]);
+    assert!(refused.contains("plant/processor") && refused.contains("-15m"), "{refused}");
+
     let all = out(&run(&["tail", "--count", "40", "--url", &url]));
     assert!(all.contains("plant/processor") && all.contains("plant/heartbeat"), "{all}");
 }

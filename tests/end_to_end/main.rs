@@ -30,3 +30,4 @@ mod test_runs;
 mod text_doors;
 mod two_processes;
 mod udp;
+mod websocket_past;

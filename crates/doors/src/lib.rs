@@ -1,6 +1,6 @@
 //! Doors: how browsers and scripts get at what the DAC holds.
 //!
-//! A door is only *how to wait* and *how to write*; what there is to read comes from a [`oasis_dac::Cursor`]. Here are the
+//! A door is only *how to wait* and *how to write*; what there is to read comes from the topic logs and, for all doors alike, from the [`past`]. Here are the
 //! page itself ([`page`]), the HTTP API ([`api`]), two doors on one path: WebSocket in our native protocol and in the papers'
 //! format of 2012 ([`websocket`]), and four for those who want text: server-sent events, a stream of lines, long poll and poll
 //! ([`text`]). A door must not know how samples came in.
@@ -11,6 +11,7 @@ mod handlers;
 mod layouts;
 mod origin;
 mod page;
+mod past;
 mod places;
 mod problem;
 mod serve;
@@ -26,13 +27,10 @@ use handlers::Handler;
 use layouts::Layouts;
 use oasis_archive::Archive;
 use oasis_dac::{Dac, Doorkeeper};
+use past::Archived;
 use places::Places;
 use std::{io, sync::Arc};
-use tokio::{
-    net::TcpListener,
-    runtime::Handle,
-    sync::{OwnedSemaphorePermit, Semaphore, watch},
-};
+use tokio::{net::TcpListener, runtime::Handle, sync::watch};
 use websocket::{Shards, Surroundings};
 
 /// What every door shares.
@@ -45,25 +43,23 @@ pub struct Doors {
     places: Arc<Places>,
     layouts: Arc<Layouts>,
     shards: Arc<Shards>,
-    archive: Option<Arc<Archive>>,
-    archive_turns: Arc<Semaphore>,
+    archived: Archived,
     handlers: Vec<Handler>,
 }
 
-/// Readers of the archive at the same time, each a thread that may wait for a disk: the others wait for their turn.
-const ARCHIVE_READERS: usize = 8;
-
 impl Doors {
-    /// Doors to `dac`. Reads the layouts and starts the threads that own WebSockets; called within a tokio runtime.
-    pub fn new(dac: Arc<Dac>, config: DoorsConfig) -> io::Result<Self> {
+    /// Doors to `dac`, and to its past if there is an archive. Reads the layouts and starts the threads that own WebSockets; called within a tokio runtime.
+    pub fn new(dac: Arc<Dac>, config: DoorsConfig, archive: Option<Arc<Archive>>) -> io::Result<Self> {
         let doorkeeper = Arc::new(Doorkeeper::new(config.max_websockets));
         let places = Arc::new(Places::new(&config));
         let layouts = Layouts::open(config.layouts_dir(), config.max_layouts, config.max_layout_bytes)?;
         let config = Arc::new(config);
+        let archived = Archived::new(archive);
         let shards = Shards::start(&Surroundings {
             dac: dac.clone(),
             config: config.clone(),
             doorkeeper: doorkeeper.clone(),
+            archived: archived.clone(),
             runtime: Handle::current(),
         })?;
         Ok(Self {
@@ -74,15 +70,9 @@ impl Doors {
             places,
             layouts: Arc::new(layouts),
             shards: Arc::new(shards),
-            archive: None,
-            archive_turns: Arc::new(Semaphore::new(ARCHIVE_READERS)),
+            archived,
             handlers: Vec::new(),
         })
-    }
-
-    /// The same, with a past.
-    pub fn with_archive(self, archive: Arc<Archive>) -> Self {
-        Self { archive: Some(archive), ..self }
     }
 
     /// The same, telling how a data handler is; `state` must neither wait nor take long.
@@ -93,12 +83,6 @@ impl Doors {
     ) -> Self {
         self.handlers.push(Handler::new(name, state));
         self
-    }
-
-    /// Returns when one more may read the archive, as long as what is returned lives.
-    async fn archive_turn(&self) -> Option<OwnedSemaphorePermit> {
-        // An error would mean that there are no turns any more, and nobody ends them.
-        self.archive_turns.clone().acquire_owned().await.ok()
     }
 
     /// Completes when all connections have to end.

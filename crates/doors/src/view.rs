@@ -10,6 +10,26 @@ use std::{collections::BTreeMap, sync::Arc};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+/// How 64-bit integers are written: JavaScript rounds numbers beyond 2^53.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Integers {
+    /// As JSON numbers.
+    #[default]
+    Number,
+    /// As strings of digits.
+    String,
+}
+
+impl Integers {
+    /// One of them.
+    pub fn write(self, number: impl Into<serde_json::Value>) -> serde_json::Value {
+        match (self, number.into()) {
+            (Self::String, serde_json::Value::Number(number)) => number.to_string().into(),
+            (_, number) => number,
+        }
+    }
+}
+
 /// `online` or `offline`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
@@ -261,7 +281,7 @@ pub fn detail(doors: &Doors, instance: &Instance) -> InstanceDetail {
 /// An instance's ledger.
 fn ledger(doors: &Doors, instance: &Instance) -> LedgerView {
     // In this order, so that nothing seems stored before it was received.
-    let archive = doors.archive.as_ref().and_then(|archive| archive.account(instance.topic));
+    let archive = doors.archived.archive.as_ref().and_then(|archive| archive.account(instance.topic));
     LedgerView { ledger: instance.ledger().clone(), log: instance.log.state(), archive }
 }
 

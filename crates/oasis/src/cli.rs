@@ -217,9 +217,15 @@ pub struct Tail {
     /// How to print.
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
-    /// Begin with the oldest sample that the DAC holds.
+    /// Begin with the oldest sample that the DAC holds in memory.
     #[arg(long)]
     pub from_earliest: bool,
+    /// Begin with the first sample that is no older than this, from the archive if need be. Nanoseconds since 1970, a date and time (2026-05-04T12:00:00Z), or how long ago (-90s, -15m, -2h, -7d).
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, conflicts_with = "from_earliest")]
+    pub from: Option<String>,
+    /// End before the first sample that is not older than this.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub to: Option<String>,
     /// Which samples: every, latest (skip to the newest when late), max_hz=N (at most N a second) or envelope=N (N a second, each with the least and greatest value).
     #[arg(long, value_name = "DELIVERY", default_value_t)]
     pub delivery: Delivery,

@@ -111,11 +111,8 @@ impl RunningDac {
             tokio::spawn(oasis_dac::datagrams::serve(dac.clone(), socket));
         }
         let archive = start_archive(config.archive, &dac)?;
-        let mut doors = Doors::new(dac.clone(), config.doors)?;
-        if let Some(archiving) = &archive {
-            doors = doors.with_archive(archiving.archive.clone());
-        }
         let archived = archive.as_ref().map(|archiving| archiving.archive.clone());
+        let mut doors = Doors::new(dac.clone(), config.doors, archived.clone())?;
         let postgresql = start_postgresql(config.postgresql, &dac, archived)?;
         if let Some(handler) = postgresql.clone() {
             doors = doors.with_handler("postgresql", move || serde_json::json!(handler.state()));

@@ -27,32 +27,25 @@ struct Followed {
     expected: Option<u64>,
 }
 
-/// Follows until interrupted, or until enough samples have come.
+/// Follows until interrupted, until enough samples have come, or until all are there that were asked for.
 pub async fn run(arguments: Tail) -> anyhow::Result<()> {
     let mut client = Client::connect(&arguments.server.url).await?;
-    let targets =
-        if arguments.instances.is_empty() { everything(&mut client).await? } else { arguments.instances };
-    let mut followed = BTreeMap::new();
-    for target in targets {
-        let from = if arguments.from_earliest { "earliest" } else { "now" };
-        let request = json!({
-            "op": "subscribe", "node": target.node, "instance": target.instance, "from": from,
-            "delivery": arguments.delivery, "overflow": arguments.overflow,
-        });
-        let id = client.request(request).await?;
-        let subscribed = client.answer(id).await?;
-        let schema = serde_json::from_value(subscribed["instance"]["schema"].clone())
-            .context("in the schema from the DAC")?;
-        let topic = subscribed["topic"].as_u64().context("the DAC gave no topic")? as u32;
-        followed.insert(topic, Followed { target, schema, expected: None });
-    }
-    let mut printer = Printer {
+    let printer = Printer {
         out: BufWriter::new(io::stdout()),
         format: arguments.format,
         left: arguments.count,
         is_thinned: !matches!(arguments.delivery, Delivery::Every),
     };
-    match follow(&mut client, &mut followed, &mut printer).await {
+    let mut follower = Follower { asked: BTreeMap::new(), followed: BTreeMap::new(), printer };
+    let targets = match &arguments.instances[..] {
+        [] => everything(&mut client).await?,
+        instances => instances.to_vec(),
+    };
+    for target in targets {
+        let id = client.request(subscription(&target, &arguments)).await?;
+        follower.asked.insert(id, target);
+    }
+    match follower.follow(&mut client).await {
         // `oasis tail | head` is no error.
         Err(error)
             if error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) =>
@@ -61,6 +54,15 @@ pub async fn run(arguments: Tail) -> anyhow::Result<()> {
         }
         other => other,
     }
+}
+
+fn subscription(target: &Target, arguments: &Tail) -> Value {
+    let earliest = arguments.from_earliest.then_some("earliest");
+    json!({
+        "op": "subscribe", "node": target.node, "instance": target.instance,
+        "from": earliest.or(arguments.from.as_deref()), "to": arguments.to,
+        "delivery": arguments.delivery, "overflow": arguments.overflow,
+    })
 }
 
 async fn everything(client: &mut Client) -> anyhow::Result<Vec<Target>> {
@@ -74,24 +76,64 @@ async fn everything(client: &mut Client) -> anyhow::Result<Vec<Target>> {
     Ok(instances.iter().map(target).collect())
 }
 
-async fn follow(
-    client: &mut Client,
-    followed: &mut BTreeMap<u32, Followed>,
-    printer: &mut Printer,
-) -> anyhow::Result<()> {
-    while let Some(incoming) = client.next().await? {
-        match incoming {
-            Incoming::Batch(bytes) => {
-                let topic = Header::parse(&bytes)?.topic;
-                let Some(followed) = followed.get_mut(&topic) else { continue };
-                if printer.batch(followed, &bytes)? {
-                    return Ok(());
+/// What is asked for, followed and printed.
+struct Follower {
+    /// By the number of the request that was not answered yet.
+    asked: BTreeMap<i64, Target>,
+    /// By topic.
+    followed: BTreeMap<u32, Followed>,
+    printer: Printer,
+}
+
+impl Follower {
+    async fn follow(&mut self, client: &mut Client) -> anyhow::Result<()> {
+        while !(self.asked.is_empty() && self.followed.is_empty()) {
+            match client.next().await?.context("the DAC closed the connection")? {
+                Incoming::Batch(bytes) => {
+                    let topic = Header::parse(&bytes)?.topic;
+                    let Some(followed) = self.followed.get_mut(&topic) else { continue };
+                    if self.printer.batch(followed, &bytes)? {
+                        return Ok(());
+                    }
+                }
+                Incoming::Control(message) => self.told(&message)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn told(&mut self, message: &Value) -> anyhow::Result<()> {
+        let topic = message["topic"].as_u64().and_then(|topic| u32::try_from(topic).ok());
+        let asked = message["id"].as_i64().and_then(|id| self.asked.remove(&id));
+        match (message["op"].as_str(), asked, topic) {
+            (Some("subscribed"), Some(target), Some(topic)) => {
+                let schema = schema(&message["instance"]["schema"])?;
+                self.followed.insert(topic, Followed { target, schema, expected: None });
+            }
+            (_, Some(target), _) => {
+                let reason = message["message"].as_str().unwrap_or("the DAC refused without a reason");
+                bail!("{target}: {}", Visible(reason));
+            }
+            (Some("type_changed"), _, Some(topic)) => {
+                if let Some(followed) = self.followed.get_mut(&topic) {
+                    followed.schema = schema(&message["schema"])?;
                 }
             }
-            Incoming::Control(message) => gap(followed, &message).iter().for_each(|gap| eprintln!("{gap}")),
+            (Some("unsubscribed"), _, Some(topic)) => {
+                let ended = self.followed.remove(&topic);
+                let cause = message["cause"].as_str().unwrap_or_default();
+                if let Some(Followed { target, .. }) = ended.filter(|_| cause != "to") {
+                    eprintln!("{target}: nothing follows: {}", Visible(cause));
+                }
+            }
+            _ => gap(&self.followed, message).iter().for_each(|gap| eprintln!("{gap}")),
         }
+        Ok(())
     }
-    bail!("the DAC closed the connection")
+}
+
+fn schema(json: &Value) -> anyhow::Result<ProbeType> {
+    serde_json::from_value(json.clone()).context("in the schema from the DAC")
 }
 
 /// What stands between the sample expected next and those of this batch.

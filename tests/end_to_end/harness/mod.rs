@@ -16,6 +16,8 @@ pub use programs::{
 
 use serde_json::Value;
 use std::{
+    fs,
+    path::Path,
     thread,
     time::{Duration, Instant},
 };
@@ -58,6 +60,21 @@ pub fn ledger(dac: &Oasis, node: &str, name: &str, what: &str, is_enough: impl F
         let ledger = instance(dac, node, name).map(|instance| instance["ledger"].clone()).unwrap_or_default();
         if !ledger.is_null() && is_enough(&ledger) { Ok(ledger) } else { Err(ledger) }
     })
+}
+
+/// Arguments of a DAC with an archive and a topic log that holds a few seconds: long enough for an archive on a busy machine, short enough to let go of something
+/// soon. One thread writes to all WebSockets.
+pub fn small_log(folder: &Path) -> [String; 4] {
+    let (config, archive) = (folder.join("oasis.toml"), folder.join("archive"));
+    fs::write(&config, "[log]\ntopic_bytes = 100000\n\n[doors]\nshards = 1\n").expect("a file");
+    let text = |path: &Path| path.to_str().expect("a name").to_owned();
+    ["--config".into(), text(&config), "--archive".into(), text(&archive)]
+}
+
+/// Returns once the log of an instance has let go of its first samples.
+pub fn let_go(dac: &Oasis, node: &str, name: &str) {
+    let has_let_go = |ledger: &Value| ledger["log"]["first_offset"].as_u64() > Some(0);
+    ledger(dac, node, name, "a log that has let go", has_let_go);
 }
 
 /// Every sample of this run was received, or its gap has a cause.

@@ -39,6 +39,14 @@ impl Native {
         self.socket.send(message).expect("the DAC listens");
     }
 
+    /// Sends requests, which name their numbers, in one write.
+    pub fn send_together(&mut self, requests: &[Value]) {
+        for request in requests {
+            self.socket.write(Message::text(request.to_string())).expect("room in the buffer");
+        }
+        self.socket.flush().expect("the DAC listens");
+    }
+
     /// Sends a request and gives its answer.
     pub fn ask(&mut self, mut request: Value) -> Value {
         self.last_id += 1;

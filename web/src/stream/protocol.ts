@@ -76,7 +76,15 @@ export function isRate(hertz: number): boolean {
 
 export type ClientMessage =
   | { op: 'watch'; id: number }
-  | { op: 'subscribe'; id: number; node: string; instance: string; resume?: string; from?: 'earliest' }
+  | {
+      op: 'subscribe';
+      id: number;
+      node: string;
+      instance: string;
+      resume?: string;
+      from?: 'earliest';
+      overflow?: 'latest';
+    }
   | { op: 'unsubscribe'; id: number; topic: number }
   | ({ op: 'command'; id: number; node: string; instance: string } & Wish)
   | { op: 'ping'; id: number; client_time: number };
@@ -94,7 +102,10 @@ export type ServerMessage =
       schema: unknown;
     }
   | { op: 'gap'; topic: number; cause: string; count: number | undefined }
-  | { op: 'unsubscribed'; id: number; topic: number }
+  | { op: 'epoch'; topic: number; epoch: string; offset: number }
+  | { op: 'type_changed'; topic: number; schema: unknown }
+  /** Without a number if nobody asked for it. */
+  | { op: 'unsubscribed'; id: number | undefined; topic: number }
   | { op: 'result'; id: number; hertz: number | undefined; enabled: boolean | undefined }
   | { op: 'pong'; id: number; dacTime: number }
   | { op: 'error'; id: number | undefined; code: string; message: string };
@@ -123,7 +134,16 @@ export function parseServerMessage(data: string): ServerMessage | undefined {
         count: optionalNumber(fields.count),
       };
     case 'unsubscribed':
-      return { op: 'unsubscribed', id: number(fields.id), topic: number(fields.topic) };
+      return { op: 'unsubscribed', id: optionalNumber(fields.id), topic: number(fields.topic) };
+    case 'epoch':
+      return {
+        op: 'epoch',
+        topic: number(fields.topic),
+        epoch: text(fields.epoch),
+        offset: number(fields.offset),
+      };
+    case 'type_changed':
+      return { op: 'type_changed', topic: number(fields.topic), schema: fields.schema };
     case 'result':
       return {
         op: 'result',

@@ -313,6 +313,39 @@ describe('what is missing', () => {
     expect(bench.last('subscribe')?.resume).toBe('e2:3');
   });
 
+  it('is nothing when the archive has what the DAC received in its life before', () => {
+    bench.lose();
+    bench.pass(200);
+    bench.epoch = 'e2';
+    bench.welcome();
+    bench.register();
+    bench.epoch = 'e1';
+    bench.subscribed(10);
+    bench.batch(11, 2, 0, 10);
+    bench.say({ op: 'epoch', topic: 3, epoch: 'e2', offset: 0 });
+    bench.batch(12, 2, 0, 0);
+    expect(bench.loss()).toMatchObject({ received: 13, missing: 0, unexplained: 0 });
+    bench.lose();
+    bench.pass(200);
+    bench.welcome();
+    bench.register();
+    expect(bench.last('subscribe')).toMatchObject({ resume: 'e2:2' });
+  });
+
+  it('is left to the past of the charts after a long interruption', () => {
+    bench.lose();
+    bench.pass(200);
+    bench.welcome();
+    bench.register();
+    expect(bench.last('subscribe')).not.toHaveProperty('overflow');
+    bench.subscribed(10);
+    bench.lose();
+    bench.pass(70_000);
+    bench.welcome();
+    bench.register();
+    expect(bench.last('subscribe')).toMatchObject({ resume: 'e1:10', overflow: 'latest' });
+  });
+
   it('is nothing when a new life of the DAC brings again what we had', () => {
     bench.lose();
     bench.pass(200);

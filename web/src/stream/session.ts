@@ -19,6 +19,8 @@ import { Watch } from './watch.ts';
 const REVIEW_MS = 250;
 /** The registry said yes and the DAC said no: it will have been about to change. */
 const RETRY_MS = 300;
+/** After a longer interruption what was missed is left to the charts' past: catching up sample by sample would keep the present waiting. */
+const CATCH_UP_MS = 60_000;
 
 export type Action =
   | { readonly do: 'connect'; readonly isFirst: boolean }
@@ -70,6 +72,8 @@ export class Session {
   private nextId = 1;
   private lostAt: number | undefined;
   private retryAt = Number.POSITIVE_INFINITY;
+  /** How long the last interruption was, milliseconds. */
+  private away = 0;
   private reviewAt = 0;
   private hadArchive = false;
 
@@ -245,8 +249,15 @@ export class Session {
       case 'error':
         this.failed(message, now);
         break;
+      case 'epoch':
+        this.byTopic.get(message.topic)?.beganEpoch(message.epoch, message.offset, now);
+        break;
+      case 'type_changed':
+        this.byTopic.get(message.topic)?.changedType(message.schema);
+        break;
       case 'unsubscribed':
         // Said and done when we asked for it.
+        if (message.id === undefined) this.ended(message.topic, now);
         break;
     }
   }
@@ -256,6 +267,7 @@ export class Session {
     this.server = server;
     if (this.epoch !== '' && this.epoch !== epoch) this.archive.reset();
     this.epoch = epoch;
+    this.away = this.lostAt === undefined ? 0 : now - this.lostAt;
     if (this.lostAt !== undefined) {
       for (const watch of this.watches.values()) watch.reconnected(now, now - this.lostAt);
       this.lostAt = undefined;
@@ -299,7 +311,8 @@ export class Session {
     }
     const resume = watch.position;
     // What the DAC still holds comes first: a chart begins with a past.
-    const place = resume === undefined ? { from: 'earliest' as const } : { resume };
+    const late = this.away > CATCH_UP_MS ? { overflow: 'latest' as const } : {};
+    const place = resume === undefined ? { from: 'earliest' as const } : { resume, ...late };
     const id = this.send({ op: 'subscribe', ...watch.target, ...place });
     this.subscribing.set(id, watch.key);
     watch.setStatus('waiting');
@@ -330,12 +343,27 @@ export class Session {
     const watch = this.watches.get(this.subscribing.get(message.id) ?? '');
     this.subscribing.delete(message.id);
     if (!watch) return;
-    if (message.code === 'unknown_instance' || message.code === 'node_offline') {
+    if (message.code === 'archive_error') {
+      // What is live can be seen all the same.
+      watch.moved();
+      watch.setStatus('waiting');
+      this.retryAt = now + RETRY_MS;
+    } else if (message.code === 'unknown_instance' || message.code === 'node_offline') {
       watch.setStatus('absent');
       this.retryAt = now + RETRY_MS;
     } else {
       watch.setStatus('failed', message.message || message.code);
     }
+  }
+
+  /** The DAC has ended it by itself: another topic has its name, or what is stored cannot be read. */
+  private ended(topic: number, now: number): void {
+    const watch = this.byTopic.get(topic);
+    if (!watch) return;
+    this.byTopic.delete(topic);
+    watch.moved();
+    watch.disconnected();
+    this.retryAt = now + RETRY_MS;
   }
 
   private leave(watch: Watch): void {

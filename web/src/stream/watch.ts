@@ -84,30 +84,40 @@ export class Watch {
     schema: unknown,
     now: number,
   ): void {
+    if (!this.changedType(schema)) return;
+    this.topic = topic;
+    this.beganEpoch(epoch, offset, now);
+    this.sawEntry(entry);
+    this.status = 'live';
+    this.problem = undefined;
+    this.dirty.status = true;
+  }
+
+  /** What comes from here on is of this type. Answers whether it can be read. */
+  changedType(schema: unknown): boolean {
     const before = this.schema;
     try {
       this.schema = parseSchema(schema);
     } catch (error) {
       if (!(error instanceof SchemaError)) throw error;
       this.setStatus('failed', error.message);
-      return;
+      return false;
     }
     // After an interruption it mostly is what it was, and goes on.
     if (!this.memory || before?.uuid !== this.schema.uuid || before.version !== this.schema.version)
       this.remember(this.schema);
     this.types = this.schema.metrics.map((metric) => metric.type);
     this.counters = new CounterRates(this.schema.metrics);
-    this.topic = topic;
-    if (this.epoch !== epoch) {
-      if (this.epoch !== undefined) this.epochChanged(now);
-      this.epoch = epoch;
-      this.nextOffset = offset;
-      this.ledger.sawLog(logName(epoch, topic));
-    }
-    this.sawEntry(entry);
-    this.status = 'live';
-    this.problem = undefined;
-    this.dirty.status = true;
+    return true;
+  }
+
+  /** Offsets count in this epoch from here on. */
+  beganEpoch(epoch: string, offset: number, now: number): void {
+    if (this.epoch === epoch) return;
+    if (this.epoch !== undefined) this.epochChanged(now);
+    this.epoch = epoch;
+    this.nextOffset = offset;
+    if (this.topic !== undefined) this.ledger.sawLog(logName(epoch, this.topic));
   }
 
   /** The registry's newest word on this instance. */

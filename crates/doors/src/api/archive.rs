@@ -53,7 +53,7 @@ pub async fn flush(State(doors): State<Doors>, headers: HeaderMap) -> Result<Jso
 
 /// The archive, if there is one.
 pub fn archive(doors: &Doors) -> Result<&Arc<Archive>, Problem> {
-    doors.archive.as_ref().ok_or_else(|| {
+    doors.archived.archive.as_ref().ok_or_else(|| {
         let detail = "this DAC has no archive: start it with --archive DIR, or with archive.directory in its configuration";
         Problem::new(StatusCode::NOT_FOUND, "no_archive", detail)
     })

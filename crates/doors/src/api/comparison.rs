@@ -68,7 +68,7 @@ pub async fn compare(
     let Query(query) = super::understood(query)?;
     let id = number(&id)?;
     let archive = archive(&doors)?.clone();
-    let _turn = doors.archive_turn().await;
+    let _turn = doors.archived.turn().await;
     let leaving = Leaving::default();
     let has_left = leaving.0.clone();
     let comparison = blocking(move || compared(&archive, id, &query, &has_left)).await??;

@@ -2,11 +2,8 @@
 //!
 //! A thread that may wait for the disk makes the stream; it holds one piece for a client that is slow.
 
-use super::{
-    STALL,
-    query::{Request, Start},
-};
-use crate::{Doors, places::Place, problem::Problem};
+use super::{STALL, query::Request};
+use crate::{Doors, past::times::Begin, places::Place, problem::Problem};
 use axum::{
     body::Body,
     http::{StatusCode, header},
@@ -31,10 +28,10 @@ const PART: usize = 64 * 1024;
 /// Answers with all samples of a time.
 pub async fn answer(doors: Doors, request: Request, place: Place) -> Result<Response, Problem> {
     // What has come until now is wanted as well; what cannot be stored will not be found.
-    if let Some(archive) = &doors.archive {
+    if let Some(archive) = &doors.archived.archive {
         let _ = archive.flush().await;
     }
-    let turn = doors.archive_turn().await;
+    let turn = doors.archived.turn().await;
     let (to, mut from) = mpsc::channel(1);
     let handle = Handle::current();
     tokio::task::spawn_blocking(move || {
@@ -122,10 +119,10 @@ impl Table {
         request: &Request,
         (node, instance): (&str, &str),
     ) -> Result<bool, Failure> {
-        let Some(archive) = &doors.archive else { return Ok(false) };
+        let Some(archive) = &doors.archived.archive else { return Ok(false) };
         let read = |error: oasis_archive::ReadError| failed(&error.to_string());
         let from = first_time(request);
-        let past = archive.history().past_from(node, instance, from, request.until).map_err(read)?;
+        let past = archive.history().past_from(node, instance, from, request.times.until).map_err(read)?;
         let Some(mut past) = past else { return Ok(false) };
         loop {
             let pieces = past.read(READ).map_err(read)?;
@@ -149,7 +146,7 @@ impl Table {
         (node, name): (&str, &str),
     ) -> Result<(), Failure> {
         let Some(instance) = doors.dac.registry.find(node, name) else { return Ok(()) };
-        let times = first_time(request)..request.until.unwrap_or(u64::MAX);
+        let times = first_time(request)..request.times.until.unwrap_or(u64::MAX);
         for segment in instance.log.read(Offset(0), usize::MAX).segments {
             let series = Series::of(&instance, segment.run());
             self.add(&series, segment.batch(), &(Offset(0)..Offset(u64::MAX)), times.clone())?;
@@ -196,7 +193,7 @@ impl Table {
 }
 
 fn first_time(request: &Request) -> u64 {
-    if let Start::Time(time) = request.start { time } else { 0 }
+    if let Begin::Time(time) = request.times.from { time } else { 0 }
 }
 
 /// Sends what is written in parts.

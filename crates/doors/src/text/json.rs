@@ -1,8 +1,10 @@
 //! The one JSON form of all text doors: each segment's samples as the members of an object, without its opening brace, so that a door
 //! can put a member of its own before them. `docs/reference/text-doors.md` describes it.
 
-use super::{query::Integers, whose::Whose};
-use crate::view::SampleView;
+use crate::{
+    past::Whose,
+    view::{Integers, SampleView},
+};
 use bytes::Bytes;
 use oasis_dac::{Delivery, Instance, Segment, Skipped};
 use oasis_wire::{
@@ -45,8 +47,8 @@ pub fn samples(whose: &Whose, segment: &Segment, wanted: &Range<Offset>, integer
         node: whose.node(),
         instance: whose.instance(),
         delivery: whose.delivery(),
-        node_time: number(header.node_time, integers),
-        dac_time: number(header.dac_time, integers),
+        node_time: integers.write(header.node_time),
+        dac_time: integers.write(header.dac_time),
         dropped_before: if is_whole { dropped } else { 0 },
         thinned,
         samples: wanted_samples
@@ -73,26 +75,21 @@ fn one(probe_type: &ProbeType, state: u16, sample: Sample, integers: Integers) -
 /// A batch whose columns break the rules: the DAC looked only at its header.
 fn unreadable(whose: &Whose, segment: &Segment, wanted: &Range<Offset>) -> Bytes {
     let from = wanted.start.max(segment.first());
-    gap(whose, Some((from, wanted.end)), "unreadable")
+    gap(whose, Some(from..wanted.end), "unreadable")
 }
 
 /// Samples that the reader will not get.
 pub fn skipped(instance: &Arc<Instance>, skipped: &Skipped) -> Bytes {
-    gap(&Whose::Live(instance.clone()), Some((skipped.from, skipped.to)), skipped.cause.word())
+    gap(&Whose::Live(instance.clone()), Some(skipped.from..skipped.to), skipped.cause.word())
 }
 
-/// The position to resume from belongs to an earlier life of the DAC.
-pub fn epoch_changed(instance: &Arc<Instance>) -> Bytes {
-    gap(&Whose::Live(instance.clone()), None, "epoch_changed")
-}
-
-/// Samples that the reader will not get, and why.
-pub fn gap(whose: &Whose, range: Option<(Offset, Offset)>, cause: &str) -> Bytes {
+/// Samples that the reader will not get, and why; it is not said which if its position belongs to an earlier life of the DAC.
+pub fn gap(whose: &Whose, range: Option<Range<Offset>>, cause: &str) -> Bytes {
     let mut gap = json!({"event": "gap", "node": whose.node(), "instance": whose.instance()});
-    if let Some((from, to)) = range {
-        gap["from"] = from.0.into();
-        gap["to"] = to.0.into();
-        gap["count"] = (to.0 - from.0).into();
+    if let Some(Range { start, end }) = range {
+        gap["from"] = start.0.into();
+        gap["to"] = end.0.into();
+        gap["count"] = (end.0 - start.0).into();
     }
     gap["cause"] = cause.into();
     members(&gap)
@@ -118,19 +115,17 @@ pub fn end(cause: &str) -> Bytes {
 
 /// The object without its opening brace.
 pub fn members(object: &impl Serialize) -> Bytes {
-    let mut text = Bytes::from(serde_json::to_vec(object).unwrap_or_default());
+    without_brace(serde_json::to_vec(object).unwrap_or_default())
+}
+
+/// The object without its opening brace.
+pub fn without_brace(object: Vec<u8>) -> Bytes {
+    let mut text = Bytes::from(object);
     text.split_off(1.min(text.len()))
 }
 
 fn is_every(delivery: &Delivery) -> bool {
     *delivery == Delivery::Every
-}
-
-fn number(number: u64, integers: Integers) -> Value {
-    match integers {
-        Integers::Number => number.into(),
-        Integers::String => number.to_string().into(),
-    }
 }
 
 fn stringify(json: &mut Value) {

@@ -2,7 +2,7 @@
 //! papers' comparison of server push.
 //!
 //! A [`query::Request`] becomes a [`reader::Reader`], which hands out one [`reader::Message`] at a time; what is written of it goes through an
-//! [`output::Output`]. What the topic logs no longer hold comes from the archive ([`past`]), all of it or in so many [`points`]. The doors are [`sse`], [`stream`] and [`poll`] (long and short); [`live`] is what the first two share.
+//! [`output::Output`]. What the topic logs no longer hold comes from the archive ([`crate::past`]), all of it or in so many points. The doors are [`sse`], [`stream`] and [`poll`] (long and short); [`live`] is what the first two share.
 //! `docs/reference/text-doors.md` is their reference.
 
 #[cfg(feature = "arrow")]
@@ -11,8 +11,6 @@ mod gzip;
 mod json;
 mod live;
 mod output;
-mod past;
-mod points;
 mod poll;
 mod query;
 mod reader;
@@ -20,7 +18,6 @@ mod sse;
 mod stream;
 #[cfg(test)]
 mod tests;
-mod whose;
 mod zstd;
 
 use crate::{

@@ -1,11 +1,7 @@
 //! The bytes of one answer, compressed where the client wants that.
 
-use super::whose::Whose;
-use super::{
-    gzip, json,
-    query::{Coding, Integers},
-    zstd,
-};
+use super::{gzip, json, query::Coding, zstd};
+use crate::{past::Whose, view::Integers};
 use bytes::{BufMut, Bytes, BytesMut};
 use oasis_dac::{Form, Segment};
 use oasis_wire::quantity::Offset;

@@ -1,8 +1,12 @@
 //! What a request to a text door asks for. Whatever is wrong is answered with the parameter, its value and what is allowed.
 
-use crate::{problem::Problem, time};
+use crate::{
+    past::times::{NotAllowed, Times},
+    problem::Problem,
+    view::Integers,
+};
 use axum::http::{HeaderMap, StatusCode, header};
-use oasis_dac::{Delivery, Options, Overflow, now};
+use oasis_dac::{Delivery, Options, Overflow};
 use oasis_wire::quantity::{Epoch, Position};
 use std::{fmt::Display, ops::RangeInclusive, str::FromStr, time::Duration};
 
@@ -10,20 +14,16 @@ use std::{fmt::Display, ops::RangeInclusive, str::FromStr, time::Duration};
 const MAX_TIMEOUT: u64 = 120;
 /// Most bytes of padding: what browsers of 2012 needed was 256.
 const MAX_PADDING: usize = 4096;
-/// Most points: more than any screen has columns of pixels.
-const MAX_POINTS: u64 = 10_000;
 
 /// A request, understood.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
     /// Node and instance names, in the order of the request.
     pub topics: Vec<(String, String)>,
-    /// Where to begin.
-    pub start: Start,
-    /// Samples of this time and later are not wanted, nanoseconds since 1970 on the node's clock.
-    pub until: Option<u64>,
-    /// Most points that the past is put together to; none for every sample.
-    pub points: Option<u32>,
+    /// The time that is asked for.
+    pub times: Times,
+    /// Where an earlier answer ended: wins over where the time begins.
+    pub resume: Option<Positions>,
     /// Delivery and overflow policy, for all of them.
     pub options: Options,
     /// How 64-bit integers are written.
@@ -32,30 +32,6 @@ pub struct Request {
     pub timeout: Duration,
     /// Spaces before the first line of a stream.
     pub padding: usize,
-}
-
-/// Where to begin.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Start {
-    /// The newest segment held, then live.
-    #[default]
-    Now,
-    /// The oldest sample held.
-    Earliest,
-    /// The first sample that is no older, nanoseconds since 1970 on the node's clock.
-    Time(u64),
-    /// Where an earlier answer ended.
-    Resume(Positions),
-}
-
-/// How 64-bit integers are written: JavaScript rounds numbers beyond 2^53.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Integers {
-    /// As JSON numbers.
-    #[default]
-    Number,
-    /// As strings of digits.
-    String,
 }
 
 /// The next sample wanted of each topic of a request: `EPOCH:OFFSET,OFFSET…`, in the request's order. An offset counts in the epoch written last before it.
@@ -101,9 +77,8 @@ impl Request {
     pub fn parse(query: &str, headers: &HeaderMap, most_topics: usize) -> Result<Self, Problem> {
         let mut request = Self {
             topics: Vec::new(),
-            start: Start::Now,
-            until: None,
-            points: None,
+            times: Times::default(),
+            resume: None,
             options: Options::default(),
             integers: Integers::Number,
             timeout: Duration::from_secs(25),
@@ -123,10 +98,10 @@ impl Request {
         if let Some(last) =
             headers.get("last-event-id").and_then(|last| last.to_str().ok()).filter(|last| !last.is_empty())
         {
-            request.start = Start::Resume(parsed("Last-Event-ID", last)?);
+            request.resume = Some(parsed("Last-Event-ID", last)?);
         }
         request.check_positions()?;
-        request.check_times()?;
+        request.times.check(request.resume.is_some(), request.options.delivery)?;
         Ok(request)
     }
 
@@ -152,16 +127,8 @@ impl Request {
 
     fn set(&mut self, name: &str, value: &str) -> Result<(), Problem> {
         match name {
-            "resume" => self.start = Start::Resume(parsed(name, value)?),
-            "from" => {
-                self.start = match value {
-                    "now" => Start::Now,
-                    "earliest" => Start::Earliest,
-                    _ => Start::Time(a_time(name, value, "now, earliest, or a time: ")?),
-                }
-            }
-            "to" => self.until = Some(a_time(name, value, "")?),
-            "points" => self.points = Some(bounded(name, value, 1..=MAX_POINTS)? as u32),
+            "resume" => self.resume = Some(parsed(name, value)?),
+            "from" | "to" | "points" => self.times.set(name, value)?,
             "delivery" => self.options.delivery = parsed::<Delivery>(name, value)?,
             "overflow" => self.options.overflow = parsed::<Overflow>(name, value)?,
             "integers" => {
@@ -178,22 +145,9 @@ impl Request {
         Ok(())
     }
 
-    fn check_times(&self) -> Result<(), Problem> {
-        if let (Some(points), Start::Now | Start::Earliest) = (self.points, &self.start) {
-            let allowed = "say from which time on: from=-1h, for instance";
-            return Err(bad("points", &points.to_string(), allowed));
-        }
-        let has_time = self.until.is_some() || matches!(self.start, Start::Time(_));
-        if !has_time || self.options.delivery == Delivery::Every {
-            return Ok(());
-        }
-        let delivery = self.options.delivery.to_string();
-        Err(bad("delivery", &delivery, "with a time in from or to there is only every"))
-    }
-
     fn check_positions(&self) -> Result<(), Problem> {
-        match &self.start {
-            Start::Resume(positions) if positions.0.len() != self.topics.len() => {
+        match &self.resume {
+            Some(positions) if positions.0.len() != self.topics.len() => {
                 let allowed = format!("give one offset for each of the {} instances", self.topics.len());
                 Err(bad("resume", &positions.to_string(), &allowed))
             }
@@ -203,10 +157,6 @@ impl Request {
 }
 
 const PARAMETERS: &str = "there are node, instance, from, to, points, resume, delivery, overflow, integers, timeout (long poll) and padding (stream)";
-
-fn a_time(name: &str, value: &str, others: &str) -> Result<u64, Problem> {
-    time::parse(value, now()).ok_or_else(|| bad(name, value, &format!("{others}{}", time::ALLOWED)))
-}
 
 fn bounded(name: &str, value: &str, range: RangeInclusive<u64>) -> Result<u64, Problem> {
     let allowed = || format!("write a whole number from {} to {}", range.start(), range.end());
@@ -218,11 +168,13 @@ fn parsed<T: FromStr<Err: Display>>(name: &str, value: &str) -> Result<T, Proble
 }
 
 fn bad(name: &str, value: &str, allowed: &str) -> Problem {
-    Problem::new(
-        StatusCode::BAD_REQUEST,
-        "bad_parameter",
-        format!("parameter {name} is {value:?}: {allowed}"),
-    )
+    NotAllowed::new(name, value, allowed).into()
+}
+
+impl From<NotAllowed> for Problem {
+    fn from(error: NotAllowed) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "bad_parameter", format!("parameter {error}"))
+    }
 }
 
 /// How an answer is compressed.
@@ -290,7 +242,7 @@ mod tests {
     fn positions_read_back_as_they_were_written() {
         let text = format!("{EPOCH}:7,0");
         let request = parse(&format!("node=a&instance=x&instance=y&resume={text}")).unwrap();
-        let Start::Resume(positions) = request.start else { panic!() };
+        let positions = request.resume.unwrap();
         let offsets: Vec<_> = positions.0.iter().map(|at| at.offset.0).collect();
         assert_eq!((positions.to_string(), offsets), (text, vec![7, 0]));
         for text in [format!("{EPOCH}:7,00000000000000ac:0"), format!("{EPOCH}:7,0,00000000000000ac:9,9")] {
@@ -302,8 +254,11 @@ mod tests {
     fn what_a_browser_remembers_wins() {
         let mut headers = HeaderMap::new();
         headers.insert("last-event-id", format!("{EPOCH}:9").parse().unwrap());
-        let request = Request::parse(&format!("node=a&instance=x&resume={EPOCH}:5"), &headers, 3).unwrap();
-        assert!(matches!(request.start, Start::Resume(positions) if positions.0[0].offset.0 == 9));
+        let query = format!("node=a&instance=x&resume={EPOCH}:5&from=now");
+        for (headers, offset) in [(&headers, 9), (&HeaderMap::new(), 5)] {
+            let request = Request::parse(&query, headers, 3).unwrap();
+            assert_eq!(request.resume.unwrap().0[0].offset.0, offset);
+        }
     }
 
     #[test]

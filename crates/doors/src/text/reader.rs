@@ -3,21 +3,18 @@
 use super::{
     json,
     output::Output,
-    past::Source,
-    points,
-    query::{Positions, Request, Start},
-    whose::Whose,
+    query::{Positions, Request},
 };
-use crate::{Doors, problem::Problem};
+use crate::{
+    Doors,
+    past::{self, Asker, Fetched, Source, Then, Told, Whose, times::Begin},
+    problem::Problem,
+};
 use axum::http::StatusCode;
 use bytes::Bytes;
-use oasis_dac::{
-    CommandError, Cursor, Delivery, DeriveError, From, Instance, Overflow, Segment, Signal, SkipCause, Turn,
-};
-use oasis_wire::{
-    batch,
-    quantity::{Epoch, Offset, Position},
-};
+use oasis_dac::{CommandError, Cursor, DeriveError, From, Instance, Segment, Signal, SkipCause, Turn};
+use oasis_wire::quantity::{Epoch, Offset, Position};
+use serde_json::json;
 use std::{collections::VecDeque, ops::Range, sync::Arc, time::Duration};
 
 /// How long a reader that comes back is kept waiting for nodes that have not come back yet.
@@ -50,29 +47,47 @@ impl Message {
     }
 }
 
+impl std::convert::From<Told> for Message {
+    fn from(told: Told) -> Self {
+        match told {
+            Told::Samples(series, segment, wanted) => Self::Samples(Whose::Past(series), segment, wanted),
+            Told::Gap(whose, range, cause) => Self::Event("gap", json::gap(&whose, range, cause)),
+            Told::Epoch(whose, epoch) => Self::Event("epoch", json::epoch(&whose, epoch)),
+            Told::TypeChanged(whose) => Self::Event("type_changed", json::type_changed(&whose)),
+            Told::Points(text) => Self::Event("points", json::without_brace(text)),
+        }
+    }
+}
+
 /// A request's place in one topic.
 #[derive(Debug)]
 pub struct Topic {
-    pub cursor: Cursor,
-    /// Where the next message comes from.
-    pub source: Source,
+    cursor: Cursor,
+    /// Where the next message comes from, if not from the topic log.
+    source: Option<Source>,
     /// Where a reader stands that has everything handed out so far.
     told: Position,
     /// The archive was asked for the sample at this offset, and has none.
-    pub lacks: Option<Offset>,
+    lacks: Option<Offset>,
     /// The time to end at was reached.
-    pub is_over: bool,
+    is_over: bool,
+}
+
+impl Topic {
+    fn is_in_the_past(&self) -> bool {
+        !self.is_over && self.source.is_some()
+    }
 }
 
 /// A request's place in each of its topics.
 #[derive(Debug)]
 pub struct Reader {
-    pub doors: Doors,
-    pub request: Request,
+    doors: Doors,
+    request: Request,
     signal: Arc<Signal>,
-    pub topics: Vec<Topic>,
+    topics: Vec<Topic>,
     /// Handed out before the topics are asked again: index of the topic, message, place behind it.
-    pub waiting: VecDeque<(usize, Message, Position)>,
+    waiting: VecDeque<(usize, Message, Position)>,
     /// Whose turn it is.
     turn: usize,
     is_over: bool,
@@ -86,7 +101,7 @@ impl Reader {
     pub async fn open(doors: &Doors, request: Request) -> Result<Self, Problem> {
         let mut registry = doors.dac.registry.watch();
         let is_of_before = |at: &Position| at.epoch != doors.dac.epoch();
-        let comes_back = matches!(&request.start, Start::Resume(at) if at.0.iter().any(is_of_before));
+        let comes_back = request.resume.as_ref().is_some_and(|at| at.0.iter().any(is_of_before));
         let deadline = tokio::time::Instant::now() + if comes_back { RETURN } else { Duration::ZERO };
         loop {
             registry.mark_unchanged();
@@ -119,31 +134,30 @@ impl Reader {
     }
 
     fn add(&mut self, index: usize, instance: &Arc<Instance>) -> Result<(), Problem> {
-        let (from, mut source) = match &self.request.start {
-            Start::Now => (From::Now, Source::Live),
-            Start::Earliest => (From::Earliest, Source::Live),
-            Start::Time(time) => match self.request.points {
-                Some(most) => {
-                    points::check_width(most, &instance.probe_type)?;
-                    (From::Earliest, Source::Points(*time, most))
-                }
-                None => (From::Earliest, Source::Since(*time)),
-            },
-            Start::Resume(at) => match at.0.get(index) {
-                Some(at) => (From::Position(*at), Source::Live),
-                None => (From::Earliest, Source::Live),
-            },
+        let times = self.request.times;
+        let resumed = self.request.resume.as_ref().map(|at| at.0.get(index));
+        let (from, mut source) = match (resumed, times.from) {
+            (Some(at), _) => (at.map_or(From::Earliest, |at| From::Position(*at)), None),
+            (None, Begin::Now) => (From::Now, None),
+            (None, Begin::Earliest) => (From::Earliest, None),
+            (None, Begin::Time(time)) => {
+                let source = Source::since(time, times.points, &instance.probe_type);
+                (From::Earliest, Some(source.map_err(too_wide)?))
+            }
         };
         let (cursor, epoch_changed) = self.cursor(instance, from)?;
         let mut told = Position { epoch: self.epoch(), offset: cursor.next() };
         match from {
             // The archive may know what was before.
             From::Position(at) if epoch_changed && self.reads_archive() => {
-                source = Source::From(at);
+                source = Some(Source::From(at));
                 told = at;
             }
             _ if epoch_changed => {
-                let gap = Message::Event("gap", json::epoch_changed(cursor.instance()));
+                let gap = Message::Event(
+                    "gap",
+                    json::gap(&Whose::Live(cursor.instance().clone()), None, "epoch_changed"),
+                );
                 self.waiting.push_back((index, gap, told));
             }
             _ => {}
@@ -152,16 +166,13 @@ impl Reader {
         Ok(())
     }
 
-    pub fn cursor(&self, instance: &Arc<Instance>, from: From) -> Result<(Cursor, bool), Problem> {
+    fn cursor(&self, instance: &Arc<Instance>, from: From) -> Result<(Cursor, bool), Problem> {
         Ok(Cursor::open(&self.doors.dac, instance, from, self.request.options, &self.signal)?)
     }
 
     /// Whether samples that the log no longer holds are looked for in the archive.
     fn reads_archive(&self) -> bool {
-        let options = self.request.options;
-        self.doors.archive.is_some()
-            && options.delivery == Delivery::Every
-            && options.overflow != Overflow::Latest
+        self.doors.archived.serves(self.request.options)
     }
 
     /// The request.
@@ -181,16 +192,14 @@ impl Reader {
 
     /// Whether [`Reader::next`] has something, or will have it after [`Reader::fetch`].
     pub fn is_behind(&self) -> bool {
-        let is_behind = |topic: &Topic| {
-            !topic.is_over && (!matches!(topic.source, Source::Live) || topic.cursor.is_behind())
-        };
+        let is_behind =
+            |topic: &Topic| !topic.is_over && (topic.source.is_some() || topic.cursor.is_behind());
         !self.waiting.is_empty() || (!self.is_over && self.topics.iter().any(is_behind))
     }
 
     /// Whether there is something to fetch.
     pub fn is_in_the_past(&self) -> bool {
-        let is_past = |topic: &Topic| !topic.is_over && !matches!(topic.source, Source::Live);
-        !self.is_over && self.topics.iter().any(is_past)
+        !self.is_over && self.topics.iter().any(Topic::is_in_the_past)
     }
 
     /// Returns once a topic has something new, or something else has happened to it.
@@ -224,9 +233,9 @@ impl Reader {
 
     /// Puts what a topic has next into `waiting`.
     fn ask(&mut self, index: usize) -> bool {
-        let (epoch, until, reads_archive) = (self.epoch(), self.request.until, self.reads_archive());
+        let (epoch, until, reads_archive) = (self.epoch(), self.request.times.until, self.reads_archive());
         let Some(topic) = self.topics.get_mut(index) else { return false };
-        if topic.is_over || !matches!(topic.source, Source::Live) {
+        if topic.is_over || topic.source.is_some() {
             return false;
         }
         if !topic.cursor.is_behind() {
@@ -237,7 +246,7 @@ impl Reader {
         let turn = topic.cursor.turn(1);
         if reads_archive && is_retention(&turn) && topic.lacks != Some(at.offset) {
             topic.cursor.seek(at.offset);
-            topic.source = Source::From(at);
+            topic.source = Some(Source::From(at));
             return false;
         }
         self.hand_out(index, &instance, turn, until);
@@ -253,7 +262,7 @@ impl Reader {
         }
         for segment in turn.segments {
             let wanted = turn.wanted.max(segment.first());
-            let end = until.and_then(|until| end_before(&segment, wanted, until));
+            let end = until.and_then(|until| past::end_before(&segment, wanted, until));
             let to = end.unwrap_or(segment.end());
             if to > wanted {
                 let samples = Message::Samples(Whose::Live(instance.clone()), segment, turn.wanted..to);
@@ -298,33 +307,73 @@ impl Reader {
         true
     }
 
+    /// Fetches what comes next of one topic that is not at its log, if there is one and nothing else waits.
+    pub async fn fetch(&mut self) {
+        if !self.waiting.is_empty() || self.is_over() {
+            return;
+        }
+        let Some(index) = self.topics.iter().position(Topic::is_in_the_past) else { return };
+        let Some(source) = self.topics[index].source.take() else { return };
+        match self.asker(index).fetch(source).await {
+            Ok(fetched) => self.fetched(index, fetched),
+            Err(error) => {
+                tracing::error!(%error, "the archive cannot be read");
+                self.fail(index);
+            }
+        }
+    }
+
+    fn asker(&self, index: usize) -> Asker {
+        let instance = self.topics[index].cursor.instance().clone();
+        let mut points_head = serde_json::Map::new();
+        points_head.insert("event".into(), "points".into());
+        points_head.insert("node".into(), json!(instance.node));
+        points_head.insert("instance".into(), json!(instance.name));
+        Asker {
+            archived: self.doors.archived.clone(),
+            instance,
+            until: self.request.times.until,
+            // Samples as JSON say what they are.
+            has_type: false,
+            points_head,
+            integers: self.request.integers,
+        }
+    }
+
+    fn fetched(&mut self, index: usize, Fetched { told, then, .. }: Fetched) {
+        let messages = told.into_iter().map(|(told, behind)| (index, Message::from(told), behind));
+        self.waiting.extend(messages);
+        let topic = &mut self.topics[index];
+        match then {
+            Then::Past(source) => topic.source = Some(source),
+            Then::Log { at, is_lacking } => {
+                topic.cursor.seek(at.offset);
+                if is_lacking {
+                    topic.lacks = Some(at.offset);
+                }
+            }
+            Then::Over => topic.is_over = true,
+        }
+    }
+
     /// Nothing follows, because the archive cannot be read.
-    pub fn fail(&mut self, index: usize) {
+    fn fail(&mut self, index: usize) {
         self.is_over = true;
         let behind = self.topics[index].told;
         self.waiting.push_back((index, Message::Event("end", json::end("archive_error")), behind));
     }
 
-    pub fn epoch(&self) -> Epoch {
+    fn epoch(&self) -> Epoch {
         self.doors.dac.epoch()
     }
 }
 
-fn is_retention(turn: &Turn) -> bool {
-    turn.skipped.is_some_and(|skipped| skipped.cause == SkipCause::LogRetention)
+fn too_wide(detail: String) -> Problem {
+    Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "too_wide", detail)
 }
 
-/// Where a segment's samples reach a time, if one of those from `wanted` on does.
-fn end_before(segment: &Segment, wanted: Offset, until: u64) -> Option<Offset> {
-    let (_, greatest) = batch::time_range(segment.batch()).ok()?;
-    if greatest < until {
-        return None;
-    }
-    let first = segment.first_held();
-    let seen = usize::try_from(wanted.0.saturating_sub(first.0)).ok()?;
-    let times = batch::times(segment.batch()).ok()?;
-    let place = times.iter().enumerate().skip(seen).find(|(_, time)| **time >= until)?.0;
-    Some(Offset(first.0 + place as u64))
+fn is_retention(turn: &Turn) -> bool {
+    turn.skipped.is_some_and(|skipped| skipped.cause == SkipCause::LogRetention)
 }
 
 fn find_all(doors: &Doors, request: &Request) -> Result<Vec<Arc<Instance>>, Problem> {

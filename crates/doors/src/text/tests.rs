@@ -183,7 +183,7 @@ proptest! {
             let log = oasis_dac::config::LogConfig { topic_bytes: room * 512, ..Default::default() };
             let dac = Dac::new(Config { log, ..Config::default() });
             let config = DoorsConfig { shards: 1, ..DoorsConfig::default() };
-            let doors = Doors::new(dac.clone(), config).unwrap();
+            let doors = Doors::new(dac.clone(), config, None).unwrap();
             let mut plant = Plant::connect(&dac);
             let instance = dac.registry.find("plant", "counter").unwrap();
             batches.iter().for_each(|&count| plant.send(instance.topic.0, count));
@@ -218,8 +218,7 @@ proptest! {
             let dac = Dac::new(Config { log, ..Config::default() });
             let config = DoorsConfig { shards: 1, ..DoorsConfig::default() };
             let archive = archive(folder.path(), &dac);
-            let doors = Doors::new(dac.clone(), config).unwrap();
-            let doors = if is_archived { doors.with_archive(archive.clone()) } else { doors };
+            let doors = Doors::new(dac.clone(), config, is_archived.then(|| archive.clone())).unwrap();
             let mut plant = Plant::connect(&dac);
             let instance = dac.registry.find("plant", "counter").unwrap();
             for &(count, is_flushed) in &batches {
@@ -270,7 +269,7 @@ proptest! {
             let dac = Dac::new(Config { log, ..Config::default() });
             let config = DoorsConfig { shards: 1, ..DoorsConfig::default() };
             let archive = archive(folder.path(), &dac);
-            let doors = Doors::new(dac.clone(), config).unwrap().with_archive(archive.clone());
+            let doors = Doors::new(dac.clone(), config, Some(archive.clone())).unwrap();
             let mut plant = Plant::connect(&dac);
             let instance = dac.registry.find("plant", "counter").unwrap();
             for &(count, is_flushed) in &batches {

@@ -6,6 +6,7 @@ use super::{
     frame::{self, Opcode},
     inbound::Inbound,
     native::NativeClient,
+    past::{Reading, Stretch},
 };
 use crate::places::Resident;
 use bytes::{Buf, Bytes};
@@ -71,7 +72,7 @@ impl Protocol {
     }
 }
 
-/// A place in a topic log: all there is of a subscription.
+/// A place in a topic log: all there is of most subscriptions.
 #[derive(Debug)]
 pub struct Subscription {
     /// Slot of the topic on this shard.
@@ -82,6 +83,8 @@ pub struct Subscription {
     pub next: Offset,
     /// Which samples, and what if it is too late for them.
     pub options: Options,
+    /// Its past, or its end, if it asked for one.
+    pub stretch: Option<Box<Stretch>>,
     /// Held for what it does when it goes: the subscriber asks for its rate no more.
     pub _asking: Asking,
 }
@@ -100,12 +103,16 @@ pub struct Connection {
     pub inbound: Inbound,
     /// Its places in topic logs.
     pub subscriptions: Vec<Subscription>,
+    /// What it reads of the past, if it does.
+    pub reading: Option<Box<Reading>>,
     /// Whether it is on the list of those to be written to.
     pub is_queued: bool,
     /// Pings since the shard last looked around.
     pub pings: u32,
     /// What the socket had no room for.
     waiting: VecDeque<Bytes>,
+    /// Bytes of the past that may wait besides answers.
+    spared: usize,
     /// Since when the socket has taken nothing.
     blocked_since: Option<Instant>,
     /// Whether a goodbye was said, or waits to be.
@@ -124,9 +131,11 @@ impl Connection {
             protocol,
             inbound: Inbound::default(),
             subscriptions: Vec::new(),
+            reading: None,
             is_queued: false,
             pings: 0,
             waiting: VecDeque::new(),
+            spared: 0,
             blocked_since: None,
             is_leaving: false,
             _place: place,
@@ -157,6 +166,7 @@ impl Connection {
     pub fn write(&mut self, pieces: &[Bytes]) -> Result<(), End> {
         let mut written = 0;
         if self.waiting.is_empty() {
+            self.spared = 0;
             written = self.write_now(pieces)?;
         }
         for piece in pieces {
@@ -169,10 +179,21 @@ impl Connection {
         Ok(())
     }
 
+    /// Writes a piece of the past. What waits of it does not count as an answer left unread: the client did not ask for that much at once.
+    pub fn write_past(&mut self, piece: Bytes) -> Result<(), End> {
+        let length = piece.len();
+        // To a socket, nothing would look like the end.
+        if length > 0 {
+            self.write(&[piece])?;
+            self.spared += length;
+        }
+        Ok(())
+    }
+
     /// Writes a control message behind what waits.
     pub fn say(&mut self, opcode: Opcode, payload: &[u8]) -> Result<(), End> {
         let held: usize = self.waiting.iter().map(Bytes::len).sum();
-        if held + payload.len() > MAX_WAITING && !self.waiting.is_empty() {
+        if held + payload.len() > MAX_WAITING + self.spared && !self.waiting.is_empty() {
             return Err(End::Stalled);
         }
         let mut message = Vec::new();
@@ -222,6 +243,7 @@ impl Connection {
         // Who broke its connection meanwhile needs no goodbye.
         let _ = self.say(Opcode::Close, &payload);
         self.is_leaving = true;
+        self.reading = None;
         self.end_writing();
     }
 

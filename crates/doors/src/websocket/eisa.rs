@@ -103,7 +103,7 @@ impl Shard {
             return self.unanswerable(key, "too_many_subscriptions");
         }
         if !self.reads(key, found.topic) {
-            self.subscribe(key, found, From::Now, Options::default());
+            self.subscribe(key, found, From::Now, Options::default(), None);
         }
     }
 

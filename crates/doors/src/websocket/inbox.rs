@@ -1,6 +1,9 @@
 //! What other threads tell a shard.
 
-use super::connection::{ConnectionId, Place, Protocol};
+use super::{
+    connection::{ConnectionId, Place, Protocol},
+    past::Piece,
+};
 use mio::Waker;
 use oasis_channel::InstanceState;
 use oasis_dac::{CommandError, Raised, Wake};
@@ -37,6 +40,13 @@ pub enum Event {
         /// What the client calls its request.
         request: i64,
         outcome: Result<InstanceState, CommandError>,
+    },
+    /// A piece of the past that a connection asked for. At most one for each connection.
+    Past {
+        connection: ConnectionId,
+        /// Tells it from what the connection asked for before.
+        serial: u64,
+        piece: Box<Piece>,
     },
     /// The registry has changed. At most ten a second.
     Registry,

@@ -1,7 +1,7 @@
 //! WebSocket: the handshake, and which of two protocols follows it.
 //!
-//! The handshake is HTTP's; behind it the socket belongs to a [`shard`], which knows frames ([`frame`], [`inbound`]), the protocols ([`native`], [`eisa`]),
-//! what each client has been sent ([`connection`], [`topic`]), and when to send more ([`push`], [`pace`]).
+//! The handshake is HTTP's; behind it the socket belongs to a [`shard`], which knows frames ([`frame`], [`inbound`]), the protocols ([`native`] with its [`messages`], [`eisa`]),
+//! what each client has been sent ([`connection`], [`topic`]), when to send more ([`push`], [`pace`]), and where what the logs no longer hold comes from ([`past`]).
 
 mod connection;
 mod eisa;
@@ -10,8 +10,10 @@ mod frame;
 mod handshake;
 mod inbound;
 mod inbox;
+mod messages;
 mod native;
 mod pace;
+mod past;
 mod push;
 mod shard;
 mod shards;

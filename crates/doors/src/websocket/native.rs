@@ -3,14 +3,22 @@
 use super::{
     connection::{Connection, ConnectionId, Protocol},
     end::End,
-    frame::{self, Opcode},
+    frame::Opcode,
+    messages::{Answer, Request, Subscribe, What},
+    past::Stretch,
     shard::Shard,
 };
-use crate::view;
+use crate::{
+    past::{
+        Source,
+        times::{Begin, NotAllowed},
+    },
+    view,
+};
 use oasis_channel::InstanceState;
-use oasis_dac::{CommandError, Delivery, From, Options, Overflow, Skipped, Wish, now};
-use oasis_wire::quantity::{Epoch, Position, TopicId};
-use serde::{Deserialize, Serialize};
+use oasis_dac::{CommandError, From, Wish, now};
+use oasis_wire::quantity::TopicId;
+use serde::Deserialize;
 
 /// Requests that make no sense before the client is closed.
 const PATIENCE: u32 = 100;
@@ -26,121 +34,32 @@ pub struct NativeClient {
     commands: u32,
 }
 
+/// What is left of a request that is none.
 #[derive(Debug, Deserialize)]
-struct Request {
+struct Numbered {
     id: i64,
-    #[serde(flatten)]
-    what: What,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(tag = "op", rename_all = "kebab-case")]
-enum What {
-    Watch,
-    Subscribe {
-        node: String,
-        instance: String,
-        resume: Option<Position>,
-        from: Option<Start>,
-        #[serde(default)]
-        delivery: Delivery,
-        #[serde(default)]
-        overflow: Overflow,
-    },
-    Unsubscribe {
-        topic: TopicId,
-    },
-    Command {
-        node: String,
-        instance: String,
-        #[serde(flatten)]
-        wish: Wish,
-    },
-    Ping {
-        client_time: f64,
-    },
+/// Why there is no subscription.
+enum Refusal {
+    /// What it asks for makes no sense.
+    NotAllowed(NotAllowed),
+    /// A word that clients see, and what to do.
+    Code(&'static str, String),
+    /// The connection ends with it.
+    End(End),
 }
 
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Start {
-    Now,
-    Earliest,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(tag = "op", rename_all = "kebab-case")]
-enum Answer {
-    Welcome {
-        protocol: u32,
-        server: &'static str,
-        epoch: Epoch,
-        dac_time: u64,
-    },
-    Registry {
-        nodes: Vec<view::NodeView>,
-        instances: Vec<view::InstanceView>,
-    },
-    Subscribed {
-        id: i64,
-        topic: TopicId,
-        epoch: Epoch,
-        offset: u64,
-        instance: Box<view::InstanceWithSchema>,
-    },
-    Gap {
-        topic: TopicId,
-        #[serde(flatten)]
-        range: Option<Range>,
-        cause: &'static str,
-    },
-    Unsubscribed {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        id: Option<i64>,
-        topic: TopicId,
-    },
-    Result {
-        id: i64,
-        status: &'static str,
-        #[serde(flatten)]
-        state: InstanceState,
-    },
-    Pong {
-        id: i64,
-        client_time: f64,
-        dac_time: u64,
-    },
-    Error {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        id: Option<i64>,
-        code: String,
-        message: String,
-    },
-}
-
-#[derive(Debug, Serialize)]
-struct Range {
-    from: u64,
-    to: u64,
-    count: u64,
-}
-
-impl Answer {
-    /// Answers are made of texts, numbers and lists: nothing that JSON could refuse.
-    fn json(&self) -> Vec<u8> {
-        serde_json::to_vec(self).unwrap_or_default()
-    }
-
-    fn error(id: i64, code: &str, message: impl Into<String>) -> Self {
-        Self::Error { id: Some(id), code: code.into(), message: message.into() }
+impl std::convert::From<NotAllowed> for Refusal {
+    fn from(error: NotAllowed) -> Self {
+        Self::NotAllowed(error)
     }
 }
 
-/// Appends the message that tells of samples which a subscriber will not get.
-pub fn gap(topic: TopicId, skipped: Skipped, out: &mut Vec<u8>) {
-    let range = Range { from: skipped.from.0, to: skipped.to.0, count: skipped.count() };
-    let answer = Answer::Gap { topic, range: Some(range), cause: skipped.cause.word() };
-    frame::put(Opcode::Text, &answer.json(), out);
+impl std::convert::From<End> for Refusal {
+    fn from(end: End) -> Self {
+        Self::End(end)
+    }
 }
 
 fn client(connection: &mut Connection) -> Option<&mut NativeClient> {
@@ -165,7 +84,10 @@ impl Shard {
     pub(super) fn native_request(&mut self, key: usize, text: &str) -> Result<(), End> {
         match serde_json::from_str(text) {
             Ok(Request { id, what }) => self.request(key, id, what),
-            Err(error) => self.bad_request(key, text, &error),
+            Err(error) => {
+                let numbered = serde_json::from_str::<Numbered>(text).ok();
+                self.bad_request(key, numbered.map(|numbered| numbered.id), error.to_string())
+            }
         }
     }
 
@@ -178,25 +100,11 @@ impl Shard {
                 // Now, and not only when something changes.
                 self.answer(key, &self.registry())
             }
-            What::Subscribe { node, instance, resume, from, delivery, overflow } => {
-                let from = match (resume, from) {
-                    (Some(position), _) => From::Position(position),
-                    (None, Some(Start::Earliest)) => From::Earliest,
-                    (None, Some(Start::Now) | None) => From::Now,
-                };
-                let options = Options { delivery, overflow };
-                let answer = self.subscribe_native(key, id, (node, instance), from, options);
-                answer.or_else(|error| self.answer(key, &error?))
+            What::Subscribe(wanted) => {
+                let answer = self.subscribe_native(key, id, &wanted);
+                answer.or_else(|refusal| self.refuse(key, id, refusal))
             }
-            What::Unsubscribe { topic } => {
-                let answer = if self.unsubscribe(key, topic) {
-                    Answer::Unsubscribed { id: Some(id), topic }
-                } else {
-                    let message = format!("there is no subscription to topic {topic}");
-                    Answer::error(id, "unknown_topic", message)
-                };
-                self.answer(key, &answer)
-            }
+            What::Unsubscribe { topic } => self.unsubscribe_native(key, id, topic),
             What::Command { node, instance, wish } => self.command(key, id, (node, instance), wish),
             What::Ping { client_time } => {
                 self.answer(key, &Answer::Pong { id, client_time, dac_time: now().0 })
@@ -204,42 +112,69 @@ impl Shard {
         }
     }
 
-    /// Answers and subscribes; or says what is wrong, as an answer or as the end of the connection.
-    fn subscribe_native(
-        &mut self,
-        key: usize,
-        id: i64,
-        (node, instance): (String, String),
-        from: From,
-        options: Options,
-    ) -> Result<(), Result<Answer, End>> {
+    /// Subscribes and answers; at once, unless it has to be found out where the past begins.
+    fn subscribe_native(&mut self, key: usize, id: i64, wanted: &Subscribe) -> Result<(), Refusal> {
         let dac = self.around.dac.clone();
+        let (options, times) = (wanted.options(), wanted.times()?);
+        let (node, instance) = (wanted.node.clone(), wanted.instance.clone());
         let Some(found) = dac.registry.find(&node, &instance) else {
             let error = CommandError::UnknownInstance { node, instance };
-            return Err(Ok(Answer::error(id, error.code(), error.to_string())));
+            return Err(Refusal::Code("unknown_instance", error.to_string()));
         };
-        let stream = match dac.derived.open(&dac.registry, &found, options.delivery) {
-            Ok(stream) => stream,
-            Err(error) => return Err(Ok(Answer::error(id, error.code(), error.to_string()))),
-        };
+        let opened = dac.derived.open(&dac.registry, &found, options.delivery);
+        let stream = opened.map_err(|error| Refusal::Code(error.code(), error.to_string()))?;
         let topic = stream.topic;
         if self.reads(key, topic) {
             let message = format!("topic {topic} is subscribed already");
-            return Err(Ok(Answer::error(id, "already_subscribed", message)));
+            return Err(Refusal::Code("already_subscribed", message));
         }
         let limit = self.around.config.max_subscriptions;
         if self.connections.get(key).is_some_and(|connection| connection.subscriptions.len() >= limit) {
             let message = format!("a connection may have {limit} subscriptions (doors.max_subscriptions)");
-            return Err(Ok(Answer::error(id, "too_many_subscriptions", message)));
+            return Err(Refusal::Code("too_many_subscriptions", message));
         }
+        let (from, source) = match (wanted.resume, times.from) {
+            (Some(at), _) if at.epoch != dac.epoch() && self.around.archived.serves(options) => {
+                (From::Earliest, Some(Source::From(at)))
+            }
+            (Some(at), _) => (From::Position(at), None),
+            (None, Begin::Now) => (From::Now, None),
+            (None, Begin::Earliest) => (From::Earliest, None),
+            (None, Begin::Time(time)) => {
+                let source = Source::since(time, times.points, &found.probe_type);
+                (From::Earliest, Some(source.map_err(|message| Refusal::Code("too_wide", message))?))
+            }
+        };
+        let is_at_its_log = source.is_none();
+        let stretch = Stretch::new(times.until, source, id);
         let instance = Box::new(view::with_schema(&dac.registry, &stream));
-        let Some((offset, epoch_changed)) = self.subscribe(key, stream, from, options) else { return Ok(()) };
-        self.answer(key, &Answer::Subscribed { id, topic, epoch: dac.epoch(), offset, instance })
-            .map_err(Err)?;
+        let begun = self.subscribe(key, stream, from, options, stretch).filter(|_| is_at_its_log);
+        let Some((offset, epoch_changed)) = begun else { return Ok(()) };
+        self.answer(key, &Answer::Subscribed { id, topic, epoch: dac.epoch(), offset, instance })?;
         if epoch_changed {
-            self.answer(key, &Answer::Gap { topic, range: None, cause: "epoch_changed" }).map_err(Err)?;
+            self.answer(key, &Answer::gap(topic, None, "epoch_changed"))?;
         }
         Ok(())
+    }
+
+    fn refuse(&mut self, key: usize, id: i64, refusal: Refusal) -> Result<(), End> {
+        match refusal {
+            Refusal::NotAllowed(error) => self.bad_request(key, Some(id), error.to_string()),
+            Refusal::Code(code, message) => self.answer(key, &Answer::error(id, code, message)),
+            Refusal::End(end) => Err(end),
+        }
+    }
+
+    fn unsubscribe_native(&mut self, key: usize, id: i64, topic: TopicId) -> Result<(), End> {
+        let Some(subscription) = self.unsubscribe(key, topic) else {
+            let message = format!("there is no subscription to topic {topic}");
+            return self.answer(key, &Answer::error(id, "unknown_topic", message));
+        };
+        if let Some(asked) = subscription.stretch.and_then(|stretch| stretch.request) {
+            let message = format!("the subscription to topic {topic} was ended before it began");
+            self.answer(key, &Answer::error(asked, "unsubscribed", message))?;
+        }
+        self.answer(key, &Answer::Unsubscribed { id: Some(id), topic, cause: None })
     }
 
     fn command(&mut self, key: usize, id: i64, target: (String, String), wish: Wish) -> Result<(), End> {
@@ -294,8 +229,13 @@ impl Shard {
     }
 
     /// Tells a client of a subscription that has ended by itself.
-    pub(super) fn say_unsubscribed(&mut self, key: usize, topic: TopicId) -> Result<(), End> {
-        self.answer(key, &Answer::Unsubscribed { id: None, topic })
+    pub(super) fn say_unsubscribed(
+        &mut self,
+        key: usize,
+        topic: TopicId,
+        cause: &'static str,
+    ) -> Result<(), End> {
+        self.answer(key, &Answer::Unsubscribed { id: None, topic, cause: Some(cause) })
     }
 
     fn registry(&self) -> Answer {
@@ -303,22 +243,17 @@ impl Shard {
         Answer::Registry { nodes: view::nodes(registry), instances: view::instances(registry) }
     }
 
-    fn bad_request(&mut self, key: usize, text: &str, error: &serde_json::Error) -> Result<(), End> {
-        #[derive(Deserialize)]
-        struct Numbered {
-            id: i64,
-        }
+    fn bad_request(&mut self, key: usize, id: Option<i64>, message: String) -> Result<(), End> {
         if let Some(client) = self.connections.get_mut(key).and_then(client) {
             client.nonsense += 1;
             if client.nonsense > PATIENCE {
                 return Err(End::Abuse("more than 100 bad requests"));
             }
         }
-        let id = serde_json::from_str::<Numbered>(text).ok().map(|numbered| numbered.id);
-        self.answer(key, &Answer::Error { id, code: "bad_request".into(), message: error.to_string() })
+        self.answer(key, &Answer::Error { id, code: "bad_request".into(), message })
     }
 
-    fn answer(&mut self, key: usize, answer: &Answer) -> Result<(), End> {
+    pub(super) fn answer(&mut self, key: usize, answer: &Answer) -> Result<(), End> {
         self.say(key, &answer.json())
     }
 

@@ -4,26 +4,28 @@ use super::{
     connection::{Protocol, Subscription},
     end::End,
     inbox::TopicWaker,
+    past::Stretch,
     shard::Shard,
     topic::{Format, Topic},
 };
 use bytes::Bytes;
 use oasis_dac::{From, Instance, Options};
-use oasis_wire::quantity::TopicId;
+use oasis_wire::quantity::{Offset, TopicId};
 use std::{mem, sync::Arc, time::Instant};
 
 /// Written to a socket in one round. Who is behind by more gets the rest in the next rounds, behind the others.
 const WRITE: usize = 64 * 1024;
 
 impl Shard {
-    /// Adds a subscription; answers where it begins and whether the position belonged to another epoch.
+    /// Adds a subscription; answers where it begins and whether the position belonged to another epoch. One that has a past begins with that.
     pub(super) fn subscribe(
         &mut self,
         key: usize,
         instance: Arc<Instance>,
         from: From,
         options: Options,
-    ) -> Option<(u64, bool)> {
+        stretch: Option<Box<Stretch>>,
+    ) -> Option<(Offset, bool)> {
         let connection = self.connections.get_mut(key)?;
         let topics = &mut self.topics;
         let slot = *self.slots.entry(instance.topic).or_insert_with(|| {
@@ -42,10 +44,12 @@ impl Shard {
             next,
             _asking: instance.ask(options.delivery),
             options,
+            stretch,
         });
         topic.readers.push(key);
         self.enqueue(key);
-        Some((next.0, epoch_changed))
+        self.read_past(key);
+        Some((next, epoch_changed))
     }
 
     /// Whether the connection reads this topic.
@@ -57,16 +61,15 @@ impl Shard {
     }
 
     /// Ends a subscription, if there is one.
-    pub(super) fn unsubscribe(&mut self, key: usize, topic: TopicId) -> bool {
-        let Some(&slot) = self.slots.get(&topic) else { return false };
-        let Some(connection) = self.connections.get_mut(key) else { return false };
-        let Some(index) = connection.subscriptions.iter().position(|subscription| subscription.topic == slot)
-        else {
-            return false;
-        };
+    pub(super) fn unsubscribe(&mut self, key: usize, topic: TopicId) -> Option<Subscription> {
+        let slot = *self.slots.get(&topic)?;
+        let connection = self.connections.get_mut(key)?;
+        let index = connection.subscriptions.iter().position(|subscription| subscription.topic == slot)?;
         let subscription = connection.subscriptions.swap_remove(index);
+        connection.reading.take_if(|reading| reading.topic == slot);
         self.forget_reader(&subscription);
-        true
+        self.read_past(key);
+        Some(subscription)
     }
 
     pub(super) fn forget_reader(&mut self, subscription: &Subscription) {
@@ -136,28 +139,40 @@ impl Shard {
             #[cfg(feature = "echo")]
             Protocol::Echo => return Ok(()),
         };
-        let (mut pieces, mut room, mut is_behind) = (Vec::new(), WRITE, false);
-        let mut over: Option<TopicId> = None;
+        let (mut pieces, mut room, mut is_behind, mut is_late) = (Vec::new(), WRITE, false, false);
+        let mut over: Vec<(TopicId, &'static str)> = Vec::new();
         for subscription in &mut connection.subscriptions {
             let Some(topic) = self.topics.get_mut(subscription.topic) else { continue };
+            if subscription.is_in_the_past() {
+                continue;
+            }
             if room > 0 && subscription.next < topic.instance.log.next() {
                 if topic.is_fresh() {
                     self.served.push(subscription.topic);
                 }
-                let burst = topic.burst(format, subscription.options, subscription.next, room);
+                let place = (subscription.next, subscription.until());
+                let burst = topic.burst(format, subscription.options, place, room);
+                if burst.is_late
+                    && format == Format::Native
+                    && subscription.go_back(&topic.instance, &self.around.archived)
+                {
+                    is_late = true;
+                    continue;
+                }
                 room = room.saturating_sub(burst.bytes.len());
                 subscription.next = burst.end;
                 if !burst.bytes.is_empty() {
                     pieces.push(burst.bytes);
                 }
-                if burst.is_over {
-                    over = Some(topic.instance.topic);
+                if let Some(cause) = burst.over {
+                    over.push((topic.instance.topic, cause));
+                    continue;
                 }
             }
             if subscription.next < topic.instance.log.next() {
                 is_behind = true;
             } else if topic.instance.retired() {
-                over = Some(topic.instance.topic);
+                over.push((topic.instance.topic, "type_changed"));
             }
         }
         // Who is behind by more than fits begins with another topic the next time.
@@ -165,13 +180,14 @@ impl Shard {
             self.rotate(key);
         }
         self.write(key, &pieces)?;
-        if is_behind || over.is_some() {
+        if is_late {
+            self.read_past(key);
+        }
+        self.push_past(key)?;
+        if is_behind {
             self.enqueue(key);
         }
-        match over {
-            Some(topic) => self.finish(key, topic),
-            None => Ok(()),
-        }
+        over.into_iter().try_for_each(|(topic, cause)| self.finish(key, topic, cause))
     }
 
     fn rotate(&mut self, key: usize) {
@@ -187,11 +203,11 @@ impl Shard {
         }
     }
 
-    /// A subscription ends by itself: another topic has taken the place of this one, or it was too late for its samples.
-    fn finish(&mut self, key: usize, topic: TopicId) -> Result<(), End> {
+    /// A subscription ends by itself: another topic has taken the place of this one, it was too late for its samples, or it has all that it wants.
+    pub(super) fn finish(&mut self, key: usize, topic: TopicId, cause: &'static str) -> Result<(), End> {
         self.unsubscribe(key, topic);
         match self.connections.get(key).map(|connection| &connection.protocol) {
-            Some(Protocol::Native(_)) => self.say_unsubscribed(key, topic),
+            Some(Protocol::Native(_)) => self.say_unsubscribed(key, topic, cause),
             _ => Ok(()),
         }
     }

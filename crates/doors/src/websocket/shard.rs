@@ -13,7 +13,7 @@ use super::{
     pace::Pace,
     topic::Topic,
 };
-use crate::config::DoorsConfig;
+use crate::{config::DoorsConfig, past::Archived};
 use mio::{Events, Interest, Poll, Token};
 use oasis_dac::{Dac, Doorkeeper, Wish, now};
 use oasis_wire::quantity::TopicId;
@@ -45,7 +45,9 @@ pub struct Surroundings {
     pub config: Arc<DoorsConfig>,
     /// Counts what clients bring and why they were closed.
     pub doorkeeper: Arc<Doorkeeper>,
-    /// For what takes time: commands.
+    /// What the logs no longer hold.
+    pub archived: Archived,
+    /// For what takes time: commands, reading the past.
     pub runtime: Handle,
 }
 
@@ -66,7 +68,8 @@ pub struct Shard {
     pub(super) served: Vec<usize>,
     pub(super) pace: Pace,
     buffer: Vec<u8>,
-    next_serial: u64,
+    /// Of connections and of what they read of the past.
+    pub(super) next_serial: u64,
     looked_around: Instant,
     /// Those who said goodbye and when they are closed, soonest first.
     leaving: VecDeque<(Instant, ConnectionId)>,
@@ -139,6 +142,7 @@ impl Shard {
             Event::Newcomer(newcomer) => self.adopt(*newcomer),
             Event::Topic(slot) => self.raised.push(slot),
             Event::Outcome { connection, request, outcome } => self.outcome(connection, request, &outcome),
+            Event::Past { connection, serial, piece } => self.past_read(connection, serial, *piece),
             Event::Registry => self.send_registry(),
             Event::End => {
                 self.is_ending = true;

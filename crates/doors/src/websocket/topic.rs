@@ -2,14 +2,14 @@
 
 use super::{
     eisa,
-    frame::{self, Opcode},
     inbox::TopicWaker,
-    native,
+    messages::{Answer, put_samples},
 };
+use crate::past::end_before;
 use bytes::Bytes;
-use oasis_dac::{Instance, Options, Wake};
+use oasis_dac::{Instance, Options, Segment, SkipCause, Wake};
 use oasis_wire::quantity::Offset;
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 /// Segments looked at for one burst.
 const SEGMENTS: usize = 256;
@@ -36,8 +36,10 @@ pub struct Burst {
     pub end: Offset,
     /// As they go to the socket.
     pub bytes: Bytes,
-    /// The subscription's overflow policy says that it ends here.
-    pub is_over: bool,
+    /// The log does not hold the first sample wanted any more.
+    pub is_late: bool,
+    /// Why the subscription ends here, if it does.
+    pub over: Option<&'static str>,
 }
 
 /// A topic that clients of this shard read.
@@ -65,15 +67,24 @@ impl Topic {
         self.waker.lower();
     }
 
-    /// Messages from `from` on, up to about `most` bytes: one segment at least, if there is one.
-    pub fn burst(&mut self, format: Format, options: Options, from: Offset, most: usize) -> Burst {
+    /// Messages from `from` on, up to about `most` bytes: one segment at least, if there is one. No sample of the time `until`, and none behind the first of those.
+    pub fn burst(
+        &mut self,
+        format: Format,
+        options: Options,
+        (from, until): (Offset, Option<u64>),
+        most: usize,
+    ) -> Burst {
+        if until.is_some() {
+            return self.made(format, options, (from, until), most);
+        }
         let shared = |burst: &&Burst| {
             (burst.from, burst.format, burst.options) == (from, format, options) && burst.bytes.len() <= most
         };
         if let Some(burst) = self.bursts.iter().find(shared) {
             return burst.clone();
         }
-        let burst = self.made(format, options, from, most);
+        let burst = self.made(format, options, (from, None), most);
         if self.bursts.len() < SHARED {
             self.bursts.push(burst.clone());
         }
@@ -90,24 +101,43 @@ impl Topic {
         self.bursts.clear();
     }
 
-    fn made(&self, format: Format, options: Options, from: Offset, most: usize) -> Burst {
+    fn made(
+        &self,
+        format: Format,
+        options: Options,
+        (from, until): (Offset, Option<u64>),
+        most: usize,
+    ) -> Burst {
         let turn = self.instance.turn(from, options, SEGMENTS);
         let (mut bytes, mut end) = (Vec::new(), turn.wanted);
+        let mut over = turn.is_over.then_some("overflow");
+        let is_late = turn.skipped.is_some_and(|skipped| skipped.cause == SkipCause::LogRetention);
         if let (Some(skipped), Format::Native) = (turn.skipped, format) {
             // In the format of 2012 a gap has no message: the sequence numbers show it.
-            native::gap(self.instance.topic, skipped, &mut bytes);
+            let range = skipped.from..skipped.to;
+            Answer::gap(self.instance.topic, Some(range), skipped.cause.word()).put(&mut bytes);
         }
         for segment in turn.segments {
             if !bytes.is_empty() && bytes.len() + segment.batch().len() > most {
                 break;
             }
+            let last = until.and_then(|until| end_before(&segment, end.max(segment.first()), until));
+            let wanted = end..last.unwrap_or(segment.end());
+            end = wanted.end;
             match format {
-                Format::Native => frame::put(Opcode::Binary, segment.batch(), &mut bytes),
+                Format::Native => self.put_samples(&segment, &wanted, &mut bytes),
                 Format::Eisa => eisa::put(&self.instance, &segment, &mut bytes),
             }
-            end = segment.end();
+            if last.is_some() {
+                over = Some("to");
+                break;
+            }
         }
-        Burst { format, options, from, end, bytes: bytes.into(), is_over: turn.is_over }
+        Burst { format, options, from, end, bytes: bytes.into(), is_late, over }
+    }
+
+    fn put_samples(&self, segment: &Segment, wanted: &Range<Offset>, out: &mut Vec<u8>) {
+        put_samples(self.instance.topic, &self.instance.probe_type, segment, wanted, out);
     }
 }
 

@@ -61,7 +61,7 @@ pub fn serve(archived: &Archived) -> anyhow::Result<()> {
     let place = listener.local_addr()?.to_string();
     let served = archive.clone();
     runtime.spawn(async move {
-        let doors = Doors::new(dac, config)?.with_archive(served);
+        let doors = Doors::new(dac, config, Some(served))?;
         oasis_doors::serve(doors, listener, future::pending()).await
     });
     ready(&[place])?;

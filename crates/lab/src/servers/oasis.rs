@@ -92,12 +92,7 @@ pub fn serve(flush: Option<Duration>, is_fed: bool, archive: Option<&Path>) -> a
     })?;
     runtime.spawn(oasis_dac::ingest::serve(dac.clone(), channel));
     runtime.spawn(async move {
-        let serving = Doors::new(dac, config)?;
-        let serving = match archive {
-            Some(archive) => serving.with_archive(archive),
-            None => serving,
-        };
-        oasis_doors::serve(serving, doors, future::pending()).await
+        oasis_doors::serve(Doors::new(dac, config, archive)?, doors, future::pending()).await
     });
     obey(|order| match (order, &mut feed) {
         (Order::Round { burst }, Some(feed)) => feed.round(burst),

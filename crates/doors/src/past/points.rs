@@ -1,16 +1,9 @@
 //! A topic's past in so many points: what the archive has, then what only the topic log has, in one message; the reader goes on behind it.
 
-use super::{
-    json,
-    past::{blocking, lags},
-    query::Integers,
-    reader::{Message, Reader},
-};
-use crate::problem::Problem;
-use axum::http::StatusCode;
-use bytes::Bytes;
+use super::{Asker, Fetched, Source, Then, Told, archived::blocking};
+use crate::view::Integers;
 use oasis_archive::{
-    Level, ReadError,
+    Archive, History, Level, ReadError,
     points::{Arrival, Cell, Leaf, Missing, Number, Points, Span, Summary, Track},
 };
 use oasis_dac::{Instance, now};
@@ -25,93 +18,90 @@ use std::collections::BTreeSet;
 /// Most values of one message: points times numbers of a sample.
 const MAX_VALUES: usize = 500_000;
 
-/// Refuses more than one should have to hold.
-pub fn check_width(points: u32, probe_type: &ProbeType) -> Result<(), Problem> {
-    let width = Leaf::most_values(probe_type);
-    if width.saturating_mul(points as usize) <= MAX_VALUES {
-        return Ok(());
+impl Source {
+    /// Every sample since a time, or so many points of them.
+    ///
+    /// # Errors
+    /// If those points would be more than one should have to hold: says how many there may be.
+    pub fn since(time: u64, points: Option<u32>, probe_type: &ProbeType) -> Result<Self, String> {
+        let Some(most) = points else { return Ok(Self::Since(time)) };
+        let width = Leaf::most_values(probe_type);
+        if width.saturating_mul(most as usize) <= MAX_VALUES {
+            return Ok(Self::Points(time, most));
+        }
+        Err(format!(
+            "{most} points of {} with up to {width} values each are more than {MAX_VALUES}: ask for {} points at most",
+            probe_type.name,
+            MAX_VALUES / width
+        ))
     }
-    let detail = format!(
-        "{points} points of {} with up to {width} values each are more than {MAX_VALUES}: ask for {} points at most",
-        probe_type.name,
-        MAX_VALUES / width
-    );
-    Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "too_wide", detail))
 }
 
-impl Reader {
+impl Asker {
     /// Puts all that is there from a time on into one message.
-    pub async fn fetch_points(&mut self, index: usize, from: u64, most: u32) -> Result<(), ReadError> {
-        let instance = self.topics[index].cursor.instance().clone();
-        let (now, until) = (now().0, self.request.until);
+    pub(super) async fn fetch_points(&self, from: u64, most: u32) -> Result<Fetched, ReadError> {
+        let (now, until) = (now().0, self.until);
         let to = until.unwrap_or(now.max(from.saturating_add(1)));
         let span = Span { from, to, is_open: until.is_none(), points: most };
-        let mut points = self.stored_points(&instance, span).await?;
-        if self.is_behind_the_log(&points, &instance) {
-            points = self.read_on(&instance, points).await?;
-        }
-        let (epoch, integers) = (self.epoch(), self.request.integers);
+        let mut points = match &self.archived.archive {
+            Some(archive) => self.stored_points(archive, span).await?,
+            None => Points::new(span, Level::Raw),
+        };
+        let asker = self.clone();
         let (next, text) = blocking(move || {
-            let next = add_log(&mut points, &instance, epoch);
-            Ok((next, describe(&instance, &points, integers)))
+            let next = add_log(&mut points, &asker.instance, asker.epoch());
+            Ok((next, asker.describe(&points)))
         })
         .await?;
-        let behind = Position { epoch, offset: next };
-        self.waiting.push_back((index, Message::Event("points", text), behind));
-        self.topics[index].is_over = until.is_some_and(|until| until <= now);
-        self.join(index, behind);
-        Ok(())
+        let begin = Position { epoch: self.epoch(), offset: next };
+        let is_over = until.is_some_and(|until| until <= now);
+        let then = if is_over { Then::Over } else { Then::Log { at: begin, is_lacking: false } };
+        Ok(Fetched { begin, told: vec![(Told::Points(text), begin)], then })
     }
 
-    async fn stored_points(&self, instance: &Instance, span: Span) -> Result<Points, ReadError> {
-        let Some(archive) = self.doors.archive.clone() else { return Ok(Points::new(span, Level::Raw)) };
-        let (node, name) = (instance.node.clone(), instance.name.clone());
-        let _turn = self.doors.archive_turn().await;
-        blocking(move || archive.history().points(&node, &name, span)).await
-    }
-
-    /// With what the archive has not stored yet.
-    async fn read_on(&self, instance: &Instance, mut points: Points) -> Result<Points, ReadError> {
-        let Some(archive) = self.doors.archive.clone() else { return Ok(points) };
+    async fn stored_points(&self, archive: &Archive, span: Span) -> Result<Points, ReadError> {
+        let (node, name) = (self.instance.node.clone(), self.instance.name.clone());
+        let ask = move |history: &History| history.points(&node, &name, span);
+        let mut points = self.archived.read(archive, ask).await?;
+        if !self.is_behind_the_log(&points) {
+            return Ok(points);
+        }
         // What it could not store it will not find either.
         let _ = archive.flush().await;
-        let (node, name) = (instance.node.clone(), instance.name.clone());
-        let _turn = self.doors.archive_turn().await;
-        blocking(move || {
-            archive.history().add_points(&node, &name, &mut points)?;
+        let (node, name) = (self.instance.node.clone(), self.instance.name.clone());
+        let read_on = move |history: &History| {
+            history.add_points(&node, &name, &mut points)?;
             Ok(points)
-        })
-        .await
+        };
+        self.archived.read(archive, read_on).await
     }
 
     /// Whether the log has let go of what comes next, so that it is on its way to the archive, or lost.
-    fn is_behind_the_log(&self, points: &Points, instance: &Instance) -> bool {
-        let Some(archive) = &self.doors.archive else { return false };
+    fn is_behind_the_log(&self, points: &Points) -> bool {
         match points.position().filter(|at| at.epoch == self.epoch()) {
-            Some(at) => at.offset < instance.log.state().first_offset,
-            None => lags(archive, instance),
+            Some(at) => at.offset < self.instance.log.state().first_offset,
+            None => self.archived.lags(&self.instance),
         }
     }
-}
 
-fn describe(instance: &Instance, points: &Points, integers: Integers) -> Bytes {
-    let span = points.cells.span();
-    let time = |time: u64| integer(time, integers);
-    let gap = |gap: &Missing| json!({"from": time(gap.from), "to": time(gap.to), "samples": gap.samples, "cause": cause(gap, instance)});
-    let cells: Vec<_> = points.cells.cells().map(|(_, cell)| cell).collect();
-    json::members(&json!({
-        "event": "points",
-        "node": instance.node,
-        "instance": instance.name,
-        "level": points.level.word(),
-        "from": time(span.start),
-        "to": time(span.end),
-        "step": points.cells.step(),
-        "times": cells.iter().map(|cell| time(cell.last_time)).collect::<Vec<_>>(),
-        "samples": cells.iter().map(|cell| cell.samples).collect::<Vec<_>>(),
-        "metrics": metrics(points.cells.leaves(), &cells, integers),
-        "gaps": points.gaps.iter().map(gap).collect::<Vec<_>>(),
-    }))
+    fn describe(&self, points: &Points) -> Vec<u8> {
+        let span = points.cells.span();
+        let time = |time: u64| self.integers.write(time);
+        let gap = |gap: &Missing| json!({"from": time(gap.from), "to": time(gap.to), "samples": gap.samples, "cause": cause(gap, &self.instance)});
+        let cells: Vec<_> = points.cells.cells().map(|(_, cell)| cell).collect();
+        let mut message = self.points_head.clone();
+        let mut say = |name: &str, value: Value| drop(message.insert(name.into(), value));
+        say("level", points.level.word().into());
+        say("from", time(span.start));
+        say("to", time(span.end));
+        say("step", points.cells.step().into());
+        say("times", cells.iter().map(|cell| time(cell.last_time)).collect());
+        say("samples", cells.iter().map(|cell| cell.samples).collect());
+        say("metrics", metrics(points.cells.leaves(), &cells, self.integers).into());
+        say("gaps", points.gaps.iter().map(gap).collect());
+        // Names, numbers and lists: nothing that JSON could refuse.
+        serde_json::to_vec(&message).unwrap_or_default()
+    }
 }
 
 /// Takes in what the topic log has behind what was stored. Answers where the reader goes on.
@@ -133,7 +123,7 @@ fn add_log(points: &mut Points, instance: &Instance, epoch: Epoch) -> Offset {
             count,
             last_sequence: header.first_sequence.saturating_add(count - 1),
         };
-        points.add(&arrival, Some(segment.batch()), |_| (Offset(u64::MAX), "log_retention"));
+        points.add(&arrival, Ok(segment.batch()), |_| (Offset(u64::MAX), "log_retention"));
     }
     read.segments.last().map_or(from, |last| last.end())
 }
@@ -211,18 +201,10 @@ fn columns(leaf: &Leaf, summaries: &[Option<Summary>], integers: Integers) -> Va
 
 fn number(number: Number, integers: Integers) -> Value {
     match number {
-        Number::Uint(value) => integer(value, integers),
-        Number::Int(value) if integers == Integers::String => value.to_string().into(),
-        Number::Int(value) => value.into(),
+        Number::Uint(value) => integers.write(value),
+        Number::Int(value) => integers.write(value),
         Number::Real32(value) => real(format!("{value}").parse().unwrap_or_else(|_| value.into())),
         Number::Real64(value) => real(value),
-    }
-}
-
-fn integer(value: u64, integers: Integers) -> Value {
-    match integers {
-        Integers::Number => value.into(),
-        Integers::String => value.to_string().into(),
     }
 }
 

@@ -1,0 +1,65 @@
+//! The archive as doors read it: not too many at the same time, and only on threads that may wait for a disk.
+
+use oasis_archive::{Archive, History, ReadError};
+use oasis_dac::{Delivery, Instance, Options, Overflow};
+use std::sync::Arc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Readers of the archive at the same time, each a thread that may wait for a disk: the others wait for their turn.
+const READERS: usize = 8;
+
+/// What is stored, if anything is, and whose turn it is to read it.
+#[derive(Debug, Clone)]
+pub struct Archived {
+    /// None if nothing is stored.
+    pub archive: Option<Arc<Archive>>,
+    turns: Arc<Semaphore>,
+}
+
+impl Archived {
+    /// Everybody's turn.
+    pub fn new(archive: Option<Arc<Archive>>) -> Self {
+        Self { archive, turns: Arc::new(Semaphore::new(READERS)) }
+    }
+
+    /// Whether samples that the log no longer holds are looked for here.
+    pub fn serves(&self, options: Options) -> bool {
+        self.archive.is_some() && options.delivery == Delivery::Every && options.overflow != Overflow::Latest
+    }
+
+    /// Returns when one more may read, as long as what is returned lives.
+    pub async fn turn(&self) -> Option<OwnedSemaphorePermit> {
+        // An error would mean that there are no turns any more, and nobody ends them.
+        self.turns.clone().acquire_owned().await.ok()
+    }
+
+    /// Reads when it is the reader's turn.
+    pub async fn read<T: Send + 'static>(
+        &self,
+        archive: &Archive,
+        work: impl FnOnce(&History) -> Result<T, ReadError> + Send + 'static,
+    ) -> Result<T, ReadError> {
+        let (history, turn) = (archive.history(), self.turn().await);
+        let work = move || {
+            // Whoever waits for it may have gone: it is over when the thread has read.
+            let _turn = turn;
+            work(&history)
+        };
+        blocking(work).await
+    }
+
+    /// Whether the log has let go of samples that may not have been stored yet.
+    pub fn lags(&self, instance: &Instance) -> bool {
+        let Some(archive) = &self.archive else { return false };
+        let stored = archive.account(instance.topic).map(|account| account.stored_offset);
+        instance.log.state().first_offset > stored.unwrap_or(instance.log.start())
+    }
+}
+
+/// Runs what takes long or reads files where it keeps nobody waiting.
+pub async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ReadError> + Send + 'static,
+) -> Result<T, ReadError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|error| Err(ReadError::Io(std::io::Error::other(error))))
+}

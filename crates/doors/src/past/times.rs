@@ -1,0 +1,91 @@
+//! What may be asked for of a topic's past: `from`, `to` and `points`, the same at every door.
+
+use crate::time;
+use oasis_dac::{Delivery, now};
+
+/// Most points: more than any screen has columns of pixels.
+const MAX_POINTS: u32 = 10_000;
+
+/// The stretch of time that is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Times {
+    /// Where to begin, unless a position says so.
+    pub from: Begin,
+    /// Samples of this time and later are not wanted, nanoseconds since 1970 on the node's clock.
+    pub until: Option<u64>,
+    /// Most points that the past is put together to; none for every sample.
+    pub points: Option<u32>,
+}
+
+/// Where to begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Begin {
+    /// The newest segment held, then live.
+    #[default]
+    Now,
+    /// The oldest sample held.
+    Earliest,
+    /// The first sample that is no older, nanoseconds since 1970 on the node's clock.
+    Time(u64),
+}
+
+/// What is wrong with a request, and what would be allowed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{name} is {value:?}: {allowed}")]
+pub struct NotAllowed {
+    /// What it is called.
+    pub name: String,
+    /// What it is.
+    pub value: String,
+    /// What it may be.
+    pub allowed: String,
+}
+
+impl NotAllowed {
+    /// Says so.
+    pub fn new(name: &str, value: &str, allowed: impl Into<String>) -> Self {
+        Self { name: name.into(), value: value.into(), allowed: allowed.into() }
+    }
+}
+
+impl Times {
+    /// Takes `from`, `to` or `points` as it was written.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), NotAllowed> {
+        match name {
+            "from" => {
+                self.from = match value {
+                    "now" => Begin::Now,
+                    "earliest" => Begin::Earliest,
+                    _ => Begin::Time(a_time(name, value, "now, earliest, or a time: ")?),
+                }
+            }
+            "to" => self.until = Some(a_time(name, value, "")?),
+            "points" => {
+                let points = value.parse().ok().filter(|points| (1..=MAX_POINTS).contains(points));
+                let allowed = || format!("write a whole number from 1 to {MAX_POINTS}");
+                self.points = Some(points.ok_or_else(|| NotAllowed::new(name, value, allowed()))?);
+            }
+            _ => return Err(NotAllowed::new(name, value, "there are from, to and points")),
+        }
+        Ok(())
+    }
+
+    /// Refuses what does not go together. Who resumes at a position has no need of `from`, and gets no points.
+    pub fn check(&self, resumes: bool, delivery: Delivery) -> Result<(), NotAllowed> {
+        let is_time = matches!(self.from, Begin::Time(_)) && !resumes;
+        if let (Some(points), false, false) = (self.points, is_time, resumes) {
+            let allowed = "say from which time on: from=-1h, for instance";
+            return Err(NotAllowed::new("points", &points.to_string(), allowed));
+        }
+        if (is_time || self.until.is_some()) && delivery != Delivery::Every {
+            let allowed = "with a time in from or to there is only every";
+            return Err(NotAllowed::new("delivery", &delivery.to_string(), allowed));
+        }
+        Ok(())
+    }
+}
+
+fn a_time(name: &str, value: &str, others: &str) -> Result<u64, NotAllowed> {
+    let refuse = || NotAllowed::new(name, value, format!("{others}{}", time::ALLOWED));
+    time::parse(value, now()).ok_or_else(refuse)
+}

@@ -1,0 +1,254 @@
+//! What is said in `oasis.v1`: requests and answers as JSON, samples as native batches.
+
+use super::frame::{self, Opcode};
+use crate::{
+    past::times::{NotAllowed, Times},
+    view,
+};
+use oasis_channel::InstanceState;
+use oasis_dac::{Delivery, Options, Overflow, Segment, Wish};
+use oasis_wire::{
+    batch,
+    quantity::{Epoch, Offset, Position, TopicId},
+    schema::ProbeType,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::ops::Range;
+
+/// What a client says.
+#[derive(Debug, Deserialize)]
+pub struct Request {
+    pub id: i64,
+    #[serde(flatten)]
+    pub what: What,
+}
+
+/// What it asks for.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "op", rename_all = "kebab-case")]
+pub enum What {
+    Watch,
+    Subscribe(Box<Subscribe>),
+    Unsubscribe {
+        topic: TopicId,
+    },
+    Command {
+        node: String,
+        instance: String,
+        #[serde(flatten)]
+        wish: Wish,
+    },
+    Ping {
+        client_time: f64,
+    },
+}
+
+/// A subscription that is asked for.
+#[derive(Debug, Deserialize)]
+pub struct Subscribe {
+    pub node: String,
+    pub instance: String,
+    pub resume: Option<Position>,
+    from: Option<Value>,
+    to: Option<Value>,
+    points: Option<Value>,
+    #[serde(default)]
+    delivery: Delivery,
+    #[serde(default)]
+    overflow: Overflow,
+}
+
+impl Subscribe {
+    /// Which samples, and what if it is too late for them.
+    pub fn options(&self) -> Options {
+        Options { delivery: self.delivery, overflow: self.overflow }
+    }
+
+    /// The time that is asked for. Nanoseconds may be a number, or text where numbers that large are rounded.
+    pub fn times(&self) -> Result<Times, NotAllowed> {
+        let mut times = Times::default();
+        for (name, value) in [("from", &self.from), ("to", &self.to), ("points", &self.points)] {
+            match value {
+                None => {}
+                Some(Value::String(text)) => times.set(name, text)?,
+                Some(Value::Number(number)) => times.set(name, &number.to_string())?,
+                Some(other) => {
+                    return Err(NotAllowed::new(name, &other.to_string(), "write a string or a number"));
+                }
+            }
+        }
+        times.check(self.resume.is_some(), self.delivery)?;
+        Ok(times)
+    }
+}
+
+/// What the DAC says.
+#[derive(Debug, Serialize)]
+#[serde(tag = "op", rename_all = "snake_case")]
+pub enum Answer {
+    Welcome {
+        protocol: u32,
+        server: &'static str,
+        epoch: Epoch,
+        dac_time: u64,
+    },
+    Registry {
+        nodes: Vec<view::NodeView>,
+        instances: Vec<view::InstanceView>,
+    },
+    Subscribed {
+        id: i64,
+        topic: TopicId,
+        epoch: Epoch,
+        offset: Offset,
+        instance: Box<view::InstanceWithSchema>,
+    },
+    Gap {
+        topic: TopicId,
+        #[serde(flatten)]
+        range: Option<Missing>,
+        cause: &'static str,
+    },
+    Epoch {
+        topic: TopicId,
+        epoch: Epoch,
+        offset: Offset,
+    },
+    TypeChanged {
+        topic: TopicId,
+        #[serde(rename = "type")]
+        name: String,
+        version: String,
+        schema: Box<ProbeType>,
+    },
+    Unsubscribed {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<i64>,
+        topic: TopicId,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cause: Option<&'static str>,
+    },
+    Result {
+        id: i64,
+        status: &'static str,
+        #[serde(flatten)]
+        state: InstanceState,
+    },
+    Pong {
+        id: i64,
+        client_time: f64,
+        dac_time: u64,
+    },
+    Error {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<i64>,
+        code: String,
+        message: String,
+    },
+}
+
+/// Offsets of samples that a subscriber will not get.
+#[derive(Debug, Serialize)]
+pub struct Missing {
+    from: Offset,
+    to: Offset,
+    count: u64,
+}
+
+impl Answer {
+    /// Answers are made of texts, numbers and lists: nothing that JSON could refuse.
+    pub fn json(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
+    /// A request that cannot be carried out.
+    pub fn error(id: i64, code: &str, message: impl Into<String>) -> Self {
+        Self::Error { id: Some(id), code: code.into(), message: message.into() }
+    }
+
+    /// Samples that a subscriber will not get; it is not said which if its position belongs to an earlier life of the DAC.
+    pub fn gap(topic: TopicId, range: Option<Range<Offset>>, cause: &'static str) -> Self {
+        let range =
+            range.map(|Range { start, end }| Missing { from: start, to: end, count: end.0 - start.0 });
+        Self::Gap { topic, range, cause }
+    }
+
+    /// The node came back with another type under the same name.
+    pub fn type_changed(topic: TopicId, probe_type: &ProbeType) -> Self {
+        let (name, version) = (probe_type.name.clone(), probe_type.version.clone());
+        Self::TypeChanged { topic, name, version, schema: Box::new(probe_type.clone()) }
+    }
+
+    /// Appends it as a message.
+    pub fn put(&self, out: &mut Vec<u8>) {
+        frame::put(Opcode::Text, &self.json(), out);
+    }
+}
+
+/// Appends those samples of a segment that are wanted, as a batch of this topic.
+pub fn put_samples(
+    topic: TopicId,
+    probe_type: &ProbeType,
+    segment: &Segment,
+    wanted: &Range<Offset>,
+    out: &mut Vec<u8>,
+) {
+    let first = segment.first_held();
+    let index = |offset: Offset| usize::try_from(offset.0.saturating_sub(first.0)).unwrap_or(usize::MAX);
+    let (start, end) = (index(wanted.start), index(wanted.end));
+    if start >= end {
+        return;
+    }
+    let is_whole = start == 0 && wanted.end >= segment.end();
+    let some = (!is_whole).then(|| batch::cut(segment.batch(), probe_type, start..end)).flatten();
+    // One that breaks the rules cannot be cut: that is its reader's to find out.
+    let batch = some.as_deref().unwrap_or(segment.batch());
+    frame::put(Opcode::Binary, batch, out);
+    let place = out.len() - batch.len();
+    batch::stamp_topic(out.get_mut(place..).unwrap_or_default(), topic.0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn subscribe(more: &str) -> Result<Times, String> {
+        let text = format!(r#"{{"op":"subscribe","id":1,"node":"a","instance":"x"{more}}}"#);
+        let request: Request = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+        let What::Subscribe(wanted) = request.what else { panic!("{text}") };
+        wanted.times().map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_time_is_text_or_a_number_of_nanoseconds() {
+        use crate::past::times::Begin;
+        let from = |text: &str| subscribe(&format!(r#","from":{text}"#)).unwrap().from;
+        let time = 1_763_683_200_000_000_001;
+        for text in ["1763683200000000001", r#""1763683200000000001""#, r#""2025-11-21T00:00:00.000000001Z""#]
+        {
+            assert_eq!(from(text), Begin::Time(time), "{text}");
+        }
+        assert_eq!((from("null"), from(r#""earliest""#)), (Begin::Now, Begin::Earliest));
+        let times = subscribe(r#","from":0,"to":"5","points":"600""#).unwrap();
+        assert_eq!((times.until, times.points), (Some(5), Some(600)));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_value_and_what_is_allowed() {
+        for (more, words) in [
+            (r#","from":"then""#, ["from is \"then\"", "earliest, or a time"]),
+            (r#","from":1.5"#, ["from is \"1.5\"", "-15m"]),
+            (r#","from":-5"#, ["from is \"-5\"", "-15m"]),
+            (r#","to":true"#, ["to is \"true\"", "a string or a number"]),
+            (r#","to":"now""#, ["to is \"now\"", "-15m"]),
+            (r#","from":"-1h","points":0"#, ["points is \"0\"", "from 1 to 10000"]),
+            (r#","points":600"#, ["points is \"600\"", "from=-1h"]),
+            (r#","from":"-1h","delivery":"latest""#, ["delivery is \"latest\"", "only every"]),
+            (r#","to":9,"delivery":"max_hz=1""#, ["delivery is \"max_hz=1\"", "only every"]),
+        ] {
+            let refused = subscribe(more).unwrap_err();
+            assert!(words.iter().all(|word| refused.contains(word)), "{more}: {refused}");
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! The past of topics, for those who want more than their logs hold.
+//!
+//! A shard waits for no disk: tasks of the runtime read, and post what they have as whole messages into the shard's inbox. For each connection one piece is under
+//! way or waits at a time, however many of its subscriptions want some; they take turns. It is written when the socket has room, and only then is the
+//! next one asked for.
+
+use super::{
+    connection::{ConnectionId, Subscription},
+    end::End,
+    frame::{self, Opcode},
+    inbox::Event,
+    messages::{Answer, put_samples},
+    shard::Shard,
+};
+use crate::{
+    past::{Archived, Asker, Fetched, Source, Then, Told},
+    view::{self, Integers},
+};
+use bytes::Bytes;
+use oasis_dac::Instance;
+use oasis_wire::quantity::{Offset, Position, TopicId};
+use serde_json::json;
+use std::{mem, sync::Arc};
+use tokio::task::AbortHandle;
+
+/// What a subscription has that is not at its topic's log, or ends at some time.
+#[derive(Debug, Default)]
+pub struct Stretch {
+    /// Samples of this time and later are not wanted.
+    pub until: Option<u64>,
+    /// Where its samples come from, if not from the log.
+    pub stage: Option<Stage>,
+    /// The request that is answered once it is known where the past begins.
+    pub request: Option<i64>,
+    /// The archive was asked for the sample at this offset, and has none.
+    lacks: Option<Offset>,
+}
+
+/// How far the past is.
+#[derive(Debug)]
+pub enum Stage {
+    /// It is asked for when it is this subscription's turn.
+    Next(Source),
+    /// It was asked for.
+    UnderWay,
+}
+
+impl Stretch {
+    /// Of a subscription that asks for one; most do not.
+    pub fn new(until: Option<u64>, source: Option<Source>, request: i64) -> Option<Box<Self>> {
+        let request = source.is_some().then_some(request);
+        let is_some = until.is_some() || source.is_some();
+        is_some.then(|| Box::new(Self { until, stage: source.map(Stage::Next), request, lacks: None }))
+    }
+}
+
+impl Subscription {
+    /// Whether its samples do not come from the log yet.
+    pub fn is_in_the_past(&self) -> bool {
+        self.stretch.as_ref().is_some_and(|stretch| stretch.stage.is_some())
+    }
+
+    /// Samples of this time and later are not wanted.
+    pub fn until(&self) -> Option<u64> {
+        self.stretch.as_ref()?.until
+    }
+
+    /// The log has let go of what it wants: leaves the log for the archive, unless that does not have it either.
+    pub fn go_back(&mut self, instance: &Instance, archived: &Archived) -> bool {
+        let lacks = self.stretch.as_ref().and_then(|stretch| stretch.lacks);
+        if lacks == Some(self.next) || !archived.serves(self.options) {
+            return false;
+        }
+        let at = Position { epoch: instance.log.epoch(), offset: self.next };
+        self.stretch.get_or_insert_default().stage = Some(Stage::Next(Source::From(at)));
+        true
+    }
+
+    /// Goes over to the log.
+    fn join(&mut self, at: Position, is_lacking: bool) {
+        self.next = at.offset;
+        let Some(stretch) = &mut self.stretch else { return };
+        stretch.stage = None;
+        stretch.lacks = is_lacking.then_some(at.offset);
+        if stretch.until.is_none() && stretch.lacks.is_none() {
+            self.stretch = None;
+        }
+    }
+
+    /// What is to be asked for next, if it is not under way.
+    fn ask(&mut self) -> Option<Source> {
+        let stage = self.stretch.as_mut()?.stage.as_mut()?;
+        match mem::replace(stage, Stage::UnderWay) {
+            Stage::Next(source) => Some(source),
+            Stage::UnderWay => None,
+        }
+    }
+}
+
+/// What a connection reads of the past just now.
+#[derive(Debug)]
+pub struct Reading {
+    /// Slot of the topic.
+    pub topic: usize,
+    serial: u64,
+    piece: Option<Piece>,
+    _task: Task,
+}
+
+/// Nobody waits for a reader whose subscription has ended.
+#[derive(Debug)]
+struct Task(AbortHandle);
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// A piece of the past as it goes to the socket, or why there is none.
+pub type Piece = Result<Rendered, String>;
+
+/// Whole messages.
+#[derive(Debug)]
+pub struct Rendered {
+    /// The first sample that comes.
+    begin: Position,
+    messages: Bytes,
+    then: Then,
+}
+
+impl Rendered {
+    fn new(topic: TopicId, Fetched { begin, told, then }: Fetched) -> Self {
+        let mut out = Vec::new();
+        for (told, behind) in told {
+            match told {
+                Told::Samples(series, segment, wanted) => {
+                    put_samples(topic, &series.probe_type, &segment, &wanted, &mut out);
+                }
+                Told::Gap(_, range, cause) => Answer::gap(topic, range, cause).put(&mut out),
+                Told::Epoch(_, epoch) => Answer::Epoch { topic, epoch, offset: behind.offset }.put(&mut out),
+                Told::TypeChanged(whose) => Answer::type_changed(topic, whose.probe_type()).put(&mut out),
+                Told::Points(json) => frame::put(Opcode::Text, &json, &mut out),
+            }
+        }
+        Self { begin, messages: out.into(), then }
+    }
+}
+
+async fn read(asker: Asker, source: Source) -> Piece {
+    let topic = asker.instance.topic;
+    match asker.fetch(source).await {
+        Ok(fetched) => Ok(Rendered::new(topic, fetched)),
+        Err(error) => {
+            tracing::error!(%error, "the archive cannot be read");
+            Err(error.to_string())
+        }
+    }
+}
+
+fn asker(instance: &Arc<Instance>, until: Option<u64>, archived: &Archived) -> Asker {
+    let mut points_head = serde_json::Map::new();
+    points_head.insert("op".into(), "points".into());
+    points_head.insert("topic".into(), json!(instance.topic));
+    Asker {
+        archived: archived.clone(),
+        instance: instance.clone(),
+        until,
+        // It came with `subscribed`.
+        has_type: true,
+        points_head,
+        integers: Integers::Number,
+    }
+}
+
+impl Shard {
+    /// Has a piece of the past read, for the subscription whose turn it is, unless there is one already.
+    pub(super) fn read_past(&mut self, key: usize) {
+        let Some(connection) = self.connections.get_mut(key) else { return };
+        if connection.reading.is_some() || connection.is_leaving() {
+            return;
+        }
+        let mut wanted = connection.subscriptions.iter_mut();
+        let found = wanted.find_map(|subscription| Some((subscription.ask()?, subscription)));
+        let Some((source, subscription)) = found else { return };
+        let (slot, until) = (subscription.topic, subscription.until());
+        let Some(topic) = self.topics.get(slot) else { return };
+        self.next_serial += 1;
+        let (serial, inbox) = (self.next_serial, self.inbox.clone());
+        let id = ConnectionId { key, serial: connection.serial };
+        let asker = asker(&topic.instance, until, &self.around.archived);
+        let task = self.around.runtime.spawn(async move {
+            let piece = Box::new(read(asker, source).await);
+            inbox.post(Event::Past { connection: id, serial, piece });
+        });
+        let reading = Reading { topic: slot, serial, piece: None, _task: Task(task.abort_handle()) };
+        connection.reading = Some(Box::new(reading));
+    }
+
+    /// A piece of the past is there. One that nobody waits for any more is thrown away.
+    pub(super) fn past_read(&mut self, id: ConnectionId, serial: u64, piece: Piece) {
+        let reading = self.same(id).and_then(|connection| connection.reading.as_mut());
+        if let Some(reading) = reading.filter(|reading| reading.serial == serial) {
+            reading.piece = Some(piece);
+            self.enqueue(id.key);
+        }
+    }
+
+    /// Writes the piece that waits, if there is one and the socket has room, and asks for the next one.
+    pub(super) fn push_past(&mut self, key: usize) -> Result<(), End> {
+        let Some(connection) = self.connections.get_mut(key).filter(|connection| connection.is_open()) else {
+            return Ok(());
+        };
+        let is_there = |reading: &mut Box<Reading>| reading.piece.is_some();
+        let Some(reading) = connection.reading.take_if(is_there) else { return Ok(()) };
+        let Reading { topic: slot, piece: Some(piece), .. } = *reading else { return Ok(()) };
+        let subscriptions = &mut connection.subscriptions;
+        if let Some(index) = subscriptions.iter().position(|subscription| subscription.topic == slot) {
+            // It is the others' turn now.
+            subscriptions.rotate_left(index + 1);
+            self.write_past(key, slot, piece)?;
+        }
+        self.read_past(key);
+        Ok(())
+    }
+
+    /// Writes a piece to the last one of a connection's subscriptions.
+    fn write_past(&mut self, key: usize, slot: usize, piece: Piece) -> Result<(), End> {
+        let Some(instance) = self.topics.get(slot).map(|topic| topic.instance.clone()) else { return Ok(()) };
+        let Some(connection) = self.connections.get_mut(key) else { return Ok(()) };
+        let Some(subscription) = connection.subscriptions.last_mut() else { return Ok(()) };
+        let request = subscription.stretch.as_mut().and_then(|stretch| stretch.request.take());
+        let Rendered { begin, messages, then } = match piece {
+            Ok(rendered) => rendered,
+            Err(error) => return self.give_up(key, instance.topic, request, error),
+        };
+        let mut is_over = false;
+        match then {
+            Then::Past(source) => {
+                subscription.stretch.get_or_insert_default().stage = Some(Stage::Next(source));
+            }
+            Then::Log { at, is_lacking } => subscription.join(at, is_lacking),
+            Then::Over => is_over = true,
+        }
+        if let Some(id) = request {
+            let Position { epoch, offset } = begin;
+            let view = Box::new(view::with_schema(&self.around.dac.registry, &instance));
+            let topic = instance.topic;
+            self.answer(key, &Answer::Subscribed { id, topic, epoch, offset, instance: view })?;
+        }
+        if let Some(connection) = self.connections.get_mut(key) {
+            connection.write_past(messages)?;
+        }
+        self.enqueue(key);
+        if is_over { self.finish(key, instance.topic, "to") } else { Ok(()) }
+    }
+
+    /// The archive cannot be read.
+    fn give_up(
+        &mut self,
+        key: usize,
+        topic: TopicId,
+        request: Option<i64>,
+        error: String,
+    ) -> Result<(), End> {
+        match request {
+            Some(id) => {
+                self.unsubscribe(key, topic);
+                self.answer(key, &Answer::error(id, "archive_error", error))
+            }
+            None => self.finish(key, topic, "archive_error"),
+        }
+    }
+}

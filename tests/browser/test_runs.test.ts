@@ -117,6 +117,23 @@ it('keeps notes in the DAC, for everybody', async () => {
   expect(visit.complaints.filter((text) => !text.includes('409'))).toEqual([]);
 });
 
+it('takes no word away from whoever writes notes while the list is read', async () => {
+  await start('day 2', '');
+  const notes = row('day 2').getByTestId('test-run-notes-of');
+  await notes.pressSequentially('valve ');
+  // The list is another one from then on.
+  await elsewhere('meanwhile');
+  await row('meanwhile').waitFor();
+  await notes.pressSequentially('open');
+  const isKept = visit.page.waitForResponse((answer) => answer.request().method() === 'PATCH');
+  await notes.press('Enter');
+  expect((await isKept).request().postDataJSON()).toEqual({ notes: 'valve open' });
+  for (const name of ['meanwhile', 'day 2']) {
+    await row(name).getByTestId('test-run-delete').click();
+    await expect.poll(() => row(name).count()).toBe(0);
+  }
+});
+
 it('goes on by itself when the DAC was started again', async () => {
   await dac.stop();
   await visit.page.getByTestId('banner').waitFor();

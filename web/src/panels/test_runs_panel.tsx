@@ -19,6 +19,7 @@ import {
 import { goLive, setSpan, show } from '../state/time.ts';
 import { strings } from '../strings.ts';
 import { ComparisonTable } from './comparison_table.tsx';
+import { TestRunNotes } from './test_run_notes.tsx';
 import { useVisible } from './visible.ts';
 
 const words = strings.testRuns;
@@ -164,18 +165,7 @@ function Row(props: {
           <bdi>{tag}</bdi>
         </span>
       ))}
-      <input
-        class="input test-run-notes"
-        type="text"
-        placeholder={words.notes}
-        aria-label={words.notesOf(run.name)}
-        data-testid="test-run-notes-of"
-        value={run.notes}
-        onChange={(event) => {
-          const notes = event.currentTarget.value;
-          attempt(() => changeTestRun(run, { notes }));
-        }}
-      />
+      <TestRunNotes run={run} attempt={attempt} />
       <span class="test-run-buttons">
         {isGoing && (
           <button

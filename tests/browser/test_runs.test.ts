@@ -32,13 +32,15 @@ afterAll(async () => {
 
 const part = (testId: string) => visit.page.getByTestId(testId);
 /** What somebody else does. */
-const elsewhere = async (name: string) => {
-  const answer = await fetch(`${dac.url}/api/v1/test-runs`, {
-    method: 'POST',
-    body: JSON.stringify({ name }),
-  });
+async function elsewhere(name: string): Promise<void> {
+  await post('test-runs', { name });
+}
+
+async function post(path: string, body: object): Promise<void> {
+  const answer = await fetch(`${dac.url}/api/v1/${path}`, { method: 'POST', body: JSON.stringify(body) });
   expect(answer.status).toBe(201);
-};
+}
+
 const row = (name: string) => visit.page.locator(`[data-testid=test-run][data-name=${JSON.stringify(name)}]`);
 
 async function start(name: string, tags: string): Promise<void> {
@@ -134,12 +136,44 @@ it('takes no word away from whoever writes notes while the list is read', async 
   }
 });
 
+it('says which test runs it does not list, and turns to them', async () => {
+  await row('soak').getByTestId('test-run-pick').setChecked(true);
+  for (let number = 1; number <= 100; number++) await elsewhere(`run ${number}`);
+  await expect.poll(() => part('test-run-pages').textContent()).toMatch(/newest 100;.*older/);
+  expect(await part('test-run').count()).toBe(100);
+  expect(await part('test-runs-picked').textContent()).toContain('soak');
+  await row('run 100').getByTestId('test-run-pick').check();
+  await part('test-runs-older').click();
+  await row('soak').waitFor();
+  await expect.poll(() => part('test-run-pages').textContent()).toContain('Page 2');
+  await visit.screenshot('test-runs-older');
+  await part('test-run-compare').click();
+  await expect.poll(() => part('comparison').textContent()).toMatch(/soak.*run 100/);
+  await part('test-runs-newer').click();
+  await row('run 100').waitFor();
+});
+
+it('says up to when it shows notes, where there are too many', async () => {
+  await part('span').selectOption('300000');
+  const time = Date.now() - 100_000;
+  for (let number = 0; number < 1001; number += 7) {
+    const some = Array.from({ length: 7 }, (_, index) => `${(time + 100 * (number + index)) * 1e6}`);
+    await Promise.all(some.map((time) => post('annotations', { time, text: 'bump' })));
+  }
+  await expect.poll(() => part('notes-note').first().textContent()).toMatch(/^Notes only up to /);
+  await visit.page.keyboard.press('n');
+  const words = part('note').getByTestId('notes-note');
+  await expect.poll(() => words.textContent()).toContain('Only the first 1\u202f000 notes');
+  await visit.screenshot('notes-more');
+  await visit.page.keyboard.press('Escape');
+});
+
 it('goes on by itself when the DAC was started again', async () => {
   await dac.stop();
   await visit.page.getByTestId('banner').waitFor();
   dac = await Oasis.dac({ listen: dac.listen, channel: dac.channel }, '--archive', folder);
   await elsewhere('afterwards');
   await row('afterwards').waitFor();
-  await row('soak').waitFor();
+  await row('run 100').waitFor();
   expect(await part('test-run-problem').textContent()).toBe('');
 });

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { formatClock } from '../format/time.ts';
+import { NotesNote } from '../panels/notes_note.tsx';
 import { allAnnotations, annotate, MAX_NOTE, removeAnnotation } from '../state/annotations.ts';
 import { openDialog } from '../state/dialogs.ts';
 import { hasArchive } from '../state/store.ts';
@@ -49,7 +50,9 @@ export function NoteDialog() {
       <p class="form-problem" role="status">
         {problem.value}
       </p>
-      <p class="hint">{hasArchive.value ? words.forAll : words.forLayout}</p>
+      <p class="hint">
+        {hasArchive.value ? words.forAll : words.forLayout} <NotesNote />
+      </p>
       <ul class="notes">
         {allAnnotations.value.map((note) => (
           <li key={`${note.id} ${note.time} ${note.text}`} class="notes-line" data-testid="note-line">

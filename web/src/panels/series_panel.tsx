@@ -11,6 +11,7 @@ import { GapNote } from './gap_note.tsx';
 import { Legend } from './legend.tsx';
 import { LineChoice } from './line_choice.ts';
 import { type DescribedLine, describeLines, type Parts, partsIn } from './lines.ts';
+import { NotesNote } from './notes_note.tsx';
 import { PanelFooter } from './panel_footer.tsx';
 import { PastNote, pastOf } from './past_note.tsx';
 import type { PanelSpec } from './spec.ts';
@@ -147,6 +148,7 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
       />
       <PanelFooter spec={spec}>
         <PastNote past={past.value} />
+        <NotesNote isShort />
       </PanelFooter>
     </section>
   );

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { Switch } from '../components/switch.tsx';
 import { useAttempt } from '../components/use_attempt.ts';
 import { formatDay, formatSpan } from '../format/time.ts';
@@ -20,6 +20,7 @@ import { goLive, setSpan, show } from '../state/time.ts';
 import { strings } from '../strings.ts';
 import { ComparisonTable } from './comparison_table.tsx';
 import { TestRunNotes } from './test_run_notes.tsx';
+import { TestRunPages } from './test_run_pages.tsx';
 import { useVisible } from './visible.ts';
 
 const words = strings.testRuns;
@@ -28,15 +29,20 @@ const words = strings.testRuns;
 export function TestRunsPanel() {
   const isVisible = useVisible();
   const { problem, attempt } = useAttempt();
-  const picked = useSignal<readonly number[]>([]);
+  const picked = useSignal<readonly TestRun[]>([]);
+  const list = useRef<HTMLDivElement>(null);
   const comparison = useSignal<Comparison | undefined>(undefined);
   const seen = isVisible.value;
   useEffect(() => (seen ? followTestRuns() : undefined), [seen]);
-  const runs = testRuns.value ?? [];
-  const [one, other] = picked.value.map((id) => runs.find((run) => run.id === id));
-  const toggle = (id: number) => {
-    const before = picked.value.filter((known) => known !== id);
-    picked.value = before.length < picked.value.length ? before : [...before, id].slice(-2);
+  const page = testRuns.value;
+  const runs = page?.runs ?? [];
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another page begins at its top
+  useEffect(() => list.current?.scrollTo(0, 0), [page?.number]);
+  const [one, other] = picked.value;
+  const isPicked = ({ id }: TestRun) => picked.value.some((run) => run.id === id);
+  const unpick = ({ id }: TestRun) => picked.value.filter((run) => run.id !== id);
+  const toggle = (run: TestRun) => {
+    picked.value = isPicked(run) ? unpick(run) : [...picked.value, run].slice(-2);
   };
   return (
     <section class="panel" data-testid="test-runs">
@@ -45,19 +51,26 @@ export function TestRunsPanel() {
         {problem.value || testRunsProblem.value}
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
-      <div class="table-scroll" tabIndex={0}>
+      <div class="table-scroll" tabIndex={0} ref={list}>
         <ul>
-          {testRuns.value?.length === 0 && <li class="hint">{words.empty}</li>}
+          {page?.runs.length === 0 && (
+            <li class="hint">{page.number === 1 ? words.empty : words.noneHere}</li>
+          )}
           {runs.map((run) => (
             <Row
               key={run.id}
               run={run}
-              isPicked={picked.value.includes(run.id)}
-              onPick={() => toggle(run.id)}
+              isPicked={isPicked(run)}
+              onPick={() => toggle(run)}
+              onDelete={() => {
+                picked.value = unpick(run);
+                attempt(() => deleteTestRun(run));
+              }}
               attempt={attempt}
             />
           ))}
         </ul>
+        {page && <TestRunPages {...page} />}
         {comparison.value && <ComparisonTable comparison={comparison.value} />}
       </div>
       <div class="panel-bar test-run-compare">
@@ -77,6 +90,11 @@ export function TestRunsPanel() {
         >
           {words.compare}
         </button>
+        {picked.value.some(({ id }) => !runs.some((run) => run.id === id)) && (
+          <span class="test-run-picked" data-testid="test-runs-picked">
+            <bdi>{words.picked(picked.value.map(({ name }) => name).join(', '))}</bdi>
+          </span>
+        )}
         {comparison.value && (
           <button
             type="button"
@@ -132,9 +150,10 @@ function Row(props: {
   run: TestRun;
   isPicked: boolean;
   onPick: () => void;
+  onDelete: () => void;
   attempt: (act: () => Promise<unknown>) => void;
 }) {
-  const { run, isPicked, onPick, attempt } = props;
+  const { run, isPicked, onPick, onDelete, attempt } = props;
   const isGoing = run.stopped === undefined;
   const end = run.stopped ?? now.value;
   const length = formatSpan(Math.max(1000, Math.round((end - run.started) / 1000) * 1000));
@@ -189,7 +208,7 @@ function Row(props: {
           class="button button-quiet"
           title={words.deleteTip(run.name)}
           data-testid="test-run-delete"
-          onClick={() => attempt(() => deleteTestRun(run))}
+          onClick={onDelete}
         >
           {words.delete}
         </button>

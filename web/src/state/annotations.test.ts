@@ -1,5 +1,12 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { followAnnotations } from './annotations.ts';
+import {
+  allAnnotations,
+  annotate,
+  annotations,
+  followAnnotations,
+  keptUntil,
+  MAX_ANNOTATIONS,
+} from './annotations.ts';
 import { connection, hasArchive } from './store.ts';
 import { show } from './time.ts';
 
@@ -27,13 +34,37 @@ it('reads one time after another, however often another one is shown meanwhile',
     await vi.advanceTimersByTimeAsync(1000);
   }
   expect(asked.map(({ path, signal }) => [path, signal.aborted])).toEqual([
-    ['?from=0&to=1000000000', true],
-    ['?from=0&to=2000000000', true],
-    ['?from=0&to=3000000000', false],
+    ['?from=0&to=1000000000&limit=1000', true],
+    ['?from=0&to=2000000000&limit=1000', true],
+    ['?from=0&to=3000000000&limit=1000', false],
   ]);
   // That does not concern it.
   connection.value = { ...connection.value, since: 1 };
   for (const { answer } of asked) answer(Response.json({ annotations: [] }));
   await vi.advanceTimersByTimeAsync(5000);
   expect(asked).toHaveLength(4);
+});
+
+it('says up to when it has the notes of a time that has more than one answer', async () => {
+  vi.useFakeTimers();
+  vi.stubGlobal('document', { hidden: false, baseURI: 'http://dac/' });
+  const first = Array.from({ length: 1000 }, (_, id) => ({ id, time: id * 1e6, until: null, text: 'bump' }));
+  let answer: object = { annotations: first, next: '999000000-999' };
+  vi.stubGlobal('fetch', async () => Response.json(answer));
+  connection.value = { ...connection.value, phase: 'connected' };
+  hasArchive.value = true;
+  followAnnotations();
+  show(0, 60_000);
+  await vi.advanceTimersByTimeAsync(400);
+  expect([allAnnotations.value.length, keptUntil.value]).toEqual([1000, 999]);
+  answer = { annotations: first.slice(0, 3), next: null };
+  await vi.advanceTimersByTimeAsync(5000);
+  expect([allAnnotations.value.length, keptUntil.value]).toEqual([3, undefined]);
+});
+
+it('refuses a note that a layout has no room for, and lets go of none', async () => {
+  annotations.value = [];
+  for (let time = 0; time < MAX_ANNOTATIONS; time++) await annotate(time, 'bump');
+  await expect(annotate(7, 'one more')).rejects.toThrow(/100 notes/);
+  expect(annotations.value.map(({ time }) => time)).toEqual(Array.from({ length: 100 }, (_, time) => time));
 });

@@ -1,4 +1,5 @@
 import { computed, effect, signal } from '@preact/signals';
+import { strings } from '../strings.ts';
 import { ask } from './api.ts';
 import { reread } from './reread.ts';
 import { hasArchive, isConnected } from './store.ts';
@@ -16,6 +17,8 @@ export interface Annotation {
 
 export const MAX_ANNOTATIONS = 100;
 export const MAX_NOTE = 200;
+/** Most that one answer has: http-api.md. */
+export const MAX_KEPT = 1000;
 const REREAD_MS = 5000;
 const PAUSE_MS = 300;
 
@@ -23,6 +26,8 @@ const PAUSE_MS = 300;
 export const annotations = signal<readonly Annotation[]>([]);
 /** Those that the DAC keeps, of the time that is shown. */
 const kept = signal<readonly Annotation[]>([]);
+/** When the last one shown begins, if the DAC may have others behind it; milliseconds since 1970. */
+export const keptUntil = signal<number | undefined>(undefined);
 export const allAnnotations = computed(() =>
   [...annotations.value, ...kept.value].sort((a, b) => a.time - b.time),
 );
@@ -35,7 +40,8 @@ export async function annotate(time: number, text: string): Promise<void> {
     await readKept();
     return;
   }
-  annotations.value = [...annotations.peek(), note].sort((a, b) => a.time - b.time).slice(-MAX_ANNOTATIONS);
+  if (annotations.peek().length >= MAX_ANNOTATIONS) throw new Error(strings.notes.full(MAX_ANNOTATIONS));
+  annotations.value = [...annotations.peek(), note].sort((a, b) => a.time - b.time);
 }
 
 export async function removeAnnotation(annotation: Annotation): Promise<void> {
@@ -60,8 +66,11 @@ export function followAnnotations(): void {
 
 async function readKept(signal?: AbortSignal): Promise<void> {
   const [from, to] = ends();
-  const answer = await ask('GET', `annotations?from=${nanos(from)}&to=${nanos(to)}`, { signal });
-  const { annotations: found } = answer as { annotations: Record<string, unknown>[] };
+  const path = `annotations?from=${nanos(from)}&to=${nanos(to)}&limit=${MAX_KEPT}`;
+  const { annotations: found, next } = (await ask('GET', path, { signal })) as {
+    annotations: Record<string, unknown>[];
+    next: unknown;
+  };
   const read = found.map(
     ({ id, time, until, text }): Annotation => ({
       id: Number(id),
@@ -70,6 +79,7 @@ async function readKept(signal?: AbortSignal): Promise<void> {
       text: String(text),
     }),
   );
+  keptUntil.value = typeof next === 'string' ? read.at(-1)?.time : undefined;
   if (JSON.stringify(read) !== JSON.stringify(kept.peek())) kept.value = read;
 }
 

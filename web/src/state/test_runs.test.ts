@@ -1,6 +1,13 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { connection } from './store.ts';
-import { followTestRuns, testRuns, testRunsProblem } from './test_runs.ts';
+import {
+  followTestRuns,
+  startTestRun,
+  testRuns,
+  testRunsProblem,
+  turnToNewer,
+  turnToOlder,
+} from './test_runs.ts';
 
 /** What the DAC answers from now on; nothing while it is away. */
 let answer: (() => Response) | undefined;
@@ -36,7 +43,7 @@ const refuse = (status: number, code: string, detail: string) => () =>
   Response.json({ type: `/problems/${code}`, detail }, { status });
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
-const names = () => testRuns.value?.map(({ name }) => name);
+const names = () => testRuns.value?.runs.map(({ name }) => name);
 
 it('says what is wrong, and goes on reading', async () => {
   answer = refuse(507, 'disk_full', 'No room.');
@@ -76,4 +83,38 @@ it('asks a DAC without an archive once in its life', async () => {
   isConnected(true);
   await pass(10);
   expect(asked).toHaveLength(2);
+});
+
+it('turns to older test runs and back, and to the first page with one that is new', async () => {
+  /** As the DAC has them, newest first. */
+  let newest = 250;
+  vi.stubGlobal('fetch', async ({ searchParams }: URL, { method }: RequestInit) => {
+    if (method === 'POST') newest++;
+    const [before, limit] = [
+      Number(searchParams.get('before') ?? newest + 1),
+      Number(searchParams.get('limit')),
+    ];
+    const ids = Array.from({ length: Math.min(limit, before - 1) }, (_, index) => before - 1 - index);
+    return Response.json({ test_runs: ids.map((id) => ({ id, name: `${id}`, started: 0 })) });
+  });
+  stop = followTestRuns();
+  const shown = async () => {
+    await pass(10);
+    const { number, runs, hasOlder } = testRuns.value ?? { number: 0, runs: [], hasOlder: false };
+    return [number, runs.length, runs.at(0)?.id, runs.at(-1)?.id, hasOlder];
+  };
+  expect(await shown()).toEqual([1, 100, 250, 151, true]);
+  turnToOlder();
+  // Whoever is impatient skips no page.
+  turnToOlder();
+  expect(await shown()).toEqual([2, 100, 150, 51, true]);
+  turnToOlder();
+  expect(await shown()).toEqual([3, 50, 50, 1, false]);
+  turnToOlder();
+  await pass(2000);
+  expect(await shown()).toEqual([3, 50, 50, 1, false]);
+  turnToNewer();
+  expect(await shown()).toEqual([2, 100, 150, 51, true]);
+  await startTestRun('one more', [], '');
+  expect(await shown()).toEqual([1, 100, 251, 152, true]);
 });

@@ -39,14 +39,24 @@ export interface Comparison {
   readonly hasMore: boolean;
 }
 
-const SHOWN = 100;
+export const TEST_RUNS_PAGE = 100;
 /** The page is back so soon after a DAC that was away, too. */
 const REREAD_MS = 2000;
 /** All samples of both times are read for it. */
 const COMPARISON_MS = 600_000;
 
-/** Newest first; nothing before they were asked for. */
-export const testRuns = signal<readonly TestRun[] | undefined>(undefined);
+export interface TestRunPage {
+  /** From 1 on. */
+  readonly number: number;
+  /** Newest first. */
+  readonly runs: readonly TestRun[];
+  readonly hasOlder: boolean;
+}
+
+/** Those that are shown; nothing before they were asked for. */
+export const testRuns = signal<TestRunPage | undefined>(undefined);
+/** For each page that was turned to behind the newest one: the number of the last test run before it. */
+const turned = signal<readonly number[]>([]);
 /** Why they could not be read the last time; empty if they could. */
 export const testRunsProblem = signal('');
 
@@ -55,6 +65,8 @@ export function followTestRuns(): () => void {
   return effect(() => {
     // That there is no connection is said elsewhere; as soon as there is one they are read.
     if (!isConnected.value) return;
+    // As is another page.
+    void turned.value;
     let isThere = true;
     return reread(async (signal) => {
       if (!isThere) return;
@@ -73,13 +85,36 @@ export function followTestRuns(): () => void {
 }
 
 async function listTestRuns(signal?: AbortSignal): Promise<void> {
-  const answer = await ask('GET', `test-runs?limit=${SHOWN}`, { signal });
-  const { test_runs } = answer as { test_runs: Fields[] };
-  testRuns.value = test_runs.map(testRunOf);
+  const behind = turned.peek();
+  const before = behind.length > 0 ? `&before=${behind.at(-1)}` : '';
+  // One more tells whether there are older ones.
+  const answer = await ask('GET', `test-runs?limit=${TEST_RUNS_PAGE + 1}${before}`, { signal });
+  // Somebody has turned on meanwhile.
+  if (turned.peek() !== behind) return;
+  const runs = (answer as { test_runs: Fields[] }).test_runs.map(testRunOf);
+  testRuns.value = {
+    number: behind.length + 1,
+    runs: runs.slice(0, TEST_RUNS_PAGE),
+    hasOlder: runs.length > TEST_RUNS_PAGE,
+  };
+}
+
+export function turnToOlder(): void {
+  const page = testRuns.peek();
+  const last = page?.runs.at(-1);
+  // The page that was turned to last may not be there yet.
+  if (last && page?.hasOlder && page.number === turned.peek().length + 1)
+    turned.value = [...turned.peek(), last.id];
+}
+
+export function turnToNewer(): void {
+  turned.value = turned.peek().slice(0, -1);
 }
 
 export async function startTestRun(name: string, tags: readonly string[], notes: string): Promise<void> {
   await ask('POST', 'test-runs', { body: { name, tags, notes } });
+  // It is on the first page.
+  turned.value = [];
   await listTestRuns();
 }
 

@@ -19,6 +19,7 @@ mod package;
 mod pdl_lsp;
 mod pdl_tools;
 mod postgresql;
+mod postgresql_refusals;
 mod postgresql_tls;
 mod ready_made;
 mod recorder;

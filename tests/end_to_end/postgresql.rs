@@ -129,12 +129,12 @@ impl Postgres {
         String::from_utf8(asked.stdout).unwrap().trim().to_owned()
     }
 
-    fn count(&self, sql: &str) -> u64 {
+    pub fn count(&self, sql: &str) -> u64 {
         self.ask(sql).parse().unwrap()
     }
 
     /// A configuration that writes to it, and what else is said.
-    fn config(&self, more: &str) -> String {
+    pub fn config(&self, more: &str) -> String {
         self.config_at(&format!("host={}", self.data().display()), more)
     }
 

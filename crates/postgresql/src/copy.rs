@@ -1,33 +1,37 @@
 //! Rows as `COPY … (FORMAT binary)` takes them: PostgreSQL's documentation of COPY has the format.
 
 use crate::tables::Shape;
+use bytes::Bytes;
 use oasis_archive::Series;
 use oasis_table::{Cell, ColumnType};
 use oasis_wire::batch::Sample;
+use std::{ops::Range, sync::Arc};
 
 /// Microseconds from 1970 to 2000, from when PostgreSQL counts.
 const EPOCH_2000: i64 = 946_684_800_000_000;
 const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 /// Behind the last row.
-const END: [u8; 2] = (-1_i16).to_be_bytes();
+static END: [u8; 2] = (-1_i16).to_be_bytes();
 
 /// Rows of one table.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Rows {
     bytes: Vec<u8>,
-    /// How many.
-    pub count: u64,
+    /// Behind each row, and the number of its sample.
+    ends: Vec<(usize, u64)>,
+    /// Whose they are, from which row on.
+    series: Vec<(usize, Arc<Series>)>,
 }
 
 impl Rows {
-    /// None yet.
-    pub fn new() -> Self {
-        Self { bytes: HEADER.to_vec(), count: 0 }
-    }
-
     /// Bytes so far.
     pub fn len(&self) -> usize {
         self.bytes.len()
+    }
+
+    /// Those that follow are samples of this series.
+    pub fn begin(&mut self, series: &Arc<Series>) {
+        self.series.push((self.ends.len(), series.clone()));
     }
 
     /// One more.
@@ -46,13 +50,12 @@ impl Rows {
         for (_, column) in &shape.columns {
             self.cell(&column.kind, &column.cell(&sample.values));
         }
-        self.count += 1;
+        self.ends.push((self.bytes.len(), sample.sequence));
     }
 
-    /// What is sent.
-    pub fn finish(mut self) -> Vec<u8> {
-        self.bytes.extend_from_slice(&END);
-        self.bytes
+    /// No more follow.
+    pub fn seal(self) -> Sealed {
+        Sealed { bytes: self.bytes.into(), ends: self.ends, series: self.series }
     }
 
     fn cell(&mut self, kind: &ColumnType, cell: &Cell<'_>) {
@@ -106,6 +109,36 @@ impl Rows {
         let value: Vec<u8> =
             head.into_iter().chain(digits.into_iter().rev()).flat_map(i16::to_be_bytes).collect();
         self.field(&value);
+    }
+}
+
+/// Rows of one table as they are sent: all of them or some.
+#[derive(Debug)]
+pub struct Sealed {
+    bytes: Bytes,
+    ends: Vec<(usize, u64)>,
+    series: Vec<(usize, Arc<Series>)>,
+}
+
+impl Sealed {
+    /// How many.
+    pub fn count(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// What is sent for these rows, in order.
+    pub fn pieces(&self, rows: Range<usize>) -> [Bytes; 3] {
+        let end_of = |row: usize| self.ends.get(row).map_or(self.bytes.len(), |(end, _)| *end);
+        let from = rows.start.checked_sub(1).map_or(0, end_of);
+        let to = rows.end.checked_sub(1).map_or(0, end_of);
+        [Bytes::from_static(HEADER), self.bytes.slice(from..to.max(from)), Bytes::from_static(&END)]
+    }
+
+    /// Whose sample a row is, and its number.
+    pub fn sample(&self, row: usize) -> Option<(&Series, u64)> {
+        let at = self.series.partition_point(|(first, _)| *first <= row);
+        let (_, series) = self.series.get(at.checked_sub(1)?)?;
+        Some((series, self.ends.get(row)?.1))
     }
 }
 

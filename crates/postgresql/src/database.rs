@@ -1,23 +1,31 @@
 //! The database: its tables, its partitions, and a round's transaction.
 
 use crate::{
-    copy::Rows,
+    copy::Sealed,
+    recent::Recent,
+    refusal::{Refusal, Why},
+    round::Load,
     tables::{Shape, qualified, quoted},
     tls::Target,
 };
-use bytes::Bytes;
 use futures_util::SinkExt;
 use jiff::{Timestamp, ToSpan, civil::Date, tz::TimeZone};
 use oasis_wire::quantity::{Offset, Position};
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
+    ops::Range,
     pin::pin,
+    sync::Arc,
     time::Duration,
 };
 use tokio_postgres::{Client, Error, Transaction, error::SqlState};
 
 /// Most partitions of one table; what lies in other days goes to the partition of the rest.
 const MAX_PARTITIONS: usize = 4_000;
+/// Tables whose names and partitions are remembered; others are asked for again.
+const TABLES: usize = 256;
+/// How long a transaction may take before the connection is given up.
+const HANGS: Duration = Duration::from_secs(30);
 /// Days that get a partition of their own: others are mistakes of a clock.
 const YEARS: std::ops::RangeInclusive<i16> = 2000..=2199;
 
@@ -38,12 +46,28 @@ fn explain(error: &Error) -> String {
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
-/// Rows for one table, with the days that they lie in.
-#[derive(Debug)]
-pub struct Load {
-    pub table: String,
-    pub rows: Rows,
-    pub days: BTreeSet<Date>,
+impl Failure {
+    /// What the database says against the data, if that is what it refuses.
+    ///
+    /// # Errors
+    /// The failure, if it is another one.
+    pub fn refusal(self) -> Result<Why, Self> {
+        match &self {
+            Self::Sql(error) => Why::of(error).ok_or(self),
+            Self::Timeout(_) => Err(self),
+        }
+    }
+
+    /// As [`Failure::refusal`], if the database cannot spell a text.
+    ///
+    /// # Errors
+    /// The failure, if it is another one.
+    pub fn refusal_of_text(self) -> Result<(), Self> {
+        match &self {
+            Self::Sql(error) if error.code() == Some(&SqlState::UNTRANSLATABLE_CHARACTER) => Ok(()),
+            _ => Err(self),
+        }
+    }
 }
 
 /// A connection.
@@ -51,10 +75,37 @@ pub struct Load {
 pub struct Database {
     client: Client,
     schema: String,
-    /// Names of tables by what they are.
-    tables: HashMap<String, String>,
-    /// Names of partitions, by table.
-    partitions: HashMap<String, HashSet<String>>,
+    tables: Recent<Table>,
+}
+
+/// A table that there is.
+#[derive(Debug)]
+struct Table {
+    /// Of the shape that it is for.
+    description: Arc<str>,
+    name: String,
+    /// Names of its partitions.
+    partitions: HashSet<String>,
+}
+
+/// Some of the rows of a load, and where they go.
+#[derive(Debug)]
+pub struct Piece<'a> {
+    pub table: String,
+    pub rows: &'a Sealed,
+    pub range: Range<usize>,
+}
+
+/// Where instances are, by node and name.
+pub type Positions = [(String, String, Position)];
+
+/// What has come of a round.
+#[derive(Debug, Default)]
+pub struct Written {
+    /// Rows that were not there before.
+    pub new: u64,
+    /// What the database did not take.
+    pub refusals: Vec<Refusal>,
 }
 
 /// PostgreSQL has no text with a zero byte.
@@ -90,9 +141,7 @@ impl Database {
                 quoted(&schema)
             ))
             .await?;
-        let known = client.query(&format!("SELECT description, name FROM {tables}"), &[]).await?;
-        let tables = known.iter().map(|row| (row.get(0), row.get(1))).collect();
-        Ok(Self { client, schema, tables, partitions: HashMap::new() })
+        Ok(Self { client, schema, tables: Recent::new(TABLES) })
     }
 
     /// Where each instance's next sample stands, by node and instance.
@@ -118,60 +167,121 @@ impl Database {
     /// # Errors
     /// If it cannot be made.
     pub async fn table(&mut self, shape: &Shape) -> Result<String, Failure> {
-        if let Some(name) = self.tables.get(&shape.description) {
-            return Ok(name.clone());
+        if let Some(known) = self.tables.find(|known| known.description == shape.description) {
+            return Ok(known.name.clone());
         }
-        let mut names = oasis_table::Names::new(self.tables.values().map(String::as_str));
-        let name = names.unique(&shape.wanted_name);
-        let transaction = self.client.transaction().await?;
-        transaction.batch_execute(&shape.create(&self.schema, &name)).await?;
-        let sql = format!("INSERT INTO {} VALUES ($1, $2)", qualified(&self.schema, "oasis_table"));
-        transaction.execute(&sql, &[&name, &shape.description]).await?;
-        transaction.commit().await?;
-        self.tables.insert(shape.description.clone(), name.clone());
+        let list = qualified(&self.schema, "oasis_table");
+        let sql = format!(
+            "SELECT name, to_regclass(format('%I.%I', $2::text, name)) IS NOT NULL FROM {list}
+             WHERE description = $1 ORDER BY name LIMIT 1"
+        );
+        let description = &*shape.description;
+        let known = self.client.query_opt(&sql, &[&description, &self.schema]).await?;
+        let (name, is_there) = match &known {
+            Some(row) => (row.get(0), row.get(1)),
+            None => (self.free_name(&shape.wanted_name).await?, false),
+        };
+        if !is_there {
+            let transaction = self.client.transaction().await?;
+            transaction.batch_execute(&shape.create(&self.schema, &name)).await?;
+            let sql = format!("INSERT INTO {list} VALUES ($1, $2) ON CONFLICT DO NOTHING");
+            transaction.execute(&sql, &[&name, &description]).await?;
+            transaction.commit().await?;
+        }
+        let sql = "SELECT child.relname FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
+                   WHERE inhparent = ($1::text)::regclass";
+        let partitions = self.client.query(sql, &[&qualified(&self.schema, &name)]).await?;
+        let partitions = partitions.iter().map(|row| row.get(0)).collect();
+        self.tables.put(Table { description: shape.description.clone(), name: name.clone(), partitions });
         Ok(name)
     }
 
-    /// Writes rows and places, all or nothing. Answers how many rows were new.
+    async fn free_name(&self, wanted: &str) -> Result<String, Failure> {
+        let sql = format!(
+            "SELECT name FROM {} WHERE starts_with(name, $1)",
+            qualified(&self.schema, "oasis_table")
+        );
+        let taken = self.client.query(&sql, &[&wanted]).await?;
+        Ok(oasis_table::Names::new(taken.iter().map(|row| row.get(0))).unique(wanted))
+    }
+
+    /// Looks at the table anew when it is wanted next: somebody may have dropped it.
+    pub fn forget(&mut self, shape: &Shape) {
+        self.tables.forget(|known| known.description == shape.description);
+    }
+
+    /// Writes rows and places, all or nothing; or what the database takes of them, if it refuses some.
     ///
     /// # Errors
     /// If it could not be written.
-    pub async fn write(
-        &mut self,
-        loads: Vec<Load>,
-        positions: &[(String, String, Position)],
-    ) -> Result<u64, Failure> {
-        for load in &loads {
-            self.make_partitions(load).await?;
+    pub async fn write(&mut self, loads: &[Load], positions: &Positions) -> Result<Written, Failure> {
+        match in_time(self.write_all(loads, positions)).await {
+            Ok(new) => Ok(Written { new, refusals: Vec::new() }),
+            Err(failure) => {
+                failure.refusal()?;
+                self.write_what_it_takes(loads, positions).await
+            }
         }
-        let loads: Vec<_> =
-            loads.into_iter().map(|load| (load.table, Bytes::from(load.rows.finish()))).collect();
-        match self.try_to_write(&loads, positions, false).await {
+    }
+
+    async fn write_all(&mut self, loads: &[Load], positions: &Positions) -> Result<u64, Failure> {
+        let mut pieces = Vec::new();
+        for load in loads {
+            let table = self.table(&load.shape).await?;
+            self.make_partitions(&table, &load.days).await?;
+            pieces.push(Piece { table, rows: &load.rows, range: 0..load.rows.count() });
+        }
+        self.transact(&pieces, positions).await
+    }
+
+    /// Writes pieces and places, all or nothing. Answers how many rows were new.
+    ///
+    /// # Errors
+    /// If it could not be written.
+    pub async fn transact(&mut self, pieces: &[Piece<'_>], positions: &Positions) -> Result<u64, Failure> {
+        match self.try_to_write(pieces, positions, false).await {
             // Some are there already: after a restart without an archive, nodes send what was not acknowledged again.
             Err(Failure::Sql(error)) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
-                self.try_to_write(&loads, positions, true).await
+                self.try_to_write(pieces, positions, true).await
             }
             other => other,
         }
     }
 
+    /// Whether the database would take a piece.
+    ///
+    /// # Errors
+    /// If that cannot be known.
+    pub async fn would_take(&mut self, piece: &Piece<'_>) -> Result<bool, Failure> {
+        let table = qualified(&self.schema, &piece.table);
+        let transaction = self.client.transaction().await?;
+        let copied = copy(&transaction, &table, piece).await;
+        transaction.rollback().await?;
+        match copied {
+            Ok(_) => Ok(true),
+            // It has it.
+            Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => Ok(true),
+            Err(error) => Failure::from(error).refusal().map(|_| false),
+        }
+    }
+
     async fn try_to_write(
         &mut self,
-        loads: &[(String, Bytes)],
-        positions: &[(String, String, Position)],
+        pieces: &[Piece<'_>],
+        positions: &Positions,
         some_are_known: bool,
     ) -> Result<u64, Failure> {
         let schema = self.schema.clone();
         let transaction = self.client.transaction().await?;
         let mut written = 0;
-        for (table, rows) in loads {
-            let table = qualified(&schema, table);
+        for piece in pieces {
+            let table = qualified(&schema, &piece.table);
             written += match some_are_known {
-                false => copy(&transaction, &table, rows.clone()).await?,
+                false => copy(&transaction, &table, piece).await?,
                 true => {
                     let sql = format!("CREATE TEMP TABLE incoming (LIKE {table}) ON COMMIT DROP");
                     transaction.batch_execute(&sql).await?;
-                    copy(&transaction, "incoming", rows.clone()).await?;
+                    copy(&transaction, "incoming", piece).await?;
                     let sql = format!("INSERT INTO {table} SELECT * FROM incoming ON CONFLICT DO NOTHING");
                     let new = transaction.execute(&sql, &[]).await?;
                     transaction.batch_execute("DROP TABLE incoming").await?;
@@ -193,36 +303,51 @@ impl Database {
         Ok(written)
     }
 
-    async fn make_partitions(&mut self, load: &Load) -> Result<(), Failure> {
-        if !self.partitions.contains_key(&load.table) {
-            let sql = "SELECT child.relname FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
-                       WHERE inhparent = ($1::text)::regclass";
-            let known = self.client.query(sql, &[&qualified(&self.schema, &load.table)]).await?;
-            let names = known.iter().map(|row| row.get(0)).collect();
-            self.partitions.insert(load.table.clone(), names);
-        }
-        for day in &load.days {
-            let name = format!("{}_{}", load.table, day.strftime("%Y%m%d"));
-            let known = self.partitions.entry(load.table.clone()).or_default();
-            if known.contains(&name) || known.len() >= MAX_PARTITIONS {
+    /// Makes the partitions of these days. A day that the database has no partition for goes to the one of the rest.
+    ///
+    /// # Errors
+    /// If the database fails otherwise.
+    pub async fn make_partitions(&mut self, table: &str, days: &BTreeSet<Date>) -> Result<(), Failure> {
+        for day in days {
+            let name = format!("{table}_{}", day.strftime("%Y%m%d"));
+            let Some(known) = self.tables.find(|known| known.name == table) else { return Ok(()) };
+            if known.partitions.contains(&name) || known.partitions.len() >= MAX_PARTITIONS {
                 continue;
             }
             let sql = format!(
                 "CREATE TABLE IF NOT EXISTS {} PARTITION OF {} FOR VALUES FROM ('{day} 00:00:00+00') TO ('{} 00:00:00+00')",
                 qualified(&self.schema, &name),
-                qualified(&self.schema, &load.table),
+                qualified(&self.schema, table),
                 day.saturating_add(1.day())
             );
-            self.client.batch_execute(&sql).await?;
-            known.insert(name);
+            if let Err(error) = self.client.batch_execute(&sql).await {
+                // Rows of that day are in the one of the rest already, or another partition has the day.
+                let why = Failure::from(error).refusal()?;
+                tracing::warn!(
+                    partition = name,
+                    detail = why.detail,
+                    "PostgreSQL makes no partition for a day"
+                );
+            }
+            known.partitions.insert(name);
         }
         Ok(())
     }
 }
 
-async fn copy(to: &Transaction<'_>, table: &str, rows: Bytes) -> Result<u64, Error> {
+/// What the database does, unless it hangs.
+///
+/// # Errors
+/// If it hangs, or fails.
+pub async fn in_time<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    tokio::time::timeout(HANGS, work).await.map_err(|_| Failure::Timeout(HANGS))?
+}
+
+async fn copy(to: &Transaction<'_>, table: &str, piece: &Piece<'_>) -> Result<u64, Error> {
     let sink = to.copy_in(&format!("COPY {table} FROM STDIN (FORMAT binary)")).await?;
     let mut sink = pin!(sink);
-    sink.send(rows).await?;
+    for bytes in piece.rows.pieces(piece.range.clone()) {
+        sink.send(bytes).await?;
+    }
     sink.finish().await
 }

@@ -2,20 +2,15 @@
 
 use crate::{
     config::PostgresqlConfig,
-    copy::Rows,
-    database::{Database, Failure, Load, clean, day},
-    source::{Found, Source},
+    database::{Database, Failure, clean},
+    round::{ROUND_BYTES, Rounds},
+    source::Source,
     state::{Book, Condition, State},
-    tables::Shape,
     tls::{BadTarget, Target},
 };
 use oasis_archive::Archive;
 use oasis_dac::{Dac, Instance, Signal, now};
-use oasis_wire::{
-    batch::Batch,
-    quantity::{Position, TopicId},
-    schema::ProbeType,
-};
+use oasis_wire::quantity::{Position, TopicId};
 use std::{
     collections::{BTreeMap, HashMap},
     io,
@@ -25,16 +20,12 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// Bytes of rows written in one transaction, about.
-const ROUND_BYTES: usize = 8 * 1024 * 1024;
 /// How long it waits before it tries a database again that has failed.
 const RETRY: Duration = Duration::from_secs(1);
 /// How often it looks at how far it is behind if nothing happens.
 const LOOK: Duration = Duration::from_secs(1);
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(10);
-/// How long a round may take before the connection is given up.
-const HANGS: Duration = Duration::from_secs(30);
 /// How long the last rounds may take when the DAC ends.
 const LAST_CALL: Duration = Duration::from_secs(3);
 
@@ -80,7 +71,7 @@ impl Handler {
             signal: Arc::default(),
             sources: BTreeMap::new(),
             starts: HashMap::new(),
-            shapes: Vec::new(),
+            rounds: Rounds::new(ROUND_BYTES),
             ended,
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -116,8 +107,7 @@ struct Work {
     sources: BTreeMap<TopicId, Source>,
     /// Where to begin if the database knows nothing of an instance: what was held when it was first seen.
     starts: HashMap<(String, String), Position>,
-    /// Of the types seen; those that no table holds have none.
-    shapes: Vec<(Arc<ProbeType>, Option<Arc<Shape>>)>,
+    rounds: Rounds,
     ended: watch::Receiver<bool>,
 }
 
@@ -155,8 +145,7 @@ impl Work {
         loop {
             let is_last = *self.ended.borrow();
             self.follow_instances(&stopped);
-            let round = tokio::time::timeout(HANGS, self.round(&mut database));
-            let has_more = round.await.map_err(|_| Failure::Timeout(HANGS))??;
+            let has_more = self.round(&mut database).await?;
             self.book.note(Condition::Storing, None);
             self.measure();
             if has_more {
@@ -219,107 +208,29 @@ impl Work {
 
     /// Writes some of what has come; whether there is more.
     async fn round(&mut self, database: &mut Database) -> Result<bool, Failure> {
-        let (mut loads, mut positions, mut read) = (BTreeMap::new(), Vec::new(), Vec::new());
-        let (mut bytes, mut missing, mut has_more) = (0, 0, false);
-        let topics: Vec<_> = self.sources.keys().copied().collect();
-        for topic in topics {
-            let Some(source) = self.sources.get_mut(&topic) else { continue };
-            let before = source.position();
-            while bytes < ROUND_BYTES {
-                let Some(source) = self.sources.get_mut(&topic) else { break };
-                let at = source.position();
-                let found = match source.read(self.archive.as_ref()).await {
-                    Ok(found) => found,
-                    Err(error) => {
-                        tracing::warn!(%error, "the archive cannot be read for PostgreSQL");
-                        break;
-                    }
-                };
-                let is_done = found.batches.is_empty() && source.position() == at;
-                missing += found.missing;
-                let (rows, lost) = self.add(found, database, &mut loads).await?;
-                (bytes, missing) = (bytes + rows, missing + lost);
-                if is_done {
-                    break;
-                }
-            }
-            has_more |= bytes >= ROUND_BYTES;
-            let Some(source) = self.sources.get(&topic) else { continue };
-            if source.position() != before {
-                read.push((topic, before));
-                positions.push((
-                    clean(&source.instance.node),
-                    clean(&source.instance.name),
-                    source.position(),
-                ));
-            }
-        }
-        if positions.is_empty() {
+        let round = self.rounds.gather(&mut self.sources, self.archive.as_ref()).await;
+        if round.positions.is_empty() {
             return Ok(false);
         }
-        let rows: u64 = loads.values().map(|load: &Load| load.rows.count).sum();
-        let written = database.write(loads.into_values().collect(), &positions).await;
-        let new = match written {
-            Ok(new) => new,
+        let written = match database.write(&round.loads, &round.positions).await {
+            Ok(written) => written,
             Err(failure) => {
-                for (topic, before) in read {
+                for (topic, before) in round.before {
                     self.sources.get_mut(&topic).into_iter().for_each(|source| source.go_back(before));
                 }
                 return Err(failure);
             }
         };
+        let refused: u64 = written.refusals.iter().map(|refusal| refusal.samples).sum();
         let mut state = self.book.open();
-        state.rows += new;
-        state.known += rows - new.min(rows);
-        state.missing += missing;
+        state.rows += written.new;
+        state.known += round.rows().saturating_sub(written.new + refused);
+        state.missing += round.missing;
         state.commits += 1;
-        Ok(has_more)
-    }
-
-    /// Puts what was found where it is to go; answers how many bytes that are, and how many samples no table takes.
-    async fn add(
-        &mut self,
-        found: Found,
-        database: &mut Database,
-        loads: &mut BTreeMap<String, Load>,
-    ) -> Result<(usize, u64), Failure> {
-        let (mut bytes, mut missing) = (0, 0);
-        for (series, batch, wanted) in found.batches {
-            let parsed = Batch::parse(&batch, &series.probe_type).ok();
-            let (Some(parsed), Some(shape)) = (parsed, self.shape(&series.probe_type)) else {
-                missing += wanted.end.0 - wanted.start.0;
-                continue;
-            };
-            let table = database.table(&shape).await?;
-            let load = loads.entry(table.clone()).or_insert_with(|| Load {
-                table,
-                rows: Rows::new(),
-                days: Default::default(),
-            });
-            let before = load.rows.len();
-            let is_wanted =
-                |sample: &oasis_wire::batch::Sample| (wanted.start.0..wanted.end.0).contains(&sample.offset);
-            for sample in parsed.samples().filter(is_wanted) {
-                load.rows.push(&shape, &series, parsed.header().state, &sample);
-                load.days.extend(day(sample.time));
-            }
-            bytes += load.rows.len() - before;
-        }
-        Ok((bytes, missing))
-    }
-
-    fn shape(&mut self, probe_type: &Arc<ProbeType>) -> Option<Arc<Shape>> {
-        let known =
-            self.shapes.iter().find(|(known, _)| Arc::ptr_eq(known, probe_type) || **known == **probe_type);
-        if let Some((_, shape)) = known {
-            return shape.clone();
-        }
-        let shape = Shape::of(probe_type).map(Arc::new);
-        if shape.is_none() {
-            tracing::error!(probe_type = %probe_type.name, "it has more columns than a table of PostgreSQL: its samples are left out");
-        }
-        self.shapes.push((probe_type.clone(), shape.clone()));
-        shape
+        drop(state);
+        self.book.refuse(round.refusals);
+        self.book.refuse(written.refusals);
+        Ok(round.has_more)
     }
 
     /// Notes how far it is behind.

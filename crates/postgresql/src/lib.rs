@@ -4,18 +4,25 @@
 //! afterwards it goes on from there, from the archive where the logs hold no more. A round is one transaction: rows by binary `COPY`, and the places behind them. `docs/postgresql.md` has
 //! the tables and the promises.
 //!
-//! In the order of a sample: [`source`] finds what comes next of an instance, [`tables`] where its rows go, [`copy`] how they look, [`database`] writes them over a connection that [`tls`] encrypts, and [`handler`] does it again and again.
+//! In the order of a sample: [`source`] finds what comes next of an instance, [`tables`] where its rows go, [`copy`] how they look, a [`round`] is what goes together, [`database`] writes it over a connection that [`tls`] encrypts, [`narrowing`] what is left of it when some is refused, and [`handler`] does it again and again.
 
 mod config;
 mod copy;
 mod database;
 mod handler;
+mod narrowing;
+mod recent;
+mod refusal;
+mod round;
 mod source;
 mod state;
 mod tables;
+#[cfg(test)]
+mod test_dac;
 mod tls;
 
 pub use config::PostgresqlConfig;
 pub use handler::{Handler, NotStarted};
+pub use refusal::Refusal;
 pub use state::{Condition, State};
 pub use tls::BadTarget;

@@ -166,45 +166,12 @@ impl Found {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use oasis_channel::{
-        InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance, frame::Frame,
-    };
-    use oasis_dac::{Config, Dac, Signal, now, session::NodeSession};
-    use oasis_wire::schema::ProbeType;
-    use tokio::sync::mpsc;
-    use uuid::Uuid;
+    use crate::test_dac::TestDac;
+    use oasis_dac::Signal;
 
     #[test]
     fn a_source_that_is_gone_is_woken_no_more() {
-        let dac = Dac::new(Config::default());
-        let beat: ProbeType = serde_json::from_str(
-            r#"{"name": "Beat", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0", "metrics": []}"#,
-        )
-        .unwrap();
-        let node = NodeIdentity {
-            name: "plant".into(),
-            uuid: Uuid::nil(),
-            run: Uuid::nil(),
-            host: "h".into(),
-            software: "test".into(),
-            pid: 1,
-        };
-        let instance = RegisteredInstance {
-            name: "beat".into(),
-            probe_type: beat.uuid,
-            kind: ProbeKind::Pushed,
-            demand: None,
-            state: InstanceState { hertz: None, enabled: true, recorder: None },
-        };
-        let mut session = NodeSession::new(dac.clone(), mpsc::channel(1).0);
-        for message in [
-            NodeMessage::Hello { protocol: PROTOCOL, node },
-            NodeMessage::Register { types: vec![beat], instances: vec![instance] },
-        ] {
-            let json = serde_json::to_vec(&message).unwrap();
-            session.handle(Frame::Control(&json), now(), &mut Vec::new()).unwrap();
-        }
-        let instance = dac.registry.find("plant", "beat").unwrap();
+        let instance = TestDac::new(&["beat"]).dac.registry.find("plant", "beat").unwrap();
 
         let signal = Arc::new(Signal::default());
         let source = || Source::new(instance.clone(), None, signal.clone());

@@ -1,8 +1,12 @@
 //! How the handler is, for the API.
 
+use crate::refusal::Refusal;
 use oasis_dac::now;
 use serde::Serialize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Reasons of refusals that are remembered; those of the longest ago go first. All samples are counted.
+const REFUSALS: usize = 32;
 
 /// Whether samples get into the database.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -30,8 +34,12 @@ pub struct State {
     pub rows: u64,
     /// Samples that were in the database already.
     pub known: u64,
-    /// Samples that neither log nor archive had any more when their turn came, or that no table takes.
+    /// Samples that neither log nor archive had any more when their turn came, or that are damaged.
     pub missing: u64,
+    /// Samples that the database refused, or that no table takes.
+    pub refused: u64,
+    /// The same by table and reason, the latest first; each names the last sample that it was.
+    pub refusals: Vec<Refusal>,
     /// Samples of the topic logs that are not written yet.
     pub behind: u64,
     /// Age of the oldest of them, nanoseconds; 0 if there is none.
@@ -52,6 +60,31 @@ impl Book {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Notes what was refused.
+    pub fn refuse(&self, refusals: Vec<Refusal>) {
+        for refusal in refusals {
+            let mut state = self.open();
+            state.refused += refusal.samples;
+            let is_same = |known: &Refusal| (&known.table, &known.code) == (&refusal.table, &refusal.code);
+            let known = state.refusals.iter().position(is_same).map(|at| state.refusals.remove(at));
+            let before = known.as_ref().map_or(0, |known| known.samples);
+            if known.is_none() {
+                let Refusal { table, detail, node, instance, sequence, .. } = &refusal;
+                tracing::error!(
+                    table,
+                    detail,
+                    node,
+                    instance,
+                    sequence,
+                    "PostgreSQL refuses samples; they are counted, and the others go on"
+                );
+            }
+            let samples = before + refusal.samples;
+            state.refusals.insert(0, Refusal { samples, ..refusal });
+            state.refusals.truncate(REFUSALS);
+        }
+    }
+
     /// Notes how it is now.
     pub fn note(&self, condition: Condition, detail: Option<String>) {
         let mut state = self.open();
@@ -69,5 +102,37 @@ impl Book {
             }
             None => tracing::info!("samples get into PostgreSQL"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(table: usize, sequence: u64) -> Refusal {
+        Refusal {
+            table: format!("t{table}"),
+            code: Some("23514".into()),
+            detail: "no".into(),
+            samples: 2,
+            node: "n".into(),
+            instance: "i".into(),
+            sequence,
+        }
+    }
+
+    #[test]
+    fn refusals_are_summed_by_reason_and_all_are_counted() {
+        let book = Book::default();
+        book.refuse(vec![refusal(1, 5), refusal(2, 6), refusal(1, 7)]);
+        let state = book.open().clone();
+        assert_eq!(state.refused, 6);
+        assert_eq!(state.refusals, [Refusal { samples: 4, ..refusal(1, 7) }, refusal(2, 6)]);
+        book.refuse((0..100).map(|table| refusal(table, 1)).collect());
+        let state = book.open().clone();
+        assert_eq!(
+            (state.refused, state.refusals.len(), &state.refusals[0]),
+            (206, REFUSALS, &refusal(99, 1))
+        );
     }
 }

@@ -2,13 +2,19 @@
 
 use oasis_table::{Column, ColumnType, FIXED, Names, Table};
 use oasis_wire::schema::ProbeType;
+use std::sync::Arc;
 
 /// Longest name that PostgreSQL keeps whole, less room for a number.
 const MAX_NAME: usize = 56;
 /// The same for a table, less room for the day of a partition.
 const MAX_TABLE_NAME: usize = 40;
-/// More columns than this no table has.
-const MAX_COLUMNS: usize = 1_500;
+/// PostgreSQL's own limits (its appendix "PostgreSQL Limits"): columns of a table, and bytes of a row with its head, where a page has 8 KiB.
+const MAX_COLUMNS: usize = 1_600;
+const MAX_ROW: usize = 8_160;
+/// A row's head, if none of its columns is null.
+const ROW_HEAD: usize = 24;
+/// Columns that each table has anyway; none can be called so.
+const SYSTEM: [&str; 6] = ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"];
 
 /// What is before the metrics: names and types, in this order.
 pub const FIRST: [(&str, &str); 8] = [
@@ -22,6 +28,17 @@ pub const FIRST: [(&str, &str); 8] = [
     ("state", "integer"),
 ];
 
+/// Why a type has no table.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TooWide {
+    /// Columns.
+    #[error("{0} columns, where a table of PostgreSQL has at most {MAX_COLUMNS}")]
+    Columns(usize),
+    /// Bytes, even if each text is empty.
+    #[error("a row has at least {0} bytes, where PostgreSQL takes at most {MAX_ROW}")]
+    Bytes(usize),
+}
+
 /// A table for samples of one shape.
 #[derive(Debug, Clone)]
 pub struct Shape {
@@ -30,17 +47,25 @@ pub struct Shape {
     /// In order, with their PostgreSQL names.
     pub columns: Vec<(String, Column)>,
     /// Tells tables apart: types with the same columns share one.
-    pub description: String,
+    pub description: Arc<str>,
 }
 
 impl Shape {
-    /// Of a probe type; none if it has more columns than a table can.
-    pub fn of(probe_type: &ProbeType) -> Option<Self> {
+    /// Of a probe type.
+    ///
+    /// # Errors
+    /// If no sample of it fits into a table.
+    pub fn of(probe_type: &ProbeType) -> Result<Self, TooWide> {
         let table = Table::new(probe_type);
-        if table.columns.len() > MAX_COLUMNS {
-            return None;
+        let all = FIRST.len() + table.columns.len();
+        if all > MAX_COLUMNS {
+            return Err(TooWide::Columns(all));
         }
-        let mut names = Names::new(FIXED);
+        let bytes = least_bytes(&table.columns);
+        if bytes > MAX_ROW {
+            return Err(TooWide::Bytes(bytes));
+        }
+        let mut names = Names::new(FIXED.into_iter().chain(SYSTEM));
         let name = |column: Column| (names.unique(cut(&column.name, MAX_NAME)), column);
         let columns: Vec<_> = table.columns.into_iter().map(name).collect();
         let types =
@@ -50,7 +75,8 @@ impl Shape {
             probe_type.name.replace('\0', "\u{fffd}"),
             types.collect::<Vec<_>>().join(", ")
         );
-        Some(Self { wanted_name: cut(&table.name, MAX_TABLE_NAME).to_owned(), columns, description })
+        let wanted_name = cut(&table.name, MAX_TABLE_NAME).to_owned();
+        Ok(Self { wanted_name, columns, description: description.into() })
     }
 
     /// The statement that makes the table.
@@ -80,6 +106,31 @@ fn sql_type(kind: &ColumnType) -> &'static str {
         ColumnType::Boolean => "boolean",
         ColumnType::Text | ColumnType::Enum(_) => "text",
         ColumnType::Json(_) => "jsonb",
+    }
+}
+
+/// Bytes of the least row: PostgreSQL's documentation ("Database Page Layout") has how columns lie in it.
+fn least_bytes(columns: &[Column]) -> usize {
+    let first = FIRST.iter().map(|(_, kind)| *kind);
+    let kinds = first.chain(columns.iter().map(|column| sql_type(&column.kind)));
+    let end = kinds.fold(ROW_HEAD, |end, kind| {
+        let (bytes, alignment) = least_layout(kind);
+        end.next_multiple_of(alignment) + bytes
+    });
+    end.next_multiple_of(8)
+}
+
+/// Least bytes of a column, and where they may begin.
+fn least_layout(sql_type: &str) -> (usize, usize) {
+    match sql_type {
+        "smallint" => (2, 2),
+        "integer" | "real" => (4, 4),
+        "bigint" | "double precision" | "timestamptz" => (8, 8),
+        "uuid" => (16, 1),
+        "numeric(20)" => (3, 1),
+        "jsonb" => (5, 1),
+        // A boolean; a text's length.
+        _ => (1, 1),
     }
 }
 
@@ -128,7 +179,22 @@ mod tests {
 
     #[test]
     fn what_no_table_can_hold_is_refused() {
-        let metrics = (0..1_600).map(|number| Metric::new(format!("m{number}"), MetricType::Int8)).collect();
-        assert!(Shape::of(&probe_type(metrics)).is_none());
+        let of = |count: usize, kind: MetricType| {
+            let metrics = (0..count).map(|number| Metric::new(format!("m{number}"), kind.clone())).collect();
+            Shape::of(&probe_type(metrics)).map(|_| ())
+        };
+        assert_eq!(of(1_592, MetricType::Boolean), Ok(()));
+        assert_eq!(of(1_593, MetricType::Boolean), Err(TooWide::Columns(1_601)));
+        assert_eq!(of(1_100, MetricType::Real64), Err(TooWide::Bytes(8_872)));
+        // All of its texts may be empty.
+        assert_eq!(of(1_500, MetricType::String), Ok(()));
+    }
+
+    #[test]
+    fn no_column_has_the_name_of_one_that_each_table_has() {
+        let metrics = ["xmin", "Ctid"].map(|name| Metric::new(name, MetricType::Uint8)).to_vec();
+        let shape = Shape::of(&probe_type(metrics)).unwrap();
+        let names: Vec<_> = shape.columns.iter().map(|(name, _)| &name[..]).collect();
+        assert_eq!(names, ["xmin_2", "Ctid_2"]);
     }
 }

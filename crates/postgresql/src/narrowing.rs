@@ -1,0 +1,107 @@
+//! Finds the rows that the database refuses, and writes the others: table by table, then halves.
+
+use crate::{
+    database::{Database, Failure, Piece, Positions, Written, in_time},
+    refusal::{Refusal, Why},
+    round::Load,
+};
+use std::ops::Range;
+
+/// Rows of a load that are tried one by one before halves are: if it takes none of them, it takes nothing of the load. A table that refuses everything would
+/// otherwise cost two transactions a row.
+const SAMPLES: usize = 64;
+
+impl Database {
+    /// Writes what the database takes, each piece in a transaction of its own, and then the places. If it ends in the middle, what is there is met again as rows that
+    /// are known.
+    ///
+    /// # Errors
+    /// If the database fails otherwise than by refusing data.
+    pub async fn write_what_it_takes(
+        &mut self,
+        loads: &[Load],
+        positions: &Positions,
+    ) -> Result<Written, Failure> {
+        let mut written = Written::default();
+        for load in loads {
+            self.forget(&load.shape);
+            match in_time(self.table_for(load)).await {
+                Ok(table) => self.write_load(&table, load, &mut written).await?,
+                Err(failure) => {
+                    let why = failure.refusal()?;
+                    written.refuse(&load.shape.wanted_name, load, 0..load.rows.count(), why);
+                }
+            }
+        }
+        self.write_positions(positions).await?;
+        Ok(written)
+    }
+
+    /// Writes places. One of a name that the database cannot spell, because its encoding is not UTF-8, stays unwritten.
+    async fn write_positions(&mut self, positions: &Positions) -> Result<(), Failure> {
+        let Err(failure) = in_time(self.transact(&[], positions)).await else { return Ok(()) };
+        failure.refusal_of_text()?;
+        for position in positions {
+            if let Err(failure) = in_time(self.transact(&[], std::slice::from_ref(position))).await {
+                failure.refusal_of_text()?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn table_for(&mut self, load: &Load) -> Result<String, Failure> {
+        let table = self.table(&load.shape).await?;
+        self.make_partitions(&table, &load.days).await?;
+        Ok(table)
+    }
+
+    async fn write_load(&mut self, table: &str, load: &Load, written: &mut Written) -> Result<(), Failure> {
+        let all = 0..load.rows.count();
+        let mut left = vec![all.clone()];
+        while let Some(range) = left.pop() {
+            let piece = Piece { table: table.into(), rows: &load.rows, range: range.clone() };
+            let why = match in_time(self.transact(&[piece], &[])).await {
+                Ok(new) => {
+                    written.new += new;
+                    continue;
+                }
+                Err(failure) => failure.refusal()?,
+            };
+            if range.len() <= 1 || range == all && self.takes_none(table, load).await? {
+                written.refuse(table, load, range, why);
+            } else {
+                let middle = range.start + range.len() / 2;
+                left.extend([middle..range.end, range.start..middle]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether it refuses all of some rows from the whole load.
+    async fn takes_none(&mut self, table: &str, load: &Load) -> Result<bool, Failure> {
+        let count = load.rows.count();
+        if count <= SAMPLES {
+            return Ok(false);
+        }
+        for row in (0..SAMPLES).map(|number| number * count / SAMPLES) {
+            let piece = Piece { table: table.into(), rows: &load.rows, range: row..row + 1 };
+            if in_time(self.would_take(&piece)).await? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Written {
+    /// Notes rows that were refused. One reason stands once, whatever the number of its rows.
+    fn refuse(&mut self, table: &str, load: &Load, rows: Range<usize>, why: Why) {
+        let Some(sample) = load.rows.sample(rows.start) else { return };
+        let samples = rows.len() as u64;
+        let is_same = |known: &&mut Refusal| known.table == table && known.code == why.code;
+        match self.refusals.iter_mut().find(is_same) {
+            Some(known) => *known = Refusal::new(table, why, known.samples + samples, sample),
+            None => self.refusals.push(Refusal::new(table, why, samples, sample)),
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! A round: what has come of all instances, as far as one transaction takes it.
+
+use crate::{
+    copy::{Rows, Sealed},
+    database::{clean, day},
+    recent::Recent,
+    refusal::{Refusal, Why},
+    source::{Found, Source},
+    tables::{Shape, TooWide},
+};
+use jiff::civil::Date;
+use oasis_archive::{Archive, Series};
+use oasis_wire::{
+    batch::{Batch, Header, Sample},
+    quantity::{Position, TopicId},
+    schema::ProbeType,
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+/// Bytes of rows written in one transaction, about.
+pub const ROUND_BYTES: usize = 8 * 1024 * 1024;
+/// Types whose tables' columns are remembered.
+const TYPES: usize = 256;
+
+/// Rows for one table, with the days that they lie in.
+#[derive(Debug)]
+pub struct Load {
+    pub shape: Arc<Shape>,
+    pub rows: Sealed,
+    pub days: BTreeSet<Date>,
+}
+
+/// What is written together.
+#[derive(Debug, Default)]
+pub struct Round {
+    pub loads: Vec<Load>,
+    /// Of which node and instance; what is wanted behind this round.
+    pub positions: Vec<(String, String, Position)>,
+    /// Where the sources were before it.
+    pub before: Vec<(TopicId, Position)>,
+    /// Samples that are nowhere any more.
+    pub missing: u64,
+    /// Samples that no table takes.
+    pub refusals: Vec<Refusal>,
+    pub has_more: bool,
+}
+
+impl Round {
+    /// Rows of all tables.
+    pub fn rows(&self) -> u64 {
+        self.loads.iter().map(|load| load.rows.count() as u64).sum()
+    }
+}
+
+/// A type seen lately, and how its table looks.
+type Known = (Arc<ProbeType>, Result<Arc<Shape>, TooWide>);
+
+/// Makes one round after the other.
+#[derive(Debug)]
+pub struct Rounds {
+    bytes: usize,
+    types: Recent<Known>,
+    /// The topic that the round before ended with: the next one begins behind it.
+    last: Option<TopicId>,
+}
+
+impl Rounds {
+    /// Of so many bytes, about.
+    pub fn new(bytes: usize) -> Self {
+        Self { bytes, types: Recent::new(TYPES), last: None }
+    }
+
+    /// Reads some of what has come.
+    pub async fn gather(
+        &mut self,
+        sources: &mut BTreeMap<TopicId, Source>,
+        archive: Option<&Arc<Archive>>,
+    ) -> Round {
+        let (mut round, mut tables, mut bytes) = (Round::default(), Tables::new(), 0);
+        for topic in in_turn(sources.keys().copied(), self.last) {
+            let Some(source) = sources.get_mut(&topic) else { continue };
+            let before = source.position();
+            while bytes < self.bytes {
+                let at = source.position();
+                let found = match source.read(archive).await {
+                    Ok(found) => found,
+                    Err(error) => {
+                        tracing::warn!(%error, "the archive cannot be read for PostgreSQL");
+                        break;
+                    }
+                };
+                let is_done = found.batches.is_empty() && source.position() == at;
+                bytes += self.add(found, &mut tables, &mut round);
+                self.last = Some(topic);
+                if is_done {
+                    break;
+                }
+            }
+            if source.position() != before {
+                let (node, name) = (clean(&source.instance.node), clean(&source.instance.name));
+                round.before.push((topic, before));
+                round.positions.push((node, name, source.position()));
+            }
+            if bytes >= self.bytes {
+                round.has_more = true;
+                break;
+            }
+        }
+        round.loads = tables.into_values().map(Filling::seal).collect();
+        round
+    }
+
+    /// Puts what was found where it is to go; answers how many bytes that are.
+    fn add(&mut self, found: Found, tables: &mut Tables, round: &mut Round) -> usize {
+        round.missing += found.missing;
+        let mut bytes = 0;
+        for (series, batch, wanted) in found.batches {
+            let samples = wanted.end.0 - wanted.start.0;
+            let shape = match self.shape(&series.probe_type) {
+                Ok(shape) => shape,
+                Err(too_wide) => {
+                    round.refusals.push(refusal(&too_wide, samples, &series, &batch));
+                    continue;
+                }
+            };
+            let Ok(parsed) = Batch::parse(&batch, &series.probe_type) else {
+                round.missing += samples;
+                continue;
+            };
+            let table = tables.entry(shape.description.clone()).or_insert_with(|| Filling::new(shape));
+            let is_wanted = |sample: &Sample| (wanted.start.0..wanted.end.0).contains(&sample.offset);
+            bytes += table.add(&series, parsed.header().state, parsed.samples().filter(is_wanted));
+        }
+        bytes
+    }
+
+    fn shape(&mut self, probe_type: &Arc<ProbeType>) -> Result<Arc<Shape>, TooWide> {
+        let is_it = |(known, _): &Known| Arc::ptr_eq(known, probe_type) || **known == **probe_type;
+        if let Some((_, shape)) = self.types.find(is_it) {
+            return shape.clone();
+        }
+        let shape = Shape::of(probe_type).map(Arc::new);
+        if let Err(too_wide) = &shape {
+            tracing::error!(probe_type = %probe_type.name, "PostgreSQL has no table for it, and its samples are refused: {too_wide}");
+        }
+        self.types.put((probe_type.clone(), shape.clone()));
+        shape
+    }
+}
+
+/// The topics, those behind the last one first: one with a great deal to tell lets the others have their turn.
+fn in_turn(topics: impl Iterator<Item = TopicId>, last: Option<TopicId>) -> Vec<TopicId> {
+    let (before, mut behind): (Vec<_>, Vec<_>) =
+        topics.partition(|topic| last.is_some_and(|last| *topic <= last));
+    behind.extend(before);
+    behind
+}
+
+fn refusal(too_wide: &TooWide, samples: u64, series: &Series, batch: &[u8]) -> Refusal {
+    let sequence = Header::parse(batch).map_or(0, |header| header.first_sequence);
+    let why = Why { code: None, detail: too_wide.to_string() };
+    Refusal::new(&oasis_table::table_name(&series.probe_type.name), why, samples, (series, sequence))
+}
+
+/// By description.
+type Tables = BTreeMap<Arc<str>, Filling>;
+
+/// A load that is being filled.
+struct Filling {
+    shape: Arc<Shape>,
+    rows: Rows,
+    days: BTreeSet<Date>,
+}
+
+impl Filling {
+    fn new(shape: Arc<Shape>) -> Self {
+        Self { shape, rows: Rows::default(), days: BTreeSet::new() }
+    }
+
+    /// Adds samples; answers how many bytes that are.
+    fn add(&mut self, series: &Arc<Series>, state: u16, samples: impl Iterator<Item = Sample>) -> usize {
+        let before = self.rows.len();
+        self.rows.begin(series);
+        for sample in samples {
+            self.rows.push(&self.shape, series, state, &sample);
+            self.days.extend(day(sample.time));
+        }
+        self.rows.len() - before
+    }
+
+    fn seal(self) -> Load {
+        Load { shape: self.shape, rows: self.rows.seal(), days: self.days }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_dac::TestDac;
+    use oasis_dac::Signal;
+
+    /// What is read in each of three rounds: of which instance, and how many samples.
+    fn rounds(dac: &TestDac, bytes: usize) -> Vec<Vec<(String, usize)>> {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let signal = Arc::new(Signal::default());
+        let instances = dac.dac.registry.instances().into_iter();
+        let mut sources: BTreeMap<_, _> =
+            instances.map(|instance| (instance.topic, Source::new(instance, None, signal.clone()))).collect();
+        let mut rounds = Rounds::new(bytes);
+        let mut round = || {
+            let round = runtime.block_on(rounds.gather(&mut sources, None));
+            let counts = round.loads.iter().map(|load| load.rows.count());
+            let names = round.positions.iter().map(|(_, instance, _)| instance.clone());
+            names.zip(counts).collect()
+        };
+        (0..3).map(|_| round()).collect()
+    }
+
+    #[test]
+    fn a_topic_that_fills_each_round_lets_the_others_have_their_turn() {
+        let mut dac = TestDac::new(&["busy", "other"]);
+        // A read takes 64 batches at once.
+        (0..200).for_each(|_| dac.send("busy", 1));
+        dac.send("other", 1);
+        assert_eq!(
+            rounds(&dac, 1),
+            [[("busy".into(), 64)], [("other".into(), 1)], [("busy".into(), 64)]].map(|round| round.to_vec())
+        );
+    }
+
+    #[test]
+    fn a_row_knows_whose_sample_it_is() {
+        let mut dac = TestDac::new(&["a", "b"]);
+        dac.send("a", 3);
+        dac.send("b", 2);
+        let signal = Arc::new(Signal::default());
+        let instances = dac.dac.registry.instances().into_iter();
+        let mut sources: BTreeMap<_, _> =
+            instances.map(|instance| (instance.topic, Source::new(instance, None, signal.clone()))).collect();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let round = runtime.block_on(Rounds::new(ROUND_BYTES).gather(&mut sources, None));
+        let [load] = &round.loads[..] else { panic!("{} loads", round.loads.len()) };
+        let whose =
+            |row| load.rows.sample(row).map(|(series, sequence)| (series.instance.to_string(), sequence));
+        let wanted = [("a", 1), ("a", 2), ("a", 3), ("b", 1), ("b", 2)];
+        for (row, (instance, sequence)) in wanted.into_iter().enumerate() {
+            assert_eq!(whose(row), Some((instance.into(), sequence)));
+        }
+        assert_eq!(whose(5), None);
+        // Pieces are the rows and nothing twice.
+        let bytes = |rows| load.rows.pieces(rows)[1].to_vec();
+        assert_eq!([bytes(0..2), bytes(2..2), bytes(2..5)].concat(), bytes(0..5));
+    }
+}

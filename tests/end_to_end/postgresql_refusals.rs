@@ -1,0 +1,176 @@
+//! What PostgreSQL refuses is counted and named, and everything else gets there.
+
+use crate::{
+    harness::{Oasis, eventually_shown},
+    postgresql::{Postgres, state},
+};
+use oasis_channel::tcp::TcpConnector;
+use oasis_probe::{Node, NodeBuilder, NodeConfig, PushedKind, RowProbe};
+use oasis_wire::{
+    schema::ProbeType,
+    value::{self, Value},
+};
+use serde_json::{Value as Json, json};
+use std::fs;
+
+const SECOND: u64 = 1_000_000_000;
+
+fn probe_type(name: &str, number: u8, metrics: Vec<Json>) -> ProbeType {
+    let uuid = format!("0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d{number:02}");
+    serde_json::from_value(json!({"name": name, "uuid": uuid, "version": "1.0", "metrics": metrics})).unwrap()
+}
+
+fn metrics(count: usize, kind: &str) -> Vec<Json> {
+    (0..count).map(|number| json!({"name": format!("m{number}"), "type": kind})).collect()
+}
+
+fn tank() -> ProbeType {
+    probe_type("Plant::Tank", 1, vec![json!({"name": "level", "type": "real64"})])
+}
+
+/// One instance on a node of its own.
+struct Instance {
+    node: Node,
+    probe: RowProbe,
+    probe_type: ProbeType,
+    sent: u64,
+}
+
+impl Instance {
+    fn new(dac: &Oasis, node: &str, probe_type: ProbeType) -> Self {
+        let mut builder = NodeBuilder::new(node, NodeConfig::default());
+        let probe = builder.pushed_rows("it", probe_type.clone(), PushedKind::Pushed, 8 << 20).unwrap();
+        let node = builder.start(TcpConnector::new(dac.channel())).unwrap();
+        Self { node, probe, probe_type, sent: 0 }
+    }
+
+    /// Sends samples with these values in all of their metrics.
+    fn send(&mut self, values: impl IntoIterator<Item = Value>) {
+        let mut row = Vec::new();
+        for value in values {
+            let values = vec![value; self.probe_type.metrics.len()];
+            value::write_row(&self.probe_type, &values, &mut row);
+            let time = 1_763_683_200 * SECOND + self.sent;
+            assert!(self.probe.flush_at(time, |to| to.packed(&row)));
+            self.sent += 1;
+        }
+    }
+}
+
+fn levels(count: u64) -> impl Iterator<Item = Value> {
+    (1..=count).map(|number| Value::Real64(number as f64))
+}
+
+fn rows(dac: &Oasis, rows: u64, refused: u64) {
+    eventually_shown("rows, and what was refused", || {
+        let state = state(dac);
+        let is_so = state["rows"].as_u64() == Some(rows) && state["refused"].as_u64() == Some(refused);
+        if is_so { Ok(()) } else { Err(state) }
+    });
+}
+
+#[test]
+fn a_sample_that_is_refused_is_named_and_all_others_are_there_once() {
+    let Some(postgres) = Postgres::start() else { return };
+    let dac = Oasis::dac(&["--config", &postgres.config("")]);
+    let mut tank_one = Instance::new(&dac, "one", tank());
+    let mut tank_two = Instance::new(&dac, "two", tank());
+    let mut other = Instance::new(&dac, "three", probe_type("Other", 2, metrics(1, "uint8")));
+    tank_one.send(levels(1));
+    tank_two.send(levels(1));
+    rows(&dac, 2, 0);
+    let check = "CHECK (level NOT IN (-1, 700, 701, 4999))";
+    postgres.ask(&format!("ALTER TABLE oasis.plant_tank ADD CONSTRAINT sensible {check}"));
+    tank_one.send(levels(5_000));
+    tank_two.send(levels(300));
+    other.send((0..100).map(Value::Uint));
+    rows(&dac, 2 + 5_000 - 3 + 300 + 100, 3);
+    let levels_there = postgres.ask(
+        "SELECT count(*) || ' ' || count(DISTINCT sequence) || ' ' || sum(level) FROM oasis.plant_tank WHERE node = 'one'",
+    );
+    let sum = 5_000 * 5_001 / 2 + 1 - 700 - 701 - 4_999;
+    assert_eq!(levels_there, format!("4998 4998 {sum}"));
+
+    let refusals = state(&dac)["refusals"].clone();
+    let [refusal] = &refusals.as_array().unwrap()[..] else { panic!("{refusals}") };
+    assert_eq!(
+        (&refusal["table"], &refusal["code"], &refusal["samples"], &refusal["node"], &refusal["instance"]),
+        (&json!("plant_tank"), &json!("23514"), &json!(3), &json!("one"), &json!("it"))
+    );
+    // The last one: the node's first sample came before.
+    assert_eq!(refusal["sequence"], 5_000);
+    assert!(refusal["detail"].as_str().unwrap().contains("sensible"), "{refusal}");
+
+    // A table that takes nothing any more holds up nobody, and costs no two transactions a row.
+    postgres.ask("ALTER TABLE oasis.plant_tank ADD CONSTRAINT closed CHECK (false) NOT VALID");
+    tank_one.send(levels(5_000));
+    other.send((0..100).map(Value::Uint));
+    rows(&dac, 2 + 5_000 - 3 + 300 + 200, 5_003);
+    assert_eq!((&state(&dac)["condition"], &state(&dac)["failures"]), (&json!("storing"), &json!(0)));
+
+    // It takes them again.
+    postgres.ask("ALTER TABLE oasis.plant_tank DROP CONSTRAINT closed");
+    tank_two.send(levels(10));
+    rows(&dac, 2 + 5_000 - 3 + 300 + 200 + 10, 5_003);
+    // And after somebody has dropped it, it is there again.
+    postgres.ask("DROP TABLE oasis.plant_tank");
+    tank_two.send(levels(10));
+    rows(&dac, 2 + 5_000 - 3 + 300 + 200 + 20, 5_003);
+    assert_eq!(postgres.count("SELECT count(*) FROM oasis.plant_tank"), 10);
+    for instance in [tank_one, tank_two, other] {
+        instance.node.shutdown();
+    }
+}
+
+#[test]
+fn a_type_that_no_row_holds_is_named_and_what_fits_is_there() {
+    let Some(postgres) = Postgres::start() else { return };
+    let dac = Oasis::dac(&["--config", &postgres.config("")]);
+    let mut too_wide = Instance::new(&dac, "doubles", probe_type("Doubles", 1, metrics(1_100, "real64")));
+    let mut widest = Instance::new(&dac, "flags", probe_type("Flags", 2, metrics(1_592, "boolean")));
+    let mut texts = Instance::new(&dac, "texts", probe_type("Texts", 3, metrics(1_000, "string")));
+    let system = vec![json!({"name": "xmin", "type": "uint8"}), json!({"name": "ctid", "type": "uint8"})];
+    let mut odd_names = Instance::new(&dac, "odd", probe_type("Odd", 4, system));
+    too_wide.send(levels(3));
+    widest.send([Value::Boolean(true), Value::Boolean(false)]);
+    let long = Value::String("x".repeat(12));
+    texts.send([Value::String(String::new()), long, Value::String("abc".into())]);
+    odd_names.send([Value::Uint(7)]);
+    rows(&dac, 2 + 2 + 1, 3 + 1);
+
+    let state = state(&dac);
+    let refusals = state["refusals"].as_array().unwrap();
+    let of = |table: &str| refusals.iter().find(|refusal| refusal["table"] == table).unwrap();
+    assert_eq!((&of("doubles")["samples"], &of("doubles")["code"]), (&json!(3), &Json::Null));
+    assert!(of("doubles")["detail"].as_str().unwrap().contains("8872 bytes"), "{state}");
+    assert_eq!((&of("texts")["sequence"], &of("texts")["code"]), (&json!(2), &json!("54000")));
+    assert!(of("texts")["detail"].as_str().unwrap().starts_with("row is too big"), "{state}");
+    assert_eq!(postgres.ask("SELECT xmin_2 + ctid_2 FROM oasis.odd"), "14");
+    assert_eq!(postgres.count("SELECT count(*) FROM oasis.flags WHERE m1591"), 1);
+    assert_eq!((&state["condition"], &state["failures"]), (&json!("storing"), &json!(0)));
+    for instance in [too_wide, widest, texts, odd_names] {
+        instance.node.shutdown();
+    }
+}
+
+#[test]
+fn a_name_that_the_database_cannot_spell_holds_up_nobody() {
+    let Some(postgres) = Postgres::start() else { return };
+    postgres.ask("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0");
+    let config = postgres.config("");
+    let of_latin = fs::read_to_string(&config).unwrap().replace("dbname=postgres", "dbname=latin");
+    fs::write(&config, of_latin).unwrap();
+    let dac = Oasis::dac(&["--config", &config]);
+    let mut spelled = Instance::new(&dac, "Müller", tank());
+    let mut not_spelled = Instance::new(&dac, "工場", tank());
+    spelled.send(levels(10));
+    not_spelled.send(levels(5));
+    rows(&dac, 10, 5);
+    spelled.send(levels(10));
+    rows(&dac, 20, 5);
+    let state = state(&dac);
+    assert_eq!((&state["refusals"][0]["node"], &state["failures"]), (&json!("工場"), &json!(0)), "{state}");
+    for instance in [spelled, not_spelled] {
+        instance.node.shutdown();
+    }
+}

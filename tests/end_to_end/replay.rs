@@ -12,6 +12,7 @@ use oasis_wire::{
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::{
+    fs,
     path::Path,
     process::{Child, Command, Output, Stdio},
 };
@@ -185,6 +186,51 @@ fn what_was_lost_when_it_was_recorded_is_lost_again_for_the_same_cause() {
     let second = Oasis::dac(&[]);
     run(&["replay", archive, "--dac", second.channel(), "--speed", "0.1"]);
     assert_eq!(gaps(&second, "replay:plant"), lost);
+}
+
+/// Flips a bit of the last batch that an archive has.
+fn damage_the_last_batch(archive: &Path) {
+    let files = fs::read_dir(archive).unwrap().map(|file| file.unwrap().path());
+    let mut files: Vec<_> =
+        files.filter(|path| path.extension().is_some_and(|name| name == "oseg")).collect();
+    files.sort();
+    let file = files.last().unwrap();
+    let mut bytes = fs::read(file).unwrap();
+    // docs/archive.md: the mark; at byte 12 of a record's head its kind, at byte 40 the payload.
+    let is_batch = |at: &usize| bytes[*at..].starts_with(b"OREC") && bytes[at + 12] == 3;
+    let last = (0..bytes.len() - 40).rev().find(is_batch).unwrap();
+    bytes[last + 40] ^= 1;
+    fs::write(file, &bytes).unwrap();
+}
+
+#[test]
+fn what_is_damaged_or_lost_behind_the_last_sample_is_told_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = folder.path().to_str().unwrap();
+    let first = Oasis::dac(&["--archive", archive]);
+    node_that_drops(first.channel());
+    ledger(&first, "plant", "beat", "samples", |ledger| ledger["received"] == 17);
+    assert!(first.stop().success());
+    damage_the_last_batch(folder.path());
+    let second = Oasis::dac(&[]);
+    let replayed = run(&["replay", archive, "--dac", second.channel(), "--speed", "10"]);
+    let said = String::from_utf8(replayed.stderr).unwrap();
+    assert!(said.contains("10 samples replayed, 10 told missing"), "{said}");
+    let account = ledger(&second, "replay:plant", "beat", "what is missing", |ledger| {
+        ledger["gaps"].as_array().is_some_and(|gaps| !gaps.is_empty())
+    });
+    let gap =
+        |gap: &Value| (gap["from_sequence"].as_u64(), gap["to_sequence"].as_u64(), gap["cause"].clone());
+    let gaps: Vec<_> = account["gaps"].as_array().unwrap().iter().map(gap).collect();
+    assert_eq!(
+        gaps,
+        [(Some(11), Some(13), json!("ring_full")), (Some(14), Some(20), json!("not_recorded"))],
+        "{account:#}"
+    );
+    // An export of it says the same.
+    let exported = run(&["export", "--archive", archive, "plant/beat", "--format", "jsonl"]);
+    let said = String::from_utf8(exported.stderr).unwrap();
+    assert!(said.contains("plant/beat: 7 samples are missing, damaged"), "{said}");
 }
 
 /// A replay that goes on; it ends with this value.

@@ -69,4 +69,25 @@ impl Holes {
         let all = lost.into_iter().chain(not_stored).chain(unknown);
         Ok(all.map(|(cause, count)| Missing { run, count, cause }).collect())
     }
+
+    /// What is missing behind the last sample: what was not stored, and unless samples follow at a later time, what is known to be missing at the end of its run.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub fn behind(
+        &mut self,
+        node: &str,
+        instance: &str,
+        more_follow: bool,
+    ) -> Result<Vec<Missing>, ReadError> {
+        let Some((run, last)) = self.last.take() else { return Ok(Vec::new()) };
+        let numbers = last.saturating_add(1)..=i64::MAX as u64;
+        let lost = match more_follow || numbers.is_empty() {
+            true => BTreeMap::new(),
+            false => self.store.catalogue().losses(node, instance, run, &numbers)?,
+        };
+        let not_stored = std::mem::take(&mut self.not_stored);
+        let not_stored = not_stored.into_iter().map(|(cause, count)| (cause.to_owned(), count));
+        Ok(lost.into_iter().chain(not_stored).map(|(cause, count)| Missing { run, count, cause }).collect())
+    }
 }

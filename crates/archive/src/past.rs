@@ -202,6 +202,11 @@ impl Past {
         pieces: &mut Vec<Piece>,
     ) -> Result<(), ReadError> {
         self.tell_hole(extent, entry.first, pieces);
+        if self.until.is_some_and(|until| entry.min_time >= until) {
+            // Damaged or not: nothing of it is wanted.
+            self.is_over = true;
+            return Ok(());
+        }
         let batch = match batch {
             Ok(batch) => batch,
             Err(cause) => {

@@ -101,6 +101,8 @@ impl History {
         while !is_cancelled.load(Ordering::Relaxed) {
             let pieces = past.read(READ)?;
             if pieces.is_empty() {
+                let missing = gathering.holes.behind(node, instance, past.is_over())?;
+                gathering.count(missing);
                 return Ok(gathering.finish());
             }
             for piece in pieces {
@@ -207,10 +209,14 @@ impl Gathering {
         {
             histogram.saturating_record(interval);
         }
+        self.count(missing);
+        Ok(())
+    }
+
+    fn count(&mut self, missing: Vec<Missing>) {
         for Missing { count, cause, .. } in missing {
             *self.lost.entry(cause).or_default() += count;
         }
-        Ok(())
     }
 
     fn finish(self) -> Option<Summary> {

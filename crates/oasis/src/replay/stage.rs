@@ -137,12 +137,10 @@ impl Stage {
     pub fn end(&mut self, reason: &str) -> anyhow::Result<()> {
         for at in 0..self.players.len() {
             self.flush(at)?;
-            // What was lost at the end of a run is known with the first sample of the next one.
-            if let (Some(run), Some(next)) = (self.run, self.players[at].track.peek()) {
-                let missing = next.missing.clone();
-                if next.series.run != run {
-                    self.tell(at, &missing, run)?;
-                }
+            // What was lost at the end of a run is known with the first sample of the next one, or when the recording is over.
+            if let Some(run) = self.run.filter(|run| self.players[at].run() != Some(*run)) {
+                let missing = self.players[at].track.behind().to_vec();
+                self.tell(at, &missing, run)?;
             }
         }
         self.players.iter_mut().for_each(|player| player.on_air = None);

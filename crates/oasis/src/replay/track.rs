@@ -44,6 +44,8 @@ pub struct Track {
     batch: Option<Open>,
     run: Option<Uuid>,
     next: Option<Recorded>,
+    /// What is missing behind the last sample, once it was read.
+    behind: Vec<Missing>,
 }
 
 /// A batch, decoded, and how far it was read.
@@ -66,6 +68,7 @@ impl Track {
             batch: None,
             run: None,
             next: None,
+            behind: Vec::new(),
         };
         track.rewind()?;
         Ok(track.next.is_some().then_some(track))
@@ -77,6 +80,7 @@ impl Track {
         self.past = self.history.past_from(node, instance, self.span.start, Some(self.span.end))?;
         self.holes = Holes::new(&self.history);
         self.pieces.clear();
+        self.behind.clear();
         (self.batch, self.run) = (None, None);
         self.next = self.read()?;
         Ok(())
@@ -85,6 +89,11 @@ impl Track {
     /// The next sample; none at the end.
     pub fn peek(&self) -> Option<&Recorded> {
         self.next.as_ref()
+    }
+
+    /// What is missing behind the sample taken last, if it is known: at the end of a run and of the recording.
+    pub fn behind(&self) -> &[Missing] {
+        self.next.as_ref().map_or(&self.behind, |next| &next.missing)
     }
 
     /// Takes the next sample, and reads the one that follows.
@@ -108,6 +117,9 @@ impl Track {
                 None => {
                     let read = self.past.as_mut().map_or(Ok(Vec::new()), |past| past.read(READ))?;
                     if read.is_empty() {
+                        let more_follow = self.past.as_ref().is_some_and(Past::is_over);
+                        self.behind =
+                            self.holes.behind(&self.target.node, &self.target.instance, more_follow)?;
                         return Ok(None);
                     }
                     self.pieces = read.into();

@@ -402,8 +402,10 @@ fn an_export_has_every_sample_once_while_the_dac_goes_on() {
     // All instances go into one file of lines, but not into one table.
     let (is_done, lines, _) = export(&["--format", "jsonl"]);
     assert!(is_done && lines.contains("\"heartbeat\"") && lines.contains("\"processor\""));
-    let (is_done, _, said) = export(&[]);
+    let table = folder.path().join("all.csv");
+    let (is_done, _, said) = export(&["--output", table.to_str().unwrap()]);
     assert!(!is_done && said.contains("--format jsonl"), "{said}");
+    assert!(!table.exists() && !folder.path().join("all.csv.part").exists(), "nothing is left of it");
     let (is_done, _, said) = export(&["--from", "then"]);
     assert!(!is_done && said.contains("--from") && said.contains("-15m"), "{said}");
 }

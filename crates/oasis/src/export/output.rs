@@ -7,9 +7,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Standard output, or a file that has its name only once it is whole.
+/// Standard output, or a file that has its name only once it is whole. One that does not become whole is removed.
 pub struct Output {
     to: BufWriter<Box<dyn Write + Send>>,
+    /// What it is called until then, and what afterwards.
     file: Option<(PathBuf, PathBuf)>,
 }
 
@@ -27,10 +28,21 @@ impl Output {
 
     pub fn finish(mut self) -> anyhow::Result<()> {
         self.to.flush()?;
-        match self.file {
+        match self.file.take() {
+            // It is whole, and stays if it cannot be called so.
             Some((partial, path)) => std::fs::rename(&partial, &path)
                 .with_context(|| format!("cannot rename {} to {}", partial.display(), path.display())),
             None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        if let Some((partial, _)) = &self.file
+            && let Err(error) = std::fs::remove_file(partial)
+        {
+            eprintln!("{} is not whole, and cannot be removed: {error}", partial.display());
         }
     }
 }

@@ -349,6 +349,30 @@ fn texts(channel: &str) -> (Node, RowProbe, RowProbe) {
 }
 
 #[test]
+fn a_time_that_has_passed_ends_where_no_sample_of_it_comes() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = ["--archive", folder.path().to_str().unwrap()];
+    for flags in [&[][..], &archive] {
+        let dac = Oasis::dac(flags);
+        let (_node, _text, mut count) = texts(dac.channel());
+        let long_ago = now_ns() - 2 * 3_600_000_000_000;
+        for number in 0..5 {
+            assert!(count.flush_at(long_ago + number, |row| row.u64(number)));
+        }
+        ledger(&dac, "plant", "count", "its samples", |ledger| ledger["received"] == 5);
+        for (name, samples) in [("count", 5), ("text", 0)] {
+            let mut story = Story::begin(&dac.url(), name, json!({"from": "-3h", "to": "-1h"}));
+            assert_eq!(story.message("unsubscribed")["cause"], "to");
+            assert_eq!(story.samples, samples);
+            let query = format!("node=plant&instance={name}&from=-3h&to=-1h");
+            let answer = get(&dac, &format!("/api/v1/samples?{query}"));
+            let last = answer["messages"].as_array().unwrap().last().unwrap();
+            assert_eq!((last, &answer["more"]), (&json!({"event": "end", "cause": "to"}), &json!(false)));
+        }
+    }
+}
+
+#[test]
 fn a_slow_reader_of_the_past_keeps_nobody_waiting() {
     let folder = tempfile::tempdir().unwrap();
     let archive = folder.path().join("archive");

@@ -6,6 +6,9 @@ use oasis_dac::{Delivery, now};
 /// Most points: more than any screen has columns of pixels.
 const MAX_POINTS: u32 = 10_000;
 
+/// How long samples may be on their way, nanoseconds: nodes have clocks of their own and collect what they send.
+const ON_THE_WAY: u64 = 10_000_000_000;
+
 /// The stretch of time that is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Times {
@@ -83,6 +86,11 @@ impl Times {
         }
         Ok(())
     }
+}
+
+/// Whether samples older than this are expected no more. Who has all that there are need not wait for one that is not: it may never come.
+pub fn has_passed(until: Option<u64>) -> bool {
+    until.is_some_and(|until| until.saturating_add(ON_THE_WAY) <= now().0)
 }
 
 fn a_time(name: &str, value: &str, others: &str) -> Result<u64, NotAllowed> {

@@ -7,7 +7,10 @@ use super::{
 };
 use crate::{
     Doors,
-    past::{self, Asker, Fetched, Source, Then, Told, Whose, times::Begin},
+    past::{
+        self, Asker, Fetched, Source, Then, Told, Whose,
+        times::{Begin, has_passed},
+    },
     problem::Problem,
 };
 use axum::http::StatusCode;
@@ -192,8 +195,10 @@ impl Reader {
 
     /// Whether [`Reader::next`] has something, or will have it after [`Reader::fetch`].
     pub fn is_behind(&self) -> bool {
-        let is_behind =
-            |topic: &Topic| !topic.is_over && (topic.source.is_some() || topic.cursor.is_behind());
+        let is_told_its_end = has_passed(self.request.times.until);
+        let is_behind = |topic: &Topic| {
+            !topic.is_over && (is_told_its_end || topic.source.is_some() || topic.cursor.is_behind())
+        };
         !self.waiting.is_empty() || (!self.is_over && self.topics.iter().any(is_behind))
     }
 
@@ -239,7 +244,11 @@ impl Reader {
             return false;
         }
         if !topic.cursor.is_behind() {
-            return topic.cursor.instance().retired() && self.follow(index);
+            if topic.cursor.instance().retired() && self.follow(index) {
+                return true;
+            }
+            self.topics[index].is_over = has_passed(until);
+            return false;
         }
         let instance = topic.cursor.instance().clone();
         let at = Position { epoch, offset: topic.cursor.next() };

@@ -8,6 +8,7 @@ use super::{
     shard::Shard,
     topic::{Format, Topic},
 };
+use crate::past::times::has_passed;
 use bytes::Bytes;
 use oasis_dac::{From, Instance, Options};
 use oasis_wire::quantity::{Offset, TopicId};
@@ -173,6 +174,8 @@ impl Shard {
                 is_behind = true;
             } else if topic.instance.retired() {
                 over.push((topic.instance.topic, "type_changed"));
+            } else if has_passed(subscription.until()) {
+                over.push((topic.instance.topic, "to"));
             }
         }
         // Who is behind by more than fits begins with another topic the next time.

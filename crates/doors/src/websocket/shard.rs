@@ -13,7 +13,10 @@ use super::{
     pace::Pace,
     topic::Topic,
 };
-use crate::{config::DoorsConfig, past::Archived};
+use crate::{
+    config::DoorsConfig,
+    past::{Archived, times::has_passed},
+};
 use mio::{Events, Interest, Poll, Token};
 use oasis_dac::{Dac, Doorkeeper, Wish, now};
 use oasis_wire::quantity::TopicId;
@@ -329,20 +332,24 @@ impl Shard {
         }
     }
 
-    /// Lets go of those who stopped taking.
+    /// Lets go of those who stopped taking, and looks for subscriptions that have all there is of their time.
     fn look_around(&mut self) {
         let now = Instant::now();
         if now < self.looked_around + LOOK_AROUND {
             return;
         }
         self.looked_around = now;
-        let mut stalled = Vec::new();
+        let (mut stalled, mut over) = (Vec::new(), Vec::new());
         for (key, connection) in &mut self.connections {
             connection.pings = 0;
             if connection.is_stalled(now) {
                 stalled.push(key);
             }
+            if connection.subscriptions.iter().any(|subscription| has_passed(subscription.until())) {
+                over.push(key);
+            }
         }
         stalled.into_iter().for_each(|key| self.end(key, &End::Stalled));
+        over.into_iter().for_each(|key| self.enqueue(key));
     }
 }

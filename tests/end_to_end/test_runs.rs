@@ -52,6 +52,7 @@ fn a_test_run_is_started_stopped_described_and_deleted() {
     assert_eq!(names(""), ["b", HOSTILE]);
     assert_eq!(names(&format!("?limit=1&before={}", second["id"])), [HOSTILE]);
     assert_eq!(get(&dac, "/api/v1/test-runs?limit=1")["next"], second["id"]);
+    assert_eq!(get(&dac, "/api/v1/test-runs?limit=2")["next"], Value::Null, "nothing follows");
     assert_eq!(names("?tag=line%203"), [HOSTILE]);
     assert_eq!(names("?name=b"), ["b"]);
     assert!(dac.stop().success());
@@ -98,6 +99,7 @@ fn annotations_are_written_listed_by_time_and_deleted() {
     let first = get(&dac, "/api/v1/annotations?limit=1");
     let next = first["next"].as_str().unwrap();
     assert_eq!(ids(&format!("after={next}")), [moment["id"].clone()]);
+    assert_eq!(get(&dac, "/api/v1/annotations?limit=2")["next"], Value::Null, "nothing follows");
     for query in ["from=then", "after=1", "limit=many"] {
         let (status, problem) = request(&dac, "GET", &format!("/api/v1/annotations?{query}"), None);
         assert_eq!((status, &problem["type"]), (400, &json!("/problems/bad_parameter")), "{problem}");

@@ -103,8 +103,8 @@ pub async fn list(
         instance: query.instance,
         after: query.after.map(|after| place(&after)).transpose()?,
     };
-    let found = of(&doors, move |annotations| annotations.list(&filter, limit)).await?;
-    let next = found.last().filter(|_| found.len() == limit);
+    let mut found = of(&doors, move |annotations| annotations.list(&filter, limit + 1)).await?;
+    let next = super::last_of_more(&mut found, limit);
     let next = next.map(|last| format!("{}-{}", last.note.time.0, last.id));
     Ok(Json(AnnotationList { annotations: found.into_iter().map(AnnotationView::from).collect(), next }))
 }

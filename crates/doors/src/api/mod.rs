@@ -100,3 +100,10 @@ fn body<T: DeserializeOwned>(json: &[u8]) -> Result<T, Problem> {
 fn understood<T>(query: Result<Query<T>, QueryRejection>) -> Result<Query<T>, Problem> {
     query.map_err(|error| Problem::new(StatusCode::BAD_REQUEST, "bad_parameter", error.body_text()))
 }
+
+/// Cuts what was found with one more than the limit down to it; the last that stays, if more follow.
+fn last_of_more<T>(found: &mut Vec<T>, limit: usize) -> Option<&T> {
+    let is_more = found.len() > limit;
+    found.truncate(limit);
+    found.last().filter(|_| is_more)
+}

@@ -76,8 +76,8 @@ pub async fn list(
     let Query(TestRunQuery { name, tag, before, limit }) = super::understood(query)?;
     let limit = limit.unwrap_or(LISTED).clamp(1, MOST_LISTED);
     let filter = TestRunFilter { before, name, tag };
-    let runs = of(&doors, move |runs| runs.list(&filter, limit)).await?;
-    let next = runs.last().filter(|_| runs.len() == limit).map(|last| last.id);
+    let mut runs = of(&doors, move |runs| runs.list(&filter, limit + 1)).await?;
+    let next = super::last_of_more(&mut runs, limit).map(|last| last.id);
     Ok(Json(TestRunList { test_runs: runs.into_iter().map(TestRunView::from).collect(), next }))
 }
 

@@ -85,10 +85,10 @@ pub fn text(value: &str) -> String {
     if value.starts_with(FORMULA) && !is_number { format!("'{value}") } else { value.to_owned() }
 }
 
-/// RFC 3339, UTC; empty beyond the year 9999.
+/// RFC 3339, UTC, always with nine digits of a second, so that texts sort as times do; empty beyond the year 9999.
 fn date_and_time(nanoseconds: u64) -> String {
     let time = Timestamp::from_nanosecond(nanoseconds.into());
-    time.map(|time| time.to_string()).unwrap_or_default()
+    time.map(|time| format!("{time:.9}")).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -108,5 +108,6 @@ mod tests {
     #[test]
     fn times_are_dates_to_the_nanosecond() {
         assert_eq!(date_and_time(1_763_683_261_005_000_001), "2025-11-21T00:01:01.005000001Z");
+        assert_eq!(date_and_time(1_763_683_261_000_000_000), "2025-11-21T00:01:01.000000000Z");
     }
 }

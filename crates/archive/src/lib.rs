@@ -83,6 +83,9 @@ pub enum OpenError {
         /// As the system says it.
         error: io::Error,
     },
+    /// There is none.
+    #[error("{path} is no archive: it has no catalogue.sqlite", path = .0.display())]
+    Absent(PathBuf),
     /// Another process has it.
     #[error("{path} is another process's archive just now: give each DAC a folder of its own (archive.directory)", path = .0.display())]
     Locked(PathBuf),

@@ -44,7 +44,7 @@ pub fn run(arguments: &Export) -> anyhow::Result<()> {
     let (from, to) = span(&history, arguments)?;
     let targets = match &arguments.instances[..] {
         [] => everything(&history, &arguments.archive)?,
-        some => some.to_vec(),
+        some => known(&history, some, &arguments.archive)?,
     };
     let mut out = Output::open(arguments.output.as_deref())?;
     let mut format: Box<dyn Format + '_> = match arguments.format {
@@ -94,6 +94,17 @@ fn everything(history: &History, archive: &Path) -> anyhow::Result<Vec<Target>> 
         bail!("the archive {} is empty", archive.display());
     }
     Ok(names.into_iter().map(|(node, instance)| Target { node, instance }).collect())
+}
+
+fn known(history: &History, targets: &[Target], archive: &Path) -> anyhow::Result<Vec<Target>> {
+    let names = history.instances()?;
+    let is_known = |target: &&Target| {
+        names.iter().any(|(node, instance)| *node == target.node && *instance == target.instance)
+    };
+    match targets.iter().find(|target| !is_known(target)) {
+        Some(unknown) => bail!("the archive {} has nothing of {unknown}", archive.display()),
+        None => Ok(targets.to_vec()),
+    }
 }
 
 fn write_all(mut samples: Samples, format: &mut dyn Format) -> anyhow::Result<u64> {

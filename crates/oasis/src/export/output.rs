@@ -1,8 +1,8 @@
 //! Where an export goes.
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use std::{
-    fs::File,
+    fs::{self, File, OpenOptions},
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
 };
@@ -15,22 +15,33 @@ pub struct Output {
 }
 
 impl Output {
+    /// None and `-` are standard output. What is no file, such as a device, is written to as it is; a link stays one.
     pub fn open(path: Option<&Path>) -> anyhow::Result<Self> {
-        let Some(path) = path else {
+        let Some(path) = path.filter(|path| path.as_os_str() != "-") else {
             return Ok(Self { to: BufWriter::new(Box::new(io::stdout())), file: None });
         };
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let failed = |path: &Path| format!("cannot write {}", path.display());
+        match fs::metadata(&path) {
+            Ok(found) if found.is_dir() => bail!("{} is a folder: name a file in it", path.display()),
+            Ok(found) if !found.is_file() => {
+                let to = OpenOptions::new().write(true).open(&path).with_context(|| failed(&path))?;
+                return Ok(Self { to: BufWriter::new(Box::new(to)), file: None });
+            }
+            _ => {}
+        }
         let mut partial = path.as_os_str().to_owned();
         partial.push(".part");
         let partial = PathBuf::from(partial);
-        let file = File::create(&partial).with_context(|| format!("cannot write {}", partial.display()))?;
-        Ok(Self { to: BufWriter::new(Box::new(file)), file: Some((partial, path.to_owned())) })
+        let file = File::create(&partial).with_context(|| failed(&partial))?;
+        Ok(Self { to: BufWriter::new(Box::new(file)), file: Some((partial, path)) })
     }
 
     pub fn finish(mut self) -> anyhow::Result<()> {
         self.to.flush()?;
         match self.file.take() {
             // It is whole, and stays if it cannot be called so.
-            Some((partial, path)) => std::fs::rename(&partial, &path)
+            Some((partial, path)) => fs::rename(&partial, &path)
                 .with_context(|| format!("cannot rename {} to {}", partial.display(), path.display())),
             None => Ok(()),
         }
@@ -40,7 +51,7 @@ impl Output {
 impl Drop for Output {
     fn drop(&mut self) {
         if let Some((partial, _)) = &self.file
-            && let Err(error) = std::fs::remove_file(partial)
+            && let Err(error) = fs::remove_file(partial)
         {
             eprintln!("{} is not whole, and cannot be removed: {error}", partial.display());
         }
@@ -54,5 +65,33 @@ impl Write for Output {
 
     fn flush(&mut self) -> io::Result<()> {
         self.to.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn only_a_file_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let of = |name: &str| folder.path().join(name);
+        fs::write(of("old"), "old").unwrap();
+        symlink(of("old"), of("link")).unwrap();
+        let mut output = Output::open(Some(&of("link"))).unwrap();
+        output.write_all(b"new").unwrap();
+        output.finish().unwrap();
+        assert!(of("link").is_symlink());
+        assert_eq!(fs::read_to_string(of("old")).unwrap(), "new");
+
+        let error = Output::open(Some(folder.path())).err().unwrap().to_string();
+        assert!(error.contains("is a folder"), "{error}");
+        let names: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names.len(), 2, "{names:?}");
+        for stream in ["/dev/null", "-"] {
+            assert!(Output::open(Some(Path::new(stream))).unwrap().file.is_none(), "{stream}");
+        }
     }
 }

@@ -188,8 +188,8 @@ impl Import {
             }
         }
         let length = bytes.len() as u64;
-        let recovered =
-            recovery::Recovered { header, torn: length.saturating_sub(found.end), found, bytes: length };
+        let torn = if found.is_sealed { 0 } else { length.saturating_sub(found.end) };
+        let recovered = recovery::Recovered { header, torn, found, bytes: length };
         Ok(recovered.findings(path))
     }
 

@@ -272,7 +272,7 @@ pub struct Export {
 
 #[derive(Debug, Args)]
 pub struct Import {
-    /// MCAP files (.mcap), segment files (.oseg) or folders with such.
+    /// MCAP files (.mcap), segment files (.oseg) or folders of segment files.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Folder of the archive, made if there is none [default: archive.directory of the configuration].

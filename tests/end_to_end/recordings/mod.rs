@@ -170,7 +170,7 @@ fn segment_files_of_another_archive_are_imported_and_damage_in_them_costs_no_mor
     assert_eq!(lines(&other), renamed(lines(&archive), "bench"));
     let segment = archive.join("0000000001.oseg");
     let (is_done, _, said) = run("import", &other, &["--name", "bench", segment.to_str().unwrap()]);
-    assert!(is_done && said.contains(" 0 samples imported"), "{said}");
+    assert!(is_done && said.contains(" 0 samples imported") && !said.contains("left out"), "{said}");
 
     let mut bytes = fs::read(&segment).unwrap();
     let at = bytes.windows(4).rposition(|window| window == b"OREC").unwrap() / 2;
@@ -233,6 +233,28 @@ fn a_file_that_is_no_whole_recording_adds_nothing_and_says_why() {
     drop(dac);
     let (is_done, _, said) = run("import", &other, &["nowhere.mcap"]);
     assert!(!is_done && said.contains("nowhere.mcap") && said.contains("No such file"), "{said}");
+}
+
+#[test]
+fn what_there_is_not_to_export_or_import_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let Plant { archive, .. } = plant(folder.path());
+    let (empty, of) = (folder.path().join("empty"), |name: &str| folder.path().join(name));
+    fs::create_dir(&empty).unwrap();
+    let empty = empty.to_str().unwrap();
+    for (verb, archive, arguments, why) in [
+        ("export", archive.as_path(), &["plant/nothing"][..], "has nothing of plant/nothing"),
+        ("export", &archive, &["plant/tank", "-o", empty], "is a folder: name a file in it"),
+        ("export", Path::new(empty), &[], "is no archive: it has no catalogue.sqlite"),
+        ("sql", Path::new(empty), &["SELECT 1"], "is no archive: it has no catalogue.sqlite"),
+        ("import", &of("other"), &["--name", "a/b", archive.to_str().unwrap()], "--name is \"a/b\""),
+        ("import", &of("other"), &["--name", "", archive.to_str().unwrap()], "--name is \"\""),
+        ("import", &of("other"), &[empty], "no segment files (*.oseg)"),
+    ] {
+        let (is_done, out, said) = run(verb, archive, arguments);
+        assert!(!is_done && out.is_empty() && said.contains(why), "{verb} {arguments:?}: {said}");
+    }
+    assert!(!of("other").exists() && !of("empty.part").exists());
 }
 
 #[test]

@@ -44,6 +44,9 @@ fn one(path: &Path, name: Option<&str>, config: &ArchiveConfig) -> anyhow::Resul
     // Before the archive is touched.
     let source = look(path)?;
     let prefix = match name {
+        Some(name) if name.is_empty() || name.contains('/') => {
+            bail!("--name is {name:?}: a node is called after it, so write a text without /")
+        }
         Some(name) => name.to_owned(),
         None => default_name(path)?,
     };
@@ -114,7 +117,7 @@ fn look(path: &Path) -> anyhow::Result<Source> {
         files.retain(|file| file.extension().is_some_and(|extension| extension == "oseg"));
         files.sort();
         if files.is_empty() {
-            bail!("the folder has no segment files (*.oseg)");
+            bail!("the folder has no segment files (*.oseg); name MCAP files themselves");
         }
         return Ok(Source::Segments(files));
     }

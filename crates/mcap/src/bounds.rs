@@ -20,6 +20,8 @@ pub const MAX_ROW_VALUES: usize = MAX_ROW;
 pub const MAX_SAMPLES: usize = 4_096;
 /// Bytes held of a channel before they become a batch.
 pub const MAX_HELD: usize = 256 * 1024;
+/// Bytes for which a channel keeps its room when they have become a batch: there may be 65,536 channels.
+pub const MAX_KEPT: usize = 1_024;
 /// Bytes held of all channels together before they become batches.
 pub const MAX_HELD_TOGETHER: usize = 64 * 1024 * 1024;
 /// Most batches of a file: an archive remembers some 100 bytes of each until all of them are in it.

@@ -102,11 +102,12 @@ impl Channel {
         bounds::metrics(&recorded.probe_type.metrics)
     }
 
-    /// Reads a message into the row of `samples`.
+    /// Reads a message into a row.
     pub fn sample(
         &mut self,
         message: &Message<'_>,
         schemas: &Schemas,
+        row: &mut Vec<u8>,
     ) -> Result<(&mut Samples, Head), Unread> {
         if self.is_about() {
             return Err(Unread::About);
@@ -126,9 +127,9 @@ impl Channel {
         let samples = self.samples.insert(samples);
         let probe_type = &samples.recorded.probe_type;
         let values = json::sample(&probe_type.metrics, &content)?;
-        value::write_row(probe_type, &values, &mut samples.row);
-        if samples.row.len() > MAX_ROW {
-            return Err(Unread::Row(samples.row.len()));
+        value::write_row(probe_type, &values, row);
+        if row.len() > MAX_ROW {
+            return Err(Unread::Row(row.len()));
         }
         let sequence =
             if is_ours { samples.number(message.sequence) } else { samples.last_sequence.saturating_add(1) };

@@ -133,6 +133,8 @@ struct Recording {
     /// Bytes of all channels that wait to become batches.
     held: usize,
     batches: usize,
+    /// Of the sample at hand.
+    row: Vec<u8>,
 }
 
 impl Recording {
@@ -175,11 +177,11 @@ impl Recording {
     fn message<E>(&mut self, message: &Message<'_>, take: &mut Take<'_, E>) -> Result<(), ReadError<E>> {
         let id = message.channel;
         let channel = self.channels.get_mut(&id).ok_or(ReadError::NoChannel(id))?;
-        let is_first = channel.samples.is_none();
-        match channel.sample(message, &self.schemas) {
+        let known = channel.metrics();
+        match channel.sample(message, &self.schemas, &mut self.row) {
             Ok((samples, head)) => {
                 let before = samples.held();
-                self.batches += samples.push(head, take)?;
+                self.batches += samples.push(head, &self.row, take)?;
                 self.held = (self.held + samples.held()).saturating_sub(before);
             }
             Err(error) => {
@@ -187,10 +189,9 @@ impl Recording {
                 channel.why.get_or_insert(error);
             }
         }
-        if is_first {
-            let metrics = channel.metrics();
-            self.count(metrics)?;
-        }
+        // Without a description the first message says which there are.
+        let found = channel.metrics().saturating_sub(known);
+        self.count(found)?;
         if self.held > MAX_HELD_TOGETHER {
             self.end_batches(take)?;
         }

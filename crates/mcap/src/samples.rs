@@ -2,7 +2,7 @@
 
 use crate::{
     ReadError, Recorded,
-    bounds::{MAX_HELD, MAX_SAMPLES},
+    bounds::{MAX_HELD, MAX_KEPT, MAX_SAMPLES},
 };
 use oasis_wire::{
     batch::{Encoder, Fields, MAX_VALUES},
@@ -25,8 +25,6 @@ pub struct Samples {
     pub recorded: Recorded,
     encoder: Encoder,
     most: usize,
-    /// Of the sample at hand.
-    pub row: Vec<u8>,
     pub last_sequence: u64,
     /// Of the first sample that waits.
     first: Head,
@@ -40,7 +38,7 @@ impl Samples {
         let encoder = Encoder::new(&recorded.probe_type)?;
         let most = (MAX_VALUES / (recorded.probe_type.metrics.len() + 1)).clamp(1, MAX_SAMPLES);
         let first = Head { time: 0, sequence: 0, state: 0 };
-        Ok(Self { recorded, encoder, most, row: Vec::new(), last_sequence, first, next: None })
+        Ok(Self { recorded, encoder, most, last_sequence, first, next: None })
     }
 
     /// All of a number of which a message has the last 32 bits: the nearest to the one before.
@@ -49,15 +47,15 @@ impl Samples {
         self.last_sequence.wrapping_add_signed(ahead.into())
     }
 
-    /// Takes the row at hand; answers the batches that this has ended.
-    pub fn push<E>(&mut self, head: Head, take: &mut Take<'_, E>) -> Result<usize, ReadError<E>> {
-        let is_full = self.encoder.len() >= self.most || self.held() + self.row.len() > MAX_HELD;
+    /// Takes a row; answers the batches that this has ended.
+    pub fn push<E>(&mut self, head: Head, row: &[u8], take: &mut Take<'_, E>) -> Result<usize, ReadError<E>> {
+        let is_full = self.encoder.len() >= self.most || self.held() + row.len() > MAX_HELD;
         let goes_on = self.next == Some(head.sequence) && head.state == self.first.state;
         let ended = if is_full || !goes_on { self.end_batch(take)? } else { 0 };
         if self.encoder.is_empty() {
             self.first = head;
         }
-        self.encoder.push(head.time, &self.row)?;
+        self.encoder.push(head.time, row)?;
         self.next = head.sequence.checked_add(1);
         Ok(ended)
     }
@@ -78,8 +76,13 @@ impl Samples {
             node_time: self.first.time,
             ..Fields::default()
         };
-        let mut batch = Vec::new();
+        let (mut batch, held) = (Vec::new(), self.held());
         self.encoder.finish(fields, &mut batch);
+        if held > MAX_KEPT
+            && let Ok(encoder) = Encoder::new(&self.recorded.probe_type)
+        {
+            self.encoder = encoder;
+        }
         take(&self.recorded, &batch).map_err(ReadError::Take)?;
         Ok(1)
     }

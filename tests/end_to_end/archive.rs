@@ -100,6 +100,13 @@ fn sequences(history: &History, instance: &str) -> Vec<(u64, u64)> {
     }
 }
 
+fn nothing_is_twice(history: &History) {
+    for instance in ["processor", "heartbeat", "memory"] {
+        let sequences = sequences(history, instance);
+        assert!(sequences.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{instance} has duplicates");
+    }
+}
+
 #[test]
 fn what_was_stored_survives_kill_9_at_any_time() {
     let kills = env::var("OASIS_TEST_KILLS").map_or(KILLS, |kills| kills.parse().expect("a number"));
@@ -137,13 +144,9 @@ fn what_was_stored_survives_kill_9_at_any_time() {
     assert_eq!(status, 200, "{flushed}");
     promises.note(&get(&dac, "/api/v1/ledger"));
     dac.kill();
-
     let history = history(folder.path());
     promises.check(&history);
-    for instance in ["processor", "heartbeat", "memory"] {
-        let sequences = sequences(&history, instance);
-        assert!(sequences.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{instance} has duplicates");
-    }
+    nothing_is_twice(&history);
     println!("{} promises held over {kills} kills; slowest start {slowest:?}", promises.0.len());
 }
 
@@ -236,10 +239,7 @@ fn what_could_not_be_synced_is_never_called_stored() {
     dac.kill();
     let history = history(folder.path());
     promises.check(&history);
-    for instance in ["processor", "heartbeat", "memory"] {
-        let sequences = sequences(&history, instance);
-        assert!(sequences.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{instance} has duplicates");
-    }
+    nothing_is_twice(&history);
 }
 
 #[test]

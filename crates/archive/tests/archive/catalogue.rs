@@ -11,11 +11,7 @@ const ROOM: usize = 8 * 1024 * 1024;
 fn archive(folder: &Path) -> Node {
     let mut node = Node::new(1);
     let mut plant = Plant::start(config(folder), &node, ROOM);
-    for _ in 0..30 {
-        node.take(40);
-        plant.send(&mut node, true);
-        plant.flush().unwrap();
-    }
+    plant.fill(&mut node, 30);
     plant.stop();
     node
 }

@@ -52,11 +52,7 @@ fn what_was_stored_reads_back_from_any_time_to_any_time() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     let mut plant = Plant::start(config(folder.path()), &node, ROOM);
-    for _ in 0..50 {
-        node.take(40);
-        plant.send(&mut node, true);
-        plant.flush().unwrap();
-    }
+    plant.fill(&mut node, 50);
     assert!(segment_files(folder.path()).len() > 1, "more than one file was needed");
     for (from, until) in [(0, 2_000), (0, 0), (7, 8), (39, 41), (1_234, 1_777), (1_999, 2_000)] {
         let read = plant.past(from * STEP, Some(until * STEP));
@@ -140,11 +136,7 @@ fn retention_lets_the_oldest_files_go_and_readers_are_told() {
     let mut config = config(folder.path());
     config.retention = vec![RetentionRule { instances: "plant/*".into(), days: 0, bytes: 40_000 }];
     let mut plant = Plant::start(config, &node, ROOM);
-    for _ in 0..200 {
-        node.take(40);
-        plant.send(&mut node, true);
-        plant.flush().unwrap();
-    }
+    plant.fill(&mut node, 200);
     let is_done = || plant.archive.counters().removed_files > 0;
     let start = std::time::Instant::now();
     while !is_done() {
@@ -162,11 +154,7 @@ fn a_catalogue_that_is_gone_is_made_again_from_the_files() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     let mut plant = Plant::start(config(folder.path()), &node, ROOM);
-    for _ in 0..30 {
-        node.take(40);
-        plant.send(&mut node, true);
-        plant.flush().unwrap();
-    }
+    plant.fill(&mut node, 30);
     plant.stop();
     for entry in fs::read_dir(folder.path()).unwrap() {
         let path = entry.unwrap().path();
@@ -183,11 +171,7 @@ fn a_file_that_is_not_listed_is_read_in_its_place() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     let mut plant = Plant::start(config(folder.path()), &node, ROOM);
-    for _ in 0..60 {
-        node.take(40);
-        plant.send(&mut node, true);
-        plant.flush().unwrap();
-    }
+    plant.fill(&mut node, 60);
     plant.stop();
     let catalogue = rusqlite::Connection::open(folder.path().join("catalogue.sqlite")).unwrap();
     catalogue.pragma_update(None, "foreign_keys", true).unwrap();
@@ -200,11 +184,7 @@ fn a_flipped_bit_costs_one_batch_and_is_located() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     let mut plant = Plant::start(config(folder.path()), &node, ROOM);
-    for _ in 0..10 {
-        node.take(40);
-        plant.send(&mut node, true);
-        plant.flush().unwrap();
-    }
+    plant.fill(&mut node, 10);
     let epoch = plant.epoch();
     plant.stop();
     let file = &segment_files(folder.path())[0];
@@ -227,11 +207,7 @@ fn a_file_that_the_disk_does_not_give_is_told_as_such_and_costs_only_itself() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     let mut plant = Plant::start(config(folder.path()), &node, ROOM);
-    for _ in 0..60 {
-        node.take(40);
-        plant.send(&mut node, true);
-        plant.flush().unwrap();
-    }
+    plant.fill(&mut node, 60);
     let at = Position { epoch: plant.epoch(), offset: Offset(0) };
     let first = &segment_files(folder.path())[0];
     assert!(segment_files(folder.path()).len() > 1);

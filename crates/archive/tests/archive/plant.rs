@@ -185,6 +185,15 @@ impl Plant {
         self.topic
     }
 
+    /// So many batches of 40 samples, each stored before the next.
+    pub fn fill(&mut self, node: &mut Node, batches: u64) {
+        for _ in 0..batches {
+            node.take(40);
+            self.send(node, true);
+            self.flush().unwrap();
+        }
+    }
+
     pub fn flush(&self) -> Result<(), oasis_archive::NotStored> {
         self.runtime.block_on(self.archive.flush())
     }

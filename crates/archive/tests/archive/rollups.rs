@@ -34,14 +34,6 @@ pub fn eventually(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-fn fill(plant: &mut Plant, node: &mut Node, batches: u64) {
-    for _ in 0..batches {
-        node.take(40);
-        plant.send(node, true);
-        plant.flush().unwrap();
-    }
-}
-
 fn damage_first_batch(file: &Path) {
     let mut bytes = fs::read(file).unwrap();
     // Behind the file's header and the record's.
@@ -89,7 +81,7 @@ fn old_samples_are_left_as_rollups_whatever_becomes_of_their_files() {
     let mut plant = Plant::start(small_files(folder.path()), &node, ROOM);
     // Who asks meanwhile has the files that are being written put together, and their roll-ups are made from that.
     for round in 1..=40 {
-        fill(&mut plant, &mut node, 5);
+        plant.fill(&mut node, 5);
         check(&points(&plant, round * 200, 1), round * 200);
     }
     wait_for_rollups(&plant);
@@ -123,7 +115,7 @@ fn old_samples_are_left_as_rollups_whatever_becomes_of_their_files() {
     // What comes now goes to files of other numbers, also after a start that finds none.
     plant.stop();
     let mut plant = Plant::start(small_files(folder.path()), &node, ROOM);
-    fill(&mut plant, &mut node, 10);
+    plant.fill(&mut node, 10);
     check(&points(&plant, SAMPLES + 400, 84), SAMPLES + 400);
 }
 
@@ -136,7 +128,7 @@ fn what_there_was_no_room_for_is_made_once_there_is() {
     let first = folder.path().join("0000000001-0000000001.1s.oroll");
     let full = first.with_extension("part");
     std::os::unix::fs::symlink("/dev/full", &full).unwrap();
-    fill(&mut plant, &mut node, 20);
+    plant.fill(&mut node, 20);
     eventually("nothing met the full disk", || !full.is_symlink());
     wait_for_rollups(&plant);
     assert!(first.exists());
@@ -151,7 +143,7 @@ fn who_asks_again_gets_what_came_meanwhile() {
     let mut plant =
         Plant::start(ArchiveConfig { segment_bytes: 1 << 30, ..config(folder.path()) }, &node, ROOM);
     for round in 1..=5 {
-        fill(&mut plant, &mut node, 7);
+        plant.fill(&mut node, 7);
         for most in [2, 3] {
             let points = points(&plant, round * 280, most);
             assert!(
@@ -177,7 +169,7 @@ fn a_crash_at_any_time_leaves_each_sample_in_one_rollup() {
     let mut node = Node::new(1);
     let mut plant = Plant::start(small_files(folder.path()), &node, ROOM);
     for _ in 0..4 {
-        fill(&mut plant, &mut node, 50);
+        plant.fill(&mut node, 50);
         let copy = copy_of(folder.path());
         // As a crash may leave them: half of a file that has no name yet, and what a merge was made of.
         fs::write(copy.path().join("0000000099-0000000099.1s.part"), b"OASISSEG").unwrap();
@@ -195,10 +187,10 @@ fn what_a_merge_was_made_of_is_not_counted_twice() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     let mut plant = Plant::start(small_files(folder.path()), &node, ROOM);
-    fill(&mut plant, &mut node, 20);
+    plant.fill(&mut node, 20);
     wait_for_rollups(&plant);
     let kept = copy_of(folder.path());
-    fill(&mut plant, &mut node, 180);
+    plant.fill(&mut node, 180);
     wait_for_rollups(&plant);
     plant.stop();
     for file in rollup_files(kept.path()) {
@@ -213,7 +205,7 @@ fn a_damaged_rollup_is_told_and_made_again() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     let mut plant = Plant::start(small_files(folder.path()), &node, ROOM);
-    fill(&mut plant, &mut node, 200);
+    plant.fill(&mut node, 200);
     wait_for_rollups(&plant);
     plant.stop();
     let files = rollup_files(folder.path());
@@ -242,7 +234,7 @@ fn damaged_cells_are_a_gap() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     let mut plant = Plant::start(small_files(folder.path()), &node, ROOM);
-    fill(&mut plant, &mut node, 20);
+    plant.fill(&mut node, 20);
     wait_for_rollups(&plant);
     plant.stop();
     rollup_files(folder.path()).iter().for_each(|file| damage_first_batch(file));
@@ -257,14 +249,14 @@ fn a_damaged_rollup_is_told_and_left_out_of_merges() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     let mut plant = Plant::start(small_files(folder.path()), &node, ROOM);
-    fill(&mut plant, &mut node, 20);
+    plant.fill(&mut node, 20);
     wait_for_rollups(&plant);
     plant.stop();
     let of_seconds = |file: &PathBuf| file.to_string_lossy().contains(".1s.");
     let damaged = rollup_files(folder.path()).into_iter().find(of_seconds).unwrap();
     damage_first_batch(&damaged);
     let mut plant = Plant::start(small_files(folder.path()), &node, ROOM);
-    fill(&mut plant, &mut node, 180);
+    plant.fill(&mut node, 180);
     wait_for_rollups(&plant);
     eventually("small files are not merged", || rollup_files(folder.path()).len() < 3 * 16);
     // Nobody has asked for its cells.
@@ -279,7 +271,7 @@ fn too_many_rollups_go_finest_and_oldest_first() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     let mut plant = Plant::start(small_files(folder.path()), &node, ROOM);
-    fill(&mut plant, &mut node, 200);
+    plant.fill(&mut node, 200);
     wait_for_rollups(&plant);
     plant.stop();
     let bytes: u64 = rollup_files(folder.path()).iter().map(|file| fs::metadata(file).unwrap().len()).sum();

@@ -57,11 +57,7 @@ fn refused(sql: &Sql, query: &str) -> String {
 fn plant(folder: &std::path::Path) -> (Node, Plant) {
     let mut node = Node::new(1);
     let mut plant = Plant::start(config(folder), &node, ROOM);
-    for _ in 0..50 {
-        node.take(40);
-        plant.send(&mut node, true);
-        plant.flush().unwrap();
-    }
+    plant.fill(&mut node, 50);
     (node, plant)
 }
 

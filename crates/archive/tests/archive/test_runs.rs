@@ -89,11 +89,7 @@ fn what_a_pinned_run_saw_stays_until_it_is_unpinned() {
     let run = runs.start(Description { pinned: true, ..named("soak") }, "", Nanos(200 * STEP)).unwrap();
     runs.stop(run.id, Nanos(300 * STEP)).unwrap();
     // Each flush is a commit, and between two of them a file that is full is sealed: retention takes whole files.
-    for _ in 0..150 {
-        node.take(40);
-        plant.send(&mut node, true);
-        plant.flush().unwrap();
-    }
+    plant.fill(&mut node, 150);
     let first = |plant: &Plant| plant.past(0, None).numbers.first().map(|run| run.0);
     let gone = || plant.archive.counters().removed_samples;
     eventually("retention lets go of something", || gone() > 0);

@@ -90,6 +90,9 @@ fn tail_prints_samples_for_people_and_for_programs() {
     let refused = fails(&["tail", "plant/processor", "--from", "then", "--url", &url]);
     assert!(refused.contains("plant/processor") && refused.contains("-15m"), "{refused}");
 
+    let refused = fails(&["tail", "plant/processor", "--from", "-1h", "--to", "-2h", "--url", &url]);
+    assert!(refused.contains("later than to") && refused.contains("exchange"), "{refused}");
+
     let all = out(&run(&["tail", "--count", "40", "--url", &url]));
     assert!(all.contains("plant/processor") && all.contains("plant/heartbeat"), "{all}");
 }

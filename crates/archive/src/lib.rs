@@ -46,7 +46,7 @@ pub use recovery::Finding;
 pub use rollups::Level;
 pub use rusqlite::types::ValueRef as SqlValue;
 pub use series::Series;
-pub use sql::{Rows, Sql, SqlError, TableInfo};
+pub use sql::{Rows, Sql, SqlError, TableInfo, parse_time};
 pub use store::ReadError;
 pub use summary::{Intervals, MetricSummary, Summary};
 pub use test_runs::{Description, TestRun, TestRunError, TestRunFilter, TestRuns};

@@ -220,7 +220,7 @@ pub struct Tail {
     /// Begin with the oldest sample that the DAC holds in memory.
     #[arg(long)]
     pub from_earliest: bool,
-    /// Begin with the first sample that is no older than this, from the archive if need be. Nanoseconds since 1970, a date and time (2026-05-04T12:00:00Z), or how long ago (-90s, -15m, -2h, -7d).
+    /// Begin with the first sample that is no older than this, from the archive if need be. A date or a date and time (2026-05-04T12:00:00Z), UTC unless it names a zone, nanoseconds since 1970, or how long ago (-90s, -15m, -2h, -7d).
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, conflicts_with = "from_earliest")]
     pub from: Option<String>,
     /// End before the first sample that is not older than this.
@@ -256,7 +256,7 @@ pub struct Export {
     /// How to write.
     #[arg(long, value_enum, default_value_t)]
     pub format: ExportFormat,
-    /// First sample: no older than this. Nanoseconds since 1970, a date and time (2026-05-04T12:00:00Z), or how long ago (-90s, -15m, -2h, -7d) [default: the oldest stored].
+    /// First sample: no older than this. A date or a date and time (2026-05-04T12:00:00Z), UTC unless it names a zone, nanoseconds since 1970, or how long ago (-90s, -15m, -2h, -7d) [default: the oldest stored].
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub from: Option<String>,
     /// Last sample: older than this [default: the newest stored].

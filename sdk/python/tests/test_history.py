@@ -274,7 +274,7 @@ def test_the_causes_of_holes_in_an_arrow_stream_are_asked_for() -> None:
     with door([samples(2, 1), gap, samples(6, 1), END], arrow=arrow_of([1, 2, 6])) as (url, asked):
         oasis.history("n/i", url=url, on_gap=gaps.append)
     assert [(gap.count, gap.cause) for gap in gaps] == [(2, "disk_full"), (1, "before_the_dac")]
-    assert [(request["from"], request["to"]) for request in asked] == [(["20"], ["61"])]
+    assert [(request["from"], request["to"]) for request in asked] == [(["20ns"], ["61ns"])]
 
 
 def test_vectors_are_lists_of_what_other_formats_have() -> None:

@@ -76,7 +76,7 @@ it('knows since when there is something, and reads what is shown and some more',
   const wish = { from: 4 * HOUR, to: 6 * HOUR, columns: 600 };
   expect(read(wish).state).toBe('reading');
   expect(asked[2].path).toBe(
-    'api/v1/samples?node=plant-7&instance=pump+3&from=10800000000000&to=25200000000000&points=1200',
+    'api/v1/samples?node=plant-7&instance=pump+3&from=10800000000000ns&to=25200000000000ns&points=1200',
   );
   answer(points(3 * HOUR, 7 * HOUR, 12_000));
   const found = read(wish);

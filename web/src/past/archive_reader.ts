@@ -302,9 +302,9 @@ function query({ node, instance }: Target): string {
   return new URLSearchParams({ node, instance }).toString();
 }
 
-/** A request takes nanoseconds, more exactly than a double holds them. */
-function nanos(ms: number): bigint {
-  return BigInt(Math.max(0, Math.round(ms))) * MILLION;
+/** A request takes nanoseconds, more exactly than a double holds them, and says so: nodes without a clock live in 1970, where the DAC takes numbers for seconds. */
+function nanos(ms: number): string {
+  return `${BigInt(Math.max(0, Math.round(ms))) * MILLION}ns`;
 }
 
 function contains(outer: Wish, inner: Wish): boolean {

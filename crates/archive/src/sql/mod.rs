@@ -13,6 +13,7 @@ use oasis_table::{Names, Table};
 use oasis_wire::schema::ProbeType;
 use rusqlite::{Connection, OpenFlags, types::ValueRef};
 use std::{path::Path, sync::Arc, time::Duration};
+pub use table::parse_time;
 use table::{SAMPLES, Samples, columns_of};
 
 /// Why a query has no answer.

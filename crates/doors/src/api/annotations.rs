@@ -1,7 +1,7 @@
 //! Annotations over HTTP: what people note at times, in the archive's catalogue.
 
 use super::archive::{archive, blocking};
-use crate::{Doors, problem::Problem, time};
+use crate::{Doors, past::times::in_order, problem::Problem, time};
 use axum::{
     Json,
     body::Bytes,
@@ -96,9 +96,14 @@ pub async fn list(
 ) -> Result<Json<AnnotationList>, Problem> {
     let Query(query) = super::understood(query)?;
     let limit = query.limit.unwrap_or(LISTED).clamp(1, LISTED);
+    let from = query.from.map(|from| query_time("from", &from)).transpose()?;
+    let to = query.to.map(|to| query_time("to", &to)).transpose()?;
+    if let (Some(from), Some(to)) = (from, to) {
+        in_order(from.0, to.0)?;
+    }
     let filter = AnnotationFilter {
-        from: query.from.map(|from| query_time("from", &from)).transpose()?,
-        to: query.to.map(|to| query_time("to", &to)).transpose()?,
+        from,
+        to,
         node: query.node,
         instance: query.instance,
         after: query.after.map(|after| place(&after)).transpose()?,
@@ -123,10 +128,8 @@ impl Time {
     fn at(&self, name: &str) -> Result<Nanos, Problem> {
         match self {
             Self::Nanoseconds(time) => Ok(Nanos(*time)),
-            Self::Text(text) => parsed(text).ok_or_else(|| {
-                let detail = format!("{name} is {text:?}: {}", time::ALLOWED);
-                Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_request", detail)
-            }),
+            Self::Text(text) => parsed(name, text)
+                .map_err(|detail| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_request", detail)),
         }
     }
 }
@@ -190,15 +193,12 @@ fn admit(doors: &Doors, headers: &HeaderMap) -> Result<(), Problem> {
     super::admit(doors, headers, "pages of other sites may not change annotations (doors.allowed_origins)")
 }
 
-fn parsed(text: &str) -> Option<Nanos> {
-    time::parse(text, now()).map(Nanos)
+fn parsed(name: &str, text: &str) -> Result<Nanos, String> {
+    time::parse(text, now()).map(Nanos).map_err(|error| format!("{name} is {text:?}: {error}"))
 }
 
 fn query_time(name: &str, text: &str) -> Result<Nanos, Problem> {
-    parsed(text).ok_or_else(|| {
-        let detail = format!("{name} is {text:?}: {}", time::ALLOWED);
-        Problem::new(StatusCode::BAD_REQUEST, "bad_parameter", detail)
-    })
+    parsed(name, text).map_err(|detail| Problem::new(StatusCode::BAD_REQUEST, "bad_parameter", detail))
 }
 
 fn place(text: &str) -> Result<Place, Problem> {

@@ -1,6 +1,6 @@
 //! What may be asked for of a topic's past: `from`, `to` and `points`, the same at every door.
 
-use crate::time;
+use crate::time::{self, NotATime};
 use oasis_dac::{Delivery, now};
 
 /// Most points: more than any screen has columns of pixels.
@@ -80,6 +80,9 @@ impl Times {
             let allowed = "say from which time on: from=-1h, for instance";
             return Err(NotAllowed::new("points", &points.to_string(), allowed));
         }
+        if let (Begin::Time(from), Some(until), true) = (self.from, self.until, is_time) {
+            in_order(from, until)?;
+        }
         if (is_time || self.until.is_some()) && delivery != Delivery::Every {
             let allowed = "with a time in from or to there is only every";
             return Err(NotAllowed::new("delivery", &delivery.to_string(), allowed));
@@ -93,7 +96,18 @@ pub fn has_passed(until: Option<u64>) -> bool {
     until.is_some_and(|until| until.saturating_add(ON_THE_WAY) <= now().0)
 }
 
+/// Refuses a time that ends before it begins: nothing could be in it.
+pub fn in_order(from: u64, to: u64) -> Result<(), NotAllowed> {
+    if from <= to {
+        return Ok(());
+    }
+    let [from, to] = [from, to].map(time::date_and_time);
+    Err(NotAllowed::new("from", &from, format!("that is later than to, {to}: exchange them")))
+}
+
 fn a_time(name: &str, value: &str, others: &str) -> Result<u64, NotAllowed> {
-    let refuse = || NotAllowed::new(name, value, format!("{others}{}", time::ALLOWED));
-    time::parse(value, now()).ok_or_else(refuse)
+    time::parse(value, now()).map_err(|error| {
+        let others = if error == NotATime::Unknown { others } else { "" };
+        NotAllowed::new(name, value, format!("{others}{error}"))
+    })
 }

@@ -273,6 +273,12 @@ mod tests {
             ("node=a&instance=x&overflow=drop", ["\"drop\"", "gap, latest or close"]),
             ("node=a&instance=x&from=then", ["\"then\"", "earliest"]),
             ("node=a&instance=x&to=then", ["\"then\"", "-15m"]),
+            ("node=a&instance=x&from=1763683200", ["\"1763683200\"", "like seconds since 1970"]),
+            ("node=a&instance=x&to=2026-05-04T12:00:00+02:00", ["\"2026-05-04T12:00:00 02:00\"", "%2B"]),
+            (
+                "node=a&instance=x&from=2026-05-05&to=2026-05-04",
+                ["2026-05-05T00:00:00Z", "later than to, 2026-05-04"],
+            ),
             ("node=a&instance=x&from=-1h&delivery=latest", ["\"latest\"", "only every"]),
             ("node=a&instance=x&from=-1h&points=0", ["\"0\"", "from 1 to 10000"]),
             ("node=a&instance=x&points=600", ["points", "from=-1h"]),
@@ -286,6 +292,15 @@ mod tests {
             let refused = parse(query).unwrap_err();
             assert!(words.iter().all(|word| refused.contains(word)), "{query}: {refused}");
         }
+    }
+
+    #[test]
+    fn a_date_is_its_beginning_utc_and_a_zone_needs_its_plus() {
+        let times = |times: &str| parse(&format!("node=a&instance=x&{times}")).unwrap().times;
+        let day = times("from=2026-05-04&to=2026-05-05");
+        assert_eq!(day, times("from=2026-05-04T02:00:00%2B02:00&to=2026-05-05T00:00:00Z"));
+        // Whoever resumes somewhere does not begin at from.
+        times(&format!("from=2026-05-05&to=2026-05-04&resume={EPOCH}:5"));
     }
 
     #[test]

@@ -230,11 +230,11 @@ proptest! {
             for (from, to, most) in places {
                 let from = from.index(plant.taken as usize + 1) as u64;
                 let to = from + to.index((plant.taken - from) as usize + 1) as u64 + 1;
-                let times = format!("from={}&to={}&points={most}", from * STEP, to * STEP);
+                let times = format!("from={}ns&to={}ns&points={most}", from * STEP, to * STEP);
                 let points = first_message(&doors, &format!("node=plant&instance=counter&{times}")).await;
                 prop_assert!(points["times"].as_array().unwrap().len() <= most as usize);
                 prop_assert!(points["from"].as_u64().unwrap() <= from * STEP && points["to"].as_u64().unwrap() >= to * STEP);
-                let times = format!("from={}&to={}", points["from"], points["to"]);
+                let times = format!("from={}ns&to={}ns", points["from"], points["to"]);
                 let (every, _, _) = read(&doors, &format!("node=plant&instance=counter&{times}")).await;
                 let is_whole = is_archived || instance.log.state().first_offset.0 == 0;
                 prop_assert_eq!(sums(&points), expected(&every, points["step"].as_u64().unwrap()), "{} {}", is_whole, points);
@@ -282,13 +282,13 @@ proptest! {
                 let from = from.index(plant.taken as usize + 1) as u64;
                 let to = from + to.index((plant.taken - from) as usize + 1) as u64;
                 // By position, and by times that lie just behind a sample and just before one.
-                let resume = format!("resume={}:{from}&to={}", dac.epoch(), to * STEP);
+                let resume = format!("resume={}:{from}&to={}ns", dac.epoch(), to * STEP);
                 let (offsets, accounted, next) =
                     read(&doors, &format!("node=plant&instance=counter&{resume}")).await;
                 // Nobody knows at what times the samples of a gap were taken, so one at the end is told to its end.
                 prop_assert_eq!(accounted, next - from);
                 prop_assert!(next >= to && offsets.last().is_none_or(|&last| last < to));
-                let times = format!("from={}&to={}", (from * STEP).saturating_sub(STEP - 1), to * STEP);
+                let times = format!("from={}ns&to={}ns", (from * STEP).saturating_sub(STEP - 1), to * STEP);
                 let (again, _, _) = read(&doors, &format!("node=plant&instance=counter&{times}")).await;
                 prop_assert_eq!(again, offsets);
             }

@@ -242,6 +242,8 @@ mod tests {
             (r#","from":-5"#, ["from is \"-5\"", "-15m"]),
             (r#","to":true"#, ["to is \"true\"", "a string or a number"]),
             (r#","to":"now""#, ["to is \"now\"", "-15m"]),
+            (r#","from":1763683200"#, ["from is \"1763683200\"", "looks like seconds"]),
+            (r#","from":"-1h","to":"-2h""#, ["from is \"20", "later than to, 20"]),
             (r#","from":"-1h","points":0"#, ["points is \"0\"", "from 1 to 10000"]),
             (r#","points":600"#, ["points is \"600\"", "from=-1h"]),
             (r#","from":"-1h","delivery":"latest""#, ["delivery is \"latest\"", "only every"]),

@@ -82,10 +82,7 @@ fn span(history: &History, arguments: &Export) -> anyhow::Result<(Option<u64>, O
         let span = history.test_runs().named(name)?.span(now());
         return Ok((Some(span.start), Some(span.end)));
     }
-    Ok((
-        time_flag::read("--from", arguments.from.as_deref())?,
-        time_flag::read("--to", arguments.to.as_deref())?,
-    ))
+    time_flag::span(arguments.from.as_deref(), arguments.to.as_deref())
 }
 
 fn everything(history: &History, archive: &Path) -> anyhow::Result<Vec<Target>> {

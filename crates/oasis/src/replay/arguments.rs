@@ -23,7 +23,7 @@ pub struct Arguments {
     /// Begin again at the end, until Ctrl-C.
     #[arg(long = "loop")]
     pub is_loop: bool,
-    /// First sample: no older than this. Nanoseconds since 1970, a date and time (2026-05-04T12:00:00Z), or how long ago (-90s, -15m, -2h, -7d) [default: the oldest].
+    /// First sample: no older than this. A date or a date and time (2026-05-04T12:00:00Z), UTC unless it names a zone, nanoseconds since 1970, or how long ago (-90s, -15m, -2h, -7d) [default: the oldest].
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub from: Option<String>,
     /// Last sample: older than this [default: the newest].

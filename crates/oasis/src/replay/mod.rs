@@ -67,8 +67,7 @@ fn play(arguments: &Arguments, has_stopped: &AtomicBool) -> anyhow::Result<()> {
 
 /// Where the recording is, and of which time.
 fn recording(arguments: &Arguments) -> anyhow::Result<(History, Range<u64>)> {
-    let from = time_flag::read("--from", arguments.from.as_deref())?;
-    let to = time_flag::read("--to", arguments.to.as_deref())?;
+    let (from, to) = time_flag::span(arguments.from.as_deref(), arguments.to.as_deref())?;
     let what = Path::new(&arguments.what);
     let (history, whole) = if what.join("catalogue.sqlite").is_file() {
         (History::open(what)?, 0..u64::MAX)

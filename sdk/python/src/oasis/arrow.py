@@ -103,14 +103,16 @@ def gaps(door: Door, table: pa.Table) -> Iterator[Gap]:
         if place >= NOT_TOLD:
             yield Gap(*target, count, "not_asked")
             continue
-        yield from _causes(door, target, count, (int(time[at]), int(time[at + 1]) + 1))
+        # A clock that was set back between them is no reason not to ask.
+        first, last = sorted((int(time[at]), int(time[at + 1])))
+        yield from _causes(door, target, count, (first, last + 1))
 
 
 def _causes(door: Door, target: tuple[str, str], count: int, span: tuple[int, int]) -> Iterator[Gap]:
     """Ask the door that tells causes for the samples around a hole; what it does not explain never came to the DAC."""
     told = 0
     try:
-        for message in door.lines([target], **{"from": str(span[0]), "to": str(span[1])}):
+        for message in door.lines([target], **{"from": f"{span[0]}ns", "to": f"{span[1]}ns"}):
             if message["event"] == "gap" and message.get("count"):
                 told += message["count"]
                 yield Gap(*target, message["count"], message["cause"])

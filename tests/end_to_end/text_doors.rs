@@ -455,6 +455,7 @@ fn what_a_request_may_not_ask_for_is_named() {
         ("node=plant&instance=engine", 404, ["engine", "plant"]),
         ("node=plant&instance=processor&delivery=max_hz=9999", 400, ["delivery", "1,000"]),
         ("node=plant&instance=processor&points=600", 400, ["points", "from=-1h"]),
+        ("node=plant&instance=processor&last=10001", 400, ["last", "10000"]),
         ("node=plant&instance=processor&from=-1h&points=10001", 400, ["points", "10000"]),
         ("node=plant&instance=processor&resume=here", 400, ["resume", "EPOCH:OFFSET"]),
     ] {

@@ -198,6 +198,17 @@ fn a_stretch_of_time_ends_as_it_was_asked_to() {
         story.client.subscribe("processor", json!({}));
     }
 
+    // Counted from its end, it begins where it has to: in the log, and where the archive alone has it.
+    for (to, last, begin) in [(times[187].0, 5, Some(times[182].1)), (oldest, 3, None)] {
+        let times = json!({"to": to.to_string(), "last": last});
+        let mut story = Story::begin(&dac.url(), "processor", times);
+        assert!(begin.is_none_or(|begin| begin == story.offset));
+        story.message("unsubscribed");
+        assert!(story.samples == last || to == oldest && story.samples < last);
+    }
+    let mut story = Story::begin(&dac.url(), "processor", json!({"last": 500}));
+    story.read_to(&story.epoch.clone(), times[299].1 + 500);
+
     // A time that is to come ends a live stream then.
     let soon = now_ns() + 300_000_000;
     let mut story = Story::begin(&dac.url(), "processor", json!({"to": soon}));

@@ -4,6 +4,7 @@ use crate::{
     OpenError,
     catalogue::Catalogue,
     import,
+    newest::Newest,
     past::Past,
     points::{Points, Span},
     recovery,
@@ -116,6 +117,21 @@ impl History {
         until: Option<u64>,
     ) -> Result<Option<Past>, ReadError> {
         Past::at_position(&self.0, node, instance, at, until)
+    }
+
+    /// An instance's past from the oldest of the newest samples on that are still to be found, of those that were received before `before`; up to the
+    /// end of their time. None if there are no such samples. Reads files: not for a thread that must not wait.
+    ///
+    /// # Errors
+    /// If catalogue or files cannot be read.
+    pub fn past_newest(
+        &self,
+        node: &str,
+        instance: &str,
+        newest: &mut Newest,
+        before: Position,
+    ) -> Result<Option<Past>, ReadError> {
+        Past::from_newest(&self.0, node, instance, newest, before)
     }
 
     /// An instance's past as so many points, made from roll-ups where they are fine enough or the samples are gone. Reads files: not for a thread that must not wait.

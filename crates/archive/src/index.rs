@@ -1,6 +1,7 @@
 //! Where each series' batches lie in one segment file: in memory while it grows, at its end once it is sealed.
 
 use crate::{
+    newest::Listed,
     record::{Head, Kind},
     series::{Series, SeriesRecord},
     walk::{Step, Walk},
@@ -36,6 +37,11 @@ impl Entry {
     /// Offset behind its last sample.
     pub fn end(&self) -> Offset {
         Offset(self.first.0.saturating_add(u64::from(self.count)))
+    }
+
+    /// What it says of its samples.
+    pub fn listed(&self) -> Listed {
+        Listed { first: self.first, count: u64::from(self.count), times: (self.min_time, self.max_time) }
     }
 }
 

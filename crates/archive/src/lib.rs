@@ -6,7 +6,7 @@
 //!
 //! In the order of reading: [`record`] and [`walk`] are the file format, [`index`] where batches lie in a file; [`segment_file`]
 //! writes one, [`recovery`] ends one that a crash has left; [`writer`] is the thread that does it, [`store`] what it shares with
-//! readers, [`past`] how they read sample by sample, and [`points`] how they get a long time in few points; [`rollups`] are what is left of old samples. `docs/archive.md` has the format and the promises.
+//! readers, [`past`] how they read sample by sample, [`newest`] how they find the newest ones, and [`points`] how they get a long time in few points; [`rollups`] are what is left of old samples. `docs/archive.md` has the format and the promises.
 //! [`TestRuns`] and [`Annotations`] are what people add to it: names for times, and notes.
 
 mod account;
@@ -17,6 +17,7 @@ mod history;
 mod holes;
 mod import;
 mod index;
+mod newest;
 mod past;
 pub mod points;
 mod record;
@@ -41,6 +42,7 @@ pub use history::History;
 pub use holes::{Holes, Missing};
 pub use import::{Import, ImportError, Imported};
 pub use index::{Gap, GapCause};
+pub use newest::{Listed, Newest};
 pub use past::{Past, Piece};
 pub use recovery::Finding;
 pub use rollups::Level;

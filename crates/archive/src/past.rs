@@ -3,6 +3,7 @@
 use crate::{
     catalogue::Extent,
     index::Entry,
+    newest::Newest,
     series::Series,
     store::{ReadError, Store, Unread},
 };
@@ -88,6 +89,34 @@ impl Past {
             }
         }
         Ok(None)
+    }
+
+    /// From the oldest of the newest samples on that are still to be found, of those that were received before `before`.
+    pub fn from_newest(
+        store: &Arc<Store>,
+        node: &str,
+        instance: &str,
+        newest: &mut Newest,
+        before: Position,
+    ) -> Result<Option<Self>, ReadError> {
+        let mut found = None;
+        for extent in store.extents(node, instance, 0)?.into_iter().rev() {
+            if newest.is_found() {
+                break;
+            }
+            if !newest.overlaps((extent.min_time, extent.max_time)) {
+                continue;
+            }
+            let end = if extent.series.epoch == before.epoch { before.offset } else { Offset(u64::MAX) };
+            for entry in store.newest_entries(&extent, newest, end)? {
+                let read = || batches(store, &extent, std::slice::from_ref(&entry)).ok()?.pop()?.ok();
+                let offset = newest.take(&entry.listed(), || batch::times(&read()?).ok());
+                let Some(offset) = offset else { continue };
+                found = Some((Position { epoch: extent.series.epoch, offset }, extent.segment));
+            }
+        }
+        let until = newest.until();
+        Ok(found.map(|(at, segment)| Self::new(store, node, instance, at, segment, until)))
     }
 
     /// From a position on.

@@ -8,6 +8,7 @@ use crate::{
     account::{Account, Book},
     catalogue::{Catalogue, CatalogueError, Extent, Sealed},
     index::{self, Entry, Gap, SeriesIndex},
+    newest::Newest,
     points::Recent,
     record::{self, FILE_HEADER, FileHeader, Kind, RECORD_HEADER, TRAILER},
     recovery::{self, Finding},
@@ -287,6 +288,29 @@ impl Store {
     pub fn entries_since(&self, extent: &Extent, time: u64) -> Result<Vec<Entry>, ReadError> {
         self.some_entries(extent, |entries| {
             entries.iter().skip_while(|entry| entry.max_time < time).copied().collect()
+        })
+    }
+
+    /// Where the batches of a share lie that may have any of the newest samples which are still to be found, newest first, of those before `end`.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn newest_entries(
+        &self,
+        extent: &Extent,
+        newest: &Newest,
+        end: Offset,
+    ) -> Result<Vec<Entry>, ReadError> {
+        self.some_entries(extent, |entries| {
+            let mut found = 0;
+            let wanted = entries.iter().rev().filter(|entry| entry.end() <= end);
+            let wanted = wanted.filter(|entry| newest.overlaps(entry.listed().times));
+            let until_found = wanted.take_while(|entry| {
+                let is_wanted = found < newest.missing();
+                found += newest.certain(&entry.listed());
+                is_wanted
+            });
+            until_found.copied().collect()
         })
     }
 

@@ -67,6 +67,37 @@ fn what_was_stored_reads_back_from_any_time_to_any_time() {
 }
 
 #[test]
+fn the_newest_samples_of_a_time_are_found_over_files_and_lives_of_the_dac_without_reading_the_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    plant.fill(&mut node, 50);
+    plant.stop();
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    plant.fill(&mut node, 1);
+    let always = 0..u64::MAX;
+    for (times, samples, found) in [
+        (always.clone(), 1, 2_039..2_040),
+        (always.clone(), 40, 2_000..2_040),
+        (always.clone(), 41, 1_999..2_040),
+        (always.clone(), 1_500, 540..2_040),
+        (always.clone(), 9_999, 0..2_040),
+        (0..1_234 * STEP, 1, 1_233..1_234),
+        (0..1_234 * STEP, 100, 1_134..1_234),
+        (0..1_234 * STEP + 1, 1, 1_234..1_235),
+        (1_200 * STEP..1_234 * STEP, 100, 1_200..1_234),
+        (5_000 * STEP..6_000 * STEP, 100, 0..0),
+        (0..0, 100, 0..0),
+    ] {
+        let read = plant.newest(times.clone(), samples, 40);
+        assert_eq!((read.numbers, read.gaps), (numbers(found), vec![]), "{times:?} {samples}");
+    }
+    let before = plant.archive.history().file_reads();
+    plant.newest(0..1_234 * STEP, 100, 40);
+    assert!(plant.archive.history().file_reads() - before < 8, "a file or two");
+}
+
+#[test]
 fn received_is_not_stored_before_its_commit() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);

@@ -222,6 +222,13 @@ impl Plant {
         Read::all(self.archive.history().past_from("plant", "counter", time, until).unwrap())
     }
 
+    /// The newest samples of a time, of those that were received before an offset of this epoch.
+    pub fn newest(&self, times: std::ops::Range<u64>, samples: u64, before: u64) -> Read {
+        let mut newest = oasis_archive::Newest::new(times, samples);
+        let before = Position { epoch: self.epoch(), offset: oasis_wire::quantity::Offset(before) };
+        Read::all(self.archive.history().past_newest("plant", "counter", &mut newest, before).unwrap())
+    }
+
     pub fn past_at(&self, at: Position) -> Read {
         Read::all(self.archive.history().past_at("plant", "counter", at, None).unwrap())
     }

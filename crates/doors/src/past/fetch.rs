@@ -1,7 +1,7 @@
 //! From the archive to the topic log, a bounded piece at a time.
 
 use super::{Asker, Fetched, Place, Source, Then, Told, Whose, archived::blocking};
-use oasis_archive::{History, Piece, ReadError, Series};
+use oasis_archive::{History, Past, Piece, ReadError, Series};
 use oasis_dac::{Instance, Segment};
 use oasis_wire::{
     batch,
@@ -27,6 +27,7 @@ impl Asker {
                     Ok(log_goes_on(Position { epoch: self.epoch(), offset }, Vec::new(), false))
                 }
             },
+            Source::Newest(newest) => self.fetch_newest(newest).await,
             Source::Points(from, most) => self.fetch_points(from, most).await,
             Source::From(at) => match self.look_up(Wanted::At(at)).await? {
                 Some(place) => self.read(place).await,
@@ -58,12 +59,15 @@ impl Asker {
             let _ = archive.flush().await;
             past = self.archived.read(archive, ask).await?;
         }
-        let probe_type = self.has_type.then(|| self.instance.probe_type.clone());
-        Ok(past.map(|past| Place { past, probe_type }))
+        Ok(past.map(|past| self.place(past)))
+    }
+
+    pub(super) fn place(&self, past: Past) -> Place {
+        Place { past, probe_type: self.has_type.then(|| self.instance.probe_type.clone()) }
     }
 
     /// Reads on, or goes over to the log.
-    async fn read(&self, mut place: Place) -> Result<Fetched, ReadError> {
+    pub(super) async fn read(&self, mut place: Place) -> Result<Fetched, ReadError> {
         let Some(archive) = &self.archived.archive else { return Ok(self.lack(place.past.position())) };
         let mut has_flushed = false;
         loop {
@@ -127,7 +131,7 @@ enum Wanted {
     At(Position),
 }
 
-fn log_goes_on(at: Position, told: Vec<(Told, Position)>, is_lacking: bool) -> Fetched {
+pub(super) fn log_goes_on(at: Position, told: Vec<(Told, Position)>, is_lacking: bool) -> Fetched {
     Fetched { begin: at, told, then: Then::Log { at, is_lacking } }
 }
 

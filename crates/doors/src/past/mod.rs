@@ -3,11 +3,12 @@
 //! Both hold the same batches at the same offsets, so the seam is a number: a reader goes over to the log once the log holds the next
 //! sample that it wants. If neither has it, the archive is asked to store what it has, and looked at again: only then is it missing.
 //!
-//! An [`Asker`] fetches one bounded piece of a [`Source`] at a time ([`fetch`], [`points`]); doors only render what they are [`Told`]. What may be asked for is
+//! An [`Asker`] fetches one bounded piece of a [`Source`] at a time ([`fetch`], [`newest`], [`points`]); doors only render what they are [`Told`]. What may be asked for is
 //! in [`times`], who may read files and when in [`archived`].
 
 pub mod archived;
 mod fetch;
+mod newest;
 mod points;
 pub mod times;
 mod whose;
@@ -17,7 +18,7 @@ pub use fetch::end_before;
 pub use whose::Whose;
 
 use crate::view::Integers;
-use oasis_archive::{Past, Series};
+use oasis_archive::{Newest, Past, Series};
 use oasis_dac::{Instance, Segment};
 use oasis_wire::{
     quantity::{Epoch, Offset, Position},
@@ -25,6 +26,7 @@ use oasis_wire::{
 };
 use serde_json::{Map, Value};
 use std::{ops::Range, sync::Arc};
+use times::{Begin, Times};
 
 /// Where a topic's next message comes from, if not from its log.
 #[derive(Debug)]
@@ -33,10 +35,34 @@ pub enum Source {
     Since(u64),
     /// Archive and log, which were not asked yet for all from this time on, in so many points.
     Points(u64, u32),
+    /// Log and archive, which were not asked yet where the newest samples of a time begin.
+    Newest(Newest),
     /// The archive, which was not asked yet for what begins here.
     From(Position),
     /// The archive.
     Past(Box<Place>),
+}
+
+impl Source {
+    /// What is asked for, if it is the past: with a time to begin at, or a number of samples.
+    ///
+    /// # Errors
+    /// If the points that are asked for would be more than one message should have to hold: says how many there may be.
+    pub fn of(times: &Times, probe_type: &ProbeType) -> Result<Option<Self>, String> {
+        let from = if let Begin::Time(time) = times.from { Some(time) } else { None };
+        match (from, times.points, times.last) {
+            (_, _, Some(last)) => {
+                let wanted = from.unwrap_or_default()..times.until.unwrap_or(u64::MAX);
+                Ok(Some(Self::Newest(Newest::new(wanted, last.into()))))
+            }
+            (Some(from), Some(points), None) => {
+                points::check_width(points, probe_type)?;
+                Ok(Some(Self::Points(from, points)))
+            }
+            (Some(from), None, None) => Ok(Some(Self::Since(from))),
+            (None, _, None) => Ok(None),
+        }
+    }
 }
 
 /// A place in the archive, and the type that the reader reads what is before it by.

@@ -1,6 +1,6 @@
 //! A topic's past in so many points: what the archive has, then what only the topic log has, in one message; the reader goes on behind it.
 
-use super::{Asker, Fetched, Source, Then, Told, archived::blocking};
+use super::{Asker, Fetched, Then, Told, archived::blocking};
 use crate::view::Integers;
 use oasis_archive::{
     Archive, History, Level, ReadError,
@@ -18,23 +18,17 @@ use std::collections::BTreeSet;
 /// Most values of one message: points times numbers of a sample.
 const MAX_VALUES: usize = 500_000;
 
-impl Source {
-    /// Every sample since a time, or so many points of them.
-    ///
-    /// # Errors
-    /// If those points would be more than one should have to hold: says how many there may be.
-    pub fn since(time: u64, points: Option<u32>, probe_type: &ProbeType) -> Result<Self, String> {
-        let Some(most) = points else { return Ok(Self::Since(time)) };
-        let width = Leaf::most_values(probe_type);
-        if width.saturating_mul(most as usize) <= MAX_VALUES {
-            return Ok(Self::Points(time, most));
-        }
-        Err(format!(
-            "{most} points of {} with up to {width} values each are more than {MAX_VALUES}: ask for {} points at most",
-            probe_type.name,
-            MAX_VALUES / width
-        ))
+/// Says how many points there may be, if those would be more values than one message should have to hold.
+pub(super) fn check_width(points: u32, probe_type: &ProbeType) -> Result<(), String> {
+    let width = Leaf::most_values(probe_type);
+    if width.saturating_mul(points as usize) <= MAX_VALUES {
+        return Ok(());
     }
+    Err(format!(
+        "{points} points of {} with up to {width} values each are more than {MAX_VALUES}: ask for {} points at most",
+        probe_type.name,
+        MAX_VALUES / width
+    ))
 }
 
 impl Asker {

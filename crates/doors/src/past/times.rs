@@ -1,10 +1,13 @@
-//! What may be asked for of a topic's past: `from`, `to` and `points`, the same at every door.
+//! What may be asked for of a topic's past: `from`, `to`, `last` and `points`, the same at every door.
 
 use crate::time::{self, NotATime};
 use oasis_dac::{Delivery, now};
 
 /// Most points: more than any screen has columns of pixels.
 const MAX_POINTS: u32 = 10_000;
+
+/// Most of the newest samples that may be asked for: what is more is a time, and not a number of samples.
+const MAX_LAST: u32 = 10_000;
 
 /// How long samples may be on their way, nanoseconds: nodes have clocks of their own and collect what they send.
 const ON_THE_WAY: u64 = 10_000_000_000;
@@ -18,6 +21,8 @@ pub struct Times {
     pub until: Option<u64>,
     /// Most points that the past is put together to; none for every sample.
     pub points: Option<u32>,
+    /// Most samples of the past: the newest ones. None for all of them.
+    pub last: Option<u32>,
 }
 
 /// Where to begin.
@@ -52,7 +57,7 @@ impl NotAllowed {
 }
 
 impl Times {
-    /// Takes `from`, `to` or `points` as it was written.
+    /// Takes `from`, `to`, `last` or `points` as it was written.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), NotAllowed> {
         match name {
             "from" => {
@@ -63,12 +68,9 @@ impl Times {
                 }
             }
             "to" => self.until = Some(a_time(name, value, "")?),
-            "points" => {
-                let points = value.parse().ok().filter(|points| (1..=MAX_POINTS).contains(points));
-                let allowed = || format!("write a whole number from 1 to {MAX_POINTS}");
-                self.points = Some(points.ok_or_else(|| NotAllowed::new(name, value, allowed()))?);
-            }
-            _ => return Err(NotAllowed::new(name, value, "there are from, to and points")),
+            "points" => self.points = Some(up_to(MAX_POINTS, name, value)?),
+            "last" => self.last = Some(up_to(MAX_LAST, name, value)?),
+            _ => return Err(NotAllowed::new(name, value, "there are from, to, last and points")),
         }
         Ok(())
     }
@@ -83,8 +85,19 @@ impl Times {
         if let (Begin::Time(from), Some(until), true) = (self.from, self.until, is_time) {
             in_order(from, until)?;
         }
-        if (is_time || self.until.is_some()) && delivery != Delivery::Every {
-            let allowed = "with a time in from or to there is only every";
+        if let (Some(last), false) = (self.last, resumes) {
+            if self.points.is_some() {
+                let allowed = "ask for points or for the last samples, not for both";
+                return Err(NotAllowed::new("last", &last.to_string(), allowed));
+            }
+            if self.from == Begin::Earliest {
+                let allowed = "with it from is a time, or not there";
+                return Err(NotAllowed::new("last", &last.to_string(), allowed));
+            }
+        }
+        let is_past = is_time || self.until.is_some() || (self.last.is_some() && !resumes);
+        if is_past && delivery != Delivery::Every {
+            let allowed = "with a time in from or to, or with last, there is only every";
             return Err(NotAllowed::new("delivery", &delivery.to_string(), allowed));
         }
         Ok(())
@@ -103,6 +116,11 @@ pub fn in_order(from: u64, to: u64) -> Result<(), NotAllowed> {
     }
     let [from, to] = [from, to].map(time::date_and_time);
     Err(NotAllowed::new("from", &from, format!("that is later than to, {to}: exchange them")))
+}
+
+fn up_to(most: u32, name: &str, value: &str) -> Result<u32, NotAllowed> {
+    let number = value.parse().ok().filter(|number| (1..=most).contains(number));
+    number.ok_or_else(|| NotAllowed::new(name, value, format!("write a whole number from 1 to {most}")))
 }
 
 fn a_time(name: &str, value: &str, others: &str) -> Result<u64, NotAllowed> {

@@ -194,6 +194,8 @@ mod parameters {
         from: Option<String>,
         /// A time to end at: samples that old or younger are not wanted.
         to: Option<String>,
+        /// Of the past only so many samples, the newest ones, 1 to 10,000; up to `to`, or now.
+        last: Option<u32>,
         /// Most points that the past from `from` on is put together to, 1 to 10,000: a message `points` for each instance, and then what follows.
         points: Option<u32>,
         /// Where an earlier answer ended: `EPOCH:OFFSET`, with one offset for each instance, separated by commas. Wins over `from`.

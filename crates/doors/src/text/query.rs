@@ -128,7 +128,7 @@ impl Request {
     fn set(&mut self, name: &str, value: &str) -> Result<(), Problem> {
         match name {
             "resume" => self.resume = Some(parsed(name, value)?),
-            "from" | "to" | "points" => self.times.set(name, value)?,
+            "from" | "to" | "last" | "points" => self.times.set(name, value)?,
             "delivery" => self.options.delivery = parsed::<Delivery>(name, value)?,
             "overflow" => self.options.overflow = parsed::<Overflow>(name, value)?,
             "integers" => {
@@ -156,7 +156,7 @@ impl Request {
     }
 }
 
-const PARAMETERS: &str = "there are node, instance, from, to, points, resume, delivery, overflow, integers, timeout (long poll) and padding (stream)";
+const PARAMETERS: &str = "there are node, instance, from, to, last, points, resume, delivery, overflow, integers, timeout (long poll) and padding (stream)";
 
 fn bounded(name: &str, value: &str, range: RangeInclusive<u64>) -> Result<u64, Problem> {
     let allowed = || format!("write a whole number from {} to {}", range.start(), range.end());
@@ -282,6 +282,10 @@ mod tests {
             ("node=a&instance=x&from=-1h&delivery=latest", ["\"latest\"", "only every"]),
             ("node=a&instance=x&from=-1h&points=0", ["\"0\"", "from 1 to 10000"]),
             ("node=a&instance=x&points=600", ["points", "from=-1h"]),
+            ("node=a&instance=x&last=0", ["\"0\"", "from 1 to 10000"]),
+            ("node=a&instance=x&from=-1h&points=600&last=9", ["last", "not for both"]),
+            ("node=a&instance=x&from=earliest&last=9", ["last", "is a time"]),
+            ("node=a&instance=x&last=9&delivery=latest", ["\"latest\"", "only every"]),
             ("node=a&instance=x&integers=hex", ["\"hex\"", "string"]),
             ("node=a&instance=x&timeout=121", ["timeout", "120"]),
             ("node=a&instance=x&padding=-1", ["padding", "4096"]),

@@ -139,14 +139,11 @@ impl Reader {
     fn add(&mut self, index: usize, instance: &Arc<Instance>) -> Result<(), Problem> {
         let times = self.request.times;
         let resumed = self.request.resume.as_ref().map(|at| at.0.get(index));
-        let (from, mut source) = match (resumed, times.from) {
-            (Some(at), _) => (at.map_or(From::Earliest, |at| From::Position(*at)), None),
-            (None, Begin::Now) => (From::Now, None),
-            (None, Begin::Earliest) => (From::Earliest, None),
-            (None, Begin::Time(time)) => {
-                let source = Source::since(time, times.points, &instance.probe_type);
-                (From::Earliest, Some(source.map_err(too_wide)?))
-            }
+        let past = || Source::of(&times, &instance.probe_type).map_err(too_wide);
+        let (from, mut source) = match resumed {
+            Some(at) => (at.map_or(From::Earliest, |at| From::Position(*at)), None),
+            None if times.from == Begin::Now && times.last.is_none() => (From::Now, None),
+            None => (From::Earliest, past()?),
         };
         let (cursor, epoch_changed) = self.cursor(instance, from)?;
         let mut told = Position { epoch: self.epoch(), offset: cursor.next() };

@@ -290,7 +290,13 @@ proptest! {
                 prop_assert!(next >= to && offsets.last().is_none_or(|&last| last < to));
                 let times = format!("from={}ns&to={}ns", (from * STEP).saturating_sub(STEP - 1), to * STEP);
                 let (again, _, _) = read(&doors, &format!("node=plant&instance=counter&{times}")).await;
-                prop_assert_eq!(again, offsets);
+                prop_assert_eq!(&again, &offsets);
+                // Found from the end, the newest ones are the same.
+                for last in [1, 7, 100, 10_000] {
+                    let query = format!("node=plant&instance=counter&{times}&last={last}");
+                    let (newest, _, _) = read(&doors, &query).await;
+                    prop_assert_eq!(&newest[..], &offsets[offsets.len().saturating_sub(last)..]);
+                }
             }
             Ok(())
         });

@@ -52,6 +52,7 @@ pub struct Subscribe {
     pub resume: Option<Position>,
     from: Option<Value>,
     to: Option<Value>,
+    last: Option<Value>,
     points: Option<Value>,
     #[serde(default)]
     delivery: Delivery,
@@ -68,7 +69,9 @@ impl Subscribe {
     /// The time that is asked for. Nanoseconds may be a number, or text where numbers that large are rounded.
     pub fn times(&self) -> Result<Times, NotAllowed> {
         let mut times = Times::default();
-        for (name, value) in [("from", &self.from), ("to", &self.to), ("points", &self.points)] {
+        for (name, value) in
+            [("from", &self.from), ("to", &self.to), ("last", &self.last), ("points", &self.points)]
+        {
             match value {
                 None => {}
                 Some(Value::String(text)) => times.set(name, text)?,

@@ -133,17 +133,17 @@ impl Shard {
             let message = format!("a connection may have {limit} subscriptions (doors.max_subscriptions)");
             return Err(Refusal::Code("too_many_subscriptions", message));
         }
-        let (from, source) = match (wanted.resume, times.from) {
-            (Some(at), _) if at.epoch != dac.epoch() && self.around.archived.serves(options) => {
+        let past = || {
+            let source = Source::of(&times, &found.probe_type);
+            source.map_err(|message| Refusal::Code("too_wide", message))
+        };
+        let (from, source) = match wanted.resume {
+            Some(at) if at.epoch != dac.epoch() && self.around.archived.serves(options) => {
                 (From::Earliest, Some(Source::From(at)))
             }
-            (Some(at), _) => (From::Position(at), None),
-            (None, Begin::Now) => (From::Now, None),
-            (None, Begin::Earliest) => (From::Earliest, None),
-            (None, Begin::Time(time)) => {
-                let source = Source::since(time, times.points, &found.probe_type);
-                (From::Earliest, Some(source.map_err(|message| Refusal::Code("too_wide", message))?))
-            }
+            Some(at) => (From::Position(at), None),
+            None if times.from == Begin::Now && times.last.is_none() => (From::Now, None),
+            None => (From::Earliest, past()?),
         };
         let is_at_its_log = source.is_none();
         let stretch = Stretch::new(times.until, source, id);

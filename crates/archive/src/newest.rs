@@ -1,0 +1,124 @@
+//! The newest samples of a time, found from the end: whoever wants ten of them reads no week.
+
+use oasis_wire::quantity::Offset;
+use std::ops::Range;
+
+/// So many samples of a time, the newest ones: told of batches from the newest to the oldest until it has them.
+#[derive(Debug, Clone)]
+pub struct Newest {
+    /// Nanoseconds since 1970 on the node's clock.
+    times: Range<u64>,
+    /// Samples that are still to be found.
+    missing: u64,
+}
+
+/// A batch as it is listed.
+#[derive(Debug, Clone, Copy)]
+pub struct Listed {
+    /// Offset of its first sample.
+    pub first: Offset,
+    /// Samples.
+    pub count: u64,
+    /// Its least and greatest time, or a little beyond.
+    pub times: (u64, u64),
+}
+
+impl Newest {
+    /// The newest `samples` of those that are no older than the one and older than the other end of `times`.
+    pub fn new(times: Range<u64>, samples: u64) -> Self {
+        Self { times, missing: samples }
+    }
+
+    /// Where their time ends, if anywhere.
+    pub fn until(&self) -> Option<u64> {
+        (self.times.end < u64::MAX).then_some(self.times.end)
+    }
+
+    /// Whether all were found.
+    pub fn is_found(&self) -> bool {
+        self.missing == 0
+    }
+
+    /// Whether anything of such times can be wanted.
+    pub fn overlaps(&self, (least, greatest): (u64, u64)) -> bool {
+        least < self.times.end && greatest >= self.times.start
+    }
+
+    /// Samples of a batch that are wanted for certain, without a look at their times.
+    pub(crate) fn certain(&self, batch: &Listed) -> u64 {
+        let (least, greatest) = batch.times;
+        if least >= self.times.start && greatest < self.times.end { batch.count } else { 0 }
+    }
+
+    /// Samples that are still to be found.
+    pub(crate) fn missing(&self) -> u64 {
+        self.missing
+    }
+
+    /// Takes in the batch before those that were taken in. Answers where to begin to have what was found by then, if any of the batch is wanted.
+    /// `read` gives the times of its samples, or nothing if they cannot be had.
+    pub fn take(&mut self, batch: &Listed, read: impl FnOnce() -> Option<Vec<u64>>) -> Option<Offset> {
+        if self.is_found() || !self.overlaps(batch.times) {
+            return None;
+        }
+        if self.certain(batch) > 0 {
+            let taken = self.missing.min(batch.count);
+            self.missing -= taken;
+            return Some(Offset(batch.first.0 + batch.count - taken));
+        }
+        let times = read()?;
+        let mut oldest = None;
+        for (place, time) in times.iter().enumerate().rev() {
+            if self.times.contains(time) && !self.is_found() {
+                self.missing -= 1;
+                oldest = Some(Offset(batch.first.0 + place as u64));
+            }
+        }
+        oldest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Batches of ten samples, one each nanosecond from 100 on: the one at this place.
+    fn batch(place: u64) -> (Listed, Vec<u64>) {
+        let times: Vec<_> = (100 + 10 * place..110 + 10 * place).collect();
+        (Listed { first: Offset(10 * place), count: 10, times: (times[0], times[9]) }, times)
+    }
+
+    /// Where five batches are begun, and how many of them had to be read.
+    fn find(times: Range<u64>, samples: u64) -> (Option<u64>, usize, bool) {
+        let (mut newest, mut begin, mut reads) = (Newest::new(times, samples), None, 0);
+        for place in (0..5).rev() {
+            let (listed, times) = batch(place);
+            let read = || {
+                reads += 1;
+                Some(times)
+            };
+            begin = newest.take(&listed, read).map(|offset| offset.0).or(begin);
+        }
+        (begin, reads, newest.is_found())
+    }
+
+    #[test]
+    fn counts_from_the_end_and_reads_only_batches_that_the_ends_of_the_time_go_through() {
+        assert_eq!(find(0..u64::MAX, 3), (Some(47), 0, true));
+        assert_eq!(find(0..u64::MAX, 12), (Some(38), 0, true));
+        assert_eq!(find(0..125, 1), (Some(24), 1, true));
+        assert_eq!(find(0..125, 7), (Some(18), 1, true));
+        assert_eq!(find(0..u64::MAX, 1_000), (Some(0), 0, false));
+        assert_eq!(find(113..125, 1_000), (Some(13), 2, false));
+        assert_eq!(find(113..117, 2), (Some(15), 1, true));
+        assert_eq!(find(0..100, 2), (None, 0, false));
+        assert_eq!(find(150..200, 2), (None, 0, false));
+    }
+
+    #[test]
+    fn what_cannot_be_read_counts_for_nothing() {
+        let mut newest = Newest::new(0..105, 2);
+        assert_eq!(newest.take(&batch(0).0, || None), None);
+        assert!(!newest.is_found());
+    }
+}

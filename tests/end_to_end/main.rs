@@ -14,6 +14,7 @@ mod harness;
 mod logging;
 mod malformed;
 mod native_client;
+mod offline;
 mod overhead;
 mod package;
 mod pdl_lsp;

@@ -7,13 +7,15 @@ mod commands;
 mod damage;
 mod listing;
 mod losses;
+mod remembered;
 mod test_runs;
 
 use crate::{
     index::{FileIndex, Gap, GapCause},
     series::Series,
 };
-use oasis_dac::{Node, Stored};
+use oasis_channel::ProbeKind;
+use oasis_dac::Node;
 use oasis_wire::{
     quantity::{Epoch, Nanos, Offset},
     schema::ProbeType,
@@ -251,29 +253,6 @@ impl Catalogue {
         Ok(runs.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// What is stored of each instance's newest run.
-    pub fn stored(&self) -> Result<Vec<Stored>> {
-        // The newest series of an instance has the greatest id; its run may have begun in an earlier epoch, as another series.
-        let mut statement = self.0.prepare(
-            "SELECT instance.node, instance.name, newest.run, max(extent.last_sequence)
-             FROM instance
-             JOIN series AS newest
-               ON newest.id = (SELECT max(id) FROM series WHERE series.instance = instance.id)
-             JOIN series AS same ON same.instance = instance.id AND same.run = newest.run
-             JOIN extent ON extent.series = same.id
-             GROUP BY instance.id",
-        )?;
-        let mut rows = statement.query([])?;
-        let mut stored = Vec::new();
-        while let Some(row) = rows.next()? {
-            let (node, instance, run): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
-            let last_sequence = unsigned(row, 3)?;
-            let run = parsed(&run, "run")?;
-            stored.push(Stored { node: node.into(), instance: instance.into(), run, last_sequence });
-        }
-        Ok(stored)
-    }
-
     /// An instance's shares of sealed files from `segment` on, oldest first.
     pub fn extents(&self, node: &str, instance: &str, segment: u64) -> Result<Vec<Extent>> {
         let mut statement = self.0.prepare_cached(
@@ -338,7 +317,8 @@ impl Catalogue {
     /// Notes who is there.
     pub fn add_nodes(&mut self, nodes: &[Node]) -> Result<()> {
         let transaction = self.0.transaction()?;
-        for node in nodes {
+        // Those that are known from here have nothing new to say.
+        for node in nodes.iter().filter(|node| !node.is_remembered) {
             let identity = &node.identity;
             let (uuid, seen) = (identity.uuid.to_string(), signed(node.last_heard.0));
             let values = params![identity.name, uuid, identity.host, identity.software, seen];
@@ -364,12 +344,15 @@ fn read_series(row: &Row<'_>, node: &str, instance: &str) -> Result<Series> {
     Ok(Series {
         node: node.into(),
         instance: instance.into(),
-        kind: serde_json::from_value(kind.as_str().into())
-            .map_err(|_| CatalogueError::Value(kind, "kind of probe"))?,
+        kind: read_kind(kind)?,
         run: parsed::<Uuid>(&run, "run")?,
         epoch: parsed(&epoch, "epoch")?,
         probe_type: Arc::new(probe_type),
     })
+}
+
+fn read_kind(word: String) -> Result<ProbeKind> {
+    serde_json::from_value(word.as_str().into()).map_err(|_| CatalogueError::Value(word, "kind of probe"))
 }
 
 fn version(of: &Connection) -> Result<usize> {

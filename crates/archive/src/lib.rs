@@ -55,7 +55,7 @@ pub use test_runs::{Description, TestRun, TestRunError, TestRunFilter, TestRuns}
 pub use writer::NotStored;
 
 use catalogue::Sealed;
-use oasis_dac::{Dac, Stored, now};
+use oasis_dac::{Dac, Registry, Remembered, now};
 use oasis_wire::quantity::{Epoch, TopicId};
 use record::{FILE_HEADER, NotASegment};
 use recovery::Unreadable;
@@ -124,6 +124,7 @@ pub fn open(config: ArchiveConfig) -> Result<Opened, OpenError> {
     import::folder::remove(&directory).map_err(failed)?;
     let opened = Opened { store, config, next_number: last + 1, lock };
     opened.settle_rules()?;
+    opened.store.forget_gone()?;
     Ok(opened)
 }
 
@@ -229,12 +230,21 @@ impl Opened {
         Ok(())
     }
 
-    /// What is stored of each instance's newest run, for [`oasis_dac::Registry::remember`].
+    /// Has a DAC know the nodes and instances of which anything is stored, and how far. To be said before its first node comes.
     ///
     /// # Errors
     /// If the catalogue fails.
-    pub fn stored(&self) -> Result<Vec<Stored>, OpenError> {
-        Ok(self.store.catalogue().stored()?)
+    pub fn remind(&self, registry: &Registry) -> Result<Remembered, OpenError> {
+        let (nodes, mut stored) = {
+            let catalogue = self.store.catalogue();
+            (catalogue.nodes()?, catalogue.stored()?)
+        };
+        let rolled = self.store.rollups.instances();
+        for stored in stored.iter_mut().filter(|stored| stored.last_time == 0) {
+            let names = (stored.node.clone(), stored.instance.clone());
+            stored.last_time = rolled.get(&names).copied().unwrap_or_default();
+        }
+        Ok(registry.remember(&nodes, stored))
     }
 
     /// What is stored, to be read.

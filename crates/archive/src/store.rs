@@ -166,6 +166,15 @@ impl Store {
         Ok(names.into_iter().collect())
     }
 
+    /// Has the catalogue forget what neither a segment file nor a roll-up has anything of.
+    ///
+    /// # Errors
+    /// If the catalogue fails.
+    pub fn forget_gone(&self) -> Result<(), CatalogueError> {
+        let rolled = self.rollups.instances();
+        self.catalogue().forget_gone(&rolled)
+    }
+
     /// All types of which anything is stored, those that were known first before others.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! The command bus: from whoever watches to the probe, and what became of it.
 
-use crate::registry::{Instance, Registry};
+use crate::{instance::Instance, registry::Registry};
 use oasis_channel::{Command, DacMessage, Failure, InstanceState, Outcome, ProbeKind};
 use oasis_wire::quantity::{DemandRange, Hertz, Nanos};
 use serde::{Deserialize, Serialize};

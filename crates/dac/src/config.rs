@@ -42,7 +42,7 @@ pub struct ChannelConfig {
     pub max_message_bytes: usize,
     /// Nodes connected at the same time; one more is closed at once.
     pub max_connections: usize,
-    /// Nodes remembered, offline ones included: one more is refused.
+    /// Nodes known, offline ones included: one more is refused, unless one known from the archive alone can make room.
     pub max_nodes: usize,
     /// Instances over all nodes, offline ones included.
     pub max_topics: usize,

@@ -1,5 +1,6 @@
 //! A node as the DAC knows it.
 
+use crate::registry::{Stored, StoredNode};
 use oasis_channel::{DacMessage, NodeIdentity, Overhead};
 use oasis_wire::quantity::Nanos;
 use std::sync::Arc;
@@ -22,6 +23,9 @@ pub struct Node {
     pub overhead: Option<Arc<Overhead>>,
     /// Whether its samples were recorded before and are played back.
     pub is_replay: bool,
+    /// Whether it is known from what is stored alone: it has not connected in this life of the DAC. Its process number is 0 then, and what nobody wrote
+    /// down of its identity is nil or empty.
+    pub is_remembered: bool,
     pub(crate) link: Option<Link>,
 }
 
@@ -36,7 +40,32 @@ impl Node {
             round_trip_ns: None,
             overhead: None,
             is_replay: false,
+            is_remembered: false,
             link: Some(link),
+        }
+    }
+
+    /// The node of an instance of which something is stored, and what else is known of it.
+    pub(crate) fn remembered(stored: &Stored, known: Option<&StoredNode>) -> Self {
+        let identity = NodeIdentity {
+            name: stored.node.as_ref().into(),
+            uuid: known.map(|node| node.uuid).unwrap_or_default(),
+            run: stored.run,
+            host: known.map(|node| node.host.clone()).unwrap_or_default(),
+            software: known.map(|node| node.software.clone()).unwrap_or_default(),
+            pid: 0,
+        };
+        let last = known.map_or(Nanos(stored.last_time), |node| node.last_seen);
+        Self {
+            identity: Arc::new(identity),
+            since: last,
+            last_heard: last,
+            clock_offset_ns: None,
+            round_trip_ns: None,
+            overhead: None,
+            is_replay: false,
+            is_remembered: true,
+            link: None,
         }
     }
 

@@ -1,135 +1,29 @@
 //! Who is there: nodes, their probe instances, and each instance's topic.
 
+mod remembered;
+
+pub use remembered::{Remembered, Stored, StoredNode};
+
 use crate::{
-    Delivery,
     config::ChannelConfig,
-    demand::{Asking, Demand},
-    ledger::Ledger,
+    instance::Instance,
     log::{LogBudget, TopicLog},
     node::{Link, Node},
 };
-use oasis_channel::{Failure, InstanceState, NodeIdentity, Overhead, ProbeKind, RegisteredInstance};
+use oasis_channel::{Failure, InstanceState, NodeIdentity, Overhead, RegisteredInstance};
 use oasis_wire::{
     quantity::{Epoch, Nanos, Offset, TopicId},
     schema::ProbeType,
 };
 use std::{
-    collections::{BTreeMap, HashMap},
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    collections::{BTreeMap, HashMap, VecDeque},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 use tokio::sync::{mpsc, watch};
 use uuid::Uuid;
 
 /// A peer that was heard within this time is alive: nobody else may take its name.
 const ALIVE: u64 = 3_000_000_000;
-
-/// A probe instance: its type, its state, its log, its ledger.
-#[derive(Debug)]
-pub struct Instance {
-    /// Its number for this epoch.
-    pub topic: TopicId,
-    /// Node name.
-    pub node: Arc<str>,
-    /// Instance name.
-    pub name: Arc<str>,
-    /// Its type.
-    pub probe_type: Arc<ProbeType>,
-    schema_bytes: usize,
-    /// Who decides when a sample is taken.
-    pub kind: ProbeKind,
-    /// Its samples.
-    pub log: TopicLog,
-    state: Mutex<InstanceState>,
-    ledger: Mutex<Ledger>,
-    /// What its readers ask for, those of streams derived from it included.
-    pub demand: Arc<Demand>,
-    retired: AtomicBool,
-    /// Which samples of the base these are; `every` where there is none.
-    pub delivery: Delivery,
-    /// Whose samples it has, if it is a derived stream.
-    base: Option<Arc<Instance>>,
-}
-
-impl Instance {
-    /// A stream derived from another instance: its own topic, type and log, everything else from there.
-    pub(crate) fn derived(
-        base: &Arc<Instance>,
-        topic: TopicId,
-        probe_type: Arc<ProbeType>,
-        log: TopicLog,
-        delivery: Delivery,
-    ) -> Self {
-        Self {
-            topic,
-            node: base.node.clone(),
-            name: base.name.clone(),
-            probe_type,
-            schema_bytes: 0,
-            kind: base.kind,
-            log,
-            state: Mutex::new(base.state()),
-            ledger: Mutex::default(),
-            demand: base.demand.clone(),
-            retired: AtomicBool::new(false),
-            delivery,
-            base: Some(base.clone()),
-        }
-    }
-
-    /// The instance that the node registered: itself, unless it is a derived stream.
-    pub fn source(&self) -> &Self {
-        self.base.as_deref().unwrap_or(self)
-    }
-
-    /// Rate and whether it runs.
-    pub fn state(&self) -> InstanceState {
-        *self.source().state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Its loss ledger. Held for bookkeeping only, never across I/O or the log's lock.
-    pub fn ledger(&self) -> MutexGuard<'_, Ledger> {
-        self.source().ledger.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Counts a reader with this delivery, as long as what is returned lives.
-    pub fn ask(&self, delivery: Delivery) -> Asking {
-        self.demand.ask(delivery)
-    }
-
-    /// Whether another topic has taken its place, because the node came back with another type under the same name.
-    pub fn retired(&self) -> bool {
-        self.retired.load(Ordering::Acquire)
-    }
-
-    /// No sample will follow.
-    pub(crate) fn retire(&self) {
-        if !self.retired.swap(true, Ordering::AcqRel) {
-            self.log.raise_readers();
-            self.demand.follow(None);
-        }
-    }
-
-    fn set_state(&self, state: InstanceState) -> bool {
-        let mut held = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::replace(&mut *held, state) != state
-    }
-}
-
-/// What an earlier life of the DAC has stored of an instance.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stored {
-    /// Node name.
-    pub node: Arc<str>,
-    /// Instance name.
-    pub instance: Arc<str>,
-    /// The node's run that the sequence number counts in.
-    pub run: Uuid,
-    /// Sequence number of the newest sample stored.
-    pub last_sequence: u64,
-}
 
 /// All nodes and instances of a DAC.
 #[derive(Debug)]
@@ -155,6 +49,8 @@ struct Held {
     schema_bytes: usize,
     /// What earlier lives have stored: run and last sequence number, by names. Each is looked at once.
     stored: HashMap<(Arc<str>, Arc<str>), (Uuid, u64)>,
+    /// Topics of instances that were known from what is stored, the first to make room in front. Some may have registered since, or are gone.
+    remembered: VecDeque<TopicId>,
 }
 
 impl Registry {
@@ -174,12 +70,6 @@ impl Registry {
             changed: watch::Sender::new(0),
             steer,
         }
-    }
-
-    /// What an earlier life of the DAC has stored is not new when nodes send it again. To be said before the first node comes.
-    pub fn remember(&self, stored: impl IntoIterator<Item = Stored>) {
-        let entry = |Stored { node, instance, run, last_sequence }| ((node, instance), (run, last_sequence));
-        self.held().stored.extend(stored.into_iter().map(entry));
     }
 
     /// Sees each change of nodes and instances (not of samples).
@@ -233,7 +123,7 @@ impl Registry {
                 );
                 return Err(Failure::new("name_taken", message));
             }
-        } else if held.nodes.len() >= self.max_nodes {
+        } else if held.nodes.len() >= self.max_nodes && !held.forget_oldest_node() {
             let message = format!("the DAC knows {} nodes, its limit (channel.max_nodes)", self.max_nodes);
             return Err(Failure::new("too_many_nodes", message));
         }
@@ -318,9 +208,7 @@ impl Registry {
             }
             known => {
                 if let Some(old) = &known {
-                    held.instances.remove(&old.topic);
-                    held.schema_bytes -= old.schema_bytes;
-                    old.retire();
+                    held.remove(old);
                 }
                 // A position is asked for by names: its offset must not mean two samples.
                 let start = known.map_or(Offset(0), |old| old.log.next());
@@ -370,38 +258,31 @@ impl Registry {
         probe_type: &Arc<ProbeType>,
         start: Offset,
     ) -> Result<Arc<Instance>, Failure> {
-        if held.instances.len() >= self.max_topics {
-            let message = format!("the DAC holds {} topics, its limit (channel.max_topics)", self.max_topics);
-            return Err(Failure::new("too_many_topics", message));
+        while held.instances.len() >= self.max_topics {
+            if !held.forget_oldest() {
+                let message =
+                    format!("the DAC holds {} topics, its limit (channel.max_topics)", self.max_topics);
+                return Err(Failure::new("too_many_topics", message));
+            }
         }
         // Instances of one type share it, but any of them may come to be its last owner: each counts in full.
         let schema_bytes = serde_json::to_string(&**probe_type).map_or(0, |json| json.len());
-        if held.schema_bytes + schema_bytes > self.max_schema_bytes {
-            let message = format!(
-                "schemas take {} bytes, near the limit (channel.max_schema_bytes)",
-                held.schema_bytes
-            );
-            return Err(Failure::new("too_much_schema", message));
+        while held.schema_bytes + schema_bytes > self.max_schema_bytes {
+            if !held.forget_oldest() {
+                let message = format!(
+                    "schemas take {} bytes, near the limit (channel.max_schema_bytes)",
+                    held.schema_bytes
+                );
+                return Err(Failure::new("too_much_schema", message));
+            }
         }
         held.schema_bytes += schema_bytes;
         held.last_topic += 1;
         let topic = TopicId(held.last_topic);
-        let range = announced.demand.filter(|_| announced.kind == ProbeKind::Periodic);
-        let instance = Arc::new(Instance {
-            topic,
-            node: key.0.clone(),
-            name: key.1.clone(),
-            probe_type: probe_type.clone(),
-            schema_bytes,
-            kind: announced.kind,
-            log: TopicLog::starting_at(self.epoch, self.budget.clone(), start),
-            state: Mutex::new(announced.state),
-            ledger: Mutex::default(),
-            demand: Demand::new(topic, range, self.steer.clone()),
-            retired: AtomicBool::new(false),
-            delivery: Delivery::Every,
-            base: None,
-        });
+        let log = TopicLog::starting_at(self.epoch, self.budget.clone(), start);
+        let steer = self.steer.clone();
+        let instance = Instance::new(topic, &key, announced, probe_type.clone(), schema_bytes, log, steer);
+        let instance = Arc::new(instance);
         held.by_name.insert(key, instance.topic);
         held.instances.insert(instance.topic, instance.clone());
         Ok(instance)
@@ -414,5 +295,14 @@ impl Registry {
 
     fn held(&self) -> MutexGuard<'_, Held> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Held {
+    /// Another topic takes its place, or none.
+    fn remove(&mut self, instance: &Instance) {
+        self.instances.remove(&instance.topic);
+        self.schema_bytes -= instance.schema_bytes;
+        instance.retire();
     }
 }

@@ -5,9 +5,9 @@
 
 use crate::{
     Dac,
+    instance::Instance,
     ledger::{Cause, Verdict},
     node::Link,
-    registry::Instance,
     reorder::{Reorder, Waiting},
 };
 use oasis_channel::{

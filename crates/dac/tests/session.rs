@@ -13,6 +13,9 @@ use oasis_wire::{
     schema::{Metric, MetricType, ProbeType, StructType},
     value::RowWriter,
 };
+#[path = "session/remembered.rs"]
+mod remembered;
+
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use uuid::Uuid;

@@ -44,15 +44,17 @@ pub enum Presence {
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct NodeView {
     name: String,
-    /// Identity over lives.
-    uuid: Uuid,
-    /// This life of its process.
+    /// Identity over lives; null if nobody wrote it down.
+    uuid: Option<Uuid>,
+    /// This life of its process, or its last one.
     run: Uuid,
+    /// Empty, as the software, if nobody wrote it down.
     host: String,
     software: String,
-    pid: u32,
+    /// Null until it has connected in this epoch: before that it is known from the archive alone.
+    pid: Option<u32>,
     state: Presence,
-    /// When it came or went, nanoseconds since 1970 on the DAC's clock.
+    /// When it came or went, nanoseconds since 1970 on the DAC's clock; when it was last there, of one known from the archive alone.
     since: u64,
     /// DAC clock minus node clock, nanoseconds; null until measured.
     clock_offset_ns: Option<i64>,
@@ -99,7 +101,7 @@ pub struct InstanceView {
     /// Whether its samples were recorded before and are played back.
     replay: bool,
     enabled: bool,
-    /// Rate; null for a pushed probe.
+    /// Rate; null for a pushed probe, and for one that is known from the archive alone.
     hertz: Option<f64>,
     /// What its readers ask for; null if its rate is not theirs to set.
     demand: Option<DemandView>,
@@ -109,6 +111,7 @@ pub struct InstanceView {
     recorder: Option<RecorderView>,
     #[schema(value_type = String)]
     epoch: Epoch,
+    /// The life of its node's process that registered it last; null until one has in this epoch: before that it is known from the archive alone.
     run: Option<Uuid>,
 }
 
@@ -211,11 +214,11 @@ fn node(node: &Node, instances: usize) -> NodeView {
     let identity = &node.identity;
     NodeView {
         name: identity.name.clone(),
-        uuid: identity.uuid,
+        uuid: Some(identity.uuid).filter(|uuid| !(node.is_remembered && uuid.is_nil())),
         run: identity.run,
         host: identity.host.clone(),
         software: identity.software.clone(),
-        pid: identity.pid,
+        pid: Some(identity.pid).filter(|_| !node.is_remembered),
         state: presence(node),
         since: node.since.0,
         clock_offset_ns: node.clock_offset_ns,
@@ -235,6 +238,11 @@ fn presence(node: &Node) -> Presence {
     if node.online() { Presence::Online } else { Presence::Offline }
 }
 
+/// An instance that the present life of its node has not registered is not there, whatever its node is.
+fn presence_on(node: &Node, instance: &Instance) -> Presence {
+    if instance.ledger().run() == Some(node.identity.run) { presence(node) } else { Presence::Offline }
+}
+
 /// All instances.
 pub fn instances(registry: &Registry) -> Vec<InstanceView> {
     registry.instances().iter().map(|known| instance(registry, known)).collect()
@@ -251,7 +259,7 @@ pub fn instance(registry: &Registry, instance: &Instance) -> InstanceView {
         probe_type: instance.probe_type.name.clone(),
         uuid: instance.probe_type.uuid,
         version: instance.probe_type.version.clone(),
-        state: node.as_ref().map_or(Presence::Offline, presence),
+        state: node.as_ref().map_or(Presence::Offline, |node| presence_on(node, instance)),
         replay: node.is_some_and(|node| node.is_replay),
         enabled: state.enabled,
         hertz: state.hertz.map(|hertz| hertz.get()),

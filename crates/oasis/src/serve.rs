@@ -147,7 +147,14 @@ fn start_archive(config: ArchiveConfig, dac: &Arc<Dac>) -> anyhow::Result<Option
         return Ok(None);
     }
     let opened = oasis_archive::open(config)?;
-    dac.registry.remember(opened.stored()?);
+    let left_out = opened.remind(&dac.registry)?.left_out;
+    if left_out > 0 {
+        tracing::warn!(
+            left_out,
+            "the limits on nodes, topics and schemas (channel.max_nodes, max_topics, max_schema_bytes) leave no room for all archived instances: \
+             doors and page have those that were there last; `oasis sql` and `oasis export` read all"
+        );
+    }
     let archive = Arc::new(opened.start(dac.clone())?);
     let _file_too_large = signal(SignalKind::from_raw(FILE_TOO_LARGE))?;
     Ok(Some(Archiving { archive, _file_too_large }))

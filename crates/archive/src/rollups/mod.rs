@@ -16,7 +16,7 @@ pub use schema::Plan;
 
 use crate::recovery::{self, Finding};
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs, io,
     path::Path,
     sync::{Arc, PoisonError, RwLock},
@@ -78,6 +78,17 @@ impl Rollups {
     pub fn of_level(&self, level: Level) -> Vec<Arc<RollupFile>> {
         let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
         files.iter().filter(|file| file.directory.level == level).cloned().collect()
+    }
+
+    /// Node and name of all instances that are in any file, and the time of the newest sample that went into one, nanoseconds.
+    pub fn instances(&self) -> BTreeMap<(Arc<str>, Arc<str>), u64> {
+        let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
+        let mut instances = BTreeMap::new();
+        for series in files.iter().flat_map(|file| &file.directory.series) {
+            let last = instances.entry((series.node.clone(), series.instance.clone())).or_default();
+            *last = series.reach.time.max(*last);
+        }
+        instances
     }
 
     /// Segment files that a level has the samples of.

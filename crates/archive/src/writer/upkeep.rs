@@ -109,8 +109,11 @@ impl Writer {
         }
         // What was lost ahead of the oldest file was noticed before it was begun. Once it has roll-ups, they have the cause.
         let is_rolled = left.first().is_none_or(|oldest| self.store.rollups.has_tried(*oldest));
-        if left.len() < segments.len() && is_rolled {
-            self.store.catalogue().forget_losses()?;
+        if left.len() < segments.len() {
+            if is_rolled {
+                self.store.catalogue().forget_losses()?;
+            }
+            self.store.forget_gone()?;
         }
         Ok(())
     }

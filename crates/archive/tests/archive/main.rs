@@ -6,6 +6,7 @@ mod catalogue;
 mod causes;
 mod import;
 mod plant;
+mod remembered;
 mod rollups;
 mod sql;
 mod test_runs;

@@ -110,7 +110,7 @@ impl Plant {
         let opened = oasis_archive::open(config).unwrap();
         let log = LogConfig { topic_bytes, ..LogConfig::default() };
         let dac = Dac::new(Config { log, ..Config::default() });
-        dac.registry.remember(opened.stored().unwrap());
+        opened.remind(&dac.registry).unwrap();
         let archive = opened.start(dac.clone()).unwrap();
         let session = NodeSession::new(dac.clone(), tokio::sync::mpsc::channel(1).0);
         let mut plant = Self { dac, archive, runtime, session, topic: 0 };

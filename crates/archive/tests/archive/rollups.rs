@@ -19,7 +19,7 @@ pub fn small_files(folder: &Path) -> ArchiveConfig {
     ArchiveConfig { segment_bytes: 4 * 1024, ..config(folder) }
 }
 
-fn rollup_files(folder: &Path) -> Vec<PathBuf> {
+pub fn rollup_files(folder: &Path) -> Vec<PathBuf> {
     let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> = paths.filter(|path| path.extension().is_some_and(|end| end == "oroll")).collect();
     files.sort();

@@ -52,7 +52,7 @@ pub fn serve(archived: &Archived) -> anyhow::Result<()> {
         ..ArchiveConfig::default()
     };
     let opened = oasis_archive::open(config)?;
-    dac.registry.remember(opened.stored()?);
+    opened.remind(&dac.registry)?;
     let archive = Arc::new(opened.start(dac.clone())?);
     let mut feed = oasis::Feed::new(dac.clone())?;
     runtime.block_on(fill(archived.fill, &mut feed, &archive))?;

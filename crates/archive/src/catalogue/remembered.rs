@@ -1,0 +1,94 @@
+//! What a start of the DAC wants to know of earlier lives, and what nobody needs to know any more, in SQL.
+
+use super::{Catalogue, Result, parsed, read_kind, read_type, unsigned};
+use oasis_dac::{Stored, StoredNode};
+use oasis_wire::quantity::Nanos;
+use rusqlite::Row;
+use std::{collections::BTreeMap, sync::Arc};
+
+impl Catalogue {
+    /// What is stored of each instance. Of one that only roll-ups are left of, neither sequence number nor time.
+    pub fn stored(&self) -> Result<Vec<Stored>> {
+        // The newest series of an instance has the greatest id; its run may have begun in an earlier epoch, as another series.
+        let mut statement = self.0.prepare(
+            "SELECT instance.node, instance.name, newest.kind, newest.run, type.schema,
+                    coalesce(max(extent.last_sequence) FILTER (WHERE series.run = newest.run), 0),
+                    coalesce(max(extent.max_time), 0)
+             FROM instance
+             JOIN series AS newest
+               ON newest.id = (SELECT max(id) FROM series WHERE series.instance = instance.id)
+             JOIN type ON type.id = newest.type
+             JOIN series ON series.instance = instance.id
+             LEFT JOIN extent ON extent.series = series.id
+             GROUP BY instance.id",
+        )?;
+        let mut rows = statement.query([])?;
+        let mut stored = Vec::new();
+        while let Some(row) = rows.next()? {
+            stored.push(read_stored(row)?);
+        }
+        Ok(stored)
+    }
+
+    /// All nodes that were there.
+    pub fn nodes(&self) -> Result<Vec<StoredNode>> {
+        let mut statement = self.0.prepare("SELECT name, uuid, host, software, last_seen FROM node")?;
+        let mut rows = statement.query([])?;
+        let mut nodes = Vec::new();
+        while let Some(row) = rows.next()? {
+            let uuid: String = row.get(1)?;
+            nodes.push(StoredNode {
+                name: row.get(0)?,
+                // It is for people to look at: one that nobody can read is no reason to do without the rest.
+                uuid: uuid.parse().unwrap_or_default(),
+                host: row.get(2)?,
+                software: row.get(3)?,
+                last_seen: Nanos(unsigned(row, 4)?),
+            });
+        }
+        Ok(nodes)
+    }
+
+    /// Forgets series, instances, types and damage that no file has anything of any more, but for instances that are in roll-ups.
+    pub fn forget_gone(&mut self, rolled: &BTreeMap<(Arc<str>, Arc<str>), u64>) -> Result<()> {
+        let transaction = self.0.transaction()?;
+        transaction.execute_batch(
+            "DELETE FROM damage WHERE segment NOT IN (SELECT number FROM segment);
+             DELETE FROM series
+             WHERE id NOT IN (SELECT series FROM extent) AND id NOT IN (SELECT series FROM gap)
+               AND id NOT IN (SELECT max(id) FROM series GROUP BY instance);",
+        )?;
+        let empty: Vec<(i64, String, String)> = transaction
+            .prepare(
+                "SELECT id, node, name FROM instance
+                 WHERE NOT EXISTS (SELECT 1 FROM series JOIN extent ON extent.series = series.id
+                                   WHERE series.instance = instance.id)
+                   AND NOT EXISTS (SELECT 1 FROM series JOIN gap ON gap.series = series.id
+                                   WHERE series.instance = instance.id)",
+            )?
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+            .collect::<rusqlite::Result<_>>()?;
+        for (id, node, name) in empty {
+            if !rolled.contains_key(&(node.into(), name.into())) {
+                transaction.execute("DELETE FROM series WHERE instance = ?", [id])?;
+                transaction.execute("DELETE FROM instance WHERE id = ?", [id])?;
+            }
+        }
+        transaction.execute("DELETE FROM type WHERE id NOT IN (SELECT type FROM series)", [])?;
+        Ok(transaction.commit()?)
+    }
+}
+
+fn read_stored(row: &Row<'_>) -> Result<Stored> {
+    let (node, instance): (String, String) = (row.get(0)?, row.get(1)?);
+    let (kind, run): (String, String) = (row.get(2)?, row.get(3)?);
+    Ok(Stored {
+        node: node.into(),
+        instance: instance.into(),
+        probe_type: Arc::new(read_type(row.get(4)?)?),
+        kind: read_kind(kind)?,
+        run: parsed(&run, "run")?,
+        last_sequence: unsigned(row, 5)?,
+        last_time: unsigned(row, 6)?,
+    })
+}

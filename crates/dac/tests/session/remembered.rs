@@ -1,0 +1,121 @@
+//! Nodes that are known from what an earlier life of the DAC has stored.
+
+use super::*;
+use oasis_dac::{Remembered, Stored, StoredNode, config::ChannelConfig};
+use oasis_wire::quantity::Offset;
+
+fn stored(node: &str, instance: &str, last_time: u64) -> Stored {
+    Stored {
+        node: node.into(),
+        instance: instance.into(),
+        probe_type: Arc::new(beat()),
+        kind: ProbeKind::Pushed,
+        run: Uuid::from_u128(1),
+        last_sequence: 10,
+        last_time,
+    }
+}
+
+fn limited(max_nodes: usize, max_topics: usize) -> Arc<Dac> {
+    let channel = ChannelConfig { max_nodes, max_topics, ..ChannelConfig::default() };
+    Dac::new(Config { channel, ..Config::default() })
+}
+
+fn names(dac: &Dac) -> Vec<String> {
+    let instances = dac.registry.instances();
+    let mut names: Vec<_> =
+        instances.iter().map(|instance| format!("{}/{}", instance.node, instance.name)).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn they_are_offline_and_known_by_what_was_written_down() {
+    let dac = dac();
+    let node = StoredNode {
+        name: "a".into(),
+        uuid: Uuid::from_u128(5),
+        host: "far".into(),
+        software: "old".into(),
+        last_seen: Nanos(70),
+    };
+    let mut watch = dac.registry.watch();
+    let remembered =
+        dac.registry.remember(&[node], vec![stored("a", "beat", 60), stored("imported", "beat", 50)]);
+    assert_eq!(remembered, Remembered { instances: 2, left_out: 0 });
+    assert!(watch.has_changed().unwrap());
+    watch.mark_unchanged();
+
+    let (a, imported) = (dac.registry.node("a").unwrap(), dac.registry.node("imported").unwrap());
+    assert!(!a.online() && a.is_remembered && imported.is_remembered);
+    assert_eq!((a.identity.host.as_str(), a.identity.uuid, a.since.0), ("far", Uuid::from_u128(5), 70));
+    assert_eq!((imported.identity.host.as_str(), imported.since.0), ("", 50));
+    let instance = dac.registry.find("a", "beat").unwrap();
+    assert_eq!((instance.log.next(), instance.ledger().received), (Offset(0), 0));
+    assert!(instance.ledger().run().is_none());
+}
+
+#[test]
+fn one_that_comes_back_keeps_its_topic_and_repeats_nothing() {
+    let dac = dac();
+    dac.registry.remember(&[], vec![stored("a", "beat", 1)]);
+    let before = dac.registry.find("a", "beat").unwrap();
+    let (mut peer, topic) = Peer::connected(&dac, "a", 1);
+    assert_eq!(topic, before.topic);
+    assert!(!dac.registry.node("a").unwrap().is_remembered);
+    // Its spool still holds the last two of those that were stored.
+    peer.send(&batch(topic, 9, 2, 0)).unwrap();
+    peer.send(&batch(topic, 11, 2, 0)).unwrap();
+    let ledger = before.ledger().clone();
+    assert_eq!((ledger.duplicates, ledger.received, ledger.missing), (2, 2, 0));
+}
+
+#[test]
+fn one_that_comes_back_with_another_type_gets_another_topic() {
+    let dac = dac();
+    let other = ProbeType { version: "0.9".into(), ..beat() };
+    let stored = Stored { probe_type: Arc::new(other), ..stored("a", "beat", 1) };
+    dac.registry.remember(&[], vec![stored]);
+    let before = dac.registry.find("a", "beat").unwrap();
+    let (_, topic) = Peer::connected(&dac, "a", 2);
+    assert!(before.retired() && topic != before.topic);
+    assert_eq!(names(&dac), ["a/beat"]);
+}
+
+#[test]
+fn of_too_many_those_are_left_out_that_were_there_the_longest_ago() {
+    let all = || (1..=4).map(|time| stored(&format!("n{time}"), "beat", time)).collect();
+    let dac = limited(9, 3);
+    assert_eq!(dac.registry.remember(&[], all()), Remembered { instances: 3, left_out: 1 });
+    assert_eq!(names(&dac), ["n2/beat", "n3/beat", "n4/beat"]);
+
+    let dac = limited(2, 9);
+    assert_eq!(dac.registry.remember(&[], all()), Remembered { instances: 2, left_out: 2 });
+    assert_eq!(names(&dac), ["n3/beat", "n4/beat"]);
+}
+
+#[test]
+fn they_make_room_for_the_living_oldest_first() {
+    let all = || (1..=3).map(|time| stored(&format!("n{time}"), "beat", time)).collect();
+    let dac = limited(9, 3);
+    dac.registry.remember(&[], all());
+    let going = dac.registry.find("n1", "beat").unwrap();
+    let _new = Peer::connected(&dac, "new", 7);
+    assert!(going.retired() && dac.registry.node("n1").is_none());
+    // What was stored of it is no more new than before.
+    let (mut back, topic) = Peer::connected(&dac, "n1", 1);
+    assert_eq!(names(&dac), ["n1/beat", "n3/beat", "new/beat"]);
+    back.send(&batch(topic, 10, 1, 0)).unwrap();
+    assert_eq!(dac.registry.instance(topic).unwrap().ledger().duplicates, 1);
+    let _last = Peer::connected(&dac, "last", 8);
+    let mut peer = Peer::new(&dac);
+    peer.say(&hello("one more", 9), 0).unwrap();
+    assert_eq!(code(peer.say(&register(vec![beat()], &["beat"]), 0)), "too_many_topics");
+
+    let dac = limited(3, 9);
+    dac.registry.remember(&[], all());
+    let mut peer = Peer::new(&dac);
+    peer.say(&hello("new", 7), 0).unwrap();
+    assert_eq!(names(&dac), ["n2/beat", "n3/beat"]);
+    assert_eq!(dac.registry.nodes().len(), 3);
+}

@@ -2,7 +2,11 @@
 
 use crate::harness::{Oasis, ledger, oasis};
 use serde_json::Value;
-use std::{fs, process::Output};
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    process::{Output, Stdio},
+};
 
 fn run(arguments: &[&str]) -> Output {
     oasis().args(arguments).output().expect("the binary runs")
@@ -31,9 +35,21 @@ fn up() -> Oasis {
 
 #[test]
 fn every_command_shows_examples() {
-    for command in
-        [&["up"][..], &["dac"], &["node"], &["list"], &["tail"], &["command"], &["pdl", "check"], &[]]
-    {
+    for command in [
+        &["up"][..],
+        &["dac"],
+        &["node"],
+        &["list"],
+        &["tail"],
+        &["command"],
+        &["export"],
+        &["import"],
+        &["run"],
+        &["replay"],
+        &["sql"],
+        &["pdl", "check"],
+        &[],
+    ] {
         let output = run(&[command, &["--help"]].concat());
         let help = out(&output);
         assert!(output.status.success() && help.contains("Examples:"), "{command:?}: {help}");
@@ -87,6 +103,9 @@ fn tail_prints_samples_for_people_and_for_programs() {
         stretch(&time(3), &time(11)).lines().collect::<Vec<_>>(),
         lines.lines().collect::<Vec<_>>()[3..11]
     );
+    let dated = out(&run(&["tail", "plant/processor", "--from", "-1h", "--count", "1", "--url", &url]));
+    let date = dated.split(' ').next().unwrap_or_default();
+    assert!(date.starts_with("20") && date.ends_with('Z') && date.contains('T'), "{dated}");
     let refused = fails(&["tail", "plant/processor", "--from", "then", "--url", &url]);
     assert!(refused.contains("plant/processor") && refused.contains("-15m"), "{refused}");
 
@@ -95,6 +114,24 @@ fn tail_prints_samples_for_people_and_for_programs() {
 
     let all = out(&run(&["tail", "--count", "40", "--url", &url]));
     assert!(all.contains("plant/processor") && all.contains("plant/heartbeat"), "{all}");
+}
+
+#[test]
+fn tail_says_what_happened_to_the_dac_and_how_to_go_on() {
+    let up = up();
+    let mut tail = oasis();
+    tail.args(["tail", "plant/processor", "--url", &up.url()]);
+    let mut tail = tail.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut first = String::new();
+    BufReader::new(tail.stdout.as_mut().unwrap()).read_line(&mut first).unwrap();
+    let url = up.url();
+    up.kill();
+    let output = tail.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success(), "{said}");
+    for words in [&*url, "killed", "oasis up", "--from 20"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@ use tokio_tungstenite::{
 
 /// One connection to a DAC.
 pub struct Client {
+    url: String,
     socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
     last_id: i64,
 }
@@ -33,7 +34,7 @@ impl Client {
             .await
             .map_err(reason)
             .with_context(|| format!("no DAC answers at {url}: is `oasis up` or `oasis dac` running?"))?;
-        let mut client = Self { socket, last_id: 0 };
+        let mut client = Self { url: url.to_owned(), socket, last_id: 0 };
         match client.next().await? {
             Some(Incoming::Control(message)) if message["op"] == "welcome" => Ok(client),
             _ => bail!("{url} is a WebSocket, but not a DAC's"),
@@ -51,7 +52,14 @@ impl Client {
     /// The next message; none once the DAC has closed.
     pub async fn next(&mut self) -> anyhow::Result<Option<Incoming>> {
         while let Some(message) = self.socket.next().await {
-            match message.context("the DAC went away")? {
+            let message = message.map_err(|error| {
+                anyhow::anyhow!(
+                    "the connection to the DAC at {} broke ({error}): the DAC was killed, or the network is cut; \
+                     see whether `oasis up` or `oasis dac` still runs there",
+                    self.url
+                )
+            })?;
+            match message {
                 Message::Text(text) => return Ok(Some(Incoming::Control(serde_json::from_str(&text)?))),
                 Message::Binary(bytes) => return Ok(Some(Incoming::Batch(bytes.into()))),
                 Message::Close(Some(frame)) => {

@@ -7,9 +7,11 @@ use crate::{
     visible::Visible,
 };
 use anyhow::{Context, bail};
-use oasis_dac::Delivery;
+use jiff::Timestamp;
+use oasis_dac::{Delivery, now};
 use oasis_wire::{
     batch::{Batch, Header, Sample},
+    quantity::Nanos,
     schema::{Metric, ProbeType},
     value,
 };
@@ -34,6 +36,8 @@ pub async fn run(arguments: Tail) -> anyhow::Result<()> {
         out: BufWriter::new(io::stdout()),
         format: arguments.format,
         left: arguments.count,
+        has_dates: arguments.from.is_some() || arguments.from_earliest,
+        last: None,
         is_thinned: !matches!(arguments.delivery, Delivery::Every),
     };
     let mut follower = Follower { asked: BTreeMap::new(), followed: BTreeMap::new(), printer };
@@ -88,7 +92,11 @@ struct Follower {
 impl Follower {
     async fn follow(&mut self, client: &mut Client) -> anyhow::Result<()> {
         while !(self.asked.is_empty() && self.followed.is_empty()) {
-            match client.next().await?.context("the DAC closed the connection")? {
+            let incoming = match client.next().await {
+                Ok(incoming) => incoming.context("the DAC closed the connection")?,
+                Err(broken) => return Err(self.printer.at_its_end(broken)),
+            };
+            match incoming {
                 Incoming::Batch(bytes) => {
                     let topic = Header::parse(&bytes)?.topic;
                     let Some(followed) = self.followed.get_mut(&topic) else { continue };
@@ -154,6 +162,10 @@ struct Printer {
     out: BufWriter<io::Stdout>,
     format: Format,
     left: Option<u64>,
+    /// Samples may be of any day.
+    has_dates: bool,
+    /// Time of the newest sample printed.
+    last: Option<u64>,
     /// Holes in the numbers are what was asked for, if the DAC says that they are drops.
     is_thinned: bool,
 }
@@ -175,10 +187,24 @@ impl Printer {
                 break;
             }
             self.line(followed, &sample, header.state)?;
+            self.last = self.last.max(Some(sample.time));
             self.left = self.left.map(|left| left - 1);
         }
         self.out.flush()?;
         Ok(self.left == Some(0))
+    }
+
+    /// Tells how to go on behind what was printed.
+    fn at_its_end(&self, broken: anyhow::Error) -> anyhow::Error {
+        match self.last {
+            Some(last) => {
+                let time = date_and_time(last);
+                broken.context(format!(
+                    "no more samples; if the DAC has an archive, --from {time} goes on here"
+                ))
+            }
+            None => broken,
+        }
     }
 
     fn line(&mut self, followed: &Followed, sample: &Sample, state: u16) -> io::Result<()> {
@@ -193,7 +219,9 @@ impl Printer {
                 writeln!(self.out, "{line}")
             }
             Format::Text => {
-                write!(self.out, "{} {target} #{}", time_of_day(sample.time), sample.sequence)?;
+                let time =
+                    if self.has_dates { date_and_time(sample.time) } else { short(sample.time, now()) };
+                write!(self.out, "{time} {target} #{}", sample.sequence)?;
                 for ((name, value), metric) in metrics.iter().zip(&schema.metrics) {
                     match enumerator(metric, value) {
                         Some(word) => write!(self.out, " {}={}", Visible(name), Visible(word))?,
@@ -221,6 +249,18 @@ fn gap(followed: &BTreeMap<u32, Followed>, message: &Value) -> Option<String> {
 fn enumerator<'a>(metric: &'a Metric, value: &Value) -> Option<&'a str> {
     let known = &metric.enumeration.as_ref()?.values;
     known.iter().find(|known| Some(known.value) == value.as_i64()).map(|known| known.name.as_str())
+}
+
+/// As `--from` takes it: RFC 3339, UTC, to the millisecond.
+fn date_and_time(time: u64) -> String {
+    let date = Timestamp::from_nanosecond(time.into()).map(|date| date.strftime("%F").to_string());
+    format!("{}T{}Z", date.unwrap_or_default(), time_of_day(time))
+}
+
+/// A sample of today needs no date.
+fn short(time: u64, now: Nanos) -> String {
+    let day = |time: u64| time / 86_400_000_000_000;
+    if day(time) == day(now.0) { time_of_day(time) } else { date_and_time(time) }
 }
 
 /// `HH:MM:SS.mmm` UTC.
@@ -258,7 +298,12 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_day_is_utc_with_milliseconds() {
-        assert_eq!(super::time_of_day(1_763_683_261_005_000_000), "00:01:01.005");
+    fn the_time_is_utc_with_milliseconds_and_a_date_if_it_is_not_of_today() {
+        let time = 1_763_683_261_005_000_000;
+        assert_eq!(time_of_day(time), "00:01:01.005");
+        assert_eq!(short(time, Nanos(time + 86_000_000_000_000)), "00:01:01.005");
+        for tomorrow in [date_and_time(time), short(time, Nanos(time + 86_400_000_000_000))] {
+            assert_eq!(tomorrow, "2025-11-21T00:01:01.005Z");
+        }
     }
 }

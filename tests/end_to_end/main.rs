@@ -4,6 +4,7 @@
 
 mod api;
 mod archive;
+mod archive_commands;
 mod command_line;
 mod commands;
 mod delivery;

@@ -62,8 +62,8 @@ fn a_query_that_has_no_answer_says_what_to_do() {
     for (arguments, remedy) in [
         (&[archive, "SELECT * FROM motors"][..], ".tables"),
         (&[archive, "SELECT speed FROM test_runs"], ".schema"),
-        (&[archive, "DELETE FROM test_runs"], "oasis: "),
-        (&[archive, "DROP TABLE node"], "only read"),
+        (&[archive, "DELETE FROM test_runs"], "read-only"),
+        (&[archive, "DROP TABLE node"], "read-only"),
         (&[archive], ".help"),
         (&[archive, " "], ".help"),
         (&[archive, ".nothing"], ".help"),

@@ -14,6 +14,7 @@ use crate::{
 };
 use oasis_wire::{quantity::Position, schema::ProbeType};
 use std::{
+    ops::Range,
     path::Path,
     sync::{Arc, atomic::Ordering},
 };
@@ -78,6 +79,19 @@ impl History {
     /// If the catalogue cannot be read.
     pub fn instances_of(&self, probe_type: &ProbeType) -> Result<Vec<(String, String)>, ReadError> {
         self.0.instances_of(probe_type)
+    }
+
+    /// The types that an instance has samples of in a time, nanoseconds on the node's clock. One that has nothing but a part of a batch there may be left out.
+    ///
+    /// # Errors
+    /// If catalogue or files cannot be read.
+    pub fn types_between(
+        &self,
+        node: &str,
+        instance: &str,
+        times: &Range<u64>,
+    ) -> Result<Vec<Arc<ProbeType>>, ReadError> {
+        self.0.types_between(node, instance, times)
     }
 
     /// How often a segment file was opened to read samples.

@@ -92,7 +92,7 @@ pub enum OpenError {
     #[error("{path} is another process's archive just now: give each DAC a folder of its own (archive.directory)", path = .0.display())]
     Locked(PathBuf),
     /// The catalogue.
-    #[error("{0}")]
+    #[error(transparent)]
     Catalogue(#[from] CatalogueError),
 }
 
@@ -112,6 +112,9 @@ pub struct Opened {
 pub fn open(config: ArchiveConfig) -> Result<Opened, OpenError> {
     let directory = PathBuf::from(&config.directory);
     let failed = |error| OpenError::Directory { path: directory.clone(), error };
+    if directory.is_file() {
+        return Err(failed(io::Error::new(io::ErrorKind::NotADirectory, "it is a file: name a folder")));
+    }
     fs::create_dir_all(&directory).map_err(failed)?;
     let lock = lock(&directory)?;
     let (catalogue, findings) = catalogue::open_or_make_again(&directory)?;

@@ -25,6 +25,7 @@ use std::{
     collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
     fs::{self, File},
     io,
+    ops::Range,
     os::unix::fs::FileExt,
     path::PathBuf,
     sync::{
@@ -63,10 +64,10 @@ pub struct Store {
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The catalogue.
-    #[error("{0}")]
+    #[error(transparent)]
     Catalogue(#[from] CatalogueError),
     /// A segment file.
-    #[error("{0}")]
+    #[error(transparent)]
     Io(#[from] io::Error),
 }
 
@@ -208,6 +209,35 @@ impl Store {
         }
         names.extend(self.catalogue().instances_of(probe_type)?);
         Ok(names.into_iter().collect())
+    }
+
+    /// The types of those batches of an instance that lie between these times, oldest first.
+    ///
+    /// # Errors
+    /// If the catalogue or an index cannot be read.
+    pub fn types_between(
+        &self,
+        node: &str,
+        instance: &str,
+        times: &Range<u64>,
+    ) -> Result<Vec<Arc<ProbeType>>, ReadError> {
+        let is_between = |min: u64, max: u64| min >= times.start && max < times.end;
+        let mut types: Vec<Arc<ProbeType>> = Vec::new();
+        for extent in self.extents(node, instance, 0)? {
+            let is_beside = extent.max_time < times.start || extent.min_time >= times.end;
+            if is_beside || types.contains(&extent.series.probe_type) {
+                continue;
+            }
+            if is_between(extent.min_time, extent.max_time)
+                || self
+                    .entries_since(&extent, times.start)?
+                    .iter()
+                    .any(|entry| is_between(entry.min_time, entry.max_time))
+            {
+                types.push(extent.series.probe_type.clone());
+            }
+        }
+        Ok(types)
     }
 
     /// An instance's shares of all files from `segment` on, oldest first.

@@ -1,6 +1,11 @@
 //! What can be typed.
 
-use crate::{pdl, replay, sql, target::Target, test_run};
+use crate::{
+    archive_folder::ArchiveFolder,
+    pdl, replay, sql,
+    target::{self, Target},
+    test_run,
+};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use oasis_dac::Wish;
 use oasis_dac::{Delivery, Overflow};
@@ -54,7 +59,10 @@ pub enum Verb {
   oasis tail                                 everything there is
   oasis tail my-host/processor               one instance
   oasis tail my-host/processor --format json | jq .metrics.idle_time
-  oasis tail my-host/processor --delivery max_hz=1")]
+  oasis tail my-host/processor --delivery max_hz=1
+  oasis tail my-host/processor --from -15m   the last quarter of an hour, then live
+  oasis tail my-host/processor --from 2026-05-04T12:00:00Z --to 2026-05-04T12:05:00Z   those minutes, and no more
+  oasis tail --from 2026-05-04 --to 2026-05-05 --format json > that-day.jsonl")]
     Tail(Tail),
     /// List the probe instances that a DAC knows.
     #[command(after_help = "Examples:
@@ -79,14 +87,14 @@ pub enum Verb {
   oasis export --archive ~/samples --format mcap -o everything.mcap
   oasis export --archive ~/samples --format jsonl --from 2026-05-04T12:00:00Z --to 2026-05-04T12:05:00Z   all instances")]
     Export(Export),
-    /// Take recordings into an archive that no DAC has open: MCAP files, and segment files of other archives.
+    /// Take recordings into an archive that no DAC has open, made if there is none: MCAP files, and segment files of other archives.
     #[command(after_help = "Examples:
   oasis import --archive ~/samples test-drive.mcap            nodes become test-drive:NODE
   oasis import --archive ~/samples --name bench old-archive/  all its segment files; nodes become bench:NODE
 
 Importing a file again adds nothing. A file that cannot be read adds nothing either.")]
     Import(Import),
-    /// Test runs: give the time between a start and a stop a name, and compare two of them.
+    /// Test runs: give the time between a start and a stop a name, and compare two of them; oasis run VERB --help has more.
     #[command(after_help = "Examples:
   oasis run start 'soak, pump 3 hot' --tag night
   oasis run stop 'soak, pump 3 hot'
@@ -135,7 +143,7 @@ pub struct Node {
     #[command(flatten)]
     pub probes: Probes,
     /// Data channel of the DAC [default: 127.0.0.1:7071].
-    #[arg(long, value_name = "HOST:PORT", env = "OASIS_DAC")]
+    #[arg(long, value_name = "HOST:PORT", env = "OASIS_DAC", value_parser = target::data_channel)]
     pub dac: Option<String>,
 }
 
@@ -250,9 +258,8 @@ pub enum Format {
 pub struct Export {
     /// NODE/INSTANCE; all instances if none is given.
     pub instances: Vec<Target>,
-    /// Folder of the archive.
-    #[arg(long, value_name = "DIR", env = "OASIS_ARCHIVE")]
-    pub archive: PathBuf,
+    #[command(flatten)]
+    pub archive: ArchiveFolder,
     /// How to write.
     #[arg(long, value_enum, default_value_t)]
     pub format: ExportFormat,
@@ -262,7 +269,7 @@ pub struct Export {
     /// Last sample: older than this [default: the newest stored].
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub to: Option<String>,
-    /// Only the samples of the test run with this name.
+    /// Only the samples of the test run with this name: from its start to its stop, so without --from and --to.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["from", "to"])]
     pub run: Option<String>,
     /// File to write; it has its name only once it is whole [default: standard output].
@@ -275,15 +282,11 @@ pub struct Import {
     /// MCAP files (.mcap), segment files (.oseg) or folders of segment files.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Folder of the archive, made if there is none [default: archive.directory of the configuration].
-    #[arg(long, value_name = "DIR", env = "OASIS_ARCHIVE")]
-    pub archive: Option<String>,
+    #[command(flatten)]
+    pub archive: ArchiveFolder,
     /// What recorded nodes are called in front of their names [default: the file's name without its ending].
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// Configuration file, for the archive's retention rules.
-    #[arg(long, value_name = "FILE", env = "OASIS_CONFIG")]
-    pub config: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -299,6 +302,18 @@ pub enum ExportFormat {
     Arrow,
     /// A Parquet file; instances of one probe type.
     Parquet,
+}
+
+impl ExportFormat {
+    /// Whether it has the columns of one probe type.
+    pub fn is_table(self) -> bool {
+        matches!(self, Self::Csv | Self::Arrow | Self::Parquet)
+    }
+
+    /// Whether it is no text.
+    pub fn is_binary(self) -> bool {
+        matches!(self, Self::Mcap | Self::Arrow | Self::Parquet)
+    }
 }
 
 #[derive(Debug, Args)]

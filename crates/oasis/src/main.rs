@@ -1,6 +1,7 @@
 //! The command line: one binary for every piece of OASIS, together or apart.
 
 mod api;
+mod archive_folder;
 mod broken_pipe;
 mod cli;
 mod client;

@@ -31,9 +31,30 @@ impl fmt::Display for Target {
     }
 }
 
+/// Where a DAC takes samples, as it is typed.
+pub fn data_channel(text: &str) -> Result<String, String> {
+    let is_address =
+        |(host, port): (&str, &str)| !host.is_empty() && !host.contains('/') && port.parse::<u16>().is_ok();
+    match text.rsplit_once(':').is_some_and(is_address) {
+        true => Ok(text.into()),
+        false => Err("write HOST:PORT of the data channel, such as 127.0.0.1:7071; the addresses of page and WebSocket, http:// and ws://, are others".into()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_data_channel_is_no_url() {
+        for address in ["127.0.0.1:7071", "dac.local:1", "[::1]:7071"] {
+            assert_eq!(data_channel(address).as_deref(), Ok(address));
+        }
+        for other in ["", "127.0.0.1", ":7071", "dac:port", "ws://127.0.0.1:7070/ws", "http://127.0.0.1:7070"]
+        {
+            assert!(data_channel(other).unwrap_err().contains("HOST:PORT"), "{other}");
+        }
+    }
 
     #[test]
     fn the_node_ends_at_the_first_slash() {

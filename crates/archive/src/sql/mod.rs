@@ -20,16 +20,16 @@ use table::{SAMPLES, Samples, columns_of};
 #[derive(Debug, thiserror::Error)]
 pub enum SqlError {
     /// The archive cannot be opened.
-    #[error("{0}")]
+    #[error(transparent)]
     Open(#[from] OpenError),
     /// It cannot be read.
-    #[error("{0}")]
+    #[error(transparent)]
     Read(#[from] ReadError),
     /// As SQLite says it.
     #[error("{0}")]
     Sqlite(#[from] rusqlite::Error),
     /// It would change something.
-    #[error("this changes something, and an archive is only read here: begin with SELECT or WITH")]
+    #[error("this would change something, and the archive is read-only here: begin with SELECT or WITH")]
     Writes,
     /// No table has the name.
     #[error("no table has the name {0:?}: .tables lists them")]
@@ -121,7 +121,7 @@ impl Sql {
     /// # Errors
     /// If the query is wrong or would change something, the archive cannot be read, or the rows not be written.
     pub fn query(&self, sql: &str, rows: &mut dyn Rows) -> Result<(), SqlError> {
-        let mut statement = self.connection.prepare(sql)?;
+        let mut statement = self.connection.prepare(sql).map_err(refusal)?;
         if !statement.readonly() || statement.column_count() == 0 {
             return Err(SqlError::Writes);
         }
@@ -134,6 +134,13 @@ impl Sql {
         }
         Ok(())
     }
+}
+
+/// What SQLite says of tables that it cannot write to depends on how they are made, which is no affair of who asks.
+fn refusal(error: rusqlite::Error) -> SqlError {
+    let said = error.to_string();
+    let changes = ["cannot modify", "may not be modified", "may not be dropped", "readonly"];
+    if changes.iter().any(|change| said.contains(change)) { SqlError::Writes } else { error.into() }
 }
 
 fn all_names(connection: &Connection) -> Result<Vec<String>, SqlError> {

@@ -36,7 +36,7 @@ impl<'a, W: Write + Send> Arrow<'a, W> {
 impl<W: Write + Send> Format for Arrow<'_, W> {
     fn sample(&mut self, series: &Arc<Series>, state: u16, sample: &Sample) -> anyhow::Result<()> {
         if let Some((known, ..)) = &self.series {
-            same_type(&known.probe_type, series)?;
+            same_type(&known.probe_type, &series.probe_type)?;
         }
         if let Some(out) = self.out.take() {
             let probe_type = &series.probe_type;

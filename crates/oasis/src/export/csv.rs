@@ -27,7 +27,7 @@ impl<'a, W: Write> Csv<'a, W> {
     /// The columns; the first call writes them as the first line. A table has the columns of one type.
     fn table(&mut self, series: &Series) -> anyhow::Result<&Table> {
         if let Some((known, _)) = &self.of {
-            same_type(known, series)?;
+            same_type(known, &series.probe_type)?;
         }
         if self.of.is_none() {
             let table = Table::new(&series.probe_type);

@@ -24,7 +24,11 @@ use oasis_dac::now;
 use oasis_wire::{batch::Sample, schema::ProbeType};
 use output::Output;
 use samples::{Found, Order, Samples, Span};
-use std::{path::Path, sync::Arc};
+use std::{
+    io::{self, IsTerminal},
+    path::Path,
+    sync::Arc,
+};
 
 /// A file format.
 trait Format {
@@ -40,12 +44,22 @@ trait Format {
 
 /// Writes all samples of the instances, and says on standard error what is missing.
 pub fn run(arguments: &Export) -> anyhow::Result<()> {
-    let history = History::open(&arguments.archive)?;
+    let archive = arguments.archive.find()?;
+    let history = History::open(&archive)?;
     let (from, to) = span(&history, arguments)?;
     let targets = match &arguments.instances[..] {
-        [] => everything(&history, &arguments.archive)?,
-        some => known(&history, some, &arguments.archive)?,
+        [] => everything(&history, &archive)?,
+        some => known(&history, some, &archive)?,
     };
+    let span = Span { from: from.unwrap_or(0), to };
+    if arguments.format.is_table() {
+        one_type(&history, &targets, span)?;
+    }
+    if arguments.format.is_binary() && arguments.output.is_none() && io::stdout().is_terminal() {
+        bail!(
+            "this format is not text, and standard output is a terminal: name a file with -o FILE, or pass it on with | or >"
+        );
+    }
     let mut out = Output::open(arguments.output.as_deref())?;
     let mut format: Box<dyn Format + '_> = match arguments.format {
         ExportFormat::Csv => Box::new(csv::Csv::new(&mut out)),
@@ -63,7 +77,7 @@ pub fn run(arguments: &Export) -> anyhow::Result<()> {
         }
     };
     let order = if arguments.format == ExportFormat::Mcap { Order::ByTime } else { Order::ByInstance };
-    let samples = Samples::new(&history, &targets, Span { from: from.unwrap_or(0), to }, order);
+    let samples = Samples::new(&history, &targets, span, order);
     let written = match write_all(samples, &mut *format) {
         Ok(written) => written,
         // `oasis export | head` is no error.
@@ -125,9 +139,21 @@ fn write_all(mut samples: Samples, format: &mut dyn Format) -> anyhow::Result<u6
     Ok(written)
 }
 
-/// Refuses a series whose samples have other columns.
-fn same_type(known: &ProbeType, series: &Series) -> anyhow::Result<()> {
-    if *known == *series.probe_type {
+/// Refuses instances of several types before anything is written.
+fn one_type(history: &History, targets: &[Target], span: Span) -> anyhow::Result<()> {
+    let mut first: Option<Arc<ProbeType>> = None;
+    let times = span.from..span.to.unwrap_or(u64::MAX);
+    for target in targets {
+        for found in history.types_between(&target.node, &target.instance, &times)? {
+            same_type(first.get_or_insert_with(|| found.clone()), &found)?;
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a type whose samples have other columns.
+fn same_type(known: &ProbeType, found: &ProbeType) -> anyhow::Result<()> {
+    if known == found {
         return Ok(());
     }
     bail!(
@@ -135,7 +161,7 @@ fn same_type(known: &ProbeType, series: &Series) -> anyhow::Result<()> {
          (name instances of one type, set --from or --to, or use --format jsonl or mcap)",
         Visible(&known.name),
         Visible(&known.version),
-        Visible(&series.probe_type.name),
-        Visible(&series.probe_type.version)
+        Visible(&found.name),
+        Visible(&found.version)
     )
 }

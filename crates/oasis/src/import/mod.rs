@@ -1,6 +1,6 @@
 //! `oasis import`: recordings become part of an archive, all of a file or nothing of it.
 
-use crate::{cli::Import as Arguments, config::Config, visible::Visible};
+use crate::{cli::Import as Arguments, visible::Visible};
 use anyhow::{Context, bail};
 use oasis_archive::{ArchiveConfig, Import, Imported, Series};
 use oasis_mcap::Recorded;
@@ -13,15 +13,7 @@ use std::{
 
 /// Takes what the files hold, and says on standard error what came of it.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let config = Config::read(arguments.config.as_deref())?.archive;
-    let directory = match &arguments.archive {
-        Some(directory) => directory.clone(),
-        None => config.directory.clone(),
-    };
-    if directory.is_empty() {
-        bail!("name the archive to import into: --archive DIR, or archive.directory in the configuration");
-    }
-    let config = ArchiveConfig { directory, ..config };
+    let config = arguments.archive.read_config()?;
     for path in &arguments.files {
         let imported = one(path, arguments.name.as_deref(), &config)
             .with_context(|| format!("{}: nothing was imported of it", path.display()))?;

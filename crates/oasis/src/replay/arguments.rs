@@ -1,8 +1,11 @@
 //! What can be typed behind `oasis replay`.
 
-use crate::target::Target;
+use crate::{
+    archive_folder::ArchiveFolder,
+    target::{self, Target},
+};
 use clap::Args;
-use std::{path::PathBuf, str::FromStr};
+use std::str::FromStr;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
@@ -11,11 +14,10 @@ pub struct Arguments {
     pub what: String,
     /// NODE/INSTANCE to play; all but replays if none is given.
     pub instances: Vec<Target>,
-    /// Folder of the archive that has the test run.
-    #[arg(long, value_name = "DIR", env = "OASIS_ARCHIVE")]
-    pub archive: Option<PathBuf>,
+    #[command(flatten)]
+    pub archive: ArchiveFolder,
     /// Data channel of the DAC that gets it.
-    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7071", env = "OASIS_DAC")]
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7071", env = "OASIS_DAC", value_parser = target::data_channel)]
     pub dac: String,
     /// How many times faster than it was recorded, 0.01 to 10000.
     #[arg(long, value_name = "FACTOR", default_value = "1")]

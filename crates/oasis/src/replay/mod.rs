@@ -72,13 +72,13 @@ fn recording(arguments: &Arguments) -> anyhow::Result<(History, Range<u64>)> {
     let (history, whole) = if what.join("catalogue.sqlite").is_file() {
         (History::open(what)?, 0..u64::MAX)
     } else {
-        let archive = arguments.archive.as_ref().with_context(|| {
+        let archive = arguments.archive.find().with_context(|| {
             format!(
-                "{} is no folder of an archive; if it is the name of a test run, name its archive with --archive DIR",
+                "{} is no folder of an archive; if it is the name of a test run, name its archive",
                 arguments.what
             )
         })?;
-        let history = History::open(archive)?;
+        let history = History::open(&archive)?;
         let run = history.test_runs().named(&arguments.what).with_context(|| {
             format!(
                 "{} is neither a test run of {} nor the folder of an archive",

@@ -1,13 +1,12 @@
 //! What can be typed behind `oasis sql`.
 
+use crate::archive_folder::ArchiveFolder;
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Folder of the archive.
-    #[arg(long, value_name = "DIR", env = "OASIS_ARCHIVE")]
-    pub archive: PathBuf,
+    #[command(flatten)]
+    pub archive: ArchiveFolder,
     /// A query; or .tables, .schema TABLE or .help. Read from standard input if none is given.
     pub query: Option<String>,
     /// How to print [default: table on a terminal, csv otherwise].

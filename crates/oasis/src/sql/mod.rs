@@ -32,7 +32,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if query.trim().is_empty() {
         bail!("there is no query: write one on the command line or on standard input, or .tables or .help");
     }
-    let sql = Sql::open(&arguments.archive)?;
+    let sql = Sql::open(&arguments.archive.find()?)?;
     let out = BufWriter::new(io::stdout().lock());
     match answer(&sql, query.trim(), arguments.format, out) {
         // `oasis sql | head` is no error.
@@ -85,7 +85,11 @@ fn ask(sql: &Sql, query: &str, rows: &mut dyn Rows) -> anyhow::Result<()> {
         Err(error @ SqlError::Sqlite(_)) => {
             let error = error.to_string();
             let is_name = ["no such table", "no such column"].iter().any(|what| error.contains(what));
-            let remedy = if is_name { " (.tables and .schema TABLE list names)" } else { "" };
+            let remedy = match error.contains("Multiple statements") {
+                _ if is_name => " (.tables and .schema TABLE list names)",
+                true => " (write one SELECT at a time)",
+                false => "",
+            };
             bail!("the query has no answer: {error}{remedy}")
         }
         other => Ok(other?),

@@ -1,0 +1,72 @@
+//! Which archive a command works on: a flag, else the environment, else the configuration file, as for the DAC that writes it.
+
+use crate::config::Config;
+use anyhow::bail;
+use clap::Args;
+use oasis_archive::ArchiveConfig;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+pub struct ArchiveFolder {
+    /// Folder of the archive [default: archive.directory of the configuration file].
+    #[arg(long, value_name = "DIR", env = "OASIS_ARCHIVE")]
+    archive: Option<String>,
+    /// Configuration file that the DAC has; --archive and OASIS_ARCHIVE win over its archive.directory.
+    #[arg(long, value_name = "FILE", env = "OASIS_CONFIG")]
+    config: Option<PathBuf>,
+}
+
+impl ArchiveFolder {
+    /// The folder.
+    ///
+    /// # Errors
+    /// If nothing names one, or what is named is a file.
+    pub fn find(&self) -> anyhow::Result<PathBuf> {
+        Ok(self.read_config()?.directory.into())
+    }
+
+    /// The settings of the archive, with its folder.
+    ///
+    /// # Errors
+    /// As [`ArchiveFolder::find`].
+    pub fn read_config(&self) -> anyhow::Result<ArchiveConfig> {
+        let flag = self.archive.as_ref().filter(|directory| !directory.is_empty());
+        let mut config = Config::read(self.config.as_deref())?.archive;
+        if let Some(directory) = flag {
+            config.directory.clone_from(directory);
+        }
+        if config.directory.is_empty() {
+            bail!(
+                "no archive is named: use --archive DIR (OASIS_ARCHIVE), or --config FILE (OASIS_CONFIG) with archive.directory"
+            );
+        }
+        if Path::new(&config.directory).is_file() {
+            bail!("{} is a file, and an archive is a folder: name that", config.directory);
+        }
+        Ok(config)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flag_wins_over_the_configuration() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("oasis.toml");
+        std::fs::write(&file, "[archive]\ndirectory = \"of-file\"\ncommit_ms = 7\n").unwrap();
+        let found = |archive: Option<&str>, config: Option<&Path>| {
+            let named =
+                ArchiveFolder { archive: archive.map(str::to_owned), config: config.map(Path::to_owned) };
+            named.read_config().map_err(|error| error.to_string())
+        };
+        let of_both = found(Some("of-flag"), Some(&file)).unwrap();
+        assert_eq!((&*of_both.directory, of_both.commit_ms), ("of-flag", 7));
+        for flag in [None, Some("")] {
+            assert_eq!(found(flag, Some(&file)).unwrap().directory, "of-file");
+        }
+        assert!(found(None, None).unwrap_err().contains("--archive DIR"));
+        assert!(found(file.to_str(), None).unwrap_err().contains("is a file"));
+    }
+}

@@ -199,6 +199,7 @@ fn two_runs_are_compared_and_exported_from_the_command_line() {
     assert!(run(&["edit", "second", "--name", "later", "--notes", "moved"]).contains("moved"));
     assert_eq!(run(&["list", "--tag", "night"]).lines().count(), 2);
     assert_eq!(run(&["list", "--tag", "day"]), "");
+    assert!(refused(&["run", "--url", &url, "edit", "later"]).contains("--notes TEXT"));
 
     let text = run(&["compare", HOSTILE, "later"]);
     assert!(text.contains("plant/heartbeat\n") && text.contains("  later  change\n  samples "), "{text}");
@@ -212,6 +213,13 @@ fn two_runs_are_compared_and_exported_from_the_command_line() {
         assert!(samples.as_u64() > Some(40), "{heartbeat:#}");
         assert!(heartbeat[side]["intervals"]["p50"].as_u64() > Some(0), "{heartbeat:#}");
         assert_eq!(heartbeat[side]["lost"], json!({}), "{heartbeat:#}");
+    }
+    assert!(
+        run(&["show", "later", "--node", "plant", "--instance", "heartbeat"]).contains("plant/heartbeat\n")
+    );
+    for who in [["--node", "plan"], ["--instance", "heart"]] {
+        let said = refused(&[&["run", "--url", &url, "compare", HOSTILE, "later"][..], &who].concat());
+        assert!(said.contains(&format!("{:?}", who[1])) && said.contains("oasis list"), "{said}");
     }
     assert!(run(&["delete", "later"]).contains("samples stay"));
     assert!(

@@ -4,6 +4,7 @@ use crate::{
     history::History,
     holes::{Holes, Missing},
     past::Piece,
+    points::Number,
     series::Series,
     store::ReadError,
 };
@@ -12,7 +13,7 @@ use oasis_table::{Cell, Column, ColumnType, Table};
 use oasis_wire::{
     batch::{Batch, Sample},
     quantity::Offset,
-    schema::ProbeType,
+    schema::{Behaviour, ProbeType},
 };
 use serde::Serialize;
 use std::{
@@ -79,6 +80,10 @@ pub struct MetricSummary {
     pub first: Option<f64>,
     /// The last.
     pub last: Option<f64>,
+    /// How far a counter has counted from the first to the last; where it went back it has begun anew, at 0. None of other metrics.
+    pub increase: Option<f64>,
+    /// How far it has counted in a second, between the first sample and the last one. None if they are of one time.
+    pub increase_rate: Option<f64>,
 }
 
 impl History {
@@ -232,7 +237,7 @@ impl Gathering {
             rate,
             intervals: intervals.map(|of| Intervals { p50: quantile(&of, 0.5), p99: quantile(&of, 0.99) }),
             lost: self.lost,
-            metrics: self.metrics.into_iter().map(Metric::finish).collect(),
+            metrics: self.metrics.into_iter().map(|metric| metric.finish(seconds)).collect(),
         })
     }
 }
@@ -247,26 +252,46 @@ struct Metric {
     mean: f64,
     first: f64,
     last: f64,
+    counted: Option<Counted>,
+}
+
+/// How far a counter has counted, exactly.
+struct Counted {
+    last: Option<Number>,
+    increase: Number,
+}
+
+impl Counted {
+    fn add(&mut self, number: Number) {
+        let step = Number::counted(self.last.unwrap_or(number), number);
+        (self.last, self.increase) = (Some(number), self.increase.plus(step));
+    }
 }
 
 impl Metric {
     fn new(column: &Column) -> Self {
         let (name, unit) = (column.name.clone(), column.unit.clone());
         let (min, max) = (f64::INFINITY, f64::NEG_INFINITY);
-        Self { name, unit, count: 0, min, max, mean: 0.0, first: 0.0, last: 0.0 }
+        let is_counter = column.behaviour == Some(Behaviour::Counter);
+        let counted = is_counter.then_some(Counted { last: None, increase: Number::Uint(0) });
+        Self { name, unit, count: 0, min, max, mean: 0.0, first: 0.0, last: 0.0, counted }
     }
 
     fn add(&mut self, cell: &Cell<'_>) {
-        let value = match *cell {
-            Cell::Int(value) => value as f64,
-            Cell::Uint(value) => value as f64,
-            Cell::Real32(value) => value.into(),
-            Cell::Real64(value) => value,
-            Cell::Boolean(value) => f64::from(u8::from(value)),
+        let number = match *cell {
+            Cell::Int(value) => Number::Int(value),
+            Cell::Uint(value) => Number::Uint(value),
+            Cell::Real32(value) => Number::Real32(value),
+            Cell::Real64(value) => Number::Real64(value),
+            Cell::Boolean(value) => Number::Uint(value.into()),
             Cell::Text(_) | Cell::Nothing => return,
         };
+        let value = number.real();
         if !value.is_finite() {
             return;
+        }
+        if let Some(counted) = &mut self.counted {
+            counted.add(number);
         }
         if self.count == 0 {
             self.first = value;
@@ -279,10 +304,43 @@ impl Metric {
         self.last = value;
     }
 
-    fn finish(self) -> MetricSummary {
+    /// With so many seconds between the first sample and the last one.
+    fn finish(self, seconds: f64) -> MetricSummary {
         let of = |value: f64| (self.count > 0).then_some(value);
         let (min, mean, max) = (of(self.min), of(self.mean), of(self.max));
         let (first, last) = (of(self.first), of(self.last));
-        MetricSummary { name: self.name, unit: self.unit, count: self.count, min, mean, max, first, last }
+        let increase = self.counted.filter(|_| self.count > 0).map(|counted| counted.increase.real());
+        let increase_rate = increase.filter(|_| seconds > 0.0).map(|increase| increase / seconds);
+        let Self { name, unit, count, .. } = self;
+        MetricSummary { name, unit, count, min, mean, max, first, last, increase, increase_rate }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_counter_is_told_by_how_far_it_has_counted_also_where_it_began_anew() {
+        let probe_type: ProbeType = serde_json::from_str(
+            r#"{"name": "Port", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0", "metrics": [
+                {"name": "rx", "type": "uint64", "kind": "counter"}, {"name": "level", "type": "uint64"}]}"#,
+        )
+        .unwrap();
+        let table = Table::new(&probe_type);
+        // More than a real has digits for.
+        let great = u64::MAX - 10;
+        let [counter, gauge] = &table.columns[..] else { panic!("{table:?}") };
+        for (column, increase) in [(counter, Some(13.0)), (gauge, None)] {
+            let mut metric = Metric::new(column);
+            for value in [great, great + 3, great + 8, 2, 5] {
+                metric.add(&Cell::Uint(value));
+            }
+            let summary = metric.finish(2.0);
+            assert_eq!((summary.increase, summary.increase_rate), (increase, increase.map(|of| of / 2.0)));
+            assert_eq!(summary.last, Some(5.0));
+        }
+        let once = Metric::new(counter).finish(0.0);
+        assert_eq!((once.increase, once.increase_rate), (None, None));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{cell::Cell, name::Names};
 use oasis_wire::{
-    schema::{EnumType, Metric, MetricType},
+    schema::{Behaviour, EnumType, Metric, MetricType},
     value::{self, Value},
 };
 use std::borrow::Cow;
@@ -16,6 +16,8 @@ pub struct Column {
     pub kind: ColumnType,
     /// UCUM unit, such as `By` or `ms`.
     pub unit: Option<String>,
+    /// How it behaves over time, if the PDL says so.
+    pub behaviour: Option<Behaviour>,
     /// What the PDL says about it.
     pub doc: Option<String>,
     /// Place of the metric among a sample's values, then of each member within.
@@ -86,6 +88,7 @@ pub(crate) fn flatten(
         name: names.unique(name),
         kind: ColumnType::of(metric),
         unit: metric.unit.clone(),
+        behaviour: metric.behaviour,
         doc: metric.doc.clone(),
         path: path.clone(),
     });

@@ -99,6 +99,7 @@ fn compared(
     let wanted = |asked: &Option<String>, name: &str| asked.as_deref().is_none_or(|asked| asked == name);
     let mut instances = Vec::new();
     let mut more = false;
+    let mut is_known = query.node.is_none() && query.instance.is_none();
     for (node, instance) in history.instances()? {
         // Nobody waits for an answer that is cut here.
         if has_left.load(Ordering::Relaxed) {
@@ -107,6 +108,7 @@ fn compared(
         if !wanted(&query.node, &node) || !wanted(&query.instance, &instance) {
             continue;
         }
+        is_known = true;
         let of = |run: &TestRun| history.summarise(&node, &instance, run.span(now), has_left);
         let (summary, with) = (of(&run)?, with.as_ref().map_or(Ok(None), of)?);
         if summary.is_none() && with.is_none() {
@@ -118,7 +120,23 @@ fn compared(
         }
         instances.push(InstanceComparison { node, instance, summary, with });
     }
+    if !is_known {
+        return Err(unknown(query));
+    }
     Ok(Comparison { test_run: run.into(), with: with.map(TestRunView::from), instances, more })
+}
+
+fn unknown(query: &ComparisonQuery) -> Problem {
+    let asked = [("node", &query.node), ("instance", &query.instance)];
+    let asked: Vec<_> = asked
+        .into_iter()
+        .filter_map(|(what, name)| name.as_ref().map(|name| format!("{what} {name:?}")))
+        .collect();
+    let detail = format!(
+        "the archive has nothing of {}: GET /api/v1/instances and oasis list have all instances",
+        asked.join(", ")
+    );
+    Problem::new(StatusCode::NOT_FOUND, "unknown_instance", detail)
 }
 
 impl From<ReadError> for Problem {

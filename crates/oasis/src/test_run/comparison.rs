@@ -15,7 +15,7 @@ pub fn print(out: &mut impl Write, comparison: &Value) -> io::Result<()> {
     for instance in comparison["instances"].as_array().into_iter().flatten() {
         let name = |key: &str| instance[key].as_str().unwrap_or_default();
         writeln!(out, "\n{}/{}", Visible(name("node")), Visible(name("instance")))?;
-        let mut rows = rows(&instance["summary"], &instance["with"]);
+        let (mut rows, constant) = rows(&instance["summary"], &instance["with"]);
         if is_pair {
             let head = |run: &str| short(comparison[run]["name"].as_str().unwrap_or_default());
             let change = "change".into();
@@ -35,6 +35,12 @@ pub fn print(out: &mut impl Write, comparison: &Value) -> io::Result<()> {
             };
             writeln!(out, "{}", line.trim_end())?;
         }
+        if !constant.is_empty() {
+            writeln!(out, "  constant: {}", constant.join(", "))?;
+        }
+    }
+    if comparison["instances"].as_array().is_none_or(Vec::is_empty) {
+        writeln!(out, "\nNothing is stored of that time.")?;
     }
     if comparison["more"] == true {
         writeln!(out, "\nThere are more instances: name some with --node or --instance.")?;
@@ -59,15 +65,16 @@ fn short(name: &str) -> String {
     }
 }
 
-fn rows(first: &Value, second: &Value) -> Vec<Row> {
-    let mut rows = Vec::new();
+/// What is told of an instance, and apart from that what never changed.
+fn rows(first: &Value, second: &Value) -> (Vec<Row>, Vec<String>) {
+    let (mut rows, mut constants) = (Vec::new(), Vec::new());
     let mut row = |name: String, unit: &str, one: &Value, two: &Value| {
         let change = match (one.as_f64(), two.as_f64()) {
-            (Some(one), Some(two)) if one != 0.0 => format!("{:+.1} %", (two - one) / one.abs() * 100.0),
+            (Some(one), Some(two)) if one != 0.0 => percent((two - one) / one.abs() * 100.0),
             _ => String::new(),
         };
-        let (name, unit) = (Visible(&name).to_string(), Visible(unit).to_string());
-        rows.push(Row { name, first: figure(one, &unit), second: figure(two, &unit), change });
+        let name = Visible(&name).to_string();
+        rows.push(Row { name, first: figure(one, unit), second: figure(two, unit), change });
     };
     row("samples".into(), "", &first["samples"], &second["samples"]);
     row("rate".into(), "/s", &first["rate"], &second["rate"]);
@@ -80,15 +87,37 @@ fn rows(first: &Value, second: &Value) -> Vec<Row> {
         row(format!("lost, {cause}"), "", &first["lost"][cause], &second["lost"][cause]);
     }
     for (name, unit) in metrics(first, second) {
-        let of = |side: &Value, key: &str| {
-            let mut metrics = side["metrics"].as_array().into_iter().flatten();
-            metrics.find(|metric| metric["name"] == name).map_or(Value::Null, |metric| metric[key].clone())
-        };
-        for key in ["min", "mean", "max"] {
-            row(format!("{name} {key}"), unit, &of(first, key), &of(second, key));
+        let [one, two] = [first, second].map(|side| metric(side, name));
+        let both = [one, two].into_iter().filter(|side| !side.is_null());
+        match both.map(constant).collect::<Option<Vec<_>>>().as_deref() {
+            Some([value, others @ ..]) if others.iter().all(|other| other == value) => {
+                constants.push(format!("{} {}", Visible(name), figure(value, unit)));
+            }
+            Some([_, ..]) => row(name.into(), unit, &one["last"], &two["last"]),
+            _ if [one, two].iter().any(|side| side["increase"].is_number()) => {
+                row(format!("{name} increase"), unit, &one["increase"], &two["increase"]);
+                let a_second = format!("{unit}/s");
+                row(format!("{name} rate"), &a_second, &one["increase_rate"], &two["increase_rate"]);
+            }
+            _ => {
+                for key in ["min", "mean", "max"] {
+                    row(format!("{name} {key}"), unit, &one[key], &two[key]);
+                }
+            }
         }
     }
-    rows
+    (rows, constants)
+}
+
+fn metric<'a>(side: &'a Value, name: &str) -> &'a Value {
+    let mut metrics = side["metrics"].as_array().into_iter().flatten();
+    metrics.find(|metric| metric["name"] == name).unwrap_or(&Value::Null)
+}
+
+/// The one value that a metric had.
+fn constant(metric: &Value) -> Option<&Value> {
+    let is_constant = metric["min"].is_number() && metric["min"] == metric["max"];
+    is_constant.then_some(&metric["last"])
 }
 
 /// Of both, those of the first one first.
@@ -111,6 +140,11 @@ fn metrics<'a>(first: &'a Value, second: &'a Value) -> Vec<(&'a str, &'a str)> {
     found
 }
 
+/// With one digit, and no sign before a nought.
+fn percent(change: f64) -> String {
+    if change.abs() < 0.05 { "0.0 %".into() } else { format!("{change:+.1} %") }
+}
+
 fn figure(value: &Value, unit: &str) -> String {
     let number = match value.as_f64() {
         None => return "-".into(),
@@ -127,13 +161,45 @@ fn figure(value: &Value, unit: &str) -> String {
         }
         Some(number) => format!("{number:.3e}"),
     };
-    if unit.is_empty() { number } else { format!("{number} {unit}") }
+    // UCUM writes what is no unit, such as packets, in braces.
+    match unit.replace(['{', '}'], "") {
+        unit if unit.is_empty() => number,
+        unit => format!("{number} {}", Visible(&unit)),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn counters_are_told_by_what_they_counted_and_constants_in_a_line() {
+        let run = json!({"name": "a", "started": 0, "stopped": 1, "tags": [], "who": "", "notes": ""});
+        let counter = |increase: u64, rate: f64, last: u64| {
+            json!({"name": "rx", "unit": "{packet}", "min": 7, "mean": 7.5, "max": last, "last": last,
+                "increase": increase, "increase_rate": rate})
+        };
+        let flat = |name: &str, value: f64| json!({"name": name, "unit": null, "min": value, "mean": value, "max": value, "last": value});
+        let summary = |metrics: Value| json!({"samples": 1, "rate": null, "intervals": null, "lost": {}, "metrics": metrics});
+        let comparison = json!({
+            "test_run": run, "with": run, "more": false,
+            "instances": [{"node": "n", "instance": "i",
+                "summary": summary(json!([counter(10, 2.5, 17), flat("mode", 1.0), flat("limit", 5.0)])),
+                "with": summary(json!([counter(20, 5.0, 27), flat("mode", 2.0), flat("limit", 5.0)]))}],
+        });
+        let mut out = Vec::new();
+        print(&mut out, &comparison).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let told: Vec<_> = text.lines().skip_while(|line| !line.contains("interval p99")).skip(1).collect();
+        let expected = [
+            "  rx increase      10 packet   20 packet  +100.0 %",
+            "  rx rate       2.5 packet/s  5 packet/s  +100.0 %",
+            "  mode                     1           2  +100.0 %",
+            "  constant: limit 5",
+        ];
+        assert_eq!(told, expected, "{text}");
+    }
 
     #[test]
     fn two_runs_stand_side_by_side_with_the_change() {

@@ -6,7 +6,7 @@ mod comparison;
 pub use arguments::Arguments;
 
 use crate::{api::Api, cli::Format, visible::Visible};
-use anyhow::Context;
+use anyhow::{Context, bail};
 use arguments::{Description, Verb};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -48,10 +48,23 @@ fn act(api: &Api, verb: Verb) -> anyhow::Result<Outcome> {
             let path = path(&named(api, &name)?)?;
             api.send(Method::POST, &format!("{path}/stop"), None).map(Outcome::Run)
         }
-        Verb::List { tag } => list(api, tag.as_deref()).map(Outcome::List),
-        Verb::Show { name } => {
+        Verb::List { tag } => {
+            let runs = list(api, tag.as_deref())?;
+            match (runs.is_empty(), tag) {
+                (true, Some(tag)) => eprintln!("no test run has the tag {tag:?}"),
+                (true, None) => eprintln!("there is no test run yet: `oasis run start NAME` starts one"),
+                _ => {}
+            }
+            Ok(Outcome::List(runs))
+        }
+        Verb::Show { name, only } => {
             let path = path(&named(api, &name)?)?;
-            api.get(&format!("{path}/comparison"), &[]).map(Outcome::Comparison)
+            api.get(&format!("{path}/comparison"), &only.query()).map(Outcome::Comparison)
+        }
+        Verb::Edit { renamed: None, description: Description { notes: None, tags }, .. }
+            if tags.is_empty() =>
+        {
+            bail!("nothing is to be changed: say --name NAME, --notes TEXT or --tag TAG")
         }
         Verb::Edit { name, renamed, description: Description { notes, tags } } => {
             let mut body = json!({});
@@ -70,12 +83,11 @@ fn act(api: &Api, verb: Verb) -> anyhow::Result<Outcome> {
             api.send(Method::DELETE, &path(&named(api, &name)?)?, None)?;
             Ok(Outcome::Deleted(name))
         }
-        Verb::Compare { name, with, node, instance } => {
+        Verb::Compare { name, with, only } => {
             let path = path(&named(api, &name)?)?;
             let with = named(api, &with)?["id"].to_string();
-            let mut query = vec![("with", &*with)];
-            query.extend(node.as_deref().map(|node| ("node", node)));
-            query.extend(instance.as_deref().map(|instance| ("instance", instance)));
+            let mut query = only.query();
+            query.push(("with", &*with));
             api.get(&format!("{path}/comparison"), &query).map(Outcome::Comparison)
         }
     }

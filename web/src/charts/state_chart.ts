@@ -1,6 +1,8 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import type { StateRun } from '../series/states.ts';
 import type { ViewResult } from '../stream/query.ts';
+import { strings } from '../strings.ts';
 import type { Palette } from './palette.ts';
 import { type ChartEvents, plotOptions } from './plot_options.ts';
 import { recordSvg } from './svg_recorder.ts';
@@ -48,7 +50,13 @@ export class StateChart {
     if (this.result?.answer.kind !== 'states') return undefined;
     const runs = this.result.answer.tracks[track]?.runs ?? [];
     const run = time === undefined ? runs.at(-1) : runs.findLast((candidate) => candidate.from <= time);
-    return run && this.look(track, run.value);
+    return run && this.lookOf(track, run);
+  }
+
+  /** Where one state followed the other faster than can be told, none of them has its colour. */
+  private lookOf(track: number, run: StateRun): StateLook {
+    const look = this.look(track, run.value);
+    return run.isMixed ? { text: strings.states.mixed(look.text), colour: this.palette.muted } : look;
   }
 
   get canvas(): HTMLCanvasElement {
@@ -84,7 +92,7 @@ export class StateChart {
       for (const run of track.runs) {
         const left = Math.max(bbox.left, x(run.from));
         const right = Math.min(bbox.left + bbox.width, Math.max(x(run.to), x(run.from) + 2));
-        this.paintRun(this.look(row, run.value), left, right - left, top + height * 0.38, height * 0.54);
+        this.paintRun(this.lookOf(row, run), left, right - left, top + height * 0.38, height * 0.54);
       }
     });
     ctx.restore();

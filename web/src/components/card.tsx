@@ -1,7 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { shortType } from '../format/name.ts';
+import { NowNote } from '../panels/moment_note.tsx';
 import { unwatch } from '../state/actions.ts';
 import { cellsOf, type InstanceCells } from '../state/store.ts';
+import { range } from '../state/time.ts';
 import type { Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
 import { CardState } from './card_state.tsx';
@@ -45,6 +47,7 @@ export function Card({ target }: { target: Target }) {
         </button>
       </header>
       <Problem cells={cells} />
+      {!range.value.live && <NowNote />}
       <Gauges cells={cells} />
       <HistoryStrip cells={cells} />
       <CommandBar target={target} cells={cells} problem={problem} />

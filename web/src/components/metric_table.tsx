@@ -4,15 +4,17 @@ import { useRef } from 'preact/hooks';
 import { fitNumber } from '../format/fit.ts';
 import { formatScalar } from '../format/number.ts';
 import { formatUnit } from '../format/unit.ts';
+import { MomentNote } from '../panels/moment_note.tsx';
 import { isLine } from '../panels/plan.ts';
 import { useRoom } from '../panels/use_room.ts';
+import { type Shown, useShown } from '../panels/use_shown.ts';
 import { useView } from '../panels/use_view.ts';
 import { copyText } from '../state/copy.ts';
 import type { InstanceCells } from '../state/store.ts';
 import { range } from '../state/time.ts';
 import type { PerSecond } from '../stream/counters.ts';
 import type { Extents } from '../stream/query.ts';
-import type { SampleView, Target } from '../stream/view.ts';
+import type { Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
 import { CompoundValue } from './compound_value.tsx';
 import { RateNote, ScalarValue } from './scalar_value.tsx';
@@ -27,7 +29,7 @@ interface Room {
   readonly side: ReadonlySignal<number>;
 }
 
-/** The newest sample, a row a metric, built from the schema that came with the subscription. */
+/** A sample, a row a metric, built from the schema that came with the subscription. */
 export function MetricTable({ target, cells }: { target: Target; cells: InstanceCells }) {
   const schema = cells.status.value?.schema;
   if (!schema) return <div class="metrics-empty">{cells.status.value?.problem ?? words.noSample}</div>;
@@ -37,6 +39,7 @@ export function MetricTable({ target, cells }: { target: Target; cells: Instance
 
 function Table(props: { target: Target; cells: InstanceCells; metrics: readonly Metric[] }) {
   const { target, cells, metrics } = props;
+  const shown = useShown(target, cells);
   const extents = useSignal<Extents>({});
   useView(
     () => ({ kind: 'extent', range: range.value, target }),
@@ -48,6 +51,7 @@ function Table(props: { target: Target; cells: InstanceCells; metrics: readonly 
   const room = { value: useRoom(valueHead, 1), side: useRoom(sideHead, SMALL) };
   return (
     <div class="metrics-scroll">
+      <Moment shown={shown} cells={cells} />
       <table class="metrics" data-testid="metrics">
         <thead>
           <tr>
@@ -67,10 +71,15 @@ function Table(props: { target: Target; cells: InstanceCells; metrics: readonly 
             </th>
           </tr>
         </thead>
-        <Rows metrics={metrics} cells={cells} extents={extents.value} room={room} />
+        <Rows metrics={metrics} shown={shown} extents={extents.value} room={room} />
       </table>
     </div>
   );
+}
+
+/** Apart from the table, for the same reason as its rows. */
+function Moment({ shown, cells }: { shown: ReadonlySignal<Shown>; cells: InstanceCells }) {
+  return <MomentNote shown={shown.value} cells={cells} />;
 }
 
 function isCounting(metric: Metric): boolean {
@@ -78,9 +87,14 @@ function isCounting(metric: Metric): boolean {
 }
 
 /** Apart from the head, so that a sample draws only this. */
-function Rows(props: { metrics: readonly Metric[]; cells: InstanceCells; extents: Extents; room: Room }) {
-  const { metrics, cells, extents, room } = props;
-  const sample: SampleView | undefined = cells.sample.value;
+function Rows(props: {
+  metrics: readonly Metric[];
+  shown: ReadonlySignal<Shown>;
+  extents: Extents;
+  room: Room;
+}) {
+  const { metrics, shown, extents, room } = props;
+  const { sample } = shown.value;
   return (
     <tbody>
       {metrics.map((metric, index) => (

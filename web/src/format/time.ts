@@ -33,6 +33,12 @@ export function formatDay(ms: number): string {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 
+/** A moment to the second; with its day if that is not today. */
+export function formatInstant(ms: number, now = Date.now()): string {
+  const isToday = new Date(ms).toDateString() === new Date(now).toDateString();
+  return isToday ? formatClock(ms) : `${formatDay(ms)}:${two(new Date(ms).getSeconds())}`;
+}
+
 /** A moment, as exactly as what is shown around it can tell: milliseconds; with its day if that is not today. */
 export function formatMoment(ms: number, span: number, now = Date.now()): string {
   if (new Date(ms).toDateString() !== new Date(now).toDateString()) return formatDay(ms);

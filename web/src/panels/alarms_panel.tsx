@@ -11,8 +11,9 @@ import {
   toggleLoud,
 } from '../state/alarms.ts';
 import { now } from '../state/now.ts';
-import { show } from '../state/time.ts';
+import { range, show } from '../state/time.ts';
 import { strings } from '../strings.ts';
+import { NowNote } from './moment_note.tsx';
 
 const words = strings.alarms;
 const AROUND_MS = 30_000;
@@ -21,6 +22,7 @@ const AROUND_MS = 30_000;
 export function AlarmsPanel() {
   return (
     <section class="panel" data-testid="alarms">
+      {!range.value.live && <NowNote />}
       <div class="panel-bar">
         <button type="button" class="button" data-testid="acknowledge-all" onClick={acknowledgeAll}>
           {words.acknowledgeAll}

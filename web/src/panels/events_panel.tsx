@@ -2,15 +2,16 @@ import { judge, type Metric } from '@oasis/wire';
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { CompoundValue } from '../components/compound_value.tsx';
-import { formatMoment } from '../format/time.ts';
+import { formatInstant, formatMoment } from '../format/time.ts';
 import { nameOf } from '../state/names.ts';
 import { cellsOf } from '../state/store.ts';
 import { range } from '../state/time.ts';
-import type { RecordLine } from '../stream/query.ts';
+import type { PastPart, RecordLine } from '../stream/query.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
 import { registerPicture } from './exports.ts';
 import { PanelFooter } from './panel_footer.tsx';
+import { PastNote } from './past_note.tsx';
 import type { PanelSpec } from './spec.ts';
 import { useView } from './use_view.ts';
 
@@ -22,12 +23,15 @@ const words = strings.events;
 /** Samples one by one, newest first: what happened, and what was logged. */
 export function EventsPanel({ spec }: { spec: Spec }) {
   const found = useSignal<readonly RecordLine[]>([]);
+  const past = useSignal<PastPart | undefined>(undefined);
   const wanted = useSignal('');
   const list = useRef<() => string[][]>(() => []);
   useView(
     () => ({ kind: 'records', range: range.value, targets: spec.targets, limit: SHOWN }),
     ({ answer }) => {
-      if (answer.kind === 'records') found.value = answer.lines;
+      if (answer.kind !== 'records') return;
+      found.value = answer.lines;
+      past.value = answer.past;
     },
   );
   useEffect(() => registerPicture(spec.id, { table: () => list.current() }), [spec.id]);
@@ -69,7 +73,9 @@ export function EventsPanel({ spec }: { spec: Spec }) {
           />
         ))}
       </ol>
-      <PanelFooter spec={spec} />
+      <PanelFooter spec={spec}>
+        <PastNote past={past.value} />
+      </PanelFooter>
     </section>
   );
 }
@@ -87,7 +93,7 @@ function Line({
   const severity = severities.includes('alarm') ? 'alarm' : severities.includes('warn') ? 'warn' : '';
   return (
     <li class={`event is-${severity}`} data-testid="event">
-      <time dateTime={new Date(line.time).toISOString()}>{formatMoment(line.time, 0)}</time>
+      <time dateTime={new Date(line.time).toISOString()}>{formatEvent(line.time)}</time>
       {isNamed && <span class="event-source">{instanceOf(line.key)}</span>}
       {metrics.map((metric, index) => (
         <span
@@ -100,6 +106,12 @@ function Line({
       ))}
     </li>
   );
+}
+
+/** To the millisecond; on another day the second says enough. */
+function formatEvent(time: number): string {
+  const isToday = new Date(time).toDateString() === new Date().toDateString();
+  return isToday ? formatMoment(time, 0) : formatInstant(time);
 }
 
 function metrics(target: Target): readonly Metric[] {

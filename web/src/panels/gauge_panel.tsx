@@ -4,8 +4,10 @@ import { formatQuantity } from '../format/axis.ts';
 import { cellsOf } from '../state/store.ts';
 import { strings } from '../strings.ts';
 import { registerPicture } from './exports.ts';
+import { MomentNote } from './moment_note.tsx';
 import { PanelFooter } from './panel_footer.tsx';
 import type { PanelSpec } from './spec.ts';
+import { useShown } from './use_shown.ts';
 
 type Spec = PanelSpec & { kind: 'gauge' };
 
@@ -14,7 +16,7 @@ const START = -225;
 const SWEEP = 270;
 const RADIUS = 80;
 
-/** The newest value on a dial, with its limits. */
+/** A value on a dial, with its limits. */
 export function GaugePanel({ spec }: { spec: Spec }) {
   const drawing = useRef<SVGSVGElement>(null);
   useEffect(() => registerPicture(spec.id, { svg: () => drawing.current }), [spec.id]);
@@ -22,7 +24,8 @@ export function GaugePanel({ spec }: { spec: Spec }) {
   const metrics = cells.status.value?.schema?.metrics ?? [];
   const index = metrics.findIndex(({ name }) => name === spec.metric);
   const metric = metrics[index];
-  const value = Number(cells.sample.value?.values[index] ?? Number.NaN);
+  const shown = useShown(spec.target, cells).value;
+  const value = Number(shown.sample?.values[index] ?? Number.NaN);
   if (!metric) return <p class="panel-empty">{strings.panels.waiting(spec.target.instance)}</p>;
   const [min, max] = dialRange(metric, value);
   const severity = judge(metric, value)?.severity;
@@ -61,6 +64,7 @@ export function GaugePanel({ spec }: { spec: Spec }) {
           {formatQuantity(max, undefined, false)}
         </text>
       </svg>
+      <MomentNote shown={shown} cells={cells} />
       <PanelFooter spec={spec} />
     </section>
   );

@@ -5,9 +5,11 @@ import { formatInteger } from '../format/number.ts';
 import type { Histogram } from '../series/histogram.ts';
 import { cellsOf } from '../state/store.ts';
 import { range } from '../state/time.ts';
+import type { PastPart } from '../stream/query.ts';
 import { strings } from '../strings.ts';
 import { registerPicture } from './exports.ts';
 import { PanelFooter } from './panel_footer.tsx';
+import { PastNote } from './past_note.tsx';
 import type { PanelSpec } from './spec.ts';
 import { useView } from './use_view.ts';
 
@@ -22,6 +24,7 @@ const words = strings.histogram;
 export function HistogramPanel({ spec }: { spec: Spec }) {
   const drawing = useRef<SVGSVGElement>(null);
   const found = useSignal<Histogram | undefined>(undefined);
+  const past = useSignal<PastPart | undefined>(undefined);
   const metric = cellsOf(spec.target).status.value?.schema?.metrics.find(({ name }) => name === spec.metric);
   const unit = spec.metric === null ? 'ms' : metric?.unit;
   const table = useRef<() => string[][]>(() => []);
@@ -39,7 +42,9 @@ export function HistogramPanel({ spec }: { spec: Spec }) {
       bins: BINS,
     }),
     ({ answer }) => {
-      if (answer.kind === 'histogram') found.value = answer.histogram;
+      if (answer.kind !== 'histogram') return;
+      found.value = answer.histogram;
+      past.value = answer.past;
     },
   );
   const histogram = found.value;
@@ -50,7 +55,9 @@ export function HistogramPanel({ spec }: { spec: Spec }) {
       ) : (
         <p class="panel-empty">{words.empty}</p>
       )}
-      <PanelFooter spec={spec} />
+      <PanelFooter spec={spec}>
+        <PastNote past={past.value} />
+      </PanelFooter>
     </section>
   );
 }
@@ -61,13 +68,16 @@ function Bars(props: {
   drawing: { readonly current: SVGSVGElement | null };
 }) {
   const { histogram, unit } = props;
-  const { counts, min, max, mean, median, p99, samples } = histogram;
+  const { counts, min, max, mean, median, p99, samples, of } = histogram;
   const most = Math.max(...counts);
   const step = WIDTH / counts.length;
   const show = (value: number) => formatQuantity(value, unit, false);
   const place = (value: number) => (max > min ? ((value - min) / (max - min)) * WIDTH : WIDTH / 2);
   const facts: [string, string][] = [
-    [words.samples, formatInteger(samples)],
+    [
+      words.samples,
+      of > samples ? words.of(formatInteger(samples), formatInteger(of)) : formatInteger(samples),
+    ],
     [words.min, show(min)],
     [words.median, show(median)],
     [words.mean, show(mean)],

@@ -5,10 +5,12 @@ import { formatBytes } from '../format/unit.ts';
 import { CAUSES, type DacCause, followDacLedger, ledgerFilter, ledgerTargets } from '../state/dac_ledger.ts';
 import { ageOf } from '../state/freshness.ts';
 import { cellsOf, connection, traffic } from '../state/store.ts';
+import { range } from '../state/time.ts';
 import type { GapCause } from '../stream/ledger.ts';
 import type { NodeEntry } from '../stream/protocol.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
+import { NowNote } from './moment_note.tsx';
 import { SamplePath } from './sample_path.tsx';
 import { useVisible } from './visible.ts';
 
@@ -35,6 +37,7 @@ export function LedgerPanel() {
   ];
   return (
     <section class="panel" data-testid="ledger">
+      {!range.value.live && <NowNote />}
       <dl class="facts-row">
         {facts.map(([name, value]) => (
           <div key={name}>

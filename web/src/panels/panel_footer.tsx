@@ -1,9 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { formatInteger, formatRough } from '../format/number.ts';
-import { formatAge } from '../format/time.ts';
+import { formatAge, formatInstant } from '../format/time.ts';
 import { ageOf } from '../state/freshness.ts';
 import { nameOf } from '../state/names.ts';
 import { cellsOf } from '../state/store.ts';
+import { range } from '../state/time.ts';
 import { type HopTimes, keyOf, type Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
 import { type PanelContent, targetsOf } from './spec.ts';
@@ -16,11 +17,26 @@ export function PanelFooter({ spec, children }: { spec: PanelContent; children?:
   const targets = [...new Map(targetsOf(spec).map((target) => [keyOf(target), target])).values()];
   return (
     <div class="panel-footer" data-testid="panel-footer">
+      <PastMark />
       {targets.map((target) => (
         <Trust key={keyOf(target)} target={target} isNamed={targets.length > 1} />
       ))}
       {children}
     </div>
+  );
+}
+
+/** Tells what a paused page shows of the past from how its instances are now. */
+function PastMark() {
+  const shown = range.value;
+  if (shown.live) return null;
+  return (
+    <>
+      <span class="past-mark" data-testid="past-mark">
+        {strings.past.until(formatInstant(shown.to))}
+      </span>
+      <span>{strings.past.nowShort}</span>
+    </>
   );
 }
 

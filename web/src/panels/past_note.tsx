@@ -1,21 +1,32 @@
+import { formatInteger } from '../format/number.ts';
+import { formatInstant, formatSpan } from '../format/time.ts';
 import type { PastPart, ViewResult } from '../stream/query.ts';
 import { strings } from '../strings.ts';
 
 const words = strings.past;
 
-/** Says what of a chart comes from the archive, and what that is made from. */
-export function PastNote({ past }: { past: PastPart | undefined }) {
+/** Says what of a panel comes from the archive, what that is made from, and what it does not show. */
+export function PastNote({ past, isOfStates = false }: { past: PastPart | undefined; isOfStates?: boolean }) {
   if (!past) return null;
+  const { state, level, step, newest, since } = past;
+  const found =
+    since === undefined
+      ? [
+          words.state(state, level),
+          step === undefined ? '' : (isOfStates ? words.mixed : words.thinned)(formatSpan(step)),
+          newest === undefined ? '' : words.newest(formatInteger(newest)),
+        ]
+      : [words.since(formatInstant(since))];
   return (
     <span
-      class={past.state === 'failed' ? 'is-warn' : ''}
+      class={state === 'failed' || newest !== undefined || since !== undefined ? 'is-warn' : ''}
       role="status"
       title={words.tip}
       data-testid="past-note"
-      data-state={past.state}
-      data-level={past.level}
+      data-state={state}
+      data-level={level}
     >
-      {words.state(past.state, past.level)}
+      {found.filter(Boolean).join(', ')}
     </span>
   );
 }

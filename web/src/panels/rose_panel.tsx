@@ -4,9 +4,11 @@ import { formatQuantity } from '../format/axis.ts';
 import { type Rose, SECTORS } from '../series/rose.ts';
 import { cellsOf } from '../state/store.ts';
 import { range } from '../state/time.ts';
+import type { PastPart } from '../stream/query.ts';
 import { strings } from '../strings.ts';
 import { registerPicture } from './exports.ts';
 import { PanelFooter } from './panel_footer.tsx';
+import { PastNote } from './past_note.tsx';
 import type { PanelSpec } from './spec.ts';
 import { useView } from './use_view.ts';
 
@@ -19,6 +21,7 @@ const words = strings.rose;
 export function RosePanel({ spec }: { spec: Spec }) {
   const drawing = useRef<SVGSVGElement>(null);
   const found = useSignal<Rose | undefined>(undefined);
+  const past = useSignal<PastPart | undefined>(undefined);
   useEffect(() => registerPicture(spec.id, { svg: () => drawing.current }), [spec.id]);
   useView(
     () => ({
@@ -29,7 +32,9 @@ export function RosePanel({ spec }: { spec: Spec }) {
       speed: spec.speed,
     }),
     ({ answer }) => {
-      if (answer.kind === 'rose') found.value = answer.rose;
+      if (answer.kind !== 'rose') return;
+      found.value = answer.rose;
+      past.value = answer.past;
     },
   );
   const rose = found.value;
@@ -46,7 +51,9 @@ export function RosePanel({ spec }: { spec: Spec }) {
       ) : (
         <p class="panel-empty">{words.empty}</p>
       )}
-      <PanelFooter spec={spec} />
+      <PanelFooter spec={spec}>
+        <PastNote past={past.value} />
+      </PanelFooter>
     </section>
   );
 }
@@ -60,15 +67,10 @@ function Drawing(props: {
   const totals = rose.sectors.map((classes) => classes.reduce((sum, count) => sum + count, 0));
   const most = Math.max(1, ...totals);
   const now = `${Math.round(rose.direction)}\u00b0, ${formatQuantity(rose.speed, unit, false)}`;
+  const label = range.value.live ? words.now(now) : words.atEnd(now);
   return (
-    <svg
-      class="rose-drawing"
-      viewBox="-110 -110 220 220"
-      ref={props.drawing}
-      role="img"
-      aria-label={words.now(now)}
-    >
-      <title>{words.now(now)}</title>
+    <svg class="rose-drawing" viewBox="-110 -110 220 220" ref={props.drawing} role="img" aria-label={label}>
+      <title>{label}</title>
       {[0.25, 0.5, 0.75, 1].map((share) => (
         <circle key={share} class="rose-ring" r={RADIUS * Math.sqrt(share)} />
       ))}

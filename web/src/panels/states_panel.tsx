@@ -5,10 +5,11 @@ import { readPalette } from '../charts/palette.ts';
 import { StateChart, type StateLook } from '../charts/state_chart.ts';
 import { cellsOf } from '../state/store.ts';
 import { cursorTime, range, show } from '../state/time.ts';
-import type { ViewResult } from '../stream/query.ts';
+import type { PastPart, ViewResult } from '../stream/query.ts';
 import { strings } from '../strings.ts';
 import { registerPicture } from './exports.ts';
 import { PanelFooter } from './panel_footer.tsx';
+import { PastNote } from './past_note.tsx';
 import type { PanelSpec } from './spec.ts';
 import { useSize } from './use_size.ts';
 import { useView } from './use_view.ts';
@@ -23,13 +24,19 @@ export function StatesPanel({ spec }: { spec: Spec }) {
   const chart = useRef<StateChart>();
   const newest = useRef<ViewResult>();
   const drawn = useSignal(0);
+  const columns = useSignal(600);
+  const past = useSignal<PastPart | undefined>(undefined);
   const described = useComputed(() => JSON.stringify(tracksOf(spec))).value;
   const tracks = useMemo(() => JSON.parse(described) as Track[], [described]);
 
-  const resize = useCallback((width: number, height: number) => {
-    chart.current?.resize(width, height);
-    if (newest.current) chart.current?.draw(newest.current);
-  }, []);
+  const resize = useCallback(
+    (width: number, height: number) => {
+      chart.current?.resize(width, height);
+      columns.value = Math.max(1, width);
+      if (newest.current) chart.current?.draw(newest.current);
+    },
+    [columns],
+  );
   useSize(place, resize);
   useWheel(place);
 
@@ -69,9 +76,11 @@ export function StatesPanel({ spec }: { spec: Spec }) {
   }, [spec.id, tracks]);
 
   useView(
-    () => ({ kind: 'states', range: range.value, sources: spec.sources }),
+    () => ({ kind: 'states', range: range.value, sources: spec.sources, columns: columns.value }),
     (result) => {
       newest.current = result;
+      const fromArchive = result.answer.kind === 'states' ? result.answer.past : undefined;
+      if (JSON.stringify(fromArchive) !== JSON.stringify(past.peek())) past.value = fromArchive;
       chart.current?.draw(result);
       drawn.value++;
     },
@@ -95,7 +104,9 @@ export function StatesPanel({ spec }: { spec: Spec }) {
           </li>
         ))}
       </ul>
-      <PanelFooter spec={spec} />
+      <PanelFooter spec={spec}>
+        <PastNote past={past.value} isOfStates />
+      </PanelFooter>
     </section>
   );
 }

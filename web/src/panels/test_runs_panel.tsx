@@ -16,9 +16,10 @@ import {
   testRuns,
   testRunsProblem,
 } from '../state/test_runs.ts';
-import { goLive, setSpan, show } from '../state/time.ts';
+import { goLive, range, setSpan, show } from '../state/time.ts';
 import { strings } from '../strings.ts';
 import { ComparisonTable } from './comparison_table.tsx';
+import { NowNote } from './moment_note.tsx';
 import { TestRunNotes } from './test_run_notes.tsx';
 import { TestRunPages } from './test_run_pages.tsx';
 import { useVisible } from './visible.ts';
@@ -46,6 +47,7 @@ export function TestRunsPanel() {
   };
   return (
     <section class="panel" data-testid="test-runs">
+      {!range.value.live && <NowNote />}
       <StartForm onStart={(name, tags, notes) => attempt(() => startTestRun(name, tags, notes))} />
       <p class="form-problem test-run-problem" role="status" data-testid="test-run-problem">
         {problem.value || testRunsProblem.value}

@@ -35,7 +35,7 @@ function there(): void {
   answer({ messages: [{ event: 'samples', samples: [{ time: '3600000000000' }] }] });
 }
 
-const read = (wish: Wish, chart = 7) => reader.read(chart, TARGET, 0, wish, now);
+const read = (wish: Wish, view = 7) => reader.read(view, TARGET, '0', wish, now);
 
 function points(from: number, to: number, step: number, level = 'raw') {
   const times = [from + step, to - step].map((time) => time * 1e6);
@@ -230,4 +230,42 @@ it('tells silence from loss', () => {
     ['archive_retention', 7],
   ]);
   expect([...(found?.rows.breaks ?? [])]).toEqual([0, 0, 1, 1]);
+});
+
+const newest = (before: number, samples = 300) =>
+  reader.readNewest(7, TARGET, 'records', { before, samples }, now);
+
+function told(times: readonly number[], more = false) {
+  const samples = times.map((time) => ({
+    time: `${time * 1e6}`,
+    sequence: `${time}`,
+    state: 0,
+    metrics: {},
+  }));
+  return { messages: [{ event: 'samples', samples }], more };
+}
+
+it('reads the newest samples before a time, whether or not there is an archive', () => {
+  expect(newest(2000.0005).state).toBe('reading');
+  expect(asked[0].path).toBe(
+    'api/v1/samples?node=plant-7&instance=pump+3&last=300&integers=string&to=2000001000',
+  );
+  answer(told([1000, 1500]));
+  const { found, state } = newest(2000.0005);
+  expect([state, found?.isCut, found?.samples.length]).toEqual(['ready', false, 2]);
+  // What was there stays until what was asked for next is.
+  now += 200;
+  expect(newest(1200)).toEqual({ found, state: 'reading' });
+  answer(told([1000]));
+  expect(newest(1200).found?.samples.length).toBe(1);
+});
+
+it('asks for fewer samples where an answer had no room for the newest', () => {
+  newest(2000, 2);
+  answer(told([1000], true));
+  now = reader.nextDue();
+  reader.tick(now);
+  expect(asked[1].path).toContain('last=1&');
+  answer(told([1500]));
+  expect(newest(2000, 2)).toMatchObject({ state: 'ready', found: { isCut: true } });
 });

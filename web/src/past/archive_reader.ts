@@ -1,15 +1,13 @@
 import { type Fields, isFields, listOf } from '../fields.ts';
 import { keyOf, type Target } from '../stream/view.ts';
+import { type NewestSamples, type NewestWish, newestManner } from './newest.ts';
 import { type Points, parsePoints } from './points.ts';
+import { type Manner, type ReadState, Reads } from './reads.ts';
 
-/** How far apart requests are at least while somebody moves through time. */
-const PAUSE_MS = 150;
 /** After an answer that was none. */
 const RETRY_MS = 5000;
 /** Until an instance that was not in the archive may be there. */
 const RELOOK_MS = 2000;
-/** How long what no chart shows any more is kept: one that shows another time, or comes back to the front, begins with it. */
-const KEEP_MS = 10_000;
 /** How often it is looked for in vain without anybody who wants something of it. */
 const LOOKS = 4;
 /** What is fetched beyond each end of what is shown, as a share of it: small steps need no answer. */
@@ -17,10 +15,7 @@ const MARGIN = 0.5;
 /** Stretches so much longer than pixels are good enough. */
 const COARSE = 1.5;
 const MOST_POINTS = 4000;
-const FEWEST_POINTS = 50;
 const OK = 200;
-/** A message of so many values is refused: docs/reference/text-doors.md. */
-const TOO_WIDE = 422;
 const MILLION = 1_000_000n;
 
 /** Asks the DAC by HTTP: `ask` returns a number that the answer comes with, `drop` gives it up. */
@@ -37,24 +32,7 @@ export interface Wish {
   readonly columns: number;
 }
 
-export type PastState = 'none' | 'reading' | 'ready' | 'failed';
-
-/** What is known of one instance's past, for one of the ranges that are shown. */
-interface Entry {
-  readonly target: Target;
-  /** Numbers of the charts that show it, and since when there are none. */
-  readonly charts: Set<number>;
-  idleSince: number | undefined;
-  wish: Wish | undefined;
-  points: Points | undefined;
-  /** What the points were asked for. */
-  got: Wish | undefined;
-  asked: { readonly id: number; readonly wish: Wish } | undefined;
-  askedAt: number;
-  retryAt: number;
-  /** Halved when a type has too many metrics. */
-  most: number;
-}
+export type PastState = 'none' | ReadState;
 
 /** Whether an instance is in the archive, and since when. */
 interface Reach {
@@ -72,21 +50,31 @@ interface Reach {
 }
 
 /**
- * Reads what charts show of the past from the DAC's archive: one request at a time for each instance and range, given up as soon
- * as something else is shown. What it has is bounded by what is shown: a request has at most {@link MOST_POINTS}, and its answer
- * goes when no chart has shown it for {@link KEEP_MS}.
+ * Reads what is shown of the past from the DAC: whether and since when the archive has an instance, long times in so many points,
+ * and the newest samples before a time.
  */
 export class ArchiveReader {
   /** Grows with each answer: whoever shows this compares. */
   version = 0;
-  private readonly entries = new Map<string, Entry>();
   private readonly reaches = new Map<string, Reach>();
   private readonly waiting = new Map<number, (answer: unknown, status: number, now: number) => void>();
+  private readonly points: Reads<Wish, Points>;
+  private readonly newest: Reads<NewestWish, NewestSamples>;
 
   constructor(
     private readonly asker: Asker,
-    private readonly paceOf: (target: Target) => number | null,
-  ) {}
+    paceOf: (target: Target) => number | null,
+  ) {
+    const requester = {
+      ask: this.ask.bind(this),
+      giveUp: this.giveUp.bind(this),
+      changed: () => {
+        this.version++;
+      },
+    };
+    this.points = new Reads(requester, pointsManner(paceOf));
+    this.newest = new Reads(requester, newestManner);
+  }
 
   /** When the archive's first sample of an instance was taken, if it has any; milliseconds by the node's clock. */
   oldest(target: Target): number | undefined {
@@ -120,13 +108,13 @@ export class ArchiveReader {
   }
 
   /**
-   * What there is for a chart now; what is missing is asked for, until the chart leaves. `variant` tells ranges apart that are shown
-   * together.
+   * What there is for a view now of a time in the archive, in so many points; what is missing is asked for, until the view leaves.
+   * `variant` tells ranges apart that are shown together.
    */
   read(
-    chart: number,
+    view: number,
     target: Target,
-    variant: number,
+    variant: string,
     wish: Wish,
     now: number,
   ): { readonly points: Points | undefined; readonly state: PastState } {
@@ -134,35 +122,25 @@ export class ArchiveReader {
     const reach = this.reaches.get(keyOf(target));
     const isThere = reach?.state === 'there' && (reach.oldest === undefined || wish.to > reach.oldest + 1);
     if (!isThere) return { points: undefined, state: reach?.hasFailed ? 'failed' : 'none' };
-    const key = `${keyOf(target)} ${variant}`;
-    let entry = this.entries.get(key);
-    if (!entry) {
-      entry = {
-        target,
-        charts: new Set(),
-        idleSince: undefined,
-        wish: undefined,
-        points: undefined,
-        got: undefined,
-        asked: undefined,
-        askedAt: Number.NEGATIVE_INFINITY,
-        retryAt: Number.NEGATIVE_INFINITY,
-        most: MOST_POINTS,
-      };
-      this.entries.set(key, entry);
-    }
-    entry.charts.add(chart);
-    entry.idleSince = undefined;
-    entry.wish = wish;
-    this.pursue(entry, now);
-    const isReady = entry.got !== undefined && contains(entry.got, wish);
-    const state = isReady ? 'ready' : now < entry.retryAt ? 'failed' : 'reading';
-    return { points: entry.points, state };
+    const { found, state } = this.points.read(view, target, variant, wish, now);
+    return { points: found, state };
   }
 
-  /** A chart shows nothing of all this any more. */
-  leave(chart: number): void {
-    for (const entry of this.entries.values()) entry.charts.delete(chart);
+  /** The newest samples before a time, from the archive or from what the DAC holds; as {@link read}. */
+  readNewest(
+    view: number,
+    target: Target,
+    variant: string,
+    wish: NewestWish,
+    now: number,
+  ): { readonly found: NewestSamples | undefined; readonly state: ReadState } {
+    return this.newest.read(view, target, variant, wish, now);
+  }
+
+  /** A view shows nothing of all this any more. */
+  leave(view: number): void {
+    this.points.leave(view);
+    this.newest.leave(view);
   }
 
   /** An answer to {@link Asker.ask}; nothing if there was none. */
@@ -174,24 +152,14 @@ export class ArchiveReader {
 
   tick(now: number): void {
     for (const reach of [...this.reaches.values()]) if (isWorthALook(reach)) this.look(reach.target, now);
-    for (const [key, entry] of [...this.entries]) {
-      if (entry.charts.size > 0) {
-        this.pursue(entry, now);
-        continue;
-      }
-      entry.idleSince ??= now;
-      if (now >= entry.idleSince + KEEP_MS) this.remove(key, entry);
-    }
+    this.points.tick(now);
+    this.newest.tick(now);
   }
 
   /** When {@link tick} has something to do. */
   nextDue(): number {
-    let due = Number.POSITIVE_INFINITY;
+    let due = Math.min(this.points.nextDue(), this.newest.nextDue());
     for (const reach of this.reaches.values()) if (isWorthALook(reach)) due = Math.min(due, lookAt(reach));
-    for (const entry of this.entries.values()) {
-      if (entry.charts.size === 0) due = Math.min(due, (entry.idleSince ?? 0) + KEEP_MS);
-      else if (this.missing(entry)) due = Math.min(due, Math.max(entry.askedAt + PAUSE_MS, entry.retryAt));
-    }
     return due;
   }
 
@@ -200,15 +168,15 @@ export class ArchiveReader {
     const reach = this.reaches.get(keyOf(target));
     if (reach) this.giveUp(reach.asked);
     this.reaches.delete(keyOf(target));
-    for (const [key, entry] of [...this.entries]) {
-      if (keyOf(entry.target) === keyOf(target)) this.remove(key, entry);
-    }
+    this.points.forget(target);
+    this.newest.forget(target);
   }
 
   /** Another life of the DAC may have another archive. */
   reset(): void {
     for (const id of [...this.waiting.keys()]) this.giveUp(id);
-    this.entries.clear();
+    this.points.clear();
+    this.newest.clear();
     this.reaches.clear();
   }
 
@@ -239,39 +207,6 @@ export class ArchiveReader {
     });
   }
 
-  private remove(key: string, entry: Entry): void {
-    this.giveUp(entry.asked?.id);
-    this.entries.delete(key);
-  }
-
-  /** What an entry wants that it neither has nor has asked for. */
-  private missing({ wish, got, asked }: Entry): Wish | undefined {
-    // Stretches may be longer than was asked for, where there are only roll-ups: asking again brings no finer ones.
-    if (!wish || (got && contains(got, wish))) return undefined;
-    return asked && contains(asked.wish, wish) ? undefined : wish;
-  }
-
-  private pursue(entry: Entry, now: number): void {
-    const wish = this.missing(entry);
-    if (!wish || now < entry.askedAt + PAUSE_MS || now < entry.retryAt) return;
-    this.giveUp(entry.asked?.id);
-    const { from, to, columns } = wish;
-    const margin = (to - from) * MARGIN;
-    const wide = { from: from - margin, to: to + margin, columns: columns * (1 + 2 * MARGIN) };
-    const points = Math.min(entry.most, Math.ceil(wide.columns));
-    const path = `api/v1/samples?${query(entry.target)}&from=${nanos(wide.from)}&to=${nanos(wide.to)}&points=${points}`;
-    entry.askedAt = now;
-    const id = this.ask(path, (answer, status, then) => {
-      entry.asked = undefined;
-      const found = parsePoints(pointsOf(answer), this.paceOf(entry.target));
-      if (found) [entry.points, entry.got] = [found, wide];
-      else if (status === TOO_WIDE && entry.most > FEWEST_POINTS) entry.most = Math.ceil(points / 2);
-      else entry.retryAt = then + RETRY_MS;
-      this.version++;
-    });
-    entry.asked = { id, wish: wide };
-  }
-
   private giveUp(id: number | undefined): void {
     if (id === undefined || !this.waiting.delete(id)) return;
     this.asker.drop(id);
@@ -282,6 +217,22 @@ export class ArchiveReader {
     this.waiting.set(id, take);
     return id;
   }
+}
+
+function pointsManner(paceOf: (target: Target) => number | null): Manner<Wish, Points> {
+  return {
+    widened({ from, to, columns }) {
+      const margin = (to - from) * MARGIN;
+      return { from: from - margin, to: to + margin, columns: columns * (1 + 2 * MARGIN) };
+    },
+    path(target, { from, to, columns }, halvings) {
+      const points = Math.max(1, Math.min(MOST_POINTS, Math.ceil(columns)) >> halvings);
+      return `api/v1/samples?${query(target)}&from=${nanos(from)}&to=${nanos(to)}&points=${points}`;
+    },
+    parse: (answer, target) => parsePoints(pointsOf(answer), paceOf(target)),
+    // Stretches may be longer than was asked for, where there are only roll-ups: asking again brings no finer ones.
+    suffices: contains,
+  };
 }
 
 /** When an instance may be looked for, or the first of it. */

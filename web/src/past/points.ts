@@ -23,6 +23,10 @@ export interface Points {
   /** Length of a stretch. */
   readonly step: number;
   readonly rows: Rows;
+  /** Samples of each stretch. */
+  readonly counts: Float64Array;
+  /** By name, the last text of each stretch. */
+  readonly texts: ReadonlyMap<string, readonly (string | null)[]>;
   /** By name, the place of a metric in the rows. */
   readonly places: ReadonlyMap<string, number>;
   readonly gaps: readonly GapMark[];
@@ -48,8 +52,13 @@ export function parsePoints(message: unknown, pace: number | null): Points | und
     max: [] as Float64Array[],
     last: [] as Float64Array[],
   };
+  const texts = new Map<string, (string | null)[]>();
   for (const [name, of] of Object.entries(message.metrics)) {
-    if (!isFields(of) || !Array.isArray(of.min)) continue;
+    if (!isFields(of)) continue;
+    if (!Array.isArray(of.min)) {
+      texts.set(name, textsOf(of.last));
+      continue;
+    }
     places.set(name, rows.min.length);
     rows.min.push(column(of.min, Number.POSITIVE_INFINITY));
     rows.max.push(column(of.max, Number.NEGATIVE_INFINITY));
@@ -71,6 +80,8 @@ export function parsePoints(message: unknown, pace: number | null): Points | und
     to: Number(message.to) / 1e6,
     step,
     rows,
+    counts: column(message.samples, 0),
+    texts,
     places,
     gaps,
   };
@@ -101,6 +112,10 @@ function breakAt({ end, breaks }: Rows, gaps: readonly GapMark[]): void {
     while (row < end.length && end[row] < to) row++;
     if (row < end.length) breaks[row] = 1;
   }
+}
+
+function textsOf(values: unknown): (string | null)[] {
+  return (Array.isArray(values) ? values : []).map((value) => (typeof value === 'string' ? value : null));
 }
 
 /** What is no number (`null`, `"NaN"`) is `otherwise`. */

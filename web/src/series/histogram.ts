@@ -1,63 +1,71 @@
+import type { Samples } from './held.ts';
 import type { SeriesStore } from './store.ts';
 
 export interface Histogram {
   readonly min: number;
   readonly max: number;
   readonly counts: readonly number[];
+  /** That it was made from. */
   readonly samples: number;
+  /** That these stand for. */
+  readonly of: number;
   readonly mean: number;
   readonly median: number;
   readonly p99: number;
 }
 
-/** How often values, or the milliseconds from sample to sample, fall into equal bins: of the samples still held one by one. */
+/** How often values fall into equal bins. `extremes` are the least and greatest value, where samples that are not among these had others. */
 export function histogram(
-  store: SeriesStore,
-  of: { readonly series: number } | 'intervals',
-  from: number,
-  to: number,
+  { columns: [values], weights }: Samples,
   bins: number,
+  extremes: readonly [number, number] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
 ): Histogram | undefined {
-  const values = of === 'intervals' ? intervals(store, from, to) : valuesOf(store, of.series, from, to);
-  if (values.length === 0) return undefined;
-  values.sort();
-  const min = values[0];
-  const max = values[values.length - 1];
+  const [sorted, weight] = sortedBy(values, weights);
+  if (sorted.length === 0) return undefined;
+  const min = Math.min(sorted[0], extremes[0]);
+  const max = Math.max(sorted[sorted.length - 1], extremes[1]);
   const counts: number[] = new Array(bins).fill(0);
   const scale = max > min ? bins / (max - min) : 0;
   let sum = 0;
-  for (const value of values) {
-    sum += value;
-    const bin = Math.min(bins - 1, Math.floor((value - min) * scale));
-    counts[bin] = counts[bin] + 1;
+  let of = 0;
+  for (let index = 0; index < sorted.length; index++) {
+    sum += sorted[index] * weight(index);
+    of += weight(index);
+    const bin = Math.min(bins - 1, Math.floor((sorted[index] - min) * scale));
+    counts[bin] = counts[bin] + weight(index);
   }
-  const quantile = (q: number) => values[Math.min(values.length - 1, Math.floor(q * values.length))];
+  const quantile = (share: number) => {
+    let index = 0;
+    for (let before = weight(0); before <= share * of && index < sorted.length - 1; before += weight(index))
+      index++;
+    return sorted[index];
+  };
   return {
     min,
     max,
     counts,
-    samples: values.length,
-    mean: sum / values.length,
+    samples: sorted.length,
+    of,
+    mean: sum / of,
     median: quantile(0.5),
     p99: quantile(0.99),
   };
 }
 
-function valuesOf(store: SeriesStore, series: number, from: number, to: number): Float64Array {
-  const raw = store.tiers[0];
-  const begin = raw.lowerBound(from);
-  const values = new Float64Array(Math.max(0, raw.next - begin));
-  let count = 0;
-  for (let index = begin; index < raw.next; index++) {
-    const slot = raw.slot(index);
-    if (raw.end[slot] > to) break;
-    const value = raw.last[series][slot];
-    if (Number.isFinite(value)) values[count++] = value;
-  }
-  return values.subarray(0, count);
+/** Numbers in order, and for how many samples each stands. */
+function sortedBy(
+  values: Float64Array,
+  weights: Float64Array | undefined,
+): [Float64Array, (index: number) => number] {
+  // Sorts numbers as numbers, many times as fast as with a comparison.
+  if (!weights) return [values.filter(Number.isFinite).sort(), () => 1];
+  const order = [...values.keys()].filter((index) => Number.isFinite(values[index]));
+  order.sort((one, other) => values[one] - values[other]);
+  return [Float64Array.from(order, (index) => values[index]), (index) => weights[order[index]]];
 }
 
-function intervals(store: SeriesStore, from: number, to: number): Float64Array {
+/** Milliseconds from sample to sample, of those that are still held one by one. */
+export function intervals(store: SeriesStore, from: number, to: number): Samples {
   const raw = store.tiers[0];
   const begin = raw.lowerBound(from);
   const values = new Float64Array(Math.max(0, raw.next - begin));
@@ -68,5 +76,5 @@ function intervals(store: SeriesStore, from: number, to: number): Float64Array {
     if (raw.breaks[slot] === 1) continue;
     values[count++] = raw.end[slot] - raw.end[raw.slot(index - 1)];
   }
-  return values.subarray(0, count);
+  return { columns: [values.subarray(0, count)] };
 }

@@ -22,6 +22,11 @@ export class Records {
     if (this.rows.length > 2 * KEPT) this.rows = this.rows.slice(-KEPT);
   }
 
+  /** When the first one was taken that is still here. */
+  get oldest(): number | undefined {
+    return this.rows[0]?.time;
+  }
+
   /** Newest first. */
   between(from: number, to: number, limit: number): RecordRow[] {
     const found: RecordRow[] = [];

@@ -1,4 +1,4 @@
-import type { SeriesStore } from './store.ts';
+import type { Samples } from './held.ts';
 
 export const SECTORS = 16;
 
@@ -12,24 +12,16 @@ export interface Rose {
   readonly speed: number;
 }
 
-/** From which direction the wind came how often, and how fast: of the samples still held one by one. */
+/** From which direction the wind came how often, and how fast: of a column of directions and one of speeds. */
 export function rose(
-  store: SeriesStore,
-  direction: number,
-  speed: number,
+  { columns: [directions, speeds], weights }: Samples,
   bounds: readonly number[],
-  from: number,
-  to: number,
 ): Rose | undefined {
-  const raw = store.tiers[0];
   const sectors = Array.from({ length: SECTORS }, () => new Array<number>(bounds.length + 1).fill(0));
   let samples = 0;
   let newest = { direction: Number.NaN, speed: Number.NaN };
-  for (let index = raw.lowerBound(from); index < raw.next; index++) {
-    const slot = raw.slot(index);
-    if (raw.end[slot] > to) break;
-    const degrees = raw.last[direction][slot];
-    const fast = raw.last[speed][slot];
+  for (let index = 0; index < directions.length; index++) {
+    const [degrees, fast] = [directions[index], speeds[index]];
     if (!Number.isFinite(degrees) || !Number.isFinite(fast)) continue;
     newest = { direction: degrees, speed: fast };
     // Calm air comes from nowhere.
@@ -38,7 +30,7 @@ export function rose(
       const sector = sectors[Math.round(turn * SECTORS) % SECTORS];
       const above = bounds.findIndex((bound) => fast < bound);
       const kind = above < 0 ? bounds.length : above;
-      sector[kind] = sector[kind] + 1;
+      sector[kind] = sector[kind] + (weights?.[index] ?? 1);
     }
     samples++;
   }

@@ -7,6 +7,8 @@ export interface StateRun {
   readonly value: string | number | boolean;
   /** Something is missing, or was interrupted, before it. */
   readonly isBroken: boolean;
+  /** There were others as well, none of them as long as what can be told apart; the value is the last one. */
+  readonly isMixed?: boolean;
 }
 
 const KEPT = 4096;
@@ -37,6 +39,11 @@ export class StateRuns {
       this.runs.push(current);
     }
     if (this.runs.length > KEPT) this.runs = this.runs.slice(-KEPT);
+  }
+
+  /** Since when runs are remembered. */
+  get oldest(): number | undefined {
+    return this.runs[0]?.from;
   }
 
   between(from: number, to: number): StateRun[] {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { blockRoom, Columns, reduceColumns } from './columns.ts';
-import { histogram } from './histogram.ts';
+import { heldOf } from './held.ts';
+import { histogram, intervals } from './histogram.ts';
 import { counterRates } from './rates.ts';
 import { rose } from './rose.ts';
 import { StateRuns } from './states.ts';
@@ -122,22 +123,12 @@ describe('what is made of it', () => {
   });
 
   it('a histogram counts every sample once', () => {
-    const found = histogram(
-      filled(1000, (index) => index % 10, 2),
-      { series: 0 },
-      0,
-      1e9,
-      10,
-    );
+    const values = filled(1000, (index) => index % 10, 2);
+    const found = histogram(heldOf(values, [0], 0, 1e9), 10);
     expect(found?.counts).toEqual(new Array(10).fill(100));
     expect(found?.median).toBe(5);
-    const spacing = histogram(
-      filled(1000, () => 0, 2),
-      'intervals',
-      0,
-      1e9,
-      10,
-    );
+    const store = filled(1000, () => 0, 2);
+    const spacing = histogram(intervals(store, 0, 1e9), 10);
     expect(spacing?.samples).toBe(999);
     expect(spacing?.mean).toBeCloseTo(2);
   });
@@ -148,7 +139,7 @@ describe('what is made of it', () => {
       [355, 5, 90, 180],
       [1, 7, 20, 0],
     ]);
-    const found = rose(store, 0, 1, [5, 10], 0, 10);
+    const found = rose(heldOf(store, [0, 1], 0, 10), [5, 10]);
     expect(found?.sectors[0]).toEqual([1, 1, 0]);
     expect(found?.sectors[4]).toEqual([0, 0, 1]);
     expect(found?.sectors[8]).toEqual([0, 0, 0]);

@@ -21,9 +21,14 @@ const PERIODIC = 'periodic';
 export function ageOf(cells: InstanceCells): number | undefined {
   const sample = cells.sample.value;
   if (!sample) return undefined;
+  return now.value - takenAt(cells, sample.time);
+}
+
+/** A time of the node's clock by the browser's, milliseconds. */
+export function takenAt(cells: InstanceCells, time: number): number {
   const browserOffset = connection.value.clock?.offset ?? 0;
   const nodeOffset = (cells.node.value?.clock_offset_ns ?? 0) / 1e6;
-  return now.value + browserOffset - (sample.time + nodeOffset);
+  return time + nodeOffset - browserOffset;
 }
 
 /** The first thing that is not as it should be, or `live`. */

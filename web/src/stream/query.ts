@@ -5,7 +5,7 @@ import type { RecordRow } from '../series/records.ts';
 import type { Rose } from '../series/rose.ts';
 import type { StateRun } from '../series/states.ts';
 import type { GapCause } from './ledger.ts';
-import type { Target } from './view.ts';
+import type { SampleView, Target } from './view.ts';
 
 /** What a panel asks the worker for, and what it gets. Times are milliseconds by the browser's clock. */
 
@@ -19,7 +19,7 @@ export type Query = {
   readonly ago?: number;
 } & (
   | { readonly kind: 'columns'; readonly sources: readonly Source[]; readonly columns: number }
-  | { readonly kind: 'states'; readonly sources: readonly Source[] }
+  | { readonly kind: 'states'; readonly sources: readonly Source[]; readonly columns: number }
   | {
       readonly kind: 'histogram';
       readonly source: Source;
@@ -29,6 +29,8 @@ export type Query = {
   | { readonly kind: 'rose'; readonly target: Target; readonly direction: string; readonly speed: string }
   | { readonly kind: 'records'; readonly targets: readonly Target[]; readonly limit: number }
   | { readonly kind: 'extent'; readonly target: Target }
+  /** The sample that there was at the end of the range. */
+  | { readonly kind: 'moment'; readonly target: Target }
 );
 
 /** Metrics of an instance, by name, and patterns for numbers within them (`axes[].position`). */
@@ -59,11 +61,17 @@ export interface SourceColumns extends ColumnBlock {
   readonly past?: PastPart;
 }
 
-/** What of a chart comes from the archive. */
+/** What of a panel comes from the archive. */
 export interface PastPart {
   readonly state: PastState;
   /** What it is made from: `raw` samples, or roll-ups of so long a time. */
   readonly level?: string;
+  /** Of each so many milliseconds it has one sample, or one state, and not all. */
+  readonly step?: number;
+  /** It has only so many samples, the newest ones. */
+  readonly newest?: number;
+  /** What is older is not there, milliseconds by the browser's clock. */
+  readonly since?: number;
 }
 
 export interface StateTrack {
@@ -85,11 +93,16 @@ export type Answer =
       readonly buffer: Float64Array<ArrayBuffer>;
       readonly blocks: readonly SourceColumns[];
     }
-  | { readonly kind: 'states'; readonly tracks: readonly StateTrack[] }
-  | { readonly kind: 'histogram'; readonly histogram: Histogram | undefined }
-  | { readonly kind: 'rose'; readonly rose: Rose | undefined }
-  | { readonly kind: 'records'; readonly lines: readonly RecordLine[] }
-  | { readonly kind: 'extent'; readonly extents: Extents };
+  | ({ readonly kind: 'states'; readonly tracks: readonly StateTrack[] } & FromPast)
+  | ({ readonly kind: 'histogram'; readonly histogram: Histogram | undefined } & FromPast)
+  | ({ readonly kind: 'rose'; readonly rose: Rose | undefined } & FromPast)
+  | ({ readonly kind: 'records'; readonly lines: readonly RecordLine[] } & FromPast)
+  | { readonly kind: 'extent'; readonly extents: Extents }
+  | { readonly kind: 'moment'; readonly sample: SampleView | undefined; readonly state: PastState };
+
+interface FromPast {
+  readonly past?: PastPart;
+}
 
 export type AnswerOf<K extends Answer['kind']> = Extract<Answer, { readonly kind: K }>;
 

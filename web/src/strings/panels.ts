@@ -28,6 +28,7 @@ export const panelsStrings = {
     title: 'How often which values occurred',
     empty: 'No samples in the time shown.',
     samples: 'samples',
+    of: (samples: string, all: string) => `${samples} of ${all}`,
     min: 'least',
     median: 'median',
     mean: 'mean',
@@ -40,10 +41,13 @@ export const panelsStrings = {
   rose: {
     empty: 'No wind in the time shown.',
     now: (now: string) => `Wind now: ${now}`,
+    atEnd: (then: string) => `Wind at the end of the time shown: ${then}`,
     points: ['N', 'E', 'S', 'W'],
     below: (bound: string) => `below ${bound}`,
     above: (bound: string) => `${bound} and more`,
   },
+
+  states: { mixed: (last: string) => `several, last ${last}` },
 
   events: {
     filter: 'Filter what happened',
@@ -75,11 +79,11 @@ export const panelsStrings = {
       chart: 'Numbers over time, of one or several instances.',
       shares: 'Counters as parts of their sum.',
       states: 'Which value there was when.',
-      gauge: 'The newest value between its limits: a dial for each.',
+      gauge: 'A value between its limits: a dial for each.',
       histogram: 'How often which values occurred: one for each.',
       intervals: 'How regular samples are: the time from one to the next.',
       events: 'Samples one by one, as a list.',
-      values: 'The newest sample of an instance, with its commands.',
+      values: 'A sample of an instance, with its commands.',
       ledger: 'What came, what is missing and why; how long each hop takes.',
       alarms: 'What was worth a warning or an alarm.',
       'test-runs': 'Times with a name: started, stopped, looked at again, compared.',

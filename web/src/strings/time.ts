@@ -14,7 +14,21 @@ export const timeStrings = {
     state: (state: PastState, level: string | undefined): string => {
       if (state === 'failed') return 'The archive did not answer; trying again';
       if (state === 'reading') return 'Reading the archive\u2026';
-      return `From the archive: ${levels.get(level ?? '') ?? level ?? ''}`;
+      return level === undefined ? '' : `From the archive: ${levels.get(level) ?? level}`;
+    },
+    /** What it is not made from, behind what it is made from. */
+    thinned: (step: string) => `one sample of each ${step}`,
+    mixed: (step: string) => `several states within ${step} as one`,
+    newest: (count: string) => `only the newest ${count}`,
+    since: (time: string) => `Only what this page remembers, since ${time}`,
+    until: (time: string) => `Up to ${time}`,
+    now: 'Now, not the time of the charts',
+    nowShort: 'now:',
+    at: (time: string) => `At ${time}`,
+    moment: (state: PastState, before: string | undefined): string => {
+      if (state === 'failed') return 'the DAC did not answer; trying again';
+      if (state === 'reading') return 'reading\u2026';
+      return before === undefined ? 'no sample is kept of then or before' : `taken ${before} before`;
     },
   },
 

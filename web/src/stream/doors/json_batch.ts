@@ -20,7 +20,7 @@ export interface SamplesMessage {
   readonly samples: readonly JsonSample[];
 }
 
-interface JsonSample {
+export interface JsonSample {
   readonly sequence: string;
   readonly offset: string;
   readonly time: string;
@@ -54,7 +54,8 @@ function columnOf({ name, type }: Metric, samples: readonly JsonSample[]): Colum
   return type === 'boolean' ? Uint8Array.from(values, Number) : values;
 }
 
-function fromJson(type: MetricType, json: unknown): Value {
+/** A value as the schema has it. Throws if it is none. */
+export function fromJson(type: MetricType, json: unknown): Value {
   if (isVector(type)) return listOf(json).map((element) => fromJson(type.vector, element));
   if (isStruct(type)) {
     if (typeof json !== 'object' || json === null) throw new TypeError('a struct that is no object');

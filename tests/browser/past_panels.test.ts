@@ -1,0 +1,220 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { launch, Visit } from './harness/browser.ts';
+import { Oasis } from './harness/oasis.ts';
+import { PlainNode } from './harness/plain_node.ts';
+
+/** Panels that are no charts, on a page that is scrubbed weeks back. */
+
+const MINUTE = 60_000;
+const AGO = 16 * 24 * 60 * MINUTE;
+/** `expect.poll` is for tests only, and so is its patience. */
+const LOADED = { timeout: 20_000 };
+
+const PUMP = {
+  name: 'Pump',
+  uuid: randomUUID(),
+  version: '1.0',
+  metrics: [
+    { name: 'pressure', type: 'real64', unit: 'bar', kind: 'gauge', min: 0, max: 10 },
+    { name: 'open', type: 'boolean' },
+    {
+      name: 'mode',
+      type: 'uint8',
+      kind: 'state',
+      enum: {
+        name: 'Mode',
+        values: [
+          { name: 'IDLE', value: 0 },
+          { name: 'RUN', value: 1 },
+        ],
+      },
+    },
+  ],
+};
+const LOG = {
+  name: 'Log',
+  uuid: randomUUID(),
+  version: '1.0',
+  metrics: [
+    { name: 'level', type: 'uint8', kind: 'event' },
+    { name: 'message', type: 'string' },
+  ],
+};
+const INSTANCES = [
+  { name: 'pump', schema: PUMP },
+  { name: 'log', schema: LOG, kind: 'event' as const },
+];
+const PANELS = [
+  { kind: 'instance', target: { node: 'plant', instance: 'pump' } },
+  { kind: 'gauge', target: { node: 'plant', instance: 'pump' }, metric: 'pressure' },
+  {
+    kind: 'states',
+    sources: [{ target: { node: 'plant', instance: 'pump' }, metrics: ['open', 'mode'] }],
+  },
+  { kind: 'histogram', target: { node: 'plant', instance: 'pump' }, metric: 'pressure' },
+  { kind: 'histogram', target: { node: 'plant', instance: 'pump' }, metric: null },
+  { kind: 'events', targets: [{ node: 'plant', instance: 'log' }] },
+].map((panel, index) => ({ ...panel, id: `p${index + 1}` }));
+
+let folder: string;
+let browser: Browser;
+let dac: Oasis;
+let node: PlainNode;
+let visit: Visit;
+let then: number;
+
+const start = async () => {
+  dac = await Oasis.dac({}, '--archive', folder);
+  node = await PlainNode.start(dac.channel, 'plant', INSTANCES);
+};
+
+async function received(): Promise<number> {
+  const book = await (await fetch(`${dac.url}/api/v1/ledger`)).json();
+  const { instances } = book as { instances: { ledger: { received: number } }[] };
+  return instances.reduce((sum, { ledger }) => sum + ledger.received, 0);
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'oasis-'));
+  browser = await launch();
+  then = Math.floor((Date.now() - AGO) / MINUTE) * MINUTE;
+  await start();
+  // Ten minutes, a sample a second: pressure rises from 0 to 6, the mode changes once, the valve all the time.
+  const times = Array.from({ length: 600 }, (_, second) => then + second * 1000 + 500);
+  node.flush('pump', times, [
+    Float64Array.from(times, (_, second) => second / 100),
+    Uint8Array.from(times, (_, second) => second % 2),
+    Uint8Array.from(times, (_, second) => Number(second >= 300)),
+  ]);
+  const told = Array.from({ length: 400 }, (_, second) => then + second * 1000 + 500);
+  node.flush('log', told, [Uint8Array.from(told, () => 2), told.map((_, second) => `step ${second}`)]);
+  await vi.waitFor(async () => expect(await received()).toBe(1000), LOADED);
+  expect((await fetch(`${dac.url}/api/v1/archive/flush`, { method: 'POST' })).ok).toBe(true);
+  // Nothing of this life is in the logs of the next one.
+  await node.stop();
+  await dac.stop();
+  await start();
+  node.flush('pump', [Date.now()], [Float64Array.of(9), Uint8Array.of(0), Uint8Array.of(0)]);
+  node.flush('log', [Date.now()], [Uint8Array.of(2), ['today']]);
+  await vi.waitFor(async () => {
+    await fetch(`${dac.url}/api/v1/archive/flush`, { method: 'POST' });
+    expect(await received()).toBe(2);
+  }, LOADED);
+  visit = await Visit.to(browser, dac.url);
+  const layout = { oasis: 'layout', version: 1, panels: PANELS };
+  await visit.page.evaluate((text) => localStorage.setItem('oasis.layout', text), JSON.stringify(layout));
+  await visit.page.reload();
+});
+
+afterAll(async () => {
+  await browser.close();
+  await node.stop();
+  await dac.stop();
+  await rm(folder, { recursive: true });
+});
+
+const panel = (id: string) => visit.page.locator(`[data-panel=${id}]`);
+const shows = (id: string, testId: string) =>
+  expect.poll(() => panel(id).getByTestId(testId).first().textContent());
+const value = (metric: string) =>
+  visit.card('pump').locator(`[data-metric=${metric}]`).getByTestId('value').textContent();
+
+/** Brings a panel to the front. */
+async function open(index: number): Promise<void> {
+  await visit.page.locator('.dv-tab').nth(index).click();
+}
+
+/** So long a time that ends at a moment. */
+async function scrubTo(to: number, span: number): Promise<void> {
+  await visit.page.getByTestId('span').selectOption(String(span));
+  await visit.page.keyboard.press('j');
+  await visit.page.getByTestId('moment').waitFor();
+  const middle = to - span / 2;
+  const zone = new Date(middle).getTimezoneOffset() * MINUTE;
+  await visit.page.getByTestId('moment-field').fill(new Date(middle - zone).toISOString().slice(0, 19));
+  await visit.page.getByTestId('moment-go').click();
+}
+
+it('begins with what there is now', async () => {
+  await open(0);
+  await expect.poll(() => value('pressure')).toMatch(/^9/);
+  expect(await visit.page.getByTestId('moment-note').count()).toBe(0);
+  expect(await visit.page.getByTestId('past-mark').count()).toBe(0);
+});
+
+it('shows values and dials as they were at the end of the time shown, and how old they were then', async () => {
+  await scrubTo(then + 400_000, MINUTE);
+  await expect.poll(() => value('pressure')).toMatch(/^3\.99/);
+  expect(await value('mode')).toContain('RUN');
+  const note = visit.card('pump').getByTestId('moment-note');
+  await expect.poll(() => note.textContent()).toMatch(/taken 0\.[45] s before$/);
+  // Rate, age, sequence and losses go on being those of now, and it says so.
+  await expect.poll(() => visit.card('pump').getByTestId('now-note').textContent()).toMatch(/^Now/);
+  // Between two samples it is the one before, however long ago that was.
+  await scrubTo(then + 40 * MINUTE, MINUTE);
+  await expect.poll(() => value('pressure')).toMatch(/^5\.99/);
+  await expect.poll(() => note.textContent()).toMatch(/taken 30 min 00 s before$/);
+  // Before all that is stored there is nothing.
+  await scrubTo(then - MINUTE, MINUTE);
+  await expect.poll(() => note.textContent()).toContain('no sample is kept');
+  expect(await value('pressure')).toBe('');
+  await visit.screenshot('past-values-none');
+  await scrubTo(then + 400_000, MINUTE);
+  await open(1);
+  await expect
+    .poll(() => panel('p2').getByRole('img').getAttribute('aria-label'))
+    .toMatch(/^pressure: 3\.99.bar$/);
+  await shows('p2', 'past-mark').toMatch(/^Up to \d{4}-/);
+});
+
+it('shows the states of the time, and says where they changed faster than can be told', async () => {
+  await scrubTo(then + 10 * MINUTE, 15 * MINUTE);
+  await open(2);
+  await shows('p3', 'past-note').toMatch(/^From the archive/);
+  await expect.poll(() => panel('p3').getByTestId('state-legend').textContent()).toMatch(/modeRUN$/);
+  // A day has stretches of more than a minute.
+  await scrubTo(then + 12 * MINUTE, 24 * 60 * MINUTE);
+  await expect.poll(() => panel('p3').getByTestId('state-legend').textContent()).toContain('several, last');
+  await shows('p3', 'past-note').toContain('several states within');
+  await visit.screenshot('past-states');
+});
+
+it('makes histograms of the time, and says of how many samples', async () => {
+  await scrubTo(then + 10 * MINUTE, 15 * MINUTE);
+  await open(3);
+  await shows('p4', 'past-note').toBe('From the archive: samples');
+  await expect.poll(() => panel('p4').textContent()).toMatch(/samples600least0.bar/);
+  await scrubTo(then + 12 * MINUTE, 24 * 60 * MINUTE);
+  await shows('p4', 'past-note').toMatch(/, one sample of each 1 min \d+ s$/);
+  await expect.poll(() => panel('p4').textContent()).toMatch(/samples\d+ of 600least0.bar/);
+  expect(await panel('p4').textContent()).toMatch(/greatest5\.99.bar/);
+  await open(4);
+  await expect.poll(() => panel('p5').textContent()).toMatch(/samples599.*median(1\.00|1000).m?s/);
+});
+
+it('lists what happened up to then, and says that it is not all', async () => {
+  await scrubTo(then + 100_000, MINUTE);
+  await open(5);
+  const events = panel('p6').getByTestId('event');
+  await expect.poll(() => events.count()).toBe(60);
+  await expect.poll(() => events.first().textContent()).toContain('step 99');
+  await scrubTo(then + 10 * MINUTE, 15 * MINUTE);
+  await expect.poll(() => events.first().textContent()).toContain('step 399');
+  expect(await events.count()).toBe(300);
+  await shows('p6', 'past-note').toBe('From the archive: samples, only the newest 300');
+  await visit.screenshot('past-events');
+});
+
+it('comes back to now', async () => {
+  await visit.page.getByTestId('live').click();
+  await shows('p6', 'event').toContain('today');
+  await open(0);
+  await expect.poll(() => value('pressure')).toMatch(/^9/);
+  expect(await visit.page.getByTestId('moment-note').count()).toBe(0);
+  expect(visit.complaints).toEqual([]);
+});

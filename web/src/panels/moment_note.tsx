@@ -1,0 +1,32 @@
+import { formatAge, formatInstant } from '../format/time.ts';
+import { takenAt } from '../state/freshness.ts';
+import type { InstanceCells } from '../state/store.ts';
+import { strings } from '../strings.ts';
+import type { Shown } from './use_shown.ts';
+
+const words = strings.past;
+
+/** Says of values that they are those of an earlier time, and how long before that they were taken; nothing of the newest ones. */
+export function MomentNote({ shown, cells }: { shown: Shown; cells: InstanceCells }) {
+  const { at, sample, state } = shown;
+  if (at === undefined) return null;
+  const before = sample && formatAge(at - takenAt(cells, sample.time));
+  return (
+    <p
+      class={`moment-note ${state === 'failed' ? 'is-warn' : ''}`}
+      data-testid="moment-note"
+      data-state={state}
+    >
+      <strong>{words.at(formatInstant(at))}</strong> {words.moment(state, before)}
+    </p>
+  );
+}
+
+/** Says of what does not go back in time that it shows now, while others show the past. */
+export function NowNote({ text = words.now }: { text?: string }) {
+  return (
+    <p class="now-note" data-testid="now-note">
+      {text}
+    </p>
+  );
+}

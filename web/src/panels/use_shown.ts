@@ -1,0 +1,42 @@
+import { type ReadonlySignal, useComputed, useSignal, useSignalEffect } from '@preact/signals';
+import type { PastState } from '../past/archive_reader.ts';
+import type { InstanceCells } from '../state/store.ts';
+import { range } from '../state/time.ts';
+import type { SampleView, Target } from '../stream/view.ts';
+import { useView } from './use_view.ts';
+
+/** The sample whose values a panel shows. */
+export interface Shown {
+  readonly sample: SampleView | undefined;
+  /** The time that it was looked up for, milliseconds by the browser's clock; none for the newest one. */
+  readonly at: number | undefined;
+  readonly state: PastState;
+}
+
+interface Found {
+  readonly to: number;
+  readonly sample: SampleView | undefined;
+  readonly state: PastState;
+}
+
+/** The newest sample, or while the page is paused the one that there was at the end of the time shown. */
+export function useShown(target: Target, cells: InstanceCells): ReadonlySignal<Shown> {
+  const found = useSignal<Found | undefined>(undefined);
+  useView(
+    () => (range.value.live ? undefined : { kind: 'moment', range: range.value, target }),
+    ({ to, answer }) => {
+      if (answer.kind === 'moment') found.value = { to, sample: answer.sample, state: answer.state };
+    },
+  );
+  useSignalEffect(() => {
+    if (range.value.live) found.value = undefined;
+  });
+  return useComputed(() => {
+    if (range.value.live) return { sample: cells.sample.value, at: undefined, state: 'ready' };
+    const at = range.value.to;
+    const known = found.value;
+    // What was shown last stays until there is an answer, which says so.
+    if (!known) return { sample: cells.sample.peek(), at, state: 'reading' };
+    return { sample: known.sample, at, state: known.to === at ? known.state : 'reading' };
+  });
+}

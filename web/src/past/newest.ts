@@ -1,0 +1,79 @@
+import type { Metric, Value } from '@oasis/wire';
+import { isFields, listOf } from '../fields.ts';
+import type { RecordRow } from '../series/records.ts';
+import { fromJson, type JsonSample } from '../stream/doors/json_batch.ts';
+import type { Manner } from './reads.ts';
+
+/** The newest samples before a time, one by one: what lists and values of the past are made of. */
+
+export interface NewestWish {
+  /** The time they are older than, milliseconds by the node's clock; infinity for the newest that there are. */
+  readonly before: number;
+  /** How many. */
+  readonly samples: number;
+}
+
+/** As the text doors write them, oldest first. */
+export interface NewestSamples {
+  readonly samples: readonly JsonSample[];
+  /** Whether there may be older ones. */
+  readonly isCut: boolean;
+}
+
+const MICROSECOND = 1000n;
+
+export const newestManner: Manner<NewestWish, NewestSamples> = {
+  widened: (wish) => wish,
+  path({ node, instance }, { before, samples }, halvings) {
+    const last = String(most(samples, halvings));
+    const query = new URLSearchParams({ node, instance, last, integers: 'string' });
+    if (Number.isFinite(before)) query.set('to', String(nanos(before)));
+    return `api/v1/samples?${query}`;
+  },
+  parse(answer, _, { before, samples: wanted }, halvings) {
+    if (!isFields(answer) || !Array.isArray(answer.messages)) return undefined;
+    // Oldest first: of an answer that was too long the newest are lacking. Without an end there is always more to come.
+    if (answer.more === true && Number.isFinite(before)) return 'too-much';
+    const found = listOf(answer.messages).flatMap(({ samples }) => listOf(samples));
+    return { samples: found.filter(isSample), isCut: found.length >= most(wanted, halvings) };
+  },
+  suffices: (got, wish) => got.before === wish.before && got.samples >= wish.samples,
+};
+
+/** Samples as lines of a list, oldest first. What a metric of today's type was not then has no value. */
+export function rowsOf(samples: readonly JsonSample[], metrics: readonly Metric[]): RecordRow[] {
+  return samples.map(({ sequence, time, metrics: values }) => ({
+    sequence: Number(sequence),
+    time: timeOf({ time }),
+    values: metrics.map((metric) => valueIn(metric, values[metric.name])),
+  }));
+}
+
+/** Milliseconds by the node's clock. */
+export function timeOf({ time }: Pick<JsonSample, 'time'>): number {
+  return Number(time) / 1e6;
+}
+
+function valueIn({ type }: Metric, json: unknown): Value {
+  if (json === undefined) return NONE;
+  try {
+    return fromJson(type, json);
+  } catch {
+    return NONE;
+  }
+}
+
+const NONE = '\u2013';
+
+function most(samples: number, halvings: number): number {
+  return Math.max(1, samples >> halvings);
+}
+
+function isSample(fields: Record<string, unknown>): fields is Record<string, unknown> & JsonSample {
+  return typeof fields.time === 'string' && isFields(fields.metrics);
+}
+
+/** A request takes nanoseconds, more exactly than a double holds them. */
+function nanos(ms: number): bigint {
+  return BigInt(Math.max(0, Math.round(ms * 1000))) * MICROSECOND;
+}

@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest';
+import { type Points, parsePoints } from './points.ts';
+import { sampledOf } from './sampled.ts';
+import { runsOf } from './state_runs.ts';
+
+/** Stretches of a second, whose last samples were taken at these times, milliseconds. */
+function points(times: readonly number[], samples: readonly number[], metrics: object): Points {
+  const message = {
+    event: 'points',
+    level: '1s',
+    from: 0,
+    to: 10e9,
+    step: 1e9,
+    times: times.map((time) => time * 1e6),
+    samples,
+    metrics,
+    gaps: [{ from: 3.5e9, to: 7.5e9, samples: 3, cause: 'node_dropped' }],
+  };
+  const found = parsePoints(message, null);
+  if (!found) throw new Error('no points');
+  return found;
+}
+
+const TIMES = [500, 1500, 2500, 3500, 7500];
+
+it('makes states of points: one run while nothing changes, and one of its own where several were within a stretch', () => {
+  const mode = { min: [0, 0, 0, 1, 1], max: [0, 0, 1, 1, 1], last: [0, 0, 1, 1, 1] };
+  expect(runsOf(points(TIMES, [4, 4, 4, 4, 4], { mode }), 'mode', false, 9000)).toEqual([
+    { from: 0, to: 2000, value: 0, isBroken: false },
+    { from: 2000, to: 3000, value: 1, isBroken: false, isMixed: true },
+    { from: 3000, to: 3500, value: 1, isBroken: false },
+    // No state goes on over a gap.
+    { from: 7000, to: 7500, value: 1, isBroken: true },
+  ]);
+});
+
+it('makes states of texts and of booleans, up to where more is remembered', () => {
+  const texts = points(TIMES, [1, 1, 1, 1, 1], { name: { last: ['a', 'a', 'b', null, 'b'] } });
+  expect(runsOf(texts, 'name', false, 7000).map(({ value, from, to }) => [value, from, to])).toEqual([
+    ['a', 0, 2000],
+    ['b', 2000, 2500],
+  ]);
+  const column = [0, 1, 1, 1, 1];
+  const open = points(TIMES, [1, 1, 1, 1, 1], { open: { min: column, max: column, last: column } });
+  expect(runsOf(open, 'open', true, 7000).map(({ value }) => value)).toEqual([false, true]);
+  expect(runsOf(open, 'other', false, 7000)).toEqual([]);
+});
+
+it('lets the last sample of each stretch stand for all of it, and knows the least and the greatest of all', () => {
+  const load = { min: [-9, 0, 1, 2, 3], max: [5, 6, 7, 8, 99], last: [1, 2, null, 4, 5] };
+  const found = sampledOf(points(TIMES, [10, 1, 1, 1, 1], { load }), ['load'], 0, 7500);
+  expect([...found.columns[0]]).toEqual([1, 2, Number.NaN, 4]);
+  expect([...found.weights]).toEqual([10, 1, 1, 1]);
+  expect(found.extremes).toEqual([[-9, 8]]);
+  expect(found.isThinned).toBe(true);
+});

@@ -1,0 +1,161 @@
+import type { Target } from '../stream/view.ts';
+import { keyOf } from '../stream/view.ts';
+
+/** How far apart requests for one thing are at least while somebody moves through time. */
+const PAUSE_MS = 150;
+/** After an answer that was none. */
+const RETRY_MS = 5000;
+/** How long what no view shows any more is kept: one that shows another time, or comes back to the front, begins with it. */
+const KEEP_MS = 10_000;
+/** A message of so many values is refused: docs/reference/text-doors.md. */
+const TOO_WIDE = 422;
+/** How often less is asked for of what is too much. */
+const MOST_HALVINGS = 8;
+
+/** Asks the DAC; the number tells requests apart. */
+export interface Requester {
+  ask(path: string, take: (answer: unknown, status: number, now: number) => void): number;
+  giveUp(id: number | undefined): void;
+  /** Something was answered. */
+  changed(): void;
+}
+
+/** What is wished for, and how it is asked for and read. */
+export interface Manner<W, T> {
+  /** What is asked for to have some more than is wished for, so that not every step needs an answer. */
+  widened(wish: W): W;
+  /** `halvings` says how often there was too much in the answer. */
+  path(target: Target, wish: W, halvings: number): string;
+  /** Nothing if it is no answer, `too-much` if it has to be asked for in smaller pieces. */
+  parse(answer: unknown, target: Target, wish: W, halvings: number): T | 'too-much' | undefined;
+  suffices(got: W, wish: W): boolean;
+}
+
+export type ReadState = 'reading' | 'ready' | 'failed';
+
+interface Entry<W, T> {
+  readonly target: Target;
+  /** Numbers of the views that show it, and since when there are none. */
+  readonly views: Set<number>;
+  idleSince: number | undefined;
+  wish: W;
+  found: T | undefined;
+  /** What was asked for to find it. */
+  got: W | undefined;
+  asked: { readonly id: number; readonly wish: W } | undefined;
+  askedAt: number;
+  retryAt: number;
+  halvings: number;
+}
+
+/**
+ * Answers to wishes: one request at a time for each thing, given up as soon as something else is wished for. What it has is bounded
+ * by what is shown: an answer goes when no view has shown it for {@link KEEP_MS}.
+ */
+export class Reads<W, T> {
+  private readonly entries = new Map<string, Entry<W, T>>();
+
+  constructor(
+    private readonly requester: Requester,
+    private readonly manner: Manner<W, T>,
+  ) {}
+
+  /** What there is for a view now; what is missing is asked for, until the view leaves. `variant` tells wishes for one instance apart. */
+  read(
+    view: number,
+    target: Target,
+    variant: string,
+    wish: W,
+    now: number,
+  ): { readonly found: T | undefined; readonly state: ReadState } {
+    const key = `${keyOf(target)} ${variant}`;
+    let entry = this.entries.get(key);
+    if (!entry) {
+      entry = {
+        target,
+        views: new Set(),
+        idleSince: undefined,
+        wish,
+        found: undefined,
+        got: undefined,
+        asked: undefined,
+        askedAt: Number.NEGATIVE_INFINITY,
+        retryAt: Number.NEGATIVE_INFINITY,
+        halvings: 0,
+      };
+      this.entries.set(key, entry);
+    }
+    entry.views.add(view);
+    entry.idleSince = undefined;
+    entry.wish = wish;
+    this.pursue(entry, now);
+    const isReady = entry.got !== undefined && this.manner.suffices(entry.got, wish);
+    const state = isReady ? 'ready' : now < entry.retryAt ? 'failed' : 'reading';
+    return { found: entry.found, state };
+  }
+
+  /** A view shows nothing of all this any more. */
+  leave(view: number): void {
+    for (const entry of this.entries.values()) entry.views.delete(view);
+  }
+
+  tick(now: number): void {
+    for (const [key, entry] of [...this.entries]) {
+      if (entry.views.size > 0) {
+        this.pursue(entry, now);
+        continue;
+      }
+      entry.idleSince ??= now;
+      if (now >= entry.idleSince + KEEP_MS) this.remove(key, entry);
+    }
+  }
+
+  /** When {@link tick} has something to do. */
+  nextDue(): number {
+    let due = Number.POSITIVE_INFINITY;
+    for (const entry of this.entries.values()) {
+      if (entry.views.size === 0) due = Math.min(due, (entry.idleSince ?? 0) + KEEP_MS);
+      else if (this.isMissing(entry)) due = Math.min(due, Math.max(entry.askedAt + PAUSE_MS, entry.retryAt));
+    }
+    return due;
+  }
+
+  /** Nobody shows the instance any more. */
+  forget(target: Target): void {
+    for (const [key, entry] of [...this.entries]) {
+      if (keyOf(entry.target) === keyOf(target)) this.remove(key, entry);
+    }
+  }
+
+  clear(): void {
+    this.entries.clear();
+  }
+
+  private remove(key: string, entry: Entry<W, T>): void {
+    this.requester.giveUp(entry.asked?.id);
+    this.entries.delete(key);
+  }
+
+  /** Whether an entry wants what it neither has nor has asked for. */
+  private isMissing({ wish, got, asked }: Entry<W, T>): boolean {
+    const { suffices } = this.manner;
+    return !(got && suffices(got, wish)) && !(asked && suffices(asked.wish, wish));
+  }
+
+  private pursue(entry: Entry<W, T>, now: number): void {
+    if (!this.isMissing(entry) || now < entry.askedAt + PAUSE_MS || now < entry.retryAt) return;
+    this.requester.giveUp(entry.asked?.id);
+    const wish = this.manner.widened(entry.wish);
+    const { target, halvings } = entry;
+    entry.askedAt = now;
+    const id = this.requester.ask(this.manner.path(target, wish, halvings), (answer, status, then) => {
+      entry.asked = undefined;
+      const found = status === TOO_WIDE ? 'too-much' : this.manner.parse(answer, target, wish, halvings);
+      if (found === 'too-much' && entry.halvings < MOST_HALVINGS) entry.halvings++;
+      else if (found === 'too-much' || found === undefined) entry.retryAt = then + RETRY_MS;
+      else [entry.found, entry.got] = [found, wish];
+      this.requester.changed();
+    });
+    entry.asked = { id, wish };
+  }
+}

@@ -1,0 +1,145 @@
+import { rowsOf } from '../past/newest.ts';
+import { runsOf } from '../past/state_runs.ts';
+import type { RecordRow } from '../series/records.ts';
+import type { StateRun } from '../series/states.ts';
+import { CounterRates } from './counters.ts';
+import type { Answer, PastPart, Query, RecordLine, StateTrack } from './query.ts';
+import type { Scene } from './scene.ts';
+import { keyOf, type SampleView, type Target } from './view.ts';
+
+/** States, events and single samples: what there was when. */
+
+export function statesAnswer(scene: Scene, query: Query & { kind: 'states' }): Answer {
+  const found = query.sources.map(({ target, metrics }) => tracksOf(scene, target, metrics, query.columns));
+  return {
+    kind: 'states',
+    tracks: found.flatMap(({ tracks }) => tracks),
+    past: worst(found.flatMap(({ past }) => past ?? [])),
+  };
+}
+
+function tracksOf(
+  scene: Scene,
+  target: Target,
+  metrics: readonly string[],
+  columns: number,
+): { tracks: StateTrack[]; past?: PastPart } {
+  const lag = scene.lag(target.node);
+  const [from, to] = [scene.from - lag, scene.to - lag];
+  const watch = scene.watch(target);
+  const seams = metrics.map(
+    (metric) => watch?.memory?.states.get(metric)?.oldest ?? Number.POSITIVE_INFINITY,
+  );
+  const isRemembered = !watch || seams.every((seam) => from >= seam);
+  // The same for all panels of the instance, so that one answer does for all.
+  const wish = { from, to, columns };
+  const { points, state } = isRemembered
+    ? { points: undefined, state: 'none' as const }
+    : scene.archive.read(scene.view, target, 'states', wish, scene.now);
+  const isBoolean = (metric: string) =>
+    watch?.schema?.metrics.find(({ name }) => name === metric)?.type === 'boolean';
+  const tracks = metrics.map((metric, index): StateTrack => {
+    const held = watch?.memory?.states.get(metric)?.between(from, to) ?? [];
+    const past = points ? runsOf(points, metric, isBoolean(metric), seams[index]) : [];
+    const runs = append(past, held).filter((run) => run.to >= from && run.from <= to);
+    return { key: keyOf(target), metric, runs: runs.map((run) => shifted(run, lag)) };
+  });
+  if (state === 'none') return { tracks };
+  const isCoarse = tracks.some(({ runs }) => runs.some(({ isMixed }) => isMixed));
+  return {
+    tracks,
+    past: { state, ...(points && { level: points.level, ...(isCoarse && { step: points.step }) }) },
+  };
+}
+
+/** What is remembered behind the past: a state that goes on is one run. */
+function append(past: StateRun[], held: readonly StateRun[]): StateRun[] {
+  const [last, [next, ...rest]] = [past.at(-1), held];
+  if (!last || !next || next.isBroken) return [...past, ...held];
+  if (last.value === next.value && !last.isMixed) {
+    return [...past.slice(0, -1), { ...last, to: next.to }, ...rest];
+  }
+  return [...past.slice(0, -1), { ...last, to: Math.max(last.to, next.from) }, ...held];
+}
+
+function shifted(run: StateRun, lag: number): StateRun {
+  return { ...run, from: run.from + lag, to: run.to + lag };
+}
+
+/** The newest samples of a time, one by one. */
+export function recordsAnswer(scene: Scene, query: Query & { kind: 'records' }): Answer {
+  const { targets, limit } = query;
+  const found = targets.map((target) => recordsOf(scene, target, limit));
+  const lines = found.flatMap(({ lines }) => lines);
+  lines.sort((a, b) => b.time - a.time);
+  const part = worst(found.flatMap(({ past }) => past ?? []));
+  const isCut = lines.length >= limit || found.some(({ isCut }) => isCut);
+  const past = part ?? (isCut ? { state: 'ready' as const } : undefined);
+  return {
+    kind: 'records',
+    lines: lines.slice(0, limit),
+    past: past && { ...past, ...(isCut && { newest: Math.min(limit, lines.length) }) },
+  };
+}
+
+function recordsOf(
+  scene: Scene,
+  target: Target,
+  limit: number,
+): { lines: RecordLine[]; past?: PastPart; isCut?: boolean } {
+  const watch = scene.watch(target);
+  const lag = scene.lag(target.node);
+  const [from, to] = [scene.from - lag, scene.to - lag];
+  const key = keyOf(target);
+  const line = (row: RecordRow): RecordLine => ({ ...row, key, time: row.time + lag });
+  const records = watch?.memory?.records;
+  const held = (records?.between(from, to, limit) ?? []).map(line);
+  const oldest = records?.oldest ?? Number.POSITIVE_INFINITY;
+  // What is live is not read again with each moment: without anything remembered there is no moment to begin before.
+  if (!watch?.schema || held.length >= limit || from >= oldest || (scene.isLive && !records?.oldest))
+    return { lines: held };
+  const wish = { before: Math.min(to, oldest), samples: limit };
+  const { found, state } = scene.archive.readNewest(scene.view, target, `records ${limit}`, wish, scene.now);
+  if (!found) return { lines: held, past: { state } };
+  const rows = rowsOf(found.samples, watch.schema.metrics);
+  const wanted = rows.filter(({ time }) => time >= from && time <= to && time < oldest);
+  if (wanted.length === 0) return { lines: held, ...(state !== 'ready' && { past: { state } }) };
+  return {
+    lines: [...held, ...wanted.reverse().map(line)],
+    past: { state, level: 'raw' },
+    isCut: found.isCut && wanted.length === rows.length,
+  };
+}
+
+/** The sample that there was at the end of the time shown. */
+export function momentAnswer(scene: Scene, { target }: Query & { kind: 'moment' }): Answer {
+  const watch = scene.watch(target);
+  const at = scene.to - scene.lag(target.node);
+  const newest = watch?.sample;
+  // Nothing was taken since.
+  if (newest && newest.time <= at) return { kind: 'moment', sample: newest, state: 'ready' };
+  if (!watch?.schema) return { kind: 'moment', sample: undefined, state: 'none' };
+  // Of two samples the second has a rate.
+  const wish = { before: at + BEHIND, samples: 2 };
+  const { found, state } = scene.archive.readNewest(scene.view, target, 'moment', wish, scene.now);
+  const { metrics } = watch.schema;
+  const rates = new CounterRates(metrics);
+  let sample: SampleView | undefined;
+  const rows = rowsOf(found?.samples ?? [], metrics);
+  for (const [index, { sequence, time, values }] of rows.entries()) {
+    const probe = found?.samples[index].state ?? 0;
+    sample = { key: watch.key, sequence, time, state: probe, values, rates: rates.add(time, values) };
+  }
+  return { kind: 'moment', sample, state };
+}
+
+/** A sample of this very moment is one, milliseconds. */
+const BEHIND = 0.001;
+
+/** Of several parts the one that is worst off. */
+function worst(parts: readonly PastPart[]): PastPart | undefined {
+  const first = (state: PastPart['state']) => parts.find((part) => part.state === state);
+  return (
+    first('failed') ?? first('reading') ?? parts.find(({ step }) => step !== undefined) ?? first('ready')
+  );
+}

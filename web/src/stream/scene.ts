@@ -1,0 +1,22 @@
+import type { ArchiveReader } from '../past/archive_reader.ts';
+import type { Target } from './view.ts';
+import type { Watch } from './watch.ts';
+
+/** Looks up what is watched, and how far its node's clock is from ours. */
+export interface Lookup {
+  watch(target: Target): Watch | undefined;
+  /** Browser clock minus node clock, milliseconds. */
+  lag(node: string): number;
+  readonly archive: Pick<ArchiveReader, 'read' | 'readNewest' | 'leave' | 'version'>;
+}
+
+/** What a view is answered from, and the time that it shows. */
+export interface Scene extends Lookup {
+  /** The view's number. */
+  readonly view: number;
+  /** Milliseconds by the browser's clock. */
+  readonly from: number;
+  readonly to: number;
+  readonly isLive: boolean;
+  readonly now: number;
+}

@@ -27,6 +27,7 @@ mod ready_made;
 mod recorder;
 mod recordings;
 mod replay;
+mod replay_again;
 mod sdk;
 mod sql;
 mod test_runs;

@@ -16,12 +16,14 @@
 //! assert_eq!(json, br#"{"op":"pong","node_time":1,"dac_time":2}"#);
 //! ```
 
+mod backoff;
 pub mod frame;
 mod message;
 mod node_end;
 pub mod tcp;
 pub mod udp;
 
+pub use backoff::Backoff;
 pub use message::{
     Command, Counters, DacMessage, DatagramOffer, Drops, Failure, InstanceState, NodeIdentity, NodeMessage,
     Outcome, Overhead, ProbeKind, RecorderSpan, RegisteredInstance, TopicAssignment,

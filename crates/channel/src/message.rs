@@ -28,12 +28,14 @@ pub enum NodeMessage {
     },
     /// What follows was recorded before and is played back: an instance's samples have new times, and their old sequence numbers. Said behind `hello`.
     Replay,
-    /// Of a replay: the next sequence numbers of an instance are not in the recording.
+    /// Of a replay: these sequence numbers of an instance are not in the recording. They follow those of the batch, or of the `missing`, before. It may be said again.
     Missing {
         /// The instance.
         topic: TopicId,
-        /// How many.
-        count: u64,
+        /// The first of them.
+        from_sequence: u64,
+        /// The last of them.
+        to_sequence: u64,
         /// A word of the ledger: why they were lost then, or `not_recorded`.
         cause: String,
     },
@@ -92,7 +94,7 @@ pub enum DacMessage {
         /// One entry an instance.
         topics: Vec<TopicAssignment>,
     },
-    /// These samples are in the topic log; the node need not keep them.
+    /// These samples are in the topic log, or noted as missing; the node need not keep them.
     Ack {
         /// Topic and last sequence number, one pair a topic.
         topics: Vec<(TopicId, u64)>,

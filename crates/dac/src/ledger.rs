@@ -5,7 +5,10 @@
 use oasis_channel::Drops;
 use oasis_wire::quantity::Nanos;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, VecDeque};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    ops::RangeInclusive,
+};
 use uuid::Uuid;
 
 /// Gaps kept for people to read; older ones stay in the totals and in [`Ledger::gaps_forgotten`].
@@ -54,7 +57,7 @@ impl Cause {
     }
 
     /// The word that clients see.
-    pub fn word(self) -> &'static str {
+    pub const fn word(self) -> &'static str {
         match self {
             Self::RingFull => "ring_full",
             Self::SpoolFull => "spool_full",
@@ -236,10 +239,15 @@ impl Ledger {
         self.pass_over(to_sequence, Cause::Network, now);
     }
 
-    /// The next samples are not in the recording that is played back, for the reason that it has, or because of itself.
-    pub fn not_in_recording(&mut self, count: u64, cause: Cause, now: Nanos) {
+    /// Samples of these numbers are not in the recording that is played back, for the reason that it has, or because of itself. Told again after a reconnect
+    /// it changes nothing.
+    pub fn not_in_recording(&mut self, numbers: RangeInclusive<u64>, cause: Cause, now: Nanos) {
+        if *numbers.end() <= self.last_sequence {
+            return;
+        }
+        self.pass_over(numbers.start().saturating_sub(1), self.cause_of_silence(), now);
         self.joined_late = false;
-        self.pass_over(self.last_sequence.saturating_add(count), cause, now);
+        self.pass_over(*numbers.end(), cause, now);
     }
 
     fn pass_over(&mut self, to_sequence: u64, cause: Cause, now: Nanos) {
@@ -252,6 +260,11 @@ impl Ledger {
     /// The run of the node that sequence numbers count in.
     pub fn run(&self) -> Option<Uuid> {
         self.run
+    }
+
+    /// Why samples are missing that the node says nothing of.
+    fn cause_of_silence(&self) -> Cause {
+        if self.joined_late { Cause::BeforeEpoch } else { Cause::Unexplained }
     }
 
     /// Splits what is missing before `first` into what the node explains and what it does not.
@@ -269,7 +282,7 @@ impl Ledger {
         let kept_back = explain(self.node.kept_back, &mut self.attributed.kept_back);
         let invalid = explain(self.node.invalid, &mut self.attributed.invalid);
         self.attributed.ring = self.attributed.ring.saturating_add(ring);
-        let rest = if self.joined_late { Cause::BeforeEpoch } else { Cause::Unexplained };
+        let rest = self.cause_of_silence();
         let mut from = self.last_sequence + 1;
         let causes = [
             (gap - explained, rest),

@@ -21,6 +21,7 @@ use oasis_wire::{
 };
 use std::{
     collections::{BTreeSet, HashMap},
+    ops::RangeInclusive,
     sync::Arc,
 };
 use tokio::sync::mpsc;
@@ -49,7 +50,7 @@ pub struct NodeSession {
     has_left: bool,
     /// Whether a recording is played back.
     is_replay: bool,
-    /// Topics with samples that are not acknowledged yet.
+    /// Topics with samples, or what is told missing, that are not acknowledged yet.
     unacknowledged: BTreeSet<TopicId>,
     /// What `welcome` offers.
     offer: Option<DatagramOffer>,
@@ -220,8 +221,8 @@ impl NodeSession {
                 self.dac.registry.replays(&node.name);
                 Ok(())
             }
-            (Some(_), NodeMessage::Missing { topic, count, cause }) => {
-                self.missing(topic, count, &cause, now)
+            (Some(_), NodeMessage::Missing { topic, from_sequence, to_sequence, cause }) => {
+                self.missing(topic, from_sequence..=to_sequence, &cause, now)
             }
             (Some(_), NodeMessage::Datagrams) => {
                 self.reorders.get_or_insert_default();
@@ -325,7 +326,13 @@ impl NodeSession {
     }
 
     /// What a recording lacks.
-    fn missing(&mut self, topic: TopicId, count: u64, cause: &str, now: Nanos) -> Result<(), Failure> {
+    fn missing(
+        &mut self,
+        topic: TopicId,
+        numbers: RangeInclusive<u64>,
+        cause: &str,
+        now: Nanos,
+    ) -> Result<(), Failure> {
         if !self.is_replay {
             let message = "a node tells what is missing by its counters: `missing` is for replays";
             return Err(Failure::new("replay_expected", message));
@@ -335,7 +342,12 @@ impl NodeSession {
             let message = format!("{cause:?} is no cause that a ledger knows");
             Failure::new("cause_unknown", message)
         })?;
-        instance.ledger().not_in_recording(count, cause, now);
+        if numbers.is_empty() || *numbers.start() == 0 {
+            let message = format!("sequence numbers {} to {} are no range", numbers.start(), numbers.end());
+            return Err(Failure::new("range_invalid", message));
+        }
+        instance.ledger().not_in_recording(numbers, cause, now);
+        self.unacknowledged.insert(topic);
         Ok(())
     }
 

@@ -117,30 +117,66 @@ fn code<T: std::fmt::Debug>(outcome: Result<T, Failure>) -> String {
     outcome.unwrap_err().code
 }
 
+fn missing(topic: TopicId, from_sequence: u64, to_sequence: u64, cause: &str) -> NodeMessage {
+    NodeMessage::Missing { topic, from_sequence, to_sequence, cause: cause.into() }
+}
+
+fn replay(dac: &Arc<Dac>, name: &str, run: u128) -> (Peer, TopicId) {
+    let (mut peer, topic) = Peer::connected(dac, name, run);
+    peer.say(&NodeMessage::Replay, 0).unwrap();
+    (peer, topic)
+}
+
+fn gaps(dac: &Dac, topic: TopicId) -> Vec<(u64, u64, Cause)> {
+    let ledger = dac.registry.instance(topic).unwrap().ledger().clone();
+    ledger.gaps.iter().map(|gap| (gap.from_sequence, gap.to_sequence, gap.cause)).collect()
+}
+
 #[test]
 fn a_replay_says_that_it_is_one_and_what_its_recording_lacks() {
     let dac = dac();
     let (mut peer, topic) = Peer::connected(&dac, "a", 1);
-    let missing = |count, cause: &str| NodeMessage::Missing { topic, count, cause: cause.into() };
-    assert_eq!(code(peer.say(&missing(9, "ring_full"), 0)), "replay_expected");
+    assert_eq!(code(peer.say(&missing(topic, 1, 9, "ring_full"), 0)), "replay_expected");
     assert!(!dac.registry.node("a").unwrap().is_replay);
 
-    let (mut peer, topic) = Peer::connected(&dac, "b", 1);
-    let missing = |count, cause: &str| NodeMessage::Missing { topic, count, cause: cause.into() };
-    peer.say(&NodeMessage::Replay, 0).unwrap();
+    let (mut peer, topic) = replay(&dac, "b", 1);
     assert!(dac.registry.node("b").unwrap().is_replay);
-    peer.say(&missing(9, "not_recorded"), 0).unwrap();
+    peer.say(&missing(topic, 1, 9, "not_recorded"), 0).unwrap();
     peer.send(&batch(topic, 10, 3, 0)).unwrap();
-    peer.say(&missing(2, "ring_full"), 0).unwrap();
+    peer.say(&missing(topic, 13, 14, "ring_full"), 0).unwrap();
     peer.send(&batch(topic, 15, 1, 0)).unwrap();
+    assert_eq!(gaps(&dac, topic), [(1, 9, Cause::NotRecorded), (13, 14, Cause::RingFull)]);
     let ledger = dac.registry.instance(topic).unwrap().ledger().clone();
-    let gaps: Vec<_> =
-        ledger.gaps.iter().map(|gap| (gap.from_sequence, gap.to_sequence, gap.cause)).collect();
-    assert_eq!(gaps, [(1, 9, Cause::NotRecorded), (13, 14, Cause::RingFull)]);
     assert_eq!((ledger.received, ledger.unexplained), (4, 0));
-    assert_eq!(code(peer.say(&missing(1, "weather"), 0)), "cause_unknown");
-    let foreign = NodeMessage::Missing { topic: TopicId(99), count: 1, cause: "network".into() };
-    assert_eq!(code(peer.say(&foreign, 0)), "topic_foreign");
+    assert_eq!(code(peer.say(&missing(topic, 16, 16, "weather"), 0)), "cause_unknown");
+    assert_eq!(code(peer.say(&missing(TopicId(99), 1, 1, "network"), 0)), "topic_foreign");
+    for (from, to) in [(0, 5), (17, 16)] {
+        assert_eq!(code(peer.say(&missing(topic, from, to, "network"), 0)), "range_invalid");
+    }
+}
+
+#[test]
+fn what_a_replay_lacks_is_acknowledged_and_counts_once_however_often_it_is_told() {
+    let dac = dac();
+    let (mut peer, topic) = replay(&dac, "a", 1);
+    peer.send(&batch(topic, 1, 2, 0)).unwrap();
+    peer.say(&missing(topic, 3, 5, "network"), 0).unwrap();
+    let mut acknowledged = Vec::new();
+    peer.session.acknowledge(Nanos(5), &mut acknowledged);
+    assert_eq!(acknowledged, [DacMessage::Ack { topics: vec![(topic, 5)] }]);
+    // The connection was cut before that was heard.
+    let (mut again, same) = replay(&dac, "a", 1);
+    assert_eq!(same, topic);
+    again.say(&missing(topic, 3, 5, "network"), 0).unwrap();
+    assert_eq!(again.send(&batch(topic, 6, 1, 0)).unwrap(), [DacMessage::Ack { topics: vec![(topic, 6)] }]);
+    assert_eq!(gaps(&dac, topic), [(3, 5, Cause::Network)]);
+
+    // Another DAC, which knows of nothing.
+    let dac = self::dac();
+    let (mut peer, topic) = replay(&dac, "a", 1);
+    peer.say(&missing(topic, 3, 5, "network"), 0).unwrap();
+    peer.send(&batch(topic, 6, 1, 0)).unwrap();
+    assert_eq!(gaps(&dac, topic), [(1, 2, Cause::BeforeEpoch), (3, 5, Cause::Network)]);
 }
 
 #[test]

@@ -8,8 +8,8 @@ use crate::{
     outbox::Outbox,
 };
 use oasis_channel::{
-    Connector, DacMessage, Failure, NodeIdentity, NodeMessage, Outcome, Overhead, PROTOCOL, Receiver,
-    RegisteredInstance, Sender,
+    Backoff, Connector, DacMessage, Failure, NodeIdentity, NodeMessage, Outcome, Overhead, PROTOCOL,
+    Receiver, RegisteredInstance, Sender,
 };
 use oasis_wire::{quantity::Epoch, schema::ProbeType};
 use serde::{Deserialize, Serialize};
@@ -20,9 +20,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// First pause between attempts to connect; it doubles up to the longest.
-const BACKOFF_FIRST: Duration = Duration::from_millis(50);
-const BACKOFF_LONGEST: Duration = Duration::from_secs(2);
 /// Sign of life and clock exchange.
 const PING: Duration = Duration::from_secs(1);
 /// How long a node that ends waits for the last acknowledgements.
@@ -71,20 +68,15 @@ pub fn run(
 }
 
 /// Attempts to reach the DAC, one after the other.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Attempts {
-    /// How long to wait after the next failure.
+    backoff: Backoff,
+    /// How long to wait before the next one.
     pause: Duration,
     /// How often in a row the DAC has refused what it was told.
     pub refusals: u32,
     /// The DAC's life that the last connection led to.
     epoch: Option<Epoch>,
-}
-
-impl Default for Attempts {
-    fn default() -> Self {
-        Self { pause: BACKOFF_FIRST, refusals: 0, epoch: None }
-    }
 }
 
 impl Attempts {
@@ -101,12 +93,10 @@ impl Attempts {
             self.converse(sender, receiver, announcement, orders, outbox)
                 .inspect(|()| tracing::debug!("channel closed"))
         });
+        self.pause = self.backoff.after(attempt.elapsed());
         let Err(error) = ended else { return };
         if outbox.with(|held| held.closing) {
             return;
-        }
-        if attempt.elapsed() > BACKOFF_LONGEST {
-            self.pause = BACKOFF_FIRST;
         }
         let is_refused = error.get_ref().is_some_and(|error| error.is::<Failure>());
         self.refusals = if is_refused { self.refusals + 1 } else { 0 };
@@ -177,16 +167,9 @@ impl Attempts {
 
     /// Waits before the next attempt, longer each time; says whether the node is ending.
     pub fn pause(&mut self, outbox: &Outbox) -> bool {
-        let (_held, closing) = outbox.wait(jittered(self.pause), |held| held.closing);
-        self.pause = (self.pause * 2).min(BACKOFF_LONGEST);
+        let (_held, closing) = outbox.wait(self.pause, |held| held.closing);
         closing
     }
-}
-
-/// A quarter more or less, so that a hundred nodes do not come back in the same millisecond.
-fn jittered(pause: Duration) -> Duration {
-    let sixteenths = 12 + (now_ns() / 1_000 % 9) as u32;
-    pause * sixteenths / 16
 }
 
 fn as_they_are_now(announcement: &Announcement, outbox: &Outbox) -> Vec<RegisteredInstance> {

@@ -22,14 +22,40 @@ fn what_a_recording_lacks_has_the_cause_that_it_tells() {
     let mut ledger = Ledger::default();
     for run in [RUN, NEXT_RUN] {
         ledger.registered(run, NOW);
-        ledger.not_in_recording(40, Cause::NotRecorded, NOW);
+        ledger.not_in_recording(1..=40, Cause::NotRecorded, NOW);
         assert_eq!(ledger.batch(41, 10, 0, NOW), Verdict::New);
-        ledger.not_in_recording(5, Cause::RingFull, NOW);
+        ledger.not_in_recording(51..=55, Cause::RingFull, NOW);
         assert_eq!(ledger.batch(56, 1, 0, NOW), Verdict::New);
     }
     let lap = [(1, 40, Cause::NotRecorded), (51, 55, Cause::RingFull)];
     assert_eq!(causes(&ledger), [lap, lap].concat());
     assert_eq!((ledger.received, ledger.unexplained), (22, 0));
+}
+
+#[test]
+fn what_a_recording_lacks_is_told_again_after_a_reconnect_and_counts_once() {
+    let mut ledger = ledger_that_met_the_node_from_its_start();
+    for _ in 0..2 {
+        ledger.registered(RUN, NOW);
+        ledger.not_in_recording(2..=4, Cause::Network, NOW);
+        ledger.not_in_recording(5..=9, Cause::RingFull, NOW);
+        ledger.batch(10, 2, 0, NOW);
+    }
+    assert_eq!(causes(&ledger), [(2, 4, Cause::Network), (5, 9, Cause::RingFull)]);
+    assert_eq!((ledger.received, ledger.duplicates, ledger.last_sequence), (3, 2, 11));
+    // Of what follows this DAC was told nothing.
+    ledger.not_in_recording(14..=15, Cause::RingFull, NOW);
+    assert_eq!(causes(&ledger)[2..], [(12, 13, Cause::Unexplained), (14, 15, Cause::RingFull)]);
+}
+
+#[test]
+fn what_an_earlier_dac_had_of_a_replay_is_not_told_missing_from_its_recording() {
+    let mut ledger = Ledger::default();
+    ledger.registered(RUN, NOW);
+    ledger.resume(RUN, 20);
+    ledger.not_in_recording(15..=18, Cause::Network, NOW);
+    ledger.not_in_recording(31..=33, Cause::RingFull, NOW);
+    assert_eq!(causes(&ledger), [(21, 30, Cause::BeforeEpoch), (31, 33, Cause::RingFull)]);
 }
 
 #[test]
@@ -182,6 +208,8 @@ fn hostile_numbers_neither_panic_nor_wrap() {
     assert_eq!(ledger.batch(u64::MAX, 1, u64::MAX, NOW), Verdict::New);
     ledger.counters(u64::MAX, Drops { ring: u64::MAX, spool: u64::MAX, ..Drops::default() });
     ledger.registered(NEXT_RUN, NOW);
+    ledger.not_in_recording(0..=u64::MAX, Cause::Network, NOW);
+    ledger.not_in_recording(u64::MAX..=u64::MAX, Cause::Network, NOW);
 }
 
 proptest! {
@@ -198,5 +226,62 @@ proptest! {
             prop_assert_eq!(listed, ledger.missing);
             prop_assert_eq!(ledger.causes.values().sum::<u64>(), ledger.missing);
         }
+    }
+
+    /// A replay tells pieces of numbers in order, some of them missing. Connections break, DACs die with or without an archive: what was not acknowledged is told again.
+    #[test]
+    fn nothing_of_a_replay_is_unexplained_or_there_twice_however_connections_and_dacs_end(
+        pieces in proptest::collection::vec((any::<bool>(), 1_u64..5), 1..30),
+        lives in proptest::collection::vec((0_usize..30, 0_usize..30, 0_usize..3, any::<bool>()), 0..8),
+    ) {
+        let mut last = 0;
+        let pieces: Vec<_> = pieces
+            .into_iter()
+            .map(|(is_batch, count)| {
+                let first = last + 1;
+                last += count;
+                (is_batch, first..=last)
+            })
+            .collect();
+        let tell = |ledger: &mut Ledger, (is_batch, numbers): &(bool, RangeInclusive<u64>)| {
+            let (first, count) = (*numbers.start(), numbers.end() - numbers.start() + 1);
+            match is_batch {
+                true => ledger.batch(first, count, 0, NOW),
+                false => {
+                    ledger.not_in_recording(numbers.clone(), Cause::RingFull, NOW);
+                    Verdict::New
+                }
+            }
+        };
+        let mut ledger = Ledger::default();
+        ledger.registered(RUN, NOW);
+        let mut acknowledged = 0;
+        for (received, heard, kind, has_archive) in lives {
+            let received = (acknowledged + received).min(pieces.len());
+            for piece in &pieces[acknowledged..received] {
+                prop_assert_ne!(tell(&mut ledger, piece), Verdict::Overlap);
+            }
+            acknowledged = (acknowledged + heard).min(received);
+            if kind == 0 {
+                // Batches are stored whole, in order.
+                let stored = pieces[..received / 2].iter().rev().find(|(is_batch, _)| *is_batch);
+                let stored = stored.map_or(0, |(_, numbers)| *numbers.end());
+                ledger = Ledger::default();
+                ledger.registered(RUN, NOW);
+                if has_archive {
+                    ledger.resume(RUN, stored);
+                }
+            } else {
+                ledger.registered(RUN, NOW);
+            }
+        }
+        for piece in &pieces[acknowledged..] {
+            prop_assert_ne!(tell(&mut ledger, piece), Verdict::Overlap);
+        }
+        prop_assert_eq!(ledger.unexplained, 0);
+        if acknowledged < pieces.len() {
+            prop_assert_eq!(ledger.last_sequence, last);
+        }
+        prop_assert_eq!(ledger.received + ledger.missing + ledger.stored_before, ledger.last_sequence);
     }
 }

@@ -1,25 +1,27 @@
 //! One node, played back: its instances' recordings, and its connection.
+//!
+//! What is played goes through an [`Outbox`] to the DAC, so that a connection which breaks takes nothing with it. Until there is another one the stage is away.
 
 use super::{
-    link::Link,
-    track::{NOT_RECORDED, Recorded, Track},
+    link::{Dac, Link, LinkError},
+    on_air::OnAir,
+    outbox::{Outbox, Played, Told},
+    track::Track,
 };
-use anyhow::Context;
-use oasis_archive::{Missing, Series};
-use oasis_channel::{InstanceState, NodeIdentity, RegisteredInstance};
-use oasis_dac::Cause;
-use oasis_wire::{
-    batch::{Encoder, Fields},
-    quantity::TopicId,
-    schema::ProbeType,
+use oasis_channel::{Backoff, NodeIdentity};
+use oasis_wire::{batch, quantity::TopicId, schema::ProbeType};
+use std::{
+    collections::HashMap,
+    rc::Rc,
+    sync::Arc,
+    time::{Duration, Instant},
 };
-use std::{collections::HashMap, sync::Arc};
 use uuid::Uuid;
 
 /// Samples of an instance sent at a time; others, and Ctrl-C, wait no longer than that takes.
 const TURN: usize = 1_000;
-/// Bytes of a batch, about.
-const BATCH: usize = 64 * 1024;
+/// Bytes that a node keeps for the case that the connection breaks; then it waits for the DAC.
+const OUTBOX: usize = 4 * 1024 * 1024;
 
 /// What a node is called when it is played back.
 pub fn replayed_name(node: &str) -> String {
@@ -34,43 +36,55 @@ pub fn is_replay(node: &str) -> bool {
 /// No slash: `NODE/INSTANCE` ends a node's name at the first.
 const PREFIX: &str = "replay:";
 
-/// What was sent.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Sent {
-    /// Samples.
-    pub samples: u64,
-    /// Samples told missing.
-    pub missing: u64,
+/// What comes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Turn {
+    /// Something that is not due yet, or nothing.
+    Later,
+    /// What the DAC has to do or to say.
+    WaitsForDac,
+    /// More that is due.
+    Now,
 }
 
 /// A node.
 pub struct Stage {
-    dac: String,
+    dac: Rc<Dac>,
     identity: NodeIdentity,
     players: Vec<Player>,
-    link: Option<Link>,
     /// The recorded run that is played.
     run: Option<Uuid>,
+    /// Whether the run is over, and what is missing behind its last samples was told.
+    is_ending: bool,
+    connection: Connection,
     /// Types that the DAC has been told on this connection.
     types: HashMap<Uuid, Arc<ProbeType>>,
-    /// All that was sent.
-    pub sent: Sent,
+    /// Players by the topics of this connection.
+    topics: HashMap<TopicId, usize>,
+    outbox: Outbox,
+    backoff: Backoff,
+}
+
+/// A stage's connection, if it has one.
+enum Connection {
+    /// Between two runs.
+    None,
+    /// Since when.
+    Up(Link, Instant),
+    /// It broke.
+    Away {
+        /// How.
+        why: String,
+        /// When to try again.
+        again: Instant,
+    },
 }
 
 /// An instance.
 struct Player {
     track: Track,
-    /// Once the DAC knows it in this run.
+    /// While a run of it is played.
     on_air: Option<OnAir>,
-}
-
-struct OnAir {
-    topic: TopicId,
-    probe_type: Arc<ProbeType>,
-    encoder: Encoder,
-    /// Of the first sample held.
-    first_sequence: u64,
-    state: u16,
 }
 
 impl Player {
@@ -86,7 +100,7 @@ impl Player {
 
 impl Stage {
     /// The node of these recordings.
-    pub fn new(dac: &str, node: &str, tracks: Vec<Track>) -> Self {
+    pub fn new(dac: &Rc<Dac>, node: &str, tracks: Vec<Track>) -> Self {
         let host = oasis_probe::host_name();
         let name = replayed_name(node);
         let identity = NodeIdentity {
@@ -97,9 +111,19 @@ impl Stage {
             software: oasis_dac::SOFTWARE.into(),
             pid: std::process::id(),
         };
-        let players = tracks.into_iter().map(|track| Player { track, on_air: None }).collect();
-        let (types, sent) = (HashMap::new(), Sent::default());
-        Self { dac: dac.into(), identity, players, link: None, run: None, types, sent }
+        let players: Vec<_> = tracks.into_iter().map(|track| Player { track, on_air: None }).collect();
+        Self {
+            dac: dac.clone(),
+            identity,
+            outbox: Outbox::new(players.len(), OUTBOX),
+            players,
+            run: None,
+            is_ending: false,
+            connection: Connection::None,
+            types: HashMap::new(),
+            topics: HashMap::new(),
+            backoff: Backoff::default(),
+        }
     }
 
     /// Time of the sample that comes next, on the recorded node's clock; none at the end.
@@ -110,43 +134,96 @@ impl Stage {
         now.or_else(|| self.players.iter().filter_map(Player::time).min())
     }
 
-    /// Begins again.
+    /// Begins again, once it has [ended](Stage::end).
     pub fn rewind(&mut self) -> anyhow::Result<()> {
-        self.end("again")?;
         self.players.iter_mut().try_for_each(|player| player.track.rewind())
     }
 
-    /// Sends what is due, each sample with the time that `live` makes of its own, but not more than a turn's worth. Whether that was all.
-    pub fn play(&mut self, is_due: impl Fn(u64) -> bool, live: impl Fn(u64) -> u64) -> anyhow::Result<bool> {
-        let is_over = self.run.is_none() || self.players.iter().all(|player| player.run() != self.run);
-        if is_over && self.next_time().is_some_and(&is_due) {
-            self.begin_run()?;
+    /// Its name and how its connection broke, until there is another one.
+    pub fn away(&self) -> Option<(&str, &str)> {
+        match &self.connection {
+            Connection::Away { why, .. } => Some((&self.identity.name, why)),
+            _ => None,
         }
-        let mut is_all = true;
-        for at in 0..self.players.len() {
-            is_all &= self.play_turn(at, &is_due, &live)?;
-            self.flush(at)?;
-        }
-        if let Some(link) = &mut self.link {
-            link.tend()?;
-        }
-        Ok(is_all)
     }
 
-    /// Says goodbye, once the DAC has all that was sent.
-    pub fn end(&mut self, reason: &str) -> anyhow::Result<()> {
+    /// All that was played.
+    pub fn played(&self) -> Played {
+        self.outbox.played()
+    }
+
+    /// Sends what is due, each sample with the time that `live` makes of its own, but not more than a turn's worth.
+    pub fn play(&mut self, is_due: impl Fn(u64) -> bool, live: impl Fn(u64) -> u64) -> anyhow::Result<Turn> {
+        self.tend()?;
+        let is_over = self.run.is_none() || self.players.iter().all(|player| player.run() != self.run);
+        if is_over {
+            let is_time = self.next_time().is_some_and(&is_due);
+            if !is_time {
+                return Ok(Turn::Later);
+            }
+            if !self.end("next run")? {
+                return Ok(Turn::WaitsForDac);
+            }
+            self.begin_run()?;
+        }
+        let mut next = Turn::Later;
         for at in 0..self.players.len() {
-            self.flush(at)?;
-            // What was lost at the end of a run is known with the first sample of the next one, or when the recording is over.
-            if let Some(run) = self.run.filter(|run| self.players[at].run() != Some(*run)) {
-                let missing = self.players[at].track.behind().to_vec();
-                self.tell(at, &missing, run)?;
+            if self.away().is_some() {
+                return Ok(Turn::WaitsForDac);
+            }
+            next = next.max(self.play_turn(at, &is_due, &live)?);
+            self.flush(at);
+            self.ship()?;
+        }
+        Ok(next)
+    }
+
+    /// Answers the DAC, and takes note of what it has.
+    pub fn tend(&mut self) -> anyhow::Result<()> {
+        let Connection::Up(link, _) = &mut self.connection else { return Ok(()) };
+        match link.tend() {
+            Ok(acknowledged) => {
+                for (topic, sequence) in acknowledged {
+                    if let Some(&at) = self.topics.get(&topic) {
+                        self.outbox.acknowledge(at, sequence);
+                    }
+                }
+                Ok(())
+            }
+            Err(error) => self.broken(error),
+        }
+    }
+
+    /// Says goodbye once the DAC has all that was played of the run: whether it is so far.
+    pub fn end(&mut self, reason: &str) -> anyhow::Result<bool> {
+        if !self.is_ending {
+            self.is_ending = true;
+            for at in 0..self.players.len() {
+                self.flush(at);
+                self.tell_behind(at);
             }
         }
+        self.ship()?;
+        self.tend()?;
+        if !self.outbox.is_empty() {
+            return Ok(false);
+        }
+        if let Connection::Up(link, _) = std::mem::replace(&mut self.connection, Connection::None) {
+            link.leave(reason);
+        }
         self.players.iter_mut().for_each(|player| player.on_air = None);
-        self.types.clear();
         self.run = None;
-        self.link.take().map_or(Ok(()), |link| link.leave(reason))
+        self.is_ending = false;
+        Ok(true)
+    }
+
+    /// Tries to connect again, if it is time.
+    pub fn try_again(&mut self) -> anyhow::Result<()> {
+        if !matches!(&self.connection, Connection::Away { again, .. } if Instant::now() >= *again) {
+            return Ok(());
+        }
+        self.connect().or_else(|error| self.broken(error))?;
+        self.ship()
     }
 
     fn play_turn(
@@ -154,119 +231,146 @@ impl Stage {
         at: usize,
         is_due: impl Fn(u64) -> bool,
         live: impl Fn(u64) -> u64,
-    ) -> anyhow::Result<bool> {
+    ) -> anyhow::Result<Turn> {
         for _ in 0..TURN {
+            if !self.outbox.has_room() {
+                return Ok(Turn::WaitsForDac);
+            }
             let player = &mut self.players[at];
-            if player.run() != self.run || !player.time().is_some_and(&is_due) {
-                return Ok(true);
+            let next = player.track.peek().filter(|next| Some(next.series.run) == self.run);
+            let Some(next) = next.filter(|next| is_due(next.time)) else { return Ok(Turn::Later) };
+            let Some(on_air) = player.on_air.as_mut().filter(|on_air| on_air.is_of_type(next)) else {
+                if !self.announce(at)? {
+                    return Ok(Turn::WaitsForDac);
+                }
+                continue;
+            };
+            let full = if on_air.is_full(next) { on_air.batch() } else { None };
+            for (told, last) in full.into_iter().chain(on_air.missing_before(next)) {
+                self.outbox.push(at, told, last);
             }
-            let Some(next) = player.track.take()? else { return Ok(true) };
-            if player.on_air.as_ref().is_none_or(|on_air| on_air.probe_type != next.series.probe_type) {
-                self.flush(at)?;
-                self.announce(at, &next.series)?;
-            }
-            if !next.missing.is_empty() {
-                self.flush(at)?;
-                self.tell(at, &next.missing, next.series.run)?;
-            }
-            if self.players[at].on_air.as_ref().is_some_and(|on_air| on_air.is_full(&next)) {
-                self.flush(at)?;
-            }
-            let on_air = self.players[at].on_air.as_mut().context("the DAC gave no topic")?;
+            let Some(next) = player.track.take()? else { return Ok(Turn::Later) };
             on_air.push(&next, live(next.time))?;
-            self.sent.samples += 1;
         }
-        Ok(false)
+        Ok(Turn::Now)
     }
 
-    /// Tells what of a run is missing.
-    fn tell(&mut self, at: usize, missing: &[Missing], run: Uuid) -> anyhow::Result<()> {
-        let (Some(link), Some(on_air)) = (&mut self.link, &self.players[at].on_air) else { return Ok(()) };
-        for Missing { count, cause, .. } in missing.iter().filter(|missing| missing.run == run) {
-            // What only an archive can lack, a DAC's ledger calls by one word.
-            let cause = Cause::from_word(cause).map_or(NOT_RECORDED, Cause::word);
-            link.missing(on_air.topic, *count, cause)?;
-            self.sent.missing += count;
+    fn flush(&mut self, at: usize) {
+        let held = self.players[at].on_air.as_mut().and_then(OnAir::batch);
+        if let Some((told, last)) = held {
+            self.outbox.push(at, told, last);
         }
-        Ok(())
     }
 
-    fn flush(&mut self, at: usize) -> anyhow::Result<()> {
-        let (Some(link), Some(on_air)) = (&mut self.link, &mut self.players[at].on_air) else {
-            return Ok(());
-        };
-        on_air.batch().map_or(Ok(()), |batch| link.send(&batch))
+    /// What was lost at the end of a run is known with the first sample of the next one, or when the recording is over.
+    fn tell_behind(&mut self, at: usize) {
+        let player = &mut self.players[at];
+        let is_over = player.run() != self.run;
+        let Some(on_air) = player.on_air.as_mut().filter(|_| is_over) else { return };
+        for (told, last) in on_air.missing_behind(player.track.behind()) {
+            self.outbox.push(at, told, last);
+        }
     }
 
-    /// Connects anew as the run that the earliest sample is of: sequence numbers count in runs.
+    /// Sends what was not sent over this connection.
+    fn ship(&mut self) -> anyhow::Result<()> {
+        let Connection::Up(link, _) = &mut self.connection else { return Ok(()) };
+        let players = &self.players;
+        let sent = self.outbox.send(|at, told, last| {
+            let topic = players[at].on_air.as_ref().and_then(|on_air| on_air.topic);
+            let Some(topic) = topic else { return Err(no_topic()) };
+            match told {
+                Told::Batch { bytes, .. } => {
+                    batch::stamp_topic(bytes, topic.0);
+                    link.send(bytes)
+                }
+                Told::Missing { from_sequence, cause } => link.missing(topic, *from_sequence..=last, cause),
+            }
+        });
+        sent.or_else(|error| self.broken(error))
+    }
+
+    /// Begins the run that the earliest sample is of: sequence numbers count in runs.
     fn begin_run(&mut self) -> anyhow::Result<()> {
         let next = self.players.iter().filter_map(|player| player.track.peek());
         let Some(run) = next.min_by_key(|next| next.time).map(|next| next.series.run) else { return Ok(()) };
-        self.end("next run")?;
         self.run = Some(run);
         self.identity.run = Uuid::new_v4();
-        self.link = Some(Link::connect(&self.dac, &self.identity)?);
-        for at in 0..self.players.len() {
-            let next = self.players[at].track.peek().filter(|next| next.series.run == run);
-            if let Some(series) = next.map(|next| next.series.clone()) {
-                self.announce(at, &series)?;
+        for player in &mut self.players {
+            if let Some(next) = player.track.peek().filter(|next| next.series.run == run) {
+                player.on_air = Some(OnAir::new(next.series.clone(), 0)?);
+            }
+        }
+        self.connect().or_else(|error| self.broken(error))
+    }
+
+    /// Puts an instance on air as the type that its next sample is of; not before the DAC has all that was played of another type, which has another topic.
+    fn announce(&mut self, at: usize) -> anyhow::Result<bool> {
+        self.flush(at);
+        if !self.outbox.is_empty_of(at) {
+            return Ok(false);
+        }
+        let player = &mut self.players[at];
+        let last = player.on_air.as_ref().map_or(0, OnAir::last);
+        let Some(next) = player.track.peek() else { return Ok(false) };
+        player.on_air = Some(OnAir::new(next.series.clone(), last)?);
+        self.register().or_else(|error| self.broken(error))?;
+        Ok(true)
+    }
+
+    /// Connects, as the present run.
+    fn connect(&mut self) -> Result<(), LinkError> {
+        let link = Link::connect(&self.dac, &self.identity)?;
+        self.connection = Connection::Up(link, Instant::now());
+        self.types.clear();
+        self.topics.clear();
+        self.outbox.send_again();
+        let on_air = self.players.iter_mut().filter_map(|player| player.on_air.as_mut());
+        on_air.for_each(|on_air| on_air.topic = None);
+        self.register()
+    }
+
+    /// Registers, with their types, the instances that have no topic yet.
+    fn register(&mut self) -> Result<(), LinkError> {
+        let Connection::Up(link, _) = &mut self.connection else { return Ok(()) };
+        let (mut types, mut instances, mut by_name) = (Vec::new(), Vec::new(), HashMap::new());
+        for (at, player) in self.players.iter().enumerate() {
+            let Some(on_air) = player.on_air.as_ref().filter(|on_air| on_air.topic.is_none()) else {
+                continue;
+            };
+            let (probe_type, instance) = on_air.announcement();
+            let known = self.types.insert(probe_type.uuid, probe_type.clone());
+            if known.is_none_or(|known| known != probe_type) {
+                types.push((*probe_type).clone());
+            }
+            by_name.insert(instance.name.clone(), at);
+            instances.push(instance);
+        }
+        for assigned in link.register(types, instances)? {
+            let Some(&at) = by_name.get(&assigned.instance) else { continue };
+            if let Some(on_air) = &mut self.players[at].on_air {
+                on_air.topic = Some(assigned.topic);
+                self.topics.insert(assigned.topic, at);
             }
         }
         Ok(())
     }
 
-    /// Registers an instance with its type.
-    fn announce(&mut self, at: usize, series: &Series) -> anyhow::Result<()> {
-        let link = self.link.as_mut().context("there is no connection")?;
-        let probe_type = series.probe_type.clone();
-        let known = self.types.insert(probe_type.uuid, probe_type.clone());
-        let types =
-            if known.is_some_and(|known| known == probe_type) { vec![] } else { vec![(*probe_type).clone()] };
-        let instance = RegisteredInstance {
-            name: series.instance.as_ref().into(),
-            probe_type: probe_type.uuid,
-            kind: series.kind,
-            demand: None,
-            state: InstanceState { hertz: None, enabled: true, recorder: None },
+    /// Another connection may do better, or this is the end.
+    fn broken(&mut self, error: LinkError) -> anyhow::Result<()> {
+        let LinkError::Away(why) = error else { return Err(error.into()) };
+        let lasted = match &self.connection {
+            Connection::Up(_, since) => since.elapsed(),
+            Connection::None | Connection::Away { .. } => Duration::ZERO,
         };
-        let topics = link.register(types, vec![instance])?;
-        let topic = topics.first().context("the DAC gave no topic")?.topic;
-        let encoder = Encoder::new(&probe_type)?;
-        self.players[at].on_air = Some(OnAir { topic, probe_type, encoder, first_sequence: 0, state: 0 });
+        let again = Instant::now() + self.backoff.after(lasted);
+        self.connection = Connection::Away { why, again };
         Ok(())
     }
 }
 
-impl OnAir {
-    /// Whether what is held has to go before this sample.
-    fn is_full(&self, next: &Recorded) -> bool {
-        !self.encoder.is_empty()
-            && (self.state != next.state || self.encoder.bytes_held() + next.row.len() > BATCH)
-    }
-
-    fn push(&mut self, next: &Recorded, time: u64) -> anyhow::Result<()> {
-        if self.encoder.is_empty() {
-            (self.first_sequence, self.state) = (next.sequence, next.state);
-        }
-        Ok(self.encoder.push(time, &next.row)?)
-    }
-
-    /// What is held, as a batch.
-    fn batch(&mut self) -> Option<Vec<u8>> {
-        if self.encoder.is_empty() {
-            return None;
-        }
-        let fields = Fields {
-            topic: self.topic.0,
-            state: self.state,
-            first_sequence: self.first_sequence,
-            node_time: oasis_probe::now_ns(),
-            dropped_before: 0,
-        };
-        let mut batch = Vec::new();
-        self.encoder.finish(fields, &mut batch);
-        Some(batch)
-    }
+fn no_topic() -> LinkError {
+    LinkError::Refused("the DAC gave an instance no topic".into())
 }
 
 #[cfg(test)]

@@ -9,12 +9,9 @@ use oasis_wire::{
     value,
 };
 use std::{collections::VecDeque, ops::Range, sync::Arc};
-use uuid::Uuid;
 
 /// Bytes of batches read at once.
 const READ: usize = 64 * 1024;
-/// Cause of what the recording lacks because of itself.
-pub const NOT_RECORDED: &str = "not_recorded";
 
 /// A recorded sample, and what is missing ahead of it.
 pub struct Recorded {
@@ -42,7 +39,6 @@ pub struct Track {
     holes: Holes,
     pieces: VecDeque<Piece>,
     batch: Option<Open>,
-    run: Option<Uuid>,
     next: Option<Recorded>,
     /// What is missing behind the last sample, once it was read.
     behind: Vec<Missing>,
@@ -66,7 +62,6 @@ impl Track {
             holes: Holes::new(history),
             pieces: VecDeque::new(),
             batch: None,
-            run: None,
             next: None,
             behind: Vec::new(),
         };
@@ -81,7 +76,7 @@ impl Track {
         self.holes = Holes::new(&self.history);
         self.pieces.clear();
         self.behind.clear();
-        (self.batch, self.run) = (None, None);
+        self.batch = None;
         self.next = self.read()?;
         Ok(())
     }
@@ -146,12 +141,7 @@ impl Track {
     }
 
     fn recorded(&mut self, series: Arc<Series>, state: u16, sample: Sample) -> anyhow::Result<Recorded> {
-        let mut missing = self.holes.before(&series, sample.sequence)?;
-        if self.run.replace(series.run) != Some(series.run) && sample.sequence > 1 {
-            // The run began before the recording did, or before anything of it was stored.
-            let count = sample.sequence - 1;
-            missing.push(Missing { run: series.run, count, cause: NOT_RECORDED.into() });
-        }
+        let missing = self.holes.before(&series, sample.sequence)?;
         let mut row = Vec::new();
         value::write_row(&series.probe_type, &sample.values, &mut row);
         let Sample { sequence, time, .. } = sample;

@@ -1,0 +1,60 @@
+//! How long a node waits before it connects again.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// The first pause between attempts to connect.
+const FIRST: Duration = Duration::from_millis(50);
+/// The pause doubles up to this.
+const LONGEST: Duration = Duration::from_secs(2);
+
+/// Pauses between attempts to reach a DAC: 50 ms, then longer each time, up to 2 s.
+#[derive(Debug, Clone)]
+pub struct Backoff {
+    pause: Duration,
+}
+
+impl Default for Backoff {
+    fn default() -> Self {
+        Self { pause: FIRST }
+    }
+}
+
+impl Backoff {
+    /// How long to wait after an attempt that led to a connection of this age, or to none.
+    pub fn after(&mut self, connected: Duration) -> Duration {
+        if connected > LONGEST {
+            self.pause = FIRST;
+        }
+        let pause = self.pause;
+        self.pause = (pause * 2).min(LONGEST);
+        jittered(pause)
+    }
+}
+
+/// A quarter more or less, so that a hundred nodes do not come back in the same millisecond.
+fn jittered(pause: Duration) -> Duration {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let sixteenths = 12 + now.subsec_micros() % 9;
+    pause * sixteenths / 16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_about(pause: Duration, milliseconds: u64) -> bool {
+        let quarter = Duration::from_millis(milliseconds) / 4;
+        (3 * quarter..=5 * quarter).contains(&pause)
+    }
+
+    #[test]
+    fn pauses_grow_up_to_a_bound_and_a_connection_that_lasted_makes_them_short_again() {
+        let mut backoff = Backoff::default();
+        for milliseconds in [50, 100, 200, 400, 800, 1_600, 2_000, 2_000] {
+            let pause = backoff.after(Duration::from_secs(1));
+            assert!(is_about(pause, milliseconds), "{pause:?} instead of {milliseconds} ms");
+        }
+        assert!(is_about(backoff.after(Duration::from_secs(3)), 50));
+        assert!(is_about(backoff.after(Duration::ZERO), 100));
+    }
+}

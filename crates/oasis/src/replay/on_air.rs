@@ -1,0 +1,189 @@
+//! An instance while a run of it is played: its samples on their way into batches, and the numbers that the recording lacks.
+
+use super::{outbox::Told, track::Recorded};
+use oasis_archive::{Missing, Series};
+use oasis_channel::{InstanceState, RegisteredInstance};
+use oasis_dac::Cause;
+use oasis_probe::now_ns;
+use oasis_wire::{
+    batch::{Encoder, Fields},
+    quantity::TopicId,
+    schema::ProbeType,
+};
+use std::sync::Arc;
+
+/// Bytes of a batch, about.
+const BATCH: usize = 64 * 1024;
+/// Cause of what the recording lacks because of itself.
+const NOT_RECORDED: &str = Cause::NotRecorded.word();
+
+/// An instance in the run that is played.
+pub struct OnAir {
+    series: Arc<Series>,
+    /// Once the DAC has given it one on this connection.
+    pub topic: Option<TopicId>,
+    encoder: Encoder,
+    /// Of the first sample held.
+    first_sequence: u64,
+    state: u16,
+    /// The last number that was taken, or told missing.
+    last: u64,
+}
+
+impl OnAir {
+    /// An instance of which the DAC has been told all up to this sequence number.
+    pub fn new(series: Arc<Series>, last: u64) -> anyhow::Result<Self> {
+        let encoder = Encoder::new(&series.probe_type)?;
+        Ok(Self { series, topic: None, encoder, first_sequence: 0, state: 0, last })
+    }
+
+    /// What the DAC has to know of it.
+    pub fn announcement(&self) -> (Arc<ProbeType>, RegisteredInstance) {
+        let Series { instance, kind, probe_type, .. } = &*self.series;
+        let announced = RegisteredInstance {
+            name: instance.as_ref().into(),
+            probe_type: probe_type.uuid,
+            kind: *kind,
+            demand: None,
+            state: InstanceState { hertz: None, enabled: true, recorder: None },
+        };
+        (probe_type.clone(), announced)
+    }
+
+    /// The last number that was taken, or told missing.
+    pub fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// Whether a sample is of the type that was announced.
+    pub fn is_of_type(&self, next: &Recorded) -> bool {
+        self.series.probe_type == next.series.probe_type
+    }
+
+    /// What is missing ahead of a sample: each with its last number.
+    pub fn missing_before(&mut self, next: &Recorded) -> Vec<(Told, u64)> {
+        let up_to = next.sequence.saturating_sub(1);
+        let mut told = self.missing(&next.missing, up_to);
+        // The run began before the recording, or the stretch of it that is played.
+        let rest = up_to.saturating_sub(self.last);
+        told.extend(self.told(rest, NOT_RECORDED, up_to));
+        told
+    }
+
+    /// What is missing behind the last sample: each with its last number.
+    pub fn missing_behind(&mut self, missing: &[Missing]) -> Vec<(Told, u64)> {
+        self.missing(missing, u64::MAX)
+    }
+
+    fn missing(&mut self, missing: &[Missing], up_to: u64) -> Vec<(Told, u64)> {
+        let run = self.series.run;
+        // What only an archive can lack, a DAC's ledger calls by one word.
+        let cause = |missing: &Missing| Cause::from_word(&missing.cause).map_or(NOT_RECORDED, Cause::word);
+        let of_run = missing.iter().filter(|missing| missing.run == run);
+        of_run.filter_map(|missing| self.told(missing.count, cause(missing), up_to)).collect()
+    }
+
+    fn told(&mut self, count: u64, cause: &'static str, up_to: u64) -> Option<(Told, u64)> {
+        let to = self.last.saturating_add(count).min(up_to);
+        let from_sequence = self.last.checked_add(1).filter(|from| *from <= to)?;
+        self.last = to;
+        Some((Told::Missing { from_sequence, cause }, to))
+    }
+
+    /// Whether what is held has to go before this sample, or before what is missing ahead of it.
+    pub fn is_full(&self, next: &Recorded) -> bool {
+        let has_room = self.encoder.bytes_held() + next.row.len() <= BATCH;
+        !has_room || self.state != next.state || self.last.checked_add(1) != Some(next.sequence)
+    }
+
+    /// Takes a sample, as of this time.
+    pub fn push(&mut self, next: &Recorded, time: u64) -> anyhow::Result<()> {
+        if self.encoder.is_empty() {
+            (self.first_sequence, self.state) = (next.sequence, next.state);
+        }
+        self.last = next.sequence;
+        Ok(self.encoder.push(time, &next.row)?)
+    }
+
+    /// What is held, as a batch, and its last number. It is for no topic yet: that may be another one when it goes.
+    pub fn batch(&mut self) -> Option<(Told, u64)> {
+        if self.encoder.is_empty() {
+            return None;
+        }
+        let fields = Fields {
+            topic: 0,
+            state: self.state,
+            first_sequence: self.first_sequence,
+            node_time: now_ns(),
+            dropped_before: 0,
+        };
+        let mut bytes = Vec::new();
+        self.encoder.finish(fields, &mut bytes);
+        Some((Told::Batch { bytes, samples: self.last - self.first_sequence + 1 }, self.last))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oasis_channel::ProbeKind;
+    use oasis_wire::quantity::Epoch;
+    use uuid::Uuid;
+
+    const RUN: Uuid = Uuid::from_u128(1);
+
+    fn series() -> Arc<Series> {
+        let json = r#"{"name": "Beat", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0", "metrics": []}"#;
+        Arc::new(Series {
+            node: "plant".into(),
+            instance: "beat".into(),
+            kind: ProbeKind::Pushed,
+            run: RUN,
+            epoch: Epoch(1),
+            probe_type: Arc::new(serde_json::from_str(json).unwrap()),
+        })
+    }
+
+    fn sample(sequence: u64, missing: Vec<Missing>) -> Recorded {
+        Recorded { series: series(), state: 0, sequence, time: sequence, row: Vec::new(), missing }
+    }
+
+    fn missing(run: Uuid, count: u64, cause: &str) -> Missing {
+        Missing { run, count, cause: cause.into() }
+    }
+
+    fn ranges(told: Vec<(Told, u64)>) -> Vec<(u64, u64, &'static str)> {
+        let range = |(told, to)| match told {
+            Told::Missing { from_sequence, cause } => (from_sequence, to, cause),
+            Told::Batch { .. } => unreachable!("only what is missing was asked for"),
+        };
+        told.into_iter().map(range).collect()
+    }
+
+    #[test]
+    fn every_number_ahead_of_a_sample_is_told_with_its_cause_and_once() {
+        let mut on_air = OnAir::new(series(), 0).unwrap();
+        let first = sample(41, vec![missing(Uuid::from_u128(9), 7, "network")]);
+        assert_eq!(ranges(on_air.missing_before(&first)), [(1, 40, NOT_RECORDED)]);
+        on_air.push(&first, 0).unwrap();
+        let lost =
+            vec![missing(RUN, 2, "ring_full"), missing(RUN, 3, "damaged"), missing(RUN, 90, "network")];
+        let told = ranges(on_air.missing_before(&sample(50, lost)));
+        assert_eq!(told, [(42, 43, "ring_full"), (44, 46, NOT_RECORDED), (47, 49, "network")]);
+        on_air.push(&sample(50, Vec::new()), 0).unwrap();
+        assert_eq!(ranges(on_air.missing_before(&sample(51, Vec::new()))), []);
+        let behind = [missing(RUN, 3, "node_restart"), missing(RUN, u64::MAX, "unknown")];
+        let told = ranges(on_air.missing_behind(&behind));
+        assert_eq!(told, [(51, 53, "node_restart"), (54, u64::MAX, NOT_RECORDED)]);
+        assert_eq!(ranges(on_air.missing_behind(&behind)), []);
+    }
+
+    #[test]
+    fn a_batch_says_how_many_samples_it_has() {
+        let mut on_air = OnAir::new(series(), 6).unwrap();
+        (7..=9).for_each(|sequence| on_air.push(&sample(sequence, Vec::new()), sequence).unwrap());
+        let (told, last) = on_air.batch().unwrap();
+        assert!(matches!(told, Told::Batch { samples: 3, .. }) && last == 9, "{told:?} {last}");
+        assert_eq!(on_air.batch(), None);
+    }
+}

@@ -1,0 +1,198 @@
+//! What is on its way to the DAC: sent or not, it is kept until it is acknowledged. What a connection that broke had carried may be lost.
+
+use std::collections::VecDeque;
+
+/// What a piece costs besides its batch.
+const OVERHEAD: usize = 96;
+
+/// What a stage tells of an instance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Told {
+    /// A batch of so many samples.
+    Batch { bytes: Vec<u8>, samples: u64 },
+    /// Sequence numbers from this one on are missing.
+    Missing { from_sequence: u64, cause: &'static str },
+}
+
+#[derive(Debug)]
+struct Piece {
+    told: Told,
+    /// Its last sequence number.
+    last: u64,
+}
+
+impl Piece {
+    fn cost(&self) -> usize {
+        match &self.told {
+            Told::Batch { bytes, .. } => bytes.len() + OVERHEAD,
+            Told::Missing { .. } => OVERHEAD,
+        }
+    }
+
+    fn samples(&self) -> u64 {
+        match self.told {
+            Told::Batch { samples, .. } => samples,
+            Told::Missing { .. } => 0,
+        }
+    }
+}
+
+/// An instance's pieces, in order.
+#[derive(Debug, Default)]
+struct Lane {
+    pieces: VecDeque<Piece>,
+    /// How many of them were sent over the present connection.
+    sent: usize,
+}
+
+/// All that was played.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Played {
+    /// Samples.
+    pub samples: u64,
+    /// Sequence numbers told missing.
+    pub missing: u64,
+    /// Samples that the DAC has not acknowledged.
+    pub unacknowledged: u64,
+}
+
+/// Pieces of all instances of a stage.
+#[derive(Debug)]
+pub struct Outbox {
+    lanes: Vec<Lane>,
+    bytes: usize,
+    capacity: usize,
+    played: Played,
+}
+
+impl Outbox {
+    /// For so many instances, and about so many bytes.
+    pub fn new(instances: usize, capacity: usize) -> Self {
+        let lanes = (0..instances).map(|_| Lane::default()).collect();
+        Self { lanes, bytes: 0, capacity, played: Played::default() }
+    }
+
+    /// Whether there is room. If not, who plays waits: it goes a piece beyond its bound at most.
+    pub fn has_room(&self) -> bool {
+        self.bytes < self.capacity
+    }
+
+    /// Whether the DAC has everything.
+    pub fn is_empty(&self) -> bool {
+        self.bytes == 0
+    }
+
+    /// Whether the DAC has everything of an instance.
+    pub fn is_empty_of(&self, instance: usize) -> bool {
+        self.lanes[instance].pieces.is_empty()
+    }
+
+    /// All that it has ever taken.
+    pub fn played(&self) -> Played {
+        self.played
+    }
+
+    /// Takes what ends with this sequence number of an instance.
+    pub fn push(&mut self, instance: usize, told: Told, last: u64) {
+        let piece = Piece { told, last };
+        self.bytes += piece.cost();
+        self.played.samples += piece.samples();
+        self.played.unacknowledged += piece.samples();
+        if let Told::Missing { from_sequence, .. } = piece.told {
+            self.played.missing =
+                self.played.missing.saturating_add((last - from_sequence).saturating_add(1));
+        }
+        self.lanes[instance].pieces.push_back(piece);
+    }
+
+    /// Has `send` take each piece that was not sent over the present connection, with its instance and last sequence number, until it fails.
+    pub fn send<E>(&mut self, mut send: impl FnMut(usize, &mut Told, u64) -> Result<(), E>) -> Result<(), E> {
+        for (instance, lane) in self.lanes.iter_mut().enumerate() {
+            while let Some(piece) = lane.pieces.get_mut(lane.sent) {
+                send(instance, &mut piece.told, piece.last)?;
+                lane.sent += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// The DAC has all of an instance up to this sequence number.
+    pub fn acknowledge(&mut self, instance: usize, sequence: u64) {
+        let lane = &mut self.lanes[instance];
+        while lane.pieces.front().is_some_and(|piece| piece.last <= sequence) {
+            let Some(piece) = lane.pieces.pop_front() else { return };
+            self.bytes -= piece.cost();
+            self.played.unacknowledged -= piece.samples();
+            lane.sent = lane.sent.saturating_sub(1);
+        }
+    }
+
+    /// There is a new connection: all of it goes again.
+    pub fn send_again(&mut self) {
+        self.lanes.iter_mut().for_each(|lane| lane.sent = 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn batch(samples: u64) -> Told {
+        Told::Batch { bytes: vec![0; 100], samples }
+    }
+
+    fn sent(outbox: &mut Outbox) -> Vec<(usize, u64)> {
+        let mut sent = Vec::new();
+        let all: Result<(), ()> = outbox.send(|instance, _, last| {
+            sent.push((instance, last));
+            Ok(())
+        });
+        assert_eq!(all, Ok(()));
+        sent
+    }
+
+    #[test]
+    fn what_is_not_acknowledged_goes_again_over_a_new_connection_in_its_order() {
+        let mut outbox = Outbox::new(2, 1_000);
+        outbox.push(0, batch(5), 5);
+        outbox.push(1, batch(2), 2);
+        outbox.push(0, Told::Missing { from_sequence: 6, cause: "ring_full" }, 8);
+        assert_eq!(sent(&mut outbox), [(0, 5), (0, 8), (1, 2)]);
+        assert_eq!(sent(&mut outbox), []);
+        outbox.acknowledge(0, 7);
+        outbox.push(0, batch(1), 9);
+        assert_eq!(sent(&mut outbox), [(0, 9)]);
+        outbox.send_again();
+        assert_eq!(sent(&mut outbox), [(0, 8), (0, 9), (1, 2)]);
+        assert_eq!(outbox.played(), Played { samples: 8, missing: 3, unacknowledged: 3 });
+        assert!(!outbox.is_empty_of(0) && !outbox.is_empty());
+        outbox.acknowledge(0, 9);
+        outbox.acknowledge(1, 90);
+        assert!(outbox.is_empty() && outbox.is_empty_of(0));
+        assert_eq!(sent(&mut outbox), []);
+    }
+
+    #[test]
+    fn what_could_not_be_sent_is_next() {
+        let mut outbox = Outbox::new(1, 1_000);
+        (1..=3).for_each(|last| outbox.push(0, batch(1), last));
+        let broken = outbox.send(|_, _, last| if last == 2 { Err("broken") } else { Ok(()) });
+        assert_eq!(broken, Err("broken"));
+        assert_eq!(sent(&mut outbox), [(0, 2), (0, 3)]);
+    }
+
+    #[test]
+    fn it_has_a_bound_and_room_again_once_the_dac_has_something() {
+        let mut outbox = Outbox::new(1, 300);
+        let pieces = (1..).take_while(|last| {
+            let has_room = outbox.has_room();
+            if has_room {
+                outbox.push(0, batch(1), *last);
+            }
+            has_room
+        });
+        assert_eq!(pieces.count(), 2);
+        outbox.acknowledge(0, 1);
+        assert!(outbox.has_room());
+    }
+}

@@ -1,0 +1,204 @@
+//! All nodes that are played, and when what was recorded happens now.
+
+use super::{
+    arguments::Speed,
+    outbox::Played,
+    stage::{Stage, Turn},
+};
+use crate::visible::Visible;
+use oasis_dac::now;
+use std::{
+    io::{IsTerminal, Write},
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Longest pause between two looks at what is due: nodes give signs of life, and Ctrl-C is obeyed.
+const PAUSE: Duration = Duration::from_millis(50);
+/// Samples that are due within this time go together, as a node would send them.
+const LINGER: Duration = Duration::from_millis(5);
+/// Shortest time around: a recording of one sample must not keep everybody busy with connecting.
+const SHORTEST_LAP: Duration = Duration::from_millis(100);
+const PROGRESS: Duration = Duration::from_millis(250);
+/// How long a replay that was told to stop waits for the DAC to acknowledge the last samples.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// A replay.
+pub struct Playback<'a> {
+    stages: Vec<Stage>,
+    speed: Speed,
+    lap: u64,
+    /// When progress was told, if there is anybody to tell it to.
+    told: Option<Instant>,
+    has_stopped: &'a AtomicBool,
+}
+
+/// How recorded times become times now.
+#[derive(Clone, Copy)]
+struct Clock {
+    speed: Speed,
+    /// Time of the recording's first sample.
+    first: u64,
+    /// When that one is played.
+    began: u64,
+}
+
+impl Clock {
+    fn live(&self, recorded: u64) -> u64 {
+        self.began.saturating_add(self.speed.scale(recorded.saturating_sub(self.first)))
+    }
+
+    /// It stood still for so long.
+    fn pause(&mut self, pause: Duration) {
+        self.began = self.began.saturating_add(u64::try_from(pause.as_nanos()).unwrap_or(u64::MAX));
+    }
+}
+
+impl<'a> Playback<'a> {
+    /// Of these nodes, until the flag is set.
+    pub fn new(stages: Vec<Stage>, speed: Speed, has_stopped: &'a AtomicBool) -> Self {
+        Self { stages, speed, lap: 0, told: None, has_stopped }
+    }
+
+    /// Plays once, or again and again.
+    pub fn play(&mut self, is_loop: bool) -> anyhow::Result<()> {
+        loop {
+            self.lap += 1;
+            let began = Instant::now();
+            self.play_lap()?;
+            if !is_loop || self.has_stopped() {
+                return self.end("end of the replay");
+            }
+            self.end("again")?;
+            self.stages.iter_mut().try_for_each(Stage::rewind)?;
+            thread::sleep(SHORTEST_LAP.saturating_sub(began.elapsed()));
+        }
+    }
+
+    /// All that was played.
+    pub fn played(&self) -> Played {
+        self.stages.iter().map(Stage::played).fold(Played::default(), |sum, played| Played {
+            samples: sum.samples + played.samples,
+            missing: sum.missing.saturating_add(played.missing),
+            unacknowledged: sum.unacknowledged + played.unacknowledged,
+        })
+    }
+
+    /// Tells people something, on a line of its own.
+    pub fn say(&self, line: &str) {
+        let clear = if self.told.is_some() { "\r\x1b[K" } else { "" };
+        eprintln!("{clear}{line}");
+    }
+
+    fn has_stopped(&self) -> bool {
+        self.has_stopped.load(Ordering::Relaxed)
+    }
+
+    fn next_time(&self) -> Option<u64> {
+        self.stages.iter().filter_map(Stage::next_time).min()
+    }
+
+    fn play_lap(&mut self) -> anyhow::Result<()> {
+        let Some(first) = self.next_time() else { return Ok(()) };
+        let mut clock = Clock { speed: self.speed, first, began: now().0 };
+        while let Some(next) = self.next_time() {
+            clock.pause(self.bring_back()?);
+            if self.has_stopped() {
+                return Ok(());
+            }
+            let now = now().0;
+            let is_due = |time| clock.live(time) <= now;
+            let mut turn = Turn::Later;
+            for stage in &mut self.stages {
+                turn = turn.max(stage.play(is_due, |time| clock.live(time))?);
+            }
+            self.tell(&clock, next, now);
+            match turn {
+                Turn::Now => {}
+                Turn::WaitsForDac => thread::sleep(LINGER),
+                Turn::Later => {
+                    let Some(next) = self.next_time() else { break };
+                    let due = Duration::from_nanos(clock.live(next).saturating_sub(oasis_dac::now().0));
+                    thread::sleep(due.clamp(LINGER, PAUSE));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Has all nodes say goodbye, once the DAC has what was played; who is told to stop does not wait for long.
+    fn end(&mut self, reason: &str) -> anyhow::Result<()> {
+        let mut stopped = None;
+        loop {
+            let mut is_over = true;
+            for stage in &mut self.stages {
+                is_over &= stage.end(reason)?;
+            }
+            if is_over {
+                return Ok(());
+            }
+            if self.has_stopped() {
+                let stopped = *stopped.get_or_insert_with(Instant::now);
+                let is_away = self.stages.iter().any(|stage| stage.away().is_some());
+                if is_away || stopped.elapsed() >= FAREWELL {
+                    return Ok(());
+                }
+            }
+            self.bring_back()?;
+            thread::sleep(LINGER);
+        }
+    }
+
+    /// Waits until no node is away, for as long as that takes: playback stands still meanwhile. How long it did.
+    fn bring_back(&mut self) -> anyhow::Result<Duration> {
+        let Some((node, why)) = self.stages.iter().find_map(Stage::away) else { return Ok(Duration::ZERO) };
+        let began = Instant::now();
+        self.say(&format!("{} lost the DAC: {why}. The replay pauses until the DAC is back", Visible(node)));
+        while self.stages.iter().any(|stage| stage.away().is_some()) {
+            if self.has_stopped() {
+                return Ok(began.elapsed());
+            }
+            for stage in &mut self.stages {
+                stage.tend()?;
+                stage.try_again()?;
+            }
+            thread::sleep(LINGER);
+        }
+        let again = self.played().unacknowledged;
+        let paused = began.elapsed();
+        self.say(&format!(
+            "the DAC is back after {:.1} s: {again} samples are sent again, and the replay goes on",
+            paused.as_secs_f64()
+        ));
+        Ok(paused)
+    }
+
+    /// Says where it is, to somebody at a terminal.
+    fn tell(&mut self, clock: &Clock, next: u64, now: u64) {
+        let is_time = self.told.is_none_or(|told| told.elapsed() >= PROGRESS);
+        if !is_time || !std::io::stderr().is_terminal() {
+            return;
+        }
+        self.told = Some(Instant::now());
+        let at = next.saturating_sub(clock.first) as f64 / 1e9;
+        let behind = now.saturating_sub(clock.live(next)) as f64 / 1e9;
+        let behind = if behind > 1.0 { format!(", {behind:.1} s behind") } else { String::new() };
+        let lap = if self.lap > 1 { format!("time {}, ", self.lap) } else { String::new() };
+        eprint!("\r\x1b[K{lap}{at:.1} s of the recording, {} samples{behind}", self.played().samples);
+        let _ = std::io::stderr().flush();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recorded_times_move_to_now_and_closer_together_and_stand_still_in_a_pause() {
+        let mut clock = Clock { speed: "10".parse().unwrap(), first: 1_000, began: 50_000 };
+        assert_eq!([900, 1_000, 1_010, 2_000].map(|time| clock.live(time)), [50_000, 50_000, 50_001, 50_100]);
+        clock.pause(Duration::from_nanos(500));
+        assert_eq!([900, 1_000, 1_010, 2_000].map(|time| clock.live(time)), [50_500, 50_500, 50_501, 50_600]);
+    }
+}

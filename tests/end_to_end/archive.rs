@@ -1,7 +1,7 @@
 //! What the archive has called stored is there, whatever happens to the process and the disk (`docs/archive.md`).
 
 use crate::harness::{
-    FailingSyncs, Oasis, eventually, eventually_shown, get, ledger, let_go, oasis, post, small_log,
+    FailingSyncs, Oasis, SmallDisk, eventually, eventually_shown, get, ledger, let_go, oasis, post, small_log,
 };
 use oasis_archive::{ArchiveConfig, History, Piece};
 use oasis_wire::quantity::{Epoch, Offset, Position};
@@ -198,6 +198,93 @@ fn on_a_full_disk_live_data_goes_on_and_the_archive_takes_up_where_it_stopped() 
     assert_eq!(after["archive"]["missing"], 0, "the topic log had all of it: {after:#}");
     assert!(dac.stop().success());
     promises.check(&history(folder.path()));
+}
+
+/// The configuration of an archive on a small disk, of which it leaves nothing to others.
+fn small_archive(disk: &SmallDisk, folder: &Path) -> String {
+    let config = folder.join("small.toml");
+    let directory = disk.path().join("archive");
+    let text = format!("[archive]\ndirectory = {directory:?}\nmin_free_bytes = 0\nsegment_bytes = 100000\n");
+    fs::write(&config, text).unwrap();
+    config.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_dac_whose_disk_is_full_ends_starts_and_stores_again_when_there_is_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(disk) = SmallDisk::of(4) else { return };
+    let config = small_archive(&disk, folder.path());
+    let mut dac = Oasis::dac(&["--config", &config]);
+    let (listen, channel) = (dac.listen().to_owned(), dac.channel().to_owned());
+    let _node = Oasis::node(&channel, LOAD);
+    let stored = |ledger: &Value| ledger["archive"]["stored"].as_u64().unwrap_or_default();
+    let mut promises = Promises::default();
+    for ends_by_itself in [false, true] {
+        ledger(&dac, "plant", "processor", "samples stored", |ledger| stored(ledger) > 100);
+        // What the archive keeps back for its next start is there when it has been at work for a second.
+        eventually("a reserve", || disk.path().join("archive/reserve").exists().then_some(()));
+        disk.fill_but(0);
+        let full = condition(&dac, "disk_full");
+        assert!(full["detail"].as_str().is_some_and(|detail| detail.contains("os error 28")), "{full}");
+        let then = ledger(&dac, "plant", "processor", "a ledger", |_| true);
+        let more = then["received"].as_u64().unwrap() + 200;
+        let has_more = |ledger: &Value| ledger["received"].as_u64() > Some(more);
+        let now = ledger(&dac, "plant", "processor", "live data", has_more);
+        assert_eq!(stored(&now), stored(&then), "nothing can have been stored");
+        promises.note(&get(&dac, "/api/v1/ledger"));
+        if ends_by_itself {
+            // What came last had no room, and it says so.
+            assert!(!dac.stop().success());
+        } else {
+            dac.kill();
+        }
+        // There is no more room than before but for what it has kept back, which others take at once.
+        dac = Oasis::dac_at(&listen, &channel, &["--config", &config]);
+        disk.fill_but(0);
+        let has_more = |ledger: &Value| ledger["received"].as_u64() > Some(100);
+        ledger(&dac, "plant", "processor", "live data", has_more);
+        disk.make_room();
+        condition(&dac, "storing");
+    }
+    ledger(&dac, "plant", "processor", "samples stored", |ledger| stored(ledger) > 100);
+    promises.note(&get(&dac, "/api/v1/ledger"));
+    assert!(dac.stop().success());
+    let history = history(&disk.path().join("archive"));
+    promises.check(&history);
+    nothing_is_twice(&history);
+}
+
+#[test]
+fn an_archive_is_read_where_nothing_can_be_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(disk) = SmallDisk::of(8) else { return };
+    let config = small_archive(&disk, folder.path());
+    let dac = Oasis::dac(&["--config", &config]);
+    let node = Oasis::node(dac.channel(), LOAD);
+    let is_stored = |ledger: &Value| ledger["archive"]["stored"].as_u64() > Some(100);
+    ledger(&dac, "plant", "processor", "samples stored", is_stored);
+    assert!(node.stop().success() && dac.stop().success());
+    let archive = disk.path().join("archive");
+    let read = || {
+        let ask = |verb: &str, what: &str| {
+            oasis().args([verb, "--archive"]).arg(&archive).arg(what).output().unwrap()
+        };
+        [
+            ask("sql", "SELECT count(*) AS samples FROM oasis_system_linux_processor_probe"),
+            ask("export", "plant/processor"),
+        ]
+        .map(|output| {
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.success(), "{said}");
+            String::from_utf8(output.stdout).unwrap()
+        })
+    };
+    let [counted, exported] = read();
+    assert!(exported.lines().count() > 100);
+    disk.fill_but(0);
+    assert_eq!(read(), [counted.clone(), exported.clone()], "on a full disk");
+    disk.forbid_writing();
+    assert_eq!(read(), [counted, exported], "where nobody may write");
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod commands;
 mod damage;
 mod listing;
 mod losses;
+pub mod reading;
 mod remembered;
 mod test_runs;
 
@@ -20,8 +21,9 @@ use oasis_wire::{
     quantity::{Epoch, Nanos, Offset},
     schema::ProbeType,
 };
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 use std::{
+    fs::File,
     ops::Range,
     path::{Path, PathBuf},
     sync::Arc,
@@ -42,6 +44,11 @@ pub enum CatalogueError {
     /// As SQLite says it.
     #[error("catalogue: {0}")]
     Sqlite(#[from] rusqlite::Error),
+    /// Where nothing can be written only what a DAC has ended as it should can be read.
+    #[error(
+        "catalogue: {0}: nothing can be written beside it, and its DAC is at work or has not ended as it should: read a copy of the folder on a disk with room"
+    )]
+    Unshared(rusqlite::Error),
     /// Made by a later version.
     #[error("catalogue: its tables are of version {0}, where {VERSION} is known: update oasis")]
     Version(usize),
@@ -70,9 +77,9 @@ impl CatalogueError {
 
 type Result<T> = std::result::Result<T, CatalogueError>;
 
-/// The database.
+/// The database, and what keeps others from writing to it where a reader needs that.
 #[derive(Debug)]
-pub struct Catalogue(Connection);
+pub struct Catalogue(Connection, #[expect(dead_code, reason = "it is held, not read")] Option<File>);
 
 /// A sealed file, to be listed.
 #[derive(Debug)]
@@ -143,20 +150,19 @@ impl Catalogue {
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "foreign_keys", true)?;
-        let mut catalogue = Self(connection);
+        let mut catalogue = Self(connection, None);
         catalogue.bring_up_to_date()?;
         Ok(catalogue)
     }
 
-    /// Opens one that is there, to read it.
+    /// Opens that of a folder, to read it.
     ///
     /// # Errors
-    /// If there is none, or a later version has made it.
-    pub fn open_to_read(path: &Path) -> Result<Self> {
-        let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        connection.busy_timeout(Duration::from_secs(5))?;
-        match version(&connection)? {
-            VERSION => Ok(Self(connection)),
+    /// If there is none, or another version has made it.
+    pub fn open_to_read(folder: &Path) -> Result<Self> {
+        let reading = reading::open(folder)?;
+        match version(&reading.connection)? {
+            VERSION => Ok(Self(reading.connection, reading.undisturbed)),
             earlier @ ..VERSION => Err(CatalogueError::Outdated(earlier)),
             later => Err(CatalogueError::Version(later)),
         }

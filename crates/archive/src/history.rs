@@ -30,11 +30,10 @@ impl History {
     /// If there is no archive, or its catalogue cannot be read.
     pub fn open(directory: &Path) -> Result<Self, OpenError> {
         let failed = |error| OpenError::Directory { path: directory.to_owned(), error };
-        let catalogue = directory.join("catalogue.sqlite");
-        if !catalogue.is_file() {
+        if !directory.join("catalogue.sqlite").is_file() {
             return Err(OpenError::Absent(directory.to_owned()));
         }
-        let catalogue = Catalogue::open_to_read(&catalogue)?;
+        let catalogue = Catalogue::open_to_read(directory)?;
         let store = Store::new(directory.to_owned(), catalogue);
         for finding in store.rollups.open(directory, false).map_err(failed)? {
             store.book.find(finding);

@@ -22,6 +22,7 @@ mod past;
 pub mod points;
 mod record;
 mod recovery;
+mod reserve;
 mod retention;
 mod rollups;
 mod segment_file;
@@ -94,6 +95,14 @@ pub enum OpenError {
     /// The catalogue.
     #[error(transparent)]
     Catalogue(#[from] CatalogueError),
+    /// Nothing fits on its disk any more.
+    #[error("the disk of {path} is full, and an archive needs some room to be opened: make some, or start without it (archive.directory): {error}", path = .path.display())]
+    NoRoom {
+        /// The folder.
+        path: PathBuf,
+        /// What could not be done.
+        error: Box<OpenError>,
+    },
 }
 
 /// An archive whose files were looked at, and which stores nothing yet.
@@ -117,6 +126,15 @@ pub fn open(config: ArchiveConfig) -> Result<Opened, OpenError> {
     }
     fs::create_dir_all(&directory).map_err(failed)?;
     let lock = lock(&directory)?;
+    if reserve::release_if_needed(&directory, &config) {
+        tracing::warn!(path = %directory.display(), "the disk is all but full: the archive starts in the room that it has kept back");
+    }
+    open_locked(config, lock).map_err(|error| reserve::explain(&directory, error))
+}
+
+fn open_locked(config: ArchiveConfig, lock: File) -> Result<Opened, OpenError> {
+    let directory = PathBuf::from(&config.directory);
+    let failed = |error| OpenError::Directory { path: directory.clone(), error };
     let (catalogue, findings) = catalogue::open_or_make_again(&directory)?;
     let store = Arc::new(Store::new(directory.clone(), catalogue));
     // A catalogue that was made again does not know whether it had listed an import: what is there stays then.
@@ -128,6 +146,7 @@ pub fn open(config: ArchiveConfig) -> Result<Opened, OpenError> {
     let opened = Opened { store, config, next_number: last + 1, lock };
     opened.settle_rules()?;
     opened.store.forget_gone()?;
+    reserve::keep(&opened.store.directory, &opened.config);
     Ok(opened)
 }
 

@@ -12,6 +12,7 @@ use crate::{
     points::Recent,
     record::{self, FILE_HEADER, FileHeader, Kind, RECORD_HEADER, TRAILER},
     recovery::{self, Finding},
+    reserve,
     rollups::Rollups,
     segment_file::{self, OpenFile},
     walk::Walk,
@@ -113,8 +114,7 @@ impl Store {
     /// # Errors
     /// If the system does not say.
     pub fn free_bytes(&self) -> io::Result<u64> {
-        let room = rustix::fs::statvfs(&self.directory)?;
-        Ok(room.f_bavail.saturating_mul(room.f_frsize))
+        reserve::free_bytes(&self.directory)
     }
 
     /// Shows readers a file that is being written.

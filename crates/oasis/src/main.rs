@@ -32,10 +32,17 @@ fn main() -> ExitCode {
     match run(cli) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("oasis: {error:#}");
+            eprintln!("oasis: {}", told(&error));
             ExitCode::FAILURE
         }
     }
+}
+
+/// An error and its causes. Some say their causes by themselves: nothing is said twice.
+fn told(error: &anyhow::Error) -> String {
+    error.chain().skip(1).map(ToString::to_string).fold(error.to_string(), |said, cause| {
+        if said.contains(&cause) { said } else { format!("{said}: {cause}") }
+    })
 }
 
 fn run(cli: Cli) -> anyhow::Result<ExitCode> {

@@ -5,6 +5,7 @@ mod http;
 mod native;
 mod process;
 mod programs;
+mod small_disk;
 
 pub use failing_syncs::FailingSyncs;
 pub use http::{get, post, post_from, request};
@@ -13,6 +14,8 @@ pub use process::{Oasis, oasis};
 pub use programs::{
     Program, cargo_build, compile, compile_with, finish, generate, has_program, installed, repository,
 };
+
+pub use small_disk::SmallDisk;
 
 use serde_json::Value;
 use std::{

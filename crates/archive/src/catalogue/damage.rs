@@ -92,7 +92,10 @@ fn is_damage(error: &CatalogueError) -> bool {
         | CatalogueError::Damaged(_) => true,
         // There will hardly ever be so many.
         CatalogueError::Version(later) => *later > MOST_VERSIONS,
-        CatalogueError::Sqlite(_) | CatalogueError::Outdated(_) | CatalogueError::Aside(..) => false,
+        CatalogueError::Sqlite(_)
+        | CatalogueError::Unshared(_)
+        | CatalogueError::Outdated(_)
+        | CatalogueError::Aside(..) => false,
     }
 }
 

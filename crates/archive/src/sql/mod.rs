@@ -8,11 +8,11 @@ mod plan;
 mod table;
 mod views;
 
-use crate::{CatalogueError, OpenError, history::History, store::ReadError};
+use crate::{OpenError, catalogue::reading, history::History, store::ReadError};
 use oasis_table::{Names, Table};
 use oasis_wire::schema::ProbeType;
-use rusqlite::{Connection, OpenFlags, types::ValueRef};
-use std::{path::Path, sync::Arc, time::Duration};
+use rusqlite::{Connection, types::ValueRef};
+use std::{path::Path, sync::Arc};
 pub use table::parse_time;
 use table::{SAMPLES, Samples, columns_of};
 
@@ -78,10 +78,8 @@ impl Sql {
     /// If there is none, or its catalogue cannot be read.
     pub fn open(directory: &Path) -> Result<Self, SqlError> {
         let history = History::open(directory)?;
-        let read_only = OpenFlags::SQLITE_OPEN_READ_ONLY;
-        let connection = Connection::open_with_flags(directory.join("catalogue.sqlite"), read_only)
-            .map_err(|error| OpenError::Catalogue(CatalogueError::Sqlite(error)))?;
-        connection.busy_timeout(Duration::from_secs(5))?;
+        // What keeps writers away, if anything has to, the other connection holds as well.
+        let connection = reading::open(directory).map_err(OpenError::Catalogue)?.connection;
         let mut tables = views::create(&connection)?;
         // Whatever else the file has keeps its name as well.
         let mut taken = all_names(&connection)?;

@@ -3,7 +3,7 @@
 use super::{Writer, remove};
 use crate::{
     catalogue::{CatalogueError, Sealed},
-    retention,
+    reserve, retention,
     segment_file::{self, SegmentFile},
 };
 use oasis_dac::{Gap, now};
@@ -72,6 +72,7 @@ impl Writer {
             self.rotate(rule);
         }
         self.seal();
+        reserve::keep(&self.store.directory, &self.config);
         if let Err(error) = self.retain().and_then(|()| self.list_others()) {
             tracing::warn!(%error, "the archive's catalogue is not up to date");
         }

@@ -1,0 +1,68 @@
+//! How somebody opens a catalogue who only reads: beside a DAC that writes, or where nothing can be written at all.
+
+use super::{CatalogueError, Result};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+use std::{
+    fs::{self, File},
+    path::Path,
+    time::Duration,
+};
+
+/// A connection that reads.
+#[derive(Debug)]
+pub struct Reading {
+    /// Nothing is written through it.
+    pub connection: Connection,
+    /// Nobody begins to write as long as it is held.
+    pub undisturbed: Option<File>,
+}
+
+/// Opens the catalogue of an archive's folder.
+///
+/// Readers and writer share a file in memory (`-shm`), which a reader makes if there is none. On a disk that is full or may not be written it cannot:
+/// then the catalogue is read as a file that nobody changes, which holds if its DAC has ended as it should.
+///
+/// # Errors
+/// If it cannot be opened, or read without that file.
+pub fn open(folder: &Path) -> Result<Reading> {
+    let path = folder.join("catalogue.sqlite");
+    match connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY) {
+        Ok(connection) => Ok(Reading { connection, undisturbed: None }),
+        Err(error) if cannot_share(&error) => match (undisturbed(folder), unchanging(&path)) {
+            (Some(lock), Some(uri)) => {
+                let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+                let connection = connect(Path::new(&uri), flags)?;
+                Ok(Reading { connection, undisturbed: Some(lock) })
+            }
+            _ => Err(CatalogueError::Unshared(error)),
+        },
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(Duration::from_secs(5))?;
+    // Opening alone reads nothing.
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    Ok(connection)
+}
+
+fn cannot_share(error: &rusqlite::Error) -> bool {
+    use ErrorCode::{CannotOpen, DiskFull, ReadOnly, SystemIoFailure};
+    matches!(error.sqlite_error_code(), Some(CannotOpen | DiskFull | ReadOnly | SystemIoFailure))
+}
+
+/// The archive's lock, if no DAC writes and none has left anything in a log beside the catalogue.
+fn undisturbed(folder: &Path) -> Option<File> {
+    let lock = File::open(folder.join("lock")).ok()?;
+    lock.try_lock_shared().ok()?;
+    let has_log = fs::metadata(folder.join("catalogue.sqlite-wal")).is_ok_and(|log| log.len() > 0);
+    (!has_log).then_some(lock)
+}
+
+/// The path as SQLite takes it with the promise that nobody changes the file.
+fn unchanging(path: &Path) -> Option<String> {
+    let path = path.to_str()?.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    Some(format!("file:{path}?immutable=1"))
+}

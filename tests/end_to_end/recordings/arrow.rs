@@ -111,19 +111,22 @@ fn the_past_is_an_arrow_stream_over_http_with_an_archive_and_without() {
         fs::write(&path, answer.body_mut().read_to_vec().unwrap()).unwrap();
         assert_eq!(read(&path).2[0]["sequence"], 51);
 
-        for (query, status) in [
-            ("?node=plant&instance=nobody", 404),
-            ("?node=plant&instance=processor&to=1", 404),
-            ("?node=plant&instance=processor&instance=memory", 422),
-            ("?node=plant&instance=processor&from=then", 400),
+        for (query, status, problem) in [
+            ("?node=plant&instance=nobody", 404, "unknown_instance"),
+            ("?node=plant&instance=processor&node=gone&instance=processor", 404, "unknown_instance"),
+            ("?node=plant&instance=processor&to=1", 404, "no_samples"),
+            ("?node=plant&instance=processor&instance=memory", 422, "several_types"),
+            ("?node=plant&instance=processor&from=then", 400, "bad_parameter"),
         ] {
-            let answer = ureq::get(format!("{url}{query}"))
+            let mut answer = ureq::get(format!("{url}{query}"))
                 .config()
                 .http_status_as_error(false)
                 .build()
                 .call()
                 .unwrap();
             assert_eq!(answer.status(), status, "{query}");
+            let said = answer.body_mut().read_to_string().unwrap();
+            assert!(said.contains(&format!("/problems/{problem}\"")), "{query}: {said}");
         }
     }
 }

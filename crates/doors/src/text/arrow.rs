@@ -12,6 +12,7 @@ use axum::{
 use bytes::Bytes;
 use oasis_archive::{Piece, Series};
 use oasis_arrow::{MEDIA_TYPE, Source, Stream};
+use oasis_dac::CommandError;
 use oasis_wire::{batch::Batch, quantity::Offset, schema::ProbeType};
 use std::{
     io::{self, Write},
@@ -88,6 +89,7 @@ impl From<Problem> for Failure {
 }
 
 fn write(doors: &Doors, request: &Request, out: Parts) -> Result<(), Failure> {
+    known(doors, request)?;
     let mut table = Table { out: Some(out), stream: None };
     for (node, instance) in &request.topics {
         let topic = (node.as_str(), instance.as_str());
@@ -103,6 +105,24 @@ fn write(doors: &Doors, request: &Request, out: Parts) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Refuses instances that neither the DAC nor its archive has ever had.
+fn known(doors: &Doors, request: &Request) -> Result<(), Problem> {
+    let is_here = |(node, name): &&(String, String)| doors.dac.registry.find(node, name).is_some();
+    let mut others = request.topics.iter().filter(|topic| !is_here(topic)).peekable();
+    let stored = match (&doors.archived.archive, others.peek()) {
+        (Some(archive), Some(_)) => {
+            archive.history().instances().map_err(|error| failed(&error.to_string()))?
+        }
+        _ => Vec::new(),
+    };
+    match others.find(|topic| !stored.contains(topic)) {
+        Some((node, instance)) => {
+            Err(CommandError::UnknownInstance { node: node.clone(), instance: instance.clone() }.into())
+        }
+        None => Ok(()),
+    }
 }
 
 /// The samples of a request, as a table of one type.

@@ -320,7 +320,7 @@ impl Catalogue {
         Ok(gaps)
     }
 
-    /// Notes who is there.
+    /// Notes who is there, and when each was last heard.
     pub fn add_nodes(&mut self, nodes: &[Node]) -> Result<()> {
         let transaction = self.0.transaction()?;
         // Those that are known from here have nothing new to say.
@@ -328,7 +328,13 @@ impl Catalogue {
             let identity = &node.identity;
             let (uuid, seen) = (identity.uuid.to_string(), signed(node.last_heard.0));
             let values = params![identity.name, uuid, identity.host, identity.software, seen];
-            transaction.execute("INSERT OR REPLACE INTO node VALUES (?, ?, ?, ?, ?)", values)?;
+            // What is as it was is not written again.
+            transaction.execute(
+                "INSERT INTO node VALUES (?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE
+                 SET uuid = excluded.uuid, host = excluded.host, software = excluded.software, last_seen = excluded.last_seen
+                 WHERE (uuid, host, software, last_seen) IS NOT (excluded.uuid, excluded.host, excluded.software, excluded.last_seen)",
+                values,
+            )?;
         }
         Ok(transaction.commit()?)
     }

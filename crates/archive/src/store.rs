@@ -15,6 +15,7 @@ use crate::{
     reserve,
     rollups::Rollups,
     segment_file::{self, OpenFile},
+    series::Series,
     walk::Walk,
 };
 use bytes::Bytes;
@@ -59,6 +60,19 @@ pub struct Store {
     pub file_reads: AtomicU64,
     /// How it is.
     pub book: Book,
+}
+
+/// What a file that is being written has of a series.
+#[derive(Debug)]
+pub struct OpenShare {
+    /// The file's number.
+    pub segment: u64,
+    /// Whose.
+    pub series: Arc<Series>,
+    /// Samples.
+    pub samples: u64,
+    /// Least and greatest time of them, nanoseconds.
+    pub times: (u64, u64),
 }
 
 /// Why history cannot be read.
@@ -275,6 +289,22 @@ impl Store {
             extents.extend(busy.filter_map(|(at, series)| open_extent(file.header.number, at, series)));
         }
         extents
+    }
+
+    /// What files that are being written have of each series.
+    pub fn open_shares(&self) -> Vec<OpenShare> {
+        let mut shares = Vec::new();
+        for file in self.open_from(0) {
+            let index = file.index();
+            let with_samples = index.series.iter().filter(|series| !series.entries.is_empty());
+            shares.extend(with_samples.map(|series| OpenShare {
+                segment: file.header.number,
+                series: series.series.clone(),
+                samples: series.entries.iter().map(|entry| u64::from(entry.count)).sum(),
+                times: series.times,
+            }));
+        }
+        shares
     }
 
     /// The first of the gaps that were noted of an instance in this epoch which does not end before an offset.

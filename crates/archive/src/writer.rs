@@ -88,8 +88,8 @@ pub struct Writer {
     next_number: u64,
     /// Commands up to this number have ended and are in the catalogue.
     commands_listed: u64,
-    /// Nodes have come or gone since they were listed.
-    has_new_nodes: bool,
+    /// When nodes were listed; none if some have come or gone since.
+    nodes_listed: Option<Instant>,
 }
 
 impl Writer {
@@ -109,7 +109,7 @@ impl Writer {
             unsealed: VecDeque::new(),
             next_number,
             commands_listed: 0,
-            has_new_nodes: true,
+            nodes_listed: None,
         }
     }
 
@@ -175,7 +175,7 @@ impl Writer {
     }
 
     fn follow_instances(&mut self) {
-        self.has_new_nodes = true;
+        self.nodes_listed = None;
         let wake: Arc<dyn Wake> = self.signal.clone();
         // A topic that another one has taken the place of is read to its end first, and its ledger goes with it.
         let is_told = self.list_losses();

@@ -1,7 +1,8 @@
 //! What the catalogue has besides samples, under names and in units that a query can use.
 
 use super::TableInfo;
-use rusqlite::Connection;
+use crate::store::OpenShare;
+use rusqlite::{Connection, params};
 
 /// Name, what its rows are, and the query behind it. `{t:COLUMN}` is a time as text.
 const VIEWS: [(&str, &str, &str); 6] = [
@@ -39,12 +40,16 @@ const VIEWS: [(&str, &str, &str); 6] = [
     ),
     (
         "instances",
-        "instances of which sealed files have samples",
-        "SELECT instance.node, instance.name AS instance, type.name AS type, type.version, type.uuid,
-                sum(extent.samples) AS samples, {t:min(extent.min_time)} AS first, {t:max(extent.max_time)} AS last
-         FROM instance JOIN series ON series.instance = instance.id JOIN type ON type.id = series.type
-         JOIN extent ON extent.series = series.id
-         GROUP BY instance.id, type.id",
+        "instances of which there are samples",
+        "SELECT node, instance, type, version, uuid, sum(samples) AS samples, {t:min(first)} AS first, {t:max(last)} AS last
+         FROM (SELECT instance.node, instance.name AS instance, type.name AS type, type.version, type.uuid,
+                      extent.samples, extent.min_time AS first, extent.max_time AS last
+               FROM instance JOIN series ON series.instance = instance.id JOIN type ON type.id = series.type
+               JOIN extent ON extent.series = series.id
+               UNION ALL
+               SELECT node, instance, type, version, uuid, samples, first, last FROM temp.open_share
+               WHERE segment NOT IN (SELECT number FROM main.segment))
+         GROUP BY node, instance, type, version, uuid",
     ),
     (
         "commands",
@@ -53,8 +58,30 @@ const VIEWS: [(&str, &str, &str); 6] = [
     ),
 ];
 
-/// Makes them, in this connection alone.
-pub fn create(connection: &Connection) -> rusqlite::Result<Vec<TableInfo>> {
+/// What the catalogue does not list yet.
+pub const OPEN_SHARE: &str = "open_share";
+
+/// Makes them, in this connection alone, with what files that are being written have.
+pub fn create(connection: &Connection, open: &[OpenShare]) -> rusqlite::Result<Vec<TableInfo>> {
+    connection.execute_batch(&format!(
+        "CREATE TEMP TABLE {OPEN_SHARE} (segment, node, instance, type, version, uuid, samples, first, last)"
+    ))?;
+    let mut add =
+        connection.prepare(&format!("INSERT INTO {OPEN_SHARE} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"))?;
+    for OpenShare { segment, series, samples, times: (first, last) } in open {
+        let (probe_type, number) = (&series.probe_type, |number: &u64| number.cast_signed());
+        add.execute(params![
+            number(segment),
+            &*series.node,
+            &*series.instance,
+            probe_type.name,
+            probe_type.version,
+            probe_type.uuid.to_string(),
+            number(samples),
+            number(first),
+            number(last)
+        ])?;
+    }
     let mut tables = Vec::new();
     for (name, about, query) in VIEWS {
         connection.execute_batch(&format!("CREATE TEMP VIEW {name} AS {}", with_times(query)))?;

@@ -8,10 +8,13 @@ use crate::{
 };
 use oasis_dac::{Gap, now};
 use oasis_wire::quantity::Nanos;
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
+use tokio::time::Instant;
 
 /// Commands listed from one look at how many there are to the next.
 const TIDY_COMMANDS: u64 = 1_000;
+/// How often it is noted when nodes were last heard, besides when some come or go and at the end.
+const SEEN: Duration = Duration::from_secs(60);
 
 /// A file that is full and not listed yet.
 #[derive(Debug)]
@@ -127,9 +130,9 @@ impl Writer {
         let new = journal.into_iter().skip_while(|entry| entry.id <= listed);
         let ended: Vec<_> = new.take_while(|entry| entry.outcome != "pending").collect();
         let mut catalogue = self.store.catalogue();
-        if self.has_new_nodes {
+        if self.nodes_listed.is_none_or(|at| at.elapsed() >= SEEN) {
             catalogue.add_nodes(&self.dac.registry.nodes())?;
-            self.has_new_nodes = false;
+            self.nodes_listed = Some(Instant::now());
         }
         if let Some(last) = ended.last() {
             catalogue.add_commands(self.dac.epoch(), &ended)?;
@@ -187,6 +190,7 @@ impl Writer {
             }
         }
         self.seal();
+        self.nodes_listed = None;
         if let Err(error) = self.list_others() {
             tracing::warn!(%error, "the archive's catalogue is not up to date");
         }

@@ -1,6 +1,9 @@
 //! SQL over an archive: every sample a row, nothing changed, and no file opened that cannot matter.
 
-use crate::plant::{Node, Plant, STEP, config};
+use crate::{
+    plant::{Node, Plant, STEP, config},
+    rollups::eventually,
+};
 use oasis_archive::{Description, Note, Rows, Sql, SqlValue};
 use oasis_wire::quantity::Nanos;
 use std::{
@@ -59,6 +62,25 @@ fn plant(folder: &std::path::Path) -> (Node, Plant) {
     let mut plant = Plant::start(config(folder), &node, ROOM);
     plant.fill(&mut node, 50);
     (node, plant)
+}
+
+#[test]
+fn files_that_are_being_written_count_and_nodes_were_last_seen_when_they_were_heard() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut node, mut plant) = plant(folder.path());
+    let is_listed = || one(&Sql::open(folder.path()).unwrap(), "SELECT count(*) FROM nodes") == "1";
+    eventually("the node is listed", is_listed);
+    node.take(7);
+    plant.send(&mut node, true);
+    plant.flush().unwrap();
+    let counted = "SELECT node, instance, type, samples, last FROM instances";
+    let last = "plant|counter|Counter|2007|1970-01-01T00:00:20.060000000Z";
+    assert_eq!(one(&Sql::open(folder.path()).unwrap(), counted), last);
+    let heard = plant.dac.registry.node("plant").unwrap().last_heard.0.to_string();
+    plant.stop();
+    let sql = Sql::open(folder.path()).unwrap();
+    assert_eq!(one(&sql, "SELECT last_seen_ns FROM nodes"), heard);
+    assert_eq!(one(&sql, counted), last, "now it is sealed, and counts once");
 }
 
 #[test]

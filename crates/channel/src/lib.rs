@@ -32,3 +32,6 @@ pub use node_end::{Connector, Receiver, Sender};
 
 /// Version of the protocol on the data channel; both ends must say the same.
 pub const PROTOCOL: u32 = 1;
+
+/// What the name of a node begins with that plays a recording back. No slash: `NODE/INSTANCE` ends a node's name at the first.
+pub const REPLAY_PREFIX: &str = "replay:";

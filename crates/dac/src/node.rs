@@ -1,7 +1,7 @@
 //! A node as the DAC knows it.
 
 use crate::registry::{Stored, StoredNode};
-use oasis_channel::{DacMessage, NodeIdentity, Overhead};
+use oasis_channel::{DacMessage, NodeIdentity, Overhead, REPLAY_PREFIX};
 use oasis_wire::quantity::Nanos;
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -63,7 +63,7 @@ impl Node {
             clock_offset_ns: None,
             round_trip_ns: None,
             overhead: None,
-            is_replay: false,
+            is_replay: stored.node.starts_with(REPLAY_PREFIX),
             is_remembered: true,
             link: None,
         }

@@ -56,6 +56,14 @@ fn they_are_offline_and_known_by_what_was_written_down() {
 }
 
 #[test]
+fn a_recording_that_was_played_back_is_one_also_when_it_is_remembered() {
+    let dac = dac();
+    dac.registry.remember(&[], vec![stored("replay:a", "beat", 1), stored("a", "beat", 1)]);
+    let is_replay = |node: &str| dac.registry.node(node).unwrap().is_replay;
+    assert!(is_replay("replay:a") && !is_replay("a"));
+}
+
+#[test]
 fn one_that_comes_back_keeps_its_topic_and_repeats_nothing() {
     let dac = dac();
     dac.registry.remember(&[], vec![stored("a", "beat", 1)]);

@@ -8,7 +8,7 @@ use super::{
     outbox::{Outbox, Played, Told},
     track::Track,
 };
-use oasis_channel::{Backoff, NodeIdentity};
+use oasis_channel::{Backoff, NodeIdentity, REPLAY_PREFIX};
 use oasis_wire::{batch, quantity::TopicId, schema::ProbeType};
 use std::{
     collections::HashMap,
@@ -25,16 +25,13 @@ const OUTBOX: usize = 4 * 1024 * 1024;
 
 /// What a node is called when it is played back.
 pub fn replayed_name(node: &str) -> String {
-    format!("{PREFIX}{node}")
+    format!("{REPLAY_PREFIX}{node}")
 }
 
 /// Whether this is a node that was played back.
 pub fn is_replay(node: &str) -> bool {
-    node.starts_with(PREFIX)
+    node.starts_with(REPLAY_PREFIX)
 }
-
-/// No slash: `NODE/INSTANCE` ends a node's name at the first.
-const PREFIX: &str = "replay:";
 
 /// What comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,0 +1,174 @@
+//! What is in segment files: where an instance's batches lie, and their bytes.
+
+use super::{ReadError, Store, Unread, window::Window};
+use crate::{
+    catalogue::Extent,
+    index::{self, Entry},
+    newest::Newest,
+    record::{self, FILE_HEADER, FileHeader, Kind, RECORD_HEADER, TRAILER},
+    recovery::{self, Finding},
+    segment_file,
+    walk::Walk,
+};
+use bytes::Bytes;
+use oasis_wire::quantity::Offset;
+use std::{
+    fs::{self, File},
+    io,
+    os::unix::fs::FileExt,
+    sync::{PoisonError, atomic::Ordering},
+};
+
+/// Index records kept in memory: readers of one file come again and again.
+const INDEXES_KEPT: usize = 16;
+
+impl Store {
+    /// Where the batches of a share lie, at most so many from the one on that has, or would have, the sample at this offset.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn entries(&self, extent: &Extent, from: Offset, most: usize) -> Result<Vec<Entry>, ReadError> {
+        // Offsets of a series only grow.
+        self.some_entries(extent, |entries| {
+            let first = entries.partition_point(|entry| entry.end() <= from);
+            entries[first..].iter().take(most).copied().collect()
+        })
+    }
+
+    /// Where the batches of a share lie, from the first on that has a sample no older than this.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn entries_since(&self, extent: &Extent, time: u64) -> Result<Vec<Entry>, ReadError> {
+        self.some_entries(extent, |entries| {
+            entries.iter().skip_while(|entry| entry.max_time < time).copied().collect()
+        })
+    }
+
+    /// Where the batches of a share lie that may have any of the newest samples which are still to be found, newest first, of those before `end`.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn newest_entries(
+        &self,
+        extent: &Extent,
+        newest: &Newest,
+        end: Offset,
+    ) -> Result<Vec<Entry>, ReadError> {
+        self.some_entries(extent, |entries| {
+            let mut found = 0;
+            let wanted = entries.iter().rev().filter(|entry| entry.end() <= end);
+            let wanted = wanted.filter(|entry| newest.overlaps(entry.listed().times));
+            let until_found = wanted.take_while(|entry| {
+                let is_wanted = found < newest.missing();
+                found += newest.certain(&entry.listed());
+                is_wanted
+            });
+            until_found.copied().collect()
+        })
+    }
+
+    fn some_entries(
+        &self,
+        extent: &Extent,
+        choose: impl FnOnce(&[Entry]) -> Vec<Entry>,
+    ) -> Result<Vec<Entry>, ReadError> {
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner).get(&extent.segment).cloned();
+        if let Some(file) = open {
+            let index = file.index();
+            return Ok(index.get(extent.number).map(|series| choose(&series.entries)).unwrap_or_default());
+        }
+        let payload = self.index_of(extent.segment)?;
+        match index::read(&payload, extent.number) {
+            Ok(entries) => Ok(choose(&entries)),
+            Err(_) => Ok(choose(&self.entries_by_walking(extent)?)),
+        }
+    }
+
+    /// The index record's payload of a sealed file; empty if it is damaged.
+    fn index_of(&self, segment: u64) -> io::Result<Bytes> {
+        let mut indexes = self.indexes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = indexes.iter().position(|(known, _)| *known == segment)
+            && let Some(known) = indexes.remove(at)
+        {
+            indexes.push_back(known.clone());
+            return Ok(known.1);
+        }
+        drop(indexes);
+        let payload = self.read_index(segment)?;
+        let mut indexes = self.indexes.lock().unwrap_or_else(PoisonError::into_inner);
+        if indexes.len() == INDEXES_KEPT {
+            indexes.pop_front();
+        }
+        indexes.push_back((segment, payload.clone()));
+        Ok(payload)
+    }
+
+    fn read_index(&self, segment: u64) -> io::Result<Bytes> {
+        let (file, header) = self.open_sealed(segment)?;
+        let length = file.metadata()?.len();
+        let mut trailer = [0; TRAILER];
+        file.read_exact_at(&mut trailer, length.saturating_sub(TRAILER as u64))?;
+        let position = record::parse_trailer(&trailer).filter(|position| *position < length);
+        let Some(position) = position else { return Ok(Bytes::new()) };
+        let mut bytes = vec![0; usize::try_from(length - position).unwrap_or(usize::MAX)];
+        file.read_exact_at(&mut bytes, position)?;
+        match record::parse(&bytes, header.nonce, position) {
+            Ok((head, payload, _)) if head.kind == Kind::Index => Ok(Bytes::copy_from_slice(payload)),
+            _ => Ok(Bytes::new()),
+        }
+    }
+
+    /// Finds the batches without the file's index, which is damaged.
+    fn entries_by_walking(&self, extent: &Extent) -> Result<Vec<Entry>, ReadError> {
+        self.book.find(Finding {
+            file: self.file_name(extent.segment),
+            from: 0,
+            to: 0,
+            kind: "damaged",
+            detail: "its index is damaged: it is read from end to end instead".into(),
+        });
+        let bytes = fs::read(segment_file::path(&self.directory, extent.segment))?;
+        let header = FileHeader::parse(&bytes).map_err(io::Error::other)?;
+        let found = index::build(Walk::new(&bytes, &header));
+        let mut of_series = found.index.series.into_iter().filter(|series| *series.series == *extent.series);
+        Ok(of_series.next().map(|series| series.entries).unwrap_or_default())
+    }
+
+    /// The batches at these places of one file, or why one cannot be had.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn batches(&self, segment: u64, entries: &[Entry]) -> Result<Vec<Result<Bytes, Unread>>, ReadError> {
+        self.file_reads.fetch_add(1, Ordering::Relaxed);
+        let (file, header) = self.open_sealed(segment)?;
+        let mut batches = Vec::with_capacity(entries.len());
+        let mut window = Window::default();
+        for (at, entry) in entries.iter().enumerate() {
+            let batch = window.read(&file, &header, entry, &entries[at..]);
+            if let Err(unread) = &batch {
+                self.book.find(Finding {
+                    file: self.file_name(segment),
+                    from: entry.position,
+                    to: entry.position + RECORD_HEADER as u64,
+                    kind: unread.cause(),
+                    detail: format!("the record that begins here {unread}"),
+                });
+            }
+            batches.push(batch);
+        }
+        Ok(batches)
+    }
+
+    fn open_sealed(&self, segment: u64) -> io::Result<(File, FileHeader)> {
+        let file = File::open(segment_file::path(&self.directory, segment))?;
+        let mut header = [0; FILE_HEADER];
+        file.read_exact_at(&mut header, 0)?;
+        let header = FileHeader::parse(&header).map_err(io::Error::other)?;
+        Ok((file, header))
+    }
+
+    fn file_name(&self, segment: u64) -> String {
+        recovery::file_name(&segment_file::path(&self.directory, segment))
+    }
+}

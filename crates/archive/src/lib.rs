@@ -145,7 +145,9 @@ fn open_locked(config: ArchiveConfig, lock: File) -> Result<Opened, OpenError> {
     import::folder::remove(&directory).map_err(failed)?;
     let opened = Opened { store, config, next_number: last + 1, lock };
     opened.settle_rules()?;
-    opened.store.forget_gone()?;
+    if let Err(error) = opened.store.forget_gone() {
+        tracing::warn!(%error, "the archive's catalogue still has what files have nothing of any more");
+    }
     reserve::keep(&opened.store.directory, &opened.config);
     Ok(opened)
 }

@@ -127,6 +127,7 @@ impl Catalogue {
             self.extents(&node, &instance, 0)?;
         }
         self.stored()?;
+        self.nodes()?;
         self.pinned()?;
         Ok(())
     }

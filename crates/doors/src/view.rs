@@ -6,7 +6,10 @@ use oasis_channel::{Overhead, ProbeKind, RecorderSpan};
 use oasis_dac::{Cause, Delivery, Derived, Followed, Instance, Ledger, LogState, Node, Registry};
 use oasis_wire::{batch::Batch, quantity::Epoch, schema::ProbeType, value};
 use serde::Serialize;
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -205,8 +208,11 @@ pub struct InstanceLedger {
 
 /// All nodes.
 pub fn nodes(registry: &Registry) -> Vec<NodeView> {
-    let instances = registry.instances();
-    let count = |name: &str| instances.iter().filter(|instance| instance.node.as_ref() == name).count();
+    let mut counts: HashMap<Arc<str>, usize> = HashMap::new();
+    for instance in registry.instances() {
+        *counts.entry(instance.node.clone()).or_default() += 1;
+    }
+    let count = |name: &str| counts.get(name).copied().unwrap_or_default();
     registry.nodes().iter().map(|known| node(known, count(&known.identity.name))).collect()
 }
 

@@ -1,33 +1,47 @@
 //! What a start of the DAC wants to know of earlier lives, and what nobody needs to know any more, in SQL.
 
-use super::{Catalogue, Result, parsed, read_kind, read_type, unsigned};
+use super::{Catalogue, CatalogueError, Result, parsed, read_kind, read_type, unsigned};
 use oasis_dac::{Stored, StoredNode};
-use oasis_wire::quantity::Nanos;
+use oasis_wire::{quantity::Nanos, schema::ProbeType};
 use rusqlite::Row;
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 impl Catalogue {
     /// What is stored of each instance. Of one that only roll-ups are left of, neither sequence number nor time.
     pub fn stored(&self) -> Result<Vec<Stored>> {
         // The newest series of an instance has the greatest id; its run may have begun in an earlier epoch, as another series.
         let mut statement = self.0.prepare(
-            "SELECT instance.node, instance.name, newest.kind, newest.run, type.schema,
+            "SELECT instance.node, instance.name, newest.kind, newest.run, newest.type,
                     coalesce(max(extent.last_sequence) FILTER (WHERE series.run = newest.run), 0),
                     coalesce(max(extent.max_time), 0)
              FROM instance
              JOIN series AS newest
                ON newest.id = (SELECT max(id) FROM series WHERE series.instance = instance.id)
-             JOIN type ON type.id = newest.type
              JOIN series ON series.instance = instance.id
              LEFT JOIN extent ON extent.series = series.id
              GROUP BY instance.id",
         )?;
+        let types = self.types_by_number()?;
         let mut rows = statement.query([])?;
         let mut stored = Vec::new();
         while let Some(row) = rows.next()? {
-            stored.push(read_stored(row)?);
+            stored.push(read_stored(row, &types)?);
         }
         Ok(stored)
+    }
+
+    /// All types: instances of one share it.
+    fn types_by_number(&self) -> Result<HashMap<i64, Arc<ProbeType>>> {
+        let mut statement = self.0.prepare("SELECT id, schema FROM type")?;
+        let mut rows = statement.query([])?;
+        let mut types = HashMap::new();
+        while let Some(row) = rows.next()? {
+            types.insert(row.get(0)?, Arc::new(read_type(row.get(1)?)?));
+        }
+        Ok(types)
     }
 
     /// All nodes that were there.
@@ -79,13 +93,16 @@ impl Catalogue {
     }
 }
 
-fn read_stored(row: &Row<'_>) -> Result<Stored> {
+fn read_stored(row: &Row<'_>, types: &HashMap<i64, Arc<ProbeType>>) -> Result<Stored> {
+    let number = row.get(4)?;
+    let probe_type =
+        types.get(&number).ok_or_else(|| CatalogueError::Damaged(format!("there is no type {number}")))?;
     let (node, instance): (String, String) = (row.get(0)?, row.get(1)?);
     let (kind, run): (String, String) = (row.get(2)?, row.get(3)?);
     Ok(Stored {
         node: node.into(),
         instance: instance.into(),
-        probe_type: Arc::new(read_type(row.get(4)?)?),
+        probe_type: probe_type.clone(),
         kind: read_kind(kind)?,
         run: parsed(&run, "run")?,
         last_sequence: unsigned(row, 5)?,

@@ -9,7 +9,7 @@ use oasis_wire::{
     quantity::{Nanos, Offset},
     schema::ProbeType,
 };
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 use uuid::Uuid;
 
 /// What an earlier life of the DAC has stored of an instance.
@@ -59,11 +59,12 @@ impl Registry {
     /// What an earlier life of the DAC has stored is here again, offline: its past can be read, and it is not new when nodes send it again. Of too many
     /// instances those are left out whose newest sample is the oldest. To be said before the first node comes.
     pub fn remember(&self, nodes: &[StoredNode], mut stored: Vec<Stored>) -> Remembered {
+        let nodes = nodes.iter().map(|node| (node.name.as_str(), node)).collect();
         stored.sort_by(|a, b| b.last_time.cmp(&a.last_time).then_with(|| a.instance.cmp(&b.instance)));
         let mut held = self.held();
         let mut remembered = Remembered::default();
         for stored in stored {
-            if self.remember_one(&mut held, nodes, &stored) {
+            if self.remember_one(&mut held, &nodes, &stored) {
                 remembered.instances += 1;
             } else {
                 remembered.left_out += 1;
@@ -78,7 +79,7 @@ impl Registry {
         remembered
     }
 
-    fn remember_one(&self, held: &mut Held, nodes: &[StoredNode], stored: &Stored) -> bool {
+    fn remember_one(&self, held: &mut Held, nodes: &HashMap<&str, &StoredNode>, stored: &Stored) -> bool {
         let is_known = held.nodes.contains_key(&*stored.node);
         if !is_known && held.nodes.len() >= self.max_nodes {
             return false;
@@ -101,8 +102,7 @@ impl Registry {
         };
         held.remembered.push_front(instance.topic);
         if !is_known {
-            let known = nodes.iter().find(|node| *node.name == *stored.node);
-            let node = Node::remembered(stored, known);
+            let node = Node::remembered(stored, nodes.get(&*stored.node).copied());
             held.nodes.insert(node.identity.name.clone(), node);
         }
         true

@@ -42,12 +42,14 @@ export function ComparisonTable({ comparison }: { comparison: Comparison }) {
 
 function Row({ metric }: { metric: ComparedMetric }) {
   const [one, other] = metric.values;
-  const change = one && other ? one.mean - other.mean : Number.NaN;
+  const isCounter = metric.values.some((of) => of?.counted);
+  const unit = formatUnit(isCounter ? `${metric.unit ?? ''}/s` : metric.unit);
+  const change = one && other ? middle(one) - middle(other) : Number.NaN;
   return (
     <tr data-testid="compared" data-metric={metric.metric}>
       <th scope="row">
         {nameOf(metric)} {'\u00b7'} {metric.metric}
-        <span class="ledger-node">{formatUnit(metric.unit)}</span>
+        <span class="ledger-node">{unit}</span>
       </th>
       <td>{figures(one)}</td>
       <td>{figures(other)}</td>
@@ -56,7 +58,13 @@ function Row({ metric }: { metric: ComparedMetric }) {
   );
 }
 
+/** What stands for all of a time: the value of a counter says nothing. */
+function middle(of: MetricFigures): number {
+  return of.counted ? of.counted.rate : of.mean;
+}
+
 function figures(of: MetricFigures | undefined): string {
   if (!of || of.count === 0) return unknown;
+  if (of.counted) return words.counted(formatReal(of.counted.rate), formatReal(of.counted.increase));
   return `${formatReal(of.mean)} (${formatReal(of.min)} \u2013 ${formatReal(of.max)})`;
 }

@@ -30,6 +30,8 @@ export interface MetricFigures {
   readonly min: number;
   readonly mean: number;
   readonly max: number;
+  /** How far a counter has counted in all, and in a second; undefined for other metrics. */
+  readonly counted: { readonly increase: number; readonly rate: number } | undefined;
 }
 
 export interface Comparison {
@@ -177,8 +179,9 @@ function metricsOf({ node, instance, summary, with: other }: Fields): ComparedMe
 
 function figuresOf(metric: Fields | undefined): MetricFigures | undefined {
   if (!metric) return undefined;
-  const { count, min, mean, max } = metric;
-  return { count: Number(count), min: number(min), mean: number(mean), max: number(max) };
+  const { count, min, mean, max, increase, increase_rate: rate } = metric;
+  const counted = typeof increase === 'number' ? { increase, rate: number(rate) } : undefined;
+  return { count: Number(count), min: number(min), mean: number(mean), max: number(max), counted };
 }
 
 function number(value: unknown): number {

@@ -122,7 +122,12 @@ fn instances_of_several_types_are_refused_before_anything_is_written() {
     let said = refused(&["export", "--archive", &archive]);
     assert!(said.contains("one probe type") && said.contains("--format jsonl"), "{said}");
     // Nothing of the other type is in the time that is asked for.
-    assert!(ran(&["export", "--archive", &archive, "--to", "2000-01-01"]).status.success());
+    let nothing = ran(&["export", "--archive", &archive, "--to", "2000-01-01"]);
+    let said = String::from_utf8_lossy(&nothing.stderr);
+    assert!(
+        nothing.status.success() && said.contains("plant/processor: nothing is stored of that time"),
+        "{said}"
+    );
 }
 
 #[test]

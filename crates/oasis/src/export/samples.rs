@@ -136,24 +136,22 @@ impl Samples {
     }
 
     fn begin(&mut self, target: &Target, read: usize) -> anyhow::Result<()> {
-        match OfInstance::open(&self.history, target, self.span, read)? {
-            Some(of_instance) => {
-                self.begun.push(of_instance);
-                self.advance(self.begun.len() - 1, 0)
-            }
-            None => {
-                eprintln!("{target}: nothing is stored of that time");
-                Ok(())
+        if let Some(of_instance) = OfInstance::open(&self.history, target, self.span, read)? {
+            self.begun.push(of_instance);
+            if self.advance(self.begun.len() - 1, 0)? {
+                return Ok(());
             }
         }
+        eprintln!("{target}: nothing is stored of that time");
+        Ok(())
     }
 
-    fn advance(&mut self, at: usize, before: u64) -> anyhow::Result<()> {
-        if let Some(found) = self.begun[at].next()? {
-            let time = if let Found::Sample(_, _, sample) = &found { sample.time } else { before };
-            self.next.push(Reverse(Next { time, at, found }));
-        }
-        Ok(())
+    /// Whether there is more of it.
+    fn advance(&mut self, at: usize, before: u64) -> anyhow::Result<bool> {
+        let Some(found) = self.begun[at].next()? else { return Ok(false) };
+        let time = if let Found::Sample(_, _, sample) = &found { sample.time } else { before };
+        self.next.push(Reverse(Next { time, at, found }));
+        Ok(true)
     }
 }
 

@@ -1,4 +1,4 @@
-"""What a DAC has of a time, as an Arrow stream (docs/archive.md): many times faster than lines of JSON, and of nodes that are gone too. pyarrow is needed only here."""
+"""What a DAC has of a time, as an Arrow stream (docs/archive.md): many times faster than lines of JSON. pyarrow is needed only here."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def stream(door: Door, targets: Sequence[tuple[str, str]], since: str, until: st
     except DacError as refused:
         if refused.problem == "several_types":
             raise TypeError(str(refused)) from None
-        # A DAC that is older than the stream knows no such page.
-        if refused.problem in ("no_arrow", "no_samples", "not_found"):
+        # A DAC that is older than the stream knows no such page. Which instances there are instead is told by who asks for a schema.
+        if refused.problem in ("no_arrow", "no_samples", "not_found", "unknown_instance"):
             return None
         raise
     except (pyarrow.ArrowInvalid, HTTPException) as broken:
@@ -117,7 +117,7 @@ def _causes(door: Door, target: tuple[str, str], count: int, span: tuple[int, in
                 told += message["count"]
                 yield Gap(*target, message["count"], message["cause"])
     except DacError:
-        # The node is gone, and that door tells of those that are there.
+        # Nobody knows the instance any more: what was read was the last of it.
         yield Gap(*target, count, "unknown")
         return
     if told < count:

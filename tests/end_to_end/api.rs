@@ -55,6 +55,7 @@ fn every_path_of_the_openapi_document_answers() {
         "/api/v1/ledger",
         "/api/v1/commands",
         "/api/v1/archive",
+        "/api/v1/archive/instances",
         "/api/v1/test-runs",
         "/api/v1/annotations",
     ] {

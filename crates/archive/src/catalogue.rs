@@ -14,6 +14,7 @@ mod test_runs;
 use crate::{
     index::{FileIndex, Gap, GapCause},
     series::Series,
+    store::Reaches,
 };
 use oasis_channel::ProbeKind;
 use oasis_dac::Node;
@@ -173,6 +174,23 @@ impl Catalogue {
         let mut statement = self.0.prepare_cached("SELECT node, name FROM instance ORDER BY node, name")?;
         let names = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(names.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Least and greatest time of the samples in sealed files, of each instance.
+    pub fn reaches(&self) -> Result<Reaches> {
+        let mut statement = self.0.prepare_cached(
+            "SELECT instance.node, instance.name, min(extent.min_time), max(extent.max_time)
+             FROM instance
+             JOIN series ON series.instance = instance.id
+             JOIN extent ON extent.series = series.id
+             GROUP BY instance.id",
+        )?;
+        let mut rows = statement.query([])?;
+        let mut reaches = Reaches::new();
+        while let Some(row) = rows.next()? {
+            reaches.insert((row.get(0)?, row.get(1)?), (unsigned(row, 2)?, unsigned(row, 3)?));
+        }
+        Ok(reaches)
     }
 
     /// All types, those that were known first before others.

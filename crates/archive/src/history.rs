@@ -9,7 +9,7 @@ use crate::{
     points::{Points, Span},
     recovery,
     segment_file::OpenFile,
-    store::{ReadError, Store},
+    store::{Reaches, ReadError, Store},
     test_runs::TestRuns,
 };
 use oasis_wire::{quantity::Position, schema::ProbeType};
@@ -62,6 +62,14 @@ impl History {
     /// If the catalogue cannot be read.
     pub fn instances(&self) -> Result<Vec<(String, String)>, ReadError> {
         self.0.instances()
+    }
+
+    /// Least and greatest time of what is stored of each instance, as samples or as roll-ups, nanoseconds on its node's clock.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub fn reaches(&self) -> Result<Reaches, ReadError> {
+        self.0.reaches()
     }
 
     /// All types of which anything is stored, those that were known first before others.

@@ -63,6 +63,9 @@ pub struct OpenShare {
     pub times: (u64, u64),
 }
 
+/// Least and greatest time, nanoseconds, by node and name of an instance.
+pub type Reaches = BTreeMap<(String, String), (u64, u64)>;
+
 /// Why history cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
@@ -176,6 +179,28 @@ impl Store {
     pub fn forget_gone(&self) -> Result<(), CatalogueError> {
         let rolled = self.rollups.instances();
         self.catalogue().forget_gone(&rolled)
+    }
+
+    /// Least and greatest time of what is stored of each instance, as samples or as roll-ups, nanoseconds on its node's clock.
+    ///
+    /// # Errors
+    /// If the catalogue fails.
+    pub fn reaches(&self) -> Result<Reaches, ReadError> {
+        let mut reaches = Reaches::new();
+        let mut add = |names: (String, String), (least, greatest): (u64, u64)| {
+            let known = reaches.entry(names).or_insert((u64::MAX, 0));
+            *known = (known.0.min(least), known.1.max(greatest));
+        };
+        for OpenShare { series, times, .. } in self.open_shares() {
+            add((series.node.to_string(), series.instance.to_string()), times);
+        }
+        for (names, times) in self.catalogue().reaches()? {
+            add(names, times);
+        }
+        for ((node, instance), times) in self.rollups.reaches() {
+            add((node.to_string(), instance.to_string()), times);
+        }
+        Ok(reaches)
     }
 
     /// All types of which anything is stored, those that were known first before others.

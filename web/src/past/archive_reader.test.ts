@@ -28,11 +28,14 @@ beforeEach(() => {
 
 const answer = (body: unknown, status = 200) => reader.answered(asked.at(-1)?.id ?? -1, body, status, now);
 
+const STORED = {
+  instances: [{ node: 'plant-7', instance: 'pump 3', oldest_time: HOUR * 1e6, newest_time: 9 * HOUR * 1e6 }],
+};
+
 /** The archive has the instance since an hour. */
 function there(): void {
   reader.look(TARGET, now);
-  answer({ instances: [{ ledger: { archive: {} } }] });
-  answer({ messages: [{ event: 'samples', samples: [{ time: '3600000000000' }] }] });
+  answer(STORED);
 }
 
 const read = (wish: Wish, view = 7) => reader.read(view, TARGET, '0', wish, now);
@@ -58,12 +61,19 @@ function points(from: number, to: number, step: number, level = 'raw') {
 
 it('asks nobody for samples where there is no archive', () => {
   reader.look(TARGET, now);
-  expect(asked[0].path).toBe('api/v1/ledger?node=plant-7&instance=pump+3');
-  answer({ instances: [{ ledger: {} }] });
+  expect(asked[0].path).toBe('api/v1/archive/instances');
+  answer({ status: 404 }, 404);
   expect(read({ from: HOUR, to: 2 * HOUR, columns: 100 })).toEqual({ points: undefined, state: 'none' });
-  expect(asked).toHaveLength(1);
-  // Something may have been stored since; but not for ever.
-  for (; reader.nextDue() < Number.POSITIVE_INFINITY; answer({ instances: [] })) {
+  expect([asked.length, reader.nextDue(), reader.isThere]).toEqual([1, Number.POSITIVE_INFINITY, false]);
+});
+
+it('looks a few times for what may not be stored yet, and once for all that is asked for', () => {
+  reader.look(TARGET, now);
+  reader.look({ node: 'plant-7', instance: 'pump 4' }, now);
+  answer(STORED);
+  expect(reader.timesOf(TARGET)).toEqual({ oldest: HOUR, newest: 9 * HOUR });
+  expect(reader.isThere).toBe(true);
+  for (; reader.nextDue() < Number.POSITIVE_INFINITY; answer(STORED)) {
     now = reader.nextDue();
     reader.tick(now);
   }
@@ -72,10 +82,9 @@ it('asks nobody for samples where there is no archive', () => {
 
 it('knows since when there is something, and reads what is shown and some more', () => {
   there();
-  expect(reader.oldest(TARGET)).toBe(HOUR);
   const wish = { from: 4 * HOUR, to: 6 * HOUR, columns: 600 };
   expect(read(wish).state).toBe('reading');
-  expect(asked[2].path).toBe(
+  expect(asked[1].path).toBe(
     'api/v1/samples?node=plant-7&instance=pump+3&from=10800000000000ns&to=25200000000000ns&points=1200',
   );
   answer(points(3 * HOUR, 7 * HOUR, 12_000));
@@ -87,7 +96,7 @@ it('knows since when there is something, and reads what is shown and some more',
   // Small steps need no answer.
   now += 1000;
   expect(read({ ...wish, from: 3.5 * HOUR, to: 5.5 * HOUR }).state).toBe('ready');
-  expect(asked).toHaveLength(3);
+  expect(asked).toHaveLength(2);
 });
 
 it('gives up what nobody wants any more, and does not ask at every step', () => {
@@ -95,13 +104,13 @@ it('gives up what nobody wants any more, and does not ask at every step', () => 
   read({ from: 4 * HOUR, to: 5 * HOUR, columns: 100 });
   now += 50;
   read({ from: 14 * HOUR, to: 15 * HOUR, columns: 100 });
-  expect(asked).toHaveLength(3);
+  expect(asked).toHaveLength(2);
   now = reader.nextDue();
   reader.tick(now);
-  expect(asked).toHaveLength(4);
-  expect(dropped).toEqual([2]);
+  expect(asked).toHaveLength(3);
+  expect(dropped).toEqual([1]);
   // What comes for the first all the same is not taken for the second.
-  reader.answered(2, points(3 * HOUR, 6 * HOUR, 1000), 200, now);
+  reader.answered(1, points(3 * HOUR, 6 * HOUR, 1000), 200, now);
   expect(read({ from: 14 * HOUR, to: 15 * HOUR, columns: 100 }).points).toBeUndefined();
 });
 
@@ -153,9 +162,9 @@ it('keeps what a chart shows, and what none does for a moment only', () => {
   now = reader.nextDue();
   reader.tick(now);
   expect(reader.nextDue()).toBe(Number.POSITIVE_INFINITY);
-  expect(asked).toHaveLength(3);
+  expect(asked).toHaveLength(2);
   expect(read(wish, 4)).toEqual({ points: undefined, state: 'reading' });
-  expect(asked).toHaveLength(4);
+  expect(asked).toHaveLength(3);
 });
 
 it('does not go on asking for what no chart shows any more', () => {
@@ -164,26 +173,16 @@ it('does not go on asking for what no chart shows any more', () => {
   answer(undefined, 0);
   reader.leave(1);
   for (; reader.nextDue() < Number.POSITIVE_INFINITY; reader.tick(now)) now = Math.max(now, reader.nextDue());
-  expect(asked).toHaveLength(3);
+  expect(asked).toHaveLength(2);
 });
 
 it('gives up what was asked of an instance that nobody watches any more', () => {
-  reader.look(TARGET, now);
+  there();
+  read({ from: 4 * HOUR, to: 5 * HOUR, columns: 100 });
   reader.forget(TARGET);
-  expect(dropped).toEqual([0]);
-  answer({ instances: [{ ledger: { archive: {} } }] });
-  expect(asked).toHaveLength(1);
-});
-
-it('looks once more since when there is something, if it was not told', () => {
-  reader.look(TARGET, now);
-  answer({ instances: [{ ledger: { archive: {} } }] });
-  answer(undefined, 503);
-  expect(reader.isThere).toBe(true);
-  now = reader.nextDue();
-  reader.tick(now);
-  answer({ messages: [{ event: 'samples', samples: [{ time: '3600000000000' }] }] });
-  expect(reader.oldest(TARGET)).toBe(HOUR);
+  expect(dropped).toEqual([1]);
+  reader.reset();
+  expect([reader.isThere, reader.nextDue()]).toEqual([false, Number.POSITIVE_INFINITY]);
 });
 
 it('says that nobody answers whether there is something, and goes on asking', () => {
@@ -200,7 +199,7 @@ it('says that nobody answers whether there is something, and goes on asking', ()
     reader.tick(now);
     expect(read(wish).state).toBe('failed');
   }
-  answer({ instances: [{ ledger: { archive: {} } }] });
+  answer(STORED);
   expect(read(wish).state).toBe('reading');
 });
 
@@ -248,7 +247,7 @@ function told(times: readonly number[], more = false) {
 it('reads the newest samples before a time, whether or not there is an archive', () => {
   expect(newest(2000.0005).state).toBe('reading');
   expect(asked[0].path).toBe(
-    'api/v1/samples?node=plant-7&instance=pump+3&last=300&integers=string&to=2000001000',
+    'api/v1/samples?node=plant-7&instance=pump+3&last=300&integers=string&to=2000001000ns',
   );
   answer(told([1000, 1500]));
   const { found, state } = newest(2000.0005);

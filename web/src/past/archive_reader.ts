@@ -1,21 +1,15 @@
 import { type Fields, isFields, listOf } from '../fields.ts';
-import { keyOf, type Target } from '../stream/view.ts';
+import type { Target } from '../stream/view.ts';
 import { type NewestSamples, type NewestWish, newestManner } from './newest.ts';
 import { type Points, parsePoints } from './points.ts';
 import { type Manner, type ReadState, Reads } from './reads.ts';
+import { StoredInstances, type StoredTimes } from './stored.ts';
 
-/** After an answer that was none. */
-const RETRY_MS = 5000;
-/** Until an instance that was not in the archive may be there. */
-const RELOOK_MS = 2000;
-/** How often it is looked for in vain without anybody who wants something of it. */
-const LOOKS = 4;
 /** What is fetched beyond each end of what is shown, as a share of it: small steps need no answer. */
 const MARGIN = 0.5;
 /** Stretches so much longer than pixels are good enough. */
 const COARSE = 1.5;
 const MOST_POINTS = 4000;
-const OK = 200;
 const MILLION = 1_000_000n;
 
 /** Asks the DAC by HTTP: `ask` returns a number that the answer comes with, `drop` gives it up. */
@@ -34,21 +28,6 @@ export interface Wish {
 
 export type PastState = 'none' | ReadState;
 
-/** Whether an instance is in the archive, and since when. */
-interface Reach {
-  readonly target: Target;
-  /** How often it was looked for in vain. */
-  tries: number;
-  state: 'unknown' | 'absent' | 'there';
-  /** Whether there was no answer the last time. */
-  hasFailed: boolean;
-  /** When it was answered, or not. */
-  at: number;
-  asked: number | undefined;
-  /** Milliseconds by the node's clock. */
-  oldest: number | undefined;
-}
-
 /**
  * Reads what is shown of the past from the DAC: whether and since when the archive has an instance, long times in so many points,
  * and the newest samples before a time.
@@ -56,8 +35,8 @@ interface Reach {
 export class ArchiveReader {
   /** Grows with each answer: whoever shows this compares. */
   version = 0;
-  private readonly reaches = new Map<string, Reach>();
   private readonly waiting = new Map<number, (answer: unknown, status: number, now: number) => void>();
+  private stored: StoredInstances;
   private readonly points: Reads<Wish, Points>;
   private readonly newest: Reads<NewestWish, NewestSamples>;
 
@@ -72,39 +51,24 @@ export class ArchiveReader {
         this.version++;
       },
     };
+    this.stored = this.unknown();
     this.points = new Reads(requester, pointsManner(paceOf));
     this.newest = new Reads(requester, newestManner);
   }
 
-  /** When the archive's first sample of an instance was taken, if it has any; milliseconds by the node's clock. */
-  oldest(target: Target): number | undefined {
-    return this.reaches.get(keyOf(target))?.oldest;
+  /** From when to when the archive has something of an instance, if it has any; milliseconds by the node's clock. */
+  timesOf(target: Target): StoredTimes | undefined {
+    return this.stored.of(target);
   }
 
   /** Whether there is an archive at all, as far as is known. */
   get isThere(): boolean {
-    return [...this.reaches.values()].some(({ state }) => state === 'there');
+    return this.stored.state === 'there';
   }
 
   /** Finds out whether the archive has something of an instance. */
   look(target: Target, now: number): void {
-    const key = keyOf(target);
-    let reach = this.reaches.get(key);
-    if (!reach) {
-      reach = {
-        target,
-        tries: 0,
-        state: 'unknown',
-        hasFailed: false,
-        at: Number.NEGATIVE_INFINITY,
-        asked: undefined,
-        oldest: undefined,
-      };
-      this.reaches.set(key, reach);
-    }
-    if (now < lookAt(reach)) return;
-    if (reach.state === 'there') this.findOldest(reach);
-    else this.find(reach);
+    this.stored.look(target, now);
   }
 
   /**
@@ -119,9 +83,9 @@ export class ArchiveReader {
     now: number,
   ): { readonly points: Points | undefined; readonly state: PastState } {
     this.look(target, now);
-    const reach = this.reaches.get(keyOf(target));
-    const isThere = reach?.state === 'there' && (reach.oldest === undefined || wish.to > reach.oldest + 1);
-    if (!isThere) return { points: undefined, state: reach?.hasFailed ? 'failed' : 'none' };
+    const times = this.timesOf(target);
+    const isThere = times !== undefined && wish.to > times.oldest + 1;
+    if (!isThere) return { points: undefined, state: !times && this.stored.hasFailed ? 'failed' : 'none' };
     const { found, state } = this.points.read(view, target, variant, wish, now);
     return { points: found, state };
   }
@@ -151,23 +115,19 @@ export class ArchiveReader {
   }
 
   tick(now: number): void {
-    for (const reach of [...this.reaches.values()]) if (isWorthALook(reach)) this.look(reach.target, now);
+    this.stored.tick(now);
     this.points.tick(now);
     this.newest.tick(now);
   }
 
   /** When {@link tick} has something to do. */
   nextDue(): number {
-    let due = Math.min(this.points.nextDue(), this.newest.nextDue());
-    for (const reach of this.reaches.values()) if (isWorthALook(reach)) due = Math.min(due, lookAt(reach));
-    return due;
+    return Math.min(this.stored.nextDue(), this.points.nextDue(), this.newest.nextDue());
   }
 
   /** Nobody shows the instance any more. */
   forget(target: Target): void {
-    const reach = this.reaches.get(keyOf(target));
-    if (reach) this.giveUp(reach.asked);
-    this.reaches.delete(keyOf(target));
+    this.stored.forget(target);
     this.points.forget(target);
     this.newest.forget(target);
   }
@@ -177,34 +137,16 @@ export class ArchiveReader {
     for (const id of [...this.waiting.keys()]) this.giveUp(id);
     this.points.clear();
     this.newest.clear();
-    this.reaches.clear();
+    this.stored = this.unknown();
   }
 
-  private find(reach: Reach): void {
-    this.inquire(reach, `api/v1/ledger?${query(reach.target)}`, (answer) => {
-      // Only with an archive has a ledger an account of it; nobody is asked for what is not there.
-      reach.state = hasArchive(answer) ? 'there' : 'absent';
-      if (reach.state === 'there') this.findOldest(reach);
-      else reach.tries++;
-    });
-  }
-
-  private findOldest(reach: Reach): void {
-    const path = `api/v1/samples?${query(reach.target)}&from=0&integers=string`;
-    this.inquire(reach, path, (answer) => {
-      reach.oldest = firstTime(answer);
-    });
-  }
-
-  /** Asks for something of an instance; what is not answered is asked for again. */
-  private inquire(reach: Reach, path: string, take: (answer: unknown) => void): void {
-    reach.asked = this.ask(path, (answer, status, now) => {
-      reach.asked = undefined;
-      reach.at = now;
-      reach.hasFailed = status !== OK;
-      if (!reach.hasFailed) take(answer);
-      this.version++;
-    });
+  private unknown(): StoredInstances {
+    return new StoredInstances((path, take) =>
+      this.ask(path, (answer, status, now) => {
+        take(answer, status, now);
+        this.version++;
+      }),
+    );
   }
 
   private giveUp(id: number | undefined): void {
@@ -235,20 +177,6 @@ function pointsManner(paceOf: (target: Target) => number | null): Manner<Wish, P
   };
 }
 
-/** When an instance may be looked for, or the first of it. */
-function lookAt({ state, hasFailed, asked, at }: Reach): number {
-  if (asked !== undefined) return Number.POSITIVE_INFINITY;
-  if (hasFailed) return at + RETRY_MS;
-  if (state === 'there') return Number.POSITIVE_INFINITY;
-  // Nothing may have been stored yet.
-  return at + RELOOK_MS;
-}
-
-/** Whether it is looked for without anybody who wants something of it. */
-function isWorthALook({ hasFailed, tries }: Reach): boolean {
-  return hasFailed || tries < LOOKS;
-}
-
 function query({ node, instance }: Target): string {
   return new URLSearchParams({ node, instance }).toString();
 }
@@ -269,17 +197,4 @@ function messagesOf(answer: unknown): Fields[] {
 
 function pointsOf(answer: unknown): unknown {
   return messagesOf(answer).find(({ event }) => event === 'points');
-}
-
-function hasArchive(answer: unknown): boolean {
-  const instances = listOf(isFields(answer) ? answer.instances : undefined);
-  return instances.some(({ ledger }) => isFields(ledger) && isFields(ledger.archive));
-}
-
-function firstTime(answer: unknown): number | undefined {
-  for (const { samples } of messagesOf(answer)) {
-    const [first] = listOf(samples);
-    if (first) return Number(first.time) / 1e6;
-  }
-  return undefined;
 }

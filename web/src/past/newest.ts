@@ -27,7 +27,7 @@ export const newestManner: Manner<NewestWish, NewestSamples> = {
   path({ node, instance }, { before, samples }, halvings) {
     const last = String(most(samples, halvings));
     const query = new URLSearchParams({ node, instance, last, integers: 'string' });
-    if (Number.isFinite(before)) query.set('to', String(nanos(before)));
+    if (Number.isFinite(before)) query.set('to', `${nanos(before)}ns`);
     return `api/v1/samples?${query}`;
   },
   parse(answer, _, { before, samples: wanted }, halvings) {

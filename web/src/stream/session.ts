@@ -1,5 +1,6 @@
 import { type Batch, DecodeError, decodeHeader } from '@oasis/wire';
 import { ArchiveReader } from '../past/archive_reader.ts';
+import type { StoredTimes } from '../past/stored.ts';
 import { Commands } from './commands.ts';
 import type { DoorName } from './doors/door.ts';
 import { Link } from './link.ts';
@@ -210,7 +211,7 @@ export class Session {
       this.isRegistryDirty = false;
     }
     for (const watch of this.watches.values())
-      addParts(snapshot, watch, this.archive.oldest(watch.target), now);
+      addParts(snapshot, watch, this.archive.timesOf(watch.target), now);
     const commands = this.commands.drain();
     if (commands.length > 0) snapshot.commands = commands;
     const alarms = [...this.watches.values()].flatMap((watch) => watch.alarms?.drain() ?? []);
@@ -391,7 +392,7 @@ export class Session {
   }
 }
 
-function addParts(snapshot: Snapshot, watch: Watch, stored: number | undefined, now: number): void {
+function addParts(snapshot: Snapshot, watch: Watch, stored: StoredTimes | undefined, now: number): void {
   const { dirty, key } = watch;
   if (dirty.status) {
     snapshot.watches ??= [];

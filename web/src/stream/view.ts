@@ -60,6 +60,8 @@ export interface FlowView {
   readonly history: HistoryView;
   /** Time of the oldest sample remembered, or in the archive; node clock, milliseconds. */
   readonly oldest: number | undefined;
+  /** Time of the newest one, if any was received or is in the archive. */
+  readonly newest: number | undefined;
   readonly hops: HopTimes | undefined;
 }
 

@@ -8,6 +8,7 @@ import {
   SchemaError,
   type Value,
 } from '@oasis/wire';
+import type { StoredTimes } from '../past/stored.ts';
 import { AlarmWatch } from './alarms.ts';
 import { CounterRates } from './counters.ts';
 import { History } from './history.ts';
@@ -223,14 +224,15 @@ export class Watch {
     return this.pace;
   }
 
-  /** `stored` is the time of the first sample in the archive. */
-  flow(now: number, stored?: number): FlowView {
+  /** `stored` is what the archive has. */
+  flow(now: number, stored?: StoredTimes): FlowView {
     const rate = this.rate.rate(now);
     this.shown = { second: Math.floor(now / 1000), rate };
     const { hops, memory } = this;
     const remembered = memory?.store.oldest;
-    const oldest = stored === undefined ? remembered : Math.min(stored, remembered ?? stored);
-    return { key: this.key, rate, history: this.history.view(now), oldest, hops };
+    const oldest = stored === undefined ? remembered : Math.min(stored.oldest, remembered ?? stored.oldest);
+    const newest = this.sample?.time ?? stored?.newest;
+    return { key: this.key, rate, history: this.history.view(now), oldest, newest, hops };
   }
 
   private remember(schema: Schema): void {

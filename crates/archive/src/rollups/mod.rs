@@ -91,6 +91,20 @@ impl Rollups {
         instances
     }
 
+    /// Times of the oldest and the newest cell of each instance, nanoseconds, by node and name.
+    pub fn reaches(&self) -> BTreeMap<(Arc<str>, Arc<str>), (u64, u64)> {
+        let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
+        let mut reaches = BTreeMap::new();
+        for series in files.iter().flat_map(|file| &file.directory.series) {
+            let known =
+                reaches.entry((series.node.clone(), series.instance.clone())).or_insert((u64::MAX, 0));
+            for place in &series.batches {
+                *known = (known.0.min(place.min_time), known.1.max(place.max_time));
+            }
+        }
+        reaches
+    }
+
     /// Segment files that a level has the samples of.
     pub fn covered(&self, level: Level) -> BTreeSet<u64> {
         self.of_level(level).iter().flat_map(|file| file.directory.segments.iter().copied()).collect()

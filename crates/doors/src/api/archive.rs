@@ -1,9 +1,10 @@
 //! The archive over HTTP: how it is, and that it store what has come.
 
+use super::read::InstanceFilter;
 use crate::{Doors, problem::Problem};
 use axum::{
     Json,
-    extract::State,
+    extract::{Query, State, rejection::QueryRejection},
     http::{HeaderMap, StatusCode},
 };
 use oasis_archive::{Archive, CatalogueError, Counters, NotStored};
@@ -27,6 +28,44 @@ pub async fn state(State(doors): State<Doors>) -> Result<Json<ArchiveState>, Pro
     let archive = archive(&doors)?;
     let directory = archive.directory().to_string_lossy().into_owned();
     Ok(Json(ArchiveState { directory, counters: archive.counters() }))
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct StoredInstances {
+    instances: Vec<StoredInstance>,
+}
+
+/// What is stored of an instance, as samples or as roll-ups.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct StoredInstance {
+    node: String,
+    instance: String,
+    /// Time of the oldest of it, nanoseconds since 1970 on the node's clock.
+    oldest_time: u64,
+    /// Time of the newest of it.
+    newest_time: u64,
+}
+
+/// All instances of which anything is stored, by name, and from when to when.
+#[utoipa::path(get, path = "/api/v1/archive/instances", params(InstanceFilter),
+    responses((status = 200, body = StoredInstances), (status = 400, body = Problem), (status = 404, body = Problem)))]
+pub async fn instances(
+    State(doors): State<Doors>,
+    filter: Result<Query<InstanceFilter>, QueryRejection>,
+) -> Result<Json<StoredInstances>, Problem> {
+    let Query(filter) = super::understood(filter)?;
+    let archive = archive(&doors)?;
+    let reaches = doors.archived.read(archive, |history| history.reaches()).await.map_err(|error| {
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "archive_error", error.to_string())
+    })?;
+    let wanted = reaches.into_iter().filter(|((node, instance), _)| filter.wants(node, instance));
+    let instances = wanted.map(|((node, instance), (oldest_time, newest_time))| StoredInstance {
+        node,
+        instance,
+        oldest_time,
+        newest_time,
+    });
+    Ok(Json(StoredInstances { instances: instances.collect() }))
 }
 
 #[derive(Debug, Serialize, ToSchema)]

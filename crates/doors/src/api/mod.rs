@@ -29,6 +29,7 @@ use utoipa::OpenApi;
         read::ledger,
         archive::state,
         archive::flush,
+        archive::instances,
         commands::send,
         commands::journal,
         test_runs::list,
@@ -68,6 +69,7 @@ pub fn router() -> Router<Doors> {
         .route("/api/v1/layouts", get(layouts::list))
         .route("/api/v1/layouts/{name}", get(layouts::get).put(layouts::put).delete(layouts::delete))
         .route("/api/v1/archive", get(archive::state))
+        .route("/api/v1/archive/instances", get(archive::instances))
         .route("/api/v1/archive/flush", post(archive::flush))
         .route("/api/v1/commands", post(commands::send).get(commands::journal))
         .route("/api/v1/test-runs", get(test_runs::list).post(test_runs::start))

@@ -54,6 +54,14 @@ pub struct InstanceFilter {
     instance: Option<String>,
 }
 
+impl InstanceFilter {
+    /// Whether an instance of this name on this node is asked for.
+    pub fn wants(&self, node: &str, instance: &str) -> bool {
+        self.node.as_deref().is_none_or(|wanted| wanted == node)
+            && self.instance.as_deref().is_none_or(|wanted| wanted == instance)
+    }
+}
+
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Instances {
     instances: Vec<InstanceView>,

@@ -77,11 +77,11 @@ export class TimeChart {
     this.refresh();
   }
 
-  /** The value of a line at a time, or its newest. */
+  /** The value of a line at a time, or at the end of the time shown: what lies beyond that is there for the line that leads there. */
   valueAt(line: number, time: number | undefined): number {
     const { columns, last } = this.lines[line] ?? {};
     if (!columns || !last || columns.count === 0) return Number.NaN;
-    const column = time === undefined ? columns.count - 1 : columns.at(time);
+    const column = columns.at(time ?? this.to);
     return column < 0 ? Number.NaN : last(column);
   }
 

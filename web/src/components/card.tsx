@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { shortType } from '../format/name.ts';
 import { NowNote } from '../panels/moment_note.tsx';
+import { OfflineNote } from '../panels/offline_note.tsx';
 import { unwatch } from '../state/actions.ts';
 import { cellsOf, type InstanceCells } from '../state/store.ts';
 import { range } from '../state/time.ts';
@@ -53,6 +54,7 @@ export function Card({ target }: { target: Target }) {
       <CommandBar target={target} cells={cells} problem={problem} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
       <section class="card-scroll" tabIndex={0} aria-label={strings.card.metrics}>
+        <OfflineNote target={target} />
         <MetricTable target={target} cells={cells} />
         <MoreCommands target={target} cells={cells} problem={problem} />
         <Gaps cells={cells} />

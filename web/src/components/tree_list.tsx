@@ -2,10 +2,10 @@ import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { useSize } from '../panels/use_size.ts';
 import { type TreeRow, treeRows } from '../state/tree.ts';
-import { TreeInstance, TreeNodeHead } from './tree_node.tsx';
+import { TreeGone, TreeInstance, TreeNodeHead } from './tree_node.tsx';
 
 /** Heights of rows in rem, as the style sheet has them. */
-const HEIGHTS = { node: 3.6, instance: 3.05 } as const;
+const HEIGHTS = { node: 3.6, instance: 3.05, gone: 3.05 } as const;
 /** Rows drawn beyond each edge, so that neither scrolling nor arrow keys meet emptiness. */
 const BEYOND = 6;
 
@@ -35,16 +35,23 @@ export function TreeList() {
       <ul class="tree-rows" style={{ height: `${total}px` }} onKeyDown={move}>
         {rows.slice(first, last).map((row, index) => (
           <li key={row.key} class="tree-row" style={{ top: `${tops[first + index]}px` }}>
-            {row.kind === 'node' ? (
-              <TreeNodeHead node={row.node} count={row.count} />
-            ) : (
-              <TreeInstance entry={row.entry} />
-            )}
+            <Row row={row} />
           </li>
         ))}
       </ul>
     </div>
   );
+}
+
+function Row({ row }: { row: TreeRow }) {
+  switch (row.kind) {
+    case 'node':
+      return <TreeNodeHead node={row.node} count={row.count} />;
+    case 'instance':
+      return <TreeInstance entry={row.entry} />;
+    case 'gone':
+      return <TreeGone nodes={row.nodes} isOpen={row.isOpen} />;
+  }
 }
 
 /** Pixels from the top of each row, and of the end. */
@@ -65,10 +72,10 @@ function rowAt(tops: readonly number[], y: number): number {
   return low;
 }
 
-/** Arrows go from instance to instance. */
+/** Arrows go from instance to instance, and over what folds some of them out. */
 function move(event: KeyboardEvent & { readonly currentTarget: HTMLElement }): void {
   if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
-  const buttons = [...event.currentTarget.querySelectorAll<HTMLElement>('.tree-instance')];
+  const buttons = [...event.currentTarget.querySelectorAll<HTMLElement>('.tree-instance, .tree-gone')];
   const at = buttons.indexOf(document.activeElement as HTMLElement);
   const next = buttons[at + (event.key === 'ArrowDown' ? 1 : -1)];
   if (!next) return;

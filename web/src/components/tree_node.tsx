@@ -1,6 +1,8 @@
 import { formatHertz, shortType } from '../format/name.ts';
 import { formatShare } from '../format/number.ts';
+import { formatRoughAge } from '../format/time.ts';
 import { unwatch, watch } from '../state/actions.ts';
+import { awayFor, isGoneListOpen } from '../state/away.ts';
 import { chosenKeys, nodeOf } from '../state/store.ts';
 import type { InstanceEntry, NodeEntry, OverheadEntry } from '../stream/protocol.ts';
 import { keyOf } from '../stream/view.ts';
@@ -11,6 +13,8 @@ const words = strings.tree;
 
 export function TreeNodeHead({ node, count }: { node: NodeEntry; count: number }) {
   const isOnline = node.state === 'online';
+  // Of one that was imported nobody knows it.
+  const about = [node.host, node.software].filter(Boolean).join(' · ') || words.unknown;
   return (
     <div class="tree-node" data-testid="node" data-node={node.name}>
       <div class="tree-node-head">
@@ -22,8 +26,9 @@ export function TreeNodeHead({ node, count }: { node: NodeEntry; count: number }
           {strings.nodeState(node.state)}
         </span>
       </div>
-      <p class="tree-node-facts" title={`${node.host} · ${node.software}`}>
-        {count === 0 ? words.noInstances : `${node.host} · ${node.software}`}
+      <p class="tree-node-facts" title={about}>
+        {isOnline ? '' : `${words.heard(formatRoughAge(awayFor(node)))} · `}
+        {count === 0 ? words.noInstances : about}
         {node.overhead && isOnline && <Overhead overhead={node.overhead} />}
       </p>
     </div>
@@ -44,9 +49,31 @@ function Overhead({ overhead }: { overhead: OverheadEntry }) {
   );
 }
 
+/** Folds nodes out, and away, that have been offline for long. */
+export function TreeGone({ nodes, isOpen }: { nodes: number; isOpen: boolean }) {
+  return (
+    <button
+      type="button"
+      class="tree-gone"
+      aria-expanded={isOpen}
+      title={words.goneTip}
+      data-testid="gone-nodes"
+      onClick={() => {
+        isGoneListOpen.value = !isOpen;
+      }}
+    >
+      <span class="tree-gone-sign" aria-hidden="true">
+        {isOpen ? '\u25be' : '\u25b8'}
+      </span>
+      {words.gone(nodes)}
+    </button>
+  );
+}
+
 /** The rate that an instance runs at, and the one it was asked for where its node has lowered that. */
 function Rate({ entry }: { entry: InstanceEntry }) {
   const lowered = nodeOf(entry.node)?.overhead?.lowered[entry.instance];
+  if (entry.state !== 'online') return <span class="tree-instance-rate">{words.offline}</span>;
   if (!entry.enabled) return <span class="tree-instance-rate">{words.disabled}</span>;
   if (entry.hertz === null) return <span class="tree-instance-rate">{words.event}</span>;
   const wanted = formatHertz(entry.hertz);

@@ -12,6 +12,15 @@ export function formatAge(ms: number): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
+/** An age in its largest unit alone. */
+export function formatRoughAge(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 1) return 'less than a minute';
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
+}
+
 /** A clock offset or a round trip in milliseconds. */
 export function formatOffset(ms: number): string {
   const size = Math.abs(ms);

@@ -7,12 +7,14 @@ import { planPanels } from './plan.ts';
 
 /** Waits for an instance's schema, then becomes the panel that suits it best; the others that suit it open behind it. */
 export function AutoPanel({ id, target }: { id: string; target: Target }) {
-  const { schema, problem } = cellsOf(target).status.value ?? {};
+  const { schema, problem, status } = cellsOf(target).status.value ?? {};
   useEffect(() => {
     if (!schema) return;
     const [best, ...others] = planPanels(target, schema);
     changePanel(id, best);
     openPanels(others);
   }, [id, target, schema]);
-  return <p class="panel-empty">{problem ?? strings.panels.waiting(target.instance)}</p>;
+  const waiting =
+    status === 'absent' ? strings.card.stateTip.absent : strings.panels.waiting(target.instance);
+  return <p class="panel-empty">{problem ?? waiting}</p>;
 }

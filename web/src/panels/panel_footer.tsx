@@ -7,6 +7,7 @@ import { cellsOf } from '../state/store.ts';
 import { range } from '../state/time.ts';
 import { type HopTimes, keyOf, type Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
+import { OfflineNote } from './offline_note.tsx';
 import { type PanelContent, targetsOf } from './spec.ts';
 
 const words = strings.card;
@@ -16,13 +17,18 @@ const { unknown } = strings.connection;
 export function PanelFooter({ spec, children }: { spec: PanelContent; children?: ComponentChildren }) {
   const targets = [...new Map(targetsOf(spec).map((target) => [keyOf(target), target])).values()];
   return (
-    <div class="panel-footer" data-testid="panel-footer">
-      <PastMark />
+    <>
       {targets.map((target) => (
-        <Trust key={keyOf(target)} target={target} isNamed={targets.length > 1} />
+        <OfflineNote key={keyOf(target)} target={target} />
       ))}
-      {children}
-    </div>
+      <div class="panel-footer" data-testid="panel-footer">
+        <PastMark />
+        {targets.map((target) => (
+          <Trust key={keyOf(target)} target={target} isNamed={targets.length > 1} />
+        ))}
+        {children}
+      </div>
+    </>
   );
 }
 
@@ -31,12 +37,9 @@ function PastMark() {
   const shown = range.value;
   if (shown.live) return null;
   return (
-    <>
-      <span class="past-mark" data-testid="past-mark">
-        {strings.past.until(formatInstant(shown.to))}
-      </span>
-      <span>{strings.past.nowShort}</span>
-    </>
+    <span class="past-mark" data-testid="past-mark">
+      {strings.past.until(formatInstant(shown.to))}
+    </span>
   );
 }
 
@@ -51,6 +54,7 @@ function Trust({ target, isNamed }: { target: Target; isNamed: boolean }) {
   return (
     <span class="trust">
       <span class="trust-name" title={target.node}>
+        {range.value.live ? '' : `${strings.past.nowShort} `}
         {isNamed ? `${nameOf(target)}:` : target.node}
       </span>
       <span title={hopsTip(cells.flow.value?.hops)} data-testid="footer-age">

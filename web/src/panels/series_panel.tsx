@@ -22,6 +22,8 @@ import { useWheel } from './use_wheel.ts';
 
 type Spec = PanelSpec & { kind: 'series' };
 
+const LEGEND_MS = 150;
+
 /** Numbers over time. */
 export function SeriesPanel({ spec }: { spec: Spec }) {
   const place = useRef<HTMLDivElement>(null);
@@ -36,6 +38,7 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
   const described = useComputed(() => JSON.stringify(describeLines(spec, parts.value))).value;
   const lines = useMemo(() => JSON.parse(described) as DescribedLine[], [described]);
   const choice = useRef(new LineChoice()).current;
+  const reading = useRef<ReturnType<typeof setTimeout>>();
 
   const resize = useCallback(
     (width: number, height: number) => {
@@ -101,14 +104,15 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
       }
       if (spec.mode === 'lines' && choice.settle(result, lines)) drawn.value++;
       chart.current?.draw(result);
-      // A legend that is read by people need not change more often than they can read.
-      if (performance.now() - lastRead.current > 150) {
-        lastRead.current = performance.now();
-        drawn.value++;
-      }
+      // A legend that is read by people need not change more often than they can read; but it has the last word of what it is beside.
+      if (reading.current === undefined)
+        reading.current = setTimeout(() => {
+          reading.current = undefined;
+          drawn.value++;
+        }, LEGEND_MS);
     },
   );
-  const lastRead = useRef(0);
+  useEffect(() => () => clearTimeout(reading.current), []);
 
   useView(
     (): Query | undefined =>

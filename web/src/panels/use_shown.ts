@@ -19,20 +19,27 @@ interface Found {
   readonly state: PastState;
 }
 
-/** The newest sample, or while the page is paused the one that there was at the end of the time shown. */
+/** The newest sample, of an instance that is offline the newest one that is kept; or while the page is paused the one that there was at the end of the time shown. */
 export function useShown(target: Target, cells: InstanceCells): ReadonlySignal<Shown> {
   const found = useSignal<Found | undefined>(undefined);
+  const isOnline = useComputed(() => (cells.entry.value?.state ?? 'online') === 'online');
   useView(
-    () => (range.value.live ? undefined : { kind: 'moment', range: range.value, target }),
+    () => {
+      const isKnown = range.value.live && (isOnline.value || cells.sample.value !== undefined);
+      return isKnown ? undefined : { kind: 'moment', range: range.value, target };
+    },
     ({ to, answer }) => {
       if (answer.kind === 'moment') found.value = { to, sample: answer.sample, state: answer.state };
     },
   );
   useSignalEffect(() => {
-    if (range.value.live) found.value = undefined;
+    // Whatever was found, it is not of this time.
+    void range.value.live;
+    found.value = undefined;
   });
   return useComputed(() => {
-    if (range.value.live) return { sample: cells.sample.value, at: undefined, state: 'ready' };
+    if (range.value.live)
+      return { sample: cells.sample.value ?? found.value?.sample, at: undefined, state: 'ready' };
     const at = range.value.to;
     const known = found.value;
     // What was shown last stays until there is an answer, which says so.

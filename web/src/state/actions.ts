@@ -5,6 +5,7 @@ import type { Query, ViewResult } from '../stream/query.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 import { startTitle } from './alarms.ts';
 import { followAnnotations } from './annotations.ts';
+import { awaited } from './away.ts';
 import { defaultChoice, isComplete } from './choice.ts';
 import { startKeys } from './keys.ts';
 import { startTicking } from './now.ts';
@@ -37,7 +38,11 @@ export function watch(target: Target): void {
   const isShown = panels
     .peek()
     .some((spec) => spec.kind === 'instance' && keyOf(spec.target) === keyOf(target));
-  if (!isShown) openDefault([{ node, instance }]);
+  if (isShown) return;
+  openDefault([{ node, instance }]);
+  // Where something is live, nobody is taken away from it.
+  const isAnyThere = shownTargets.peek().some((shown) => cellsOf(shown).entry.peek()?.state === 'online');
+  awaited.value = isAnyThere ? '' : keyOf(target);
 }
 
 export function unwatch(target: Target): void {

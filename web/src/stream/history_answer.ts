@@ -111,7 +111,7 @@ function recordsOf(
   };
 }
 
-/** The sample that there was at the end of the time shown. */
+/** The sample that there was at the end of the time shown, or the newest one. */
 export function momentAnswer(scene: Scene, { target }: Query & { kind: 'moment' }): Answer {
   const watch = scene.watch(target);
   const at = scene.to - scene.lag(target.node);
@@ -120,7 +120,7 @@ export function momentAnswer(scene: Scene, { target }: Query & { kind: 'moment' 
   if (newest && newest.time <= at) return { kind: 'moment', sample: newest, state: 'ready' };
   if (!watch?.schema) return { kind: 'moment', sample: undefined, state: 'none' };
   // Of two samples the second has a rate.
-  const wish = { before: at + BEHIND, samples: 2 };
+  const wish = { before: scene.isLive ? Number.POSITIVE_INFINITY : at + BEHIND, samples: 2 };
   const { found, state } = scene.archive.readNewest(scene.view, target, 'moment', wish, scene.now);
   const { metrics } = watch.schema;
   const rates = new CounterRates(metrics);

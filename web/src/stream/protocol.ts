@@ -10,6 +10,8 @@ export interface NodeEntry {
   readonly host: string;
   readonly software: string;
   readonly state: string;
+  /** When it came or went, milliseconds by the DAC's clock. */
+  readonly since: number;
   readonly run: string;
   /** DAC clock minus node clock, and the round trip that it was taken from. */
   readonly clock_offset_ns: number | null;
@@ -196,6 +198,7 @@ function parseNode(fields: Fields): NodeEntry {
     host: text(fields.host),
     software: text(fields.software),
     state: text(fields.state),
+    since: number(fields.since) / 1e6,
     run: text(fields.run),
     clock_offset_ns: optionalNumber(fields.clock_offset_ns) ?? null,
     round_trip_ns: optionalNumber(fields.round_trip_ns) ?? null,

@@ -32,6 +32,13 @@ export const timeStrings = {
     },
   },
 
+  offline: {
+    newest: (instance: string, time: string, ago: string) =>
+      `${instance} is offline. Its newest sample is of ${time}, ${ago} ago.`,
+    show: 'Show it',
+    nothing: (instance: string) => `${instance} is offline, and nothing of it is kept.`,
+  },
+
   moment: {
     title: 'Go to a moment',
     field: 'Date and time, as the clock of this browser has it',

@@ -1,0 +1,125 @@
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { launch, Visit } from './harness/browser.ts';
+import { BINARY, Oasis } from './harness/oasis.ts';
+import { PlainNode } from './harness/plain_node.ts';
+
+/** An archive that knows many nodes of long ago, and one that is there. */
+
+const OLD = 30;
+const DAY = 24 * 3_600_000;
+const AGO = 16.5 * DAY;
+/** `expect.poll` is for tests only, and so is its patience. */
+const LOADED = { timeout: 20_000 };
+
+const TIDE = {
+  name: 'Tide',
+  uuid: randomUUID(),
+  version: '1.0',
+  metrics: [{ name: 'level', type: 'real64', unit: 'm', kind: 'gauge', min: 0, max: 100 }],
+};
+
+let folder: string;
+let browser: Browser;
+let dac: Oasis;
+let here: PlainNode;
+let visit: Visit;
+
+async function received(): Promise<number> {
+  const book = await (await fetch(`${dac.url}/api/v1/ledger`)).json();
+  const { instances } = book as { instances: { ledger: { received: number } }[] };
+  return instances.reduce((sum, { ledger }) => sum + ledger.received, 0);
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'oasis-'));
+  browser = await launch();
+  const [recorded, archive] = [join(folder, 'recorded'), join(folder, 'archive')];
+  dac = await Oasis.dac({}, '--archive', recorded);
+  const then = Date.now() - AGO;
+  for (let number = 0; number < OLD; number++) {
+    const name = `buoy-${String(number).padStart(2, '0')}`;
+    const node = await PlainNode.start(dac.channel, name, [{ name: 'tide', schema: TIDE }]);
+    const times = Array.from({ length: 60 }, (_, second) => then + second * 1000 - number * DAY);
+    node.flush('tide', times, [Float64Array.from(times, () => 40 + number)]);
+    await vi.waitFor(async () => expect(await received()).toBe(60 * (number + 1)), LOADED);
+    await node.stop();
+  }
+  expect((await fetch(`${dac.url}/api/v1/archive/flush`, { method: 'POST' })).ok).toBe(true);
+  await dac.stop();
+  // Imported, they were heard when their samples were taken.
+  const file = join(folder, 'old.mcap');
+  execFileSync(BINARY, ['export', '--archive', recorded, '--format', 'mcap', '-o', file]);
+  execFileSync(BINARY, ['import', '--archive', archive, '--name', 'old', file]);
+  dac = await Oasis.dac({}, '--archive', archive);
+  here = await PlainNode.start(dac.channel, 'pier', [{ name: 'tide', schema: TIDE }]);
+  here.flush('tide', [Date.now()], [Float64Array.of(5)]);
+  visit = await Visit.to(browser, dac.url);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await here.stop();
+  await dac.stop();
+  await rm(folder, { recursive: true });
+});
+
+const part = (testId: string) => visit.page.getByTestId(testId);
+const instance = (node: string) =>
+  visit.page.locator(`[data-testid=instance][data-node=${JSON.stringify(node)}]`);
+const card = (node: string) => visit.page.locator(`[data-testid=card][data-node=${JSON.stringify(node)}]`);
+
+it('does not bury what is there under what is gone, and says when that was heard last', async () => {
+  await expect.poll(() => part('gone-nodes').textContent()).toBe(`\u25b8${OLD} nodes offline for long`);
+  await expect.poll(() => part('node').count()).toBe(1);
+  expect(await part('node').textContent()).toContain('pier');
+  await part('gone-nodes').click();
+  expect(await part('gone-nodes').getAttribute('aria-expanded')).toBe('true');
+  // The newest of them first.
+  await expect.poll(() => part('node').nth(1).textContent()).toContain('old:buoy-00');
+  expect(await part('node').nth(1).textContent()).toContain('last heard 16 d ago');
+  await visit.screenshot('offline-list');
+});
+
+it('offers the way to the newest sample where something else is live', async () => {
+  await expect.poll(() => card('pier').count()).toBe(1);
+  await instance('old:buoy-00').click();
+  const note = card('old:buoy-00').getByTestId('offline-note');
+  await expect.poll(() => note.textContent()).toContain('is offline. Its newest sample is of 20');
+  // Its values are those that are kept, whatever the time shown.
+  const value = card('old:buoy-00').locator('[data-metric=level]').getByTestId('value');
+  await expect.poll(() => value.textContent()).toMatch(/^40/);
+  expect(await part('live').textContent()).toContain('Live');
+  await visit.screenshot('offline-note');
+  await note.getByTestId('show-newest').click();
+  await expect.poll(() => part('live').textContent()).toContain('Paused');
+  await expect.poll(() => value.textContent()).toMatch(/^40/);
+  const chart = visit.page.locator('[data-testid=series]:visible').last();
+  await expect.poll(() => chart.getByTestId('legend-value').textContent()).toMatch(/^40/);
+  // Of the one that is live there is nothing at that time, in its chart and in its legend.
+  const other = visit.page.locator('[data-testid=series]:visible').first();
+  await expect.poll(() => other.getByTestId('legend-value').textContent()).toBe('\u2013');
+  expect(await part('offline-note').count()).toBe(0);
+  await visit.screenshot('offline-past');
+});
+
+it('goes there by itself where nothing is live', async () => {
+  const other = await Visit.to(browser, `${dac.url}#watch=`);
+  await other.page.evaluate(() => {
+    const layout = { oasis: 'layout', version: 1, panels: [{ id: 'p1', kind: 'ledger' }] };
+    localStorage.setItem('oasis.layout', JSON.stringify(layout));
+  });
+  await other.page.reload();
+  await other.page.getByTestId('filter').fill('buoy-07');
+  await other.page.locator('[data-testid=instance][data-node="old:buoy-07"]').click();
+  await expect.poll(() => other.page.getByTestId('legend-value').first().textContent()).toMatch(/^47/);
+  expect(await other.page.getByTestId('live').textContent()).toContain('Paused');
+  await other.screenshot('offline-alone');
+  expect(other.complaints).toEqual([]);
+  expect(visit.complaints).toEqual([]);
+});

@@ -55,6 +55,10 @@ fn every_command_shows_examples() {
         assert!(output.status.success() && help.contains("Examples:"), "{command:?}: {help}");
         assert!(help.lines().filter(|line| line.trim_start().starts_with("oasis ")).count() >= 2, "{help}");
     }
+    for verb in ["start", "stop", "list", "show", "edit", "pin", "unpin", "delete", "compare"] {
+        let help = out(&run(&["run", verb, "--help"]));
+        assert!(help.contains("Examples:") && help.contains(&format!("  oasis run {verb}")), "{help}");
+    }
     assert!(out(&run(&["--version"])).starts_with("oasis "));
 }
 

@@ -54,8 +54,8 @@ impl Client {
         while let Some(message) = self.socket.next().await {
             let message = message.map_err(|error| {
                 anyhow::anyhow!(
-                    "the connection to the DAC at {} broke ({error}): the DAC was killed, or the network is cut; \
-                     see whether `oasis up` or `oasis dac` still runs there",
+                    "the connection to the DAC at {} broke ({error}): the DAC was killed, or the network is cut. \
+                     See whether `oasis up` or `oasis dac` still runs there",
                     self.url
                 )
             })?;

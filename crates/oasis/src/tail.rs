@@ -199,9 +199,7 @@ impl Printer {
         match self.last {
             Some(last) => {
                 let time = date_and_time(last);
-                broken.context(format!(
-                    "no more samples; if the DAC has an archive, --from {time} goes on here"
-                ))
+                anyhow::anyhow!("{broken:#}. If the DAC has an archive, --from {time} goes on here")
             }
             None => broken,
         }

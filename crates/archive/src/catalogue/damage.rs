@@ -1,13 +1,15 @@
 //! A catalogue that is damaged or gone: it is put aside and made again, so that no bit of it stops the start.
 
-use super::{Catalogue, CatalogueError, Result};
+use super::{Catalogue, CatalogueError, Result, parsed, read_kind, unsigned};
 use crate::{recovery, recovery::Finding, segment_file};
 use oasis_dac::now;
+use oasis_wire::quantity::Epoch;
 use rusqlite::{Connection, ErrorCode, OpenFlags, params_from_iter, types::Value};
 use std::{
     fs, io,
     path::{Path, PathBuf},
 };
+use uuid::Uuid;
 
 const NAME: &str = "catalogue.sqlite";
 /// What SQLite keeps beside a database.
@@ -123,12 +125,31 @@ impl Catalogue {
                 return Err(CatalogueError::Damaged(what));
             }
         }
-        for (node, instance) in self.instances()? {
-            self.extents(&node, &instance, 0)?;
-        }
+        self.check_extents()?;
         self.stored()?;
         self.nodes()?;
         self.pinned()?;
+        Ok(())
+    }
+
+    /// Reads what [`Catalogue::extents`] does, all of it at once: an instance at a time it would read the types again for each.
+    fn check_extents(&self) -> Result<()> {
+        let mut statement = self.0.prepare("SELECT kind, run, epoch FROM series")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let (kind, run, epoch): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            read_kind(kind)?;
+            parsed::<Uuid>(&run, "run")?;
+            parsed::<Epoch>(&epoch, "epoch")?;
+        }
+        let mut statement = self.0.prepare(
+            "SELECT segment, number, series, first_offset, end_offset, min_time, max_time, last_sequence FROM extent",
+        )?;
+        let columns = statement.column_count();
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            (0..columns).try_for_each(|column| unsigned(row, column).map(drop))?;
+        }
         Ok(())
     }
 

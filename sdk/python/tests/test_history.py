@@ -385,6 +385,10 @@ def test_what_is_refused_says_why(plant: Dac) -> None:
         oasis.history("plant/nobody", url=plant.http)
     with pytest.raises(TypeError, match="one probe type"):
         oasis.history("plant/processor", "plant/memory", url=plant.http)
+    with pytest.raises(oasis.DacError, match="later than to"):
+        oasis.history("plant/processor", url=plant.http, since="-1h", until="-2h")
+    with pytest.raises(oasis.DacError, match="looks like seconds"):
+        oasis.history("plant/processor", url=plant.http, since=1_763_683_200)
     with pytest.raises(oasis.DacError, match="delivery"):
         next(oasis.live("plant/processor", url=plant.http, delivery="some"))
     with pytest.raises(ValueError, match="NODE/INSTANCE"):

@@ -3,9 +3,14 @@
 use oasis_wire::schema::{EnumType, Metric, MetricType, ProbeType};
 use serde_json::{Map, Value, json};
 
-/// The schema of a sample's metrics as JSON.
+/// The member that has the state of the probe, beside the metrics.
+pub const STATE: &str = "oasis.state";
+
+/// The schema of a message: a sample's metrics as JSON, and the state of its probe, so that viewers offer that for a plot too.
 pub fn of(probe_type: &ProbeType) -> Value {
     let mut schema = object(&probe_type.metrics);
+    schema["properties"][STATE] =
+        json!({"type": "integer", "minimum": 0, "description": "State of the probe, left out if it is 0."});
     schema["title"] = probe_type.name.as_str().into();
     if let Some(doc) = &probe_type.doc {
         schema["description"] = doc.as_str().into();
@@ -92,6 +97,7 @@ mod tests {
                 "mode": mode,
                 "modes": {"type": "array", "items": mode},
                 "path": {"type": "array", "items": point},
+                "oasis.state": {"type": "integer", "minimum": 0, "description": "State of the probe, left out if it is 0."},
             }})
         );
     }

@@ -97,7 +97,7 @@ impl<W: Write> Format for Mcap<'_, W> {
         let channel = self.channel(series, sample)?;
         let mut metrics = value::to_json(&series.probe_type, &sample.values);
         if state != 0 {
-            metrics.insert("oasis.state".into(), state.into());
+            metrics.insert(json_schema::STATE.into(), state.into());
         }
         self.write(channel, sample.sequence, sample.time, &metrics.into())
     }

@@ -208,6 +208,15 @@ it('lists what happened up to then, and says that it is not all', async () => {
   expect(await events.count()).toBe(300);
   await shows('p6', 'past-note').toBe('From the archive: samples, only the newest 300');
   await visit.screenshot('past-events');
+  // Other colours change nothing else.
+  const filter = panel('p6').getByRole('searchbox');
+  await filter.fill('step 12');
+  await filter.blur();
+  const before = await visit.page.locator('html').getAttribute('data-theme');
+  await visit.page.keyboard.press('t');
+  await expect.poll(() => visit.page.locator('html').getAttribute('data-theme')).not.toBe(before);
+  expect(await filter.inputValue()).toBe('step 12');
+  await filter.fill('');
 });
 
 it('comes back to now', async () => {

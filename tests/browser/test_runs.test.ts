@@ -81,6 +81,7 @@ it('says why a test run cannot be started, and goes on', async () => {
   await part('test-run-name').fill('soak');
   await part('test-run-start').click();
   await expect.poll(() => part('test-run-problem').textContent()).toContain('soak');
+  expect(await part('test-run-name').inputValue()).toBe('soak');
   await elsewhere('by others');
   await row('by others').waitFor();
   expect(await part('test-run-problem').textContent()).toContain('soak');

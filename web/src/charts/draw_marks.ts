@@ -1,4 +1,3 @@
-import type { Annotation } from '../state/annotations.ts';
 import type { GapMark } from '../stream/query.ts';
 import type { Plot } from './draw_lines.ts';
 import type { Palette } from './palette.ts';
@@ -68,40 +67,5 @@ export function drawLimits(
     ctx.lineTo(plot.left + plot.width, y);
     ctx.stroke();
     ctx.setLineDash([]);
-  }
-}
-
-const LONGEST_NOTE = 40;
-
-export function drawAnnotations(
-  ctx: CanvasRenderingContext2D,
-  plot: Plot,
-  annotations: readonly Annotation[],
-  palette: Palette,
-): void {
-  for (const { time, until, text } of annotations) {
-    const x = plot.x(time);
-    if (until !== undefined) {
-      ctx.fillStyle = palette.info;
-      ctx.globalAlpha = 0.12;
-      ctx.fillRect(x, plot.top, plot.x(until) - x, plot.height);
-      ctx.globalAlpha = 1;
-    }
-    if (x < plot.left || x > plot.left + plot.width) continue;
-    ctx.strokeStyle = palette.info;
-    ctx.fillStyle = palette.info;
-    ctx.lineWidth = devicePixelRatio;
-    ctx.setLineDash([3, 3]);
-    ctx.beginPath();
-    ctx.moveTo(x, plot.top);
-    ctx.lineTo(x, plot.top + plot.height);
-    ctx.stroke();
-    ctx.setLineDash([]);
-    ctx.font = palette.font.replace(/^\d+/, (size) => String(Number(size) * devicePixelRatio));
-    ctx.textBaseline = 'top';
-    const note = text.length > LONGEST_NOTE ? `${text.slice(0, LONGEST_NOTE)}\u2026` : text;
-    const isRight = x + ctx.measureText(note).width + 8 > plot.left + plot.width;
-    ctx.textAlign = isRight ? 'right' : 'left';
-    ctx.fillText(note, x + (isRight ? -4 : 4), plot.top + 4);
   }
 }

@@ -1,6 +1,5 @@
 import type { Signal } from '@preact/signals';
 import { findPanel } from '../state/panels.ts';
-import { theme } from '../state/theme.ts';
 import { AlarmsPanel } from './alarms_panel.tsx';
 import { AutoPanel } from './auto_panel.tsx';
 import { EventsPanel } from './events_panel.tsx';
@@ -21,7 +20,7 @@ export function PanelFrame({ id, isVisible }: { id: string; isVisible: Signal<bo
   if (!spec) return null;
   return (
     <Visible.Provider value={isVisible}>
-      <Body key={`${theme.value} ${JSON.stringify(spec)}`} spec={spec} />
+      <Body key={JSON.stringify(spec)} spec={spec} />
     </Visible.Provider>
   );
 }

@@ -1,6 +1,5 @@
 import { useComputed, useSignal } from '@preact/signals';
 import { useCallback, useEffect, useMemo, useRef } from 'preact/hooks';
-import { readPalette } from '../charts/palette.ts';
 import { type ChartContent, TimeChart } from '../charts/time_chart.ts';
 import { allAnnotations } from '../state/annotations.ts';
 import { compareAgo, cursorTime, range, show } from '../state/time.ts';
@@ -16,6 +15,7 @@ import { PanelFooter } from './panel_footer.tsx';
 import { PastNote, pastOf } from './past_note.tsx';
 import type { PanelSpec } from './spec.ts';
 import { withLegend } from './svg_legend.ts';
+import { usePalette } from './use_palette.ts';
 import { useSize } from './use_size.ts';
 import { useView } from './use_view.ts';
 import { useWheel } from './use_wheel.ts';
@@ -38,6 +38,9 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
   const described = useComputed(() => JSON.stringify(describeLines(spec, parts.value))).value;
   const lines = useMemo(() => JSON.parse(described) as DescribedLine[], [described]);
   const choice = useRef(new LineChoice()).current;
+  /** What is laid over it. */
+  const ghost = useRef<ViewResult>();
+  const palette = usePalette();
   const reading = useRef<ReturnType<typeof setTimeout>>();
 
   const resize = useCallback(
@@ -60,7 +63,7 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
       limits: lines.length <= 3 ? lines.flatMap(({ limits }) => limits) : [],
       isShown: (line) => choice.isShown(line),
     };
-    const made = new TimeChart(element, content, readPalette(), {
+    const made = new TimeChart(element, content, palette, {
       pointed: (time) => {
         cursorTime.value = time;
       },
@@ -69,6 +72,7 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
     chart.current = made;
     columns.value = made.columns;
     if (newest.current) made.draw(newest.current);
+    if (ghost.current) made.drawGhost(ghost.current, compareAgo.peek());
     const forget = registerPicture(spec.id, {
       canvas: () => made.canvas,
       vector: () => {
@@ -88,7 +92,7 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
       made.destroy();
       chart.current = undefined;
     };
-  }, [spec.id, spec.mode, lines, choice, columns]);
+  }, [spec.id, spec.mode, lines, choice, columns, palette]);
 
   useView(
     () => ({ kind: 'columns', range: range.value, sources: spec.sources, columns: columns.value }),
@@ -125,9 +129,20 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
             sources: spec.sources,
             columns: columns.value,
           },
-    (result) => chart.current?.drawGhost(result, compareAgo.peek()),
+    (result) => {
+      ghost.current = result;
+      chart.current?.drawGhost(result, compareAgo.peek());
+    },
   );
-  useEffect(() => compareAgo.subscribe((ago) => ago === 0 && chart.current?.drawGhost(undefined, 0)), []);
+  useEffect(
+    () =>
+      compareAgo.subscribe((ago) => {
+        if (ago !== 0) return;
+        ghost.current = undefined;
+        chart.current?.drawGhost(undefined, 0);
+      }),
+    [],
+  );
 
   return (
     <section class="panel series-panel" data-testid="series" data-panel={spec.id}>

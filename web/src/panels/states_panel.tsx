@@ -1,7 +1,6 @@
 import { enumeratorOf, judge, type Metric } from '@oasis/wire';
 import { useComputed, useSignal } from '@preact/signals';
 import { useCallback, useEffect, useMemo, useRef } from 'preact/hooks';
-import { readPalette } from '../charts/palette.ts';
 import { StateChart, type StateLook } from '../charts/state_chart.ts';
 import { cellsOf } from '../state/store.ts';
 import { cursorTime, range, show } from '../state/time.ts';
@@ -11,6 +10,7 @@ import { registerPicture } from './exports.ts';
 import { PanelFooter } from './panel_footer.tsx';
 import { PastNote } from './past_note.tsx';
 import type { PanelSpec } from './spec.ts';
+import { usePalette } from './use_palette.ts';
 import { useSize } from './use_size.ts';
 import { useView } from './use_view.ts';
 import { useWheel } from './use_wheel.ts';
@@ -25,6 +25,7 @@ export function StatesPanel({ spec }: { spec: Spec }) {
   const newest = useRef<ViewResult>();
   const drawn = useSignal(0);
   const columns = useSignal(600);
+  const palette = usePalette();
   const past = useSignal<PastPart | undefined>(undefined);
   const described = useComputed(() => JSON.stringify(tracksOf(spec))).value;
   const tracks = useMemo(() => JSON.parse(described) as Track[], [described]);
@@ -43,7 +44,6 @@ export function StatesPanel({ spec }: { spec: Spec }) {
   useEffect(() => {
     const element = place.current;
     if (!element) return;
-    const palette = readPalette();
     const seen = tracks.map(() => new Map<unknown, number>());
     const look = (track: number, value: string | number | boolean): StateLook => {
       const metric = tracks[track];
@@ -73,7 +73,7 @@ export function StatesPanel({ spec }: { spec: Spec }) {
       made.destroy();
       chart.current = undefined;
     };
-  }, [spec.id, tracks]);
+  }, [spec.id, tracks, palette]);
 
   useView(
     () => ({ kind: 'states', range: range.value, sources: spec.sources, columns: columns.value }),

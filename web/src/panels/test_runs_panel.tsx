@@ -48,7 +48,14 @@ export function TestRunsPanel() {
   return (
     <section class="panel" data-testid="test-runs">
       {!range.value.live && <NowNote />}
-      <StartForm onStart={(name, tags, notes) => attempt(() => startTestRun(name, tags, notes))} />
+      <StartForm
+        onStart={(name, tags, notes, started) =>
+          attempt(async () => {
+            await startTestRun(name, tags, notes);
+            started();
+          })
+        }
+      />
       <p class="form-problem test-run-problem" role="status" data-testid="test-run-problem">
         {problem.value || testRunsProblem.value}
       </p>
@@ -113,7 +120,9 @@ export function TestRunsPanel() {
   );
 }
 
-function StartForm(props: { onStart: (name: string, tags: readonly string[], notes: string) => void }) {
+function StartForm(props: {
+  onStart: (name: string, tags: readonly string[], notes: string, started: () => void) => void;
+}) {
   const [name, tags, notes] = [useSignal(''), useSignal(''), useSignal('')];
   const input = (of: typeof name, label: string, testId: string) => (
     <input
@@ -133,9 +142,12 @@ function StartForm(props: { onStart: (name: string, tags: readonly string[], not
       class="panel-bar test-run-start"
       onSubmit={(event) => {
         event.preventDefault();
-        if (name.value.trim() === '') return;
-        props.onStart(name.value.trim(), tagsOf(tags.value), notes.value);
-        name.value = '';
+        const wanted = name.value;
+        if (wanted.trim() === '') return;
+        // What was refused, because another one has the name perhaps, is there to be changed.
+        props.onStart(wanted.trim(), tagsOf(tags.value), notes.value, () => {
+          if (name.value === wanted) name.value = '';
+        });
       }}
     >
       {input(name, words.name, 'test-run-name')}

@@ -6,9 +6,21 @@ export type PerSecond = number | undefined | readonly PerSecond[];
 /** Rates over less than this would flicker. */
 const SPAN_MS = 950;
 
+/** What counters stood at, milliseconds by the node's clock. */
+export interface Counted {
+  readonly time: number;
+  readonly values: readonly Value[];
+}
+
+/** How fast counters counted from one sample to a later one. */
+export function ratesBetween(metrics: readonly Metric[], before: Counted, now: Counted): PerSecond[] {
+  const seconds = (now.time - before.time) / 1000;
+  return metrics.map((metric, index) => perSecond(metric, now.values[index], before.values[index], seconds));
+}
+
 /** How fast counters count: over a second or from sample to sample, whichever is longer. */
 export class CounterRates {
-  private reference: { readonly time: number; readonly values: readonly Value[] } | undefined;
+  private reference: Counted | undefined;
   private rates: readonly PerSecond[] = [];
 
   constructor(private readonly metrics: readonly Metric[]) {}
@@ -17,10 +29,7 @@ export class CounterRates {
     const before = this.reference;
     if (before && time > before.time && time - before.time < SPAN_MS) return this.rates;
     if (before && time > before.time) {
-      const seconds = (time - before.time) / 1000;
-      this.rates = this.metrics.map((metric, index) =>
-        perSecond(metric, values[index], before.values[index], seconds),
-      );
+      this.rates = ratesBetween(this.metrics, before, { time, values });
     } else {
       this.rates = [];
     }

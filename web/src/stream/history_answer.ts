@@ -2,10 +2,10 @@ import { rowsOf } from '../past/newest.ts';
 import { runsOf } from '../past/state_runs.ts';
 import type { RecordRow } from '../series/records.ts';
 import type { StateRun } from '../series/states.ts';
-import { CounterRates } from './counters.ts';
+import { ratesBetween } from './counters.ts';
 import type { Answer, PastPart, Query, RecordLine, StateTrack } from './query.ts';
 import type { Scene } from './scene.ts';
-import { keyOf, type SampleView, type Target } from './view.ts';
+import { keyOf, type Target } from './view.ts';
 
 /** States, events and single samples: what there was when. */
 
@@ -119,22 +119,25 @@ export function momentAnswer(scene: Scene, { target }: Query & { kind: 'moment' 
   // Nothing was taken since.
   if (newest && newest.time <= at) return { kind: 'moment', sample: newest, state: 'ready' };
   if (!watch?.schema) return { kind: 'moment', sample: undefined, state: 'none' };
-  // Of two samples the second has a rate.
-  const wish = { before: scene.isLive ? Number.POSITIVE_INFINITY : at + BEHIND, samples: 2 };
+  // Counters count over a second, as they do live; or from the sample before, if that is longer ago.
+  const samples = Math.min(MOST_COUNTED, Math.ceil(watch.expectedRate ?? 0) + 2);
+  const wish = { before: scene.isLive ? Number.POSITIVE_INFINITY : at + BEHIND, samples };
   const { found, state } = scene.archive.readNewest(scene.view, target, 'moment', wish, scene.now);
   const { metrics } = watch.schema;
-  const rates = new CounterRates(metrics);
-  let sample: SampleView | undefined;
   const rows = rowsOf(found?.samples ?? [], metrics);
-  for (const [index, { sequence, time, values }] of rows.entries()) {
-    const probe = found?.samples[index].state ?? 0;
-    sample = { key: watch.key, sequence, time, state: probe, values, rates: rates.add(time, values) };
-  }
-  return { kind: 'moment', sample, state };
+  const last = rows.at(-1);
+  if (!last) return { kind: 'moment', sample: undefined, state };
+  const before = rows.findLast(({ time }) => time <= last.time - COUNTED_MS) ?? rows[0];
+  const rates = before.time < last.time ? ratesBetween(metrics, before, last) : [];
+  const probe = found?.samples.at(-1)?.state ?? 0;
+  return { kind: 'moment', sample: { key: watch.key, ...last, state: probe, rates }, state };
 }
 
 /** A sample of this very moment is one, milliseconds. */
 const BEHIND = 0.001;
+/** How long counters count, milliseconds, and in how many samples at most. */
+const COUNTED_MS = 950;
+const MOST_COUNTED = 100;
 
 /** Of several parts the one that is worst off. */
 function worst(parts: readonly PastPart[]): PastPart | undefined {

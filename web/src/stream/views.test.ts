@@ -80,6 +80,10 @@ it('gives the sample that there was at a time, with the rate that it had', () =>
   expect(moment(7900)).toMatchObject({ kind: 'moment', sample: then });
   expect(moment(7100)).toMatchObject({ sample: then });
   expect(moment(7099)).toMatchObject({ sample: { sequence: 6 } });
+  // Of one that is faster, enough samples for a second are wanted.
+  watch = { ...watch, expectedRate: 20 };
+  expect(moment(7900)).toMatchObject({ kind: 'moment', sample: then });
+  expect(wishes.at(-1)?.wish).toMatchObject({ samples: 22 });
   expect(moment(50)).toEqual({ kind: 'moment', sample: undefined, state: 'ready' });
 });
 

@@ -69,6 +69,7 @@ export const timeStrings = {
     more: (count: string, until: string) =>
       `Only the first ${count} notes of this time are shown, up to ${until}: show less time to see any behind them.`,
     moreShort: (until: string) => `Notes only up to ${until}`,
+    several: (count: number) => `${count} notes`,
     full: (most: number) => `A layout has room for ${most} notes: remove one first.`,
     forAll: 'The DAC keeps notes, for everybody who looks at this time.',
     forLayout: 'Notes belong to this layout: the DAC has no archive to keep them in.',

@@ -1,0 +1,113 @@
+import type { Annotation } from '../state/annotations.ts';
+import { strings } from '../strings.ts';
+import type { Plot } from './draw_lines.ts';
+import type { Palette } from './palette.ts';
+
+const LONGEST_NOTE = 40;
+/** Pixels that notes are apart at least to be told apart. */
+const NEAR = 6;
+/** Pixels for each mark, below which lines from top to bottom would hide what is charted. */
+const ROOM = 40;
+/** Pixels of a mark where there is no room for a line. */
+const TICK = 10;
+
+/** Notes that lie so close together that one mark stands for all of them. */
+export interface NoteMark {
+  readonly x: number;
+  readonly count: number;
+  /** Of the first of them. */
+  readonly text: string;
+}
+
+/** A mark for each note that can be told from the one before it; in the order of time, as they come. */
+export function marksOf(
+  notes: readonly { readonly x: number; readonly text: string }[],
+  near: number,
+): NoteMark[] {
+  const marks: { x: number; count: number; text: string }[] = [];
+  for (const { x, text } of notes) {
+    const last = marks.at(-1);
+    if (last && x - last.x < near) last.count++;
+    else marks.push({ x, count: 1, text });
+  }
+  return marks;
+}
+
+/** Stretches that overlap as one: laid over each other they would hide what is below. */
+export function unionOf(spans: readonly (readonly [number, number])[]): [number, number][] {
+  const union: [number, number][] = [];
+  for (const [from, to] of [...spans].sort(([one], [other]) => one - other)) {
+    const last = union.at(-1);
+    if (last && from <= last[1]) last[1] = Math.max(last[1], to);
+    else union.push([from, to]);
+  }
+  return union;
+}
+
+/** Notes at moments, and the spans that some of them have. */
+export function drawAnnotations(
+  ctx: CanvasRenderingContext2D,
+  plot: Plot,
+  annotations: readonly Annotation[],
+  palette: Palette,
+): void {
+  ctx.fillStyle = palette.info;
+  ctx.globalAlpha = 0.12;
+  const spans = annotations.flatMap(({ time, until }) =>
+    until === undefined ? [] : [[plot.x(time), plot.x(until)] as const],
+  );
+  for (const [from, to] of unionOf(spans)) ctx.fillRect(from, plot.top, to - from, plot.height);
+  ctx.globalAlpha = 1;
+  const right = plot.left + plot.width;
+  const notes = annotations.map(({ time, text }) => ({ x: plot.x(time), text }));
+  const seen = notes.filter(({ x }) => x >= plot.left && x <= right);
+  const marks = marksOf(seen, NEAR * devicePixelRatio);
+  const hasRoom = marks.length * ROOM * devicePixelRatio <= plot.width;
+  const tick = TICK * devicePixelRatio;
+  drawMarks(ctx, plot, marks, hasRoom ? plot.height : tick, palette);
+  drawTexts(ctx, plot, marks, plot.top + (hasRoom ? 4 : tick + 2), palette);
+}
+
+function drawMarks(
+  ctx: CanvasRenderingContext2D,
+  plot: Plot,
+  marks: readonly NoteMark[],
+  height: number,
+  palette: Palette,
+): void {
+  ctx.strokeStyle = palette.info;
+  ctx.lineWidth = devicePixelRatio;
+  ctx.setLineDash(height < plot.height ? [] : [3, 3]);
+  ctx.beginPath();
+  for (const { x } of marks) {
+    ctx.moveTo(x, plot.top);
+    ctx.lineTo(x, plot.top + height);
+  }
+  ctx.stroke();
+  ctx.setLineDash([]);
+}
+
+/** As many texts as have room beside each other. */
+function drawTexts(
+  ctx: CanvasRenderingContext2D,
+  plot: Plot,
+  marks: readonly NoteMark[],
+  y: number,
+  palette: Palette,
+): void {
+  ctx.fillStyle = palette.info;
+  ctx.font = palette.font.replace(/^\d+/, (size) => String(Number(size) * devicePixelRatio));
+  ctx.textBaseline = 'top';
+  let free = plot.left;
+  for (const { x, count, text } of marks) {
+    const short = text.length > LONGEST_NOTE ? `${text.slice(0, LONGEST_NOTE)}\u2026` : text;
+    const note = count > 1 ? strings.notes.several(count) : short;
+    const width = ctx.measureText(note).width;
+    const isRight = x + width + 8 > plot.left + plot.width;
+    const begin = isRight ? x - 4 - width : x + 4;
+    if (begin < free) continue;
+    ctx.textAlign = isRight ? 'right' : 'left';
+    ctx.fillText(note, x + (isRight ? -4 : 4), y);
+    free = begin + width + 8;
+  }
+}

@@ -116,6 +116,12 @@ fn tail_prints_samples_for_people_and_for_programs() {
     let refused = fails(&["tail", "plant/processor", "--from", "-1h", "--to", "-2h", "--url", &url]);
     assert!(refused.contains("later than to") && refused.contains("exchange"), "{refused}");
 
+    let newest =
+        out(&run(&["tail", "plant/processor", "-n", "5", "--count", "5", "--format", "json", "--url", &url]));
+    let newest: Vec<Value> = newest.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let first = newest[0]["sequence"].as_u64().unwrap();
+    assert!(first > 11 && newest.iter().zip(first..).all(|(sample, number)| sample["sequence"] == number));
+
     let all = out(&run(&["tail", "--count", "40", "--url", &url]));
     assert!(all.contains("plant/processor") && all.contains("plant/heartbeat"), "{all}");
 }

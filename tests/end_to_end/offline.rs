@@ -76,6 +76,12 @@ fn a_node_that_does_not_come_back_is_offline_and_its_past_is_read_everywhere() {
     let tailed = oasis().args(tail).arg(dac.url()).output().unwrap();
     assert!(tailed.status.success(), "{}", String::from_utf8_lossy(&tailed.stderr));
     assert_eq!(String::from_utf8(tailed.stdout).unwrap().lines().count(), recorded.len());
+    // Without a name and a time it is for what comes now, and nothing can.
+    let live = oasis().args(["tail", "--url"]).arg(dac.url()).output().unwrap();
+    let said = String::from_utf8_lossy(&live.stderr);
+    assert!(!live.status.success() && said.contains("no instance is online"), "{said}");
+    let newest = oasis().args(["tail", "-n", "2", "--count", "2", "--url"]).arg(dac.url()).output().unwrap();
+    assert!(newest.status.success(), "{}", String::from_utf8_lossy(&newest.stderr));
 }
 
 #[test]

@@ -56,10 +56,11 @@ pub enum Verb {
     Node(Node),
     /// Follow probe instances in the terminal.
     #[command(after_help = "Examples:
-  oasis tail                                 everything there is
+  oasis tail                                 all that is online
   oasis tail my-host/processor               one instance
   oasis tail my-host/processor --format json | jq .metrics.idle_time
   oasis tail my-host/processor --delivery max_hz=1
+  oasis tail my-host/processor -n 20         the newest 20 samples, then live
   oasis tail my-host/processor --from -15m   the last quarter of an hour, then live
   oasis tail my-host/processor --from 2026-05-04T12:00:00Z --to 2026-05-04T12:05:00Z   those minutes, and no more
   oasis tail --from 2026-05-04 --to 2026-05-05 --format json > that-day.jsonl")]
@@ -218,7 +219,7 @@ pub struct List {
 
 #[derive(Debug, Args)]
 pub struct Tail {
-    /// NODE/INSTANCE; all instances if none is given.
+    /// NODE/INSTANCE; if none is given all that are online, and with --from or --last those that are not as well.
     pub instances: Vec<Target>,
     #[command(flatten)]
     pub server: Server,
@@ -234,6 +235,9 @@ pub struct Tail {
     /// End before the first sample that is not older than this.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub to: Option<String>,
+    /// Begin with the newest samples there are, so many of each instance, from the archive if need be; with --from or --to, of that time.
+    #[arg(short = 'n', long, value_name = "N", conflicts_with = "from_earliest")]
+    pub last: Option<u32>,
     /// Which samples: every, latest (skip to the newest when late), max_hz=N (at most N a second) or envelope=N (N a second, each with the least and greatest value).
     #[arg(long, value_name = "DELIVERY", default_value_t)]
     pub delivery: Delivery,

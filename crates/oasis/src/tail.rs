@@ -36,13 +36,13 @@ pub async fn run(arguments: Tail) -> anyhow::Result<()> {
         out: BufWriter::new(io::stdout()),
         format: arguments.format,
         left: arguments.count,
-        has_dates: arguments.from.is_some() || arguments.from_earliest,
+        has_dates: arguments.from.is_some() || arguments.from_earliest || arguments.last.is_some(),
         last: None,
         is_thinned: !matches!(arguments.delivery, Delivery::Every),
     };
     let mut follower = Follower { asked: BTreeMap::new(), followed: BTreeMap::new(), printer };
     let targets = match &arguments.instances[..] {
-        [] => everything(&mut client).await?,
+        [] => everything(&mut client, &arguments).await?,
         instances => instances.to_vec(),
     };
     for target in targets {
@@ -64,12 +64,13 @@ fn subscription(target: &Target, arguments: &Tail) -> Value {
     let earliest = arguments.from_earliest.then_some("earliest");
     json!({
         "op": "subscribe", "node": target.node, "instance": target.instance,
-        "from": earliest.or(arguments.from.as_deref()), "to": arguments.to,
+        "from": earliest.or(arguments.from.as_deref()), "to": arguments.to, "last": arguments.last,
         "delivery": arguments.delivery, "overflow": arguments.overflow,
     })
 }
 
-async fn everything(client: &mut Client) -> anyhow::Result<Vec<Target>> {
+/// All instances; if the past is not asked for, those that samples may come of now.
+async fn everything(client: &mut Client, arguments: &Tail) -> anyhow::Result<Vec<Target>> {
     let registry = client.registry().await?;
     let instances = registry["instances"].as_array().map_or(&[][..], Vec::as_slice);
     let name = |instance: &Value, field: &str| instance[field].as_str().unwrap_or_default().to_owned();
@@ -77,7 +78,15 @@ async fn everything(client: &mut Client) -> anyhow::Result<Vec<Target>> {
     if instances.is_empty() {
         bail!("the DAC knows no instances yet: start a node (`oasis node`)");
     }
-    Ok(instances.iter().map(target).collect())
+    let is_past = arguments.from.is_some() || arguments.last.is_some();
+    let wanted = |instance: &&Value| is_past || instance["state"] == "online";
+    let targets: Vec<_> = instances.iter().filter(wanted).map(target).collect();
+    if targets.is_empty() {
+        bail!(
+            "no instance is online: start a node (`oasis node`), name an instance to wait for it, or say --from TIME or --last N for what is stored"
+        );
+    }
+    Ok(targets)
 }
 
 /// What is asked for, followed and printed.

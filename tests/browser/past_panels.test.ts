@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
@@ -226,4 +226,33 @@ it('comes back to now', async () => {
   await expect.poll(() => value('pressure')).toMatch(/^9/);
   expect(await visit.page.getByTestId('moment-note').count()).toBe(0);
   expect(visit.complaints).toEqual([]);
+});
+
+it('shows what roll-ups have where no sample is left', async () => {
+  // Samples go as soon as they are rolled up: those from before this start of the DAC.
+  const config = join(folder, 'oasis.toml');
+  const retention = '{ instances = "*", days = 0, bytes = 1 }';
+  await writeFile(config, `[archive]\ndirectory = "${folder}"\nretention = [${retention}]\n`);
+  await node.stop();
+  await dac.stop();
+  dac = await Oasis.dac({}, '--config', config);
+  node = await PlainNode.start(dac.channel, 'plant', INSTANCES);
+  const last = `${dac.url}/api/v1/samples?node=plant&instance=pump&last=1&to=${then + 400_000}000000`;
+  await vi.waitFor(async () => {
+    const { messages } = (await (await fetch(last)).json()) as { messages: { event: string }[] };
+    expect(messages.some(({ event }) => event === 'samples')).toBe(false);
+  }, LOADED);
+  const other = await Visit.to(browser, dac.url);
+  const layout = { oasis: 'layout', version: 1, panels: PANELS.slice(0, 1) };
+  const range = { live: false, from: then + 340_000, to: then + 400_000 };
+  await other.page.evaluate(
+    (text) => localStorage.setItem('oasis.layout', text),
+    JSON.stringify({ ...layout, range }),
+  );
+  await other.page.reload();
+  const value = other.card('pump').locator('[data-metric=pressure]').getByTestId('value');
+  await expect.poll(() => value.textContent()).toMatch(/^3\.[789]/);
+  expect(await other.card('pump').getByTestId('moment-note').textContent()).toMatch(
+    /taken \d+\.\d s before, of one-second roll-ups$/,
+  );
 });

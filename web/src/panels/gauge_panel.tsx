@@ -2,12 +2,12 @@ import { judge, type Meaning, type Metric } from '@oasis/wire';
 import { useEffect, useRef } from 'preact/hooks';
 import { formatQuantity } from '../format/axis.ts';
 import { cellsOf } from '../state/store.ts';
-import { strings } from '../strings.ts';
 import { registerPicture } from './exports.ts';
 import { MomentNote } from './moment_note.tsx';
 import { PanelFooter } from './panel_footer.tsx';
 import type { PanelSpec } from './spec.ts';
 import { useShown } from './use_shown.ts';
+import { Waiting } from './waiting.tsx';
 
 type Spec = PanelSpec & { kind: 'gauge' };
 
@@ -26,7 +26,7 @@ export function GaugePanel({ spec }: { spec: Spec }) {
   const metric = metrics[index];
   const shown = useShown(spec.target, cells).value;
   const value = Number(shown.sample?.values[index] ?? Number.NaN);
-  if (!metric) return <p class="panel-empty">{strings.panels.waiting(spec.target.instance)}</p>;
+  if (!metric) return <Waiting target={spec.target} />;
   const [min, max] = dialRange(metric, value);
   const severity = judge(metric, value)?.severity;
   const share = Math.min(1, Math.max(0, (value - min) / (max - min)));

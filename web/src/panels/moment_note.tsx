@@ -8,7 +8,7 @@ const words = strings.past;
 
 /** Says of values that they are those of an earlier time, and how long before that they were taken; nothing of the newest ones. */
 export function MomentNote({ shown, cells }: { shown: Shown; cells: InstanceCells }) {
-  const { at, sample, state } = shown;
+  const { at, sample, state, level } = shown;
   if (at === undefined) return null;
   const before = sample && formatAge(at - takenAt(cells, sample.time));
   return (
@@ -17,7 +17,7 @@ export function MomentNote({ shown, cells }: { shown: Shown; cells: InstanceCell
       data-testid="moment-note"
       data-state={state}
     >
-      <strong>{words.at(formatInstant(at))}</strong> {words.moment(state, before)}
+      <strong>{words.at(formatInstant(at))}</strong> {words.moment(state, before, level)}
     </p>
   );
 }

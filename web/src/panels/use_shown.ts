@@ -11,12 +11,15 @@ export interface Shown {
   /** The time that it was looked up for, milliseconds by the browser's clock; none for the newest one. */
   readonly at: number | undefined;
   readonly state: PastState;
+  /** Of roll-ups, if it is made from such. */
+  readonly level?: string;
 }
 
 interface Found {
   readonly to: number;
   readonly sample: SampleView | undefined;
   readonly state: PastState;
+  readonly level?: string;
 }
 
 /** The newest sample, of an instance that is offline the newest one that is kept; or while the page is paused the one that there was at the end of the time shown. */
@@ -29,7 +32,7 @@ export function useShown(target: Target, cells: InstanceCells): ReadonlySignal<S
       return isKnown ? undefined : { kind: 'moment', range: range.value, target };
     },
     ({ to, answer }) => {
-      if (answer.kind === 'moment') found.value = { to, sample: answer.sample, state: answer.state };
+      if (answer.kind === 'moment') found.value = { to, ...answer };
     },
   );
   useSignalEffect(() => {
@@ -44,6 +47,6 @@ export function useShown(target: Target, cells: InstanceCells): ReadonlySignal<S
     const known = found.value;
     // What was shown last stays until there is an answer, which says so.
     if (!known) return { sample: cells.sample.peek(), at, state: 'reading' };
-    return { sample: known.sample, at, state: known.to === at ? known.state : 'reading' };
+    return { ...known, at, state: known.to === at ? known.state : 'reading' };
   });
 }

@@ -63,7 +63,8 @@ function valueIn({ type }: Metric, json: unknown): Value {
   }
 }
 
-const NONE = '\u2013';
+/** Where there is no value. */
+export const NONE = '\u2013';
 
 function most(samples: number, halvings: number): number {
   return Math.max(1, samples >> halvings);

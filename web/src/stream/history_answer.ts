@@ -2,12 +2,11 @@ import { rowsOf } from '../past/newest.ts';
 import { runsOf } from '../past/state_runs.ts';
 import type { RecordRow } from '../series/records.ts';
 import type { StateRun } from '../series/states.ts';
-import { ratesBetween } from './counters.ts';
 import type { Answer, PastPart, Query, RecordLine, StateTrack } from './query.ts';
 import type { Scene } from './scene.ts';
 import { keyOf, type Target } from './view.ts';
 
-/** States, events and single samples: what there was when. */
+/** States and events: what there was when. */
 
 export function statesAnswer(scene: Scene, query: Query & { kind: 'states' }): Answer {
   const found = query.sources.map(({ target, metrics }) => tracksOf(scene, target, metrics, query.columns));
@@ -110,34 +109,6 @@ function recordsOf(
     isCut: found.isCut && wanted.length === rows.length,
   };
 }
-
-/** The sample that there was at the end of the time shown, or the newest one. */
-export function momentAnswer(scene: Scene, { target }: Query & { kind: 'moment' }): Answer {
-  const watch = scene.watch(target);
-  const at = scene.to - scene.lag(target.node);
-  const newest = watch?.sample;
-  // Nothing was taken since.
-  if (newest && newest.time <= at) return { kind: 'moment', sample: newest, state: 'ready' };
-  if (!watch?.schema) return { kind: 'moment', sample: undefined, state: 'none' };
-  // Counters count over a second, as they do live; or from the sample before, if that is longer ago.
-  const samples = Math.min(MOST_COUNTED, Math.ceil(watch.expectedRate ?? 0) + 2);
-  const wish = { before: scene.isLive ? Number.POSITIVE_INFINITY : at + BEHIND, samples };
-  const { found, state } = scene.archive.readNewest(scene.view, target, 'moment', wish, scene.now);
-  const { metrics } = watch.schema;
-  const rows = rowsOf(found?.samples ?? [], metrics);
-  const last = rows.at(-1);
-  if (!last) return { kind: 'moment', sample: undefined, state };
-  const before = rows.findLast(({ time }) => time <= last.time - COUNTED_MS) ?? rows[0];
-  const rates = before.time < last.time ? ratesBetween(metrics, before, last) : [];
-  const probe = found?.samples.at(-1)?.state ?? 0;
-  return { kind: 'moment', sample: { key: watch.key, ...last, state: probe, rates }, state };
-}
-
-/** A sample of this very moment is one, milliseconds. */
-const BEHIND = 0.001;
-/** How long counters count, milliseconds, and in how many samples at most. */
-const COUNTED_MS = 950;
-const MOST_COUNTED = 100;
 
 /** Of several parts the one that is worst off. */
 function worst(parts: readonly PastPart[]): PastPart | undefined {

@@ -98,7 +98,12 @@ export type Answer =
   | ({ readonly kind: 'rose'; readonly rose: Rose | undefined } & FromPast)
   | ({ readonly kind: 'records'; readonly lines: readonly RecordLine[] } & FromPast)
   | { readonly kind: 'extent'; readonly extents: Extents }
-  | { readonly kind: 'moment'; readonly sample: SampleView | undefined; readonly state: PastState };
+  | {
+      readonly kind: 'moment';
+      readonly sample: SampleView | undefined;
+      readonly state: PastState;
+      readonly level?: string;
+    };
 
 interface FromPast {
   readonly past?: PastPart;

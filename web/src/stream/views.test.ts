@@ -1,6 +1,7 @@
 import type { Metric } from '@oasis/wire';
 import { beforeEach, expect, it } from 'vitest';
 import type { NewestWish } from '../past/newest.ts';
+import { type Points, parsePoints } from '../past/points.ts';
 import { Records } from '../series/records.ts';
 import { SeriesStore } from '../series/store.ts';
 import type { Answer, Query, Range } from './query.ts';
@@ -15,6 +16,8 @@ const METRICS: Metric[] = [{ name: 'count', type: 'uint64', kind: 'counter' }];
 let wishes: { what: string; wish: object }[];
 let watch: Partial<Watch>;
 let views: Views;
+/** What is left of samples that have gone. */
+let rolled: Points | undefined;
 
 /** What the DAC has: a sample each second from 0 on. */
 function newest({ before, samples }: NewestWish) {
@@ -34,6 +37,7 @@ function newest({ before, samples }: NewestWish) {
 
 beforeEach(() => {
   wishes = [];
+  rolled = undefined;
   watch = { key: 'pump', schema: { metrics: METRICS } as unknown as Watch['schema'] };
   views = new Views({
     watch: () => watch as Watch,
@@ -43,7 +47,7 @@ beforeEach(() => {
       leave: () => {},
       read: (_, __, variant, wish) => {
         wishes.push({ what: variant, wish });
-        return { points: undefined, state: 'none' };
+        return { points: rolled, state: rolled ? 'ready' : 'none' };
       },
       readNewest: (_, __, variant, wish) => {
         wishes.push({ what: variant, wish });
@@ -84,7 +88,26 @@ it('gives the sample that there was at a time, with the rate that it had', () =>
   watch = { ...watch, expectedRate: 20 };
   expect(moment(7900)).toMatchObject({ kind: 'moment', sample: then });
   expect(wishes.at(-1)?.wish).toMatchObject({ samples: 22 });
-  expect(moment(50)).toEqual({ kind: 'moment', sample: undefined, state: 'ready' });
+  expect(moment(50)).toEqual({ kind: 'moment', sample: undefined, state: 'none' });
+});
+
+it('gives the last value that roll-ups have where no sample is left', () => {
+  const times = [-9000, -5000, 40];
+  rolled = parsePoints(
+    {
+      event: 'points',
+      level: '1m',
+      times: times.map((time) => time * 1e6),
+      samples: [9, 9, 9],
+      metrics: { count: { min: [1, 2, 3], max: [1, 2, 3], last: [1, 2, 3] } },
+    },
+    null,
+  );
+  expect(ask({ kind: 'moment', target: TARGET, range: until(50) })).toMatchObject({
+    sample: { time: -5000, values: [2], rates: [] },
+    state: 'ready',
+    level: '1m',
+  });
 });
 
 it('lists what is remembered, and before that what the DAC has, none twice', () => {

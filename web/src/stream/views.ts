@@ -1,6 +1,7 @@
 import { columnsAnswer, extentsOf } from './chart_answer.ts';
 import { histogramAnswer, roseAnswer } from './distribution_answer.ts';
-import { momentAnswer, recordsAnswer, statesAnswer } from './history_answer.ts';
+import { recordsAnswer, statesAnswer } from './history_answer.ts';
+import { momentAnswer } from './moment_answer.ts';
 import type { Answer, Query, ViewResult } from './query.ts';
 import type { Lookup, Scene } from './scene.ts';
 import type { Target } from './view.ts';

@@ -25,10 +25,12 @@ export const timeStrings = {
     now: 'Now, not the time of the charts',
     nowShort: 'now:',
     at: (time: string) => `At ${time}`,
-    moment: (state: PastState, before: string | undefined): string => {
+    moment: (state: PastState, before: string | undefined, level: string | undefined): string => {
       if (state === 'failed') return 'the DAC did not answer; trying again';
       if (state === 'reading') return 'reading\u2026';
-      return before === undefined ? 'no sample is kept of then or before' : `taken ${before} before`;
+      if (before === undefined) return 'no sample is kept of then or before';
+      const from = level === undefined ? '' : `, of ${levels.get(level) ?? level}`;
+      return `taken ${before} before${from}`;
     },
   },
 

@@ -1,0 +1,62 @@
+import type { Metric, Value } from '@oasis/wire';
+import { NONE, rowsOf } from '../past/newest.ts';
+import type { Points } from '../past/points.ts';
+import { ratesBetween } from './counters.ts';
+import type { Answer, Query } from './query.ts';
+import type { Scene } from './scene.ts';
+import type { Target } from './view.ts';
+import type { Watch } from './watch.ts';
+
+/** The sample that there was at the end of the time shown, or the newest one. */
+export function momentAnswer(scene: Scene, { target }: Query & { kind: 'moment' }): Answer {
+  const watch = scene.watch(target);
+  const at = scene.to - scene.lag(target.node);
+  const newest = watch?.sample;
+  // Nothing was taken since.
+  if (newest && newest.time <= at) return { kind: 'moment', sample: newest, state: 'ready' };
+  if (!watch?.schema) return { kind: 'moment', sample: undefined, state: 'none' };
+  // Counters count over a second, as they do live; or from the sample before, if that is longer ago.
+  const samples = Math.min(MOST_COUNTED, Math.ceil(watch.expectedRate ?? 0) + 2);
+  const wish = { before: scene.isLive ? Number.POSITIVE_INFINITY : at + BEHIND, samples };
+  const { found, state } = scene.archive.readNewest(scene.view, target, 'moment', wish, scene.now);
+  const { metrics } = watch.schema;
+  const rows = rowsOf(found?.samples ?? [], metrics);
+  const last = rows.at(-1);
+  if (!last)
+    return state === 'ready'
+      ? rolledUp(scene, target, at, watch)
+      : { kind: 'moment', sample: undefined, state };
+  const before = rows.findLast(({ time }) => time <= last.time - COUNTED_MS) ?? rows[0];
+  const rates = before.time < last.time ? ratesBetween(metrics, before, last) : [];
+  const probe = found?.samples.at(-1)?.state ?? 0;
+  return { kind: 'moment', sample: { key: watch.key, ...last, state: probe, rates }, state };
+}
+
+/** A sample of this very moment is one, milliseconds. */
+const BEHIND = 0.001;
+/** How long counters count, milliseconds, and in how many samples at most. */
+const COUNTED_MS = 950;
+const MOST_COUNTED = 100;
+
+/** How far before a moment roll-ups are looked at, and in how many stretches: some seconds each, if there are such. */
+const ROLLED_MS = 3 * 3_600_000;
+const ROLLED_STRETCHES = 720;
+
+/** Where roll-ups are all that is left: the last value of each metric in the last stretch before a time. */
+function rolledUp(scene: Scene, target: Target, at: number, watch: Watch): Answer {
+  const wish = { from: at - ROLLED_MS, to: at, columns: ROLLED_STRETCHES };
+  const { points, state } = scene.archive.read(scene.view, target, 'moment', wish, scene.now);
+  const row = points ? points.rows.end.findLastIndex((end) => end <= at) : -1;
+  if (!points || row < 0) return { kind: 'moment', sample: undefined, state };
+  const values = (watch.schema?.metrics ?? []).map((metric) => valueIn(points, metric, row));
+  const time = points.rows.end[row];
+  const sample = { key: watch.key, sequence: Number.NaN, time, state: 0, values, rates: [] };
+  return { kind: 'moment', sample, state, level: points.level };
+}
+
+function valueIn({ rows, places, texts }: Points, { name, type }: Metric, row: number): Value {
+  const text = texts.get(name)?.[row];
+  const number = rows.last[places.get(name) ?? -1]?.[row] ?? Number.NaN;
+  if (Number.isNaN(number)) return text ?? NONE;
+  return type === 'boolean' ? number === 1 : number;
+}

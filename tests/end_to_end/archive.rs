@@ -467,7 +467,7 @@ fn an_export_has_every_sample_once_while_the_dac_goes_on() {
     };
 
     let (is_done, lines, said) = export(&["plant/processor", "--format", "jsonl"]);
-    assert!(is_done && said.contains("samples of 1 instances"), "{said}");
+    assert!(is_done && said.contains("samples of 1 instance\n"), "{said}");
     let sequences =
         lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["sequence"].as_u64());
     let sequences: Vec<_> = sequences.map(Option::unwrap).collect();

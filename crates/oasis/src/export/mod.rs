@@ -86,7 +86,9 @@ pub fn run(arguments: &Export) -> anyhow::Result<()> {
     };
     drop(format);
     out.finish()?;
-    eprintln!("{written} samples of {} instances", targets.len());
+    let plural = |number: u64| if number == 1 { "" } else { "s" };
+    let instances = targets.len() as u64;
+    eprintln!("{written} sample{} of {instances} instance{}", plural(written), plural(instances));
     Ok(())
 }
 

@@ -106,7 +106,7 @@ impl Postgres {
     }
 
     /// Ends it at once, as a power cut would.
-    fn kill(&mut self) {
+    pub fn kill(&mut self) {
         let stopped = as_user(&program("pg_ctl"))
             .args(["stop", "-m", "immediate", "-D"])
             .arg(self.data())

@@ -123,6 +123,44 @@ fn a_sample_that_is_refused_is_named_and_all_others_are_there_once() {
 }
 
 #[test]
+fn a_broken_index_refuses_its_own_table_and_holds_up_no_other() {
+    let Some(mut postgres) = Postgres::start() else { return };
+    let dac = Oasis::dac(&["--config", &postgres.config("")]);
+    let mut tank = Instance::new(&dac, "one", tank());
+    let mut other = Instance::new(&dac, "two", probe_type("Other", 2, metrics(1, "uint8")));
+    tank.send(levels(10));
+    other.send((0..10).map(Value::Uint));
+    rows(&dac, 20, 0);
+    let index = "SELECT pg_relation_filepath(indexrelid) FROM pg_index WHERE indrelid = (
+        SELECT tableoid FROM oasis.plant_tank LIMIT 1)";
+    let file = postgres.data().join(postgres.ask(index));
+    postgres.ask("CHECKPOINT");
+    postgres.kill();
+    let zeros = vec![0; fs::metadata(&file).unwrap().len() as usize];
+    fs::write(&file, zeros).unwrap();
+    postgres.run();
+
+    tank.send(levels(100));
+    other.send((0..100).map(Value::Uint));
+    rows(&dac, 120, 100);
+    let broken = state(&dac);
+    let refusal = &broken["refusals"][0];
+    assert_eq!(
+        (&refusal["table"], &broken["condition"]),
+        (&json!("plant_tank"), &json!("storing")),
+        "{broken}"
+    );
+    assert!(refusal["code"].as_str().unwrap().starts_with("XX"), "{broken}");
+
+    postgres.ask("REINDEX TABLE oasis.plant_tank");
+    tank.send(levels(10));
+    rows(&dac, 130, 100);
+    for instance in [tank, other] {
+        instance.node.shutdown();
+    }
+}
+
+#[test]
 fn a_type_that_no_row_holds_is_named_and_what_fits_is_there() {
     let Some(postgres) = Postgres::start() else { return };
     let dac = Oasis::dac(&["--config", &postgres.config("")]);

@@ -5,6 +5,7 @@ use crate::{
     database::{Database, Failure, clean},
     round::{ROUND_BYTES, Rounds},
     source::Source,
+    starts::{Names, Starts},
     state::{Book, Condition, State},
     tls::{BadTarget, Target},
 };
@@ -12,7 +13,7 @@ use oasis_archive::Archive;
 use oasis_dac::{Dac, Instance, Signal, now};
 use oasis_wire::quantity::{Position, TopicId};
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     io,
     sync::{Arc, Mutex, PoisonError},
     thread::JoinHandle,
@@ -70,7 +71,7 @@ impl Handler {
             book: book.clone(),
             signal: Arc::default(),
             sources: BTreeMap::new(),
-            starts: HashMap::new(),
+            starts: Starts::default(),
             rounds: Rounds::new(ROUND_BYTES),
             ended,
         };
@@ -105,8 +106,7 @@ struct Work {
     registry: watch::Receiver<u64>,
     signal: Arc<Signal>,
     sources: BTreeMap<TopicId, Source>,
-    /// Where to begin if the database knows nothing of an instance: what was held when it was first seen.
-    starts: HashMap<(String, String), Position>,
+    starts: Starts,
     rounds: Rounds,
     ended: watch::Receiver<bool>,
 }
@@ -165,8 +165,10 @@ impl Work {
         }
     }
 
-    fn follow_instances(&mut self, stopped: &HashMap<(String, String), Position>) {
-        for instance in self.dac.registry.instances() {
+    fn follow_instances(&mut self, stopped: &HashMap<Names, Position>) {
+        let instances = self.dac.registry.instances();
+        self.forget_gone(&instances);
+        for instance in instances {
             if self.sources.contains_key(&instance.topic) {
                 continue;
             }
@@ -192,16 +194,29 @@ impl Work {
         }
     }
 
+    /// Lets go of what was read to its end and of names that nobody has any more.
+    fn forget_gone(&mut self, instances: &[Arc<Instance>]) {
+        if self.sources.len().max(self.starts.len()) <= instances.len() {
+            return;
+        }
+        let names = |instance: &Arc<Instance>| (clean(&instance.node), clean(&instance.name));
+        let known: HashSet<_> = instances.iter().map(names).collect();
+        // Of one that another has taken the place of, the place is still wanted.
+        self.sources.retain(|_, source| !source.is_over() || known.contains(&names(&source.instance)));
+        let being_read = self.sources.values().map(|source| names(&source.instance));
+        self.starts.keep(&known.iter().cloned().chain(being_read).collect());
+    }
+
     fn source(
         &mut self,
         instance: &Arc<Instance>,
         from: Option<Position>,
-        stopped: &HashMap<(String, String), Position>,
+        stopped: &HashMap<Names, Position>,
     ) -> Source {
         let key = (clean(&instance.node), clean(&instance.name));
         let log = &instance.log;
         let start = Position { epoch: log.epoch(), offset: log.state().first_offset };
-        let start = *self.starts.entry(key.clone()).or_insert(start);
+        let start = self.starts.of(key.clone(), start);
         let from = from.or(stopped.get(&key).copied()).or(Some(start));
         Source::new(instance.clone(), from, self.signal.clone())
     }

@@ -15,6 +15,7 @@ mod recent;
 mod refusal;
 mod round;
 mod source;
+mod starts;
 mod state;
 mod tables;
 #[cfg(test)]

@@ -7,8 +7,8 @@ use tokio_postgres::Error;
 /// Longest word of the database that is kept, characters.
 const MAX_SAID: usize = 500;
 /// Classes of SQLSTATE (PostgreSQL's appendix "Error Codes") that speak of what a statement brings, or of the table that it goes to: data, constraints, definitions,
-/// limits, and what a trigger raises. All others speak of the connection or the server, and are tried again.
-const OF_DATA: [&str; 7] = ["0A", "22", "23", "42", "44", "54", "P0"];
+/// limits, what a trigger raises, and a table or an index that is damaged. All others speak of the connection or the server, and are tried again.
+const OF_DATA: [&str; 8] = ["0A", "22", "23", "42", "44", "54", "P0", "XX"];
 /// Of those, "insufficient privilege": it may be given, and then nothing is to be missing.
 const PERMISSION: &str = "42501";
 

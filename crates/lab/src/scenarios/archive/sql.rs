@@ -1,0 +1,97 @@
+//! Rows a second of a query: over the segment files, beside an SQLite table of the same rows.
+
+use super::{
+    super::progress,
+    Archive,
+    load::bytes_in,
+    rows::{COMMIT, archived, inserted},
+};
+use crate::{
+    statistics::{median, ratios},
+    table::{Table, ratio, with_spread},
+};
+use anyhow::ensure;
+use oasis_archive::{Rows, Sql, SqlValue};
+use rusqlite::Connection;
+use std::{io, path::Path, time::Instant};
+
+const REPETITIONS: usize = 5;
+
+/// What is asked for: of the archive's table, and of SQLite's.
+const QUERIES: [(&str, &str, &str); 3] = [
+    ("two of seven metrics", "count(*), avg(idle_time), max(user_time)", "count(*), avg(idle), max(user)"),
+    (
+        "all seven",
+        "count(*), max(idle_time), max(system_time), max(user_time), max(nice_time), max(iowait_time), max(irq_time), max(soft_irq_time)",
+        "count(*), max(idle), max(system), max(user), max(nice), max(iowait), max(irq), max(soft_irq)",
+    ),
+    ("none", "count(*), max(time_ns)", "count(*), max(time)"),
+];
+
+impl Archive {
+    pub(super) fn sql(&self) -> anyhow::Result<String> {
+        let rows = (self.rows_m * 1_000_000).next_multiple_of(COMMIT);
+        let (archive, sqlite) = (self.new_folder()?, self.new_folder()?);
+        progress(format_args!("{rows} rows: filling"));
+        archived(archive.path(), rows)?;
+        inserted(sqlite.path(), rows)?;
+        let mut table = Table::new([
+            "metrics that it looks at",
+            "archive, rows/s",
+            "SQLite, rows/s",
+            "archive to SQLite",
+        ]);
+        for (name, of_archive, of_sqlite) in QUERIES {
+            progress(format_args!("{name}"));
+            let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+            for _ in 0..REPETITIONS {
+                ours.push(rows as f64 / ask_archive(archive.path(), of_archive, rows)?);
+                theirs.push(rows as f64 / ask_sqlite(sqlite.path(), of_sqlite, rows)?);
+            }
+            let pairs = ratios(&ours, &theirs);
+            table.row(vec![name.into(), with_spread(&ours), with_spread(&theirs), ratio(median(&pairs))]);
+        }
+        let megabytes = |folder: &Path| bytes_in(folder).map(|bytes| bytes as f64 / 1e6);
+        Ok(format!(
+            "## SQL\n\n{rows} samples of seven counters, of one instance: `oasis sql`'s tables over segment files ({:.0} MB), and an SQLite table of the same rows ({:.0} MB). One query of aggregates over all rows, in turn, {REPETITIONS} times; median (lowest to highest). Files are in the system's memory.\n\n{table}",
+            megabytes(archive.path())?,
+            megabytes(sqlite.path())?,
+        ))
+    }
+}
+
+/// The first number of the only row.
+#[derive(Default)]
+struct First(i64);
+
+impl Rows for First {
+    fn begin(&mut self, _columns: &[String]) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn row(&mut self, values: &[SqlValue<'_>]) -> io::Result<()> {
+        if let Some(SqlValue::Integer(value)) = values.first() {
+            self.0 = *value;
+        }
+        Ok(())
+    }
+}
+
+/// Seconds that it takes.
+fn ask_archive(folder: &Path, what: &str, rows: u64) -> anyhow::Result<f64> {
+    let sql = Sql::open(folder)?;
+    let began = Instant::now();
+    let mut count = First::default();
+    sql.query(&format!("SELECT {what} FROM oasis_system_linux_processor_probe"), &mut count)?;
+    ensure!(count.0 as u64 == rows, "{} of {rows} rows are there", count.0);
+    Ok(began.elapsed().as_secs_f64())
+}
+
+/// Seconds that it takes.
+fn ask_sqlite(folder: &Path, what: &str, rows: u64) -> anyhow::Result<f64> {
+    let sqlite = Connection::open(folder.join("rows.sqlite"))?;
+    let began = Instant::now();
+    let count: i64 = sqlite.query_row(&format!("SELECT {what} FROM sample"), [], |row| row.get(0))?;
+    ensure!(count as u64 == rows, "{count} of {rows} rows are there");
+    Ok(began.elapsed().as_secs_f64())
+}

@@ -99,7 +99,7 @@ bench-fanout: page ## Measure the WebSocket server beside others, some five minu
 	cargo build --release --locked -p oasis-lab
 	./target/release/oasis-lab --write docs/fanout.md all
 
-bench-archive: page ## Measure the archive under load, beside SQLite, its past and its start, some ten minutes and 10 GB of disk; report in docs/archive-measured.md
+bench-archive: page ## Measure the archive under load, beside SQLite, its past, its start and queries, some ten minutes and 10 GB of disk; report in docs/archive-measured.md
 	cargo build --release --locked -p oasis-lab
 	./target/release/oasis-lab --write docs/archive-measured.md archive
 

@@ -16,8 +16,8 @@ use std::{io, ops::Range, sync::Arc};
 
 /// Batches read at once.
 const READ: usize = 64;
-/// Places of batches looked up at once.
-const ENTRIES: usize = 1_024;
+/// Places of batches looked up at once, and kept until they are read: each time takes decoding the index of the file. Some 200 KiB.
+const ENTRIES: usize = 4_096;
 
 /// What comes next.
 #[derive(Debug, Clone)]
@@ -58,6 +58,24 @@ pub struct Past {
     segment: u64,
     until: Option<u64>,
     is_over: bool,
+    ahead: Option<Ahead>,
+}
+
+/// Places of batches that follow in a share.
+#[derive(Debug)]
+struct Ahead {
+    segment: u64,
+    number: u32,
+    entries: Arc<[Entry]>,
+}
+
+impl Ahead {
+    /// Those from an offset on, if it has any of this share.
+    fn of(&self, extent: &Extent, from: Offset) -> Option<Range<usize>> {
+        let first = self.entries.partition_point(|entry| entry.end() <= from);
+        let is_it = (self.segment, self.number) == (extent.segment, extent.number);
+        (is_it && first < self.entries.len()).then_some(first..self.entries.len())
+    }
 }
 
 impl Past {
@@ -145,7 +163,7 @@ impl Past {
         until: Option<u64>,
     ) -> Self {
         let (store, node, instance) = (store.clone(), node.into(), instance.into());
-        Self { store, node, instance, at, segment, until, is_over: false }
+        Self { store, node, instance, at, segment, until, is_over: false, ahead: None }
     }
 
     /// The next sample wanted.
@@ -192,6 +210,20 @@ impl Past {
         }))
     }
 
+    /// Places of batches of a share, and which of them are wanted next.
+    fn look_ahead(&mut self, extent: &Extent) -> Result<(Arc<[Entry]>, Range<usize>), ReadError> {
+        let from = self.at.offset;
+        if let Some(ahead) = &self.ahead
+            && let Some(wanted) = ahead.of(extent, from)
+        {
+            return Ok((ahead.entries.clone(), wanted));
+        }
+        let entries: Arc<[Entry]> = self.store.entries(extent, from, ENTRIES)?.into();
+        let all = 0..entries.len();
+        self.ahead = Some(Ahead { segment: extent.segment, number: extent.number, entries: entries.clone() });
+        Ok((entries, all))
+    }
+
     /// Reads from a share; answers about how many bytes.
     fn read_extent(
         &mut self,
@@ -199,13 +231,14 @@ impl Past {
         bytes: usize,
         pieces: &mut Vec<Piece>,
     ) -> Result<usize, ReadError> {
-        let entries = match self.store.entries(extent, self.at.offset, ENTRIES) {
+        let (entries, wanted) = match self.look_ahead(extent) {
             Err(ReadError::Io(error)) => {
                 self.skip(extent, extent.end, pieces, cause_of(extent, error));
                 return Ok(1);
             }
             other => other?,
         };
+        let entries = &entries[wanted];
         let mut read = 0;
         for some in entries.chunks(READ) {
             for (entry, batch) in some.iter().zip(batches(&self.store, extent, some)?) {

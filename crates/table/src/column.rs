@@ -95,9 +95,20 @@ pub(crate) fn flatten(
 }
 
 impl Column {
+    /// Place of the metric among a sample's values.
+    pub fn metric(&self) -> usize {
+        // A column has a metric: `flatten` begins each path with one.
+        self.path.first().copied().unwrap_or_default()
+    }
+
     /// What a sample has here. Nothing if the values are not those of the table's type.
     pub fn cell<'a>(&'a self, values: &'a [Value]) -> Cell<'a> {
-        match (self.find(values), &self.kind) {
+        values.get(self.metric()).map_or(Cell::Nothing, |value| self.cell_of(value))
+    }
+
+    /// As [`Column::cell`], of the metric's value alone.
+    pub fn cell_of<'a>(&'a self, value: &'a Value) -> Cell<'a> {
+        match (self.find(value), &self.kind) {
             (None, _) => Cell::Nothing,
             (Some(value), ColumnType::Enum(of)) => Cell::Text(enumerator(of, value)),
             (Some(value), ColumnType::Json(kind)) => {
@@ -115,9 +126,9 @@ impl Column {
         }
     }
 
-    fn find<'a>(&self, values: &'a [Value]) -> Option<&'a Value> {
-        let (first, members) = self.path.split_first()?;
-        members.iter().try_fold(values.get(*first)?, |value, at| match value {
+    fn find<'a>(&self, value: &'a Value) -> Option<&'a Value> {
+        let (_, members) = self.path.split_first()?;
+        members.iter().try_fold(value, |value, at| match value {
             Value::Struct(members) => members.get(*at),
             _ => None,
         })

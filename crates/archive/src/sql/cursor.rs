@@ -10,10 +10,7 @@ use crate::{
 };
 use bytes::Bytes;
 use oasis_table::Cell;
-use oasis_wire::{
-    batch::{self, Batch, Header, Sample},
-    quantity::Offset,
-};
+use oasis_wire::{batch::Batch, quantity::Offset};
 use rusqlite::{
     Error, ffi,
     vtab::{Context, Filters, VTabCursor},
@@ -30,31 +27,25 @@ pub struct Cursor {
     base: ffi::sqlite3_vtab_cursor,
     samples: Arc<Samples>,
     wanted: Wanted,
-    /// Whether anybody looks at metrics.
-    needs_metrics: bool,
+    /// How many metrics, from the first on, are decoded: as far as somebody looks.
+    metrics: usize,
     /// Instances that follow.
     left: VecDeque<(String, String)>,
     past: Option<Past>,
     pieces: VecDeque<Piece>,
+    /// The series of the batch before, and whether it is of the table's type.
+    series: Option<(Arc<Series>, bool)>,
+    /// The batch that the row is in; none behind the last row.
     batch: Option<Open>,
-    row: Option<Row>,
     number: i64,
 }
 
-/// A batch, and how far it was read.
+/// A batch, and the row in it.
 struct Open {
     series: Arc<Series>,
-    header: Header,
-    times: Vec<u64>,
-    /// None if nobody looks at metrics.
-    batch: Option<Batch>,
+    batch: Batch,
+    row: usize,
     left: Range<usize>,
-}
-
-struct Row {
-    series: Arc<Series>,
-    state: u16,
-    sample: Sample,
 }
 
 impl Cursor {
@@ -64,20 +55,21 @@ impl Cursor {
             base: ffi::sqlite3_vtab_cursor::default(),
             samples,
             wanted: Wanted::default(),
-            needs_metrics: true,
+            metrics: usize::MAX,
             left: VecDeque::new(),
             past: None,
             pieces: VecDeque::new(),
+            series: None,
             batch: None,
-            row: None,
             number: 0,
         }
     }
 
-    fn advance(&mut self) -> rusqlite::Result<Option<Row>> {
+    /// Goes to the next row.
+    fn advance(&mut self) -> rusqlite::Result<()> {
         loop {
-            if let Some(row) = self.batch.as_mut().and_then(|open| open.next(&self.wanted)) {
-                return Ok(Some(row));
+            if self.batch.as_mut().is_some_and(|open| open.advance(&self.wanted)) {
+                return Ok(());
             }
             self.batch = None;
             if let Some(piece) = self.pieces.pop_front() {
@@ -89,7 +81,7 @@ impl Cursor {
                 }
                 self.pieces = read.into();
             } else {
-                let Some((node, instance)) = self.left.pop_front() else { return Ok(None) };
+                let Some((node, instance)) = self.left.pop_front() else { return Ok(()) };
                 let history = &self.samples.history;
                 self.past = history
                     .past_from(&node, &instance, self.wanted.from, self.wanted.to)
@@ -98,11 +90,19 @@ impl Cursor {
         }
     }
 
+    /// Schemas are long: they are compared once a series, not for each batch.
+    fn is_of_type(&mut self, series: &Arc<Series>) -> bool {
+        if !self.series.as_ref().is_some_and(|(known, _)| Arc::ptr_eq(known, series)) {
+            self.series = Some((series.clone(), series.probe_type == self.samples.probe_type));
+        }
+        self.series.as_ref().is_some_and(|(_, is_of_type)| *is_of_type)
+    }
+
     fn open(&mut self, piece: Piece) {
         // An epoch is no row, and a gap is one of the table `gaps`.
         let Piece::Samples { series, batch, wanted, .. } = piece else { return };
-        if series.probe_type == self.samples.probe_type {
-            self.batch = Open::new(series.clone(), &batch, &wanted, self.needs_metrics);
+        if self.is_of_type(&series) {
+            self.batch = Open::new(series.clone(), &batch, &wanted, self.metrics);
             if self.batch.is_none() {
                 // As texts, so that a terminal shows what is in them and does not obey it.
                 let (node, instance) = (&*series.node, &*series.instance);
@@ -114,34 +114,32 @@ impl Cursor {
 }
 
 impl Open {
-    fn new(series: Arc<Series>, bytes: &Bytes, wanted: &Range<Offset>, needs_metrics: bool) -> Option<Self> {
-        let header = Header::parse(bytes).ok()?;
-        let index = |offset: Offset| usize::try_from(offset.0.checked_sub(header.offset)?).ok();
-        let left = index(wanted.start)?..index(wanted.end)?;
-        let (times, batch) = match needs_metrics {
-            true => (Vec::new(), Some(Batch::parse(bytes, &series.probe_type).ok()?)),
-            false => (batch::times(bytes).ok()?, None),
-        };
-        Some(Self { series, header, times, batch, left })
+    fn new(series: Arc<Series>, bytes: &Bytes, wanted: &Range<Offset>, metrics: usize) -> Option<Self> {
+        let batch = Batch::parse_first(bytes, &series.probe_type, metrics).ok()?;
+        let first = batch.header().offset;
+        let index = |offset: Offset| usize::try_from(offset.0.checked_sub(first)?).ok();
+        let left = index(wanted.start)?..index(wanted.end)?.min(batch.times().len());
+        Some(Self { series, batch, row: 0, left })
     }
 
-    fn next(&mut self, wanted: &Wanted) -> Option<Row> {
-        loop {
-            let at = self.left.next()?;
-            let sample = match &self.batch {
-                Some(batch) => batch.get(at)?,
-                None => Sample {
-                    sequence: self.header.first_sequence.wrapping_add(at as u64),
-                    offset: self.header.offset.wrapping_add(at as u64),
-                    time: *self.times.get(at)?,
-                    values: Vec::new(),
-                },
-            };
-            // Where a clock was set back, the past has samples of other times between those that are wanted.
-            if wanted.span().contains(&sample.time) {
-                return Some(Row { series: self.series.clone(), state: self.header.state, sample });
-            }
-        }
+    /// Goes to the next row that is wanted; whether there is one.
+    fn advance(&mut self, wanted: &Wanted) -> bool {
+        let (times, span) = (self.batch.times(), wanted.span());
+        // Where a clock was set back, the past has samples of other times between those that are wanted.
+        let next = self.left.find(|at| times.get(*at).is_some_and(|time| span.contains(time)));
+        next.inspect(|at| self.row = *at).is_some()
+    }
+
+    fn time(&self) -> u64 {
+        self.batch.times().get(self.row).copied().unwrap_or_default()
+    }
+
+    fn sequence(&self) -> u64 {
+        self.batch.header().first_sequence.wrapping_add(self.row as u64)
+    }
+
+    fn offset(&self) -> u64 {
+        self.batch.header().offset.wrapping_add(self.row as u64)
     }
 }
 
@@ -149,7 +147,9 @@ impl Open {
 unsafe impl VTabCursor for Cursor {
     fn filter(&mut self, idx_num: i32, idx_str: Option<&str>, args: &Filters<'_>) -> rusqlite::Result<()> {
         self.wanted = Wanted::understand(idx_str.unwrap_or_default(), args)?;
-        self.needs_metrics = idx_num != 0;
+        let columns = &self.samples.table.columns;
+        let last = usize::try_from(idx_num).unwrap_or(usize::MAX).min(columns.len()).checked_sub(1);
+        self.metrics = last.map_or(0, |last| columns[last].metric() + 1);
         (self.past, self.batch) = (None, None);
         self.pieces.clear();
         self.number = 0;
@@ -166,37 +166,39 @@ unsafe impl VTabCursor for Cursor {
                 all.into_iter().filter(of).collect()
             }
         };
-        self.row = self.advance()?;
-        Ok(())
+        self.advance()
     }
 
     fn next(&mut self) -> rusqlite::Result<()> {
-        self.row = self.advance()?;
         self.number += 1;
-        Ok(())
+        self.advance()
     }
 
     fn eof(&self) -> bool {
-        self.row.is_none()
+        self.batch.is_none()
     }
 
     fn column(&self, context: &mut Context, at: i32) -> rusqlite::Result<()> {
-        let Some(Row { series, state, sample }) = &self.row else { return Ok(()) };
+        let Some(open) = &self.batch else { return Ok(()) };
         let at = usize::try_from(at).unwrap_or(usize::MAX);
         match KEYS.get(at) {
-            Some(&"time") => context.set_result(show_time(sample.time)),
-            Some(&"node") => context.set_result(&*series.node),
-            Some(&"instance") => context.set_result(&*series.instance),
-            Some(&"sequence") => context.set_result(sample.sequence as i64),
-            Some(&"state") => context.set_result(state),
-            Some(&"time_ns") => context.set_result(sample.time as i64),
-            Some(&"run") => context.set_result(series.run.to_string()),
-            Some(&"epoch") => context.set_result(series.epoch.to_string()),
-            Some(_) => context.set_result(sample.offset as i64),
-            None => match self.samples.table.columns.get(at - KEYS.len()) {
-                Some(column) => set(context, &column.cell(&sample.values)),
-                None => Ok(()),
-            },
+            Some(&"time") => context.set_result(show_time(open.time())),
+            Some(&"node") => context.set_result(&*open.series.node),
+            Some(&"instance") => context.set_result(&*open.series.instance),
+            Some(&"sequence") => context.set_result(open.sequence() as i64),
+            Some(&"state") => context.set_result(open.batch.header().state),
+            Some(&"time_ns") => context.set_result(open.time() as i64),
+            Some(&"run") => context.set_result(open.series.run.to_string()),
+            Some(&"epoch") => context.set_result(open.series.epoch.to_string()),
+            Some(_) => context.set_result(open.offset() as i64),
+            None => {
+                let Some(column) = self.samples.table.columns.get(at - KEYS.len()) else { return Ok(()) };
+                // The value alone: a sample is a list that would be made for each row.
+                match open.batch.value(column.metric(), open.row) {
+                    Some(value) => set(context, &column.cell_of(&value)),
+                    None => Ok(()),
+                }
+            }
         }
     }
 

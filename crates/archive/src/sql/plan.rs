@@ -52,10 +52,14 @@ pub fn choose(info: &mut IndexInfo, keys: i32) {
     }
     info.set_estimated_cost(cost);
     info.set_estimated_rows(cost as i64 / 100);
-    // Bit 63 stands for all columns beyond.
-    let metrics = info.col_used() >> keys;
-    info.set_idx_num(i32::from(metrics != 0));
+    info.set_idx_num(columns_used(info.col_used() >> keys, 64 - keys));
     info.set_idx_str(&letters);
+}
+
+/// How many of the first columns of metrics somebody looks at, by a bit for each; the last bit stands for all columns beyond.
+fn columns_used(bits: u64, width: i32) -> i32 {
+    let used = 64 - bits.leading_zeros() as i32;
+    if used >= width { i32::MAX } else { used }
 }
 
 /// What the reader is to read.
@@ -142,5 +146,16 @@ fn time_of(letter: char, value: ValueRef<'_>) -> rusqlite::Result<Option<i128>> 
             }
         }
         _ => Err(Error::ModuleError("time is compared with a number: write a date and time such as '2026-05-04T12:00:00Z', or use time_ns".into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_decoded_as_far_as_somebody_looks() {
+        assert_eq!([0, 0b1, 0b100, 0b101].map(|bits| columns_used(bits, 55)), [0, 1, 3, 3]);
+        assert_eq!([1 << 53, 1 << 54].map(|bits| columns_used(bits, 55)), [54, i32::MAX]);
     }
 }

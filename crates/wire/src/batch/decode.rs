@@ -59,6 +59,14 @@ pub struct Sample {
 impl Batch {
     /// Decodes all of it, or says what is wrong.
     pub fn parse(bytes: &[u8], probe_type: &ProbeType) -> Result<Self, BatchError> {
+        Self::parse_first(bytes, probe_type, probe_type.metrics.len())
+    }
+
+    /// Decodes times and the first so many metrics; if these are not all, what stands behind them is not looked at.
+    ///
+    /// # Errors
+    /// As [`Batch::parse`], as far as it looks.
+    pub fn parse_first(bytes: &[u8], probe_type: &ProbeType, metrics: usize) -> Result<Self, BatchError> {
         let header = check(bytes, probe_type)?;
         let count = usize::from(header.count);
         let columns_start = HEADER + usize::from(header.columns);
@@ -66,10 +74,11 @@ impl Batch {
         let encoding = |column: usize| Encoding::from_code(bytes[HEADER + column]).unwrap_or(Encoding::Plain);
         let times = integers(encoding(0), Shape::TIME, count, header.node_time, &mut reader)?;
         let mut columns = Vec::new();
-        for (index, metric) in probe_type.metrics.iter().enumerate() {
+        for (index, metric) in probe_type.metrics.iter().enumerate().take(metrics) {
             columns.push(Column::parse(encoding(index + 1), &metric.kind, count, &mut reader)?);
         }
         match reader.left() {
+            _ if columns.len() < probe_type.metrics.len() => Ok(Self { header, times, columns }),
             0 => Ok(Self { header, times, columns }),
             left => Err(BatchError::Leftover(left)),
         }
@@ -91,6 +100,12 @@ impl Batch {
             Column::Fixed { values, .. } => Values::Fixed(values),
             Column::Rows(values) => Values::Rows(values),
         })
+    }
+
+    /// A sample's value of a metric; the metric by its place in the schema, the sample counted from 0.
+    pub fn value(&self, metric: usize, sample: usize) -> Option<Value> {
+        let is_there = sample < self.times.len();
+        self.columns.get(metric).filter(|_| is_there).map(|column| column.value(sample))
     }
 
     /// Its samples in order.

@@ -4,6 +4,7 @@ mod history;
 mod load;
 mod restart;
 mod rows;
+mod sql;
 
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -26,14 +27,14 @@ pub struct Archive {
     /// Pairs of such runs.
     #[arg(long, default_value_t = 3)]
     pairs: usize,
-    /// Rows to insert, in millions.
+    /// Rows to insert, and to query, in millions.
     #[arg(long, default_value_t = 2)]
     rows_m: u64,
     /// Sizes of archives to start on, in GB.
     #[arg(long, value_delimiter = ',', default_value = "1,3,10")]
     sizes: Vec<u64>,
     /// What is measured.
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "load,rows,history,restart")]
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "load,rows,history,restart,sql")]
     what: Vec<Figure>,
 }
 
@@ -48,6 +49,8 @@ enum Figure {
     History,
     /// From a start to serving.
     Restart,
+    /// Rows a second of a query, beside SQLite.
+    Sql,
 }
 
 impl Archive {
@@ -60,6 +63,7 @@ impl Archive {
                 Figure::Rows => self.rows()?,
                 Figure::History => self.history()?,
                 Figure::Restart => self.restart()?,
+                Figure::Sql => self.sql()?,
             });
         }
         Ok(sections)

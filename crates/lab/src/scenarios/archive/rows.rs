@@ -13,9 +13,9 @@ use rusqlite::{Connection, params};
 use std::{path::Path, time::Instant};
 
 /// Samples in a batch.
-const BATCH: u64 = 1_000;
+pub(super) const BATCH: u64 = 1_000;
 /// Rows in a transaction of SQLite, and samples for which the archive is waited for.
-const COMMIT: u64 = 100_000;
+pub(super) const COMMIT: u64 = 100_000;
 const REPETITIONS: usize = 3;
 
 impl Archive {
@@ -24,7 +24,7 @@ impl Archive {
         let (mut ours, mut sqlite) = (Vec::new(), Vec::new());
         for repetition in 1..=REPETITIONS {
             progress(format_args!("{rows} rows, repetition {repetition} of {REPETITIONS}"));
-            ours.push(archived(self.new_folder()?.path(), rows)?);
+            ours.push(archived(self.new_folder()?.path(), rows, BATCH)?);
             sqlite.push(inserted(self.new_folder()?.path(), rows)?);
         }
         let mut table = Table::new(["store", "rows a second"]);
@@ -38,7 +38,8 @@ impl Archive {
     }
 }
 
-fn archived(folder: &Path, rows: u64) -> anyhow::Result<f64> {
+/// Fills an archive with batches of so many samples, which divides [`COMMIT`]; rows a second.
+pub(super) fn archived(folder: &Path, rows: u64, samples: u64) -> anyhow::Result<f64> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let dac = Dac::new(Config::default());
     let directory = folder.to_string_lossy().into_owned();
@@ -46,16 +47,16 @@ fn archived(folder: &Path, rows: u64) -> anyhow::Result<f64> {
         oasis_archive::open(ArchiveConfig { directory, ..ArchiveConfig::default() })?.start(dac.clone())?;
     let mut feed = Feed::new(dac)?;
     let (began, mut time) = (Instant::now(), packet::now());
-    for batch in 1..=rows / BATCH {
+    for batch in 1..=rows / samples {
         feed.batch(
-            BATCH,
+            samples,
             |_| {
                 time += 1_000;
                 time
             },
             false,
         )?;
-        if batch % (COMMIT / BATCH) == 0 {
+        if batch % (COMMIT / samples) == 0 {
             runtime.block_on(archive.flush())?;
         }
     }
@@ -66,7 +67,8 @@ fn archived(folder: &Path, rows: u64) -> anyhow::Result<f64> {
     Ok(rows as f64 / took.as_secs_f64())
 }
 
-fn inserted(folder: &Path, rows: u64) -> anyhow::Result<f64> {
+/// Fills `rows.sqlite`; rows a second.
+pub(super) fn inserted(folder: &Path, rows: u64) -> anyhow::Result<f64> {
     let mut sqlite = Connection::open(folder.join("rows.sqlite"))?;
     sqlite.pragma_update(None, "journal_mode", "WAL")?;
     sqlite.pragma_update(None, "synchronous", "FULL")?;

@@ -4,10 +4,10 @@ use super::{
     super::progress,
     Archive,
     load::bytes_in,
-    rows::{COMMIT, archived, inserted},
+    rows::{BATCH, COMMIT, archived, inserted},
 };
 use crate::{
-    statistics::{median, ratios},
+    statistics::{median, ratios, spread},
     table::{Table, ratio, with_spread},
 };
 use anyhow::ensure;
@@ -15,7 +15,7 @@ use oasis_archive::{Rows, Sql, SqlValue};
 use rusqlite::Connection;
 use std::{io, path::Path, time::Instant};
 
-const REPETITIONS: usize = 5;
+const REPETITIONS: usize = 7;
 
 /// What is asked for: of the archive's table, and of SQLite's.
 const QUERIES: [(&str, &str, &str); 3] = [
@@ -28,36 +28,56 @@ const QUERIES: [(&str, &str, &str); 3] = [
     ("none", "count(*), max(time_ns)", "count(*), max(time)"),
 ];
 
+/// Samples in a batch of an archive: full ones, and those of a probe at 1 kHz that the node sends after 10 ms.
+const BATCHES: [u64; 2] = [BATCH, 10];
+
 impl Archive {
     pub(super) fn sql(&self) -> anyhow::Result<String> {
         let rows = (self.rows_m * 1_000_000).next_multiple_of(COMMIT);
-        let (archive, sqlite) = (self.new_folder()?, self.new_folder()?);
-        progress(format_args!("{rows} rows: filling"));
-        archived(archive.path(), rows)?;
+        let sqlite = self.new_folder()?;
+        progress(format_args!("{rows} rows: filling SQLite"));
         inserted(sqlite.path(), rows)?;
         let mut table = Table::new([
-            "metrics that it looks at",
+            "samples in a batch",
+            "archive",
+            "metrics that the query looks at",
             "archive, rows/s",
             "SQLite, rows/s",
             "archive to SQLite",
         ]);
-        for (name, of_archive, of_sqlite) in QUERIES {
-            progress(format_args!("{name}"));
-            let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-            for _ in 0..REPETITIONS {
-                ours.push(rows as f64 / ask_archive(archive.path(), of_archive, rows)?);
-                theirs.push(rows as f64 / ask_sqlite(sqlite.path(), of_sqlite, rows)?);
+        for samples in BATCHES {
+            progress(format_args!("{rows} rows in batches of {samples}"));
+            let archive = self.new_folder()?;
+            archived(archive.path(), rows, samples)?;
+            let size = megabytes(archive.path())?;
+            for (name, of_archive, of_sqlite) in QUERIES {
+                let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+                for _ in 0..REPETITIONS {
+                    ours.push(rows as f64 / ask_archive(archive.path(), of_archive, rows)?);
+                    theirs.push(rows as f64 / ask_sqlite(sqlite.path(), of_sqlite, rows)?);
+                }
+                let pairs = ratios(&ours, &theirs);
+                let (low, high) = spread(&pairs).unwrap_or_default();
+                table.row(vec![
+                    samples.to_string(),
+                    size.clone(),
+                    name.into(),
+                    with_spread(&ours),
+                    with_spread(&theirs),
+                    format!("{} ({low:.2} to {high:.2})", ratio(median(&pairs))),
+                ]);
             }
-            let pairs = ratios(&ours, &theirs);
-            table.row(vec![name.into(), with_spread(&ours), with_spread(&theirs), ratio(median(&pairs))]);
         }
-        let megabytes = |folder: &Path| bytes_in(folder).map(|bytes| bytes as f64 / 1e6);
         Ok(format!(
-            "## SQL\n\n{rows} samples of seven counters, of one instance: `oasis sql`'s tables over segment files ({:.0} MB), and an SQLite table of the same rows ({:.0} MB). One query of aggregates over all rows, in turn, {REPETITIONS} times; median (lowest to highest). Files are in the system's memory.\n\n{table}",
-            megabytes(archive.path())?,
+            "## SQL\n\n{rows} samples of seven counters, of one instance: the tables of `oasis sql` over segment files, and an SQLite table of the same rows ({}). One query of aggregates over all rows, \
+             in turn, {REPETITIONS} times; median (lowest to highest). The files are in the system's memory.\n\n{table}",
             megabytes(sqlite.path())?,
         ))
     }
+}
+
+fn megabytes(folder: &Path) -> anyhow::Result<String> {
+    Ok(format!("{:.0} MB", bytes_in(folder)? as f64 / 1e6))
 }
 
 /// The first number of the only row.

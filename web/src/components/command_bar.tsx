@@ -16,44 +16,47 @@ export function CommandBar(props: { target: Target; cells: InstanceCells; proble
   const entry = cells.entry.value;
   const isEnabled = entry?.enabled ?? true;
   const isCalled = !entry || can(entry, 'hertz');
+  const isOffline = entry !== undefined && entry.state !== 'online';
   const give = (wish: Wish) => {
     problem.value = '';
     command(target, wish);
   };
   return (
     <section class="commands" aria-label={words.title}>
-      {isCalled && (
-        <HertzForm
-          hertz={entry?.hertz ?? undefined}
-          onHertz={(hertz) => give({ command: 'hertz', hertz })}
-          onProblem={(text) => {
-            problem.value = text;
-          }}
-        />
-      )}
-      <div class="commands-buttons">
-        <button
-          type="button"
-          class="button"
-          data-testid={isEnabled ? 'disable' : 'enable'}
-          onClick={() => give({ command: isEnabled ? 'disable' : 'enable' })}
-        >
-          {isEnabled ? words.disable : words.enable}
-        </button>
+      <fieldset class="commands-controls" disabled={isOffline} title={isOffline ? words.offline : undefined}>
         {isCalled && (
+          <HertzForm
+            hertz={entry?.hertz ?? undefined}
+            onHertz={(hertz) => give({ command: 'hertz', hertz })}
+            onProblem={(text) => {
+              problem.value = text;
+            }}
+          />
+        )}
+        <div class="commands-buttons">
           <button
             type="button"
             class="button"
-            data-testid="sample-now"
-            onClick={() => give({ command: 'sample-now' })}
+            data-testid={isEnabled ? 'disable' : 'enable'}
+            onClick={() => give({ command: isEnabled ? 'disable' : 'enable' })}
           >
-            {words.sampleNow}
+            {isEnabled ? words.disable : words.enable}
           </button>
-        )}
-        {entry?.recorder && (
-          <TriggerButton recorder={entry.recorder} onTrigger={() => give({ command: 'trigger' })} />
-        )}
-      </div>
+          {isCalled && (
+            <button
+              type="button"
+              class="button"
+              data-testid="sample-now"
+              onClick={() => give({ command: 'sample-now' })}
+            >
+              {words.sampleNow}
+            </button>
+          )}
+          {entry?.recorder && (
+            <TriggerButton recorder={entry.recorder} onTrigger={() => give({ command: 'trigger' })} />
+          )}
+        </div>
+      </fieldset>
       <CommandStatus view={cells.command.value} problem={problem.value} />
     </section>
   );

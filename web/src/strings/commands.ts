@@ -10,6 +10,7 @@ const words = {
   enable: 'Enable',
   disable: 'Disable',
   sampleNow: 'Sample now',
+  offline: 'The node is offline: there is nobody to take a command.',
   trigger: 'Trigger',
   triggerTip: (before: string, after: string) =>
     `Send the ${before} before now and the ${after} after it: the probe has a flight recorder`,

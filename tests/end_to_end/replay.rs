@@ -279,7 +279,7 @@ fn a_replay_of_nothing_says_what_to_name() {
     for (arguments, remedy) in [
         (&["replay", "soak"][..], "--archive DIR"),
         (&["replay", "drill", "--archive", archive], "neither a test run"),
-        (&["replay", archive, "plant/nothing"], "nothing is recorded"),
+        (&["replay", archive, "plant/nothing"], "has nothing of plant/nothing"),
         (&["replay", archive, "--dac", "127.0.0.1:1"], "oasis dac"),
         (&["replay", archive, "--speed", "0"], "from 0.01"),
     ] {

@@ -36,6 +36,7 @@ pub async fn run(arguments: Tail) -> anyhow::Result<()> {
         out: BufWriter::new(io::stdout()),
         format: arguments.format,
         left: arguments.count,
+        is_live: arguments.from.is_none() && arguments.last.is_none(),
         has_dates: arguments.from.is_some() || arguments.from_earliest || arguments.last.is_some(),
         last: None,
         is_thinned: !matches!(arguments.delivery, Delivery::Every),
@@ -125,6 +126,11 @@ impl Follower {
         match (message["op"].as_str(), asked, topic) {
             (Some("subscribed"), Some(target), Some(topic)) => {
                 let schema = schema(&message["instance"]["schema"])?;
+                if self.printer.is_live && message["instance"]["state"] == "offline" {
+                    eprintln!(
+                        "{target}: offline; this waits for it. -n 20 or --from -1h shows what is stored"
+                    );
+                }
                 self.followed.insert(topic, Followed { target, schema, expected: None });
             }
             (_, Some(target), _) => {
@@ -171,6 +177,8 @@ struct Printer {
     out: BufWriter<io::Stdout>,
     format: Format,
     left: Option<u64>,
+    /// The past is not asked for.
+    is_live: bool,
     /// Samples may be of any day.
     has_dates: bool,
     /// Time of the newest sample printed.

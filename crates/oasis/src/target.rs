@@ -1,6 +1,8 @@
 //! `NODE/INSTANCE` as typed on the command line.
 
 use crate::visible::Visible;
+use anyhow::bail;
+use oasis_archive::History;
 use std::{fmt, str::FromStr};
 
 /// A probe instance by its names.
@@ -28,6 +30,20 @@ impl FromStr for Target {
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", Visible(&self.node), Visible(&self.instance))
+    }
+}
+
+/// Refuses names that an archive has nothing of.
+pub fn known(history: &History, targets: &[Target]) -> anyhow::Result<Vec<Target>> {
+    let names = history.instances()?;
+    let is_known = |target: &&Target| {
+        names.iter().any(|(node, instance)| *node == target.node && *instance == target.instance)
+    };
+    match targets.iter().find(|target| !is_known(target)) {
+        Some(unknown) => {
+            bail!("the archive has nothing of {unknown}: `oasis export` without names writes all it has")
+        }
+        None => Ok(targets.to_vec()),
     }
 }
 

@@ -138,7 +138,7 @@ impl Sql {
 /// What SQLite says of tables that it cannot write to depends on how they are made, which is no affair of who asks.
 fn refusal(error: rusqlite::Error) -> SqlError {
     let said = error.to_string();
-    let changes = ["cannot modify", "may not be modified", "may not be dropped", "readonly"];
+    let changes = ["cannot modify", "may not be modified", "may not be dropped", "use DROP", "readonly"];
     if changes.iter().any(|change| said.contains(change)) { SqlError::Writes } else { error.into() }
 }
 

@@ -199,6 +199,7 @@ fn nothing_is_changed_and_no_other_file_is_touched() {
         "DELETE FROM test_run".into(),
         "INSERT INTO counter VALUES (1)".into(),
         "DROP TABLE segment".into(),
+        "DROP TABLE test_runs".into(),
         "CREATE TABLE x (y)".into(),
         "CREATE TEMP TABLE x (y)".into(),
         "PRAGMA user_version = 9".into(),

@@ -12,6 +12,9 @@ use std::{io::Write, sync::Arc};
 /// What a spreadsheet may take for the beginning of a formula, and run.
 const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 
+/// What each sample has, whatever its type.
+const FIXED: [&str; 7] = ["node", "instance", "run", "time", "time_ns", "sequence", "state"];
+
 /// A table to this.
 pub struct Csv<'a, W: Write> {
     out: Writer<&'a mut W>,
@@ -32,8 +35,7 @@ impl<'a, W: Write> Csv<'a, W> {
         if self.of.is_none() {
             let table = Table::new(&series.probe_type);
             let metrics = table.columns.iter().map(|column| text(&column.name));
-            let fixed = ["node", "instance", "time", "time_ns", "sequence", "state"].map(str::to_owned);
-            self.out.write_record(fixed.into_iter().chain(metrics))?;
+            self.out.write_record(FIXED.map(str::to_owned).into_iter().chain(metrics))?;
             self.of = Some((series.probe_type.clone(), table));
         }
         self.of.as_ref().map(|(_, table)| table).context("a table that was just made")
@@ -46,6 +48,7 @@ impl<W: Write> Format for Csv<'_, W> {
         let fixed = [
             text(&series.node),
             text(&series.instance),
+            series.run.to_string(),
             date_and_time(sample.time),
             sample.time.to_string(),
             sample.sequence.to_string(),
@@ -55,6 +58,10 @@ impl<W: Write> Format for Csv<'_, W> {
     }
 
     fn finish(&mut self) -> anyhow::Result<()> {
+        if self.of.is_none() {
+            // A table without a line is still one.
+            self.out.write_record(FIXED)?;
+        }
         Ok(self.out.flush()?)
     }
 }

@@ -1,4 +1,4 @@
-//! One JSON object a line, as `oasis tail --format json` prints them.
+//! One JSON object a line, as `oasis tail --format json` prints them, and with the run that sequence numbers count in.
 
 use super::Format;
 use oasis_archive::Series;
@@ -19,7 +19,7 @@ impl<W: Write> Format for JsonLines<'_, W> {
     fn sample(&mut self, series: &Arc<Series>, state: u16, sample: &Sample) -> anyhow::Result<()> {
         let metrics = value::to_json(&series.probe_type, &sample.values);
         let line = json!({
-            "node": *series.node, "instance": *series.instance, "sequence": sample.sequence,
+            "node": *series.node, "instance": *series.instance, "run": series.run, "sequence": sample.sequence,
             "time": sample.time, "state": state, "metrics": metrics,
         });
         Ok(writeln!(self.0, "{line}")?)

@@ -14,7 +14,7 @@ pub use csv::text as harmless;
 use crate::{
     broken_pipe::is_broken_pipe,
     cli::{Export, ExportFormat},
-    target::Target,
+    target::{self, Target},
     time_flag,
     visible::Visible,
 };
@@ -49,7 +49,7 @@ pub fn run(arguments: &Export) -> anyhow::Result<()> {
     let (from, to) = span(&history, arguments)?;
     let targets = match &arguments.instances[..] {
         [] => everything(&history, &archive)?,
-        some => known(&history, some, &archive)?,
+        some => target::known(&history, some)?,
     };
     let span = Span { from: from.unwrap_or(0), to };
     if arguments.format.is_table() {
@@ -107,17 +107,6 @@ fn everything(history: &History, archive: &Path) -> anyhow::Result<Vec<Target>> 
         bail!("the archive {} is empty", archive.display());
     }
     Ok(names.into_iter().map(|(node, instance)| Target { node, instance }).collect())
-}
-
-fn known(history: &History, targets: &[Target], archive: &Path) -> anyhow::Result<Vec<Target>> {
-    let names = history.instances()?;
-    let is_known = |target: &&Target| {
-        names.iter().any(|(node, instance)| *node == target.node && *instance == target.instance)
-    };
-    match targets.iter().find(|target| !is_known(target)) {
-        Some(unknown) => bail!("the archive {} has nothing of {unknown}", archive.display()),
-        None => Ok(targets.to_vec()),
-    }
 }
 
 fn write_all(mut samples: Samples, format: &mut dyn Format) -> anyhow::Result<u64> {

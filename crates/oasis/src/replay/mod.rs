@@ -13,7 +13,12 @@ mod track;
 
 pub use arguments::Arguments;
 
-use crate::{serve::Stop, target::Target, time_flag, visible::Visible};
+use crate::{
+    serve::Stop,
+    target::{self, Target},
+    time_flag,
+    visible::Visible,
+};
 use anyhow::{Context, bail};
 use link::Dac;
 use oasis_archive::History;
@@ -121,7 +126,7 @@ fn stages(history: &History, arguments: &Arguments, span: &Range<u64>) -> anyhow
         let all = history.instances()?.into_iter().filter(|(node, _)| !is_replay(node));
         all.map(|(node, instance)| Target { node, instance }).collect()
     } else {
-        arguments.instances.clone()
+        target::known(history, &arguments.instances)?
     };
     let mut nodes: BTreeMap<String, Vec<Track>> = BTreeMap::new();
     for target in targets {

@@ -25,6 +25,7 @@ export function joined(points: Points, names: readonly string[], remembered?: Re
       if (!remembered || to < seam) return;
       const { store, picked } = remembered;
       const chosen = new Map<RowTable, RowTable>();
+      let isFirst = isMissing(points, end[lowerBound(end, seam) - 1], seam);
       store.visit(Math.max(from, seam), to, most, (tier, slot) => {
         let table = chosen.get(tier);
         if (!table) {
@@ -32,10 +33,21 @@ export function joined(points: Points, names: readonly string[], remembered?: Re
           table = { ...only(tier), min: of(tier.min), max: of(tier.max), last: of(tier.last) };
           chosen.set(tier, table);
         }
-        each(table, slot);
+        each(isFirst ? broken(table, slot) : table, slot);
+        isFirst = false;
       });
     },
   };
+}
+
+/** Whether something is missing between the last row of the past and the seam: the row behind it may lie on the other side. */
+function isMissing({ gaps }: Points, last: number | undefined, seam: number): boolean {
+  return last !== undefined && gaps.some((gap) => gap.from < seam && gap.to > last);
+}
+
+/** The same, with no line that leads into a row. */
+function broken(table: RowTable, row: number): RowTable {
+  return { ...table, breaks: { length: row + 1, [row]: 1 } };
 }
 
 function only({ start, end, breaks }: RowTable) {

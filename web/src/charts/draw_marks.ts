@@ -1,3 +1,4 @@
+import { NO_LOSS } from '../stream/ledger.ts';
 import type { GapMark } from '../stream/query.ts';
 import type { Plot } from './draw_lines.ts';
 import type { Palette } from './palette.ts';
@@ -47,7 +48,7 @@ export function drawGaps(
 
 function colourOf(gap: GapMark, palette: Palette): string {
   if (gap.cause === 'unexplained') return palette.bad;
-  return gap.count > 0 && gap.cause !== 'kept_back' ? palette.warn : palette.muted;
+  return gap.count > 0 && !NO_LOSS.has(gap.cause) ? palette.warn : palette.muted;
 }
 
 export function drawLimits(

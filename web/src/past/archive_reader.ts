@@ -1,7 +1,7 @@
 import { type Fields, isFields, listOf } from '../fields.ts';
 import type { Target } from '../stream/view.ts';
 import { type NewestSamples, type NewestWish, newestManner } from './newest.ts';
-import { type Points, parsePoints } from './points.ts';
+import { type Pace, type Points, parsePoints } from './points.ts';
 import { type Manner, type ReadState, Reads } from './reads.ts';
 import { StoredInstances, type StoredTimes } from './stored.ts';
 
@@ -42,7 +42,7 @@ export class ArchiveReader {
 
   constructor(
     private readonly asker: Asker,
-    paceOf: (target: Target) => number | null,
+    paceOf: (target: Target) => Pace,
   ) {
     const requester = {
       ask: this.ask.bind(this),
@@ -161,7 +161,7 @@ export class ArchiveReader {
   }
 }
 
-function pointsManner(paceOf: (target: Target) => number | null): Manner<Wish, Points> {
+function pointsManner(paceOf: (target: Target) => Pace): Manner<Wish, Points> {
   return {
     widened({ from, to, columns }) {
       const margin = (to - from) * MARGIN;

@@ -54,3 +54,15 @@ it('lets the last sample of each stretch stand for all of it, and knows the leas
   expect(found.extremes).toEqual([[-9, 8]]);
   expect(found.isThinned).toBe(true);
 });
+
+it('tells the silence of a probe whose rate nobody knows from how it samples around it', () => {
+  const gapsAt = (times: readonly number[]) =>
+    parsePoints({ event: 'points', step: 10e6, times: times.map((ms) => ms * 1e6), metrics: {} }, 'unknown')
+      ?.gaps;
+  const every = (ms: number, count: number, from: number) =>
+    Array.from({ length: count }, (_, index) => from + index * ms);
+  // 5 Hz, switched off for 8 s, then once in 10 s.
+  const times = [...every(200, 20, 0), ...every(200, 20, 11_800), ...every(10_000, 10, 25_600)];
+  expect(gapsAt(times)).toEqual([{ from: 3800, to: 11_800, count: 0, cause: 'silent' }]);
+  expect(gapsAt([0, 100, 9000])).toEqual([]);
+});

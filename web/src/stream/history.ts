@@ -14,6 +14,7 @@ export interface HistoryView {
 
 const GRAVITY: readonly GapCause[] = [
   'kept_back',
+  'not_recorded',
   'reconnected',
   'epoch_changed',
   'node_restart',

@@ -6,7 +6,11 @@ export type GapCause =
   | 'epoch_changed'
   | 'node_restart'
   | 'reconnected'
+  | 'not_recorded'
   | 'unexplained';
+
+/** Causes of numbers without a sample that nobody lost. */
+export const NO_LOSS: ReadonlySet<string> = new Set<GapCause>(['kept_back', 'not_recorded']);
 
 export interface GapEvent {
   /** Browser clock, milliseconds. */
@@ -56,6 +60,7 @@ export class SequenceLedger {
   private isEpochNew = false;
   private isLogGap = false;
   private hasRecorder = false;
+  private isReplay = false;
   private keptBack = 0;
   private received = 0;
   private missing = 0;
@@ -73,6 +78,11 @@ export class SequenceLedger {
   /** Whether a flight recorder stands between the probe and us. */
   sawRecorder(hasRecorder: boolean): void {
     this.hasRecorder = hasRecorder;
+  }
+
+  /** Whether samples are played back: numbers that a recording does not have are no loss of ours. */
+  sawReplay(isReplay: boolean): void {
+    this.isReplay = isReplay;
   }
 
   sawLogGap(): void {
@@ -145,12 +155,19 @@ export class SequenceLedger {
     this.missing += isKeptBack ? rest : missing;
     if (isKeptBack) this.keptBack += byNode;
     if (rest > 0) {
-      const cause = this.isLogGap ? 'log_retention' : this.isEpochNew ? 'epoch_changed' : 'unexplained';
+      const cause = this.causeOfRest();
       if (cause === 'unexplained') this.unexplained += rest;
       this.note({ at, cause, count: rest, from, to: to - byNode - 1 });
     }
     const cause = isKeptBack ? 'kept_back' : 'node_dropped';
     if (byNode > 0) this.note({ at, cause, count: byNode, from: to - byNode, to: to - 1 });
+  }
+
+  /** What the node does not own up to. */
+  private causeOfRest(): GapCause {
+    if (this.isLogGap) return 'log_retention';
+    if (this.isEpochNew) return 'epoch_changed';
+    return this.isReplay ? 'not_recorded' : 'unexplained';
   }
 
   private note(event: GapEvent): void {

@@ -17,6 +17,8 @@ export interface NodeEntry {
   readonly clock_offset_ns: number | null;
   readonly round_trip_ns: number | null;
   readonly overhead: OverheadEntry | null;
+  /** Whether its samples were recorded before, and are played back. */
+  readonly replay: boolean;
 }
 
 /** What the instrumentation costs a node's host; shares are of one core. */
@@ -44,6 +46,8 @@ export interface InstanceEntry {
   readonly demand: DemandEntry | null;
   readonly kind: string;
   readonly recorder: RecorderEntry | null;
+  /** Whether its samples were recorded before, and are played back. */
+  readonly replay: boolean;
   readonly run: string;
 }
 
@@ -203,6 +207,7 @@ function parseNode(fields: Fields): NodeEntry {
     clock_offset_ns: optionalNumber(fields.clock_offset_ns) ?? null,
     round_trip_ns: optionalNumber(fields.round_trip_ns) ?? null,
     overhead: parseOverhead(fields.overhead),
+    replay: fields.replay === true,
   };
 }
 
@@ -234,6 +239,7 @@ function parseInstance(fields: Fields): InstanceEntry {
     demand: parseDemand(fields.demand),
     kind: text(fields.kind),
     recorder,
+    replay: fields.replay === true,
     run: text(fields.run),
   };
 }

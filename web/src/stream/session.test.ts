@@ -27,6 +27,7 @@ class Bench {
   run = 'run-1';
   epoch = 'e1';
   topic = 3;
+  replay = false;
 
   settle(): void {
     this.session.tick(this.now);
@@ -56,7 +57,7 @@ class Bench {
   }
 
   entry() {
-    const { run, topic } = this;
+    const { run, topic, replay } = this;
     return {
       id: topic,
       ...PROCESSOR,
@@ -66,6 +67,7 @@ class Bench {
       state: 'online',
       hertz: 1,
       run,
+      replay,
     };
   }
 
@@ -369,6 +371,37 @@ describe('what is missing', () => {
     const { missing, events } = bench.loss();
     expect({ missing, count: events?.length }).toEqual({ missing: 0, count: 2 });
   });
+});
+
+it('is no loss where a recording that is played back begins in the middle, whenever it begins again', () => {
+  bench.replay = true;
+  bench.session.watch(PROCESSOR);
+  bench.connect();
+  bench.batch(62, 3, 0, 0);
+  bench.pass(1000);
+  bench.run = 'run-2';
+  bench.register();
+  bench.batch(62, 3, 0, 3);
+  expect(bench.loss()).toMatchObject({
+    received: 6,
+    missing: 61,
+    unexplained: 0,
+    events: [
+      ['node_restart', 0],
+      ['not_recorded', 61],
+    ],
+  });
+  const query = {
+    kind: 'columns',
+    sources: [{ target: PROCESSOR, metrics: ['idle'] }],
+    columns: 100,
+  } as const;
+  bench.session.views.show(1, { ...query, range: { live: true, span: 60_000 } });
+  const answer = bench.session.views.drain(bench.now)[0]?.answer;
+  // The time from its end to where it begins again is none that these would fill.
+  expect(answer?.kind === 'columns' && answer.blocks[0].gaps).toMatchObject([
+    { cause: 'node_restart', count: 0 },
+  ]);
 });
 
 describe('a command', () => {

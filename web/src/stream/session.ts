@@ -47,7 +47,7 @@ export class Session {
       },
       drop: (id) => this.actions.push({ do: 'drop', id }),
     },
-    (target) => this.watches.get(keyOf(target))?.expectedRate ?? null,
+    (target) => this.watches.get(keyOf(target))?.pace ?? null,
   );
   /** What the panels show of what is watched. */
   readonly views = new Views({

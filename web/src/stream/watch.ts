@@ -8,11 +8,12 @@ import {
   SchemaError,
   type Value,
 } from '@oasis/wire';
+import type { Pace } from '../past/points.ts';
 import type { StoredTimes } from '../past/stored.ts';
 import { AlarmWatch } from './alarms.ts';
 import { CounterRates } from './counters.ts';
 import { History } from './history.ts';
-import { type LossView, logName, SequenceLedger } from './ledger.ts';
+import { type LossView, logName, NO_LOSS, SequenceLedger } from './ledger.ts';
 import { Memory } from './memory.ts';
 import type { InstanceEntry } from './protocol.ts';
 import type { BreakCause } from './query.ts';
@@ -53,7 +54,7 @@ export class Watch {
   private epoch: string | undefined;
   private nextOffset = 0;
   private hops: HopTimes | undefined;
-  private pace: number | null = null;
+  pace: Pace = null;
   /** Milliseconds between the two newest samples. */
   private interval: number | undefined;
   private isPaceNew = true;
@@ -125,12 +126,13 @@ export class Watch {
   sawEntry(entry: InstanceEntry): void {
     this.ledger.sawRun(entry.run);
     this.ledger.sawRecorder(entry.recorder !== null);
-    this.setPace(entry.kind === PERIODIC ? entry.pace : null);
+    this.ledger.sawReplay(entry.replay);
+    this.setPace(paceOf(entry));
     if (entry.state !== 'online') this.quiet = 'node_offline';
     else if (!entry.enabled) this.quiet = 'disabled';
   }
 
-  setPace(pace: number | null): void {
+  private setPace(pace: Pace): void {
     if (pace === this.pace) return;
     this.pace = pace;
     this.isPaceNew = true;
@@ -221,7 +223,7 @@ export class Watch {
 
   /** Samples a second that are to be expected, if any. */
   get expectedRate(): number | null {
-    return this.pace;
+    return this.pace === 'unknown' ? null : this.pace;
   }
 
   /** `stored` is what the archive has. */
@@ -255,14 +257,21 @@ export class Watch {
   ): { cause: BreakCause; count: number } | undefined {
     if (!isContinued) {
       const { events, missing, keptBack } = this.ledger.view();
+      const known = events.indexOf(before.events[0]);
+      const fresh = known < 0 ? events : events.slice(0, known);
+      const [newest] = fresh;
+      // What a recording lacks of its beginning does not fill the time from its end to where it begins again.
+      if (newest?.cause === 'not_recorded' && fresh.some(({ cause }) => cause === 'node_restart'))
+        return { cause: 'node_restart', count: 0 };
       const count = missing + keptBack - before.missing - before.keptBack;
-      return { cause: events[0]?.cause ?? 'unexplained', count };
+      return { cause: newest?.cause ?? 'unexplained', count };
     }
     const newest = this.memory?.store.newest;
-    if (newest === undefined || this.pace === null || this.isPaceNew || this.interval === undefined)
+    const { expectedRate } = this;
+    if (newest === undefined || expectedRate === null || this.isPaceNew || this.interval === undefined)
       return undefined;
     // Samples from before may have been taken at another pace than today's.
-    const isLong = time - newest > Math.max(2500 / this.pace + 500, 2.5 * this.interval);
+    const isLong = time - newest > Math.max(2500 / expectedRate + 500, 2.5 * this.interval);
     return isLong ? { cause: this.quiet ?? 'silent', count: 0 } : undefined;
   }
 
@@ -280,9 +289,15 @@ export class Watch {
   private markGaps(newestBefore: unknown, at: number): void {
     for (const event of this.ledger.view().events) {
       if (event === newestBefore) return;
-      this.history.addGap(at, event.cause === 'kept_back' ? 0 : event.count, event.cause);
+      this.history.addGap(at, NO_LOSS.has(event.cause) ? 0 : event.count, event.cause);
     }
   }
+}
+
+/** Of an instance that the archive alone knows nobody knows the rate. */
+function paceOf({ kind, hertz, recorder, pace }: InstanceEntry): Pace {
+  if (kind !== PERIODIC) return null;
+  return hertz === null && recorder === null ? 'unknown' : pace;
 }
 
 function valueAt(

@@ -64,6 +64,7 @@ export const ledgerStrings = {
       epoch_changed: 'the DAC restarted',
       node_restart: 'the node restarted; its numbers begin again at 1',
       reconnected: 'connection lost and back',
+      not_recorded: 'the recording that is played back does not have them',
       unexplained: 'unexplained: please report this',
       disabled: 'the probe was switched off',
       node_offline: 'the node was offline',

@@ -99,9 +99,10 @@ bench-fanout: page ## Measure the WebSocket server beside others, some five minu
 	cargo build --release --locked -p oasis-lab
 	./target/release/oasis-lab --write docs/fanout.md all
 
-bench-archive: page ## Measure the archive under load, beside SQLite, its past, its start and queries, some ten minutes and 10 GB of disk; report in docs/archive-measured.md
+bench-archive: page postgresql ## Measure the archive under load, beside SQLite, its past, its start and queries, and what goes into a PostgreSQL of its own, some twelve minutes and 10 GB of disk; report in docs/archive-measured.md
 	cargo build --release --locked -p oasis-lab
-	./target/release/oasis-lab --write docs/archive-measured.md archive
+	pg_virtualenv -o fsync=on sh -c 'OASIS_POSTGRESQL_URL="host=$$PGHOST port=$$PGPORT user=$$PGUSER password=$$PGPASSWORD dbname=$$PGDATABASE sslmode=disable" \
+	  ./target/release/oasis-lab --write docs/archive-measured.md archive'
 
 bench-probes: page valgrind ## Measure what probes cost the threads they watch, some two minutes; report in docs/probes-measured.md
 	cargo bench --locked -p oasis-probe --bench flush

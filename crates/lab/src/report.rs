@@ -15,21 +15,14 @@ pub const PROBES: Title = ("Probes", "bench-probes");
 /// Samples on the disk.
 pub const ARCHIVE: Title = ("Archive", "bench-archive");
 
+/// Flags that the report does not repeat.
+const LEFT_OUT: [&str; 2] = ["--write", "--postgresql-url"];
+
 /// Prints it, and writes it to a file if that is wanted.
 pub fn give((title, make): Title, sections: &[String], file: Option<&Path>) -> anyhow::Result<()> {
-    let mut arguments = env::args().skip(1);
-    let mut kept = Vec::new();
-    while let Some(argument) = arguments.next() {
-        // Where the report goes has nothing to do with what is in it.
-        if argument == "--write" {
-            arguments.next();
-        } else if !argument.starts_with("--write=") {
-            kept.push(argument);
-        }
-    }
     let mut report = format!(
         "# {title}, measured\n\nWritten by `make {make}` (`oasis-lab {}`); [performance.md](performance.md) says what to make of it.\n\nMachine: {}.\n",
-        kept.join(" "),
+        repeated(env::args().skip(1)).join(" "),
         cpu::machine(),
     );
     for section in sections {
@@ -41,4 +34,29 @@ pub fn give((title, make): Title, sections: &[String], file: Option<&Path>) -> a
         fs::write(file, &report).with_context(|| format!("cannot write {}", file.display()))?;
     }
     Ok(())
+}
+
+/// Flags for whoever runs it again. Where the report goes has nothing to do with what is in it, and the address of a database may have a password.
+fn repeated(mut arguments: impl Iterator<Item = String>) -> Vec<String> {
+    let mut kept = Vec::new();
+    while let Some(argument) = arguments.next() {
+        if LEFT_OUT.contains(&argument.as_str()) {
+            arguments.next();
+        } else if argument.split_once('=').is_none_or(|(flag, _)| !LEFT_OUT.contains(&flag)) {
+            kept.push(argument);
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_repeats_neither_its_place_nor_a_password() {
+        let typed = "archive --write a.md --what=sql --postgresql-url=host=h --rows-m 2 --postgresql-url postgresql://u:secret@h/d --write=b.md";
+        let kept = repeated(typed.split(' ').map(str::to_owned));
+        assert_eq!(kept, ["archive", "--what=sql", "--rows-m", "2"]);
+    }
 }

@@ -2,6 +2,7 @@
 
 mod history;
 mod load;
+mod postgresql;
 mod restart;
 mod rows;
 mod sql;
@@ -33,8 +34,16 @@ pub struct Archive {
     /// Sizes of archives to start on, in GB.
     #[arg(long, value_delimiter = ',', default_value = "1,3,10")]
     sizes: Vec<u64>,
+    /// PostgreSQL database for a schema that is removed again, such as `host=/run/postgresql user=oasis dbname=plant`; not encrypted.
+    #[arg(long, value_name = "URL", env = "OASIS_POSTGRESQL_URL", hide_env_values = true)]
+    postgresql_url: Option<String>,
     /// What is measured.
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "load,rows,history,restart,sql")]
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        default_value = "load,rows,history,restart,sql,postgresql"
+    )]
     what: Vec<Figure>,
 }
 
@@ -51,6 +60,8 @@ enum Figure {
     Restart,
     /// Rows a second of a query, beside SQLite.
     Sql,
+    /// Rows a second into PostgreSQL, beside a bare binary `COPY`.
+    Postgresql,
 }
 
 impl Archive {
@@ -64,6 +75,7 @@ impl Archive {
                 Figure::History => self.history()?,
                 Figure::Restart => self.restart()?,
                 Figure::Sql => self.sql()?,
+                Figure::Postgresql => self.postgresql()?,
             });
         }
         Ok(sections)

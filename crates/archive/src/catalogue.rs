@@ -32,7 +32,7 @@ use std::{
 };
 
 pub use damage::open_or_make_again;
-pub use losses::Loss;
+pub use losses::{Loss, LossRow, MOST_LOSSES};
 use uuid::Uuid;
 
 /// Each brings the tables to the version of its number; the last one is what is read and written here.

@@ -7,6 +7,9 @@
 
 pub(crate) mod folder;
 mod known;
+mod losses;
+
+pub use losses::SourceError;
 
 use crate::{
     Opened,
@@ -83,6 +86,10 @@ pub struct Imported {
     pub samples: u64,
     /// Samples that were stored before.
     pub known: u64,
+    /// Ranges of missing samples that have a cause now.
+    pub causes: u64,
+    /// Ranges whose causes had to be forgotten, of this import or the oldest of the archive: the catalogue has room for 100,000.
+    pub causes_forgotten: u64,
 }
 
 /// An import under way. Dropped before [`Import::finish`], or after anything has failed, it leaves the archive as it was.
@@ -99,6 +106,8 @@ pub struct Import {
     /// The last one given out.
     topics: u32,
     imported: Imported,
+    /// What the recording says was lost.
+    lost: Vec<losses::Lost>,
     /// Something of it lies in the archive and could not be removed: the next start does.
     is_left: bool,
 }
@@ -130,6 +139,7 @@ impl Import {
             instances: HashMap::new(),
             topics: 0,
             imported: Imported::default(),
+            lost: Vec::new(),
             is_left: false,
         })
     }
@@ -270,6 +280,7 @@ impl Import {
         for (rule, file) in std::mem::take(&mut self.files) {
             self.seal(rule, file)?;
         }
+        self.list_losses()?;
         let mut moved = Vec::new();
         let made = self.move_in(&mut moved).map_err(ImportError::from);
         let made = made.and_then(|()| Ok(self.opened.store.catalogue().commit()?));

@@ -41,7 +41,7 @@ pub use catalogue::CatalogueError;
 pub use config::{ArchiveConfig, RetentionRule};
 pub use history::History;
 pub use holes::{Holes, Missing};
-pub use import::{Import, ImportError, Imported};
+pub use import::{Import, ImportError, Imported, SourceError};
 pub use index::{Gap, GapCause};
 pub use newest::{Listed, Newest};
 pub use past::{Past, Piece};

@@ -27,6 +27,11 @@ pub const MAX_HELD_TOGETHER: usize = 64 * 1024 * 1024;
 /// Most batches of a file: an archive remembers some 100 bytes of each until all of them are in it.
 pub const MAX_BATCHES: usize = 8 * 1024 * 1024;
 
+/// Most ranges of missing samples that are held: an archive keeps no more causes.
+pub const MAX_LOST: usize = 100_000;
+/// Most bytes of their names and causes together.
+pub const MAX_LOST_BYTES: usize = 64 * 1024 * 1024;
+
 /// Metrics and all members of structs within them.
 pub fn metrics(of: &[Metric]) -> usize {
     fn within(kind: &MetricType) -> usize {

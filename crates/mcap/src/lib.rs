@@ -5,19 +5,21 @@
 //! A file may come from anywhere: whatever it says of itself, memory stays bounded, and what breaks a bound is a [`ReadError`] that names it.
 //!
 //! In the order of reading: [`recording`] goes through the records, [`record`] takes one apart, [`channel`] makes samples of one channel's messages, with [`infer`] for
-//! types and [`json`] for values, and [`samples`] makes batches of them.
+//! types and [`json`] for values, and [`samples`] makes batches of them. [`lost`] reads what an export says is missing.
 
 mod bounds;
 mod channel;
 mod infer;
 mod json;
+mod lost;
 mod record;
 mod recording;
 mod samples;
 
 pub use channel::Unread;
+pub use lost::Lost;
 pub use record::BadRecord;
-pub use recording::{LeftOut, ReadError, read};
+pub use recording::{LeftOut, ReadError, Rest, read};
 
 use oasis_channel::ProbeKind;
 use oasis_wire::schema::ProbeType;

@@ -2,10 +2,12 @@
 
 use crate::{
     bounds::{
-        self, MAX_BATCHES, MAX_DESCRIPTIONS, MAX_HELD_TOGETHER, MAX_MESSAGE, MAX_METRICS, MAX_RECORD, READ,
+        self, MAX_BATCHES, MAX_DESCRIPTIONS, MAX_HELD_TOGETHER, MAX_LOST, MAX_LOST_BYTES, MAX_MESSAGE,
+        MAX_METRICS, MAX_RECORD, READ,
     },
     channel::{Channel, Schemas, Unread},
     infer,
+    lost::{self, Lost},
     record::{BadRecord, ChannelRecord, Message, Schema},
     samples::Take,
 };
@@ -89,14 +91,25 @@ pub struct LeftOut {
     pub why: Unread,
 }
 
-/// Reads a file from its beginning to its end; `take` gets its batches. Answers what was left out.
+/// What a file has besides samples that were taken.
+#[derive(Debug, Default)]
+pub struct Rest {
+    /// Messages that are no samples, by channel.
+    pub left_out: Vec<LeftOut>,
+    /// What it says is missing.
+    pub lost: Vec<Lost>,
+    /// Such messages beyond what is held.
+    pub lost_forgotten: u64,
+}
+
+/// Reads a file from its beginning to its end; `take` gets its batches. Answers what else there was.
 ///
 /// # Errors
 /// If the file cannot be read, is damaged or breaks a bound, or if `take` fails. What was taken before is not all of the file.
 pub fn read<E>(
     mut from: impl Read,
     mut take: impl FnMut(&crate::Recorded, &[u8]) -> Result<(), E>,
-) -> Result<Vec<LeftOut>, ReadError<E>> {
+) -> Result<Rest, ReadError<E>> {
     let options = LinearReaderOptions::default()
         .with_prevalidate_chunk_crcs(true)
         .with_validate_data_section_crc(true)
@@ -133,6 +146,10 @@ struct Recording {
     /// Bytes of all channels that wait to become batches.
     held: usize,
     batches: usize,
+    lost: Vec<Lost>,
+    /// Of their names and causes.
+    lost_bytes: usize,
+    lost_forgotten: u64,
     /// Of the sample at hand.
     row: Vec<u8>,
 }
@@ -177,6 +194,10 @@ impl Recording {
     fn message<E>(&mut self, message: &Message<'_>, take: &mut Take<'_, E>) -> Result<(), ReadError<E>> {
         let id = message.channel;
         let channel = self.channels.get_mut(&id).ok_or(ReadError::NoChannel(id))?;
+        if channel.topic == lost::TOPIC {
+            self.lose(message);
+            return Ok(());
+        }
         let known = channel.metrics();
         match channel.sample(message, &self.schemas, &mut self.row) {
             Ok((samples, head)) => {
@@ -198,6 +219,17 @@ impl Recording {
         if self.batches > MAX_BATCHES { Err(ReadError::Batches) } else { Ok(()) }
     }
 
+    fn lose(&mut self, message: &Message<'_>) {
+        let Some(lost) = Lost::read(message) else { return };
+        let bytes = lost.node.len() + lost.instance.len() + lost.cause.len();
+        if self.lost.len() >= MAX_LOST || self.lost_bytes + bytes > MAX_LOST_BYTES {
+            self.lost_forgotten += 1;
+            return;
+        }
+        self.lost_bytes += bytes;
+        self.lost.push(lost);
+    }
+
     fn end_batches<E>(&mut self, take: &mut Take<'_, E>) -> Result<(), ReadError<E>> {
         for samples in self.channels.values_mut().filter_map(|channel| channel.samples.as_mut()) {
             self.batches += samples.end_batch(take)?;
@@ -206,14 +238,14 @@ impl Recording {
         Ok(())
     }
 
-    fn finish<E>(mut self, take: &mut Take<'_, E>) -> Result<Vec<LeftOut>, ReadError<E>> {
+    fn finish<E>(mut self, take: &mut Take<'_, E>) -> Result<Rest, ReadError<E>> {
         self.end_batches(take)?;
         let channels = self.channels.into_values().filter(|channel| !channel.is_about());
-        Ok(channels
-            .filter_map(|channel| {
-                let Channel { topic, left_out: messages, why, .. } = channel;
-                Some(LeftOut { topic, messages, why: why? })
-            })
-            .collect())
+        let left_out = channels.filter_map(|channel| {
+            let Channel { topic, left_out: messages, why, .. } = channel;
+            Some(LeftOut { topic, messages, why: why? })
+        });
+        let Self { lost, lost_forgotten, .. } = self;
+        Ok(Rest { left_out: left_out.collect(), lost, lost_forgotten })
     }
 }

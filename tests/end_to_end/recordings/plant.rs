@@ -125,7 +125,7 @@ pub fn plant(folder: &Path) -> Plant {
     let tank = Arc::new(tank());
     let second = 1_000_000_000;
     let tank_runs = [
-        // Numbers 11 to 13 and 15 are missing; the second run begins anew, and beyond 32 bits.
+        // Numbers 11 to 13 and 15 are missing, nobody knows why the last one is; the second run begins anew, and beyond 32 bits.
         (1_u128, vec![(1..11, 0), (14..15, 7), (16..21, 0)]),
         (2, vec![(u64::from(u32::MAX) - 3..u64::from(u32::MAX) + 5, 0)]),
     ];
@@ -145,6 +145,12 @@ pub fn plant(folder: &Path) -> Plant {
             put.extend(of);
         }
     }
+    let lose = |import: &mut Import, numbers, cause| {
+        import.lose(("plant".into(), "tank".into()), Uuid::from_u128(1), numbers, cause);
+    };
+    lose(&mut import, 11..=12, "before_epoch");
+    lose(&mut import, 13..=13, "ring_full");
+    lose(&mut import, 21..=27, "node_restart");
     samples.insert(("plant".to_owned(), "tank".to_owned()), put);
 
     let hostile = ("<b>\"=1+1\u{202e}".to_owned(), "a/b\n'; DROP TABLE x; --".to_owned());

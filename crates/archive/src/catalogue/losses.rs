@@ -1,12 +1,13 @@
 //! What never reached the DAC's logs, in SQL. Segment files have the holes in the sequence numbers, and not why.
 
-use super::{Catalogue, Result, signed, unsigned};
+use super::{Catalogue, Result, parsed, signed, unsigned};
+use oasis_wire::quantity::Nanos;
 use rusqlite::params;
-use std::{collections::BTreeMap, ops::RangeInclusive, sync::Arc};
+use std::ops::RangeInclusive;
 use uuid::Uuid;
 
 /// Losses kept; beyond that the oldest are forgotten, and what is missing there has no cause any more.
-const MOST_LOSSES: u64 = 100_000;
+pub const MOST_LOSSES: u64 = 100_000;
 
 /// Sequence numbers that never reached the DAC's logs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,23 +18,33 @@ pub struct Loss {
     pub cause: String,
 }
 
+/// A loss, to be noted.
+#[derive(Debug)]
+pub struct LossRow<'a> {
+    /// Whose.
+    pub node: &'a str,
+    /// Whose.
+    pub instance: &'a str,
+    /// What the numbers count in.
+    pub run: Uuid,
+    /// Which.
+    pub numbers: RangeInclusive<u64>,
+    /// Why.
+    pub cause: &'a str,
+    /// When it was noticed.
+    pub time: Nanos,
+}
+
 impl Catalogue {
-    /// Notes gaps of ledgers; those that are known stay as they are. Answers how many others had to be forgotten.
-    pub fn add_losses(&mut self, losses: &[(Arc<str>, Arc<str>, oasis_dac::Gap)]) -> Result<u64> {
-        let transaction = self.0.transaction()?;
+    /// Notes what was lost; what is known stays as it is. A part of a transaction that was begun, or one of its own. Answers how many others had to be forgotten.
+    pub fn add_losses<'a>(&mut self, losses: impl Iterator<Item = LossRow<'a>>) -> Result<u64> {
+        let transaction = self.0.savepoint()?;
         {
             let mut insert =
                 transaction.prepare_cached("INSERT OR IGNORE INTO loss VALUES (?, ?, ?, ?, ?, ?, ?)")?;
-            for (node, instance, gap) in losses {
-                insert.execute(params![
-                    &**node,
-                    &**instance,
-                    gap.run.to_string(),
-                    signed(gap.from_sequence),
-                    signed(gap.to_sequence),
-                    gap.cause.word(),
-                    signed(gap.time.0),
-                ])?;
+            for LossRow { node, instance, run, numbers, cause, time } in losses {
+                let (from, to) = (signed(*numbers.start()), signed(*numbers.end()));
+                insert.execute(params![node, instance, run.to_string(), from, to, cause, signed(time.0)])?;
             }
         }
         let forgotten = transaction.execute(
@@ -44,24 +55,20 @@ impl Catalogue {
         Ok(forgotten as u64)
     }
 
-    /// How many of these sequence numbers were lost, by cause.
-    pub fn losses(
-        &self,
-        node: &str,
-        instance: &str,
-        run: Uuid,
-        sequences: &RangeInclusive<u64>,
-    ) -> Result<BTreeMap<String, u64>> {
+    /// All that is known to be lost of an instance, by run.
+    pub fn losses_of(&self, node: &str, instance: &str) -> Result<Vec<(Uuid, Loss)>> {
         let mut statement = self.0.prepare_cached(
-            "SELECT cause, sum(min(to_sequence, ?5) - max(from_sequence, ?4) + 1) FROM loss
-             WHERE node = ?1 AND instance = ?2 AND run = ?3 AND from_sequence <= ?5 AND to_sequence >= ?4
-             GROUP BY cause",
+            "SELECT run, from_sequence, to_sequence, cause FROM loss WHERE node = ?1 AND instance = ?2
+             ORDER BY run, from_sequence",
         )?;
-        let (first, last) = (signed(*sequences.start()), signed(*sequences.end()));
-        let by_cause = statement.query_map(params![node, instance, run.to_string(), first, last], |row| {
-            Ok((row.get(0)?, unsigned(row, 1)?))
-        })?;
-        Ok(by_cause.collect::<rusqlite::Result<_>>()?)
+        let mut rows = statement.query([node, instance])?;
+        let mut losses = Vec::new();
+        while let Some(row) = rows.next()? {
+            let run: String = row.get(0)?;
+            let numbers = unsigned(row, 1)?..=unsigned(row, 2)?;
+            losses.push((parsed(&run, "run")?, Loss { numbers, cause: row.get(3)? }));
+        }
+        Ok(losses)
     }
 
     /// Those of these sequence numbers that were lost, in order.

@@ -36,6 +36,11 @@ impl Known {
     pub fn add(&mut self, run: Uuid, sequences: Range<u64>) -> Vec<Range<u64>> {
         self.0.entry(run).or_default().add(sequences)
     }
+
+    /// Whether all of these samples of a run are known.
+    pub fn has(&self, run: Uuid, sequences: &Range<u64>) -> bool {
+        self.0.get(&run).is_some_and(|known| known.has(sequences))
+    }
 }
 
 impl Ranges {
@@ -60,6 +65,10 @@ impl Ranges {
         missing
     }
 
+    fn has(&self, wanted: &Range<u64>) -> bool {
+        self.0.range(..=wanted.start).next_back().is_some_and(|(_, to)| *to >= wanted.end)
+    }
+
     /// Those that overlap, or end or begin where it does.
     fn touching(&self, of: &Range<u64>) -> impl Iterator<Item = (u64, u64)> {
         let before = self.0.range(..of.start).next_back().filter(|(_, to)| **to >= of.start);
@@ -81,6 +90,8 @@ mod tests {
                 let told: Vec<u64> = known.add(from..from + length).into_iter().flatten().collect();
                 let new: Vec<u64> = (from..from + length).filter(|number| all.insert(*number)).collect();
                 prop_assert_eq!(told, new);
+                prop_assert!(known.has(&(from..from + length)) || length == 0);
+                prop_assert_eq!(known.has(&(from..from + 1)), all.contains(&from));
                 let held: Vec<u64> = known.0.iter().flat_map(|(from, to)| *from..*to).collect();
                 prop_assert_eq!(held, all.iter().copied().collect::<Vec<_>>());
                 prop_assert!(known.0.iter().zip(known.0.iter().skip(1)).all(|((_, to), (from, _))| to < from));

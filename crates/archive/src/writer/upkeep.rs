@@ -2,7 +2,7 @@
 
 use super::{Writer, remove};
 use crate::{
-    catalogue::{CatalogueError, Sealed},
+    catalogue::{CatalogueError, LossRow, Sealed},
     reserve, retention,
     segment_file::{self, SegmentFile},
 };
@@ -174,7 +174,15 @@ impl Writer {
             told.push((at, gaps));
         }
         if !losses.is_empty() {
-            forgotten += self.store.catalogue().add_losses(&losses)?;
+            let rows = losses.iter().map(|(node, instance, gap)| LossRow {
+                node,
+                instance,
+                run: gap.run,
+                numbers: gap.from_sequence..=gap.to_sequence,
+                cause: gap.cause.word(),
+                time: gap.time,
+            });
+            forgotten += self.store.catalogue().add_losses(rows)?;
         }
         self.store.book.open().losses_forgotten += forgotten;
         for (at, gaps) in told {

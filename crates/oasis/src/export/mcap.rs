@@ -3,12 +3,13 @@
 //! Messages are JSON under a JSON Schema: the one encoding that all three read without a plugin, and that says everything a schema of ours does. `docs/archive.md` has what is where.
 
 use super::{Format, json_schema};
+use crate::target::Target;
 use mcap::{
     Compression, WriteOptions, Writer,
     records::{MessageHeader, Metadata},
     write::NoSeek,
 };
-use oasis_archive::Series;
+use oasis_archive::{Missing, Series};
 use oasis_wire::{batch::Sample, value};
 use serde_json::json;
 use std::{
@@ -102,12 +103,14 @@ impl<W: Write> Format for Mcap<'_, W> {
         self.write(channel, sample.sequence, sample.time, &metrics.into())
     }
 
-    fn missing(&mut self, series: &Arc<Series>, samples: u64, cause: &str) -> anyhow::Result<()> {
+    fn missing(&mut self, of: &Target, missing: &Missing) -> anyhow::Result<()> {
         let channel = match self.missing {
             Some(channel) => channel,
             None => {
+                let (text, integer) = (json!({"type": "string"}), json!({"type": "integer"}));
                 let schema = json!({"type": "object", "title": "OASIS::Missing", "properties": {
-                    "topic": {"type": "string"}, "samples": {"type": "integer"}, "cause": {"type": "string"},
+                    "topic": text, "samples": integer, "cause": text, "node": text, "instance": text, "run": text,
+                    "from_sequence": integer, "to_sequence": integer,
                 }});
                 let schema =
                     self.out.add_schema("OASIS::Missing", "jsonschema", schema.to_string().as_bytes())?;
@@ -115,8 +118,15 @@ impl<W: Write> Format for Mcap<'_, W> {
             }
         };
         self.missing = Some(channel);
-        let topic = format!("{}/{}", series.node, series.instance);
-        let message = json!({"topic": topic, "samples": samples, "cause": cause});
+        let Missing { run, count, cause, numbers } = missing;
+        let topic = format!("{}/{}", of.node, of.instance);
+        let mut message = json!({
+            "topic": topic, "samples": count, "cause": cause, "node": of.node, "instance": of.instance, "run": run,
+        });
+        if let Some(numbers) = numbers {
+            message["from_sequence"] = (*numbers.start()).into();
+            message["to_sequence"] = (*numbers.end()).into();
+        }
         self.write(channel, 0, self.time, &message)
     }
 

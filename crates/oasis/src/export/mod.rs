@@ -19,12 +19,13 @@ use crate::{
     visible::Visible,
 };
 use anyhow::{Context, bail};
-use oasis_archive::{History, Series};
+use oasis_archive::{History, Missing, Series};
 use oasis_dac::now;
 use oasis_wire::{batch::Sample, schema::ProbeType};
 use output::Output;
 use samples::{Found, Order, Samples, Span};
 use std::{
+    collections::BTreeMap,
     io::{self, IsTerminal},
     path::Path,
     sync::Arc,
@@ -35,7 +36,7 @@ trait Format {
     /// One sample.
     fn sample(&mut self, series: &Arc<Series>, state: u16, sample: &Sample) -> anyhow::Result<()>;
     /// Samples that are not there; standard error says so anyway.
-    fn missing(&mut self, _series: &Arc<Series>, _samples: u64, _cause: &str) -> anyhow::Result<()> {
+    fn missing(&mut self, _of: &Target, _missing: &Missing) -> anyhow::Result<()> {
         Ok(())
     }
     /// Nothing follows.
@@ -111,23 +112,46 @@ fn everything(history: &History, archive: &Path) -> anyhow::Result<Vec<Target>> 
 
 fn write_all(mut samples: Samples, format: &mut dyn Format) -> anyhow::Result<u64> {
     let mut written = 0;
+    let mut lost = Lost::default();
     while let Some(found) = samples.next()? {
-        let target = |series: &Series| format!("{}/{}", Visible(&series.node), Visible(&series.instance));
         match found {
             Found::Sample(series, state, sample) => {
-                format
-                    .sample(&series, state, &sample)
-                    .with_context(|| format!("exporting {}", target(&series)))?;
+                format.sample(&series, state, &sample).with_context(|| {
+                    format!("exporting {}/{}", Visible(&series.node), Visible(&series.instance))
+                })?;
                 written += 1;
             }
-            Found::Missing { series, samples, cause } => {
-                eprintln!("{}: {samples} samples are missing, {cause}", target(&series));
-                format.missing(&series, samples, &cause)?;
+            Found::Missing(target, missing) => {
+                format.missing(&target, &missing)?;
+                lost.add(target, missing);
             }
         }
     }
     format.finish()?;
+    lost.say();
     Ok(written)
+}
+
+/// What is missing, by instance and cause: there may be thousands of holes.
+#[derive(Default)]
+struct Lost(BTreeMap<Arc<Target>, BTreeMap<String, (u64, u64)>>);
+
+impl Lost {
+    fn add(&mut self, target: Arc<Target>, missing: Missing) {
+        let (samples, places) = self.0.entry(target).or_default().entry(missing.cause).or_default();
+        *samples = samples.saturating_add(missing.count);
+        *places += 1;
+    }
+
+    fn say(&self) {
+        for (target, causes) in &self.0 {
+            for (cause, (samples, places)) in causes {
+                let are = if *samples == 1 { "sample is" } else { "samples are" };
+                let places = if *places == 1 { String::new() } else { format!(" (in {places} places)") };
+                eprintln!("{target}: {samples} {are} missing, {}{places}", Visible(cause));
+            }
+        }
+    }
 }
 
 /// Refuses instances of several types before anything is written.

@@ -1,7 +1,7 @@
 //! An archive's samples, one after the other: of one instance, or of several in the order of their times.
 
 use crate::target::Target;
-use oasis_archive::{History, Past, Piece, ReadError, Series};
+use oasis_archive::{History, Holes, Missing, Past, Piece, ReadError, Series};
 use oasis_wire::{
     batch::{Batch, Sample},
     quantity::Offset,
@@ -22,8 +22,8 @@ const LEAST_READ: usize = 16 * 1024;
 pub enum Found {
     /// A sample, and the state of its probe.
     Sample(Arc<Series>, u16, Sample),
-    /// Samples that are not there, and why.
-    Missing { series: Arc<Series>, samples: u64, cause: String },
+    /// Samples of an instance that are not there, and why.
+    Missing(Arc<Target>, Missing),
 }
 
 /// From when to when, nanoseconds on the node's clock.
@@ -36,48 +36,72 @@ pub struct Span {
 /// The samples of one instance.
 #[derive(Debug)]
 struct OfInstance {
+    target: Arc<Target>,
     past: Past,
+    holes: Holes,
     read: usize,
     found: VecDeque<Found>,
+    /// Whether it was said that something does not fit its schema.
+    has_complained: bool,
+    is_over: bool,
 }
 
 impl OfInstance {
     fn open(history: &History, target: &Target, span: Span, read: usize) -> Result<Option<Self>, ReadError> {
         let past = history.past_from(&target.node, &target.instance, span.from, span.to)?;
-        Ok(past.map(|past| Self { past, read, found: VecDeque::new() }))
+        let of = |past| Self {
+            target: Arc::new(target.clone()),
+            past,
+            holes: Holes::new(history),
+            read,
+            found: VecDeque::new(),
+            has_complained: false,
+            is_over: false,
+        };
+        Ok(past.map(of))
     }
 
     fn next(&mut self) -> Result<Option<Found>, ReadError> {
-        while self.found.is_empty() {
+        while self.found.is_empty() && !self.is_over {
             let pieces = self.past.read(self.read)?;
             if pieces.is_empty() {
-                return Ok(None);
+                self.is_over = true;
+                let more_follow = self.past.is_over();
+                let missing = self.holes.behind(&self.target.node, &self.target.instance, more_follow)?;
+                self.miss(missing);
             }
-            pieces.into_iter().for_each(|piece| self.take(piece));
+            pieces.into_iter().try_for_each(|piece| self.take(piece))?;
         }
         Ok(self.found.pop_front())
     }
 
-    fn take(&mut self, piece: Piece) {
+    fn take(&mut self, piece: Piece) -> Result<(), ReadError> {
         match piece {
             Piece::Epoch(_) => {}
-            Piece::Gap { series, offsets, cause } => {
-                let samples = offsets.end.0 - offsets.start.0;
-                self.found.push_back(Found::Missing { series, samples, cause: cause.into() });
-            }
+            Piece::Gap { offsets, cause, .. } => self.holes.skip(offsets.end.0 - offsets.start.0, cause),
             Piece::Samples { series, batch, wanted, .. } => match Batch::parse(&batch, &series.probe_type) {
                 Ok(parsed) => {
                     let state = parsed.header().state;
-                    let samples = parsed.samples().filter(|sample| wanted.contains(&Offset(sample.offset)));
-                    self.found.extend(samples.map(|sample| Found::Sample(series.clone(), state, sample)));
+                    for sample in parsed.samples().filter(|sample| wanted.contains(&Offset(sample.offset))) {
+                        let missing = self.holes.before(&series, sample.sequence)?;
+                        self.miss(missing);
+                        self.found.push_back(Found::Sample(series.clone(), state, sample));
+                    }
                 }
                 Err(error) => {
-                    let samples = wanted.end.0 - wanted.start.0;
-                    let cause = format!("they do not fit their schema: {error}");
-                    self.found.push_back(Found::Missing { series, samples, cause });
+                    if !std::mem::replace(&mut self.has_complained, true) {
+                        eprintln!("{}: a batch does not fit its schema: {error}", self.target);
+                    }
+                    self.holes.skip(wanted.end.0 - wanted.start.0, "damaged");
                 }
             },
         }
+        Ok(())
+    }
+
+    fn miss(&mut self, missing: Vec<Missing>) {
+        let target = &self.target;
+        self.found.extend(missing.into_iter().map(|missing| Found::Missing(target.clone(), missing)));
     }
 }
 

@@ -21,7 +21,17 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
             0 => String::new(),
             known => format!(", {known} were there already"),
         };
-        eprintln!("{}: {} samples imported{known}", path.display(), imported.samples);
+        let causes = match imported.causes {
+            0 => String::new(),
+            causes => format!("; {causes} holes have a cause"),
+        };
+        eprintln!("{}: {} samples imported{known}{causes}", path.display(), imported.samples);
+        if imported.causes_forgotten > 0 {
+            eprintln!(
+                "the archive has room for 100,000 causes of holes: {} are forgotten",
+                imported.causes_forgotten
+            );
+        }
     }
     Ok(())
 }
@@ -60,6 +70,11 @@ fn one(path: &Path, name: Option<&str>, config: &ArchiveConfig) -> anyhow::Resul
                     );
                 }
             }
+            if path.is_dir()
+                && let Err(error) = import.add_causes(path, |node| of_recording(&prefix, node))
+            {
+                eprintln!("why samples are missing in {} is not known here: {error}", path.display());
+            }
         }
     }
     Ok(import.finish()?)
@@ -67,11 +82,22 @@ fn one(path: &Path, name: Option<&str>, config: &ArchiveConfig) -> anyhow::Resul
 
 fn mcap(path: &Path, prefix: &str, import: &mut Import) -> anyhow::Result<()> {
     let mut is_empty = true;
-    let left_out = oasis_mcap::read(File::open(path)?, |recorded, batch| {
+    let rest = oasis_mcap::read(File::open(path)?, |recorded, batch| {
         is_empty = false;
         import.add(&series_of(recorded, prefix), batch)
     })?;
-    for left_out in left_out {
+    for lost in rest.lost {
+        let node = of_recording(prefix, &lost.node).into();
+        import.lose((node, lost.instance.into()), lost.run, lost.numbers, &lost.cause);
+    }
+    if rest.lost_forgotten > 0 {
+        eprintln!(
+            "{}: of {} holes more the causes are left out: too many",
+            path.display(),
+            rest.lost_forgotten
+        );
+    }
+    for left_out in rest.left_out {
         let why = left_out.why.to_string();
         eprintln!(
             "{}: {} messages are left out: {}",

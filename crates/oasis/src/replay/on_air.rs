@@ -149,7 +149,7 @@ mod tests {
     }
 
     fn missing(run: Uuid, count: u64, cause: &str) -> Missing {
-        Missing { run, count, cause: cause.into() }
+        Missing { run, count, cause: cause.into(), numbers: None }
     }
 
     fn ranges(told: Vec<(Told, u64)>) -> Vec<(u64, u64, &'static str)> {

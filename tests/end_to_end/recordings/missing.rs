@@ -1,0 +1,81 @@
+//! What is missing in a recording has its cause wherever the recording goes.
+
+use super::{
+    export,
+    plant::{Plant, plant},
+    run,
+};
+use mcap::MessageStream;
+use serde_json::{Value, json};
+use std::{fs, path::Path};
+
+/// What an export to this format says on standard error.
+fn said(archive: &Path, instance: &str, format: &str) -> Vec<String> {
+    let (is_done, _, said) = run("export", archive, &[instance, "--format", format]);
+    assert!(is_done, "{said}");
+    said.lines().filter(|line| line.contains("missing")).map(str::to_owned).collect()
+}
+
+/// What an export of the plant says of its tank.
+fn of_tank(prefix: &str) -> Vec<String> {
+    let causes = ["2 samples are missing, before_epoch", "7 samples are missing, node_restart"];
+    let causes = [&causes[..], &["1 sample is missing, ring_full", "1 sample is missing, unknown"]].concat();
+    causes.into_iter().map(|cause| format!("{prefix}plant/tank: {cause}")).collect()
+}
+
+#[test]
+fn every_format_says_how_many_samples_are_missing_and_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let Plant { archive, .. } = plant(folder.path());
+    let formats = ["csv", "jsonl", "mcap"];
+    let tables = if cfg!(feature = "arrow") { &["arrow", "parquet"][..] } else { &[] };
+    for format in formats.iter().chain(tables) {
+        assert_eq!(said(&archive, "plant/tank", format), of_tank(""), "{format}");
+    }
+    let path = folder.path().join("all.mcap");
+    export(&archive, "mcap", &path);
+    let bytes = fs::read(&path).unwrap();
+    let messages = MessageStream::new(&bytes).unwrap().map(Result::unwrap);
+    let missing = messages.filter(|message| message.channel.topic == "/oasis/missing");
+    let told: Vec<Value> = missing.map(|message| serde_json::from_slice(&message.data).unwrap()).collect();
+    let of = |samples: u64, cause: &str, from: u64| {
+        json!({
+            "topic": "plant/tank", "node": "plant", "instance": "tank", "run": "00000000-0000-0000-0000-000000000001",
+            "samples": samples, "cause": cause, "from_sequence": from, "to_sequence": from + samples - 1,
+        })
+    };
+    let expected =
+        [of(2, "before_epoch", 11), of(1, "ring_full", 13), of(1, "unknown", 15), of(7, "node_restart", 21)];
+    assert_eq!(told, expected);
+}
+
+/// What SQL says of gaps.
+fn gaps(archive: &Path) -> String {
+    let query = "SELECT node, instance, run, from_sequence, to_sequence, count, cause FROM gaps ORDER BY from_sequence";
+    let (is_done, out, said) = run("sql", archive, &["--format", "csv", query]);
+    assert!(is_done, "{said}");
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn imports_take_the_causes_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let Plant { archive, .. } = plant(folder.path());
+    let file = folder.path().join("all.mcap");
+    export(&archive, "mcap", &file);
+    let expected = gaps(&archive).replace("plant,", "bench:plant,");
+    assert_eq!(expected.lines().count(), 4, "{expected}");
+    for source in [&archive, &file] {
+        let other = tempfile::tempdir().unwrap();
+        let import = |again: bool| {
+            let (is_done, _, said) =
+                run("import", other.path(), &["--name", "bench", source.to_str().unwrap()]);
+            assert!(is_done && said.contains("3 holes have a cause") != again, "{said}");
+        };
+        import(false);
+        assert_eq!(gaps(other.path()), expected);
+        assert_eq!(said(other.path(), "bench:plant/tank", "csv"), of_tank("bench:"));
+        import(true);
+        assert_eq!(gaps(other.path()), expected);
+    }
+}

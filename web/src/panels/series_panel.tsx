@@ -1,7 +1,7 @@
 import { useComputed, useSignal } from '@preact/signals';
 import { useCallback, useEffect, useMemo, useRef } from 'preact/hooks';
 import { type ChartContent, TimeChart } from '../charts/time_chart.ts';
-import { allAnnotations } from '../state/annotations.ts';
+import { allAnnotations, annotationsOn } from '../state/annotations.ts';
 import { compareAgo, cursorTime, range, show } from '../state/time.ts';
 import type { PastPart, Query, ViewResult } from '../stream/query.ts';
 import { strings } from '../strings.ts';
@@ -13,7 +13,7 @@ import { type DescribedLine, describeLines, type Parts, partsIn } from './lines.
 import { NotesNote } from './notes_note.tsx';
 import { PanelFooter } from './panel_footer.tsx';
 import { PastNote, pastOf } from './past_note.tsx';
-import type { PanelSpec } from './spec.ts';
+import { type PanelSpec, targetsOf } from './spec.ts';
 import { withLegend } from './svg_legend.ts';
 import { usePalette } from './use_palette.ts';
 import { useSize } from './use_size.ts';
@@ -27,6 +27,8 @@ const LEGEND_MS = 150;
 /** Numbers over time. */
 export function SeriesPanel({ spec }: { spec: Spec }) {
   const place = useRef<HTMLDivElement>(null);
+  const targets = useRef(targetsOf(spec));
+  targets.current = targetsOf(spec);
   const chart = useRef<TimeChart>();
   const newest = useRef<ViewResult>();
   const columns = useSignal(600);
@@ -85,7 +87,7 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
       },
       table: () => tableOf(made, lines),
     });
-    const stop = allAnnotations.subscribe((notes) => made.annotate(notes));
+    const stop = allAnnotations.subscribe((notes) => made.annotate(annotationsOn(notes, targets.current)));
     return () => {
       stop();
       forget();

@@ -3,6 +3,7 @@ import {
   allAnnotations,
   annotate,
   annotations,
+  annotationsOn,
   followAnnotations,
   keptUntil,
   MAX_ANNOTATIONS,
@@ -67,4 +68,17 @@ it('refuses a note that a layout has no room for, and lets go of none', async ()
   for (let time = 0; time < MAX_ANNOTATIONS; time++) await annotate(time, 'bump');
   await expect(annotate(7, 'one more')).rejects.toThrow(/100 notes/);
   expect(annotations.value.map(({ time }) => time)).toEqual(Array.from({ length: 100 }, (_, time) => time));
+});
+
+it('shows a note on what it is about only', () => {
+  const note = { time: 1, text: 'bump' };
+  const [onPump, onTank, onAll] = [
+    { ...note, targets: [{ node: 'pump-1' }] },
+    { ...note, targets: [{ node: 'arm-2', instance: 'tank' }] },
+    note,
+  ];
+  const on = (node: string, instance: string) => annotationsOn([onPump, onTank, onAll], [{ node, instance }]);
+  expect(on('pump-1', 'motor')).toEqual([onPump, onAll]);
+  expect(on('arm-2', 'motor')).toEqual([onAll]);
+  expect(on('arm-2', 'tank')).toEqual([onTank, onAll]);
 });

@@ -1,4 +1,6 @@
 import { computed, effect, signal } from '@preact/signals';
+import { listOf } from '../fields.ts';
+import type { Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
 import { ask } from './api.ts';
 import { reread } from './reread.ts';
@@ -11,6 +13,8 @@ export interface Annotation {
   readonly time: number;
   readonly until?: number;
   readonly text: string;
+  /** What it is about, whole nodes where `instance` is missing; everything without. */
+  readonly targets?: readonly { readonly node: string; readonly instance?: string }[];
   /** Its number in the DAC, for everybody; without one it belongs to this layout. */
   readonly id?: number;
 }
@@ -72,15 +76,35 @@ async function readKept(signal?: AbortSignal): Promise<void> {
     next: unknown;
   };
   const read = found.map(
-    ({ id, time, until, text }): Annotation => ({
+    ({ id, time, until, text, targets }): Annotation => ({
       id: Number(id),
       time: Number(time) / 1e6,
       ...(typeof until === 'number' && { until: until / 1e6 }),
       text: String(text),
+      ...targetsIn(targets),
     }),
   );
   keptUntil.value = typeof next === 'string' ? read.at(-1)?.time : undefined;
   if (JSON.stringify(read) !== JSON.stringify(kept.peek())) kept.value = read;
+}
+
+function targetsIn(fields: unknown): Pick<Annotation, 'targets'> {
+  const targets = listOf(fields).map(({ node, instance }) => ({
+    node: String(node),
+    ...(typeof instance === 'string' && { instance }),
+  }));
+  return targets.length === 0 ? {} : { targets };
+}
+
+/** Those that are about some of these instances, or about everything. */
+export function annotationsOn(notes: readonly Annotation[], shown: readonly Target[]): Annotation[] {
+  return notes.filter(
+    ({ targets }) =>
+      !targets ||
+      targets.some(({ node, instance }) =>
+        shown.some((of) => of.node === node && (instance === undefined || of.instance === instance)),
+      ),
+  );
 }
 
 /** More exactly than a double holds it. */

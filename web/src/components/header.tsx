@@ -1,6 +1,7 @@
 import { formatOffset } from '../format/time.ts';
 import { connection } from '../state/store.ts';
 import { strings } from '../strings.ts';
+import { ArchiveTrouble } from './archive_trouble.tsx';
 import { Dot } from './dot.tsx';
 import { Toolbar } from './toolbar.tsx';
 
@@ -20,6 +21,7 @@ export function Header() {
         <Dot tone={TONES[phase]} />
         <span>{words[phase]}</span>
       </div>
+      <ArchiveTrouble />
       <dl class="facts">
         <Fact name={words.door} value={words.doors[door]} testId="door" />
         <Fact

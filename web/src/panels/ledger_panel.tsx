@@ -2,6 +2,7 @@ import { useComputed, useSignalEffect } from '@preact/signals';
 import { formatInteger, formatRough } from '../format/number.ts';
 import { formatAge } from '../format/time.ts';
 import { formatBytes } from '../format/unit.ts';
+import { archiveTrouble } from '../state/archive_condition.ts';
 import { CAUSES, type DacCause, followDacLedger, ledgerFilter, ledgerTargets } from '../state/dac_ledger.ts';
 import { ageOf } from '../state/freshness.ts';
 import { cellsOf, connection, traffic } from '../state/store.ts';
@@ -38,6 +39,11 @@ export function LedgerPanel() {
   return (
     <section class="panel" data-testid="ledger">
       {!range.value.live && <NowNote />}
+      {archiveTrouble.value && (
+        <p class="card-problem" data-testid="ledger-archive-trouble">
+          {strings.connection.archiveTrouble(archiveTrouble.value.condition)} {archiveTrouble.value.detail}
+        </p>
+      )}
       <dl class="facts-row">
         {facts.map(([name, value]) => (
           <div key={name}>

@@ -5,6 +5,7 @@ import type { Query, ViewResult } from '../stream/query.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 import { startTitle } from './alarms.ts';
 import { followAnnotations } from './annotations.ts';
+import { followArchiveCondition } from './archive_condition.ts';
 import { awaited } from './away.ts';
 import { defaultChoice, isComplete } from './choice.ts';
 import { startKeys } from './keys.ts';
@@ -27,6 +28,7 @@ export async function start(): Promise<void> {
   client.start(new URL('.', location.href));
   startTicking();
   followAnnotations();
+  followArchiveCondition();
   followPanels(client);
   if (!(await load())) chooseOnFirstSight();
   startSaving();

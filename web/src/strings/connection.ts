@@ -1,6 +1,11 @@
 import type { DoorName } from '../stream/doors/door.ts';
 import type { LossReason } from '../stream/view.ts';
 
+const archiveTroubles = new Map([
+  ['disk_full', 'the disk is full'],
+  ['disk_error', 'the disk fails'],
+]);
+
 /** The connection to the DAC. */
 export const connectionStrings = {
   connection: {
@@ -19,6 +24,8 @@ export const connectionStrings = {
     roundTrip: 'Round trip',
     server: 'DAC',
     unknown: '\u2013',
+    archiveTrouble: (condition: string) =>
+      `The archive stores nothing: ${archiveTroubles.get(condition) ?? condition}. Live data goes on.`,
   },
 
   banner: {

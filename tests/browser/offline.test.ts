@@ -120,6 +120,12 @@ it('goes there by itself where nothing is live', async () => {
   await expect.poll(() => other.page.getByTestId('legend-value').first().textContent()).toMatch(/^47/);
   expect(await other.page.getByTestId('live').textContent()).toContain('Paused');
   await other.screenshot('offline-alone');
+  // A link to it does so as well.
+  await vi.waitFor(() => expect(other.page.url()).toContain('buoy-07'), LOADED);
+  await other.page.reload();
+  await expect.poll(() => other.page.getByTestId('live').textContent()).toContain('Paused');
+  await expect.poll(() => other.page.getByTestId('legend-value').first().textContent()).toMatch(/^47/);
+  expect(await other.page.getByTestId('time-zone').textContent()).toMatch(/\w/);
   expect(other.complaints).toEqual([]);
   expect(visit.complaints).toEqual([]);
 });

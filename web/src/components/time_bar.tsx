@@ -20,6 +20,8 @@ import { strings } from '../strings.ts';
 import { Icon, IconButton } from './icon.tsx';
 
 const words = strings.time;
+/** Such as `Europe/Berlin`. */
+const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** What time all panels show: live or paused, how long, and a slider back to the oldest sample held. */
 export function TimeBar() {
@@ -50,6 +52,9 @@ export function TimeBar() {
         }}
       />
       <Ends />
+      <span class="time-zone" title={words.zoneTip} data-testid="time-zone">
+        {ZONE}
+      </span>
       <CompareChoice />
     </div>
   );

@@ -6,7 +6,7 @@ import { keyOf, type Target } from '../stream/view.ts';
 import { startTitle } from './alarms.ts';
 import { followAnnotations } from './annotations.ts';
 import { followArchiveCondition } from './archive_condition.ts';
-import { awaited } from './away.ts';
+import { awaited, newestOfAllAway } from './away.ts';
 import { defaultChoice, isComplete } from './choice.ts';
 import { startKeys } from './keys.ts';
 import { startTicking } from './now.ts';
@@ -31,6 +31,7 @@ export async function start(): Promise<void> {
   followArchiveCondition();
   followPanels(client);
   if (!(await load())) chooseOnFirstSight();
+  else awaitNewestIfAllAreAway();
   startSaving();
 }
 
@@ -45,6 +46,16 @@ export function watch(target: Target): void {
   // Where something is live, nobody is taken away from it.
   const isAnyThere = shownTargets.peek().some((shown) => cellsOf(shown).entry.peek()?.state === 'online');
   awaited.value = isAnyThere ? '' : keyOf(target);
+}
+
+/** Once it is known which nodes are there: a link, or what was there last time, may show nothing that is live. */
+function awaitNewestIfAllAreAway(): void {
+  const stop = effect(() => {
+    if (!registry.value) return;
+    const entries = shownTargets.peek().map((target) => cellsOf(target).entry.peek());
+    awaited.value = newestOfAllAway(entries, registry.value.nodes) ?? '';
+    queueMicrotask(() => stop());
+  });
 }
 
 export function unwatch(target: Target): void {

@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals';
-import type { NodeEntry } from '../stream/protocol.ts';
+import type { InstanceEntry, NodeEntry } from '../stream/protocol.ts';
+import { keyOf } from '../stream/view.ts';
 import { now } from './now.ts';
 import { connection } from './store.ts';
 import { show, span } from './time.ts';
@@ -33,6 +34,18 @@ export const isGoneListOpen = signal<boolean | undefined>(undefined);
 
 /** Key of an instance that was opened while nothing that is shown was online: its newest sample is shown as soon as it is known. */
 export const awaited = signal('');
+
+/** Key of the instance, of those that are shown, whose node was heard last, if all of them are offline. */
+export function newestOfAllAway(
+  entries: readonly (InstanceEntry | undefined)[],
+  nodes: readonly NodeEntry[],
+): string | undefined {
+  const known = entries.filter((entry) => entry !== undefined);
+  if (known.some(({ state }) => state === 'online')) return undefined;
+  const heard = new Map(nodes.map(({ name, since }) => [name, since]));
+  const [newest] = known.sort((one, other) => (heard.get(other.node) ?? 0) - (heard.get(one.node) ?? 0));
+  return newest && keyOf(newest);
+}
 
 /** Shows as long a time as now, up to a sample that was taken then; milliseconds by the browser's clock. */
 export function showNewest(taken: number): void {

@@ -55,6 +55,7 @@ export const timeStrings = {
     pauseTip: 'Pause (space)',
     liveTip: 'Back to now (space)',
     span: 'How much time is shown',
+    zoneTip: 'All times on this page are in the time zone of this browser',
     earlier: 'Earlier (arrow left)',
     later: 'Later (arrow right)',
     slider: 'End of the time shown, between the oldest sample held and now',

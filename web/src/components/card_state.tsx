@@ -14,6 +14,7 @@ const TONES: Record<CardStateName, Tone> = {
   armed: 'idle',
   empty: 'idle',
   late: 'warn',
+  replay: 'idle',
   live: 'good',
 };
 

@@ -13,7 +13,7 @@ export function Gaps({ cells }: { cells: InstanceCells }) {
     <section class="gaps" aria-label={words.title}>
       {events.length === 0 ? (
         <p class="gaps-none" data-testid="no-gaps">
-          {words.none}
+          {(cells.entry.value?.state ?? 'online') === 'online' ? words.none : words.noneOffline}
         </p>
       ) : (
         <ol class="gaps-list" data-testid="gaps">

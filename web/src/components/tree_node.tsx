@@ -18,12 +18,12 @@ export function TreeNodeHead({ node, count }: { node: NodeEntry; count: number }
   return (
     <div class="tree-node" data-testid="node" data-node={node.name}>
       <div class="tree-node-head">
-        <Dot tone={isOnline ? 'good' : 'bad'} />
+        <Dot tone={!isOnline ? 'bad' : node.replay ? 'idle' : 'good'} />
         <span class="tree-node-name" title={node.name} data-testid="node-name">
           {node.name}
         </span>
         <span class="tree-node-state" data-testid="node-state">
-          {strings.nodeState(node.state)}
+          {isOnline && node.replay ? words.replay : strings.nodeState(node.state)}
         </span>
       </div>
       <p class="tree-node-facts" title={about}>

@@ -12,6 +12,7 @@ export type CardStateName =
   | 'armed'
   | 'empty'
   | 'late'
+  | 'replay'
   | 'live';
 
 /** The only kind whose silence says that something is wrong: of the others it says that nothing has happened. */
@@ -42,7 +43,8 @@ export function cardState(cells: InstanceCells): CardStateName {
   if (entry && !entry.enabled) return 'disabled';
   if (isArmed(cells)) return 'armed';
   if (!cells.sample.value) return 'empty';
-  return isLate(cells) ? 'late' : 'live';
+  if (isLate(cells)) return 'late';
+  return entry?.replay ? 'replay' : 'live';
 }
 
 /** Whether a flight recorder waits for a trigger: nothing follows what it sent last. */

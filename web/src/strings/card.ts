@@ -14,6 +14,7 @@ export const cardStrings = {
       empty: 'no sample yet',
       armed: 'armed',
       late: 'late',
+      replay: 'replay',
       live: 'live',
     },
     stateTip: {
@@ -26,6 +27,7 @@ export const cardStrings = {
       empty: 'Subscribed, but there is no sample so far.',
       armed: 'The flight recorder waits for a trigger. What it keeps back is no loss.',
       late: 'The newest sample is older than its rate promises.',
+      replay: 'Samples that were recorded before are played back.',
       live: 'Samples arrive as configured.',
     },
     probeState: (state: number) => `probe state ${state}`,

@@ -55,6 +55,7 @@ export const ledgerStrings = {
   gaps: {
     title: 'What happened',
     none: 'Nothing missing, nothing interrupted.',
+    noneOffline: 'The node is offline: nothing new comes. What is missing of its past, the charts say.',
     missing: (count: string, isOne: boolean) => `${samples(count, isOne)} missing`,
     numbers: (from: string, to: string) => (from === to ? `#${from}` : `#${from} to #${to}`),
     cause: {

@@ -22,6 +22,7 @@ export const treeStrings = {
     heard: (ago: string) => `last heard ${ago} ago`,
     unknown: 'known from the archive',
     offline: 'offline',
+    replay: 'replay',
     gone: (nodes: number) => (nodes === 1 ? '1 node offline for long' : `${nodes} nodes offline for long`),
     goneTip: 'Nodes that were last heard more than an hour ago: their past can be looked at',
     slowed: (hertz: string, wanted: string) => `${hertz} of ${wanted} Hz`,

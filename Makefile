@@ -99,8 +99,8 @@ bench-fanout: page ## Measure the WebSocket server beside others, some five minu
 	cargo build --release --locked -p oasis-lab
 	./target/release/oasis-lab --write docs/fanout.md all
 
-bench-archive: page postgresql ## Measure the archive under load, beside SQLite, its past, its start and queries, and what goes into a PostgreSQL of its own, some twelve minutes and 10 GB of disk; report in docs/archive-measured.md
-	cargo build --release --locked -p oasis-lab
+bench-archive: page postgresql ## Measure the archive under load, beside SQLite, its past, its start, queries and replays, and what goes into a PostgreSQL of its own, some twelve minutes and 10 GB of disk; report in docs/archive-measured.md
+	cargo build --release --locked -p oasis-lab -p oasis
 	pg_virtualenv -o fsync=on sh -c 'OASIS_POSTGRESQL_URL="host=$$PGHOST port=$$PGPORT user=$$PGUSER password=$$PGPASSWORD dbname=$$PGDATABASE sslmode=disable" \
 	  ./target/release/oasis-lab --write docs/archive-measured.md archive'
 

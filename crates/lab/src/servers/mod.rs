@@ -10,7 +10,7 @@ use crate::packet::Stamp;
 use clap::ValueEnum;
 use std::{path::Path, time::Duration};
 
-pub use oasis::{Feed, INSTANCE, NODE, register, sample};
+pub use oasis::{Feed, INSTANCE, NODE, greeting, register, sample};
 
 /// A server of the lab's own binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -106,6 +106,21 @@ fn start_archive(directory: &Path, dac: &Arc<Dac>) -> anyhow::Result<Arc<Archive
     Ok(Arc::new(opened.start(dac.clone())?))
 }
 
+/// What a node with the instance says first, and how its batches are made.
+pub fn greeting() -> anyhow::Result<(Encoder, [NodeMessage; 2])> {
+    let probe_type: ProbeType = serde_json::from_str(LinuxProcessorProbe::SCHEMA)?;
+    let encoder = Encoder::new(&probe_type)?;
+    let instance = RegisteredInstance {
+        name: INSTANCE.into(),
+        probe_type: probe_type.uuid,
+        kind: ProbeKind::Pushed,
+        demand: None,
+        state: InstanceState { hertz: None, enabled: true, recorder: None },
+    };
+    let hello = NodeMessage::Hello { protocol: PROTOCOL, node: identity() };
+    Ok((encoder, [hello, NodeMessage::Register { types: vec![probe_type], instances: vec![instance] }]))
+}
+
 /// A node's conversation without its socket: ledger, stamping and topic log see what they would see of a node.
 pub struct Feed {
     session: NodeSession,
@@ -120,22 +135,11 @@ pub struct Feed {
 impl Feed {
     /// Registers a node and its instance.
     pub fn new(dac: Arc<Dac>) -> anyhow::Result<Self> {
-        let probe_type: ProbeType = serde_json::from_str(LinuxProcessorProbe::SCHEMA)?;
-        let encoder = Encoder::new(&probe_type)?;
+        let (encoder, greeting) = greeting()?;
         let (outbound, commands) = mpsc::channel(64);
         let mut session = NodeSession::new(dac, outbound);
         let mut answers = Vec::new();
-        let instance = RegisteredInstance {
-            name: INSTANCE.into(),
-            probe_type: probe_type.uuid,
-            kind: ProbeKind::Pushed,
-            demand: None,
-            state: InstanceState { hertz: None, enabled: true, recorder: None },
-        };
-        for message in [
-            NodeMessage::Hello { protocol: PROTOCOL, node: identity() },
-            NodeMessage::Register { types: vec![probe_type], instances: vec![instance] },
-        ] {
+        for message in greeting {
             session.handle(Frame::Control(&serde_json::to_vec(&message)?), now(), &mut answers)?;
         }
         let assigned = answers.drain(..).find_map(|answer| match answer {

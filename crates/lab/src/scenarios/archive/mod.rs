@@ -3,6 +3,7 @@
 mod history;
 mod load;
 mod postgresql;
+mod replay;
 mod restart;
 mod rows;
 mod sql;
@@ -42,7 +43,7 @@ pub struct Archive {
         long,
         value_enum,
         value_delimiter = ',',
-        default_value = "load,rows,history,restart,sql,postgresql"
+        default_value = "load,rows,history,restart,sql,replay,postgresql"
     )]
     what: Vec<Figure>,
 }
@@ -60,6 +61,8 @@ enum Figure {
     Restart,
     /// Rows a second of a query, beside SQLite.
     Sql,
+    /// Samples a second of `oasis replay`, beside the same samples encoded and sent.
+    Replay,
     /// Rows a second into PostgreSQL, beside a bare binary `COPY`.
     Postgresql,
 }
@@ -75,6 +78,7 @@ impl Archive {
                 Figure::History => self.history()?,
                 Figure::Restart => self.restart()?,
                 Figure::Sql => self.sql()?,
+                Figure::Replay => self.replay()?,
                 Figure::Postgresql => self.postgresql()?,
             });
         }

@@ -44,7 +44,17 @@ impl Account {
     /// Samples will not be stored.
     pub fn miss(&mut self, gap: Gap) {
         self.stored_offset = self.stored_offset.max(gap.to);
+        self.lose(gap);
+    }
+
+    /// The same, and no file says so yet.
+    pub fn lose(&mut self, gap: Gap) {
         self.missing += gap.to.0 - gap.from.0;
+        if let Some(last) = self.gaps.back_mut().filter(|last| last.to == gap.from && last.cause == gap.cause)
+        {
+            last.to = gap.to;
+            return;
+        }
         if self.gaps.len() == GAPS_KEPT {
             self.gaps.pop_front();
             self.gaps_forgotten += 1;

@@ -2,12 +2,14 @@
 //!
 //! Nobody waits for it. If it is late, the topic logs let go of what it has not read, as they do with any reader, and it notes that.
 
+mod lost;
 mod staging;
 mod upkeep;
 
 use crate::{
     account::Condition,
     config::ArchiveConfig,
+    index::Gap,
     segment_file::SegmentFile,
     store::{Store, is_disk_full},
 };
@@ -19,6 +21,7 @@ use tokio::{
     time::Instant,
 };
 use upkeep::Unsealed;
+use uuid::Uuid;
 
 /// Segments read from a topic log at once: what the archive holds on to besides what is staged.
 const READ: usize = 64;
@@ -66,6 +69,10 @@ struct Tracked {
     rule: usize,
     /// Everything before it is stored or told missing.
     next: Offset,
+    /// What it let go of behind that while nothing could be stored: counted, and in no file. Neighbours of one cause are one.
+    lost: Vec<Gap>,
+    /// Run and number of the last sample that was stored.
+    last: Option<(Uuid, u64)>,
     /// Gaps of its ledger that are in the catalogue, or too old to get there.
     losses_listed: u64,
 }
@@ -167,6 +174,9 @@ impl Writer {
         loop {
             let result = self.round(&wanted);
             self.note(&result);
+            if result.is_err() {
+                self.note_lost();
+            }
             match result {
                 Ok(Left::Something) if to_the_end => {}
                 other => return other,
@@ -197,7 +207,14 @@ impl Writer {
             if let (Some(rule), false) = (rule, known.contains(&instance.topic)) {
                 instance.log.wake(wake.clone());
                 let next = instance.log.start();
-                self.tracked.push(Tracked { instance, rule, next, losses_listed: 0 });
+                self.tracked.push(Tracked {
+                    instance,
+                    rule,
+                    next,
+                    lost: Vec::new(),
+                    last: None,
+                    losses_listed: 0,
+                });
             }
         }
     }

@@ -55,6 +55,28 @@ impl Catalogue {
         Ok(forgotten as u64)
     }
 
+    /// Those of these sequence numbers that nobody has told to be lost.
+    pub fn without_cause(
+        &self,
+        node: &str,
+        instance: &str,
+        run: Uuid,
+        numbers: RangeInclusive<u64>,
+    ) -> Result<Vec<RangeInclusive<u64>>> {
+        let (mut next, end) = numbers.into_inner();
+        let mut left = Vec::new();
+        for Loss { numbers, .. } in self.losses_in(node, instance, run, &(next..=end))? {
+            if next < *numbers.start() {
+                left.push(next..=numbers.start() - 1);
+            }
+            next = next.max(numbers.end().saturating_add(1));
+        }
+        if next <= end {
+            left.push(next..=end);
+        }
+        Ok(left)
+    }
+
     /// All that is known to be lost of an instance, by run.
     pub fn losses_of(&self, node: &str, instance: &str) -> Result<Vec<(Uuid, Loss)>> {
         let mut statement = self.0.prepare_cached(

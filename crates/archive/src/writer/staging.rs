@@ -8,7 +8,7 @@ use crate::{
     series::Series,
 };
 use oasis_dac::{Segment, now};
-use oasis_wire::quantity::Offset;
+use oasis_wire::{batch::Header, quantity::Offset};
 use std::io;
 use uuid::Uuid;
 
@@ -20,7 +20,10 @@ pub(super) struct Progress {
     next: Offset,
     samples: u64,
     bytes: u64,
+    /// Those that were not counted before.
     gaps: Vec<Gap>,
+    /// Run and number of the last sample.
+    last: Option<(Uuid, u64)>,
 }
 
 impl Writer {
@@ -42,15 +45,13 @@ impl Writer {
             if tracked.rule != rule || tracked.next >= wanted {
                 continue;
             }
-            let mut progress = Progress { at, next: tracked.next, samples: 0, bytes: 0, gaps: Vec::new() };
+            let mut progress =
+                Progress { at, next: tracked.next, samples: 0, bytes: 0, gaps: Vec::new(), last: None };
             while progress.next < wanted && file.length() < end {
                 let read = tracked.instance.log.read(progress.next, READ);
-                if let Some((from, to)) = read.missed {
+                if let Some((_, to)) = read.missed {
                     let run = read.segments.first().map_or(Uuid::nil(), |segment| segment.run());
-                    let gap = Gap { from, to, cause: condition.cause(), time: now() };
-                    file.stage_gap(key(tracked, run), || Series::of(&tracked.instance, run), gap);
-                    progress.gaps.push(gap);
-                    progress.next = to;
+                    stage_missed(tracked, (to, condition), run, file, &mut progress);
                 }
                 if read.segments.is_empty() {
                     break;
@@ -75,6 +76,8 @@ impl Writer {
             for progress in progress {
                 let tracked = &mut self.tracked[progress.at];
                 tracked.next = progress.next;
+                tracked.last = progress.last.or(tracked.last);
+                tracked.lost.retain(|gap| gap.to > progress.next);
                 let account = accounts.entry(tracked.instance.topic).or_default();
                 for gap in &progress.gaps {
                     account.miss(*gap);
@@ -95,6 +98,29 @@ fn key(tracked: &Tracked, run: Uuid) -> SeriesKey {
     (tracked.instance.topic, run)
 }
 
+/// Stages word of what the log has let go of up to an offset: what was counted as it went, and then what has gone since.
+fn stage_missed(
+    tracked: &Tracked,
+    (to, condition): (Offset, Condition),
+    run: Uuid,
+    file: &mut SegmentFile,
+    progress: &mut Progress,
+) {
+    let mut stage = |gap| file.stage_gap(key(tracked, run), || Series::of(&tracked.instance, run), gap);
+    for gap in &tracked.lost {
+        if gap.from >= progress.next {
+            stage(*gap);
+            progress.next = gap.to;
+        }
+    }
+    if progress.next < to {
+        let gap = Gap { from: progress.next, to, cause: condition.cause(), time: now() };
+        stage(gap);
+        progress.gaps.push(gap);
+        progress.next = to;
+    }
+}
+
 fn stage_segment(
     tracked: &Tracked,
     segment: &Segment,
@@ -104,6 +130,10 @@ fn stage_segment(
     let run = segment.run();
     file.stage(key(tracked, run), || Series::of(&tracked.instance, run), segment)?;
     progress.next = segment.end();
+    if let Ok(head) = Header::parse(segment.batch()) {
+        let last = head.first_sequence.saturating_add(u64::from(segment.count()).saturating_sub(1));
+        progress.last = Some((run, last));
+    }
     progress.samples += u64::from(segment.count());
     progress.bytes += segment.batch().len() as u64;
     Ok(())

@@ -6,7 +6,7 @@ use crate::{
     reserve, retention,
     segment_file::{self, SegmentFile},
 };
-use oasis_dac::{Gap, now};
+use oasis_dac::{Cause, Gap, now};
 use oasis_wire::quantity::Nanos;
 use std::{collections::BTreeSet, time::Duration};
 use tokio::time::Instant;
@@ -174,15 +174,26 @@ impl Writer {
             told.push((at, gaps));
         }
         if !losses.is_empty() {
-            let rows = losses.iter().map(|(node, instance, gap)| LossRow {
-                node,
-                instance,
-                run: gap.run,
-                numbers: gap.from_sequence..=gap.to_sequence,
-                cause: gap.cause.word(),
-                time: gap.time,
-            });
-            forgotten += self.store.catalogue().add_losses(rows)?;
+            let mut catalogue = self.store.catalogue();
+            let mut rows = Vec::with_capacity(losses.len());
+            for (node, instance, gap) in &losses {
+                let (run, numbers) = (gap.run, gap.from_sequence..=gap.to_sequence);
+                // The earlier life may have said why it did not store what it had.
+                let numbers = match gap.cause {
+                    Cause::BeforeEpoch => catalogue.without_cause(node, instance, run, numbers)?,
+                    _ => vec![numbers],
+                };
+                let (cause, time) = (gap.cause.word(), gap.time);
+                rows.extend(numbers.into_iter().map(|numbers| LossRow {
+                    node,
+                    instance,
+                    run,
+                    numbers,
+                    cause,
+                    time,
+                }));
+            }
+            forgotten += catalogue.add_losses(rows.into_iter())?;
         }
         self.store.book.open().losses_forgotten += forgotten;
         for (at, gaps) in told {
@@ -199,7 +210,7 @@ impl Writer {
         }
         self.seal();
         self.nodes_listed = None;
-        if let Err(error) = self.list_others() {
+        if let Err(error) = self.list_others().and_then(|()| Ok(self.list_unstored()?)) {
             tracing::warn!(%error, "the archive's catalogue is not up to date");
         }
     }

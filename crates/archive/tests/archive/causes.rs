@@ -6,7 +6,7 @@ use crate::{
     rollups::{eventually, small_files, wait_for_rollups},
 };
 use oasis_archive::{ArchiveConfig, Level, RetentionRule, points::Span};
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{collections::BTreeMap, fs, path::Path, sync::atomic::AtomicBool};
 
 type Lost = BTreeMap<String, u64>;
 
@@ -102,4 +102,39 @@ fn what_is_damaged_in_a_file_that_was_recovered_is_called_so() {
     assert_eq!(lost(&plant, node.taken(), 10_000), (Level::Raw, expected.clone()));
     wait_for_rollups(&plant);
     assert_eq!(lost(&plant, node.taken(), 1), (Level::Second, expected));
+}
+
+#[test]
+fn what_a_full_disk_costs_is_counted_as_it_goes_and_known_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    plant.fill(&mut node, 2);
+    plant.stop();
+    // Nothing fits any more, and the topic log has little more room than a batch takes.
+    let full = ArchiveConfig { min_free_bytes: u64::MAX, ..config(folder.path()) };
+    let mut plant = Plant::start(full, &node, 2_000);
+    let mut counted = Vec::new();
+    for _ in 0..20 {
+        node.take(40);
+        plant.send(&mut node, true);
+        plant.flush().unwrap_err();
+        counted.push(plant.archive.counters().missing);
+    }
+    assert!(counted.is_sorted() && *counted.last().unwrap() > 600, "{counted:?}");
+    let account = plant.account();
+    assert_eq!((account.missing, account.stored, account.gaps.len()), (*counted.last().unwrap(), 0, 1));
+    assert_eq!(account.gaps[0].cause.word(), "disk_full");
+    plant.stop_unstored();
+
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    node.take(40);
+    plant.send(&mut node, true);
+    plant.flush().unwrap();
+    let expected: Lost = [("disk_full".to_owned(), 20 * 40)].into();
+    assert_eq!(lost(&plant, node.taken(), 10_000).1, expected);
+    let (span, go_on) = (0..node.taken() * STEP, AtomicBool::new(false));
+    let summary = plant.archive.history().summarise("plant", "counter", span, &go_on).unwrap();
+    assert_eq!(summary.unwrap().lost, expected);
+    plant.stop();
 }

@@ -204,6 +204,11 @@ impl Plant {
         self.archive
     }
 
+    /// The same of one that cannot store what it has.
+    pub fn stop_unstored(self) {
+        self.runtime.block_on(self.archive.stop()).unwrap_err();
+    }
+
     pub fn epoch(&self) -> Epoch {
         self.dac.epoch()
     }

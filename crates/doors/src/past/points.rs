@@ -3,7 +3,7 @@
 use super::{Asker, Fetched, Then, Told, archived::blocking};
 use crate::view::Integers;
 use oasis_archive::{
-    Archive, History, Level, ReadError,
+    Archive, Gap, History, Level, ReadError,
     points::{Arrival, Cell, Leaf, Missing, Number, Points, Span, Summary, Track},
 };
 use oasis_dac::{Instance, now};
@@ -13,7 +13,7 @@ use oasis_wire::{
     schema::{MetricType, ProbeType},
 };
 use serde_json::{Map, Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 /// Most values of one message: points times numbers of a sample.
 const MAX_VALUES: usize = 500_000;
@@ -43,7 +43,10 @@ impl Asker {
         };
         let asker = self.clone();
         let (next, text) = blocking(move || {
-            let next = add_log(&mut points, &asker.instance, asker.epoch());
+            let archive = asker.archived.archive.as_ref();
+            let account = archive.and_then(|archive| archive.account(asker.instance.topic));
+            let gaps = account.unwrap_or_default().gaps;
+            let next = add_log(&mut points, &asker.instance, asker.epoch(), &gaps);
             Ok((next, asker.describe(&points)))
         })
         .await?;
@@ -98,8 +101,13 @@ impl Asker {
     }
 }
 
-/// Takes in what the topic log has behind what was stored. Answers where the reader goes on.
-fn add_log(points: &mut Points, instance: &Instance, epoch: Epoch) -> Offset {
+/// Takes in what the topic log has behind what was stored; `not_stored` is what the archive could not store of it. Answers where the reader goes on.
+fn add_log(points: &mut Points, instance: &Instance, epoch: Epoch, not_stored: &VecDeque<Gap>) -> Offset {
+    let why = |at| match not_stored.iter().find(|gap| at < gap.to) {
+        Some(gap) if gap.from <= at => (gap.to, gap.cause.word()),
+        Some(gap) => (gap.from, "log_retention"),
+        None => (Offset(u64::MAX), "log_retention"),
+    };
     let log = &instance.log;
     let known = points.position().filter(|at| at.epoch == epoch);
     let from = known.map_or_else(|| log.state().first_offset, |at| at.offset);
@@ -117,7 +125,7 @@ fn add_log(points: &mut Points, instance: &Instance, epoch: Epoch) -> Offset {
             count,
             last_sequence: header.first_sequence.saturating_add(count - 1),
         };
-        points.add(&arrival, Ok(segment.batch()), |_| (Offset(u64::MAX), "log_retention"));
+        points.add(&arrival, Ok(segment.batch()), why);
     }
     read.segments.last().map_or(from, |last| last.end())
 }

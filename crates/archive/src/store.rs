@@ -63,6 +63,17 @@ pub struct OpenShare {
     pub times: (u64, u64),
 }
 
+/// What a file that is being written says was not stored.
+#[derive(Debug)]
+pub struct OpenGap {
+    /// The file's number.
+    pub segment: u64,
+    /// Whose.
+    pub series: Arc<Series>,
+    /// What.
+    pub gap: Gap,
+}
+
 /// Least and greatest time, nanoseconds, by node and name of an instance.
 pub type Reaches = BTreeMap<(String, String), (u64, u64)>;
 
@@ -318,6 +329,19 @@ impl Store {
             }));
         }
         shares
+    }
+
+    /// What files that are being written say was not stored.
+    pub fn open_gaps(&self) -> Vec<OpenGap> {
+        let mut gaps = Vec::new();
+        for file in self.open_from(0) {
+            for of in &file.index().series {
+                let told =
+                    |gap: &Gap| OpenGap { segment: file.header.number, series: of.series.clone(), gap: *gap };
+                gaps.extend(of.gaps.iter().map(told));
+            }
+        }
+        gaps
     }
 
     /// The first of the gaps that were noted of an instance in this epoch which does not end before an offset.

@@ -80,11 +80,11 @@ impl Sql {
         let history = History::open(directory)?;
         // What keeps writers away, if anything has to, the other connection holds as well.
         let connection = reading::open(directory).map_err(OpenError::Catalogue)?.connection;
-        let mut tables = views::create(&connection, &history.0.open_shares())?;
+        let mut tables = views::create(&connection, &history.0.open_shares(), &history.0.open_gaps())?;
         // Whatever else the file has keeps its name as well.
         let mut taken = all_names(&connection)?;
         taken.extend(tables.iter().map(|table| table.name.clone()));
-        taken.push(views::OPEN_SHARE.into());
+        taken.extend(views::OPEN.map(str::to_owned));
         let mut names = Names::new(taken.iter().map(String::as_str));
         for probe_type in history.types()? {
             let name = names.unique(&oasis_table::table_name(&probe_type.name));

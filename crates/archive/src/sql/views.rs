@@ -1,7 +1,7 @@
 //! What the catalogue has besides samples, under names and in units that a query can use.
 
 use super::TableInfo;
-use crate::store::OpenShare;
+use crate::store::{OpenGap, OpenShare};
 use rusqlite::{Connection, params};
 
 /// Name, what its rows are, and the query behind it. `{t:COLUMN}` is a time as text.
@@ -24,14 +24,18 @@ const VIEWS: [(&str, &str, &str); 6] = [
     ),
     (
         "gaps",
-        "what is missing, and why: by sequence number if it never came to the DAC, by offset if it was not stored",
+        "what is missing, and why: by sequence number if it never came to the DAC or had no room at its end, by offset if it was not stored",
         "SELECT {t:time} AS time, time AS time_ns, node, instance, run, to_sequence - from_sequence + 1 AS count, cause,
                 from_sequence, to_sequence, NULL AS epoch, NULL AS from_offset, NULL AS to_offset
          FROM loss
          UNION ALL
          SELECT {t:gap.time}, gap.time, instance.node, instance.name, series.run, to_offset - from_offset, cause,
                 NULL, NULL, series.epoch, from_offset, to_offset - 1
-         FROM gap JOIN series ON series.id = gap.series JOIN instance ON instance.id = series.instance",
+         FROM gap JOIN series ON series.id = gap.series JOIN instance ON instance.id = series.instance
+         UNION ALL
+         SELECT {t:time}, time, node, instance, run, to_offset - from_offset, cause,
+                NULL, NULL, epoch, from_offset, to_offset - 1
+         FROM temp.open_gap WHERE segment NOT IN (SELECT number FROM main.segment)",
     ),
     (
         "nodes",
@@ -59,10 +63,29 @@ const VIEWS: [(&str, &str, &str); 6] = [
 ];
 
 /// What the catalogue does not list yet.
-pub const OPEN_SHARE: &str = "open_share";
+pub const OPEN: [&str; 2] = [OPEN_SHARE, OPEN_GAP];
+const OPEN_SHARE: &str = "open_share";
+const OPEN_GAP: &str = "open_gap";
 
 /// Makes them, in this connection alone, with what files that are being written have.
-pub fn create(connection: &Connection, open: &[OpenShare]) -> rusqlite::Result<Vec<TableInfo>> {
+pub fn create(
+    connection: &Connection,
+    shares: &[OpenShare],
+    gaps: &[OpenGap],
+) -> rusqlite::Result<Vec<TableInfo>> {
+    add_shares(connection, shares)?;
+    add_gaps(connection, gaps)?;
+    let mut tables = Vec::new();
+    for (name, about, query) in VIEWS {
+        connection.execute_batch(&format!("CREATE TEMP VIEW {name} AS {}", with_times(query)))?;
+        let statement = connection.prepare(&format!("SELECT * FROM {name}"))?;
+        let columns = statement.column_names().map(|column| (column.to_owned(), None)).collect();
+        tables.push(TableInfo { name: name.into(), about: about.into(), columns });
+    }
+    Ok(tables)
+}
+
+fn add_shares(connection: &Connection, open: &[OpenShare]) -> rusqlite::Result<()> {
     connection.execute_batch(&format!(
         "CREATE TEMP TABLE {OPEN_SHARE} (segment, node, instance, type, version, uuid, samples, first, last)"
     ))?;
@@ -82,14 +105,29 @@ pub fn create(connection: &Connection, open: &[OpenShare]) -> rusqlite::Result<V
             number(last)
         ])?;
     }
-    let mut tables = Vec::new();
-    for (name, about, query) in VIEWS {
-        connection.execute_batch(&format!("CREATE TEMP VIEW {name} AS {}", with_times(query)))?;
-        let statement = connection.prepare(&format!("SELECT * FROM {name}"))?;
-        let columns = statement.column_names().map(|column| (column.to_owned(), None)).collect();
-        tables.push(TableInfo { name: name.into(), about: about.into(), columns });
+    Ok(())
+}
+
+fn add_gaps(connection: &Connection, open: &[OpenGap]) -> rusqlite::Result<()> {
+    connection.execute_batch(&format!(
+        "CREATE TEMP TABLE {OPEN_GAP} (segment, time, node, instance, run, epoch, from_offset, to_offset, cause)"
+    ))?;
+    let mut add =
+        connection.prepare(&format!("INSERT INTO {OPEN_GAP} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"))?;
+    for OpenGap { segment, series, gap } in open {
+        add.execute(params![
+            segment.cast_signed(),
+            gap.time.0.cast_signed(),
+            &*series.node,
+            &*series.instance,
+            series.run.to_string(),
+            series.epoch.to_string(),
+            gap.from.0.cast_signed(),
+            gap.to.0.cast_signed(),
+            gap.cause.word()
+        ])?;
     }
-    Ok(tables)
+    Ok(())
 }
 
 /// Texts as samples have them: RFC 3339 to the nanosecond.

@@ -299,3 +299,25 @@ fn a_batch_that_does_not_fit_its_schema_is_left_out_and_told_with_its_instance()
     let told = format!(r#"left out node="plant" instance="counter" epoch={epoch} offset=40 samples=8"#);
     assert!(log.contains(&told), "{log}");
 }
+
+#[test]
+fn gaps_of_the_file_that_is_being_written_are_told_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    // A topic log with little more room than a batch takes, and files that are not sealed before the end.
+    let config = oasis_archive::ArchiveConfig { segment_bytes: 1 << 20, ..config(folder.path()) };
+    let mut plant = Plant::start(config, &node, 2_000);
+    plant.fill(&mut node, 1);
+    for _ in 0..20 {
+        node.take(40);
+        plant.send(&mut node, true);
+    }
+    plant.flush().unwrap();
+    let missing = plant.account().missing;
+    let query = "SELECT node, instance, cause, sum(count), min(from_offset) FROM gaps GROUP BY 1, 2, 3";
+    let expected = format!("plant|counter|archive_behind|{missing}|40");
+    assert!(missing > 0);
+    assert_eq!(one(&Sql::open(folder.path()).unwrap(), query), expected);
+    plant.stop();
+    assert_eq!(one(&Sql::open(folder.path()).unwrap(), query), expected);
+}

@@ -8,16 +8,19 @@
 pub(crate) mod folder;
 mod known;
 mod losses;
+mod notes;
 
 pub use losses::SourceError;
 
 use crate::{
-    Opened,
+    OpenError, Opened,
+    annotations::AnnotationError,
     catalogue::{CatalogueError, Sealed},
     recovery::{self, Finding, Unreadable},
     segment_file::{self, SegmentFile, SeriesKey},
     series::Series,
     store::ReadError,
+    test_runs::TestRunError,
 };
 use bytes::Bytes;
 use known::Known;
@@ -74,6 +77,15 @@ pub enum ImportError {
         "no rule of archive.retention matches {0}, so it would not be kept: name it in the configuration, or import it under another name"
     )]
     NoRule(String),
+    /// The archive that it comes from.
+    #[error(transparent)]
+    Source(#[from] OpenError),
+    /// A test run.
+    #[error("a test run: {0}")]
+    TestRun(#[from] TestRunError),
+    /// An annotation.
+    #[error("an annotation: {0}")]
+    Annotation(#[from] AnnotationError),
     /// A segment file of which nothing can be read.
     #[error("{0}")]
     Segment(#[from] Unreadable),
@@ -90,6 +102,12 @@ pub struct Imported {
     pub causes: u64,
     /// Ranges whose causes had to be forgotten, of this import or the oldest of the archive: the catalogue has room for 100,000.
     pub causes_forgotten: u64,
+    /// Test runs that are new.
+    pub test_runs: u64,
+    /// Annotations that are new.
+    pub annotations: u64,
+    /// Test runs and annotations that there was no room or no name for.
+    pub notes_left_out: u64,
 }
 
 /// An import under way. Dropped before [`Import::finish`], or after anything has failed, it leaves the archive as it was.

@@ -1,7 +1,7 @@
 //! Annotations, in SQL.
 
 use super::{Catalogue, signed, unsigned};
-use crate::annotations::{Annotation, AnnotationError, AnnotationFilter, MOST_ANNOTATIONS, Note};
+use crate::annotations::{Annotation, AnnotationError, AnnotationFilter, MOST_ANNOTATIONS, Note, Target};
 use oasis_wire::quantity::Nanos;
 use rusqlite::{Row, params};
 
@@ -10,7 +10,8 @@ type Result<T> = std::result::Result<T, AnnotationError>;
 impl Catalogue {
     /// Writes an annotation down.
     pub fn add_annotation(&mut self, note: Note, who: &str, written: Nanos) -> Result<Annotation> {
-        let transaction = self.0.transaction()?;
+        // A transaction of its own, or a part of one that was begun.
+        let transaction = self.0.savepoint()?;
         let there = transaction.query_row("SELECT count(*) FROM annotation", [], |row| unsigned(row, 0));
         if there? >= MOST_ANNOTATIONS {
             return Err(AnnotationError::TooMany);
@@ -56,6 +57,25 @@ impl Catalogue {
         let most = signed(most as u64);
         let values = params![from, to, time, id, filter.node, filter.instance, most];
         Ok(statement.query_map(values, read)?.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Whether the same was noted before.
+    pub fn has_annotation(&self, note: &Note) -> Result<bool> {
+        let mut statement = self.0.prepare_cached(
+            "SELECT (SELECT json_group_array(json_object('node', node, 'instance', instance) ORDER BY number)
+                     FROM annotation_target WHERE annotation = id)
+             FROM annotation WHERE time = ?1 AND until IS ?2 AND text = ?3",
+        )?;
+        let until = note.until.map(|until| signed(until.0));
+        let targets = statement
+            .query_map(params![signed(note.time.0), until, note.text], |row| row.get::<_, String>(0))?;
+        for of in targets {
+            // SQLite has just made it.
+            if serde_json::from_str::<Vec<Target>>(&of?).unwrap_or_default() == note.targets {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Deletes an annotation; whether there was one.

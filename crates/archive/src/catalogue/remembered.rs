@@ -1,9 +1,9 @@
 //! What a start of the DAC wants to know of earlier lives, and what nobody needs to know any more, in SQL.
 
-use super::{Catalogue, CatalogueError, Result, parsed, read_kind, read_type, unsigned};
+use super::{Catalogue, CatalogueError, Result, parsed, read_kind, read_type, signed, unsigned};
 use oasis_dac::{Stored, StoredNode};
 use oasis_wire::{quantity::Nanos, schema::ProbeType};
-use rusqlite::Row;
+use rusqlite::{Row, params};
 use std::{
     collections::{BTreeMap, HashMap},
     sync::Arc,
@@ -42,6 +42,16 @@ impl Catalogue {
             types.insert(row.get(0)?, Arc::new(read_type(row.get(1)?)?));
         }
         Ok(types)
+    }
+
+    /// Notes a node that was there; one that is known stays as it is.
+    pub fn add_stored_node(&self, node: &StoredNode) -> Result<()> {
+        let StoredNode { name, uuid, host, software, last_seen } = node;
+        self.0.execute(
+            "INSERT OR IGNORE INTO node VALUES (?, ?, ?, ?, ?)",
+            params![name, uuid.to_string(), host, software, signed(last_seen.0)],
+        )?;
+        Ok(())
     }
 
     /// All nodes that were there.

@@ -14,7 +14,8 @@ const COLUMNS: &str = "id, name, started, stopped, notes, pinned, who,
 impl Catalogue {
     /// Starts a test run.
     pub fn add_test_run(&mut self, run: &Description, who: &str, started: Nanos) -> Result<TestRun> {
-        let transaction = self.0.transaction()?;
+        // A transaction of its own, or a part of one that was begun.
+        let transaction = self.0.savepoint()?;
         let there = transaction.query_row("SELECT count(*) FROM test_run", [], |row| unsigned(row, 0));
         if there? >= MOST_TEST_RUNS {
             return Err(TestRunError::TooMany);

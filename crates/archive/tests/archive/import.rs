@@ -1,10 +1,11 @@
 //! An import is all there or not there at all, whatever fails and whenever it ends, and holds on to little however much it is.
 
 use super::{copy_of, numbers, segment_files};
-use crate::plant::{self, Node, config, counter};
-use oasis_archive::{Import, Imported, Series};
+use crate::plant::{self, Node, Plant, config, counter};
+use crate::sql::one;
+use oasis_archive::{Description, Import, Imported, Note, Series, Sql, Target};
 use oasis_channel::ProbeKind;
-use oasis_wire::quantity::Epoch;
+use oasis_wire::quantity::{Epoch, Nanos};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -126,4 +127,52 @@ fn one_that_is_killed_behind_its_commit_is_there() {
     drop(oasis_archive::open(config(folder.path())).unwrap());
     assert_eq!(plant::read_alone(folder.path()).numbers, numbers(0..200 * BATCH));
     assert!(!growing.exists());
+}
+
+#[test]
+fn test_runs_annotations_and_nodes_of_another_archive_come_with_its_samples() {
+    let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(from.path()), &node, super::ROOM);
+    plant.fill(&mut node, 2);
+    let runs = plant.archive.test_runs();
+    let named =
+        |name: &str| Description { name: name.into(), tags: vec!["hot".into()], ..Description::default() };
+    let soak = runs.start(named("soak"), "me", Nanos(7)).unwrap();
+    runs.stop(soak.id, Nanos(9)).unwrap();
+    runs.start(named("on"), "me", Nanos(8)).unwrap();
+    let about = Target { node: "plant".into(), instance: Some("counter".into()) };
+    let note = Note { time: Nanos(5), until: Some(Nanos(6)), text: "noted".into(), targets: vec![about] };
+    plant.archive.annotations().add(note, "me", Nanos(6)).unwrap();
+    plant.stop();
+    // Another test run has the name here.
+    let here = Plant::start(config(to.path()), &Node::new(2), super::ROOM);
+    let taken = here.archive.test_runs().start(named("soak"), "you", Nanos(100)).unwrap();
+    here.archive.test_runs().stop(taken.id, Nanos(101)).unwrap();
+    here.stop();
+
+    let name = |node: &str| format!("bench:{node}");
+    let import = || {
+        let mut import = begin(to.path());
+        for file in segment_files(from.path()) {
+            import.add_segment_file(&file, name).unwrap();
+        }
+        import.add_causes(from.path(), name).unwrap();
+        import.add_notes(from.path(), "bench", name).unwrap();
+        import.finish().unwrap()
+    };
+    let first = import();
+    assert_eq!((first.samples, first.test_runs, first.annotations, first.notes_left_out), (80, 2, 1, 0));
+    let again = import();
+    assert_eq!((again.samples, again.test_runs, again.annotations), (0, 0, 0));
+
+    let sql = Sql::open(to.path()).unwrap();
+    let last = (80 - 1) * plant::STEP;
+    let runs = "SELECT group_concat(name || ' ' || started_ns || ' ' || stopped_ns || ' ' || tags || who, ';') FROM (SELECT * FROM test_runs ORDER BY id)";
+    let hot = "[\"hot\"]";
+    assert_eq!(one(&sql, runs), format!("soak 100 101 {hot}you;bench:soak 7 9 {hot}me;on 8 {last} {hot}me"));
+    let annotations = "SELECT time_ns, until_ns, text, targets, who FROM annotations";
+    let targets = r#"[{"node":"bench:plant","instance":"counter"}]"#;
+    assert_eq!(one(&sql, annotations), format!("5|6|noted|{targets}|me"));
+    assert_eq!(one(&sql, "SELECT host, software FROM nodes WHERE name = 'bench:plant'"), "h|test");
 }

@@ -43,7 +43,7 @@ fn ask(sql: &Sql, query: &str) -> Vec<Vec<String>> {
 }
 
 /// The only value of the only row.
-fn one(sql: &Sql, query: &str) -> String {
+pub fn one(sql: &Sql, query: &str) -> String {
     let rows = ask(sql, query);
     let [row] = &rows[..] else { panic!("{query}: {rows:?}") };
     row.join("|")

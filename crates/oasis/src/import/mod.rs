@@ -25,7 +25,17 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
             0 => String::new(),
             causes => format!("; {causes} holes have a cause"),
         };
-        eprintln!("{}: {} samples imported{known}{causes}", path.display(), imported.samples);
+        let notes = match (imported.test_runs, imported.annotations) {
+            (0, 0) => String::new(),
+            (runs, notes) => format!("; test runs: {runs}, annotations: {notes}"),
+        };
+        eprintln!("{}: {} samples imported{known}{causes}{notes}", path.display(), imported.samples);
+        if imported.notes_left_out > 0 {
+            eprintln!(
+                "{} test runs and annotations are left out: there is no room or no name for them",
+                imported.notes_left_out
+            );
+        }
         if imported.causes_forgotten > 0 {
             eprintln!(
                 "the archive has room for 100,000 causes of holes: {} are forgotten",
@@ -70,14 +80,27 @@ fn one(path: &Path, name: Option<&str>, config: &ArchiveConfig) -> anyhow::Resul
                     );
                 }
             }
-            if path.is_dir()
-                && let Err(error) = import.add_causes(path, |node| of_recording(&prefix, node))
-            {
-                eprintln!("why samples are missing in {} is not known here: {error}", path.display());
+            if path.is_dir() {
+                add_what_else(path, &prefix, &mut import)?;
             }
         }
     }
     Ok(import.finish()?)
+}
+
+/// What the catalogue of another archive has besides samples.
+fn add_what_else(path: &Path, prefix: &str, import: &mut Import) -> anyhow::Result<()> {
+    let name = |node: &str| of_recording(prefix, node);
+    match import.add_causes(path, name) {
+        Ok(()) => Ok(import.add_notes(path, prefix, name)?),
+        Err(error) => {
+            eprintln!(
+                "{}: causes of holes, test runs, annotations and hosts are left out: {error}",
+                path.display()
+            );
+            Ok(())
+        }
+    }
 }
 
 fn mcap(path: &Path, prefix: &str, import: &mut Import) -> anyhow::Result<()> {

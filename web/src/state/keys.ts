@@ -68,8 +68,7 @@ export function startKeys(): void {
 /** Whether what has the focus does something with the key itself. */
 function wantsKey(target: EventTarget | null, key: string): boolean {
   if (!(target instanceof HTMLElement)) return false;
-  if (target instanceof HTMLInputElement || target instanceof HTMLSelectElement || target.isContentEditable)
-    return true;
+  if (target.matches('input, select, textarea') || target.isContentEditable) return true;
   const isPressed = target instanceof HTMLButtonElement || target.getAttribute('role') === 'tab';
   // A button that was clicked with the pointer has the focus, too, but nobody means it by the space bar.
   if (isPressed && (key === ' ' || key === 'Enter')) return key === 'Enter' || !isByPointer;

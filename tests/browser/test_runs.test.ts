@@ -63,12 +63,13 @@ it('starts and stops test runs, keeps them, and writes notes on them', async () 
   await stop('soak');
   await row('soak').getByTestId('test-run-pin').check();
   const notes = row('soak').getByTestId('test-run-notes-of');
-  await notes.fill('valve half open');
+  const written = 'valve half open\nbearing hot';
+  await notes.fill(written);
   const isKept = visit.page.waitForResponse((answer) => answer.request().method() === 'PATCH');
-  await notes.press('Enter');
+  await notes.press('Control+Enter');
   expect((await isKept).ok()).toBe(true);
   await visit.page.reload();
-  await expect.poll(() => notes.inputValue()).toBe('valve half open');
+  await expect.poll(() => notes.inputValue()).toBe(written);
   expect(await row('soak').getByTestId('test-run-pin').isChecked()).toBe(true);
   await start(HOSTILE, '');
   await visit.seesSamples('memory', 5);
@@ -96,7 +97,10 @@ it('shows the time of a test run, and compares two', async () => {
   for (const name of ['soak', HOSTILE]) await row(name).getByTestId('test-run-pick').check();
   await part('test-run-compare').click();
   const compared = part('compared').first();
-  await expect.poll(() => compared.textContent()).toMatch(/memory.*\d \(.*\d\).*\d \(.*\d\)/);
+  await expect.poll(() => compared.textContent()).toMatch(/plant-7\/memory.*samples.*rate.*constant:.*KiB/);
+  expect(await compared.locator('[data-of=samples]').textContent()).toMatch(/\d.*%$/);
+  // It stands below a list, and is gone to.
+  expect(await part('comparison').evaluate((table) => table === document.activeElement)).toBe(true);
   await row(HOSTILE).getByTestId('test-run-delete').click();
   await expect.poll(() => part('test-run').count()).toBe(1);
 });
@@ -129,7 +133,7 @@ it('takes no word away from whoever writes notes while the list is read', async 
   await row('meanwhile').waitFor();
   await notes.pressSequentially('open');
   const isKept = visit.page.waitForResponse((answer) => answer.request().method() === 'PATCH');
-  await notes.press('Enter');
+  await notes.press('Control+Enter');
   expect((await isKept).request().postDataJSON()).toEqual({ notes: 'valve open' });
   for (const name of ['meanwhile', 'day 2']) {
     await row(name).getByTestId('test-run-delete').click();

@@ -47,6 +47,14 @@ export function formatShare(share: number): string {
   return `${percent >= 10 ? Math.round(percent) : percent >= 1 ? percent.toFixed(1) : percent.toFixed(2)}\u202f%`;
 }
 
+/** How far something has changed, in percent: with one digit, and no sign before a nought. */
+export function formatChange(percent: number): string {
+  const size = Math.abs(percent) < 0.05 ? 0 : Math.abs(percent);
+  const sign = size === 0 ? '' : percent < 0 ? MINUS : '+';
+  const [whole, fraction] = size.toFixed(1).split('.');
+  return `${sign}${group(whole)}.${fraction}\u202f%`;
+}
+
 function group(digits: string): string {
   return digits.replace(/\B(?=(\d{3})+$)/g, GROUP);
 }

@@ -1,70 +1,99 @@
-import { formatReal } from '../format/number.ts';
+import { useEffect, useRef } from 'preact/hooks';
+import { formatChange, formatInteger, formatReal } from '../format/number.ts';
 import { formatUnit } from '../format/unit.ts';
-import { nameOf } from '../state/names.ts';
-import type { ComparedMetric, Comparison, MetricFigures } from '../state/test_runs.ts';
+import type { ComparedInstance, ComparedRow, Comparison, Figures } from '../state/comparison.ts';
 import { strings } from '../strings.ts';
 
 const words = strings.testRuns;
 const { unknown } = strings.connection;
 
-/** Two test runs, metric by metric. */
+/** Two test runs, instance by instance, metric by metric. */
 export function ComparisonTable({ comparison }: { comparison: Comparison }) {
-  const [one, other] = comparison.runs;
+  const { runs, instances, hasMore } = comparison;
+  const table = useRef<HTMLTableElement>(null);
+  // It stands below a list that may be long.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another comparison is gone to as well
+  useEffect(() => {
+    table.current?.focus({ preventScroll: true });
+    table.current?.scrollIntoView({ block: 'start' });
+  }, [comparison]);
   return (
     <>
-      <table class="ledger" data-testid="comparison">
+      <table class="ledger" data-testid="comparison" ref={table} tabIndex={-1}>
         <thead>
           <tr>
             <th scope="col" class="is-text">
               {words.metric}
             </th>
-            {[one, other].map((run) => (
+            {runs.map((run) => (
               <th key={run.id} scope="col" title={words.figuresTip}>
                 <bdi>{run.name}</bdi>
               </th>
             ))}
-            <th scope="col" title={words.differenceTip}>
-              {words.difference}
+            <th scope="col" title={words.changeTip}>
+              {words.change}
             </th>
           </tr>
         </thead>
-        <tbody>
-          {comparison.metrics.map((metric) => (
-            <Row key={`${metric.node} ${metric.instance} ${metric.metric}`} metric={metric} />
-          ))}
-        </tbody>
+        {instances.map((instance) => (
+          <Instance key={JSON.stringify([instance.node, instance.instance])} compared={instance} />
+        ))}
       </table>
-      {comparison.metrics.length === 0 && <p class="hint">{words.nothingStored}</p>}
-      {comparison.hasMore && <p class="hint">{words.more}</p>}
+      {instances.length === 0 && <p class="hint">{words.nothingStored}</p>}
+      {hasMore && <p class="hint">{words.more}</p>}
     </>
   );
 }
 
-function Row({ metric }: { metric: ComparedMetric }) {
-  const [one, other] = metric.values;
-  const isCounter = metric.values.some((of) => of?.counted);
-  const unit = formatUnit(isCounter ? `${metric.unit ?? ''}/s` : metric.unit);
-  const change = one && other ? middle(one) - middle(other) : Number.NaN;
+function Instance({ compared }: { compared: ComparedInstance }) {
+  const { node, instance, rows, constants } = compared;
   return (
-    <tr data-testid="compared" data-metric={metric.metric}>
+    <tbody data-testid="compared" data-node={node} data-instance={instance}>
+      <tr>
+        <th scope="rowgroup" colSpan={4} class="is-text">
+          <bdi>{node}</bdi>/<bdi>{instance}</bdi>
+        </th>
+      </tr>
+      {rows.map((row) => (
+        <Row key={`${row.of} ${row.name}`} row={row} />
+      ))}
+      {constants.length > 0 && (
+        <tr>
+          <td colSpan={4} class="is-text" data-testid="compared-constant">
+            {words.constant}{' '}
+            {constants
+              .map(({ name, unit, value }) =>
+                [name, figure(value), formatUnit(unit)].filter(Boolean).join(' '),
+              )
+              .join(', ')}
+          </td>
+        </tr>
+      )}
+    </tbody>
+  );
+}
+
+function Row({ row }: { row: ComparedRow }) {
+  const { of, name, unit, sides, change } = row;
+  return (
+    <tr data-testid="compared-row" data-of={of} data-name={name}>
       <th scope="row">
-        {nameOf(metric)} {'\u00b7'} {metric.metric}
-        <span class="ledger-node">{unit}</span>
+        {of === 'metric' ? name : words.compared[of](name)}
+        <span class="ledger-node">{formatUnit(unit)}</span>
       </th>
-      <td>{figures(one)}</td>
-      <td>{figures(other)}</td>
-      <td>{Number.isFinite(change) ? formatReal(change) : unknown}</td>
+      {sides.map((side, index) => (
+        <td key={index === 0 ? 'first' : 'second'}>{side ? figures(side) : unknown}</td>
+      ))}
+      <td>{change === undefined ? '' : formatChange(change)}</td>
     </tr>
   );
 }
 
-/** What stands for all of a time: the value of a counter says nothing. */
-function middle(of: MetricFigures): number {
-  return of.counted ? of.counted.rate : of.mean;
+function figures({ value, range, increase }: Figures): string {
+  if (increase !== undefined) return words.counted(figure(value), figure(increase));
+  return range ? `${figure(value)} (${range.map(figure).join(' \u2013 ')})` : figure(value);
 }
 
-function figures(of: MetricFigures | undefined): string {
-  if (!of || of.count === 0) return unknown;
-  if (of.counted) return words.counted(formatReal(of.counted.rate), formatReal(of.counted.increase));
-  return `${formatReal(of.mean)} (${formatReal(of.min)} \u2013 ${formatReal(of.max)})`;
+function figure(value: number): string {
+  return Number.isInteger(value) ? formatInteger(value) : formatReal(value);
 }

@@ -3,11 +3,10 @@ import { useEffect, useRef } from 'preact/hooks';
 import { Switch } from '../components/switch.tsx';
 import { useAttempt } from '../components/use_attempt.ts';
 import { formatDay, formatSpan } from '../format/time.ts';
+import { type Comparison, compareTestRuns } from '../state/comparison.ts';
 import { now } from '../state/now.ts';
 import {
-  type Comparison,
   changeTestRun,
-  compareTestRuns,
   deleteTestRun,
   followTestRuns,
   startTestRun,

@@ -1,10 +1,8 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { connection } from './store.ts';
 import {
-  compareTestRuns,
   followTestRuns,
   startTestRun,
-  type TestRun,
   testRuns,
   testRunsProblem,
   turnToNewer,
@@ -119,19 +117,4 @@ it('turns to older test runs and back, and to the first page with one that is ne
   expect(await shown()).toEqual([2, 100, 150, 51, true]);
   await startTestRun('one more', [], '');
   expect(await shown()).toEqual([1, 100, 251, 152, true]);
-});
-
-it('takes counters by how far they have counted', async () => {
-  stop = () => {};
-  const figures = { count: 2, min: 5, mean: 10, max: 15 };
-  const metrics = [
-    { name: 'rx', unit: 'By', ...figures, increase: 10, increase_rate: 2.5 },
-    { name: 'level', unit: null, ...figures, increase: null, increase_rate: null },
-  ];
-  const instances = [{ node: 'n', instance: 'i', summary: { metrics }, with: null }];
-  answer = () => Response.json({ instances, more: false });
-  const run = { id: 1 } as TestRun;
-  const compared = (await compareTestRuns(run, { ...run, id: 2 })).metrics;
-  expect(compared.map(({ values }) => values[0]?.counted)).toEqual([{ increase: 10, rate: 2.5 }, undefined]);
-  expect(compared.map(({ values }) => values[1])).toEqual([undefined, undefined]);
 });

@@ -16,36 +16,9 @@ export interface TestRun {
   readonly who: string;
 }
 
-/** One metric in two test runs; nothing where a run has none of it. */
-export interface ComparedMetric {
-  readonly node: string;
-  readonly instance: string;
-  readonly metric: string;
-  readonly unit: string | undefined;
-  readonly values: readonly (MetricFigures | undefined)[];
-}
-
-export interface MetricFigures {
-  readonly count: number;
-  readonly min: number;
-  readonly mean: number;
-  readonly max: number;
-  /** How far a counter has counted in all, and in a second; undefined for other metrics. */
-  readonly counted: { readonly increase: number; readonly rate: number } | undefined;
-}
-
-export interface Comparison {
-  readonly runs: readonly [TestRun, TestRun];
-  readonly metrics: readonly ComparedMetric[];
-  /** Whether there are instances that it leaves out. */
-  readonly hasMore: boolean;
-}
-
 export const TEST_RUNS_PAGE = 100;
 /** The page is back so soon after a DAC that was away, too. */
 const REREAD_MS = 2000;
-/** All samples of both times are read for it. */
-const COMPARISON_MS = 600_000;
 
 export interface TestRunPage {
   /** From 1 on. */
@@ -138,14 +111,6 @@ export async function deleteTestRun({ id }: TestRun): Promise<void> {
   await listTestRuns();
 }
 
-export async function compareTestRuns(one: TestRun, other: TestRun): Promise<Comparison> {
-  const answer = await ask('GET', `test-runs/${one.id}/comparison?with=${other.id}`, {
-    patience: COMPARISON_MS,
-  });
-  const { instances, more } = answer as { instances: Fields[]; more: unknown };
-  return { runs: [one, other], metrics: instances.flatMap(metricsOf), hasMore: more === true };
-}
-
 function testRunOf(fields: Fields): TestRun {
   const { id, name, started, stopped, notes, tags, pinned, who } = fields;
   return {
@@ -158,32 +123,4 @@ function testRunOf(fields: Fields): TestRun {
     pinned: pinned === true,
     who: String(who),
   };
-}
-
-function metricsOf({ node, instance, summary, with: other }: Fields): ComparedMetric[] {
-  const sides = [summary, other].map((side) => {
-    const metrics = (side as { metrics?: Fields[] } | null)?.metrics ?? [];
-    return new Map(metrics.map((metric) => [String(metric.name), metric]));
-  });
-  const names = new Set(sides.flatMap((side) => [...side.keys()]));
-  return [...names].map((metric) => ({
-    node: String(node),
-    instance: String(instance),
-    metric,
-    unit: sides.map((side) => side.get(metric)?.unit).find((unit) => typeof unit === 'string') as
-      | string
-      | undefined,
-    values: sides.map((side) => figuresOf(side.get(metric))),
-  }));
-}
-
-function figuresOf(metric: Fields | undefined): MetricFigures | undefined {
-  if (!metric) return undefined;
-  const { count, min, mean, max, increase, increase_rate: rate } = metric;
-  const counted = typeof increase === 'number' ? { increase, rate: number(rate) } : undefined;
-  return { count: Number(count), min: number(min), mean: number(mean), max: number(max), counted };
-}
-
-function number(value: unknown): number {
-  return typeof value === 'number' ? value : Number.NaN;
 }

@@ -23,6 +23,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         };
         let causes = match imported.causes {
             0 => String::new(),
+            1 => "; 1 hole has a cause".to_owned(),
             causes => format!("; {causes} holes have a cause"),
         };
         let notes = match (imported.test_runs, imported.annotations) {

@@ -20,7 +20,7 @@ use tokio::{
     sync::{mpsc, oneshot, watch},
     time::Instant,
 };
-use upkeep::Unsealed;
+use upkeep::{Told, Unsealed};
 use uuid::Uuid;
 
 /// Segments read from a topic log at once: what the archive holds on to besides what is staged.
@@ -97,6 +97,10 @@ pub struct Writer {
     commands_listed: u64,
     /// When nodes were listed; none if some have come or gone since.
     nodes_listed: Option<Instant>,
+    /// What the log was told last of sealing.
+    sealing: Told,
+    /// What the log was told last of listing.
+    listing: Told,
 }
 
 impl Writer {
@@ -117,6 +121,8 @@ impl Writer {
             next_number,
             commands_listed: 0,
             nodes_listed: None,
+            sealing: Told::default(),
+            listing: Told::default(),
         }
     }
 

@@ -27,6 +27,17 @@ pub struct Unsealed {
     pub bytes: Option<u64>,
 }
 
+/// What the log was told of something that is tried again each second: a disk that is full for long must not be filled with it.
+#[derive(Debug, Default)]
+pub struct Told(Option<String>);
+
+impl Told {
+    /// Whether the log was told something else, or nothing, before.
+    fn is_news(&mut self, problem: String) -> bool {
+        self.0.replace(problem.clone()) != Some(problem)
+    }
+}
+
 impl Writer {
     /// Ends a rule's file if it is full or old.
     pub fn rotate(&mut self, rule: usize) {
@@ -44,10 +55,14 @@ impl Writer {
     fn seal(&mut self) {
         while let Some(mut next) = self.unsealed.pop_front() {
             if let Err(error) = self.seal_one(&mut next) {
-                tracing::warn!(file = %next.file.path().display(), %error, "sealing a segment file is tried again");
+                let path = next.file.path().display().to_string();
+                if self.sealing.is_news(format!("{path}: {error}")) {
+                    tracing::warn!(file = path, %error, "sealing a segment file is tried again");
+                }
                 self.unsealed.push_front(next);
                 return;
             }
+            self.sealing = Told::default();
         }
     }
 
@@ -76,8 +91,12 @@ impl Writer {
         }
         self.seal();
         reserve::keep(&self.store.directory, &self.config);
-        if let Err(error) = self.retain().and_then(|()| self.list_others()) {
-            tracing::warn!(%error, "the archive's catalogue is not up to date");
+        match self.retain().and_then(|()| self.list_others()) {
+            Ok(()) => self.listing = Told::default(),
+            Err(error) if self.listing.is_news(error.to_string()) => {
+                tracing::warn!(%error, "the archive's catalogue is not up to date");
+            }
+            Err(_) => {}
         }
     }
 

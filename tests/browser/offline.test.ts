@@ -30,12 +30,6 @@ let dac: Oasis;
 let here: PlainNode;
 let visit: Visit;
 
-async function received(): Promise<number> {
-  const book = await (await fetch(`${dac.url}/api/v1/ledger`)).json();
-  const { instances } = book as { instances: { ledger: { received: number } }[] };
-  return instances.reduce((sum, { ledger }) => sum + ledger.received, 0);
-}
-
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'oasis-'));
   browser = await launch();
@@ -47,7 +41,7 @@ beforeAll(async () => {
     const node = await PlainNode.start(dac.channel, name, [{ name: 'tide', schema: TIDE }]);
     const times = Array.from({ length: 60 }, (_, second) => then + second * 1000 - number * DAY);
     node.flush('tide', times, [Float64Array.from(times, () => 40 + number)]);
-    await vi.waitFor(async () => expect(await received()).toBe(60 * (number + 1)), LOADED);
+    await vi.waitFor(async () => expect(await dac.received()).toBe(60 * (number + 1)), LOADED);
     await node.stop();
   }
   expect((await fetch(`${dac.url}/api/v1/archive/flush`, { method: 'POST' })).ok).toBe(true);

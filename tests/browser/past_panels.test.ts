@@ -73,12 +73,6 @@ const start = async () => {
   node = await PlainNode.start(dac.channel, 'plant', INSTANCES);
 };
 
-async function received(): Promise<number> {
-  const book = await (await fetch(`${dac.url}/api/v1/ledger`)).json();
-  const { instances } = book as { instances: { ledger: { received: number } }[] };
-  return instances.reduce((sum, { ledger }) => sum + ledger.received, 0);
-}
-
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'oasis-'));
   browser = await launch();
@@ -93,7 +87,7 @@ beforeAll(async () => {
   ]);
   const told = Array.from({ length: 400 }, (_, second) => then + second * 1000 + 500);
   node.flush('log', told, [Uint8Array.from(told, () => 2), told.map((_, second) => `step ${second}`)]);
-  await vi.waitFor(async () => expect(await received()).toBe(1000), LOADED);
+  await vi.waitFor(async () => expect(await dac.received()).toBe(1000), LOADED);
   expect((await fetch(`${dac.url}/api/v1/archive/flush`, { method: 'POST' })).ok).toBe(true);
   // Nothing of this life is in the logs of the next one.
   await node.stop();
@@ -103,7 +97,7 @@ beforeAll(async () => {
   node.flush('log', [Date.now()], [Uint8Array.of(2), ['today']]);
   await vi.waitFor(async () => {
     await fetch(`${dac.url}/api/v1/archive/flush`, { method: 'POST' });
-    expect(await received()).toBe(2);
+    expect(await dac.received()).toBe(2);
   }, LOADED);
   visit = await Visit.to(browser, dac.url);
   const layout = { oasis: 'layout', version: 1, panels: PANELS };

@@ -61,6 +61,13 @@ export class Oasis {
     return this.ready.channel ?? fail('this process takes no nodes');
   }
 
+  /** Samples that the DAC has received, of all instances. */
+  async received(): Promise<number> {
+    const book = await (await fetch(`${this.url}/api/v1/ledger`)).json();
+    const { instances } = book as { instances: { ledger: { received: number } }[] };
+    return instances.reduce((sum, { ledger }) => sum + ledger.received, 0);
+  }
+
   /** What it wrote on standard error. */
   get log(): string {
     return this.errors.join('');

@@ -144,7 +144,8 @@ impl Annotations {
     }
 }
 
-fn check(note: &Note) -> Result<()> {
+/// Refuses what no annotation may have.
+pub(crate) fn check(note: &Note) -> Result<()> {
     if note.text.trim().is_empty() {
         return Err(BadText::Empty("text").into());
     }

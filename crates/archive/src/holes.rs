@@ -35,8 +35,9 @@ pub struct Missing {
 #[derive(Debug)]
 pub struct Holes {
     store: Arc<Store>,
+    /// The present run, and the greatest number seen of it: what was imported later may have smaller ones.
     last: Option<(Uuid, u64)>,
-    /// The last number seen of each run but the present one.
+    /// The greatest number seen of each run but the present one.
     ended: HashMap<Uuid, u64>,
     /// Offsets since then that the archive does not have, and why, in order.
     not_stored: NotStored,
@@ -67,8 +68,14 @@ impl Holes {
     /// # Errors
     /// If the catalogue cannot be read.
     pub fn before(&mut self, series: &Series, sequence: u64) -> Result<Vec<Missing>, ReadError> {
-        let Some((run, last)) = self.last.replace((series.run, sequence)) else { return Ok(Vec::new()) };
+        let Some((run, last)) = self.last else {
+            self.last = Some((series.run, sequence));
+            return Ok(Vec::new());
+        };
         let is_same_run = run == series.run;
+        if is_same_run {
+            self.last = Some((run, sequence.max(last)));
+        }
         if is_same_run && last.checked_add(1) == Some(sequence) && self.not_stored.is_empty() {
             return Ok(Vec::new());
         }
@@ -79,10 +86,12 @@ impl Holes {
             let losses = self.losses(node, instance, run, &numbers)?;
             return Ok(between(run, &numbers, &losses, not_stored));
         }
-        self.ended.insert(run, last);
+        let ended = self.ended.entry(run).or_default();
+        *ended = last.max(*ended);
         let mut missing = told(run, &self.losses(node, instance, run, &(last.saturating_add(1)..=END))?);
         missing.extend(not_stored.into_iter().map(|(cause, count)| uncounted(run, cause, count)));
         let seen = self.ended.get(&series.run).copied().unwrap_or_default();
+        self.last = Some((series.run, sequence.max(seen)));
         let numbers = seen.saturating_add(1)..=sequence.saturating_sub(1);
         missing.extend(told(series.run, &self.losses(node, instance, series.run, &numbers)?));
         Ok(missing)
@@ -91,7 +100,7 @@ impl Holes {
     /// Takes samples whose numbers go on from the one before.
     pub fn pass(&mut self, last_sequence: u64) {
         if let Some((_, last)) = &mut self.last {
-            *last = last_sequence;
+            *last = last_sequence.max(*last);
         }
     }
 
@@ -130,6 +139,7 @@ impl Holes {
                 (loss.numbers.start().max(numbers.start()), loss.numbers.end().min(numbers.end()));
             loss.numbers = *from..=*to;
         }
+        losses.retain(|loss| !loss.numbers.is_empty());
         Ok(losses)
     }
 }

@@ -16,8 +16,8 @@ use std::{io, ops::Range, sync::Arc};
 
 /// Batches read at once.
 const READ: usize = 64;
-/// Places of batches looked up at once, and kept until they are read: each time takes decoding the index of the file. Some 200 KiB.
-const ENTRIES: usize = 4_096;
+/// Places of batches looked up at once, and kept until they are read: each time takes decoding the index of the file. Some 25 KiB.
+const ENTRIES: usize = 512;
 
 /// What comes next.
 #[derive(Debug, Clone)]

@@ -26,9 +26,12 @@ pub fn free_bytes(folder: &Path) -> io::Result<u64> {
 pub fn keep(folder: &Path, config: &ArchiveConfig) {
     let (path, bytes) = (folder.join(NAME), bytes(config));
     let needed = config.min_free_bytes.saturating_add(bytes);
-    if path.exists() || free_bytes(folder).is_ok_and(|free| free < needed) {
+    let is_kept = fs::metadata(&path).is_ok_and(|kept| kept.len() >= bytes);
+    if is_kept || free_bytes(folder).is_ok_and(|free| free < needed) {
         return;
     }
+    // One that was being made when its process ended, or for smaller files.
+    let _ = fs::remove_file(&path);
     let kept = File::create_new(&path).and_then(|file| {
         // Room, and not only a length: a file system that packs zeros would keep nothing back for them.
         Ok(fallocate(&file, FallocateFlags::empty(), 0, bytes)?)

@@ -62,7 +62,8 @@ pub struct Description {
 }
 
 impl Description {
-    fn check(&mut self) -> Result<()> {
+    /// Refuses what no text of a test run may have.
+    pub(crate) fn check(&mut self) -> Result<()> {
         check_name("name", &self.name, LONGEST_NAME)?;
         check_lines("notes", &self.notes, LONGEST_NOTES)?;
         self.tags.sort_unstable();

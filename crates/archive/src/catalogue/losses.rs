@@ -80,7 +80,8 @@ impl Catalogue {
     /// All that is known to be lost of an instance, by run.
     pub fn losses_of(&self, node: &str, instance: &str) -> Result<Vec<(Uuid, Loss)>> {
         let mut statement = self.0.prepare_cached(
-            "SELECT run, from_sequence, to_sequence, cause FROM loss WHERE node = ?1 AND instance = ?2
+            "SELECT run, from_sequence, to_sequence, cause FROM loss
+             WHERE node = ?1 AND instance = ?2 AND from_sequence <= to_sequence
              ORDER BY run, from_sequence",
         )?;
         let mut rows = statement.query([node, instance])?;
@@ -93,7 +94,7 @@ impl Catalogue {
         Ok(losses)
     }
 
-    /// Those of these sequence numbers that were lost, in order.
+    /// Those of these sequence numbers that were lost, in order. No two losses overlap, so that of those which begin before only the last can reach here.
     pub fn losses_in(
         &self,
         node: &str,
@@ -103,7 +104,10 @@ impl Catalogue {
     ) -> Result<Vec<Loss>> {
         let mut statement = self.0.prepare_cached(
             "SELECT from_sequence, to_sequence, cause FROM loss
-             WHERE node = ?1 AND instance = ?2 AND run = ?3 AND from_sequence <= ?5 AND to_sequence >= ?4
+             WHERE node = ?1 AND instance = ?2 AND run = ?3 AND to_sequence >= ?4
+               AND from_sequence BETWEEN coalesce(
+                 (SELECT max(from_sequence) FROM loss
+                  WHERE node = ?1 AND instance = ?2 AND run = ?3 AND from_sequence <= ?4), ?4) AND ?5
              ORDER BY from_sequence",
         )?;
         let (first, last) = (signed(*sequences.start()), signed(*sequences.end()));

@@ -4,6 +4,7 @@ use super::{CatalogueError, Result};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::{
     fs::{self, File},
+    io,
     path::Path,
     time::Duration,
 };
@@ -28,14 +29,16 @@ pub fn open(folder: &Path) -> Result<Reading> {
     let path = folder.join("catalogue.sqlite");
     match connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY) {
         Ok(connection) => Ok(Reading { connection, undisturbed: None }),
-        Err(error) if cannot_share(&error) => match (undisturbed(folder), unchanging(&path)) {
-            (Some(lock), Some(uri)) => {
-                let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-                let connection = connect(Path::new(&uri), flags)?;
-                Ok(Reading { connection, undisturbed: Some(lock) })
+        Err(error) if cannot_share(&error) && File::open(&path).is_ok() => {
+            match (undisturbed(folder), unchanging(&path)) {
+                (Some(lock), Some(uri)) => {
+                    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+                    let connection = connect(Path::new(&uri), flags)?;
+                    Ok(Reading { connection, undisturbed: lock })
+                }
+                _ => Err(CatalogueError::Unshared(error)),
             }
-            _ => Err(CatalogueError::Unshared(error)),
-        },
+        }
         Err(error) => Err(error.into()),
     }
 }
@@ -53,10 +56,16 @@ fn cannot_share(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(CannotOpen | DiskFull | ReadOnly | SystemIoFailure))
 }
 
-/// The archive's lock, if no DAC writes and none has left anything in a log beside the catalogue.
-fn undisturbed(folder: &Path) -> Option<File> {
-    let lock = File::open(folder.join("lock")).ok()?;
-    lock.try_lock_shared().ok()?;
+/// The archive's lock, if no DAC writes and none has left anything in a log beside the catalogue. A copy may have none.
+fn undisturbed(folder: &Path) -> Option<Option<File>> {
+    let lock = match File::open(folder.join("lock")) {
+        Ok(lock) => Some(lock),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(_) => return None,
+    };
+    if let Some(lock) = &lock {
+        lock.try_lock_shared().ok()?;
+    }
     let has_log = fs::metadata(folder.join("catalogue.sqlite-wal")).is_ok_and(|log| log.len() > 0);
     (!has_log).then_some(lock)
 }

@@ -1,6 +1,6 @@
 //! Why samples of a recording are missing: an import takes the causes over with the samples.
 
-use super::{Import, ImportError, Instance};
+use super::{Import, ImportError, Instance, known::Known};
 use crate::{
     OpenError,
     catalogue::{Extent, LossRow, MOST_LOSSES},
@@ -82,17 +82,19 @@ impl Import {
         key: &(Arc<str>, Arc<str>),
     ) -> Result<(), ReadError> {
         let losses = history.0.catalogue().losses_of(node, instance)?;
+        let mut told = Known::default();
         for (run, loss) in losses {
+            told.add(run, *loss.numbers.start()..loss.numbers.end().saturating_add(1));
             self.lose(key.clone(), run, loss.numbers, &loss.cause);
         }
         // What was received and not stored is known by its offsets there, and those are other ones here.
         let mut holes = Holes::new(history);
         let mut at = None;
         for extent in history.0.extents(node, instance, 0)? {
-            self.add_holes_of(history, &extent, &mut holes, &mut at, key)?;
+            self.add_holes_of(history, &extent, &mut holes, &mut at, (key, &told))?;
         }
         let behind = holes.behind(node, instance, false)?;
-        self.lose_all(key, behind);
+        self.lose_all(key, &told, behind);
         Ok(())
     }
 
@@ -103,7 +105,7 @@ impl Import {
         extent: &Extent,
         holes: &mut Holes,
         at: &mut Option<(Epoch, Offset)>,
-        key: &(Arc<str>, Arc<str>),
+        (key, told): (&(Arc<str>, Arc<str>), &Known),
     ) -> Result<(), ReadError> {
         let series = &extent.series;
         for entry in history.0.entries(extent, Offset(0), usize::MAX)? {
@@ -119,7 +121,7 @@ impl Import {
             let first = entry.last_sequence.saturating_add(1).saturating_sub(entry.count.into());
             let missing = holes.before(series, first)?;
             holes.pass(entry.last_sequence);
-            self.lose_all(key, missing);
+            self.lose_all(key, told, missing);
             let numbers = first..entry.last_sequence.saturating_add(1);
             if self.instances.get(key).is_some_and(|own| !own.known.has(series.run, &numbers)) {
                 self.lose(key.clone(), series.run, first..=entry.last_sequence, "damaged");
@@ -128,9 +130,13 @@ impl Import {
         Ok(())
     }
 
-    fn lose_all(&mut self, key: &(Arc<str>, Arc<str>), missing: Vec<Missing>) {
+    /// All but what was told already.
+    fn lose_all(&mut self, key: &(Arc<str>, Arc<str>), told: &Known, missing: Vec<Missing>) {
         for Missing { run, numbers, cause, .. } in missing {
-            if let Some(numbers) = numbers {
+            let is_told = |numbers: &RangeInclusive<u64>| {
+                told.has(run, &(*numbers.start()..numbers.end().saturating_add(1)))
+            };
+            if let Some(numbers) = numbers.filter(|numbers| !is_told(numbers)) {
                 self.lose(key.clone(), run, numbers, &cause);
             }
         }
@@ -149,7 +155,10 @@ impl Import {
             // Of an instance without any samples nobody asks.
             let Some(own) = self.instances.get_mut(&(node.clone(), instance.clone())) else { continue };
             let new = own.known.add(*run, *numbers.start()..numbers.end().saturating_add(1));
-            rows.extend(new.into_iter().map(|new| (node, instance, *run, new.start..=new.end - 1, cause)));
+            let room = usize::try_from(MOST_LOSSES).unwrap_or(usize::MAX) - rows.len();
+            self.imported.causes_forgotten += new.len().saturating_sub(room) as u64;
+            let new = new.into_iter().take(room);
+            rows.extend(new.map(|new| (node, instance, *run, new.start..=new.end - 1, cause)));
         }
         self.imported.causes = rows.len() as u64;
         // Retention forgets what was noticed before the oldest file was begun, and at the bound the oldest goes first: no two are of one time.

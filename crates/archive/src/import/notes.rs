@@ -2,10 +2,11 @@
 
 use super::{Import, ImportError};
 use crate::{
-    annotations::{AnnotationError, AnnotationFilter, Note},
+    annotations::{self, AnnotationError, AnnotationFilter, Note},
     history::History,
     test_runs::{Description, LONGEST_NAME, MOST_TEST_RUNS, TestRun, TestRunError, TestRunFilter},
 };
+use oasis_dac::now;
 use oasis_wire::quantity::Nanos;
 use std::{collections::BTreeSet, path::Path};
 
@@ -60,8 +61,14 @@ impl Import {
             return Ok(());
         };
         let (who, started) = (run.who.clone(), run.started);
-        let stopped = run.stopped.unwrap_or(end.max(started));
-        match catalogue.add_test_run(&Description { name, ..run.into() }, &who, started) {
+        // A pin keeps files by their time: one that reached into what is to come would keep all that comes.
+        let stopped = run.stopped.unwrap_or(end).min(now()).max(started);
+        let mut description = Description { name, ..run.into() };
+        if description.check().is_err() {
+            self.imported.notes_left_out += 1;
+            return Ok(());
+        }
+        match catalogue.add_test_run(&description, &who, started) {
             Ok(run) => catalogue.stop_test_run(run.id, stopped)?,
             Err(TestRunError::TooMany) => {
                 self.imported.notes_left_out += 1;
@@ -92,6 +99,10 @@ impl Import {
     }
 
     fn add_annotation(&mut self, note: Note, who: &str, written: Nanos) -> Result<(), ImportError> {
+        if annotations::check(&note).is_err() {
+            self.imported.notes_left_out += 1;
+            return Ok(());
+        }
         let mut catalogue = self.opened.store.catalogue();
         if catalogue.has_annotation(&note)? {
             return Ok(());

@@ -2,11 +2,14 @@
 
 use super::{ROOM, copy_of, segment_files};
 use crate::{
-    plant::{Node, Plant, STEP, config},
+    plant::{Node, Plant, STEP, config, counter},
     rollups::{eventually, small_files, wait_for_rollups},
 };
-use oasis_archive::{ArchiveConfig, Level, RetentionRule, points::Span};
+use oasis_archive::{ArchiveConfig, History, Holes, Level, RetentionRule, Series, points::Span};
+use oasis_channel::ProbeKind;
+use oasis_wire::quantity::Epoch;
 use std::{collections::BTreeMap, fs, path::Path, sync::atomic::AtomicBool};
+use uuid::Uuid;
 
 type Lost = BTreeMap<String, u64>;
 
@@ -137,4 +140,36 @@ fn what_a_full_disk_costs_is_counted_as_it_goes_and_known_after_a_restart() {
     let summary = plant.archive.history().summarise("plant", "counter", span, &go_on).unwrap();
     assert_eq!(summary.unwrap().lost, expected);
     plant.stop();
+}
+
+#[test]
+fn a_hole_is_told_once_also_where_older_samples_stand_behind_later_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    plant.fill(&mut node, 1);
+    node.drop_samples(10);
+    plant.fill(&mut node, 1);
+    plant.stop();
+    let history = History::open(folder.path()).unwrap();
+    let mut holes = Holes::new(&history);
+    let series = Series {
+        node: "plant".into(),
+        instance: "counter".into(),
+        kind: ProbeKind::Pushed,
+        run: Uuid::from_u128(1),
+        epoch: Epoch(0),
+        probe_type: counter().into(),
+    };
+    let mut before = |sequence: u64, last: u64| {
+        let missing = holes.before(&series, sequence).unwrap();
+        holes.pass(last);
+        missing.into_iter().map(|missing| (missing.cause, missing.numbers)).collect::<Vec<_>>()
+    };
+    assert_eq!(before(1, 40), []);
+    assert_eq!(before(51, 90), [("ring_full".to_owned(), Some(41..=50))]);
+    // As an import leaves it.
+    assert_eq!(before(20, 30), []);
+    assert_eq!(before(91, 95), []);
+    assert_eq!(holes.behind("plant", "counter", false).unwrap(), []);
 }

@@ -5,6 +5,7 @@ use crate::plant::{self, Node, Plant, config, counter};
 use crate::sql::one;
 use oasis_archive::{Description, Import, Imported, Note, Series, Sql, Target};
 use oasis_channel::ProbeKind;
+use oasis_dac::now;
 use oasis_wire::quantity::{Epoch, Nanos};
 use std::{
     fs,
@@ -141,6 +142,9 @@ fn test_runs_annotations_and_nodes_of_another_archive_come_with_its_samples() {
     let soak = runs.start(named("soak"), "me", Nanos(7)).unwrap();
     runs.stop(soak.id, Nanos(9)).unwrap();
     runs.start(named("on"), "me", Nanos(8)).unwrap();
+    // One that lasts into what is to come: pinned, it would keep whatever comes here.
+    let later = runs.start(named("later"), "me", Nanos(10)).unwrap();
+    runs.stop(later.id, Nanos(i64::MAX as u64)).unwrap();
     let about = Target { node: "plant".into(), instance: Some("counter".into()) };
     let note = Note { time: Nanos(5), until: Some(Nanos(6)), text: "noted".into(), targets: vec![about] };
     plant.archive.annotations().add(note, "me", Nanos(6)).unwrap();
@@ -162,15 +166,17 @@ fn test_runs_annotations_and_nodes_of_another_archive_come_with_its_samples() {
         import.finish().unwrap()
     };
     let first = import();
-    assert_eq!((first.samples, first.test_runs, first.annotations, first.notes_left_out), (80, 2, 1, 0));
+    assert_eq!((first.samples, first.test_runs, first.annotations, first.notes_left_out), (80, 3, 1, 0));
     let again = import();
     assert_eq!((again.samples, again.test_runs, again.annotations), (0, 0, 0));
 
     let sql = Sql::open(to.path()).unwrap();
     let last = (80 - 1) * plant::STEP;
-    let runs = "SELECT group_concat(name || ' ' || started_ns || ' ' || stopped_ns || ' ' || tags || who, ';') FROM (SELECT * FROM test_runs ORDER BY id)";
+    let runs = "SELECT group_concat(name || ' ' || started_ns || ' ' || stopped_ns || ' ' || tags || who, ';') FROM (SELECT * FROM test_runs WHERE name != 'later' ORDER BY id)";
     let hot = "[\"hot\"]";
     assert_eq!(one(&sql, runs), format!("soak 100 101 {hot}you;bench:soak 7 9 {hot}me;on 8 {last} {hot}me"));
+    let later: u64 = one(&sql, "SELECT stopped_ns FROM test_runs WHERE name = 'later'").parse().unwrap();
+    assert!(later <= now().0, "{later}");
     let annotations = "SELECT time_ns, until_ns, text, targets, who FROM annotations";
     let targets = r#"[{"node":"bench:plant","instance":"counter"}]"#;
     assert_eq!(one(&sql, annotations), format!("5|6|noted|{targets}|me"));

@@ -15,7 +15,7 @@ use crate::{
 };
 use oasis_dac::{Dac, Instance, Signal, Wake, now};
 use oasis_wire::quantity::Offset;
-use std::{collections::VecDeque, fs, io, path::Path, sync::Arc, time::Duration};
+use std::{collections::VecDeque, fs, io, ops::RangeInclusive, path::Path, sync::Arc, time::Duration};
 use tokio::{
     sync::{mpsc, oneshot, watch},
     time::Instant,
@@ -71,6 +71,8 @@ struct Tracked {
     next: Offset,
     /// What it let go of behind that while nothing could be stored: counted, and in no file. Neighbours of one cause are one.
     lost: Vec<Gap>,
+    /// Runs of the node whose samples came while nothing could be stored, and which, in order.
+    came: Vec<(Uuid, RangeInclusive<u64>)>,
     /// Run and number of the last sample that was stored.
     last: Option<(Uuid, u64)>,
     /// Gaps of its ledger that are in the catalogue, or too old to get there.
@@ -180,8 +182,10 @@ impl Writer {
         loop {
             let result = self.round(&wanted);
             self.note(&result);
-            if result.is_err() {
-                self.note_lost();
+            match &result {
+                Err(_) => self.note_lost(),
+                Ok(Left::Nothing) => self.forget_lost(),
+                Ok(Left::Something) => {}
             }
             match result {
                 Ok(Left::Something) if to_the_end => {}
@@ -218,6 +222,7 @@ impl Writer {
                     rule,
                     next,
                     lost: Vec::new(),
+                    came: Vec::new(),
                     last: None,
                     losses_listed: 0,
                 });

@@ -173,3 +173,29 @@ fn a_hole_is_told_once_also_where_older_samples_stand_behind_later_ones() {
     assert_eq!(before(91, 95), []);
     assert_eq!(holes.behind("plant", "counter", false).unwrap(), []);
 }
+
+#[test]
+fn what_a_full_disk_costs_has_its_cause_in_each_run_that_ended_meanwhile() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    plant.fill(&mut node, 2);
+    plant.stop();
+    let full = ArchiveConfig { min_free_bytes: u64::MAX, ..config(folder.path()) };
+    let mut plant = Plant::start(full, &node, ROOM);
+    let send = |plant: &mut Plant, node: &mut Node| {
+        node.take(40);
+        plant.send(node, true);
+        plant.flush().unwrap_err();
+    };
+    send(&mut plant, &mut node);
+    let mut again = Node::new(2);
+    plant.restart_node(node.taken(), &again);
+    send(&mut plant, &mut again);
+    plant.stop_unstored();
+
+    let sql = oasis_archive::Sql::open(folder.path()).unwrap();
+    let gaps = "SELECT group_concat(run || ' ' || from_sequence || '-' || to_sequence || ' ' || cause, ', ') FROM (SELECT * FROM gaps ORDER BY run)";
+    let [first, second] = [1, 2].map(Uuid::from_u128);
+    assert_eq!(crate::sql::one(&sql, gaps), format!("{first} 81-120 disk_full, {second} 1-40 disk_full"));
+}

@@ -12,11 +12,13 @@ let gone: string[];
 
 beforeEach(async () => {
   answered = [];
-  [came, gone] = [[], []];
+  // Each server has its own: what an earlier test gave up may come to its server later.
+  const [here, left]: [string[], string[]] = [[], []];
+  [came, gone] = [here, left];
   server = createServer((request, response) => {
     const { url = '' } = request;
-    came.push(url);
-    response.on('close', () => gone.push(url));
+    here.push(url);
+    response.on('close', () => left.push(url));
     if (url === '/refused') response.writeHead(422).end('{"status":422}');
     else if (url === '/answered') response.end('{"messages":[]}');
     else if (url === '/broken') response.end('{"messages":');
@@ -26,9 +28,10 @@ beforeEach(async () => {
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
 });
 
-afterEach(() => {
+afterEach(async () => {
+  const closed = new Promise((done) => server.close(done));
   server.closeAllConnections();
-  server.close();
+  await closed;
 });
 
 const url = (path: string) => new URL(path, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);

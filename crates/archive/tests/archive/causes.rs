@@ -2,12 +2,10 @@
 
 use super::{ROOM, copy_of, segment_files};
 use crate::{
-    plant::{Node, Plant, STEP, config, counter},
+    plant::{Node, Plant, STEP, config, counter_of},
     rollups::{eventually, small_files, wait_for_rollups},
 };
-use oasis_archive::{ArchiveConfig, History, Holes, Level, RetentionRule, Series, points::Span};
-use oasis_channel::ProbeKind;
-use oasis_wire::quantity::Epoch;
+use oasis_archive::{ArchiveConfig, History, Holes, Level, RetentionRule, points::Span};
 use std::{collections::BTreeMap, fs, path::Path, sync::atomic::AtomicBool};
 use uuid::Uuid;
 
@@ -107,16 +105,20 @@ fn what_is_damaged_in_a_file_that_was_recovered_is_called_so() {
     assert_eq!(lost(&plant, node.taken(), 1), (Level::Second, expected));
 }
 
+/// An archive with some samples, on whose disk nothing fits any more.
+fn on_a_full_disk(folder: &Path, node: &mut Node, topic_bytes: usize) -> Plant {
+    let mut plant = Plant::start(config(folder), node, ROOM);
+    plant.fill(node, 2);
+    plant.stop();
+    Plant::start(ArchiveConfig { min_free_bytes: u64::MAX, ..config(folder) }, node, topic_bytes)
+}
+
 #[test]
 fn what_a_full_disk_costs_is_counted_as_it_goes_and_known_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
-    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
-    plant.fill(&mut node, 2);
-    plant.stop();
-    // Nothing fits any more, and the topic log has little more room than a batch takes.
-    let full = ArchiveConfig { min_free_bytes: u64::MAX, ..config(folder.path()) };
-    let mut plant = Plant::start(full, &node, 2_000);
+    // The topic log has little more room than a batch takes.
+    let mut plant = on_a_full_disk(folder.path(), &mut node, 2_000);
     let mut counted = Vec::new();
     for _ in 0..20 {
         node.take(40);
@@ -153,14 +155,7 @@ fn a_hole_is_told_once_also_where_older_samples_stand_behind_later_ones() {
     plant.stop();
     let history = History::open(folder.path()).unwrap();
     let mut holes = Holes::new(&history);
-    let series = Series {
-        node: "plant".into(),
-        instance: "counter".into(),
-        kind: ProbeKind::Pushed,
-        run: Uuid::from_u128(1),
-        epoch: Epoch(0),
-        probe_type: counter().into(),
-    };
+    let series = counter_of("plant", 1);
     let mut before = |sequence: u64, last: u64| {
         let missing = holes.before(&series, sequence).unwrap();
         holes.pass(last);
@@ -178,11 +173,7 @@ fn a_hole_is_told_once_also_where_older_samples_stand_behind_later_ones() {
 fn what_a_full_disk_costs_has_its_cause_in_each_run_that_ended_meanwhile() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
-    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
-    plant.fill(&mut node, 2);
-    plant.stop();
-    let full = ArchiveConfig { min_free_bytes: u64::MAX, ..config(folder.path()) };
-    let mut plant = Plant::start(full, &node, ROOM);
+    let mut plant = on_a_full_disk(folder.path(), &mut node, ROOM);
     let send = |plant: &mut Plant, node: &mut Node| {
         node.take(40);
         plant.send(node, true);

@@ -1,17 +1,15 @@
 //! An import is all there or not there at all, whatever fails and whenever it ends, and holds on to little however much it is.
 
 use super::{copy_of, numbers, segment_files};
-use crate::plant::{self, Node, Plant, config, counter};
+use crate::plant::{self, Node, Plant, config, counter_of};
 use crate::sql::one;
-use oasis_archive::{Description, Import, Imported, Note, Series, Sql, Target};
-use oasis_channel::ProbeKind;
+use oasis_archive::{Description, Import, Imported, Note, Sql, Target};
 use oasis_dac::now;
-use oasis_wire::quantity::{Epoch, Nanos};
+use oasis_wire::quantity::Nanos;
 use std::{
     fs,
     path::{Path, PathBuf},
 };
-use uuid::Uuid;
 
 /// Samples in a batch.
 const BATCH: u64 = 40;
@@ -22,14 +20,7 @@ fn begin(folder: &Path) -> Import {
 
 /// Adds so many batches, of which some 30 fill a file.
 fn add(import: &mut Import, batches: u64) {
-    let series = Series {
-        node: "plant".into(),
-        instance: "counter".into(),
-        kind: ProbeKind::Pushed,
-        run: Uuid::from_u128(1),
-        epoch: Epoch(0),
-        probe_type: counter().into(),
-    };
+    let series = counter_of("plant", 1);
     let node = Node::new(1);
     for batch in 0..batches {
         import.add(&series, &node.batch(1, batch * BATCH, BATCH)).unwrap();

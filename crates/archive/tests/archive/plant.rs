@@ -1,6 +1,6 @@
 //! A node without a socket: what the tests of the archive stand on.
 
-use oasis_archive::{Archive, ArchiveConfig, Past, Piece};
+use oasis_archive::{Archive, ArchiveConfig, Past, Piece, Series};
 use oasis_channel::{
     Counters, Drops, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance,
     frame::Frame,
@@ -23,6 +23,18 @@ pub fn counter() -> ProbeType {
     let json = r#"{"name": "Counter", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0",
         "metrics": [{"name": "count", "type": "uint64"}, {"name": "pad", "type": "string"}]}"#;
     serde_json::from_str(json).unwrap()
+}
+
+/// The counter of a node in one of its runs, as an import knows it.
+pub fn counter_of(node: &str, run: u128) -> Series {
+    Series {
+        node: node.into(),
+        instance: "counter".into(),
+        kind: ProbeKind::Pushed,
+        run: Uuid::from_u128(run),
+        epoch: Epoch(0),
+        probe_type: counter().into(),
+    }
 }
 
 /// Takes numbers, and keeps what the DAC has not acknowledged, as the spool of a node does.

@@ -2,13 +2,12 @@
 
 use super::segment_files;
 use crate::{
-    plant::{Node, Plant, STEP, config, counter},
+    plant::{Node, Plant, STEP, config, counter, counter_of},
     rollups::{eventually, rollup_files, small_files, wait_for_rollups},
 };
-use oasis_archive::{ArchiveConfig, History, Import, RetentionRule, Series};
+use oasis_archive::{ArchiveConfig, History, Import, RetentionRule};
 use oasis_channel::ProbeKind;
 use oasis_dac::{Config, Dac, Instance, Node as Known};
-use oasis_wire::quantity::Epoch;
 use std::{fs, path::Path, sync::Arc};
 use tokio::runtime::Runtime;
 use uuid::Uuid;
@@ -50,14 +49,7 @@ fn a_node_that_was_there_is_known_with_the_type_that_it_had_last() {
 fn what_was_imported_is_known_by_its_names_and_times() {
     let folder = tempfile::tempdir().unwrap();
     let mut import = Import::begin(oasis_archive::open(config(folder.path())).unwrap()).unwrap();
-    let series = Series {
-        node: "drive".into(),
-        instance: "counter".into(),
-        kind: ProbeKind::Pushed,
-        run: Uuid::from_u128(3),
-        epoch: Epoch(0),
-        probe_type: counter().into(),
-    };
+    let series = counter_of("drive", 3);
     import.add(&series, &Node::new(1).batch(1, 0, 40)).unwrap();
     import.finish().unwrap();
     let (nodes, instances) = known(folder.path());

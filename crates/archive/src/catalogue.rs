@@ -316,26 +316,24 @@ impl Catalogue {
         Ok(extents)
     }
 
-    /// Offsets of an instance that were not stored in this epoch.
-    pub fn gaps(&self, node: &str, instance: &str, epoch: Epoch) -> Result<Vec<Gap>> {
+    /// The first stretch of offsets of an instance that was not stored in this epoch and does not end before an offset.
+    pub fn next_gap(&self, node: &str, instance: &str, epoch: Epoch, at: Offset) -> Result<Option<Gap>> {
         let mut statement = self.0.prepare_cached(
             "SELECT from_offset, to_offset, cause, time FROM instance
              JOIN series ON series.instance = instance.id
              JOIN gap ON gap.series = series.id
-             WHERE instance.node = ? AND instance.name = ? AND series.epoch = ?",
+             WHERE instance.node = ? AND instance.name = ? AND series.epoch = ? AND to_offset > ?
+             ORDER BY from_offset LIMIT 1",
         )?;
-        let mut rows = statement.query(params![node, instance, epoch.to_string()])?;
-        let mut gaps = Vec::new();
-        while let Some(row) = rows.next()? {
-            let cause: String = row.get(2)?;
-            gaps.push(Gap {
-                from: Offset(unsigned(row, 0)?),
-                to: Offset(unsigned(row, 1)?),
-                cause: GapCause::from_word(&cause).ok_or(CatalogueError::Value(cause, "cause"))?,
-                time: Nanos(unsigned(row, 3)?),
-            });
-        }
-        Ok(gaps)
+        let mut rows = statement.query(params![node, instance, epoch.to_string(), signed(at.0)])?;
+        let Some(row) = rows.next()? else { return Ok(None) };
+        let cause: String = row.get(2)?;
+        Ok(Some(Gap {
+            from: Offset(unsigned(row, 0)?),
+            to: Offset(unsigned(row, 1)?),
+            cause: GapCause::from_word(&cause).ok_or(CatalogueError::Value(cause, "cause"))?,
+            time: Nanos(unsigned(row, 3)?),
+        }))
     }
 
     /// Notes who is there, and when each was last heard.

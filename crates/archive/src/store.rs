@@ -366,7 +366,7 @@ impl Store {
             });
             gaps.extend(series.flat_map(|series| &series.gaps));
         }
-        gaps.extend(self.catalogue().gaps(node, instance, epoch)?);
+        gaps.extend(self.catalogue().next_gap(node, instance, epoch, at)?);
         Ok(gaps.into_iter().filter(|gap| at < gap.to).min_by_key(|gap| gap.from))
     }
 

@@ -1,4 +1,4 @@
-//! What a sample costs in the node (encode), in the DAC (check, stamp) and where single samples are needed (decode, EISA packet).
+//! What a sample costs in the node (encode), in the DAC (check, stamp), in its archive (range of times) and where single samples are needed (decode, EISA packet).
 //!
 //! Times are for the whole recording; the throughput that criterion prints beside them is in samples.
 
@@ -9,7 +9,7 @@ mod recording;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use oasis_wire::{
-    batch::{Batch, Choice, Encoder, check, stamp},
+    batch::{Batch, Choice, Encoder, check, stamp, time_range},
     eisa,
 };
 use recording::{encode, processor_probe, samples};
@@ -59,6 +59,13 @@ fn reading(criterion: &mut Criterion) {
                 for batch in &mut batches {
                     check(batch, &probe_type).expect("a good batch");
                     stamp(batch, 1_000, 2_000);
+                }
+            });
+        });
+        group.bench_function(BenchmarkId::new("time_range", size), |bencher| {
+            bencher.iter(|| {
+                for batch in &batches {
+                    black_box(time_range(batch).expect("a good batch"));
                 }
             });
         });

@@ -92,6 +92,11 @@ impl<'a> Reader<'a> {
         self.bytes.len() - self.at
     }
 
+    /// The bytes not read yet.
+    pub fn rest(&self) -> &'a [u8] {
+        &self.bytes[self.at..]
+    }
+
     /// The next `length` bytes.
     pub fn take(&mut self, length: usize) -> Result<&'a [u8], Malformed> {
         let rest = &self.bytes[self.at..];

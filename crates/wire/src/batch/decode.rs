@@ -134,8 +134,8 @@ impl Batch {
 /// As [`Batch::parse`], as far as it looks.
 pub fn time_range(bytes: &[u8]) -> Result<(u64, u64), BatchError> {
     let times = times(bytes)?;
-    let least = times.iter().copied().min().unwrap_or_default();
-    Ok((least, times.iter().copied().max().unwrap_or_default()))
+    let first = times.first().copied().unwrap_or_default();
+    Ok(times.iter().fold((first, first), |(least, greatest), &time| (least.min(time), greatest.max(time))))
 }
 
 /// The times of a batch's samples, in nanoseconds on the node's clock. Looks at header and time column only, so it needs no schema.

@@ -112,45 +112,143 @@ pub fn get(count: usize, base: u64, from: &mut Reader<'_>) -> Result<Vec<u64>, M
     if k > MAX_K {
         return Err(Malformed::RiceParameter { at });
     }
-    let mut bits = BitReader { from, byte: 0, left: 0 };
+    let mut bits = BitReader { bytes: from.rest(), next: 0, word: 0, held: 0 };
     for _ in 1..count {
-        let mut quotient = 0;
-        while quotient < ESCAPE && bits.bit()? == 1 {
-            quotient += 1;
-        }
-        let residual =
-            if quotient < ESCAPE { u64::from(quotient) << k | bits.get(k.into())? } else { bits.get(64)? };
-        value = value.wrapping_add(step).wrapping_add(unzigzag(residual));
+        value = value.wrapping_add(step).wrapping_add(unzigzag(bits.residual(k.into())));
         values.push(value);
     }
-    if bits.byte == 0 { Ok(values) } else { Err(Malformed::Padding { at: from.at() - 1 }) }
+    bits.finish(from)?;
+    Ok(values)
 }
 
-struct BitReader<'a, 'b> {
-    from: &'a mut Reader<'b>,
-    byte: u8,
-    left: u32,
+/// Reads bytes from their least significant bit, a word ahead. Behind their end are zeros, which [`BitReader::finish`] finds out: once a column, not once a bit.
+struct BitReader<'a> {
+    bytes: &'a [u8],
+    /// The byte behind those in `word`.
+    next: usize,
+    word: u64,
+    /// Bits of `word` that count; what is above them is right, too, or zero.
+    held: u32,
 }
 
-impl BitReader<'_, '_> {
-    fn bit(&mut self) -> Result<u64, Malformed> {
-        self.get(1)
+impl BitReader<'_> {
+    /// Bits there are behind a [`BitReader::fill`], at least.
+    const FILLED: u32 = 56;
+
+    #[inline]
+    fn residual(&mut self, k: u32) -> u64 {
+        self.fill();
+        let quotient = self.word.trailing_ones().min(ESCAPE);
+        if quotient == ESCAPE {
+            self.pass(ESCAPE);
+            return self.get(64);
+        }
+        // The zero behind the ones goes with them.
+        let ones = quotient + 1;
+        let low = if ones + k <= Self::FILLED {
+            let low = self.word >> ones & ((1 << k) - 1);
+            self.pass(ones + k);
+            low
+        } else {
+            self.pass(ones);
+            self.get(k)
+        };
+        u64::from(quotient) << k | low
     }
 
-    fn get(&mut self, length: u32) -> Result<u64, Malformed> {
+    #[inline]
+    fn fill(&mut self) {
+        let rest = self.bytes.get(self.next..).unwrap_or_default();
+        let more = rest.first_chunk().map_or_else(|| Self::last(rest), |word| u64::from_le_bytes(*word));
+        self.word |= more << self.held;
+        // Whole bytes only; bits of the next one that found room are put there once more.
+        self.next += ((63 - self.held) / 8) as usize;
+        self.held |= Self::FILLED;
+    }
+
+    #[cold]
+    fn last(rest: &[u8]) -> u64 {
+        let mut word = [0; 8];
+        word.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+        u64::from_le_bytes(word)
+    }
+
+    /// At most [`BitReader::FILLED`] bits.
+    #[inline]
+    fn pass(&mut self, bits: u32) {
+        self.word >>= bits;
+        self.held -= bits;
+    }
+
+    /// At most 64 bits.
+    #[cold]
+    fn get(&mut self, length: u32) -> u64 {
         let (mut value, mut have) = (0, 0);
         while have < length {
-            if self.left == 0 {
-                [self.byte] = self.from.array()?;
-                self.left = 8;
-            }
-            let taken = self.left.min(length - have);
-            let low = u64::from(self.byte) & ((1 << taken) - 1);
-            value |= low << have;
-            self.byte = (u32::from(self.byte) >> taken) as u8;
-            self.left -= taken;
+            self.fill();
+            let taken = (length - have).min(32);
+            value |= (self.word & ((1 << taken) - 1)) << have;
+            self.pass(taken);
             have += taken;
         }
-        Ok(value)
+        value
+    }
+
+    /// Leaves behind the bytes that were read, if they were there and what is left of the last one is zero.
+    fn finish(self, from: &mut Reader<'_>) -> Result<(), Malformed> {
+        let read = self.next - (self.held / 8) as usize;
+        if let Some(missing) = read.checked_sub(self.bytes.len()).filter(|missing| *missing > 0) {
+            return Err(Malformed::Truncated { at: from.at() + self.bytes.len(), needed: missing, left: 0 });
+        }
+        from.take(read)?;
+        let left = self.word & ((1 << (self.held % 8)) - 1);
+        if left == 0 { Ok(()) } else { Err(Malformed::Padding { at: from.at() - 1 }) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    /// Short and long residuals, and one that escapes.
+    const VALUES: [u64; 7] = [5, 9, 12, 1 << 40, 1 << 62, 3, 7];
+
+    fn written() -> Vec<u8> {
+        let mut bytes = vec![];
+        put(&VALUES, 0, Plan { step: 3, k: 37, size: 0 }, &mut bytes);
+        bytes
+    }
+
+    #[test]
+    fn bytes_behind_a_column_are_left_to_others() {
+        let mut bytes = written();
+        let length = bytes.len();
+        bytes.extend([0xff; 11]);
+        for more in 0..=11 {
+            let mut from = Reader::new(&bytes[..length + more], 0);
+            assert_eq!(get(VALUES.len(), 0, &mut from).unwrap(), VALUES);
+            assert_eq!(from.at(), length);
+        }
+    }
+
+    #[test]
+    fn a_column_that_ends_early_is_told_where() {
+        let bytes = written();
+        for end in 0..bytes.len() {
+            let error = get(VALUES.len(), 0, &mut Reader::new(&bytes[..end], 0)).unwrap_err();
+            assert!(matches!(error, Malformed::Truncated { at, left: 0, .. } if at == end), "{end}: {error}");
+        }
+    }
+
+    #[test]
+    fn bits_left_over_are_zero() {
+        // Three residuals of one bit each.
+        let bytes = |last| [0, 0, 0, last];
+        assert_eq!(get(4, 9, &mut Reader::new(&bytes(0), 0)).unwrap(), [9; 4]);
+        for bit in 3..8 {
+            let error = get(4, 9, &mut Reader::new(&bytes(1 << bit), 0)).unwrap_err();
+            assert_eq!(error, Malformed::Padding { at: 3 });
+        }
     }
 }

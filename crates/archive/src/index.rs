@@ -2,6 +2,7 @@
 
 use crate::{
     newest::Listed,
+    pace::Pace,
     record::{Head, Kind},
     series::{Series, SeriesRecord},
     walk::{Step, Walk},
@@ -15,6 +16,9 @@ use oasis_wire::{
 };
 use serde::Serialize;
 use std::{collections::HashMap, ops::Range, sync::Arc};
+
+/// Bytes of a file walked over before others go first.
+const PIECE: usize = 256 * 1024;
 
 /// One batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -178,9 +182,13 @@ pub fn build(mut walk: Walk<'_>) -> Found {
     let mut types: HashMap<u32, Arc<ProbeType>> = HashMap::new();
     // A series whose record is damaged leaves a hole in the numbers.
     let mut numbers: HashMap<u32, usize> = HashMap::new();
+    let mut pace = Pace::every(PIECE);
     for step in walk.by_ref() {
         let (position, head, payload) = match step {
-            Step::Record { position, head, payload } => (position, head, payload),
+            Step::Record { position, head, payload } => {
+                pace.did(payload.len());
+                (position, head, payload)
+            }
             Step::Damage { from, to } => {
                 found.damage.push(from..to);
                 continue;

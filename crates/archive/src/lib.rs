@@ -18,6 +18,7 @@ mod holes;
 mod import;
 mod index;
 mod newest;
+mod pace;
 mod past;
 pub mod points;
 mod record;

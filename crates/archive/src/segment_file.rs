@@ -21,8 +21,8 @@ use std::{
 };
 use uuid::Uuid;
 
-/// Staged records beyond this are handed to the system before the round is over.
-const BUFFER: usize = 1024 * 1024;
+/// Staged records beyond this are handed to the system before the round is over: little at a time, as a call of the system is not interrupted for others.
+const BUFFER: usize = 64 * 1024;
 
 /// Name of a segment file in the archive's folder.
 pub fn path(directory: &Path, number: u64) -> PathBuf {

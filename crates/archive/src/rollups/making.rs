@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     index::{self, Entry, Found, SeriesIndex},
+    pace::Pace,
     points::{Arrival, Cells, Points, Reach, Share, join_gaps},
     record::{self, FileHeader, RECORD_HEADER},
     recovery::Finding,
@@ -24,12 +25,15 @@ use std::{
     fs, io,
     path::Path,
     sync::{Arc, PoisonError},
+    thread,
 };
 
 /// Cells in a batch, at most.
 const CELLS: usize = 4_096;
 /// Values of cells at work; what is beyond that is put into the file, and the rest of a cell becomes another one.
 const AT_ONCE: usize = 200_000;
+/// Samples taken in, or values of cells, before others go first.
+const PIECE: usize = 4_096;
 /// Gaps of an instance in a file; beyond that neighbours become one.
 const GAPS: usize = 1_024;
 /// Values in a batch, about, at most.
@@ -114,10 +118,12 @@ fn gather(
 ) -> Points {
     let mut points = Points::rolling(before);
     let first = series.entries.first().map_or(Offset(0), |entry| entry.first);
+    let mut pace = Pace::every(PIECE);
     for entry in &series.entries {
         let batch = batch_at(bytes, entry);
         let why = |at| store.why_not_stored(&series.series, at, first);
         points.add(&Arrival::of(&series.series, entry), batch.ok_or("damaged"), why);
+        pace.did(entry.count.into());
         if points.cells.size() > AT_ONCE {
             put(points.cells.take());
         }
@@ -154,10 +160,12 @@ fn put_cells(draft: &mut Draft, cell_type: &ProbeType, cells: &Cells) -> Vec<Pla
     let most = (VALUES / cell_type.metrics.len().max(1)).clamp(1, CELLS);
     let all: Vec<_> = cells.cells().map(|(_, cell)| cell).collect();
     let (mut places, mut row, mut batch, mut total) = (Vec::new(), Vec::new(), Vec::new(), 0);
+    let mut pace = Pace::every(PIECE);
     for some in all.chunks(most) {
         let mut times: (u64, u64) = (u64::MAX, 0);
         for cell in some {
             value::write_row(cell_type, &schema::values(cell, cells.leaves()), &mut row);
+            pace.did(cell_type.metrics.len());
             // One that is too large for any batch is left out, as its samples were.
             if encoder.push(cell.last_time, &row).is_ok() {
                 times = (times.0.min(cell.last_time), times.1.max(cell.last_time));
@@ -198,6 +206,8 @@ pub fn of_rollups(files: &[Arc<RollupFile>], level: Level) -> Result<Draft, Find
                 if !matches!(added, Some(Ok(()))) {
                     return Err(file.note_damage(place));
                 }
+                // A batch is a piece of work already.
+                thread::yield_now();
                 if cells.size() > AT_ONCE {
                     batches.extend(put_cells(&mut draft, &cell_type, &cells.take()));
                 }

@@ -270,25 +270,54 @@ pub fn write(index: &FileIndex) -> Vec<u8> {
 /// # Errors
 /// What is wrong with the bytes.
 pub fn read(payload: &[u8], number: u32) -> Result<Vec<Entry>, Malformed> {
-    let mut from = Reader::new(payload, 0);
-    let count = from.varint()?;
-    for at in 1..=count {
-        let entries = from.varint()?;
-        if at != u64::from(number) {
-            for _ in 0..entries.saturating_mul(6) {
+    let Some(mut mark) = Bookmark::first(payload, number)? else { return Ok(Vec::new()) };
+    let mut read = Vec::new();
+    while let Some(entry) = mark.next(payload)? {
+        read.push(entry);
+    }
+    Ok(read)
+}
+
+/// How far the batches' places of one series were read in an index record's payload: each is told from the one before.
+#[derive(Debug, Clone)]
+pub struct Bookmark {
+    at: usize,
+    left: u64,
+    before: Option<Entry>,
+}
+
+impl Bookmark {
+    /// At the first batch of a series; none if there is no such series.
+    ///
+    /// # Errors
+    /// What is wrong with the bytes.
+    pub fn first(payload: &[u8], number: u32) -> Result<Option<Self>, Malformed> {
+        let mut from = Reader::new(payload, 0);
+        for at in 1..=from.varint()? {
+            let left = from.varint()?;
+            if at == u64::from(number) {
+                return Ok(Some(Self { at: from.at(), left, before: None }));
+            }
+            for _ in 0..left.saturating_mul(6) {
                 from.varint()?;
             }
-            continue;
         }
-        let mut read: Vec<Entry> = Vec::new();
-        for _ in 0..entries {
-            let before = read.last();
-            let entry = read_entry(before, &mut from)?;
-            read.push(entry);
-        }
-        return Ok(read);
+        Ok(None)
     }
-    Ok(Vec::new())
+
+    /// The next batch; none behind the last one.
+    ///
+    /// # Errors
+    /// What is wrong with the bytes.
+    pub fn next(&mut self, payload: &[u8]) -> Result<Option<Entry>, Malformed> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        let mut from = Reader::new(payload, self.at);
+        let entry = read_entry(self.before.as_ref(), &mut from)?;
+        *self = Self { at: from.at(), left: self.left - 1, before: Some(entry) };
+        Ok(Some(entry))
+    }
 }
 
 fn read_entry(before: Option<&Entry>, from: &mut Reader<'_>) -> Result<Entry, Malformed> {

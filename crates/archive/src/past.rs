@@ -2,7 +2,7 @@
 
 use crate::{
     catalogue::Extent,
-    index::Entry,
+    index::{Bookmark, Entry},
     newest::Newest,
     series::Series,
     store::{ReadError, Store, Unread},
@@ -16,7 +16,7 @@ use std::{io, ops::Range, sync::Arc};
 
 /// Batches read at once.
 const READ: usize = 64;
-/// Places of batches looked up at once, and kept until they are read: each time takes decoding the index of the file. Some 25 KiB.
+/// Places of batches looked up at once, and kept until they are read. Some 25 KiB.
 const ENTRIES: usize = 512;
 
 /// What comes next.
@@ -67,14 +67,15 @@ struct Ahead {
     segment: u64,
     number: u32,
     entries: Arc<[Entry]>,
+    /// Behind them in the file's index, if it is sealed.
+    mark: Option<Bookmark>,
 }
 
 impl Ahead {
-    /// Those from an offset on, if it has any of this share.
-    fn of(&self, extent: &Extent, from: Offset) -> Option<Range<usize>> {
+    /// Those from an offset on, if there are any.
+    fn behind(&self, from: Offset) -> Option<Range<usize>> {
         let first = self.entries.partition_point(|entry| entry.end() <= from);
-        let is_it = (self.segment, self.number) == (extent.segment, extent.number);
-        (is_it && first < self.entries.len()).then_some(first..self.entries.len())
+        (first < self.entries.len()).then_some(first..self.entries.len())
     }
 }
 
@@ -213,14 +214,18 @@ impl Past {
     /// Places of batches of a share, and which of them are wanted next.
     fn look_ahead(&mut self, extent: &Extent) -> Result<(Arc<[Entry]>, Range<usize>), ReadError> {
         let from = self.at.offset;
-        if let Some(ahead) = &self.ahead
-            && let Some(wanted) = ahead.of(extent, from)
-        {
-            return Ok((ahead.entries.clone(), wanted));
+        let of_share = |ahead: &Ahead| (ahead.segment, ahead.number) == (extent.segment, extent.number);
+        let before = self.ahead.take().filter(of_share);
+        if let Some((ahead, wanted)) = before.as_ref().and_then(|ahead| Some((ahead, ahead.behind(from)?))) {
+            let entries = ahead.entries.clone();
+            self.ahead = before;
+            return Ok((entries, wanted));
         }
-        let entries: Arc<[Entry]> = self.store.entries(extent, from, ENTRIES)?.into();
+        let mut mark = before.and_then(|ahead| ahead.mark);
+        let entries: Arc<[Entry]> = self.store.next_entries(extent, from, ENTRIES, &mut mark)?.into();
         let all = 0..entries.len();
-        self.ahead = Some(Ahead { segment: extent.segment, number: extent.number, entries: entries.clone() });
+        let (segment, number) = (extent.segment, extent.number);
+        self.ahead = Some(Ahead { segment, number, entries: entries.clone(), mark });
         Ok((entries, all))
     }
 

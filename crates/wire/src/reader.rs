@@ -78,16 +78,19 @@ pub struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// Starts at offset `at`.
+    #[inline]
     pub fn new(bytes: &'a [u8], at: usize) -> Self {
         Self { bytes, at: at.min(bytes.len()) }
     }
 
     /// The offset of what is read next.
+    #[inline]
     pub fn at(&self) -> usize {
         self.at
     }
 
     /// Bytes not read yet.
+    #[inline]
     pub fn left(&self) -> usize {
         self.bytes.len() - self.at
     }
@@ -98,6 +101,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The next `length` bytes.
+    #[inline]
     pub fn take(&mut self, length: usize) -> Result<&'a [u8], Malformed> {
         let rest = &self.bytes[self.at..];
         let truncated = Malformed::Truncated { at: self.at, needed: length, left: rest.len() };
@@ -107,6 +111,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The next `N` bytes.
+    #[inline]
     pub fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
         let at = self.at;
         let left = self.left();

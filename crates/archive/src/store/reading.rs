@@ -3,20 +3,20 @@
 use super::{ReadError, Store, Unread, window::Window};
 use crate::{
     catalogue::Extent,
-    index::{self, Entry},
+    index::{self, Bookmark, Entry},
     newest::Newest,
     record::{self, FILE_HEADER, FileHeader, Kind, RECORD_HEADER, TRAILER},
     recovery::{self, Finding},
-    segment_file,
+    segment_file::{self, OpenFile},
     walk::Walk,
 };
 use bytes::Bytes;
-use oasis_wire::quantity::Offset;
+use oasis_wire::{quantity::Offset, reader::Malformed};
 use std::{
     fs::{self, File},
     io,
     os::unix::fs::FileExt,
-    sync::{PoisonError, atomic::Ordering},
+    sync::{Arc, PoisonError, atomic::Ordering},
 };
 
 /// Index records kept in memory: readers of one file come again and again.
@@ -28,11 +28,27 @@ impl Store {
     /// # Errors
     /// If the file cannot be read.
     pub fn entries(&self, extent: &Extent, from: Offset, most: usize) -> Result<Vec<Entry>, ReadError> {
-        // Offsets of a series only grow.
-        self.some_entries(extent, |entries| {
-            let first = entries.partition_point(|entry| entry.end() <= from);
-            entries[first..].iter().take(most).copied().collect()
-        })
+        self.some_entries(extent, |entries| behind(entries, from).iter().take(most).copied().collect())
+    }
+
+    /// The same for one who reads on: `mark` is how far earlier calls have come in the index of this share's file, which must have been for offsets before this one.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn next_entries(
+        &self,
+        extent: &Extent,
+        from: Offset,
+        most: usize,
+        mark: &mut Option<Bookmark>,
+    ) -> Result<Vec<Entry>, ReadError> {
+        if self.open_file(extent.segment).is_none()
+            && let Ok(entries) = next_of(&self.index_of(extent.segment)?, extent.number, (from, most), mark)
+        {
+            return Ok(entries);
+        }
+        *mark = None;
+        self.entries(extent, from, most)
     }
 
     /// Where the batches of a share lie, from the first on that has a sample no older than this.
@@ -73,8 +89,7 @@ impl Store {
         extent: &Extent,
         choose: impl FnOnce(&[Entry]) -> Vec<Entry>,
     ) -> Result<Vec<Entry>, ReadError> {
-        let open = self.open.read().unwrap_or_else(PoisonError::into_inner).get(&extent.segment).cloned();
-        if let Some(file) = open {
+        if let Some(file) = self.open_file(extent.segment) {
             let index = file.index();
             return Ok(index.get(extent.number).map(|series| choose(&series.entries)).unwrap_or_default());
         }
@@ -83,6 +98,10 @@ impl Store {
             Ok(entries) => Ok(choose(&entries)),
             Err(_) => Ok(choose(&self.entries_by_walking(extent)?)),
         }
+    }
+
+    fn open_file(&self, segment: u64) -> Option<Arc<OpenFile>> {
+        self.open.read().unwrap_or_else(PoisonError::into_inner).get(&segment).cloned()
     }
 
     /// The index record's payload of a sealed file; empty if it is damaged.
@@ -170,5 +189,92 @@ impl Store {
 
     fn file_name(&self, segment: u64) -> String {
         recovery::file_name(&segment_file::path(&self.directory, segment))
+    }
+}
+
+/// Those that do not end before an offset: offsets of a series only grow.
+fn behind(entries: &[Entry], from: Offset) -> &[Entry] {
+    &entries[entries.partition_point(|entry| entry.end() <= from)..]
+}
+
+/// At most so many of a series from an offset on, out of an index record's payload, on from a mark if there is one.
+fn next_of(
+    payload: &[u8],
+    number: u32,
+    (from, most): (Offset, usize),
+    mark: &mut Option<Bookmark>,
+) -> Result<Vec<Entry>, Malformed> {
+    let start = match mark.take() {
+        Some(mark) => Some(mark),
+        None => Bookmark::first(payload, number)?,
+    };
+    let (Some(mut at), mut entries) = (start, Vec::new()) else { return Ok(Vec::new()) };
+    while entries.len() < most
+        && let Some(entry) = at.next(payload)?
+    {
+        if entry.end() > from {
+            entries.push(entry);
+        }
+    }
+    *mark = Some(at);
+    Ok(entries)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        index::{FileIndex, SeriesIndex},
+        series::Series,
+    };
+    use oasis_channel::ProbeKind;
+    use oasis_wire::quantity::Epoch;
+    use proptest::prelude::*;
+    use uuid::Uuid;
+
+    fn series() -> Arc<Series> {
+        let json = r#"{"name": "T", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0", "metrics": []}"#;
+        Arc::new(Series {
+            node: "n".into(),
+            instance: "i".into(),
+            kind: ProbeKind::Pushed,
+            run: Uuid::nil(),
+            epoch: Epoch(1),
+            probe_type: Arc::new(serde_json::from_str(json).unwrap()),
+        })
+    }
+
+    /// So many batches of ten samples each, at whole milliseconds.
+    fn entries(batches: u64) -> impl Iterator<Item = Entry> {
+        (0..batches).map(|batch| Entry {
+            position: 64 + 128 * batch,
+            first: Offset(batch * 10),
+            count: 10,
+            min_time: batch * 1_000_000,
+            max_time: batch * 1_000_000,
+            last_sequence: batch * 10 + 10,
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn who_reads_on_by_a_mark_gets_each_batch_once(
+            batches in 0_u64..40, most in 1_usize..9, skips in proptest::collection::vec(0_u64..25, 1..8),
+        ) {
+            let mut index = FileIndex::default();
+            for batches in [3, batches] {
+                index.series.push(SeriesIndex::new(series()));
+                entries(batches).for_each(|entry| index.get_mut(index.series.len() as u32).unwrap().push(entry));
+            }
+            let payload = index::write(&index);
+            let (mut mark, mut from) = (None, 0);
+            for skip in skips.iter().cycle().take(60) {
+                let read = next_of(&payload, 2, (Offset(from), most), &mut mark).unwrap();
+                let all: Vec<_> = entries(batches).collect();
+                let wanted: Vec<_> = behind(&all, Offset(from)).iter().take(most).copied().collect();
+                prop_assert_eq!(&read, &wanted);
+                from = read.last().map_or(from, |entry| entry.end().0) + skip;
+            }
+        }
     }
 }

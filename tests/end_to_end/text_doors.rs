@@ -167,6 +167,18 @@ fn a_poll_answers_at_once_and_the_next_goes_on_where_it_ended() {
 }
 
 /// Samples of a message `points`, all together.
+#[test]
+fn a_poll_from_a_time_that_has_no_samples_yet_goes_on_behind_what_is_there() {
+    let archive = tempfile::tempdir().unwrap();
+    for arguments in [&[][..], &["--archive", archive.path().to_str().unwrap()]] {
+        let up = up(arguments);
+        let received = ledger(&up, "plant", "processor", "a ledger", |_| true)["received"].as_u64().unwrap();
+        let (status, answer) = ask(&up, &format!("/api/v1/samples?{TOPIC}&from=2100-01-01"));
+        assert_eq!((status, &answer["messages"]), (200, &json!([])), "{answer}");
+        assert!(offset_of(answer["next"].as_str().unwrap()) >= received, "{answer}");
+    }
+}
+
 fn samples_in(points: &Value) -> u64 {
     assert_eq!(points["event"], "points", "{points}");
     points["samples"].as_array().expect("counts").iter().filter_map(Value::as_u64).sum()

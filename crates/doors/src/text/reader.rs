@@ -346,10 +346,14 @@ impl Reader {
         }
     }
 
-    fn fetched(&mut self, index: usize, Fetched { told, then, .. }: Fetched) {
+    fn fetched(&mut self, index: usize, Fetched { begin, told, then }: Fetched) {
+        let topic = &mut self.topics[index];
+        if told.is_empty() {
+            // Nothing will say so when it is handed out, and a reader that comes back goes on from here.
+            topic.told = if let Then::Log { at, .. } = then { at } else { begin };
+        }
         let messages = told.into_iter().map(|(told, behind)| (index, Message::from(told), behind));
         self.waiting.extend(messages);
-        let topic = &mut self.topics[index];
         match then {
             Then::Past(source) => topic.source = Some(source),
             Then::Log { at, is_lacking } => {

@@ -41,6 +41,23 @@ fn a_query_is_answered_as_csv_as_json_or_for_people() {
     );
     let text = printed(&[archive, &query, "--format", "table"]);
     assert_eq!(text, "node   sequence  t\nplant  1         integer\nplant  2         integer\n2 rows\n");
+    // A time is one wherever it stands in a query.
+    for time in ["2026-05-04 12:00", "2100-01-01T02:00+01:00"] {
+        let conditions = [
+            format!("time >= '{time}'"),
+            format!("NOT (time < '{time}')"),
+            format!("time >= '{time}' OR node = 'x'"),
+        ];
+        let rows = |query: String| printed(&[archive, &query]).lines().count() > 1;
+        for condition in conditions {
+            let limited = format!("SELECT 1 FROM {TABLE} WHERE {condition} LIMIT 1");
+            assert_eq!(rows(limited), time.starts_with("2026"), "{condition}");
+        }
+        assert_eq!(
+            rows(format!("SELECT 1 FROM test_runs WHERE started > '{time}'")),
+            time.starts_with("2026")
+        );
+    }
     // What others have named steers neither a spreadsheet nor a terminal.
     let named = "SELECT name FROM test_runs";
     assert_eq!(printed(&[archive, named]), format!("name\n'{name}\n"));

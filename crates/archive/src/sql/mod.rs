@@ -14,7 +14,7 @@ use oasis_wire::schema::ProbeType;
 use rusqlite::{Connection, types::ValueRef};
 use std::{path::Path, sync::Arc};
 pub use table::parse_time;
-use table::{SAMPLES, Samples, columns_of};
+use table::{SAMPLES, Samples, TIMES, columns_of, compare_times};
 
 /// Why a query has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -80,6 +80,7 @@ impl Sql {
         let history = History::open(directory)?;
         // What keeps writers away, if anything has to, the other connection holds as well.
         let connection = reading::open(directory).map_err(OpenError::Catalogue)?.connection;
+        connection.create_collation(TIMES, compare_times)?;
         let mut tables = views::create(&connection, &history.0.open_shares(), &history.0.open_gaps())?;
         // Whatever else the file has keeps its name as well.
         let mut taken = all_names(&connection)?;

@@ -141,7 +141,7 @@ fn time_of(letter: char, value: ValueRef<'_>) -> rusqlite::Result<Option<i128>> 
             match super::table::parse_time(&text) {
                 Some(time) => Ok(Some(time)),
                 None => Err(Error::ModuleError(format!(
-                    "time is compared with {text:?}: write a date and time such as '2026-05-04T12:00:00Z' or '2026-05-04 12:00', or use time_ns"
+                    "time is compared with {text:?}: write a date and time such as '2026-05-04T12:00:00Z' or '2026-05-04 12:00', datetime('now', '-15 minutes') for how long ago, or use time_ns"
                 ))),
             }
         }

@@ -11,6 +11,7 @@ use rusqlite::{
 };
 use std::{
     borrow::Cow,
+    cmp::Ordering,
     ffi::{CStr, CString},
     sync::Arc,
 };
@@ -71,7 +72,8 @@ unsafe impl<'vtab> VTab<'vtab> for SamplesTable {
         let samples = aux.ok_or_else(|| Error::ModuleError("the table has no samples".into()))?.clone();
         db.config(VTabConfig::Innocuous)?;
         let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
-        let columns: Vec<_> = columns_of(&samples.table).map(|(name, _)| quoted(name)).collect();
+        let mut columns: Vec<_> = columns_of(&samples.table).map(|(name, _)| quoted(name)).collect();
+        columns[TIME as usize] += &format!(" TEXT COLLATE {TIMES}");
         let declared = CString::new(format!("CREATE TABLE samples({})", columns.join(", ")));
         let declared =
             declared.map_err(|_| Error::ModuleError("the name of a metric has a zero byte".into()))?;
@@ -94,6 +96,25 @@ pub fn show_time(nanoseconds: u64) -> Option<String> {
     Some(format!("{time:.9}"))
 }
 
+/// How SQLite compares texts that are times: wherever they stand in a query, `2026-05-04 12:00` is `2026-05-04T12:00:00.000000000Z`.
+pub const TIMES: &str = "times";
+
+/// Compares texts as times if both are some, otherwise byte by byte.
+pub fn compare_times(a: &str, b: &str) -> Ordering {
+    // Those of columns sort as texts do.
+    let is_shown = |text: &str| text.len() == SHOWN && text.ends_with('Z');
+    if is_shown(a) && is_shown(b) {
+        return a.cmp(b);
+    }
+    match (parse_time(a), parse_time(b)) {
+        (Some(a), Some(b)) => a.cmp(&b),
+        _ => a.cmp(b),
+    }
+}
+
+/// Bytes of a time as [`show_time`] shows it.
+const SHOWN: usize = "2026-05-04T12:00:00.000000000Z".len();
+
 /// Nanoseconds since 1970 of a date, a date and time, or one with a zone; UTC if it names none.
 pub fn parse_time(text: &str) -> Option<i128> {
     let text = text.trim();
@@ -107,6 +128,26 @@ pub fn parse_time(text: &str) -> Option<i128> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_compare_as_the_times_that_they_are() {
+        let noon = "2026-05-04T12:00:00.000000000Z";
+        for (text, order) in [
+            (noon, Ordering::Equal),
+            ("2026-05-04 12:00", Ordering::Equal),
+            ("2026-05-04T14:00:00+02:00", Ordering::Equal),
+            ("2026-05-04 12:01", Ordering::Less),
+            ("2026-05-04", Ordering::Greater),
+            ("2026-05-04T12:00:00.000000001Z", Ordering::Less),
+            ("then", Ordering::Less),
+        ] {
+            assert_eq!(
+                (compare_times(noon, text), compare_times(text, noon)),
+                (order, order.reverse()),
+                "{text}"
+            );
+        }
+    }
 
     #[test]
     fn times_are_read_as_people_write_them_and_shown_so_that_they_sort() {

@@ -1,6 +1,6 @@
 //! What the catalogue has besides samples, under names and in units that a query can use.
 
-use super::TableInfo;
+use super::{TableInfo, table::TIMES};
 use crate::store::{OpenGap, OpenShare};
 use rusqlite::{Connection, params};
 
@@ -137,7 +137,7 @@ fn with_times(query: &str) -> String {
     for part in parts {
         let (time, rest) = part.split_once('}').unwrap_or((part, ""));
         out += &format!(
-            "strftime('%Y-%m-%dT%H:%M:%S', ({time}) / 1000000000, 'unixepoch') || printf('.%09dZ', ({time}) % 1000000000){rest}"
+            "(strftime('%Y-%m-%dT%H:%M:%S', ({time}) / 1000000000, 'unixepoch') || printf('.%09dZ', ({time}) % 1000000000)) COLLATE {TIMES}{rest}"
         );
     }
     out

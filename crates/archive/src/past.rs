@@ -92,7 +92,15 @@ impl Past {
             if extent.max_time < time {
                 continue;
             }
-            for entry in store.entries_since(&extent, time)? {
+            let entries = match store.entries_since(&extent, time) {
+                // The reader is told when it comes to it.
+                Err(ReadError::Io(_)) => {
+                    let at = Position { epoch: extent.series.epoch, offset: extent.first };
+                    return Ok(Some(Self::new(store, node, instance, at, extent.segment, until)));
+                }
+                other => other?,
+            };
+            for entry in entries {
                 let batch = batches(store, &extent, std::slice::from_ref(&entry))?.pop().and_then(Result::ok);
                 // One that cannot be had counts as wanted: its reader is told.
                 let times = batch.and_then(|batch| batch::times(&batch).ok());
@@ -127,7 +135,12 @@ impl Past {
                 continue;
             }
             let end = if extent.series.epoch == before.epoch { before.offset } else { Offset(u64::MAX) };
-            for entry in store.newest_entries(&extent, newest, end)? {
+            let entries = match store.newest_entries(&extent, newest, end) {
+                // It goes without, and the reader is told when it comes to it.
+                Err(ReadError::Io(_)) => continue,
+                other => other?,
+            };
+            for entry in entries {
                 let read = || batches(store, &extent, std::slice::from_ref(&entry)).ok()?.pop()?.ok();
                 let offset = newest.take(&entry.listed(), || batch::times(&read()?).ok());
                 let Some(offset) = offset else { continue };

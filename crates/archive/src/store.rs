@@ -266,12 +266,13 @@ impl Store {
             if is_beside || types.contains(&extent.series.probe_type) {
                 continue;
             }
-            if is_between(extent.min_time, extent.max_time)
-                || self
-                    .entries_since(&extent, times.start)?
-                    .iter()
-                    .any(|entry| is_between(entry.min_time, entry.max_time))
-            {
+            let has_any = || match self.entries_since(&extent, times.start) {
+                Ok(entries) => Ok(entries.iter().any(|entry| is_between(entry.min_time, entry.max_time))),
+                // A file that cannot be read may have some.
+                Err(ReadError::Io(_)) => Ok(true),
+                Err(error) => Err(error),
+            };
+            if is_between(extent.min_time, extent.max_time) || has_any()? {
                 types.push(extent.series.probe_type.clone());
             }
         }

@@ -234,8 +234,7 @@ impl Store {
         let all = extent.as_one();
         let seen = points.reach.filter(|_| points.is_within(&all)).map_or(extent.first, |reach| reach.offset);
         match self.entries(extent, seen, most) {
-            // Retention was faster.
-            Err(ReadError::Io(error)) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(ReadError::Io(error)) if is_gone(&error) => Ok(Vec::new()),
             other => other,
         }
     }
@@ -251,7 +250,11 @@ impl Store {
         }
         let read = entries.iter().zip(&is_read).filter(|(_, is_read)| **is_read);
         let read: Vec<_> = read.map(|(entry, _)| *entry).collect();
-        let mut batches = self.batches(extent.segment, &read)?.into_iter();
+        let mut batches = match self.batches(extent.segment, &read) {
+            Err(ReadError::Io(error)) if is_gone(&error) => Vec::new(),
+            batches => batches?,
+        }
+        .into_iter();
         for (entry, is_read) in entries.iter().zip(is_read) {
             let arrival = Arrival::of(series, entry);
             if is_read {
@@ -263,6 +266,11 @@ impl Store {
         }
         Ok(())
     }
+}
+
+/// Whether a file is not there any more, as retention was faster, or ends too early.
+fn is_gone(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof)
 }
 
 /// The coarsest level that is good enough, or the finest that goes as far back as any.

@@ -251,6 +251,9 @@ fn a_file_that_the_disk_does_not_give_is_told_as_such_and_costs_only_itself() {
     let read = plant.past_at(at);
     let [(0, to, "read_error")] = read.gaps[..] else { panic!("{read:?}") };
     assert_eq!(read.numbers, numbers(to..2_400));
+    // Also for those who begin with it.
+    let read = plant.past(0, None);
+    assert_eq!((read.numbers, read.gaps.len()), (numbers(to..2_400), 1));
     // It comes back: nothing was lost.
     fs::remove_dir(first).unwrap();
     fs::rename(folder.path().join("moved"), first).unwrap();

@@ -1,4 +1,4 @@
-//! Times in requests: nanoseconds since 1970, a date, a date and time, or so long ago.
+//! Times in requests: nanoseconds since 1970, a date, a date and time, so long ago, or now.
 
 use jiff::Timestamp;
 use oasis_archive::parse_time;
@@ -15,7 +15,7 @@ const NOWADAYS: std::ops::Range<u64> = 1_000_000_000..4_102_444_800;
 pub enum NotATime {
     /// It is written in another way.
     #[error(
-        "write nanoseconds since 1970, a date (2026-05-04) or a date and time (2026-05-04T12:00:00Z), UTC unless it names a zone, or how long ago (-90s, -15m, -2h, -7d)"
+        "write nanoseconds since 1970, a date (2026-05-04) or a date and time (2026-05-04T12:00:00Z), UTC unless it names a zone, how long ago (-500ms, -90s, -15m, -2h, -7d, -4w), or now"
     )]
     Unknown,
     /// A number that means another time in another unit.
@@ -42,6 +42,9 @@ pub enum NotATime {
 /// # Errors
 /// What is wrong with it, and what to write.
 pub fn parse(text: &str, now: Nanos) -> Result<u64, NotATime> {
+    if text == "now" {
+        return Ok(now.0);
+    }
     if let Some(ago) = text.strip_prefix('-') {
         return duration(ago).map(|ago| now.0.saturating_sub(ago)).ok_or(NotATime::Unknown);
     }
@@ -80,17 +83,18 @@ fn lost_plus(text: &str) -> Option<NotATime> {
 }
 
 fn duration(text: &str) -> Option<u64> {
-    let unit = match text.chars().last()? {
-        's' => 1,
-        'm' => 60,
-        'h' => 3_600,
-        'd' => 86_400,
+    let number = text.trim_end_matches(|character: char| character.is_ascii_alphabetic());
+    let unit: u64 = match &text[number.len()..] {
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        "m" => 60 * 1_000_000_000,
+        "h" => 3_600 * 1_000_000_000,
+        "d" => 86_400 * 1_000_000_000,
+        "w" => 7 * 86_400 * 1_000_000_000,
         _ => return None,
     };
-    let number = &text[..text.len() - 1];
     let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
-    let seconds = number.parse::<u64>().ok().filter(|_| is_number)?.checked_mul(unit)?;
-    seconds.checked_mul(1_000_000_000)
+    number.parse::<u64>().ok().filter(|_| is_number)?.checked_mul(unit)
 }
 
 /// The same as people read it: RFC 3339, UTC.
@@ -113,11 +117,14 @@ mod tests {
             ("12345678901", 12_345_678_901),
             ("1763683200000000001", 1_763_683_200_000_000_001),
             ("1763683200ns", 1_763_683_200),
+            ("now", 100_000 * SECOND),
+            ("-500ms", 99_999 * SECOND + SECOND / 2),
             ("-90s", 99_910 * SECOND),
             ("-15m", 99_100 * SECOND),
             ("-2h", 92_800 * SECOND),
             ("-1d", 13_600 * SECOND),
             ("-7d", 0),
+            ("-1w", 0),
             ("1970-01-02T00:00:00Z", 86_400 * SECOND),
             ("1970-01-01T01:00:00.5+01:00", SECOND / 2),
             ("1970-01-02", 86_400 * SECOND),
@@ -130,7 +137,9 @@ mod tests {
             "",
             "-",
             "-1",
-            "-1w",
+            "-1y",
+            "-s",
+            "-1.5s",
             "--1s",
             "-+1s",
             "then",

@@ -244,7 +244,7 @@ mod tests {
             (r#","from":1.5"#, ["from is \"1.5\"", "-15m"]),
             (r#","from":-5"#, ["from is \"-5\"", "-15m"]),
             (r#","to":true"#, ["to is \"true\"", "a string or a number"]),
-            (r#","to":"now""#, ["to is \"now\"", "-15m"]),
+            (r#","to":"then""#, ["to is \"then\"", "-15m"]),
             (r#","from":1763683200"#, ["from is \"1763683200\"", "looks like seconds"]),
             (r#","from":"-1h","to":"-2h""#, ["from is \"20", "later than to, 20"]),
             (r#","from":"-1h","points":0"#, ["points is \"0\"", "from 1 to 10000"]),

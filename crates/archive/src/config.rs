@@ -1,6 +1,6 @@
 //! The archive's bounds, each with its reason (`[archive]`).
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 /// Where and how much (`[archive]`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +29,7 @@ pub struct ArchiveConfig {
 #[serde(deny_unknown_fields)]
 pub struct RetentionRule {
     /// `NODE/INSTANCE`; a `*` stands for any text.
+    #[serde(deserialize_with = "pattern")]
     pub instances: String,
     /// Longest that a sample is kept, in days; 0 for no limit.
     #[serde(default)]
@@ -65,8 +66,19 @@ impl ArchiveConfig {
     }
 }
 
+/// One that can match something: what no rule matches is not archived, which nobody would notice.
+fn pattern<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let pattern = String::deserialize(from)?;
+    if pattern.contains(['/', '*']) {
+        return Ok(pattern);
+    }
+    Err(D::Error::custom(format!(
+        "{pattern:?} matches no instance: write NODE/INSTANCE, such as \"{pattern}/*\" for all of a node or \"*/{pattern}\" for one of each node"
+    )))
+}
+
 /// Whether the pattern describes all of the text. A `*` stands for any text, everything else for itself.
-fn matches(pattern: &str, text: &str) -> bool {
+pub fn matches(pattern: &str, text: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else { return pattern == text };
     let Some(mut text) = text.strip_prefix(head) else { return false };
     // The first place where the next literal stands is good enough: a later star takes what lies behind it.

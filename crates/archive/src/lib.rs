@@ -39,7 +39,7 @@ mod writer;
 pub use account::{Account, Condition, Counters};
 pub use annotations::{Annotation, AnnotationError, AnnotationFilter, Annotations, Note, Place, Target};
 pub use catalogue::CatalogueError;
-pub use config::{ArchiveConfig, RetentionRule};
+pub use config::{ArchiveConfig, RetentionRule, matches};
 pub use history::History;
 pub use holes::{Holes, Missing};
 pub use import::{Import, ImportError, Imported, SourceError};

@@ -265,9 +265,11 @@ impl Writer {
         if free >= self.config.min_free_bytes {
             return Ok(());
         }
+        let mebibytes = |bytes: u64| bytes as f64 / (1024.0 * 1024.0);
         let detail = format!(
-            "{free} bytes are free, and {} are left to others (archive.min_free_bytes)",
-            self.config.min_free_bytes
+            "{:.1} MiB are free, and {:.1} MiB are left to others (archive.min_free_bytes)",
+            mebibytes(free),
+            mebibytes(self.config.min_free_bytes)
         );
         Err(NotStored::DiskFull(detail))
     }
@@ -327,7 +329,8 @@ impl Writer {
         match detail {
             _ if !has_changed => {}
             Some(detail) => tracing::error!(%detail, "the archive stores nothing for now; live data goes on"),
-            None => tracing::info!("the archive stores again"),
+            // As loud as what it takes back.
+            None => tracing::warn!("the archive stores again"),
         }
     }
 }

@@ -68,7 +68,14 @@ fn commands_read_the_archive_that_the_configuration_names() {
         refused(&["sql", "--config", &config, "--archive", "/nowhere", ".tables"])
             .contains("/nowhere is no archive")
     );
-    for command in [&["sql", ".tables"][..], &["export"], &["import", "x.mcap"], &["replay", "night"]] {
+    for command in [
+        &["sql", ".tables"][..],
+        &["export"],
+        &["import", "x.mcap"],
+        &["replay", "night"],
+        &["archive", "show"],
+        &["archive", "check"],
+    ] {
         let said = refused(command);
         assert!(said.contains("--archive DIR") && said.contains("--config FILE"), "{command:?}: {said}");
     }
@@ -131,12 +138,59 @@ fn instances_of_several_types_are_refused_before_anything_is_written() {
 }
 
 #[test]
+fn an_archive_is_shown_and_checked_while_its_dac_is_at_work() {
+    let recorded = Recorded::new();
+    let archive = recorded.path("archive");
+    let printed = |verb: &str, format: &str| {
+        let output = ran(&["archive", verb, "--archive", &archive, "--format", format]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let shown: Value = serde_json::from_str(&printed("show", "json")).unwrap();
+    let names: Vec<_> = shown["instances"].as_array().unwrap().iter().map(|of| &of["instance"]).collect();
+    assert_eq!(names, ["heartbeat", "processor"], "{shown}");
+    assert!(
+        shown["samples"].as_u64() > Some(100) && shown["segment_files"]["bytes"].as_u64() > Some(1_000),
+        "{shown}"
+    );
+    let text = printed("show", "text");
+    assert!(
+        text.contains("\nINSTANCE ")
+            && text.contains("\nplant/processor  OASIS::System::LinuxProcessorProbe "),
+        "{text}"
+    );
+    assert_eq!(printed("check", "json"), "");
+    assert!(printed("check", "text").contains("all is as it was written"));
+
+    // Damage ends it with an error that scripts see.
+    let Recorded { folder, dac, _node } = recorded;
+    drop(_node);
+    assert!(dac.stop().success());
+    let files = fs::read_dir(folder.path().join("archive")).unwrap().map(|entry| entry.unwrap().path());
+    let file =
+        files.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "oseg")).unwrap();
+    let mut bytes = fs::read(&file).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&file, bytes).unwrap();
+    let output = ran(&["archive", "check", "--archive", &archive]);
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("0000000001.oseg, bytes ") && said.contains("damaged in 1 place"), "{said}");
+}
+
+#[test]
 fn what_is_no_archive_and_no_address_is_named() {
     let recorded = Recorded::new();
     let (archive, file) = (recorded.path("archive"), recorded.path("oasis.toml"));
-    for command in
-        [&["sql", ".tables"][..], &["export"], &["import", "x.mcap"], &["replay", "night"], &["dac"]]
-    {
+    for command in [
+        &["sql", ".tables"][..],
+        &["export"],
+        &["import", "x.mcap"],
+        &["replay", "night"],
+        &["dac"],
+        &["archive", "check"],
+    ] {
         let said = refused(&[command, &["--archive", &file]].concat());
         assert!(said.contains("is a file") && said.contains(&file), "{command:?}: {said}");
     }

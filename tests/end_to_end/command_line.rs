@@ -47,6 +47,8 @@ fn every_command_shows_examples() {
         &["run"],
         &["replay"],
         &["sql"],
+        &["archive"],
+        &["annotation"],
         &["pdl", "check"],
         &[],
     ] {
@@ -58,6 +60,19 @@ fn every_command_shows_examples() {
     for verb in ["start", "stop", "list", "show", "edit", "pin", "unpin", "delete", "compare"] {
         let help = out(&run(&["run", verb, "--help"]));
         assert!(help.contains("Examples:") && help.contains(&format!("  oasis run {verb}")), "{help}");
+    }
+    for verb in [
+        ["archive", "show"],
+        ["archive", "check"],
+        ["annotation", "add"],
+        ["annotation", "list"],
+        ["annotation", "delete"],
+    ] {
+        let help = out(&run(&[&verb[..], &["--help"]].concat()));
+        assert!(
+            help.contains("Examples:") && help.contains(&format!("  oasis {}", verb.join(" "))),
+            "{help}"
+        );
     }
     assert!(out(&run(&["--version"])).starts_with("oasis "));
 }

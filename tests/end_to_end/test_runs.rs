@@ -226,3 +226,27 @@ fn two_runs_are_compared_and_exported_from_the_command_line() {
         refused(&["export", "--archive", archive, "--run", "later"]).contains("no test run has the name")
     );
 }
+
+#[test]
+fn annotations_are_added_listed_and_deleted_from_the_command_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let dac = Oasis::dac(&["--archive", folder.path().to_str().unwrap()]);
+    let url = dac.url();
+    let annotation = |arguments: &[&str]| printed(&[&["annotation", "--url", &url], arguments].concat());
+    let added =
+        annotation(&["add", "valve stuck", "plant-7/processor", "plant-8", "--time", "2026-05-04T12:00:00Z"]);
+    assert_eq!(added, "1  2026-05-04T12:00:00Z  valve stuck  [plant-7/processor, plant-8]\n");
+    annotation(&["add", "rain", "--time", "2026-05-04T14:00:00+02:00", "--until", "2026-05-04T15:00:00Z"]);
+    annotation(&["add", HOSTILE]);
+    assert_eq!(annotation(&["list", "--from", "2026-05-04", "--to", "2026-05-05"]).lines().count(), 2);
+    let of_node = annotation(&["list", "--node", "plant-9", "--format", "jsonl"]);
+    let texts: Vec<Value> =
+        of_node.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["text"].clone()).collect();
+    assert_eq!(texts, ["rain", HOSTILE]);
+    assert_eq!(annotation(&["delete", "1"]), "1: deleted\n");
+    let refused = |arguments: &[&str]| refused(&[&["note", "--url", &url], arguments].concat());
+    assert!(refused(&["delete", "1"]).contains("1"));
+    assert!(refused(&["add", ""]).contains("text"));
+    assert!(refused(&["add", "x", "--time", "yesterday"]).contains("yesterday"));
+    assert!(refused(&["add", "x", "plant/"]).contains("NODE/INSTANCE"));
+}

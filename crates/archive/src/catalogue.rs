@@ -31,7 +31,8 @@ use std::{
     time::Duration,
 };
 
-pub use damage::open_or_make_again;
+pub use damage::{is_damage, open_or_make_again};
+pub use listing::Share;
 pub use losses::{Loss, LossRow, MOST_LOSSES};
 use uuid::Uuid;
 

@@ -1,17 +1,16 @@
 //! What can be typed.
 
 use crate::{
+    annotation, archive,
     archive_folder::ArchiveFolder,
-    pdl, replay, sql,
+    command, pdl, replay, sql,
     target::{self, Target},
     test_run,
 };
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use oasis_dac::Wish;
 use oasis_dac::{Delivery, Overflow};
 use oasis_probes::Channel;
-use oasis_wire::quantity::{DemandRange, Hertz};
-use std::{path::PathBuf, str::FromStr};
+use std::path::PathBuf;
 use uuid::Uuid;
 
 /// Watch distributed real-time and embedded systems while they run, live, in any browser.
@@ -58,6 +57,7 @@ pub enum Verb {
     #[command(after_help = "Examples:
   oasis tail                                 all that is online
   oasis tail my-host/processor               one instance
+  oasis tail 'my-host/*'                     all of a node
   oasis tail my-host/processor --format json | jq .metrics.idle_time
   oasis tail my-host/processor --delivery max_hz=1
   oasis tail my-host/processor -n 20         the newest 20 samples, then live
@@ -79,11 +79,12 @@ pub enum Verb {
   oasis command my-host/memory sample-now
   oasis command my-host/oven trigger
   oasis command my-host/oven deadband temperature 0.5")]
-    Command(Send),
+    Command(command::Arguments),
     /// Write what an archive holds to a file for other programs, while its DAC goes on or after it has ended.
     #[command(after_help = "Examples:
   oasis export --archive ~/samples my-host/processor -o processor.csv
   oasis export --archive ~/samples my-host/processor --from -1h --format jsonl | jq .metrics.idle_time
+  oasis export --archive ~/samples '*/processor' -o processors.csv
   oasis export --archive ~/samples --run 'soak, pump 3 hot' --format jsonl
   oasis export --archive ~/samples --format mcap -o everything.mcap
   oasis export --archive ~/samples --format jsonl --from 2026-05-04T12:00:00Z --to 2026-05-04T12:05:00Z   all instances")]
@@ -101,6 +102,15 @@ Importing a file again adds nothing. A file that cannot be read adds nothing eit
   oasis run stop 'soak, pump 3 hot'
   oasis run compare 'soak, pump 3 cold' 'soak, pump 3 hot'")]
     Run(test_run::Arguments),
+    /// Note something at a time, for everybody who looks at that time.
+    #[command(
+        visible_alias = "note",
+        after_help = "Examples:
+  oasis annotation add 'pump 3 switched on' plant-7
+  oasis annotation add 'valve stuck' --time -5m
+  oasis annotation list --from -1d"
+    )]
+    Annotation(annotation::Arguments),
     /// Play a recording back through the whole stack, as if it were live, to test tools and to train people.
     #[command(after_help = "Examples:
   oasis replay --archive ~/samples 'soak, pump 3 hot' --speed 10
@@ -114,6 +124,11 @@ Importing a file again adds nothing. A file that cannot be read adds nothing eit
   oasis sql --archive ~/samples 'SELECT node, max(time), avg(idle_time) FROM oasis_system_linux_processor_probe GROUP BY node'
   oasis sql --archive ~/samples --format jsonl < query.sql     docs/sql.md has the tables and more examples")]
     Sql(sql::Arguments),
+    /// What an archive holds, and whether it is as it was written.
+    #[command(after_help = "Examples:
+  oasis archive show --archive ~/samples     how much, of whom, from when to when
+  oasis archive check --archive ~/samples    reads all of it: which bytes are damaged, whose samples that costs")]
+    Archive(archive::Arguments),
     /// Work with Probe Definition Language files.
     #[command(subcommand)]
     Pdl(pdl::Verb),
@@ -219,7 +234,7 @@ pub struct List {
 
 #[derive(Debug, Args)]
 pub struct Tail {
-    /// NODE/INSTANCE; if none is given all that are online, and with --from or --last those that are not as well.
+    /// NODE/INSTANCE, where * stands for any text ('plant-7/*'); if none is given all that are online, and with --from or --last those that are not as well.
     pub instances: Vec<Target>,
     #[command(flatten)]
     pub server: Server,
@@ -255,12 +270,13 @@ pub enum Format {
     #[default]
     Text,
     /// For programs: a JSON object a line.
+    #[value(alias = "jsonl")]
     Json,
 }
 
 #[derive(Debug, Args)]
 pub struct Export {
-    /// NODE/INSTANCE; all instances if none is given.
+    /// NODE/INSTANCE, where * stands for any text ('plant-7/*'); all instances if none is given.
     pub instances: Vec<Target>,
     #[command(flatten)]
     pub archive: ArchiveFolder,
@@ -299,6 +315,7 @@ pub enum ExportFormat {
     #[default]
     Csv,
     /// One JSON object a line.
+    #[value(alias = "json")]
     Jsonl,
     /// For Foxglove, Lichtblick and PlotJuggler: a channel an instance, messages are JSON.
     Mcap,
@@ -317,82 +334,5 @@ impl ExportFormat {
     /// Whether it is no text.
     pub fn is_binary(self) -> bool {
         matches!(self, Self::Mcap | Self::Arrow | Self::Parquet)
-    }
-}
-
-#[derive(Debug, Args)]
-pub struct Send {
-    /// NODE/INSTANCE.
-    pub target: Target,
-    #[command(subcommand)]
-    pub what: What,
-    #[command(flatten)]
-    pub server: Server,
-}
-
-#[derive(Debug, Clone, Subcommand)]
-pub enum What {
-    /// Sample at this rate from now on.
-    Hertz {
-        /// 0.01 to 1000.
-        hertz: Hertz,
-    },
-    /// Sample as often as those who read ask for; or, with off, keep the rate there is.
-    Demand {
-        /// The rate while nobody reads, 0.01 to 1000; or off.
-        min: Least,
-        /// The highest rate.
-        max: Option<Hertz>,
-    },
-    /// Take samples.
-    Enable,
-    /// Take no samples.
-    Disable,
-    /// Take one sample at once.
-    SampleNow,
-    /// Send what the flight recorder holds, and what comes for a while.
-    Trigger,
-    /// Of a probe on change: keep a sample only if this metric has moved by more than so much.
-    Deadband {
-        /// The metric's name.
-        metric: String,
-        /// In the metric's unit, 0 or more. Without it any change counts.
-        deadband: Option<f64>,
-    },
-}
-
-/// What stands behind `demand`.
-#[derive(Debug, Clone, Copy)]
-pub enum Least {
-    Off,
-    Hertz(Hertz),
-}
-
-impl FromStr for Least {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text == "off" {
-            return Ok(Self::Off);
-        }
-        text.parse().map(Self::Hertz).map_err(|error| format!("{error}; or write off"))
-    }
-}
-
-impl TryFrom<What> for Wish {
-    type Error = anyhow::Error;
-    fn try_from(what: What) -> anyhow::Result<Self> {
-        Ok(match what {
-            What::Hertz { hertz } => Self::Hertz { hertz },
-            What::Demand { min: Least::Hertz(min), max: Some(max) } => {
-                Self::Demand(DemandRange::new(min, max)?)
-            }
-            What::Demand { min: Least::Off, max: None } => Self::DemandOff,
-            What::Demand { .. } => anyhow::bail!("write demand MIN MAX, such as demand 1 100, or demand off"),
-            What::Enable => Self::Enable,
-            What::Disable => Self::Disable,
-            What::SampleNow => Self::SampleNow,
-            What::Trigger => Self::Trigger,
-            What::Deadband { metric, deadband } => Self::Deadband { metric, deadband },
-        })
     }
 }

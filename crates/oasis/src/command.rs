@@ -1,11 +1,91 @@
 //! `oasis command`
 
-use crate::{cli::Send, client::Client};
+use crate::{cli::Server, client::Client, target::Target};
+use clap::{Args, Subcommand};
 use oasis_dac::Wish;
+use oasis_wire::quantity::{DemandRange, Hertz};
 use serde_json::json;
+use std::str::FromStr;
+
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// NODE/INSTANCE.
+    pub target: Target,
+    #[command(subcommand)]
+    pub what: What,
+    #[command(flatten)]
+    pub server: Server,
+}
+
+#[derive(Debug, Clone, Subcommand)]
+pub enum What {
+    /// Sample at this rate from now on.
+    Hertz {
+        /// 0.01 to 1000.
+        hertz: Hertz,
+    },
+    /// Sample as often as those who read ask for; or, with off, keep the rate there is.
+    Demand {
+        /// The rate while nobody reads, 0.01 to 1000; or off.
+        min: Least,
+        /// The highest rate.
+        max: Option<Hertz>,
+    },
+    /// Take samples.
+    Enable,
+    /// Take no samples.
+    Disable,
+    /// Take one sample at once.
+    SampleNow,
+    /// Send what the flight recorder holds, and what comes for a while.
+    Trigger,
+    /// Of a probe on change: keep a sample only if this metric has moved by more than so much.
+    Deadband {
+        /// The metric's name.
+        metric: String,
+        /// In the metric's unit, 0 or more. Without it any change counts.
+        deadband: Option<f64>,
+    },
+}
+
+/// What stands behind `demand`.
+#[derive(Debug, Clone, Copy)]
+pub enum Least {
+    Off,
+    Hertz(Hertz),
+}
+
+impl FromStr for Least {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "off" {
+            return Ok(Self::Off);
+        }
+        text.parse().map(Self::Hertz).map_err(|error| format!("{error}; or write off"))
+    }
+}
+
+impl TryFrom<What> for Wish {
+    type Error = anyhow::Error;
+    fn try_from(what: What) -> anyhow::Result<Self> {
+        Ok(match what {
+            What::Hertz { hertz } => Self::Hertz { hertz },
+            What::Demand { min: Least::Hertz(min), max: Some(max) } => {
+                Self::Demand(DemandRange::new(min, max)?)
+            }
+            What::Demand { min: Least::Off, max: None } => Self::DemandOff,
+            What::Demand { .. } => anyhow::bail!("write demand MIN MAX, such as demand 1 100, or demand off"),
+            What::Enable => Self::Enable,
+            What::Disable => Self::Disable,
+            What::SampleNow => Self::SampleNow,
+            What::Trigger => Self::Trigger,
+            What::Deadband { metric, deadband } => Self::Deadband { metric, deadband },
+        })
+    }
+}
 
 /// Sends one command and says what the instance does now.
-pub async fn run(arguments: Send) -> anyhow::Result<()> {
+pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let wish = Wish::try_from(arguments.what)?;
     let mut client = Client::connect(&arguments.server.url).await?;
     let mut message = serde_json::to_value(&wish)?;

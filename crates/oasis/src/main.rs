@@ -1,6 +1,8 @@
 //! The command line: one binary for every piece of OASIS, together or apart.
 
+mod annotation;
 mod api;
+mod archive;
 mod archive_folder;
 mod broken_pipe;
 mod cli;
@@ -57,8 +59,10 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Export(arguments) => export::run(&arguments).map(success),
         Verb::Import(arguments) => import::run(&arguments).map(success),
         Verb::Run(arguments) => test_run::run(arguments).map(success),
+        Verb::Annotation(arguments) => annotation::run(arguments).map(success),
         Verb::Replay(arguments) => in_runtime(replay::run(arguments)).map(success),
         Verb::Sql(arguments) => sql::run(&arguments).map(success),
+        Verb::Archive(arguments) => archive::run(&arguments),
         Verb::Pdl(arguments) => pdl::run(arguments),
     }
 }

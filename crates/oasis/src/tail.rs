@@ -3,7 +3,7 @@
 use crate::{
     cli::{Format, Tail},
     client::{Client, Incoming},
-    target::Target,
+    target::{self, Target},
     visible::Visible,
 };
 use anyhow::{Context, bail};
@@ -44,6 +44,12 @@ pub async fn run(arguments: Tail) -> anyhow::Result<()> {
     let mut follower = Follower { asked: BTreeMap::new(), followed: BTreeMap::new(), printer };
     let targets = match &arguments.instances[..] {
         [] => everything(&mut client, &arguments).await?,
+        patterns if patterns.iter().any(Target::is_pattern) => {
+            let all = all(&client.registry().await?, |_| true);
+            target::named(patterns, &all).map_err(|unknown| {
+                anyhow::anyhow!("the DAC knows nothing of {unknown}: `oasis list` lists what it knows")
+            })?
+        }
         instances => instances.to_vec(),
     };
     for target in targets {
@@ -73,21 +79,25 @@ fn subscription(target: &Target, arguments: &Tail) -> Value {
 /// All instances; if the past is not asked for, those that samples may come of now.
 async fn everything(client: &mut Client, arguments: &Tail) -> anyhow::Result<Vec<Target>> {
     let registry = client.registry().await?;
-    let instances = registry["instances"].as_array().map_or(&[][..], Vec::as_slice);
-    let name = |instance: &Value, field: &str| instance[field].as_str().unwrap_or_default().to_owned();
-    let target = |instance| Target { node: name(instance, "node"), instance: name(instance, "instance") };
-    if instances.is_empty() {
+    if all(&registry, |_| true).is_empty() {
         bail!("the DAC knows no instances yet: start a node (`oasis node`)");
     }
     let is_past = arguments.from.is_some() || arguments.last.is_some();
-    let wanted = |instance: &&Value| is_past || instance["state"] == "online";
-    let targets: Vec<_> = instances.iter().filter(wanted).map(target).collect();
+    let targets = all(&registry, |instance| is_past || instance["state"] == "online");
     if targets.is_empty() {
         bail!(
             "no instance is online: start a node (`oasis node`), name an instance to wait for it, or say --from TIME or --last N for what is stored"
         );
     }
     Ok(targets)
+}
+
+/// Those of a registry that are wanted.
+fn all(registry: &Value, wanted: impl Fn(&Value) -> bool) -> Vec<Target> {
+    let name = |instance: &Value, field: &str| instance[field].as_str().unwrap_or_default().to_owned();
+    let target = |instance| Target { node: name(instance, "node"), instance: name(instance, "instance") };
+    let instances = registry["instances"].as_array().into_iter().flatten();
+    instances.filter(|instance| wanted(instance)).map(target).collect()
 }
 
 /// What is asked for, followed and printed.

@@ -1,7 +1,6 @@
 //! `NODE/INSTANCE` as typed on the command line.
 
 use crate::visible::Visible;
-use anyhow::bail;
 use oasis_archive::History;
 use std::{fmt, str::FromStr};
 
@@ -22,8 +21,20 @@ impl FromStr for Target {
             Some((node, instance)) if !node.is_empty() && !instance.is_empty() => {
                 Ok(Self { node: node.into(), instance: instance.into() })
             }
-            _ => Err("write NODE/INSTANCE, such as my-host/processor".into()),
+            _ => Err("write NODE/INSTANCE, such as my-host/processor; 'my-host/*' is all of a node where several can be named".into()),
         }
+    }
+}
+
+impl Target {
+    /// As it is typed.
+    fn plain(&self) -> String {
+        format!("{}/{}", self.node, self.instance)
+    }
+
+    /// Whether it may name several.
+    pub fn is_pattern(&self) -> bool {
+        self.plain().contains('*')
     }
 }
 
@@ -33,18 +44,35 @@ impl fmt::Display for Target {
     }
 }
 
-/// Refuses names that an archive has nothing of.
-pub fn known(history: &History, targets: &[Target]) -> anyhow::Result<Vec<Target>> {
-    let names = history.instances()?;
-    let is_known = |target: &&Target| {
-        names.iter().any(|(node, instance)| *node == target.node && *instance == target.instance)
-    };
-    match targets.iter().find(|target| !is_known(target)) {
-        Some(unknown) => {
-            bail!("the archive has nothing of {unknown}: `oasis export` without names writes all it has")
+/// What is named of all that there is: each as it is, or where a `*` stands for any text all that fit, each once.
+///
+/// # Errors
+/// The first that names nothing.
+pub fn named(targets: &[Target], all: &[Target]) -> Result<Vec<Target>, Target> {
+    let mut found: Vec<Target> = Vec::new();
+    for target in targets {
+        let is_named = |known: &Target| match all.contains(target) {
+            // A name may have a star in it.
+            true => known == target,
+            false => oasis_archive::matches(&target.plain(), &known.plain()),
+        };
+        let mut fitting = all.iter().filter(|known| is_named(known)).peekable();
+        if fitting.peek().is_none() {
+            return Err(target.clone());
         }
-        None => Ok(targets.to_vec()),
+        let new: Vec<_> = fitting.filter(|known| !found.contains(known)).cloned().collect();
+        found.extend(new);
     }
+    Ok(found)
+}
+
+/// What is named of all that an archive has. Refuses names that it has nothing of.
+pub fn known(history: &History, targets: &[Target]) -> anyhow::Result<Vec<Target>> {
+    let all: Vec<_> =
+        history.instances()?.into_iter().map(|(node, instance)| Target { node, instance }).collect();
+    named(targets, &all).map_err(|unknown| {
+        anyhow::anyhow!("the archive has nothing of {unknown}: `oasis archive show` lists what it has")
+    })
 }
 
 /// Where a DAC takes samples, as it is typed.
@@ -70,6 +98,21 @@ mod tests {
         {
             assert!(data_channel(other).unwrap_err().contains("HOST:PORT"), "{other}");
         }
+    }
+
+    #[test]
+    fn a_star_names_all_that_fit_each_once_and_in_order() {
+        let targets =
+            |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect::<Vec<Target>>();
+        let all = targets(&["a/cpu/0", "a/cpu/1", "a/memory", "b/memory", "b/*"]);
+        let named = |texts: &[&str]| named(&targets(texts), &all);
+        assert_eq!(named(&["a/memory"]), Ok(targets(&["a/memory"])));
+        assert_eq!(
+            named(&["a/cpu/*", "*/memory", "a/*"]),
+            Ok(targets(&["a/cpu/0", "a/cpu/1", "a/memory", "b/memory"]))
+        );
+        assert_eq!(named(&["b/*"]), Ok(targets(&["b/*"])), "there is one of that name");
+        assert_eq!(named(&["a/memory", "c/*"]), Err(targets(&["c/*"]).remove(0)));
     }
 
     #[test]

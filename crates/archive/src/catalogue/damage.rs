@@ -74,7 +74,7 @@ fn put_aside(folder: &Path) -> io::Result<PathBuf> {
 }
 
 /// Whether what is in the database is wrong, and not how it is asked for.
-fn is_damage(error: &CatalogueError) -> bool {
+pub fn is_damage(error: &CatalogueError) -> bool {
     match error {
         CatalogueError::Sqlite(rusqlite::Error::SqliteFailure(failure, _)) => {
             // A table or column that is not there: the schema itself is damaged.
@@ -102,10 +102,27 @@ fn is_damage(error: &CatalogueError) -> bool {
 }
 
 impl Catalogue {
-    /// Reads all of what the archive relies on.
+    /// Reads all of what the archive relies on, and sees whether it can be written.
     fn check(&self, folder: &Path) -> Result<()> {
-        // Whether it can be written at all shows when it is.
+        // That shows when it is.
         self.0.pragma_update(None, "user_version", super::VERSION as i64)?;
+        self.look_over()?;
+        for segment in self.segments()? {
+            let path = segment_file::path(folder, segment.number);
+            // One that is gone is told elsewhere.
+            if fs::metadata(&path).is_ok_and(|found| found.len() != segment.bytes) {
+                let what = format!("{} is not as long as it says", path.display());
+                return Err(CatalogueError::Damaged(what));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads all of what the archive relies on, but for the files that it lists.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn look_over(&self) -> Result<()> {
         let verdict: String = self.0.pragma_query_value(None, "quick_check", |row| row.get(0))?;
         if verdict != "ok" {
             return Err(CatalogueError::Damaged(verdict));
@@ -117,14 +134,7 @@ impl Catalogue {
         if broken {
             return Err(CatalogueError::Damaged("rows refer to others that are not there".into()));
         }
-        for segment in self.segments()? {
-            let path = segment_file::path(folder, segment.number);
-            // One that is gone is told elsewhere.
-            if fs::metadata(&path).is_ok_and(|found| found.len() != segment.bytes) {
-                let what = format!("{} is not as long as it says", path.display());
-                return Err(CatalogueError::Damaged(what));
-            }
-        }
+        self.segments()?;
         self.check_extents()?;
         self.stored()?;
         self.nodes()?;

@@ -1,11 +1,44 @@
 //! Sealed files on their way into the catalogue, and out of it, in SQL.
 
-use super::{Catalogue, Result, Sealed, signed};
+use super::{Catalogue, Result, Sealed, parsed, signed, unsigned};
 use crate::{index::SeriesIndex, series::Series};
 use oasis_channel::ProbeKind;
-use oasis_wire::{quantity::Nanos, schema::ProbeType};
+use oasis_wire::{
+    quantity::{Epoch, Nanos, Offset},
+    schema::ProbeType,
+};
 use rusqlite::{Connection, OptionalExtension, params};
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
+use uuid::Uuid;
+
+/// A series' share of a segment file, as far as a check of the file needs it.
+#[derive(Debug)]
+pub struct Share {
+    /// The series' number in the file's index.
+    pub number: u32,
+    /// Node name.
+    pub node: Arc<str>,
+    /// Instance name.
+    pub instance: Arc<str>,
+    run: Uuid,
+    epoch: Epoch,
+    /// Offset of the first sample.
+    pub first: Offset,
+    /// Offset behind the last one.
+    pub end: Offset,
+    /// Samples.
+    pub samples: u64,
+    /// Least and greatest time of them.
+    pub times: (u64, u64),
+}
+
+impl Share {
+    /// Whether it is of this series.
+    pub fn is_of(&self, series: &Series) -> bool {
+        (&self.node, &self.instance, self.run, self.epoch)
+            == (&series.node, &series.instance, series.run, series.epoch)
+    }
+}
 
 impl Catalogue {
     /// Files that are listed from here on are seen by nobody else, and do not last, before [`Catalogue::commit`].
@@ -46,6 +79,33 @@ impl Catalogue {
     pub fn remove(&mut self, segment: u64) -> Result<()> {
         self.0.execute("DELETE FROM segment WHERE number = ?", [signed(segment)])?;
         Ok(())
+    }
+
+    /// What is listed of a file, series by series.
+    pub fn shares(&self, segment: u64) -> Result<Vec<Share>> {
+        let mut statement = self.0.prepare_cached(
+            "SELECT instance.node, instance.name, series.run, series.epoch, extent.number,
+                    extent.first_offset, extent.end_offset, extent.samples, extent.min_time, extent.max_time
+             FROM extent JOIN series ON series.id = extent.series JOIN instance ON instance.id = series.instance
+             WHERE extent.segment = ? ORDER BY extent.number",
+        )?;
+        let mut rows = statement.query([signed(segment)])?;
+        let mut shares = Vec::new();
+        while let Some(row) = rows.next()? {
+            let (run, epoch): (String, String) = (row.get(2)?, row.get(3)?);
+            shares.push(Share {
+                node: row.get(0)?,
+                instance: row.get(1)?,
+                run: parsed(&run, "run")?,
+                epoch: parsed(&epoch, "epoch")?,
+                number: row.get(4)?,
+                first: Offset(unsigned(row, 5)?),
+                end: Offset(unsigned(row, 6)?),
+                samples: unsigned(row, 7)?,
+                times: (unsigned(row, 8)?, unsigned(row, 9)?),
+            });
+        }
+        Ok(shares)
     }
 
     /// Notes bytes that are not what was written.

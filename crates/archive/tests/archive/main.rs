@@ -4,6 +4,7 @@
 
 mod catalogue;
 mod causes;
+mod check;
 mod import;
 mod plant;
 mod remembered;

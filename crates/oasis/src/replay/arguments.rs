@@ -12,7 +12,7 @@ pub struct Arguments {
     /// What to play: the name of a test run of the archive, or the folder of an archive, for all of it.
     #[arg(value_name = "RUN|FOLDER")]
     pub what: String,
-    /// NODE/INSTANCE to play; all but replays if none is given.
+    /// NODE/INSTANCE to play, where * stands for any text ('plant-7/*'); all but replays if none is given.
     pub instances: Vec<Target>,
     #[command(flatten)]
     pub archive: ArchiveFolder,

@@ -24,5 +24,6 @@ pub enum Format {
     /// RFC 4180. A text that a spreadsheet might take for a formula begins with an apostrophe.
     Csv,
     /// One JSON object a line.
+    #[value(alias = "json")]
     Jsonl,
 }

@@ -1,0 +1,300 @@
+//! All of an archive read from end to end: what of it is not as it was written, and whose samples that costs. Nothing is changed.
+
+use crate::{
+    OpenError,
+    catalogue::{self, Catalogue, Share},
+    index::{self, Entry, Found, Gap, SeriesIndex},
+    record::{self, FileHeader, Kind, NotASegment},
+    recovery::{self, Finding, Unreadable, file_name},
+    rollups::RollupFile,
+    segment_file,
+};
+use std::{
+    fs, io,
+    ops::Range,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// What was read, and is as it was written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// Segment files, those that are damaged included.
+    pub segments: u64,
+    /// Roll-up files, those that are damaged included.
+    pub rollups: u64,
+    /// Bytes of all of these.
+    pub bytes: u64,
+    /// Samples in segment files that can be read.
+    pub samples: u64,
+}
+
+/// Something that is not as it was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damage {
+    /// What is wrong, and where.
+    pub finding: Finding,
+    /// Whose samples cannot be read for it.
+    pub lost: Vec<Lost>,
+}
+
+/// Samples of one instance that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lost {
+    /// Node name.
+    pub node: Arc<str>,
+    /// Instance name.
+    pub instance: Arc<str>,
+    /// How many.
+    pub samples: u64,
+    /// They were taken no earlier and no later, nanoseconds since 1970 on the node's clock, by their neighbours or the catalogue.
+    pub times: (u64, u64),
+}
+
+/// Reads all files of an archive, whether or not a DAC writes to it just now, and tells each damage when it comes to it.
+///
+/// # Errors
+/// If there is no archive, or its folder or catalogue cannot be read for another reason than damage.
+pub fn check(directory: &Path, mut tell: impl FnMut(&Damage)) -> Result<Checked, OpenError> {
+    let failed = |error| OpenError::Directory { path: directory.to_owned(), error };
+    let files = recovery::segment_files(directory).map_err(failed)?;
+    let catalogue = match open_catalogue(directory) {
+        Ok(catalogue) => catalogue,
+        Err(OpenError::Absent(_)) if files.is_empty() => return Err(OpenError::Absent(directory.to_owned())),
+        Err(OpenError::Absent(_)) => {
+            tell(&of_catalogue(
+                "it is gone: the next start of the DAC makes it again from the segment files".into(),
+            ));
+            None
+        }
+        Err(OpenError::Catalogue(error)) if catalogue::is_damage(&error) => {
+            tell(&of_catalogue(format!(
+                "{error}: the next start of the DAC puts it aside and makes it again from the segment files"
+            )));
+            None
+        }
+        Err(error) => return Err(error),
+    };
+    let mut checked = Checked::default();
+    let listed = catalogue.as_ref().map(Catalogue::segment_numbers).transpose()?.unwrap_or_default();
+    for (number, path) in &files {
+        let shares = match &catalogue {
+            Some(catalogue) if listed.contains(number) => Some(catalogue.shares(*number)?),
+            _ => None,
+        };
+        check_segment(path, shares.as_deref(), &mut checked, &mut tell);
+    }
+    for number in listed.iter().filter(|number| !files.iter().any(|(found, _)| found == *number)) {
+        // Retention may have taken it since it was listed.
+        let is_still_listed = match &catalogue {
+            Some(catalogue) => catalogue.segment_numbers()?.contains(number),
+            None => false,
+        };
+        if let Some(catalogue) = catalogue.as_ref().filter(|_| is_still_listed) {
+            let path = segment_file::path(directory, *number);
+            let gone = Unreadable::Io(io::Error::new(io::ErrorKind::NotFound, "the file is gone"));
+            let lost = catalogue.shares(*number)?.iter().map(Lost::all_of).collect();
+            tell(&Damage { finding: recovery::unreadable(&path, &gone), lost });
+        }
+    }
+    for path in rollup_files(directory).map_err(failed)? {
+        check_rollup(&path, &mut checked, &mut tell);
+    }
+    Ok(checked)
+}
+
+fn open_catalogue(directory: &Path) -> Result<Option<Catalogue>, OpenError> {
+    if !directory.join("catalogue.sqlite").is_file() {
+        return Err(OpenError::Absent(directory.to_owned()));
+    }
+    let catalogue = Catalogue::open_to_read(directory)?;
+    catalogue.look_over()?;
+    Ok(Some(catalogue))
+}
+
+fn of_catalogue(detail: String) -> Damage {
+    let finding = Finding { file: "catalogue.sqlite".into(), from: 0, to: 0, kind: "damaged", detail };
+    Damage { finding, lost: Vec::new() }
+}
+
+/// One file; `shares` is what the catalogue lists of it, if it does.
+fn check_segment(
+    path: &Path,
+    shares: Option<&[Share]>,
+    checked: &mut Checked,
+    tell: &mut impl FnMut(&Damage),
+) {
+    let file = match SegmentBytes::read(path, shares.is_some()) {
+        Ok(file) => file,
+        // Retention has taken it meanwhile.
+        Err(Unreadable::Io(error)) if error.kind() == io::ErrorKind::NotFound => return,
+        // One that was begun, and has nothing in it yet.
+        Err(Unreadable::Header(NotASegment::Short(_))) if shares.is_none() => return,
+        Err(error) => {
+            checked.segments += 1;
+            let lost = shares.unwrap_or_default().iter().map(Lost::all_of).collect();
+            return tell(&Damage { finding: recovery::unreadable(path, &error), lost });
+        }
+    };
+    let length = file.bytes.len() as u64;
+    let mut damage = file.found.damage.clone();
+    let index = file.index();
+    // What is behind the last good record of a file that is being written are the next ones.
+    if shares.is_some() && !file.found.is_sealed {
+        damage.push(file.found.end..length);
+    }
+    let mut lost_samples = 0;
+    for range in damage {
+        let lost = lost_in(&range, &file.found, index, shares.unwrap_or_default());
+        lost_samples += lost.iter().map(|lost| lost.samples).sum::<u64>();
+        let what = if range.start == file.found.end {
+            "the file does not go on here as it was written"
+        } else {
+            "these bytes are not what was written"
+        };
+        let rest = match shares {
+            Some(_) if lost.is_empty() => "no sample is lost with them",
+            _ => "everything around them is good",
+        };
+        tell(&Damage { finding: finding(path, range, format!("{what}; {rest}")), lost });
+    }
+    if shares.is_some() && file.found.is_sealed && index.is_none() {
+        let detail =
+            "its end does not say where its index is: readers go through all of it; no sample is lost";
+        tell(&Damage { finding: finding(path, file.found.end..length, detail.into()), lost: Vec::new() });
+    }
+    checked.segments += 1;
+    checked.bytes += length;
+    checked.samples += match shares {
+        Some(shares) => shares.iter().map(|share| share.samples).sum::<u64>().saturating_sub(lost_samples),
+        None => file
+            .found
+            .index
+            .series
+            .iter()
+            .flat_map(|series| &series.entries)
+            .map(|entry| u64::from(entry.count))
+            .sum(),
+    };
+}
+
+fn finding(path: &Path, bytes: Range<u64>, detail: String) -> Finding {
+    Finding { file: file_name(path), from: bytes.start, to: bytes.end, kind: "damaged", detail }
+}
+
+/// A file that was read from end to end.
+struct SegmentBytes {
+    header: FileHeader,
+    bytes: Vec<u8>,
+    found: Found,
+}
+
+impl SegmentBytes {
+    /// One that is being written is read again if it looks damaged: bytes may have come while it was read.
+    fn read(path: &Path, is_listed: bool) -> Result<Self, Unreadable> {
+        let file = Self::read_once(path)?;
+        if is_listed || file.found.damage.is_empty() { Ok(file) } else { Self::read_once(path) }
+    }
+
+    fn read_once(path: &Path) -> Result<Self, Unreadable> {
+        let bytes = fs::read(path)?;
+        let (header, found) = recovery::look_at(&bytes)?;
+        Ok(Self { header, bytes, found })
+    }
+
+    /// Where readers find its batches: what its last bytes lead to. None if they lead nowhere.
+    fn index(&self) -> Option<&[u8]> {
+        let position = record::parse_trailer(&self.bytes)?;
+        let record = self.bytes.get(usize::try_from(position).ok()?..)?;
+        let (head, payload, _) = record::parse(record, self.header.nonce, position).ok()?;
+        (head.kind == Kind::Index).then_some(payload)
+    }
+}
+
+/// Whose batches begin in these bytes: by the file's index, as readers find them, or by what lies around them if there is none.
+fn lost_in(range: &Range<u64>, found: &Found, index: Option<&[u8]>, shares: &[Share]) -> Vec<Lost> {
+    let of_share = |share: &Share| match index.and_then(|index| index::read(index, share.number).ok()) {
+        Some(entries) => {
+            let hit: Vec<_> = entries.iter().filter(|entry| range.contains(&entry.position)).collect();
+            let samples = hit.iter().map(|entry| u64::from(entry.count)).sum();
+            let first = hit.iter().map(|entry| entry.min_time).min().unwrap_or_default();
+            (samples, (first, hit.iter().map(|entry| entry.max_time).max().unwrap_or_default()))
+        }
+        None => match found.index.series.iter().find(|series| share.is_of(&series.series)) {
+            Some(series) => hole(range, series, share, &found.damage),
+            // Its own record is damaged: it goes with the first damage.
+            None if found.damage.first().is_none_or(|first| first == range) => (share.samples, share.times),
+            None => (0, share.times),
+        },
+    };
+    let lost = |share: &Share| {
+        let (samples, times) = of_share(share);
+        (samples > 0).then(|| Lost {
+            node: share.node.clone(),
+            instance: share.instance.clone(),
+            samples,
+            times,
+        })
+    };
+    shares.iter().filter_map(lost).collect()
+}
+
+/// How many samples of a series are missing between its good batches on both sides of some bytes, and between which times they lie.
+fn hole(range: &Range<u64>, series: &SeriesIndex, share: &Share, damage: &[Range<u64>]) -> (u64, (u64, u64)) {
+    let behind = series.entries.partition_point(|entry| entry.position < range.start);
+    let before = behind.checked_sub(1).map(|at| &series.entries[at]);
+    let after = series.entries.get(behind);
+    let is_told = |other: &Range<u64>| {
+        other.start < range.start && before.is_none_or(|entry| other.start > entry.position)
+    };
+    if damage.iter().any(is_told) {
+        return (0, share.times);
+    }
+    let (from, to) = (before.map_or(share.first, Entry::end), after.map_or(share.end, |entry| entry.first));
+    let never_stored = |gap: &Gap| gap.to.0.min(to.0).saturating_sub(gap.from.0.max(from.0));
+    let samples = to.0.saturating_sub(from.0).saturating_sub(series.gaps.iter().map(never_stored).sum());
+    let first = before.map_or(share.times.0, |entry| entry.max_time);
+    (samples, (first, after.map_or(share.times.1, |entry| entry.min_time)))
+}
+
+impl Lost {
+    fn all_of(share: &Share) -> Self {
+        let (node, instance) = (share.node.clone(), share.instance.clone());
+        Self { node, instance, samples: share.samples, times: share.times }
+    }
+}
+
+fn rollup_files(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "oroll") {
+            paths.push(path);
+        }
+    }
+    paths.sort_unstable();
+    Ok(paths)
+}
+
+fn check_rollup(path: &Path, checked: &mut Checked, tell: &mut impl FnMut(&Damage)) {
+    let file = match RollupFile::open(path) {
+        Ok(file) => file,
+        // A merge has taken it meanwhile.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return,
+        Err(error) => {
+            checked.rollups += 1;
+            let detail = format!(
+                "{error}: the next start of the DAC makes it again of the samples that are still there"
+            );
+            let to = fs::metadata(path).map_or(0, |metadata| metadata.len());
+            return tell(&Damage { finding: finding(path, 0..to, detail), lost: Vec::new() });
+        }
+    };
+    checked.rollups += 1;
+    checked.bytes += file.bytes;
+    for place in file.directory.series.iter().flat_map(|series| &series.batches) {
+        if file.batch(place).is_none() {
+            tell(&Damage { finding: file.note_damage(place), lost: Vec::new() });
+        }
+    }
+}

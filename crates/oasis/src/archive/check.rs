@@ -1,0 +1,75 @@
+//! `oasis archive check`: what of an archive is not as it was written.
+
+use super::{count, date_and_time, size};
+use crate::{cli::Format, visible::Visible};
+use anyhow::Context;
+use oasis_archive::{Checked, Damage};
+use serde_json::json;
+use std::{
+    io::{self, Write},
+    path::Path,
+    process::ExitCode,
+};
+
+/// Reads all of it, and prints each damage as it is found.
+pub fn run(folder: &Path, format: Format) -> anyhow::Result<ExitCode> {
+    let mut out = io::stdout().lock();
+    let (mut damages, mut printed) = (0, Ok(()));
+    let checked = oasis_archive::check(folder, |damage| {
+        damages += 1;
+        if printed.is_ok() {
+            printed = print(&mut out, damage, format);
+        }
+    })?;
+    printed.context("the findings cannot be written")?;
+    if format == Format::Text {
+        writeln!(out, "{}", verdict(folder, checked, damages))?;
+    }
+    Ok(if damages == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn print(out: &mut impl Write, damage: &Damage, format: Format) -> io::Result<()> {
+    let Damage { finding, lost } = damage;
+    if format == Format::Json {
+        let lost: Vec<_> = lost
+            .iter()
+            .map(|lost| json!({"node": lost.node, "instance": lost.instance, "samples": lost.samples, "from": lost.times.0, "to": lost.times.1}))
+            .collect();
+        let mut line = serde_json::to_value(finding)?;
+        line["lost"] = lost.into();
+        return writeln!(out, "{line}");
+    }
+    writeln!(
+        out,
+        "{}, bytes {} to {} ({}): {}",
+        finding.file,
+        finding.from,
+        finding.to,
+        finding.kind,
+        Visible(&finding.detail)
+    )?;
+    for lost in lost {
+        let name = format!("{}/{}", lost.node, lost.instance);
+        let [from, to] = [lost.times.0, lost.times.1].map(date_and_time);
+        writeln!(out, "  {}: {}, {from} to {to}", Visible(&name), count(lost.samples, "sample", "samples"))?;
+    }
+    Ok(())
+}
+
+fn verdict(folder: &Path, checked: Checked, damages: u64) -> String {
+    let files = format!(
+        "{} and {}, {}",
+        count(checked.segments, "segment file", "segment files"),
+        count(checked.rollups, "roll-up file", "roll-up files"),
+        size(checked.bytes)
+    );
+    let samples = count(checked.samples, "sample", "samples");
+    match damages {
+        0 => format!("{}: all is as it was written: {samples} in {files}", folder.display()),
+        damages => format!(
+            "{}: damaged in {}; {samples} in {files} can be read",
+            folder.display(),
+            count(damages, "place", "places")
+        ),
+    }
+}

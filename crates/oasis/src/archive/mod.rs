@@ -1,0 +1,94 @@
+//! `oasis archive`: what an archive's folder holds, and whether it is as it was written.
+
+mod check;
+mod show;
+
+use crate::{archive_folder::ArchiveFolder, broken_pipe::is_broken_pipe, cli::Format};
+use clap::{Args, Subcommand};
+use jiff::Timestamp;
+use std::process::ExitCode;
+
+#[derive(Debug, Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Say what is stored: how much, of which instances, from when to when, what is missing.
+    #[command(after_help = "Examples:
+  oasis archive show --archive ~/samples
+  oasis archive show --archive ~/samples --format json | jq .instances")]
+    Show(Look),
+    /// Read all files from end to end, and say which bytes are not what was written and whose samples that costs. Changes nothing; ends with 1 if it finds any.
+    #[command(after_help = "Examples:
+  oasis archive check --archive ~/samples
+  oasis archive check --archive ~/samples && cp -a ~/samples /backup/")]
+    Check(Look),
+}
+
+#[derive(Debug, Args)]
+struct Look {
+    #[command(flatten)]
+    archive: ArchiveFolder,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// Looks at an archive, its DAC at work or not.
+pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let done = match &arguments.verb {
+        Verb::Show(look) => show::run(&look.archive.find()?, look.format).map(|()| ExitCode::SUCCESS),
+        Verb::Check(look) => check::run(&look.archive.find()?, look.format),
+    };
+    match done {
+        // `oasis archive show | head` is no error.
+        Err(error) if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),
+        other => other,
+    }
+}
+
+/// For people, to the millisecond.
+fn date_and_time(nanoseconds: u64) -> String {
+    let milliseconds = i64::try_from(nanoseconds / 1_000_000).ok();
+    let time = milliseconds.and_then(|milliseconds| Timestamp::from_millisecond(milliseconds).ok());
+    time.map_or(nanoseconds.to_string(), |time| format!("{time:.3}"))
+}
+
+/// A size for people.
+fn size(bytes: u64) -> String {
+    let mut amount = bytes as f64;
+    for unit in ["bytes", "KiB", "MiB", "GiB"] {
+        if amount < 1024.0 {
+            return if unit == "bytes" { format!("{bytes} bytes") } else { format!("{amount:.1} {unit}") };
+        }
+        amount /= 1024.0;
+    }
+    format!("{amount:.1} TiB")
+}
+
+/// A number of things.
+fn count(number: u64, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_the_unit_that_suits_them() {
+        assert_eq!(size(1023), "1023 bytes");
+        assert_eq!(size(1536), "1.5 KiB");
+        assert_eq!(size(10 << 30), "10.0 GiB");
+        assert_eq!(size(5 << 40), "5.0 TiB");
+    }
+
+    #[test]
+    fn a_time_has_a_date_and_milliseconds() {
+        assert_eq!(date_and_time(1_763_683_200_012_999_999), "2025-11-21T00:00:00.012Z");
+        assert_eq!(date_and_time(0), "1970-01-01T00:00:00.000Z");
+    }
+}

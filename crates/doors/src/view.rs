@@ -104,7 +104,7 @@ pub struct InstanceView {
     /// Whether its samples were recorded before and are played back.
     replay: bool,
     enabled: bool,
-    /// Rate; null for a pushed probe, and for one that is known from the archive alone.
+    /// Rate; null for a pushed probe, and for one that is known from the archive alone or played back.
     hertz: Option<f64>,
     /// What its readers ask for; null if its rate is not theirs to set.
     demand: Option<DemandView>,

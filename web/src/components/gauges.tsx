@@ -7,6 +7,7 @@ import { formatAge, formatClock } from '../format/time.ts';
 import { useRoom } from '../panels/use_room.ts';
 import { ageOf } from '../state/freshness.ts';
 import type { InstanceCells } from '../state/store.ts';
+import { type InstanceEntry, isRateUnknown } from '../stream/protocol.ts';
 import { strings } from '../strings.ts';
 
 const words = strings.card;
@@ -34,7 +35,6 @@ export function Gauges({ cells }: { cells: InstanceCells }) {
 function RateGauge(props: { cells: InstanceCells; figure: RefObject<HTMLElement>; room: number }) {
   const { cells, figure, room } = props;
   const rate = cells.flow.value?.rate;
-  const hertz = cells.entry.value?.hertz;
   return (
     <div class="gauge" title={words.rateTip}>
       <dt>{words.rate}</dt>
@@ -45,10 +45,15 @@ function RateGauge(props: { cells: InstanceCells; figure: RefObject<HTMLElement>
         <span class="gauge-unit">{words.rateUnit}</span>
       </dd>
       <dd class="gauge-note" data-testid="hertz">
-        {hertz === null || hertz === undefined ? words.configuredEvent : words.configured(formatHertz(hertz))}
+        {configuredRate(cells.entry.value)}
       </dd>
     </div>
   );
+}
+
+function configuredRate(entry: InstanceEntry | undefined): string {
+  if (entry && entry.hertz !== null) return words.configured(formatHertz(entry.hertz));
+  return entry && isRateUnknown(entry) ? words.configuredUnknown : words.configuredEvent;
 }
 
 function AgeGauge({ cells, room }: { cells: InstanceCells; room: number }) {

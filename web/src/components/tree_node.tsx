@@ -4,7 +4,7 @@ import { formatRoughAge } from '../format/time.ts';
 import { unwatch, watch } from '../state/actions.ts';
 import { awayFor, isGoneListOpen } from '../state/away.ts';
 import { chosenKeys, nodeOf } from '../state/store.ts';
-import type { InstanceEntry, NodeEntry, OverheadEntry } from '../stream/protocol.ts';
+import { type InstanceEntry, isRateUnknown, type NodeEntry, type OverheadEntry } from '../stream/protocol.ts';
 import { keyOf } from '../stream/view.ts';
 import { strings } from '../strings.ts';
 import { Dot } from './dot.tsx';
@@ -75,7 +75,10 @@ function Rate({ entry }: { entry: InstanceEntry }) {
   const lowered = nodeOf(entry.node)?.overhead?.lowered[entry.instance];
   if (entry.state !== 'online') return <span class="tree-instance-rate">{words.offline}</span>;
   if (!entry.enabled) return <span class="tree-instance-rate">{words.disabled}</span>;
-  if (entry.hertz === null) return <span class="tree-instance-rate">{words.event}</span>;
+  if (entry.hertz === null) {
+    const how = isRateUnknown(entry) ? words.unknownRate : words.event;
+    return <span class="tree-instance-rate">{how}</span>;
+  }
   const wanted = formatHertz(entry.hertz);
   if (lowered === undefined) return <span class="tree-instance-rate">{words.hertz(wanted)}</span>;
   return (

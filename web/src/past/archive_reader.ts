@@ -1,7 +1,8 @@
 import { type Fields, isFields, listOf } from '../fields.ts';
+import type { Pace } from '../stream/pace.ts';
 import type { Target } from '../stream/view.ts';
 import { type NewestSamples, type NewestWish, newestManner } from './newest.ts';
-import { type Pace, type Points, parsePoints } from './points.ts';
+import { type Points, parsePoints } from './points.ts';
 import { type Manner, type ReadState, Reads } from './reads.ts';
 import { StoredInstances, type StoredTimes } from './stored.ts';
 

@@ -1,4 +1,5 @@
 import { isFields, listOf } from '../fields.ts';
+import { isSilence, type Pace } from '../stream/pace.ts';
 import type { GapMark } from '../stream/query.ts';
 
 /** What the DAC answers for a long time in so many points (docs/reference/text-doors.md), as rows that charts can be made of. */
@@ -32,17 +33,10 @@ export interface Points {
   readonly gaps: readonly GapMark[];
 }
 
-/** How many samples a second are to be expected: null where silence means nothing, `unknown` of a probe with a rate that nobody knows now. */
-export type Pace = number | 'unknown' | null;
-
 /** Stretches without samples between two that have some, beyond which nothing was sampled. */
 const EMPTY_STRETCHES = 2.5;
-/** Of what samples are apart at their rate. */
-const LATE = 2.5;
-const SLACK_MS = 500;
-/** Intervals on each side that one is held against where nobody knows the rate, and how many that takes at least. */
+/** Intervals on each side that one is held against where nobody knows the rate. */
 const NEIGHBOURS = 4;
-const FEWEST = 4;
 
 /** Nothing for what are no points. */
 export function parsePoints(message: unknown, pace: Pace): Points | undefined {
@@ -95,15 +89,12 @@ export function parsePoints(message: unknown, pace: Pace): Points | undefined {
 
 /** Where nothing was sampled, of a probe that should have been. */
 function silences(times: Float64Array, step: number, pace: Pace, told: readonly GapMark[]): GapMark[] {
-  if (pace === null) return [];
   const found: GapMark[] = [];
   for (let row = 1; row < times.length; row++) {
     const [from, to] = [times[row - 1], times[row]];
-    // Mostly it is shorter than any silence, and need not be held against others.
-    if (to - from <= Math.max(EMPTY_STRETCHES * step, SLACK_MS)) continue;
-    const period = pace === 'unknown' ? usualInterval(times, row) : 1000 / pace;
     if (
-      to - from <= Math.max(EMPTY_STRETCHES * step, LATE * period + SLACK_MS) ||
+      to - from <= EMPTY_STRETCHES * step ||
+      !isSilence(to - from, pace, () => intervalsAround(times, row)) ||
       told.some((gap) => gap.from < to && gap.to > from)
     )
       continue;
@@ -112,16 +103,11 @@ function silences(times: Float64Array, step: number, pace: Pace, told: readonly 
   return found;
 }
 
-/** Milliseconds that rows around one are apart, by the middle one of their intervals: a rate may have changed long ago. */
-function usualInterval(times: Float64Array, row: number): number {
+/** Milliseconds that rows around one are apart, the one itself included. */
+function intervalsAround(times: Float64Array, row: number): readonly number[] {
   const from = Math.max(1, row - NEIGHBOURS);
   const to = Math.min(times.length - 1, row + NEIGHBOURS);
-  const intervals = Array.from(
-    { length: to - from + 1 },
-    (_, index) => times[from + index] - times[from + index - 1],
-  );
-  if (intervals.length < FEWEST) return Number.POSITIVE_INFINITY;
-  return intervals.sort((one, other) => one - other)[Math.floor(intervals.length / 2)];
+  return Array.from({ length: to - from + 1 }, (_, index) => times[from + index] - times[from + index - 1]);
 }
 
 /** No line is drawn into the first row behind a gap. */

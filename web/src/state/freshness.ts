@@ -1,3 +1,4 @@
+import { PERIODIC } from '../stream/protocol.ts';
 import { now } from './now.ts';
 import type { InstanceCells } from './store.ts';
 import { connection } from './store.ts';
@@ -14,9 +15,6 @@ export type CardStateName =
   | 'late'
   | 'replay'
   | 'live';
-
-/** The only kind whose silence says that something is wrong: of the others it says that nothing has happened. */
-const PERIODIC = 'periodic';
 
 /** Milliseconds since the newest sample was taken, on a common clock (websocket.md, "Age"). Ticks with {@link now}. */
 export function ageOf(cells: InstanceCells): number | undefined {

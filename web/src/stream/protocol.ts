@@ -75,6 +75,14 @@ export type Wish =
   | { readonly command: 'deadband'; readonly metric: string; readonly deadband?: number }
   | { readonly command: 'demand-off' | 'enable' | 'disable' | 'sample-now' | 'trigger' };
 
+/** The only kind whose silence says that something is wrong: of the others it says that nothing has happened. */
+export const PERIODIC = 'periodic';
+
+/** Whether it samples at a rate that nobody knows: the archive does not keep it, so neither an instance that is known from there has one nor one that is played back. */
+export function isRateUnknown({ kind, hertz, recorder }: InstanceEntry): boolean {
+  return kind === PERIODIC && hertz === null && recorder === null;
+}
+
 /** Whether a probe can be sampled so many times a second. */
 export function isRate(hertz: number): boolean {
   return hertz >= 0.01 && hertz <= 1000;

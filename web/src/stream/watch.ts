@@ -8,14 +8,14 @@ import {
   SchemaError,
   type Value,
 } from '@oasis/wire';
-import type { Pace } from '../past/points.ts';
 import type { StoredTimes } from '../past/stored.ts';
 import { AlarmWatch } from './alarms.ts';
 import { CounterRates } from './counters.ts';
 import { History } from './history.ts';
 import { type LossView, logName, NO_LOSS, SequenceLedger } from './ledger.ts';
 import { Memory } from './memory.ts';
-import type { InstanceEntry } from './protocol.ts';
+import { Intervals, type Pace } from './pace.ts';
+import { type InstanceEntry, isRateUnknown, PERIODIC } from './protocol.ts';
 import type { BreakCause } from './query.ts';
 import { RateMeter } from './rate.ts';
 import {
@@ -28,9 +28,6 @@ import {
 } from './view.ts';
 
 const TWO_32 = 2 ** 32;
-
-/** The only kind whose silence says that something is wrong. */
-const PERIODIC = 'periodic';
 
 /** One instance that the page watches: its place in the log, its books, its newest sample, what is remembered of it. */
 export class Watch {
@@ -55,8 +52,9 @@ export class Watch {
   private nextOffset = 0;
   private hops: HopTimes | undefined;
   pace: Pace = null;
-  /** Milliseconds between the two newest samples. */
-  private interval: number | undefined;
+  private readonly intervals = new Intervals();
+  /** The run of the node's process that the registry told of last. */
+  private run: string | undefined;
   private isPaceNew = true;
   /** Why nothing comes, if that is known. */
   private quiet: BreakCause | undefined;
@@ -125,6 +123,9 @@ export class Watch {
   /** The registry's newest word on this instance. */
   sawEntry(entry: InstanceEntry): void {
     this.ledger.sawRun(entry.run);
+    // The same recording may be played at another speed.
+    if (entry.run !== this.run) this.intervals.clear();
+    this.run = entry.run;
     this.ledger.sawRecorder(entry.recorder !== null);
     this.ledger.sawReplay(entry.replay);
     this.setPace(paceOf(entry));
@@ -189,8 +190,7 @@ export class Watch {
     const fresh = this.ledger.view().received - before.received;
     const newest = this.memory?.store.newest;
     this.memory?.add(batch, times, batch.count - fresh, this.interruption(before, isContinued, times[0]));
-    const previous = last > 0 ? times[last - 1] : newest;
-    this.interval = previous === undefined ? undefined : times[last] - previous;
+    this.intervals.add(newest, times);
     this.quiet = undefined;
     this.isPaceNew = false;
     this.countSeconds(times, lag);
@@ -267,12 +267,9 @@ export class Watch {
       return { cause: newest?.cause ?? 'unexplained', count };
     }
     const newest = this.memory?.store.newest;
-    const { expectedRate } = this;
-    if (newest === undefined || expectedRate === null || this.isPaceNew || this.interval === undefined)
+    if (newest === undefined || this.isPaceNew || !this.intervals.isSilence(time - newest, this.pace))
       return undefined;
-    // Samples from before may have been taken at another pace than today's.
-    const isLong = time - newest > Math.max(2500 / expectedRate + 500, 2.5 * this.interval);
-    return isLong ? { cause: this.quiet ?? 'silent', count: 0 } : undefined;
+    return { cause: this.quiet ?? 'silent', count: 0 };
   }
 
   /** Mostly a batch lies within a second: it is counted at once. */
@@ -294,10 +291,9 @@ export class Watch {
   }
 }
 
-/** Of an instance that the archive alone knows nobody knows the rate. */
-function paceOf({ kind, hertz, recorder, pace }: InstanceEntry): Pace {
-  if (kind !== PERIODIC) return null;
-  return hertz === null && recorder === null ? 'unknown' : pace;
+function paceOf(entry: InstanceEntry): Pace {
+  if (entry.kind !== PERIODIC) return null;
+  return isRateUnknown(entry) ? 'unknown' : entry.pace;
 }
 
 function valueAt(

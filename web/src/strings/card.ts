@@ -41,6 +41,7 @@ export const cardStrings = {
     rateTip: 'Samples per second, measured over the last seconds',
     configured: (hertz: string) => `of ${hertz} Hz set`,
     configuredEvent: 'pushed',
+    configuredUnknown: 'rate unknown',
     age: 'Age',
     ageTip: 'Time since the newest sample was taken, corrected for the clocks on the way',
     taken: (time: string) => `taken ${time}`,

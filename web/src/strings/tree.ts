@@ -15,6 +15,7 @@ export const treeStrings = {
     hide: 'Hide instances',
     hertz: (hertz: string) => `${hertz} Hz`,
     event: 'pushed',
+    unknownRate: 'rate unknown',
     disabled: 'disabled',
     watch: (instance: string) => `Watch ${instance}`,
     unwatch: (instance: string) => `Stop watching ${instance}`,

@@ -1,0 +1,76 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { launch, Visit } from './harness/browser.ts';
+import { BINARY, Oasis } from './harness/oasis.ts';
+import { PlainNode } from './harness/plain_node.ts';
+
+/** A recording with a silence in it, played back to a DAC that has no archive. */
+
+const TIDE = {
+  name: 'Tide',
+  uuid: randomUUID(),
+  version: '1.0',
+  metrics: [{ name: 'level', type: 'real64', unit: 'm' }],
+};
+/** `expect.poll` is for tests only, and so is its patience. */
+const LOADED = { timeout: 20_000 };
+
+let folder: string;
+let browser: Browser;
+let dac: Oasis;
+let replay: ChildProcess;
+let visit: Visit;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'oasis-'));
+  browser = await launch();
+  dac = await Oasis.dac({}, '--archive', folder);
+  const node = await PlainNode.start(dac.channel, 'harbour', [{ name: 'tide', schema: TIDE, hertz: 10 }]);
+  // A second at 10 Hz, two without a sample, and another one at 10 Hz: nothing is missing.
+  const then = Date.now() - 60_000;
+  for (const second of [0, 3]) {
+    const times = Array.from({ length: 10 }, (_, index) => then + second * 1000 + index * 100);
+    node.flush('tide', times, [Float64Array.from(times, () => second)]);
+  }
+  await vi.waitFor(async () => expect(await dac.received()).toBe(20), LOADED);
+  expect((await fetch(`${dac.url}/api/v1/archive/flush`, { method: 'POST' })).ok).toBe(true);
+  await node.stop();
+  await dac.stop();
+  dac = await Oasis.dac();
+  replay = spawn(BINARY, ['replay', folder, '--loop', '--dac', dac.channel], { stdio: 'ignore' });
+  visit = await Visit.to(browser, `${dac.url}#watch=replay:harbour/tide`);
+});
+
+afterAll(async () => {
+  await browser.close();
+  if (replay.exitCode === null && replay.kill()) await once(replay, 'exit');
+  await dac.stop();
+  await rm(folder, { recursive: true });
+});
+
+it('shows a silence that was recorded as one on a live chart, though nobody knows the rate', async () => {
+  const { page } = visit;
+  await page.getByTestId('span').selectOption('60000');
+  await expect.poll(() => visit.part('tide', 'hertz').textContent()).toBe('rate unknown');
+  const chart = page.getByTestId('series').first();
+  const causes = async () => {
+    const found = new Set<string | null>();
+    const box = await chart.locator('.u-over').boundingBox();
+    const note = chart.getByTestId('gap-note');
+    for (let share = 0.99; box && share > 0; share -= 0.01) {
+      await page.mouse.move(box.x + box.width * share, box.y + 50);
+      await page.evaluate(() => new Promise(requestAnimationFrame));
+      if ((await note.count()) > 0) found.add(await note.first().getAttribute('data-cause'));
+    }
+    return [...found];
+  };
+  await expect.poll(causes, LOADED).toContain('silent');
+  await visit.screenshot('replay-silence');
+  expect(visit.complaints).toEqual([]);
+});

@@ -5,21 +5,18 @@
 mod annotations;
 mod commands;
 mod damage;
+mod gaps;
 mod listing;
 mod losses;
 pub mod reading;
 mod remembered;
 mod test_runs;
 
-use crate::{
-    index::{FileIndex, Gap, GapCause},
-    series::Series,
-    store::Reaches,
-};
+use crate::{index::FileIndex, series::Series, store::Reaches};
 use oasis_channel::ProbeKind;
 use oasis_dac::Node;
 use oasis_wire::{
-    quantity::{Epoch, Nanos, Offset},
+    quantity::{Nanos, Offset},
     schema::ProbeType,
 };
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
@@ -37,8 +34,11 @@ pub use losses::{Loss, LossRow, MOST_LOSSES};
 use uuid::Uuid;
 
 /// Each brings the tables to the version of its number; the last one is what is read and written here.
-const VERSIONS: [&str; 2] = [include_str!("catalogue/1.sql"), include_str!("catalogue/2.sql")];
+const VERSIONS: [&str; 3] =
+    [include_str!("catalogue/1.sql"), include_str!("catalogue/2.sql"), include_str!("catalogue/3.sql")];
 const VERSION: usize = VERSIONS.len();
+/// The last version that had other tables: what follows has only made them faster to read.
+const SAME_TABLES: usize = 2;
 
 /// The database is damaged, full, or of another version.
 #[derive(Debug, thiserror::Error)]
@@ -62,7 +62,7 @@ pub enum CatalogueError {
     Aside(PathBuf, std::io::Error),
     /// Made by an earlier version, and nobody may write here.
     #[error(
-        "catalogue: its tables are of version {0}, where {VERSION} is needed: start its DAC with this oasis once, which brings them up to date"
+        "catalogue: its tables are of version {0}, where {SAME_TABLES} is needed: start its DAC with this oasis once, which brings them up to date"
     )]
     Outdated(usize),
     /// A value that nobody has written.
@@ -164,8 +164,8 @@ impl Catalogue {
     pub fn open_to_read(folder: &Path) -> Result<Self> {
         let reading = reading::open(folder)?;
         match version(&reading.connection)? {
-            VERSION => Ok(Self(reading.connection, reading.undisturbed)),
-            earlier @ ..VERSION => Err(CatalogueError::Outdated(earlier)),
+            SAME_TABLES..=VERSION => Ok(Self(reading.connection, reading.undisturbed)),
+            earlier @ ..SAME_TABLES => Err(CatalogueError::Outdated(earlier)),
             later => Err(CatalogueError::Version(later)),
         }
     }
@@ -315,26 +315,6 @@ impl Catalogue {
             });
         }
         Ok(extents)
-    }
-
-    /// The first stretch of offsets of an instance that was not stored in this epoch and does not end before an offset.
-    pub fn next_gap(&self, node: &str, instance: &str, epoch: Epoch, at: Offset) -> Result<Option<Gap>> {
-        let mut statement = self.0.prepare_cached(
-            "SELECT from_offset, to_offset, cause, time FROM instance
-             JOIN series ON series.instance = instance.id
-             JOIN gap ON gap.series = series.id
-             WHERE instance.node = ? AND instance.name = ? AND series.epoch = ? AND to_offset > ?
-             ORDER BY from_offset LIMIT 1",
-        )?;
-        let mut rows = statement.query(params![node, instance, epoch.to_string(), signed(at.0)])?;
-        let Some(row) = rows.next()? else { return Ok(None) };
-        let cause: String = row.get(2)?;
-        Ok(Some(Gap {
-            from: Offset(unsigned(row, 0)?),
-            to: Offset(unsigned(row, 1)?),
-            cause: GapCause::from_word(&cause).ok_or(CatalogueError::Value(cause, "cause"))?,
-            time: Nanos(unsigned(row, 3)?),
-        }))
     }
 
     /// Notes who is there, and when each was last heard.

@@ -365,10 +365,11 @@ impl Store {
                     && *series.series.instance == *instance
                     && series.series.epoch == epoch
             });
-            gaps.extend(series.flat_map(|series| &series.gaps));
+            let next = |gaps: &[Gap]| gaps.get(gaps.partition_point(|gap| gap.to <= at)).copied();
+            gaps.extend(series.filter_map(|series| next(&series.gaps)));
         }
         gaps.extend(self.catalogue().next_gap(node, instance, epoch, at)?);
-        Ok(gaps.into_iter().filter(|gap| at < gap.to).min_by_key(|gap| gap.from))
+        Ok(gaps.into_iter().min_by_key(|gap| gap.from))
     }
 
     fn open_from(&self, segment: u64) -> Vec<Arc<OpenFile>> {

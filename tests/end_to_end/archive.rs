@@ -148,7 +148,7 @@ fn what_was_stored_survives_kill_9_at_any_time() {
     promises.check(&history);
     nothing_is_twice(&history);
     let (is_done, out, said) = crate::recordings::run("export", folder.path(), &["--format", "jsonl"]);
-    assert!(is_done && !out.is_empty() && !said.contains("unknown"), "every hole has a cause: {said}");
+    assert!(is_done && !out.is_empty() && !said.contains("unexplained"), "every hole has a cause: {said}");
     println!("{} promises held over {kills} kills; slowest start {slowest:?}", promises.0.len());
 }
 

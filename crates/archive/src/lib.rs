@@ -22,6 +22,7 @@ mod newest;
 mod pace;
 mod past;
 pub mod points;
+mod ranges;
 mod record;
 mod recovery;
 mod reserve;

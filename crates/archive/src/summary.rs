@@ -102,7 +102,7 @@ impl History {
         let Some(mut past) = self.past_from(node, instance, span.start, Some(span.end))? else {
             return Ok(None);
         };
-        let mut gathering = Gathering::new(self);
+        let mut gathering = Gathering::new(self, span.start);
         while !is_cancelled.load(Ordering::Relaxed) {
             let pieces = past.read(READ)?;
             if pieces.is_empty() {
@@ -134,9 +134,9 @@ struct Gathering {
 }
 
 impl Gathering {
-    fn new(history: &History) -> Self {
+    fn new(history: &History, from: u64) -> Self {
         Self {
-            holes: Holes::new(history),
+            holes: Holes::new(history, from),
             samples: 0,
             first_time: 0,
             // An error would mean that the bounds make no sense, and they are constants.

@@ -2,7 +2,7 @@
 
 use super::{
     export,
-    plant::{Plant, plant},
+    plant::{self, Plant, plant},
     run,
 };
 use mcap::MessageStream;
@@ -19,7 +19,8 @@ fn said(archive: &Path, instance: &str, format: &str) -> Vec<String> {
 /// What an export of the plant says of its tank.
 fn of_tank(prefix: &str) -> Vec<String> {
     let causes = ["2 samples are missing, before_epoch", "7 samples are missing, node_restart"];
-    let causes = [&causes[..], &["1 sample is missing, ring_full", "1 sample is missing, unknown"]].concat();
+    let causes =
+        [&causes[..], &["1 sample is missing, ring_full", "1 sample is missing, unexplained"]].concat();
     causes.into_iter().map(|cause| format!("{prefix}plant/tank: {cause}")).collect()
 }
 
@@ -44,9 +45,30 @@ fn every_format_says_how_many_samples_are_missing_and_why() {
             "samples": samples, "cause": cause, "from_sequence": from, "to_sequence": from + samples - 1,
         })
     };
-    let expected =
-        [of(2, "before_epoch", 11), of(1, "ring_full", 13), of(1, "unknown", 15), of(7, "node_restart", 21)];
+    let expected = [
+        of(2, "before_epoch", 11),
+        of(1, "ring_full", 13),
+        of(1, "unexplained", 15),
+        of(7, "node_restart", 21),
+    ];
     assert_eq!(told, expected);
+}
+
+#[test]
+fn what_is_known_to_be_missing_ahead_of_the_first_sample_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = plant::late(folder.path());
+    assert_eq!(said(&archive, "plant/flag", "csv"), ["plant/flag: 8 samples are missing, before_epoch"]);
+    let path = folder.path().join("late.mcap");
+    export(&archive, "mcap", &path);
+    let bytes = fs::read(&path).unwrap();
+    let first = MessageStream::new(&bytes).unwrap().next().unwrap().unwrap();
+    assert_eq!((first.channel.topic.as_str(), first.log_time), ("/oasis/missing", 11_000_000_000 / 7));
+    let told: Value = serde_json::from_slice(&first.data).unwrap();
+    assert_eq!((&told["from_sequence"], &told["to_sequence"]), (&json!(3), &json!(10)));
+    // Where a later part begins nothing is missing.
+    let (is_done, _, said) = run("export", &archive, &["plant/flag", "--from", "1714285714ns"]);
+    assert!(is_done && !said.contains("missing"), "{said}");
 }
 
 /// What SQL says of gaps.

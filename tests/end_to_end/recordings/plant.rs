@@ -118,9 +118,7 @@ fn flag() -> ProbeType {
 /// Makes it: a tank with every type in two runs and with gaps, and one whose names are meant to hurt.
 pub fn plant(folder: &Path) -> Plant {
     let archive = folder.join("archive");
-    let directory = archive.to_str().unwrap().to_owned();
-    let opened = oasis_archive::open(ArchiveConfig { directory, ..ArchiveConfig::default() }).unwrap();
-    let mut import = Import::begin(opened).unwrap();
+    let mut import = begin(&archive);
     let mut samples = BTreeMap::new();
     let tank = Arc::new(tank());
     let second = 1_000_000_000;
@@ -155,19 +153,39 @@ pub fn plant(folder: &Path) -> Plant {
 
     let hostile = ("<b>\"=1+1\u{202e}".to_owned(), "a/b\n'; DROP TABLE x; --".to_owned());
     let flag = Arc::new(flag());
-    let of: Vec<_> = (1..200)
-        .map(|sequence| Put {
-            sequence,
-            time: sequence * second / 7,
-            state: 0,
-            values: vec![Value::Boolean(sequence % 3 == 0), Value::Uint(sequence)],
-            probe_type: flag.clone(),
-        })
-        .collect();
+    let of: Vec<_> = (1..200).map(|sequence| flagged(sequence, &flag)).collect();
     of.chunks(60).for_each(|batch| add(&mut import, (&hostile.0, &hostile.1), 9, batch));
     samples.insert(hostile, of);
     import.finish().unwrap();
     Plant { archive, samples }
+}
+
+/// An archive with numbers 11 to 20 of a flag, of which it is known why 3 to 10 are missing.
+pub fn late(folder: &Path) -> PathBuf {
+    let archive = folder.join("archive");
+    let mut import = begin(&archive);
+    let flag = Arc::new(flag());
+    let of: Vec<_> = (11..21).map(|sequence| flagged(sequence, &flag)).collect();
+    add(&mut import, ("plant", "flag"), 1, &of);
+    import.lose(("plant".into(), "flag".into()), Uuid::from_u128(1), 3..=10, "before_epoch");
+    import.finish().unwrap();
+    archive
+}
+
+fn begin(archive: &Path) -> Import {
+    let directory = archive.to_str().unwrap().to_owned();
+    let opened = oasis_archive::open(ArchiveConfig { directory, ..ArchiveConfig::default() }).unwrap();
+    Import::begin(opened).unwrap()
+}
+
+fn flagged(sequence: u64, flag: &Arc<ProbeType>) -> Put {
+    Put {
+        sequence,
+        time: sequence * 1_000_000_000 / 7,
+        state: 0,
+        values: vec![Value::Boolean(sequence.is_multiple_of(3)), Value::Uint(sequence)],
+        probe_type: flag.clone(),
+    }
 }
 
 fn add(import: &mut Import, (node, instance): (&str, &str), run: u128, samples: &[Put]) {

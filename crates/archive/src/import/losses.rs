@@ -5,7 +5,7 @@ use crate::{
     OpenError,
     catalogue::{Extent, LossRow, MOST_LOSSES},
     history::History,
-    holes::{Holes, Missing, UNKNOWN},
+    holes::{Holes, Missing, UNEXPLAINED},
     store::ReadError,
 };
 use oasis_dac::now;
@@ -48,7 +48,8 @@ impl Import {
     ) {
         let is_word = (1..=MAX_CAUSE).contains(&cause.len())
             && cause.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
-        let is_known = ![UNKNOWN, "unexplained"].contains(&cause);
+        // Exports called it `unknown` once.
+        let is_known = ![UNEXPLAINED, "unknown"].contains(&cause);
         let is_range = !numbers.is_empty() && i64::try_from(*numbers.end()).is_ok();
         if !(is_word && is_known && is_range) {
             return;
@@ -88,7 +89,7 @@ impl Import {
             self.lose(key.clone(), run, loss.numbers, &loss.cause);
         }
         // What was received and not stored is known by its offsets there, and those are other ones here.
-        let mut holes = Holes::new(history);
+        let mut holes = Holes::new(history, 0);
         let mut at = None;
         for extent in history.0.extents(node, instance, 0)? {
             self.add_holes_of(history, &extent, &mut holes, &mut at, (key, &told))?;

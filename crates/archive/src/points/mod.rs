@@ -17,7 +17,7 @@ pub use number::Number;
 pub(crate) use recent::{Recent, Share};
 pub use summary::Summary;
 
-use crate::{index::Entry, rollups::Level, series::Series};
+use crate::{holes::UNEXPLAINED, index::Entry, rollups::Level, series::Series};
 use oasis_wire::{
     batch::Header,
     quantity::{Epoch, Offset, Position},
@@ -283,7 +283,7 @@ impl Points {
             let cause = match place.epoch == arrival.epoch {
                 false => "before_epoch",
                 true if u64::from(dropped) >= lost => "node_dropped",
-                true => "unexplained",
+                true => UNEXPLAINED,
             };
             self.miss(gap(lost, cause, Some((arrival.run, numbers))));
         }

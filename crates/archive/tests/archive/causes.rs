@@ -5,8 +5,8 @@ use crate::{
     plant::{Node, Plant, STEP, config, counter_of},
     rollups::{eventually, small_files, wait_for_rollups},
 };
-use oasis_archive::{ArchiveConfig, History, Holes, Level, RetentionRule, points::Span};
-use std::{collections::BTreeMap, fs, path::Path, sync::atomic::AtomicBool};
+use oasis_archive::{ArchiveConfig, History, Holes, Level, Missing, RetentionRule, points::Span};
+use std::{collections::BTreeMap, fs, ops::RangeInclusive, path::Path, sync::atomic::AtomicBool};
 use uuid::Uuid;
 
 type Lost = BTreeMap<String, u64>;
@@ -144,29 +144,93 @@ fn what_a_full_disk_costs_is_counted_as_it_goes_and_known_after_a_restart() {
     plant.stop();
 }
 
-#[test]
-fn a_hole_is_told_once_also_where_older_samples_stand_behind_later_ones() {
-    let folder = tempfile::tempdir().unwrap();
+type Told = Vec<(String, Option<RangeInclusive<u64>>)>;
+
+/// Follows an instance's samples as stretches of sequence numbers without a hole.
+struct Follower(Holes);
+
+impl Follower {
+    fn new(folder: &Path, from: u64) -> Self {
+        Self(Holes::new(&History::open(folder).unwrap(), from))
+    }
+
+    fn goes_on(&mut self, run: u128, numbers: RangeInclusive<u64>) -> Told {
+        let missing = self.0.before(&counter_of("plant", run), *numbers.start()).unwrap();
+        self.0.pass(*numbers.end());
+        Self::told(missing)
+    }
+
+    fn ends(&mut self) -> Told {
+        Self::told(self.0.behind("plant", "counter", false).unwrap())
+    }
+
+    fn told(missing: Vec<Missing>) -> Told {
+        missing.into_iter().map(|missing| (missing.cause, missing.numbers)).collect()
+    }
+}
+
+/// An archive with samples 1 to 40 and 51 to 90; the ring had no room for those between.
+fn with_a_hole(folder: &Path) {
     let mut node = Node::new(1);
-    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    let mut plant = Plant::start(config(folder), &node, ROOM);
     plant.fill(&mut node, 1);
     node.drop_samples(10);
     plant.fill(&mut node, 1);
     plant.stop();
-    let history = History::open(folder.path()).unwrap();
-    let mut holes = Holes::new(&history);
-    let series = counter_of("plant", 1);
-    let mut before = |sequence: u64, last: u64| {
-        let missing = holes.before(&series, sequence).unwrap();
-        holes.pass(last);
-        missing.into_iter().map(|missing| (missing.cause, missing.numbers)).collect::<Vec<_>>()
-    };
-    assert_eq!(before(1, 40), []);
-    assert_eq!(before(51, 90), [("ring_full".to_owned(), Some(41..=50))]);
+}
+
+#[test]
+fn a_hole_is_told_once_also_where_older_samples_stand_behind_later_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    with_a_hole(folder.path());
+    let hole = |cause: &str, numbers| (cause.to_owned(), Some(numbers));
+    let mut follower = Follower::new(folder.path(), 0);
+    assert_eq!(follower.goes_on(1, 1..=40), []);
+    assert_eq!(follower.goes_on(1, 51..=90), [hole("ring_full", 41..=50)]);
     // As an import leaves it.
-    assert_eq!(before(20, 30), []);
-    assert_eq!(before(91, 95), []);
-    assert_eq!(holes.behind("plant", "counter", false).unwrap(), []);
+    assert_eq!(follower.goes_on(1, 20..=30), []);
+    assert_eq!(follower.goes_on(1, 91..=95), []);
+    assert_eq!(follower.ends(), []);
+}
+
+#[test]
+fn a_hole_within_samples_that_stand_behind_later_ones_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    with_a_hole(folder.path());
+    let hole = |cause: &str, numbers| (cause.to_owned(), Some(numbers));
+    let mut follower = Follower::new(folder.path(), 0);
+    assert_eq!(follower.goes_on(1, 61..=90), [hole("ring_full", 41..=50)]);
+    assert_eq!(follower.goes_on(2, 1..=9), []);
+    assert_eq!(follower.goes_on(1, 1..=20), []);
+    assert_eq!(follower.goes_on(1, 31..=35), [hole("unexplained", 21..=30)]);
+    // What was told is not told again, nor what is there.
+    assert_eq!(follower.goes_on(1, 56..=58), [hole("unexplained", 36..=40), hole("unexplained", 51..=55)]);
+    assert_eq!(follower.goes_on(1, 91..=91), [hole("unexplained", 59..=60)]);
+    assert_eq!(follower.ends(), []);
+}
+
+#[test]
+fn what_is_known_to_be_missing_where_nothing_was_read_is_told_at_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    with_a_hole(folder.path());
+    let hole = |numbers| ("ring_full".to_owned(), Some(numbers));
+    let mut follower = Follower::new(folder.path(), 0);
+    assert_eq!(follower.goes_on(1, 45..=46), [hole(41..=44)]);
+    assert_eq!(follower.goes_on(2, 1..=9), [hole(47..=50)]);
+    assert_eq!(follower.ends(), []);
+    // Samples before those of the time that is asked for are not missing.
+    let mut follower = Follower::new(folder.path(), 1);
+    assert_eq!(follower.goes_on(1, 60..=90), []);
+    assert_eq!(follower.goes_on(1, 1..=20), []);
+    assert_eq!(follower.goes_on(1, 31..=35), []);
+    assert_eq!(follower.ends(), []);
+    // Two recordings that end and begin around it.
+    let mut follower = Follower::new(folder.path(), 0);
+    assert_eq!(follower.goes_on(2, 1..=9), []);
+    assert_eq!(follower.goes_on(1, 1..=20), []);
+    assert_eq!(follower.goes_on(2, 10..=19), [hole(41..=50)]);
+    assert_eq!(follower.goes_on(1, 60..=90), []);
+    assert_eq!(follower.ends(), []);
 }
 
 #[test]

@@ -29,8 +29,6 @@ pub struct Mcap<'a, W: Write> {
     /// By node and instance.
     channels: HashMap<(Arc<str>, Arc<str>), Channel>,
     missing: Option<u16>,
-    /// Of the message before.
-    time: u64,
 }
 
 /// The channel of an instance, while its series is the same.
@@ -49,7 +47,7 @@ impl<'a, W: Write> Mcap<'a, W> {
             .disable_seeking(true)
             .library(oasis_dac::SOFTWARE);
         let out = options.create(NoSeek::new(out))?;
-        Ok(Self { out, channels: HashMap::new(), missing: None, time: 0 })
+        Ok(Self { out, channels: HashMap::new(), missing: None })
     }
 
     fn channel(&mut self, series: &Arc<Series>, sample: &Sample) -> anyhow::Result<u16> {
@@ -85,7 +83,6 @@ impl<'a, W: Write> Mcap<'a, W> {
         time: u64,
         message: &serde_json::Value,
     ) -> anyhow::Result<()> {
-        self.time = time;
         // A message's number has 32 bits; the channel's `first_sequence` has the rest.
         let header =
             MessageHeader { channel_id, sequence: sequence as u32, log_time: time, publish_time: time };
@@ -103,7 +100,7 @@ impl<W: Write> Format for Mcap<'_, W> {
         self.write(channel, sample.sequence, sample.time, &metrics.into())
     }
 
-    fn missing(&mut self, of: &Target, missing: &Missing) -> anyhow::Result<()> {
+    fn missing(&mut self, of: &Target, missing: &Missing, time: u64) -> anyhow::Result<()> {
         let channel = match self.missing {
             Some(channel) => channel,
             None => {
@@ -127,7 +124,7 @@ impl<W: Write> Format for Mcap<'_, W> {
             message["from_sequence"] = (*numbers.start()).into();
             message["to_sequence"] = (*numbers.end()).into();
         }
-        self.write(channel, 0, self.time, &message)
+        self.write(channel, 0, time, &message)
     }
 
     fn finish(&mut self) -> anyhow::Result<()> {

@@ -22,8 +22,8 @@ const LEAST_READ: usize = 16 * 1024;
 pub enum Found {
     /// A sample, and the state of its probe.
     Sample(Arc<Series>, u16, Sample),
-    /// Samples of an instance that are not there, and why.
-    Missing(Arc<Target>, Missing),
+    /// Samples of an instance that are not there, and why; with the time of the sample before them, or behind them if there is none.
+    Missing(Arc<Target>, Missing, u64),
 }
 
 /// From when to when, nanoseconds on the node's clock.
@@ -40,6 +40,8 @@ struct OfInstance {
     past: Past,
     holes: Holes,
     read: usize,
+    /// Of the last sample.
+    time: Option<u64>,
     found: VecDeque<Found>,
     /// Whether it was said that something does not fit its schema.
     has_complained: bool,
@@ -52,8 +54,9 @@ impl OfInstance {
         let of = |past| Self {
             target: Arc::new(target.clone()),
             past,
-            holes: Holes::new(history),
+            holes: Holes::new(history, span.from),
             read,
+            time: None,
             found: VecDeque::new(),
             has_complained: false,
             is_over: false,
@@ -68,7 +71,7 @@ impl OfInstance {
                 self.is_over = true;
                 let more_follow = self.past.is_over();
                 let missing = self.holes.behind(&self.target.node, &self.target.instance, more_follow)?;
-                self.miss(missing);
+                self.miss(missing, 0);
             }
             pieces.into_iter().try_for_each(|piece| self.take(piece))?;
         }
@@ -84,7 +87,8 @@ impl OfInstance {
                     let state = parsed.header().state;
                     for sample in parsed.samples().filter(|sample| wanted.contains(&Offset(sample.offset))) {
                         let missing = self.holes.before(&series, sample.sequence)?;
-                        self.miss(missing);
+                        self.miss(missing, sample.time);
+                        self.time = Some(sample.time);
                         self.found.push_back(Found::Sample(series.clone(), state, sample));
                     }
                 }
@@ -99,9 +103,10 @@ impl OfInstance {
         Ok(())
     }
 
-    fn miss(&mut self, missing: Vec<Missing>) {
-        let target = &self.target;
-        self.found.extend(missing.into_iter().map(|missing| Found::Missing(target.clone(), missing)));
+    /// `behind` is the time of the sample that follows.
+    fn miss(&mut self, missing: Vec<Missing>, behind: u64) {
+        let (target, time) = (&self.target, self.time.unwrap_or(behind));
+        self.found.extend(missing.into_iter().map(|missing| Found::Missing(target.clone(), missing, time)));
     }
 }
 
@@ -155,14 +160,14 @@ impl Samples {
             self.begin(&target, read.max(LEAST_READ))?;
         }
         let Some(Reverse(next)) = self.next.pop() else { return Ok(None) };
-        self.advance(next.at, next.time)?;
+        self.advance(next.at)?;
         Ok(Some(next.found))
     }
 
     fn begin(&mut self, target: &Target, read: usize) -> anyhow::Result<()> {
         if let Some(of_instance) = OfInstance::open(&self.history, target, self.span, read)? {
             self.begun.push(of_instance);
-            if self.advance(self.begun.len() - 1, 0)? {
+            if self.advance(self.begun.len() - 1)? {
                 return Ok(());
             }
         }
@@ -171,9 +176,12 @@ impl Samples {
     }
 
     /// Whether there is more of it.
-    fn advance(&mut self, at: usize, before: u64) -> anyhow::Result<bool> {
+    fn advance(&mut self, at: usize) -> anyhow::Result<bool> {
         let Some(found) = self.begun[at].next()? else { return Ok(false) };
-        let time = if let Found::Sample(_, _, sample) = &found { sample.time } else { before };
+        let time = match &found {
+            Found::Sample(_, _, sample) => sample.time,
+            Found::Missing(_, _, time) => *time,
+        };
         self.next.push(Reverse(Next { time, at, found }));
         Ok(true)
     }

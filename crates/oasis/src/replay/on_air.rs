@@ -77,10 +77,18 @@ impl OnAir {
 
     fn missing(&mut self, missing: &[Missing], up_to: u64) -> Vec<(Told, u64)> {
         let run = self.series.run;
-        // What only an archive can lack, a DAC's ledger calls by one word.
-        let cause = |missing: &Missing| Cause::from_word(&missing.cause).map_or(NOT_RECORDED, Cause::word);
-        let of_run = missing.iter().filter(|missing| missing.run == run);
-        of_run.filter_map(|missing| self.told(missing.count, cause(missing), up_to)).collect()
+        let mut told = Vec::new();
+        // Ahead of the first sample of a run there may be others that nobody knows of.
+        for missing in missing.iter().filter(|missing| missing.run == run) {
+            let mut count = missing.count;
+            if let Some(numbers) = &missing.numbers {
+                let ahead = numbers.start().saturating_sub(1).saturating_sub(self.last);
+                told.extend(self.told(ahead, NOT_RECORDED, up_to));
+                count = numbers.end().saturating_sub(self.last);
+            }
+            told.extend(self.told(count, cause_of(missing), up_to));
+        }
+        told
     }
 
     fn told(&mut self, count: u64, cause: &'static str, up_to: u64) -> Option<(Told, u64)> {
@@ -123,6 +131,12 @@ impl OnAir {
     }
 }
 
+/// What only an archive can lack, or nobody noted a cause for, a DAC's ledger calls by one word.
+fn cause_of(missing: &Missing) -> &'static str {
+    let known = Cause::from_word(&missing.cause).filter(|cause| *cause != Cause::Unexplained);
+    known.map_or(NOT_RECORDED, Cause::word)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,6 +160,16 @@ mod tests {
 
     fn sample(sequence: u64, missing: Vec<Missing>) -> Recorded {
         Recorded { series: series(), state: 0, sequence, time: sequence, row: Vec::new(), missing }
+    }
+
+    #[test]
+    fn what_is_known_of_the_beginning_of_a_run_keeps_its_numbers() {
+        let mut on_air = OnAir::new(series(), 0).unwrap();
+        let lost = Missing { numbers: Some(3..=10), ..missing(RUN, 8, "before_epoch") };
+        let told = ranges(on_air.missing_before(&sample(13, vec![lost.clone()])));
+        assert_eq!(told, [(1, 2, NOT_RECORDED), (3, 10, "before_epoch"), (11, 12, NOT_RECORDED)]);
+        on_air.push(&sample(13, Vec::new()), 0).unwrap();
+        assert_eq!(ranges(on_air.missing_behind(&[lost])), []);
     }
 
     fn missing(run: Uuid, count: u64, cause: &str) -> Missing {
@@ -172,7 +196,7 @@ mod tests {
         assert_eq!(told, [(42, 43, "ring_full"), (44, 46, NOT_RECORDED), (47, 49, "network")]);
         on_air.push(&sample(50, Vec::new()), 0).unwrap();
         assert_eq!(ranges(on_air.missing_before(&sample(51, Vec::new()))), []);
-        let behind = [missing(RUN, 3, "node_restart"), missing(RUN, u64::MAX, "unknown")];
+        let behind = [missing(RUN, 3, "node_restart"), missing(RUN, u64::MAX, "unexplained")];
         let told = ranges(on_air.missing_behind(&behind));
         assert_eq!(told, [(51, 53, "node_restart"), (54, u64::MAX, NOT_RECORDED)]);
         assert_eq!(ranges(on_air.missing_behind(&behind)), []);

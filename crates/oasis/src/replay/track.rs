@@ -57,9 +57,9 @@ impl Track {
         let mut track = Self {
             target,
             history: history.clone(),
-            span,
             past: None,
-            holes: Holes::new(history),
+            holes: Holes::new(history, span.start),
+            span,
             pieces: VecDeque::new(),
             batch: None,
             next: None,
@@ -73,7 +73,7 @@ impl Track {
     pub fn rewind(&mut self) -> anyhow::Result<()> {
         let (node, instance) = (&self.target.node, &self.target.instance);
         self.past = self.history.past_from(node, instance, self.span.start, Some(self.span.end))?;
-        self.holes = Holes::new(&self.history);
+        self.holes = Holes::new(&self.history, self.span.start);
         self.pieces.clear();
         self.behind.clear();
         self.batch = None;

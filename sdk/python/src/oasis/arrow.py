@@ -118,7 +118,7 @@ def _causes(door: Door, target: tuple[str, str], count: int, span: tuple[int, in
                 yield Gap(*target, message["count"], message["cause"])
     except DacError:
         # Nobody knows the instance any more: what was read was the last of it.
-        yield Gap(*target, count, "unknown")
+        yield Gap(*target, count, "unexplained")
         return
     if told < count:
         yield Gap(*target, count - told, "before_the_dac")

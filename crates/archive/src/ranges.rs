@@ -1,0 +1,110 @@
+//! Numbers that are accounted for, as ranges.
+
+use std::{collections::BTreeMap, ops::Range};
+
+/// Ranges that do not touch each other, by their beginnings.
+#[derive(Debug, Default)]
+pub struct Ranges(BTreeMap<u64, u64>);
+
+impl Ranges {
+    /// Adds numbers; answers those that were not there, in order.
+    pub fn add(&mut self, new: Range<u64>) -> Vec<Range<u64>> {
+        if new.is_empty() {
+            return Vec::new();
+        }
+        let missing = self.missing_in(&new);
+        let touching: Vec<_> = self.touching(&new).collect();
+        let (mut start, mut end) = (new.start, new.end);
+        for (from, to) in touching {
+            (start, end) = (start.min(from), end.max(to));
+            self.0.remove(&from);
+        }
+        self.0.insert(start, end);
+        missing
+    }
+
+    /// Those of these numbers that are not there, in order.
+    pub fn missing_in(&self, of: &Range<u64>) -> Vec<Range<u64>> {
+        let mut missing = Vec::new();
+        if of.is_empty() {
+            return missing;
+        }
+        let mut at = of.start;
+        for (from, to) in self.touching(of) {
+            if from > at {
+                missing.push(at..from);
+            }
+            at = at.max(to);
+        }
+        if at < of.end {
+            missing.push(at..of.end);
+        }
+        missing
+    }
+
+    /// Whether all of these numbers are there.
+    pub fn has(&self, wanted: &Range<u64>) -> bool {
+        self.0.range(..=wanted.start).next_back().is_some_and(|(_, to)| *to >= wanted.end)
+    }
+
+    /// From the least number to behind the greatest; empty if there is none.
+    pub fn span(&self) -> Range<u64> {
+        let (first, last) = (self.0.first_key_value(), self.0.last_key_value());
+        first.zip(last).map_or(0..0, |((from, _), (_, to))| *from..*to)
+    }
+
+    /// Takes the first ranges and what is between them for one, until there are no more than so many.
+    pub fn limit(&mut self, most: usize) {
+        while self.0.len() > most.max(1)
+            && let (Some((first, _)), Some((_, to))) = (self.0.pop_first(), self.0.pop_first())
+        {
+            self.0.insert(first, to);
+        }
+    }
+
+    /// Those that overlap, or end or begin where it does.
+    fn touching(&self, of: &Range<u64>) -> impl Iterator<Item = (u64, u64)> {
+        let before = self.0.range(..of.start).next_back().filter(|(_, to)| **to >= of.start);
+        before.into_iter().chain(self.0.range(of.start..=of.end)).map(|(from, to)| (*from, *to))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn what_is_new_is_told_once(ranges in proptest::collection::vec((0_u64..50, 0_u64..10), 1..20)) {
+            let (mut known, mut all) = (Ranges::default(), BTreeSet::new());
+            for (from, length) in ranges {
+                let missing: Vec<u64> = known.missing_in(&(from..from + length)).into_iter().flatten().collect();
+                let told: Vec<u64> = known.add(from..from + length).into_iter().flatten().collect();
+                let new: Vec<u64> = (from..from + length).filter(|number| all.insert(*number)).collect();
+                prop_assert_eq!(&told, &new);
+                prop_assert_eq!(missing, new);
+                prop_assert!(known.has(&(from..from + length)) || length == 0);
+                prop_assert_eq!(known.has(&(from..from + 1)), all.contains(&from));
+                let held: Vec<u64> = known.0.iter().flat_map(|(from, to)| *from..*to).collect();
+                prop_assert_eq!(held, all.iter().copied().collect::<Vec<_>>());
+                prop_assert!(known.0.iter().zip(known.0.iter().skip(1)).all(|((_, to), (from, _))| to < from));
+                let ends = all.first().zip(all.last());
+                prop_assert_eq!(known.span(), ends.map_or(0..0, |(first, last)| *first..last + 1));
+            }
+        }
+    }
+
+    #[test]
+    fn at_the_limit_the_least_are_taken_for_one() {
+        let mut known = Ranges::default();
+        for range in [1..3, 5..6, 9..12, 20..21] {
+            known.add(range);
+        }
+        known.limit(2);
+        assert_eq!(known.0, BTreeMap::from([(1, 12), (20, 21)]));
+        known.limit(0);
+        assert_eq!((known.span(), known.has(&(1..21))), (1..21, true));
+    }
+}

@@ -138,6 +138,32 @@ fn instances_of_several_types_are_refused_before_anything_is_written() {
 }
 
 #[test]
+fn a_folder_gets_a_table_of_each_type() {
+    let recorded = Recorded::new();
+    let (archive, folder) = (recorded.path("archive"), recorded.path("tables/"));
+    let output = ran(&["export", "--archive", &archive, "-o", &folder]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && said.contains(&format!("{folder}{TABLE}.csv: ")), "{said}");
+    for (name, instance) in [(TABLE, "processor"), ("oasis_system_heartbeat_probe", "heartbeat")] {
+        let table = fs::read_to_string(format!("{folder}{name}.csv")).unwrap();
+        let mut lines = table.lines();
+        assert!(lines.next().unwrap().starts_with("node,instance,"), "{table}");
+        assert!(lines.clone().count() > 50, "{table}");
+        assert!(lines.all(|line| line.starts_with(&format!("plant,{instance},"))), "{table}");
+    }
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
+    // What is no table is one file.
+    assert!(
+        refused(&["export", "--archive", &archive, "--format", "jsonl", "-o", &folder])
+            .contains("is a folder")
+    );
+    assert!(
+        refused(&["export", "--archive", &archive, "--to", "1971-01-01", "-o", &folder])
+            .contains("nothing is stored")
+    );
+}
+
+#[test]
 fn an_archive_is_shown_and_checked_while_its_dac_is_at_work() {
     let recorded = Recorded::new();
     let archive = recorded.path("archive");

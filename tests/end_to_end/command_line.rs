@@ -56,6 +56,11 @@ fn every_command_shows_examples() {
         let help = out(&output);
         assert!(output.status.success() && help.contains("Examples:"), "{command:?}: {help}");
         assert!(help.lines().filter(|line| line.trim_start().starts_with("oasis ")).count() >= 2, "{help}");
+        // An example that does not fit its line goes on in the next one.
+        let examples = help.lines().skip_while(|line| *line != "Examples:").skip(1);
+        for line in examples.take_while(|line| !line.is_empty()) {
+            assert!(line.starts_with("  oasis "), "{command:?}: {line}");
+        }
     }
     for verb in ["start", "stop", "list", "show", "edit", "pin", "unpin", "delete", "compare"] {
         let help = out(&run(&["run", verb, "--help"]));

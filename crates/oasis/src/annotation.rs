@@ -31,8 +31,8 @@ pub struct Arguments {
 enum Verb {
     /// Note something, now or at another time.
     #[command(after_help = "Examples:
-  oasis annotation add 'pump 3 switched on'                                now, about everything
-  oasis annotation add 'valve stuck' plant-7/processor plant-8 --time -5m  about an instance and a node, five minutes ago
+  oasis annotation add 'pump 3 switched on'                  now, about everything
+  oasis annotation add 'valve stuck' plant-7/processor plant-8 --time -5m
   oasis annotation add 'rain' --time 2026-05-04T12:00:00Z --until 2026-05-04T14:30:00Z")]
     Add {
         /// What is to be remembered, 1 to 4096 bytes.

@@ -18,7 +18,7 @@ use uuid::Uuid;
 #[command(
     version,
     after_help = "Examples:
-  oasis up                                   everything in one process; the page is at http://127.0.0.1:7070
+  oasis up                                   everything; the page is at http://127.0.0.1:7070
   oasis tail my-host/processor               follow one probe in the terminal
   oasis command my-host/processor hertz 10   ten samples a second from now on
 
@@ -37,7 +37,7 @@ pub enum Verb {
     /// DAC, page and a node that watches this host, in one process.
     #[command(after_help = "Examples:
   oasis up
-  oasis up --listen 0.0.0.0:7070             let other hosts open the page (no authentication yet: trusted networks only)
+  oasis up --listen 0.0.0.0:7070             for other hosts too: trusted networks only
   oasis up --name plant-7 --probe processor=cpu@10 --probe memory
   oasis up --archive ~/samples               keep what comes in: docs/archive.md")]
     Up(Up),
@@ -62,7 +62,7 @@ pub enum Verb {
   oasis tail my-host/processor --delivery max_hz=1
   oasis tail my-host/processor -n 20         the newest 20 samples, then live
   oasis tail my-host/processor --from -15m   the last quarter of an hour, then live
-  oasis tail my-host/processor --from 2026-05-04T12:00:00Z --to 2026-05-04T12:05:00Z   those minutes, and no more
+  oasis tail my-host/processor --from 2026-05-04T12:00:00Z --to 2026-05-04T12:05:00Z
   oasis tail --from 2026-05-04 --to 2026-05-05 --format json > that-day.jsonl")]
     Tail(Tail),
     /// List the probe instances that a DAC knows.
@@ -83,16 +83,17 @@ pub enum Verb {
     /// Write what an archive holds to a file for other programs, while its DAC goes on or after it has ended.
     #[command(after_help = "Examples:
   oasis export --archive ~/samples my-host/processor -o processor.csv
-  oasis export --archive ~/samples my-host/processor --from -1h --format jsonl | jq .metrics.idle_time
+  oasis export --archive ~/samples my-host/processor --from -1h --format jsonl | jq .metrics
+  oasis export --archive ~/samples -o tables/            all of it, a file for each probe type
   oasis export --archive ~/samples '*/processor' -o processors.csv
   oasis export --archive ~/samples --run 'soak, pump 3 hot' --format jsonl
   oasis export --archive ~/samples --format mcap -o everything.mcap
-  oasis export --archive ~/samples --format jsonl --from 2026-05-04T12:00:00Z --to 2026-05-04T12:05:00Z   all instances")]
+  oasis export --archive ~/samples --format jsonl --from 2026-05-04T12:00Z --to 2026-05-04T12:05Z")]
     Export(Export),
     /// Take recordings into an archive that no DAC has open, made if there is none: MCAP files, and segment files of other archives.
     #[command(after_help = "Examples:
   oasis import --archive ~/samples test-drive.mcap            nodes become test-drive:NODE
-  oasis import --archive ~/samples --name bench old-archive/  all its segment files; nodes become bench:NODE
+  oasis import --archive ~/samples --name bench old-archive/  all of it, as bench:NODE
 
 Importing a file again adds nothing. A file that cannot be read adds nothing either.")]
     Import(Import),
@@ -115,19 +116,19 @@ Importing a file again adds nothing. A file that cannot be read adds nothing eit
     #[command(after_help = "Examples:
   oasis replay --archive ~/samples 'soak, pump 3 hot' --speed 10
   oasis replay ~/samples --loop                         all of an archive, again and again
-  oasis replay ~/samples my-host/processor --from -1h   one instance; oasis tail replay:my-host/processor shows it")]
+  oasis replay ~/samples my-host/processor --from -1h   becomes replay:my-host/processor")]
     Replay(replay::Arguments),
     /// Ask an archive in SQL: each probe type is a table, a sample a row.
     #[command(after_help = "Examples:
   oasis sql --archive ~/samples                                which tables there are
   oasis sql --archive ~/samples '.schema oasis_system_linux_processor_probe'
-  oasis sql --archive ~/samples 'SELECT node, max(time), avg(idle_time) FROM oasis_system_linux_processor_probe GROUP BY node'
-  oasis sql --archive ~/samples --format jsonl < query.sql     docs/sql.md has the tables and more examples")]
+  oasis sql --archive ~/samples 'SELECT instance, samples, first, last FROM instances'
+  oasis sql --archive ~/samples --format jsonl < query.sql     docs/sql.md has more")]
     Sql(sql::Arguments),
     /// What an archive holds, and whether it is as it was written.
     #[command(after_help = "Examples:
   oasis archive show --archive ~/samples     how much, of whom, from when to when
-  oasis archive check --archive ~/samples    reads all of it: which bytes are damaged, whose samples that costs")]
+  oasis archive check --archive ~/samples    reads all of it, and says what is damaged")]
     Archive(archive::Arguments),
     /// Work with Probe Definition Language files.
     #[command(subcommand)]
@@ -292,7 +293,7 @@ pub struct Export {
     /// Only the samples of the test run with this name: from its start to its stop, so without --from and --to.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["from", "to"])]
     pub run: Option<String>,
-    /// File to write; it has its name only once it is whole [default: standard output].
+    /// File to write; it has its name only once it is whole. Of csv, arrow and parquet it may be a folder, which gets a file for each probe type [default: standard output].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -329,6 +330,17 @@ impl ExportFormat {
     /// Whether it has the columns of one probe type.
     pub fn is_table(self) -> bool {
         matches!(self, Self::Csv | Self::Arrow | Self::Parquet)
+    }
+
+    /// What names of its files end with.
+    pub fn ending(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Jsonl => "jsonl",
+            Self::Mcap => "mcap",
+            Self::Arrow => "arrow",
+            Self::Parquet => "parquet",
+        }
     }
 
     /// Whether it is no text.

@@ -245,7 +245,7 @@ fn what_there_is_not_to_export_or_import_is_named() {
     let empty = empty.to_str().unwrap();
     for (verb, archive, arguments, why) in [
         ("export", archive.as_path(), &["plant/nothing"][..], "has nothing of plant/nothing"),
-        ("export", &archive, &["plant/tank", "-o", empty], "is a folder: name a file in it"),
+        ("export", &archive, &["--format", "mcap", "-o", empty], "is a folder: name a file in it"),
         ("export", Path::new(empty), &[], "is no archive: it has no catalogue.sqlite"),
         ("sql", Path::new(empty), &["SELECT 1"], "is no archive: it has no catalogue.sqlite"),
         ("import", &of("other"), &["--name", "a/b", archive.to_str().unwrap()], "--name is \"a/b\""),

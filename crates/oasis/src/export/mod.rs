@@ -8,6 +8,7 @@ mod json_schema;
 mod mcap;
 mod output;
 mod samples;
+mod tables;
 
 pub use csv::text as harmless;
 
@@ -53,16 +54,33 @@ pub fn run(arguments: &Export) -> anyhow::Result<()> {
         some => target::known(&history, some)?,
     };
     let span = Span { from: from.unwrap_or(0), to };
+    let output = arguments.output.as_deref();
+    if let Some(folder) = output.filter(|path| arguments.format.is_table() && tables::is_folder(path)) {
+        return tables::write_each(&history, &targets, span, arguments.format, folder);
+    }
     if arguments.format.is_table() {
         one_type(&history, &targets, span)?;
     }
-    if arguments.format.is_binary() && arguments.output.is_none() && io::stdout().is_terminal() {
+    if arguments.format.is_binary() && output.is_none() && io::stdout().is_terminal() {
         bail!(
             "this format is not text, and standard output is a terminal: name a file with -o FILE, or pass it on with | or >"
         );
     }
-    let mut out = Output::open(arguments.output.as_deref())?;
-    let mut format: Box<dyn Format + '_> = match arguments.format {
+    write(&history, &targets, span, arguments.format, output, None)
+}
+
+/// Writes one file: all samples of the instances, or those of one type alone.
+fn write(
+    history: &History,
+    targets: &[Target],
+    span: Span,
+    format: ExportFormat,
+    output: Option<&Path>,
+    only: Option<&ProbeType>,
+) -> anyhow::Result<()> {
+    let mut out = Output::open(output)?;
+    let order = if format == ExportFormat::Mcap { Order::ByTime } else { Order::ByInstance };
+    let mut format: Box<dyn Format + '_> = match format {
         ExportFormat::Csv => Box::new(csv::Csv::new(&mut out)),
         ExportFormat::Jsonl => Box::new(json_lines::JsonLines::new(&mut out)),
         ExportFormat::Mcap => Box::new(mcap::Mcap::new(&mut out)?),
@@ -77,9 +95,8 @@ pub fn run(arguments: &Export) -> anyhow::Result<()> {
             )
         }
     };
-    let order = if arguments.format == ExportFormat::Mcap { Order::ByTime } else { Order::ByInstance };
-    let samples = Samples::new(&history, &targets, span, order);
-    let written = match write_all(samples, &mut *format) {
+    let samples = Samples::new(history, targets, span, order);
+    let written = match write_all(samples, only, &mut *format) {
         Ok(written) => written,
         // `oasis export | head` is no error.
         Err(error) if is_broken_pipe(&error) => return Ok(()),
@@ -110,11 +127,12 @@ fn everything(history: &History, archive: &Path) -> anyhow::Result<Vec<Target>> 
     Ok(names.into_iter().map(|(node, instance)| Target { node, instance }).collect())
 }
 
-fn write_all(mut samples: Samples, format: &mut dyn Format) -> anyhow::Result<u64> {
+fn write_all(mut samples: Samples, only: Option<&ProbeType>, format: &mut dyn Format) -> anyhow::Result<u64> {
     let mut written = 0;
     let mut lost = Lost::default();
     while let Some(found) = samples.next()? {
         match found {
+            Found::Sample(series, ..) if only.is_some_and(|only| *only != *series.probe_type) => {}
             Found::Sample(series, state, sample) => {
                 format.sample(&series, state, &sample).with_context(|| {
                     format!("exporting {}/{}", Visible(&series.node), Visible(&series.instance))
@@ -173,7 +191,7 @@ fn same_type(known: &ProbeType, found: &ProbeType) -> anyhow::Result<()> {
     }
     bail!(
         "a table has the columns of one probe type: {} {} and {} {} need files of their own \
-         (name instances of one type, set --from or --to, or use --format jsonl or mcap)",
+         (-o FOLDER/ makes one of each; or name instances of one type, set --from or --to, or use --format jsonl or mcap)",
         Visible(&known.name),
         Visible(&known.version),
         Visible(&found.name),

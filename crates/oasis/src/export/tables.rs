@@ -1,0 +1,50 @@
+//! Tables of several probe types: a file for each, in a folder.
+
+use super::{Span, write};
+use crate::{cli::ExportFormat, target::Target};
+use anyhow::{Context, bail};
+use oasis_archive::History;
+use oasis_table::{Names, table_name};
+use std::{
+    fs,
+    path::{MAIN_SEPARATOR, Path},
+};
+
+/// Whether a folder was named: one that is there, or a path that ends with a slash.
+pub fn is_folder(path: &Path) -> bool {
+    path.is_dir() || path.to_str().is_some_and(|path| path.ends_with(MAIN_SEPARATOR))
+}
+
+/// Writes a file for each type that has samples in the time, called as its table is in SQL.
+///
+/// # Errors
+/// If the archive cannot be read, a file not be written, or there are no samples in the time.
+pub fn write_each(
+    history: &History,
+    targets: &[Target],
+    span: Span,
+    format: ExportFormat,
+    folder: &Path,
+) -> anyhow::Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    let times = span.from..span.to.unwrap_or(u64::MAX);
+    let mut names = Names::new(std::iter::empty());
+    let mut files = 0;
+    for probe_type in history.types()? {
+        let name = names.unique(&table_name(&probe_type.name));
+        let mut of_type = Vec::new();
+        for target in targets {
+            if history.types_between(&target.node, &target.instance, &times)?.contains(&probe_type) {
+                of_type.push(target.clone());
+            }
+        }
+        if of_type.is_empty() {
+            continue;
+        }
+        files += 1;
+        let path = folder.join(format!("{name}.{}", format.ending()));
+        eprint!("{}: ", path.display());
+        write(history, &of_type, span, format, Some(&path), Some(&probe_type))?;
+    }
+    if files == 0 { bail!("nothing is stored of that time") } else { Ok(()) }
+}

@@ -94,7 +94,7 @@ pub enum OpenError {
     #[error("{path} is no archive: it has no catalogue.sqlite", path = .0.display())]
     Absent(PathBuf),
     /// Another process has it.
-    #[error("{path} is another process's archive just now: give each DAC a folder of its own (archive.directory); to import, stop the DAC; one who reads it where nothing can be written keeps it, too", path = .0.display())]
+    #[error("another process has the archive {path} open: give each DAC a folder of its own (archive.directory), and stop the DAC to import (on a read-only or full disk a reader has it open, too)", path = .0.display())]
     Locked(PathBuf),
     /// The catalogue.
     #[error(transparent)]

@@ -186,7 +186,7 @@ async fn serve_doors(
 async fn listen(address: &str, what: &str, setting: &str) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).await.with_context(|| {
         format!(
-            "cannot listen on {address} for {what} (is another one running? {setting} names another address)"
+            "cannot listen on {address} for {what} (write a free HOST:PORT: {setting}; another one may be running there)"
         )
     })
 }

@@ -230,7 +230,7 @@ fn a_file_that_is_no_whole_recording_adds_nothing_and_says_why() {
     // Nor does one that is whole, while a DAC has the archive open.
     let dac = Oasis::dac(&["--archive", other.to_str().unwrap()]);
     let (is_done, _, said) = run("import", &other, &[path.to_str().unwrap()]);
-    assert!(!is_done && said.contains("another process's archive just now"), "{said}");
+    assert!(!is_done && said.contains("another process has the archive"), "{said}");
     drop(dac);
     let (is_done, _, said) = run("import", &other, &["nowhere.mcap"]);
     assert!(!is_done && said.contains("nowhere.mcap") && said.contains("No such file"), "{said}");

@@ -66,10 +66,21 @@ pub fn run(arguments: &Export) -> anyhow::Result<()> {
             "this format is not text, and standard output is a terminal: name a file with -o FILE, or pass it on with | or >"
         );
     }
-    write(&history, &targets, span, arguments.format, output, None)
+    // `oasis export | head` is no error.
+    if let Some(written) = write(&history, &targets, span, arguments.format, output, None)? {
+        eprintln!("{}", told(written, &targets));
+    }
+    Ok(())
 }
 
-/// Writes one file: all samples of the instances, or those of one type alone.
+/// How much was written.
+fn told(written: u64, targets: &[Target]) -> String {
+    let plural = |number: u64| if number == 1 { "" } else { "s" };
+    let instances = targets.len() as u64;
+    format!("{written} sample{} of {instances} instance{}", plural(written), plural(instances))
+}
+
+/// Writes one file: all samples of the instances, or those of one type alone. Answers how many; nothing if their reader has seen enough.
 fn write(
     history: &History,
     targets: &[Target],
@@ -77,7 +88,7 @@ fn write(
     format: ExportFormat,
     output: Option<&Path>,
     only: Option<&ProbeType>,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Option<u64>> {
     let mut out = Output::open(output)?;
     let order = if format == ExportFormat::Mcap { Order::ByTime } else { Order::ByInstance };
     let mut format: Box<dyn Format + '_> = match format {
@@ -98,16 +109,12 @@ fn write(
     let samples = Samples::new(history, targets, span, order);
     let written = match write_all(samples, only, &mut *format) {
         Ok(written) => written,
-        // `oasis export | head` is no error.
-        Err(error) if is_broken_pipe(&error) => return Ok(()),
+        Err(error) if is_broken_pipe(&error) => return Ok(None),
         Err(error) => return Err(error),
     };
     drop(format);
     out.finish()?;
-    let plural = |number: u64| if number == 1 { "" } else { "s" };
-    let instances = targets.len() as u64;
-    eprintln!("{written} sample{} of {instances} instance{}", plural(written), plural(instances));
-    Ok(())
+    Ok(Some(written))
 }
 
 /// From when to when: those of a test run, or as the flags say.

@@ -1,6 +1,6 @@
 //! Tables of several probe types: a file for each, in a folder.
 
-use super::{Span, write};
+use super::{Span, told, write};
 use crate::{cli::ExportFormat, target::Target};
 use anyhow::{Context, bail};
 use oasis_archive::History;
@@ -43,8 +43,8 @@ pub fn write_each(
         }
         files += 1;
         let path = folder.join(format!("{name}.{}", format.ending()));
-        eprint!("{}: ", path.display());
-        write(history, &of_type, span, format, Some(&path), Some(&probe_type))?;
+        let written = write(history, &of_type, span, format, Some(&path), Some(&probe_type))?;
+        eprintln!("{}: {}", path.display(), told(written.unwrap_or_default(), &of_type));
     }
     if files == 0 { bail!("nothing is stored of that time") } else { Ok(()) }
 }

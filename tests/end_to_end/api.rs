@@ -76,6 +76,38 @@ fn every_path_of_the_openapi_document_answers() {
 }
 
 #[test]
+fn what_is_stored_of_instances_can_be_asked_for_by_node_and_instance() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = folder.path().to_str().unwrap();
+    let up =
+        Oasis::up(&["--name", "plant", "--probe", "processor@20", "--probe", "memory", "--archive", archive]);
+    for instance in ["processor", "memory"] {
+        ledger(&up, "plant", instance, "a sample", |ledger| ledger["received"] != 0);
+    }
+    assert_eq!(post(&up, "/api/v1/archive/flush", &json!({})).0, 200);
+    let names = |query: &str| -> Vec<String> {
+        let stored = get(&up, &format!("/api/v1/archive/instances{query}"));
+        let instances = stored["instances"].as_array().unwrap();
+        for known in instances {
+            assert!(known["oldest_time"].as_u64() <= known["newest_time"].as_u64(), "{known}");
+        }
+        instances.iter().map(|known| known["instance"].as_str().unwrap().to_owned()).collect()
+    };
+    for both in ["", "?node=plant"] {
+        let names = names(both);
+        assert!(
+            ["memory", "processor"].iter().all(|name| names.iter().any(|known| known == name)),
+            "{names:?}"
+        );
+    }
+    assert_eq!(names("?instance=memory"), ["memory"]);
+    assert_eq!(names("?node=plant&instance=memory"), ["memory"]);
+    for none in ["?node=plant&instance=nothing", "?node=nowhere&instance=memory", "?node=nowhere"] {
+        assert!(names(none).is_empty(), "{none}");
+    }
+}
+
+#[test]
 fn the_ledger_can_be_asked_for_by_node_instance_and_cause() {
     let up = Oasis::up(&["--name", "plant", "--probe", "processor@20", "--probe", "memory"]);
     ledger(&up, "plant", "processor", "a sample", |ledger| ledger["received"] != 0);

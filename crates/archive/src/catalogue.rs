@@ -12,7 +12,11 @@ pub mod reading;
 mod remembered;
 mod test_runs;
 
-use crate::{index::FileIndex, series::Series, store::Reaches};
+use crate::{
+    index::FileIndex,
+    series::Series,
+    store::{Reach, Reaches},
+};
 use oasis_channel::ProbeKind;
 use oasis_dac::Node;
 use oasis_wire::{
@@ -192,6 +196,21 @@ impl Catalogue {
             reaches.insert((row.get(0)?, row.get(1)?), (unsigned(row, 2)?, unsigned(row, 3)?));
         }
         Ok(reaches)
+    }
+
+    /// The same, of one instance; nothing if no sealed file has anything of it.
+    pub fn reach_of(&self, node: &str, instance: &str) -> Result<Option<Reach>> {
+        let mut statement = self.0.prepare_cached(
+            "SELECT min(extent.min_time), max(extent.max_time)
+             FROM instance
+             JOIN series ON series.instance = instance.id
+             JOIN extent ON extent.series = series.id
+             WHERE instance.node = ? AND instance.name = ?
+             GROUP BY instance.id",
+        )?;
+        let mut rows = statement.query([node, instance])?;
+        let row = rows.next()?;
+        row.map(|row| Ok((unsigned(row, 0)?, unsigned(row, 1)?))).transpose()
     }
 
     /// All types, those that were known first before others.

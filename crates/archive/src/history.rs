@@ -9,7 +9,7 @@ use crate::{
     points::{Points, Span},
     recovery,
     segment_file::OpenFile,
-    store::{Reaches, ReadError, Store},
+    store::{Reach, Reaches, ReadError, Store},
     test_runs::TestRuns,
 };
 use oasis_wire::{quantity::Position, schema::ProbeType};
@@ -70,6 +70,14 @@ impl History {
     /// If the catalogue cannot be read.
     pub fn reaches(&self) -> Result<Reaches, ReadError> {
         self.0.reaches()
+    }
+
+    /// The same, of one instance, without a look at the others; nothing if nothing of it is stored.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub fn reach_of(&self, node: &str, instance: &str) -> Result<Option<Reach>, ReadError> {
+        self.0.reach_of(node, instance)
     }
 
     /// All types of which anything is stored, those that were known first before others.

@@ -54,7 +54,7 @@ pub use rollups::Level;
 pub use rusqlite::types::ValueRef as SqlValue;
 pub use series::Series;
 pub use sql::{Rows, Sql, SqlError, TableInfo, parse_time};
-pub use store::{Reaches, ReadError};
+pub use store::{Reach, Reaches, ReadError};
 pub use summary::{Intervals, MetricSummary, Summary};
 pub use test_runs::{Description, TestRun, TestRunError, TestRunFilter, TestRuns};
 pub use writer::NotStored;

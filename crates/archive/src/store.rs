@@ -74,8 +74,11 @@ pub struct OpenGap {
     pub gap: Gap,
 }
 
-/// Least and greatest time, nanoseconds, by node and name of an instance.
-pub type Reaches = BTreeMap<(String, String), (u64, u64)>;
+/// Least and greatest time, nanoseconds.
+pub type Reach = (u64, u64);
+
+/// By node and name of an instance.
+pub type Reaches = BTreeMap<(String, String), Reach>;
 
 /// Why history cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -212,6 +215,25 @@ impl Store {
             add((node.to_string(), instance.to_string()), times);
         }
         Ok(reaches)
+    }
+
+    /// The same, of one instance; nothing if nothing of it is stored.
+    ///
+    /// # Errors
+    /// If the catalogue fails.
+    pub fn reach_of(&self, node: &str, instance: &str) -> Result<Option<Reach>, ReadError> {
+        let mut found = Vec::new();
+        for file in self.open_from(0) {
+            let index = file.index();
+            let of_it = index.series.iter().filter(|of| {
+                &*of.series.node == node && &*of.series.instance == instance && !of.entries.is_empty()
+            });
+            found.extend(of_it.map(|of| of.times));
+        }
+        found.extend(self.catalogue().reach_of(node, instance)?);
+        found.extend(self.rollups.reach_of(node, instance));
+        let together = |one: Reach, other: Reach| (one.0.min(other.0), one.1.max(other.1));
+        Ok(found.into_iter().reduce(together))
     }
 
     /// All types of which anything is stored, those that were known first before others.

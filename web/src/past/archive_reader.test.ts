@@ -61,23 +61,53 @@ function points(from: number, to: number, step: number, level = 'raw') {
 
 it('asks nobody for samples where there is no archive', () => {
   reader.look(TARGET, now);
-  expect(asked[0].path).toBe('api/v1/archive/instances');
+  expect(asked[0].path).toBe('api/v1/archive/instances?node=plant-7&instance=pump+3');
   answer({ status: 404 }, 404);
   expect(read({ from: HOUR, to: 2 * HOUR, columns: 100 })).toEqual({ points: undefined, state: 'none' });
   expect([asked.length, reader.nextDue(), reader.isThere]).toEqual([1, Number.POSITIVE_INFINITY, false]);
 });
 
-it('looks a few times for what may not be stored yet, and once for all that is asked for', () => {
+const NOTHING = { instances: [] };
+
+it('looks once for what is stored, and a few times for what may not be yet', () => {
+  const other = { node: 'plant-7', instance: 'pump 4' };
   reader.look(TARGET, now);
-  reader.look({ node: 'plant-7', instance: 'pump 4' }, now);
+  reader.look(other, now);
+  // The first answer says whether there is an archive at all.
+  expect(asked).toHaveLength(1);
   answer(STORED);
   expect(reader.timesOf(TARGET)).toEqual({ oldest: HOUR, newest: 9 * HOUR });
   expect(reader.isThere).toBe(true);
-  for (; reader.nextDue() < Number.POSITIVE_INFINITY; answer(STORED)) {
-    now = reader.nextDue();
+  for (; reader.nextDue() < Number.POSITIVE_INFINITY; answer(NOTHING)) {
+    now = Math.max(now, reader.nextDue());
     reader.tick(now);
+    expect(asked.at(-1)?.path).toMatch(/instance=pump\+4$/);
   }
-  expect(asked).toHaveLength(4);
+  expect(asked).toHaveLength(5);
+  expect(reader.timesOf(other)).toBeUndefined();
+  // Who wants something of it has it looked for again, at most every other second.
+  for (let step = 0; step < 10; step++) {
+    now += 500;
+    reader.look(other, now);
+  }
+  expect(asked).toHaveLength(6);
+  answer(STORED);
+  expect(reader.timesOf(other)).toEqual({ oldest: HOUR, newest: 9 * HOUR });
+  expect(reader.timesOf(TARGET)).toEqual({ oldest: HOUR, newest: 9 * HOUR });
+});
+
+it('asks for few instances at a time, however many are watched', () => {
+  there();
+  const many = Array.from({ length: 50 }, (_, number) => ({ node: 'plant-7', instance: `valve ${number}` }));
+  for (const target of many) reader.look(target, now);
+  expect(asked).toHaveLength(5);
+  for (let id = 1; id < asked.length; id++) {
+    reader.answered(id, STORED, 200, now);
+    reader.tick(now);
+    expect(asked.length).toBeLessThanOrEqual(id + 5);
+  }
+  expect(asked).toHaveLength(51);
+  expect(many.every((target) => reader.timesOf(target))).toBe(true);
 });
 
 it('knows since when there is something, and reads what is shown and some more', () => {

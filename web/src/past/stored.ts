@@ -7,6 +7,8 @@ const RETRY_MS = 5000;
 const RELOOK_MS = 2000;
 /** How often one that was not there is looked for again without anybody who wants something of it. */
 const LOOKS = 4;
+/** Questions under way at a time, so that other requests have their turn where hundreds of instances are watched. */
+const MOST_ASKED = 4;
 const OK = 200;
 const NOT_FOUND = 404;
 
@@ -16,81 +18,107 @@ export interface StoredTimes {
   readonly newest: number;
 }
 
-/** Of which instances the archive has something, and since when: one question for all of them. */
+/** One that somebody shows. */
+interface Looked {
+  readonly target: Target;
+  times: StoredTimes | undefined;
+  isAsked: boolean;
+  /** When it was not there, and how often. */
+  missedAt: number;
+  missed: number;
+}
+
+/** Of which of the instances that are shown the archive has something, and since when. Only those are asked for: it may know thousands. */
 export class StoredInstances {
   /** Whether there is an archive, as far as is known. */
   state: 'unknown' | 'absent' | 'there' = 'unknown';
-  /** Whether there was no answer the last time. */
-  hasFailed = false;
-  private times = new Map<string, StoredTimes>();
-  /** Those that were looked for and not there, and how often in vain. */
-  private readonly missed = new Map<string, number>();
-  private asked: number | undefined;
-  private at = Number.NEGATIVE_INFINITY;
+  private readonly looked = new Map<string, Looked>();
+  private asked = 0;
+  /** When there was no answer, if there was none the last time. */
+  private failedAt: number | undefined;
 
   constructor(
     private readonly ask: (
       path: string,
       take: (answer: unknown, status: number, now: number) => void,
-    ) => number,
+    ) => void,
   ) {}
 
+  /** Whether there was no answer the last time. */
+  get hasFailed(): boolean {
+    return this.failedAt !== undefined;
+  }
+
   of(target: Target): StoredTimes | undefined {
-    return this.times.get(keyOf(target));
+    return this.looked.get(keyOf(target))?.times;
   }
 
   /** Finds out whether something of an instance is stored, if that is not known. */
   look(target: Target, now: number): void {
     const key = keyOf(target);
-    if (this.times.has(key)) return;
-    if (!this.missed.has(key)) this.missed.set(key, 0);
-    if (now >= this.lookAt()) this.inquire();
+    let looked = this.looked.get(key);
+    if (!looked) {
+      looked = {
+        target,
+        times: undefined,
+        isAsked: false,
+        missedAt: Number.NEGATIVE_INFINITY,
+        missed: 0,
+      };
+      this.looked.set(key, looked);
+    }
+    if (now >= this.lookAt(looked)) this.inquire(looked);
   }
 
   /** Nobody shows the instance any more. */
   forget(target: Target): void {
-    this.missed.delete(keyOf(target));
+    this.looked.delete(keyOf(target));
   }
 
   tick(now: number): void {
-    if (now >= this.nextDue()) this.inquire();
+    for (const looked of this.looked.values()) if (now >= this.dueAt(looked)) this.inquire(looked);
   }
 
   /** When it is worth a look, whether or not anybody asks for anything. */
   nextDue(): number {
-    const isWorthIt = this.hasFailed || [...this.missed.values()].some((tries) => tries < LOOKS);
-    return isWorthIt ? this.lookAt() : Number.POSITIVE_INFINITY;
+    let due = Number.POSITIVE_INFINITY;
+    for (const looked of this.looked.values()) due = Math.min(due, this.dueAt(looked));
+    return due;
   }
 
-  private lookAt(): number {
-    // Without an archive there is nothing to wait for as long as the DAC lives.
-    if (this.asked !== undefined || this.state === 'absent') return Number.POSITIVE_INFINITY;
+  private dueAt(looked: Looked): number {
+    return this.hasFailed || looked.missed < LOOKS ? this.lookAt(looked) : Number.POSITIVE_INFINITY;
+  }
+
+  private lookAt({ times, isAsked, missedAt }: Looked): number {
+    // Without an archive there is nothing to wait for as long as the DAC lives; one answer tells, or that there is none now.
+    const most = this.state === 'there' && !this.hasFailed ? MOST_ASKED : 1;
+    if (times || isAsked || this.state === 'absent' || this.asked >= most) return Number.POSITIVE_INFINITY;
     // Nothing of it may have been stored yet.
-    return this.at + (this.hasFailed ? RETRY_MS : RELOOK_MS);
+    return Math.max(missedAt + RELOOK_MS, (this.failedAt ?? Number.NEGATIVE_INFINITY) + RETRY_MS);
   }
 
-  private inquire(): void {
-    this.asked = this.ask('api/v1/archive/instances', (answer, status, now) => {
-      this.asked = undefined;
-      this.at = now;
-      this.hasFailed = status !== OK && status !== NOT_FOUND;
+  private inquire(looked: Looked): void {
+    looked.isAsked = true;
+    this.asked++;
+    const { node, instance } = looked.target;
+    const query = new URLSearchParams({ node, instance });
+    this.ask(`api/v1/archive/instances?${query}`, (answer, status, now) => {
+      looked.isAsked = false;
+      this.asked--;
+      this.failedAt = status === OK || status === NOT_FOUND ? undefined : now;
       if (this.hasFailed) return;
       this.state = status === OK ? 'there' : 'absent';
-      this.times = timesIn(answer);
-      for (const [key, tries] of [...this.missed]) {
-        if (this.times.has(key)) this.missed.delete(key);
-        else this.missed.set(key, tries + 1);
-      }
+      looked.times = timesIn(answer);
+      if (looked.times) return;
+      looked.missedAt = now;
+      looked.missed++;
     });
   }
 }
 
-function timesIn(answer: unknown): Map<string, StoredTimes> {
-  const instances = listOf(isFields(answer) ? answer.instances : undefined);
-  return new Map(
-    instances.map(({ node, instance, oldest_time: oldest, newest_time: newest }) => [
-      keyOf({ node: String(node), instance: String(instance) }),
-      { oldest: Number(oldest) / 1e6, newest: Number(newest) / 1e6 },
-    ]),
-  );
+/** Of the only instance that was asked for. */
+function timesIn(answer: unknown): StoredTimes | undefined {
+  const [found] = listOf(isFields(answer) ? answer.instances : undefined);
+  return found && { oldest: Number(found.oldest_time) / 1e6, newest: Number(found.newest_time) / 1e6 };
 }

@@ -14,7 +14,10 @@ pub use file::{RolledSeries, RollupFile};
 pub use level::Level;
 pub use schema::Plan;
 
-use crate::recovery::{self, Finding};
+use crate::{
+    recovery::{self, Finding},
+    store::Reach,
+};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs, io,
@@ -92,7 +95,7 @@ impl Rollups {
     }
 
     /// Times of the oldest and the newest cell of each instance, nanoseconds, by node and name.
-    pub fn reaches(&self) -> BTreeMap<(Arc<str>, Arc<str>), (u64, u64)> {
+    pub fn reaches(&self) -> BTreeMap<(Arc<str>, Arc<str>), Reach> {
         let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
         let mut reaches = BTreeMap::new();
         for series in files.iter().flat_map(|file| &file.directory.series) {
@@ -103,6 +106,17 @@ impl Rollups {
             }
         }
         reaches
+    }
+
+    /// The same, of one instance, if any file has something of it.
+    pub fn reach_of(&self, node: &str, instance: &str) -> Option<Reach> {
+        let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
+        let series = files.iter().flat_map(|file| &file.directory.series);
+        let of_it = series.filter(|series| &*series.node == node && &*series.instance == instance);
+        let places = of_it.flat_map(|series| &series.batches);
+        places
+            .map(|place| (place.min_time, place.max_time))
+            .reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
     }
 
     /// Segment files that a level has the samples of.

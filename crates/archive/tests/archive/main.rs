@@ -77,8 +77,10 @@ fn the_newest_samples_of_a_time_are_found_over_files_and_lives_of_the_dac_withou
     plant.stop();
     let mut plant = Plant::start(config(folder.path()), &node, ROOM);
     plant.fill(&mut node, 1);
-    let reaches = plant.archive.history().reaches().unwrap();
-    assert_eq!(reaches[&("plant".to_owned(), "counter".to_owned())], (0, 2_039 * STEP));
+    let history = plant.archive.history();
+    assert_eq!(history.reaches().unwrap()[&("plant".to_owned(), "counter".to_owned())], (0, 2_039 * STEP));
+    assert_eq!(history.reach_of("plant", "counter").unwrap(), Some((0, 2_039 * STEP)));
+    assert_eq!(history.reach_of("plant", "no counter").unwrap(), None);
     let always = 0..u64::MAX;
     for (times, samples, found) in [
         (always.clone(), 1, 2_039..2_040),

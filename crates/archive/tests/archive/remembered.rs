@@ -72,9 +72,11 @@ fn what_only_rollups_are_left_of_is_known_and_what_nothing_is_left_of_is_forgott
     plant.stop();
     let (nodes, instances) = known(folder.path());
     assert_eq!((nodes.len(), instances.len()), (1, 1));
-    let reaches = History::open(folder.path()).unwrap().reaches().unwrap();
-    let (oldest, newest) = reaches[&("plant".to_owned(), "counter".to_owned())];
+    let history = History::open(folder.path()).unwrap();
+    let reach = history.reaches().unwrap()[&("plant".to_owned(), "counter".to_owned())];
+    let (oldest, newest) = reach;
     assert!(oldest <= newest && newest <= 1_200 * STEP, "{oldest} {newest}");
+    assert_eq!(history.reach_of("plant", "counter").unwrap(), Some(reach));
     assert_eq!(History::open(folder.path()).unwrap().types().unwrap(), [Arc::new(counter())]);
 
     rollup_files(folder.path()).iter().for_each(|file| fs::remove_file(file).unwrap());

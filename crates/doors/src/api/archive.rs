@@ -7,7 +7,7 @@ use axum::{
     extract::{Query, State, rejection::QueryRejection},
     http::{HeaderMap, StatusCode},
 };
-use oasis_archive::{Archive, CatalogueError, Counters, NotStored};
+use oasis_archive::{Archive, CatalogueError, Counters, History, NotStored, Reaches, ReadError};
 use serde::Serialize;
 use std::sync::Arc;
 use utoipa::ToSchema;
@@ -46,7 +46,8 @@ pub struct StoredInstance {
     newest_time: u64,
 }
 
-/// All instances of which anything is stored, by name, and from when to when.
+/// Instances of which anything is stored, by name, and from when to when. Of one, by `node` and `instance`, it costs the same however many others there are;
+/// none in the answer if nothing of it is stored.
 #[utoipa::path(get, path = "/api/v1/archive/instances", params(InstanceFilter),
     responses((status = 200, body = StoredInstances), (status = 400, body = Problem), (status = 404, body = Problem)))]
 pub async fn instances(
@@ -55,17 +56,24 @@ pub async fn instances(
 ) -> Result<Json<StoredInstances>, Problem> {
     let Query(filter) = super::understood(filter)?;
     let archive = archive(&doors)?;
-    let reaches = doors.archived.read(archive, |history| history.reaches()).await.map_err(|error| {
+    let reaches = doors.archived.read(archive, move |history| wanted(history, &filter)).await;
+    let reaches = reaches.map_err(|error| {
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "archive_error", error.to_string())
     })?;
-    let wanted = reaches.into_iter().filter(|((node, instance), _)| filter.wants(node, instance));
-    let instances = wanted.map(|((node, instance), (oldest_time, newest_time))| StoredInstance {
-        node,
-        instance,
-        oldest_time,
-        newest_time,
+    let instances = reaches.into_iter().map(|((node, instance), (oldest_time, newest_time))| {
+        StoredInstance { node, instance, oldest_time, newest_time }
     });
     Ok(Json(StoredInstances { instances: instances.collect() }))
+}
+
+fn wanted(history: &History, filter: &InstanceFilter) -> Result<Reaches, ReadError> {
+    if let Some((node, instance)) = filter.one() {
+        let reach = history.reach_of(node, instance)?;
+        return Ok(reach.map(|reach| ((node.to_owned(), instance.to_owned()), reach)).into_iter().collect());
+    }
+    let mut reaches = history.reaches()?;
+    reaches.retain(|(node, instance), _| filter.wants(node, instance));
+    Ok(reaches)
 }
 
 #[derive(Debug, Serialize, ToSchema)]

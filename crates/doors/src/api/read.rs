@@ -55,6 +55,11 @@ pub struct InstanceFilter {
 }
 
 impl InstanceFilter {
+    /// Node and name, if a single instance is asked for.
+    pub fn one(&self) -> Option<(&str, &str)> {
+        self.node.as_deref().zip(self.instance.as_deref())
+    }
+
     /// Whether an instance of this name on this node is asked for.
     pub fn wants(&self, node: &str, instance: &str) -> bool {
         self.node.as_deref().is_none_or(|wanted| wanted == node)

@@ -222,6 +222,29 @@ it('comes back to now', async () => {
   expect(visit.complaints).toEqual([]);
 });
 
+it('begins live distributions with what the archive has, and counts no sample twice', async () => {
+  const other = await Visit.to(browser, dac.url);
+  const layout = {
+    oasis: 'layout',
+    version: 1,
+    panels: PANELS.slice(3, 5),
+    range: { live: true, span: 31 * 24 * 60 * MINUTE },
+  };
+  await other.page.evaluate((text) => localStorage.setItem('oasis.layout', text), JSON.stringify(layout));
+  await other.page.reload();
+  await other.page.locator('.dv-tab').nth(0).click();
+  const [values, times] = ['p4', 'p5'].map((id) => other.page.locator(`[data-panel=${id}]`));
+  // Ten minutes of long ago, and the sample of today, which the archive has as well.
+  await expect.poll(() => values.textContent()).toMatch(/samples\d+ of 601least0.bar.*greatest9.bar/);
+  await expect
+    .poll(() => values.getByTestId('past-note').textContent())
+    .toMatch(/^From the archive: .*, one sample of each \d+ min/);
+  await other.page.locator('.dv-tab').nth(1).click();
+  await expect.poll(() => times.textContent()).toMatch(/samples599.*median(1\.00|1000).m?s/);
+  expect(other.complaints).toEqual([]);
+  await other.close();
+});
+
 it('shows what roll-ups have where no sample is left', async () => {
   // Samples go as soon as they are rolled up: those from before this start of the DAC.
   const config = join(folder, 'oasis.toml');

@@ -129,6 +129,22 @@ it('knows since when there is something, and reads what is shown and some more',
   expect(asked).toHaveLength(2);
 });
 
+it('reads again when what is remembered has let go of what was its newest sample then', () => {
+  there();
+  const wish = (oldest: number) => ({
+    from: oldest - 3 * HOUR,
+    to: oldest,
+    columns: 100,
+    remembered: { oldest, newest: oldest + HOUR },
+  });
+  read(wish(4 * HOUR));
+  answer(points(2.5 * HOUR, 5.5 * HOUR, 72_000));
+  now += 1000;
+  expect(read(wish(5 * HOUR)).state).toBe('ready');
+  expect(read(wish(5.01 * HOUR))).toMatchObject({ state: 'reading', points: { until: 5 * HOUR } });
+  expect(asked).toHaveLength(3);
+});
+
 it('gives up what nobody wants any more, and does not ask at every step', () => {
   there();
   read({ from: 4 * HOUR, to: 5 * HOUR, columns: 100 });

@@ -25,6 +25,8 @@ export interface Wish {
   readonly to: number;
   /** Of pixels. */
   readonly columns: number;
+  /** Times of the oldest sample that is remembered, which takes over from what is read, and of the newest one. */
+  readonly remembered?: { readonly oldest: number; readonly newest: number };
 }
 
 export type PastState = 'none' | ReadState;
@@ -164,17 +166,18 @@ export class ArchiveReader {
 
 function pointsManner(paceOf: (target: Target) => Pace): Manner<Wish, Points> {
   return {
-    widened({ from, to, columns }) {
+    widened({ from, to, columns, ...wish }) {
       const margin = (to - from) * MARGIN;
-      return { from: from - margin, to: to + margin, columns: columns * (1 + 2 * MARGIN) };
+      return { ...wish, from: from - margin, to: to + margin, columns: columns * (1 + 2 * MARGIN) };
     },
     path(target, { from, to, columns }, halvings) {
       const points = Math.max(1, Math.min(MOST_POINTS, Math.ceil(columns)) >> halvings);
       return `api/v1/samples?${query(target)}&from=${nanos(from)}&to=${nanos(to)}&points=${points}`;
     },
-    parse: (answer, target) => parsePoints(pointsOf(answer), paceOf(target)),
+    parse: (answer, target, { remembered }) =>
+      parsePoints(pointsOf(answer), paceOf(target), remembered?.newest),
     // Stretches may be longer than was asked for, where there are only roll-ups: asking again brings no finer ones.
-    suffices: contains,
+    suffices: (got, wish) => contains(got, wish) && lacksNothing(got, wish),
   };
 }
 
@@ -190,6 +193,12 @@ function nanos(ms: number): string {
 function contains(outer: Wish, inner: Wish): boolean {
   const width = (wish: Wish) => (wish.to - wish.from) / wish.columns;
   return outer.from <= inner.from && outer.to >= inner.to && width(outer) <= COARSE * width(inner);
+}
+
+/** What is remembered lets go of its oldest: what it began with when it was asked for may not be what it begins with now. */
+function lacksNothing(got: Wish, { to, remembered }: Wish): boolean {
+  if (!remembered) return true;
+  return Math.min(to, remembered.oldest) <= (got.remembered?.newest ?? Number.NEGATIVE_INFINITY);
 }
 
 function messagesOf(answer: unknown): Fields[] {

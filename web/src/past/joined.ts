@@ -41,7 +41,7 @@ export function joined(points: Points, names: readonly string[], remembered?: Re
 }
 
 /** Whether something is missing between the last row of the past and the seam: the row behind it may lie on the other side. */
-function isMissing({ gaps }: Points, last: number | undefined, seam: number): boolean {
+export function isMissing({ gaps }: Points, last: number | undefined, seam: number): boolean {
   return last !== undefined && gaps.some((gap) => gap.from < seam && gap.to > last);
 }
 

@@ -21,6 +21,8 @@ export interface Points {
   readonly level: string;
   readonly from: number;
   readonly to: number;
+  /** Time of a sample that was there when they were asked for: none up to then is lacking. */
+  readonly until: number;
   /** Length of a stretch. */
   readonly step: number;
   readonly rows: Rows;
@@ -38,8 +40,12 @@ const EMPTY_STRETCHES = 2.5;
 /** Intervals on each side that one is held against where nobody knows the rate. */
 const NEIGHBOURS = 4;
 
-/** Nothing for what are no points. */
-export function parsePoints(message: unknown, pace: Pace): Points | undefined {
+/** Nothing for what are no points. `until` is that of {@link Points}. */
+export function parsePoints(
+  message: unknown,
+  pace: Pace,
+  until = Number.NEGATIVE_INFINITY,
+): Points | undefined {
   if (!isFields(message) || message.event !== 'points' || !isFields(message.metrics)) return undefined;
   const end = column(message.times).map((time) => time / 1e6);
   const step = Number(message.step) / 1e6;
@@ -78,6 +84,7 @@ export function parsePoints(message: unknown, pace: Pace): Points | undefined {
     level: String(message.level),
     from: Number(message.from) / 1e6,
     to: Number(message.to) / 1e6,
+    until,
     step,
     rows,
     counts: column(message.samples, 0),

@@ -1,10 +1,9 @@
-import type { Samples } from '../series/held.ts';
+import type { Folded } from '../series/held.ts';
 import type { Points } from './points.ts';
 
 /** What points say of a distribution: the last sample of each stretch, which stands for all of them; and the least and greatest value of each metric. */
-export interface Sampled extends Samples {
+export interface Sampled extends Folded {
   readonly weights: Float64Array;
-  readonly extremes: readonly (readonly [number, number])[];
   /** Whether any stands for others. */
   readonly isThinned: boolean;
 }
@@ -25,6 +24,16 @@ export function sampledOf(points: Points, names: readonly string[], from: number
     }),
     isThinned: weights.some((weight) => weight > 1),
   };
+}
+
+/**
+ * Where what is remembered takes over, so that no sample is counted twice: stretches are not cut. It is the end of the one that holds
+ * the oldest sample remembered, if all of it was there to be read, and its beginning otherwise.
+ */
+export function jointOf({ step, until }: Points, oldest: number): number {
+  // Stretches lie at multiples of their length since 1970.
+  const end = Math.ceil(oldest / step) * step;
+  return end <= until ? end : Math.floor(oldest / step) * step;
 }
 
 function least(column: Float64Array | undefined, rows: readonly number[], sign = 1): number {

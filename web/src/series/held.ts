@@ -21,6 +21,52 @@ export function heldOf(store: SeriesStore, series: readonly number[], from: numb
   return { columns };
 }
 
+/** Least and greatest value of a series. */
+export type Extreme = readonly [number, number];
+
+/** Rows of samples that were folded: the last of each stands for all of them. */
+export interface Folded extends Samples {
+  readonly extremes: readonly Extreme[];
+}
+
+/** Rows that a distribution is made from at most, about. */
+const ROWS = 16_384;
+
+/** What is remembered of a span of time: samples one by one if all of them are still held, else as far as they are not folded. */
+export function rememberedOf(
+  store: SeriesStore,
+  series: readonly number[],
+  from: number,
+  to: number,
+): Folded {
+  if (holdsAll(store) || from >= (heldSince(store) ?? Number.POSITIVE_INFINITY))
+    return { ...heldOf(store, series, from, to), extremes: [] };
+  const columns: number[][] = series.map(() => []);
+  const weights: number[] = [];
+  const extremes = series.map((): [number, number] => [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]);
+  store.visit(from, to, ROWS, (tier, slot) => {
+    if (tier.start[slot] < from || tier.end[slot] > to) return;
+    weights.push(tier.count(slot));
+    for (let index = 0; index < series.length; index++) {
+      const [extreme, of] = [extremes[index], series[index]];
+      columns[index].push(tier.last[of][slot]);
+      // Comparisons with NaN are false.
+      if (tier.min[of][slot] < extreme[0]) extreme[0] = tier.min[of][slot];
+      if (tier.max[of][slot] > extreme[1]) extreme[1] = tier.max[of][slot];
+    }
+  });
+  return {
+    columns: columns.map((column) => Float64Array.from(column)),
+    weights: Float64Array.from(weights),
+    extremes,
+  };
+}
+
+/** Whether nothing that was received is folded only. */
+export function holdsAll({ tiers: [raw] }: SeriesStore): boolean {
+  return raw.first === 0;
+}
+
 /** Since when samples are held one by one. */
 export function heldSince(store: SeriesStore): number | undefined {
   const raw = store.tiers[0];

@@ -40,6 +40,12 @@ export class SeriesStore {
     return undefined;
   }
 
+  /** Times of the oldest and the newest sample, if there are any. */
+  get reach(): { readonly oldest: number; readonly newest: number } | undefined {
+    const { oldest, newest } = this;
+    return oldest === undefined || newest === undefined ? undefined : { oldest, newest };
+  }
+
   get bytes(): number {
     return this.tiers.reduce((sum, tier) => sum + tier.bytes, 0);
   }
@@ -101,6 +107,9 @@ export class SeriesStore {
     above.start[into] = tier.start[tier.slot(from)];
     above.end[into] = tier.end[lastSlot];
     above.breaks[into] = tier.breaks[tier.slot(from)];
+    let count = 0;
+    for (let index = from; index < stop; index++) count += tier.count(tier.slot(index));
+    above.setCount(into, count);
     const firstSlot = tier.slot(from);
     for (let series = 0; series < this.series; series++) {
       const mins = tier.min[series];

@@ -19,6 +19,8 @@ export class Tier {
   end: Float64Array;
   /** 1 where something is missing, or was interrupted, before the row. */
   breaks: Uint8Array;
+  /** Samples that the row was made from; none are written of those of the lowest tier, which are one each. */
+  private counts: Uint32Array;
   readonly min: Float64Array[];
   readonly max: Float64Array[];
   readonly last: Float64Array[];
@@ -32,6 +34,7 @@ export class Tier {
     this.start = new Float64Array(this.capacity);
     this.end = isRaw ? this.start : new Float64Array(this.capacity);
     this.breaks = new Uint8Array(this.capacity);
+    this.counts = new Uint32Array(isRaw ? 0 : this.capacity);
     this.last = Array.from({ length: series }, () => new Float64Array(this.capacity));
     this.min = isRaw ? this.last : Array.from({ length: series }, () => new Float64Array(this.capacity));
     this.max = isRaw ? this.last : Array.from({ length: series }, () => new Float64Array(this.capacity));
@@ -44,6 +47,15 @@ export class Tier {
   slot(index: number): number {
     // Capacities are powers of two, but indices outgrow the 32 bits of an `&`.
     return index % this.capacity;
+  }
+
+  /** Samples that a row was made from. */
+  count(slot: number): number {
+    return this.isRaw ? 1 : this.counts[slot];
+  }
+
+  setCount(slot: number, count: number): void {
+    this.counts[slot] = count;
   }
 
   /** Makes room for rows up to the time `newest`, in memory that is not held yet as long as what it would overwrite is to be kept. */
@@ -92,15 +104,14 @@ export class Tier {
 
   /** Bytes held. */
   get bytes(): number {
-    const columns = this.isRaw ? 1 + this.series : 2 + 3 * this.series;
-    return this.capacity * (8 * columns + 1);
+    return this.capacity * (this.isRaw ? 8 * (1 + this.series) + 1 : 8 * (2 + 3 * this.series) + 5);
   }
 
   private grow(capacity: number): void {
     const before = this.capacity;
     const order = Array.from({ length: this.size }, (_, row) => (this.first + row) % before);
     this.capacity = capacity;
-    const moved = <T extends Float64Array | Uint8Array>(old: T, fresh: T): T => {
+    const moved = <T extends Float64Array | Uint32Array | Uint8Array>(old: T, fresh: T): T => {
       for (let row = 0; row < order.length; row++) {
         fresh[(this.first + row) % this.capacity] = old[order[row]];
       }
@@ -109,6 +120,7 @@ export class Tier {
     this.start = moved(this.start, new Float64Array(this.capacity));
     this.end = this.isRaw ? this.start : moved(this.end, new Float64Array(this.capacity));
     this.breaks = moved(this.breaks, new Uint8Array(this.capacity));
+    if (!this.isRaw) this.counts = moved(this.counts, new Uint32Array(this.capacity));
     for (let series = 0; series < this.series; series++) {
       this.last[series] = moved(this.last[series], new Float64Array(this.capacity));
       if (this.isRaw) continue;

@@ -97,11 +97,12 @@ function pastOf(scene: Scene, stretch: Stretch, variant: string, span: Span): Pa
   const watch = scene.watch(target);
   // Nobody would forget what is read of it.
   if (!watch) return {};
-  const oldest = watch.memory?.store.oldest ?? Number.POSITIVE_INFINITY;
+  const remembered = watch.memory?.store.reach;
+  const oldest = remembered?.oldest ?? Number.POSITIVE_INFINITY;
   if (span.from >= oldest) return {};
   const to = Math.min(span.to, oldest);
   const columns = Math.max(1, (span.columns * (to - span.from)) / (span.to - span.from));
-  const wish = { from: span.from, to, columns };
+  const wish = { from: span.from, to, columns, remembered };
   const { points, state } = scene.archive.read(scene.view, target, variant, wish, scene.now);
   if (state === 'none') return {};
   const part = { state, ...(points && { level: points.level }) };

@@ -1,6 +1,6 @@
 import { timeOf } from '../past/newest.ts';
-import { sampledOf } from '../past/sampled.ts';
-import { concat, heldOf, heldSince, type Samples } from '../series/held.ts';
+import { jointOf, sampledOf } from '../past/sampled.ts';
+import { concat, type Extreme, type Folded, heldSince, holdsAll, rememberedOf } from '../series/held.ts';
 import { histogram, intervals } from '../series/histogram.ts';
 import { rose } from '../series/rose.ts';
 import type { Answer, PastPart, Query } from './query.ts';
@@ -14,10 +14,8 @@ const NEIGHBOURS = 1000;
 /** Classes of wind speed: Beaufort's 2, 3, 4, 5, 6 and 7 begin here (m/s). */
 const WIND_BOUNDS = [1.6, 3.4, 5.5, 8, 10.8, 13.9];
 
-/** What distributions are made of: samples still held one by one, and before them what the archive has. */
-interface Found {
-  readonly samples: Samples;
-  readonly extremes: readonly (readonly [number, number])[];
+/** What distributions are made of: what is remembered, and before that what the archive has. */
+interface Found extends Folded {
   readonly past?: PastPart;
 }
 
@@ -25,13 +23,12 @@ export function histogramAnswer(scene: Scene, query: Query & { kind: 'histogram'
   const { target, metrics } = query.source;
   const found = query.of === 'intervals' ? intervalsOf(scene, target) : valuesOf(scene, target, metrics);
   if (!found) return { kind: 'histogram', histogram: undefined };
-  const { samples, extremes, past } = found;
-  return { kind: 'histogram', histogram: histogram(samples, query.bins, extremes[0]), past };
+  return { kind: 'histogram', histogram: histogram(found, query.bins, found.extremes[0]), past: found.past };
 }
 
 export function roseAnswer(scene: Scene, query: Query & { kind: 'rose' }): Answer {
   const found = valuesOf(scene, query.target, [query.direction, query.speed]);
-  return { kind: 'rose', rose: found && rose(found.samples, WIND_BOUNDS), past: found?.past };
+  return { kind: 'rose', rose: found && rose(found, WIND_BOUNDS), past: found?.past };
 }
 
 function valuesOf(scene: Scene, target: Target, metrics: readonly string[]): Found | undefined {
@@ -40,22 +37,30 @@ function valuesOf(scene: Scene, target: Target, metrics: readonly string[]): Fou
   if (!memory || series.some((index) => index < 0)) return undefined;
   const lag = scene.lag(target.node);
   const [from, to] = [scene.from - lag, scene.to - lag];
-  const held = heldOf(memory.store, series, from, to);
-  const seam = heldSince(memory.store) ?? Number.POSITIVE_INFINITY;
-  if (from >= seam) return { samples: held, extremes: [] };
-  // What is live changes faster than it could be read again and again.
-  const wish = { from, to, columns: STRETCHES };
-  const none = { points: undefined, state: 'none' } as const;
-  const { points, state } = scene.isLive
-    ? none
-    : scene.archive.read(scene.view, target, 'sampled', wish, scene.now);
-  if (!points) return { samples: held, extremes: [], past: lacking(state, seam + lag) };
-  const past = sampledOf(points, metrics, from, Math.min(seam, to));
+  const { store } = memory;
+  const { reach } = store;
+  const oldest = reach?.oldest ?? Number.POSITIVE_INFINITY;
+  // What is folded will do for a time that moves on; one that is looked at closely is read sample by sample, where it can be.
+  const seam = scene.isLive ? oldest : (heldSince(store) ?? Number.POSITIVE_INFINITY);
+  const remembered = (since: number) => rememberedOf(store, series, since, to);
+  if (from >= seam) return remembered(from);
+  const end = Math.min(to, seam);
+  const columns = Math.max(1, (STRETCHES * (end - from)) / (to - from));
+  const wish = { from, to: end, columns, remembered: reach && { ...reach, oldest: seam } };
+  const { points, state } = scene.archive.read(scene.view, target, 'sampled', wish, scene.now);
+  if (!points) return { ...remembered(from), past: from < oldest ? lacking(state, oldest + lag) : undefined };
+  const joint = jointOf(points, seam);
+  const past = sampledOf(points, metrics, from, Math.min(joint, to));
+  const newer = remembered(Math.max(joint, seam));
   return {
-    samples: concat([past, held], series.length),
-    extremes: past.extremes,
+    ...concat([past, newer], series.length),
+    extremes: past.extremes.map((extreme, index) => widest(extreme, newer.extremes[index])),
     past: { state, level: points.level, ...(past.isThinned && { step: points.step }) },
   };
+}
+
+function widest(one: Extreme, other: Extreme | undefined): Extreme {
+  return other ? [Math.min(one[0], other[0]), Math.max(one[1], other[1])] : one;
 }
 
 function intervalsOf(scene: Scene, target: Target): Found | undefined {
@@ -63,23 +68,26 @@ function intervalsOf(scene: Scene, target: Target): Found | undefined {
   if (!memory) return undefined;
   const lag = scene.lag(target.node);
   const [from, to] = [scene.from - lag, scene.to - lag];
-  const held = intervals(memory.store, from, to);
-  const seam = heldSince(memory.store) ?? Number.POSITIVE_INFINITY;
-  if (from >= seam) return { samples: held, extremes: [] };
-  if (scene.isLive) return { samples: held, extremes: [], past: lacking('none', seam + lag) };
-  const wish = { before: Math.min(to, seam), samples: NEIGHBOURS };
+  const { store } = memory;
+  const held = { ...intervals(store, from, to), extremes: [] };
+  const seam = heldSince(store) ?? Number.POSITIVE_INFINITY;
+  if (from >= seam) return held;
+  // It would have to be read again with each sample that is let go of.
+  if (scene.isLive && !holdsAll(store)) return { ...held, past: lacking('none', seam + lag) };
+  const before = scene.isLive ? seam : Math.min(to, seam);
+  const wish = { before, samples: NEIGHBOURS };
   const { found, state } = scene.archive.readNewest(scene.view, target, 'intervals', wish, scene.now);
-  if (!found) return { samples: held, extremes: [], past: lacking(state, seam + lag) };
-  const wanted = found.samples.filter((sample) => timeOf(sample) >= from);
+  const wanted = (found?.samples ?? []).filter((sample) => timeOf(sample) >= from);
+  if (!found || wanted.length === 0)
+    return { ...held, past: lacking(state === 'ready' ? 'none' : state, seam + lag) };
   const isCut = found.isCut && wanted.length === found.samples.length;
   const values = wanted.flatMap((sample, index) => {
     const before = wanted[index - 1];
     const isNext = before && Number(sample.sequence) === Number(before.sequence) + 1;
     return isNext ? [timeOf(sample) - timeOf(before)] : [];
   });
-  const samples = concat([{ columns: [Float64Array.from(values)] }, held], 1);
   return {
-    samples,
+    ...concat([{ columns: [Float64Array.from(values)] }, held], 1),
     extremes: [],
     past: { state, level: 'raw', ...(isCut && { newest: found.samples.length }) },
   };

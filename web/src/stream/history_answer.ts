@@ -1,3 +1,5 @@
+import type { Wish } from '../past/archive_reader.ts';
+import { isMissing } from '../past/joined.ts';
 import { rowsOf } from '../past/newest.ts';
 import { runsOf } from '../past/state_runs.ts';
 import type { RecordRow } from '../series/records.ts';
@@ -31,7 +33,7 @@ function tracksOf(
   );
   const isRemembered = !watch || seams.every((seam) => from >= seam);
   // The same for all panels of the instance, so that one answer does for all.
-  const wish = { from, to, columns };
+  const wish = { from, to, columns, remembered: rememberedSince(seams, watch?.memory?.store.newest) };
   const { points, state } = isRemembered
     ? { points: undefined, state: 'none' as const }
     : scene.archive.read(scene.view, target, 'states', wish, scene.now);
@@ -40,7 +42,8 @@ function tracksOf(
   const tracks = metrics.map((metric, index): StateTrack => {
     const held = watch?.memory?.states.get(metric)?.between(from, to) ?? [];
     const past = points ? runsOf(points, metric, isBoolean(metric), seams[index]) : [];
-    const runs = append(past, held).filter((run) => run.to >= from && run.from <= to);
+    const isBroken = points !== undefined && isMissing(points, past.at(-1)?.to, seams[index]);
+    const runs = append(past, held, isBroken).filter((run) => run.to >= from && run.from <= to);
     return { key: keyOf(target), metric, runs: runs.map((run) => shifted(run, lag)) };
   });
   if (state === 'none') return { tracks };
@@ -51,10 +54,17 @@ function tracksOf(
   };
 }
 
-/** What is remembered behind the past: a state that goes on is one run. */
-function append(past: StateRun[], held: readonly StateRun[]): StateRun[] {
+/** Since when all of the states that are remembered at all are. */
+function rememberedSince(seams: readonly number[], newest: number | undefined): Wish['remembered'] {
+  const known = seams.filter(Number.isFinite);
+  return known.length === 0 || newest === undefined ? undefined : { oldest: Math.max(...known), newest };
+}
+
+/** What is remembered behind the past: a state that goes on is one run, unless something is missing between them. */
+function append(past: StateRun[], held: readonly StateRun[], isBroken: boolean): StateRun[] {
   const [last, [next, ...rest]] = [past.at(-1), held];
   if (!last || !next || next.isBroken) return [...past, ...held];
+  if (isBroken) return [...past, { ...next, isBroken }, ...rest];
   if (last.value === next.value && !last.isMixed) {
     return [...past.slice(0, -1), { ...last, to: next.to }, ...rest];
   }
@@ -94,10 +104,9 @@ function recordsOf(
   const records = watch?.memory?.records;
   const held = (records?.between(from, to, limit) ?? []).map(line);
   const oldest = records?.oldest ?? Number.POSITIVE_INFINITY;
-  // What is live is not read again with each moment: without anything remembered there is no moment to begin before.
-  if (!watch?.schema || held.length >= limit || from >= oldest || (scene.isLive && !records?.oldest))
-    return { lines: held };
-  const wish = { before: Math.min(to, oldest), samples: limit };
+  if (!watch?.schema || held.length >= limit || from >= oldest) return { lines: held };
+  // What is live is not read again with each moment: as long as nothing is remembered, the newest there are will do.
+  const wish = { before: scene.isLive ? oldest : Math.min(to, oldest), samples: limit };
   const { found, state } = scene.archive.readNewest(scene.view, target, `records ${limit}`, wish, scene.now);
   if (!found) return { lines: held, past: { state } };
   const rows = rowsOf(found.samples, watch.schema.metrics);

@@ -3,6 +3,7 @@ import { beforeEach, expect, it } from 'vitest';
 import type { NewestWish } from '../past/newest.ts';
 import { type Points, parsePoints } from '../past/points.ts';
 import { Records } from '../series/records.ts';
+import { StateRuns } from '../series/states.ts';
 import { SeriesStore } from '../series/store.ts';
 import type { Answer, Query, Range } from './query.ts';
 import { Views } from './views.ts';
@@ -21,7 +22,7 @@ let rolled: Points | undefined;
 
 /** What the DAC has: a sample each second from 0 on. */
 function newest({ before, samples }: NewestWish) {
-  const last = Math.ceil(before / 1000);
+  const last = Math.ceil(Math.min(before, 100_000) / 1000);
   const numbers = Array.from({ length: samples }, (_, index) => last - samples + index).filter((n) => n >= 0);
   return {
     samples: numbers.map((n) => ({
@@ -129,6 +130,102 @@ it('lists what is remembered, and before that what the DAC has, none twice', () 
   expect(lines(until(10_100), 3)).toEqual({ numbers: [10, 9, 8], past: { state: 'ready', newest: 3 } });
 });
 
+it('draws no state through what is missing between the archive and what is remembered', () => {
+  const modes = new StateRuns();
+  modes.add(Float64Array.of(8000, 9000), [1, 1], false);
+  const runs = (gaps: object[]) => {
+    rolled = parsePoints(
+      {
+        event: 'points',
+        level: 'raw',
+        step: 1e9,
+        times: [2000, 3000].map((time) => time * 1e6),
+        samples: [1, 1],
+        metrics: { mode: { min: [1, 1], max: [1, 1], last: [1, 1] } },
+        gaps,
+      },
+      null,
+    );
+    watch.memory = { states: new Map([['mode', modes]]), store: { newest: 9000 } } as never;
+    const sources = [{ target: TARGET, metrics: ['mode'] }];
+    const answer = ask({ kind: 'states', sources, columns: 100, range: until(10_100, 10_000) });
+    return answer.kind === 'states' ? answer.tracks[0].runs.map(({ from, to }) => [from, to]) : [];
+  };
+  expect(runs([])).toEqual([[2100, 9100]]);
+  expect(runs([{ from: 3e9, to: 8e9, samples: 0, cause: 'node_restart' }])).toEqual([
+    [2100, 3100],
+    [8100, 9100],
+  ]);
+});
+
+it('lists live what there was before the page was opened', () => {
+  watch.memory = { records: new Records(), version: 1 } as never;
+  const range: Range = { live: true, span: 93_000 };
+  const answer = ask({ kind: 'records', targets: [TARGET], range, limit: 5 });
+  expect(wishes).toEqual([{ what: 'records 5', wish: { before: Number.POSITIVE_INFINITY, samples: 5 } }]);
+  expect(answer.kind === 'records' && answer.lines.map(({ sequence }) => sequence)).toEqual([
+    99, 98, 97, 96, 95,
+  ]);
+});
+
+/** What the archive answers with of a sample each second, half a second behind it: of stretches of two seconds each. */
+function stretches(from: number, to: number, until: number): Points | undefined {
+  const byStretch = new Map<number, number[]>();
+  for (let time = from; time <= to; time += 1000) {
+    const stretch = Math.floor(time / 2000);
+    byStretch.set(stretch, [...(byStretch.get(stretch) ?? []), time]);
+  }
+  const found = [...byStretch.values()];
+  const of = (pick: (times: number[]) => number) => found.map((times) => pick(times) / 1000);
+  const count = { min: of(([first]) => first), max: of(last), last: of(last) };
+  return parsePoints(
+    {
+      event: 'points',
+      level: '1s',
+      step: 2e9,
+      times: found.map((times) => last(times) * 1e6),
+      samples: found.map(({ length }) => length),
+      metrics: { count },
+    },
+    null,
+    until,
+  );
+}
+
+const last = (times: readonly number[]) => times[times.length - 1];
+
+it('begins a live distribution with what the archive has, and counts no sample twice', () => {
+  const source = { target: TARGET, metrics: ['count'] };
+  const live = () => {
+    const range: Range = { live: true, span: 95_000 };
+    const answer = ask({ kind: 'histogram', source, of: 'values', bins: 4, range });
+    if (answer.kind !== 'histogram') throw new Error(answer.kind);
+    return answer;
+  };
+  const since = (oldest: number) =>
+    remember(Array.from({ length: (100_500 - oldest) / 1000 }, (_, index) => oldest + index * 1000));
+  // The archive has what is remembered, too: 5.5 s to 99.5 s are 95 samples.
+  for (const oldest of [60_500, 61_500]) {
+    since(oldest);
+    rolled = stretches(5500, 99_500, 99_500);
+    const { histogram, past } = live();
+    expect(histogram).toMatchObject({ of: 95, min: 5.5, max: 99.5 });
+    expect(past).toEqual({ state: 'ready', level: '1s', step: 2000 });
+    expect(wishes.at(-1)).toMatchObject({
+      what: 'sampled',
+      wish: { from: 4900, to: oldest, remembered: { oldest, newest: 99_500 } },
+    });
+  }
+  // What was not there yet when it was asked for is left to what is remembered: half a stretch is lacking then.
+  rolled = stretches(5500, 60_500, 60_500);
+  expect(live().histogram?.of).toBe(94);
+  // Nothing is read of a time that is remembered.
+  since(1500);
+  const before = wishes.length;
+  expect(live()).toMatchObject({ histogram: { of: 95 }, past: undefined });
+  expect(wishes).toHaveLength(before);
+});
+
 it('says since when there are samples, where a distribution does not have all of its time', () => {
   remember([8000, 9000, 10_000]);
   const source = { target: TARGET, metrics: ['count'] };
@@ -138,11 +235,15 @@ it('says since when there are samples, where a distribution does not have all of
   };
   expect(of(until(10_100, 2000), 'values')?.past).toBeUndefined();
   expect(of(until(10_100), 'values')).toMatchObject({ histogram: { samples: 3 }, past: { since: 8100 } });
+  // Intervals need neighbours: the newest of them.
   expect(of({ live: true, span: 95_000 }, 'intervals')).toMatchObject({
+    histogram: { samples: 4, mean: 1000 },
+    past: { state: 'ready', level: 'raw' },
+  });
+  expect(of({ live: true, span: 92_500 }, 'intervals')).toMatchObject({
     histogram: { samples: 2 },
     past: { state: 'none', since: 8100 },
   });
-  // Intervals need neighbours: the newest of them.
   expect(of(until(10_100), 'intervals')).toMatchObject({ histogram: { samples: 4, mean: 1000 } });
   expect(wishes.at(-1)).toEqual({ what: 'intervals', wish: { before: 8000, samples: 1000 } });
 });

@@ -4,24 +4,15 @@ import type { StoredTimes } from '../past/stored.ts';
 import { Commands } from './commands.ts';
 import type { DoorName } from './doors/door.ts';
 import { Link } from './link.ts';
-import {
-  type ClientMessage,
-  parseServerMessage,
-  type Registry,
-  type ServerMessage,
-  type Wish,
-} from './protocol.ts';
+import { parseServerMessage, type Registry, type ServerMessage, type Wish } from './protocol.ts';
+import { type Saying, Subscriptions } from './subscriptions.ts';
 import { Traffic } from './traffic.ts';
-import { keyOf, type LossReason, type Snapshot, type Target } from './view.ts';
+import type { LossReason, Snapshot, Target } from './view.ts';
 import { Views } from './views.ts';
-import { Watch } from './watch.ts';
+import type { Watch } from './watch.ts';
 
 /** How often rates and strips are looked at when nothing arrives. */
 const REVIEW_MS = 250;
-/** The registry said yes and the DAC said no: it will have been about to change. */
-const RETRY_MS = 300;
-/** After a longer interruption what was missed is left to the charts' past: catching up sample by sample would keep the present waiting. */
-const CATCH_UP_MS = 60_000;
 
 export type Action =
   | { readonly do: 'connect'; readonly isFirst: boolean }
@@ -30,8 +21,6 @@ export type Action =
   | { readonly do: 'ask'; readonly id: number; readonly path: string }
   | { readonly do: 'drop'; readonly id: number }
   | { readonly do: 'close' };
-
-type Distributed<T, K extends string> = T extends unknown ? Omit<T, K> : never;
 
 /**
  * The conversation with a DAC, without I/O: events and the time go in, actions and snapshots come out. It reconnects by
@@ -47,21 +36,22 @@ export class Session {
       },
       drop: (id) => this.actions.push({ do: 'drop', id }),
     },
-    (target) => this.watches.get(keyOf(target))?.pace ?? null,
+    (target) => this.subscriptions.of(target)?.pace ?? null,
   );
   /** What the panels show of what is watched. */
   readonly views = new Views({
-    watch: (target) => this.watches.get(keyOf(target)),
+    watch: (target) => this.subscriptions.of(target),
     lag: (node) => this.lagOf(node),
     archive: this.archive,
   });
   private readonly link: Link;
   private readonly commands = new Commands();
   private readonly traffic = new Traffic();
-  private readonly watches = new Map<string, Watch>();
-  private readonly byTopic = new Map<number, Watch>();
-  /** Keys, not watches: whoever watches the instance when the answer comes may have it. */
-  private readonly subscribing = new Map<number, string>();
+  private readonly subscriptions = new Subscriptions({
+    known: () => (this.link.phase === 'connected' ? this.registry : undefined),
+    send: (message) => this.send(message),
+    began: (target, now) => this.archive.look(target, now),
+  });
   /** DAC clock minus node clock in milliseconds, by node. */
   private readonly nodeOffsets = new Map<string, number>();
   private actions: Action[] = [];
@@ -72,9 +62,6 @@ export class Session {
   private epoch = '';
   private nextId = 1;
   private lostAt: number | undefined;
-  private retryAt = Number.POSITIVE_INFINITY;
-  /** How long the last interruption was, milliseconds. */
-  private away = 0;
   private reviewAt = 0;
   private hadArchive = false;
 
@@ -85,19 +72,12 @@ export class Session {
   // What the page wants.
 
   watch(target: Target): void {
-    const key = keyOf(target);
-    if (this.watches.has(key)) return;
-    const watch = new Watch(target);
-    this.watches.set(key, watch);
-    this.subscribe(watch);
+    this.subscriptions.watch(target);
   }
 
   unwatch(target: Target): void {
-    const watch = this.watches.get(keyOf(target));
-    if (!watch) return;
-    this.watches.delete(watch.key);
+    this.subscriptions.unwatch(target);
     this.archive.forget(target);
-    this.leave(watch);
   }
 
   command(target: Target, wish: Wish, now: number): void {
@@ -122,7 +102,7 @@ export class Session {
     this.link.heard(now);
     this.traffic.add(bytes.length);
     try {
-      const watch = this.byTopic.get(decodeHeader(bytes).topic);
+      const watch = this.subscriptions.at(decodeHeader(bytes).topic);
       watch?.batch(bytes, now, this.lagOf(watch.target.node), this.dacLag);
     } catch (error) {
       // Not even a header: it belongs to nobody, and the next one may be right.
@@ -134,7 +114,7 @@ export class Session {
   batch(topic: number, batch: Batch, bytes: number, now: number): void {
     this.link.heard(now);
     this.traffic.add(bytes);
-    const watch = this.byTopic.get(topic);
+    const watch = this.subscriptions.at(topic);
     watch?.take(batch, now, this.lagOf(watch.target.node), this.dacLag);
   }
 
@@ -152,11 +132,8 @@ export class Session {
   closed(reason: LossReason, code: number | undefined, now: number): void {
     if (this.link.phase === 'connected') this.lostAt = now;
     this.link.lost(reason, code, now);
-    this.subscribing.clear();
-    this.byTopic.clear();
-    this.retryAt = Number.POSITIVE_INFINITY;
     this.commands.disconnected(now);
-    for (const watch of this.watches.values()) watch.disconnected();
+    this.subscriptions.disconnected();
   }
 
   tick(now: number): void {
@@ -172,10 +149,10 @@ export class Session {
     }
     this.commands.tick(now);
     if (this.link.phase === 'connected') this.archive.tick(now);
-    if (now >= this.retryAt) this.subscribeAll();
+    this.subscriptions.tick(now);
     if (now >= this.reviewAt) {
       this.reviewAt = now + REVIEW_MS;
-      for (const watch of this.watches.values()) watch.review(now);
+      for (const watch of this.subscriptions.watches()) watch.review(now);
     }
   }
 
@@ -186,9 +163,9 @@ export class Session {
 
   /** The same, for a page that is not ready for a snapshot. */
   nextDuty(): number {
-    const review = this.watches.size > 0 ? this.reviewAt : Number.POSITIVE_INFINITY;
+    const review = this.subscriptions.isEmpty ? Number.POSITIVE_INFINITY : this.reviewAt;
     const reading = this.link.phase === 'connected' ? this.archive.nextDue() : Number.POSITIVE_INFINITY;
-    return Math.min(this.link.nextDue(), this.retryAt, review, reading);
+    return Math.min(this.link.nextDue(), this.subscriptions.retryAt, review, reading);
   }
 
   drainActions(): Action[] {
@@ -210,11 +187,11 @@ export class Session {
       snapshot.registry = this.registry;
       this.isRegistryDirty = false;
     }
-    for (const watch of this.watches.values())
+    for (const watch of this.subscriptions.watches())
       addParts(snapshot, watch, this.archive.timesOf(watch.target), now);
     const commands = this.commands.drain();
     if (commands.length > 0) snapshot.commands = commands;
-    const alarms = [...this.watches.values()].flatMap((watch) => watch.alarms?.drain() ?? []);
+    const alarms = [...this.subscriptions.watches()].flatMap((watch) => watch.alarms?.drain() ?? []);
     if (alarms.length > 0) snapshot.alarms = alarms;
     if (this.archive.isThere !== this.hadArchive) {
       this.hadArchive = this.archive.isThere;
@@ -236,13 +213,14 @@ export class Session {
         this.registered(message.registry);
         break;
       case 'subscribed':
-        this.subscribed(message, now);
+        this.subscriptions.subscribed(message, now);
         break;
       case 'gap':
-        this.byTopic.get(message.topic)?.gap(message.cause);
+        this.subscriptions.at(message.topic)?.gap(message.cause);
         break;
       case 'result':
-        this.done(message, now);
+        // What it changed comes with the registry.
+        this.commands.done(message.id, now);
         break;
       case 'pong':
         this.link.ponged(message.id, message.dacTime / 1e6, now);
@@ -251,14 +229,14 @@ export class Session {
         this.failed(message, now);
         break;
       case 'epoch':
-        this.byTopic.get(message.topic)?.beganEpoch(message.epoch, message.offset, now);
+        this.subscriptions.at(message.topic)?.beganEpoch(message.epoch, message.offset, now);
         break;
       case 'type_changed':
-        this.byTopic.get(message.topic)?.changedType(message.schema);
+        this.subscriptions.at(message.topic)?.changedType(message.schema);
         break;
       case 'unsubscribed':
         // Said and done when we asked for it.
-        if (message.id === undefined) this.ended(message.topic, now);
+        if (message.id === undefined) this.subscriptions.ended(message.topic, now);
         break;
     }
   }
@@ -268,11 +246,8 @@ export class Session {
     this.server = server;
     if (this.epoch !== '' && this.epoch !== epoch) this.archive.reset();
     this.epoch = epoch;
-    this.away = this.lostAt === undefined ? 0 : now - this.lostAt;
-    if (this.lostAt !== undefined) {
-      for (const watch of this.watches.values()) watch.reconnected(now, now - this.lostAt);
-      this.lostAt = undefined;
-    }
+    if (this.lostAt !== undefined) this.subscriptions.reconnected(now, now - this.lostAt);
+    this.lostAt = undefined;
     // What we knew is from before; subscriptions wait for what the DAC knows now.
     this.registry = undefined;
     this.send({ op: 'watch' });
@@ -283,95 +258,13 @@ export class Session {
     this.isRegistryDirty = true;
     this.nodeOffsets.clear();
     for (const node of registry.nodes) this.nodeOffsets.set(node.name, (node.clock_offset_ns ?? 0) / 1e6);
-    for (const entry of registry.instances) {
-      const watch = this.watches.get(keyOf(entry));
-      if (!watch) continue;
-      watch.sawEntry(entry);
-      if (watch.topic === undefined) continue;
-      // The same name can come back as something else: with another number, or another layout.
-      const { schema } = watch;
-      if (entry.id !== watch.topic || entry.uuid !== schema?.uuid || entry.version !== schema.version) {
-        this.leave(watch);
-        watch.moved();
-      }
-    }
-    this.subscribeAll();
-  }
-
-  private subscribeAll(): void {
-    this.retryAt = Number.POSITIVE_INFINITY;
-    for (const watch of this.watches.values()) this.subscribe(watch);
-  }
-
-  private subscribe(watch: Watch): void {
-    if (this.link.phase !== 'connected' || !this.registry || watch.topic !== undefined) return;
-    if (watch.status === 'failed' || [...this.subscribing.values()].includes(watch.key)) return;
-    if (!this.registry.instances.some((entry) => keyOf(entry) === watch.key)) {
-      watch.setStatus('absent');
-      return;
-    }
-    const resume = watch.position;
-    // What the DAC still holds comes first: a chart begins with a past.
-    const late = this.away > CATCH_UP_MS ? { overflow: 'latest' as const } : {};
-    const place = resume === undefined ? { from: 'earliest' as const } : { resume, ...late };
-    const id = this.send({ op: 'subscribe', ...watch.target, ...place });
-    this.subscribing.set(id, watch.key);
-    watch.setStatus('waiting');
-  }
-
-  private subscribed(message: ServerMessage & { op: 'subscribed' }, now: number): void {
-    const { topic, epoch, offset, entry, schema } = message;
-    const watch = this.watches.get(this.subscribing.get(message.id) ?? '');
-    this.subscribing.delete(message.id);
-    watch?.subscribed(topic, epoch, offset, entry, schema, now);
-    // The registry knows more of it: whether its node has lowered its rate.
-    const known = this.registry?.instances.find((known) => known.id === topic);
-    if (known) watch?.sawEntry(known);
-    if (watch?.topic === topic) {
-      this.byTopic.set(topic, watch);
-      this.archive.look(watch.target, now);
-    } else this.send({ op: 'unsubscribe', topic });
-  }
-
-  private done(message: ServerMessage & { op: 'result' }, now: number): void {
-    // What it changed comes with the registry.
-    this.commands.done(message.id, now);
+    this.subscriptions.registered(registry);
   }
 
   private failed(message: ServerMessage & { op: 'error' }, now: number): void {
     if (message.id === undefined || this.commands.failed(message.id, message.code, message.message, now))
       return;
-    const watch = this.watches.get(this.subscribing.get(message.id) ?? '');
-    this.subscribing.delete(message.id);
-    if (!watch) return;
-    if (message.code === 'archive_error') {
-      // What is live can be seen all the same.
-      watch.moved();
-      watch.setStatus('waiting');
-      this.retryAt = now + RETRY_MS;
-    } else if (message.code === 'unknown_instance' || message.code === 'node_offline') {
-      watch.setStatus('absent');
-      this.retryAt = now + RETRY_MS;
-    } else {
-      watch.setStatus('failed', message.message || message.code);
-    }
-  }
-
-  /** The DAC has ended it by itself: another topic has its name, or what is stored cannot be read. */
-  private ended(topic: number, now: number): void {
-    const watch = this.byTopic.get(topic);
-    if (!watch) return;
-    this.byTopic.delete(topic);
-    watch.moved();
-    watch.disconnected();
-    this.retryAt = now + RETRY_MS;
-  }
-
-  private leave(watch: Watch): void {
-    if (watch.topic === undefined) return;
-    this.byTopic.delete(watch.topic);
-    this.send({ op: 'unsubscribe', topic: watch.topic });
-    watch.disconnected();
+    this.subscriptions.failed(message.id, message.code, message.message, now);
   }
 
   /** Browser clock minus node clock: puts a sample where it happened on our clock. */
@@ -384,7 +277,7 @@ export class Session {
     return -(this.link.clock.best?.offset ?? 0);
   }
 
-  private send(message: Distributed<ClientMessage, 'id'>): number {
+  private send(message: Saying): number {
     const id = this.nextId++;
     const { op, ...fields } = message;
     this.actions.push({ do: 'send', text: JSON.stringify({ op, id, ...fields }) });

@@ -38,7 +38,7 @@ beforeAll(async () => {
   const then = Date.now() - AGO;
   for (let number = 0; number < OLD; number++) {
     const name = `buoy-${String(number).padStart(2, '0')}`;
-    const node = await PlainNode.start(dac.channel, name, [{ name: 'tide', schema: TIDE }]);
+    const node = await PlainNode.start(dac.channel, name, [{ name: 'tide', schema: TIDE, hertz: 1 }]);
     const times = Array.from({ length: 60 }, (_, second) => then + second * 1000 - number * DAY);
     node.flush('tide', times, [Float64Array.from(times, () => 40 + number)]);
     await vi.waitFor(async () => expect(await dac.received()).toBe(60 * (number + 1)), LOADED);
@@ -89,6 +89,9 @@ it('offers the way to the newest sample where something else is live', async () 
   const value = card('old:buoy-00').locator('[data-metric=level]').getByTestId('value');
   await expect.poll(() => value.textContent()).toMatch(/^40/);
   expect(await part('live').textContent()).toContain('Live');
+  // The archive keeps no rate: nobody knows it.
+  expect(await card('old:buoy-00').getByTestId('hertz').textContent()).toBe('rate unknown');
+  expect(await card('pier').getByTestId('hertz').textContent()).toBe('pushed');
   await visit.screenshot('offline-note');
   await note.getByTestId('show-newest').click();
   await expect.poll(() => part('live').textContent()).toContain('Paused');

@@ -58,6 +58,8 @@ it('shows a silence that was recorded as one on a live chart, though nobody know
   const { page } = visit;
   await page.getByTestId('span').selectOption('60000');
   await expect.poll(() => visit.part('tide', 'hertz').textContent()).toBe('rate unknown');
+  // What was recorded takes no commands.
+  expect(await visit.part('tide', 'disable').count()).toBe(0);
   const chart = page.getByTestId('series').first();
   const causes = async () => {
     const found = new Set<string | null>();

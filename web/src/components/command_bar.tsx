@@ -21,6 +21,7 @@ export function CommandBar(props: { target: Target; cells: InstanceCells; proble
     problem.value = '';
     command(target, wish);
   };
+  if (entry?.replay) return null;
   return (
     <section class="commands" aria-label={words.title}>
       <fieldset class="commands-controls" disabled={isOffline} title={isOffline ? words.offline : undefined}>

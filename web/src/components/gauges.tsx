@@ -42,7 +42,7 @@ function RateGauge(props: { cells: InstanceCells; figure: RefObject<HTMLElement>
         <span class="gauge-value" data-testid="rate">
           {rate === undefined ? unknown : fitNumber(rate, formatRough(rate), room - PER_SECOND)}
         </span>
-        <span class="gauge-unit">{words.rateUnit}</span>
+        {rate !== undefined && <span class="gauge-unit">{words.rateUnit}</span>}
       </dd>
       <dd class="gauge-note" data-testid="hertz">
         {configuredRate(cells.entry.value)}
@@ -52,8 +52,9 @@ function RateGauge(props: { cells: InstanceCells; figure: RefObject<HTMLElement>
 }
 
 function configuredRate(entry: InstanceEntry | undefined): string {
-  if (entry && entry.hertz !== null) return words.configured(formatHertz(entry.hertz));
-  return entry && isRateUnknown(entry) ? words.configuredUnknown : words.configuredEvent;
+  if (!entry) return '';
+  if (entry.hertz !== null) return words.configured(formatHertz(entry.hertz));
+  return isRateUnknown(entry) ? words.configuredUnknown : words.configuredEvent;
 }
 
 function AgeGauge({ cells, room }: { cells: InstanceCells; room: number }) {

@@ -4,8 +4,11 @@ import { command } from '../state/actions.ts';
 import type { InstanceCells } from '../state/store.ts';
 import type { Wish } from '../stream/protocol.ts';
 import type { Target } from '../stream/view.ts';
+import { strings } from '../strings.ts';
 import { DeadbandForm } from './deadband_form.tsx';
 import { DemandForm } from './demand_form.tsx';
+
+const words = strings.commands;
 
 /** Parameters of a probe that are changed now and then; which it has, its kind and its schema say. */
 export function MoreCommands(props: { target: Target; cells: InstanceCells; problem: Signal<string> }) {
@@ -20,14 +23,17 @@ export function MoreCommands(props: { target: Target; cells: InstanceCells; prob
   const tell = (text: string) => {
     problem.value = text;
   };
+  const isOffline = entry.state !== 'online';
   return (
-    <div class="more-commands">
-      {can(entry, 'demand') && (
-        <DemandForm demand={entry.demand} declared={schema?.rate?.demand} onWish={give} onProblem={tell} />
-      )}
-      {can(entry, 'deadband') && (
-        <DeadbandForm metrics={schema?.metrics ?? []} onWish={give} onProblem={tell} />
-      )}
+    <div class="more-commands" title={isOffline ? words.offline : undefined}>
+      <fieldset class="commands-controls" disabled={isOffline}>
+        {can(entry, 'demand') && (
+          <DemandForm demand={entry.demand} declared={schema?.rate?.demand} onWish={give} onProblem={tell} />
+        )}
+        {can(entry, 'deadband') && (
+          <DeadbandForm metrics={schema?.metrics ?? []} onWish={give} onProblem={tell} />
+        )}
+      </fieldset>
     </div>
   );
 }

@@ -61,8 +61,7 @@ function Trust({ target, isNamed }: { target: Target; isNamed: boolean }) {
         {words.age} {age === undefined ? unknown : formatAge(age)}
       </span>
       <span title={words.rateTip}>
-        {rate === undefined ? unknown : formatRough(rate)}
-        {words.rateUnit}
+        {rate === undefined ? `${words.rate} ${unknown}` : `${formatRough(rate)}${words.rateUnit}`}
       </span>
       <span class={tone} title={words.lossTip} data-testid="footer-missing">
         {formatInteger(missing)} {words.missingShort}

@@ -2,6 +2,8 @@ import type { InstanceEntry, Wish } from '../stream/protocol.ts';
 
 /** Whether an instance can do what a command asks for. */
 export function can(entry: InstanceEntry, command: Wish['command']): boolean {
+  // What was recorded takes no commands.
+  if (entry.replay) return false;
   switch (command) {
     case 'hertz':
     case 'sample-now':

@@ -21,7 +21,7 @@ export const treeStrings = {
     unwatch: (instance: string) => `Stop watching ${instance}`,
     noInstances: 'no instances',
     heard: (ago: string) => `last heard ${ago} ago`,
-    unknown: 'known from the archive',
+    unknown: 'from the archive',
     offline: 'offline',
     replay: 'replay',
     gone: (nodes: number) => (nodes === 1 ? '1 node offline for long' : `${nodes} nodes offline for long`),

@@ -124,6 +124,18 @@ it('keeps notes in the DAC, for everybody', async () => {
   expect(visit.complaints.filter((text) => !text.includes('409'))).toEqual([]);
 });
 
+it('takes notes of several lines as a test run is started', async () => {
+  await part('test-run-name').fill('day 1');
+  await part('test-run-notes').fill('valve half open\nfan off');
+  await part('test-run-notes').press('Control+Enter');
+  await expect
+    .poll(() => row('day 1').getByTestId('test-run-notes-of').inputValue())
+    .toBe('valve half open\nfan off');
+  await part('test-run-notes').fill('');
+  await row('day 1').getByTestId('test-run-delete').click();
+  await expect.poll(() => row('day 1').count()).toBe(0);
+});
+
 it('takes no word away from whoever writes notes while the list is read', async () => {
   await start('day 2', '');
   const notes = row('day 2').getByTestId('test-run-notes-of');

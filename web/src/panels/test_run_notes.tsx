@@ -1,10 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { changeTestRun, type TestRun } from '../state/test_runs.ts';
 import { strings } from '../strings.ts';
+import { NotesField } from './notes_field.tsx';
 
 const words = strings.testRuns;
-/** Lines that are seen at a time; more are scrolled to. */
-const MOST_LINES = 6;
 
 /** Notes on a test run, kept as soon as they are left or Ctrl-Enter is pressed. While somebody writes, what is read of them meanwhile takes no word away. */
 export function TestRunNotes(props: { run: TestRun; attempt: (act: () => Promise<unknown>) => void }) {
@@ -24,19 +23,14 @@ export function TestRunNotes(props: { run: TestRun; attempt: (act: () => Promise
     });
   };
   return (
-    <textarea
-      class="input test-run-notes"
-      rows={Math.min(MOST_LINES, shown.split('\n').length)}
-      placeholder={words.notes}
-      aria-label={words.notesOf(run.name)}
-      data-testid="test-run-notes-of"
+    <NotesField
+      label={words.notesOf(run.name)}
+      testId="test-run-notes-of"
       value={shown}
-      onInput={(event) => {
-        written.value = event.currentTarget.value;
+      onInput={(text) => {
+        written.value = text;
       }}
-      onKeyDown={(event) => {
-        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) keep();
-      }}
+      onDone={keep}
       onBlur={keep}
     />
   );

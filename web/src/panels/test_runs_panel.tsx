@@ -19,6 +19,7 @@ import { goLive, range, setSpan, show } from '../state/time.ts';
 import { strings } from '../strings.ts';
 import { ComparisonTable } from './comparison_table.tsx';
 import { NowNote } from './moment_note.tsx';
+import { TestRunForm } from './test_run_form.tsx';
 import { TestRunNotes } from './test_run_notes.tsx';
 import { TestRunPages } from './test_run_pages.tsx';
 import { useVisible } from './visible.ts';
@@ -47,7 +48,7 @@ export function TestRunsPanel() {
   return (
     <section class="panel" data-testid="test-runs">
       {!range.value.live && <NowNote />}
-      <StartForm
+      <TestRunForm
         onStart={(name, tags, notes, started) =>
           attempt(async () => {
             await startTestRun(name, tags, notes);
@@ -116,46 +117,6 @@ export function TestRunsPanel() {
         )}
       </div>
     </section>
-  );
-}
-
-function StartForm(props: {
-  onStart: (name: string, tags: readonly string[], notes: string, started: () => void) => void;
-}) {
-  const [name, tags, notes] = [useSignal(''), useSignal(''), useSignal('')];
-  const input = (of: typeof name, label: string, testId: string) => (
-    <input
-      class="input"
-      type="text"
-      placeholder={label}
-      aria-label={label}
-      data-testid={testId}
-      value={of.value}
-      onInput={(event) => {
-        of.value = event.currentTarget.value;
-      }}
-    />
-  );
-  return (
-    <form
-      class="panel-bar test-run-start"
-      onSubmit={(event) => {
-        event.preventDefault();
-        const wanted = name.value;
-        if (wanted.trim() === '') return;
-        // What was refused, because another one has the name perhaps, is there to be changed.
-        props.onStart(wanted.trim(), tagsOf(tags.value), notes.value, () => {
-          if (name.value === wanted) name.value = '';
-        });
-      }}
-    >
-      {input(name, words.name, 'test-run-name')}
-      {input(tags, words.tags, 'test-run-tags')}
-      {input(notes, words.notes, 'test-run-notes')}
-      <button type="submit" class="button button-main" data-testid="test-run-start">
-        {words.start}
-      </button>
-    </form>
   );
 }
 
@@ -238,11 +199,4 @@ function showRun({ started, stopped }: TestRun): void {
   }
   goLive();
   setSpan(now.peek() - started);
-}
-
-function tagsOf(text: string): string[] {
-  return text
-    .split(',')
-    .map((tag) => tag.trim())
-    .filter(Boolean);
 }

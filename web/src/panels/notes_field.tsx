@@ -1,0 +1,31 @@
+import { strings } from '../strings.ts';
+
+/** Lines that are seen at a time; more are scrolled to. */
+const MOST_LINES = 6;
+
+/** Notes on a test run, of as many lines as there are. Enter begins another one; Ctrl-Enter is for whoever is done. */
+export function NotesField(props: {
+  label: string;
+  testId: string;
+  value: string;
+  onInput: (text: string) => void;
+  onDone: () => void;
+  onBlur?: () => void;
+}) {
+  const { label, testId, value, onInput, onDone, onBlur } = props;
+  return (
+    <textarea
+      class="input test-run-notes"
+      rows={Math.min(MOST_LINES, value.split('\n').length)}
+      placeholder={strings.testRuns.notes}
+      aria-label={label}
+      data-testid={testId}
+      value={value}
+      onInput={(event) => onInput(event.currentTarget.value)}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) onDone();
+      }}
+      onBlur={onBlur}
+    />
+  );
+}

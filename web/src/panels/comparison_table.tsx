@@ -19,7 +19,7 @@ export function ComparisonTable({ comparison }: { comparison: Comparison }) {
   }, [comparison]);
   return (
     <>
-      <table class="ledger" data-testid="comparison" ref={table} tabIndex={-1}>
+      <table class="ledger comparison" data-testid="comparison" ref={table} tabIndex={-1}>
         <thead>
           <tr>
             <th scope="col" class="is-text">

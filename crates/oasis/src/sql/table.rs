@@ -72,6 +72,9 @@ pub fn plain(value: &SqlValue<'_>) -> String {
     match value {
         SqlValue::Null => String::new(),
         SqlValue::Integer(value) => value.to_string(),
+        // As JSON and exports have them.
+        SqlValue::Real(f64::INFINITY) => "Infinity".into(),
+        SqlValue::Real(f64::NEG_INFINITY) => "-Infinity".into(),
         SqlValue::Real(value) => value.to_string(),
         SqlValue::Text(text) => String::from_utf8_lossy(text).into_owned(),
         SqlValue::Blob(bytes) => hexadecimal(bytes),
@@ -101,6 +104,12 @@ mod tests {
         text.finish().unwrap();
         let lines = ["name        n", "a\\u{1b}[2J  5", "            0.5", "2 rows", ""];
         assert_eq!(String::from_utf8(out).unwrap(), lines.join("\n"));
+    }
+
+    #[test]
+    fn infinities_are_called_as_everywhere() {
+        let texts = [f64::INFINITY, f64::NEG_INFINITY, 0.5].map(|value| plain(&SqlValue::Real(value)));
+        assert_eq!(texts, ["Infinity", "-Infinity", "0.5"]);
     }
 
     #[test]

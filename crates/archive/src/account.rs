@@ -1,7 +1,7 @@
 //! What the archive says of itself: per instance how far it has stored, and how it is as a whole.
 
 use crate::{
-    index::{Gap, GapCause},
+    gap::{Gap, GapCause},
     recovery::Finding,
 };
 use oasis_wire::quantity::{Nanos, Offset};

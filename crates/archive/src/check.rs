@@ -3,7 +3,8 @@
 use crate::{
     OpenError,
     catalogue::{self, Catalogue, Share},
-    index::{self, Entry, Found, Gap, SeriesIndex},
+    gap::Gap,
+    index::{self, Entry, Found, SeriesIndex},
     record::{self, FileHeader, Kind, NotASegment},
     recovery::{self, Finding, Unreadable, file_name},
     rollups::RollupFile,

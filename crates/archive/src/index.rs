@@ -1,6 +1,7 @@
 //! Where each series' batches lie in one segment file: in memory while it grows, at its end once it is sealed.
 
 use crate::{
+    gap::Gap,
     newest::Listed,
     pace::Pace,
     record::{Head, Kind},
@@ -9,12 +10,11 @@ use crate::{
 };
 use oasis_wire::{
     batch::Header,
-    quantity::{Nanos, Offset},
+    quantity::Offset,
     reader::{Malformed, Reader},
     schema::ProbeType,
     varint::{put, unzigzag, zigzag},
 };
-use serde::Serialize;
 use std::{collections::HashMap, ops::Range, sync::Arc};
 
 /// Bytes of a file walked over before others go first.
@@ -46,73 +46,6 @@ impl Entry {
     /// What it says of its samples.
     pub fn listed(&self) -> Listed {
         Listed { first: self.first, count: u64::from(self.count), times: (self.min_time, self.max_time) }
-    }
-}
-
-/// Why offsets were not stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GapCause {
-    /// The topic log let go of them before the archive had read them.
-    ArchiveBehind,
-    /// The same, while there was no room on the disk.
-    DiskFull,
-    /// The same, while the disk failed.
-    DiskError,
-}
-
-impl GapCause {
-    /// All, by their codes in a file, which begin with 1.
-    const ALL: [Self; 3] = [Self::ArchiveBehind, Self::DiskFull, Self::DiskError];
-
-    /// The word that clients see.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::ArchiveBehind => "archive_behind",
-            Self::DiskFull => "disk_full",
-            Self::DiskError => "disk_error",
-        }
-    }
-
-    /// The cause with this word.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|cause| cause.word() == word)
-    }
-}
-
-/// Offsets that were not stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Gap {
-    /// First one.
-    pub from: Offset,
-    /// Behind the last one.
-    pub to: Offset,
-    /// Why.
-    pub cause: GapCause,
-    /// When the archive noticed, on the DAC's clock.
-    pub time: Nanos,
-}
-
-/// Bytes of a gap's payload.
-const GAP: usize = 32;
-
-impl Gap {
-    /// As a record's payload.
-    pub fn write(&self) -> [u8; GAP] {
-        let mut bytes = [0; GAP];
-        let code = 1 + GapCause::ALL.iter().position(|cause| *cause == self.cause).unwrap_or_default();
-        for (at, field) in [(0, self.from.0), (8, self.to.0), (16, self.time.0), (24, code as u64)] {
-            bytes[at..at + 8].copy_from_slice(&field.to_le_bytes());
-        }
-        bytes
-    }
-
-    fn parse(bytes: &[u8]) -> Option<Self> {
-        let bytes: &[u8; GAP] = bytes.try_into().ok()?;
-        let field = |at: usize| bytes[at..].first_chunk().map_or(0, |field| u64::from_le_bytes(*field));
-        let cause =
-            usize::try_from(field(24)).ok()?.checked_sub(1).and_then(|code| GapCause::ALL.get(code))?;
-        Some(Self { from: Offset(field(0)), to: Offset(field(8)), time: Nanos(field(16)), cause: *cause })
     }
 }
 
@@ -397,12 +330,6 @@ mod tests {
         #[test]
         fn any_bytes_are_read_or_refused(bytes: Vec<u8>, number in 0_u32..4) {
             let _ = read(&bytes, number);
-        }
-
-        #[test]
-        fn a_gap_reads_back(from: u64, to: u64, time: u64, cause in 0_usize..3) {
-            let gap = Gap { from: Offset(from), to: Offset(to), time: Nanos(time), cause: GapCause::ALL[cause] };
-            prop_assert_eq!(Gap::parse(&gap.write()), Some(gap));
         }
     }
 }

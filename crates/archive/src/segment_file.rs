@@ -1,7 +1,8 @@
 //! The segment file that is being written. What is staged becomes visible, and counts as stored, with the commit that syncs it.
 
 use crate::{
-    index::{self, Entry, FileIndex, Gap, SeriesIndex},
+    gap::Gap,
+    index::{self, Entry, FileIndex, SeriesIndex},
     record::{self, FileHeader, Kind},
     series::{Series, SeriesRecord},
 };

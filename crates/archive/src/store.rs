@@ -8,7 +8,8 @@ pub use window::Unread;
 use crate::{
     account::{Account, Book},
     catalogue::{Catalogue, CatalogueError, Extent, Sealed},
-    index::{Gap, SeriesIndex},
+    gap::Gap,
+    index::SeriesIndex,
     points::Recent,
     reserve,
     rollups::Rollups,

@@ -9,7 +9,7 @@ mod upkeep;
 use crate::{
     account::Condition,
     config::ArchiveConfig,
-    index::Gap,
+    gap::Gap,
     segment_file::SegmentFile,
     store::{Store, is_disk_full},
 };

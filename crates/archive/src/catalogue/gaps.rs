@@ -1,7 +1,7 @@
 //! What was received and not stored, in SQL.
 
 use super::{Catalogue, CatalogueError, Result, signed, unsigned};
-use crate::index::{Gap, GapCause};
+use crate::gap::{Gap, GapCause};
 use oasis_wire::quantity::{Epoch, Nanos, Offset};
 use rusqlite::params;
 

@@ -3,7 +3,7 @@
 use super::{Missing, Points};
 use crate::{
     catalogue::{Extent, Loss},
-    index::Gap,
+    gap::Gap,
     series::Series,
     store::{ReadError, Store},
 };

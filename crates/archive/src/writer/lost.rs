@@ -4,7 +4,7 @@ use super::{Tracked, Writer};
 use crate::{
     account::Condition,
     catalogue::{CatalogueError, LossRow},
-    index::Gap,
+    gap::Gap,
 };
 use oasis_dac::now;
 use oasis_wire::quantity::Offset;

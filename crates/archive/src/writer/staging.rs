@@ -3,7 +3,7 @@
 use super::{Left, READ, ROUND_BYTES, Tracked, Writer};
 use crate::{
     account::Condition,
-    index::Gap,
+    gap::Gap,
     pace::Pace,
     record,
     segment_file::{SegmentFile, SeriesKey},

@@ -1,20 +1,20 @@
 //! What the writer and the readers of an archive share: the catalogue, the files that are being written, and the books.
 
+mod open_files;
 mod reading;
 mod window;
 
+pub use open_files::{OpenGap, OpenShare};
 pub use window::Unread;
 
 use crate::{
     account::{Account, Book},
     catalogue::{Catalogue, CatalogueError, Extent, Sealed},
     gap::Gap,
-    index::SeriesIndex,
     points::Recent,
     reserve,
     rollups::Rollups,
     segment_file::OpenFile,
-    series::Series,
 };
 use bytes::Bytes;
 use oasis_wire::{
@@ -49,30 +49,6 @@ pub struct Store {
     pub file_reads: AtomicU64,
     /// How it is.
     pub book: Book,
-}
-
-/// What a file that is being written has of a series.
-#[derive(Debug)]
-pub struct OpenShare {
-    /// The file's number.
-    pub segment: u64,
-    /// Whose.
-    pub series: Arc<Series>,
-    /// Samples.
-    pub samples: u64,
-    /// Least and greatest time of them, nanoseconds.
-    pub times: (u64, u64),
-}
-
-/// What a file that is being written says was not stored.
-#[derive(Debug)]
-pub struct OpenGap {
-    /// The file's number.
-    pub segment: u64,
-    /// Whose.
-    pub series: Arc<Series>,
-    /// What.
-    pub gap: Gap,
 }
 
 /// Least and greatest time, nanoseconds.
@@ -135,17 +111,6 @@ impl Store {
     /// If the system does not say.
     pub fn free_bytes(&self) -> io::Result<u64> {
         reserve::free_bytes(&self.directory)
-    }
-
-    /// Shows readers a file that is being written.
-    pub fn add_open(&self, file: &Arc<OpenFile>) {
-        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
-        open.insert(file.header.number, file.clone());
-    }
-
-    /// Forgets a file that was begun and has nothing in it.
-    pub fn remove_open(&self, number: u64) {
-        self.open.write().unwrap_or_else(PoisonError::into_inner).remove(&number);
     }
 
     /// Lists a sealed file; readers find it in the catalogue from here on.
@@ -319,53 +284,13 @@ impl Store {
             for (at, series) in (1..).zip(&file.index().series) {
                 let is_wanted = *series.series.node == *node && *series.series.instance == *instance;
                 if is_wanted {
-                    extents.extend(open_extent(number, at, series));
+                    extents.extend(open_files::extent(number, at, series));
                 }
             }
         }
         // One that could not be sealed, or not synced, is older than some that are listed.
         extents.sort_by_key(|extent| (extent.segment, extent.number));
         Ok(extents)
-    }
-
-    /// The shares of files that are being written which have at least so many batches.
-    pub fn busy_extents(&self, batches: usize) -> Vec<Extent> {
-        let mut extents = Vec::new();
-        for file in self.open_from(0) {
-            let index = file.index();
-            let busy = (1..).zip(&index.series).filter(|(_, series)| series.entries.len() >= batches);
-            extents.extend(busy.filter_map(|(at, series)| open_extent(file.header.number, at, series)));
-        }
-        extents
-    }
-
-    /// What files that are being written have of each series.
-    pub fn open_shares(&self) -> Vec<OpenShare> {
-        let mut shares = Vec::new();
-        for file in self.open_from(0) {
-            let index = file.index();
-            let with_samples = index.series.iter().filter(|series| !series.entries.is_empty());
-            shares.extend(with_samples.map(|series| OpenShare {
-                segment: file.header.number,
-                series: series.series.clone(),
-                samples: series.entries.iter().map(|entry| u64::from(entry.count)).sum(),
-                times: series.times,
-            }));
-        }
-        shares
-    }
-
-    /// What files that are being written say was not stored.
-    pub fn open_gaps(&self) -> Vec<OpenGap> {
-        let mut gaps = Vec::new();
-        for file in self.open_from(0) {
-            for of in &file.index().series {
-                let told =
-                    |gap: &Gap| OpenGap { segment: file.header.number, series: of.series.clone(), gap: *gap };
-                gaps.extend(of.gaps.iter().map(told));
-            }
-        }
-        gaps
     }
 
     /// The first of the gaps that were noted of an instance in this epoch which does not end before an offset.
@@ -394,24 +319,4 @@ impl Store {
         gaps.extend(self.catalogue().next_gap(node, instance, epoch, at)?);
         Ok(gaps.into_iter().min_by_key(|gap| gap.from))
     }
-
-    fn open_from(&self, segment: u64) -> Vec<Arc<OpenFile>> {
-        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
-        open.range(segment..).map(|(_, file)| file.clone()).collect()
-    }
-}
-
-/// A series' share of a file that is being written; none if nothing of it was committed yet.
-fn open_extent(segment: u64, number: u32, series: &SeriesIndex) -> Option<Extent> {
-    let (first, last) = (series.entries.first()?, series.entries.last()?);
-    Some(Extent {
-        segment,
-        number,
-        series: series.series.clone(),
-        first: first.first,
-        end: last.end(),
-        min_time: series.times.0,
-        max_time: series.times.1,
-        last_sequence: last.last_sequence,
-    })
 }

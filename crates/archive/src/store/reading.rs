@@ -7,7 +7,7 @@ use crate::{
     newest::Newest,
     record::{self, FILE_HEADER, FileHeader, Kind, RECORD_HEADER, TRAILER},
     recovery::{self, Finding},
-    segment_file::{self, OpenFile},
+    segment_file,
     walk::Walk,
 };
 use bytes::Bytes;
@@ -16,7 +16,7 @@ use std::{
     fs::{self, File},
     io,
     os::unix::fs::FileExt,
-    sync::{Arc, PoisonError, atomic::Ordering},
+    sync::{PoisonError, atomic::Ordering},
 };
 
 /// Index records kept in memory: readers of one file come again and again.
@@ -98,10 +98,6 @@ impl Store {
             Ok(entries) => Ok(choose(&entries)),
             Err(_) => Ok(choose(&self.entries_by_walking(extent)?)),
         }
-    }
-
-    fn open_file(&self, segment: u64) -> Option<Arc<OpenFile>> {
-        self.open.read().unwrap_or_else(PoisonError::into_inner).get(&segment).cloned()
     }
 
     /// The index record's payload of a sealed file; empty if it is damaged.
@@ -230,6 +226,7 @@ mod tests {
     use oasis_channel::ProbeKind;
     use oasis_wire::quantity::Epoch;
     use proptest::prelude::*;
+    use std::sync::Arc;
     use uuid::Uuid;
 
     fn series() -> Arc<Series> {

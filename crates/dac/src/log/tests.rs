@@ -1,0 +1,142 @@
+use super::*;
+use proptest::prelude::*;
+
+const EPOCH: Epoch = Epoch(1);
+
+fn log(per_topic: usize) -> TopicLog {
+    TopicLog::new(EPOCH, LogBudget::new(per_topic, usize::MAX))
+}
+
+fn append(log: &TopicLog, count: u16) {
+    log.append(vec![0; 8], count, |batch, offset| batch.copy_from_slice(&offset.0.to_le_bytes()));
+}
+
+/// What one more segment of [`append`] costs.
+fn segment_cost() -> usize {
+    let log = log(usize::MAX);
+    append(&log, 1);
+    log.state().bytes
+}
+
+#[test]
+fn the_offset_is_stamped_before_the_bytes_become_immutable() {
+    let log = log(usize::MAX);
+    append(&log, 5);
+    append(&log, 2);
+    let read = log.read(Offset(0), 10);
+    let stamped: Vec<u64> =
+        read.segments.iter().map(|s| u64::from_le_bytes(s.batch()[..].try_into().unwrap())).collect();
+    assert_eq!(stamped, [0, 5]);
+    assert_eq!(log.next(), Offset(7));
+}
+
+#[test]
+fn a_reader_off_the_tail_learns_what_it_missed() {
+    let log = log(2 * segment_cost());
+    (0..5).for_each(|_| append(&log, 10));
+    let read = log.read(Offset(7), 10);
+    assert_eq!(read.missed, Some((Offset(7), Offset(30))));
+    assert_eq!(read.segments.iter().map(|s| s.first().0).collect::<Vec<_>>(), [30, 40]);
+    assert_eq!((log.state().evicted, log.state().segments), (30, 2));
+}
+
+#[test]
+fn a_reader_in_the_middle_of_a_segment_gets_that_segment() {
+    let log = log(usize::MAX);
+    append(&log, 10);
+    append(&log, 10);
+    let read = log.read(Offset(13), 10);
+    assert_eq!((read.missed, read.segments.len(), read.segments[0].first()), (None, 1, Offset(10)));
+}
+
+#[test]
+fn what_is_too_old_goes_but_for_the_newest() {
+    let log = log(usize::MAX);
+    for arrived in [10, 20, 30] {
+        // A header of two samples and one column, which is all that is looked at.
+        let mut batch = vec![0; 48];
+        (batch[0], batch[1], batch[44], batch[46]) = (1, 1, 2, 1);
+        log.append(batch, 2, |batch, _| batch[32..40].copy_from_slice(&u64::to_le_bytes(arrived)));
+    }
+    log.expire(Nanos(20));
+    assert_eq!((log.state().first_offset, log.state().evicted), (Offset(2), 2));
+    log.expire(Nanos(1_000));
+    assert_eq!((log.state().segments, log.state().first_offset), (1, Offset(4)));
+}
+
+#[test]
+fn the_newest_segment_stays_whatever_it_costs() {
+    let log = log(0);
+    append(&log, 1);
+    append(&log, 1);
+    assert_eq!((log.state().segments, log.state().first_offset), (1, Offset(1)));
+}
+
+#[test]
+fn encodings_are_made_once_and_count_as_memory_until_their_segment_goes() {
+    let budget = LogBudget::new(usize::MAX, usize::MAX);
+    let log = TopicLog::new(EPOCH, budget.clone());
+    append(&log, 1);
+    let segment = log.latest().unwrap();
+    let made = std::cell::Cell::new(0);
+    let make = |_: &[u8]| -> Packets {
+        made.set(made.get() + 1);
+        [Bytes::from_static(&[7; 136])].into()
+    };
+    let before = budget.used();
+    log.eisa(&segment, make);
+    log.eisa(&segment, make);
+    assert_eq!((made.get(), budget.used() - before), (1, 136 + size_of::<Bytes>()));
+    drop(log);
+    assert_eq!(budget.used(), 0);
+}
+
+#[test]
+fn a_segment_that_left_the_log_is_its_readers_own() {
+    let log = log(segment_cost());
+    append(&log, 1);
+    let old = log.latest().unwrap();
+    append(&log, 1);
+    let before = log.state().bytes;
+    log.eisa(&old, |_| [Bytes::from_static(&[7; 136])].into());
+    assert_eq!(log.state().bytes, before);
+}
+
+#[test]
+fn beyond_the_total_each_topic_keeps_to_its_share() {
+    let budget = LogBudget::new(usize::MAX, 20 * segment_cost());
+    let logs = [TopicLog::new(EPOCH, budget.clone()), TopicLog::new(EPOCH, budget.clone())];
+    (0..100).for_each(|_| logs.iter().for_each(|log| append(log, 1)));
+    assert!(budget.used() <= 20 * segment_cost());
+    assert!(logs.iter().all(|log| log.state().segments >= 9));
+}
+
+proptest! {
+    /// The plain model: a list of all samples ever, of which the log holds a tail.
+    #[test]
+    fn a_reader_gets_every_sample_once_or_is_told_of_the_gap(
+        steps in proptest::collection::vec((1_u16..20, 0_usize..4), 1..80),
+        capacity in 1_usize..20,
+    ) {
+        let log = log(capacity * segment_cost());
+        let (mut next, mut accounted) = (Offset(0), 0);
+        for (count, reads) in steps {
+            append(&log, count);
+            for _ in 0..reads {
+                let read = log.read(next, 2);
+                if let Some((from, to)) = read.missed {
+                    prop_assert_eq!(from, next);
+                    accounted += to.0 - from.0;
+                    next = to;
+                }
+                for segment in &read.segments {
+                    prop_assert_eq!(segment.first(), next);
+                    accounted += u64::from(segment.count());
+                    next = segment.end();
+                }
+                prop_assert_eq!(accounted, next.0);
+            }
+            prop_assert!(log.state().segments <= capacity);
+        }
+    }
+}

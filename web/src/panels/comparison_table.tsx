@@ -1,3 +1,4 @@
+import { Fragment } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { formatChange, formatInteger, formatReal } from '../format/number.ts';
 import { formatUnit } from '../format/unit.ts';
@@ -78,7 +79,7 @@ function Row({ row }: { row: ComparedRow }) {
   return (
     <tr data-testid="compared-row" data-of={of} data-name={name}>
       <th scope="row">
-        {of === 'metric' ? name : words.compared[of](name)}
+        {of === 'metric' ? <Breakable name={name} /> : words.compared[of](name)}
         <span class="ledger-node">{formatUnit(unit)}</span>
       </th>
       {sides.map((side, index) => (
@@ -89,9 +90,24 @@ function Row({ row }: { row: ComparedRow }) {
   );
 }
 
+/** Where there is no room for a name in one line, it is cut behind an underscore. */
+function Breakable({ name }: { name: string }) {
+  const parts = name.split(/(?<=_)/);
+  return (
+    <>
+      {parts.map((part, index) => (
+        <Fragment key={index}>
+          {index > 0 && <wbr />}
+          {part}
+        </Fragment>
+      ))}
+    </>
+  );
+}
+
 function figures({ value, range, increase }: Figures): string {
   if (increase !== undefined) return words.counted(figure(value), figure(increase));
-  return range ? `${figure(value)} (${range.map(figure).join(' \u2013 ')})` : figure(value);
+  return range ? `${figure(value)} (${range.map(figure).join('\u00a0\u2013 ')})` : figure(value);
 }
 
 function figure(value: number): string {

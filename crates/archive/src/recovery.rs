@@ -108,7 +108,7 @@ impl Recovered {
                 from: self.found.end,
                 to: self.found.end + self.torn,
                 kind: "torn_tail",
-                detail: "cut off: the last write was interrupted before it was stored".into(),
+                detail: "cut off: what lies behind is no whole record, as after a write that was interrupted before it was stored".into(),
             });
         }
         findings

@@ -110,8 +110,12 @@ impl Catalogue {
         for segment in self.segments()? {
             let path = segment_file::path(folder, segment.number);
             // One that is gone is told elsewhere.
-            if fs::metadata(&path).is_ok_and(|found| found.len() != segment.bytes) {
-                let what = format!("{} is not as long as it says", path.display());
+            let Ok(found) = fs::metadata(&path) else { continue };
+            if found.len() != segment.bytes {
+                let (path, is, said) = (path.display(), found.len(), segment.bytes);
+                let what = format!(
+                    "{path} has {is} bytes, not the {said} it says, so one of the two is not as it was written"
+                );
                 return Err(CatalogueError::Damaged(what));
             }
         }

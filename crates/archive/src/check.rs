@@ -52,30 +52,24 @@ pub struct Lost {
     pub times: (u64, u64),
 }
 
+/// What is told while an archive is read.
+#[derive(Debug)]
+pub enum Told<'a> {
+    /// Something is not as it was written.
+    Damage(&'a Damage),
+    /// So much was read, of so many segment files.
+    Read(Checked, u64),
+}
+
 /// Reads all files of an archive, whether or not a DAC writes to it just now, and tells each damage when it comes to it.
 ///
 /// # Errors
 /// If there is no archive, or its folder or catalogue cannot be read for another reason than damage.
-pub fn check(directory: &Path, mut tell: impl FnMut(&Damage)) -> Result<Checked, OpenError> {
+pub fn check(directory: &Path, mut told: impl FnMut(Told<'_>)) -> Result<Checked, OpenError> {
+    let told = &mut told;
     let failed = |error| OpenError::Directory { path: directory.to_owned(), error };
     let files = recovery::segment_files(directory).map_err(failed)?;
-    let catalogue = match open_catalogue(directory) {
-        Ok(catalogue) => catalogue,
-        Err(OpenError::Absent(_)) if files.is_empty() => return Err(OpenError::Absent(directory.to_owned())),
-        Err(OpenError::Absent(_)) => {
-            tell(&of_catalogue(
-                "it is gone: the next start of the DAC makes it again from the segment files".into(),
-            ));
-            None
-        }
-        Err(OpenError::Catalogue(error)) if catalogue::is_damage(&error) => {
-            tell(&of_catalogue(format!(
-                "{error}: the next start of the DAC puts it aside and makes it again from the segment files"
-            )));
-            None
-        }
-        Err(error) => return Err(error),
-    };
+    let catalogue = check_catalogue(directory, files.is_empty(), told)?;
     let mut checked = Checked::default();
     let listed = catalogue.as_ref().map(Catalogue::segment_numbers).transpose()?.unwrap_or_default();
     for (number, path) in &files {
@@ -83,39 +77,67 @@ pub fn check(directory: &Path, mut tell: impl FnMut(&Damage)) -> Result<Checked,
             Some(catalogue) if listed.contains(number) => Some(catalogue.shares(*number)?),
             _ => None,
         };
-        check_segment(path, shares.as_deref(), &mut checked, &mut tell);
+        check_segment(path, shares.as_deref(), &mut checked, told);
+        told(Told::Read(checked, files.len() as u64));
     }
-    for number in listed.iter().filter(|number| !files.iter().any(|(found, _)| found == *number)) {
-        // Retention may have taken it since it was listed.
-        let is_still_listed = match &catalogue {
-            Some(catalogue) => catalogue.segment_numbers()?.contains(number),
-            None => false,
-        };
-        if let Some(catalogue) = catalogue.as_ref().filter(|_| is_still_listed) {
-            let path = segment_file::path(directory, *number);
-            let gone = Unreadable::Io(io::Error::new(io::ErrorKind::NotFound, "the file is gone"));
-            let lost = catalogue.shares(*number)?.iter().map(Lost::all_of).collect();
-            tell(&Damage { finding: recovery::unreadable(&path, &gone), lost });
-        }
+    if let Some(catalogue) = &catalogue {
+        let is_there = |number: &u64| files.iter().any(|(found, _)| found == number);
+        let gone = listed.into_iter().filter(|number| !is_there(number));
+        check_gone(directory, catalogue, gone, told)?;
     }
     for path in rollup_files(directory).map_err(failed)? {
-        check_rollup(&path, &mut checked, &mut tell);
+        check_rollup(&path, &mut checked, told);
     }
     Ok(checked)
 }
 
-fn open_catalogue(directory: &Path) -> Result<Option<Catalogue>, OpenError> {
+/// The catalogue, if it can be read.
+fn check_catalogue(
+    directory: &Path,
+    has_no_files: bool,
+    told: &mut impl FnMut(Told<'_>),
+) -> Result<Option<Catalogue>, OpenError> {
+    let detail = match open_catalogue(directory) {
+        Ok(catalogue) => return Ok(Some(catalogue)),
+        Err(OpenError::Absent(_)) if !has_no_files => {
+            "it is gone: the next start of the DAC makes it again from the segment files".into()
+        }
+        Err(OpenError::Catalogue(error)) if catalogue::is_damage(&error) => format!(
+            "{error}: the next start of the DAC puts it aside and makes it again from the segment files"
+        ),
+        Err(error) => return Err(error),
+    };
+    let finding = Finding { file: "catalogue.sqlite".into(), from: 0, to: 0, kind: "damaged", detail };
+    told(Told::Damage(&Damage { finding, lost: Vec::new() }));
+    Ok(None)
+}
+
+/// Files that are listed and not there.
+fn check_gone(
+    directory: &Path,
+    catalogue: &Catalogue,
+    numbers: impl Iterator<Item = u64>,
+    told: &mut impl FnMut(Told<'_>),
+) -> Result<(), OpenError> {
+    for number in numbers {
+        // Retention may have taken it since it was listed.
+        if catalogue.segment_numbers()?.contains(&number) {
+            let path = segment_file::path(directory, number);
+            let gone = Unreadable::Io(io::Error::new(io::ErrorKind::NotFound, "the file is gone"));
+            let lost = catalogue.shares(number)?.iter().map(Lost::all_of).collect();
+            told(Told::Damage(&Damage { finding: recovery::unreadable(&path, &gone), lost }));
+        }
+    }
+    Ok(())
+}
+
+fn open_catalogue(directory: &Path) -> Result<Catalogue, OpenError> {
     if !directory.join("catalogue.sqlite").is_file() {
         return Err(OpenError::Absent(directory.to_owned()));
     }
     let catalogue = Catalogue::open_to_read(directory)?;
     catalogue.look_over()?;
-    Ok(Some(catalogue))
-}
-
-fn of_catalogue(detail: String) -> Damage {
-    let finding = Finding { file: "catalogue.sqlite".into(), from: 0, to: 0, kind: "damaged", detail };
-    Damage { finding, lost: Vec::new() }
+    Ok(catalogue)
 }
 
 /// One file; `shares` is what the catalogue lists of it, if it does.
@@ -123,7 +145,7 @@ fn check_segment(
     path: &Path,
     shares: Option<&[Share]>,
     checked: &mut Checked,
-    tell: &mut impl FnMut(&Damage),
+    told: &mut impl FnMut(Told<'_>),
 ) {
     let file = match SegmentBytes::read(path, shares.is_some()) {
         Ok(file) => file,
@@ -134,7 +156,7 @@ fn check_segment(
         Err(error) => {
             checked.segments += 1;
             let lost = shares.unwrap_or_default().iter().map(Lost::all_of).collect();
-            return tell(&Damage { finding: recovery::unreadable(path, &error), lost });
+            return told(Told::Damage(&Damage { finding: recovery::unreadable(path, &error), lost }));
         }
     };
     let length = file.bytes.len() as u64;
@@ -157,25 +179,21 @@ fn check_segment(
             Some(_) if lost.is_empty() => "no sample is lost with them",
             _ => "everything around them is good",
         };
-        tell(&Damage { finding: finding(path, range, format!("{what}; {rest}")), lost });
+        told(Told::Damage(&Damage { finding: finding(path, range, format!("{what}; {rest}")), lost }));
     }
     if shares.is_some() && file.found.is_sealed && index.is_none() {
         let detail =
             "its end does not say where its index is: readers go through all of it; no sample is lost";
-        tell(&Damage { finding: finding(path, file.found.end..length, detail.into()), lost: Vec::new() });
+        told(Told::Damage(&Damage {
+            finding: finding(path, file.found.end..length, detail.into()),
+            lost: Vec::new(),
+        }));
     }
     checked.segments += 1;
     checked.bytes += length;
     checked.samples += match shares {
         Some(shares) => shares.iter().map(|share| share.samples).sum::<u64>().saturating_sub(lost_samples),
-        None => file
-            .found
-            .index
-            .series
-            .iter()
-            .flat_map(|series| &series.entries)
-            .map(|entry| u64::from(entry.count))
-            .sum(),
+        None => file.samples(),
     };
 }
 
@@ -201,6 +219,11 @@ impl SegmentBytes {
         let bytes = fs::read(path)?;
         let (header, found) = recovery::look_at(&bytes)?;
         Ok(Self { header, bytes, found })
+    }
+
+    fn samples(&self) -> u64 {
+        let entries = self.found.index.series.iter().flat_map(|series| &series.entries);
+        entries.map(|entry| u64::from(entry.count)).sum()
     }
 
     /// Where readers find its batches: what its last bytes lead to. None if they lead nowhere.
@@ -277,7 +300,7 @@ fn rollup_files(directory: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-fn check_rollup(path: &Path, checked: &mut Checked, tell: &mut impl FnMut(&Damage)) {
+fn check_rollup(path: &Path, checked: &mut Checked, told: &mut impl FnMut(Told<'_>)) {
     let file = match RollupFile::open(path) {
         Ok(file) => file,
         // A merge has taken it meanwhile.
@@ -288,14 +311,14 @@ fn check_rollup(path: &Path, checked: &mut Checked, tell: &mut impl FnMut(&Damag
                 "{error}: the next start of the DAC makes it again of the samples that are still there"
             );
             let to = fs::metadata(path).map_or(0, |metadata| metadata.len());
-            return tell(&Damage { finding: finding(path, 0..to, detail), lost: Vec::new() });
+            return told(Told::Damage(&Damage { finding: finding(path, 0..to, detail), lost: Vec::new() }));
         }
     };
     checked.rollups += 1;
     checked.bytes += file.bytes;
     for place in file.directory.series.iter().flat_map(|series| &series.batches) {
         if file.batch(place).is_none() {
-            tell(&Damage { finding: file.note_damage(place), lost: Vec::new() });
+            told(Told::Damage(&Damage { finding: file.note_damage(place), lost: Vec::new() }));
         }
     }
 }

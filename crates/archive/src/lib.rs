@@ -42,7 +42,7 @@ mod writer;
 pub use account::{Account, Condition, Counters};
 pub use annotations::{Annotation, AnnotationError, AnnotationFilter, Annotations, Note, Place, Target};
 pub use catalogue::CatalogueError;
-pub use check::{Checked, Damage, Lost, check};
+pub use check::{Checked, Damage, Lost, Told, check};
 pub use config::{ArchiveConfig, RetentionRule, matches};
 pub use gap::{Gap, GapCause};
 pub use history::History;

@@ -4,11 +4,11 @@ use crate::{
     api::Api,
     broken_pipe::is_broken_pipe,
     cli::{Format, Server},
+    dates::date_and_time,
     visible::Visible,
 };
 use anyhow::Context;
 use clap::{Args, Subcommand};
-use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::{
     io::{self, Write},
@@ -152,7 +152,7 @@ fn print(annotations: &[Value], format: Format) -> io::Result<()> {
 
 /// An annotation in a line.
 fn line(annotation: &Value) -> String {
-    let time = |key: &str| annotation[key].as_u64().map(date_and_time);
+    let time = |key: &str| annotation[key].as_u64().map(|time| date_and_time(time, 0));
     let times = match time("until") {
         Some(until) => format!("{} to {until}", time("time").unwrap_or_default()),
         None => time("time").unwrap_or_default(),
@@ -166,13 +166,6 @@ fn line(annotation: &Value) -> String {
 fn name(target: &Value) -> String {
     let node = target["node"].as_str().unwrap_or_default();
     target["instance"].as_str().map_or(node.to_owned(), |instance| format!("{node}/{instance}"))
-}
-
-/// To the second, as test runs are listed.
-fn date_and_time(nanoseconds: u64) -> String {
-    let seconds = i64::try_from(nanoseconds / 1_000_000_000).ok();
-    let time = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok());
-    time.map_or(nanoseconds.to_string(), |time| time.to_string())
 }
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 use crate::{
     cli::{Format, Tail},
     client::{Client, Incoming},
+    dates::date_and_time,
     target::{self, Target},
     visible::Visible,
 };
 use anyhow::{Context, bail};
-use jiff::Timestamp;
 use oasis_dac::{Delivery, now};
 use oasis_wire::{
     batch::{Batch, Header, Sample},
@@ -225,7 +225,7 @@ impl Printer {
     fn at_its_end(&self, broken: anyhow::Error) -> anyhow::Error {
         match self.last {
             Some(last) => {
-                let time = date_and_time(last);
+                let time = date_and_time(last, 3);
                 anyhow::anyhow!("{broken:#}. If the DAC has an archive, --from {time} goes on here")
             }
             None => broken,
@@ -245,7 +245,7 @@ impl Printer {
             }
             Format::Text => {
                 let time =
-                    if self.has_dates { date_and_time(sample.time) } else { short(sample.time, now()) };
+                    if self.has_dates { date_and_time(sample.time, 3) } else { short(sample.time, now()) };
                 write!(self.out, "{time} {target} #{}", sample.sequence)?;
                 for ((name, value), metric) in metrics.iter().zip(&schema.metrics) {
                     match enumerator(metric, value) {
@@ -276,16 +276,10 @@ fn enumerator<'a>(metric: &'a Metric, value: &Value) -> Option<&'a str> {
     known.iter().find(|known| Some(known.value) == value.as_i64()).map(|known| known.name.as_str())
 }
 
-/// As `--from` takes it: RFC 3339, UTC, to the millisecond.
-fn date_and_time(time: u64) -> String {
-    let date = Timestamp::from_nanosecond(time.into()).map(|date| date.strftime("%F").to_string());
-    format!("{}T{}Z", date.unwrap_or_default(), time_of_day(time))
-}
-
 /// A sample of today needs no date.
 fn short(time: u64, now: Nanos) -> String {
     let day = |time: u64| time / 86_400_000_000_000;
-    if day(time) == day(now.0) { time_of_day(time) } else { date_and_time(time) }
+    if day(time) == day(now.0) { time_of_day(time) } else { date_and_time(time, 3) }
 }
 
 /// `HH:MM:SS.mmm` UTC.
@@ -327,7 +321,7 @@ mod tests {
         let time = 1_763_683_261_005_000_000;
         assert_eq!(time_of_day(time), "00:01:01.005");
         assert_eq!(short(time, Nanos(time + 86_000_000_000_000)), "00:01:01.005");
-        for tomorrow in [date_and_time(time), short(time, Nanos(time + 86_400_000_000_000))] {
+        for tomorrow in [date_and_time(time, 3), short(time, Nanos(time + 86_400_000_000_000))] {
             assert_eq!(tomorrow, "2025-11-21T00:01:01.005Z");
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{copy_of, segment_files};
 use crate::plant::{Node, Plant, STEP, config, read_alone};
-use oasis_archive::{Checked, Damage, OpenError};
+use oasis_archive::{Checked, Damage, OpenError, Told};
 use proptest::prelude::*;
 use std::{
     fs,
@@ -26,7 +26,15 @@ fn archive() -> tempfile::TempDir {
 
 fn check(folder: &Path) -> (Checked, Vec<Damage>) {
     let mut damages = Vec::new();
-    let checked = oasis_archive::check(folder, |damage| damages.push(damage.clone())).unwrap();
+    let mut read = Checked::default();
+    let told = |told: Told<'_>| match told {
+        Told::Damage(damage) => damages.push(damage.clone()),
+        Told::Read(checked, files) => {
+            assert!(checked.segments <= files && checked.bytes >= read.bytes);
+            read = checked;
+        }
+    };
+    let checked = oasis_archive::check(folder, told).unwrap();
     (checked, damages)
 }
 

@@ -1,9 +1,9 @@
 //! `oasis archive check`: what of an archive is not as it was written.
 
-use super::{count, date_and_time, size};
-use crate::{cli::Format, visible::Visible};
+use super::{count, size};
+use crate::{cli::Format, dates::date_and_time, progress::Progress, visible::Visible};
 use anyhow::Context;
-use oasis_archive::{Checked, Damage};
+use oasis_archive::{Checked, Damage, Told};
 use serde_json::json;
 use std::{
     io::{self, Write},
@@ -15,12 +15,20 @@ use std::{
 pub fn run(folder: &Path, format: Format) -> anyhow::Result<ExitCode> {
     let mut out = io::stdout().lock();
     let (mut damages, mut printed) = (0, Ok(()));
-    let checked = oasis_archive::check(folder, |damage| {
-        damages += 1;
-        if printed.is_ok() {
-            printed = print(&mut out, damage, format);
+    let mut progress = Progress::new();
+    let checked = oasis_archive::check(folder, |told| match told {
+        Told::Read(checked, of) => {
+            progress.tell(|| format!("{} of {of} segment files, {}", checked.segments, size(checked.bytes)))
+        }
+        Told::Damage(damage) => {
+            damages += 1;
+            progress.clear();
+            if printed.is_ok() {
+                printed = print(&mut out, damage, format);
+            }
         }
     })?;
+    progress.clear();
     printed.context("the findings cannot be written")?;
     if format == Format::Text {
         writeln!(out, "{}", verdict(folder, checked, damages))?;
@@ -50,7 +58,7 @@ fn print(out: &mut impl Write, damage: &Damage, format: Format) -> io::Result<()
     )?;
     for lost in lost {
         let name = format!("{}/{}", lost.node, lost.instance);
-        let [from, to] = [lost.times.0, lost.times.1].map(date_and_time);
+        let [from, to] = [lost.times.0, lost.times.1].map(|time| date_and_time(time, 3));
         writeln!(out, "  {}: {}, {from} to {to}", Visible(&name), count(lost.samples, "sample", "samples"))?;
     }
     Ok(())

@@ -5,7 +5,6 @@ mod show;
 
 use crate::{archive_folder::ArchiveFolder, broken_pipe::is_broken_pipe, cli::Format};
 use clap::{Args, Subcommand};
-use jiff::Timestamp;
 use std::process::ExitCode;
 
 #[derive(Debug, Args)]
@@ -50,13 +49,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// For people, to the millisecond.
-fn date_and_time(nanoseconds: u64) -> String {
-    let milliseconds = i64::try_from(nanoseconds / 1_000_000).ok();
-    let time = milliseconds.and_then(|milliseconds| Timestamp::from_millisecond(milliseconds).ok());
-    time.map_or(nanoseconds.to_string(), |time| format!("{time:.3}"))
-}
-
 /// A size for people.
 fn size(bytes: u64) -> String {
     let mut amount = bytes as f64;
@@ -84,11 +76,5 @@ mod tests {
         assert_eq!(size(1536), "1.5 KiB");
         assert_eq!(size(10 << 30), "10.0 GiB");
         assert_eq!(size(5 << 40), "5.0 TiB");
-    }
-
-    #[test]
-    fn a_time_has_a_date_and_milliseconds() {
-        assert_eq!(date_and_time(1_763_683_200_012_999_999), "2025-11-21T00:00:00.012Z");
-        assert_eq!(date_and_time(0), "1970-01-01T00:00:00.000Z");
     }
 }

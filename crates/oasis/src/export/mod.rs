@@ -15,6 +15,7 @@ pub use csv::text as harmless;
 use crate::{
     broken_pipe::is_broken_pipe,
     cli::{Export, ExportFormat},
+    progress::Progress,
     target::{self, Target},
     time_flag,
     visible::Visible,
@@ -31,6 +32,9 @@ use std::{
     path::Path,
     sync::Arc,
 };
+
+/// Samples between two looks at whether to say how many there are.
+const TOLD: u64 = 4_096;
 
 /// A file format.
 trait Format {
@@ -107,7 +111,8 @@ fn write(
         }
     };
     let samples = Samples::new(history, targets, span, order);
-    let written = match write_all(samples, only, &mut *format) {
+    let progress = if output.is_some() { Progress::new() } else { Progress::beside_output() };
+    let written = match write_all(samples, only, &mut *format, progress) {
         Ok(written) => written,
         Err(error) if is_broken_pipe(&error) => return Ok(None),
         Err(error) => return Err(error),
@@ -134,7 +139,12 @@ fn everything(history: &History, archive: &Path) -> anyhow::Result<Vec<Target>> 
     Ok(names.into_iter().map(|(node, instance)| Target { node, instance }).collect())
 }
 
-fn write_all(mut samples: Samples, only: Option<&ProbeType>, format: &mut dyn Format) -> anyhow::Result<u64> {
+fn write_all(
+    mut samples: Samples,
+    only: Option<&ProbeType>,
+    format: &mut dyn Format,
+    mut progress: Progress,
+) -> anyhow::Result<u64> {
     let mut written = 0;
     let mut lost = Lost::default();
     while let Some(found) = samples.next()? {
@@ -145,6 +155,9 @@ fn write_all(mut samples: Samples, only: Option<&ProbeType>, format: &mut dyn Fo
                     format!("exporting {}/{}", Visible(&series.node), Visible(&series.instance))
                 })?;
                 written += 1;
+                if written % TOLD == 0 {
+                    progress.tell(|| format!("{written} samples"));
+                }
             }
             Found::Missing(target, missing, time) => {
                 format.missing(&target, &missing, time)?;
@@ -153,6 +166,7 @@ fn write_all(mut samples: Samples, only: Option<&ProbeType>, format: &mut dyn Fo
         }
     }
     format.finish()?;
+    progress.clear();
     lost.say();
     Ok(written)
 }

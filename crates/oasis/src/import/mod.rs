@@ -1,6 +1,6 @@
 //! `oasis import`: recordings become part of an archive, all of a file or nothing of it.
 
-use crate::{cli::Import as Arguments, visible::Visible};
+use crate::{cli::Import as Arguments, progress::Progress, visible::Visible};
 use anyhow::{Context, bail};
 use oasis_archive::{ArchiveConfig, Import, Imported, Series};
 use oasis_mcap::Recorded;
@@ -67,12 +67,15 @@ fn one(path: &Path, name: Option<&str>, config: &ArchiveConfig) -> anyhow::Resul
     match source {
         Source::Mcap => mcap(path, &prefix, &mut import)?,
         Source::Segments(files) => {
-            for file in files {
+            let mut progress = Progress::new();
+            for (at, file) in files.iter().enumerate() {
+                progress.tell(|| format!("{}: {at} of {} segment files", path.display(), files.len()));
                 let findings = import
-                    .add_segment_file(&file, |node| of_recording(&prefix, node))
+                    .add_segment_file(file, |node| of_recording(&prefix, node))
                     .with_context(|| format!("the segment file {}", file.display()))?;
                 for finding in findings {
                     let bytes = format!("bytes {} to {}", finding.from, finding.to);
+                    progress.clear();
                     eprintln!(
                         "{}: {bytes} are left out ({}): {}",
                         file.display(),
@@ -105,11 +108,15 @@ fn add_what_else(path: &Path, prefix: &str, import: &mut Import) -> anyhow::Resu
 }
 
 fn mcap(path: &Path, prefix: &str, import: &mut Import) -> anyhow::Result<()> {
-    let mut is_empty = true;
+    let (mut is_empty, mut batches) = (true, 0_u64);
+    let mut progress = Progress::new();
     let rest = oasis_mcap::read(File::open(path)?, |recorded, batch| {
         is_empty = false;
+        batches += 1;
+        progress.tell(|| format!("{}: {batches} batches", path.display()));
         import.add(&series_of(recorded, prefix), batch)
     })?;
+    progress.clear();
     for lost in rest.lost {
         let node = of_recording(prefix, &lost.node).into();
         import.lose((node, lost.instance.into()), lost.run, lost.numbers, &lost.cause);

@@ -5,10 +5,9 @@ use super::{
     outbox::Played,
     stage::{Stage, Turn},
 };
-use crate::visible::Visible;
+use crate::{progress::Progress, visible::Visible};
 use oasis_dac::now;
 use std::{
-    io::{IsTerminal, Write},
     sync::atomic::{AtomicBool, Ordering},
     thread,
     time::{Duration, Instant},
@@ -20,7 +19,6 @@ const PAUSE: Duration = Duration::from_millis(50);
 const LINGER: Duration = Duration::from_millis(5);
 /// Shortest time around: a recording of one sample must not keep everybody busy with connecting.
 const SHORTEST_LAP: Duration = Duration::from_millis(100);
-const PROGRESS: Duration = Duration::from_millis(250);
 /// How long a replay that was told to stop waits for the DAC to acknowledge the last samples.
 const FAREWELL: Duration = Duration::from_secs(2);
 
@@ -29,8 +27,7 @@ pub struct Playback<'a> {
     stages: Vec<Stage>,
     speed: Speed,
     lap: u64,
-    /// When progress was told, if there is anybody to tell it to.
-    told: Option<Instant>,
+    progress: Progress,
     has_stopped: &'a AtomicBool,
 }
 
@@ -58,7 +55,7 @@ impl Clock {
 impl<'a> Playback<'a> {
     /// Of these nodes, until the flag is set.
     pub fn new(stages: Vec<Stage>, speed: Speed, has_stopped: &'a AtomicBool) -> Self {
-        Self { stages, speed, lap: 0, told: None, has_stopped }
+        Self { stages, speed, lap: 0, progress: Progress::new(), has_stopped }
     }
 
     /// Plays once, or again and again.
@@ -86,9 +83,9 @@ impl<'a> Playback<'a> {
     }
 
     /// Tells people something, on a line of its own.
-    pub fn say(&self, line: &str) {
-        let clear = if self.told.is_some() { "\r\x1b[K" } else { "" };
-        eprintln!("{clear}{line}");
+    pub fn say(&mut self, line: &str) {
+        self.progress.clear();
+        eprintln!("{line}");
     }
 
     fn has_stopped(&self) -> bool {
@@ -176,17 +173,12 @@ impl<'a> Playback<'a> {
 
     /// Says where it is, to somebody at a terminal.
     fn tell(&mut self, clock: &Clock, next: u64, now: u64) {
-        let is_time = self.told.is_none_or(|told| told.elapsed() >= PROGRESS);
-        if !is_time || !std::io::stderr().is_terminal() {
-            return;
-        }
-        self.told = Some(Instant::now());
+        let samples = self.played().samples;
         let at = next.saturating_sub(clock.first) as f64 / 1e9;
         let behind = now.saturating_sub(clock.live(next)) as f64 / 1e9;
         let behind = if behind > 1.0 { format!(", {behind:.1} s behind") } else { String::new() };
         let lap = if self.lap > 1 { format!("time {}, ", self.lap) } else { String::new() };
-        eprint!("\r\x1b[K{lap}{at:.1} s of the recording, {} samples{behind}", self.played().samples);
-        let _ = std::io::stderr().flush();
+        self.progress.tell(|| format!("{lap}{at:.1} s of the recording, {samples} samples{behind}"));
     }
 }
 

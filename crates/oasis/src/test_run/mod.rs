@@ -5,10 +5,9 @@ mod comparison;
 
 pub use arguments::Arguments;
 
-use crate::{api::Api, cli::Format, visible::Visible};
+use crate::{api::Api, cli::Format, dates::date_and_time, visible::Visible};
 use anyhow::{Context, bail};
 use arguments::{Description, Verb};
-use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use ureq::http::Method;
@@ -139,9 +138,11 @@ fn print(outcome: &Outcome, format: Format) -> io::Result<()> {
 /// A test run in a line.
 fn line(run: &Value) -> String {
     let text = |key: &str| run[key].as_str().unwrap_or_default();
-    let started = run["started"].as_u64().map_or(String::new(), date_and_time);
-    let time = match run["stopped"].as_u64() {
-        Some(stopped) => format!("{started} to {}", date_and_time(stopped)),
+    // To the second: people look for an hour, not for a nanosecond.
+    let time = |key: &str| run[key].as_u64().map(|time| date_and_time(time, 0));
+    let started = time("started").unwrap_or_default();
+    let time = match time("stopped") {
+        Some(stopped) => format!("{started} to {stopped}"),
         None => format!("since {started}"),
     };
     let pinned = if run["pinned"] == true { "  pinned" } else { "" };
@@ -158,11 +159,4 @@ fn describe(out: &mut impl Write, run: &Value) -> io::Result<()> {
     }
     let notes = run["notes"].as_str().unwrap_or_default();
     notes.lines().try_for_each(|line| writeln!(out, "  {}", Visible(&line.replace('\t', "    "))))
-}
-
-/// To the second: people look for an hour, not for a nanosecond.
-fn date_and_time(nanoseconds: u64) -> String {
-    let seconds = i64::try_from(nanoseconds / 1_000_000_000).ok();
-    let time = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok());
-    time.map_or(nanoseconds.to_string(), |time| time.to_string())
 }

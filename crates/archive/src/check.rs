@@ -169,7 +169,7 @@ fn check_segment(
     let mut lost_samples = 0;
     for range in damage {
         let lost = lost_in(&range, &file.found, index, shares.unwrap_or_default());
-        lost_samples += lost.iter().map(|lost| lost.samples).sum::<u64>();
+        lost_samples = sum(lost.iter().map(|lost| lost.samples)).saturating_add(lost_samples);
         let what = if range.start == file.found.end {
             "the file does not go on here as it was written"
         } else {
@@ -191,10 +191,16 @@ fn check_segment(
     }
     checked.segments += 1;
     checked.bytes += length;
-    checked.samples += match shares {
-        Some(shares) => shares.iter().map(|share| share.samples).sum::<u64>().saturating_sub(lost_samples),
+    let samples = match shares {
+        Some(shares) => sum(shares.iter().map(|share| share.samples)).saturating_sub(lost_samples),
         None => file.samples(),
     };
+    checked.samples = checked.samples.saturating_add(samples);
+}
+
+/// Numbers out of files and catalogue are whatever somebody wrote there.
+fn sum(numbers: impl Iterator<Item = u64>) -> u64 {
+    numbers.fold(0, u64::saturating_add)
 }
 
 fn finding(path: &Path, bytes: Range<u64>, detail: String) -> Finding {
@@ -276,7 +282,7 @@ fn hole(range: &Range<u64>, series: &SeriesIndex, share: &Share, damage: &[Range
     }
     let (from, to) = (before.map_or(share.first, Entry::end), after.map_or(share.end, |entry| entry.first));
     let never_stored = |gap: &Gap| gap.to.0.min(to.0).saturating_sub(gap.from.0.max(from.0));
-    let samples = to.0.saturating_sub(from.0).saturating_sub(series.gaps.iter().map(never_stored).sum());
+    let samples = to.0.saturating_sub(from.0).saturating_sub(sum(series.gaps.iter().map(never_stored)));
     let first = before.map_or(share.times.0, |entry| entry.max_time);
     (samples, (first, after.map_or(share.times.1, |entry| entry.min_time)))
 }

@@ -211,6 +211,32 @@ pub fn read(payload: &[u8], number: u32) -> Result<Vec<Entry>, Malformed> {
     Ok(read)
 }
 
+/// At most so many of a series from an offset on, out of an index record's payload, on from a mark if there is one.
+///
+/// # Errors
+/// What is wrong with the bytes.
+pub fn read_on(
+    payload: &[u8],
+    number: u32,
+    (from, most): (Offset, usize),
+    mark: &mut Option<Bookmark>,
+) -> Result<Vec<Entry>, Malformed> {
+    let start = match mark.take() {
+        Some(mark) => Some(mark),
+        None => Bookmark::first(payload, number)?,
+    };
+    let (Some(mut at), mut entries) = (start, Vec::new()) else { return Ok(Vec::new()) };
+    while entries.len() < most
+        && let Some(entry) = at.next(payload)?
+    {
+        if entry.end() > from {
+            entries.push(entry);
+        }
+    }
+    *mark = Some(at);
+    Ok(entries)
+}
+
 /// How far the batches' places of one series were read in an index record's payload: each is told from the one before.
 #[derive(Debug, Clone)]
 pub struct Bookmark {
@@ -295,6 +321,18 @@ mod tests {
         })
     }
 
+    /// So many batches of ten samples each, at whole milliseconds.
+    fn entries(batches: u64) -> impl Iterator<Item = Entry> {
+        (0..batches).map(|batch| Entry {
+            position: 64 + 128 * batch,
+            first: Offset(batch * 10),
+            count: 10,
+            min_time: batch * 1_000_000,
+            max_time: batch * 1_000_000,
+            last_sequence: batch * 10 + 10,
+        })
+    }
+
     proptest! {
         #[test]
         fn an_index_reads_back_with_times_to_the_millisecond(
@@ -324,6 +362,26 @@ mod tests {
                     let times = (written.min_time, written.max_time);
                     prop_assert_eq!(Entry { min_time: times.0, max_time: times.1, ..*read }, *written);
                 }
+            }
+        }
+
+        #[test]
+        fn who_reads_on_by_a_mark_gets_each_batch_once(
+            batches in 0_u64..40, most in 1_usize..9, skips in proptest::collection::vec(0_u64..25, 1..8),
+        ) {
+            let mut index = FileIndex::default();
+            for batches in [3, batches] {
+                index.series.push(SeriesIndex::new(series()));
+                entries(batches).for_each(|entry| index.get_mut(index.series.len() as u32).unwrap().push(entry));
+            }
+            let payload = write(&index);
+            let (mut mark, mut from) = (None, 0);
+            for skip in skips.iter().cycle().take(60) {
+                let read = read_on(&payload, 2, (Offset(from), most), &mut mark).unwrap();
+                let all: Vec<_> = entries(batches).collect();
+                let wanted: Vec<_> = all.into_iter().filter(|entry| entry.end().0 > from).take(most).collect();
+                prop_assert_eq!(&read, &wanted);
+                from = read.last().map_or(from, |entry| entry.end().0) + skip;
             }
         }
 

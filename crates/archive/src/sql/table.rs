@@ -99,7 +99,7 @@ pub fn show_time(nanoseconds: u64) -> Option<String> {
 /// How SQLite compares texts that are times: wherever they stand in a query, `2026-05-04 12:00` is `2026-05-04T12:00:00.000000000Z`.
 pub const TIMES: &str = "times";
 
-/// Compares texts as times if both are some, otherwise byte by byte.
+/// Compares texts as times if both are some; others stand behind all times, byte by byte: whatever is sorted has one order.
 pub fn compare_times(a: &str, b: &str) -> Ordering {
     // Those of columns sort as texts do.
     let is_shown = |text: &str| text.len() == SHOWN && text.ends_with('Z');
@@ -108,7 +108,9 @@ pub fn compare_times(a: &str, b: &str) -> Ordering {
     }
     match (parse_time(a), parse_time(b)) {
         (Some(a), Some(b)) => a.cmp(&b),
-        _ => a.cmp(b),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => a.cmp(b),
     }
 }
 
@@ -140,6 +142,8 @@ mod tests {
             ("2026-05-04", Ordering::Greater),
             ("2026-05-04T12:00:00.000000001Z", Ordering::Less),
             ("then", Ordering::Less),
+            ("", Ordering::Less),
+            ("2026-05-04 1x", Ordering::Less),
         ] {
             assert_eq!(
                 (compare_times(noon, text), compare_times(text, noon)),

@@ -11,7 +11,7 @@ use crate::{
     walk::Walk,
 };
 use bytes::Bytes;
-use oasis_wire::{quantity::Offset, reader::Malformed};
+use oasis_wire::quantity::Offset;
 use std::{
     fs::{self, File},
     io,
@@ -43,7 +43,8 @@ impl Store {
         mark: &mut Option<Bookmark>,
     ) -> Result<Vec<Entry>, ReadError> {
         if self.open_file(extent.segment).is_none()
-            && let Ok(entries) = next_of(&self.index_of(extent.segment)?, extent.number, (from, most), mark)
+            && let Ok(entries) =
+                index::read_on(&self.index_of(extent.segment)?, extent.number, (from, most), mark)
         {
             return Ok(entries);
         }
@@ -191,87 +192,4 @@ impl Store {
 /// Those that do not end before an offset: offsets of a series only grow.
 fn behind(entries: &[Entry], from: Offset) -> &[Entry] {
     &entries[entries.partition_point(|entry| entry.end() <= from)..]
-}
-
-/// At most so many of a series from an offset on, out of an index record's payload, on from a mark if there is one.
-fn next_of(
-    payload: &[u8],
-    number: u32,
-    (from, most): (Offset, usize),
-    mark: &mut Option<Bookmark>,
-) -> Result<Vec<Entry>, Malformed> {
-    let start = match mark.take() {
-        Some(mark) => Some(mark),
-        None => Bookmark::first(payload, number)?,
-    };
-    let (Some(mut at), mut entries) = (start, Vec::new()) else { return Ok(Vec::new()) };
-    while entries.len() < most
-        && let Some(entry) = at.next(payload)?
-    {
-        if entry.end() > from {
-            entries.push(entry);
-        }
-    }
-    *mark = Some(at);
-    Ok(entries)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        index::{FileIndex, SeriesIndex},
-        series::Series,
-    };
-    use oasis_channel::ProbeKind;
-    use oasis_wire::quantity::Epoch;
-    use proptest::prelude::*;
-    use std::sync::Arc;
-    use uuid::Uuid;
-
-    fn series() -> Arc<Series> {
-        let json = r#"{"name": "T", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0", "metrics": []}"#;
-        Arc::new(Series {
-            node: "n".into(),
-            instance: "i".into(),
-            kind: ProbeKind::Pushed,
-            run: Uuid::nil(),
-            epoch: Epoch(1),
-            probe_type: Arc::new(serde_json::from_str(json).unwrap()),
-        })
-    }
-
-    /// So many batches of ten samples each, at whole milliseconds.
-    fn entries(batches: u64) -> impl Iterator<Item = Entry> {
-        (0..batches).map(|batch| Entry {
-            position: 64 + 128 * batch,
-            first: Offset(batch * 10),
-            count: 10,
-            min_time: batch * 1_000_000,
-            max_time: batch * 1_000_000,
-            last_sequence: batch * 10 + 10,
-        })
-    }
-
-    proptest! {
-        #[test]
-        fn who_reads_on_by_a_mark_gets_each_batch_once(
-            batches in 0_u64..40, most in 1_usize..9, skips in proptest::collection::vec(0_u64..25, 1..8),
-        ) {
-            let mut index = FileIndex::default();
-            for batches in [3, batches] {
-                index.series.push(SeriesIndex::new(series()));
-                entries(batches).for_each(|entry| index.get_mut(index.series.len() as u32).unwrap().push(entry));
-            }
-            let payload = index::write(&index);
-            let (mut mark, mut from) = (None, 0);
-            for skip in skips.iter().cycle().take(60) {
-                let read = next_of(&payload, 2, (Offset(from), most), &mut mark).unwrap();
-                let all: Vec<_> = entries(batches).collect();
-                let wanted: Vec<_> = behind(&all, Offset(from)).iter().take(most).copied().collect();
-                prop_assert_eq!(&read, &wanted);
-                from = read.last().map_or(from, |entry| entry.end().0) + skip;
-            }
-        }
-    }
 }

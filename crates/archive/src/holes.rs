@@ -19,7 +19,7 @@ use uuid::Uuid;
 pub(crate) const UNEXPLAINED: &str = Cause::Unexplained.word();
 /// Numbers from here on are nobody's: the catalogue's are signed.
 const END: u64 = 1 << 63;
-/// Ranges kept of each run: beyond that, of what imports may yet put between the least numbers no holes are told.
+/// Ranges kept of each run: beyond that, of what imports may yet put between the least numbers no holes are told. The log says how many numbers these are.
 const MOST_RANGES: usize = 1_024;
 
 /// Samples that are missing.
@@ -45,6 +45,8 @@ pub struct Holes {
     at: Option<Stretch>,
     /// Numbers of each run that need no more to be said of: samples before the present stretch, and what was told.
     accounted: BTreeMap<Uuid, Ranges>,
+    /// Numbers taken for accounted for because there were too many ranges.
+    passed_over: u64,
     /// Offsets since the last sample that the archive does not have, and why, in order.
     not_stored: NotStored,
 }
@@ -62,7 +64,7 @@ impl Holes {
     /// In the past of this archive, read from a time on: 0 for all of it.
     pub fn new(history: &History, from: u64) -> Self {
         let (store, accounted) = (history.0.clone(), BTreeMap::new());
-        Self { store, is_cut: from > 0, at: None, accounted, not_stored: NotStored::new() }
+        Self { store, is_cut: from > 0, at: None, accounted, passed_over: 0, not_stored: NotStored::new() }
     }
 
     /// Offsets that are not there.
@@ -140,6 +142,15 @@ impl Holes {
                 missing.extend(self.known(names, run, span)?);
             }
         }
+        if self.passed_over > 0 {
+            tracing::warn!(
+                node,
+                instance,
+                numbers = self.passed_over,
+                "samples lie in too many pieces to tell of these sequence numbers whether any are missing"
+            );
+            self.passed_over = 0;
+        }
         Ok(missing)
     }
 
@@ -147,7 +158,7 @@ impl Holes {
     fn account_for(&mut self, run: Uuid, numbers: Range<u64>) -> Vec<Range<u64>> {
         let accounted = self.accounted.entry(run).or_default();
         let new = accounted.add(numbers);
-        accounted.limit(MOST_RANGES);
+        self.passed_over = self.passed_over.saturating_add(accounted.limit(MOST_RANGES));
         new
     }
 

@@ -53,13 +53,16 @@ impl Ranges {
         first.zip(last).map_or(0..0, |((from, _), (_, to))| *from..*to)
     }
 
-    /// Takes the first ranges and what is between them for one, until there are no more than so many.
-    pub fn limit(&mut self, most: usize) {
+    /// Takes the first ranges and what is between them for one, until there are no more than so many. Answers how many numbers were between them.
+    pub fn limit(&mut self, most: usize) -> u64 {
+        let mut between: u64 = 0;
         while self.0.len() > most.max(1)
-            && let (Some((first, _)), Some((_, to))) = (self.0.pop_first(), self.0.pop_first())
+            && let (Some((first, end)), Some((from, to))) = (self.0.pop_first(), self.0.pop_first())
         {
+            between = between.saturating_add(from - end);
             self.0.insert(first, to);
         }
+        between
     }
 
     /// Those that overlap, or end or begin where it does.
@@ -102,9 +105,9 @@ mod tests {
         for range in [1..3, 5..6, 9..12, 20..21] {
             known.add(range);
         }
-        known.limit(2);
+        assert_eq!(known.limit(2), 2 + 3);
         assert_eq!(known.0, BTreeMap::from([(1, 12), (20, 21)]));
-        known.limit(0);
+        assert_eq!(known.limit(0), 8);
         assert_eq!((known.span(), known.has(&(1..21))), (1..21, true));
     }
 }

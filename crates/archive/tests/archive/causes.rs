@@ -210,6 +210,22 @@ fn a_hole_within_samples_that_stand_behind_later_ones_is_told() {
 }
 
 #[test]
+fn more_pieces_than_are_kept_cost_no_hole_that_is_read_forward() {
+    let folder = tempfile::tempdir().unwrap();
+    with_a_hole(folder.path());
+    let mut follower = Follower::new(folder.path(), 0);
+    follower.goes_on(2, 1..=9);
+    // Backwards, so that each is a piece of its own, and more than are kept of a run.
+    for piece in (100..1_300).rev() {
+        follower.goes_on(1, piece * 10..=piece * 10 + 5);
+    }
+    let expected = [("unexplained".to_owned(), Some(13_006..=13_999))];
+    follower.goes_on(1, 12_996..=13_005);
+    assert_eq!(follower.goes_on(1, 14_000..=14_001), expected);
+    assert_eq!(follower.ends(), []);
+}
+
+#[test]
 fn what_is_known_to_be_missing_where_nothing_was_read_is_told_at_the_end() {
     let folder = tempfile::tempdir().unwrap();
     with_a_hole(folder.path());

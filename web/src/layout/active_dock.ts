@@ -1,12 +1,22 @@
-import type { Dock } from './dock.ts';
+/** The dock as keys and menus see it. */
+export interface ActiveDock {
+  /** The panel that has the focus. */
+  readonly activeId: string | undefined;
+  /** Makes a panel the active one. */
+  focus(id: string): void;
+  /** Makes the next or the previous panel the active one, over all groups. */
+  step(by: 1 | -1): void;
+  toggleMaximized(): void;
+  closeActive(): void;
+}
 
-/** The dock on the screen: for keys and menus that act on its active panel. None on a narrow screen. */
-let active: Dock | undefined;
+/** The dock on the screen. None on a narrow screen. */
+let active: ActiveDock | undefined;
 
-export function setDock(dock: Dock | undefined): void {
+export function setDock(dock: ActiveDock | undefined): void {
   active = dock;
 }
 
-export function activeDock(): Dock | undefined {
+export function activeDock(): ActiveDock | undefined {
   return active;
 }

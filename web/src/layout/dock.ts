@@ -1,9 +1,4 @@
-import {
-  createDockview,
-  type DockviewApi,
-  type IContentRenderer,
-  type SerializedDockview,
-} from 'dockview-core';
+import { createDockview, type DockviewApi, type IContentRenderer } from 'dockview-core';
 import 'dockview/dist/styles/dockview.css';
 import { signal } from '@preact/signals';
 import { type ComponentChild, h, render } from 'preact';
@@ -11,6 +6,8 @@ import { PanelFrame } from '../panels/panel_frame.tsx';
 import { isSingle, type PanelSpec, targetsOf } from '../panels/spec.ts';
 import { titleOf } from '../panels/title.ts';
 import { keyOf } from '../stream/view.ts';
+import type { ActiveDock } from './active_dock.ts';
+import type { Geometry } from './geometry.ts';
 
 /** More rows would make each too low to read: further instances become tabs. */
 const ROWS = 3;
@@ -24,10 +21,8 @@ const BOOKS_SHARE = 0.28;
 const WIDE = 640;
 const HIGH = 420;
 
-export type Geometry = SerializedDockview;
-
 /** The one place that knows the docking library: puts panels where they suit, and tells what the reader did to them. */
-export class Dock {
+export class Dock implements ActiveDock {
   private readonly api: DockviewApi;
   private specs: readonly PanelSpec[] = [];
   /** What happens because we say so is not the reader's doing. */

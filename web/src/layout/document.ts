@@ -3,7 +3,7 @@ import type { PanelContent, PanelSpec, SeriesMode } from '../panels/spec.ts';
 import { type Annotation, MAX_ANNOTATIONS, MAX_NOTE } from '../state/annotations.ts';
 import type { Range, Source } from '../stream/query.ts';
 import type { Target } from '../stream/view.ts';
-import type { Geometry } from './dock.ts';
+import type { Geometry } from './geometry.ts';
 
 /** A layout as it is saved, shared and exported. */
 export interface LayoutDocument {

@@ -1,7 +1,7 @@
 import { type ReadonlySignal, useComputed, useSignal, useSignalEffect } from '@preact/signals';
-import type { PastState } from '../past/archive_reader.ts';
 import type { InstanceCells } from '../state/store.ts';
 import { range } from '../state/time.ts';
+import type { PastState } from '../stream/query.ts';
 import type { SampleView, Target } from '../stream/view.ts';
 import { useView } from './use_view.ts';
 

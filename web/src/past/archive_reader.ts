@@ -1,9 +1,10 @@
 import { type Fields, isFields, listOf } from '../fields.ts';
 import type { Pace } from '../stream/pace.ts';
+import type { PastState, ReadState } from '../stream/query.ts';
 import type { Target } from '../stream/view.ts';
 import { type NewestSamples, type NewestWish, newestManner } from './newest.ts';
 import { type Points, parsePoints } from './points.ts';
-import { type Manner, type ReadState, Reads } from './reads.ts';
+import { type Manner, Reads } from './reads.ts';
 import { StoredInstances, type StoredTimes } from './stored.ts';
 
 /** What is fetched beyond each end of what is shown, as a share of it: small steps need no answer. */
@@ -28,8 +29,6 @@ export interface Wish {
   /** Times of the oldest sample that is remembered, which takes over from what is read, and of the newest one. */
   readonly remembered?: { readonly oldest: number; readonly newest: number };
 }
-
-export type PastState = 'none' | ReadState;
 
 /**
  * Reads what is shown of the past from the DAC: whether and since when the archive has an instance, long times in so many points,

@@ -1,3 +1,4 @@
+import type { ReadState } from '../stream/query.ts';
 import type { Target } from '../stream/view.ts';
 import { keyOf } from '../stream/view.ts';
 
@@ -30,8 +31,6 @@ export interface Manner<W, T> {
   parse(answer: unknown, target: Target, wish: W, halvings: number): T | 'too-much' | undefined;
   suffices(got: W, wish: W): boolean;
 }
-
-export type ReadState = 'reading' | 'ready' | 'failed';
 
 interface Entry<W, T> {
   readonly target: Target;

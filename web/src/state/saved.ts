@@ -1,7 +1,7 @@
 import { effect, signal } from '@preact/signals';
 import { decodeTargets, encodeTargets } from '../layout/address.ts';
-import type { Geometry } from '../layout/dock.ts';
 import { type LayoutDocument, parseLayout } from '../layout/document.ts';
+import type { Geometry } from '../layout/geometry.ts';
 import { pack, unpack } from '../layout/packed.ts';
 import type { Target } from '../stream/view.ts';
 import { annotations } from './annotations.ts';

@@ -1,4 +1,3 @@
-import type { PastState } from '../past/archive_reader.ts';
 import type { ColumnBlock } from '../series/columns.ts';
 import type { Histogram } from '../series/histogram.ts';
 import type { RecordRow } from '../series/records.ts';
@@ -60,6 +59,12 @@ export interface SourceColumns extends ColumnBlock {
   /** If it reaches back beyond what is remembered: what the archive has of that. */
   readonly past?: PastPart;
 }
+
+/** How far a request to the archive is. */
+export type ReadState = 'reading' | 'ready' | 'failed';
+
+/** How far the archive's part of an answer is; `none` if the archive has nothing of it. */
+export type PastState = 'none' | ReadState;
 
 /** What of a panel comes from the archive. */
 export interface PastPart {

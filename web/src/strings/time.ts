@@ -1,4 +1,4 @@
-import type { PastState } from '../past/archive_reader.ts';
+import type { PastState } from '../stream/query.ts';
 
 const levels = new Map([
   ['raw', 'samples'],

@@ -45,7 +45,7 @@ test-rust: page postgresql ## Rust: unit, property and end-to-end tests with rea
 
 test-arrow: page python ## Arrow and Parquet, which take minutes to build, read back with pyarrow, polars and DuckDB
 	target/venv/bin/pip install --quiet --disable-pip-version-check --requirement tests/end_to_end/recordings/requirements.txt
-	cargo test --locked -p oasis-arrow --features arrow
+	cargo test --locked -p oasis-format --features arrow
 	cargo test --locked -p oasis --features arrow --test end_to_end -- recordings
 	cd sdk/python && ../../target/venv/bin/pytest --quiet tests/test_history.py
 

@@ -6,8 +6,8 @@ use crate::{
     recordings::plant::plant,
 };
 use oasis_channel::tcp::TcpConnector;
+use oasis_format::table::{Cell, Table};
 use oasis_probe::{NodeBuilder, NodeConfig, PushedKind};
-use oasis_table::{Cell, Table};
 use oasis_wire::value;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;

@@ -9,7 +9,7 @@ use crate::{
     store::ReadError,
 };
 use hdrhistogram::Histogram;
-use oasis_table::{Cell, Column, ColumnType, Table};
+use oasis_format::table::{Cell, Column, ColumnType, Table};
 use oasis_wire::{
     batch::{Batch, Sample},
     quantity::Offset,

@@ -3,7 +3,7 @@
 use crate::tables::Shape;
 use bytes::Bytes;
 use oasis_archive::Series;
-use oasis_table::{Cell, ColumnType};
+use oasis_format::table::{Cell, ColumnType};
 use oasis_wire::batch::Sample;
 use std::{ops::Range, sync::Arc};
 

@@ -202,7 +202,7 @@ impl Database {
             qualified(&self.schema, "oasis_table")
         );
         let taken = self.client.query(&sql, &[&wanted]).await?;
-        Ok(oasis_table::Names::new(taken.iter().map(|row| row.get(0))).unique(wanted))
+        Ok(oasis_format::table::Names::new(taken.iter().map(|row| row.get(0))).unique(wanted))
     }
 
     /// Looks at the table anew when it is wanted next: somebody may have dropped it.

@@ -162,7 +162,7 @@ fn in_turn(topics: impl Iterator<Item = TopicId>, last: Option<TopicId>) -> Vec<
 fn refusal(too_wide: &TooWide, samples: u64, series: &Series, batch: &[u8]) -> Refusal {
     let sequence = Header::parse(batch).map_or(0, |header| header.first_sequence);
     let why = Why { code: None, detail: too_wide.to_string() };
-    Refusal::new(&oasis_table::table_name(&series.probe_type.name), why, samples, (series, sequence))
+    Refusal::new(&oasis_format::table::table_name(&series.probe_type.name), why, samples, (series, sequence))
 }
 
 /// By description.

@@ -1,6 +1,6 @@
 //! The tables: a probe type's columns as PostgreSQL has them, and their SQL.
 
-use oasis_table::{Column, ColumnType, FIXED, Names, Table};
+use oasis_format::table::{Column, ColumnType, FIXED, Names, Table};
 use oasis_wire::schema::ProbeType;
 use std::sync::Arc;
 

@@ -9,7 +9,7 @@ use crate::{
     series::Series,
 };
 use bytes::Bytes;
-use oasis_table::Cell;
+use oasis_format::table::Cell;
 use oasis_wire::{batch::Batch, quantity::Offset};
 use rusqlite::{
     Error, ffi,

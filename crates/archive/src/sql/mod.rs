@@ -9,7 +9,7 @@ mod table;
 mod views;
 
 use crate::{OpenError, catalogue::reading, history::History, store::ReadError};
-use oasis_table::{Names, Table};
+use oasis_format::table::{Names, Table};
 use oasis_wire::schema::ProbeType;
 use rusqlite::{Connection, types::ValueRef};
 use std::{path::Path, sync::Arc};
@@ -88,7 +88,7 @@ impl Sql {
         taken.extend(views::OPEN.map(str::to_owned));
         let mut names = Names::new(taken.iter().map(String::as_str));
         for probe_type in history.types()? {
-            let name = names.unique(&oasis_table::table_name(&probe_type.name));
+            let name = names.unique(&oasis_format::table::table_name(&probe_type.name));
             tables.push(add_samples(&connection, &history, name, probe_type)?);
         }
         // Besides what is refused here, nothing can be attached, and no file made: the connection is read-only.

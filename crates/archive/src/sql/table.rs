@@ -3,7 +3,7 @@
 use super::{cursor::Cursor, plan};
 use crate::history::History;
 use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
-use oasis_table::Table;
+use oasis_format::table::Table;
 use oasis_wire::schema::ProbeType;
 use rusqlite::{
     Error, ffi,
@@ -19,7 +19,7 @@ use std::{
 /// What SQLite calls to read samples.
 pub const SAMPLES: Module<'static, SamplesTable> = Module::eponymous_only_module();
 
-/// The columns before the metrics, by [`oasis_table::FIXED`]'s names.
+/// The columns before the metrics, by [`oasis_format::table::FIXED`]'s names.
 pub const KEYS: [&str; 9] =
     ["time", "node", "instance", "sequence", "state", "time_ns", "run", "epoch", "offset"];
 /// Place of `time`, and so on.

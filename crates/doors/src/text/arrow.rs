@@ -11,8 +11,8 @@ use axum::{
 };
 use bytes::Bytes;
 use oasis_archive::{Piece, Series};
-use oasis_arrow::{MEDIA_TYPE, Source, Stream};
 use oasis_dac::CommandError;
+use oasis_format::arrow::{MEDIA_TYPE, Source, Stream};
 use oasis_wire::{batch::Batch, quantity::Offset, schema::ProbeType};
 use std::{
     io::{self, Write},
@@ -73,11 +73,11 @@ fn failed(detail: &str) -> Problem {
 /// Why a stream is not whole.
 enum Failure {
     Problem(Box<Problem>),
-    Write(oasis_arrow::WriteError),
+    Write(oasis_format::arrow::WriteError),
 }
 
-impl From<oasis_arrow::WriteError> for Failure {
-    fn from(error: oasis_arrow::WriteError) -> Self {
+impl From<oasis_format::arrow::WriteError> for Failure {
+    fn from(error: oasis_format::arrow::WriteError) -> Self {
         Self::Write(error)
     }
 }

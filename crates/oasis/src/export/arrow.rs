@@ -3,7 +3,7 @@
 use super::{Format, same_type};
 use anyhow::{Context, bail};
 use oasis_archive::Series;
-use oasis_arrow::{Parquet, Source, Stream};
+use oasis_format::arrow::{Parquet, Source, Stream};
 use oasis_wire::batch::Sample;
 use std::{io::Write, sync::Arc};
 

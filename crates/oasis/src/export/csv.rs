@@ -5,7 +5,7 @@ use crate::dates::date_and_time;
 use anyhow::Context;
 use csv::Writer;
 use oasis_archive::Series;
-use oasis_table::{Cell, Table};
+use oasis_format::table::{Cell, Table};
 use oasis_wire::{batch::Sample, schema::ProbeType};
 use std::{io::Write, sync::Arc};
 

@@ -4,7 +4,7 @@ use super::{Span, told, write};
 use crate::{cli::ExportFormat, target::Target};
 use anyhow::{Context, bail};
 use oasis_archive::History;
-use oasis_table::{Names, table_name};
+use oasis_format::table::{Names, table_name};
 use std::{
     fs,
     path::{MAIN_SEPARATOR, Path},

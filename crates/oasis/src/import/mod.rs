@@ -3,7 +3,7 @@
 use crate::{cli::Import as Arguments, progress::Progress, visible::Visible};
 use anyhow::{Context, bail};
 use oasis_archive::{ArchiveConfig, Import, Imported, Series};
-use oasis_mcap::Recorded;
+use oasis_format::mcap::Recorded;
 use oasis_wire::quantity::Epoch;
 use std::{
     fs::{self, File},
@@ -110,7 +110,7 @@ fn add_what_else(path: &Path, prefix: &str, import: &mut Import) -> anyhow::Resu
 fn mcap(path: &Path, prefix: &str, import: &mut Import) -> anyhow::Result<()> {
     let (mut is_empty, mut batches) = (true, 0_u64);
     let mut progress = Progress::new();
-    let rest = oasis_mcap::read(File::open(path)?, |recorded, batch| {
+    let rest = oasis_format::mcap::read(File::open(path)?, |recorded, batch| {
         is_empty = false;
         batches += 1;
         progress.tell(|| format!("{}: {batches} batches", path.display()));

@@ -10,7 +10,7 @@
 //! - Names are unique whatever their case, and none is that of a [fixed column](FIXED): the second `level` is `level_2`.
 //!
 //! ```
-//! use oasis_table::{Cell, Table};
+//! use oasis_format::table::{Cell, Table};
 //! use oasis_wire::{schema::ProbeType, value::Value};
 //!
 //! let arm: ProbeType = serde_json::from_str(r#"{

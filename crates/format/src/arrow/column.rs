@@ -1,6 +1,6 @@
 //! One column of a record batch while it grows.
 
-use crate::schema::{element, fields, has_values};
+use super::schema::{element, fields, has_values};
 use arrow_array::{
     ArrayRef, ListArray, StructArray,
     builder::{
@@ -100,7 +100,7 @@ impl Column {
             Self::Enum(column) => {
                 let (of, column) = &mut **column;
                 // Known names are few, and numbers of 32 bits are not enough to fill a dictionary within a batch.
-                column.append_value(oasis_table::enumerator(of, value).as_ref());
+                column.append_value(crate::table::enumerator(of, value).as_ref());
             }
             Self::List { element, ends, elements, .. } => {
                 let of = if let Value::Vector(of) = value { of.as_slice() } else { &[] };

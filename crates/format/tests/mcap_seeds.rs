@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test says what it expects by unwrapping")]
 
-use oasis_mcap::ReadError;
+use oasis_format::mcap::ReadError;
 use oasis_wire::batch::Batch;
 use proptest::prelude::*;
 use std::{collections::BTreeMap, convert::Infallible, fs, sync::LazyLock};
@@ -16,7 +16,7 @@ static SEEDS: LazyLock<BTreeMap<String, Vec<u8>>> = LazyLock::new(|| {
 /// Samples that are in it, all of them in batches that an archive takes.
 fn samples(bytes: &[u8]) -> Result<usize, ReadError<Infallible>> {
     let mut samples = 0;
-    oasis_mcap::read(bytes, |recorded, batch| {
+    oasis_format::mcap::read(bytes, |recorded, batch| {
         recorded.probe_type.validate().expect("a type that archives take");
         let batch = Batch::parse(batch, &recorded.probe_type).expect("a batch that archives take");
         samples += batch.samples().len();

@@ -1,7 +1,7 @@
 //! The Arrow schema of a probe type.
 
+use crate::table::{FIXED, Names};
 use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
-use oasis_table::{FIXED, Names};
 use oasis_wire::schema::{EnumType, Metric, MetricType, ProbeType};
 use std::{collections::HashMap, sync::Arc};
 

@@ -1,6 +1,6 @@
 //! JSON messages as values of a probe type.
 
-use crate::bounds::MAX_ROW_VALUES;
+use super::bounds::MAX_ROW_VALUES;
 use oasis_wire::{
     schema::{Metric, MetricType},
     value::Value,

@@ -1,6 +1,6 @@
 //! What an export says is missing.
 
-use crate::{bounds::MAX_MESSAGE, record::Message};
+use super::{bounds::MAX_MESSAGE, record::Message};
 use serde::Deserialize;
 use std::ops::RangeInclusive;
 use uuid::Uuid;

@@ -1,6 +1,6 @@
 //! The records of a file, one after the other.
 
-use crate::{
+use super::{
     bounds::{
         self, MAX_BATCHES, MAX_DESCRIPTIONS, MAX_HELD_TOGETHER, MAX_LOST, MAX_LOST_BYTES, MAX_MESSAGE,
         MAX_METRICS, MAX_RECORD, READ,
@@ -108,7 +108,7 @@ pub struct Rest {
 /// If the file cannot be read, is damaged or breaks a bound, or if `take` fails. What was taken before is not all of the file.
 pub fn read<E>(
     mut from: impl Read,
-    mut take: impl FnMut(&crate::Recorded, &[u8]) -> Result<(), E>,
+    mut take: impl FnMut(&super::Recorded, &[u8]) -> Result<(), E>,
 ) -> Result<Rest, ReadError<E>> {
     let options = LinearReaderOptions::default()
         .with_prevalidate_chunk_crcs(true)

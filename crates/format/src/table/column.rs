@@ -1,6 +1,6 @@
 //! The columns of a probe type.
 
-use crate::{cell::Cell, name::Names};
+use super::{cell::Cell, name::Names};
 use oasis_wire::{
     schema::{Behaviour, EnumType, Metric, MetricType},
     value::{self, Value},

@@ -1,6 +1,6 @@
 //! A record batch while it grows.
 
-use crate::{
+use super::{
     column::Column,
     schema::{has_values, schema},
 };

@@ -1,6 +1,6 @@
 //! The samples of a channel that wait to become a batch.
 
-use crate::{
+use super::{
     ReadError, Recorded,
     bounds::{MAX_HELD, MAX_KEPT, MAX_SAMPLES},
 };

@@ -1,10 +1,9 @@
 //! Samples as [Arrow](https://arrow.apache.org) record batches: as a stream that pandas, polars and DuckDB read while it comes, and as Parquet files.
 //!
-//! Columns are those of `docs/reference/tables.md`, nested ones as Arrow nests them. The crate takes minutes to build, so nothing needs it: `oasis` has it with the feature `arrow`.
+//! Columns are those of `docs/reference/tables.md`, nested ones as Arrow nests them. Their libraries take minutes to build, so the module needs the feature `arrow`.
 //!
-#![cfg_attr(feature = "arrow", doc = "```")]
-#![cfg_attr(not(feature = "arrow"), doc = "```ignore")]
-//! use oasis_arrow::{Source, Stream};
+//! ```
+//! use oasis_format::arrow::{Source, Stream};
 //! use oasis_wire::{batch::Sample, schema::ProbeType, value::Value};
 //!
 //! let tank: ProbeType = serde_json::from_str(r#"{
@@ -21,8 +20,6 @@
 //! assert_eq!(read?[0].num_rows(), 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-
-#![cfg(feature = "arrow")]
 
 mod column;
 mod rows;

@@ -1,6 +1,6 @@
 //! A channel of a file, and how its messages become samples.
 
-use crate::{
+use super::{
     Recorded,
     bounds::{self, MAX_MESSAGE, MAX_ROW},
     infer,

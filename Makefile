@@ -25,7 +25,11 @@ HOST = $(shell rustc -vV | sed -n "s/host: //p")
 # The settings of sdk/python hold for what is generated for it too.
 GENERATED_PYTHON := --config sdk/python/pyproject.toml crates/pdl-gen/tests
 
-.PHONY: help run build page test test-rust test-arrow test-web test-python notebook check-native test-browser lint format bench bench-spool bench-fanout bench-archive bench-probes bench-page pictures check-memory fuzz python cpp postgresql valgrind browser clean
+# Builds the documentation.
+MDBOOK_VERSION := 0.5.4
+MDBOOK := target/tools/bin/mdbook
+
+.PHONY: help run build page test test-rust test-arrow test-web test-python notebook check-native test-browser lint format bench bench-spool bench-fanout bench-archive bench-probes bench-page pictures docs check-memory fuzz python cpp postgresql valgrind browser clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -86,7 +90,7 @@ format: node_modules/.package-lock.json target/venv/installed ## Format everythi
 	npm run format
 	target/venv/bin/ruff format --quiet sdk/python
 
-bench: ## Measure the codec on recorded data, the PDL compiler, and what an event costs who logs; figures and machine in docs/performance.md
+bench: ## Measure the codec on recorded data, the PDL compiler, and what an event costs who logs; figures and machine in docs/evidence/performance.md
 	cargo bench --locked -p oasis-wire
 	cargo bench --locked -p oasis-pdl --bench compile
 	cargo bench --locked -p oasis-tracing
@@ -95,19 +99,19 @@ bench-spool: page ## Kill the DAC for half a minute, with a file spool and witho
 	cargo test --locked -p oasis --test end_to_end -- file_spool::half_a_minute --ignored --nocapture
 	cargo bench --locked -p oasis-probe --bench spool
 
-bench-fanout: page ## Measure the WebSocket server beside others, some five minutes; report in docs/fanout.md
+bench-fanout: page ## Measure the WebSocket server beside others, some five minutes; report in docs/evidence/fanout.md
 	cargo build --release --locked -p oasis-lab
-	./target/release/oasis-lab --write docs/fanout.md all
+	./target/release/oasis-lab --write docs/evidence/fanout.md all
 
-bench-archive: page postgresql ## Measure the archive under load, beside SQLite, its past, its start, queries and replays, and what goes into a PostgreSQL of its own, some twelve minutes and 10 GB of disk; report in docs/archive-measured.md
+bench-archive: page postgresql ## Measure the archive under load, beside SQLite, its past, its start, queries and replays, and what goes into a PostgreSQL of its own, some twelve minutes and 10 GB of disk; report in docs/evidence/archive-measured.md
 	cargo build --release --locked -p oasis-lab -p oasis
 	pg_virtualenv -o fsync=on sh -c 'OASIS_POSTGRESQL_URL="host=$$PGHOST port=$$PGPORT user=$$PGUSER password=$$PGPASSWORD dbname=$$PGDATABASE sslmode=disable" \
-	  ./target/release/oasis-lab --write docs/archive-measured.md archive'
+	  ./target/release/oasis-lab --write docs/evidence/archive-measured.md archive'
 
-bench-probes: page valgrind ## Measure what probes cost the threads they watch, some two minutes; report in docs/probes-measured.md
+bench-probes: page valgrind ## Measure what probes cost the threads they watch, some two minutes; report in docs/evidence/probes-measured.md
 	cargo bench --locked -p oasis-probe --bench flush
 	cargo build --release --locked -p oasis-lab
-	./target/release/oasis-lab --write docs/probes-measured.md probes
+	./target/release/oasis-lab --write docs/evidence/probes-measured.md probes
 
 check-memory: ## Model the rings, and what shares one, with loom, and run them under Miri and the sanitizers; needs a nightly Rust with miri and rust-src
 	RUSTFLAGS="--cfg loom" LOOM_MAX_PREEMPTIONS=3 cargo test --release --locked --target-dir target/loom -p oasis-probe --lib models
@@ -116,13 +120,18 @@ check-memory: ## Model the rings, and what shares one, with loom, and run them u
 	for sanitizer in thread address; do \
 	  TSAN_OPTIONS=allocator_may_return_null=1 ASAN_OPTIONS=allocator_may_return_null=1 RUSTFLAGS="-Zsanitizer=$$sanitizer" cargo +nightly test --locked -Zbuild-std --target $(HOST) --target-dir target/$$sanitizer -p oasis-probe --lib --test node; done
 
-bench-page: page browser ## Measure the page in a real browser, some fifteen minutes (ten of them watch its heap, BENCH_MINUTES); figures in docs/performance.md
+bench-page: page browser ## Measure the page in a real browser, some fifteen minutes (ten of them watch its heap, BENCH_MINUTES); figures in docs/evidence/performance.md
 	cargo build --release --locked -p oasis -p oasis-lab
 	OASIS_BIN=$(CURDIR)/target/release/oasis OASIS_LAB_BIN=$(CURDIR)/target/release/oasis-lab npm run bench --workspace tests/browser
 
 pictures: page browser ## Take the pictures of docs/images
 	cargo build --locked -p oasis
 	npm run pictures --workspace tests/browser
+
+docs: $(MDBOOK) ## Build the documentation as a book and check its links: target/book/docs/index.html
+	rm -rf target/book
+	$(MDBOOK) build docs
+	python3 docs/checks/book.py . target/book/docs
 
 fuzz: ## Fuzz what reads text and bytes from outside, FUZZ_SECONDS (600) for each target; needs a nightly Rust
 	@cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz
@@ -158,6 +167,10 @@ web/dist/index.html: node_modules/.package-lock.json $(PAGE_SOURCES)
 node_modules/.package-lock.json: package-lock.json
 	npm ci --no-audit --no-fund
 	@touch $@
+
+# About three minutes of processor time, once.
+$(MDBOOK):
+	cargo install --locked --root target/tools --no-default-features --features search mdbook@$(MDBOOK_VERSION)
 
 # Only for tests and lints: the package itself needs nothing.
 target/venv/installed: sdk/python/requirements-dev.txt

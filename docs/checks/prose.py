@@ -1,0 +1,161 @@
+"""Checks every Markdown file of the repository (`make check-docs`).
+
+Links and anchors lead somewhere. Lines have 120 columns at most, cells of tables 20 words. Blocks of TOML and JSON
+parse. Each message that troubleshooting.md quotes stands in the sources, and concurrency.md lists each lock and each
+file that starts a thread. Commands are checked by `cargo test -p oasis documented_commands`.
+"""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+COLUMNS = 120
+WORDS = 20
+# What reports print, and what the compiler prints, is not ours to wrap.
+UNWRAPPED = {"docs/evidence/fanout.md", "docs/evidence/archive-measured.md", "docs/evidence/probes-measured.md"}
+# Owned by others: only links are checked.
+LINKS_ONLY = re.compile(r"^(ARCHITECTURE|CONTRIBUTING)\.md$|^(?!docs/|[A-Z]+\.md$)")
+# Product code: no tests, no benches, no lab.
+SOURCES = [
+    path
+    for path in sorted((ROOT / "crates").rglob("*.rs"))
+    if not {"tests", "benches", "examples", "lab"} & set(path.relative_to(ROOT).parts)
+    and not re.search(r"(^|_)(tests|models)\.rs$", path.name)
+]
+
+
+def pages() -> list[str]:
+    listed = subprocess.check_output(["git", "ls-files", "-co", "--exclude-standard", "*.md"], cwd=ROOT, text=True)
+    return [name for name in listed.splitlines() if (ROOT / name).exists()]
+
+
+def without_blocks(text: str) -> str:
+    """The text with its fenced blocks emptied, lines kept."""
+    return re.sub(r"^( *)```.*?^\1```$", lambda block: "\n" * block[0].count("\n"), text, flags=re.DOTALL | re.MULTILINE)
+
+
+def blocks(text: str) -> Iterator[tuple[int, str, str]]:
+    """Line, language and contents of each fenced block."""
+    for match in re.finditer(r"^( *)```(\w*)\n(.*?)^\1```$", text, re.DOTALL | re.MULTILINE):
+        yield text[: match.start()].count("\n") + 1, match[2], match[3]
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors that a code host gives the headings of a page."""
+    found: Counter[str] = Counter()
+    names = set()
+    for heading in re.findall(r"^#+ (.*)", without_blocks(text), re.MULTILINE):
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").strip().lower()
+        name = re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
+        names.add(f"{name}-{found[name]}" if found[name] else name)
+        found[name] += 1
+    return names
+
+
+def check_links(name: str, text: str) -> Iterator[str]:
+    plain = without_blocks(text)
+    for match in re.finditer(r"\]\(([^)\s]+)\)", plain):
+        line = plain[: match.start()].count("\n") + 1
+        path, _, anchor = match[1].partition("#")
+        if re.match(r"[a-z]+:", path):
+            continue
+        target = ((ROOT / name).parent / path).resolve() if path else ROOT / name
+        if not target.exists():
+            yield f"{name}:{line}: {match[1]} leads nowhere"
+        elif anchor and target.suffix == ".md" and anchor not in anchors(target.read_text()):
+            yield f"{name}:{line}: {match[1]} has no such heading"
+
+
+def check_form(name: str, text: str) -> Iterator[str]:
+    for line, row in enumerate(without_blocks(text).splitlines(), 1):
+        if row.startswith("|"):
+            for cell in re.split(r"(?<!\\)\|", row.strip().strip("|")):
+                if len(cell.split()) > WORDS:
+                    yield f"{name}:{line}: a cell of {len(cell.split())} words: {cell.strip()[:50]}…"
+        elif len(row) > COLUMNS and not re.match(r"!?\[[^\]]*\]\([^)]*\)$", row):
+            yield f"{name}:{line}: {len(row)} columns"
+
+
+def check_blocks(name: str, text: str) -> Iterator[str]:
+    for line, language, contents in blocks(text):
+        try:
+            if language == "toml":
+                tomllib.loads(contents)
+            elif language == "json" and "…" not in contents:
+                try:
+                    json.loads(contents)
+                except json.JSONDecodeError:
+                    # An object a line, or members without the braces around them.
+                    for part in re.split(r"\n(?=\{)", contents.strip()):
+                        json.loads(part if part.startswith("{") else "{" + part.rstrip(",") + "}")
+        except ValueError as error:
+            yield f"{name}:{line}: {language}: {error}"
+
+
+def product_code(path: Path) -> str:
+    """Without what only tests compile, and without comments."""
+    code = re.split(r"^#\[cfg\(test\)\]\nmod \w+ \{", path.read_text(), maxsplit=1, flags=re.MULTILINE)[0]
+    return re.sub(r"^\s*//.*$", "", code, flags=re.MULTILINE)
+
+
+def check_messages() -> Iterator[str]:
+    """Headings of troubleshooting.md are messages; `…` stands for what varies."""
+    # Continued lines of a literal are one line of the message.
+    code = "\n".join(re.sub(r"\\\n\s*", "", path.read_text()) for path in SOURCES).replace('\\"', '"')
+    page = (ROOT / "docs/troubleshooting.md").read_text()
+    messages = re.findall(r"^### `(.*)`$", page, re.MULTILINE)
+    if len(messages) < 20:
+        yield f"docs/troubleshooting.md: {len(messages)} messages are too few"
+    for message in messages:
+        for part in filter(None, map(str.strip, message.split("…"))):
+            if part not in code:
+                yield f"docs/troubleshooting.md: nothing says `{part}` any more"
+
+
+def check_locks() -> Iterator[str]:
+    """Rows of concurrency.md begin with `file.rs:Symbol`."""
+    page = (ROOT / "docs/concurrency.md").read_text()
+    listed = Counter(re.findall(r"^\| `([\w/]+\.rs):[^`]+` \|", page, re.MULTILINE))
+    declared: Counter[str] = Counter()
+    starts_threads = set()
+    for path in SOURCES:
+        # mod.rs and lib.rs are too many to be told apart by name alone.
+        name = path.name if path.name not in ("mod.rs", "lib.rs") else f"{path.relative_to(ROOT).parts[-2]}/{path.name}"
+        name = name.replace("src/lib.rs", f"{path.relative_to(ROOT).parts[1]}/lib.rs")
+        for row in product_code(path).splitlines():
+            if not row.lstrip().startswith("let "):
+                declared[name] += len(re.findall(r"(?<!&)\b(?:Mutex|RwLock)<", row))
+            elif re.search(r"\b(?:Mutex|RwLock)::new\(", row) and name not in page:
+                yield f"{path.relative_to(ROOT)}: concurrency.md does not name it, and it has a lock"
+            if re.search(r"\bthread::(?:Builder|spawn)", row):
+                starts_threads.add(name)
+    for name in sorted(declared | listed):
+        # A local has no declaration, and may be listed all the same.
+        if declared[name] > listed[name] or (listed[name] > declared[name] > 0):
+            yield f"{name}: {declared[name]} locks, of which docs/concurrency.md lists {listed[name]}"
+    for name in sorted(starts_threads):
+        if f"`{name}" not in page:
+            yield f"{name}: starts a thread that docs/concurrency.md does not list"
+
+
+def main() -> int:
+    problems = [*check_messages(), *check_locks()]
+    for name in pages():
+        text = (ROOT / name).read_text()
+        problems += check_links(name, text)
+        if not LINKS_ONLY.search(name):
+            problems += check_blocks(name, text)
+            if name not in UNWRAPPED:
+                problems += check_form(name, text)
+    print("\n".join(problems) or "the documentation is in order")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -7,8 +7,14 @@ const ARTIFACTS = fileURLToPath(new URL('../artifacts/', import.meta.url));
 /** How long a busy machine may take. */
 const LOADED_MS = 20_000;
 
-export function launch(): Promise<Browser> {
+export interface LaunchOptions {
+  /** Whether scrollbars take room, as those of most desktops do. */
+  readonly scrollbars?: boolean;
+}
+
+export function launch({ scrollbars = false }: LaunchOptions = {}): Promise<Browser> {
   return chromium.launch({
+    ignoreDefaultArgs: scrollbars ? ['--hide-scrollbars'] : [],
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     // Chromium refuses its sandbox to root.
     chromiumSandbox: process.getuid?.() !== 0,

@@ -1,15 +1,15 @@
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
-import { launch, Visit } from './browser.ts';
+import { type LaunchOptions, launch, Visit } from './browser.ts';
 import type { Oasis } from './oasis.ts';
 
 /** An OASIS and a browser for all tests of a file: there before them and before hooks that come later, gone behind them. */
 export class Rig {
   private running: readonly [Oasis, Browser] | undefined;
 
-  constructor(start: () => Promise<Oasis>) {
+  constructor(start: () => Promise<Oasis>, options?: LaunchOptions) {
     beforeAll(async () => {
-      this.running = await Promise.all([start(), launch()]);
+      this.running = await Promise.all([start(), launch(options)]);
     });
     afterAll(async () => {
       await this.browser.close();

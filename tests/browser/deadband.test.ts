@@ -46,7 +46,7 @@ it('sets the deadband of a metric of a probe on change, or takes it away', async
   await part('deadband-metric').selectOption('pressure');
   await part('deadband-value').fill('-1');
   await part('deadband-set').click();
-  await expect.poll(() => part('command-status').textContent()).toContain('A deadband of 0 or more');
+  await expect.poll(() => part('command-status').textContent()).toContain('a deadband of 0 or more');
   await part('deadband-value').fill('2.5');
   await part('deadband-set').click();
   await expect.poll(() => part('command-status').textContent()).toBe('Deadband of pressure: done');

@@ -18,7 +18,7 @@ it('shows a live value within 5 s of the start of the process', async () => {
   await visit.seesSamples('processor', 1, 5000);
   expect(performance.now() - started).toBeLessThan(5000);
   expect(await visit.part('processor', 'value').first().textContent()).toMatch(/\d/);
-  await expect.poll(() => visit.part('memory', 'card-state').textContent()).toBe('live');
+  await expect.poll(() => visit.part('memory', 'card-state').textContent()).toBe('Live');
   expect(visit.complaints).toEqual([]);
   await visit.close();
   await oasis.stop();

@@ -69,14 +69,16 @@ const instance = (node: string) =>
 const card = (node: string) => visit.page.locator(`[data-testid=card][data-node=${JSON.stringify(node)}]`);
 
 it('does not bury what is there under what is gone, and says when that was heard last', async () => {
-  await expect.poll(() => part('gone-nodes').textContent()).toBe(`\u25b8${OLD} nodes offline for long`);
+  await expect
+    .poll(() => part('gone-nodes').textContent())
+    .toBe(`\u25b8${OLD} nodes offline for over an hour`);
   await expect.poll(() => part('node').count()).toBe(1);
   expect(await part('node').textContent()).toContain('pier');
   await part('gone-nodes').click();
   expect(await part('gone-nodes').getAttribute('aria-expanded')).toBe('true');
   // The newest of them first.
   await expect.poll(() => part('node').nth(1).textContent()).toContain('old:buoy-00');
-  expect(await part('node').nth(1).textContent()).toContain('last heard 16 d ago');
+  expect(await part('node').nth(1).textContent()).toContain('Last seen 16 d ago');
   await visit.screenshot('offline-list');
 });
 
@@ -84,14 +86,14 @@ it('offers the way to the newest sample where something else is live', async () 
   await expect.poll(() => card('pier').count()).toBe(1);
   await instance('old:buoy-00').click();
   const note = card('old:buoy-00').getByTestId('offline-note');
-  await expect.poll(() => note.textContent()).toContain('is offline. Its newest sample is of 20');
+  await expect.poll(() => note.textContent()).toContain('is offline. Its newest sample was taken at 20');
   // Its values are those that are kept, whatever the time shown.
   const value = card('old:buoy-00').locator('[data-metric=level]').getByTestId('value');
   await expect.poll(() => value.textContent()).toMatch(/^40/);
   expect(await part('live').textContent()).toContain('Live');
   // The archive keeps no rate: nobody knows it.
-  expect(await card('old:buoy-00').getByTestId('hertz').textContent()).toBe('rate unknown');
-  expect(await card('pier').getByTestId('hertz').textContent()).toBe('pushed');
+  expect(await card('old:buoy-00').getByTestId('hertz').textContent()).toBe('Rate unknown');
+  expect(await card('pier').getByTestId('hertz').textContent()).toBe('Pushed');
   await visit.screenshot('offline-note');
   await note.getByTestId('show-newest').click();
   await expect.poll(() => part('live').textContent()).toContain('Paused');

@@ -157,7 +157,7 @@ it('books every missing sample under a cause', async () => {
   await visit.page.keyboard.press('b');
   sample(20, 0, 7);
   const row = visit.page.locator('[data-testid=ledger-row][data-instance=plant]');
-  await expect.poll(() => row.textContent()).toContain('7: the node dropped them');
+  await expect.poll(() => row.textContent()).toContain('7: dropped by the node');
   const path = visit.page.locator('[data-testid=ledger-path][data-instance=plant]');
   await expect
     .poll(() => path.getByTestId('ledger-cause').allTextContents())
@@ -199,7 +199,7 @@ it('filters the ledger by name and cause, and says where samples are missing', a
   await part('ledger-cause-filter').selectOption('ring_full');
   await expect.poll(rows).toEqual(['plant']);
   await expect
-    .poll(() => part('ledger-hole').first().textContent())
+    .poll(() => part('ledger-gap').first().textContent())
     .toMatch(/#\d+ to #\d+ \(3 samples missing\)/);
   await part('ledger-cause-filter').selectOption('network');
   await expect.poll(rows).toEqual([]);

@@ -57,7 +57,7 @@ afterAll(async () => {
 it('shows a silence that was recorded as one on a live chart, though nobody knows the rate', async () => {
   const { page } = visit;
   await page.getByTestId('span').selectOption('60000');
-  await expect.poll(() => visit.part('tide', 'hertz').textContent()).toBe('rate unknown');
+  await expect.poll(() => visit.part('tide', 'hertz').textContent()).toBe('Rate unknown');
   // What was recorded takes no commands.
   expect(await visit.part('tide', 'disable').count()).toBe(0);
   const chart = page.getByTestId('series').first();

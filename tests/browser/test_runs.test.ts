@@ -97,7 +97,7 @@ it('shows the time of a test run, and compares two', async () => {
   for (const name of ['soak', HOSTILE]) await row(name).getByTestId('test-run-pick').check();
   await part('test-run-compare').click();
   const compared = part('compared').first();
-  await expect.poll(() => compared.textContent()).toMatch(/plant-7\/memory.*samples.*rate.*constant:.*KiB/);
+  await expect.poll(() => compared.textContent()).toMatch(/plant-7\/memory.*Samples.*Rate.*Constant:.*KiB/);
   expect(await compared.locator('[data-of=samples]').textContent()).toMatch(/\d.*%$/);
   // It stands below a list, and is gone to.
   expect(await part('comparison').evaluate((table) => table === document.activeElement)).toBe(true);
@@ -107,7 +107,7 @@ it('shows the time of a test run, and compares two', async () => {
 
 it('keeps notes in the DAC, for everybody', async () => {
   await visit.page.keyboard.press('n');
-  await expect.poll(() => part('note').textContent()).toContain('for everybody');
+  await expect.poll(() => part('note').textContent()).toContain('all users see them');
   await part('note-text').fill(HOSTILE);
   await part('note-add').click();
   await expect.poll(() => part('note').count()).toBe(0);

@@ -99,7 +99,7 @@ static void check_builder(void) {
 static void check_recorder(void) {
   oasis_node_builder *builder = NULL;
   oasis_probe *probe = NULL;
-  const char *trigger = "colour > 1";
+  const char *trigger = "color > 1";
   oasis_recorder_options options = {0};
   CHECK(oasis_node_builder_new("recorder", &builder) == OASIS_STATUS_OK);
   CHECK(oasis_node_builder_record(builder, "a", &options) == OASIS_STATUS_ARGUMENT);
@@ -114,7 +114,7 @@ static void check_recorder(void) {
   CHECK(says("triggers is null"));
   options.triggers = &trigger;
   CHECK(oasis_node_builder_record(builder, "a", &options) == OASIS_STATUS_ARGUMENT);
-  CHECK(says("no metric \"colour\""));
+  CHECK(says("no metric \"color\""));
   trigger = "count is high";
   CHECK(oasis_node_builder_record(builder, "a", &options) == OASIS_STATUS_ARGUMENT);
   CHECK(says("count is high"));
@@ -128,7 +128,7 @@ static void check_recorder(void) {
 static void check_options(void) {
   oasis_node_builder *builder = NULL;
   oasis_probe *probe = NULL;
-  oasis_deadband deadband = {"colour", 1.0};
+  oasis_deadband deadband = {"color", 1.0};
   oasis_pushed_options options = {0};
   CHECK(oasis_node_builder_new("options", &builder) == OASIS_STATUS_OK);
   CHECK(oasis_node_builder_pushed_with(builder, "a", schema, NULL, &probe) == OASIS_STATUS_ARGUMENT);
@@ -146,7 +146,7 @@ static void check_options(void) {
   CHECK(says("deadbands is null"));
   options.deadbands = &deadband;
   CHECK(oasis_node_builder_pushed_with(builder, "a", schema, &options, &probe) == OASIS_STATUS_ARGUMENT);
-  CHECK(says("no metric \"colour\""));
+  CHECK(says("no metric \"color\""));
   deadband.metric = "count";
   options.ring_bytes = 32;
   CHECK(oasis_node_builder_pushed_with(builder, "a", schema, &options, &probe) == OASIS_STATUS_OK);

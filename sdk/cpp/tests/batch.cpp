@@ -79,8 +79,8 @@ void check_probes() {
   still.set_state(7);
   builder.record("still", {std::chrono::seconds(2), std::chrono::seconds(0), 4096, {"uint64_value > 1"}})
       .importance("still", 9);
-  CHECK(is_no_probe([&] { builder.record("still", {{}, {}, 0, {"colour > 1"}}); }));
-  CHECK(is_no_probe([&] { builder.on_change<Shapes::Numbers>("odd", {{"colour", 2.0}}); }));
+  CHECK(is_no_probe([&] { builder.record("still", {{}, {}, 0, {"color > 1"}}); }));
+  CHECK(is_no_probe([&] { builder.on_change<Shapes::Numbers>("odd", {{"color", 2.0}}); }));
 }
 
 } // namespace test

@@ -57,8 +57,8 @@ def test_metrics_without_a_fixed_size_are_refused_and_the_others_can_be_read() -
         batch.decode_arrays(Enums, made)
     read = batch.decode_arrays(Enums, made, metrics=("trend", "mode"))
     assert read.samples.tolist() == [(300, 7)]
-    with pytest.raises(ValueError, match="no metric 'colour': it has mode, trend, trends"):
-        batch.decode_arrays(Enums, made, metrics=("colour",))
+    with pytest.raises(ValueError, match="no metric 'color': it has mode, trend, trends"):
+        batch.decode_arrays(Enums, made, metrics=("color",))
     with pytest.raises(TypeError, match=r"Shapes::Texts\.text is a string"):
         arrays.dtype(Texts)
 
@@ -84,8 +84,8 @@ def test_columns_that_do_not_fit_are_refused(column: list[Any], error: type[Exce
 
 
 def test_columns_that_are_missing_or_too_many_are_named() -> None:
-    with pytest.raises(ValueError, match="; no metric: colour"):
-        arrays.rows(Words, {**words(2), "colour": [1, 2]})
+    with pytest.raises(ValueError, match="; no metric: color"):
+        arrays.rows(Words, {**words(2), "color": [1, 2]})
 
 
 def test_arrays_are_flushed_in_one_call_each_sample_at_its_time(dac: Dac) -> None:

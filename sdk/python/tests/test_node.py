@@ -117,7 +117,7 @@ def test_a_flight_recorder_sends_what_lies_around_a_trigger(dac: Dac) -> None:
         assert [gap["cause"] for gap in ledger["gaps"]] == ["kept_back"]
 
 
-@pytest.mark.parametrize("trigger", ["colour > 1", "uint8_value is high"])
+@pytest.mark.parametrize("trigger", ["color > 1", "uint8_value is high"])
 def test_a_trigger_names_a_metric_and_a_limit(trigger: str) -> None:
     builder = NodeBuilder("recording")
     builder.pushed("numbers", ShapesNumbers)

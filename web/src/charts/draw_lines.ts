@@ -14,7 +14,7 @@ export interface Plot {
 const SLACK = 3;
 
 /**
- * Draws a line in the colour that is set: through the extremes of each column, so that no spike is lost, and broken where
+ * Draws a line in the color that is set: through the extremes of each column, so that no spike is lost, and broken where
  * something is missing. Columns of many samples are upright bars, for strokes that go back and forth within a pixel are slow
  * to draw; each bar reaches to where the one before ended.
  */
@@ -67,7 +67,7 @@ export function drawLine(
   ctx.stroke();
 }
 
-/** Fills the area between a line's low and high in the colour that is set. */
+/** Fills the area between a line's low and high in the color that is set. */
 export function fillArea(ctx: CanvasRenderingContext2D, line: Line, plot: Plot): void {
   ctx.beginPath();
   const { columns } = line;

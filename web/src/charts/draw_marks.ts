@@ -12,7 +12,7 @@ export interface Limit {
 const NARROWEST = 3;
 const HATCH = 7;
 
-/** Stretches without samples: hatched, in the colour of how grave they are. */
+/** Stretches without samples: hatched, in the color of how grave they are. */
 export function drawGaps(
   ctx: CanvasRenderingContext2D,
   plot: Plot,
@@ -23,16 +23,16 @@ export function drawGaps(
     const from = Math.max(plot.left, plot.x(gap.from));
     const to = Math.min(plot.left + plot.width, Math.max(plot.x(gap.to), plot.x(gap.from) + NARROWEST));
     if (to <= from) continue;
-    const colour = colourOf(gap, palette);
+    const color = colorOf(gap, palette);
     ctx.save();
     ctx.beginPath();
     ctx.rect(from, plot.top, to - from, plot.height);
     ctx.clip();
-    ctx.fillStyle = colour;
+    ctx.fillStyle = color;
     ctx.globalAlpha = 0.1;
     ctx.fillRect(from, plot.top, to - from, plot.height);
     ctx.globalAlpha = 0.35;
-    ctx.strokeStyle = colour;
+    ctx.strokeStyle = color;
     ctx.lineWidth = 1;
     ctx.beginPath();
     const bottom = plot.top + plot.height;
@@ -46,7 +46,7 @@ export function drawGaps(
   }
 }
 
-function colourOf(gap: GapMark, palette: Palette): string {
+function colorOf(gap: GapMark, palette: Palette): string {
   if (gap.cause === 'unexplained') return palette.bad;
   return gap.count > 0 && !NO_LOSS.has(gap.cause) ? palette.warn : palette.muted;
 }

@@ -10,7 +10,7 @@ export interface LineStyle {
   readonly isCounter: boolean;
   /** A value holds until the next one: of probes that tell of changes. */
   readonly isStep: boolean;
-  readonly colour: number;
+  readonly color: number;
 }
 
 /** One line as it is drawn: for each column of pixels a least, a greatest and a last value. */

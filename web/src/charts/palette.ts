@@ -1,4 +1,4 @@
-/** Colours that charts are drawn with, from the theme: canvases know nothing of custom properties. */
+/** Colors that charts are drawn with, from the theme: canvases know nothing of custom properties. */
 export interface Palette {
   readonly series: readonly string[];
   readonly text: string;
@@ -17,27 +17,27 @@ export interface Palette {
   readonly size: number;
 }
 
-export const SERIES_COLOURS = 10;
+export const SERIES_COLORS = 10;
 
 export function readPalette(): Palette {
   // From the root: a panel behind another has no style.
   const style = getComputedStyle(document.documentElement);
-  const colour = (name: string) => style.getPropertyValue(name).trim();
+  const color = (name: string) => style.getPropertyValue(name).trim();
   const base = Number.parseFloat(style.fontSize) || 14;
   const size = Math.round(base * 0.8);
   return {
-    series: Array.from({ length: SERIES_COLOURS }, (_, index) => colour(`--series-${index}`)),
-    text: colour('--text'),
-    muted: colour('--muted'),
-    grid: colour('--grid'),
-    line: colour('--line-strong'),
-    panel: colour('--panel'),
-    accent: colour('--accent'),
-    warn: colour('--warn'),
-    bad: colour('--bad'),
-    info: colour('--info'),
-    font: `${size}px ${colour('--sans')}`,
-    family: colour('--sans'),
+    series: Array.from({ length: SERIES_COLORS }, (_, index) => color(`--series-${index}`)),
+    text: color('--text'),
+    muted: color('--muted'),
+    grid: color('--grid'),
+    line: color('--line-strong'),
+    panel: color('--panel'),
+    accent: color('--accent'),
+    warn: color('--warn'),
+    bad: color('--bad'),
+    info: color('--info'),
+    font: `${size}px ${color('--sans')}`,
+    family: color('--sans'),
     size,
   };
 }

@@ -10,14 +10,14 @@ import { recordSvg } from './svg_recorder.ts';
 /** How a run of a state is shown. */
 export interface StateLook {
   readonly text: string;
-  readonly colour: string;
+  readonly color: string;
 }
 
 const GUTTER = 14;
 /** Pixels for a track and its name. */
 const TALLEST = 64;
 
-/** Which state there was when: a bar a metric, a colour a state. */
+/** Which state there was when: a bar a metric, a color a state. */
 export class StateChart {
   private readonly plot: uPlot;
   private result: ViewResult | undefined;
@@ -53,10 +53,10 @@ export class StateChart {
     return run && this.lookOf(track, run);
   }
 
-  /** Where one state followed the other faster than can be told, none of them has its colour. */
+  /** Where one state followed the other faster than can be told, none of them has its color. */
   private lookOf(track: number, run: StateRun): StateLook {
     const look = this.look(track, run.value);
-    return run.isMixed ? { text: strings.states.mixed(look.text), colour: this.palette.muted } : look;
+    return run.isMixed ? { text: strings.states.mixed(look.text), color: this.palette.muted } : look;
   }
 
   get canvas(): HTMLCanvasElement {
@@ -100,7 +100,7 @@ export class StateChart {
 
   private paintRun(look: StateLook, left: number, width: number, top: number, height: number): void {
     const { ctx } = this.plot;
-    ctx.fillStyle = look.colour;
+    ctx.fillStyle = look.color;
     ctx.globalAlpha = 0.28;
     ctx.fillRect(left, top, width, height);
     ctx.globalAlpha = 1;

@@ -60,9 +60,9 @@ class Recorder implements Record<Recorded, (ctx: CanvasRenderingContext2D, ...ar
     this.svg.setAttribute('height', String(height / devicePixelRatio));
   }
 
-  ground(colour: string): void {
+  ground(color: string): void {
     const { width, height } = this.canvas;
-    this.append('rect', { x: 0, y: 0, width, height, fill: colour });
+    this.append('rect', { x: 0, y: 0, width, height, fill: color });
   }
 
   save(): void {

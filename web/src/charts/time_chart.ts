@@ -230,19 +230,19 @@ export class TimeChart {
     for (let index = lines.length - 1; index >= 0; index--) {
       if (!this.content.isShown(index)) continue;
       const style = this.content.styles[index];
-      const colour = this.palette.series[style.colour % this.palette.series.length];
+      const color = this.palette.series[style.color % this.palette.series.length];
       const plot = this.plotFor(this.content.isStacked ? PERCENT : scaleOf(style), shift);
       if (this.content.isStacked) {
-        ctx.fillStyle = colour;
+        ctx.fillStyle = color;
         ctx.globalAlpha = 0.75;
         fillArea(ctx, lines[index], plot);
         ctx.globalAlpha = 1;
         continue;
       }
-      ctx.strokeStyle = colour;
+      ctx.strokeStyle = color;
       ctx.globalAlpha = isGhost ? 0.4 : 1;
       ctx.setLineDash(isGhost ? [4, 3] : []);
-      ctx.fillStyle = colour;
+      ctx.fillStyle = color;
       drawLine(ctx, lines[index], plot, width, style.isStep && !style.isCounter);
       ctx.globalAlpha = 1;
       ctx.setLineDash([]);

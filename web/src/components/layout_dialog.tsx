@@ -8,8 +8,8 @@ import { applyLayout, currentLayout, parseText } from '../state/saved.ts';
 import { copyLink } from '../state/share.ts';
 import { registry } from '../state/store.ts';
 import { strings } from '../strings.ts';
+import { DacLayouts } from './dac_layouts.tsx';
 import { Dialog } from './dialog.tsx';
-import { ServerLayouts } from './server_layouts.tsx';
 
 const words = strings.layouts;
 const LARGEST_FILE = 1 << 20;
@@ -43,7 +43,7 @@ export function LayoutDialog() {
           {words.reset}
         </button>
       </div>
-      <ServerLayouts />
+      <DacLayouts />
     </Dialog>
   );
 }

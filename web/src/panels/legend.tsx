@@ -49,7 +49,7 @@ export function Legend(props: {
                 void copyText(String(value));
               }}
             >
-              <span class={`legend-mark series-${line.colour}`} aria-hidden="true" />
+              <span class={`legend-mark series-${line.color}`} aria-hidden="true" />
               <span class="legend-name">{line.label}</span>
               <span class="legend-value" data-testid="legend-value">
                 {isShown || !isStacked ? text : '\u2013'}

@@ -1,7 +1,7 @@
 import type { Meaning, Metric, Schema } from '@oasis/wire';
 import type { Limit } from '../charts/draw_marks.ts';
 import type { LineStyle } from '../charts/line.ts';
-import { SERIES_COLOURS } from '../charts/palette.ts';
+import { SERIES_COLORS } from '../charts/palette.ts';
 import { partsOf } from '../series/parts.ts';
 import { nameOf } from '../state/names.ts';
 import { cellsOf } from '../state/store.ts';
@@ -46,7 +46,7 @@ function findMetric(schema: Schema | undefined, name: string): Metric | undefine
 /** What the lines of a panel are, from the schemas of their instances. Reads signals. */
 export function describeLines(spec: PanelSpec & { kind: 'series' }, parts: Parts): DescribedLine[] {
   const isMixed = spec.sources.length > 1;
-  let colour = 0;
+  let color = 0;
   return spec.sources.flatMap(({ target, metrics }) => {
     const schema = cellsOf(target).status.value?.schema;
     const isStep = cellsOf(target).entry.value?.kind === 'on-change';
@@ -60,7 +60,7 @@ export function describeLines(spec: PanelSpec & { kind: 'series' }, parts: Parts
         unit: metric.unit,
         isCounter: metric.kind === 'counter',
         isStep,
-        colour: colour++ % SERIES_COLOURS,
+        color: color++ % SERIES_COLORS,
         doc: metric.doc ?? name,
         limits: [...limitsOf(metric.warn, 'warn'), ...limitsOf(metric.alarm, 'alarm')],
       }));

@@ -1,11 +1,11 @@
 import { formatInteger } from '../format/number.ts';
 import { formatClock } from '../format/time.ts';
-import { dacAccounts, type Hole, ledgerFilter } from '../state/dac_ledger.ts';
+import { dacAccounts, type LedgerGap, ledgerFilter } from '../state/dac_ledger.ts';
 import { cellsOf } from '../state/store.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
 
-const words = { ...strings.ledger.path, hole: strings.ledger.hole };
+const words = { ...strings.ledger.path, gap: strings.ledger.gap };
 
 /** A row below an instance's own: how many of its samples got how far, from the probe to this page, and why others did not. */
 export function SamplePath({ target, columns }: { target: Target; columns: number }) {
@@ -36,20 +36,20 @@ export function SamplePath({ target, columns }: { target: Target; columns: numbe
             </li>
           ))}
         </ul>
-        {ledgerFilter.value.cause !== '' && <Holes holes={account.holes} />}
+        {ledgerFilter.value.cause !== '' && <Gaps gaps={account.gaps} />}
       </td>
     </tr>
   );
 }
 
 /** Where the latest of them are missing. */
-function Holes({ holes }: { holes: readonly Hole[] }) {
+function Gaps({ gaps }: { gaps: readonly LedgerGap[] }) {
   const { numbers, missing } = strings.gaps;
   return (
-    <ul class="ledger-holes">
-      {holes.map(({ from, to, count, time }) => (
-        <li key={`${time} ${from}`} data-testid="ledger-hole">
-          {words.hole(
+    <ul class="ledger-gaps">
+      {gaps.map(({ from, to, count, time }) => (
+        <li key={`${time} ${from}`} data-testid="ledger-gap">
+          {words.gap(
             formatClock(time),
             numbers(formatInteger(from), formatInteger(to)),
             missing(formatInteger(count), count === 1),

@@ -74,7 +74,7 @@ const COPIED = [
   'dominant-baseline',
 ];
 
-/** A drawing that stands by itself: colours and fonts come from style sheets, which it leaves behind. */
+/** A drawing that stands by itself: colors and fonts come from style sheets, which it leaves behind. */
 export function svg(drawing: SVGSVGElement): Blob {
   const copy = drawing.cloneNode(true) as SVGSVGElement;
   const originals = [drawing, ...drawing.querySelectorAll('*')];

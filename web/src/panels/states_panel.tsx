@@ -49,14 +49,14 @@ export function StatesPanel({ spec }: { spec: Spec }) {
       const metric = tracks[track];
       const text = enumeratorOf(metric.enum, value)?.name ?? String(value);
       const severity = judge(metric, value)?.severity;
-      if (severity) return { text, colour: severity === 'alarm' ? palette.bad : palette.warn };
-      if (typeof value === 'boolean') return { text, colour: value ? palette.accent : palette.muted };
-      // A state of an enum has the colour of its place in it; others as they come.
+      if (severity) return { text, color: severity === 'alarm' ? palette.bad : palette.warn };
+      if (typeof value === 'boolean') return { text, color: value ? palette.accent : palette.muted };
+      // A state of an enum has the color of its place in it; others as they come.
       const place = metric.enum?.values.findIndex((named) => named.value === value) ?? -1;
-      if (place >= 0) return { text, colour: palette.series[place % palette.series.length] };
+      if (place >= 0) return { text, color: palette.series[place % palette.series.length] };
       const known = seen[track];
       if (!known.has(value)) known.set(value, known.size);
-      return { text, colour: palette.series[(known.get(value) ?? 0) % palette.series.length] };
+      return { text, color: palette.series[(known.get(value) ?? 0) % palette.series.length] };
     };
     const labels = tracks.map((metric) => metric.label ?? metric.name);
     const made = new StateChart(element, labels, look, palette, {

@@ -11,7 +11,7 @@ const GAP = 3;
 /** A chart's drawing with the names of its lines below it. */
 export function withLegend(
   drawing: SVGSVGElement,
-  lines: readonly Pick<DescribedLine, 'label' | 'unit' | 'isCounter' | 'colour'>[],
+  lines: readonly Pick<DescribedLine, 'label' | 'unit' | 'isCounter' | 'color'>[],
 ): SVGSVGElement {
   const palette = readPalette();
   const [, , width, height] = (drawing.getAttribute('viewBox') ?? '').split(' ').map(Number);
@@ -19,12 +19,12 @@ export function withLegend(
   const [letter, row] = [size * CHARACTER, size * 1.7];
   let [x, y] = [letter, height + row / 2];
   const shapes: SVGElement[] = [];
-  for (const { label, unit, isCounter, colour } of lines) {
+  for (const { label, unit, isCounter, color } of lines) {
     const of = formatUnit(unit) + (isCounter ? '/s' : '');
     const name = of === '' ? label : `${label} [${of}]`;
     const wide = (MARK + name.length + GAP) * letter;
     if (x > letter && x + wide > width) [x, y] = [letter, y + row];
-    const paint = palette.series[colour % palette.series.length];
+    const paint = palette.series[color % palette.series.length];
     const line = { x1: x, x2: x + 2 * letter, y1: y, y2: y, stroke: paint, 'stroke-width': size / 5 };
     const text = {
       x: x + MARK * letter,

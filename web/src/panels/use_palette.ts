@@ -2,9 +2,9 @@ import { useMemo } from 'preact/hooks';
 import { type Palette, readPalette } from '../charts/palette.ts';
 import { theme } from '../state/theme.ts';
 
-/** The colours of the theme, for what is drawn on a canvas; another one when the theme changes. */
+/** The colors of the theme, for what is drawn on a canvas; another one when the theme changes. */
 export function usePalette(): Palette {
   const name = theme.value;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the style sheet has other colours for another theme
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the style sheet has other colors for another theme
   return useMemo(readPalette, [name]);
 }

@@ -17,7 +17,7 @@ function silent(begins: boolean): void {
 it('waits for no answer longer than its patience, and says so', async () => {
   for (const begins of [false, true]) {
     silent(begins);
-    await expect(ask('GET', 'layouts', { patience: 5 })).rejects.toThrow('The DAC did not answer in time.');
+    await expect(ask('GET', 'layouts', { patience: 5 })).rejects.toThrow('The request to the DAC timed out.');
   }
 });
 

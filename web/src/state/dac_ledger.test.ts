@@ -37,7 +37,7 @@ it('has a cause for each sample that was taken and is not in the DAC', () => {
       ['to_come', 5],
       ['a new one', 1],
     ],
-    holes: [
+    gaps: [
       { from: 9, to: 10, cause: 'ring_full', count: 2, time: 8 },
       { from: 1, to: 4, cause: 'ring_full', count: 4, time: 7 },
     ],
@@ -62,7 +62,7 @@ it('reads whatever it is sent', () => {
     received: 0,
     here: 0,
     rest: [],
-    holes: [{ from: 0, to: 0, count: 0, cause: 'undefined', time: 0 }],
+    gaps: [{ from: 0, to: 0, count: 0, cause: 'undefined', time: 0 }],
   });
 });
 

@@ -8,7 +8,7 @@ import { reread } from './reread.ts';
 import { cellsOf } from './store.ts';
 
 /** A stretch of samples that the DAC did not get. */
-export interface Hole {
+export interface LedgerGap {
   /** First and last sequence number, in the run of the node that they were taken in. */
   readonly from: number;
   readonly to: number;
@@ -32,7 +32,7 @@ export interface DacAccount {
    */
   readonly rest: readonly (readonly [cause: string, count: number])[];
   /** The latest, newest first; of the cause that was asked for, if one was. */
-  readonly holes: readonly Hole[];
+  readonly gaps: readonly LedgerGap[];
 }
 
 /** Causes as the DAC calls them. */
@@ -77,7 +77,7 @@ export const ledgerTargets = computed(() => {
 });
 
 const REREAD_MS = 2000;
-const HOLES = 5;
+const GAPS = 5;
 /** Beyond so many nodes one answer for all of them is less work than one for each. */
 const NODES_ASKED = 4;
 
@@ -157,11 +157,11 @@ function accountOf(ledger: Fields, here: number): DacAccount {
     received,
     here,
     rest: [...causes].sort(([, a], [, b]) => b - a),
-    holes: listOf(ledger.gaps).slice(-HOLES).reverse().map(holeOf),
+    gaps: listOf(ledger.gaps).slice(-GAPS).reverse().map(gapOf),
   };
 }
 
-function holeOf(gap: Fields): Hole {
+function gapOf(gap: Fields): LedgerGap {
   return {
     from: whole(gap.from_sequence),
     to: whole(gap.to_sequence),

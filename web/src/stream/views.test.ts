@@ -235,7 +235,7 @@ it('says since when there are samples, where a distribution does not have all of
   };
   expect(of(until(10_100, 2000), 'values')?.past).toBeUndefined();
   expect(of(until(10_100), 'values')).toMatchObject({ histogram: { samples: 3 }, past: { since: 8100 } });
-  // Intervals need neighbours: the newest of them.
+  // Intervals need neighbors: the newest of them.
   expect(of({ live: true, span: 95_000 }, 'intervals')).toMatchObject({
     histogram: { samples: 4, mean: 1000 },
     past: { state: 'ready', level: 'raw' },

@@ -1,15 +1,15 @@
-/** What was worth a warning or an alarm. */
+/** Warnings and alarms. */
 export const alarmsStrings = {
   alarms: {
     tab: (count: number) => `(${count}) OASIS`,
     sentence: (label: string, because: string) => `${label} is ${because}`,
     severity: { warn: 'Warning', alarm: 'Alarm' },
-    empty: 'Nothing has been out of order since this page was opened.',
+    empty: 'No warnings or alarms since this page was opened.',
     acknowledge: 'Acknowledge',
     acknowledgeAll: 'Acknowledge all',
-    clear: 'Remove what is over',
+    clear: 'Remove ended alarms',
     loud: 'Sound and notifications',
-    loudTip: 'A tone with each new alarm, and a notification while this page is not seen',
+    loudTip: 'A tone with each new alarm, and a notification while this page is hidden',
     goThere: 'Show this moment',
     active: (duration: string) => `for ${duration}`,
     over: (duration: string) => `lasted ${duration}`,

@@ -10,27 +10,26 @@ const words = {
   enable: 'Enable',
   disable: 'Disable',
   sampleNow: 'Sample now',
-  offline: 'The node is offline: there is nobody to take a command.',
+  offline: 'The node is offline and takes no commands.',
   trigger: 'Trigger',
   triggerTip: (before: string, after: string) =>
-    `Send the ${before} before now and the ${after} after it: the probe has a flight recorder`,
-  demandTip:
-    'Those who read decide how often the probe is sampled: the highest rate that one of them asks for, within these',
+    `Send the samples of the ${before} before now and the ${after} after it from the flight recorder`,
+  demandTip: 'The probe is sampled at the highest rate that any reader requests, within these limits',
   demandFrom: 'On demand, from',
   demandTo: 'to',
   demandOn: 'Follow',
   demandOff: 'Keep the rate',
   follows: (min: string, max: string, asked: string) =>
-    `Follows demand, ${min} to ${max} Hz: ${asked} Hz asked for`,
+    `Follows demand, ${min} to ${max} Hz: ${asked} Hz requested`,
   reversed: 'The first rate must not be above the second.',
   deadband: 'Deadband',
   deadbandMetric: 'Metric of the deadband',
   deadbandAny: 'any',
   deadbandSet: 'Set the deadband',
   deadbandTip:
-    'A sample is kept when a metric has moved by more than its deadband; without one, when it has moved at all',
-  deadbandWrong: 'A deadband of 0 or more, please, or nothing for any change.',
-  outOfRange: 'A rate from 0.01 to 1000 Hz, please.',
+    'A sample is taken if a metric has changed by more than its deadband; without a deadband, on any change',
+  deadbandWrong: 'Enter a deadband of 0 or more, or nothing for any change.',
+  outOfRange: 'Enter a rate from 0.01 to 1000 Hz.',
   idle: '\u00a0',
   pending: (what: string) => `${what}\u2026`,
   done: (what: string) => `${what}: done`,
@@ -55,7 +54,7 @@ const words = {
   },
   why: (view: CommandView): string => {
     const known: Record<string, string> = {
-      connection_lost: 'not sent, there is no connection',
+      connection_lost: 'not sent: no connection to the DAC',
       no_answer: 'the DAC did not answer',
       timeout: 'the node did not answer in 5 s',
       node_offline: 'the node is offline',
@@ -67,7 +66,7 @@ const words = {
   },
 };
 
-/** Commands, and how they ended. */
+/** Commands and their results. */
 export const commandStrings = {
   control: {
     title: 'Commands',
@@ -75,7 +74,7 @@ export const commandStrings = {
     set: (count: number) => (count === 1 ? 'Set for 1' : `Set for ${count}`),
     names: { enable: 'Enable', disable: 'Disable', 'sample-now': 'Sample now', trigger: 'Trigger' },
     counted: (what: string, count: number) => `${what} (${count})`,
-    journal: 'Who commanded what',
+    journal: 'Command journal',
     entry: (command: string, numbers: string, instance: string, node: string) =>
       `${command}${numbers === '' ? '' : ` ${numbers} Hz`}: ${instance} on ${node}`,
   },

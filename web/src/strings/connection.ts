@@ -3,7 +3,7 @@ import type { LossReason } from '../stream/view.ts';
 
 const archiveTroubles = new Map([
   ['disk_full', 'the disk is full'],
-  ['disk_error', 'the disk fails'],
+  ['disk_error', 'the disk reports errors'],
 ]);
 
 /** The connection to the DAC. */
@@ -20,30 +20,30 @@ export const connectionStrings = {
       wait: 'Long poll',
     } satisfies Record<DoorName, string>,
     clock: 'Clock offset',
-    clockTip: 'DAC clock minus the clock of this browser, by the fastest of the last exchanges',
+    clockTip: 'DAC clock minus browser clock, from the recent exchange with the shortest round trip',
     roundTrip: 'Round trip',
     server: 'DAC',
     unknown: '\u2013',
     archiveTrouble: (condition: string) =>
-      `The archive stores nothing: ${archiveTroubles.get(condition) ?? condition}. Live data goes on.`,
+      `The archive stores nothing: ${archiveTroubles.get(condition) ?? condition}. Live data continues.`,
   },
 
   banner: {
     lost: (ago: string) => `Connection lost ${ago} ago.`,
     never: 'No connection yet.',
-    promise: 'Values are the last ones seen. Trying again by itself.',
-    waiting: 'Trying again by itself.',
+    promise: 'The values are the last ones received. Reconnecting automatically.',
+    waiting: 'Reconnecting automatically.',
   },
 
   api: {
-    late: 'The DAC did not answer in time.',
+    late: 'The request to the DAC timed out.',
     unreachable: 'The DAC cannot be reached.',
   },
 
   lossReason: {
     first: 'The DAC has not answered yet.',
     unreachable: 'The DAC cannot be reached.',
-    closed: 'The DAC went away without a word.',
+    closed: 'The connection broke.',
     silent: 'The DAC stopped answering.',
     shutdown: 'The DAC shut down.',
     protocol: 'The DAC closed the connection.',

@@ -2,38 +2,38 @@ import type { BreakCause } from '../stream/query.ts';
 
 const samples = (count: string, isOne: boolean) => (isOne ? `${count} sample` : `${count} samples`);
 
-/** What is missing, and why. */
+/** Missing samples and their causes. */
 export const ledgerStrings = {
   ledger: {
     door: 'Door',
-    bandwidth: 'Coming in',
+    bandwidth: 'Received per second',
     messages: 'Messages',
-    total: 'In total',
-    offset: 'DAC clock minus this one',
-    roundTrip: 'Round trip to the DAC',
+    total: 'Received in total',
+    offset: 'Clock offset',
+    roundTrip: 'Round trip',
     columns: [
-      ['Instance', 'What is watched', 'is-text'],
-      ['Received', 'Samples that arrived here since the page began to watch'],
+      ['Instance', 'The watched instances', 'is-text'],
+      ['Received', 'Samples that arrived since this page began to watch'],
       ['Missing', 'Samples that were taken and did not arrive'],
-      ['Why', 'What the missing ones are made of', 'is-text'],
+      ['Cause', 'Causes of the missing samples', 'is-text'],
       ['Rate', 'Measured, over the last second or eight samples'],
       ['Age', 'Time since the newest sample was taken, clocks corrected'],
-      ['In node', "From when the newest sample was taken to when its node sent it on, by the node's clock"],
+      ['In node', "Time the newest sample spent in its node, by the node's clock"],
       ['To DAC', 'From the node into the DAC, clocks corrected'],
       ['To page', 'From the DAC into this browser, clocks corrected'],
-      ['Node clock', 'DAC clock minus node clock, and how well that is known'],
+      ['Node clock', 'DAC clock minus node clock, and its uncertainty'],
     ] as readonly (readonly [name: string, tip: string, kind?: string])[],
     within: (offset: string, half: string) => `${offset} \u00b1 ${half}`,
     filter: 'Filter by node or instance',
-    causeFilter: 'Only what misses samples for one cause',
-    anyCause: 'Whatever is missing',
-    nothing: 'Nothing that is watched gets through the filter.',
-    hole: (time: string, numbers: string, count: string) => `${time}: ${numbers} (${count})`,
+    causeFilter: 'Filter by cause',
+    anyCause: 'Any cause',
+    nothing: 'No watched instance matches the filter.',
+    gap: (time: string, numbers: string, count: string) => `${time}: ${numbers} (${count})`,
     path: {
       taken: 'taken by the probe',
       received: 'received by the DAC',
       here: 'received here',
-      tip: 'As it was when the DAC was last asked, which is every 2 s. Probe and DAC: since the DAC was started, with what it knows of before. Here: of what the DAC received, what this page was sent',
+      tip: 'Read from the DAC every 2 s. Taken and received by the DAC: since the DAC started, plus what it knows of earlier. Received here: samples of the same log that the DAC sent to this page',
       recorded: 'in the flight recorder, or kept back by it: no trigger fired since',
       /** By the names that the DAC gives them; others are shown as they are. */
       cause: new Map([
@@ -44,8 +44,8 @@ export const ledgerStrings = {
         ['kept_back', 'the flight recorder kept them back: no trigger fired'],
         ['node_restart', 'the node ended before it could send them'],
         ['before_epoch', 'sent to an earlier life of the DAC'],
-        ['not_recorded', 'the recording that is played back does not have them'],
-        ['unexplained', 'unexplained: please report this'],
+        ['not_recorded', 'missing from the recording that is played back'],
+        ['unexplained', 'unexplained: please report this as a bug'],
         ['to_come', 'on the way to the DAC, or waiting in the node'],
         ['stored_before', 'stored by an earlier life of the DAC'],
       ]),
@@ -53,33 +53,34 @@ export const ledgerStrings = {
   },
 
   gaps: {
-    title: 'What happened',
-    none: 'Nothing missing, nothing interrupted.',
-    noneOffline: 'The node is offline: nothing new comes. What is missing of its past, the charts say.',
+    title: 'Gaps and interruptions',
+    none: 'No gaps, no interruptions.',
+    noneOffline: 'The node is offline. See the charts for gaps in its history.',
     missing: (count: string, isOne: boolean) => `${samples(count, isOne)} missing`,
     numbers: (from: string, to: string) => (from === to ? `#${from}` : `#${from} to #${to}`),
     cause: {
-      kept_back: 'the flight recorder kept them back; if the node dropped some of them, the ledger says so',
-      node_dropped: 'the node dropped them: its buffers were full',
-      log_retention: 'the topic log no longer held them when this page came for them',
+      kept_back:
+        'kept back by the flight recorder; if the node dropped some of them, the ledger shows how many',
+      node_dropped: 'dropped by the node: its buffers were full',
+      log_retention: 'evicted from the topic log before this page read them',
       epoch_changed: 'the DAC restarted',
-      node_restart: 'the node restarted; its numbers begin again at 1',
-      reconnected: 'connection lost and back',
-      not_recorded: 'the recording that is played back does not have them',
-      unexplained: 'unexplained: please report this',
-      disabled: 'the probe was switched off',
+      node_restart: 'the node restarted; its sequence numbers start at 1 again',
+      reconnected: 'the page lost its connection and reconnected',
+      not_recorded: 'missing from the recording that is played back',
+      unexplained: 'unexplained: please report this as a bug',
+      disabled: 'the probe was disabled',
       node_offline: 'the node was offline',
-      silent: 'nothing was sampled, and nothing is missing',
+      silent: 'no samples were taken; none are missing',
     } satisfies Record<BreakCause, string>,
-    /** Of what the page saw itself, and of what the DAC and its archive say. */
-    why: (cause: string): string => why.get(cause) ?? cause,
+    /** The description of a cause, of the page's own or of the DAC's and its archive's. */
+    describe: (cause: string): string => descriptions.get(cause) ?? cause,
     note: (duration: string, missing: string, cause: string) =>
       [duration, missing, cause].filter(Boolean).join(' \u00b7 '),
     duration: (duration: string) => `after ${duration}`,
   },
 };
 
-const why = new Map<string, string>([
+const descriptions = new Map<string, string>([
   ...ledgerStrings.ledger.path.cause,
   ...Object.entries(ledgerStrings.gaps.cause),
   ['archive_behind', 'the archive was too slow for them'],

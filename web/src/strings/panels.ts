@@ -1,7 +1,7 @@
 import type { WantedKind } from '../panels/build.ts';
 import type { PanelKind, SeriesMode } from '../panels/spec.ts';
 
-/** Panels, and the dialog that puts them together. */
+/** Panels and the dialog that adds them. */
 export const panelsStrings = {
   panels: {
     kind: {
@@ -20,21 +20,21 @@ export const panelsStrings = {
     mode: { lines: 'chart', shares: 'shares' } satisfies Record<SeriesMode, string>,
     intervals: 'intervals',
     close: (title: string) => `Close ${title}`,
-    chart: (lines: string) => `Chart over time of ${lines}; values stand below it`,
+    chart: (lines: string) => `Chart over time of ${lines}; the values are listed below it`,
     waiting: (instance: string) => `Waiting for ${instance}\u2026`,
   },
 
   histogram: {
-    title: 'How often which values occurred',
+    title: 'Distribution of values',
     empty: 'No samples in the time shown.',
-    samples: 'samples',
+    samples: 'Samples',
     of: (samples: string, all: string) => `${samples} of ${all}`,
-    min: 'least',
-    median: 'median',
-    mean: 'mean',
+    min: 'Minimum',
+    median: 'Median',
+    mean: 'Mean',
     p99: '99th percentile',
-    max: 'greatest',
-    scale: 'height: square root of the count',
+    max: 'Maximum',
+    scale: 'Height: square root of the count',
     bar: (from: string, count: string) => `from ${from}: ${count}`,
   },
 
@@ -50,13 +50,13 @@ export const panelsStrings = {
   states: { mixed: (last: string) => `several, last ${last}` },
 
   events: {
-    filter: 'Filter what happened',
-    empty: 'Nothing in the time shown.',
+    filter: 'Filter events',
+    empty: 'No events in the time shown.',
   },
 
   legend: {
     tip: (doc: string) =>
-      `${doc}\nClick: show or hide. Alt and click: this line alone. Right click: copy the value.`,
+      `${doc}\nClick: show or hide. Alt-click: show only this line. Right-click: copy the value.`,
   },
 
   add: {
@@ -76,21 +76,21 @@ export const panelsStrings = {
       'test-runs': 'Test runs',
     } satisfies Record<WantedKind, string>,
     about: {
-      chart: 'Numbers over time, of one or several instances.',
-      shares: 'Counters as parts of their sum.',
-      states: 'Which value there was when.',
-      gauge: 'A value between its limits: a dial for each.',
-      histogram: 'How often which values occurred: one for each.',
-      intervals: 'How regular samples are: the time from one to the next.',
-      events: 'Samples one by one, as a list.',
-      values: 'A sample of an instance, with its commands.',
-      ledger: 'What came, what is missing and why; how long each hop takes.',
-      alarms: 'What was worth a warning or an alarm.',
-      'test-runs': 'Times with a name: started, stopped, looked at again, compared.',
+      chart: 'Numbers over time, of one or more instances.',
+      shares: 'Counters as shares of their sum.',
+      states: 'States over time.',
+      gauge: 'The newest value between its limits, one dial for each metric.',
+      histogram: 'The distribution of values, one histogram for each metric.',
+      intervals: 'The distribution of the time between samples.',
+      events: 'A list of samples.',
+      values: 'The newest sample of an instance, with commands.',
+      ledger: 'Received and missing samples, causes, and the time of each hop.',
+      alarms: 'Warnings and alarms.',
+      'test-runs': 'Named spans of time: start, stop, show and compare them.',
     } satisfies Record<WantedKind, string>,
     filter: 'Filter by instance or metric',
-    whole: 'all of it',
-    nothing: 'Nothing is watched yet: pick an instance in the list first.',
+    whole: 'All metrics',
+    nothing: 'No instance is watched: select one in the list first.',
     add: (count: number) => (count > 1 ? `Add ${count} panels` : 'Add'),
   },
 };

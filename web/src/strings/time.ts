@@ -7,28 +7,28 @@ const levels = new Map([
   ['1h', 'one-hour roll-ups'],
 ]);
 
-/** The bar of the time that is shown, and notes at moments. */
+/** The time bar, the past, and notes. */
 export const timeStrings = {
   past: {
-    tip: 'What lies before the oldest sample that this page remembers comes from the archive of the DAC',
+    tip: 'Samples older than those in the memory of this page come from the archive of the DAC',
     state: (state: PastState, level: string | undefined): string => {
-      if (state === 'failed') return 'The archive did not answer; trying again';
+      if (state === 'failed') return 'The archive did not answer; retrying';
       if (state === 'reading') return 'Reading the archive\u2026';
       return level === undefined ? '' : `From the archive: ${levels.get(level) ?? level}`;
     },
-    /** What it is not made from, behind what it is made from. */
+    /** What the shown part leaves out; each follows `state`. */
     thinned: (step: string) => `one sample of each ${step}`,
-    mixed: (step: string) => `several states within ${step} as one`,
+    mixed: (step: string) => `several states within ${step} shown as one`,
     newest: (count: string) => `only the newest ${count}`,
-    since: (time: string) => `Only what this page remembers, since ${time}`,
+    since: (time: string) => `Only from the memory of this page, since ${time}`,
     until: (time: string) => `Up to ${time}`,
-    now: 'Now, not the time of the charts',
-    nowShort: 'now:',
+    now: 'Shows now, not the time of the charts',
+    nowShort: 'Now:',
     at: (time: string) => `At ${time}`,
     moment: (state: PastState, before: string | undefined, level: string | undefined): string => {
-      if (state === 'failed') return 'the DAC did not answer; trying again';
+      if (state === 'failed') return 'the DAC did not answer; retrying';
       if (state === 'reading') return 'reading\u2026';
-      if (before === undefined) return 'no sample is kept of then or before';
+      if (before === undefined) return 'no sample stored at or before this time';
       const from = level === undefined ? '' : `, of ${levels.get(level) ?? level}`;
       return `taken ${before} before${from}`;
     },
@@ -36,15 +36,15 @@ export const timeStrings = {
 
   offline: {
     newest: (instance: string, time: string, ago: string) =>
-      `${instance} is offline. Its newest sample is of ${time}, ${ago} ago.`,
-    show: 'Show it',
-    nothing: (instance: string) => `${instance} is offline, and nothing of it is kept.`,
+      `${instance} is offline. Its newest sample was taken at ${time}, ${ago} ago.`,
+    show: 'Show the newest sample',
+    nothing: (instance: string) => `${instance} is offline and has no stored samples.`,
   },
 
   moment: {
     title: 'Go to a moment',
-    field: 'Date and time, as the clock of this browser has it',
-    go: 'Go there',
+    field: 'Date and time, in the time zone of this browser',
+    go: 'Go',
   },
 
   time: {
@@ -54,14 +54,14 @@ export const timeStrings = {
     paused: 'Paused',
     pauseTip: 'Pause (space)',
     liveTip: 'Back to now (space)',
-    span: 'How much time is shown',
+    span: 'Length of the time shown',
     zoneTip: 'All times on this page are in the time zone of this browser',
     earlier: 'Earlier (arrow left)',
     later: 'Later (arrow right)',
-    slider: 'End of the time shown, between the oldest sample held and now',
-    compare: 'Lay an earlier time over what is shown',
+    slider: 'End of the time shown, between the oldest available sample and now',
+    compare: 'Overlay an earlier time',
     compareNone: 'No overlay',
-    compareWith: (ago: string) => `and ${ago} before`,
+    compareWith: (ago: string) => `Overlay ${ago} earlier`,
   },
 
   notes: {
@@ -70,11 +70,11 @@ export const timeStrings = {
     add: 'Add',
     remove: 'Remove',
     more: (count: string, until: string) =>
-      `Only the first ${count} notes of this time are shown, up to ${until}: show less time to see any behind them.`,
+      `Only the first ${count} notes of this time are shown, up to ${until}. Zoom in to see later ones.`,
     moreShort: (until: string) => `Notes only up to ${until}`,
     several: (count: number) => `${count} notes`,
-    full: (most: number) => `A layout has room for ${most} notes: remove one first.`,
-    forAll: 'The DAC keeps notes, for everybody who looks at this time.',
-    forLayout: 'Notes belong to this layout: the DAC has no archive to keep them in.',
+    full: (most: number) => `A layout keeps at most ${most} notes: remove one first.`,
+    forAll: 'The DAC stores notes; all users see them.',
+    forLayout: 'Notes are stored in this layout, because the DAC has no archive.',
   },
 };

@@ -1,4 +1,4 @@
-/** The list of nodes and instances, and what stands where nothing is watched. */
+/** The list of nodes and instances, and the empty page. */
 export const treeStrings = {
   tree: {
     title: 'Instances',
@@ -7,42 +7,43 @@ export const treeStrings = {
     clear: 'Clear the filter',
     watched: (watched: number, all: number) => `${watched} of ${all} watched`,
     nothing: 'No node has registered yet.',
-    nothingHint: 'Start one on any machine that reaches this DAC:',
+    nothingHint: 'Start a node on any machine that can reach this DAC:',
     nothingCommand: 'oasis node --dac HOST:PORT',
-    noMatch: 'Nothing matches the filter.',
+    noMatch: 'No instance matches the filter.',
     connecting: 'Waiting for the DAC\u2026',
     show: 'Show instances',
     hide: 'Hide instances',
     hertz: (hertz: string) => `${hertz} Hz`,
-    event: 'pushed',
-    unknownRate: 'rate unknown',
-    disabled: 'disabled',
+    event: 'Pushed',
+    unknownRate: 'Rate unknown',
+    disabled: 'Disabled',
     watch: (instance: string) => `Watch ${instance}`,
     unwatch: (instance: string) => `Stop watching ${instance}`,
-    noInstances: 'no instances',
-    heard: (ago: string) => `last heard ${ago} ago`,
-    unknown: 'from the archive',
-    offline: 'offline',
-    replay: 'replay',
-    gone: (nodes: number) => (nodes === 1 ? '1 node offline for long' : `${nodes} nodes offline for long`),
-    goneTip: 'Nodes that were last heard more than an hour ago: their past can be looked at',
+    noInstances: 'No instances',
+    heard: (ago: string) => `Last seen ${ago} ago`,
+    unknown: 'From the archive',
+    offline: 'Offline',
+    replay: 'Replay',
+    gone: (nodes: number) =>
+      nodes === 1 ? '1 node offline for over an hour' : `${nodes} nodes offline for over an hour`,
+    goneTip: 'Nodes that have been offline for more than an hour; the archive keeps their history',
     slowed: (hertz: string, wanted: string) => `${hertz} of ${wanted} Hz`,
-    slowedTip: 'The node runs it slower than it was asked to, to keep its cost under its budget.',
+    slowedTip: 'The node lowered the rate to keep its overhead within its budget.',
     overhead: (percent: string) => `${percent} overhead`,
     overheadTip: (callbacks: string, budget: string | undefined) =>
-      `Processor time of the node's threads, of one core; its probes were called for ${callbacks}.` +
+      `CPU time of the node's threads, as a share of one core; probe callbacks took ${callbacks}.` +
       (budget === undefined ? '' : ` The budget is ${budget}.`),
   },
 
-  nodeState: (state: string) => (state === 'online' ? 'online' : state === 'offline' ? 'offline' : state),
+  nodeState: (state: string) => (state === 'online' ? 'Online' : state === 'offline' ? 'Offline' : state),
 
   main: {
     label: 'Watched instances',
-    emptyTitle: 'Nothing is watched',
-    emptyText: 'Pick an instance in the list and its values appear here, live.',
+    emptyTitle: 'No instance is watched',
+    emptyText: 'Select an instance in the list to see its live values here.',
     loadingTitle: 'Connecting to the DAC',
-    loadingText: 'Instances appear here as soon as it answers.',
+    loadingText: 'Instances appear here when it answers.',
     noNodesTitle: 'Waiting for a node',
-    noNodesText: 'The DAC is there, but nothing has registered with it yet.',
+    noNodesText: 'The DAC is running, but no node has registered yet.',
   },
 };

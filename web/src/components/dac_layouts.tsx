@@ -1,29 +1,23 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { formatDay } from '../format/time.ts';
+import { dacLayouts, deleteLayout, fetchLayout, listLayouts, saveLayout } from '../state/dac_layouts.ts';
 import { openDialog } from '../state/dialogs.ts';
 import { applyLayout, currentLayout } from '../state/saved.ts';
-import {
-  deleteLayout,
-  fetchLayout,
-  listLayouts,
-  saveLayout,
-  serverLayouts,
-} from '../state/server_layouts.ts';
 import { strings } from '../strings.ts';
 import { useAttempt } from './use_attempt.ts';
 
 const words = strings.layouts;
 
 /** Layouts that everybody who opens this DAC's page can have. */
-export function ServerLayouts() {
+export function DacLayouts() {
   const name = useSignal('');
   const { problem, attempt } = useAttempt();
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the dialog opens
   useEffect(() => attempt(listLayouts), []);
   return (
-    <section class="server-layouts" aria-label={words.onServer}>
-      <h3>{words.onServer}</h3>
+    <section class="dac-layouts" aria-label={words.inDac}>
+      <h3>{words.inDac}</h3>
       <form
         class="row-form"
         onSubmit={(event) => {
@@ -52,8 +46,8 @@ export function ServerLayouts() {
         {problem.value || '\u00a0'}
       </p>
       <ul class="notes">
-        {serverLayouts.value.length === 0 && <li class="hint">{words.none}</li>}
-        {serverLayouts.value.map((layout) => (
+        {dacLayouts.value.length === 0 && <li class="hint">{words.none}</li>}
+        {dacLayouts.value.map((layout) => (
           <li key={layout.name} class="notes-line">
             <button
               type="button"

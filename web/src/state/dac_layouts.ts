@@ -4,17 +4,17 @@ import { ask } from './api.ts';
 
 /** Layouts saved in the DAC, for everybody who opens its page. */
 
-export interface ServerLayout {
+export interface DacLayout {
   readonly name: string;
   /** Milliseconds since 1970. */
   readonly changed: number;
 }
 
-export const serverLayouts = signal<readonly ServerLayout[]>([]);
+export const dacLayouts = signal<readonly DacLayout[]>([]);
 
 export async function listLayouts(): Promise<void> {
   const { layouts } = (await ask('GET', 'layouts')) as { layouts: { name: string; changed: number }[] };
-  serverLayouts.value = layouts.map(({ name, changed }) => ({ name, changed: changed / 1e6 }));
+  dacLayouts.value = layouts.map(({ name, changed }) => ({ name, changed: changed / 1e6 }));
 }
 
 export async function saveLayout(name: string, layout: LayoutDocument): Promise<void> {

@@ -2,6 +2,7 @@ import { alarmsStrings } from './strings/alarms.ts';
 import { cardStrings } from './strings/card.ts';
 import { commandStrings } from './strings/commands.ts';
 import { connectionStrings } from './strings/connection.ts';
+import { handlerStrings } from './strings/handlers.ts';
 import { ledgerStrings } from './strings/ledger.ts';
 import { pageStrings } from './strings/page.ts';
 import { panelsStrings } from './strings/panels.ts';
@@ -20,6 +21,7 @@ export const strings = {
   ...panelsStrings,
   ...alarmsStrings,
   ...ledgerStrings,
+  ...handlerStrings,
   ...testRunStrings,
   ...pageStrings,
   ...commandStrings,

@@ -5,12 +5,14 @@ import { formatBytes } from '../format/unit.ts';
 import { archiveTrouble } from '../state/archive_condition.ts';
 import { CAUSES, type DacCause, followDacLedger, ledgerFilter, ledgerTargets } from '../state/dac_ledger.ts';
 import { ageOf } from '../state/freshness.ts';
+import { followHandlers } from '../state/handlers.ts';
 import { cellsOf, connection, traffic } from '../state/store.ts';
 import { range } from '../state/time.ts';
 import type { GapCause } from '../stream/ledger.ts';
 import type { NodeEntry } from '../stream/protocol.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
+import { HandlerList } from './handler_list.tsx';
 import { NowNote } from './moment_note.tsx';
 import { SamplePath } from './sample_path.tsx';
 import { useVisible } from './visible.ts';
@@ -23,6 +25,7 @@ export function LedgerPanel() {
   const isVisible = useVisible();
   const isAsking = useComputed(() => isVisible.value && connection.value.phase === 'connected');
   useSignalEffect(() => (isAsking.value ? followDacLedger() : undefined));
+  useSignalEffect(() => (isAsking.value ? followHandlers() : undefined));
   const { clock, door } = connection.value;
   const { bytesPerSecond, messagesPerSecond, bytes } = traffic.value;
   const facts: [string, string][] = [
@@ -44,6 +47,7 @@ export function LedgerPanel() {
           {strings.connection.archiveTrouble(archiveTrouble.value.condition)} {archiveTrouble.value.detail}
         </p>
       )}
+      <HandlerList />
       <dl class="facts-row">
         {facts.map(([name, value]) => (
           <div key={name}>

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import { Oasis } from './harness/oasis.ts';
+import { Rig } from './harness/rig.ts';
+
+const rig = new Rig(() => Oasis.up());
+
+const HOSTILE = '<img src=x onerror=alert(1)>\u202e' + 'x'.repeat(300);
+
+it('lists whatever handlers the DAC has, with hostile names and details as text', async () => {
+  const visit = await rig.visit();
+  let handlers: object[] = [
+    { name: 'archive', condition: 'running', detail: null, restarts: 0, state: { condition: 'storing' } },
+    { name: HOSTILE, condition: 'backing_off', detail: `${HOSTILE}\nsecond`, restarts: 2, state: {} },
+    { name: 'from-a-newer-dac', condition: 'sleeping', state: null },
+    { name: 'from-an-older-dac', state: { condition: 'failing', detail: 'connection refused' } },
+  ];
+  await visit.page.route('**/api/v1/handlers', (route) => route.fulfill({ json: { handlers } }));
+  await visit.page.getByTestId('open-ledger').click();
+  const lines = visit.page.getByTestId('handler');
+  await expect
+    .poll(() => lines.allTextContents())
+    .toEqual([
+      'archiveRunning, storing',
+      `${HOSTILE}Waiting to restart2 restarts: ${HOSTILE}`,
+      'from-a-newer-dacsleeping',
+      'from-an-older-dacfailingconnection refused',
+    ]);
+  const overflow = await visit.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  expect(overflow).toBeLessThanOrEqual(0);
+  await visit.screenshot('handlers');
+  handlers = [{ name: 'archive', condition: 'failed', detail: 'disk full', restarts: 1, state: {} }];
+  await expect.poll(() => lines.allTextContents()).toEqual(['archiveFailed1 restart: disk full']);
+  expect(await lines.getAttribute('data-condition')).toBe('failed');
+  handlers = [];
+  await expect.poll(() => visit.page.getByTestId('handlers').count()).toBe(0);
+  expect(visit.complaints).toEqual([]);
+  await visit.close();
+});

@@ -1,0 +1,105 @@
+//! The workspace as Cargo sees it, and the order that `ARCHITECTURE.md` gives its crates.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use serde::Deserialize;
+
+const TOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// The crates of this repository.
+#[derive(Debug, Deserialize)]
+pub struct Workspace {
+    /// Every member, examples and tests included.
+    pub packages: Vec<Package>,
+    /// The repository's top folder.
+    #[serde(rename = "workspace_root")]
+    pub root: PathBuf,
+    #[serde(rename = "workspace_default_members")]
+    default_members: Vec<String>,
+}
+
+/// One member of the workspace.
+#[derive(Debug, Deserialize)]
+pub struct Package {
+    /// The name in `Cargo.toml`.
+    pub name: String,
+    id: String,
+    /// The path of `Cargo.toml`.
+    manifest_path: PathBuf,
+    /// What it depends on, other workspaces' crates included.
+    pub dependencies: Vec<Dependency>,
+    /// Its library, binaries, tests, benches and examples.
+    pub targets: Vec<Target>,
+}
+
+/// A dependency as `Cargo.toml` declares it, optional ones included.
+#[derive(Debug, Deserialize)]
+pub struct Dependency {
+    /// The crate's name.
+    pub name: String,
+    /// `None` for a normal dependency, otherwise `dev` or `build`.
+    pub kind: Option<String>,
+    /// The folder of a crate of this repository.
+    pub path: Option<PathBuf>,
+}
+
+/// A library, binary, test, bench or example.
+#[derive(Debug, Deserialize)]
+pub struct Target {
+    /// The name that Cargo gives it.
+    pub name: String,
+    /// The file that the compiler starts from.
+    pub src_path: PathBuf,
+}
+
+impl Workspace {
+    /// Asks Cargo for this repository's crates.
+    ///
+    /// # Errors
+    /// If Cargo fails or prints what this module cannot read.
+    pub fn load() -> Result<Self> {
+        let text = cargo(&["metadata", "--format-version", "1", "--no-deps", "--locked"])?;
+        serde_json::from_str(&text).context("output of cargo metadata")
+    }
+
+    /// Returns the folder of `package`, relative to the repository.
+    pub fn folder<'a>(&self, package: &'a Package) -> &'a Path {
+        let folder = package.manifest_path.parent().unwrap_or(&package.manifest_path);
+        folder.strip_prefix(&self.root).unwrap_or(folder)
+    }
+
+    /// Whether `cargo build` without a selection builds `package`.
+    pub fn is_default(&self, package: &Package) -> bool {
+        self.default_members.contains(&package.id)
+    }
+
+    /// Returns the names of all crates that `package` links, without those of tests and build scripts, as `cargo tree` lists them.
+    ///
+    /// # Errors
+    /// If Cargo fails, for example because there is no such package.
+    pub fn linked(&self, package: &str) -> Result<BTreeSet<String>> {
+        let text =
+            cargo(&["tree", "--locked", "--package", package, "--edges", "normal", "--prefix", "none"])?;
+        Ok(text.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect())
+    }
+}
+
+fn cargo(arguments: &[&str]) -> Result<String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo).args(arguments).current_dir(TOP).output()?;
+    ensure!(output.status.success(), "cargo {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+/// Returns the crates' folders in the order of the table in `ARCHITECTURE.md`: each path under `crates/` in a row's first cell.
+pub fn crate_order(architecture: &str) -> Vec<String> {
+    let first_cells = architecture.lines().filter_map(|line| line.strip_prefix('|')?.split('|').next());
+    first_cells
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+        .filter(|path| path.starts_with("crates/"))
+        .map(|path| path.trim_end_matches('/').to_owned())
+        .collect()
+}

@@ -4,7 +4,7 @@ import { Rig } from './harness/rig.ts';
 
 const rig = new Rig(() => Oasis.up());
 
-const HOSTILE = '<img src=x onerror=alert(1)>\u202e' + 'x'.repeat(300);
+const HOSTILE = `<img src=x onerror=alert(1)>\u202e${'x'.repeat(300)}`;
 
 it('lists whatever handlers the DAC has, with hostile names and details as text', async () => {
   const visit = await rig.visit();

@@ -34,7 +34,7 @@ function Handler({ handler }: { handler: HandlerStatus }) {
       <strong class="handler-name" title={name}>
         {name}
       </strong>
-      <span>{words.status(condition, activity)}</span>
+      <span class="handler-status">{words.status(condition, activity)}</span>
       <span class="handler-detail" title={detail}>
         {notes}
       </span>

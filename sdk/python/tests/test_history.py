@@ -132,8 +132,8 @@ def test_gaps_are_told_with_the_batch_behind_them() -> None:
     with door([samples(1, 2), samples(5, 1), gap, samples(10, 1), END]) as (url, asked):
         batches = list(oasis.live("n/i", url=url, since=timedelta(minutes=1)))
     assert [batch.sequence.tolist() for batch in batches] == [[1, 2], [5], [10]]
-    told = [[(gap.count, gap.cause) for gap in batch.gaps] for batch in batches]
-    assert told == [[], [(2, "before_the_dac")], [(4, "log_retention")]]
+    gaps = [[(gap.count, gap.cause) for gap in batch.gaps] for batch in batches]
+    assert gaps == [[], [(2, "before_the_dac")], [(4, "log_retention")]]
     assert batches[0].time.tolist() == [10, 20]
     assert batches[0].time.dtype == np.dtype("datetime64[ns]")
     assert len(batches[0]) == 2
@@ -157,7 +157,7 @@ def test_a_type_that_has_changed_is_named_and_loses_no_gap() -> None:
     for then in ({**now, "at": {}}, {**now, "more": 1}, {"level": 0.5}):
         before = samples(1, 1)
         before["samples"][0]["metrics"] = then
-        with door([before, END]) as (url, _), pytest.raises(TypeError, match="n/i was of another type"):
+        with door([before, END]) as (url, _), pytest.raises(TypeError, match="n/i had another probe type"):
             oasis.history("n/i", url=url)
 
 
@@ -166,20 +166,23 @@ def test_a_broken_connection_is_taken_up_where_it_broke() -> None:
         batches = list(oasis.live("n/i", url=url))
     assert [batch.sequence.tolist() for batch in batches] == [[1, 2], [3]]
     assert [request.get("resume") for request in asked] == [None, ["e:3"], ["e:3"]]
-    with door([samples(1, 1)], *([[]] * 100)) as (url, _), pytest.raises(ConnectionError, match="has ended"):
+    with (
+        door([samples(1, 1)], *([[]] * 100)) as (url, _),
+        pytest.raises(ConnectionError, match="ended the stream"),
+    ):
         list(oasis.live("n/i", url=url, patience=0.0))
 
 
 def test_what_is_missing_in_a_table_is_no_secret() -> None:
     gap = {"event": "gap", "node": "n", "instance": "i", "count": 4, "cause": "damaged", "next": "e:6"}
-    missing = pytest.warns(oasis.MissingSamplesWarning, match=r"n/i: 4 samples are missing \(damaged\)")
+    missing = pytest.warns(oasis.MissingSamplesWarning, match=r"n/i: 4 samples missing \(damaged\)")
     with door([samples(1, 2), gap, END]) as (url, _), missing:
         table = oasis.history("n/i", url=url, frame="numpy")
     assert table["sequence"].tolist() == [1, 2]
-    told: list[oasis.Gap] = []
+    gaps: list[oasis.Gap] = []
     with door([samples(1, 2), gap, END]) as (url, _):
-        oasis.history("n/i", url=url, frame="numpy", on_gap=told.append)
-    assert [gap.count for gap in told] == [4]
+        oasis.history("n/i", url=url, frame="numpy", on_gap=gaps.append)
+    assert [gap.count for gap in gaps] == [4]
     with door([END]) as (url, _):
         assert {
             name: len(of) for name, of in oasis.history("n/i", url=url, frame="numpy").items()
@@ -267,7 +270,7 @@ def test_a_table_is_the_same_whether_it_came_as_arrow_or_as_json() -> None:
         oasis.history("n/i", url=url)
 
 
-def test_the_causes_of_holes_in_an_arrow_stream_are_asked_for() -> None:
+def test_the_causes_of_gaps_in_an_arrow_stream_are_requested() -> None:
     gap = {"event": "gap", "node": "n", "instance": "i", "count": 2, "cause": "disk_full", "next": "e:6"}
     gaps: list[oasis.Gap] = []
     with door([samples(2, 1), gap, samples(6, 1), END], arrow=arrow_of([1, 2, 6])) as (url, asked):
@@ -383,7 +386,7 @@ def test_an_envelope_has_the_least_and_the_greatest_value(plant: Dac) -> None:
 def test_what_is_refused_says_why(plant: Dac) -> None:
     with pytest.raises(oasis.DacError, match=r"no instance plant/nobody; it has plant/"):
         oasis.history("plant/nobody", url=plant.http)
-    with pytest.raises(TypeError, match="one probe type"):
+    with pytest.raises(TypeError, match="different probe types"):
         oasis.history("plant/processor", "plant/memory", url=plant.http)
     with pytest.raises(oasis.DacError, match="later than to"):
         oasis.history("plant/processor", url=plant.http, since="-1h", until="-2h")
@@ -395,7 +398,7 @@ def test_what_is_refused_says_why(plant: Dac) -> None:
         oasis.history("processor", url=plant.http)
     with pytest.raises(ValueError, match="no time zone"):
         oasis.history("plant/processor", url=plant.http, since=datetime(2026, 1, 1))
-    with pytest.raises(ValueError, match="frame is 'excel'"):
+    with pytest.raises(ValueError, match="unknown frame 'excel'"):
         oasis.history("plant/processor", url=plant.http, frame="excel")  # type: ignore[call-overload]
-    with pytest.raises(ValueError, match="no address"):
+    with pytest.raises(ValueError, match="not an address"):
         oasis.history("plant/processor", url=str(Path("here")))

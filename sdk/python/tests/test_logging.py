@@ -84,7 +84,7 @@ def test_texts_that_are_odd_or_long_arrive_as_far_as_they_go(dac: Dac) -> None:
         logger.info("x" * 10_000)
         odd, long = dac.tail("odd/log", 2)
     assert odd["message"].startswith("half ")
-    assert odd["fields"][0]["value"] == "<Odd that has no text>"
+    assert odd["fields"][0]["value"] == "<Odd without text>"
     assert long["message"] == "x" * 2045 + "…"
     assert long["cut"] == 10_000 - 2045
 
@@ -116,7 +116,7 @@ def test_records_of_many_threads_arrive_or_are_counted(dac: Dac) -> None:
         for thread in threads:
             thread.join()
         with builder.start(dac.channel):
-            # What was in the ring has been sent, so there is room for one that tells of the hole.
+            # What was in the ring has been sent, so there is room for one that reports the gap.
             dac.eventually("many", "log", lambda ledger: ledger["received"] > 0)
             logger.info("last")
             ledger = dac.eventually(

@@ -27,7 +27,7 @@ def test_what_finds_no_room_is_dropped_and_counted(dac: Dac) -> None:
     taken = [probe.flush(Texts("x" * 50)) for _ in range(4)]
     assert taken == [True, True, False, False]
     with builder.start(dac.channel):
-        # A hole in the numbers is seen when the next sample comes.
+        # The DAC sees a gap when the next sample arrives.
         dac.eventually("overflowing", "texts", lambda ledger: ledger["received"] == 2)
         assert probe.flush(Texts("next"))
         ledger = dac.eventually("overflowing", "texts", lambda ledger: ledger["received"] == 3)

@@ -88,5 +88,5 @@ def test_a_function_that_calls_itself_has_a_span_for_each_call() -> None:
 
 def test_a_span_lasts_once() -> None:
     once = oasis.span("once")
-    with once, pytest.raises(RuntimeError, match="has begun already"), once:
+    with once, pytest.raises(RuntimeError, match="has already begun"), once:
         pass

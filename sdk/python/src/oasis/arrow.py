@@ -1,4 +1,4 @@
-"""What a DAC has of a time, as an Arrow stream (docs/archive.md): many times faster than lines of JSON. pyarrow is needed only here."""
+"""Recorded samples as an Arrow stream (docs/archive.md), many times faster than lines of JSON. Only this module needs pyarrow."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
-NOT_TOLD = 100
-"""Holes of a table whose causes are asked for; beyond that they are `not_asked`."""
+MAX_GAPS = 100
+"""Maximum number of gaps key causes are requested; further gaps have the cause `not_asked`."""
 
 
 def stream(door: Door, targets: Sequence[tuple[str, str]], since: str, until: str) -> pa.Table | None:
-    """Fetch all samples of a time; None if the DAC has no Arrow, if pyarrow is not installed, or if there are none.
+    """Fetch all samples of a time; None without Arrow in the DAC, without pyarrow, or without samples.
 
     Raises TypeError for instances of different types, DacError for what else the DAC refuses, OSError if the connection breaks.
     """
@@ -33,16 +33,16 @@ def stream(door: Door, targets: Sequence[tuple[str, str]], since: str, until: st
     except DacError as refused:
         if refused.problem == "several_types":
             raise TypeError(str(refused)) from None
-        # A DAC that is older than the stream knows no such page. Which instances there are instead is told by who asks for a schema.
+        # An older DAC has no such endpoint. The request for a schema then reports the existing instances.
         if refused.problem in ("no_arrow", "no_samples", "not_found", "unknown_instance"):
             return None
         raise
     except (pyarrow.ArrowInvalid, HTTPException) as broken:
-        raise ConnectionError(f"the past broke off: {broken}") from None
+        raise ConnectionError(f"the stream of recorded samples ended early: {broken}") from None
 
 
 def arrays(table: pa.Table) -> dict[str, npt.NDArray[Any]]:
-    """Make the columns that `oasis.history` has of it."""
+    """Return the columns of `oasis.history`."""
     import numpy as np
 
     names = ("time", "node", "instance", "sequence", "state")
@@ -89,36 +89,36 @@ def _array(column: pa.ChunkedArray) -> npt.NDArray[Any]:
 
 
 def gaps(door: Door, table: pa.Table) -> Iterator[Gap]:
-    """Find samples that are missing within the runs of each instance, and ask the DAC why."""
+    """Find gaps within the runs of each instance, and request their causes from the DAC."""
     import numpy as np
 
-    whose = ("node", "instance", "run")
-    node, instance, run = (_array(table.column(name)) for name in whose)
+    key = ("node", "instance", "run")
+    node, instance, run = (_array(table.column(name)) for name in key)
     sequence, time = table.column("sequence").to_numpy(), table.column("time").to_numpy().astype(np.int64)
     same = (node[1:] == node[:-1]) & (instance[1:] == instance[:-1]) & (run[1:] == run[:-1])
     missing = sequence[1:].astype(np.int64) - sequence[:-1].astype(np.int64) - 1
-    holes = np.flatnonzero(same & (missing > 0))
-    for place, at in enumerate(holes.tolist()):
+    found = np.flatnonzero(same & (missing > 0))
+    for place, at in enumerate(found.tolist()):
         target, count = (str(node[at]), str(instance[at])), int(missing[at])
-        if place >= NOT_TOLD:
+        if place >= MAX_GAPS:
             yield Gap(*target, count, "not_asked")
             continue
-        # A clock that was set back between them is no reason not to ask.
+        # The clock may have been set back between the samples.
         first, last = sorted((int(time[at]), int(time[at + 1])))
         yield from _causes(door, target, count, (first, last + 1))
 
 
 def _causes(door: Door, target: tuple[str, str], count: int, span: tuple[int, int]) -> Iterator[Gap]:
-    """Ask the door that tells causes for the samples around a hole; what it does not explain never came to the DAC."""
-    told = 0
+    """Request the causes of a gap from the text door; samples without a cause there never reached the DAC."""
+    explained = 0
     try:
         for message in door.lines([target], **{"from": f"{span[0]}ns", "to": f"{span[1]}ns"}):
             if message["event"] == "gap" and message.get("count"):
-                told += message["count"]
+                explained += message["count"]
                 yield Gap(*target, message["count"], message["cause"])
     except DacError:
-        # Nobody knows the instance any more: what was read was the last of it.
+        # The DAC has evicted the instance since.
         yield Gap(*target, count, "unexplained")
         return
-    if told < count:
-        yield Gap(*target, count - told, "before_the_dac")
+    if explained < count:
+        yield Gap(*target, count - explained, "before_the_dac")

@@ -1,4 +1,4 @@
-"""What a DAC answers over HTTP: its instances, and samples as lines (docs/reference/text-doors.md)."""
+"""The HTTP API of a DAC: instances, and samples as lines (docs/reference/text-doors.md)."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from datetime import datetime, timedelta
 from typing import Any, cast
 
 URL = "http://127.0.0.1:7070"
-"""Where `oasis up` answers unless told otherwise."""
+"""Default address of `oasis up`."""
 
 Time = datetime | timedelta | int | str
-"""A moment: with a time zone, so long ago, nanoseconds since 1970, or as the doors take it (`-15m`)."""
+"""A time: a datetime with a time zone, a timedelta before now, nanoseconds since 1970, or text for the doors (`-15m`)."""
 
 _SILENCE = 30.0
-"""Seconds without a byte after which a connection is dead: the DAC gives a sign of life each 15 s."""
+"""Timeout in seconds for a silent connection; the DAC sends a keep-alive every 15 s."""
 
 
 class DacError(Exception):
-    """A DAC that refused a request. The text says why, and what to do."""
+    """The DAC refused a request. The text says why, and what to do."""
 
     problem: str | None = None
-    """Its word for that, such as `no_samples`, if it has said one."""
+    """Problem code, such as `no_samples`; None if the DAC sent none."""
 
 
 def moment(at: Time) -> str:
-    """Write a time as the doors take it. Raises ValueError for a datetime without a time zone."""
+    """Format a time for the doors. Raises ValueError for a datetime without a time zone."""
     if isinstance(at, timedelta):
         return f"-{max(0, round(at.total_seconds()))}s"
     if isinstance(at, datetime):
         if at.tzinfo is None:
-            raise ValueError(f"{at} has no time zone: write datetime(…, tzinfo=timezone.utc)")
+            raise ValueError(f"{at} has no time zone: use datetime(…, tzinfo=timezone.utc)")
         return at.isoformat()
     return str(at)
 
@@ -44,12 +44,12 @@ def split(instance: str) -> tuple[str, str]:
     """Split `NODE/INSTANCE` at the first slash. Raises ValueError if there is none."""
     node, slash, name = instance.partition("/")
     if not (node and slash and name):
-        raise ValueError(f"{instance!r} is no instance: write NODE/INSTANCE, such as my-host/processor")
+        raise ValueError(f"{instance!r} is not an instance: use NODE/INSTANCE, such as my-host/processor")
     return node, name
 
 
 class Door:
-    """A DAC by its address."""
+    """Client for the HTTP API of a DAC."""
 
     def __init__(self, url: str = URL) -> None:
         self._url = url.rstrip("/")
@@ -83,7 +83,7 @@ class Door:
     def lines_again(
         self, instances: Sequence[tuple[str, str]], patience: float, **options: str
     ) -> Iterator[dict[str, Any]]:
-        """As `lines`, and go on where it stopped if the connection breaks, for so many seconds without a message."""
+        """Follow messages as `lines` does; after a broken connection continue where it stopped, for `patience` seconds without a message."""
         deadline = time.monotonic() + patience
         pause = 0.05
         while True:
@@ -97,7 +97,7 @@ class Door:
             except (OSError, http.client.HTTPException) as broken:
                 lost: Exception = broken
             else:
-                lost = ConnectionError(f"{self._url} has ended the stream")
+                lost = ConnectionError(f"{self._url} ended the stream")
             if time.monotonic() > deadline:
                 raise lost
             time.sleep(pause)
@@ -105,7 +105,7 @@ class Door:
 
     def _open(self, path: str) -> http.client.HTTPResponse:
         if not self._url.startswith(("http://", "https://")):
-            raise ValueError(f"{self._url} is no address of a DAC: write {URL}")
+            raise ValueError(f"{self._url} is not an address of a DAC: use an address such as {URL}")
         try:
             opened = urllib.request.urlopen(self._url + path, timeout=_SILENCE)  # noqa: S310
         except urllib.error.HTTPError as refused:

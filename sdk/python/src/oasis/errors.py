@@ -1,4 +1,4 @@
-"""What can be wrong with values and with bytes."""
+"""Errors of encoding and decoding."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ class OasisError(Exception):
 
 
 class EncodeError(OasisError, ValueError):
-    """A value that its metric cannot hold."""
+    """A value that its metric cannot represent."""
 
     metric: str
-    """Scoped PDL name of the probe or struct, a point, and the metric: `Plant::Line.temperature`."""
+    """Scoped PDL name of the probe or struct, a dot, and the metric: `Plant::Line.temperature`."""
     problem: str
-    """What is wrong with the value."""
+    """Description of the error in the value."""
 
     def __init__(self, metric: str, problem: str) -> None:
         super().__init__(f"{metric}: {problem}")
@@ -24,7 +24,7 @@ class EncodeError(OasisError, ValueError):
 
 
 class Fault(enum.Enum):
-    """Why bytes cannot be read."""
+    """Kinds of decoding errors."""
 
     TRUNCATED = "truncated"
     """The bytes end too early."""
@@ -41,9 +41,9 @@ class Fault(enum.Enum):
     ENUMERATOR = "enumerator"
     """A number that its enum does not declare."""
     LEFTOVER = "leftover"
-    """The bytes go on behind the value."""
+    """Bytes are left after the value."""
     MAGIC = "magic"
-    """Not an EISA packet at all."""
+    """The bytes are not an EISA packet."""
     VERSION = "version"
     """An EISA packet of a version other than 1.0 and 1.1."""
     PROBE = "probe"
@@ -51,12 +51,12 @@ class Fault(enum.Enum):
 
 
 class DecodeError(OasisError, ValueError):
-    """Bytes that are not what they should be."""
+    """Bytes that cannot be decoded."""
 
     fault: Fault
-    """What is wrong."""
+    """Kind of the error."""
     offset: int
-    """Where, counted from the first byte."""
+    """Offset of the error, counted from the first byte."""
 
     def __init__(self, fault: Fault, offset: int, text: str) -> None:
         super().__init__(text)

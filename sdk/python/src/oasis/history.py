@@ -1,4 +1,4 @@
-"""What was recorded, as a table."""
+"""Recorded samples as a table."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 Frame = Literal["auto", "pandas", "polars", "numpy"]
-"""What a table is: of pandas if that is installed, or else of polars, or else a dict of numpy arrays."""
+"""Type of a table. `auto` is pandas if installed, else polars, else a dict of numpy arrays."""
 
 
 class MissingSamplesWarning(UserWarning):
-    """Not all samples of the time that was asked for are there."""
+    """Samples of the requested time are missing."""
 
 
 @overload
@@ -57,10 +57,10 @@ def history(
     With pyarrow installed, from a DAC built with Arrow, they come as an Arrow stream, many times faster; otherwise as JSON.
 
     Columns are `time` (UTC, to the nanosecond), `node`, `instance`, `sequence`, `state`, then a column for each metric: a member of a
-    struct is `position.x`, an enum the names of its values, a vector a list. Rows of one instance are in the order in which they came.
+    struct is `position.x`, an enum the names of its values, a vector a list. Rows of one instance are in the order of arrival.
 
-    What is missing is told to `on_gap`, or is a MissingSamplesWarning without one. Raises DacError for what the DAC refuses, TypeError
-    for instances of different types and for times in which one had another type, and OSError if the DAC cannot be reached.
+    Each gap is passed to `on_gap`; without `on_gap` it is reported as a MissingSamplesWarning. Raises DacError if the DAC refuses the request,
+    TypeError if the instances have different types now or had another type then, and OSError if the DAC cannot be reached.
     """
     targets = [split(instance) for instance in instances]
     if not targets:
@@ -69,7 +69,7 @@ def history(
     found = stream(door, targets, *span)
     if found is not None:
         for gap in gaps(door, found):
-            _tell(gap, on_gap)
+            _report(gap, on_gap)
         return _frame(arrays(found), frame)
     return _frame(_of_lines(door, targets, span, on_gap), frame)
 
@@ -85,7 +85,7 @@ def _of_lines(
     schemas = [door.schema(*target) for target in targets]
     if any(schema["uuid"] != schemas[0]["uuid"] or schema != schemas[0] for schema in schemas):
         raise TypeError(
-            "a table has the columns of one probe type: ask for instances of different types one by one"
+            "a table has the columns of one probe type: these instances have different probe types"
         )
     messages = door.lines(targets, **{"from": span[0], "to": span[1]})
     found: list[Batch] = []
@@ -94,7 +94,7 @@ def _of_lines(
         if batch.columns.keys() != names:
             raise other_type(batch.node, batch.instance)
         for gap in batch.gaps:
-            _tell(gap, on_gap, depth=4)
+            _report(gap, on_gap, depth=4)
         found.append(batch)
     return _table(found, schemas[0])
 
@@ -102,16 +102,16 @@ def _of_lines(
 def _to_the_end(messages: Any) -> Any:
     for message in messages:
         if message["event"] == "end" and message["cause"] != "to":
-            raise DacError(f"the past broke off: {message['cause']}")
+            raise DacError(f"the stream of recorded samples ended early: {message['cause']}")
         yield message
 
 
-def _tell(gap: Gap, on_gap: Callable[[Gap], object] | None, depth: int = 3) -> None:
+def _report(gap: Gap, on_gap: Callable[[Gap], object] | None, depth: int = 3) -> None:
     if on_gap is not None:
         on_gap(gap)
         return
     many = "samples" if gap.count is None else f"{gap.count} samples"
-    text = f"{gap.node}/{gap.instance}: {many} are missing ({gap.cause})"
+    text = f"{gap.node}/{gap.instance}: {many} missing ({gap.cause})"
     warnings.warn(text, MissingSamplesWarning, stacklevel=depth)
 
 
@@ -154,4 +154,4 @@ def _frame(table: dict[str, npt.NDArray[Any]], frame: Frame) -> Any:
         return made.with_columns(pl.col("time").dt.replace_time_zone("UTC"))
     if frame == "numpy":
         return table
-    raise ValueError(f"frame is {frame!r}: write auto, pandas, polars or numpy")
+    raise ValueError(f"unknown frame {frame!r}: use auto, pandas, polars or numpy")

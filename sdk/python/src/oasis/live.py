@@ -1,4 +1,4 @@
-"""Samples as they come, in batches of numpy arrays."""
+"""Live samples in batches of numpy arrays."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Samples that are not there."""
+    """Missing samples."""
 
     node: str
-    """Whose."""
+    """Name of the node."""
     instance: str
-    """Whose."""
+    """Name of the instance."""
     count: int | None
-    """How many; nobody knows after a restart of a DAC without an archive."""
+    """Number of samples; None if unknown, as after a restart of a DAC without an archive."""
     cause: str
-    """A word of docs/reference/text-doors.md, or `before_the_dac`: the DAC's ledger says which hop lost them."""
+    """A word of docs/reference/text-doors.md, or `before_the_dac`, for which the ledger of the DAC has the cause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +34,19 @@ class Batch:
     """Samples of one instance, as arrays of one length."""
 
     node: str
-    """Whose."""
+    """Name of the node."""
     instance: str
-    """Whose."""
+    """Name of the instance."""
     sequence: npt.NDArray[np.uint64]
-    """Numbers of the samples in the life of their probe instance."""
+    """Sequence numbers of the samples, counted from 1 in each run of the node."""
     time: npt.NDArray[np.datetime64]
-    """When they were taken, UTC, to the nanosecond, by the node's clock."""
+    """Times of the samples, UTC, in nanoseconds, by the node's clock."""
     state: npt.NDArray[np.uint16]
     """State of the probe; 0 is normal."""
     columns: Mapping[str, npt.NDArray[Any]]
     """An array for each metric and each member of a struct: `batch.columns["idle_time"]`, `batch.columns["at.x"]`."""
     gaps: tuple[Gap, ...]
-    """What is missing between the batch before, of whatever instance, and this one."""
+    """Gaps between the previous batch, of any instance, and this one."""
 
     def __len__(self) -> int:
         """Count the samples."""
@@ -60,12 +60,12 @@ def live(
     delivery: str = "every",
     patience: float = 30.0,
 ) -> Iterator[Batch]:
-    """Iterate over the samples of `NODE/INSTANCE`s as they come, without end.
+    """Iterate over the samples of `NODE/INSTANCE`s as they arrive, without end.
 
-    `since` a time in the past, what is stored comes first, then what is live, each sample once. `delivery` is `every`, `latest`,
-    `max_hz=N` or `envelope=N`. If the connection breaks, it goes on behind the last sample, for `patience` seconds.
+    If `since` is in the past, stored samples come first, then live ones, each sample once. `delivery` is `every`, `latest`,
+    `max_hz=N` or `envelope=N`. If the connection breaks, the iterator reconnects for `patience` seconds and continues after the last sample.
 
-    Raises DacError for what the DAC refuses, and OSError if it cannot be reached any more.
+    Raises DacError if the DAC refuses the request, and OSError if it cannot be reached any more.
     """
     targets = [split(instance) for instance in instances]
     if not targets:
@@ -91,21 +91,23 @@ def batches(door: Door, messages: Iterable[dict[str, Any]], *, envelope: bool = 
         if message["event"] == "gap":
             gaps.append(reader.gap(message))
             continue
-        hole = reader.hole(message) if not envelope else None
-        if hole:
-            gaps.append(hole)
+        lost = reader.lost_before(message) if not envelope else None
+        if lost:
+            gaps.append(lost)
         yield reader.batch(message["samples"], tuple(gaps))
         gaps.clear()
     if gaps:
-        # What is missing at the very end has no samples behind it.
+        # A gap at the very end has no samples after it.
         key = (gaps[-1].node, gaps[-1].instance)
         reader = readers.get(key) or _Reader(*key, door.schema(*key))
         yield reader.batch([], tuple(gaps))
 
 
 def other_type(node: str, instance: str) -> TypeError:
-    """Say that recorded samples do not have the metrics of the type that the instance has now."""
-    return TypeError(f"{node}/{instance} was of another type then: ask for the time since it has this one")
+    """Return the error for recorded samples whose probe type differs from the present one."""
+    return TypeError(
+        f"{node}/{instance} had another probe type at that time: request the time since the type changed"
+    )
 
 
 class _Reader:
@@ -122,19 +124,19 @@ class _Reader:
         self._next = None if self._next is None or count is None else self._next + count
         return Gap(self._node, self._instance, count, message["cause"])
 
-    def hole(self, message: Mapping[str, Any]) -> Gap | None:
-        """Find what was lost before it came to the DAC: sequence numbers that are not there, but for those thinned away."""
+    def lost_before(self, message: Mapping[str, Any]) -> Gap | None:
+        """Return the gap before a message: missing sequence numbers, without those thinned out."""
         first = message["samples"][0]["sequence"]
         missing = 0 if self._next is None else first - self._next - message.get("thinned", 0)
         self._next = message["samples"][-1]["sequence"] + 1
-        # Less than nothing is another run of the node, which counts anew.
+        # A negative count means another run of the node, whose numbers start again.
         return Gap(self._node, self._instance, missing, "before_the_dac") if missing > 0 else None
 
     def batch(self, samples: list[dict[str, Any]], gaps: tuple[Gap, ...]) -> Batch:
         import numpy as np
 
         metrics = [sample["metrics"] for sample in samples]
-        # An envelope has more than the schema says, and all of it is numbers.
+        # An envelope has more columns than the schema, all of them numbers.
         first = metrics[0] if metrics else {column.path[0]: None for column in self._columns}
         known = [column for column in self._columns if column.path[0] in first]
         try:

@@ -1,4 +1,4 @@
-"""What a program logs with the standard library's `logging`, as samples of the ready-made `log` type (pdl/log.pdl).
+"""Log records of the standard library's `logging` as samples of the ready-made `log` type (pdl/log.pdl).
 
 builder = NodeBuilder("machine")
 logging.getLogger().addHandler(Handler(builder))
@@ -14,7 +14,7 @@ from oasis import _native
 from oasis.node import NodeBuilder
 from oasis.spans import current_path, text_of
 
-# What every record has; the rest came as `extra`.
+# Attributes of every record; all others came as `extra`.
 _USUAL = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"}
 _FORMATTER = logging.Formatter()
 
@@ -29,9 +29,9 @@ _SEVERITIES = (
 
 
 class Handler(logging.Handler):
-    """Makes records samples of a node. No thread that logs waits: what finds no room is dropped and counted, and the DAC will know.
+    """Turns log records into samples of a node. Logging never waits: a record without room is dropped and counted, and the DAC reports the loss.
 
-    Loggers called `oasis` and what is below them are left out.
+    Records of the logger `oasis` and its children are ignored.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Handler(logging.Handler):
         self._native = _native.Logger(builder.native, instance, ring_bytes)
 
     def createLock(self) -> None:  # noqa: N802
-        """Do without a lock, so that nobody waits for one: the node needs none."""
+        """Create no lock, so that no thread waits: the node needs none."""
         self.lock = None
 
     def handle(self, record: logging.LogRecord) -> bool:
@@ -72,7 +72,7 @@ class Handler(logging.Handler):
             self.handleError(record)
 
     def _log(self, record: logging.LogRecord) -> None:
-        # With a formatter of its own the handler says what that makes of the record.
+        # A formatter of the handler decides the text of the record.
         message = self.format(record) if self.formatter is not None else _with_traceback(record)
         fields = [(name, text_of(value)) for name, value in vars(record).items() if name not in _USUAL]
         if record.exc_info is not None and record.exc_info[0] is not None:

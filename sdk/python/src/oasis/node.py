@@ -1,4 +1,4 @@
-"""The node inside a Python program: it carries the samples of its probes to a DAC, and obeys commands from the page.
+"""The node inside a Python program: it sends the samples of its probes to a DAC and executes commands from the page.
 
 builder = NodeBuilder("machine")
 probe = builder.pushed("control loop", ControlLoop)
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Sample = TypeVar("Sample", bound=Probe)
 
 Overflow: TypeAlias = Literal["drop-newest", "drop-oldest"] | float
-"""What a full ring does with a sample; a number is for how many seconds a flush waits for room."""
+"""Policy of a full ring; a number is the timeout in seconds for which a flush waits for room."""
 
 _running: weakref.WeakSet[Node] = weakref.WeakSet()
 
@@ -38,39 +38,39 @@ def now() -> int:
 
 
 def log(wanted: str | None = None) -> None:
-    """Print on standard error what happens to nodes: connections, refusals, probes that fail.
+    """Log connections, refusals and probe failures of nodes to standard error.
 
-    `wanted` is such as "info" or "oasis_probe=debug"; without it the environment variable OASIS_LOG counts, or "warn".
-    Raises ValueError for a filter that is none, and for a second call in one process.
+    `wanted` is a filter such as "info" or "oasis_probe=debug"; the default is the environment variable OASIS_LOG, else "warn".
+    Raises ValueError for an invalid filter, and for a second call in one process.
     """
     _native.log(os.environ.get("OASIS_LOG", "warn") if wanted is None else wanted)
 
 
 class PushedProbe(Generic[Sample]):
-    """A probe that the program flushes whenever it has something to say. One thread at a time."""
+    """A probe that the program flushes. Use it from one thread at a time."""
 
     def __init__(self, native: _native.PushedProbe, probe: type[Sample]) -> None:
         self._native = native
         self._probe = probe
 
     def set_state(self, state: int) -> None:
-        """Let the samples from now on carry this state, 0 to 65,535: 0 is normal, the rest is the program's to give a meaning."""
+        """Set the state of all following samples, 0 to 65,535. 0 is normal; the program defines the other values."""
         self._native.set_state(state)
 
     def flush(self, sample: Sample, time: int | None = None) -> bool:
-        """Take a sample, now or at a time of the caller's own in nanoseconds since 1970-01-01 UTC.
+        """Take a sample, now or at `time` in nanoseconds since 1970-01-01 UTC.
 
-        Never waits, unless that is what the probe does when its ring is full. Answers whether there was room: a sample that finds none is dropped and counted, and the DAC will know.
-        Raises EncodeError for a value that its metric cannot hold.
+        Waits only if the overflow policy of the ring says so. Returns whether the ring had room; a sample without room is dropped and counted,
+        and the DAC reports the loss. Raises EncodeError for a value that its metric cannot represent.
         """
         return self._native.flush(sample.to_row(), time)
 
     def flush_arrays(self, samples: npt.NDArray[np.void] | Columns, time: npt.ArrayLike | None = None) -> int:
         """Take many samples in one call: a structured array, or a column for each metric; now, or each at its time.
 
-        Never waits. Answers how many found room; the others are dropped and counted, and the DAC will know. Needs numpy
+        Never waits. Returns the number of samples that found room; the others are dropped and counted, and the DAC reports the loss. Needs numpy
         (`pip install oasis-monitor[numpy]`) and a probe type whose metrics have fixed sizes (`oasis.arrays`).
-        Raises TypeError for a type that does not fit, ValueError for values or lengths that do not.
+        Raises TypeError for a type that does not match, ValueError for values or lengths that do not.
         """
         from oasis import arrays
 
@@ -79,14 +79,14 @@ class PushedProbe(Generic[Sample]):
 
 
 class Node:
-    """A running node. Shut it down, or use it in a `with`; at the end of the program it is shut down in any case."""
+    """A running node. Call `shutdown`, or use it in a `with`; the end of the program shuts it down in any case."""
 
     def __init__(self, native: _native.Node) -> None:
         self._native = native
         _running.add(self)
 
     def shutdown(self) -> None:
-        """Take the last samples, send them, and wait up to two seconds for the DAC to have them."""
+        """Take the last samples, send them, and wait up to two seconds for the DAC to acknowledge them."""
         self._native.shutdown()
 
     def __enter__(self) -> Node:
@@ -109,10 +109,10 @@ def _shutdown_all() -> None:
 class NodeBuilder:
     """A node that has not started yet. `name` is unique among the nodes of a DAC.
 
-    `config` is a configuration file whose section [node] says the rest (docs/reference/oasis.toml), ready-made probes included, and the name if there is no other.
-    Without name and file, the file of the environment variable OASIS_CONFIG counts, or there are the defaults.
-    OASIS_NODE_NAME, OASIS_NODE_UUID, OASIS_DAC and OASIS_SPOOL_DIRECTORY win over the file.
-    Raises OSError for a file that cannot be read, ValueError for one that is not right.
+    `config` is a configuration file. Its section [node] has all other settings (docs/reference/oasis.toml), ready-made probes, and the default name.
+    Without name and file, the environment variable OASIS_CONFIG names the file; without that variable, defaults apply.
+    OASIS_NODE_NAME, OASIS_NODE_UUID, OASIS_DAC and OASIS_SPOOL_DIRECTORY override the file.
+    Raises OSError for a file that cannot be read, ValueError for an invalid one.
     """
 
     def __init__(self, name: str | None = None, *, config: str | os.PathLike[str] | None = None) -> None:
@@ -120,11 +120,11 @@ class NodeBuilder:
 
     @property
     def native(self) -> _native.NodeBuilder:
-        """The builder underneath."""
+        """The native builder."""
         return self._native
 
     def spans(self, instance: str = "spans", *, ring_bytes: int = 256 * 1024) -> None:
-        """Add a probe for what `oasis.span` times, anywhere in the program.
+        """Add a probe for the spans that `oasis.span` records anywhere in the program.
 
         Raises ValueError if the node has an instance of this name.
         """
@@ -138,10 +138,10 @@ class NodeBuilder:
         ring_bytes: int = 64 * 1024,
         overflow: Overflow = "drop-newest",
     ) -> PushedProbe[Sample]:
-        """Add a probe that the program flushes, with a ring of `ring_bytes` (1 GiB at most) between.
+        """Add a probe that the program flushes, with a ring of `ring_bytes` (at most 1 GiB) between the program and the node.
 
-        A sample takes its row, rounded up to eight bytes, and 24 bytes. A full ring drops the newest samples, drops the oldest, or lets the
-        flush wait for so many seconds at most.
+        A sample takes its row, rounded up to eight bytes, and 24 bytes. A full ring drops the newest samples, drops the oldest, or makes the
+        flush wait, at most for the given number of seconds.
         Raises ValueError if the node has an instance of this name, or the ring is too large.
         """
         return self._add(instance, probe, "pushed", ring_bytes, overflow)
@@ -155,10 +155,10 @@ class NodeBuilder:
         ring_bytes: int = 64 * 1024,
         overflow: Overflow = "drop-newest",
     ) -> PushedProbe[Sample]:
-        """Add a probe that the program flushes, and that keeps samples in which a metric moved by more than its deadband.
+        """Add a probe that the program flushes, and that keeps only samples in which a metric changed by more than its deadband.
 
-        A metric without one counts as soon as its value is another; with one of infinity it never does.
-        Raises ValueError as `pushed`, and for deadbands that are negative or of metrics that are no numbers.
+        Any change of a metric without a deadband counts; a deadband of infinity ignores the metric.
+        Raises ValueError as `pushed`, and for deadbands that are negative or of metrics that are not numbers.
         """
         return self._add(instance, probe, dict(deadbands or {}), ring_bytes, overflow)
 
@@ -170,7 +170,7 @@ class NodeBuilder:
         ring_bytes: int = 64 * 1024,
         overflow: Overflow = "drop-newest",
     ) -> PushedProbe[Sample]:
-        """Add a probe that the program flushes when something happens. Its samples do not wait for others to share a batch with.
+        """Add a probe that the program flushes when something happens. Its samples are sent at once, without waiting for a full batch.
 
         Raises ValueError as `pushed`.
         """
@@ -189,9 +189,9 @@ class NodeBuilder:
     def periodic(
         self, instance: str, probe: type[Sample], hertz: float, sample: Callable[[], Sample]
     ) -> None:
-        """Add a probe that the node calls from a thread of its own, `hertz` (0.01 to 1,000) times a second until a command says otherwise.
+        """Add a probe that the node calls from its own thread, `hertz` (0.01 to 1,000) times a second until a command changes the rate.
 
-        If `sample` raises there is no sample: the node logs it once and calls again at the probe's rate.
+        If `sample` raises, no sample is taken: the node logs the error once and calls again at the probe's rate.
         Raises ValueError if the rate is out of range or the node has an instance of this name.
         """
         self._native.periodic(instance, probe.SCHEMA, hertz, lambda: sample().to_row())
@@ -205,24 +205,24 @@ class NodeBuilder:
         after: float = 5,
         memory_bytes: int = 16 * 1024 * 1024,
     ) -> None:
-        """Give a probe that was added a flight recorder: of its samples only what lies around a trigger is sent.
+        """Give an added probe a flight recorder: only samples around a trigger are sent.
 
-        A trigger is the command "trigger", or a limit crossed, each "METRIC > LIMIT" or "METRIC < LIMIT". `before` and `after` it are
-        seconds; `memory_bytes` (1 GiB at most) hold the time before, a sample takes its row and 32 bytes.
-        Raises ValueError for an unknown instance or metric, and for a limit that cannot be read.
+        A trigger is the command "trigger", or a crossed limit, written "METRIC > LIMIT" or "METRIC < LIMIT". `before` and `after` it are
+        seconds; `memory_bytes` (at most 1 GiB) bounds the samples kept before a trigger; each takes its row and 32 bytes.
+        Raises ValueError for an unknown instance or metric, and for an invalid limit.
         """
         self._native.record(instance, before, after, memory_bytes, list(triggers))
 
     def importance(self, instance: str, importance: int) -> None:
-        """Say how much a probe that was added matters when rates have to be lowered: 0, the least, to 255.
+        """Set the importance of an added probe for when rates must be lowered: 0 (least) to 255.
 
         Raises ValueError for an unknown instance.
         """
         self._native.importance(instance, importance)
 
     def start(self, dac: str | None = None) -> Node:
-        """Start sampling, and connecting to the data channel of a DAC, 127.0.0.1:7071 if neither this nor the configuration says another.
+        """Start sampling and connect to the data channel of a DAC; the default is the configured DAC, else 127.0.0.1:7071.
 
-        While the DAC is away the node keeps trying and keeps samples, within bounds. Afterwards the builder is empty.
+        While the DAC cannot be reached, the node retries and keeps samples, within bounds. Afterwards the builder is empty.
         """
         return Node(self._native.start(dac))

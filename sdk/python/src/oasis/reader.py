@@ -1,4 +1,4 @@
-"""Reads values of PDL types from bytes that cannot be trusted, whatever they look like."""
+"""Reads values of PDL types from untrusted bytes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ E = TypeVar("E", bound=IntEnum)
 
 
 class Reader(ABC):
-    """Where a generated class reads its values. Nothing is allocated on the word of a length."""
+    """Source of values for generated classes. No allocation trusts a length that was read."""
 
     __slots__ = ("_at", "_bytes", "_taken_at")
 
@@ -26,7 +26,7 @@ class Reader(ABC):
 
     @property
     def at(self) -> int:
-        """Offset of what is read next."""
+        """Offset of the next value."""
         return self._at
 
     @property
@@ -43,7 +43,7 @@ class Reader(ABC):
         return self._bytes[self._taken_at : self._at]
 
     def finish(self) -> None:
-        """Refuse bytes behind what was read."""
+        """Raise if bytes are left."""
         if self.left:
             raise DecodeError(
                 Fault.LEFTOVER, self._at, f"{self.left} bytes are left over at offset {self._at}"

@@ -17,10 +17,10 @@ T = TypeVar("T")
 
 
 class Recorder(Protocol):
-    """Takes spans that have ended. Never waits."""
+    """Records ended spans. Never waits."""
 
     def is_enabled(self) -> bool:
-        """Whether it does."""
+        """Return whether spans are recorded."""
 
     def ended(
         self,
@@ -34,7 +34,7 @@ class Recorder(Protocol):
         parent: int,
         fields: list[tuple[str, str]],
     ) -> None:
-        """Take one."""
+        """Record an ended span."""
 
 
 _recorder: Recorder | None = None
@@ -43,29 +43,29 @@ _current: ContextVar[Span | None] = ContextVar("oasis span", default=None)
 
 
 def record_to(recorder: Recorder) -> None:
-    """Send all spans of the program there from now on."""
+    """Send all following spans of the program to this recorder."""
     global _recorder
     _recorder = recorder
 
 
 def text_of(value: object) -> str:
-    """Make a text of a value, whatever its class makes of that."""
+    """Return the text of a value, even if its class raises."""
     try:
         return str(value)
     except Exception:
-        return f"<{type(value).__qualname__} that has no text>"
+        return f"<{type(value).__qualname__} without text>"
 
 
 def current_path() -> str:
-    """Name the spans around the caller, the outermost first, with colons between."""
+    """Return the names of the spans around the caller, outermost first, separated by colons."""
     span = _current.get()
     return "" if span is None else span.path
 
 
 class Span:
-    """A piece of work: for a `with`, or as the decorator of a function or a coroutine function, of which each call is one.
+    """A timed piece of work: for a `with`, or as the decorator of a function or a coroutine function, with one span for each call.
 
-    It fails if an exception leaves it.
+    A span fails if an exception leaves it.
     """
 
     __slots__ = ("_began", "_fields", "_id", "_parent", "_token", "name", "path", "target")
@@ -81,13 +81,13 @@ class Span:
         self._token: Token[Span | None] | None = None
 
     def set(self, **fields: object) -> None:
-        """Say more about it while it lasts."""
+        """Add fields to a running span."""
         self._fields = {**self._fields, **fields}
 
     def __enter__(self) -> Span:
         """Begin."""
         if self._token is not None:
-            raise RuntimeError(f"the span {self.name!r} has begun already: make one for each time")
+            raise RuntimeError(f"the span {self.name!r} has already begun: create a new span each time")
         around = _current.get()
         if around is not None:
             self.path = f"{around.path}:{self.name}"
@@ -148,8 +148,8 @@ class Span:
 def span(name: str, /, **fields: object) -> Span:
     """Time a piece of work: `with oasis.span("step", number=4):`, or `@oasis.span("step")` before a function.
 
-    Spans are sent by the node whose builder had `spans` called last; without one nothing is sent. What a `with` binds can
-    be told more: `with oasis.span("step") as step: step.set(found=3)`. Fields are texts, made by `str` when the span ends.
+    The node whose builder had `spans` called last sends the spans; without such a node nothing is sent. A running span takes more
+    fields: `with oasis.span("step") as step: step.set(found=3)`. Fields are texts, made by `str` when the span ends.
     """
     frame = inspect.currentframe()
     caller = None if frame is None else frame.f_back

@@ -1,18 +1,18 @@
 import type { Enumeration, EnumeratorOf } from './enumeration.ts';
 
-/** What generated code has for a struct of the PDL, under the name of its interface. */
+/** Generated code of a PDL struct, under the name of its interface. */
 export interface StructCodec<T> {
   /** Scoped PDL name. */
   readonly name: string;
   /** All members as they begin: 0, false, empty, the first value of an enum. */
   create(): T;
-  /** Writes the members in order; throws an `EncodeError` for a value that its member cannot hold. */
+  /** Writes the members in order; throws an `EncodeError` for a value that its member cannot represent. */
   write(value: T, to: Writer): void;
-  /** Reads the members in order; throws a `DecodeError` for bytes that are not what they should be. */
+  /** Reads the members in order; throws a `DecodeError` for bytes that cannot be decoded. */
   read(source: Reader): T;
 }
 
-/** What generated code has for a probe type. */
+/** Generated code of a probe type. */
 export interface ProbeCodec<T> extends StructCodec<T> {
   /** Identity of the type on the wire. */
   readonly uuid: string;
@@ -25,7 +25,7 @@ export interface ProbeCodec<T> extends StructCodec<T> {
 /** Types of the numbers that an enum can have. */
 export type EnumBase = 'int8' | 'int16' | 'int32' | 'uint8' | 'uint16' | 'uint32';
 
-/** Where generated code writes its values, each with the name of its metric, for errors. */
+/** Destination of values of generated code, each with the name of its metric, for errors. */
 export interface Writer {
   int8(value: number, metric: string): void;
   int16(value: number, metric: string): void;
@@ -46,7 +46,7 @@ export interface Writer {
   vector<T>(value: readonly T[], metric: string): readonly T[];
 }
 
-/** Where generated code reads its values. */
+/** Source of values for generated code. */
 export interface Reader {
   int8(): number;
   int16(): number;

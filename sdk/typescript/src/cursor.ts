@@ -28,7 +28,7 @@ export class Cursor {
     return this.end - this.pos;
   }
 
-  /** Moves over `length` bytes and says where they begin. */
+  /** Skips `length` bytes and returns their offset. */
   take(length: number): number {
     if (length > this.left) this.fail('truncated', `${length} bytes wanted, ${this.left} left`);
     const start = this.pos;

@@ -1,4 +1,4 @@
-/** What generated code has for an enum of the PDL: numbers by name, in the order of the PDL. */
+/** Generated code of a PDL enum: numbers by name, in the order of the PDL. */
 export type Enumeration = Readonly<Record<string, number>>;
 
 /** The numbers of an enum. */

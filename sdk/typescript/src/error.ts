@@ -1,4 +1,4 @@
-/** Why bytes were refused. One word each, so that a counter or a test can name it. */
+/** Kinds of decoding errors. */
 export type DecodeKind =
   // Values of any form.
   | 'truncated'
@@ -9,7 +9,7 @@ export type DecodeKind =
   | 'terminator'
   | 'elements'
   | 'enumerator'
-  // EISA packets; a version that nobody knows is refused in batches too.
+  // EISA packets; batches use `version`, too.
   | 'magic'
   | 'version'
   | 'probe'
@@ -25,11 +25,11 @@ export type DecodeKind =
   | 'range'
   | 'depth';
 
-/** The only error that bytes cause, whatever they are. */
+/** Bytes that cannot be decoded. Decoders throw no other error. */
 export class DecodeError extends Error {
   override readonly name = 'DecodeError';
   readonly kind: DecodeKind;
-  /** Where, counted from the first byte of the row, packet or batch; undefined for a value that was a column's already. */
+  /** Offset of the error, counted from the first byte of the row, packet or batch; undefined for a value that comes from a decoded column. */
   readonly offset: number | undefined;
 
   constructor(kind: DecodeKind, offset: number | undefined, problem: string) {
@@ -39,16 +39,16 @@ export class DecodeError extends Error {
   }
 }
 
-/** Why a value cannot be written: of another type, out of its range, text that UTF-8 cannot carry, more than fits. */
+/** Kinds of encoding errors: wrong type, out of range, text that UTF-8 cannot represent, too long. */
 export type EncodeKind = 'type' | 'range' | 'text' | 'length';
 
-/** A value that its metric cannot hold. */
+/** A value that its metric cannot represent. */
 export class EncodeError extends Error {
   override readonly name = 'EncodeError';
   readonly kind: EncodeKind;
-  /** Scoped PDL name of the probe or struct, a point, and the metric: `Plant::Line.temperature`. */
+  /** Scoped PDL name of the probe or struct, a dot, and the metric: `Plant::Line.temperature`. */
   readonly metric: string;
-  /** What is wrong with the value. */
+  /** Description of the error in the value. */
   readonly problem: string;
 
   constructor(kind: EncodeKind, metric: string, problem: string) {

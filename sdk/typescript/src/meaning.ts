@@ -1,4 +1,4 @@
-/** What a metric's numbers mean: the names of an enum, a range, what is worth a warning or an alarm. */
+/** The meaning of a metric's numbers: names of an enum, a range, limits of warnings and alarms. */
 
 export interface Enumerator {
   readonly name: string;
@@ -26,7 +26,7 @@ export interface Meaning {
   readonly alarm?: Threshold;
 }
 
-/** What can be understood of it: a metric can be shown without. */
+/** Returns the parts that are valid: a metric can be shown without a meaning. */
 export function parseMeaning(metric: Record<string, unknown>): Meaning {
   return {
     ...present('enum', parseEnum(metric.enum)),
@@ -37,14 +37,14 @@ export function parseMeaning(metric: Record<string, unknown>): Meaning {
   };
 }
 
-/** What a value is worth. */
+/** The severity of a value. */
 export interface Judgement {
   readonly severity: 'warn' | 'alarm';
   /** For people: `above 80`. */
   readonly because: string;
 }
 
-/** Whether a value is worth an alarm, or else a warning; a value outside of its metric's range is worth one, too. */
+/** Returns whether a value deserves an alarm or a warning; a value outside its metric's range deserves a warning, too. */
 export function judge(meaning: Meaning, value: unknown): Judgement | undefined {
   if (typeof value !== 'number' && typeof value !== 'bigint') return undefined;
   const alarm = passed(meaning.alarm, value, meaning.enum);

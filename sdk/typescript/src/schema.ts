@@ -22,9 +22,9 @@ export interface Metric extends Meaning {
   readonly doc?: string;
 }
 
-/** Who decides how often a probe is sampled. */
+/** Sampling rate of a probe. */
 export interface Rate {
-  /** Those who read it do, between these rates in hertz. */
+  /** The rate follows the demand of readers, between these rates in hertz. */
   readonly demand?: DemandRange;
 }
 
@@ -78,7 +78,7 @@ export function isStruct(type: MetricType): type is StructType {
   return typeof type === 'object' && 'struct' in type;
 }
 
-/** Takes a schema as it came over the wire; nothing in it is believed before it is looked at. */
+/** Parses a schema from the wire, and checks every part of it. */
 export function parseSchema(json: unknown): Schema {
   const schema = record(json, 'schema');
   return {
@@ -130,7 +130,7 @@ function metrics(json: unknown, where: string, depth: number): Metric[] {
   });
 }
 
-/** What can be understood of it: a probe can be shown without. */
+/** Returns the parts that are valid: a probe can be shown without a rate. */
 function rate(json: unknown): { rate?: Rate } {
   const demand = isRecord(json) ? parseDemandRange(json.demand) : undefined;
   return demand ? { rate: { demand } } : {};

@@ -11,7 +11,7 @@ import { Dialog } from './dialog.tsx';
 
 const words = strings.add;
 
-/** Puts together a panel: what kind, and of which metrics of what is watched. */
+/** Adds panels: asks for the kind and the metrics. */
 export function AddDialog() {
   const kind = useSignal<WantedKind>('chart');
   const wanted = useSignal('');

@@ -2,7 +2,7 @@ import { archiveTrouble } from '../state/archive_condition.ts';
 import { strings } from '../strings.ts';
 import { Dot } from './dot.tsx';
 
-/** That the archive stores nothing, for as long as it does not. */
+/** A warning while the archive stores nothing. */
 export function ArchiveTrouble() {
   const trouble = archiveTrouble.value;
   if (!trouble) return null;

@@ -10,7 +10,7 @@ import { HertzForm } from './hertz_form.tsx';
 
 const words = strings.commands;
 
-/** What is asked of an instance most often, and how the last wish ended. `problem` is what is wrong with one that was not sent. */
+/** The most used commands of an instance, and the result of the last one. `problem` says why a command was not sent. */
 export function CommandBar(props: { target: Target; cells: InstanceCells; problem: Signal<string> }) {
   const { target, cells, problem } = props;
   const entry = cells.entry.value;

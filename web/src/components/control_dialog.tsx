@@ -12,7 +12,7 @@ import { Dialog } from './dialog.tsx';
 const words = strings.control;
 const REREAD_MS = 1000;
 
-/** Commands for several instances at once, how each of them ended, and who gave which before. */
+/** Commands for several instances, their results, and the command journal. */
 export function ControlDialog() {
   const targets = shownTargets.value;
   const left = useSignal<ReadonlySet<string>>(new Set());

@@ -10,7 +10,7 @@ import { DemandForm } from './demand_form.tsx';
 
 const words = strings.control;
 
-/** What can be asked of those that were chosen; each wish goes to those that can fulfil it. */
+/** Commands for the chosen instances; each command goes to those that support it. */
 export function ControlForms({ chosen }: { chosen: readonly Target[] }) {
   const problem = useSignal('');
   const able = (wanted: Wish['command']) =>

@@ -7,7 +7,7 @@ import { strings } from '../strings.ts';
 
 const words = strings.commands;
 
-/** By how much a metric of a probe on change has to move before a sample is kept. */
+/** The deadband of a metric of a probe on change. */
 export function DeadbandForm(props: {
   metrics: readonly Metric[];
   onWish: (wish: Wish) => void;

@@ -8,10 +8,10 @@ import { useUniqueId } from './use_unique_id.ts';
 const words = strings.commands;
 const DEFAULT: DemandRange = { min: 1, max: 100 };
 
-/** Whether the rate follows those who read: what they ask for and a way out of it, or between which rates it should. */
+/** Lets the rate follow the demand of readers, or ends that. */
 export function DemandForm(props: {
   demand: DemandEntry | null;
-  /** What the probe's author thought of. */
+  /** The default of the probe's author. */
   declared: DemandRange | undefined;
   onWish: (wish: Wish) => void;
   onProblem: (text: string) => void;
@@ -49,7 +49,7 @@ function Offer({
 }) {
   const [least, most] = [useUniqueId(), useUniqueId()];
   const range = declared ?? DEFAULT;
-  // What was typed; nothing typed shows what the author thought of.
+  // The typed rates; empty shows the default of the probe's author.
   const [min, max] = [useSignal<string | undefined>(undefined), useSignal<string | undefined>(undefined)];
   const submit = (event: Event) => {
     event.preventDefault();

@@ -6,7 +6,7 @@ import { strings } from '../strings.ts';
 
 const words = strings.gaps;
 
-/** What was lost or interrupted, in words, newest first. */
+/** Gaps and interruptions, newest first. */
 export function Gaps({ cells }: { cells: InstanceCells }) {
   const events = cells.loss.value?.events ?? [];
   return (

@@ -17,7 +17,7 @@ const PER_SECOND = 2;
 const FEW = 6;
 const { unknown } = strings.connection;
 
-/** The four figures that say whether the values below can be trusted. */
+/** The four figures that show how current and complete the values are. */
 export function Gauges({ cells }: { cells: InstanceCells }) {
   // All four are as wide as the first.
   const first = useRef<HTMLElement>(null);

@@ -14,7 +14,7 @@ export function HertzForm(props: {
   onProblem: (text: string) => void;
 }) {
   const field = useUniqueId();
-  // What was typed; nothing typed shows what is configured.
+  // The typed rate; empty shows the configured one.
   const typed = useSignal<string | undefined>(undefined);
   const submit = (event: Event) => {
     event.preventDefault();

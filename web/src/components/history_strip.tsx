@@ -8,7 +8,7 @@ const STEP = 4;
 const BAR = 3;
 const HEIGHT = 28;
 
-/** The last minute, a bar a second: what came, what is missing, and where something was interrupted. */
+/** The last minute, one bar for each second: samples, gaps and interruptions. */
 export function HistoryStrip({ cells }: { cells: InstanceCells }) {
   const history = cells.flow.value?.history;
   return (

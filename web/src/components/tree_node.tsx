@@ -13,7 +13,7 @@ const words = strings.tree;
 
 export function TreeNodeHead({ node, count }: { node: NodeEntry; count: number }) {
   const isOnline = node.state === 'online';
-  // Of one that was imported nobody knows it.
+  // Unknown for an imported node.
   const about = [node.host, node.software].filter(Boolean).join(' · ') || words.unknown;
   return (
     <div class="tree-node" data-testid="node" data-node={node.name}>
@@ -49,7 +49,7 @@ function Overhead({ overhead }: { overhead: OverheadEntry }) {
   );
 }
 
-/** Folds nodes out, and away, that have been offline for long. */
+/** Expands and collapses the nodes that have been offline for long. */
 export function TreeGone({ nodes, isOpen }: { nodes: number; isOpen: boolean }) {
   return (
     <button
@@ -70,7 +70,7 @@ export function TreeGone({ nodes, isOpen }: { nodes: number; isOpen: boolean }) 
   );
 }
 
-/** The rate that an instance runs at, and the one it was asked for where its node has lowered that. */
+/** The rate of an instance, and the requested rate if its node has lowered it. */
 function Rate({ entry }: { entry: InstanceEntry }) {
   const lowered = nodeOf(entry.node)?.overhead?.lowered[entry.instance];
   if (entry.state !== 'online') return <span class="tree-instance-rate">{words.offline}</span>;

@@ -1,7 +1,7 @@
 import { type ReadonlySignal, useSignal, useSignalEffect } from '@preact/signals';
 import { isConnected } from '../state/store.ts';
 
-/** Does what may fail, and says why it did: `problem` is that of the last attempt, or empty; over when the DAC is back. */
+/** Runs an action that may fail. `problem` is the error of the last attempt, or empty; a new connection clears it. */
 export function useAttempt(): {
   readonly problem: ReadonlySignal<string>;
   readonly attempt: (act: () => Promise<unknown>) => void;

@@ -9,23 +9,23 @@ import { keyOf } from '../stream/view.ts';
 import type { ActiveDock } from './active_dock.ts';
 import type { Geometry } from './geometry.ts';
 
-/** More rows would make each too low to read: further instances become tabs. */
+/** Maximum number of rows; further instances become tabs. */
 const ROWS = 3;
-/** What a chart gets of a row's width, and a table. */
+/** Share of a chart in the width of its row. */
 const CHART_SHARE = 0.64;
 
-/** What books get of the height, below everything else. */
+/** Share of the height for ledger, alarms and test runs, at the bottom. */
 const BOOKS_SHARE = 0.28;
 
-/** A group of so many pixels has room for another panel beside, or below, what is in it. */
+/** Size in pixels from which a group is split for another panel. */
 const WIDE = 640;
 const HIGH = 420;
 
-/** The one place that knows the docking library: puts panels where they suit, and tells what the reader did to them. */
+/** The only user of the docking library: places panels and reports what the user does with them. */
 export class Dock implements ActiveDock {
   private readonly api: DockviewApi;
   private specs: readonly PanelSpec[] = [];
-  /** What happens because we say so is not the reader's doing. */
+  /** Set while the page itself changes the layout. */
   private isBusy = false;
 
   constructor(
@@ -50,7 +50,7 @@ export class Dock implements ActiveDock {
     });
   }
 
-  /** Opens, closes and names panels until the dock has the ones that are wanted. */
+  /** Opens, closes and names panels so that the dock has the given ones. */
   sync(specs: readonly PanelSpec[]): void {
     this.specs = specs;
     this.quietly(() => {
@@ -70,7 +70,7 @@ export class Dock implements ActiveDock {
     return this.api.toJSON();
   }
 
-  /** Lays the panels out as they were. Whatever does not fit to them is left to {@link sync}. */
+  /** Restores a geometry. Panels that are missing in it are left to {@link sync}. */
   restore(geometry: Geometry): boolean {
     return this.quietly(() => {
       try {

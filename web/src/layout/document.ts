@@ -5,7 +5,7 @@ import type { Range, Source } from '../stream/query.ts';
 import type { Target } from '../stream/view.ts';
 import type { Geometry } from './geometry.ts';
 
-/** A layout as it is saved, shared and exported. */
+/** A layout as saved, shared and exported. */
 export interface LayoutDocument {
   readonly oasis: 'layout';
   readonly version: 1;
@@ -18,10 +18,10 @@ export interface LayoutDocument {
 const MAX_PANELS = 200;
 const MAX_METRICS = 100;
 const LONGEST = 1024;
-/** Of calendars, and of fields that take a date. */
+/** The latest date of date fields. */
 const LAST_DAY = Date.UTC(9999, 11, 31);
 
-/** A layout from outside: whatever in it is not as it should be is left out; nothing if it is no layout at all. */
+/** Parses an untrusted layout without its invalid parts; undefined if it is not a layout. */
 export function parseLayout(json: unknown): LayoutDocument | undefined {
   if (!isFields(json) || json.oasis !== 'layout' || json.version !== 1 || !Array.isArray(json.panels))
     return undefined;

@@ -18,7 +18,7 @@ import { NowNote } from './moment_note.tsx';
 const words = strings.alarms;
 const AROUND_MS = 30_000;
 
-/** What was worth a warning or an alarm, and what somebody has seen of it. */
+/** Warnings and alarms, and which of them are acknowledged. */
 export function AlarmsPanel() {
   return (
     <section class="panel" data-testid="alarms">

@@ -20,7 +20,7 @@ type Spec = PanelSpec & { kind: 'events' };
 const SHOWN = 300;
 const words = strings.events;
 
-/** Samples one by one, newest first: what happened, and what was logged. */
+/** A list of samples, newest first: events and log records. */
 export function EventsPanel({ spec }: { spec: Spec }) {
   const found = useSignal<readonly RecordLine[]>([]);
   const past = useSignal<PastPart | undefined>(undefined);

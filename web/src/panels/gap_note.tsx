@@ -6,7 +6,7 @@ import { formatAge } from '../format/time.ts';
 import { cursorTime } from '../state/time.ts';
 import { strings } from '../strings.ts';
 
-/** Says why there is nothing where the pointer is. */
+/** Shows the cause of the gap under the pointer. */
 export function GapNote(props: { chart: RefObject<TimeChart | undefined>; drawn: Signal<number> }) {
   void props.drawn.value;
   const time = cursorTime.value;

@@ -20,7 +20,7 @@ const WIDTH = 480;
 const HEIGHT = 160;
 const words = strings.histogram;
 
-/** How values, or the times between samples, are spread over the time shown. */
+/** The distribution of values, or of the times between samples, over the time shown. */
 export function HistogramPanel({ spec }: { spec: Spec }) {
   const drawing = useRef<SVGSVGElement>(null);
   const found = useSignal<Histogram | undefined>(undefined);

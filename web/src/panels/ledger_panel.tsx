@@ -20,7 +20,7 @@ import { useVisible } from './visible.ts';
 const words = strings.ledger;
 const { unknown } = strings.connection;
 
-/** The books of page and DAC: what came, what is missing and why, and how long each hop takes. */
+/** The ledgers of page and DAC: received and missing samples with causes, and the time of each hop. */
 export function LedgerPanel() {
   const isVisible = useVisible();
   const isAsking = useComputed(() => isVisible.value && connection.value.phase === 'connected');
@@ -82,7 +82,7 @@ export function LedgerPanel() {
   );
 }
 
-/** Which instances, and of what is missing which. */
+/** The filter by name and by cause. */
 function Filter() {
   const { name, cause } = ledgerFilter.value;
   return (
@@ -152,7 +152,7 @@ function Row({ target }: { target: Target }) {
   );
 }
 
-/** How far a node's clock is off, and how well that is known: by half of the round trip it was taken from. */
+/** Returns the clock offset of a node and its uncertainty, which is half of the round trip. */
 function clockOf(node: NodeEntry | undefined): string {
   if (typeof node?.clock_offset_ns !== 'number') return unknown;
   const offset = milliseconds(node.clock_offset_ns / 1e6);

@@ -12,7 +12,7 @@ import { strings } from '../strings.ts';
 
 const words = strings.offline;
 
-/** Says of an instance that is not there when it was heard last, if that is not in the time shown, and leads there. */
+/** Shows when an offline instance was last seen, and leads to that time. */
 export function OfflineNote({ target }: { target: Target }) {
   const cells = cellsOf(target);
   const isOffline = useComputed(() => (cells.entry.value?.state ?? 'online') !== 'online').value;
@@ -28,7 +28,7 @@ export function OfflineNote({ target }: { target: Target }) {
   }, [isWanted, taken, key]);
   if (!isWanted) return null;
   if (taken === undefined) {
-    // Nobody knows before the archive has been asked.
+    // Unknown until the archive has answered.
     return hasArchive.value && cells.flow.value ? (
       <p class="moment-note" data-testid="offline-note">
         {words.nothing(nameOf(target))}

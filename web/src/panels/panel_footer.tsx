@@ -13,7 +13,7 @@ import { type PanelContent, targetsOf } from './spec.ts';
 const words = strings.card;
 const { unknown } = strings.connection;
 
-/** How far what a panel shows can be trusted: age of the newest sample, rate, what is missing. */
+/** The footer of a panel: age of the newest sample, rate and missing samples. */
 export function PanelFooter({ spec, children }: { spec: PanelContent; children?: ComponentChildren }) {
   const targets = [...new Map(targetsOf(spec).map((target) => [keyOf(target), target])).values()];
   return (
@@ -32,7 +32,7 @@ export function PanelFooter({ spec, children }: { spec: PanelContent; children?:
   );
 }
 
-/** Tells what a paused page shows of the past from how its instances are now. */
+/** Marks the past, because the other figures are those of now. */
 function PastMark() {
   const shown = range.value;
   if (shown.live) return null;
@@ -75,7 +75,7 @@ function Trust({ target, isNamed }: { target: Target; isNamed: boolean }) {
   );
 }
 
-/** Where the newest sample spent its time. */
+/** Returns the time that the newest sample spent in each hop. */
 function hopsTip(hops: HopTimes | undefined): string {
   if (!hops) return words.ageTip;
   const times = [hops.inNode, hops.toDac, hops.toBrowser].map((time) => formatAge(Math.max(0, time)));

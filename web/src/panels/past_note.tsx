@@ -5,7 +5,7 @@ import { strings } from '../strings.ts';
 
 const words = strings.past;
 
-/** Says what of a panel comes from the archive, what that is made from, and what it does not show. */
+/** Shows which part of a panel comes from the archive, from which samples or roll-ups, and what is left out. */
 export function PastNote({ past, isOfStates = false }: { past: PastPart | undefined; isOfStates?: boolean }) {
   if (!past) return null;
   const { state, level, step, newest, since } = past;

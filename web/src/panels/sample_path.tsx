@@ -7,7 +7,7 @@ import { strings } from '../strings.ts';
 
 const words = { ...strings.ledger.path, gap: strings.ledger.gap };
 
-/** A row below an instance's own: how many of its samples got how far, from the probe to this page, and why others did not. */
+/** The row below an instance: samples taken, received by the DAC and received here, and the causes of the others. */
 export function SamplePath({ target, columns }: { target: Target; columns: number }) {
   const account = dacAccounts.value.get(keyOf(target));
   if (!account) return null;
@@ -42,7 +42,7 @@ export function SamplePath({ target, columns }: { target: Target; columns: numbe
   );
 }
 
-/** Where the latest of them are missing. */
+/** The latest gaps. */
 function Gaps({ gaps }: { gaps: readonly LedgerGap[] }) {
   const { numbers, missing } = strings.gaps;
   return (

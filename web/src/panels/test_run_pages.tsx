@@ -4,7 +4,7 @@ import { strings } from '../strings.ts';
 
 const words = strings.testRuns;
 
-/** Says that there are test runs that are not listed, and turns to them. */
+/** Reports test runs that are not listed, and leads to their page. */
 export function TestRunPages({ number, hasOlder }: TestRunPage) {
   if (number === 1 && !hasOlder) return null;
   return (

@@ -26,7 +26,7 @@ import { useVisible } from './visible.ts';
 
 const words = strings.testRuns;
 
-/** Times with a name: started, stopped, looked at again, and held against one another. */
+/** Test runs: start, stop, show and compare them. */
 export function TestRunsPanel() {
   const isVisible = useVisible();
   const { problem, attempt } = useAttempt();
@@ -191,7 +191,7 @@ function Row(props: {
   );
 }
 
-/** Brings its time onto the charts; one that goes on stays live. */
+/** Shows the time of a test run; a running one stays live. */
 function showRun({ started, stopped }: TestRun): void {
   if (stopped !== undefined) {
     show(started, Math.max(stopped, started + 1000));

@@ -5,7 +5,7 @@ import type { Query, ViewResult } from '../stream/query.ts';
 import { useVisible } from './visible.ts';
 
 /**
- * Asks the worker for what a panel shows while the panel can be seen. `query` may read signals; each answer goes to `apply`,
+ * Sends the query of a panel to the worker while the panel is visible. `query` may read signals; each answer goes to `apply`,
  * which draws it, past the components: they are for what changes seldom.
  */
 export function useView(query: () => Query | undefined, apply: (result: ViewResult) => void): void {

@@ -103,7 +103,7 @@ export class ArchiveReader {
     return this.newest.read(view, target, variant, wish, now);
   }
 
-  /** A view shows nothing of all this any more. */
+  /** The view was closed. */
   leave(view: number): void {
     this.points.leave(view);
     this.newest.leave(view);
@@ -127,14 +127,14 @@ export class ArchiveReader {
     return Math.min(this.stored.nextDue(), this.points.nextDue(), this.newest.nextDue());
   }
 
-  /** Nobody shows the instance any more. */
+  /** No view shows the instance any more. */
   forget(target: Target): void {
     this.stored.forget(target);
     this.points.forget(target);
     this.newest.forget(target);
   }
 
-  /** Another life of the DAC may have another archive. */
+  /** Another epoch of the DAC may have another archive. */
   reset(): void {
     for (const id of [...this.waiting.keys()]) this.giveUp(id);
     this.points.clear();

@@ -4,7 +4,7 @@ import type { RecordRow } from '../series/records.ts';
 import { fromJson, type JsonSample } from '../stream/doors/json_batch.ts';
 import type { Manner } from './reads.ts';
 
-/** The newest samples before a time, one by one: what lists and values of the past are made of. */
+/** The newest samples before a time: the source of lists and values of the past. */
 
 export interface NewestWish {
   /** The time they are older than, milliseconds by the node's clock; infinity for the newest that there are. */

@@ -2,9 +2,9 @@ import { isFields, listOf } from '../fields.ts';
 import { isSilence, type Pace } from '../stream/pace.ts';
 import type { GapMark } from '../stream/query.ts';
 
-/** What the DAC answers for a long time in so many points (docs/reference/text-doors.md), as rows that charts can be made of. */
+/** The DAC's answer for a long time in a number of points (docs/reference/text-doors.md), as rows for charts. */
 
-/** Rows as the store's tiers have them: of each stretch of time the least, greatest and last value. */
+/** Rows in the format of the store's tiers: minimum, maximum and last value of each step of time. */
 export interface Rows {
   readonly start: Float64Array;
   readonly end: Float64Array;
@@ -94,7 +94,7 @@ export function parsePoints(
   };
 }
 
-/** Where nothing was sampled, of a probe that should have been. */
+/** Finds the spans in which a periodic probe took no samples. */
 function silences(times: Float64Array, step: number, pace: Pace, told: readonly GapMark[]): GapMark[] {
   const found: GapMark[] = [];
   for (let row = 1; row < times.length; row++) {
@@ -117,7 +117,7 @@ function intervalsAround(times: Float64Array, row: number): readonly number[] {
   return Array.from({ length: to - from + 1 }, (_, index) => times[from + index] - times[from + index - 1]);
 }
 
-/** No line is drawn into the first row behind a gap. */
+/** No line is drawn into the first row after a gap. */
 function breakAt({ end, breaks }: Rows, gaps: readonly GapMark[]): void {
   let row = 0;
   for (const { to } of gaps) {

@@ -4,7 +4,7 @@ import { keyOf } from '../stream/view.ts';
 
 /** How far apart requests for one thing are at least while somebody moves through time. */
 const PAUSE_MS = 150;
-/** After an answer that was none. */
+/** Pause after a failed request. */
 const RETRY_MS = 5000;
 /** How long what no view shows any more is kept: one that shows another time, or comes back to the front, begins with it. */
 const KEEP_MS = 10_000;
@@ -59,7 +59,7 @@ export class Reads<W, T> {
     private readonly manner: Manner<W, T>,
   ) {}
 
-  /** What there is for a view now; what is missing is asked for, until the view leaves. `variant` tells wishes for one instance apart. */
+  /** Returns the present answer for a view and requests what is missing, until the view leaves. `variant` separates wishes for one instance. */
   read(
     view: number,
     target: Target,
@@ -93,7 +93,7 @@ export class Reads<W, T> {
     return { found: entry.found, state };
   }
 
-  /** A view shows nothing of all this any more. */
+  /** The view was closed. */
   leave(view: number): void {
     for (const entry of this.entries.values()) entry.views.delete(view);
   }
@@ -119,7 +119,7 @@ export class Reads<W, T> {
     return due;
   }
 
-  /** Nobody shows the instance any more. */
+  /** No view shows the instance any more. */
   forget(target: Target): void {
     for (const [key, entry] of [...this.entries]) {
       if (keyOf(entry.target) === keyOf(target)) this.remove(key, entry);

@@ -1,7 +1,7 @@
 import { isFields, listOf } from '../fields.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 
-/** After an answer that was none. */
+/** Pause after a failed request. */
 const RETRY_MS = 5000;
 /** Until an instance that was not in the archive may be there. */
 const RELOOK_MS = 2000;
@@ -70,7 +70,7 @@ export class StoredInstances {
     if (now >= this.lookAt(looked)) this.inquire(looked);
   }
 
-  /** Nobody shows the instance any more. */
+  /** No view shows the instance any more. */
   forget(target: Target): void {
     this.looked.delete(keyOf(target));
   }

@@ -1,8 +1,8 @@
 import type { InstanceEntry, Wish } from '../stream/protocol.ts';
 
-/** Whether an instance can do what a command asks for. */
+/** Returns whether an instance supports a command. */
 export function can(entry: InstanceEntry, command: Wish['command']): boolean {
-  // What was recorded takes no commands.
+  // A replayed instance takes no commands.
   if (entry.replay) return false;
   switch (command) {
     case 'hertz':

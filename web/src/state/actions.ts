@@ -35,7 +35,7 @@ export async function start(): Promise<void> {
   startSaving();
 }
 
-/** Opens what there is to see of an instance. */
+/** Opens the panels of an instance. */
 export function watch(target: Target): void {
   const { node, instance } = target;
   const isShown = panels
@@ -76,7 +76,7 @@ export function command(target: Target, wish: Wish): void {
   client?.command(target, wish);
 }
 
-/** Has the worker answer a query whenever its answer changes. Returns a number to hide it by. */
+/** Subscribes to the answers of a query. Returns the number for `hide`. */
 export function showView(query: Query, draw: (result: ViewResult) => void): number {
   lastView++;
   onView(lastView, draw);
@@ -89,7 +89,7 @@ export function hideView(id: number): void {
   client?.hide(id);
 }
 
-/** What a panel shows is watched, and nothing else. */
+/** Watches the instances that panels show, and no others. */
 function followPanels(stream: StreamClient): void {
   let before = new Map<string, Target>();
   effect(() => {
@@ -109,7 +109,7 @@ function followPanels(stream: StreamClient): void {
 }
 
 /**
- * Waits for something to choose, and a moment longer if it is not all that was hoped for: a node that has just started
+ * Waits for the first instances, and a moment longer for a complete choice: a node that has just started
  * registers one instance after another.
  */
 function chooseOnFirstSight(): void {

@@ -2,7 +2,7 @@ import { computed, signal } from '@preact/signals';
 import type { AlarmView } from '../stream/alarms.ts';
 import { strings } from '../strings.ts';
 
-/** Alarms and warnings of what is watched, newest first, and which of them somebody has seen. */
+/** Alarms and warnings of watched instances, newest first, and which of them are acknowledged. */
 
 const KEPT = 300;
 const BEEP_MS = 180;
@@ -13,11 +13,11 @@ export interface Alarm extends AlarmView {
 }
 
 export const alarms = signal<readonly Alarm[]>([]);
-/** Those that want somebody's eye. */
+/** Alarms that are not acknowledged. */
 export const unseen = computed(() => alarms.value.filter(({ isSeen }) => !isSeen).length);
 export const isLoud = signal(false);
 
-/** Takes in what the worker found: new alarms, worse ones, and ones that are over. */
+/** Applies alarms from the worker: new, worse and ended ones. */
 export function raise(changed: readonly AlarmView[]): void {
   const byId = new Map(alarms.peek().map((alarm) => [alarm.id, alarm]));
   let isNew = false;
@@ -39,12 +39,12 @@ export function acknowledgeAll(): void {
   alarms.value = alarms.peek().map((alarm) => ({ ...alarm, isSeen: true }));
 }
 
-/** Forgets what is over and has been seen. */
+/** Removes ended alarms that are acknowledged. */
 export function clearSeen(): void {
   alarms.value = alarms.peek().filter((alarm) => !alarm.isSeen || alarm.until === undefined);
 }
 
-/** Sound and notifications, from now on or no more. Browsers want to be asked by a click. */
+/** Turns sound and notifications on or off. Browsers require a click for this. */
 export async function toggleLoud(): Promise<void> {
   isLoud.value = !isLoud.peek();
   if (isLoud.peek() && 'Notification' in window && Notification.permission === 'default')

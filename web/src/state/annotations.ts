@@ -63,7 +63,7 @@ export function followAnnotations(): void {
   effect(() => {
     void range.value;
     if (!canAsk.value) return;
-    // They stay as they were; that there is no connection is said elsewhere.
+    // They stay as they were; the banner reports the lost connection.
     return reread((signal) => readKept(signal).catch(() => {}), REREAD_MS, PAUSE_MS);
   });
 }

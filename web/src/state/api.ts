@@ -2,29 +2,29 @@ import { type Fields, isFields } from '../fields.ts';
 import { strings } from '../strings.ts';
 
 const words = strings.api;
-/** Beyond what anything takes that the page asks for; where it may be more, whoever asks says so. */
+/** Default timeout; slower requests pass their own. */
 const PATIENCE_MS = 20_000;
 
 export interface Asking {
   readonly body?: object;
-  /** Gives it up. */
+  /** Cancels the request. */
   readonly signal?: AbortSignal;
-  /** Milliseconds until an answer is no longer waited for. */
+  /** Timeout in milliseconds. */
   readonly patience?: number;
 }
 
-/** The DAC said no; the message is for people. */
+/** The DAC refused a request; the message is shown on the page. */
 export class Refusal extends Error {
   constructor(
     message: string,
-    /** As in http-api.md, such as `no_archive`; empty if it gave none. */
+    /** Problem code of http-api.md, such as `no_archive`; empty without one. */
     readonly code: string,
   ) {
     super(message);
   }
 }
 
-/** Asks the DAC by HTTP; returns the JSON it answers with, if any. Throws an error whose message is for people. */
+/** Sends a request to the DAC; returns the JSON of the response, if any. Throws an error whose message is shown on the page. */
 export async function ask(method: string, path: string, asking: Asking = {}): Promise<unknown> {
   const { body, signal, patience = PATIENCE_MS } = asking;
   const [answer, text] = await fetched(path, {
@@ -39,7 +39,7 @@ export async function ask(method: string, path: string, asking: Asking = {}): Pr
   throw new Refusal(typeof detail === 'string' ? detail : `HTTP ${answer.status}`, code);
 }
 
-/** The answer and all of its text: it may be late, or break off, with either. */
+/** Returns the response and its text; both may time out or fail. */
 async function fetched(path: string, request: RequestInit): Promise<[Response, string]> {
   try {
     const answer = await fetch(new URL(`api/v1/${path}`, document.baseURI), request);

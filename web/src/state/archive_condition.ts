@@ -4,23 +4,23 @@ import { ask } from './api.ts';
 import { reread } from './reread.ts';
 import { hasArchive, isConnected } from './store.ts';
 
-/** Why the archive of the DAC stores nothing now (http-api.md, "archive"). */
+/** The reason why the archive of the DAC stores nothing now (http-api.md, "archive"). */
 export interface ArchiveTrouble {
-  /** `disk_full`, `disk_error`, or what a newer DAC may say. */
+  /** `disk_full`, `disk_error`, or a word of a newer DAC. */
   readonly condition: string;
-  /** What the system said. */
+  /** The message of the operating system. */
   readonly detail: string;
 }
 
-/** Nothing while it stores, or there is none. */
+/** Undefined while the archive stores samples, or without an archive. */
 export const archiveTrouble = signal<ArchiveTrouble | undefined>(undefined);
 
 const REREAD_MS = 5000;
 
-/** Keeps it up to date. */
+/** Keeps {@link archiveTrouble} up to date. */
 export function followArchiveCondition(): void {
   effect(() => {
-    // That there is no connection is said elsewhere.
+    // The banner reports the lost connection.
     if (!isConnected.value) return;
     if (!hasArchive.value) {
       archiveTrouble.value = undefined;
@@ -28,7 +28,7 @@ export function followArchiveCondition(): void {
     }
     return reread(async (signal) => {
       const answer = await ask('GET', 'archive', { signal }).catch(() => undefined);
-      // Without an answer it stays as it was.
+      // Without a response the state stays as it was.
       if (answer !== undefined) archiveTrouble.value = troubleIn(answer);
     }, REREAD_MS);
   });

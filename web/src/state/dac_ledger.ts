@@ -7,7 +7,7 @@ import { shownTargets } from './panels.ts';
 import { reread } from './reread.ts';
 import { cellsOf } from './store.ts';
 
-/** A stretch of samples that the DAC did not get. */
+/** A run of sequence numbers that the DAC did not receive. */
 export interface LedgerGap {
   /** First and last sequence number, in the run of the node that they were taken in. */
   readonly from: number;
@@ -18,20 +18,20 @@ export interface LedgerGap {
   readonly time: number;
 }
 
-/** The DAC's books of one instance (http-api.md, "instance"), as far as the page shows them. */
+/** The DAC's ledger of one instance (http-api.md, "instance"), the part that the page shows. */
 export interface DacAccount {
   /** Samples that the probe took, in all runs of the node that this DAC has met. */
   readonly taken: number;
-  /** Of them, those that the DAC has. */
+  /** Samples of these that the DAC received. */
   readonly received: number;
-  /** Of these, those that had come to this page when the DAC was asked: never more than the DAC says it has. */
+  /** Samples of these that this page had received before it asked the DAC; at most `received`. */
   readonly here: number;
   /**
-   * What became of the others: causes as the DAC calls them, or `to_come` (behind the last sample it has), `stored_before` (by an
+   * The other samples by cause: words of the DAC, or `to_come` (after the newest sample that it has), `stored_before` (by an
    * earlier life of the DAC). Most first.
    */
   readonly rest: readonly (readonly [cause: string, count: number])[];
-  /** The latest, newest first; of the cause that was asked for, if one was. */
+  /** The latest gaps, newest first; only of the requested cause, if there is one. */
   readonly gaps: readonly LedgerGap[];
 }
 
@@ -49,16 +49,16 @@ export const CAUSES = [
 ] as const;
 export type DacCause = (typeof CAUSES)[number];
 
-/** What of the ledger is shown: instances whose name or node has this text, and those that miss samples for a cause. */
+/** The filter of the ledger: instances whose name or node contains this text, and that miss samples for this cause. */
 export const ledgerFilter = signal<{ readonly name: string; readonly cause: DacCause | '' }>({
   name: '',
   cause: '',
 });
 
-/** By `keyOf`. They stay when the DAC cannot be asked: that there is no connection is said elsewhere. */
+/** Accounts by `keyOf`. They stay as they were while the DAC does not answer. */
 export const dacAccounts = signal<ReadonlyMap<string, DacAccount>>(new Map());
 
-/** What is watched and gets through the filter by its name. */
+/** Watched instances whose name matches the filter. */
 const named = computed(() => {
   const words = ledgerFilter.value.name.trim().toLowerCase().split(/\s+/).filter(Boolean);
   return shownTargets.value.filter(({ node, instance }) => {
@@ -67,7 +67,7 @@ const named = computed(() => {
   });
 });
 
-/** What is watched and gets through the whole filter. */
+/** Watched instances that match the whole filter. */
 export const ledgerTargets = computed(() => {
   const { cause } = ledgerFilter.value;
   if (cause === '') return named.value;
@@ -78,10 +78,10 @@ export const ledgerTargets = computed(() => {
 
 const REREAD_MS = 2000;
 const GAPS = 5;
-/** Beyond so many nodes one answer for all of them is less work than one for each. */
+/** For more nodes, one request for all is cheaper than one for each. */
 const NODES_ASKED = 4;
 
-/** Reads the DAC's books now and from time to time; returns what ends that. Reads signals: what is asked for. */
+/** Reads the ledger of the DAC now and from time to time. Returns a function that ends it. Reads signals. */
 export function followDacLedger(): () => void {
   const targets = named.value;
   const questions = questionsFor(targets, ledgerFilter.value.cause);
@@ -104,7 +104,7 @@ async function readDacLedger(
   targets: readonly Target[],
   signal: AbortSignal,
 ): Promise<void> {
-  // Before the DAC answers: what comes while it does is in no book yet.
+  // Read before the DAC answers: later samples are not in its answer.
   const here = new Map(targets.map((target) => [keyOf(target), cellsOf(target).loss.peek()?.log]));
   try {
     const answers = await Promise.all(
@@ -130,7 +130,7 @@ export function parseDacLedger(
     if (typeof node !== 'string' || typeof instance !== 'string' || !isFields(ledger)) continue;
     const key = keyOf({ node, instance });
     const log = here.get(key);
-    // What came from another life of the DAC is not in the books of this one.
+    // Samples from an earlier epoch of the DAC are not in the ledger of this one.
     const isSame = log?.name === logName(String(answer.epoch), Number(topic));
     accounts.set(key, accountOf(ledger, isSame ? log.received : 0));
   }
@@ -148,7 +148,7 @@ function accountOf(ledger: Fields, here: number): DacAccount {
   for (const [cause, count] of totals) add(cause, whole(count));
   const stored = whole(ledger.stored_before);
   add('stored_before', stored);
-  // The DAC sees a gap with the batch behind it: until then nobody can say which of them will come.
+  // The DAC sees a gap with the batch after it: until then these samples may still arrive.
   const taken = isFields(ledger.node) ? whole(ledger.node.taken) : 0;
   const toCome = Math.max(0, taken - whole(ledger.last_sequence));
   add('to_come', toCome);
@@ -171,7 +171,7 @@ function gapOf(gap: Fields): LedgerGap {
   };
 }
 
-/** A count; 0 for what is none. */
+/** Returns a count; 0 for anything else. */
 function whole(value: unknown): number {
   return typeof value === 'number' && value > 0 ? value : 0;
 }

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import { strings } from '../strings.ts';
 import { ask } from './api.ts';
 
-/** Who gave which command, as the DAC wrote it down. */
+/** The command journal of the DAC. */
 export interface JournalEntry {
   /** Milliseconds since 1970, DAC's clock. */
   readonly time: number;
@@ -22,7 +22,7 @@ export async function readJournal(): Promise<void> {
     const { commands } = (await ask('GET', 'commands')) as { commands: Record<string, unknown>[] };
     journal.value = commands.slice(-SHOWN).reverse().map(entryOf);
   } catch {
-    // It stays as it was; that there is no connection is said elsewhere.
+    // The journal stays as it was; the banner reports the lost connection.
   }
 }
 

@@ -3,7 +3,7 @@ import { activeDock } from '../layout/active_dock.ts';
 import { type PanelContent, type PanelSpec, type SingleKind, targetsOf, without } from '../panels/spec.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 
-/** The panels that are open, in the order they were opened. Where they lie is the layout's business. */
+/** The open panels in the order of opening. The layout decides where they are. */
 export const panels = signal<readonly PanelSpec[]>([]);
 
 /** The instances that any panel shows, in the order of their first panel. */
@@ -25,7 +25,7 @@ export function openPanels(contents: readonly PanelContent[]): void {
   panels.value = [...panels.peek(), ...contents.map((content) => ({ ...content, id: freshId() }))];
 }
 
-/** Opens a panel of which one is enough, or brings the one there is to the front. */
+/** Opens a panel that exists once, or brings it to the front. */
 export function openSingle(kind: SingleKind): void {
   const found = panels.peek().find((spec) => spec.kind === kind) ?? openPanel({ kind });
   activeDock()?.focus(found.id);
@@ -35,7 +35,7 @@ export function closePanel(id: string): void {
   panels.value = panels.peek().filter((spec) => spec.id !== id);
 }
 
-/** Gives a panel other content; it stays where it is. */
+/** Changes the content of a panel in its place. */
 export function changePanel(id: string, content: PanelContent): void {
   panels.value = panels.peek().map((spec) => (spec.id === id ? { ...content, id } : spec));
 }

@@ -1,6 +1,6 @@
 /**
- * Reads at once or after a pause, and again and again while the page can be seen, one time after another. Returns what ends that,
- * and gives up what is under way. Times are milliseconds.
+ * Reads at once or after a pause, then repeatedly while the page is visible, one read at a time. Returns a function that ends this
+ * and cancels a running read. Times are milliseconds.
  */
 export function reread(read: (signal: AbortSignal) => Promise<void>, every: number, pause = 0): () => void {
   const end = new AbortController();

@@ -16,7 +16,7 @@ import {
 import { raise } from './alarms.ts';
 import { shownTargets } from './panels.ts';
 
-/** Everything the page shows, one signal for each thing that changes by itself. */
+/** The state of the page, one signal for each part that changes on its own. */
 
 export const connection = signal<ConnectionView>({
   phase: 'connecting',
@@ -31,11 +31,11 @@ export const connection = signal<ConnectionView>({
 export const isConnected = computed(() => connection.value.phase === 'connected');
 export const registry = signal<Registry | undefined>(undefined);
 export const filter = signal('');
-/** Whether the DAC is known to keep what is watched. */
+/** Whether the DAC has an archive. */
 export const hasArchive = signal(false);
 export const traffic = signal<TrafficView>({ bytesPerSecond: 0, messagesPerSecond: 0, bytes: 0 });
 
-/** What is watched: whatever a panel shows. */
+/** Watched instances: those that a panel shows. */
 export const chosenKeys = computed(() => new Set(shownTargets.value.map(keyOf)));
 
 export interface InstanceCells {
@@ -104,7 +104,7 @@ export function apply(snapshot: Snapshot): void {
   batch(() => {
     if (snapshot.connection) connection.value = snapshot.connection;
     if (snapshot.registry) registry.value = snapshot.registry;
-    // What arrives for an instance that is no longer watched has no cells any more.
+    // An instance that is no longer watched has no cells.
     for (const status of snapshot.watches ?? []) set(status.key, 'status', status);
     for (const sample of snapshot.samples ?? []) set(sample.key, 'sample', sample);
     for (const flow of snapshot.flows ?? []) set(flow.key, 'flow', flow);

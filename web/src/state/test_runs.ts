@@ -4,7 +4,7 @@ import { ask, Refusal } from './api.ts';
 import { reread } from './reread.ts';
 import { isConnected } from './store.ts';
 
-/** A time with a name (http-api.md, "test runs"). Milliseconds by the DAC's clock. */
+/** A named span of time (http-api.md, "test runs"). Milliseconds by the DAC's clock. */
 export interface TestRun {
   readonly id: number;
   readonly name: string;
@@ -28,17 +28,17 @@ export interface TestRunPage {
   readonly hasOlder: boolean;
 }
 
-/** Those that are shown; nothing before they were asked for. */
+/** The listed test runs; undefined before the first answer. */
 export const testRuns = signal<TestRunPage | undefined>(undefined);
 /** For each page that was turned to behind the newest one: the number of the last test run before it. */
 const turned = signal<readonly number[]>([]);
 /** Why they could not be read the last time; empty if they could. */
 export const testRunsProblem = signal('');
 
-/** Keeps them up to date, whatever came of reading them before; returns what ends that. */
+/** Keeps the list up to date, after failures as well. Returns a function that ends it. */
 export function followTestRuns(): () => void {
   return effect(() => {
-    // That there is no connection is said elsewhere; as soon as there is one they are read.
+    // The banner reports the lost connection; as soon as there is one they are read.
     if (!isConnected.value) return;
     // As is another page.
     void turned.value;

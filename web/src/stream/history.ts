@@ -2,13 +2,13 @@ import type { GapCause } from './ledger.ts';
 
 export const HISTORY_SECONDS = 60;
 
-/** What happened in each of the last seconds: the strip on a card. */
+/** Samples and gaps of each of the last seconds: the strip on a card. */
 export interface HistoryView {
   /** Second (since 1970, browser clock) of the last entry. */
   readonly last: number;
   readonly samples: readonly number[];
   readonly missing: readonly number[];
-  /** The gravest thing that happened in that second. */
+  /** The most serious cause in that second. */
   readonly marks: readonly (GapCause | undefined)[];
 }
 
@@ -42,7 +42,7 @@ export class History {
     if (before === undefined || GRAVITY.indexOf(cause) > GRAVITY.indexOf(before)) this.marks[slot] = cause;
   }
 
-  /** The last minute up to `now`, which moves on although nothing arrives. */
+  /** Returns the last minute up to `now`, also while nothing arrives. */
   view(now: number): HistoryView {
     this.slot(now);
     const order = Array.from(
@@ -57,7 +57,7 @@ export class History {
     };
   }
 
-  /** The slot of a time in milliseconds, or nothing if it lies further back than we look. */
+  /** Returns the slot of a time in milliseconds; undefined if the time is too old. */
   private slot(at: number): number | undefined {
     const second = Math.floor(at / 1000);
     if (second <= this.last - HISTORY_SECONDS) return undefined;

@@ -1,4 +1,4 @@
-/** Why samples are missing, or what interrupted them. */
+/** Causes of gaps and of interruptions. */
 export type GapCause =
   | 'node_dropped'
   | 'kept_back'
@@ -9,7 +9,7 @@ export type GapCause =
   | 'not_recorded'
   | 'unexplained';
 
-/** Causes of numbers without a sample that nobody lost. */
+/** Causes that do not count as loss. */
 export const NO_LOSS: ReadonlySet<string> = new Set<GapCause>(['kept_back', 'not_recorded']);
 
 export interface GapEvent {
@@ -48,10 +48,10 @@ export function logName(epoch: string, topic: number): string {
 const KEPT_EVENTS = 32;
 
 /**
- * The page's own books of one instance, by sequence number (native-batch.md, "dropped before"; websocket.md, "Loss").
+ * The page's own ledger of one instance, by sequence number (native-batch.md, "dropped before"; websocket.md, "Loss").
  *
- * Announcements (a gap in the log, a new epoch, a new run) come before the batch that they explain, so they are kept until a
- * batch does not continue where the one before ended.
+ * Announcements (a gap in the log, a new epoch, a new run) arrive before the batch that they explain, so they are kept until a
+ * batch does not continue where the previous one ended.
  */
 export class SequenceLedger {
   private expected: number | undefined;
@@ -75,7 +75,7 @@ export class SequenceLedger {
     this.run = run;
   }
 
-  /** Whether a flight recorder stands between the probe and us. */
+  /** Whether the probe has a flight recorder. */
   sawRecorder(hasRecorder: boolean): void {
     this.hasRecorder = hasRecorder;
   }
@@ -89,7 +89,7 @@ export class SequenceLedger {
     this.isLogGap = true;
   }
 
-  /** What comes from now on comes from another log than before, or once more from its beginning. */
+  /** The following samples come from another log, or from the beginning of the same log. */
   sawLog(name: string): void {
     this.log = { name, received: 0 };
   }
@@ -103,7 +103,7 @@ export class SequenceLedger {
     if (this.expected !== undefined) this.note({ at, cause: 'reconnected', count: 0, duration });
   }
 
-  /** Books a batch. Returns whether it continues what came before. */
+  /** Adds a batch. Returns whether it continues the previous one. */
   add(first: number, count: number, dropped: number, at: number): boolean {
     if (this.log) this.log = { ...this.log, received: this.log.received + count };
     const expected = this.expected;
@@ -123,7 +123,7 @@ export class SequenceLedger {
       this.book(expected, first, dropped, at);
       this.received += count;
     } else {
-      // After a DAC's restart the node sends again what that DAC had not confirmed, and we may have it.
+      // After a restart of the DAC the node resends unconfirmed samples; the page may have them.
       this.received += Math.max(0, next - expected);
       this.forget(false);
       this.expected = Math.max(expected, next);
@@ -139,7 +139,7 @@ export class SequenceLedger {
     return { received, missing, keptBack, unexplained, causes, events, log };
   }
 
-  /** Sequence numbers begin again at 1 with each run. The registry may tell us later than the batch does. */
+  /** Sequence numbers start at 1 in each run. The registry may report the new run after the batch. */
   private isRestart(first: number, expected: number, dropped: number): boolean {
     if (first < expected) return this.isRunNew || !this.isEpochNew;
     return this.isRunNew && first - expected !== dropped;
@@ -163,7 +163,7 @@ export class SequenceLedger {
     if (byNode > 0) this.note({ at, cause, count: byNode, from: to - byNode, to: to - 1 });
   }
 
-  /** What the node does not own up to. */
+  /** The cause of the samples that the node did not report as dropped. */
   private causeOfRest(): GapCause {
     if (this.isLogGap) return 'log_retention';
     if (this.isEpochNew) return 'epoch_changed';

@@ -1,4 +1,4 @@
-/** The words of `oasis.v1` (docs/reference/websocket.md) as they are used here, and the one place that reads them. */
+/** The messages of `oasis.v1` (docs/reference/websocket.md) and their parser. */
 
 import { type DemandRange, parseDemandRange } from '@oasis/wire';
 import { type Fields, isFields, listOf } from '../fields.ts';
@@ -10,23 +10,23 @@ export interface NodeEntry {
   readonly host: string;
   readonly software: string;
   readonly state: string;
-  /** When it came or went, milliseconds by the DAC's clock. */
+  /** Time of the last change of state, milliseconds by the DAC's clock. */
   readonly since: number;
   readonly run: string;
   /** DAC clock minus node clock, and the round trip that it was taken from. */
   readonly clock_offset_ns: number | null;
   readonly round_trip_ns: number | null;
   readonly overhead: OverheadEntry | null;
-  /** Whether its samples were recorded before, and are played back. */
+  /** Whether its samples are replayed from a recording. */
   readonly replay: boolean;
 }
 
-/** What the instrumentation costs a node's host; shares are of one core. */
+/** The overhead of a node; shares are of one core. */
 export interface OverheadEntry {
   readonly cpu: number;
   readonly callbacks: number;
   readonly budget: number | null;
-  /** Rates in hertz of the instances that run slower than they were asked to. */
+  /** Lowered rates in hertz, by instance. */
   readonly lowered: Readonly<Record<string, number>>;
 }
 
@@ -39,27 +39,27 @@ export interface InstanceEntry {
   readonly version: string;
   readonly state: string;
   readonly enabled: boolean;
-  /** The rate that it was asked for. */
+  /** The requested rate. */
   readonly hertz: number | null;
-  /** The rate at which samples are to be expected, if at any: its node may have lowered it, or keep samples back. */
+  /** The expected rate, if any: the node may have lowered it, or keep samples back. */
   readonly pace: number | null;
   readonly demand: DemandEntry | null;
   readonly kind: string;
   readonly recorder: RecorderEntry | null;
-  /** Whether its samples were recorded before, and are played back. */
+  /** Whether its samples are replayed from a recording. */
   readonly replay: boolean;
   readonly run: string;
 }
 
-/** What a flight recorder sends around a trigger. */
+/** The span that a flight recorder sends around a trigger. */
 export interface RecorderEntry {
   readonly before_s: number;
   readonly after_s: number;
 }
 
-/** A rate that follows those who read, in hertz. */
+/** A rate that follows the demand of readers, in hertz. */
 export interface DemandEntry extends DemandRange {
-  /** What they ask for now. */
+  /** The rate that readers request now. */
   readonly asked: number;
 }
 
@@ -68,22 +68,22 @@ export interface Registry {
   readonly instances: readonly InstanceEntry[];
 }
 
-/** What can be asked of an instance. */
+/** A command for an instance. */
 export type Wish =
   | { readonly command: 'hertz'; readonly hertz: number }
   | { readonly command: 'demand'; readonly min: number; readonly max: number }
   | { readonly command: 'deadband'; readonly metric: string; readonly deadband?: number }
   | { readonly command: 'demand-off' | 'enable' | 'disable' | 'sample-now' | 'trigger' };
 
-/** The only kind whose silence says that something is wrong: of the others it says that nothing has happened. */
+/** The only kind whose silence is a fault: the others are silent if nothing happens. */
 export const PERIODIC = 'periodic';
 
-/** Whether it samples at a rate that nobody knows: the archive does not keep it, so neither an instance that is known from there has one nor one that is played back. */
+/** Returns whether a periodic probe has an unknown rate: the archive stores no rates, so imported and replayed instances have none. */
 export function isRateUnknown({ kind, hertz, recorder }: InstanceEntry): boolean {
   return kind === PERIODIC && hertz === null && recorder === null;
 }
 
-/** Whether a probe can be sampled so many times a second. */
+/** Returns whether a rate is valid. */
 export function isRate(hertz: number): boolean {
   return hertz >= 0.01 && hertz <= 1000;
 }
@@ -118,13 +118,13 @@ export type ServerMessage =
   | { op: 'gap'; topic: number; cause: string; count: number | undefined }
   | { op: 'epoch'; topic: number; epoch: string; offset: number }
   | { op: 'type_changed'; topic: number; schema: unknown }
-  /** Without a number if nobody asked for it. */
+  /** Without an id if the page did not request it. */
   | { op: 'unsubscribed'; id: number | undefined; topic: number }
   | { op: 'result'; id: number; hertz: number | undefined; enabled: boolean | undefined }
   | { op: 'pong'; id: number; dacTime: number }
   | { op: 'error'; id: number | undefined; code: string; message: string };
 
-/** A message from the DAC, or nothing if it is not one we know: a newer DAC may say more than we understand. */
+/** Parses a message from the DAC; undefined for unknown messages, which a newer DAC may send. */
 export function parseServerMessage(data: string): ServerMessage | undefined {
   let fields: unknown;
   try {

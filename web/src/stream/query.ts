@@ -6,7 +6,7 @@ import type { StateRun } from '../series/states.ts';
 import type { GapCause } from './ledger.ts';
 import type { SampleView, Target } from './view.ts';
 
-/** What a panel asks the worker for, and what it gets. Times are milliseconds by the browser's clock. */
+/** Queries of panels to the worker, and their answers. Times are milliseconds by the browser's clock. */
 
 export type Range =
   | { readonly live: true; readonly span: number }
@@ -38,7 +38,7 @@ export interface Source {
   readonly metrics: readonly string[];
 }
 
-/** A stretch without samples, and why. */
+/** A span without samples, and its cause. */
 export interface GapMark {
   readonly from: number;
   readonly to: number;
@@ -48,7 +48,7 @@ export interface GapMark {
   readonly count: number;
 }
 
-/** Why a line is interrupted: something is missing, or nothing was taken. */
+/** Causes of an interrupted line: missing samples, or none taken. */
 export type BreakCause = GapCause | 'disabled' | 'node_offline' | 'silent';
 
 export interface SourceColumns extends ColumnBlock {
@@ -66,7 +66,7 @@ export type ReadState = 'reading' | 'ready' | 'failed';
 /** How far the archive's part of an answer is; `none` if the archive has nothing of it. */
 export type PastState = 'none' | ReadState;
 
-/** What of a panel comes from the archive. */
+/** The part of a panel that comes from the archive. */
 export interface PastPart {
   readonly state: PastState;
   /** What it is made from: `raw` samples, or roll-ups of so long a time. */

@@ -8,7 +8,7 @@ import type { LossView } from './ledger.ts';
 import type { Registry, Wish } from './protocol.ts';
 import type { Query, ViewResult } from './query.ts';
 
-/** What the worker and the page say to each other. Everything in here survives a structured clone. */
+/** Messages between worker and page. All of them survive a structured clone. */
 
 export interface Target {
   readonly node: string;
@@ -75,7 +75,7 @@ export interface HopTimes {
   readonly toBrowser: number;
 }
 
-/** What comes in by the door. */
+/** Traffic received through the door. */
 export interface TrafficView {
   readonly bytesPerSecond: number;
   readonly messagesPerSecond: number;
@@ -91,7 +91,7 @@ export interface CommandView {
   readonly since: number;
 }
 
-/** What changed since the last one; parts that did not change are left out. */
+/** The changes since the last snapshot; unchanged parts are left out. */
 export interface Snapshot {
   connection?: ConnectionView;
   registry?: Registry;
@@ -107,7 +107,7 @@ export interface Snapshot {
   hasArchive?: boolean;
 }
 
-/** What moves with a snapshot instead of being copied. */
+/** Returns the buffers that are transferred with a snapshot instead of copied. */
 export function buffersOf(snapshot: Snapshot): ArrayBuffer[] {
   return (snapshot.views ?? []).flatMap(({ answer }) =>
     answer.kind === 'columns' ? [answer.buffer.buffer] : [],

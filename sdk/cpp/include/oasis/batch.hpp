@@ -14,16 +14,16 @@ namespace oasis {
 
 /// A sample of a native batch.
 template <class Sample> struct Numbered {
-  /// Its number in the life of its probe instance, from 1; a hole in the numbers is a loss.
+  /// Sequence number, from 1 in each run of the node; a gap in the numbers is a loss.
   std::uint64_t sequence = 0;
   /// Nanoseconds since 1970-01-01 UTC by the node's clock.
   std::uint64_t time = 0;
   Sample sample;
 };
 
-/// What a batch says of all its samples.
+/// The header of a batch.
 struct BatchFields {
-  /// The DAC's number of the instance; 0 where no DAC has given one.
+  /// The DAC's number of the instance; 0 without a DAC.
   std::uint32_t topic = 0;
   /// Probe state.
   std::uint16_t state = 0;
@@ -31,7 +31,7 @@ struct BatchFields {
   std::uint64_t first_sequence = 1;
   /// When the batch was made, in nanoseconds since 1970-01-01 UTC.
   std::uint64_t node_time = 0;
-  /// Samples lost since the batch before.
+  /// Samples lost since the previous batch.
   std::uint32_t dropped_before = 0;
 };
 
@@ -67,7 +67,7 @@ private:
   Buffer row_;
 };
 
-/// Reads a native batch of this probe type. Throws `LibraryError` for bytes that are none, and
+/// Reads a native batch of this probe type. Throws `LibraryError` for invalid bytes, and
 /// `DecodeError` for a number that an enum does not declare.
 template <class Sample> std::vector<Numbered<Sample>> read_batch(Bytes batch) {
   struct Reading {

@@ -13,7 +13,7 @@ namespace oasis {
 /// again and again soon allocates nothing.
 using Buffer = std::vector<std::byte>;
 
-/// Bytes that somebody else owns.
+/// Borrowed bytes.
 class Bytes {
 public:
   constexpr Bytes() noexcept = default;
@@ -31,12 +31,12 @@ private:
   std::size_t size_ = 0;
 };
 
-/// A place in bytes that cannot be trusted: every step is checked.
+/// A cursor over untrusted bytes: every step is checked.
 class Cursor {
 public:
   explicit Cursor(Bytes bytes) noexcept : bytes_(bytes) {}
 
-  /// The offset of what is read next.
+  /// The offset of the next value.
   std::size_t at() const noexcept { return at_; }
 
   /// Bytes not read yet.
@@ -65,10 +65,10 @@ public:
     return value == 1;
   }
 
-  /// Passes over padding, whatever it holds.
+  /// Skips padding of any content.
   void align(std::size_t alignment) { take((alignment - at_ % alignment) % alignment); }
 
-  /// Refuses bytes that nobody read.
+  /// Throws if bytes are left.
   void finish() const {
     if (left() != 0) {
       throw DecodeError(DecodeError::Kind::leftover, at_,

@@ -76,9 +76,9 @@ public:
 
   std::size_t at() const noexcept { return packet_.at(); }
   std::size_t left() const noexcept { return packet_.left(); }
-  /// Passes over padding, whatever it holds.
+  /// Skips padding of any content.
   void align(std::size_t alignment) { packet_.align(alignment); }
-  /// Refuses bytes that nobody read.
+  /// Throws if bytes are left.
   void finish() const { packet_.finish(); }
 
   template <class T> void get(T &value) { detail::get(*this, value); }

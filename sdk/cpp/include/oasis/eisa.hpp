@@ -95,7 +95,7 @@ inline Uuid read_uuid(CdrReader &from) {
 
 } // namespace detail
 
-/// What stands before the probe data. To learn of what type a packet is, read this first.
+/// The header of a packet; it has the probe type.
 struct Header {
   Uuid uuid;
   /// Since 1970-01-01 UTC, by the node's clock.
@@ -147,7 +147,7 @@ struct Header {
   }
 };
 
-/// A sample of a generated probe with all that a packet says of it.
+/// A sample of a generated probe with the header of its packet.
 template <class Probe> struct Packet {
   /// Since 1970-01-01 UTC, by the node's clock.
   std::uint32_t seconds = 0;

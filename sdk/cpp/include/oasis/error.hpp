@@ -6,13 +6,13 @@
 
 namespace oasis {
 
-/// Bytes are not what they should be: what is wrong, and where.
+/// Bytes that cannot be decoded: kind of the error and its offset.
 class DecodeError : public std::runtime_error {
 public:
   enum class Kind {
     /// The bytes end too early.
     truncated,
-    /// Bytes are left behind the last value.
+    /// Bytes are left after the last value.
     leftover,
     /// A varint of more than 64 bits.
     varint,
@@ -32,7 +32,7 @@ public:
     version,
     /// A packet of another probe type.
     probe,
-    /// Text that is no UUID.
+    /// Text that is not a UUID.
     uuid,
   };
 
@@ -50,7 +50,7 @@ private:
   std::size_t offset_;
 };
 
-/// A value that no reader would take. What was written of it so far stays in the buffer.
+/// A value that cannot be encoded. The part written so far stays in the buffer.
 class EncodeError : public std::runtime_error {
 public:
   enum class Kind {

@@ -10,7 +10,7 @@
 
 namespace oasis {
 
-/// What the C library refused.
+/// An error of the C library.
 class LibraryError : public std::runtime_error {
 public:
   LibraryError(oasis_status status, const char *problem)
@@ -34,7 +34,7 @@ inline const std::uint8_t *octets(const Buffer &bytes) noexcept {
   return reinterpret_cast<const std::uint8_t *>(bytes.data());
 }
 
-/// Frees what the library gave out.
+/// Deleter of objects of the library.
 template <auto release> struct Free {
   template <class T> void operator()(T *thing) const noexcept { release(thing); }
 };

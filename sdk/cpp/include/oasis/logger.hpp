@@ -30,10 +30,10 @@ enum class Severity : std::uint8_t {
 /// One log record. Texts beyond the bounds of docs/reference/probes.md are cut, marked and counted.
 struct LogRecord {
   Severity severity = Severity::info;
-  /// Who says it: the name of a logger, a module.
+  /// Source of the record: the name of a logger or a module.
   std::string_view target;
   std::string_view message;
-  /// Source file, and line in it; 0 if nobody knows.
+  /// Source file and line; line 0 means unknown.
   std::string_view file;
   std::uint32_t line = 0;
   /// By name or number.
@@ -41,16 +41,16 @@ struct LogRecord {
 };
 
 /// Takes log records from any number of threads. None of them waits for another, for the node or for
-/// the DAC; a record that finds no room is counted, and the DAC will know.
+/// the DAC; a record that finds no room is counted, and the DAC reports the loss.
 class Logger {
 public:
-  /// Whether records are taken: a command may have said no.
+  /// Returns whether records are taken: a command may have disabled the instance.
   bool is_enabled() const noexcept { return oasis_logger_is_enabled(logger_.get()); }
 
   /// Logs now.
   void log(const LogRecord &record) const noexcept { log_at({}, record); }
 
-  /// Logs at a time of the caller's own.
+  /// Logs at `time`.
   void log_at(std::chrono::system_clock::time_point time, const LogRecord &record) const noexcept {
     const auto since = time.time_since_epoch();
     oasis_log_record raw{};

@@ -19,11 +19,11 @@
 
 namespace oasis {
 
-/// What a full ring does with a sample (docs/probes.md).
+/// Policy of a full ring (docs/probes.md).
 struct Overflow {
   static Overflow drop_newest() { return {OASIS_OVERFLOW_DROP_NEWEST, 0}; }
   static Overflow drop_oldest() { return {OASIS_OVERFLOW_DROP_OLDEST, 0}; }
-  /// The flush waits for room, so long at most.
+  /// The flush waits for room, at most for `timeout`.
   static Overflow block(std::chrono::nanoseconds timeout) {
     return {OASIS_OVERFLOW_BLOCK, timeout.count() < 0 ? 0 : static_cast<std::uint64_t>(timeout.count())};
   }
@@ -32,25 +32,25 @@ struct Overflow {
   std::uint64_t timeout_ns;
 };
 
-/// The ring between a pushed probe and its node: 1 GiB at most. A sample takes its row, rounded up
+/// The ring between a pushed probe and its node: at most 1 GiB. A sample takes its row, rounded up
 /// to eight bytes, and 24 bytes.
 struct Ring {
   std::size_t bytes = 64 * 1024;
   Overflow overflow = Overflow::drop_newest();
 };
 
-/// By how much metrics have to move; one that is not named counts as soon as its value is another.
+/// Deadbands by metric. Any change of a metric without a deadband counts.
 using Deadbands = std::map<std::string, double>;
 
-/// A probe that the application flushes whenever it has something to say. One thread at a time.
+/// A probe that the application flushes. Use it from one thread at a time.
 template <class Sample> class PushedProbe {
 public:
   /// Takes a sample now. Wait-free: no lock, no system call, no allocation once the row has its
-  /// usual size. Answers whether it found room; a sample that did not is counted, and the DAC will
-  /// know.
+  /// usual size. Returns whether the ring had room; a sample without room is dropped and counted,
+  /// and the DAC reports the loss.
   bool flush(const Sample &sample) { return flush_at(oasis_now(), sample); }
 
-  /// With a time of the caller's own, in nanoseconds since 1970-01-01 UTC.
+  /// Takes a sample at `time`, in nanoseconds since 1970-01-01 UTC.
   bool flush_at(std::uint64_t time, const Sample &sample) {
     write_row(sample, row_);
     const oasis_status status =
@@ -62,7 +62,7 @@ public:
     return true;
   }
 
-  /// The samples from now on carry this state; 0 is normal.
+  /// Sets the state of all following samples; 0 is normal.
   void set_state(std::uint16_t state) { detail::check(oasis_probe_set_state(probe_.get(), state)); }
 
 private:
@@ -73,8 +73,8 @@ private:
   Buffer row_;
 };
 
-/// A running node. Its end takes the last samples, sends them, and waits up to two seconds for the
-/// DAC to have them.
+/// A running node. Its destructor takes the last samples, sends them, and waits up to two seconds
+/// for the DAC to acknowledge them.
 class Node {
 private:
   friend class NodeBuilder;
@@ -83,19 +83,19 @@ private:
   detail::Owned<oasis_node, oasis_node_shutdown> node_;
 };
 
-/// What a flight recorder sends around a trigger, and what triggers it besides the command.
+/// Settings of a flight recorder: what it sends around a trigger, and its triggers besides the command.
 struct FlightRecorder {
-  /// How much of the time before a trigger.
+  /// Time to send before a trigger.
   std::chrono::nanoseconds before = std::chrono::seconds(10);
-  /// For how long after it.
+  /// Time to send after a trigger.
   std::chrono::nanoseconds after = std::chrono::seconds(5);
-  /// Memory for the time before, 1 GiB at most: a sample takes its row and 32 bytes.
+  /// Memory for samples before a trigger, at most 1 GiB: each takes its row and 32 bytes.
   std::size_t bytes = 16 * 1024 * 1024;
-  /// Each "METRIC > LIMIT" or "METRIC < LIMIT".
+  /// Limits, each "METRIC > LIMIT" or "METRIC < LIMIT".
   std::vector<std::string> triggers = {};
 };
 
-/// A node that has not started yet: one for each application context.
+/// A node that has not started yet.
 class NodeBuilder {
 public:
   /// `name` is unique among the nodes of a DAC.
@@ -105,9 +105,9 @@ public:
     builder_.reset(builder);
   }
 
-  /// As section [node] of a configuration file says (docs/reference/oasis.toml), ready-made probes
-  /// included; without a file as that of the environment variable OASIS_CONFIG says. OASIS_NODE_NAME,
-  /// OASIS_NODE_UUID, OASIS_DAC and OASIS_SPOOL_DIRECTORY win over it.
+  /// Reads section [node] of a configuration file (docs/reference/oasis.toml), ready-made probes
+  /// included. The default file is that of the environment variable OASIS_CONFIG. OASIS_NODE_NAME,
+  /// OASIS_NODE_UUID, OASIS_DAC and OASIS_SPOOL_DIRECTORY override the file.
   static NodeBuilder from_file(const std::string &file = {}) {
     oasis_node_builder *builder = nullptr;
     detail::check(
@@ -121,28 +121,27 @@ public:
     return add<Sample>(instance, OASIS_KIND_PUSHED, ring, {});
   }
 
-  /// With a ring of so many bytes that drops the newest samples when it is full.
+  /// Adds a pushed probe with a ring of `ring_bytes` that drops the newest samples when full.
   template <class Sample>
   PushedProbe<Sample> pushed(const std::string &instance, std::size_t ring_bytes) {
     return pushed<Sample>(instance, Ring{ring_bytes, Overflow::drop_newest()});
   }
 
-  /// Of what the application flushes, samples are kept in which a metric moved by more than its
-  /// deadband since the one kept last.
+  /// Adds a probe that keeps only samples in which a metric changed by more than its deadband since
+  /// the last kept sample.
   template <class Sample>
   PushedProbe<Sample> on_change(const std::string &instance, const Deadbands &deadbands = {},
                                 const Ring &ring = {}) {
     return add<Sample>(instance, OASIS_KIND_ON_CHANGE, ring, deadbands);
   }
 
-  /// For what happens: its samples do not wait for others to share a batch with.
+  /// Adds a probe for events: its samples are sent at once, without waiting for a full batch.
   template <class Sample>
   PushedProbe<Sample> event(const std::string &instance, const Ring &ring = {}) {
     return add<Sample>(instance, OASIS_KIND_EVENT, ring, {});
   }
 
-  /// Gives a probe that was added a flight recorder: of its samples only what lies around a trigger
-  /// is sent.
+  /// Gives an added probe a flight recorder: only samples around a trigger are sent.
   NodeBuilder &record(const std::string &instance, const FlightRecorder &recorder) {
     std::vector<const char *> triggers;
     for (const std::string &trigger : recorder.triggers) triggers.push_back(trigger.c_str());
@@ -155,15 +154,15 @@ public:
     return *this;
   }
 
-  /// Says how much a probe that was added matters when rates have to be lowered: 0, the least, to 255.
+  /// Sets the importance of an added probe for when rates must be lowered: 0 (least) to 255.
   NodeBuilder &importance(const std::string &instance, std::uint8_t importance) {
     detail::check(oasis_node_builder_importance(builder_.get(), instance.c_str(), importance));
     return *this;
   }
 
-  /// Adds a probe that the node calls, `hertz` times a second (0.01 to 1,000) until a command says
-  /// otherwise. `sample` is called by a thread of the node, one call at a time; if it throws there
-  /// is no sample, and it is called again at the probe's rate.
+  /// Adds a probe that the node calls, `hertz` times a second (0.01 to 1,000) until a command changes
+  /// the rate. A thread of the node calls `sample`, one call at a time. If `sample` throws, no sample
+  /// is taken, and the node calls again at the probe's rate.
   template <class Sample>
   NodeBuilder &periodic(const std::string &instance, double hertz,
                         std::function<Sample()> sample) {
@@ -174,8 +173,8 @@ public:
     return *this;
   }
 
-  /// Adds a probe for log records, with a ring of `ring_bytes` between: a record takes its texts and
-  /// some 70 bytes.
+  /// Adds a probe for log records with a ring of `ring_bytes`: a record takes its texts and about
+  /// 70 bytes.
   Logger logger(const std::string &instance = "log", std::size_t ring_bytes = 256 * 1024) {
     oasis_logger *logger = nullptr;
     detail::check(
@@ -183,11 +182,11 @@ public:
     return Logger(logger);
   }
 
-  /// Starts sampling, and connecting to the DAC's data channel; while the DAC is away the node
-  /// keeps trying and keeps samples, within bounds. Afterwards the builder is empty.
+  /// Starts sampling and connects to the data channel of the DAC. While the DAC cannot be reached,
+  /// the node retries and keeps samples, within bounds. Afterwards the builder is empty.
   Node start(const std::string &dac) { return start_at(dac.c_str()); }
 
-  /// At the DAC that the file says, or at 127.0.0.1:7071 if there is no file.
+  /// Connects to the DAC of the configuration file, or to 127.0.0.1:7071 without a file.
   Node start() { return start_at(is_configured_ ? nullptr : "127.0.0.1:7071"); }
 
 private:

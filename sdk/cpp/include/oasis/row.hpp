@@ -49,7 +49,7 @@ public:
 
   std::size_t at() const noexcept { return row_.at(); }
   std::size_t left() const noexcept { return row_.left(); }
-  /// Refuses bytes that nobody read.
+  /// Throws if bytes are left.
   void finish() const { row_.finish(); }
 
   template <class T> void get(T &value) { detail::get(*this, value); }

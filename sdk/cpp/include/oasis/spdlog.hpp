@@ -15,7 +15,7 @@
 
 namespace oasis {
 
-/// Makes what a program logs with spdlog samples of a node. No thread that logs waits for another:
+/// Turns spdlog records into samples of a node. Threads that log do not wait for each other:
 /// unlike most sinks it needs no mutex, and may be shared by loggers of any threads.
 ///
 /// The message is what the program said; time, level, logger and place are metrics of their own, so

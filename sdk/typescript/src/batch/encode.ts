@@ -19,9 +19,9 @@ export interface Timed<T> {
   readonly sample: T;
 }
 
-/** What else stands in the header of a batch. */
+/** Other fields of the header of a batch. */
 export interface BatchFields {
-  /** Number of the first sample; those behind it follow without a hole. */
+  /** Sequence number of the first sample; the others follow without a gap. */
   readonly firstSequence: bigint;
   /** Nanoseconds since 1970-01-01 UTC at which the batch is made. */
   readonly nodeTime: bigint;
@@ -39,7 +39,7 @@ interface Column {
 
 /**
  * A native batch in its two simplest encodings, `plain` and `rows`: every decoder reads it, but it is larger than what a node sends.
- * Throws an {@link EncodeError} for a value that its metric cannot hold, for no samples and for more than fit.
+ * Throws an {@link EncodeError} for a value that its metric cannot represent, for no samples and for more than fit.
  */
 export function encodeBatch<T>(
   samples: readonly Timed<T>[],

@@ -2,10 +2,10 @@ import type { Cursor } from '../cursor.ts';
 
 export const HEADER_BYTES = 48;
 export const MAX_BATCH_BYTES = 1 << 20;
-/** A batch of repeated values is small however many it holds; what it unpacks to is not. */
+/** Limit of decoded values: a small batch may contain very many repeated values. */
 export const MAX_VALUES = 1 << 22;
 
-/** What stands before the columns (docs/reference/native-batch.md, "Header"). */
+/** The header before the columns (docs/reference/native-batch.md, "Header"). */
 export interface BatchHeader {
   readonly state: number;
   readonly topic: number;

@@ -8,7 +8,7 @@ import { MAX_EXACT } from './integers.ts';
  */
 export type Value = number | bigint | boolean | string | readonly Value[];
 
-// A byte order mark is part of the text, not a hint for us.
+// A byte order mark is part of the text.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Values one after another, packed (native-batch.md, `rows`). */

@@ -6,7 +6,7 @@ import { typesOf } from './types.ts';
 
 /** A sample of a batch. */
 export interface Numbered<T> {
-  /** Its number in the life of its probe instance, from 1; a hole in the numbers is a loss. */
+  /** Sequence number, from 1 in each run of the node; a gap in the numbers is a loss. */
   readonly sequence: bigint;
   /** Nanoseconds since 1970-01-01 UTC by the node's clock. */
   readonly time: bigint;

@@ -8,7 +8,7 @@ export function registerCommand(node: string, instance: string): Uint8Array<Arra
   return command(0x01, [node, instance]);
 }
 
-/** Asks the DAC for no more of them. */
+/** Stops the samples of an instance. */
 export function unregisterCommand(node: string, instance: string): Uint8Array<ArrayBuffer> {
   return command(0x02, [node, instance]);
 }

@@ -64,7 +64,7 @@ export function encodePacket<T>(
   return packet.bytes();
 }
 
-/** What is in front of the probe data: enough to find the probe type that the rest needs. */
+/** The header of a packet: enough to find the probe type for the rest. */
 export function decodePacketHeader(bytes: Uint8Array, order: ByteOrder = 'little'): PacketHeader {
   return readHeader(new CdrReader(bytes, order)).header;
 }

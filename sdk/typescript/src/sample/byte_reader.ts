@@ -4,10 +4,10 @@ import { type Enumeration, type EnumeratorOf, isDeclared, noneOf } from '../enum
 import { DecodeError } from '../error.ts';
 import { widthOf } from '../schema.ts';
 
-// A byte order mark is part of the text, not a hint for us.
+// A byte order mark is part of the text.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Reads values from bytes that cannot be trusted. Nothing is allocated on the word of a length. */
+/** Reads values from untrusted bytes. No allocation trusts a length that was read. */
 export abstract class ByteReader implements Reader {
   protected readonly cursor: Cursor;
   readonly #littleEndian: boolean;
@@ -23,7 +23,7 @@ export abstract class ByteReader implements Reader {
   protected abstract count(): number;
   abstract string(): string;
 
-  /** Offset of what is read next. */
+  /** Offset of the next value. */
   get offset(): number {
     return this.cursor.pos;
   }
@@ -33,7 +33,7 @@ export abstract class ByteReader implements Reader {
     return this.cursor.left;
   }
 
-  /** Refuses bytes behind what was read. */
+  /** Throws if bytes are left. */
   finish(): void {
     if (this.left > 0) this.cursor.fail('leftover', `${this.left} bytes left over`);
   }

@@ -5,7 +5,7 @@ import { RANGES, WIDE_RANGES } from './range.ts';
 
 const FIRST_CAPACITY = 256;
 const utf8 = new TextEncoder();
-/** Half of a pair, which UTF-8 cannot carry: with `u`, whole pairs do not match. */
+/** Half of a surrogate pair, which UTF-8 cannot represent: with `u`, whole pairs do not match. */
 const LONE_SURROGATE = /[\ud800-\udfff]/u;
 
 /** Writes values as bytes. What packed rows and CDR differ in is up to them. */
@@ -153,7 +153,7 @@ export abstract class ByteWriter implements Writer {
     return this.#room(width);
   }
 
-  /** Makes room for so many bytes and says where they begin. Bytes and view may be others afterwards. */
+  /** Reserves bytes and returns their offset. Bytes and view may be others afterwards. */
   #room(length: number): number {
     const at = this.#length;
     this.#length += length;

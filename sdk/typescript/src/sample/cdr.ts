@@ -27,13 +27,13 @@ export class CdrWriter extends ByteWriter {
   }
 }
 
-/** Reads Common Data Representation. What padding holds does not matter. */
+/** Reads Common Data Representation. The content of padding is ignored. */
 export class CdrReader extends ByteReader {
   constructor(bytes: Uint8Array, order: ByteOrder = 'little') {
     super(bytes, order === 'little');
   }
 
-  /** Passes over padding. */
+  /** Skips padding. */
   override align(alignment: number): void {
     this.cursor.take((alignment - (this.offset % alignment)) % alignment);
   }

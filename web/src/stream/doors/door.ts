@@ -1,25 +1,25 @@
 import type { Batch } from '@oasis/wire';
 import type { LossReason } from '../view.ts';
 
-/** How a page gets at a DAC, best first. */
+/** The doors of a DAC, in order of preference. */
 export const DOORS = ['websocket', 'events', 'wait'] as const;
 export type DoorName = (typeof DOORS)[number];
 
 /** One connection to a DAC. Whatever the door, what is said over it is `oasis.v1` (docs/reference/websocket.md). */
 export interface Door {
   send(text: string): void;
-  /** Ends it without waiting for a farewell; nothing is heard of it any more. */
+  /** Closes it without waiting for the close handshake; no event follows. */
   close(): void;
 }
 
 export interface DoorEvents {
-  /** Samples can come through it: nothing on the way holds them back. */
+  /** The door is open for samples. */
   opened(): void;
   /** A control message. */
   text(data: string): void;
   /** A native batch. */
   binary(bytes: Uint8Array): void;
-  /** The same, decoded already; `bytes` is what it took on the way. */
+  /** A decoded batch; `bytes` is its size on the wire. */
   batch(topic: number, batch: Batch, bytes: number): void;
   closed(reason: LossReason, code: number | undefined): void;
 }

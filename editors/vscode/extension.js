@@ -1,4 +1,4 @@
-// Starts `oasis pdl lsp` for PDL files and stops it with the editor. Everything else is the server's work.
+// Starts `oasis pdl lsp` for PDL files and stops it with the editor. The language server does everything else.
 
 const { workspace } = require('vscode');
 const { LanguageClient } = require('vscode-languageclient/node');

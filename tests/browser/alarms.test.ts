@@ -88,7 +88,7 @@ it('sounds and notifies once it is asked to, and not before', async () => {
   expect((await stage()).notices).toEqual([]);
 });
 
-it('tells of alarms while nobody sees the page', async () => {
+it('notifies of alarms while the page is hidden', async () => {
   await visit.page.getByTestId('acknowledge-all').click();
   await expect.poll(() => visit.page.title()).toBe('OASIS');
   node.flush('boiler', [Date.now()], [Float64Array.of(5)]);

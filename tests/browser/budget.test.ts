@@ -16,7 +16,7 @@ it('is a page of less than 250 kB', () => {
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(BUDGET);
 });
 
-it('asks nobody but the DAC, and moves nothing once it is drawn', async () => {
+it('sends requests to the DAC only, and moves nothing once it is drawn', async () => {
   const context = await rig.browser.newContext({ viewport: { width: 1440, height: 900 } });
   const page = await context.newPage();
   const asked = new Set<string>();

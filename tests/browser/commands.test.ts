@@ -73,7 +73,7 @@ it('switches an instance off and on, and takes a sample when asked', async () =>
   await expect.poll(() => visit.part('memory', 'sequence').textContent()).not.toBe(before);
 });
 
-it('lets its rate follow those who read, until somebody sets one', async () => {
+it('lets a rate follow the demand of readers until a command sets one', async () => {
   const part = (testId: string) => visit.part('memory', testId);
   await visit.seesSamples('memory', 1);
   await part('demand-min').fill('50');

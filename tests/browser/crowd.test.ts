@@ -62,7 +62,7 @@ it('finds one of them by a few letters, with the keyboard alone', async () => {
   await expect.poll(() => part('instance').count()).toBeGreaterThan(5);
 });
 
-it('commands all that is watched at once, and tells how it went and who asked', async () => {
+it('sends a command to all watched instances, and shows results and the journal', async () => {
   await visit.page.keyboard.press('Escape');
   await part('open-control').click();
   await part('control').waitFor();

@@ -68,7 +68,7 @@ const instance = (node: string) =>
   visit.page.locator(`[data-testid=instance][data-node=${JSON.stringify(node)}]`);
 const card = (node: string) => visit.page.locator(`[data-testid=card][data-node=${JSON.stringify(node)}]`);
 
-it('does not bury what is there under what is gone, and says when that was heard last', async () => {
+it('lists online nodes before offline ones, and shows when those were last seen', async () => {
   await expect
     .poll(() => part('gone-nodes').textContent())
     .toBe(`\u25b8${OLD} nodes offline for over an hour`);

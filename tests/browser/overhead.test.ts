@@ -41,7 +41,7 @@ async function openTab(title: string): Promise<void> {
   await visit.page.locator('.dv-default-tab-content').getByText(title, { exact: true }).click();
 }
 
-it('tells what a node costs, and which probes it slowed down for that', async () => {
+it('shows the overhead of a node, and the probes that it slowed down', async () => {
   const { page } = visit;
   const overhead = page.getByTestId('node-overhead');
   await expect.poll(() => overhead.textContent()).toMatch(/ overhead$/);

@@ -153,7 +153,7 @@ it('raises alarms, counts them in the title, and has them acknowledged', async (
   await expect.poll(() => visit.page.title()).toBe('OASIS');
 });
 
-it('books every missing sample under a cause', async () => {
+it('counts every missing sample under a cause', async () => {
   await visit.page.keyboard.press('b');
   sample(20, 0, 7);
   const row = visit.page.locator('[data-testid=ledger-row][data-instance=plant]');
@@ -205,7 +205,7 @@ it('filters the ledger by name and cause, and says where samples are missing', a
   await expect.poll(rows).toEqual([]);
 });
 
-it('tells how long a sample took from hop to hop, and how far clocks are off', async () => {
+it('shows the time of each hop and the clock offsets', async () => {
   await visit.page.keyboard.press('b');
   const row = visit.page.locator('[data-testid=ledger-row][data-instance=plant]');
   const time = (testId: string) => row.getByTestId(testId).textContent();

@@ -168,7 +168,7 @@ it('shows values and dials as they were at the end of the time shown, and how ol
   await shows('p2', 'past-mark').toMatch(/^Up to \d{4}-/);
 });
 
-it('shows the states of the time, and says where they changed faster than can be told', async () => {
+it('shows the states of the time, and marks where they changed faster than the resolution', async () => {
   await scrubTo(then + 10 * MINUTE, 15 * MINUTE);
   await open(2);
   await shows('p3', 'past-note').toMatch(/^From the archive/);

@@ -54,7 +54,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-it('shows a silence that was recorded as one on a live chart, though nobody knows the rate', async () => {
+it('shows a recorded silence on a live chart although the rate is unknown', async () => {
   const { page } = visit;
   await page.getByTestId('span').selectOption('60000');
   await expect.poll(() => visit.part('tide', 'hertz').textContent()).toBe('Rate unknown');

@@ -136,7 +136,7 @@ it('takes notes of several lines as a test run is started', async () => {
   await expect.poll(() => row('day 1').count()).toBe(0);
 });
 
-it('takes no word away from whoever writes notes while the list is read', async () => {
+it('keeps typed notes while the list is read again', async () => {
   await start('day 2', '');
   const notes = row('day 2').getByTestId('test-run-notes-of');
   await notes.pressSequentially('valve ');
@@ -185,7 +185,7 @@ it('says up to when it shows notes, where there are too many', async () => {
   await visit.page.keyboard.press('Escape');
 });
 
-it('goes on by itself when the DAC was started again', async () => {
+it('reconnects after a restart of the DAC', async () => {
   await dac.stop();
   await visit.page.getByTestId('banner').waitFor();
   dac = await Oasis.dac({ listen: dac.listen, channel: dac.channel }, '--archive', folder);

@@ -1,4 +1,4 @@
-/* The control loop in C: 1 kHz, and it shows what it does. docs/sdk/c.md says how to build it. */
+/* The control loop in C, at 1 kHz with a pushed probe. docs/sdk/c.md says how to build it. */
 
 #define _POSIX_C_SOURCE 200809L
 
@@ -58,7 +58,7 @@ static void run(oasis_probe *probe) {
     sample.phase = is_close(&axes[0]) && is_close(&axes[1]) ? Example_Phase_TRACKING : Example_Phase_SLEWING;
     const size_t length = Example_ControlLoop_row(&sample, row, sizeof row);
     if (length <= sizeof row) {
-      /* Wait-free: if the node cannot keep up the sample is dropped and counted, the loop goes on. */
+      /* Wait-free: if the node cannot keep up the sample is dropped and counted, and the loop continues. */
       oasis_probe_flush(probe, row, length);
     }
   }

@@ -1,4 +1,4 @@
-// The control loop in C++: 1 kHz, and it shows what it does. docs/sdk/cpp.md
+// The control loop in C++, at 1 kHz with a pushed probe. docs/sdk/cpp.md
 // says how to build it.
 
 #include "loop.hpp"
@@ -54,7 +54,7 @@ void run(const std::string &dac) {
     sample.phase = is_close(axes[0]) && is_close(axes[1]) ? Example::Phase::TRACKING
                                                           : Example::Phase::SLEWING;
     sample.axes.assign(axes.begin(), axes.end());
-    // Wait-free: if the node cannot keep up the sample is dropped and counted, the loop goes on.
+    // Wait-free: if the node cannot keep up the sample is dropped and counted, and the loop continues.
     probe.flush(sample);
   }
 }

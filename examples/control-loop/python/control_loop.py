@@ -1,4 +1,4 @@
-"""The control loop in Python: 1 kHz, and it shows what it does. docs/sdk/python.md says how to run it."""
+"""The control loop in Python, at 1 kHz with a pushed probe. docs/sdk/python.md says how to run it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def main() -> None:
             began = time.perf_counter()
             control(axes, began - started)
             tracking = all(abs(axis.position - axis.target) < 5.0 for axis in axes)
-            # Never waits: if the node cannot keep up the sample is dropped and counted, the loop goes on.
+            # Never waits: if the node cannot keep up the sample is dropped and counted, and the loop continues.
             probe.flush(
                 ControlLoop(
                     lateness=(began - due) * 1e6,

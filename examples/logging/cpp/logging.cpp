@@ -14,7 +14,7 @@ namespace {
 
 void run(const std::string &dac) {
   oasis::NodeBuilder builder("logger-cpp");
-  // The program goes on printing what it printed before.
+  // The program still prints to its console as before.
   spdlog::default_logger()->sinks().push_back(oasis::spdlog_sink(builder));
   const oasis::Node node = builder.start(dac);
 

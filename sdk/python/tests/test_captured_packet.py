@@ -72,7 +72,7 @@ def test_no_part_of_it_is_a_packet() -> None:
         (72, 1, oasis.Fault.TERMINATOR),
     ],
 )
-def test_a_wrong_octet_is_told(at: int, octet: int, fault: oasis.Fault) -> None:
+def test_a_wrong_octet_is_reported(at: int, octet: int, fault: oasis.Fault) -> None:
     packet = bytearray(CAPTURED)
     packet[at] = octet
     with pytest.raises(oasis.DecodeError) as raised:

@@ -67,7 +67,7 @@ def test_what_is_no_enumerator_or_struct() -> None:
     assert refusal(Line(drives=[None])) == "Plant::Line7::Line.drives: None is no Drive"  # type: ignore[list-item]
 
 
-def test_a_member_is_told_with_the_metric_that_it_is_in() -> None:
+def test_an_error_in_a_member_names_its_metric() -> None:
     drive = Drive(name="left", mode=Trend.UP)  # type: ignore[arg-type]
     told = refusal(Line(drives=[drive]))
     assert told.startswith("Plant::Line7::Line.drives: Plant::Drive.mode: <Trend.UP: 300> is no Mode")

@@ -127,7 +127,7 @@ def test_columns_have_the_names_and_types_that_other_formats_give_them() -> None
     assert of[1].unit == "m"
 
 
-def test_gaps_are_told_with_the_batch_behind_them() -> None:
+def test_gaps_come_with_the_batch_after_them() -> None:
     gap = {"event": "gap", "node": "n", "instance": "i", "count": 4, "cause": "log_retention", "next": "e:6"}
     with door([samples(1, 2), samples(5, 1), gap, samples(10, 1), END]) as (url, asked):
         batches = list(oasis.live("n/i", url=url, since=timedelta(minutes=1)))
@@ -355,7 +355,7 @@ def test_a_table_is_a_data_frame(plant: Dac, library: Any) -> None:
     assert frame["user_time"].min() > 0
 
 
-def test_without_being_told_it_takes_pandas(plant: Dac) -> None:
+def test_the_default_frame_is_pandas(plant: Dac) -> None:
     assert type(oasis.history("plant/memory", url=plant.http)).__module__.startswith("pandas")
 
 

@@ -63,7 +63,7 @@ def test_no_part_of_a_packet_is_a_packet(case: Case, order: oasis.ByteOrder) -> 
 
 
 @every_case
-def test_bytes_behind_a_sample_are_refused(case: Case) -> None:
+def test_bytes_after_a_sample_are_refused(case: Case) -> None:
     with pytest.raises(oasis.DecodeError) as raised:
         type(case.sample).from_row(case.row + b"\0")
     assert (raised.value.fault, raised.value.offset) == (oasis.Fault.LEFTOVER, len(case.row))

@@ -65,7 +65,7 @@ describe('a value that its metric cannot hold', () => {
     expect(refusal(ShapesNumbers, { [metric]: value })).toBe(text);
   });
 
-  it('is told for texts, enums, vectors and structs', () => {
+  it('is reported for texts, enums, vectors and structs', () => {
     expect(refusal(Texts, { text: 'a\ud800' })).toBe(
       'text: Shapes::Texts.text: half of a surrogate pair at index 1, which UTF-8 cannot carry',
     );
@@ -101,7 +101,7 @@ describe('bytes that are not what they should be', () => {
     throw new Error('unreachable');
   };
 
-  it('are told with their place', () => {
+  it('are reported with their offset', () => {
     const enumerator = refused(() => fromRow(Uint8Array.of(4, 0, 0, 0), Enums));
     expect([enumerator.kind, enumerator.offset]).toEqual(['enumerator', 0]);
     expect(enumerator.message).toBe('refused at byte 0: 4 is none of DOWN (0), UP (7), DRAINING (8)');
@@ -109,7 +109,7 @@ describe('bytes that are not what they should be', () => {
     expect([truncated.kind, truncated.offset]).toEqual(['truncated', 1]);
   });
 
-  it('are told without one when they were columns already', () => {
+  it('are reported without an offset for decoded columns', () => {
     const timed = [{ time: 5n, sample: Enums.create() }];
     const batch = encodeBatch(timed, Enums, { firstSequence: 1n, nodeTime: 5n });
     // The mode is the first byte behind 48 of header, 4 of directory, 4 of padding and 8 of time.

@@ -48,7 +48,7 @@ describe('a schema', () => {
     }
   });
 
-  it('tells what is worth a warning or an alarm', () => {
+  it('returns the severity of a value', () => {
     const worth = (meaning: object, value: unknown) => judge(metric({ type: 'real32', ...meaning }), value);
     const limits = { min: -40, max: 150, warn: { below: 5, above: 80 }, alarm: { above: 95 } };
     expect(worth(limits, 20)).toBeUndefined();
@@ -65,7 +65,7 @@ describe('a schema', () => {
     expect(worth(limits, 'hot')).toBeUndefined();
   });
 
-  it('tells the name of a number', () => {
+  it('returns the name of a number', () => {
     expect(enumeratorOf(MODE, 6)?.name).toBe('FAILED');
     expect(enumeratorOf(MODE, 5)).toBeUndefined();
     expect(enumeratorOf(undefined, 0)).toBeUndefined();

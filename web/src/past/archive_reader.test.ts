@@ -59,7 +59,7 @@ function points(from: number, to: number, step: number, level = 'raw') {
   };
 }
 
-it('asks nobody for samples where there is no archive', () => {
+it('requests no samples from a DAC without an archive', () => {
   reader.look(TARGET, now);
   expect(asked[0].path).toBe('api/v1/archive/instances?node=plant-7&instance=pump+3');
   answer({ status: 404 }, 404);
@@ -145,7 +145,7 @@ it('reads again when what is remembered has let go of what was its newest sample
   expect(asked).toHaveLength(3);
 });
 
-it('gives up what nobody wants any more, and does not ask at every step', () => {
+it('cancels requests that no view needs, and does not send one at every step', () => {
   there();
   read({ from: 4 * HOUR, to: 5 * HOUR, columns: 100 });
   now += 50;
@@ -222,7 +222,7 @@ it('does not go on asking for what no chart shows any more', () => {
   expect(asked).toHaveLength(2);
 });
 
-it('gives up what was asked of an instance that nobody watches any more', () => {
+it('cancels the requests of an instance that is no longer watched', () => {
   there();
   read({ from: 4 * HOUR, to: 5 * HOUR, columns: 100 });
   reader.forget(TARGET);
@@ -231,7 +231,7 @@ it('gives up what was asked of an instance that nobody watches any more', () => 
   expect([reader.isThere, reader.nextDue()]).toEqual([false, Number.POSITIVE_INFINITY]);
 });
 
-it('says that nobody answers whether there is something, and goes on asking', () => {
+it('reports that the archive does not answer, and retries', () => {
   reader.look(TARGET, now);
   const wish = { from: 4 * HOUR, to: 6 * HOUR, columns: 100 };
   for (let time = 1; time <= 20; time++) {
@@ -249,7 +249,7 @@ it('says that nobody answers whether there is something, and goes on asking', ()
   expect(read(wish).state).toBe('reading');
 });
 
-it('tells silence from loss', () => {
+it('distinguishes silence from loss', () => {
   there();
   const wish = { from: 2 * HOUR, to: 3 * HOUR, columns: 100 };
   read(wish);

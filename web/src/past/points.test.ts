@@ -55,7 +55,7 @@ it('lets the last sample of each stretch stand for all of it, and knows the leas
   expect(found.isThinned).toBe(true);
 });
 
-it('tells the silence of a probe whose rate nobody knows from how it samples around it', () => {
+it('detects the silence of a probe of unknown rate from the intervals around it', () => {
   const gapsAt = (times: readonly number[]) =>
     parsePoints({ event: 'points', step: 10e6, times: times.map((ms) => ms * 1e6), metrics: {} }, 'unknown')
       ?.gaps;

@@ -63,7 +63,7 @@ it('says up to when it has the notes of a time that has more than one answer', a
   expect([allAnnotations.value.length, keptUntil.value]).toEqual([3, undefined]);
 });
 
-it('refuses a note that a layout has no room for, and lets go of none', async () => {
+it('refuses a note beyond the limit of a layout, and keeps all others', async () => {
   annotations.value = [];
   for (let time = 0; time < MAX_ANNOTATIONS; time++) await annotate(time, 'bump');
   await expect(annotate(7, 'one more')).rejects.toThrow(/100 notes/);

@@ -21,7 +21,7 @@ it('waits for no answer longer than its patience, and says so', async () => {
   }
 });
 
-it('gives up what nobody wants any more', async () => {
+it('cancels a request that is no longer needed', async () => {
   silent(false);
   const end = new AbortController();
   const asked = ask('GET', 'layouts', { signal: end.signal });

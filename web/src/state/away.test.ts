@@ -8,7 +8,7 @@ const nodes = [
 ] as NodeEntry[];
 const entry = (node: string, state = 'offline') => ({ node, instance: 'motor', state }) as InstanceEntry;
 
-it('leads to what was heard last where nothing that is shown is online', () => {
+it('leads to the newest sample if no shown instance is online', () => {
   expect(newestOfAllAway([entry('arm'), entry('pump'), undefined], nodes)).toContain('pump');
   expect(newestOfAllAway([entry('arm'), entry('pump', 'online')], nodes)).toBeUndefined();
   expect(newestOfAllAway([undefined], nodes)).toBeUndefined();

@@ -61,7 +61,7 @@ it('says what is wrong, and goes on reading', async () => {
   expect([testRunsProblem.value, names()]).toEqual(['', ['day 2']]);
 });
 
-it('asks nobody while the DAC is away, and at once when it is back', async () => {
+it('sends no requests while disconnected, and one at once after a reconnect', async () => {
   stop = followTestRuns();
   await pass(10);
   isConnected(false);

@@ -19,7 +19,7 @@ describe('the rate meter', () => {
     expect(meter.rate(2950)).toBeCloseTo(1000, -1);
   });
 
-  it('follows a change at once when told about it', () => {
+  it('follows an announced change at once', () => {
     const meter = new RateMeter();
     for (let time = 0; time <= 5000; time += 1000) meter.add(time, 1, time);
     meter.reset();

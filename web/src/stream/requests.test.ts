@@ -56,7 +56,7 @@ it('waits for none longer than its patience', async () => {
   ]);
 });
 
-it('tells nobody of what was given up, and lets go of it', async () => {
+it('reports nothing of a canceled request, and frees it', async () => {
   const made = requests();
   const asked = made.ask(1, url('silent'));
   await vi.waitFor(() => expect(came).toEqual(['/silent']), LOADED);

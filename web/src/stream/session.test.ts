@@ -226,7 +226,7 @@ describe('a session', () => {
     expect(bench.loss()).toEqual({ received: 7, missing: 0, unexplained: 0, events: [['reconnected', 0]] });
   });
 
-  it('stops watching when nobody watches, whatever was on its way', () => {
+  it('stops watching without readers, also during a subscription', () => {
     bench.session.watch(PROCESSOR);
     bench.settle();
     bench.welcome();
@@ -238,7 +238,7 @@ describe('a session', () => {
     expect(bench.snapshot().samples).toBeUndefined();
   });
 
-  it('hands a subscription on its way to whoever watches by then', () => {
+  it('gives a pending subscription to a reader that watches meanwhile', () => {
     bench.session.watch(PROCESSOR);
     bench.settle();
     bench.welcome();
@@ -359,7 +359,7 @@ describe('what is missing', () => {
     expect(bench.loss()).toMatchObject({ received: 12, missing: 0, unexplained: 0 });
   });
 
-  it('is nothing when the node begins again, told before or after', () => {
+  it('is nothing when the node restarts, whether the registry reports it before or after', () => {
     bench.run = 'run-2';
     bench.register();
     bench.batch(1);

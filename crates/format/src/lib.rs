@@ -1,10 +1,73 @@
 //! Formats that samples are written in and read from, each in a folder of its own. The crate knows neither archives nor sockets.
 //!
-//! - [`table`]: rows and columns, the same for every format that has them.
-//! - [`mcap`]: MCAP files.
-//! - [`arrow`]: Arrow streams and Parquet files (feature `arrow`).
+//! Three nouns. A [`Format`] is a row of [`FORMATS`]: its name, and what can be done with it. A [`SampleWriter`] writes samples, each
+//! with its [`Source`]; a [`RowWriter`] writes the rows of a query's answer. [`table`] says which columns samples have.
+//!
+//! To add a format: make a folder with a `FORMAT`, and name it below. The command line and `docs/reference/formats.md` follow.
+//!
+//! ```
+//! use oasis_channel::ProbeKind;
+//! use oasis_format::{Source, find};
+//! use oasis_wire::{batch::Sample, quantity::Epoch, value::Value};
+//! use std::sync::Arc;
+//!
+//! let tank = serde_json::from_str(r#"{
+//!     "name": "Plant::Tank", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0",
+//!     "metrics": [{"name": "level", "type": "real64", "unit": "m"}]
+//! }"#)?;
+//! let source = Arc::new(Source {
+//!     node: "plant".into(), instance: "tank".into(), kind: ProbeKind::Pushed,
+//!     run: uuid::Uuid::nil(), epoch: Epoch(1), probe_type: Arc::new(tank),
+//! });
+//! let sample = Sample { sequence: 1, offset: 0, time: 1_763_683_200_000_000_000, values: vec![Value::Real64(2.5)] };
+//!
+//! let samples = find("csv").and_then(|format| format.samples.as_ref()).ok_or("CSV holds samples")?;
+//! let mut file = Vec::new();
+//! let mut writer = (samples.open)(&mut file)?;
+//! writer.sample(&source, 0, &sample)?;
+//! writer.finish()?;
+//! drop(writer);
+//! assert_eq!(String::from_utf8(file)?.lines().last(), Some(
+//!     "plant,tank,00000000-0000-0000-0000-000000000000,2025-11-21T00:00:00.000000000Z,1763683200000000000,1,0,2.5"
+//! ));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
-#[cfg(feature = "arrow")]
-pub mod arrow;
-pub mod mcap;
+mod format;
+mod source;
 pub mod table;
+pub mod visible;
+mod write_error;
+
+pub mod arrow;
+mod csv;
+pub mod json_lines;
+pub mod mcap;
+mod text;
+
+pub use format::{Format, Order, Reader, RowFormat, RowWriter, SampleFormat, SampleWriter};
+pub use source::{Gap, Source};
+pub use write_error::WriteError;
+
+/// Every format, in the order in which help and reference list them; the first that can be used is the default.
+pub const FORMATS: &[Format] = &[
+    text::FORMAT,
+    csv::FORMAT,
+    json_lines::FORMAT,
+    mcap::FORMAT,
+    arrow::STREAM_FORMAT,
+    arrow::PARQUET_FORMAT,
+];
+
+/// The format with this name, or another one that it has.
+pub fn find(name: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| format.name == name || format.alias == Some(name))
+}
+
+/// The reader of files that begin with these bytes.
+pub fn reader_of(beginning: &[u8]) -> Option<&'static Reader> {
+    FORMATS
+        .iter()
+        .filter_map(|format| format.reader.as_ref())
+        .find(|reader| beginning.starts_with(reader.magic))
+}

@@ -3,7 +3,8 @@
 use crate::{
     annotation, archive,
     archive_folder::ArchiveFolder,
-    command, pdl, replay, sql,
+    command,
+    formats, pdl, replay, sql,
     target::{self, Target},
     test_run,
 };
@@ -282,8 +283,8 @@ pub struct Export {
     #[command(flatten)]
     pub archive: ArchiveFolder,
     /// How to write.
-    #[arg(long, value_enum, default_value_t)]
-    pub format: ExportFormat,
+    #[arg(long, value_parser = formats::of_samples(), default_value = "csv")]
+    pub format: &'static oasis_format::Format,
     /// First sample: no older than this. A date or a date and time (2026-05-04T12:00:00Z), UTC unless it names a zone, nanoseconds since 1970, or how long ago (-90s, -15m, -2h, -7d) [default: the oldest stored].
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub from: Option<String>,
@@ -308,43 +309,4 @@ pub struct Import {
     /// What recorded nodes are called in front of their names [default: the file's name without its ending].
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum ExportFormat {
-    /// A line a sample, a column a metric, for spreadsheets; instances of one probe type.
-    #[default]
-    Csv,
-    /// One JSON object a line.
-    #[value(alias = "json")]
-    Jsonl,
-    /// For Foxglove, Lichtblick and PlotJuggler: a channel an instance, messages are JSON.
-    Mcap,
-    /// An Arrow stream, for pandas, polars and DuckDB; instances of one probe type.
-    Arrow,
-    /// A Parquet file; instances of one probe type.
-    Parquet,
-}
-
-impl ExportFormat {
-    /// Whether it has the columns of one probe type.
-    pub fn is_table(self) -> bool {
-        matches!(self, Self::Csv | Self::Arrow | Self::Parquet)
-    }
-
-    /// What names of its files end with.
-    pub fn ending(self) -> &'static str {
-        match self {
-            Self::Csv => "csv",
-            Self::Jsonl => "jsonl",
-            Self::Mcap => "mcap",
-            Self::Arrow => "arrow",
-            Self::Parquet => "parquet",
-        }
-    }
-
-    /// Whether it is no text.
-    pub fn is_binary(self) -> bool {
-        matches!(self, Self::Mcap | Self::Arrow | Self::Parquet)
-    }
 }

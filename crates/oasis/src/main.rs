@@ -11,6 +11,7 @@ mod command;
 mod config;
 mod dates;
 mod export;
+mod formats;
 mod import;
 mod list;
 mod pdl;
@@ -23,10 +24,10 @@ mod tail;
 mod target;
 mod test_run;
 mod time_flag;
-mod visible;
 
 use clap::Parser;
 use cli::{Cli, Verb};
+use oasis_format::visible;
 use std::{io::IsTerminal, process::ExitCode};
 use tracing_subscriber::EnvFilter;
 

@@ -9,6 +9,7 @@ use crate::{
 };
 use anyhow::{Context, bail};
 use oasis_dac::{Delivery, now};
+use oasis_format::json_lines;
 use oasis_wire::{
     batch::{Batch, Header, Sample},
     quantity::Nanos,
@@ -234,19 +235,17 @@ impl Printer {
 
     fn line(&mut self, followed: &Followed, sample: &Sample, state: u16) -> io::Result<()> {
         let Followed { target, schema, .. } = followed;
-        let metrics = value::to_json(schema, &sample.values);
         match self.format {
             Format::Json => {
-                let line = json!({
-                    "node": target.node, "instance": target.instance, "sequence": sample.sequence,
-                    "time": sample.time, "state": state, "metrics": metrics,
-                });
-                writeln!(self.out, "{line}")
+                let name = (&*target.node, &*target.instance);
+                let line = json_lines::object(name, None, schema, state, sample);
+                writeln!(self.out, "{}", Value::Object(line))
             }
             Format::Text => {
                 let time =
                     if self.has_dates { date_and_time(sample.time, 3) } else { short(sample.time, now()) };
                 write!(self.out, "{time} {target} #{}", sample.sequence)?;
+                let metrics = value::to_json(schema, &sample.values);
                 for ((name, value), metric) in metrics.iter().zip(&schema.metrics) {
                     match enumerator(metric, value) {
                         Some(word) => write!(self.out, " {}={}", Visible(name), Visible(word))?,

@@ -12,7 +12,10 @@ use axum::{
 use bytes::Bytes;
 use oasis_archive::{Piece, Series};
 use oasis_dac::CommandError;
-use oasis_format::arrow::{MEDIA_TYPE, Source, Stream};
+use oasis_format::{
+    Source, WriteError,
+    arrow::{MEDIA_TYPE, Stream},
+};
 use oasis_wire::{batch::Batch, quantity::Offset, schema::ProbeType};
 use std::{
     io::{self, Write},
@@ -73,11 +76,11 @@ fn failed(detail: &str) -> Problem {
 /// Why a stream is not whole.
 enum Failure {
     Problem(Box<Problem>),
-    Write(oasis_format::arrow::WriteError),
+    Write(WriteError),
 }
 
-impl From<oasis_format::arrow::WriteError> for Failure {
-    fn from(error: oasis_format::arrow::WriteError) -> Self {
+impl From<WriteError> for Failure {
+    fn from(error: WriteError) -> Self {
         Self::Write(error)
     }
 }
@@ -183,8 +186,8 @@ impl Table {
     ) -> Result<(), Failure> {
         // Bytes that do not fit their schema are counted by every reader of the other doors; here they are a hole.
         let Ok(batch) = Batch::parse(batch, &series.probe_type) else { return Ok(()) };
-        let (run, epoch) = (series.run.to_string(), series.epoch.to_string());
-        let source = Source { node: &series.node, instance: &series.instance, run: &run, epoch: &epoch };
+        let Series { node, instance, kind, run, epoch, probe_type } = series.clone();
+        let source = Source { node, instance, kind, run, epoch, probe_type };
         let is_wanted = |sample: &oasis_wire::batch::Sample| {
             wanted.contains(&Offset(sample.offset)) && times.contains(&sample.time)
         };

@@ -4,37 +4,28 @@ use super::{
     column::Column,
     schema::{has_values, schema},
 };
+use crate::Source;
 use arrow_array::{
     ArrayRef, RecordBatch,
     builder::{StringDictionaryBuilder, TimestampNanosecondBuilder, UInt16Builder, UInt64Builder},
     types::Int32Type,
 };
 use arrow_schema::{ArrowError, SchemaRef};
-use oasis_wire::{batch::Sample, schema::ProbeType, value::Value};
+use oasis_wire::{batch::Sample, quantity::Epoch, schema::ProbeType, value::Value};
 use std::sync::Arc;
+use uuid::Uuid;
 
 /// Most rows of a record batch.
 const MAX_ROWS: usize = 8_192;
 /// Bytes of values beyond which a record batch is full: far below the 2 GiB that offsets count.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 
-/// Whose samples they are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Source<'a> {
-    /// Node name.
-    pub node: &'a str,
-    /// Instance name.
-    pub instance: &'a str,
-    /// UUID of the node's run.
-    pub run: &'a str,
-    /// Epoch of the DAC's logs, hexadecimal.
-    pub epoch: &'a str,
-}
-
 /// Samples of one probe type that become a record batch.
 pub struct Rows {
     schema: SchemaRef,
     texts: [StringDictionaryBuilder<Int32Type>; 4],
+    /// The run and the epoch of the last sample, and both as text.
+    life: (Uuid, Epoch, [String; 2]),
     offsets: UInt64Builder,
     sequences: UInt64Builder,
     times: TimestampNanosecondBuilder,
@@ -55,6 +46,7 @@ impl Rows {
         Self {
             schema: schema(probe_type),
             texts: std::array::from_fn(|_| StringDictionaryBuilder::new()),
+            life: life(Uuid::nil(), Epoch(0)),
             offsets: UInt64Builder::new(),
             sequences: UInt64Builder::new(),
             times: TimestampNanosecondBuilder::new().with_timezone("UTC"),
@@ -81,8 +73,12 @@ impl Rows {
     }
 
     /// One more sample.
-    pub fn push(&mut self, source: &Source<'_>, state: u16, sample: &Sample) {
-        let of_source = [source.node, source.instance, source.run, source.epoch];
+    pub fn push(&mut self, source: &Source, state: u16, sample: &Sample) {
+        if (self.life.0, self.life.1) != (source.run, source.epoch) {
+            self.life = life(source.run, source.epoch);
+        }
+        let [run, epoch] = &self.life.2;
+        let of_source: [&str; 4] = [&source.node, &source.instance, run, epoch];
         self.texts.iter_mut().zip(of_source).for_each(|(column, text)| column.append_value(text));
         self.offsets.append_value(sample.offset);
         self.sequences.append_value(sample.sequence);
@@ -113,4 +109,9 @@ impl Rows {
         }
         RecordBatch::try_new(self.schema.clone(), columns)
     }
+}
+
+/// A run and an epoch, with both as text.
+fn life(run: Uuid, epoch: Epoch) -> (Uuid, Epoch, [String; 2]) {
+    (run, epoch, [run.to_string(), epoch.to_string()])
 }

@@ -1,12 +1,16 @@
-//! What an export says is missing.
+//! Messages of an export about samples that are missing, as they are written and read.
 
 use super::{bounds::MAX_MESSAGE, record::Message};
-use serde::Deserialize;
+use crate::Gap;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::ops::RangeInclusive;
 use uuid::Uuid;
 
-/// The topic on which it does.
+/// The topic of these messages.
 pub const TOPIC: &str = "/oasis/missing";
+/// The name of their schema.
+pub const SCHEMA_NAME: &str = "OASIS::Missing";
 
 /// Samples that the recording does not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,32 +19,61 @@ pub struct Lost {
     pub node: String,
     /// Instance name.
     pub instance: String,
-    /// What the numbers count in.
+    /// The run that the numbers count in.
     pub run: Uuid,
     /// Their sequence numbers.
     pub numbers: RangeInclusive<u64>,
-    /// Why, as the file has it.
+    /// The cause, as the file has it.
     pub cause: String,
 }
 
-/// As it is written. Exports of earlier versions have no numbers.
-#[derive(Deserialize)]
-struct Told {
+/// The message. Exports of earlier versions have no numbers.
+#[derive(Serialize, Deserialize)]
+struct LossMessage {
+    #[serde(default)]
+    topic: String,
+    #[serde(default)]
+    samples: u64,
+    cause: String,
     node: String,
     instance: String,
     run: Uuid,
-    from_sequence: u64,
-    to_sequence: u64,
-    cause: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from_sequence: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to_sequence: Option<u64>,
+}
+
+/// The JSON Schema of a message.
+pub fn schema() -> Value {
+    let (text, integer) = (json!({"type": "string"}), json!({"type": "integer"}));
+    json!({"type": "object", "title": SCHEMA_NAME, "properties": {
+        "topic": text, "samples": integer, "cause": text, "node": text, "instance": text, "run": text,
+        "from_sequence": integer, "to_sequence": integer,
+    }})
+}
+
+/// Encodes a gap as a message.
+pub fn message(gap: &Gap<'_>) -> serde_json::Result<Vec<u8>> {
+    serde_json::to_vec(&LossMessage {
+        topic: format!("{}/{}", gap.node, gap.instance),
+        samples: gap.count,
+        cause: gap.cause.into(),
+        node: gap.node.into(),
+        instance: gap.instance.into(),
+        run: gap.run,
+        from_sequence: gap.numbers.as_ref().map(|numbers| *numbers.start()),
+        to_sequence: gap.numbers.as_ref().map(|numbers| *numbers.end()),
+    })
 }
 
 impl Lost {
-    /// None if it does not say which samples they were.
+    /// Reads a message. None if it does not say which samples they were.
     pub fn read(message: &Message<'_>) -> Option<Self> {
         let data = Some(message.data).filter(|data| data.len() <= MAX_MESSAGE)?;
-        let Told { node, instance, run, from_sequence, to_sequence, cause } =
+        let LossMessage { node, instance, run, from_sequence, to_sequence, cause, .. } =
             serde_json::from_slice(data).ok()?;
-        Some(Self { node, instance, run, numbers: from_sequence..=to_sequence, cause })
+        Some(Self { node, instance, run, numbers: from_sequence?..=to_sequence?, cause })
     }
 }
 
@@ -62,5 +95,29 @@ mod tests {
         for other in [r#"{"topic": "a/b", "samples": 3, "cause": "damaged"}"#, "[]", "{", ""] {
             assert_eq!(read(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn a_gap_is_read_as_it_was_written_and_has_no_numbers_where_none_are_known() {
+        let gap = |numbers| {
+            let gap = Gap {
+                node: "a",
+                instance: "b/c",
+                run: Uuid::from_u128(1),
+                count: 3,
+                numbers,
+                cause: "ring_full",
+                time: 7,
+            };
+            String::from_utf8(message(&gap).unwrap()).unwrap()
+        };
+        let known = gap(Some(5..=7));
+        assert_eq!(read(&known).unwrap().numbers, 5..=7);
+        assert!(
+            known.starts_with(r#"{"topic":"a/b/c","samples":3,"cause":"ring_full","node":"a""#),
+            "{known}"
+        );
+        let unknown = gap(None);
+        assert!(!unknown.contains("sequence") && read(&unknown).is_none(), "{unknown}");
     }
 }

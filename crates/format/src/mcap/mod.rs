@@ -1,41 +1,62 @@
-//! Reads MCAP files as batches of samples: those that `oasis export` has written come back as they were; of others, channels with JSON
-//! messages are read.
+//! MCAP files. Those that `oasis export` has written are read as they were; of others, channels with JSON messages are read.
 //!
-//! [`read`] goes through a file once, from its beginning to its end, and hands out a batch at a time with the [`Recorded`] series that it is of.
-//! A file may come from anywhere: whatever it says of itself, memory stays bounded, and what breaks a bound is a [`ReadError`] that names it.
+//! [`writer`] writes a file. [`read`] reads one from its beginning to its end, and passes on a batch at a time with the [`Recorded`]
+//! instance that it is of. A file may come from anywhere: whatever it says of itself, memory stays bounded, and a file that breaks a
+//! bound is refused by a [`ReadError`] that names it.
 //!
-//! In the order of reading: [`recording`] goes through the records, [`record`] takes one apart, [`channel`] makes samples of one channel's messages, with [`infer`] for
-//! types and [`json`] for values, and [`samples`] makes batches of them. [`lost`] reads what an export says is missing.
+//! In the order of reading: [`recording`] goes through the records, [`record`] takes one apart, [`channel`] makes samples of one
+//! channel's messages, with [`infer`] for types and [`json`] for values, and [`samples`] makes batches of them. [`lost`] are the
+//! messages about missing samples.
 
 mod bounds;
 mod channel;
 mod infer;
 mod json;
+mod json_schema;
 mod lost;
 mod record;
 mod recording;
 mod samples;
+mod writer;
 
 pub use channel::Unread;
 pub use lost::Lost;
 pub use record::BadRecord;
 pub use recording::{LeftOut, ReadError, Rest, read};
+pub use writer::McapWriter;
 
+use crate::{Format, Order, Reader, SampleFormat};
 use oasis_channel::ProbeKind;
 use oasis_wire::schema::ProbeType;
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// Whose samples they are, as the file says it.
+/// MCAP.
+pub(crate) const FORMAT: Format = Format {
+    name: "mcap",
+    alias: None,
+    extension: "mcap",
+    is_text: false,
+    samples: Some(SampleFormat {
+        help: "For Foxglove, Lichtblick and PlotJuggler: a channel an instance, messages are JSON",
+        is_table: false,
+        order: Order::ByTime,
+        open: |out| Ok(Box::new(McapWriter::new(out)?)),
+    }),
+    rows: None,
+    reader: Some(Reader { magic: mcap::MAGIC, read: |from, take| read(from, take) }),
+};
+
+/// The instance that samples are of, as the file says it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recorded {
     /// Node name, if OASIS has recorded them.
     pub node: Option<Arc<str>>,
     /// Instance name; a channel's topic if it is another program's.
     pub instance: Arc<str>,
-    /// Who decided when a sample was taken.
+    /// What decided when a sample was taken.
     pub kind: ProbeKind,
-    /// What sequence numbers count in: the same whenever the file is read.
+    /// The run that sequence numbers count in: the same whenever the file is read.
     pub run: Uuid,
     /// Their type.
     pub probe_type: Arc<ProbeType>,

@@ -1,6 +1,6 @@
 //! What a sample has in one column.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt};
 
 /// One value of a table.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,4 +19,38 @@ pub enum Cell<'a> {
     Boolean(bool),
     /// A text, the name of an enum's value, or the JSON of a vector.
     Text(Cow<'a, str>),
+}
+
+/// A cell as plain text, as short as it can be without losing anything; [`Cell::Nothing`] is empty.
+impl fmt::Display for Cell<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing => Ok(()),
+            Self::Int(value) => value.fmt(f),
+            Self::Uint(value) => value.fmt(f),
+            // The words that JSON lines have: spreadsheets show them as text, scripts read them as numbers.
+            Self::Real32(value) if value.is_infinite() => f.write_str(infinity(value.is_sign_negative())),
+            Self::Real64(value) if value.is_infinite() => f.write_str(infinity(value.is_sign_negative())),
+            Self::Real32(value) => value.fmt(f),
+            Self::Real64(value) => value.fmt(f),
+            Self::Boolean(value) => value.fmt(f),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+fn infinity(is_negative: bool) -> &'static str {
+    if is_negative { "-Infinity" } else { "Infinity" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn infinities_are_called_as_everywhere() {
+        let texts = [f64::INFINITY, f64::NEG_INFINITY, 0.5].map(|value| Cell::Real64(value).to_string());
+        assert_eq!(texts, ["Infinity", "-Infinity", "0.5"]);
+        assert_eq!(Cell::Real32(f32::NEG_INFINITY).to_string(), "-Infinity");
+    }
 }

@@ -1,31 +1,24 @@
 //! `oasis export`: what an archive holds, as a file that other programs read. The DAC that writes the archive may go on meanwhile.
 
-#[cfg(feature = "arrow")]
-mod arrow;
-mod csv;
-mod json_lines;
-mod json_schema;
-mod mcap;
 mod output;
 mod samples;
 mod tables;
 
-pub use csv::text as harmless;
-
 use crate::{
     broken_pipe::is_broken_pipe,
-    cli::{Export, ExportFormat},
+    cli::Export,
     progress::Progress,
     target::{self, Target},
     time_flag,
     visible::Visible,
 };
 use anyhow::{Context, bail};
-use oasis_archive::{History, Missing, Series};
+use oasis_archive::{History, Missing};
 use oasis_dac::now;
-use oasis_wire::{batch::Sample, schema::ProbeType};
+use oasis_format::{Format, Gap, SampleFormat, SampleWriter, WriteError};
+use oasis_wire::schema::ProbeType;
 use output::Output;
-use samples::{Found, Order, Samples, Span};
+use samples::{Found, Samples, Span};
 use std::{
     collections::BTreeMap,
     io::{self, IsTerminal},
@@ -35,18 +28,6 @@ use std::{
 
 /// Samples between two looks at whether to say how many there are.
 const TOLD: u64 = 4_096;
-
-/// A file format.
-trait Format {
-    /// One sample.
-    fn sample(&mut self, series: &Arc<Series>, state: u16, sample: &Sample) -> anyhow::Result<()>;
-    /// Samples that are not there; standard error says so anyway.
-    fn missing(&mut self, _of: &Target, _missing: &Missing, _time: u64) -> anyhow::Result<()> {
-        Ok(())
-    }
-    /// Nothing follows.
-    fn finish(&mut self) -> anyhow::Result<()>;
-}
 
 /// Writes all samples of the instances, and says on standard error what is missing.
 pub fn run(arguments: &Export) -> anyhow::Result<()> {
@@ -58,23 +39,29 @@ pub fn run(arguments: &Export) -> anyhow::Result<()> {
         some => target::known(&history, some)?,
     };
     let span = Span { from: from.unwrap_or(0), to };
+    let (format, samples) = (arguments.format, samples_of(arguments.format)?);
     let output = arguments.output.as_deref();
-    if let Some(folder) = output.filter(|path| arguments.format.is_table() && tables::is_folder(path)) {
-        return tables::write_each(&history, &targets, span, arguments.format, folder);
+    if let Some(folder) = output.filter(|path| samples.is_table && tables::is_folder(path)) {
+        return tables::write_each(&history, &targets, span, format, folder);
     }
-    if arguments.format.is_table() {
+    if samples.is_table {
         one_type(&history, &targets, span)?;
     }
-    if arguments.format.is_binary() && output.is_none() && io::stdout().is_terminal() {
+    if !format.is_text && output.is_none() && io::stdout().is_terminal() {
         bail!(
             "this format is not text, and standard output is a terminal: name a file with -o FILE, or pass it on with | or >"
         );
     }
     // `oasis export | head` is no error.
-    if let Some(written) = write(&history, &targets, span, arguments.format, output, None)? {
+    if let Some(written) = write(&history, &targets, span, samples, output, None)? {
         eprintln!("{}", told(written, &targets));
     }
     Ok(())
+}
+
+/// How samples are written in a format; the command line accepts no other.
+fn samples_of(format: &'static Format) -> anyhow::Result<&'static SampleFormat> {
+    format.samples.as_ref().with_context(|| format!("{} cannot hold samples", format.name))
 }
 
 /// How much was written.
@@ -89,35 +76,20 @@ fn write(
     history: &History,
     targets: &[Target],
     span: Span,
-    format: ExportFormat,
+    format: &SampleFormat,
     output: Option<&Path>,
     only: Option<&ProbeType>,
 ) -> anyhow::Result<Option<u64>> {
     let mut out = Output::open(output)?;
-    let order = if format == ExportFormat::Mcap { Order::ByTime } else { Order::ByInstance };
-    let mut format: Box<dyn Format + '_> = match format {
-        ExportFormat::Csv => Box::new(csv::Csv::new(&mut out)),
-        ExportFormat::Jsonl => Box::new(json_lines::JsonLines::new(&mut out)),
-        ExportFormat::Mcap => Box::new(mcap::Mcap::new(&mut out)?),
-        #[cfg(feature = "arrow")]
-        ExportFormat::Arrow => Box::new(arrow::Arrow::stream(&mut out)),
-        #[cfg(feature = "arrow")]
-        ExportFormat::Parquet => Box::new(arrow::Arrow::parquet(&mut out)),
-        #[cfg(not(feature = "arrow"))]
-        ExportFormat::Arrow | ExportFormat::Parquet => {
-            bail!(
-                "this oasis was built without Arrow and Parquet: build it with --features arrow (make build does)"
-            )
-        }
-    };
-    let samples = Samples::new(history, targets, span, order);
+    let mut writer = (format.open)(&mut out)?;
+    let samples = Samples::new(history, targets, span, format.order);
     let progress = if output.is_some() { Progress::new() } else { Progress::beside_output() };
-    let written = match write_all(samples, only, &mut *format, progress) {
+    let written = match write_all(samples, only, &mut *writer, progress) {
         Ok(written) => written,
         Err(error) if is_broken_pipe(&error) => return Ok(None),
         Err(error) => return Err(error),
     };
-    drop(format);
+    drop(writer);
     out.finish()?;
     Ok(Some(written))
 }
@@ -142,17 +114,17 @@ fn everything(history: &History, archive: &Path) -> anyhow::Result<Vec<Target>> 
 fn write_all(
     mut samples: Samples,
     only: Option<&ProbeType>,
-    format: &mut dyn Format,
+    writer: &mut dyn SampleWriter,
     mut progress: Progress,
 ) -> anyhow::Result<u64> {
     let mut written = 0;
     let mut lost = Lost::default();
     while let Some(found) = samples.next()? {
         match found {
-            Found::Sample(series, ..) if only.is_some_and(|only| *only != *series.probe_type) => {}
-            Found::Sample(series, state, sample) => {
-                format.sample(&series, state, &sample).with_context(|| {
-                    format!("exporting {}/{}", Visible(&series.node), Visible(&series.instance))
+            Found::Sample(source, ..) if only.is_some_and(|only| *only != *source.probe_type) => {}
+            Found::Sample(source, state, sample) => {
+                writer.sample(&source, state, &sample).map_err(explained).with_context(|| {
+                    format!("exporting {}/{}", Visible(&source.node), Visible(&source.instance))
                 })?;
                 written += 1;
                 if written % TOLD == 0 {
@@ -160,18 +132,24 @@ fn write_all(
                 }
             }
             Found::Missing(target, missing, time) => {
-                format.missing(&target, &missing, time)?;
+                writer.gap(&gap(&target, &missing, time))?;
                 lost.add(target, missing);
             }
         }
     }
-    format.finish()?;
+    writer.finish()?;
     progress.clear();
     lost.say();
     Ok(written)
 }
 
-/// What is missing, by instance and cause: there may be thousands of holes.
+fn gap<'a>(target: &'a Target, missing: &'a Missing, time: u64) -> Gap<'a> {
+    let Missing { run, count, cause, numbers } = missing;
+    let numbers = numbers.clone();
+    Gap { node: &target.node, instance: &target.instance, run: *run, count: *count, numbers, cause, time }
+}
+
+/// Missing samples by instance and cause: there may be thousands of gaps.
 #[derive(Default)]
 struct Lost(BTreeMap<Arc<Target>, BTreeMap<String, (u64, u64)>>);
 
@@ -199,23 +177,19 @@ fn one_type(history: &History, targets: &[Target], span: Span) -> anyhow::Result
     let times = span.from..span.to.unwrap_or(u64::MAX);
     for target in targets {
         for found in history.types_between(&target.node, &target.instance, &times)? {
-            same_type(first.get_or_insert_with(|| found.clone()), &found)?;
+            let known = first.get_or_insert_with(|| found.clone());
+            WriteError::check_type(known, &found).map_err(explained)?;
         }
     }
     Ok(())
 }
 
-/// Refuses a type whose samples have other columns.
-fn same_type(known: &ProbeType, found: &ProbeType) -> anyhow::Result<()> {
-    if known == found {
-        return Ok(());
+/// An error with the flags that help.
+fn explained(error: WriteError) -> anyhow::Error {
+    match error {
+        WriteError::SeveralTypes(..) => anyhow::anyhow!(
+            "{error} (-o FOLDER/ makes one of each; or name instances of one type, set --from or --to, or use --format jsonl or mcap)"
+        ),
+        error => error.into(),
     }
-    bail!(
-        "a table has the columns of one probe type: {} {} and {} {} need files of their own \
-         (-o FOLDER/ makes one of each; or name instances of one type, set --from or --to, or use --format jsonl or mcap)",
-        Visible(&known.name),
-        Visible(&known.version),
-        Visible(&found.name),
-        Visible(&found.version)
-    )
 }

@@ -2,6 +2,7 @@
 
 use crate::target::Target;
 use oasis_archive::{History, Holes, Missing, Past, Piece, ReadError, Series};
+use oasis_format::{Order, Source};
 use oasis_wire::{
     batch::{Batch, Sample},
     quantity::Offset,
@@ -21,7 +22,7 @@ const LEAST_READ: usize = 16 * 1024;
 #[derive(Debug)]
 pub enum Found {
     /// A sample, and the state of its probe.
-    Sample(Arc<Series>, u16, Sample),
+    Sample(Arc<Source>, u16, Sample),
     /// Samples of an instance that are not there, and why; with the time of the sample before them, or behind them if there is none.
     Missing(Arc<Target>, Missing, u64),
 }
@@ -39,6 +40,8 @@ struct OfInstance {
     target: Arc<Target>,
     past: Past,
     holes: Holes,
+    /// The series read last, and the same for a format.
+    source: Option<(Arc<Series>, Arc<Source>)>,
     read: usize,
     /// Of the last sample.
     time: Option<u64>,
@@ -55,6 +58,7 @@ impl OfInstance {
             target: Arc::new(target.clone()),
             past,
             holes: Holes::new(history, span.from),
+            source: None,
             read,
             time: None,
             found: VecDeque::new(),
@@ -85,11 +89,12 @@ impl OfInstance {
             Piece::Samples { series, batch, wanted, .. } => match Batch::parse(&batch, &series.probe_type) {
                 Ok(parsed) => {
                     let state = parsed.header().state;
+                    let source = self.source(&series);
                     for sample in parsed.samples().filter(|sample| wanted.contains(&Offset(sample.offset))) {
                         let missing = self.holes.before(&series, sample.sequence)?;
                         self.miss(missing, sample.time);
                         self.time = Some(sample.time);
-                        self.found.push_back(Found::Sample(series.clone(), state, sample));
+                        self.found.push_back(Found::Sample(source.clone(), state, sample));
                     }
                 }
                 Err(error) => {
@@ -103,20 +108,23 @@ impl OfInstance {
         Ok(())
     }
 
+    fn source(&mut self, series: &Arc<Series>) -> Arc<Source> {
+        if let Some((known, source)) = &self.source
+            && Arc::ptr_eq(known, series)
+        {
+            return source.clone();
+        }
+        let Series { node, instance, kind, run, epoch, probe_type } = Series::clone(series);
+        let source = Arc::new(Source { node, instance, kind, run, epoch, probe_type });
+        self.source = Some((series.clone(), source.clone()));
+        source
+    }
+
     /// `behind` is the time of the sample that follows.
     fn miss(&mut self, missing: Vec<Missing>, behind: u64) {
         let (target, time) = (&self.target, self.time.unwrap_or(behind));
         self.found.extend(missing.into_iter().map(|missing| Found::Missing(target.clone(), missing, time)));
     }
-}
-
-/// In which order samples come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
-    /// One instance behind the other.
-    ByInstance,
-    /// By the samples' times.
-    ByTime,
 }
 
 /// The samples of instances.

@@ -1,10 +1,13 @@
 //! Tables of several probe types: a file for each, in a folder.
 
-use super::{Span, told, write};
-use crate::{cli::ExportFormat, target::Target};
+use super::{Span, samples_of, told, write};
+use crate::target::Target;
 use anyhow::{Context, bail};
 use oasis_archive::History;
-use oasis_format::table::{Names, table_name};
+use oasis_format::{
+    Format,
+    table::{Names, table_name},
+};
 use std::{
     fs,
     path::{MAIN_SEPARATOR, Path},
@@ -23,7 +26,7 @@ pub fn write_each(
     history: &History,
     targets: &[Target],
     span: Span,
-    format: ExportFormat,
+    format: &'static Format,
     folder: &Path,
 ) -> anyhow::Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
@@ -42,8 +45,8 @@ pub fn write_each(
             continue;
         }
         files += 1;
-        let path = folder.join(format!("{name}.{}", format.ending()));
-        let written = write(history, &of_type, span, format, Some(&path), Some(&probe_type))?;
+        let path = folder.join(format!("{name}.{}", format.extension));
+        let written = write(history, &of_type, span, samples_of(format)?, Some(&path), Some(&probe_type))?;
         eprintln!("{}: {}", path.display(), told(written.unwrap_or_default(), &of_type));
     }
     if files == 0 { bail!("nothing is stored of that time") } else { Ok(()) }

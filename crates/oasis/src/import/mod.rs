@@ -3,7 +3,7 @@
 use crate::{cli::Import as Arguments, progress::Progress, visible::Visible};
 use anyhow::{Context, bail};
 use oasis_archive::{ArchiveConfig, Import, Imported, Series};
-use oasis_format::mcap::Recorded;
+use oasis_format::{Reader, mcap::Recorded};
 use oasis_wire::quantity::Epoch;
 use std::{
     fs::{self, File},
@@ -49,7 +49,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 /// What a file, or a folder, is.
 enum Source {
-    Mcap,
+    Recording(&'static Reader),
     Segments(Vec<PathBuf>),
 }
 
@@ -65,7 +65,7 @@ fn one(path: &Path, name: Option<&str>, config: &ArchiveConfig) -> anyhow::Resul
     };
     let mut import = Import::begin(oasis_archive::open(config.clone())?)?;
     match source {
-        Source::Mcap => mcap(path, &prefix, &mut import)?,
+        Source::Recording(reader) => read(path, reader, &prefix, &mut import)?,
         Source::Segments(files) => {
             let mut progress = Progress::new();
             for (at, file) in files.iter().enumerate() {
@@ -107,14 +107,14 @@ fn add_what_else(path: &Path, prefix: &str, import: &mut Import) -> anyhow::Resu
     }
 }
 
-fn mcap(path: &Path, prefix: &str, import: &mut Import) -> anyhow::Result<()> {
+fn read(path: &Path, reader: &Reader, prefix: &str, import: &mut Import) -> anyhow::Result<()> {
     let (mut is_empty, mut batches) = (true, 0_u64);
     let mut progress = Progress::new();
-    let rest = oasis_format::mcap::read(File::open(path)?, |recorded, batch| {
+    let rest = (reader.read)(&mut File::open(path)?, &mut |recorded, batch| {
         is_empty = false;
         batches += 1;
         progress.tell(|| format!("{}: {batches} batches", path.display()));
-        import.add(&series_of(recorded, prefix), batch)
+        Ok(import.add(&series_of(recorded, prefix), batch)?)
     })?;
     progress.clear();
     for lost in rest.lost {
@@ -172,9 +172,9 @@ fn look(path: &Path) -> anyhow::Result<Source> {
     }
     let mut magic = [0; 8];
     let read = File::open(path)?.read(&mut magic)?;
-    match &magic[..read] {
-        magic if magic == ::mcap::MAGIC => Ok(Source::Mcap),
-        b"OASISSEG" => Ok(Source::Segments(vec![path.to_owned()])),
+    match (&magic[..read], oasis_format::reader_of(&magic[..read])) {
+        (_, Some(reader)) => Ok(Source::Recording(reader)),
+        (b"OASISSEG", None) => Ok(Source::Segments(vec![path.to_owned()])),
         _ => bail!("it begins neither as an MCAP file nor as a segment file of an archive (.oseg)"),
     }
 }

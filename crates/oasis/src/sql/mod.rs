@@ -1,16 +1,15 @@
 //! `oasis sql`: queries over an archive (`docs/sql.md`).
 
+mod answer;
 mod arguments;
-mod csv;
-mod json_lines;
-mod table;
 
 pub use arguments::Arguments;
 
 use crate::{broken_pipe::is_broken_pipe, visible::Visible};
-use anyhow::bail;
-use arguments::Format;
-use oasis_archive::{Rows, Sql, SqlError, TableInfo};
+use answer::Answer;
+use anyhow::{Context, bail};
+use oasis_archive::{Sql, SqlError, TableInfo};
+use oasis_format::Format;
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
 
 /// Longest query on standard input, in bytes.
@@ -57,29 +56,20 @@ fn from_standard_input() -> anyhow::Result<String> {
     Ok(query)
 }
 
-fn answer(sql: &Sql, query: &str, format: Option<Format>, mut out: impl Write) -> anyhow::Result<()> {
+fn answer(sql: &Sql, query: &str, format: Option<&Format>, mut out: impl Write) -> anyhow::Result<()> {
     if let Some(about) = query.strip_prefix('.') {
         tell(sql, about, &mut out)?;
         return Ok(out.flush()?);
     }
-    let default = if io::stdout().is_terminal() { Format::Table } else { Format::Csv };
-    match format.unwrap_or(default) {
-        Format::Table => {
-            let mut rows = table::Text::new(&mut out);
-            ask(sql, query, &mut rows)?;
-            rows.finish()?;
-        }
-        Format::Csv => {
-            let mut rows = csv::Csv::new(&mut out);
-            ask(sql, query, &mut rows)?;
-            rows.finish()?;
-        }
-        Format::Jsonl => ask(sql, query, &mut json_lines::JsonLines::new(&mut out))?,
-    }
-    Ok(out.flush()?)
+    let default = oasis_format::find(if io::stdout().is_terminal() { "table" } else { "csv" });
+    let format = format.or(default).and_then(|format| format.rows.as_ref());
+    let format = format.context("the format cannot hold the rows of an answer")?;
+    let mut writer = (format.open)(&mut out);
+    ask(sql, query, &mut Answer(&mut *writer))?;
+    Ok(writer.finish()?)
 }
 
-fn ask(sql: &Sql, query: &str, rows: &mut dyn Rows) -> anyhow::Result<()> {
+fn ask(sql: &Sql, query: &str, rows: &mut Answer<'_>) -> anyhow::Result<()> {
     match sql.query(query, rows) {
         Err(SqlError::Output(error)) => Err(error.into()),
         Err(error @ SqlError::Sqlite(_)) => {

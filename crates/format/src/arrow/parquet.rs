@@ -1,0 +1,63 @@
+//! Parquet files.
+
+use super::{Rows, WriteError};
+use crate::Source;
+use oasis_wire::{batch::Sample, schema::ProbeType};
+use parquet::{
+    arrow::ArrowWriter,
+    basic::{Compression, ZstdLevel},
+    file::properties::WriterProperties,
+};
+use std::io::Write;
+
+/// Bytes of a row group before it is written.
+const MAX_ROW_GROUP: usize = 64 * 1024 * 1024;
+
+/// A Parquet file.
+pub struct Parquet<W: Write + Send> {
+    rows: Rows,
+    out: ArrowWriter<W>,
+}
+
+impl<W: Write + Send> Parquet<W> {
+    /// Begins a file of samples of this type.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn new(out: W, probe_type: &ProbeType) -> Result<Self, WriteError> {
+        let rows = Rows::new(probe_type);
+        let compression = Compression::ZSTD(ZstdLevel::default());
+        let properties = WriterProperties::builder().set_compression(compression).build();
+        let out = ArrowWriter::try_new(out, rows.schema(), Some(properties))?;
+        Ok(Self { rows, out })
+    }
+
+    /// One more sample.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn push(&mut self, source: &Source, state: u16, sample: &Sample) -> Result<(), WriteError> {
+        self.rows.push(source, state, sample);
+        if self.rows.is_full() { self.write_rows() } else { Ok(()) }
+    }
+
+    fn write_rows(&mut self) -> Result<(), WriteError> {
+        if !self.rows.is_empty() {
+            self.out.write(&self.rows.finish()?)?;
+        }
+        // A row group is held in memory until it is written.
+        if self.out.in_progress_size() > MAX_ROW_GROUP {
+            self.out.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Ends the file and gives back what it went to.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn finish(mut self) -> Result<W, WriteError> {
+        self.write_rows()?;
+        Ok(self.out.into_inner()?)
+    }
+}

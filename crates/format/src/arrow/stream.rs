@@ -1,0 +1,55 @@
+//! Arrow streams.
+
+use super::{Rows, WriteError};
+use crate::Source;
+use arrow_ipc::writer::StreamWriter;
+use oasis_wire::{batch::Sample, schema::ProbeType};
+use std::io::Write;
+
+/// An Arrow IPC stream.
+pub struct Stream<W: Write> {
+    rows: Rows,
+    out: StreamWriter<W>,
+}
+
+impl<W: Write> Stream<W> {
+    /// Begins a stream of samples of this type.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn new(out: W, probe_type: &ProbeType) -> Result<Self, WriteError> {
+        let rows = Rows::new(probe_type);
+        let out = StreamWriter::try_new(out, &rows.schema())?;
+        Ok(Self { rows, out })
+    }
+
+    /// One more sample; some thousands are written at once.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn push(&mut self, source: &Source, state: u16, sample: &Sample) -> Result<(), WriteError> {
+        self.rows.push(source, state, sample);
+        if self.rows.is_full() { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes what is held back.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn flush(&mut self) -> Result<(), WriteError> {
+        if !self.rows.is_empty() {
+            self.out.write(&self.rows.finish()?)?;
+        }
+        Ok(self.out.flush()?)
+    }
+
+    /// Ends the stream and gives back what it went to.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn finish(mut self) -> Result<W, WriteError> {
+        self.flush()?;
+        self.out.finish()?;
+        Ok(self.out.into_inner()?)
+    }
+}

@@ -1,0 +1,58 @@
+//! Samples of one probe type as an Arrow stream or a Parquet file.
+
+use super::{Parquet, Stream};
+use crate::{SampleWriter, Source, WriteError};
+use oasis_wire::{batch::Sample, schema::ProbeType};
+use std::{io::Write, sync::Arc};
+
+/// Writes a table, whose columns are known with its first sample.
+pub struct TableWriter<W: Write + Send> {
+    /// Until the first sample.
+    out: Option<W>,
+    is_parquet: bool,
+    table: Option<(Arc<ProbeType>, Table<W>)>,
+}
+
+enum Table<W: Write + Send> {
+    Stream(Box<Stream<W>>),
+    Parquet(Box<Parquet<W>>),
+}
+
+impl<W: Write + Send> TableWriter<W> {
+    /// An Arrow IPC stream.
+    pub fn stream(out: W) -> Self {
+        Self { out: Some(out), is_parquet: false, table: None }
+    }
+
+    /// A Parquet file.
+    pub fn parquet(out: W) -> Self {
+        Self { is_parquet: true, ..Self::stream(out) }
+    }
+}
+
+impl<W: Write + Send> SampleWriter for TableWriter<W> {
+    fn sample(&mut self, source: &Arc<Source>, state: u16, sample: &Sample) -> Result<(), WriteError> {
+        let probe_type = &source.probe_type;
+        if let Some(out) = self.out.take() {
+            let table = match self.is_parquet {
+                true => Table::Parquet(Box::new(Parquet::new(out, probe_type)?)),
+                false => Table::Stream(Box::new(Stream::new(out, probe_type)?)),
+            };
+            self.table = Some((probe_type.clone(), table));
+        }
+        let Some((known, table)) = &mut self.table else { return Err(WriteError::NoSamples) };
+        WriteError::check_type(known, probe_type)?;
+        match table {
+            Table::Stream(stream) => stream.push(source, state, sample),
+            Table::Parquet(file) => file.push(source, state, sample),
+        }
+    }
+
+    fn finish(&mut self) -> Result<(), WriteError> {
+        match self.table.take() {
+            Some((_, Table::Stream(stream))) => stream.finish().map(drop),
+            Some((_, Table::Parquet(file))) => file.finish().map(drop),
+            None => Err(WriteError::NoSamples),
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Where samples come from, and which of them are missing.
+
+use oasis_channel::ProbeKind;
+use oasis_wire::{quantity::Epoch, schema::ProbeType};
+use std::{ops::RangeInclusive, sync::Arc};
+use uuid::Uuid;
+
+/// One instance in one run of its node and one epoch of its DAC.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Source {
+    /// Node name.
+    pub node: Arc<str>,
+    /// Instance name.
+    pub instance: Arc<str>,
+    /// What decides when a sample is taken.
+    pub kind: ProbeKind,
+    /// The node's run that sequence numbers count in.
+    pub run: Uuid,
+    /// The life of the DAC that offsets count in.
+    pub epoch: Epoch,
+    /// The type of its samples.
+    pub probe_type: Arc<ProbeType>,
+}
+
+/// Samples of an instance that are missing.
+#[derive(Debug, Clone)]
+pub struct Gap<'a> {
+    /// Node name.
+    pub node: &'a str,
+    /// Instance name.
+    pub instance: &'a str,
+    /// The run that the numbers count in.
+    pub run: Uuid,
+    /// How many samples.
+    pub count: u64,
+    /// Their sequence numbers, if they are known.
+    pub numbers: Option<RangeInclusive<u64>>,
+    /// Why they are missing.
+    pub cause: &'a str,
+    /// Time of the sample before them, or after them if there is none; nanoseconds since 1970.
+    pub time: u64,
+}

@@ -1,0 +1,104 @@
+//! A table for people: columns that line up on a terminal.
+
+use crate::{Format, RowFormat, RowWriter, table::Cell, visible::Visible};
+use std::io::{self, Write};
+
+/// A table for people.
+pub(crate) const FORMAT: Format = Format {
+    name: "table",
+    alias: None,
+    extension: "txt",
+    is_text: true,
+    samples: None,
+    rows: Some(RowFormat { help: "For people", open: |out| Box::new(Text::new(out)) }),
+    reader: None,
+};
+
+/// Rows whose cells decide the widths of the columns; later ones are written as they come.
+const MEASURED: usize = 100;
+/// The greatest width that pads a column: a wider cell shifts the columns of its own row only.
+const WIDEST: usize = 40;
+
+/// Writes aligned rows.
+struct Text<W> {
+    out: W,
+    /// The names of the columns and the first rows, until the widths are known.
+    held: Vec<Vec<String>>,
+    widths: Vec<usize>,
+    rows: u64,
+}
+
+impl<W: Write> Text<W> {
+    fn new(out: W) -> Self {
+        Self { out, held: Vec::new(), widths: Vec::new(), rows: 0 }
+    }
+
+    /// Writes the rows held so far.
+    fn release(&mut self) -> io::Result<()> {
+        let held = std::mem::take(&mut self.held);
+        if self.widths.is_empty() {
+            let width = |at: usize| held.iter().map(|row| row[at].chars().count().min(WIDEST)).max();
+            let columns = held.first().map_or(0, Vec::len);
+            self.widths = (0..columns).map(|at| width(at).unwrap_or_default()).collect();
+        }
+        held.iter().try_for_each(|row| self.line(row))
+    }
+
+    fn line(&mut self, row: &[String]) -> io::Result<()> {
+        let cells: Vec<_> =
+            row.iter().zip(&self.widths).map(|(cell, &width)| format!("{cell:width$}")).collect();
+        writeln!(self.out, "{}", cells.join("  ").trim_end())
+    }
+}
+
+impl<W: Write> RowWriter for Text<W> {
+    fn begin(&mut self, columns: &[String]) -> io::Result<()> {
+        self.held.push(columns.iter().map(|column| Visible(column).to_string()).collect());
+        Ok(())
+    }
+
+    fn row(&mut self, cells: &[Cell<'_>]) -> io::Result<()> {
+        self.rows += 1;
+        let row: Vec<_> = cells.iter().map(|cell| Visible(&cell.to_string()).to_string()).collect();
+        if self.widths.is_empty() && self.held.len() <= MEASURED {
+            self.held.push(row);
+            return Ok(());
+        }
+        self.release()?;
+        self.line(&row)
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.release()?;
+        writeln!(self.out, "{} {}", self.rows, if self.rows == 1 { "row" } else { "rows" })?;
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up_and_nothing_moves_the_cursor() {
+        let mut out = Vec::new();
+        let mut text = Text::new(&mut out);
+        text.begin(&["name".into(), "n".into()]).unwrap();
+        text.row(&[Cell::Text("a\x1b[2J".into()), Cell::Int(5)]).unwrap();
+        text.row(&[Cell::Nothing, Cell::Real64(0.5)]).unwrap();
+        text.finish().unwrap();
+        let lines = ["name        n", "a\\u{1b}[2J  5", "            0.5", "2 rows", ""];
+        assert_eq!(String::from_utf8(out).unwrap(), lines.join("\n"));
+    }
+
+    #[test]
+    fn rows_beyond_those_that_are_measured_are_written_as_they_come() {
+        let mut out = Vec::new();
+        let mut text = Text::new(&mut out);
+        text.begin(&["n".into()]).unwrap();
+        (0..250).for_each(|number| text.row(&[Cell::Int(number)]).unwrap());
+        assert!(text.held.is_empty());
+        text.finish().unwrap();
+        assert_eq!(String::from_utf8(out).unwrap().lines().count(), 252);
+    }
+}

@@ -1,0 +1,40 @@
+//! The list in the reference is the one that the program has.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
+
+use oasis_format::{FORMATS, find, reader_of};
+use std::{collections::HashSet, fmt::Write, fs};
+
+/// The list as `docs/reference/formats.md` has it.
+fn list() -> String {
+    let head = "| `--format` | file name ends with | `oasis export` | `oasis sql` | `oasis import` |\n|---|---|---|---|---|\n";
+    FORMATS.iter().fold(head.to_owned(), |mut list, format| {
+        let alias = format.alias.map(|alias| format!(", `{alias}`")).unwrap_or_default();
+        let samples = format.samples.as_ref().map_or("", |samples| samples.help);
+        let rows = format.rows.as_ref().map_or("", |rows| rows.help);
+        let reader = if format.reader.is_some() { "yes" } else { "" };
+        let (name, extension) = (format.name, format.extension);
+        writeln!(list, "| `{name}`{alias} | `.{extension}` | {samples} | {rows} | {reader} |").unwrap();
+        list
+    })
+}
+
+#[test]
+fn the_reference_lists_every_format() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/formats.md");
+    let reference = fs::read_to_string(file).unwrap();
+    assert!(reference.contains(&list()), "docs/reference/formats.md lacks this list:\n\n{}", list());
+}
+
+#[test]
+fn names_and_beginnings_of_files_name_one_format_each() {
+    let names = FORMATS.iter().flat_map(|format| [Some(format.name), format.alias]).flatten();
+    let names: Vec<_> = names.collect();
+    assert_eq!(names.iter().collect::<HashSet<_>>().len(), names.len());
+    assert!(names.iter().all(|name| find(name).is_some()) && find("xlsx").is_none());
+    assert!(FORMATS.iter().all(|format| format.samples.is_some() || format.rows.is_some()));
+    for reader in FORMATS.iter().filter_map(|format| format.reader.as_ref()) {
+        assert_eq!(reader_of(reader.magic).unwrap().magic, reader.magic);
+        assert!(reader_of(&reader.magic[1..]).is_none());
+    }
+}

@@ -1,0 +1,55 @@
+//! The rows of an answer, on their way from SQLite to a format.
+
+use oasis_archive::{Rows, SqlValue};
+use oasis_format::{RowWriter, table::Cell};
+use std::{fmt::Write, io};
+
+/// Passes rows on to this.
+pub struct Answer<'a>(pub &'a mut dyn RowWriter);
+
+impl Rows for Answer<'_> {
+    fn begin(&mut self, columns: &[String]) -> io::Result<()> {
+        self.0.begin(columns)
+    }
+
+    fn row(&mut self, values: &[SqlValue<'_>]) -> io::Result<()> {
+        self.0.row(&values.iter().map(cell).collect::<Vec<_>>())
+    }
+}
+
+fn cell<'a>(value: &SqlValue<'a>) -> Cell<'a> {
+    match *value {
+        SqlValue::Null => Cell::Nothing,
+        SqlValue::Integer(value) => Cell::Int(value),
+        SqlValue::Real(value) => Cell::Real64(value),
+        SqlValue::Text(text) => Cell::Text(String::from_utf8_lossy(text)),
+        SqlValue::Blob(bytes) => Cell::Text(hexadecimal(bytes).into()),
+    }
+}
+
+/// Two digits a byte.
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_value_has_its_cell() {
+        let values = [
+            SqlValue::Null,
+            SqlValue::Integer(-5),
+            SqlValue::Real(0.5),
+            SqlValue::Text(b"a\xff"),
+            SqlValue::Blob(&[0, 0xab]),
+        ];
+        let texts = ["", "-5", "0.5", "a\u{fffd}", "00ab"];
+        assert_eq!(values.each_ref().map(|value| cell(value).to_string()), texts);
+    }
+}

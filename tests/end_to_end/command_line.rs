@@ -187,6 +187,45 @@ fn a_dac_that_is_not_there_is_named() {
     let text = fails(&["tail", "--url", "ws://127.0.0.1:9/ws"]);
     assert!(text.contains("ws://127.0.0.1:9/ws") && text.contains("oasis up"), "{text}");
     assert!(fails(&["tail", "--url", "not a url"]).contains("not a url"));
+    let text = fails(&["command", "plant/processor", "enable", "--url", "http://127.0.0.1:9"]);
+    assert!(text.contains("http://127.0.0.1:9") && text.contains("oasis up"), "{text}");
+}
+
+/// The commands that talk to a DAC, each so that it ends by itself.
+const ASK_A_DAC: [&[&str]; 5] = [
+    &["list"],
+    &["tail", "plant/processor", "--count", "1"],
+    &["command", "plant/processor", "enable"],
+    &["run", "list"],
+    &["annotation", "list"],
+];
+
+#[test]
+fn every_command_takes_the_address_of_the_page_and_of_the_websocket() {
+    let archive = tempfile::tempdir().unwrap();
+    let archive = archive.path().to_str().unwrap();
+    let up = Oasis::up(&["--name", "plant", "--probe", "processor@50", "--archive", archive]);
+    ledger(&up, "plant", "processor", "a sample", |ledger| ledger["received"] != 0);
+    let page = format!("http://{}", up.listen());
+    for url in [&page, &format!("{page}/"), &up.url(), &format!("ws://{}", up.listen())] {
+        for command in ASK_A_DAC {
+            let output = run(&[command, &["--url", url]].concat());
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{command:?} --url {url}: {said}");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_address_of_a_dac_is_named_with_its_flag_and_an_example() {
+    for command in ASK_A_DAC {
+        for address in ["127.0.0.1:7070", "https://dac.local", "http://dac.local:port"] {
+            let text = fails(&[command, &["--url", address]].concat());
+            for words in [address, "--url", "http://127.0.0.1:7070"] {
+                assert!(text.contains(words), "{command:?}: {words}: {text}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -1,10 +1,7 @@
 //! `oasis annotation`: what is noted at a time, or of a span.
 
 use crate::{
-    api::Api,
-    broken_pipe::is_broken_pipe,
-    cli::{Format, Server},
-    dates::date_and_time,
+    api::Api, broken_pipe::is_broken_pipe, cli::Format, dac_address::Server, dates::date_and_time,
     visible::Visible,
 };
 use anyhow::Context;
@@ -92,7 +89,7 @@ impl FromStr for About {
 
 /// Does one thing with annotations.
 pub fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let api = Api::at(&arguments.server.url)?;
+    let api = Api::at(&arguments.server.url);
     let printed = match arguments.verb {
         Verb::Add { text, about, time, until } => {
             let mut body =

@@ -1,5 +1,6 @@
 //! A client of the HTTP API (`docs/reference/http-api.md`).
 
+use crate::dac_address::DacAddress;
 use anyhow::{Context, bail};
 use serde_json::Value;
 use ureq::{
@@ -14,14 +15,10 @@ pub struct Api {
 }
 
 impl Api {
-    /// Of the DAC whose WebSocket this is: one setting says where a DAC is.
-    pub fn at(websocket: &str) -> anyhow::Result<Self> {
-        let rest = websocket.strip_prefix("ws://").or_else(|| websocket.strip_prefix("http://"));
-        let host = rest.and_then(|rest| rest.split('/').next()).filter(|host| !host.is_empty());
-        let host = host
-            .with_context(|| format!("{websocket:?} is no URL of a DAC: write ws://HOST:PORT/ws (--url)"))?;
+    /// The API of the DAC at this address.
+    pub fn at(address: &DacAddress) -> Self {
         let agent = Agent::config_builder().http_status_as_error(false).build().into();
-        Ok(Self { agent, base: format!("http://{host}/api/v1") })
+        Self { agent, base: address.api() }
     }
 
     /// A document.
@@ -52,20 +49,5 @@ fn understand(mut answer: Response<ureq::Body>) -> anyhow::Result<Value> {
     match problem["detail"].as_str() {
         Some(detail) => bail!("{detail}"),
         None => bail!("the server answers {}, and is no DAC that knows this", answer.status()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_api_is_where_the_websocket_is() {
-        for url in ["ws://127.0.0.1:7070/ws", "http://127.0.0.1:7070"] {
-            assert_eq!(Api::at(url).unwrap().base, "http://127.0.0.1:7070/api/v1");
-        }
-        for url in ["", "127.0.0.1:7070", "ws:///ws", "ftp://x"] {
-            assert!(Api::at(url).is_err(), "{url}");
-        }
     }
 }

@@ -4,6 +4,7 @@ use crate::{
     annotation, archive,
     archive_folder::ArchiveFolder,
     command,
+    dac_address::Server,
     formats, pdl, replay, sql,
     target::{self, Target},
     test_run,
@@ -208,19 +209,6 @@ pub struct Probes {
     /// Directory for samples that the DAC does not have yet: they survive this process. Without it they wait in memory only.
     #[arg(long, value_name = "DIRECTORY", env = "OASIS_SPOOL_DIRECTORY")]
     pub spool_directory: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub struct Server {
-    /// The DAC's WebSocket.
-    #[arg(
-        long,
-        value_name = "URL",
-        default_value = "ws://127.0.0.1:7070/ws",
-        env = "OASIS_URL",
-        global = true
-    )]
-    pub url: String,
 }
 
 #[derive(Debug, Args)]

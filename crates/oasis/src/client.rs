@@ -1,5 +1,6 @@
 //! A client of the native WebSocket protocol (`docs/reference/websocket.md`).
 
+use crate::dac_address::DacAddress;
 use anyhow::{Context, bail};
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
@@ -11,7 +12,7 @@ use tokio_tungstenite::{
 
 /// One connection to a DAC.
 pub struct Client {
-    url: String,
+    address: DacAddress,
     socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
     last_id: i64,
 }
@@ -26,18 +27,20 @@ pub enum Incoming {
 
 impl Client {
     /// Connects and takes the welcome.
-    pub async fn connect(url: &str) -> anyhow::Result<Self> {
-        let mut request =
-            url.into_client_request().with_context(|| format!("{url:?} is no WebSocket URL"))?;
+    pub async fn connect(address: &DacAddress) -> anyhow::Result<Self> {
+        let mut request = address
+            .websocket()
+            .into_client_request()
+            .with_context(|| format!("{address} is no address of a DAC (--url)"))?;
         request.headers_mut().insert("Sec-WebSocket-Protocol", HeaderValue::from_static("oasis.v1"));
         let (socket, _) = connect_async(request)
             .await
             .map_err(reason)
-            .with_context(|| format!("no DAC answers at {url}: is `oasis up` or `oasis dac` running?"))?;
-        let mut client = Self { url: url.to_owned(), socket, last_id: 0 };
+            .with_context(|| format!("no DAC answers at {address}: is `oasis up` or `oasis dac` running?"))?;
+        let mut client = Self { address: address.clone(), socket, last_id: 0 };
         match client.next().await? {
             Some(Incoming::Control(message)) if message["op"] == "welcome" => Ok(client),
-            _ => bail!("{url} is a WebSocket, but not a DAC's"),
+            _ => bail!("{address} is a WebSocket, but not a DAC's"),
         }
     }
 
@@ -56,7 +59,7 @@ impl Client {
                 anyhow::anyhow!(
                     "the connection to the DAC at {} broke ({error}): the DAC was killed, or the network is cut. \
                      See whether `oasis up` or `oasis dac` still runs there",
-                    self.url
+                    self.address
                 )
             })?;
             match message {

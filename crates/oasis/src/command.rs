@@ -1,6 +1,6 @@
 //! `oasis command`
 
-use crate::{cli::Server, client::Client, target::Target};
+use crate::{client::Client, dac_address::Server, target::Target};
 use clap::{Args, Subcommand};
 use oasis_dac::Wish;
 use oasis_wire::quantity::{DemandRange, Hertz};

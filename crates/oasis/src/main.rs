@@ -9,6 +9,7 @@ mod cli;
 mod client;
 mod command;
 mod config;
+mod dac_address;
 mod dates;
 mod export;
 mod formats;

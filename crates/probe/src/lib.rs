@@ -7,6 +7,8 @@
 //! In the order a sample passes: [`ring`] (pushed probes) or a schedule (periodic ones), the collector thread with a flight [`recorder`] where one
 //! is wanted and an encoder for each instance, the spool, the shipper thread with its channel. Once a second the collector looks at what all of that
 //! costs ([`overhead`]), and the [`governor`] lowers rates. Each buffer has a bound, and what does not fit is counted and told to the DAC.
+//!
+//! A node of another kind, such as a replay, uses the same queue of what the DAC does not have yet ([`outgoing`]) and the same connection ([`link`]).
 
 mod clock;
 mod collector;
@@ -18,10 +20,12 @@ mod flight_recorder;
 mod governor;
 mod instance;
 mod intake;
+pub mod link;
 mod node;
 mod node_config;
 mod node_error;
 mod outbox;
+pub mod outgoing;
 mod overflow;
 mod overhead;
 mod realtime;

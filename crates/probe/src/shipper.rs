@@ -5,6 +5,7 @@
 use crate::{
     clock::{ClockOffset, now_ns},
     collector::Order,
+    link::{self, Welcomed},
     outbox::Outbox,
 };
 use oasis_channel::{
@@ -16,7 +17,6 @@ use serde::{Deserialize, Serialize};
 use std::{
     io,
     sync::{Arc, Mutex, PoisonError, mpsc},
-    thread,
     time::{Duration, Instant},
 };
 
@@ -89,10 +89,9 @@ impl Attempts {
         outbox: &Arc<Outbox>,
     ) {
         let attempt = Instant::now();
-        let ended = connector.connect().and_then(|(sender, receiver)| {
-            self.converse(sender, receiver, announcement, orders, outbox)
-                .inspect(|()| tracing::debug!("channel closed"))
-        });
+        let ended = self
+            .converse(connector, announcement, orders, outbox)
+            .inspect(|()| tracing::debug!("channel closed"));
         self.pause = self.backoff.after(attempt.elapsed());
         let Err(error) = ended else { return };
         if outbox.with(|held| held.closing) {
@@ -105,29 +104,28 @@ impl Attempts {
 
     fn converse(
         &mut self,
-        mut sender: Box<dyn Sender>,
-        mut receiver: Box<dyn Receiver>,
+        connector: &mut dyn Connector,
         announcement: &Arc<Announcement>,
         orders: &Orders,
         outbox: &Arc<Outbox>,
     ) -> io::Result<()> {
+        let hello = NodeMessage::Hello { protocol: PROTOCOL, node: announcement.identity.clone() };
+        let mut dac = Welcomed::connect(connector, &[hello])?;
         let instances = as_they_are_now(announcement, outbox);
-        sender
-            .send(&[NodeMessage::Hello { protocol: PROTOCOL, node: announcement.identity.clone() }], &[])?;
-        let DacMessage::Welcome { software, epoch, .. } = answer(&mut *receiver)? else {
-            return Err(unexpected());
-        };
-        sender.send(
+        dac.sender.send(
             &[NodeMessage::Register { types: announcement.types.clone(), instances: instances.clone() }],
             &[],
         )?;
-        let DacMessage::Registered { topics } = answer(&mut *receiver)? else { return Err(unexpected()) };
+        let DacMessage::Registered { topics } = link::receive(&mut *dac.receiver)? else {
+            return Err(link::unexpected());
+        };
+        let Welcomed { software, epoch, .. } = &dac;
         tracing::info!(%software, %epoch, instances = topics.len(), "connected to the DAC");
 
         let index_of = |name: &str| instances.iter().position(|instance| instance.name == name);
         let topics =
             topics.iter().filter_map(|assigned| Some((index_of(&assigned.instance)?, assigned.topic)));
-        self.meet(epoch, orders);
+        self.meet(*epoch, orders);
         outbox.with(|held| {
             held.spool.connected(topics);
             held.broken = false;
@@ -135,21 +133,20 @@ impl Attempts {
             held.messages.clear();
         });
         let clock = Arc::new(Mutex::new(ClockOffset::default()));
-        let listener = {
+        let mut link = {
             let (outbox, orders, clock) = (outbox.clone(), orders.clone(), clock.clone());
-            thread::Builder::new().name("oasis-listener".into()).spawn(move || {
-                let ended = listen(&mut *receiver, &outbox, &orders, &clock);
+            dac.listen("oasis-listener", move |receiver| {
+                let ended = listen(receiver, &outbox, &orders, &clock);
                 outbox.with(|held| held.broken = true);
                 ended
             })?
         };
-        let sent = ship(&mut *sender, outbox, &clock);
+        let sent = ship(&mut *link.sender, outbox, &clock);
         if sent.is_ok() {
             // The DAC closes when it has read the goodbye: whoever calls next under this name finds it free.
             drop(outbox.wait(LEAVE, |held| held.broken));
         }
-        sender.close();
-        let heard = listener.join().unwrap_or_else(|_| Err(io::Error::other("the listener panicked")));
+        let heard = link.close();
         let is_over = outbox.with(|held| held.closing || (held.is_finite && held.spool.is_empty()));
         // What the DAC said last explains more than the write that failed because of it.
         if is_over { sent } else { heard.and(sent) }
@@ -183,18 +180,6 @@ fn as_they_are_now(announcement: &Announcement, outbox: &Outbox) -> Vec<Register
     instances
 }
 
-/// Answers during the greeting; a refusal becomes the error that people read.
-fn answer(receiver: &mut dyn Receiver) -> io::Result<DacMessage> {
-    match receiver.receive()? {
-        DacMessage::Refused(failure) => Err(io::Error::other(failure)),
-        message => Ok(message),
-    }
-}
-
-fn unexpected() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "the DAC answered something else than the protocol says")
-}
-
 fn listen(
     receiver: &mut dyn Receiver,
     outbox: &Outbox,
@@ -203,7 +188,7 @@ fn listen(
 ) -> io::Result<()> {
     let mut time = outbox.cpu.this_thread();
     loop {
-        let answer = answer(receiver);
+        let answer = link::receive(receiver);
         time.settle();
         match answer? {
             DacMessage::Ack { topics } => outbox.with(|held| {
@@ -226,7 +211,7 @@ fn listen(
                 }
             },
             DacMessage::Welcome { .. } | DacMessage::Registered { .. } | DacMessage::Refused(_) => {
-                return Err(unexpected());
+                return Err(link::unexpected());
             }
         }
     }

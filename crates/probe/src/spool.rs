@@ -9,17 +9,11 @@
 //! A node with a file spool has the same queue: what the collector brings goes through the [`Intake`] to the file first, and the queue
 //! holds the part of it that is under way or next.
 
-use crate::intake::Intake;
+use crate::{intake::Intake, outgoing::Outgoing};
 use oasis_channel::Drops;
 use oasis_wire::{batch, quantity::TopicId};
 use serde::{Deserialize, Serialize};
-use std::{
-    collections::{HashMap, VecDeque},
-    sync::Arc,
-};
-
-/// What a batch costs besides its bytes.
-const OVERHEAD: usize = 96;
+use std::{collections::HashMap, sync::Arc};
 
 /// Samples that have a number and are in no batch, by cause.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -76,7 +70,7 @@ pub struct Stored {
 impl Queued {
     /// Memory that it takes.
     pub fn cost(&self) -> usize {
-        self.bytes.len() + OVERHEAD
+        Outgoing::<Self>::cost(self.bytes.len())
     }
 
     /// Number of its last sample.
@@ -131,11 +125,7 @@ impl Place {
 /// The queue.
 #[derive(Debug)]
 pub struct Spool {
-    batches: VecDeque<Queued>,
-    /// The first `sent` batches have been written to the channel.
-    sent: usize,
-    sent_bytes: usize,
-    bytes: usize,
+    batches: Outgoing<Queued>,
     limit: usize,
     accounts: Vec<Account>,
     instances: HashMap<TopicId, usize>,
@@ -147,10 +137,7 @@ impl Spool {
     /// At most `limit` bytes for `instances` instances.
     pub fn new(limit: usize, instances: usize) -> Self {
         Self {
-            batches: VecDeque::new(),
-            sent: 0,
-            sent_bytes: 0,
-            bytes: 0,
+            batches: Outgoing::default(),
             limit,
             accounts: vec![Account::default(); instances],
             instances: HashMap::new(),
@@ -208,10 +195,7 @@ impl Spool {
     /// Queues a batch, at the cost of the oldest unsent ones if need be.
     pub fn keep(&mut self, batch: Queued) {
         self.admit(batch);
-        while self.bytes > self.limit && self.sent < self.batches.len() {
-            let Some(oldest) = self.batches.remove(self.sent) else { break };
-            self.bytes -= oldest.cost();
-        }
+        while self.batches.bytes() > self.limit && self.batches.evict_unsent().is_some() {}
     }
 
     /// Queues a batch, whatever is there already: for one that there is [`Spool::room`] for.
@@ -219,14 +203,14 @@ impl Spool {
         let account = &mut self.accounts[batch.instance];
         if batch.last_sequence() > account.admitted {
             account.admitted = batch.last_sequence();
-            self.bytes += batch.cost();
-            self.batches.push_back(batch);
+            let length = batch.bytes.len();
+            self.batches.push(batch, length);
         }
     }
 
     /// Bytes that can be admitted.
     pub fn room(&self) -> usize {
-        self.limit.saturating_sub(self.bytes)
+        self.limit.saturating_sub(self.batches.bytes())
     }
 
     /// Whether a batch can be admitted: at least one always can.
@@ -293,13 +277,12 @@ impl Spool {
             account.sent = account.delivered;
             self.instances.insert(topic, instance);
         }
-        self.sent = 0;
-        self.sent_bytes = 0;
+        self.batches.send_again();
     }
 
     /// Whether [`Spool::take`] would return anything.
     pub fn has_unsent(&self) -> bool {
-        self.sent < self.batches.len() && self.sent_bytes <= self.limit / 2
+        self.batches.has_unsent() && self.batches.sent_bytes() <= self.limit / 2
     }
 
     /// The next batches to write, at most `max`, with topic and drops written in, and whether the first of them tells of drops.
@@ -307,7 +290,7 @@ impl Spool {
     pub fn take(&mut self, max: usize, out: &mut Vec<Arc<Vec<u8>>>) -> bool {
         let mut tells_of_drops = false;
         while out.len() < max && self.has_unsent() {
-            let batch = &mut self.batches[self.sent];
+            let Some(batch) = self.batches.next_unsent() else { break };
             let account = &mut self.accounts[batch.instance];
             let Some(topic) = account.topic else { break };
             let mut place = account.sent;
@@ -320,8 +303,7 @@ impl Spool {
             let bytes = Arc::make_mut(&mut batch.bytes);
             batch::stamp_by_node(bytes, topic.0, u32::try_from(dropped).unwrap_or(u32::MAX));
             out.push(batch.bytes.clone());
-            self.sent += 1;
-            self.sent_bytes += batch.cost();
+            self.batches.note_sent();
         }
         tells_of_drops
     }
@@ -333,17 +315,13 @@ impl Spool {
             account.acknowledged = account.acknowledged.max(sequence);
         }
         // A connection keeps order and the DAC acknowledges all it has read, so the front is never stuck for long.
-        while self.sent > 0
-            && self
+        let accounts = &mut self.accounts;
+        while self.batches.has_sent()
+            && let Some(front) = self
                 .batches
-                .front()
-                .is_some_and(|front| front.last_sequence() <= self.accounts[front.instance].acknowledged)
+                .take_acknowledged(|front| front.last_sequence() <= accounts[front.instance].acknowledged)
         {
-            let Some(front) = self.batches.pop_front() else { break };
-            self.accounts[front.instance].delivered.advance(&front);
-            self.sent -= 1;
-            self.sent_bytes -= front.cost();
-            self.bytes -= front.cost();
+            accounts[front.instance].delivered.advance(&front);
         }
     }
 

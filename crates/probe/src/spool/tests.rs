@@ -27,7 +27,7 @@ fn dropped(dropped_ring: u64) -> Missing {
 }
 
 fn spool_for(batches: usize) -> Spool {
-    Spool::new(batches * (batch(0, 1, 1).bytes.len() + OVERHEAD), 2)
+    Spool::new(batches * (Outgoing::<Queued>::cost(batch(0, 1, 1).bytes.len())), 2)
 }
 
 fn take(spool: &mut Spool) -> Vec<Header> {

@@ -5,7 +5,7 @@ use crate::{
     target::{self, Target},
 };
 use clap::Args;
-use std::str::FromStr;
+use oasis_replay::Speed;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
@@ -31,38 +31,4 @@ pub struct Arguments {
     /// Last sample: older than this [default: the newest].
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub to: Option<String>,
-}
-
-/// How many times faster than it was recorded.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Speed(f64);
-
-impl Speed {
-    /// How long something takes that took so long.
-    pub fn scale(self, nanoseconds: u64) -> u64 {
-        if self.0 == 1.0 { nanoseconds } else { (nanoseconds as f64 / self.0) as u64 }
-    }
-}
-
-impl FromStr for Speed {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        let speed = text.parse().ok().filter(|speed| (0.01..=10_000.0).contains(speed));
-        speed.map(Self).ok_or_else(|| "write a number from 0.01 to 10000, such as 10".into())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_speed_is_a_sensible_number() {
-        assert_eq!("10".parse::<Speed>().unwrap().scale(1_000), 100);
-        assert_eq!("0.5".parse::<Speed>().unwrap().scale(1_000), 2_000);
-        assert_eq!("1".parse::<Speed>().unwrap().scale(u64::MAX - 1), u64::MAX - 1);
-        for text in ["0", "-1", "nan", "inf", "fast", "10001", ""] {
-            assert!(text.parse::<Speed>().is_err(), "{text}");
-        }
-    }
 }

@@ -1,31 +1,22 @@
 //! `oasis replay`: a recording, published through the whole stack as if it were live.
 //!
-//! A [`stage`] is a node that is played back, a [`track`] one of its instances, a [`link`] its connection; [`playback`] has the clock. Samples keep their values
-//! and sequence numbers; their times move to now, and closer together if it goes faster. A DAC that goes away is waited for.
+//! The crate `oasis-replay` plays; this finds the recording, and says on standard error how far it is.
 
 mod arguments;
-mod link;
-mod on_air;
-mod outbox;
-mod playback;
-mod stage;
-mod track;
 
 pub use arguments::Arguments;
 
 use crate::{
+    progress::Progress,
     serve::Stop,
     target::{self, Target},
     time_flag,
     visible::Visible,
 };
 use anyhow::{Context, bail};
-use link::Dac;
 use oasis_archive::History;
 use oasis_dac::now;
-use outbox::Played;
-use playback::Playback;
-use stage::{Stage, is_replay, replayed_name};
+use oasis_replay::{Dac, Event, Playback, Played, Stage, Track, is_replay, replayed_name};
 use std::{
     collections::BTreeMap,
     ops::Range,
@@ -39,7 +30,6 @@ use std::{
     time::Duration,
 };
 use tokio::{sync::oneshot, time::timeout};
-use track::Track;
 
 /// How long a replay that was told to stop may take, whatever the network does. The DAC has less to acknowledge the last samples.
 const LAST_WORDS: Duration = Duration::from_secs(5);
@@ -72,10 +62,36 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
 fn play(arguments: &Arguments, has_stopped: &AtomicBool) -> anyhow::Result<()> {
     let (history, span) = recording(arguments)?;
     let stages = stages(&history, arguments, &span)?;
-    let mut playback = Playback::new(stages, arguments.speed, has_stopped);
+    let mut progress = Progress::new();
+    let mut playback =
+        Playback::new(stages, arguments.speed, has_stopped, |event| report(&mut progress, event));
     let ended = playback.play(arguments.is_loop);
-    playback.say(&summary(playback.played()));
-    ended
+    let played = playback.played();
+    progress.clear();
+    eprintln!("{}", summary(played));
+    Ok(ended?)
+}
+
+/// Says what happens: a line that stays, or where it is, to somebody at a terminal.
+fn report(progress: &mut Progress, event: Event) {
+    let line = match event {
+        Event::At { lap, seconds, samples, lag } => {
+            return progress.tell(|| {
+                let lap = if lap > 1 { format!("time {lap}, ") } else { String::new() };
+                let lag = if lag > 1.0 { format!(", {lag:.1} s behind") } else { String::new() };
+                format!("{lap}{seconds:.1} s of the recording, {samples} samples{lag}")
+            });
+        }
+        Event::Lost { node, why } => {
+            format!("{} lost the DAC: {why}. The replay pauses until the DAC is back", Visible(&node))
+        }
+        Event::Back { paused, again } => format!(
+            "the DAC is back after {:.1} s: {again} samples are sent again, and the replay goes on",
+            paused.as_secs_f64()
+        ),
+    };
+    progress.clear();
+    eprintln!("{line}");
 }
 
 fn summary(played: Played) -> String {
@@ -130,9 +146,8 @@ fn stages(history: &History, arguments: &Arguments, span: &Range<u64>) -> anyhow
     };
     let mut nodes: BTreeMap<String, Vec<Track>> = BTreeMap::new();
     for target in targets {
-        let node = target.node.clone();
-        if let Some(track) = Track::open(history, target, span.clone())? {
-            nodes.entry(node).or_default().push(track);
+        if let Some(track) = Track::open(history, &target.node, &target.instance, span.clone())? {
+            nodes.entry(target.node).or_default().push(track);
         }
     }
     if nodes.is_empty() {

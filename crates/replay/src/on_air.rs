@@ -1,6 +1,6 @@
 //! An instance while a run of it is played: its samples on their way into batches, and the numbers that the recording lacks.
 
-use super::{outbox::Told, track::Recorded};
+use crate::{error::ReplayError, outbox::Told, track::Recorded};
 use oasis_archive::{Missing, Series};
 use oasis_channel::{InstanceState, RegisteredInstance};
 use oasis_dac::Cause;
@@ -32,7 +32,7 @@ pub struct OnAir {
 
 impl OnAir {
     /// An instance of which the DAC has been told all up to this sequence number.
-    pub fn new(series: Arc<Series>, last: u64) -> anyhow::Result<Self> {
+    pub fn new(series: Arc<Series>, last: u64) -> Result<Self, ReplayError> {
         let encoder = Encoder::new(&series.probe_type)?;
         Ok(Self { series, topic: None, encoder, first_sequence: 0, state: 0, last })
     }
@@ -105,7 +105,7 @@ impl OnAir {
     }
 
     /// Takes a sample, as of this time.
-    pub fn push(&mut self, next: &Recorded, time: u64) -> anyhow::Result<()> {
+    pub fn push(&mut self, next: &Recorded, time: u64) -> Result<(), ReplayError> {
         if self.encoder.is_empty() {
             (self.first_sequence, self.state) = (next.sequence, next.state);
         }

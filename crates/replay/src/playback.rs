@@ -1,12 +1,12 @@
 //! All nodes that are played, and when what was recorded happens now.
 
-use super::{
-    arguments::Speed,
+use crate::{
+    error::ReplayError,
     outbox::Played,
+    speed::Speed,
     stage::{Stage, Turn},
 };
-use crate::{progress::Progress, visible::Visible};
-use oasis_dac::now;
+use oasis_probe::now_ns;
 use std::{
     sync::atomic::{AtomicBool, Ordering},
     thread,
@@ -22,12 +22,42 @@ const SHORTEST_LAP: Duration = Duration::from_millis(100);
 /// How long a replay that was told to stop waits for the DAC to acknowledge the last samples.
 const FAREWELL: Duration = Duration::from_secs(2);
 
+/// What a replay reports while it goes on.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// A node has lost its DAC: the replay pauses.
+    Lost {
+        /// The node's name, as it is played.
+        node: String,
+        /// How the connection ended.
+        why: String,
+    },
+    /// All nodes have their DAC again.
+    Back {
+        /// How long the replay paused.
+        paused: Duration,
+        /// Samples that are sent again.
+        again: u64,
+    },
+    /// Where it is; often.
+    At {
+        /// How many times it has begun.
+        lap: u64,
+        /// Place in the recording, in seconds.
+        seconds: f64,
+        /// All samples played so far.
+        samples: u64,
+        /// How late it is, in seconds.
+        lag: f64,
+    },
+}
+
 /// A replay.
-pub struct Playback<'a> {
+pub struct Playback<'a, R> {
     stages: Vec<Stage>,
     speed: Speed,
     lap: u64,
-    progress: Progress,
+    report: R,
     has_stopped: &'a AtomicBool,
 }
 
@@ -52,14 +82,17 @@ impl Clock {
     }
 }
 
-impl<'a> Playback<'a> {
-    /// Of these nodes, until the flag is set.
-    pub fn new(stages: Vec<Stage>, speed: Speed, has_stopped: &'a AtomicBool) -> Self {
-        Self { stages, speed, lap: 0, progress: Progress::new(), has_stopped }
+impl<'a, R: FnMut(Event)> Playback<'a, R> {
+    /// A replay of these nodes, which ends early once the flag is set.
+    pub fn new(stages: Vec<Stage>, speed: Speed, has_stopped: &'a AtomicBool, report: R) -> Self {
+        Self { stages, speed, lap: 0, report, has_stopped }
     }
 
     /// Plays once, or again and again.
-    pub fn play(&mut self, is_loop: bool) -> anyhow::Result<()> {
+    ///
+    /// # Errors
+    /// If the archive cannot be read, or the DAC refuses a node.
+    pub fn play(&mut self, is_loop: bool) -> Result<(), ReplayError> {
         loop {
             self.lap += 1;
             let began = Instant::now();
@@ -82,12 +115,6 @@ impl<'a> Playback<'a> {
         })
     }
 
-    /// Tells people something, on a line of its own.
-    pub fn say(&mut self, line: &str) {
-        self.progress.clear();
-        eprintln!("{line}");
-    }
-
     fn has_stopped(&self) -> bool {
         self.has_stopped.load(Ordering::Relaxed)
     }
@@ -96,15 +123,15 @@ impl<'a> Playback<'a> {
         self.stages.iter().filter_map(Stage::next_time).min()
     }
 
-    fn play_lap(&mut self) -> anyhow::Result<()> {
+    fn play_lap(&mut self) -> Result<(), ReplayError> {
         let Some(first) = self.next_time() else { return Ok(()) };
-        let mut clock = Clock { speed: self.speed, first, began: now().0 };
+        let mut clock = Clock { speed: self.speed, first, began: now_ns() };
         while let Some(next) = self.next_time() {
             clock.pause(self.bring_back()?);
             if self.has_stopped() {
                 return Ok(());
             }
-            let now = now().0;
+            let now = now_ns();
             let is_due = |time| clock.live(time) <= now;
             let mut turn = Turn::Later;
             for stage in &mut self.stages {
@@ -116,7 +143,7 @@ impl<'a> Playback<'a> {
                 Turn::WaitsForDac => thread::sleep(LINGER),
                 Turn::Later => {
                     let Some(next) = self.next_time() else { break };
-                    let due = Duration::from_nanos(clock.live(next).saturating_sub(oasis_dac::now().0));
+                    let due = Duration::from_nanos(clock.live(next).saturating_sub(now_ns()));
                     thread::sleep(due.clamp(LINGER, PAUSE));
                 }
             }
@@ -125,7 +152,7 @@ impl<'a> Playback<'a> {
     }
 
     /// Has all nodes say goodbye, once the DAC has what was played; who is told to stop does not wait for long.
-    fn end(&mut self, reason: &str) -> anyhow::Result<()> {
+    fn end(&mut self, reason: &str) -> Result<(), ReplayError> {
         let mut stopped = None;
         loop {
             let mut is_over = true;
@@ -148,10 +175,10 @@ impl<'a> Playback<'a> {
     }
 
     /// Waits until no node is away, for as long as that takes: playback stands still meanwhile. How long it did.
-    fn bring_back(&mut self) -> anyhow::Result<Duration> {
+    fn bring_back(&mut self) -> Result<Duration, ReplayError> {
         let Some((node, why)) = self.stages.iter().find_map(Stage::away) else { return Ok(Duration::ZERO) };
         let began = Instant::now();
-        self.say(&format!("{} lost the DAC: {why}. The replay pauses until the DAC is back", Visible(node)));
+        (self.report)(Event::Lost { node: node.into(), why: why.into() });
         while self.stages.iter().any(|stage| stage.away().is_some()) {
             if self.has_stopped() {
                 return Ok(began.elapsed());
@@ -164,21 +191,16 @@ impl<'a> Playback<'a> {
         }
         let again = self.played().unacknowledged;
         let paused = began.elapsed();
-        self.say(&format!(
-            "the DAC is back after {:.1} s: {again} samples are sent again, and the replay goes on",
-            paused.as_secs_f64()
-        ));
+        (self.report)(Event::Back { paused, again });
         Ok(paused)
     }
 
-    /// Says where it is, to somebody at a terminal.
+    /// Reports where it is.
     fn tell(&mut self, clock: &Clock, next: u64, now: u64) {
         let samples = self.played().samples;
-        let at = next.saturating_sub(clock.first) as f64 / 1e9;
-        let behind = now.saturating_sub(clock.live(next)) as f64 / 1e9;
-        let behind = if behind > 1.0 { format!(", {behind:.1} s behind") } else { String::new() };
-        let lap = if self.lap > 1 { format!("time {}, ", self.lap) } else { String::new() };
-        self.progress.tell(|| format!("{lap}{at:.1} s of the recording, {samples} samples{behind}"));
+        let seconds = next.saturating_sub(clock.first) as f64 / 1e9;
+        let lag = now.saturating_sub(clock.live(next)) as f64 / 1e9;
+        (self.report)(Event::At { lap: self.lap, seconds, samples, lag });
     }
 }
 

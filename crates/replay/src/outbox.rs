@@ -1,9 +1,6 @@
 //! What is on its way to the DAC: sent or not, it is kept until it is acknowledged. What a connection that broke had carried may be lost.
 
-use std::collections::VecDeque;
-
-/// What a piece costs besides its batch.
-const OVERHEAD: usize = 96;
+use oasis_probe::outgoing::Outgoing;
 
 /// What a stage tells of an instance.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,10 +19,10 @@ struct Piece {
 }
 
 impl Piece {
-    fn cost(&self) -> usize {
+    fn length(&self) -> usize {
         match &self.told {
-            Told::Batch { bytes, .. } => bytes.len() + OVERHEAD,
-            Told::Missing { .. } => OVERHEAD,
+            Told::Batch { bytes, .. } => bytes.len(),
+            Told::Missing { .. } => 0,
         }
     }
 
@@ -35,14 +32,6 @@ impl Piece {
             Told::Missing { .. } => 0,
         }
     }
-}
-
-/// An instance's pieces, in order.
-#[derive(Debug, Default)]
-struct Lane {
-    pieces: VecDeque<Piece>,
-    /// How many of them were sent over the present connection.
-    sent: usize,
 }
 
 /// All that was played.
@@ -59,8 +48,8 @@ pub struct Played {
 /// Pieces of all instances of a stage.
 #[derive(Debug)]
 pub struct Outbox {
-    lanes: Vec<Lane>,
-    bytes: usize,
+    /// The pieces of each instance, in order.
+    lanes: Vec<Outgoing<Piece>>,
     capacity: usize,
     played: Played,
 }
@@ -68,23 +57,23 @@ pub struct Outbox {
 impl Outbox {
     /// For so many instances, and about so many bytes.
     pub fn new(instances: usize, capacity: usize) -> Self {
-        let lanes = (0..instances).map(|_| Lane::default()).collect();
-        Self { lanes, bytes: 0, capacity, played: Played::default() }
+        let lanes = (0..instances).map(|_| Outgoing::default()).collect();
+        Self { lanes, capacity, played: Played::default() }
     }
 
     /// Whether there is room. If not, who plays waits: it goes a piece beyond its bound at most.
     pub fn has_room(&self) -> bool {
-        self.bytes < self.capacity
+        self.lanes.iter().map(Outgoing::bytes).sum::<usize>() < self.capacity
     }
 
     /// Whether the DAC has everything.
     pub fn is_empty(&self) -> bool {
-        self.bytes == 0
+        self.lanes.iter().all(Outgoing::is_empty)
     }
 
     /// Whether the DAC has everything of an instance.
     pub fn is_empty_of(&self, instance: usize) -> bool {
-        self.lanes[instance].pieces.is_empty()
+        self.lanes[instance].is_empty()
     }
 
     /// All that it has ever taken.
@@ -95,22 +84,22 @@ impl Outbox {
     /// Takes what ends with this sequence number of an instance.
     pub fn push(&mut self, instance: usize, told: Told, last: u64) {
         let piece = Piece { told, last };
-        self.bytes += piece.cost();
         self.played.samples += piece.samples();
         self.played.unacknowledged += piece.samples();
         if let Told::Missing { from_sequence, .. } = piece.told {
             self.played.missing =
                 self.played.missing.saturating_add((last - from_sequence).saturating_add(1));
         }
-        self.lanes[instance].pieces.push_back(piece);
+        let length = piece.length();
+        self.lanes[instance].push(piece, length);
     }
 
     /// Has `send` take each piece that was not sent over the present connection, with its instance and last sequence number, until it fails.
     pub fn send<E>(&mut self, mut send: impl FnMut(usize, &mut Told, u64) -> Result<(), E>) -> Result<(), E> {
         for (instance, lane) in self.lanes.iter_mut().enumerate() {
-            while let Some(piece) = lane.pieces.get_mut(lane.sent) {
+            while let Some(piece) = lane.next_unsent() {
                 send(instance, &mut piece.told, piece.last)?;
-                lane.sent += 1;
+                lane.note_sent();
             }
         }
         Ok(())
@@ -118,18 +107,14 @@ impl Outbox {
 
     /// The DAC has all of an instance up to this sequence number.
     pub fn acknowledge(&mut self, instance: usize, sequence: u64) {
-        let lane = &mut self.lanes[instance];
-        while lane.pieces.front().is_some_and(|piece| piece.last <= sequence) {
-            let Some(piece) = lane.pieces.pop_front() else { return };
-            self.bytes -= piece.cost();
+        while let Some(piece) = self.lanes[instance].take_acknowledged(|piece| piece.last <= sequence) {
             self.played.unacknowledged -= piece.samples();
-            lane.sent = lane.sent.saturating_sub(1);
         }
     }
 
     /// There is a new connection: all of it goes again.
     pub fn send_again(&mut self) {
-        self.lanes.iter_mut().for_each(|lane| lane.sent = 0);
+        self.lanes.iter_mut().for_each(Outgoing::send_again);
     }
 }
 

@@ -1,10 +1,13 @@
-//! A replay's connection to a DAC: what a node says, and that it is a replay.
+//! A replay's connection to a DAC: a node's, on which the replay says what it is.
 
 use oasis_channel::{
-    Connector, DacMessage, Failure, NodeIdentity, NodeMessage, Outcome, PROTOCOL, Receiver,
-    RegisteredInstance, Sender, TopicAssignment, tcp::TcpConnector,
+    DacMessage, Failure, NodeIdentity, NodeMessage, Outcome, PROTOCOL, Receiver, RegisteredInstance,
+    TopicAssignment, tcp::TcpConnector,
 };
-use oasis_probe::now_ns;
+use oasis_probe::{
+    link::{self, Welcomed},
+    now_ns,
+};
 use oasis_wire::{quantity::TopicId, schema::ProbeType};
 use std::{
     cell::Cell,
@@ -15,7 +18,7 @@ use std::{
         Arc, Mutex, PoisonError,
         mpsc::{self, RecvTimeoutError, TrySendError},
     },
-    thread::{self, JoinHandle},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -58,11 +61,10 @@ impl Dac {
 
 /// One connection.
 pub struct Link {
-    sender: Box<dyn Sender>,
+    connection: link::Link,
     messages: mpsc::Receiver<DacMessage>,
     /// One entry a topic: as many as were registered.
     acknowledged: Arc<Mutex<Acknowledged>>,
-    listener: Option<JoinHandle<LinkError>>,
     pinged: Instant,
 }
 
@@ -95,23 +97,18 @@ impl Link {
     }
 
     fn attempt(dac: &str, identity: &NodeIdentity) -> Result<Result<Self, Failure>, LinkError> {
-        let (mut sender, mut receiver) = TcpConnector::new(dac).connect().map_err(|error| how(&error))?;
         let hello = NodeMessage::Hello { protocol: PROTOCOL, node: identity.clone() };
-        sender.send(&[hello, NodeMessage::Replay], &[]).map_err(|error| how(&error))?;
-        match receiver.receive().map_err(|error| how(&error))? {
-            DacMessage::Welcome { .. } => {}
-            DacMessage::Refused(failure) => return Ok(Err(failure)),
-            other => return Err(LinkError::Refused(format!("the DAC answers {other:?} to hello"))),
-        }
+        let dac = match Welcomed::connect(&mut TcpConnector::new(dac), &[hello, NodeMessage::Replay]) {
+            Ok(dac) => dac,
+            Err(error) => return error.downcast::<Failure>().map(Err).map_err(|error| how(&error)),
+        };
         let (to, messages) = mpsc::sync_channel(MESSAGES);
         let acknowledged = Arc::<Mutex<Acknowledged>>::default();
         let noted = acknowledged.clone();
-        let listener = thread::Builder::new()
-            .name("oasis-replay-listener".into())
-            .spawn(move || listen(&mut *receiver, &to, &noted))
+        let connection = dac
+            .listen("oasis-replay-listener", move |receiver| listen(receiver, &to, &noted))
             .map_err(|error| LinkError::Refused(error.to_string()))?;
-        let pinged = Instant::now();
-        Ok(Ok(Self { sender, messages, acknowledged, listener: Some(listener), pinged }))
+        Ok(Ok(Self { connection, messages, acknowledged, pinged: Instant::now() }))
     }
 
     /// Announces instances with their types; answers with their topics.
@@ -135,7 +132,7 @@ impl Link {
 
     /// Sends a batch.
     pub fn send(&mut self, batch: &[u8]) -> Result<(), LinkError> {
-        let sent = self.sender.send(&[], &[batch]);
+        let sent = self.connection.sender.send(&[], &[batch]);
         sent.map_err(|_| self.ended())
     }
 
@@ -192,34 +189,19 @@ impl Link {
                 let failure = Failure::new("replay", "this is a replay: what was recorded takes no commands");
                 self.say(NodeMessage::Result { id, outcome: Outcome::Failed(failure) })
             }
-            DacMessage::Refused(failure) => Err(refused(&failure)),
             _ => Ok(()),
         }
     }
 
     fn say(&mut self, message: NodeMessage) -> Result<(), LinkError> {
-        let sent = self.sender.send(&[message], &[]);
+        let sent = self.connection.sender.send(&[message], &[]);
         sent.map_err(|_| self.ended())
     }
 
-    /// Why the connection has ended: what the DAC said last, or how it went.
+    /// Why the connection has ended: what the DAC said last, or how it broke.
     fn ended(&mut self) -> LinkError {
-        self.sender.close();
-        let heard = self.listener.take().and_then(|listener| listener.join().ok());
-        let refusal = self.messages.try_iter().find_map(|message| match message {
-            DacMessage::Refused(failure) => Some(refused(&failure)),
-            _ => None,
-        });
-        refusal.or(heard).unwrap_or_else(|| LinkError::Away("the connection has ended".into()))
-    }
-}
-
-impl Drop for Link {
-    fn drop(&mut self) {
-        self.sender.close();
-        if let Some(listener) = self.listener.take() {
-            let _ = listener.join();
-        }
+        let ended = self.connection.close();
+        ended.err().map_or_else(|| LinkError::Away("the connection has ended".into()), |error| how(&error))
     }
 }
 
@@ -227,24 +209,23 @@ fn nobody(address: &str, why: &str) -> String {
     format!("no DAC takes samples at {address}: is `oasis up` or `oasis dac` running? (--dac): {why}")
 }
 
-/// Passes on what somebody has to look at and notes what is acknowledged, until the connection ends; answers with how it did.
+/// Notes what is acknowledged and passes on what needs an answer, until the connection ends.
 fn listen(
     receiver: &mut dyn Receiver,
     to: &mpsc::SyncSender<DacMessage>,
     acknowledged: &Mutex<Acknowledged>,
-) -> LinkError {
+) -> io::Result<()> {
     loop {
-        match receiver.receive() {
-            Ok(DacMessage::Ack { topics }) => {
+        match link::receive(receiver)? {
+            DacMessage::Ack { topics } => {
                 acknowledged.lock().unwrap_or_else(PoisonError::into_inner).extend(topics);
             }
-            Ok(DacMessage::Pong { .. }) => {}
-            Ok(message) => {
+            DacMessage::Pong { .. } => {}
+            message => {
                 if let Err(TrySendError::Disconnected(_)) = to.try_send(message) {
-                    return LinkError::Away("the connection has ended".into());
+                    return Ok(());
                 }
             }
-            Err(error) => return how(&error),
         }
     }
 }
@@ -258,8 +239,11 @@ fn refused(failure: &Failure) -> LinkError {
     }
 }
 
-/// What an error of a socket means for the next attempt.
+/// What the end of a connection means for the next attempt.
 fn how(error: &io::Error) -> LinkError {
+    if let Some(failure) = error.get_ref().and_then(|inner| inner.downcast_ref::<Failure>()) {
+        return refused(failure);
+    }
     match error.kind() {
         io::ErrorKind::InvalidData => LinkError::Refused(format!("what answers is no DAC: {error}")),
         io::ErrorKind::UnexpectedEof => LinkError::Away("it closed the connection".into()),

@@ -1,8 +1,8 @@
 //! An instance's recording, sample by sample, with what is missing between them. One stretch of it is in memory at a time.
 
-use crate::target::Target;
-use anyhow::Context;
+use crate::error::ReplayError;
 use oasis_archive::{History, Holes, Missing, Past, Piece, Series};
+use oasis_format::visible::Visible;
 use oasis_wire::{
     batch::{Batch, Sample},
     quantity::Offset,
@@ -31,8 +31,8 @@ pub struct Recorded {
 
 /// A place in an instance's recording.
 pub struct Track {
-    /// Which instance.
-    pub target: Target,
+    node: String,
+    instance: String,
     history: History,
     span: Range<u64>,
     past: Option<Past>,
@@ -53,9 +53,18 @@ struct Open {
 
 impl Track {
     /// The recording of an instance between two times; none if nothing is there.
-    pub fn open(history: &History, target: Target, span: Range<u64>) -> anyhow::Result<Option<Self>> {
+    ///
+    /// # Errors
+    /// If the archive cannot be read.
+    pub fn open(
+        history: &History,
+        node: &str,
+        instance: &str,
+        span: Range<u64>,
+    ) -> Result<Option<Self>, ReplayError> {
         let mut track = Self {
-            target,
+            node: node.into(),
+            instance: instance.into(),
             history: history.clone(),
             past: None,
             holes: Holes::new(history, span.start),
@@ -70,9 +79,9 @@ impl Track {
     }
 
     /// Begins again.
-    pub fn rewind(&mut self) -> anyhow::Result<()> {
-        let (node, instance) = (&self.target.node, &self.target.instance);
-        self.past = self.history.past_from(node, instance, self.span.start, Some(self.span.end))?;
+    pub fn rewind(&mut self) -> Result<(), ReplayError> {
+        self.past =
+            self.history.past_from(&self.node, &self.instance, self.span.start, Some(self.span.end))?;
         self.holes = Holes::new(&self.history, self.span.start);
         self.pieces.clear();
         self.behind.clear();
@@ -92,12 +101,15 @@ impl Track {
     }
 
     /// Takes the next sample, and reads the one that follows.
-    pub fn take(&mut self) -> anyhow::Result<Option<Recorded>> {
-        let next = self.read().with_context(|| format!("reading {}", self.target))?;
+    pub fn take(&mut self) -> Result<Option<Recorded>, ReplayError> {
+        let next = self.read().map_err(|error| {
+            let instance = format!("{}/{}", Visible(&self.node), Visible(&self.instance));
+            ReplayError::ReadOn { instance, error: Box::new(error) }
+        })?;
         Ok(std::mem::replace(&mut self.next, next))
     }
 
-    fn read(&mut self) -> anyhow::Result<Option<Recorded>> {
+    fn read(&mut self) -> Result<Option<Recorded>, ReplayError> {
         loop {
             if let Some(open) = &mut self.batch {
                 let sample = open.samples.next().and_then(|at| open.batch.get(at));
@@ -113,8 +125,7 @@ impl Track {
                     let read = self.past.as_mut().map_or(Ok(Vec::new()), |past| past.read(READ))?;
                     if read.is_empty() {
                         let more_follow = self.past.as_ref().is_some_and(Past::is_over);
-                        self.behind =
-                            self.holes.behind(&self.target.node, &self.target.instance, more_follow)?;
+                        self.behind = self.holes.behind(&self.node, &self.instance, more_follow)?;
                         return Ok(None);
                     }
                     self.pieces = read.into();
@@ -140,7 +151,7 @@ impl Track {
         }
     }
 
-    fn recorded(&mut self, series: Arc<Series>, state: u16, sample: Sample) -> anyhow::Result<Recorded> {
+    fn recorded(&mut self, series: Arc<Series>, state: u16, sample: Sample) -> Result<Recorded, ReplayError> {
         let missing = self.holes.before(&series, sample.sequence)?;
         let mut row = Vec::new();
         value::write_row(&series.probe_type, &sample.values, &mut row);

@@ -2,7 +2,8 @@
 //!
 //! What is played goes through an [`Outbox`] to the DAC, so that a connection which breaks takes nothing with it. Until there is another one the stage is away.
 
-use super::{
+use crate::{
+    error::ReplayError,
     link::{Dac, Link, LinkError},
     on_air::OnAir,
     outbox::{Outbox, Played, Told},
@@ -105,7 +106,7 @@ impl Stage {
             run: Uuid::new_v4(),
             name,
             host,
-            software: oasis_dac::SOFTWARE.into(),
+            software: concat!("oasis ", env!("CARGO_PKG_VERSION")).into(),
             pid: std::process::id(),
         };
         let players: Vec<_> = tracks.into_iter().map(|track| Player { track, on_air: None }).collect();
@@ -132,7 +133,7 @@ impl Stage {
     }
 
     /// Begins again, once it has [ended](Stage::end).
-    pub fn rewind(&mut self) -> anyhow::Result<()> {
+    pub fn rewind(&mut self) -> Result<(), ReplayError> {
         self.players.iter_mut().try_for_each(|player| player.track.rewind())
     }
 
@@ -150,7 +151,11 @@ impl Stage {
     }
 
     /// Sends what is due, each sample with the time that `live` makes of its own, but not more than a turn's worth.
-    pub fn play(&mut self, is_due: impl Fn(u64) -> bool, live: impl Fn(u64) -> u64) -> anyhow::Result<Turn> {
+    pub fn play(
+        &mut self,
+        is_due: impl Fn(u64) -> bool,
+        live: impl Fn(u64) -> u64,
+    ) -> Result<Turn, ReplayError> {
         self.tend()?;
         let is_over = self.run.is_none() || self.players.iter().all(|player| player.run() != self.run);
         if is_over {
@@ -176,7 +181,7 @@ impl Stage {
     }
 
     /// Answers the DAC, and takes note of what it has.
-    pub fn tend(&mut self) -> anyhow::Result<()> {
+    pub fn tend(&mut self) -> Result<(), ReplayError> {
         let Connection::Up(link, _) = &mut self.connection else { return Ok(()) };
         match link.tend() {
             Ok(acknowledged) => {
@@ -192,7 +197,7 @@ impl Stage {
     }
 
     /// Says goodbye once the DAC has all that was played of the run: whether it is so far.
-    pub fn end(&mut self, reason: &str) -> anyhow::Result<bool> {
+    pub fn end(&mut self, reason: &str) -> Result<bool, ReplayError> {
         if !self.is_ending {
             self.is_ending = true;
             for at in 0..self.players.len() {
@@ -215,7 +220,7 @@ impl Stage {
     }
 
     /// Tries to connect again, if it is time.
-    pub fn try_again(&mut self) -> anyhow::Result<()> {
+    pub fn try_again(&mut self) -> Result<(), ReplayError> {
         if !matches!(&self.connection, Connection::Away { again, .. } if Instant::now() >= *again) {
             return Ok(());
         }
@@ -228,7 +233,7 @@ impl Stage {
         at: usize,
         is_due: impl Fn(u64) -> bool,
         live: impl Fn(u64) -> u64,
-    ) -> anyhow::Result<Turn> {
+    ) -> Result<Turn, ReplayError> {
         for _ in 0..TURN {
             if !self.outbox.has_room() {
                 return Ok(Turn::WaitsForDac);
@@ -270,7 +275,7 @@ impl Stage {
     }
 
     /// Sends what was not sent over this connection.
-    fn ship(&mut self) -> anyhow::Result<()> {
+    fn ship(&mut self) -> Result<(), ReplayError> {
         let Connection::Up(link, _) = &mut self.connection else { return Ok(()) };
         let players = &self.players;
         let sent = self.outbox.send(|at, told, last| {
@@ -288,7 +293,7 @@ impl Stage {
     }
 
     /// Begins the run that the earliest sample is of: sequence numbers count in runs.
-    fn begin_run(&mut self) -> anyhow::Result<()> {
+    fn begin_run(&mut self) -> Result<(), ReplayError> {
         let next = self.players.iter().filter_map(|player| player.track.peek());
         let Some(run) = next.min_by_key(|next| next.time).map(|next| next.series.run) else { return Ok(()) };
         self.run = Some(run);
@@ -302,7 +307,7 @@ impl Stage {
     }
 
     /// Puts an instance on air as the type that its next sample is of; not before the DAC has all that was played of another type, which has another topic.
-    fn announce(&mut self, at: usize) -> anyhow::Result<bool> {
+    fn announce(&mut self, at: usize) -> Result<bool, ReplayError> {
         self.flush(at);
         if !self.outbox.is_empty_of(at) {
             return Ok(false);
@@ -354,7 +359,7 @@ impl Stage {
     }
 
     /// Another connection may do better, or this is the end.
-    fn broken(&mut self, error: LinkError) -> anyhow::Result<()> {
+    fn broken(&mut self, error: LinkError) -> Result<(), ReplayError> {
         let LinkError::Away(why) = error else { return Err(error.into()) };
         let lasted = match &self.connection {
             Connection::Up(_, since) => since.elapsed(),
@@ -377,7 +382,7 @@ mod tests {
     #[test]
     fn a_replayed_node_is_told_from_a_recorded_one_and_has_no_slash_of_its_own() {
         assert!(is_replay(&replayed_name("plant")) && !is_replay("plant"));
-        let target: crate::target::Target = format!("{}/a/b", replayed_name("plant")).parse().unwrap();
-        assert_eq!((&*target.node, &*target.instance), ("replay:plant", "a/b"));
+        let target = format!("{}/a/b", replayed_name("plant"));
+        assert_eq!(target.split_once('/'), Some(("replay:plant", "a/b")));
     }
 }

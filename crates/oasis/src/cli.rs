@@ -1,19 +1,16 @@
 //! What can be typed.
 
-use crate::{
-    annotation, archive,
-    archive_folder::ArchiveFolder,
-    command,
-    dac_address::Server,
-    formats, pdl, replay, sql,
-    target::{self, Target},
-    test_run,
-};
+#[cfg(feature = "live")]
+mod live;
+
+#[cfg(feature = "live")]
+pub use live::*;
+
+#[cfg(feature = "live")]
+use crate::live::{annotation, command, replay, test_run};
+use crate::{archive, archive_folder::ArchiveFolder, formats, pdl, sql, target::Target};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use oasis_dac::{Delivery, Overflow};
-use oasis_probes::Channel;
 use std::path::PathBuf;
-use uuid::Uuid;
 
 /// Watch distributed real-time and embedded systems while they run, live, in any browser.
 #[derive(Debug, Parser)]
@@ -36,6 +33,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Verb {
+    #[cfg(feature = "live")]
     /// DAC, page and a node that watches this host, in one process.
     #[command(after_help = "Examples:
   oasis up
@@ -43,18 +41,21 @@ pub enum Verb {
   oasis up --name plant-7 --probe processor=cpu@10 --probe memory
   oasis up --archive ~/samples               keep what comes in: docs/archive.md")]
     Up(Up),
+    #[cfg(feature = "live")]
     /// The DAC with its page, API and doors; nodes connect to it.
     #[command(after_help = "Examples:
   oasis dac
   oasis dac --channel-listen 0.0.0.0:7071    let nodes on other hosts connect
   oasis dac --config oasis.toml")]
     Dac(Dac),
+    #[cfg(feature = "live")]
     /// A node that watches this host.
     #[command(after_help = "Examples:
   oasis node --dac 192.0.2.7:7071
   oasis node --name plant-7 --probe processor=ProcessorProbe_SmokeTest@2 --probe memory
   oasis node --probe 'process(name=postgres)=db@2' --probe 'windsonic(port=/dev/ttyUSB0)'")]
     Node(Node),
+    #[cfg(feature = "live")]
     /// Follow probe instances in the terminal.
     #[command(after_help = "Examples:
   oasis tail                                 all that is online
@@ -67,12 +68,14 @@ pub enum Verb {
   oasis tail my-host/processor --from 2026-05-04T12:00:00Z --to 2026-05-04T12:05:00Z
   oasis tail --from 2026-05-04 --to 2026-05-05 --format json > that-day.jsonl")]
     Tail(Tail),
+    #[cfg(feature = "live")]
     /// List the probe instances that a DAC knows.
     #[command(after_help = "Examples:
   oasis list
   oasis list network
   oasis list --format json | jq -r .type")]
     List(List),
+    #[cfg(feature = "live")]
     /// Send a command to a probe instance.
     #[command(after_help = "Examples:
   oasis command my-host/processor hertz 10
@@ -99,12 +102,14 @@ pub enum Verb {
 
 Importing a file again adds nothing. A file that cannot be read adds nothing either.")]
     Import(Import),
+    #[cfg(feature = "live")]
     /// Test runs: give the time between a start and a stop a name, and compare two of them; oasis run VERB --help has more.
     #[command(after_help = "Examples:
   oasis run start 'soak, pump 3 hot' --tag night
   oasis run stop 'soak, pump 3 hot'
   oasis run compare 'soak, pump 3 cold' 'soak, pump 3 hot'")]
     Run(test_run::Arguments),
+    #[cfg(feature = "live")]
     /// Note something at a time, for everybody who looks at that time.
     #[command(
         visible_alias = "note",
@@ -114,6 +119,7 @@ Importing a file again adds nothing. A file that cannot be read adds nothing eit
   oasis annotation list --from -1d"
     )]
     Annotation(annotation::Arguments),
+    #[cfg(feature = "live")]
     /// Play a recording back through the whole stack, as if it were live, to test tools and to train people.
     #[command(after_help = "Examples:
   oasis replay --archive ~/samples 'soak, pump 3 hot' --speed 10
@@ -135,123 +141,6 @@ Importing a file again adds nothing. A file that cannot be read adds nothing eit
     /// Work with Probe Definition Language files.
     #[command(subcommand)]
     Pdl(pdl::Verb),
-}
-
-#[derive(Debug, Args)]
-pub struct Up {
-    #[command(flatten)]
-    pub common: Common,
-    #[command(flatten)]
-    pub addresses: Addresses,
-    #[command(flatten)]
-    pub probes: Probes,
-}
-
-#[derive(Debug, Args)]
-pub struct Dac {
-    #[command(flatten)]
-    pub common: Common,
-    #[command(flatten)]
-    pub addresses: Addresses,
-}
-
-#[derive(Debug, Args)]
-pub struct Node {
-    #[command(flatten)]
-    pub common: Common,
-    #[command(flatten)]
-    pub probes: Probes,
-    /// Data channel of the DAC [default: 127.0.0.1:7071].
-    #[arg(long, value_name = "HOST:PORT", env = "OASIS_DAC", value_parser = target::data_channel)]
-    pub dac: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub struct Common {
-    /// Configuration file; flags win over it. Its default is documented in docs/reference/oasis.toml.
-    #[arg(long, value_name = "FILE", env = "OASIS_CONFIG")]
-    pub config: Option<PathBuf>,
-    /// Print one line of JSON with the addresses on standard output when ready, for scripts.
-    #[arg(long)]
-    pub ready_json: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct Addresses {
-    /// Address of page, API and doors [default: 127.0.0.1:7070].
-    #[arg(long, value_name = "HOST:PORT", env = "OASIS_LISTEN")]
-    pub listen: Option<String>,
-    /// Address that nodes connect to [default: 127.0.0.1:7071].
-    #[arg(long, value_name = "HOST:PORT", env = "OASIS_CHANNEL_LISTEN")]
-    pub channel_listen: Option<String>,
-    /// Folder to keep all samples in, made if there is none [default: none; samples are kept in memory for as long as there is room].
-    #[arg(long, value_name = "DIR", env = "OASIS_ARCHIVE")]
-    pub archive: Option<String>,
-    /// Let nodes send samples as datagrams too, to the same port by UDP.
-    #[arg(long, env = "OASIS_UDP")]
-    pub udp: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct Probes {
-    /// Name of the node [default: the host's name].
-    #[arg(long, env = "OASIS_NODE_NAME")]
-    pub name: Option<String>,
-    /// What to watch: processor, cpu, memory, network, disk, process, scheduling, sensors, windsonic or heartbeat, with parameters, an instance name and a rate if the defaults do not do. Repeatable; replaces the default set. docs/reference/probes.md has them all.
-    #[arg(long = "probe", value_name = "PROBE[(PARAMETER=VALUE,…)][=INSTANCE][@HERTZ]")]
-    pub probes: Vec<String>,
-    /// Identity of the node over its lives [default: made of host and name].
-    #[arg(long, env = "OASIS_NODE_UUID")]
-    pub uuid: Option<Uuid>,
-    /// How samples get to the DAC: tcp, or udp, which loses some rather than wait [default: tcp].
-    #[arg(long, env = "OASIS_CHANNEL")]
-    pub channel: Option<Channel>,
-    /// Directory for samples that the DAC does not have yet: they survive this process. Without it they wait in memory only.
-    #[arg(long, value_name = "DIRECTORY", env = "OASIS_SPOOL_DIRECTORY")]
-    pub spool_directory: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub struct List {
-    /// Only those whose NODE/INSTANCE contains it.
-    pub text: Option<String>,
-    #[command(flatten)]
-    pub server: Server,
-    /// How to print.
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
-}
-
-#[derive(Debug, Args)]
-pub struct Tail {
-    /// NODE/INSTANCE, where * stands for any text ('plant-7/*'); if none is given all that are online, and with --from or --last those that are not as well.
-    pub instances: Vec<Target>,
-    #[command(flatten)]
-    pub server: Server,
-    /// How to print.
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
-    /// Begin with the oldest sample that the DAC holds in memory.
-    #[arg(long)]
-    pub from_earliest: bool,
-    /// Begin with the first sample that is no older than this, from the archive if need be. A date or a date and time (2026-05-04T12:00:00Z), UTC unless it names a zone, nanoseconds since 1970, or how long ago (-90s, -15m, -2h, -7d).
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, conflicts_with = "from_earliest")]
-    pub from: Option<String>,
-    /// End before the first sample that is not older than this.
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub to: Option<String>,
-    /// Begin with the newest samples there are, so many of each instance, from the archive if need be; with --from or --to, of that time.
-    #[arg(short = 'n', long, value_name = "N", conflicts_with = "from_earliest")]
-    pub last: Option<u32>,
-    /// Which samples: every, latest (skip to the newest when late), max_hz=N (at most N a second) or envelope=N (N a second, each with the least and greatest value).
-    #[arg(long, value_name = "DELIVERY", default_value_t)]
-    pub delivery: Delivery,
-    /// What if the samples wanted are gone from the DAC's log: gap (go on with the oldest held), latest (with the newest) or close.
-    #[arg(long, value_name = "POLICY", default_value = "gap")]
-    pub overflow: Overflow,
-    /// End after this many samples.
-    #[arg(long, value_name = "N")]
-    pub count: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]

@@ -1,29 +1,20 @@
 //! The command line: one binary for every piece of OASIS, together or apart.
 
-mod annotation;
-mod api;
 mod archive;
 mod archive_folder;
 mod broken_pipe;
 mod cli;
-mod client;
-mod command;
 mod config;
-mod dac_address;
 mod dates;
 mod export;
 mod formats;
 mod import;
-mod list;
+#[cfg(feature = "live")]
+mod live;
 mod pdl;
-mod probe_choice;
 mod progress;
-mod replay;
-mod serve;
 mod sql;
-mod tail;
 mod target;
-mod test_run;
 mod time_flag;
 
 use clap::Parser;
@@ -54,25 +45,14 @@ fn told(error: &anyhow::Error) -> String {
 fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     let success = |()| ExitCode::SUCCESS;
     match cli.verb {
-        Verb::Up(arguments) => in_runtime(serve::up(arguments)).map(success),
-        Verb::Dac(arguments) => in_runtime(serve::dac(arguments)).map(success),
-        Verb::Node(arguments) => in_runtime(serve::node(arguments)).map(success),
-        Verb::Tail(arguments) => in_runtime(tail::run(arguments)).map(success),
-        Verb::List(arguments) => list::run(arguments).map(success),
-        Verb::Command(arguments) => in_runtime(command::run(arguments)).map(success),
         Verb::Export(arguments) => export::run(&arguments).map(success),
         Verb::Import(arguments) => import::run(&arguments).map(success),
-        Verb::Run(arguments) => test_run::run(arguments).map(success),
-        Verb::Annotation(arguments) => annotation::run(arguments).map(success),
-        Verb::Replay(arguments) => in_runtime(replay::run(arguments)).map(success),
         Verb::Sql(arguments) => sql::run(&arguments).map(success),
         Verb::Archive(arguments) => archive::run(&arguments),
         Verb::Pdl(arguments) => pdl::run(arguments),
+        #[cfg(feature = "live")]
+        live => live::run(live).map(success),
     }
-}
-
-fn in_runtime<T>(task: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
-    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(task)
 }
 
 /// `OASIS_LOG` takes the field's usual directives: `debug`, `oasis_dac=trace,info`.

@@ -76,6 +76,7 @@ pub fn known(history: &History, targets: &[Target]) -> anyhow::Result<Vec<Target
 }
 
 /// Where a DAC takes samples, as it is typed.
+#[cfg(feature = "live")]
 pub fn data_channel(text: &str) -> Result<String, String> {
     let is_address =
         |(host, port): (&str, &str)| !host.is_empty() && !host.contains('/') && port.parse::<u16>().is_ok();
@@ -89,6 +90,7 @@ pub fn data_channel(text: &str) -> Result<String, String> {
 mod tests {
     use super::*;
 
+    #[cfg(feature = "live")]
     #[test]
     fn a_data_channel_is_no_url() {
         for address in ["127.0.0.1:7071", "dac.local:1", "[::1]:7071"] {

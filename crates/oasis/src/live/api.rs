@@ -1,6 +1,6 @@
 //! A client of the HTTP API (`docs/reference/http-api.md`).
 
-use crate::dac_address::DacAddress;
+use crate::live::dac_address::DacAddress;
 use anyhow::{Context, bail};
 use serde_json::Value;
 use ureq::{

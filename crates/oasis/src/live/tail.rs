@@ -2,8 +2,8 @@
 
 use crate::{
     cli::{Format, Tail},
-    client::{Client, Incoming},
     dates::date_and_time,
+    live::client::{Client, Incoming},
     target::{self, Target},
     visible::Visible,
 };

@@ -1,8 +1,8 @@
 //! `oasis annotation`: what is noted at a time, or of a span.
 
 use crate::{
-    api::Api, broken_pipe::is_broken_pipe, cli::Format, dac_address::Server, dates::date_and_time,
-    visible::Visible,
+    broken_pipe::is_broken_pipe, cli::Format, dates::date_and_time, live::api::Api,
+    live::dac_address::Server, visible::Visible,
 };
 use anyhow::Context;
 use clap::{Args, Subcommand};

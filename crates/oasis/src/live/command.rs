@@ -1,6 +1,9 @@
 //! `oasis command`
 
-use crate::{client::Client, dac_address::Server, target::Target};
+use crate::{
+    live::{client::Client, dac_address::Server},
+    target::Target,
+};
 use clap::{Args, Subcommand};
 use oasis_dac::Wish;
 use oasis_wire::quantity::{DemandRange, Hertz};

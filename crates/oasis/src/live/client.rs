@@ -1,6 +1,6 @@
 //! A client of the native WebSocket protocol (`docs/reference/websocket.md`).
 
-use crate::dac_address::DacAddress;
+use crate::live::dac_address::DacAddress;
 use anyhow::{Context, bail};
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};

@@ -1,8 +1,8 @@
 //! `oasis list`: the probe instances that a DAC knows.
 
 use crate::{
-    api::Api,
     cli::{Format, List},
+    live::api::Api,
     visible::Visible,
 };
 use serde_json::Value;

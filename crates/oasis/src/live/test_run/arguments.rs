@@ -1,6 +1,6 @@
 //! What can be typed behind `oasis run`.
 
-use crate::{cli::Format, dac_address::Server};
+use crate::{cli::Format, live::dac_address::Server};
 use clap::{Args, Subcommand};
 
 #[derive(Debug, Args)]

@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn every_probe_is_named_in_the_documented_file_and_in_the_help() {
-        let documented = include_str!("../../../docs/reference/oasis.toml");
+        let documented = include_str!("../../../../docs/reference/oasis.toml");
         let help =
             crate::cli::Cli::command().find_subcommand_mut("node").unwrap().render_long_help().to_string();
         for probe in PROBES {

@@ -5,7 +5,7 @@ mod comparison;
 
 pub use arguments::Arguments;
 
-use crate::{api::Api, cli::Format, dates::date_and_time, visible::Visible};
+use crate::{cli::Format, dates::date_and_time, live::api::Api, visible::Visible};
 use anyhow::{Context, bail};
 use arguments::{Description, Verb};
 use serde_json::{Value, json};

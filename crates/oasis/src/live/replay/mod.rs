@@ -7,8 +7,8 @@ mod arguments;
 pub use arguments::Arguments;
 
 use crate::{
+    live::serve::Stop,
     progress::Progress,
-    serve::Stop,
     target::{self, Target},
     time_flag,
     visible::Visible,

@@ -1,0 +1,129 @@
+//! The flags of commands that talk to a DAC, or are one.
+
+use super::Format;
+use crate::{
+    live::dac_address::Server,
+    target::{self, Target},
+};
+use clap::Args;
+use oasis_dac::{Delivery, Overflow};
+use oasis_probes::Channel;
+use std::path::PathBuf;
+use uuid::Uuid;
+
+#[derive(Debug, Args)]
+pub struct Up {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(flatten)]
+    pub addresses: Addresses,
+    #[command(flatten)]
+    pub probes: Probes,
+}
+
+#[derive(Debug, Args)]
+pub struct Dac {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(flatten)]
+    pub addresses: Addresses,
+}
+
+#[derive(Debug, Args)]
+pub struct Node {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(flatten)]
+    pub probes: Probes,
+    /// Data channel of the DAC [default: 127.0.0.1:7071].
+    #[arg(long, value_name = "HOST:PORT", env = "OASIS_DAC", value_parser = target::data_channel)]
+    pub dac: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Common {
+    /// Configuration file; flags win over it. Its default is documented in docs/reference/oasis.toml.
+    #[arg(long, value_name = "FILE", env = "OASIS_CONFIG")]
+    pub config: Option<PathBuf>,
+    /// Print one line of JSON with the addresses on standard output when ready, for scripts.
+    #[arg(long)]
+    pub ready_json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Addresses {
+    /// Address of page, API and doors [default: 127.0.0.1:7070].
+    #[arg(long, value_name = "HOST:PORT", env = "OASIS_LISTEN")]
+    pub listen: Option<String>,
+    /// Address that nodes connect to [default: 127.0.0.1:7071].
+    #[arg(long, value_name = "HOST:PORT", env = "OASIS_CHANNEL_LISTEN")]
+    pub channel_listen: Option<String>,
+    /// Folder to keep all samples in, made if there is none [default: none; samples are kept in memory for as long as there is room].
+    #[arg(long, value_name = "DIR", env = "OASIS_ARCHIVE")]
+    pub archive: Option<String>,
+    /// Let nodes send samples as datagrams too, to the same port by UDP.
+    #[arg(long, env = "OASIS_UDP")]
+    pub udp: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Probes {
+    /// Name of the node [default: the host's name].
+    #[arg(long, env = "OASIS_NODE_NAME")]
+    pub name: Option<String>,
+    /// What to watch: processor, cpu, memory, network, disk, process, scheduling, sensors, windsonic or heartbeat, with parameters, an instance name and a rate if the defaults do not do. Repeatable; replaces the default set. docs/reference/probes.md has them all.
+    #[arg(long = "probe", value_name = "PROBE[(PARAMETER=VALUE,…)][=INSTANCE][@HERTZ]")]
+    pub probes: Vec<String>,
+    /// Identity of the node over its lives [default: made of host and name].
+    #[arg(long, env = "OASIS_NODE_UUID")]
+    pub uuid: Option<Uuid>,
+    /// How samples get to the DAC: tcp, or udp, which loses some rather than wait [default: tcp].
+    #[arg(long, env = "OASIS_CHANNEL")]
+    pub channel: Option<Channel>,
+    /// Directory for samples that the DAC does not have yet: they survive this process. Without it they wait in memory only.
+    #[arg(long, value_name = "DIRECTORY", env = "OASIS_SPOOL_DIRECTORY")]
+    pub spool_directory: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct List {
+    /// Only those whose NODE/INSTANCE contains it.
+    pub text: Option<String>,
+    #[command(flatten)]
+    pub server: Server,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+#[derive(Debug, Args)]
+pub struct Tail {
+    /// NODE/INSTANCE, where * stands for any text ('plant-7/*'); if none is given all that are online, and with --from or --last those that are not as well.
+    pub instances: Vec<Target>,
+    #[command(flatten)]
+    pub server: Server,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Begin with the oldest sample that the DAC holds in memory.
+    #[arg(long)]
+    pub from_earliest: bool,
+    /// Begin with the first sample that is no older than this, from the archive if need be. A date or a date and time (2026-05-04T12:00:00Z), UTC unless it names a zone, nanoseconds since 1970, or how long ago (-90s, -15m, -2h, -7d).
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, conflicts_with = "from_earliest")]
+    pub from: Option<String>,
+    /// End before the first sample that is not older than this.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub to: Option<String>,
+    /// Begin with the newest samples there are, so many of each instance, from the archive if need be; with --from or --to, of that time.
+    #[arg(short = 'n', long, value_name = "N", conflicts_with = "from_earliest")]
+    pub last: Option<u32>,
+    /// Which samples: every, latest (skip to the newest when late), max_hz=N (at most N a second) or envelope=N (N a second, each with the least and greatest value).
+    #[arg(long, value_name = "DELIVERY", default_value_t)]
+    pub delivery: Delivery,
+    /// What if the samples wanted are gone from the DAC's log: gap (go on with the oldest held), latest (with the newest) or close.
+    #[arg(long, value_name = "POLICY", default_value = "gap")]
+    pub overflow: Overflow,
+    /// End after this many samples.
+    #[arg(long, value_name = "N")]
+    pub count: Option<u64>,
+}

@@ -1,0 +1,101 @@
+//! All sections of the configuration file, and which flags win over them.
+
+use crate::{
+    cli::{Addresses, Common, Probes},
+    live::probe_choice,
+};
+use anyhow::Context;
+use oasis_archive::ArchiveConfig;
+use oasis_dac::config::{ChannelConfig, LogConfig};
+use oasis_doors::DoorsConfig;
+use oasis_postgresql::PostgresqlConfig;
+use oasis_probes::{NodeSettings, ProbeChoice};
+use serde::{Deserialize, Serialize};
+
+/// What a node of the command line watches unless told otherwise.
+const STANDARD_PROBES: [&str; 4] = ["processor", "memory", "network", "heartbeat"];
+
+/// The whole file.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    pub doors: DoorsConfig,
+    pub channel: ChannelConfig,
+    pub log: LogConfig,
+    pub archive: ArchiveConfig,
+    pub postgresql: PostgresqlConfig,
+    pub node: NodeSettings,
+}
+
+impl Config {
+    /// The file named on the command line, or the defaults.
+    pub fn load(common: &Common) -> anyhow::Result<Self> {
+        Self::read(common.config.as_deref())
+    }
+
+    /// Flags for a DAC win.
+    pub fn with_addresses(mut self, addresses: Addresses) -> Self {
+        if let Some(listen) = addresses.listen {
+            self.doors.listen = listen;
+        }
+        if let Some(listen) = addresses.channel_listen {
+            self.channel.listen = listen;
+        }
+        if let Some(directory) = addresses.archive {
+            self.archive.directory = directory;
+        }
+        self.channel.udp |= addresses.udp;
+        self
+    }
+
+    /// Flags for a node win.
+    pub fn with_probes(mut self, probes: Probes) -> anyhow::Result<Self> {
+        if let Some(name) = probes.name {
+            self.node.name = name;
+        }
+        if let Some(uuid) = probes.uuid {
+            self.node.uuid = Some(uuid);
+        }
+        if let Some(channel) = probes.channel {
+            self.node.channel = channel;
+        }
+        if let Some(directory) = probes.spool_directory {
+            self.node.spool_directory = Some(directory);
+        }
+        if !probes.probes.is_empty() {
+            let choose =
+                |text: &String| probe_choice::parse(text).with_context(|| format!("in --probe {text}"));
+            self.node.probes = Some(probes.probes.iter().map(choose).collect::<anyhow::Result<_>>()?);
+        }
+        self.node.probes.get_or_insert_with(|| STANDARD_PROBES.map(ProbeChoice::of).into());
+        Ok(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documented_file_is_the_default() {
+        let documented = include_str!("../../../../docs/reference/oasis.toml");
+        let mut default = Config::default();
+        default.node.probes = Some(STANDARD_PROBES.map(ProbeChoice::of).into());
+        assert_eq!(toml::from_str::<Config>(documented).unwrap(), default);
+        assert_eq!(default.node.dac, default.channel.listen);
+    }
+
+    #[test]
+    fn the_documented_file_has_every_key() {
+        let documented: toml::Table = include_str!("../../../../docs/reference/oasis.toml").parse().unwrap();
+        let all = toml::Table::try_from(Config::default()).unwrap();
+        for (section, keys) in &all {
+            for key in keys.as_table().unwrap().keys() {
+                assert!(
+                    documented[section].as_table().unwrap().contains_key(key),
+                    "[{section}] {key} is not documented"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Commands that talk to a DAC, or are one (feature `live`).
+
+pub mod annotation;
+mod api;
+mod client;
+pub mod command;
+pub mod dac_address;
+mod list;
+pub mod probe_choice;
+pub mod replay;
+mod serve;
+mod tail;
+pub mod test_run;
+
+use crate::cli::Verb;
+use anyhow::bail;
+
+/// Runs one of them.
+pub fn run(verb: Verb) -> anyhow::Result<()> {
+    match verb {
+        Verb::Up(arguments) => in_runtime(serve::up(arguments)),
+        Verb::Dac(arguments) => in_runtime(serve::dac(arguments)),
+        Verb::Node(arguments) => in_runtime(serve::node(arguments)),
+        Verb::Tail(arguments) => in_runtime(tail::run(arguments)),
+        Verb::List(arguments) => list::run(arguments),
+        Verb::Command(arguments) => in_runtime(command::run(arguments)),
+        Verb::Run(arguments) => test_run::run(arguments),
+        Verb::Annotation(arguments) => annotation::run(arguments),
+        Verb::Replay(arguments) => in_runtime(replay::run(arguments)),
+        other => bail!("{other:?} does not talk to a DAC"),
+    }
+}
+
+fn in_runtime<T>(task: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(task)
+}

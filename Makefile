@@ -89,6 +89,9 @@ lint-python: target/venv/installed ## Check formatting, lints and types of Pytho
 	target/venv/bin/ruff format --quiet --check $(GENERATED_PYTHON)
 	cd sdk/python && ../../target/venv/bin/mypy
 
+check-docs: ## Check links, examples, quoted messages and the list of locks in Markdown
+	python3 docs/checks/prose.py
+
 docs: $(MDBOOK) ## Build the book and check its links: target/book/docs/index.html
 	rm -rf target/book
 	$(MDBOOK) build docs
@@ -104,7 +107,7 @@ deny: $(CARGO_DENY) ## Check licenses, duplicates and sources of dependencies
 advisories: $(CARGO_DENY) ## Check dependencies for known vulnerabilities
 	$(CARGO_DENY) --locked check advisories
 
-test: test-rust test-arrow test-web test-python notebook test-browser ## Run every test of every language
+test: check-docs test-rust test-arrow test-web test-python notebook test-browser ## Run every test of every language
 
 test-rust: page postgresql ## Rust: unit, property and end-to-end tests with real processes
 	cargo test --workspace --locked

@@ -15,6 +15,7 @@ mod json;
 mod json_schema;
 mod lost;
 mod record;
+mod recorded;
 mod recording;
 mod samples;
 mod writer;
@@ -22,14 +23,11 @@ mod writer;
 pub use channel::Unread;
 pub use lost::Lost;
 pub use record::BadRecord;
+pub use recorded::Recorded;
 pub use recording::{LeftOut, ReadError, Rest, read};
 pub use writer::McapWriter;
 
 use crate::{Format, Order, Reader, SampleFormat};
-use oasis_channel::ProbeKind;
-use oasis_wire::schema::ProbeType;
-use std::sync::Arc;
-use uuid::Uuid;
 
 /// MCAP.
 pub(crate) const FORMAT: Format = Format {
@@ -46,18 +44,3 @@ pub(crate) const FORMAT: Format = Format {
     rows: None,
     reader: Some(Reader { magic: mcap::MAGIC, read: |from, take| read(from, take) }),
 };
-
-/// The instance that samples are of, as the file says it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Recorded {
-    /// Node name, if OASIS has recorded them.
-    pub node: Option<Arc<str>>,
-    /// Instance name; a channel's topic if it is another program's.
-    pub instance: Arc<str>,
-    /// What decided when a sample was taken.
-    pub kind: ProbeKind,
-    /// The run that sequence numbers count in: the same whenever the file is read.
-    pub run: Uuid,
-    /// Their type.
-    pub probe_type: Arc<ProbeType>,
-}

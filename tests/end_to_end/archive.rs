@@ -1,4 +1,4 @@
-//! What the archive has called stored is there, whatever happens to the process and the disk (`docs/archive.md`).
+//! What the archive has called stored is there, whatever happens to the process and the disk (`docs/reference/archive.md`).
 
 use crate::harness::{
     FailingSyncs, Oasis, SmallDisk, eventually, eventually_shown, get, ledger, let_go, oasis, post, small_log,

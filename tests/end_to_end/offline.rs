@@ -1,4 +1,4 @@
-//! The past of nodes that are not there: a start of the DAC knows them from the archive (`docs/archive.md`).
+//! The past of nodes that are not there: a start of the DAC knows them from the archive (`docs/guides/keep-samples-on-disk.md`).
 
 use crate::harness::{Native, Oasis, get, instance, ledger, oasis};
 use crate::recordings::run;

@@ -196,7 +196,7 @@ fn damage_the_last_batch(archive: &Path) {
     files.sort();
     let file = files.last().unwrap();
     let mut bytes = fs::read(file).unwrap();
-    // docs/archive.md: the mark; at byte 12 of a record's head its kind, at byte 40 the payload.
+    // docs/reference/archive-files.md: the mark; at byte 12 of a record's head its kind, at byte 40 the payload.
     let is_batch = |at: &usize| bytes[*at..].starts_with(b"OREC") && bytes[at + 12] == 3;
     let last = (0..bytes.len() - 40).rev().find(is_batch).unwrap();
     bytes[last + 40] ^= 1;

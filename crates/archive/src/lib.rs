@@ -6,7 +6,7 @@
 //!
 //! In the order of reading: [`record`] and [`walk`] are the file format, [`index`] where batches lie in a file; [`segment_file`]
 //! writes one, [`recovery`] ends one that a crash has left, in the room that [`reserve`] has kept back if there is no other; [`writer`] is the thread that does it, [`store`] what it shares with
-//! readers, [`past`] how they read sample by sample, [`newest`] how they find the newest ones, and [`points`] how they get a long time in few points; [`rollups`] are what is left of old samples. Its threads let others go first, by [`pace`]. `docs/archive.md` has the format and the promises.
+//! readers, [`past`] how they read sample by sample, [`newest`] how they find the newest ones, and [`points`] how they get a long time in few points; [`rollups`] are what is left of old samples. Its threads let others go first, by [`pace`]. `docs/guides/keep-samples-on-disk.md` has the format and the promises.
 //! [`TestRuns`] and [`Annotations`] are what people add to it: names for times, and notes. [`check`] reads all of it, to see whether it is as it was written.
 
 mod account;

@@ -1,4 +1,4 @@
-//! How records lie in a segment file, byte by byte. `docs/archive.md` is the specification.
+//! How records lie in a segment file, byte by byte. `docs/reference/archive-files.md` is the specification.
 //!
 //! Pure functions over slices: files are opened elsewhere.
 

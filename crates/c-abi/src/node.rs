@@ -155,7 +155,7 @@ pub unsafe extern "C" fn oasis_row_append(row: *mut Row<'_, '_>, values: *const 
     })
 }
 
-/// Says which state the probe is in (docs/probes.md); without it the sample says 0, normal.
+/// Says which state the probe is in (docs/guides/choose-a-kind-of-probe.md); without it the sample says 0, normal.
 ///
 /// # Safety
 /// `row` is what the callback was given, during the callback.

@@ -49,7 +49,7 @@ pub struct PushedOptions {
     deadband_count: usize,
 }
 
-/// As oasis_node_builder_pushed, with a choice of kind and of what a full ring does (docs/probes.md).
+/// As oasis_node_builder_pushed, with a choice of kind and of what a full ring does (docs/guides/choose-a-kind-of-probe.md).
 ///
 /// # Safety
 /// `builder` is from oasis_node_builder_new; the texts end with NUL; `options` can be read, and as many deadbands as it says; `probe` can be written.

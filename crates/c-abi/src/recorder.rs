@@ -23,7 +23,7 @@ pub struct RecorderOptions {
     trigger_count: usize,
 }
 
-/// Gives a probe that was added a flight recorder: of its samples only what lies around a trigger is sent (docs/probes.md).
+/// Gives a probe that was added a flight recorder: of its samples only what lies around a trigger is sent (docs/guides/record-around-a-trigger.md).
 ///
 /// # Safety
 /// `builder` is from oasis_node_builder_new; the texts end with NUL; `options` can be read, and as many triggers as it says.
@@ -44,7 +44,7 @@ pub unsafe extern "C" fn oasis_node_builder_record(
     })
 }
 
-/// Says how much a probe that was added matters when rates have to be lowered: 0, the least, to 255 (docs/probes.md).
+/// Says how much a probe that was added matters when rates have to be lowered: 0, the least, to 255 (docs/guides/limit-the-overhead.md).
 ///
 /// # Safety
 /// `builder` is from oasis_node_builder_new; `instance` ends with NUL.

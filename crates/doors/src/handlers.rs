@@ -36,7 +36,7 @@ pub struct HandlerList {
 pub struct HandlerView {
     /// `postgresql`
     name: &'static str,
-    /// See docs/postgresql.md.
+    /// See docs/guides/keep-samples-in-postgresql.md.
     #[schema(value_type = Object)]
     state: Value,
 }

@@ -39,7 +39,7 @@ pub enum Verb {
   oasis up
   oasis up --listen 0.0.0.0:7070             for other hosts too: trusted networks only
   oasis up --name plant-7 --probe processor=cpu@10 --probe memory
-  oasis up --archive ~/samples               keep what comes in: docs/archive.md")]
+  oasis up --archive ~/samples               keep what comes in: docs/guides/keep-samples-on-disk.md")]
     Up(Up),
     #[cfg(feature = "live")]
     /// The DAC with its page, API and doors; nodes connect to it.
@@ -131,7 +131,7 @@ Importing a file again adds nothing. A file that cannot be read adds nothing eit
   oasis sql --archive ~/samples                                which tables there are
   oasis sql --archive ~/samples '.schema oasis_system_linux_processor_probe'
   oasis sql --archive ~/samples 'SELECT instance, samples, first, last FROM instances'
-  oasis sql --archive ~/samples --format jsonl < query.sql     docs/sql.md has more")]
+  oasis sql --archive ~/samples --format jsonl < query.sql     docs/guides/query-with-sql.md has more")]
     Sql(sql::Arguments),
     /// What an archive holds, and whether it is as it was written.
     #[command(after_help = "Examples:

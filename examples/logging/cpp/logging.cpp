@@ -1,4 +1,4 @@
-// A program that logs with spdlog. docs/logging.md says how its lines come to the page.
+// A program that logs with spdlog. docs/guides/log-from-your-program.md says how its lines come to the page.
 
 #include <oasis/spdlog.hpp>
 

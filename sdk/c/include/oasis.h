@@ -304,7 +304,7 @@ oasis_status oasis_row_append(oasis_row *row,
                               const uint8_t *values,
                               size_t length);
 
-// Says which state the probe is in (docs/probes.md); without it the sample says 0, normal.
+// Says which state the probe is in (docs/guides/choose-a-kind-of-probe.md); without it the sample says 0, normal.
 //
 // # Safety
 // `row` is what the callback was given, during the callback.
@@ -333,7 +333,7 @@ void oasis_node_builder_free(oasis_node_builder *builder);
 // `node` is from oasis_node_builder_start and not used afterwards.
 void oasis_node_shutdown(oasis_node *node);
 
-// As oasis_node_builder_pushed, with a choice of kind and of what a full ring does (docs/probes.md).
+// As oasis_node_builder_pushed, with a choice of kind and of what a full ring does (docs/guides/choose-a-kind-of-probe.md).
 //
 // # Safety
 // `builder` is from oasis_node_builder_new; the texts end with NUL; `options` can be read, and as many deadbands as it says; `probe` can be written.
@@ -379,7 +379,7 @@ void oasis_probe_free(oasis_probe *probe);
 // Nanoseconds since 1970-01-01 UTC by the clock that samples are stamped with.
 uint64_t oasis_now(void);
 
-// Gives a probe that was added a flight recorder: of its samples only what lies around a trigger is sent (docs/probes.md).
+// Gives a probe that was added a flight recorder: of its samples only what lies around a trigger is sent (docs/guides/record-around-a-trigger.md).
 //
 // # Safety
 // `builder` is from oasis_node_builder_new; the texts end with NUL; `options` can be read, and as many triggers as it says.
@@ -387,7 +387,7 @@ oasis_status oasis_node_builder_record(oasis_node_builder *builder,
                                        const char *instance,
                                        const oasis_recorder_options *options);
 
-// Says how much a probe that was added matters when rates have to be lowered: 0, the least, to 255 (docs/probes.md).
+// Says how much a probe that was added matters when rates have to be lowered: 0, the least, to 255 (docs/guides/limit-the-overhead.md).
 //
 // # Safety
 // `builder` is from oasis_node_builder_new; `instance` ends with NUL.

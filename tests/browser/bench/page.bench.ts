@@ -8,7 +8,7 @@ import { Gauge } from './gauge.ts';
 import { LabNode } from './lab_node.ts';
 import { chartsOf } from './layouts.ts';
 
-/** What the page is measured by (docs/performance.md, "The page"). `BENCH_SECONDS` is the length of each run. */
+/** What the page is measured by (docs/evidence/performance.md, "The page"). `BENCH_SECONDS` is the length of each run. */
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 20);
 /** Until a page has settled: the compiler of JavaScript, rings that grow. */
 const WARM_SECONDS = 5;

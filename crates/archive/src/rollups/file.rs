@@ -1,6 +1,6 @@
 //! A roll-up file: cells of one level of all instances over some segment files, as native batches, and a directory of them at its end.
 //!
-//! It is written under another name first and renamed when it is synced: a file with its name is whole. `docs/archive.md` is the specification.
+//! It is written under another name first and renamed when it is synced: a file with its name is whole. `docs/reference/archive-files.md` is the specification.
 
 use super::{level::Level, schema::Plan};
 use crate::{

@@ -1,6 +1,6 @@
 //! What a roll-up's cells look like as samples: the probe type of a level, made from the samples' own.
 //!
-//! A cell is a sample of that type, taken at the time of the last sample in it. `docs/archive.md` says which metrics it has.
+//! A cell is a sample of that type, taken at the time of the last sample in it. `docs/reference/archive-files.md` says which metrics it has.
 
 use super::level::Level;
 use crate::points::{Cell, Leaf, Number, Summary, Track};

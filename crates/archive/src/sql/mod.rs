@@ -1,4 +1,4 @@
-//! SQL over an archive, to read: each probe type is a table, a sample a row (`docs/sql.md`).
+//! SQL over an archive, to read: each probe type is a table, a sample a row (`docs/guides/query-with-sql.md`).
 //!
 //! The tables of samples are SQLite's *virtual tables*: SQLite asks for rows, and [`cursor`] reads them from the segment files as it does. What a
 //! query says of node, instance and time is known before anything is read ([`plan`]), so that files without such samples stay closed.

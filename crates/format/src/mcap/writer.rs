@@ -1,7 +1,7 @@
 //! Writes MCAP for Foxglove, Lichtblick and PlotJuggler: a channel for each instance, in the order of the samples' times.
 //!
 //! Messages are JSON under a JSON Schema: the one encoding that all three read without a plugin, and that says everything a schema
-//! of ours does. `docs/archive.md` lists what is where.
+//! of ours does. `docs/reference/mcap.md` lists what is where.
 
 use super::{json_schema, lost};
 use crate::{Gap, SampleWriter, Source, WriteError};

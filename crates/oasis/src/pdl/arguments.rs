@@ -32,7 +32,7 @@ pub enum Verb {
 
 Exit status: 0 safe, 1 a file is wrong, 2 wrong arguments, 3 needs a version bump, 4 breaks readers.")]
     Diff(Diff),
-    /// Serve an editor: the Language Server Protocol on standard input and output (docs/editors.md).
+    /// Serve an editor: the Language Server Protocol on standard input and output (docs/guides/write-pdl-in-your-editor.md).
     Lsp(Lsp),
 }
 

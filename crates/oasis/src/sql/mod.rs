@@ -1,4 +1,4 @@
-//! `oasis sql`: queries over an archive (`docs/sql.md`).
+//! `oasis sql`: queries over an archive (`docs/guides/query-with-sql.md`).
 
 mod answer;
 mod arguments;

@@ -19,7 +19,7 @@
 
 namespace oasis {
 
-/// Policy of a full ring (docs/probes.md).
+/// Policy of a full ring (docs/guides/choose-a-kind-of-probe.md).
 struct Overflow {
   static Overflow drop_newest() { return {OASIS_OVERFLOW_DROP_NEWEST, 0}; }
   static Overflow drop_oldest() { return {OASIS_OVERFLOW_DROP_OLDEST, 0}; }

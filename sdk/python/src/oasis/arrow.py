@@ -1,4 +1,4 @@
-"""Recorded samples as an Arrow stream (docs/archive.md), many times faster than lines of JSON. Only this module needs pyarrow."""
+"""Recorded samples as an Arrow stream (docs/guides/export-samples.md), many times faster than lines of JSON. Only this module needs pyarrow."""
 
 from __future__ import annotations
 

@@ -6,6 +6,8 @@ mod broken_pipe;
 mod cli;
 mod config;
 mod dates;
+#[cfg(all(test, feature = "live"))]
+mod documented_commands;
 mod export;
 mod formats;
 mod import;

@@ -1,0 +1,97 @@
+//! Every command line of `oasis` that a page of the documentation shows is one that can be typed.
+
+use crate::cli::Cli;
+use clap::{Parser, error::ErrorKind};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// Markdown files of this folder, and of the folders in it.
+fn pages(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let (folders, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
+    let mut pages: Vec<_> =
+        files.into_iter().filter(|file| file.extension().is_some_and(|end| end == "md")).collect();
+    for folder in folders {
+        pages.extend(self::pages(&folder));
+    }
+    pages
+}
+
+/// Lines of blocks of shell commands. A line that ends with a backslash goes on in the next one.
+fn commands(page: &str) -> Vec<String> {
+    let mut commands = Vec::new();
+    let mut is_shell = false;
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        let line = line.trim();
+        if let Some(language) = line.strip_prefix("```") {
+            is_shell = matches!(language, "sh" | "console");
+            continue;
+        }
+        if !is_shell {
+            continue;
+        }
+        let mut command = line.strip_prefix("$ ").unwrap_or(line).to_owned();
+        while let Some(begin) = command.strip_suffix('\\') {
+            command = format!("{begin}{}", lines.next().unwrap_or_default());
+        }
+        commands.push(command);
+    }
+    commands
+}
+
+/// Words of a command line as a shell reads them, up to a comment, a pipe or a redirection.
+fn words(line: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    for letter in line.chars() {
+        match (letter, quote) {
+            ('\'' | '"', None) => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            (_, Some(open)) if letter == open => quote = None,
+            (' ', None) => words.extend(word.take()),
+            ('#', None) if word.is_none() => break,
+            ('|' | '<' | '>' | '&', None) => break,
+            _ => word.get_or_insert_default().push(letter),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+#[test]
+fn every_command_of_the_documentation_can_be_typed() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut checked = 0;
+    let mut refused = Vec::new();
+    for page in
+        pages(&root.join("docs")).into_iter().chain([root.join("README.md"), root.join("SECURITY.md")])
+    {
+        for command in commands(&fs::read_to_string(&page).unwrap()) {
+            let words = words(&command);
+            // What is left out is not checked.
+            let is_ours = words.first().is_some_and(|program| program.rsplit('/').next() == Some("oasis"));
+            if !is_ours || command.contains('…') {
+                continue;
+            }
+            checked += 1;
+            if let Err(error) = Cli::try_parse_from(words)
+                && !matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion)
+            {
+                refused.push(format!("{}: {command}\n{error}", page.display()));
+            }
+        }
+    }
+    assert!(refused.is_empty(), "{}", refused.join("\n"));
+    assert!(checked > 50, "{checked}");
+}
+
+#[test]
+fn words_are_those_of_a_shell() {
+    assert_eq!(words("oasis tail 'my host/*' -n 2 | head"), ["oasis", "tail", "my host/*", "-n", "2"]);
+    assert_eq!(words("oasis list   # all of them"), ["oasis", "list"]);
+    assert_eq!(words("oasis list ''"), ["oasis", "list", ""]);
+}

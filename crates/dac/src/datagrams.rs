@@ -80,9 +80,9 @@ pub async fn serve(dac: Arc<Dac>, socket: UdpSocket) -> io::Result<()> {
     loop {
         match socket.recv_from(&mut buffer).await {
             Ok((length, _)) => {
-                dac.doorkeeper.received(length);
+                dac.admission.count_received(length);
                 if let Err(code) = dac.datagrams.pass(&buffer[..length]) {
-                    dac.doorkeeper.refused(code);
+                    dac.admission.count_refused(code);
                 }
             }
             // Such as a peer that is told of a port that is closed: that concerns nobody here. A socket that fails each time shall not cost a core.

@@ -29,7 +29,7 @@ const READ_SIZE: usize = 64 * 1024;
 /// How often samples are looked at for their age.
 const EXPIRY: Duration = Duration::from_secs(1);
 
-/// Accepts nodes until they are [let go](Dac::let_nodes_go).
+/// Accepts nodes until they are [let go](Dac::release_nodes).
 pub async fn serve(dac: Arc<Dac>, listener: TcpListener) -> io::Result<()> {
     let mut look = tokio::time::interval(EXPIRY);
     loop {
@@ -50,8 +50,8 @@ pub async fn serve(dac: Arc<Dac>, listener: TcpListener) -> io::Result<()> {
                 continue;
             }
         };
-        let Some(place) = dac.doorkeeper.enter() else {
-            dac.doorkeeper.refused("too_many_connections");
+        let Some(place) = dac.admission.try_admit() else {
+            dac.admission.count_refused("too_many_connections");
             tracing::warn!(%peer, "node refused: channel.max_connections is reached");
             continue;
         };
@@ -77,7 +77,7 @@ async fn connection(dac: Arc<Dac>, mut stream: TcpStream, peer: SocketAddr) {
         Ok(()) => tracing::info!(%peer, node = node.as_deref(), "node disconnected"),
         Err(End::Io(error)) => tracing::info!(%peer, node = node.as_deref(), %error, "node lost"),
         Err(End::Refused(failure)) => {
-            dac.doorkeeper.refused(&failure.code);
+            dac.admission.count_refused(&failure.code);
             tracing::warn!(%peer, node = node.as_deref(), %failure, "node refused");
             let mut bytes = Vec::new();
             write_control(&DacMessage::Refused(failure), &mut bytes);
@@ -119,7 +119,7 @@ async fn converse(
                 if length == 0 {
                     return Ok(());
                 }
-                dac.doorkeeper.received(length);
+                dac.admission.count_received(length);
                 reader.extend(&buffer[..length]);
                 let mut heard = false;
                 while let Some(frame) = reader.next().map_err(|error| refuse(error.code(), &error))? {
@@ -166,7 +166,8 @@ fn datagrams(dac: &Dac, session: &mut NodeSession, first: Vec<u8>, route: &mut O
     for batch in std::iter::once(first).chain(more).take(QUEUE) {
         if let Err(failure) = session.datagram(&batch, now()) {
             // Whoever knows the token may spoil what he sends, not the conversation.
-            dac.doorkeeper.refused(&format!("datagram_{}", failure.code.trim_start_matches("datagram_")));
+            dac.admission
+                .count_refused(&format!("datagram_{}", failure.code.trim_start_matches("datagram_")));
         }
     }
 }

@@ -6,6 +6,7 @@
 //!
 //! It must not know how readers are written to: that is the doors' business.
 
+mod admission;
 pub mod commands;
 pub mod config;
 mod cursor;
@@ -13,7 +14,6 @@ pub mod datagrams;
 mod delivery;
 mod demand;
 mod derived;
-mod doorkeeper;
 pub mod ingest;
 mod instance;
 mod ledger;
@@ -30,12 +30,12 @@ mod steering;
 mod texts;
 mod turn;
 
+pub use admission::{Admission, AdmissionCounters};
 pub use commands::{CommandBus, CommandError, Wish};
 pub use cursor::{Cursor, From};
 pub use delivery::{Delivery, NotADelivery, NotAnOverflow, Options, Overflow};
 pub use demand::{Asking, Demand, Followed};
 pub use derived::{DeriveError, Derived};
-pub use doorkeeper::{Doorkeeper, Entrance};
 pub use instance::Instance;
 pub use ledger::{Cause, Gap, Ledger, NodeCounters, Verdict};
 pub use log::{LogBudget, LogState, Read, TopicLog};
@@ -85,7 +85,7 @@ pub struct Dac {
     /// Commands to nodes.
     pub commands: CommandBus,
     /// Counters of the data channel.
-    pub doorkeeper: Doorkeeper,
+    pub admission: Admission,
     /// Batches that come by UDP.
     pub datagrams: datagrams::Datagrams,
     /// Memory of all topic logs.
@@ -109,7 +109,7 @@ impl Dac {
         let dac = Arc::new(Self {
             registry: Registry::new(epoch, &config.channel, budget.clone(), steer),
             commands: CommandBus::default(),
-            doorkeeper: Doorkeeper::new(config.channel.max_connections),
+            admission: Admission::new(config.channel.max_connections),
             datagrams: datagrams::Datagrams::default(),
             derived: Derived::new(config.log.derived_streams, linger, budget.clone()),
             budget,
@@ -128,9 +128,9 @@ impl Dac {
     }
 
     /// Takes no more samples: closes the channels of all nodes, and returns when each is closed. What they have not delivered they keep.
-    pub async fn let_nodes_go(&self) {
+    pub async fn release_nodes(&self) {
         self.ending.send_replace(true);
-        self.doorkeeper.all_gone().await;
+        self.admission.wait_until_empty().await;
     }
 
     /// Completes once nodes are let go.

@@ -26,7 +26,7 @@ use axum::{Router, routing::get};
 use handlers::Handler;
 use layouts::Layouts;
 use oasis_archive::Archive;
-use oasis_dac::{Dac, Doorkeeper};
+use oasis_dac::{Admission, Dac};
 use past::Archived;
 use places::Places;
 use std::{io, sync::Arc};
@@ -38,7 +38,7 @@ use websocket::{Shards, Surroundings};
 pub struct Doors {
     dac: Arc<Dac>,
     config: Arc<DoorsConfig>,
-    doorkeeper: Arc<Doorkeeper>,
+    admission: Arc<Admission>,
     ending: Arc<watch::Sender<bool>>,
     places: Arc<Places>,
     layouts: Arc<Layouts>,
@@ -50,7 +50,7 @@ pub struct Doors {
 impl Doors {
     /// Doors to `dac`, and to its past if there is an archive. Reads the layouts and starts the threads that own WebSockets; called within a tokio runtime.
     pub fn new(dac: Arc<Dac>, config: DoorsConfig, archive: Option<Arc<Archive>>) -> io::Result<Self> {
-        let doorkeeper = Arc::new(Doorkeeper::new(config.max_websockets));
+        let admission = Arc::new(Admission::new(config.max_websockets));
         let places = Arc::new(Places::new(&config));
         let layouts = Layouts::open(config.layouts_dir(), config.max_layouts, config.max_layout_bytes)?;
         let config = Arc::new(config);
@@ -58,14 +58,14 @@ impl Doors {
         let shards = Shards::start(&Surroundings {
             dac: dac.clone(),
             config: config.clone(),
-            doorkeeper: doorkeeper.clone(),
+            admission: admission.clone(),
             archived: archived.clone(),
             runtime: Handle::current(),
         })?;
         Ok(Self {
             dac,
             config,
-            doorkeeper,
+            admission,
             ending: Arc::default(),
             places,
             layouts: Arc::new(layouts),
@@ -113,7 +113,7 @@ pub async fn serve(
     listener: TcpListener,
     ended: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
-    let Doors { doorkeeper, ending, shards, .. } = doors.clone();
+    let Doors { admission, ending, shards, .. } = doors.clone();
     let config = doors.config.clone();
     let ended = async move {
         ended.await;
@@ -122,6 +122,6 @@ pub async fn serve(
     };
     serve::serve(doors.router(), listener, &config, ended).await;
     // WebSockets are no requests any more: the HTTP server does not wait for them.
-    doorkeeper.all_gone().await;
+    admission.wait_until_empty().await;
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use crate::{DoorsConfig, problem::Problem};
 use axum::http::StatusCode;
-use oasis_dac::Doorkeeper;
+use oasis_dac::Admission;
 use std::{
     collections::{BTreeMap, HashMap},
     net::IpAddr,
@@ -49,8 +49,8 @@ impl Door {
 /// All places.
 #[derive(Debug)]
 pub struct Places {
-    total: Doorkeeper,
-    doors: BTreeMap<Door, (Doorkeeper, &'static str)>,
+    total: Admission,
+    doors: BTreeMap<Door, (Admission, &'static str)>,
     addresses: Arc<Addresses>,
 }
 
@@ -67,10 +67,10 @@ impl Places {
     pub fn new(config: &DoorsConfig) -> Self {
         let door = |door: Door| {
             let (most, key) = door.bound(config);
-            (door, (Doorkeeper::new(most), key))
+            (door, (Admission::new(most), key))
         };
         Self {
-            total: Doorkeeper::new(config.max_readers),
+            total: Admission::new(config.max_readers),
             doors: Door::ALL.map(door).into(),
             addresses: Arc::new(Addresses { most: config.max_per_address, readers: Mutex::default() }),
         }
@@ -86,9 +86,9 @@ impl Places {
             ("too_many_readers", Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too_many_readers", detail))
         };
         let address = self.resident(peer)?;
-        let total = self.total.enter().ok_or_else(|| full("doors.max_readers"))?;
-        let (keeper, key) = self.doors.get(&door).ok_or_else(|| full(door.name()))?;
-        let door = keeper.enter().ok_or_else(|| full(key))?;
+        let total = self.total.try_admit().ok_or_else(|| full("doors.max_readers"))?;
+        let (admission, key) = self.doors.get(&door).ok_or_else(|| full(door.name()))?;
+        let door = admission.try_admit().ok_or_else(|| full(key))?;
         Ok(Place { _total: total, _door: door, _address: address })
     }
 
@@ -109,7 +109,7 @@ impl Places {
 
     /// Readers at each door now.
     pub fn open(&self) -> BTreeMap<&'static str, usize> {
-        self.doors.iter().map(|(door, (keeper, _))| (door.name(), keeper.entrance().open)).collect()
+        self.doors.iter().map(|(door, (admission, _))| (door.name(), admission.counters().open)).collect()
     }
 }
 

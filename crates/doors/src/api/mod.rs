@@ -88,7 +88,7 @@ fn admit(doors: &Doors, headers: &HeaderMap, detail: &str) -> Result<(), Problem
     if origin::allowed(headers, &doors.config) {
         return Ok(());
     }
-    doors.doorkeeper.refused("origin");
+    doors.admission.count_refused("origin");
     Err(Problem::new(StatusCode::FORBIDDEN, "origin", detail))
 }
 

@@ -10,7 +10,7 @@ use axum::{
     extract::{Path, Query, State, rejection::QueryRejection},
     http::StatusCode,
 };
-use oasis_dac::{Cause, Entrance, Instance, now};
+use oasis_dac::{AdmissionCounters, Cause, Instance, now};
 use oasis_wire::quantity::{Epoch, TopicId};
 use serde::{
     Deserialize, Serialize,
@@ -114,10 +114,10 @@ pub struct LedgerBook {
     instances: Vec<InstanceLedger>,
     /// Counters of the data channel.
     #[schema(value_type = Object)]
-    channel: Entrance,
+    channel: AdmissionCounters,
     /// Counters of the doors.
     #[schema(value_type = Object)]
-    doors: Entrance,
+    doors: AdmissionCounters,
     /// Readers at each text door now.
     #[schema(value_type = Object)]
     readers: BTreeMap<&'static str, usize>,
@@ -159,8 +159,8 @@ pub async fn ledger(
         epoch: doors.dac.epoch(),
         log_bytes: doors.dac.budget.used(),
         instances: ledgers.collect(),
-        channel: doors.dac.doorkeeper.entrance(),
-        doors: doors.doorkeeper.entrance(),
+        channel: doors.dac.admission.counters(),
+        doors: doors.admission.counters(),
         readers: doors.places.open(),
         derived: view::derived(&doors.dac.derived),
     }))

@@ -124,7 +124,7 @@ impl<D: Dialect> Writer<D> {
             if !matches!(sent, Ok(Ok(()))) {
                 // The system, which closes such a connection, has waited from a little earlier on.
                 if began.elapsed() > STALL / 2 {
-                    self.doors.doorkeeper.refused("stalled");
+                    self.doors.admission.count_refused("stalled");
                 }
                 return Err(Gone);
             }

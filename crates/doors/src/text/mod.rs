@@ -79,14 +79,14 @@ fn admitted(
     headers: &HeaderMap,
 ) -> Result<(Request, Place), Problem> {
     if !origin::allowed(headers, &doors.config) {
-        doors.doorkeeper.refused("origin");
+        doors.admission.count_refused("origin");
         let detail = "pages of other sites may not read (doors.allowed_origins)";
         return Err(Problem::new(StatusCode::FORBIDDEN, "origin", detail));
     }
     let query = query.0.unwrap_or_default();
     let request = Request::parse(&query, headers, doors.config.max_subscriptions)?;
     let place = doors.places.enter(door, peer.0.ip()).map_err(|(code, problem)| {
-        doors.doorkeeper.refused(code);
+        doors.admission.count_refused(code);
         problem
     })?;
     Ok((request, place))

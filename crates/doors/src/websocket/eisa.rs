@@ -118,7 +118,7 @@ impl Shard {
 
     /// The format has no errors: the client sees nothing happen, the operator sees a counter.
     fn unanswerable(&self, key: usize, word: &str) {
-        self.around.doorkeeper.refused(word);
+        self.around.admission.count_refused(word);
         let peer = self.connections.get(key).map(|connection| connection.peer);
         tracing::info!(?peer, word, "a client of 2012 asked for what cannot be");
     }

@@ -47,17 +47,17 @@ fn open(doors: &Doors, peer: SocketAddr, mut request: Request) -> Result<Respons
     let headers = request.headers();
     let accept = accept(request.method(), headers)?;
     if !origin::allowed(headers, &doors.config) {
-        doors.doorkeeper.refused("origin");
+        doors.admission.count_refused("origin");
         let detail = "pages of other sites may not connect (doors.allowed_origins)";
         return Err(Problem::new(StatusCode::FORBIDDEN, "origin", detail));
     }
-    let protocol = protocol(&request).inspect_err(|_| doors.doorkeeper.refused("subprotocol"))?;
+    let protocol = protocol(&request).inspect_err(|_| doors.admission.count_refused("subprotocol"))?;
     let address = doors.places.resident(peer.ip()).map_err(|(code, problem)| {
-        doors.doorkeeper.refused(code);
+        doors.admission.count_refused(code);
         problem
     })?;
-    let Some(total) = doors.doorkeeper.enter() else {
-        doors.doorkeeper.refused("too_many_websockets");
+    let Some(total) = doors.admission.try_admit() else {
+        doors.admission.count_refused("too_many_websockets");
         let detail = "doors.max_websockets is reached";
         return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too_many_websockets", detail));
     };

@@ -18,7 +18,7 @@ use crate::{
     past::{Archived, times::has_passed},
 };
 use mio::{Events, Interest, Poll, Token};
-use oasis_dac::{Dac, Doorkeeper, Wish, now};
+use oasis_dac::{Admission, Dac, Wish, now};
 use oasis_wire::quantity::TopicId;
 use slab::Slab;
 use std::{
@@ -47,7 +47,7 @@ pub struct Surroundings {
     /// Bounds.
     pub config: Arc<DoorsConfig>,
     /// Counts what clients bring and why they were closed.
-    pub doorkeeper: Arc<Doorkeeper>,
+    pub admission: Arc<Admission>,
     /// What the logs no longer hold.
     pub archived: Archived,
     /// For what takes time: commands, reading the past.
@@ -235,7 +235,7 @@ impl Shard {
                 Ok(())
             }
             Message::Text(text) => {
-                self.around.doorkeeper.received(text.len());
+                self.around.admission.count_received(text.len());
                 match connection.protocol {
                     Protocol::Native(_) => self.native_request(key, text),
                     Protocol::Eisa(_) => Err(End::WrongKind(
@@ -246,7 +246,7 @@ impl Shard {
                 }
             }
             Message::Binary(bytes) => {
-                self.around.doorkeeper.received(bytes.len());
+                self.around.admission.count_received(bytes.len());
                 match connection.protocol {
                     Protocol::Native(_) => Err(End::WrongKind("control messages are text; this was binary")),
                     Protocol::Eisa(_) => self.eisa_command(key, bytes),
@@ -292,7 +292,7 @@ impl Shard {
         let Some(connection) = self.connections.get(key) else { return };
         let Some((code, word)) = end.code() else { return self.remove(key) };
         if let Some(word) = word {
-            self.around.doorkeeper.refused(word);
+            self.around.admission.count_refused(word);
             tracing::info!(peer = %connection.peer, %end, "websocket closed");
         }
         self.leave(key, code, &end.to_string());

@@ -125,7 +125,7 @@ impl RunningDac {
 
     async fn stop(self) -> anyhow::Result<()> {
         // What comes now would be acknowledged, and neither read nor stored any more.
-        let _ = tokio::time::timeout(LAST_CALL, self.dac.let_nodes_go()).await;
+        let _ = tokio::time::timeout(LAST_CALL, self.dac.release_nodes()).await;
         self.ending.send_replace(true);
         // Open WebSockets never end by themselves.
         if let Ok(served) = tokio::time::timeout(LAST_CALL, self.served).await {

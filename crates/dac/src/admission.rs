@@ -1,0 +1,72 @@
+//! Admission control: limits how many peers are connected, and counts their bytes and the refused peers by code.
+
+use serde::Serialize;
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// A bounded number of permits with counters, for the data channel or the doors.
+#[derive(Debug)]
+pub struct Admission {
+    permits: Arc<Semaphore>,
+    capacity: usize,
+    bytes: AtomicU64,
+    /// Keyed by the codes of the reference pages, whose number bounds the map.
+    refused: Mutex<BTreeMap<String, u64>>,
+}
+
+/// A snapshot of the counters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AdmissionCounters {
+    /// Peers connected now.
+    pub open: usize,
+    /// Bytes received.
+    pub bytes: u64,
+    /// Peers refused or closed by the DAC, by code.
+    pub refused: BTreeMap<String, u64>,
+}
+
+impl Admission {
+    /// Admits at most `capacity` peers at the same time.
+    pub fn new(capacity: usize) -> Self {
+        let capacity = capacity.min(Semaphore::MAX_PERMITS);
+        let permits = Arc::new(Semaphore::new(capacity));
+        Self { permits, capacity, bytes: AtomicU64::default(), refused: Mutex::default() }
+    }
+
+    /// Returns a permit, or `None` at capacity. Dropping the permit frees it.
+    pub fn try_admit(&self) -> Option<OwnedSemaphorePermit> {
+        self.permits.clone().try_acquire_owned().ok()
+    }
+
+    /// Waits until every permit has been returned.
+    pub async fn wait_until_empty(&self) {
+        // Fails only if the semaphore is closed, which never happens.
+        let _ = self.permits.acquire_many(u32::try_from(self.capacity).unwrap_or(u32::MAX)).await;
+    }
+
+    /// Adds to the bytes received.
+    pub fn count_received(&self, bytes: usize) {
+        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Counts a refused peer under `code`.
+    pub fn count_refused(&self, code: &str) {
+        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        *refused.entry(code.to_owned()).or_default() += 1;
+    }
+
+    /// Returns all counters.
+    pub fn counters(&self) -> AdmissionCounters {
+        AdmissionCounters {
+            open: self.capacity - self.permits.available_permits(),
+            bytes: self.bytes.load(Ordering::Relaxed),
+            refused: self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+        }
+    }
+}

@@ -61,7 +61,7 @@ pub use test_runs::{Description, TestRun, TestRunError, TestRunFilter, TestRuns}
 pub use writer::NotStored;
 
 use catalogue::Sealed;
-use oasis_dac::{Dac, Registry, Remembered, now};
+use oasis_dac::{Dac, Registry, RestoreCounts, now};
 use oasis_wire::quantity::{Epoch, TopicId};
 use record::{FILE_HEADER, NotASegment};
 use recovery::Unreadable;
@@ -263,7 +263,7 @@ impl Opened {
     ///
     /// # Errors
     /// If the catalogue fails.
-    pub fn remind(&self, registry: &Registry) -> Result<Remembered, OpenError> {
+    pub fn remind(&self, registry: &Registry) -> Result<RestoreCounts, OpenError> {
         let (nodes, mut stored) = {
             let catalogue = self.store.catalogue();
             (catalogue.nodes()?, catalogue.stored()?)
@@ -273,7 +273,7 @@ impl Opened {
             let names = (stored.node.clone(), stored.instance.clone());
             stored.last_time = rolled.get(&names).copied().unwrap_or_default();
         }
-        Ok(registry.remember(&nodes, stored))
+        Ok(registry.restore(&nodes, stored))
     }
 
     /// What is stored, to be read.

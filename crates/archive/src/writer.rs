@@ -204,9 +204,9 @@ impl Writer {
         }
         self.tracked.retain(|tracked| {
             let is_read = tracked.next >= tracked.instance.log.next();
-            let is_over = tracked.instance.retired() && is_read && is_told.is_ok();
+            let is_over = tracked.instance.is_retired() && is_read && is_told.is_ok();
             if is_over {
-                tracked.instance.log.forget(&wake);
+                tracked.instance.log.remove_reader(&wake);
             }
             !is_over
         });
@@ -215,7 +215,7 @@ impl Writer {
         for instance in self.dac.registry.instances() {
             let rule = self.config.rule_for(&instance.node, &instance.name);
             if let (Some(rule), false) = (rule, known.contains(&instance.topic)) {
-                instance.log.wake(wake.clone());
+                instance.log.add_reader(wake.clone());
                 let next = instance.log.start();
                 self.tracked.push(Tracked {
                     instance,

@@ -1,4 +1,4 @@
-//! The command bus: from whoever watches to the probe, and what became of it.
+//! The command bus: sends a command from a client to a probe and returns its outcome.
 
 use crate::{instance::Instance, registry::Registry};
 use oasis_channel::{Command, DacMessage, Failure, InstanceState, Outcome, ProbeKind};
@@ -11,38 +11,38 @@ use std::{
 };
 use tokio::sync::oneshot;
 
-/// How long a node may take.
+/// Timeout of a node's answer.
 pub const TIMEOUT: Duration = Duration::from_secs(5);
-/// Commands remembered.
+/// Entries kept in the journal.
 const JOURNAL: usize = 1_000;
 
-/// Why a command was not done.
+/// Why a command failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CommandError {
     /// No such instance.
     #[error("node {node:?} has no instance {instance:?}")]
     UnknownInstance {
-        /// As asked for.
+        /// The requested node.
         node: String,
-        /// As asked for.
+        /// The requested instance.
         instance: String,
     },
-    /// The node is not connected, or went away before it answered.
+    /// The node is not connected, or disconnected before it answered.
     #[error("node {0:?} is not connected")]
     NodeOffline(String),
     /// The node's queue of commands is full.
-    #[error("node {0:?} has too many commands waiting: try again")]
+    #[error("command queue of node {0:?} is full: try again")]
     Busy(String),
-    /// The node said no.
+    /// The node refused the command.
     #[error("{}", .0.message)]
     Refused(Failure),
-    /// No answer in time. It may still be done.
+    /// No answer in time. The node may still execute it.
     #[error("node {0:?} did not answer within {limit} s", limit = TIMEOUT.as_secs())]
     Timeout(String),
 }
 
 impl CommandError {
-    /// One word for programs.
+    /// Returns the code for programs.
     pub fn code(&self) -> &str {
         match self {
             Self::UnknownInstance { .. } => "unknown_instance",
@@ -54,38 +54,38 @@ impl CommandError {
     }
 }
 
-/// What a tool asks of a probe instance: a command for its node, or demand, which the DAC sees to itself.
+/// A client's request to a probe instance: a command for its node, or demand, which the DAC handles itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "kebab-case")]
-pub enum Wish {
-    /// Sample at this rate from now on, whoever reads.
+pub enum ProbeRequest {
+    /// Sample at this rate from now on, regardless of readers.
     Hertz {
         /// The rate.
         hertz: Hertz,
     },
-    /// Take samples.
+    /// Resume sampling.
     Enable,
-    /// Take no samples.
+    /// Stop sampling.
     Disable,
-    /// Take one sample at once, whatever the rate.
+    /// Take one sample now, regardless of the rate.
     SampleNow,
-    /// Send what the probe's flight recorder holds, and what comes for a while.
+    /// Send the samples in the probe's flight recorder, and those of the following seconds.
     Trigger,
-    /// Of a probe on change: keep a sample if this metric has moved by more than this.
+    /// For a probe on change: keep a sample if this metric has changed by more than this.
     Deadband {
         /// Metric name.
         metric: String,
-        /// In the metric's unit, 0 or more; absent if any change counts.
+        /// In the metric's unit, 0 or more; absent if every change counts.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         deadband: Option<f64>,
     },
-    /// Sample as often as those who read ask for, within this range.
+    /// Sample at the rate that readers ask for, within this range.
     Demand(DemandRange),
-    /// Keep the rate there is, whoever reads.
+    /// Keep the current rate, regardless of readers.
     DemandOff,
 }
 
-impl From<Command> for Wish {
+impl From<Command> for ProbeRequest {
     fn from(command: Command) -> Self {
         match command {
             Command::Hertz { hertz } => Self::Hertz { hertz },
@@ -98,7 +98,7 @@ impl From<Command> for Wish {
     }
 }
 
-/// A command, written down.
+/// Journal entry of a command.
 #[derive(Debug, Clone, Serialize)]
 pub struct JournalEntry {
     /// Its number.
@@ -111,22 +111,22 @@ pub struct JournalEntry {
     pub node: String,
     /// Instance name.
     pub instance: String,
-    /// What was asked.
+    /// The request.
     #[serde(flatten)]
-    pub command: Wish,
+    pub command: ProbeRequest,
     /// `pending`, `done` or the code of the failure.
     pub outcome: String,
 }
 
-/// Commands under way and the last ones that ended.
+/// Pending commands, and a journal of the last ones.
 #[derive(Debug, Default)]
 pub struct CommandBus {
-    /// Guards all of it; held for bookkeeping only.
-    held: Mutex<Held>,
+    /// Guards all state; locked for bookkeeping only.
+    inner: Mutex<Inner>,
 }
 
 #[derive(Debug, Default)]
-struct Held {
+struct Inner {
     last_id: u64,
     pending: HashMap<u64, Pending>,
     journal: VecDeque<JournalEntry>,
@@ -140,40 +140,41 @@ struct Pending {
 }
 
 impl CommandBus {
-    /// Does what a tool asks. A rate that is asked for by name ends demand, until somebody asks for that again. `who` goes into the journal.
+    /// Executes a client's request. Setting a rate ends demand until a client enables it again. `who` goes into the
+    /// journal.
     ///
     /// # Errors
-    /// [`CommandError`] says why it was not done; demand is then as it was.
-    pub async fn fulfil(
+    /// [`CommandError`] says why it failed; demand is then unchanged.
+    pub async fn execute(
         &self,
         registry: &Registry,
         target: (&str, &str),
-        wish: Wish,
+        request: ProbeRequest,
         who: &str,
         now: Nanos,
     ) -> Result<InstanceState, CommandError> {
-        let command = match wish {
-            Wish::Hertz { hertz } => {
+        let command = match request {
+            ProbeRequest::Hertz { hertz } => {
                 let found = registry.find(target.0, target.1);
-                // First, so that nobody sets another rate behind this one.
-                let range = found.as_ref().and_then(|instance| instance.demand.follow(None));
+                // Before the command, so that demand sets no other rate after it.
+                let range = found.as_ref().and_then(|instance| instance.demand.set_range(None));
                 let sent = self.send(registry, target, Command::Hertz { hertz }, who, now).await;
                 if let (Some(instance), Some(range)) = (found, range) {
-                    if sent.is_err() && instance.demand.followed().is_none() {
-                        instance.demand.follow(Some(range));
+                    if sent.is_err() && instance.demand.state().is_none() {
+                        instance.demand.set_range(Some(range));
                     }
-                    registry.touch();
+                    registry.notify_watchers();
                 }
                 return sent;
             }
-            Wish::Demand(range) => return self.follow(registry, target, Some(range), who, now),
-            Wish::DemandOff => return self.follow(registry, target, None, who, now),
-            Wish::Enable => Command::Enable,
-            Wish::Disable => Command::Disable,
-            Wish::SampleNow => Command::SampleNow,
-            Wish::Trigger => Command::Trigger,
-            Wish::Deadband { metric, deadband } => {
-                let instance = found(registry, target)?;
+            ProbeRequest::Demand(range) => return self.set_demand(registry, target, Some(range), who, now),
+            ProbeRequest::DemandOff => return self.set_demand(registry, target, None, who, now),
+            ProbeRequest::Enable => Command::Enable,
+            ProbeRequest::Disable => Command::Disable,
+            ProbeRequest::SampleNow => Command::SampleNow,
+            ProbeRequest::Trigger => Command::Trigger,
+            ProbeRequest::Deadband { metric, deadband } => {
+                let instance = find(registry, target)?;
                 has_metric(&instance, &metric)?;
                 Command::Deadband { metric, deadband }
             }
@@ -181,8 +182,8 @@ impl CommandBus {
         self.send(registry, target, command, who, now).await
     }
 
-    /// Gives demand a say, or takes it away.
-    fn follow(
+    /// Sets or ends demand.
+    fn set_demand(
         &self,
         registry: &Registry,
         (node, name): (&str, &str),
@@ -190,17 +191,18 @@ impl CommandBus {
         who: &str,
         now: Nanos,
     ) -> Result<InstanceState, CommandError> {
-        let instance = found(registry, (node, name))?;
-        let id = self.write_down(&instance, range.map_or(Wish::DemandOff, Wish::Demand), who, now);
+        let instance = find(registry, (node, name))?;
+        let id =
+            self.add_entry(&instance, range.map_or(ProbeRequest::DemandOff, ProbeRequest::Demand), who, now);
         if instance.kind != ProbeKind::Periodic {
-            let message = format!("{name:?} is not sampled for its readers: its rate is not theirs to set");
+            let message = format!("{name:?} is not a periodic probe: it cannot follow demand");
             let refused = CommandError::Refused(Failure::new("not_periodic", message));
-            self.ended(id, refused.code().to_owned());
+            self.finish(id, refused.code().to_owned());
             return Err(refused);
         }
-        instance.demand.follow(range);
-        registry.touch();
-        self.ended(id, "done".to_owned());
+        instance.demand.set_range(range);
+        registry.notify_watchers();
+        self.finish(id, "done".to_owned());
         Ok(instance.state())
     }
 
@@ -213,15 +215,15 @@ impl CommandBus {
         who: &str,
         now: Nanos,
     ) -> Result<InstanceState, CommandError> {
-        let found = found(registry, (node, instance))?;
+        let found = find(registry, (node, instance))?;
         let offline = || CommandError::NodeOffline(node.into());
         let link = registry.link(node);
         let (answer, answered) = oneshot::channel();
-        let id = self.write_down(&found, command.clone().into(), who, now);
+        let id = self.add_entry(&found, command.clone().into(), who, now);
         let result = match link {
             None => Err(offline()),
             Some(link) => {
-                self.held().pending.insert(id, Pending { instance: found, session: link.session, answer });
+                self.lock().pending.insert(id, Pending { instance: found, session: link.session, answer });
                 let message = DacMessage::Command { id, instance: instance.into(), command };
                 match link.outbound.try_send(message) {
                     Err(tokio::sync::mpsc::error::TrySendError::Full(_)) => {
@@ -237,47 +239,47 @@ impl CommandBus {
                 }
             }
         };
-        self.ended(id, result.as_ref().map_or_else(|error| error.code().to_owned(), |_| "done".to_owned()));
+        self.finish(id, result.as_ref().map_or_else(|error| error.code().to_owned(), |_| "done".to_owned()));
         result
     }
 
-    /// The last commands, oldest first.
+    /// Returns the last commands, oldest first.
     pub fn journal(&self) -> Vec<JournalEntry> {
-        self.held().journal.iter().cloned().collect()
+        self.lock().journal.iter().cloned().collect()
     }
 
-    /// A node has answered. Nothing happens if nobody asked, or no longer waits.
+    /// Handles a node's answer. Ignores it if no caller waits for it any more.
     pub(crate) fn answered(&self, registry: &Registry, id: u64, session: u64, outcome: Outcome) {
         let pending = {
-            let mut held = self.held();
-            // Another node's number is none of its business.
-            if held.pending.get(&id).is_none_or(|pending| pending.session != session) {
+            let mut inner = self.lock();
+            // A node must not answer another node's command.
+            if inner.pending.get(&id).is_none_or(|pending| pending.session != session) {
                 return;
             }
-            held.pending.remove(&id)
+            inner.pending.remove(&id)
         };
         let Some(pending) = pending else { return };
-        // Before the caller hears of it, who may look at once.
+        // Before the caller receives the answer, because it may read the state at once.
         if let Outcome::Done(state) = &outcome {
-            registry.changed(&pending.instance, *state);
+            registry.update_state(&pending.instance, *state);
         }
-        // A caller that has gone away needs no answer.
+        // Fails only if the caller is gone.
         let _ = pending.answer.send(outcome);
     }
 
-    /// A session has ended: its callers hear at once that the node is offline.
+    /// Handles the end of a session: its callers learn at once that the node is offline.
     pub(crate) fn session_ended(&self, session: u64) {
-        self.held().pending.retain(|_, pending| pending.session != session);
+        self.lock().pending.retain(|_, pending| pending.session != session);
     }
 
-    fn write_down(&self, instance: &Instance, command: Wish, who: &str, time: Nanos) -> u64 {
-        let mut held = self.held();
-        held.last_id += 1;
-        let id = held.last_id;
-        if held.journal.len() == JOURNAL {
-            held.journal.pop_front();
+    fn add_entry(&self, instance: &Instance, command: ProbeRequest, who: &str, time: Nanos) -> u64 {
+        let mut inner = self.lock();
+        inner.last_id += 1;
+        let id = inner.last_id;
+        if inner.journal.len() == JOURNAL {
+            inner.journal.pop_front();
         }
-        held.journal.push_back(JournalEntry {
+        inner.journal.push_back(JournalEntry {
             id,
             time,
             who: who.into(),
@@ -289,20 +291,20 @@ impl CommandBus {
         id
     }
 
-    fn ended(&self, id: u64, outcome: String) {
-        let mut held = self.held();
-        held.pending.remove(&id);
-        if let Some(entry) = held.journal.iter_mut().rev().find(|entry| entry.id == id) {
+    fn finish(&self, id: u64, outcome: String) {
+        let mut inner = self.lock();
+        inner.pending.remove(&id);
+        if let Some(entry) = inner.journal.iter_mut().rev().find(|entry| entry.id == id) {
             entry.outcome = outcome;
         }
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// First, so that what is written down is a name that there is.
+/// Checked first, so that the journal contains only existing names.
 fn has_metric(instance: &Instance, metric: &str) -> Result<(), CommandError> {
     if instance.probe_type.metrics.iter().any(|known| known.name == metric) {
         return Ok(());
@@ -312,7 +314,7 @@ fn has_metric(instance: &Instance, metric: &str) -> Result<(), CommandError> {
     Err(CommandError::Refused(Failure::new("deadband_invalid", message)))
 }
 
-fn found(registry: &Registry, (node, instance): (&str, &str)) -> Result<Arc<Instance>, CommandError> {
+fn find(registry: &Registry, (node, instance): (&str, &str)) -> Result<Arc<Instance>, CommandError> {
     let unknown = || CommandError::UnknownInstance { node: node.into(), instance: instance.into() };
     registry.find(node, instance).ok_or_else(unknown)
 }

@@ -1,20 +1,20 @@
-//! The DAC's bounds, each with its reason.
+//! The DAC's limits and their reasons.
 
 use serde::{Deserialize, Serialize};
 
-/// Bounds of the topic logs (`[log]`).
+/// Limits of the topic logs (`[log]`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogConfig {
-    /// Most memory for one topic, in bytes: how far back a reader can resume.
+    /// Memory limit of one topic, in bytes: how far back a reader can resume.
     pub topic_bytes: usize,
-    /// Memory that all topics share, in bytes; when it is exceeded each keeps to an equal share.
+    /// Memory limit of all topics together, in bytes; above it each topic shrinks to an equal share.
     pub total_bytes: usize,
-    /// Longest that a sample stays, in seconds, unless it is the newest of its topic; 0 for no limit.
+    /// Longest time that a sample is kept, in seconds, unless it is the newest of its topic; 0 for no limit.
     pub topic_seconds: u64,
-    /// Streams that `max_hz` and `envelope` ask for, over all topics; each has a log of its own and a task that fills it.
+    /// Limit of derived streams (`max_hz` and `envelope`) over all topics; each has a log and a task that fills it.
     pub derived_streams: usize,
-    /// How long a derived stream stays after its last reader has left, ms: a poll that comes again finds it.
+    /// How long a derived stream stays after its last reader has left, in ms, so that a repeated poll finds it.
     pub derived_linger_ms: u64,
 }
 
@@ -30,23 +30,24 @@ impl Default for LogConfig {
     }
 }
 
-/// Bounds of the data channel (`[channel]`).
+/// Limits of the data channel (`[channel]`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChannelConfig {
     /// Address that nodes connect to.
     pub listen: String,
-    /// Whether batches may come as datagrams too, to the same port by UDP.
+    /// Whether nodes may also send batches by UDP, to the same port number.
     pub udp: bool,
-    /// Largest message a node may send, in bytes.
+    /// Largest message that a node may send, in bytes.
     pub max_message_bytes: usize,
-    /// Nodes connected at the same time; one more is closed at once.
+    /// Nodes connected at the same time; a further one is closed at once.
     pub max_connections: usize,
-    /// Nodes known, offline ones included: one more is refused, unless one known from the archive alone can make room.
+    /// Known nodes, including offline ones. A further one is refused, unless a node known only from the archive can
+    /// be evicted for it.
     pub max_nodes: usize,
-    /// Instances over all nodes, offline ones included.
+    /// Instances of all nodes, including offline ones.
     pub max_topics: usize,
-    /// Memory for the schemas of all instances, in bytes of JSON: more is refused.
+    /// Memory limit for the schemas of all instances, in bytes of JSON; further schemas are refused.
     pub max_schema_bytes: usize,
 }
 

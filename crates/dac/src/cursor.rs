@@ -1,7 +1,7 @@
-//! A reader's place in a topic log. This is all that the DAC keeps for a subscription.
+//! A reader's position in a topic log: everything that the DAC keeps for a subscription.
 
 use crate::{
-    Asking, Dac, Instance, Options,
+    Dac, DemandGuard, Instance, Options,
     derived::DeriveError,
     log::{Read, TopicLog},
     signal::{Signal, Wake},
@@ -10,20 +10,20 @@ use crate::{
 use oasis_wire::quantity::{Offset, Position};
 use std::sync::Arc;
 
-/// Where a new subscription begins.
+/// Where a new subscription starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum From {
-    /// The newest segment held, then live.
+pub enum StartAt {
+    /// At the newest segment, then live.
     #[default]
     Now,
-    /// The oldest segment held.
+    /// At the oldest segment.
     Earliest,
-    /// Where an earlier subscription ended.
+    /// At the position where an earlier subscription ended.
     Position(Position),
 }
 
-impl From {
-    /// The first sample wanted of a log; the flag tells that the position belongs to another epoch.
+impl StartAt {
+    /// Returns the first wanted offset, and whether the position belongs to another epoch.
     pub fn offset_in(self, log: &TopicLog) -> (Offset, bool) {
         let earliest = log.state().first_offset;
         match self {
@@ -42,76 +42,76 @@ pub struct Cursor {
     next: Offset,
     signal: Arc<dyn Wake>,
     options: Options,
-    /// Held for what it does when it goes: the reader asks for its rate no more.
-    _asking: Option<Asking>,
+    /// Kept for its `Drop`: it ends the reader's demand.
+    _demand: Option<DemandGuard>,
 }
 
 impl Cursor {
-    /// Starts reading, without a say in the instance's rate; `signal` is raised when there is more to read. The flag tells that the position to resume from belongs to another epoch (reading
-    /// starts at the earliest sample then).
-    pub fn new(instance: Arc<Instance>, from: From, signal: &Arc<Signal>) -> (Self, bool) {
+    /// Starts to read without demand for a rate. `signal` is raised when there is more to read. The flag is true if
+    /// the position to resume from belongs to another epoch: reading then starts at the earliest sample.
+    pub fn new(instance: Arc<Instance>, from: StartAt, signal: &Arc<Signal>) -> (Self, bool) {
         Self::with_options(instance, from, Options::default(), signal, None)
     }
 
-    /// As [`Cursor::new`], with delivery and overflow policy: reads a derived stream where the delivery asks for one, and counts among those whose demand
-    /// sets the rate.
+    /// Starts to read like [`Cursor::new`], with delivery and overflow policy. Reads a derived stream if the delivery
+    /// asks for one. The reader's demand counts for the instance's rate.
     ///
     /// # Errors
-    /// [`DeriveError`] if there cannot be one more derived stream, or none of this type.
+    /// [`DeriveError`] if the limit of derived streams is reached, or the type allows none.
     pub fn open(
         dac: &Dac,
         instance: &Arc<Instance>,
-        from: From,
+        from: StartAt,
         options: Options,
         signal: &Arc<Signal>,
     ) -> Result<(Self, bool), DeriveError> {
         let stream = dac.derived.open(&dac.registry, instance, options.delivery)?;
-        let asking = instance.ask(options.delivery);
-        Ok(Self::with_options(stream, from, options, signal, Some(asking)))
+        let demand = instance.register_demand(options.delivery);
+        Ok(Self::with_options(stream, from, options, signal, Some(demand)))
     }
 
     fn with_options(
         instance: Arc<Instance>,
-        from: From,
+        from: StartAt,
         options: Options,
         signal: &Arc<Signal>,
-        asking: Option<Asking>,
+        demand: Option<DemandGuard>,
     ) -> (Self, bool) {
-        // Registered first, so that nothing appended from here on goes unnoticed.
+        // Registered first, so that no later append goes unnoticed.
         let signal: Arc<dyn Wake> = signal.clone();
-        instance.log.wake(signal.clone());
+        instance.log.add_reader(signal.clone());
         let (next, epoch_changed) = instance.start(from, options.delivery);
-        (Self { instance, next, signal, options, _asking: asking }, epoch_changed)
+        (Self { instance, next, signal, options, _demand: demand }, epoch_changed)
     }
 
-    /// The instance that is read.
+    /// Returns the instance that it reads.
     pub fn instance(&self) -> &Arc<Instance> {
         &self.instance
     }
 
-    /// The next sample wanted.
+    /// Returns the offset of the next wanted sample.
     pub fn next(&self) -> Offset {
         self.next
     }
 
-    /// Goes on from here, forth or back.
+    /// Continues at `next`, forward or backward.
     pub fn seek(&mut self, next: Offset) {
         self.next = next;
     }
 
-    /// Whether a [`Cursor::read`] would return anything.
-    pub fn is_behind(&self) -> bool {
+    /// Returns whether [`Cursor::read`] would return anything.
+    pub fn has_unread(&self) -> bool {
         self.next < self.instance.log.next()
     }
 
-    /// What the reader's options give it now, up to `max` segments, and moves behind that.
+    /// Returns what the reader's options give it now, at most `max` segments, and advances after them.
     pub fn turn(&mut self, max: usize) -> Turn {
         let turn = self.instance.turn(self.next, self.options, max);
         self.next = turn.next;
         turn
     }
 
-    /// Up to `max` segments whatever the options say, and moves behind them.
+    /// Returns at most `max` segments regardless of the options, and advances after them.
     pub fn read(&mut self, max: usize) -> Read {
         let read = self.instance.log.read(self.next, max);
         match (read.segments.last(), read.missed) {
@@ -125,6 +125,6 @@ impl Cursor {
 
 impl Drop for Cursor {
     fn drop(&mut self) {
-        self.instance.log.forget(&self.signal);
+        self.instance.log.remove_reader(&self.signal);
     }
 }

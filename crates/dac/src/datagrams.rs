@@ -1,4 +1,4 @@
-//! Batches that come as datagrams: to whose connection each belongs. Nothing is ever answered to a datagram.
+//! Batches that arrive as datagrams, each routed to its connection. A datagram is never answered.
 
 use crate::Dac;
 use oasis_channel::{DatagramOffer, udp};
@@ -11,32 +11,32 @@ use std::{
 use tokio::{net::UdpSocket, sync::mpsc};
 use uuid::Uuid;
 
-/// Datagrams that wait for one connection; one more is lost, as in a full socket.
+/// Datagrams that one connection may queue; further ones are lost, as in a full socket buffer.
 pub const QUEUE: usize = 1_024;
 
-/// After an error of the socket.
+/// Pause after a socket error.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The connections that take datagrams, by token.
+/// The connections that accept datagrams, by token.
 #[derive(Debug, Default)]
 pub struct Datagrams {
-    /// UDP port, once there is one.
+    /// UDP port, once the socket is open.
     port: OnceLock<u16>,
-    /// Guards the routes; held for one look.
+    /// Guards the routes; locked for one lookup.
     routes: Mutex<HashMap<Uuid, mpsc::Sender<Vec<u8>>>>,
 }
 
-/// A connection's way in. It ends with this.
+/// Route of datagrams to one connection. Dropping it removes the route.
 #[derive(Debug)]
 pub struct Route {
     dac: Arc<Dac>,
-    /// For `welcome`.
+    /// Sent with `welcome`.
     pub offer: DatagramOffer,
     batches: mpsc::Receiver<Vec<u8>>,
 }
 
 impl Route {
-    /// A way for a new connection, if this DAC takes datagrams.
+    /// Opens a route for a new connection, if this DAC accepts datagrams.
     pub fn open(dac: &Arc<Dac>) -> Option<Self> {
         let offer = DatagramOffer { port: *dac.datagrams.port.get()?, token: Uuid::new_v4() };
         let (sender, batches) = mpsc::channel(QUEUE);
@@ -44,10 +44,10 @@ impl Route {
         Some(Self { dac: dac.clone(), offer, batches })
     }
 
-    /// The next batch.
+    /// Waits for the next batch.
     pub async fn receive(route: &mut Option<Self>) -> Vec<u8> {
         match route {
-            // The sender lives in the routes as long as this does.
+            // The sender stays in the routes as long as this value lives.
             Some(route) => match route.batches.recv().await {
                 Some(batch) => batch,
                 None => std::future::pending().await,
@@ -56,7 +56,7 @@ impl Route {
         }
     }
 
-    /// A batch that is here already.
+    /// Returns a batch that is already queued.
     pub fn try_receive(&mut self) -> Option<Vec<u8>> {
         self.batches.try_recv().ok()
     }
@@ -69,10 +69,10 @@ impl Drop for Route {
     }
 }
 
-/// Takes datagrams for as long as the runtime lives.
+/// Receives datagrams for as long as the runtime lives.
 ///
 /// # Errors
-/// If the socket has no port.
+/// If the socket has no local port.
 pub async fn serve(dac: Arc<Dac>, socket: UdpSocket) -> io::Result<()> {
     // Set once: a DAC has one such socket.
     let _ = dac.datagrams.port.set(socket.local_addr()?.port());
@@ -85,9 +85,10 @@ pub async fn serve(dac: Arc<Dac>, socket: UdpSocket) -> io::Result<()> {
                     dac.admission.count_refused(code);
                 }
             }
-            // Such as a peer that is told of a port that is closed: that concerns nobody here. A socket that fails each time shall not cost a core.
+            // For example an ICMP "port unreachable" from a peer, which does not matter here. The pause keeps a
+            // socket that always fails from using a whole core.
             Err(error) => {
-                tracing::debug!(%error, "receiving a datagram failed");
+                tracing::debug!(%error, "failed to receive a datagram");
                 tokio::time::sleep(PAUSE).await;
             }
         }

@@ -1,45 +1,46 @@
-//! What a subscriber wants of a topic, and what should happen when it comes too late.
+//! Which samples of a topic a subscriber wants, and what happens when it lags too far.
 
 use oasis_wire::quantity::{Hertz, RateOutOfRange};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::{fmt, str::FromStr};
 
-/// Which samples a subscriber gets.
+/// Which samples a subscriber receives.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Delivery {
-    /// Every one.
+    /// Every sample.
     #[default]
     Every,
-    /// The newest one whenever it is ready for another; what it skips is told.
+    /// The newest sample whenever it is ready for another. Skipped samples are reported.
     Latest,
-    /// At most so many a second, the first of each period.
+    /// At most this many a second: the first of each period.
     MaxHz(Hertz),
-    /// So many a second, each standing for all samples of its period: least, greatest and last value of each numeric metric.
+    /// This many a second, each standing for all samples of its period: minimum, maximum and last value of each
+    /// numeric metric.
     Envelope(Hertz),
 }
 
-/// Why a text is no [`Delivery`].
+/// Why a text is not a [`Delivery`].
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum NotADelivery {
+pub enum DeliveryError {
     /// An unknown word.
     #[error(
-        "\"{0}\" is no delivery: write every, latest, max_hz=N or envelope=N (N is 0.01 to 1,000 a second)"
+        "unknown delivery \"{0}\": use every, latest, max_hz=N or envelope=N (N is 0.01 to 1,000 a second)"
     )]
     Unknown(String),
-    /// A rate that cannot be.
+    /// The rate is out of range.
     #[error("{0}")]
     Rate(#[from] RateOutOfRange),
 }
 
 impl FromStr for Delivery {
-    type Err = NotADelivery;
-    fn from_str(text: &str) -> Result<Self, NotADelivery> {
+    type Err = DeliveryError;
+    fn from_str(text: &str) -> Result<Self, DeliveryError> {
         match text.split_once('=') {
             None if text == "every" => Ok(Self::Every),
             None if text == "latest" => Ok(Self::Latest),
             Some(("max_hz", hertz)) => Ok(Self::MaxHz(hertz.parse()?)),
             Some(("envelope", hertz)) => Ok(Self::Envelope(hertz.parse()?)),
-            _ => Err(NotADelivery::Unknown(text.into())),
+            _ => Err(DeliveryError::Unknown(text.into())),
         }
     }
 }
@@ -67,32 +68,32 @@ impl<'de> Deserialize<'de> for Delivery {
     }
 }
 
-/// What happens to a subscriber that wants samples which the log no longer holds. It is told of them in any case.
+/// What happens to a subscriber whose next samples were evicted. The gap is reported to it in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Overflow {
-    /// It goes on with the oldest one held.
+    /// It continues at the oldest sample.
     #[default]
     Gap,
-    /// It goes on with the newest one.
+    /// It continues at the newest sample.
     Latest,
     /// Its subscription ends.
     Close,
 }
 
-/// Why a text is no [`Overflow`].
+/// A text that is not an [`Overflow`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("\"{0}\" is no overflow policy: write gap, latest or close")]
-pub struct NotAnOverflow(String);
+#[error("unknown overflow policy \"{0}\": use gap, latest or close")]
+pub struct OverflowError(String);
 
 impl FromStr for Overflow {
-    type Err = NotAnOverflow;
-    fn from_str(text: &str) -> Result<Self, NotAnOverflow> {
+    type Err = OverflowError;
+    fn from_str(text: &str) -> Result<Self, OverflowError> {
         match text {
             "gap" => Ok(Self::Gap),
             "latest" => Ok(Self::Latest),
             "close" => Ok(Self::Close),
-            _ => Err(NotAnOverflow(text.into())),
+            _ => Err(OverflowError(text.into())),
         }
     }
 }
@@ -102,7 +103,7 @@ impl FromStr for Overflow {
 pub struct Options {
     /// Which samples.
     pub delivery: Delivery,
-    /// What if it is too late for them.
+    /// What happens if it lags too far.
     pub overflow: Overflow,
 }
 
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_delivery_is_refused_with_what_would_be_one() {
+    fn the_error_for_an_unknown_delivery_lists_the_valid_ones() {
         for text in [
             "",
             "all",

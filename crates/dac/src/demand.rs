@@ -1,7 +1,7 @@
-//! How often a probe should be sampled that leaves its rate to those who read it.
+//! The sampling rate of a probe that follows the demand of its readers.
 //!
-//! Here is the arithmetic, without tasks and commands: who asks for what ([`Asking`]), what that makes together, and what is to be done
-//! about it ([`Step`]). `steering` does it.
+//! Only the arithmetic, without tasks and commands: the rates that readers ask for ([`DemandGuard`]), the resulting
+//! rate, and the next action ([`Step`]). `steering` executes it.
 
 use crate::Delivery;
 use oasis_wire::quantity::{DemandRange, Hertz, TopicId};
@@ -15,42 +15,44 @@ use tokio::{
     time::Instant,
 };
 
-/// How long a rate stays after nobody asks for it any more: longer than a page takes to reload. A rate falls at most twice (to what others asked
-/// for meanwhile, then to what is asked for now), which is within the 2 s that docs/reference/data-channel.md promises.
+/// How long a rate stays after its last reader has left: longer than a page takes to reload. A rate falls at most
+/// twice: to the highest rate requested during the pause, then to the current one. Both take less than the 2 s that
+/// docs/reference/data-channel.md promises.
 const PAUSE: Duration = Duration::from_millis(750);
 
-/// What the readers of one instance ask for.
+/// The rates that the readers of one instance ask for.
 #[derive(Debug)]
 pub struct Demand {
     topic: TopicId,
-    /// Guards all of it; held for arithmetic only. Appends never take it.
-    held: Mutex<Held>,
-    /// Tells the task that steers.
+    /// Guards all state; locked for arithmetic only. Appends never lock it.
+    inner: Mutex<Inner>,
+    /// Notifies the task that steers.
     changed: Notify,
-    /// Where a task is started: at most one message on its way for each instance.
+    /// Requests a task; at most one message is pending for each instance.
     start: mpsc::UnboundedSender<TopicId>,
 }
 
 #[derive(Debug, Default)]
-struct Held {
-    /// None while demand has no say.
+struct Inner {
+    /// None while demand is off.
     range: Option<DemandRange>,
-    /// How many readers ask for each rate.
+    /// Number of readers for each requested rate.
     asked: BTreeMap<Wanted, u32>,
-    /// The rate is higher than what is asked for.
+    /// Present while the rate is higher than requested.
     fall: Option<Fall>,
-    /// A task is at work, or about to be.
+    /// True while a task runs, or is about to start.
     is_steered: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Fall {
     at: Instant,
-    /// The most that was asked for since the pause began.
+    /// The highest rate requested since the pause began.
     to: Hertz,
 }
 
-/// A rate that a reader asks for: the bits of its hertz, which have the order of what they mean as it is not negative. Infinite for the highest there is.
+/// A requested rate, as the bits of its hertz. These are ordered like the rate, because it is never negative.
+/// Infinite for the highest rate of the probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Wanted(u64);
 
@@ -58,20 +60,20 @@ impl From<Delivery> for Wanted {
     fn from(delivery: Delivery) -> Self {
         match delivery {
             Delivery::MaxHz(hertz) => Self(hertz.get().to_bits()),
-            // The least and the greatest of a period are worth more the more samples there are.
+            // Minimum and maximum of a period are more accurate with more samples.
             Delivery::Every | Delivery::Latest | Delivery::Envelope(_) => Self(f64::INFINITY.to_bits()),
         }
     }
 }
 
-/// A reader asks for its rate as long as it holds this.
+/// Keeps a reader's requested rate in force until it is dropped.
 #[derive(Debug)]
-pub struct Asking {
+pub struct DemandGuard {
     demand: Arc<Demand>,
     wanted: Wanted,
 }
 
-impl Drop for Asking {
+impl Drop for DemandGuard {
     fn drop(&mut self) {
         self.demand.change(|asked| {
             if let Some(readers) = asked.get_mut(&self.wanted) {
@@ -84,23 +86,23 @@ impl Drop for Asking {
     }
 }
 
-/// What to do about an instance's rate.
+/// The next action on an instance's rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Step {
-    /// Nothing, until something changes.
+    /// Do nothing until something changes.
     Rest,
-    /// Nothing yet.
+    /// Wait until then.
     Wait(Instant),
-    /// Ask the node for this rate.
+    /// Send the node this rate.
     Set(Hertz),
 }
 
-/// Demand as tools see it, in hertz.
+/// Demand as clients see it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Followed {
-    /// Between which rates.
+pub struct DemandState {
+    /// The allowed range of rates.
     pub range: DemandRange,
-    /// What the readers ask for now, within that.
+    /// The rate that readers ask for now, within that range.
     pub asked: Hertz,
 }
 
@@ -110,35 +112,35 @@ impl Demand {
         range: Option<DemandRange>,
         start: mpsc::UnboundedSender<TopicId>,
     ) -> Arc<Self> {
-        let held = Mutex::new(Held { range, ..Held::default() });
-        Arc::new(Self { topic, held, changed: Notify::new(), start })
+        let inner = Mutex::new(Inner { range, ..Inner::default() });
+        Arc::new(Self { topic, inner, changed: Notify::new(), start })
     }
 
-    /// One more reader, with this delivery.
-    pub(crate) fn ask(self: &Arc<Self>, delivery: Delivery) -> Asking {
+    /// Registers a reader with this delivery.
+    pub(crate) fn register(self: &Arc<Self>, delivery: Delivery) -> DemandGuard {
         let wanted = Wanted::from(delivery);
         self.change(|asked| *asked.entry(wanted).or_default() += 1);
-        Asking { demand: self.clone(), wanted }
+        DemandGuard { demand: self.clone(), wanted }
     }
 
-    /// What is followed, if demand has a say.
-    pub fn followed(&self) -> Option<Followed> {
-        let held = self.held();
-        held.range.map(|range| Followed { range, asked: held.asked(range) })
+    /// Returns the state of demand, or `None` while it is off.
+    pub fn state(&self) -> Option<DemandState> {
+        let inner = self.lock();
+        inner.range.map(|range| DemandState { range, asked: inner.asked(range) })
     }
 
-    /// Gives demand a say, or takes it away. Returns what it had.
-    pub(crate) fn follow(&self, range: Option<DemandRange>) -> Option<DemandRange> {
-        let mut held = self.held();
-        let before = std::mem::replace(&mut held.range, range);
-        held.fall = None;
-        self.tell(&mut held);
+    /// Sets the range, or turns demand off. Returns the previous range.
+    pub(crate) fn set_range(&self, range: Option<DemandRange>) -> Option<DemandRange> {
+        let mut inner = self.lock();
+        let before = std::mem::replace(&mut inner.range, range);
+        inner.fall = None;
+        self.notify(&mut inner);
         before
     }
 
-    /// Has the instance's rate looked at: its node has come, perhaps with another one.
-    pub(crate) fn look(&self) {
-        self.tell(&mut self.held());
+    /// Rechecks the instance's rate: its node has connected, perhaps with another one.
+    pub(crate) fn recheck(&self) {
+        self.notify(&mut self.lock());
     }
 
     /// Returns when something has changed since the last return.
@@ -146,53 +148,53 @@ impl Demand {
         self.changed.notified().await;
     }
 
-    /// What to do now that the rate is `actual`. After [`Step::Rest`] nobody steers any more.
+    /// Returns the next action while the rate is `actual`. The task must end after [`Step::Rest`].
     pub(crate) fn step(&self, actual: Option<Hertz>, now: Instant) -> Step {
-        let mut held = self.held();
-        let step = held.step(actual, now);
-        held.is_steered = step != Step::Rest;
+        let mut inner = self.lock();
+        let step = inner.step(actual, now);
+        inner.is_steered = step != Step::Rest;
         step
     }
 
     fn change(&self, change: impl FnOnce(&mut BTreeMap<Wanted, u32>)) {
-        let mut held = self.held();
-        let before = held.most();
-        change(&mut held.asked);
-        if held.most() == before {
+        let mut inner = self.lock();
+        let before = inner.highest();
+        change(&mut inner.asked);
+        if inner.highest() == before {
             return;
         }
-        if let Some(range) = held.range {
-            let asked = held.asked(range);
-            if let Some(fall) = &mut held.fall
+        if let Some(range) = inner.range {
+            let asked = inner.asked(range);
+            if let Some(fall) = &mut inner.fall
                 && fall.to < asked
             {
                 fall.to = asked;
             }
         }
-        self.tell(&mut held);
+        self.notify(&mut inner);
     }
 
-    fn tell(&self, held: &mut Held) {
-        if held.is_steered {
+    fn notify(&self, inner: &mut Inner) {
+        if inner.is_steered {
             self.changed.notify_one();
-        } else if held.range.is_some() {
-            // A DAC without a runtime has nobody who would steer.
-            held.is_steered = self.start.send(self.topic).is_ok();
+        } else if inner.range.is_some() {
+            // Fails in a DAC without a runtime, which has no steering task.
+            inner.is_steered = self.start.send(self.topic).is_ok();
         }
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Held {
-    fn most(&self) -> Option<Wanted> {
+impl Inner {
+    fn highest(&self) -> Option<Wanted> {
         self.asked.last_key_value().map(|(wanted, _)| *wanted)
     }
 
     fn asked(&self, range: DemandRange) -> Hertz {
-        range.nearest(self.most().map_or(0.0, |Wanted(bits)| f64::from_bits(bits)))
+        range.nearest(self.highest().map_or(0.0, |Wanted(bits)| f64::from_bits(bits)))
     }
 
     fn step(&mut self, actual: Option<Hertz>, now: Instant) -> Step {
@@ -207,7 +209,7 @@ impl Held {
         }
         match self.fall {
             Some(fall) if now < fall.at => Step::Wait(fall.at),
-            // Somebody who asked for all of it came and went meanwhile: its pause begins now.
+            // A reader asked for the full rate and left meanwhile: its pause begins now.
             Some(fall) if fall.to < actual => {
                 self.fall = None;
                 Step::Set(fall.to)
@@ -239,18 +241,18 @@ mod tests {
     }
 
     fn asked(demand: &Demand) -> f64 {
-        demand.followed().unwrap().asked.get()
+        demand.state().unwrap().asked.get()
     }
 
     #[test]
-    fn the_highest_rate_that_is_asked_for_counts_within_the_range() {
+    fn the_highest_requested_rate_counts_within_the_range() {
         let (demand, _started) = demand();
         assert_eq!(asked(&demand), 1.0);
-        let slow = demand.ask(Delivery::MaxHz(hertz(0.1)));
+        let slow = demand.register(Delivery::MaxHz(hertz(0.1)));
         assert_eq!(asked(&demand), 1.0);
         let (some, same) =
-            (demand.ask(Delivery::MaxHz(hertz(20.0))), demand.ask(Delivery::MaxHz(hertz(20.0))));
-        let fast = demand.ask(Delivery::MaxHz(hertz(500.0)));
+            (demand.register(Delivery::MaxHz(hertz(20.0))), demand.register(Delivery::MaxHz(hertz(20.0))));
+        let fast = demand.register(Delivery::MaxHz(hertz(500.0)));
         assert_eq!(asked(&demand), 100.0);
         drop(fast);
         drop(some);
@@ -259,21 +261,21 @@ mod tests {
         drop(slow);
         assert_eq!(asked(&demand), 1.0);
         for delivery in [Delivery::Every, Delivery::Latest, Delivery::Envelope(hertz(2.0))] {
-            let _asking = demand.ask(delivery);
+            let _asking = demand.register(delivery);
             assert_eq!(asked(&demand), 100.0, "{delivery}");
         }
     }
 
     #[test]
     fn a_reader_costs_sixteen_bytes() {
-        assert_eq!(size_of::<Asking>(), 16);
+        assert_eq!(size_of::<DemandGuard>(), 16);
     }
 
     #[test]
     fn a_rate_rises_at_once_and_falls_after_a_pause() {
         let (demand, _started) = demand();
         let start = Instant::now();
-        let every = demand.ask(Delivery::Every);
+        let every = demand.register(Delivery::Every);
         assert_eq!(demand.step(Some(hertz(1.0)), start), Step::Set(hertz(100.0)));
         assert_eq!(demand.step(Some(hertz(100.0)), start), Step::Rest);
         drop(every);
@@ -283,21 +285,21 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_back_within_the_pause_finds_the_rate_as_it_was() {
+    fn a_reader_that_returns_within_the_pause_finds_the_rate_unchanged() {
         let (demand, _started) = demand();
         let start = Instant::now();
         assert_eq!(demand.step(Some(hertz(100.0)), start), Step::Wait(start + PAUSE));
-        let back = demand.ask(Delivery::Every);
+        let back = demand.register(Delivery::Every);
         assert_eq!(demand.step(Some(hertz(100.0)), start + PAUSE), Step::Rest);
         drop(back);
         assert_eq!(demand.step(Some(hertz(100.0)), start + PAUSE), Step::Wait(start + 2 * PAUSE));
-        // Came and went before anybody looked.
-        drop(demand.ask(Delivery::Every));
+        // Came and left before the next step.
+        drop(demand.register(Delivery::Every));
         assert_eq!(demand.step(Some(hertz(100.0)), start + 2 * PAUSE), Step::Wait(start + 3 * PAUSE));
     }
 
     #[test]
-    fn a_rate_falls_in_two_pauses_whatever_comes_and_goes() {
+    fn a_rate_falls_within_two_pauses_whatever_readers_do() {
         let (demand, _started) = demand();
         let start = Instant::now();
         let step = |actual: f64, pauses: f64| {
@@ -305,34 +307,34 @@ mod tests {
             demand.step(Some(hertz(actual)), now)
         };
         assert!(matches!(step(100.0, 0.0), Step::Wait(_)));
-        drop(demand.ask(Delivery::MaxHz(hertz(50.0))));
+        drop(demand.register(Delivery::MaxHz(hertz(50.0))));
         assert_eq!(step(100.0, 1.0), Step::Set(hertz(50.0)));
         assert_eq!(step(50.0, 1.0), Step::Wait(start + 2 * PAUSE));
-        drop(demand.ask(Delivery::MaxHz(hertz(2.0))));
+        drop(demand.register(Delivery::MaxHz(hertz(2.0))));
         assert_eq!(step(50.0, 2.0), Step::Set(hertz(2.0)));
         assert!(2 * PAUSE < Duration::from_secs(2));
     }
 
     #[test]
-    fn demand_without_a_say_asks_for_nothing_and_still_counts() {
+    fn demand_that_is_off_sets_no_rate_but_still_counts_readers() {
         let (demand, mut started) = demand();
-        assert_eq!(demand.follow(None), Some(range()));
-        let _every = demand.ask(Delivery::Every);
+        assert_eq!(demand.set_range(None), Some(range()));
+        let _every = demand.register(Delivery::Every);
         assert_eq!(demand.step(Some(hertz(1.0)), Instant::now()), Step::Rest);
-        assert_eq!((demand.followed(), started.try_recv().is_err()), (None, true));
-        demand.follow(Some(range()));
+        assert_eq!((demand.state(), started.try_recv().is_err()), (None, true));
+        demand.set_range(Some(range()));
         assert_eq!((asked(&demand), started.try_recv()), (100.0, Ok(TopicId(1))));
     }
 
     #[test]
     fn one_task_is_started_until_it_rests() {
         let (demand, mut started) = demand();
-        let every = demand.ask(Delivery::Every);
+        let every = demand.register(Delivery::Every);
         assert_eq!(started.try_recv(), Ok(TopicId(1)));
         drop(every);
         assert!(started.try_recv().is_err());
         assert_eq!(demand.step(Some(hertz(1.0)), Instant::now()), Step::Rest);
-        let _every = demand.ask(Delivery::Every);
+        let _every = demand.register(Delivery::Every);
         assert_eq!(started.try_recv(), Ok(TopicId(1)));
     }
 }

@@ -1,4 +1,4 @@
-//! The DAC's end of the TCP data channel: sockets in, sessions behind them.
+//! The DAC's end of the TCP data channel: accepts sockets and runs one session for each.
 
 use crate::{
     Dac,
@@ -19,24 +19,24 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-/// Silence after which a peer is taken for dead; nodes ping each second. Also the time to say hello and to take an answer.
+/// A peer that is silent this long is dead; nodes ping each second. Also the timeout of the hello and of each write.
 const SILENCE: Duration = Duration::from_secs(5);
-/// Commands that wait for one node.
+/// Commands that may queue for one node.
 const OUTBOUND: usize = 64;
-/// Most bytes read at once.
+/// Most bytes to read at once.
 const READ_SIZE: usize = 64 * 1024;
 
-/// How often samples are looked at for their age.
+/// How often old samples are evicted.
 const EXPIRY: Duration = Duration::from_secs(1);
 
-/// Accepts nodes until they are [let go](Dac::release_nodes).
+/// Accepts nodes until they are [released](Dac::release_nodes).
 pub async fn serve(dac: Arc<Dac>, listener: TcpListener) -> io::Result<()> {
-    let mut look = tokio::time::interval(EXPIRY);
+    let mut expiry = tokio::time::interval(EXPIRY);
     loop {
         let accepted = tokio::select! {
-            () = dac.ended() => return Ok(()),
+            () = dac.nodes_released() => return Ok(()),
             accepted = listener.accept() => accepted,
-            _ = look.tick() => {
+            _ = expiry.tick() => {
                 dac.expire(now());
                 continue;
             }
@@ -44,21 +44,21 @@ pub async fn serve(dac: Arc<Dac>, listener: TcpListener) -> io::Result<()> {
         let (stream, peer) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                // Out of file descriptors, or a peer that left while it waited: others may still come.
-                tracing::warn!(%error, "accepting a node failed");
+                // Out of file descriptors, or a peer that left before it was accepted: others can still connect.
+                tracing::warn!(%error, "failed to accept a node");
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
             }
         };
-        let Some(place) = dac.admission.try_admit() else {
+        let Some(permit) = dac.admission.try_admit() else {
             dac.admission.count_refused("too_many_connections");
-            tracing::warn!(%peer, "node refused: channel.max_connections is reached");
+            tracing::warn!(%peer, "node refused: connection limit reached (channel.max_connections)");
             continue;
         };
         let dac = dac.clone();
         tokio::spawn(async move {
             connection(dac, stream, peer).await;
-            drop(place);
+            drop(permit);
         });
     }
 }
@@ -75,13 +75,13 @@ async fn connection(dac: Arc<Dac>, mut stream: TcpStream, peer: SocketAddr) {
     session.close(now());
     match ended {
         Ok(()) => tracing::info!(%peer, node = node.as_deref(), "node disconnected"),
-        Err(End::Io(error)) => tracing::info!(%peer, node = node.as_deref(), %error, "node lost"),
+        Err(End::Io(error)) => tracing::info!(%peer, node = node.as_deref(), %error, "node connection lost"),
         Err(End::Refused(failure)) => {
             dac.admission.count_refused(&failure.code);
             tracing::warn!(%peer, node = node.as_deref(), %failure, "node refused");
             let mut bytes = Vec::new();
             write_control(&DacMessage::Refused(failure), &mut bytes);
-            // A courtesy: a peer that does not read it is closed all the same.
+            // A courtesy: a peer that does not read it is closed anyway.
             let _ = timeout_at(Instant::now() + Duration::from_secs(1), stream.write_all(&bytes)).await;
         }
     }
@@ -110,7 +110,7 @@ async fn converse(
     let mut bytes = Vec::new();
     let mut deadline = Instant::now() + SILENCE;
     let mut buffer = vec![0; READ_SIZE];
-    let mut ended = pin!(dac.ended());
+    let mut ended = pin!(dac.nodes_released());
     loop {
         tokio::select! {
             () = &mut ended => return Ok(()),
@@ -126,7 +126,7 @@ async fn converse(
                     session.handle(frame, now(), &mut answers).map_err(End::Refused)?;
                     heard = true;
                 }
-                // Only whole frames count as life: a peer that dribbles bytes is not one.
+                // Only complete frames prove that the peer is alive: single bytes do not.
                 if heard {
                     session.acknowledge(now(), &mut answers);
                     deadline = Instant::now() + SILENCE;
@@ -142,12 +142,12 @@ async fn converse(
             }
             command = commands.recv() => match command {
                 Some(command) => answers.push(command),
-                // Another connection of the same node has taken over.
+                // Another connection of the same node has replaced this one.
                 None => return Ok(()),
             },
             () = tokio::time::sleep_until(deadline) => {
                 let code = if session.node().is_some() { "idle_timeout" } else { "hello_timeout" };
-                return Err(refuse(code, &format!("nothing was heard for {} s", SILENCE.as_secs())));
+                return Err(refuse(code, &format!("no complete frame received for {} s", SILENCE.as_secs())));
             }
         }
         bytes.clear();
@@ -159,13 +159,13 @@ async fn converse(
     }
 }
 
-/// Takes a batch, and those that came with it: no more than wait at once, so that who sends without a pause does not keep the rest of his
-/// conversation waiting.
+/// Handles a batch and those queued after it. Handles at most one queue's length, so that a peer that never pauses
+/// does not starve the rest of its session.
 fn datagrams(dac: &Dac, session: &mut NodeSession, first: Vec<u8>, route: &mut Option<Route>) {
     let more = std::iter::from_fn(|| route.as_mut().and_then(Route::try_receive));
     for batch in std::iter::once(first).chain(more).take(QUEUE) {
         if let Err(failure) = session.datagram(&batch, now()) {
-            // Whoever knows the token may spoil what he sends, not the conversation.
+            // A peer that knows the token can spoil its own datagrams, but not the session.
             dac.admission
                 .count_refused(&format!("datagram_{}", failure.code.trim_start_matches("datagram_")));
         }

@@ -1,8 +1,8 @@
-//! A probe instance: what the DAC knows of it, its topic's log and its ledger.
+//! A probe instance: its identity, its topic's log and its ledger.
 
 use crate::{
     Delivery,
-    demand::{Asking, Demand},
+    demand::{Demand, DemandGuard},
     ledger::Ledger,
     log::TopicLog,
 };
@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 /// A probe instance: its type, its state, its log, its ledger.
 #[derive(Debug)]
 pub struct Instance {
-    /// Its number for this epoch.
+    /// Its topic number in this epoch.
     pub topic: TopicId,
     /// Node name.
     pub node: Arc<str>,
@@ -25,25 +25,25 @@ pub struct Instance {
     pub name: Arc<str>,
     /// Its type.
     pub probe_type: Arc<ProbeType>,
-    /// Bytes of its type's schema.
+    /// Size of its type's schema, in bytes.
     pub(crate) schema_bytes: usize,
-    /// Who decides when a sample is taken.
+    /// What triggers a sample.
     pub kind: ProbeKind,
     /// Its samples.
     pub log: TopicLog,
     state: Mutex<InstanceState>,
     ledger: Mutex<Ledger>,
-    /// What its readers ask for, those of streams derived from it included.
+    /// Demand of its readers, including those of derived streams.
     pub demand: Arc<Demand>,
     retired: AtomicBool,
-    /// Which samples of the base these are; `every` where there is none.
+    /// Which samples of the base it contains; `every` for an instance without a base.
     pub delivery: Delivery,
-    /// Whose samples it has, if it is a derived stream.
+    /// The instance that a derived stream is derived from.
     base: Option<Arc<Instance>>,
 }
 
 impl Instance {
-    /// An instance under these names of node and instance.
+    /// Creates an instance with these names of node and instance.
     pub(crate) fn new(
         topic: TopicId,
         (node, name): &(Arc<str>, Arc<str>),
@@ -71,7 +71,8 @@ impl Instance {
         }
     }
 
-    /// A stream derived from another instance: its own topic, type and log, everything else from there.
+    /// Creates a stream derived from another instance: it has its own topic, type and log, and shares everything
+    /// else.
     pub(crate) fn derived(
         base: &Arc<Instance>,
         topic: TopicId,
@@ -96,42 +97,43 @@ impl Instance {
         }
     }
 
-    /// The instance that the node registered: itself, unless it is a derived stream.
+    /// Returns the instance that the node registered: itself, unless it is a derived stream.
     pub fn source(&self) -> &Self {
         self.base.as_deref().unwrap_or(self)
     }
 
-    /// Rate and whether it runs.
+    /// Returns the rate, and whether the instance is enabled.
     pub fn state(&self) -> InstanceState {
         *self.source().state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Its loss ledger. Held for bookkeeping only, never across I/O or the log's lock.
+    /// Returns its loss ledger. Locked for bookkeeping only, never during I/O or with the log's lock.
     pub fn ledger(&self) -> MutexGuard<'_, Ledger> {
         self.source().ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a reader with this delivery, as long as what is returned lives.
-    pub fn ask(&self, delivery: Delivery) -> Asking {
-        self.demand.ask(delivery)
+    /// Counts a reader with this delivery until the guard is dropped.
+    pub fn register_demand(&self, delivery: Delivery) -> DemandGuard {
+        self.demand.register(delivery)
     }
 
-    /// Whether another topic has taken its place, because the node came back with another type under the same name.
-    pub fn retired(&self) -> bool {
+    /// Returns whether another topic has replaced it, because the node came back with another type under the same
+    /// name.
+    pub fn is_retired(&self) -> bool {
         self.retired.load(Ordering::Acquire)
     }
 
-    /// No sample will follow.
+    /// Retires the instance: no sample will follow.
     pub(crate) fn retire(&self) {
         if !self.retired.swap(true, Ordering::AcqRel) {
-            self.log.raise_readers();
-            self.demand.follow(None);
+            self.log.wake_readers();
+            self.demand.set_range(None);
         }
     }
 
-    /// Takes a state; says whether it is another one.
+    /// Sets the state. Returns whether it has changed.
     pub(crate) fn set_state(&self, state: InstanceState) -> bool {
-        let mut held = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::replace(&mut *held, state) != state
+        let mut current = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *current, state) != state
     }
 }

@@ -1,10 +1,12 @@
-//! The data acquisition and controller: takes samples in, keeps the newest of them, and passes commands back.
+//! The DAC (data acquisition and controller): receives samples, keeps the newest of them in memory, and sends
+//! commands to nodes.
 //!
-//! In the order a sample passes: [`ingest`] reads frames from a node's socket, a [`session::NodeSession`] checks them and asks the
-//! instance's [`ledger`](Ledger) whether they are new, the instance's [`TopicLog`] keeps them, and a [`Cursor`] reads them out
-//! again. The [`Registry`] knows who is there; the [`CommandBus`] goes the other way.
+//! In the order a sample passes: [`ingest`] reads frames from a node's socket. A [`session::NodeSession`] checks them
+//! and asks the instance's [`ledger`](Ledger) whether they are new. The instance's [`TopicLog`] keeps them, and a
+//! [`Cursor`] reads them. The [`Registry`] lists nodes and instances. The [`CommandBus`] carries commands in the
+//! other direction.
 //!
-//! It must not know how readers are written to: that is the doors' business.
+//! This crate knows nothing of how samples reach readers: that is the task of the doors.
 
 mod admission;
 pub mod commands;
@@ -20,7 +22,6 @@ mod ledger;
 mod log;
 mod newest;
 mod node;
-mod raised;
 mod registry;
 mod reorder;
 mod segment;
@@ -29,25 +30,26 @@ mod signal;
 mod steering;
 mod texts;
 mod turn;
+mod wake_flag;
 
 pub use admission::{Admission, AdmissionCounters};
-pub use commands::{CommandBus, CommandError, Wish};
-pub use cursor::{Cursor, From};
-pub use delivery::{Delivery, NotADelivery, NotAnOverflow, Options, Overflow};
-pub use demand::{Asking, Demand, Followed};
+pub use commands::{CommandBus, CommandError, ProbeRequest};
+pub use cursor::{Cursor, StartAt};
+pub use delivery::{Delivery, DeliveryError, Options, Overflow, OverflowError};
+pub use demand::{Demand, DemandGuard, DemandState};
 pub use derived::{DeriveError, Derived};
 pub use instance::Instance;
 pub use ledger::{Cause, Gap, Ledger, NodeCounters, Verdict};
 pub use log::{LogBudget, LogState, Read, TopicLog};
 pub use node::{Link, Node};
-pub use raised::Raised;
-pub use registry::{Registry, Remembered, Stored, StoredNode};
+pub use registry::{Registry, RestoreCounts, StoredInstance, StoredNode};
 pub use segment::{Packets, Segment};
 pub use signal::{Signal, Wake};
 pub use texts::Form;
 pub use turn::{SkipCause, Skipped, Turn};
+pub use wake_flag::WakeFlag;
 
-/// What `raised` stands on, so that its model can put something else there.
+/// The atomics that `wake_flag` uses, so that its model can substitute others.
 mod atomic {
     pub use std::sync::atomic::{AtomicBool, Ordering};
 }
@@ -63,10 +65,10 @@ use std::{
 };
 use tokio::sync::{mpsc, watch};
 
-/// Name and version, as peers see it.
+/// Name and version, as peers see them.
 pub const SOFTWARE: &str = concat!("oasis ", env!("CARGO_PKG_VERSION"));
 
-/// Bounds and addresses of a DAC.
+/// Configuration of a DAC.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Config {
     /// `[log]`
@@ -75,33 +77,33 @@ pub struct Config {
     pub channel: ChannelConfig,
 }
 
-/// One DAC: what its sessions and doors share.
+/// One DAC: the state that sessions and doors share.
 #[derive(Debug)]
 pub struct Dac {
-    /// Bounds.
+    /// Bounds and addresses.
     pub config: Config,
     /// Nodes and instances.
     pub registry: Registry,
     /// Commands to nodes.
     pub commands: CommandBus,
-    /// Counters of the data channel.
+    /// Admission to the data channel, with its counters.
     pub admission: Admission,
-    /// Batches that come by UDP.
+    /// Routes of batches that arrive by UDP.
     pub datagrams: datagrams::Datagrams,
-    /// Memory of all topic logs.
+    /// Memory budget of all topic logs.
     pub budget: Arc<LogBudget>,
-    /// Streams thinned for their readers.
+    /// Derived streams, with fewer samples than their base.
     pub derived: Arc<Derived>,
     epoch: Epoch,
     sessions: AtomicU64,
-    /// Whether nodes are let go.
-    ending: watch::Sender<bool>,
+    /// True once the nodes are being released.
+    releasing: watch::Sender<bool>,
 }
 
 impl Dac {
-    /// A DAC with a new epoch.
+    /// Creates a DAC with a new epoch.
     pub fn new(config: Config) -> Arc<Self> {
-        // The clock tells lives apart that follow each other, the random part those of a host whose clock was set back.
+        // The clock separates consecutive runs; the random part separates runs of a host whose clock was set back.
         let epoch = Epoch(now().0 ^ (uuid::Uuid::new_v4().as_u64_pair().0 & 0xffff));
         let budget = LogBudget::new(config.log.topic_bytes, config.log.total_bytes);
         let linger = Duration::from_millis(config.log.derived_linger_ms);
@@ -115,31 +117,32 @@ impl Dac {
             budget,
             epoch,
             sessions: AtomicU64::new(0),
-            ending: watch::Sender::new(false),
+            releasing: watch::Sender::new(false),
             config,
         });
         steering::start(&dac, to_steer);
         dac
     }
 
-    /// The life of this DAC's topic logs.
+    /// Identifies this run of the DAC, and so its topic logs.
     pub fn epoch(&self) -> Epoch {
         self.epoch
     }
 
-    /// Takes no more samples: closes the channels of all nodes, and returns when each is closed. What they have not delivered they keep.
+    /// Stops accepting samples: closes the channels of all nodes and returns once each is closed. Nodes keep the
+    /// samples that they have not delivered.
     pub async fn release_nodes(&self) {
-        self.ending.send_replace(true);
+        self.releasing.send_replace(true);
         self.admission.wait_until_empty().await;
     }
 
-    /// Completes once nodes are let go.
-    pub(crate) async fn ended(&self) {
-        // An error would mean that there is no `Dac` left, and here is one.
-        let _ = self.ending.subscribe().wait_for(|&ending| ending).await;
+    /// Completes once the nodes are being released.
+    pub(crate) async fn nodes_released(&self) {
+        // Fails only if the sender is gone, but `self` owns it.
+        let _ = self.releasing.subscribe().wait_for(|&releasing| releasing).await;
     }
 
-    /// Lets go of samples that are older than `log.topic_seconds`.
+    /// Evicts samples that are older than `log.topic_seconds`.
     pub(crate) fn expire(&self, now: Nanos) {
         let age = self.config.log.topic_seconds.saturating_mul(1_000_000_000);
         if age == 0 {
@@ -155,7 +158,7 @@ impl Dac {
     }
 }
 
-/// The DAC's clock.
+/// Returns the time of the DAC's clock.
 pub fn now() -> Nanos {
     let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Nanos(u64::try_from(since_1970.as_nanos()).unwrap_or(u64::MAX))

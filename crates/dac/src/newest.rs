@@ -1,9 +1,10 @@
-//! The last sample of a batch as a batch of its own, for readers that want only the newest.
+//! Cuts the last sample of a batch into a batch of its own, for readers that want only the newest.
 
 use crate::segment::Segment;
 use oasis_wire::{batch, quantity::Offset, schema::ProbeType};
 
-/// The segment's last sample; the whole segment if its columns break the rules, which is its readers' to find out.
+/// Returns the segment's last sample. If its columns are malformed, returns the whole segment: readers detect that
+/// themselves.
 pub(crate) fn of(segment: &Segment, probe_type: &ProbeType) -> Segment {
     let last = Offset(segment.end().0 - 1);
     let count = usize::from(segment.count());

@@ -1,6 +1,6 @@
 //! A node as the DAC knows it.
 
-use crate::registry::{Stored, StoredNode};
+use crate::registry::{StoredInstance, StoredNode};
 use oasis_channel::{DacMessage, NodeIdentity, Overhead, REPLAY_PREFIX};
 use oasis_wire::quantity::Nanos;
 use std::sync::Arc;
@@ -9,28 +9,28 @@ use tokio::sync::mpsc;
 /// A node as the DAC knows it, connected or not.
 #[derive(Debug, Clone)]
 pub struct Node {
-    /// Who, and which life.
+    /// Name, identity and run.
     pub identity: Arc<NodeIdentity>,
-    /// When it connected or was lost.
+    /// When it connected or disconnected.
     pub since: Nanos,
-    /// When it last said anything.
+    /// When it last sent anything.
     pub last_heard: Nanos,
-    /// DAC clock minus node clock, in nanoseconds, once the node has measured it.
+    /// DAC clock minus node clock, in nanoseconds; none before the first measurement.
     pub clock_offset_ns: Option<i64>,
-    /// Round trip of that measurement.
+    /// Round trip of that measurement, in nanoseconds.
     pub round_trip_ns: Option<u64>,
-    /// What the instrumentation costs its host, once the node has said so.
+    /// Cost of the instrumentation on its host; none before the first report.
     pub overhead: Option<Arc<Overhead>>,
-    /// Whether its samples were recorded before and are played back.
+    /// Whether it replays a recording.
     pub is_replay: bool,
-    /// Whether it is known from what is stored alone: it has not connected in this life of the DAC. Its process number is 0 then, and what nobody wrote
-    /// down of its identity is nil or empty.
+    /// Whether it is known only from the archive and has not connected in this run of the DAC. Its process number is
+    /// then 0, and unknown parts of its identity are nil or empty.
     pub is_remembered: bool,
     pub(crate) link: Option<Link>,
 }
 
 impl Node {
-    /// A node that has just connected.
+    /// Creates a node that has just connected.
     pub(crate) fn new(identity: NodeIdentity, link: Link, now: Nanos) -> Self {
         Self {
             identity: Arc::new(identity),
@@ -45,8 +45,8 @@ impl Node {
         }
     }
 
-    /// The node of an instance of which something is stored, and what else is known of it.
-    pub(crate) fn remembered(stored: &Stored, known: Option<&StoredNode>) -> Self {
+    /// Creates the node of an archived instance, with what else the archive contains of it.
+    pub(crate) fn remembered(stored: &StoredInstance, known: Option<&StoredNode>) -> Self {
         let identity = NodeIdentity {
             name: stored.node.as_ref().into(),
             uuid: known.map(|node| node.uuid).unwrap_or_default(),
@@ -69,13 +69,13 @@ impl Node {
         }
     }
 
-    /// Whether its channel is open.
-    pub fn online(&self) -> bool {
+    /// Returns whether its channel is open.
+    pub fn is_online(&self) -> bool {
         self.link.is_some()
     }
 
-    /// Takes its estimate of its clock against ours. Says whether readers should hear of it: if it matters for an age on a screen, not
-    /// with each microsecond of drift.
+    /// Records the node's estimate of its clock relative to the DAC's. Returns whether watchers should be notified:
+    /// only if the change matters for a displayed age, not for each microsecond of drift.
     pub(crate) fn note_clock(&mut self, offset_ns: Option<i64>, round_trip_ns: Option<u64>) -> bool {
         let first = self.clock_offset_ns.is_none() && offset_ns.is_some();
         let moved =
@@ -86,9 +86,9 @@ impl Node {
         first || moved
     }
 
-    /// Takes what it says its instrumentation costs. Says whether readers should hear of it.
+    /// Records the reported cost of instrumentation. Returns whether watchers should be notified.
     pub(crate) fn note_overhead(&mut self, overhead: Overhead) -> bool {
-        let is_news = self.overhead.as_ref().is_none_or(|told| is_news(told, &overhead));
+        let is_news = self.overhead.as_ref().is_none_or(|old| is_news(old, &overhead));
         if is_news {
             self.overhead = Some(Arc::new(overhead));
         }
@@ -96,24 +96,24 @@ impl Node {
     }
 }
 
-/// The way to a connected node.
+/// The link to a connected node.
 #[derive(Debug, Clone)]
 pub struct Link {
-    /// Number of the session that owns it: a session that was replaced must not take its successor offline.
+    /// Number of the session that owns it: a session that was replaced must not mark its successor offline.
     pub session: u64,
-    /// To the node. Bounded; full means that the node does not read.
+    /// Queue of messages to the node. Bounded; full means that the node does not read.
     pub outbound: mpsc::Sender<DacMessage>,
-    /// Whether it has registered.
-    pub takes_commands: bool,
+    /// Whether the node has registered.
+    pub accepts_commands: bool,
 }
 
-/// Readers are told of what somebody would do something about, not of each second's noise.
-fn is_news(told: &Overhead, is: &Overhead) -> bool {
-    let moved = |told: f64, is: f64| (is - told).abs() > 0.001_f64.max(told * 0.2);
-    told.budget != is.budget
-        || told.lowered != is.lowered
-        || moved(told.cpu, is.cpu)
-        || moved(told.callbacks, is.callbacks)
+/// Returns whether a change is large enough to act on: watchers need not see each second's noise.
+fn is_news(old: &Overhead, new: &Overhead) -> bool {
+    let moved = |old: f64, new: f64| (new - old).abs() > 0.001_f64.max(old * 0.2);
+    old.budget != new.budget
+        || old.lowered != new.lowered
+        || moved(old.cpu, new.cpu)
+        || moved(old.callbacks, new.callbacks)
 }
 
 #[cfg(test)]
@@ -122,18 +122,18 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn readers_hear_of_a_cost_that_moved_and_of_every_rate_that_did() {
-        let told = Overhead { cpu: 0.01, callbacks: 0.002, ..Overhead::default() };
+    fn watchers_see_a_cost_that_changed_by_much_and_every_changed_rate() {
+        let old = Overhead { cpu: 0.01, callbacks: 0.002, ..Overhead::default() };
         let with = |change: fn(&mut Overhead)| {
-            let mut is = told.clone();
-            change(&mut is);
-            is_news(&told, &is)
+            let mut new = old.clone();
+            change(&mut new);
+            is_news(&old, &new)
         };
-        assert!(!with(|is| is.cpu = 0.0115));
-        assert!(with(|is| is.cpu = 0.0125));
-        assert!(!with(|is| is.callbacks = 0.0029));
-        assert!(with(|is| is.callbacks = 0.004));
-        assert!(with(|is| is.budget = Some(0.1)));
-        assert!(with(|is| is.lowered = BTreeMap::from([("processor".into(), 0.5)])));
+        assert!(!with(|new| new.cpu = 0.0115));
+        assert!(with(|new| new.cpu = 0.0125));
+        assert!(!with(|new| new.callbacks = 0.0029));
+        assert!(with(|new| new.callbacks = 0.004));
+        assert!(with(|new| new.budget = Some(0.1)));
+        assert!(with(|new| new.lowered = BTreeMap::from([("processor".into(), 0.5)])));
     }
 }

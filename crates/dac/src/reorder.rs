@@ -1,49 +1,49 @@
-//! Batches of one topic that came before others which may still come: a datagram may be overtaken.
+//! Batches of one topic that arrived before their predecessors: a datagram may overtake another.
 //!
-//! Pure bookkeeping over numbers and times; the session asks it what is due.
+//! Only bookkeeping of numbers and times; the session asks which batches are due.
 
 use oasis_wire::quantity::Nanos;
 use std::collections::{BTreeMap, btree_map::Entry};
 
-/// How long a batch waits for those before it.
+/// How long a batch waits for its predecessors, in nanoseconds.
 const PATIENCE: u64 = 100_000_000;
-/// How long after the node said that it has sent something that something may still come.
+/// How long after the node reported a batch as sent it may still arrive, in nanoseconds.
 const LATEST: u64 = 300_000_000;
-/// Batches that wait in one topic: with one more the first of them waits no longer.
+/// Batches that may wait in one topic; with one more, the first stops waiting.
 const MAX_WAITING: usize = 64;
 
-/// What waits in one topic.
+/// The waiting batches of one topic.
 #[derive(Debug, Default)]
 pub struct Reorder {
     /// By first sequence number.
-    waiting: BTreeMap<u64, Waiting>,
-    /// What the node says it has sent, and when it said so.
+    waiting: BTreeMap<u64, WaitingBatch>,
+    /// The last sequence number that the node reported as sent, and when.
     sent: Option<(u64, Nanos)>,
 }
 
-/// One batch.
+/// A batch that waits for its predecessors.
 #[derive(Debug)]
-pub struct Waiting {
-    /// Number of its first sample.
+pub struct WaitingBatch {
+    /// Sequence number of its first sample.
     pub first: u64,
-    /// How many the node dropped before it.
+    /// Samples that the node dropped before it.
     pub dropped_before: u64,
-    /// When it came.
+    /// When it arrived.
     pub since: Nanos,
     /// The batch.
     pub bytes: Vec<u8>,
 }
 
-impl Waiting {
-    /// Whether nothing is missing between it and the sample `last` but what the node dropped.
+impl WaitingBatch {
+    /// Returns whether only samples that the node dropped are missing between `last` and this batch.
     pub fn follows(&self, last: u64) -> bool {
         self.first.saturating_sub(1).saturating_sub(last) <= self.dropped_before
     }
 }
 
 impl Reorder {
-    /// Keeps a batch until those before it are there or [`Reorder::due`]; says whether it was not there already.
-    pub fn keep(&mut self, batch: Waiting) -> bool {
+    /// Keeps a batch until its predecessors have arrived or [`Reorder::due`]. Returns false for a duplicate.
+    pub fn keep(&mut self, batch: WaitingBatch) -> bool {
         match self.waiting.entry(batch.first) {
             Entry::Vacant(place) => {
                 place.insert(batch);
@@ -53,25 +53,25 @@ impl Reorder {
         }
     }
 
-    /// The node has said up to where it has sent.
-    pub fn sent(&mut self, sent: u64, now: Nanos) {
+    /// Records up to which sequence number the node has sent.
+    pub fn note_sent(&mut self, sent: u64, now: Nanos) {
         if self.sent.is_none_or(|(before, _)| sent > before) {
             self.sent = Some((sent, now));
         }
     }
 
-    /// What waits has waited long enough.
-    pub fn hurry(&mut self) {
+    /// Ends the wait of all batches.
+    pub fn stop_waiting(&mut self) {
         self.waiting.values_mut().for_each(|waiting| waiting.since = Nanos(0));
     }
 
-    /// The next batch, if it follows the sample `last`, or is in the topic already.
-    pub fn next(&mut self, last: u64) -> Option<Waiting> {
+    /// Removes and returns the next batch if it follows the sample `last`, or repeats samples.
+    pub fn next(&mut self, last: u64) -> Option<WaitingBatch> {
         let first = self.waiting.first_entry()?;
         first.get().follows(last).then(|| first.remove())
     }
 
-    /// If what is missing behind the sample `last` has not come in time: up to which number it is lost.
+    /// Returns the last lost sequence number if the samples after `last` did not arrive in time.
     pub fn lost(&mut self, last: u64, now: Nanos) -> Option<u64> {
         let late = |since: Nanos, patience| now.0.saturating_sub(since.0) >= patience;
         if let Some(first) = self.waiting.values().next() {
@@ -89,7 +89,7 @@ impl Reorder {
         })
     }
 
-    /// When to ask [`Reorder::lost`] again.
+    /// Returns when to call [`Reorder::lost`] again.
     pub fn due(&self) -> Option<Nanos> {
         let patience = if self.waiting.len() > MAX_WAITING { 0 } else { PATIENCE };
         let waiting = self.waiting.values().next().map(|first| first.since.0 + patience);
@@ -102,12 +102,12 @@ impl Reorder {
 mod tests {
     use super::*;
 
-    fn batch(first: u64, dropped_before: u64, since: u64) -> Waiting {
-        Waiting { first, dropped_before, since: Nanos(since), bytes: Vec::new() }
+    fn batch(first: u64, dropped_before: u64, since: u64) -> WaitingBatch {
+        WaitingBatch { first, dropped_before, since: Nanos(since), bytes: Vec::new() }
     }
 
     #[test]
-    fn what_was_overtaken_comes_first() {
+    fn a_batch_that_was_overtaken_comes_first() {
         let mut reorder = Reorder::default();
         assert!(reorder.keep(batch(5, 0, 0)));
         assert!(!reorder.keep(batch(5, 0, 0)));
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_that_does_not_come_is_lost_up_to_what_the_node_dropped_itself() {
+    fn a_missing_batch_is_lost_except_for_samples_that_the_node_dropped() {
         let mut reorder = Reorder::default();
         reorder.keep(batch(10, 2, 7));
         assert_eq!(reorder.lost(3, Nanos(7 + PATIENCE - 1)), None);
@@ -129,31 +129,31 @@ mod tests {
     }
 
     #[test]
-    fn the_last_batch_is_missed_because_the_node_says_it_has_sent_it() {
+    fn a_missing_last_batch_is_lost_after_the_node_reported_it_as_sent() {
         let mut reorder = Reorder::default();
-        reorder.sent(9, Nanos(0));
+        reorder.note_sent(9, Nanos(0));
         assert_eq!(reorder.lost(5, Nanos(LATEST - 1)), None);
         assert_eq!(reorder.lost(5, Nanos(LATEST)), Some(9));
-        reorder.sent(12, Nanos(LATEST));
+        reorder.note_sent(12, Nanos(LATEST));
         assert_eq!(reorder.lost(12, Nanos(2 * LATEST)), None);
         assert_eq!(reorder.due(), None);
     }
 
     #[test]
-    fn who_hurries_gives_up_what_is_waited_for_and_nothing_else() {
+    fn stop_waiting_gives_up_only_the_predecessors_of_waiting_batches() {
         let mut reorder = Reorder::default();
         let now = 10 * LATEST;
-        reorder.sent(20, Nanos(now));
+        reorder.note_sent(20, Nanos(now));
         reorder.keep(batch(10, 0, now));
-        reorder.hurry();
+        reorder.stop_waiting();
         assert_eq!(reorder.due(), Some(Nanos(PATIENCE)));
         assert_eq!(reorder.lost(3, Nanos(now)), Some(9));
         assert!(reorder.next(9).is_some());
-        assert_eq!(reorder.lost(10, Nanos(now)), None, "what was sent just now may still come");
+        assert_eq!(reorder.lost(10, Nanos(now)), None, "samples sent just now may still arrive");
     }
 
     #[test]
-    fn no_more_than_so_many_wait() {
+    fn the_number_of_waiting_batches_is_bounded() {
         let mut reorder = Reorder::default();
         assert!((0..=MAX_WAITING as u64).all(|number| reorder.keep(batch(10 + 2 * number, 0, 0))));
         assert_eq!(reorder.due(), Some(Nanos(0)));

@@ -1,4 +1,4 @@
-//! A piece of a topic log: one native batch, immutable, with its other encodings made at most once.
+//! A segment of a topic log: one immutable native batch. Its other encodings are made at most once.
 
 use bytes::Bytes;
 use oasis_wire::{
@@ -11,10 +11,10 @@ use std::sync::{
 };
 use uuid::Uuid;
 
-/// What a segment costs besides its bytes: itself, its place in the log, the allocations' own bookkeeping.
+/// Memory of a segment besides its bytes: itself, its slot in the log, and the allocators' own bookkeeping.
 const OVERHEAD: usize = 240;
 
-/// The same samples in another format, one piece a sample, shared by every reader of that format.
+/// The same samples in another format, one packet a sample, shared by every reader of that format.
 pub type Packets = Arc<[Bytes]>;
 
 /// One batch as the node encoded it and the DAC stamped it.
@@ -24,96 +24,97 @@ pub struct Segment {
     first: Offset,
     end: Offset,
     count: u16,
-    /// The node's run that its sequence numbers count in.
+    /// The node's run that its sequence numbers belong to.
     run: Uuid,
-    /// Its last sample alone, once a reader that only wants the newest has asked for it.
+    /// Only its last sample, once a reader that wants only the newest has asked for it.
     newest: OnceLock<Arc<Segment>>,
     /// EISA packets, once a 2012 client has asked for them.
     eisa: OnceLock<Packets>,
-    /// The part of [`Segment::cost`] that the log's account contains. Only touched under the log's lock.
+    /// The part of [`Segment::cost`] that the log has accounted for. Only accessed under the log's lock.
     accounted: AtomicUsize,
 }
 
 impl Segment {
-    /// `batch` holds `count` samples from offset `first` on.
+    /// Creates a segment of `count` samples, starting at offset `first`.
     pub fn new(batch: Bytes, first: Offset, count: u16) -> Self {
         Self::covering(batch, first, Offset(first.0 + u64::from(count)), count)
     }
 
-    /// `batch` holds `count` samples that stand for all from `first` up to `end`: those in it and those thinned away before them.
+    /// Creates a segment of `count` samples that accounts for all offsets from `first` to `end` (exclusive): its own
+    /// samples and those thinned out before them.
     pub fn covering(batch: Bytes, first: Offset, end: Offset, count: u16) -> Self {
         let (newest, eisa) = (OnceLock::new(), OnceLock::new());
         Self { batch, first, end, count, run: Uuid::nil(), newest, eisa, accounted: AtomicUsize::new(0) }
     }
 
-    /// As it is, of this run of the node.
+    /// Sets the node's run.
     pub fn of_run(self, run: Uuid) -> Self {
         Self { run, ..self }
     }
 
-    /// The node's run that its sequence numbers count in; nil in a derived stream.
+    /// Returns the node's run that its sequence numbers belong to; nil in a derived stream.
     pub fn run(&self) -> Uuid {
         self.run
     }
 
-    /// The native batch: the payload of a native WebSocket frame, as it is.
+    /// Returns the native batch: exactly the payload of a native WebSocket frame.
     pub fn batch(&self) -> &Bytes {
         &self.batch
     }
 
-    /// When it arrived, on the DAC's clock.
+    /// Returns the time of arrival on the DAC's clock.
     pub fn arrived(&self) -> Nanos {
         Nanos(Header::parse(&self.batch).map_or(0, |header| header.dac_time))
     }
 
-    /// Offset of the first sample that it accounts for.
+    /// Returns the offset of the first sample that it accounts for.
     pub fn first(&self) -> Offset {
         self.first
     }
 
-    /// Offset behind the last sample.
+    /// Returns the offset after the last sample.
     pub fn end(&self) -> Offset {
         self.end
     }
 
-    /// Offset of the first sample in the batch.
+    /// Returns the offset of the first sample in the batch.
     pub fn first_held(&self) -> Offset {
         Offset(self.end.0 - u64::from(self.count))
     }
 
-    /// Samples that it accounts for without holding them.
+    /// Returns how many samples it accounts for without containing them.
     pub fn thinned(&self) -> u64 {
         self.first_held().0 - self.first.0
     }
 
-    /// Samples in the batch.
+    /// Returns the number of samples in the batch.
     pub fn count(&self) -> u16 {
         self.count
     }
 
-    /// The samples as EISA packets; `make` runs for the first reader only, the others wait for it.
+    /// Returns the samples as EISA packets. `make` runs for the first reader only; the others wait for it.
     pub(crate) fn eisa(&self, make: impl FnOnce(&[u8]) -> Packets) -> Packets {
         self.eisa.get_or_init(|| make(&self.batch)).clone()
     }
 
-    /// Its last sample alone; `make` runs for the first reader only.
+    /// Returns only its last sample. `make` runs for the first reader only.
     pub(crate) fn newest(&self, make: impl FnOnce(&Self) -> Self) -> Arc<Self> {
         self.newest.get_or_init(|| Arc::new(make(self))).clone()
     }
 
-    /// Bytes of memory, all encodings made so far included.
+    /// Returns the bytes of memory in use, including all encodings made so far.
     fn cost(&self) -> usize {
         let newest = self.newest.get().map_or(0, |newest| newest.cost());
         self.batch.len() + OVERHEAD + newest + self.eisa.get().map_or(0, packets_cost)
     }
 
-    /// Brings the account up to date: returns by how much the cost has grown since the last call.
+    /// Updates the account: returns by how many bytes the cost has grown since the last call.
     pub(crate) fn account(&self) -> usize {
         let cost = self.cost();
         cost.saturating_sub(self.accounted.swap(cost, Ordering::Relaxed))
     }
 
-    /// What the account contains of this segment.
+    /// Returns the bytes that are accounted for.
     pub(crate) fn accounted(&self) -> usize {
         self.accounted.load(Ordering::Relaxed)
     }

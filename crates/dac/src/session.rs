@@ -1,14 +1,14 @@
-//! One node's conversation with the DAC, without its socket: frames and time in, messages out.
+//! The DAC's side of a node's channel, without its socket: frames and time in, messages out.
 //!
-//! Whatever a peer sends, the worst that happens is a [`Failure`] that names what was wrong; the connection that owns the
-//! session says so to the peer and closes.
+//! Whatever a peer sends, the worst result is a [`Failure`] that names the error. The connection that owns the
+//! session sends it to the peer and closes.
 
 use crate::{
     Dac,
     instance::Instance,
     ledger::{Cause, Verdict},
     node::Link,
-    reorder::{Reorder, Waiting},
+    reorder::{Reorder, WaitingBatch},
 };
 use oasis_channel::{
     Counters, DacMessage, DatagramOffer, Failure, NodeIdentity, NodeMessage, PROTOCOL, RegisteredInstance,
@@ -29,39 +29,40 @@ use uuid::Uuid;
 
 /// Longest name of a node or an instance, in bytes.
 const MAX_NAME: usize = 1_024;
-/// Most instances on one node.
+/// Most instances of one node.
 const MAX_INSTANCES: usize = 10_000;
-/// Most bytes of batches of one connection that wait for others before them.
+/// Most bytes of batches that may wait for their predecessors in one connection.
 const MAX_WAITING_BYTES: usize = 4 * 1024 * 1024;
-/// Most bytes of `register` messages from one connection: what its types can take.
+/// Most bytes of `register` messages from one connection: bounds the memory of its types.
 const MAX_REGISTRATION: usize = 16 * 1024 * 1024;
 
-/// The DAC's side of one node's channel.
+/// A session: the DAC's side of one node's channel.
 #[derive(Debug)]
 pub struct NodeSession {
     dac: Arc<Dac>,
     number: u64,
-    /// Given to the registry with hello. Once a successor takes its place there, the connection sees its queue end.
+    /// Moves to the registry with hello. Once another connection of the node replaces this one there, this
+    /// connection's queue ends.
     outbound: Option<mpsc::Sender<DacMessage>>,
     node: Option<Arc<NodeIdentity>>,
     types: HashMap<Uuid, Arc<ProbeType>>,
     registration_bytes: usize,
     topics: HashMap<TopicId, Arc<Instance>>,
     has_left: bool,
-    /// Whether a recording is played back.
+    /// Whether the node replays a recording.
     is_replay: bool,
-    /// Topics with samples, or what is told missing, that are not acknowledged yet.
+    /// Topics with samples, or reported gaps, that are not acknowledged yet.
     unacknowledged: BTreeSet<TopicId>,
-    /// What `welcome` offers.
+    /// The offer sent with `welcome`.
     offer: Option<DatagramOffer>,
-    /// Batches that wait for others before them, once the node has said that it sends datagrams.
+    /// Batches that wait for their predecessors; present once the node has announced datagrams.
     reorders: Option<HashMap<TopicId, Reorder>>,
-    /// Bytes of these batches.
+    /// Total bytes of these batches.
     waiting_bytes: usize,
 }
 
 impl NodeSession {
-    /// A peer has connected; `outbound` is the way to it for commands.
+    /// Creates a session for a new connection; `outbound` carries commands to the node.
     pub fn new(dac: Arc<Dac>, outbound: mpsc::Sender<DacMessage>) -> Self {
         let number = dac.next_session();
         Self {
@@ -81,22 +82,22 @@ impl NodeSession {
         }
     }
 
-    /// As [`NodeSession::new`], for a connection that may send datagrams.
+    /// Adds an offer of datagrams.
     pub fn offering(self, offer: Option<DatagramOffer>) -> Self {
         Self { offer, ..self }
     }
 
-    /// The node's name, once it has said hello.
+    /// Returns the node's name, once it has said hello.
     pub fn node(&self) -> Option<&str> {
         self.node.as_ref().map(|node| node.name.as_str())
     }
 
-    /// Whether the node has said goodbye: nothing follows.
+    /// Returns whether the node has said goodbye: no frame follows.
     pub fn has_left(&self) -> bool {
         self.has_left
     }
 
-    /// Takes one frame; answers are appended to `out`.
+    /// Handles one frame; appends the answers to `out`.
     pub fn handle(&mut self, frame: Frame<'_>, now: Nanos, out: &mut Vec<DacMessage>) -> Result<(), Failure> {
         match frame {
             Frame::Batch(bytes) => self.batch(bytes, now),
@@ -110,14 +111,15 @@ impl NodeSession {
         }
     }
 
-    /// Tells readers of what has been appended since the last call, and acknowledges it. Called once for all frames of a read.
+    /// Wakes the readers of topics with new samples, and acknowledges these samples. Called once for all frames of a
+    /// read.
     pub fn acknowledge(&mut self, now: Nanos, out: &mut Vec<DacMessage>) {
         let Some(node) = &self.node else { return };
-        self.dac.registry.heard(&node.name, now);
+        self.dac.registry.note_heard(&node.name, now);
         if self.unacknowledged.is_empty() {
             return;
         }
-        self.tell_readers();
+        self.wake_readers();
         let topics = std::mem::take(&mut self.unacknowledged).into_iter().filter_map(|topic| {
             let last = self.topics.get(&topic)?.ledger().last_sequence;
             Some((topic, last))
@@ -125,34 +127,38 @@ impl NodeSession {
         out.push(DacMessage::Ack { topics: topics.collect() });
     }
 
-    /// The connection has ended.
+    /// Handles the end of the connection.
     pub fn close(&mut self, now: Nanos) {
-        self.tell_readers();
+        self.wake_readers();
         self.dac.commands.session_ended(self.number);
         if let Some(node) = self.node.take() {
             self.dac.registry.disconnect(&node.name, self.number, now);
         }
     }
 
-    fn tell_readers(&self) {
+    fn wake_readers(&self) {
         let topics = self.unacknowledged.iter().filter_map(|topic| self.topics.get(topic));
-        topics.for_each(|instance| instance.log.raise_readers());
+        topics.for_each(|instance| instance.log.wake_readers());
     }
 
-    /// Takes a batch that came as a datagram. One that is wrong is not the connection's fault: it is for counting.
+    /// Handles a batch that arrived as a datagram. An invalid one must only be counted, because the connection is not
+    /// at fault.
     pub fn datagram(&mut self, bytes: &[u8], now: Nanos) -> Result<(), Failure> {
         if self.reorders.is_none() {
-            return Err(Failure::new("datagram_unexpected", "the node has not said that it sends datagrams"));
+            return Err(Failure::new(
+                "datagram_unexpected",
+                "datagram received, but the node has not announced datagrams",
+            ));
         }
         self.batch(bytes, now)
     }
 
-    /// When to call [`NodeSession::overdue`] next.
+    /// Returns when to call [`NodeSession::overdue`] next.
     pub fn due(&self) -> Option<Nanos> {
         self.reorders.iter().flatten().filter_map(|(_, reorder)| reorder.due()).min()
     }
 
-    /// Gives up what has not come in time.
+    /// Gives up waiting for batches that did not arrive in time.
     pub fn overdue(&mut self, now: Nanos) {
         let Some(mut reorders) = self.reorders.take() else { return };
         for (topic, reorder) in &mut reorders {
@@ -181,12 +187,12 @@ impl NodeSession {
         if let Some(reorders) = &mut self.reorders {
             let reorder = reorders.entry(topic).or_default();
             let (first, dropped_before) = (header.first_sequence, header.dropped_before.into());
-            let batch = Waiting { first, dropped_before, since: now, bytes: bytes.to_vec() };
+            let batch = WaitingBatch { first, dropped_before, since: now, bytes: bytes.to_vec() };
             let last = instance.ledger().last_sequence;
             if !batch.follows(last) {
                 self.waiting_bytes += if reorder.keep(batch) { bytes.len() } else { 0 };
                 if self.waiting_bytes > MAX_WAITING_BYTES {
-                    reorders.values_mut().for_each(Reorder::hurry);
+                    reorders.values_mut().for_each(Reorder::stop_waiting);
                     self.overdue(now);
                 }
                 return Ok(());
@@ -210,7 +216,7 @@ impl NodeSession {
             (None, NodeMessage::Hello { protocol, node }) => self.hello(protocol, node, now, out),
             (None, _) => Err(hello_expected()),
             (Some(_), NodeMessage::Hello { .. }) => {
-                Err(Failure::new("hello_expected", "hello was said already"))
+                Err(Failure::new("hello_expected", "hello was received before"))
             }
             (Some(node), NodeMessage::Register { types, instances }) => {
                 let node = node.clone();
@@ -218,7 +224,7 @@ impl NodeSession {
             }
             (Some(node), NodeMessage::Replay) => {
                 self.is_replay = true;
-                self.dac.registry.replays(&node.name);
+                self.dac.registry.mark_replay(&node.name);
                 Ok(())
             }
             (Some(_), NodeMessage::Missing { topic, from_sequence, to_sequence, cause }) => {
@@ -237,15 +243,15 @@ impl NodeSession {
                 Ok(())
             }
             (Some(node), NodeMessage::Ping { node_time, clock_offset_ns, round_trip_ns, overhead }) => {
-                self.dac.registry.clock(&node.name, clock_offset_ns, round_trip_ns);
+                self.dac.registry.note_clock(&node.name, clock_offset_ns, round_trip_ns);
                 if let Some(overhead) = overhead {
-                    self.dac.registry.overhead(&node.name, overhead);
+                    self.dac.registry.note_overhead(&node.name, overhead);
                 }
                 out.push(DacMessage::Pong { node_time, dac_time: now.0 });
                 Ok(())
             }
             (Some(node), NodeMessage::Goodbye { reason }) => {
-                tracing::info!(node = %node.name, %reason, "node says goodbye");
+                tracing::info!(node = %node.name, %reason, "node said goodbye");
                 self.has_left = true;
                 Ok(())
             }
@@ -261,14 +267,14 @@ impl NodeSession {
     ) -> Result<(), Failure> {
         if protocol != PROTOCOL {
             let message =
-                format!("the node speaks protocol {protocol}, this DAC {PROTOCOL}: update the older one");
+                format!("the node uses protocol {protocol}, this DAC {PROTOCOL}: update the older one");
             return Err(Failure::new("protocol_version", message));
         }
         check_name("node", &node.name)?;
         let Some(outbound) = self.outbound.take() else {
-            return Err(Failure::new("hello_expected", "hello was said already"));
+            return Err(Failure::new("hello_expected", "hello was received before"));
         };
-        let link = Link { session: self.number, outbound, takes_commands: false };
+        let link = Link { session: self.number, outbound, accepts_commands: false };
         self.dac.registry.connect(node.clone(), link, now)?;
         tracing::info!(node = %node.name, host = %node.host, run = %node.run, "node connected");
         self.node = Some(Arc::new(node));
@@ -290,11 +296,11 @@ impl NodeSession {
         out: &mut Vec<DacMessage>,
     ) -> Result<(), Failure> {
         if self.topics.len() + instances.len() > MAX_INSTANCES {
-            let message = format!("more than {MAX_INSTANCES} instances on one node");
+            let message = format!("too many instances on one node: the limit is {MAX_INSTANCES}");
             return Err(Failure::new("too_many_instances", message));
         }
         if self.registration_bytes > MAX_REGISTRATION {
-            let message = format!("more than {MAX_REGISTRATION} bytes of schemas from one node");
+            let message = format!("schemas of one node are too large: the limit is {MAX_REGISTRATION} bytes");
             return Err(Failure::new("too_much_schema", message));
         }
         for probe_type in types {
@@ -307,7 +313,7 @@ impl NodeSession {
             check_name("instance", &announced.name)?;
             let Some(probe_type) = self.types.get(&announced.probe_type) else {
                 let message = format!(
-                    "instance {:?} has type {}, which came with no schema",
+                    "instance {:?} has type {}, but no schema of it was sent",
                     announced.name, announced.probe_type
                 );
                 return Err(Failure::new("type_missing", message));
@@ -319,13 +325,13 @@ impl NodeSession {
             self.topics.insert(instance.topic, instance);
         }
         out.push(DacMessage::Registered { topics });
-        self.dac.registry.registered(&node.name, self.number);
-        // Its rates may not be those that are asked for now.
-        registered.iter().for_each(|instance| instance.demand.look());
+        self.dac.registry.accept_commands(&node.name, self.number);
+        // Its rates may differ from the rates that readers ask for now.
+        registered.iter().for_each(|instance| instance.demand.recheck());
         Ok(())
     }
 
-    /// What a recording lacks.
+    /// Handles a gap of a recording.
     fn missing(
         &mut self,
         topic: TopicId,
@@ -334,16 +340,17 @@ impl NodeSession {
         now: Nanos,
     ) -> Result<(), Failure> {
         if !self.is_replay {
-            let message = "a node tells what is missing by its counters: `missing` is for replays";
+            let message = "`missing` is only for replays: a node reports loss with its counters";
             return Err(Failure::new("replay_expected", message));
         }
         let Some(instance) = self.topics.get(&topic) else { return Err(foreign(topic)) };
         let cause = Cause::from_word(cause).ok_or_else(|| {
-            let message = format!("{cause:?} is no cause that a ledger knows");
+            let message = format!("unknown cause of loss {cause:?}");
             Failure::new("cause_unknown", message)
         })?;
         if numbers.is_empty() || *numbers.start() == 0 {
-            let message = format!("sequence numbers {} to {} are no range", numbers.start(), numbers.end());
+            let message =
+                format!("invalid range of sequence numbers: {} to {}", numbers.start(), numbers.end());
             return Err(Failure::new("range_invalid", message));
         }
         instance.ledger().not_in_recording(numbers, cause, now);
@@ -358,30 +365,31 @@ impl NodeSession {
             ledger.counters(counters.taken, counters.dropped);
             if let Some(reorders) = &mut self.reorders {
                 ledger.joined_at(counters.sent, now);
-                reorders.entry(counters.topic).or_default().sent(counters.sent, now);
+                reorders.entry(counters.topic).or_default().note_sent(counters.sent, now);
             }
         }
     }
 }
 
-/// Puts a batch into the topic's log if the ledger finds it new.
+/// Appends a batch to the topic's log if the ledger reports it as new.
 fn append(instance: &Instance, bytes: &[u8], header: batch::Header, now: Nanos) -> Result<(), Failure> {
     let (first, dropped) = (header.first_sequence, header.dropped_before.into());
     let verdict = instance.ledger().batch(first, header.count.into(), dropped, now);
     match verdict {
-        Verdict::New => instance.log.append_untold(bytes.to_vec(), header.count, |batch, offset| {
+        Verdict::New => instance.log.append_without_wake(bytes.to_vec(), header.count, |batch, offset| {
             batch::stamp(batch, offset.0, now.0);
         }),
         Verdict::Duplicate => {}
         Verdict::Overlap => {
-            let message = format!("samples {first}.. of {:?} overlap what is here", instance.name);
+            let message =
+                format!("samples from {first} of {:?} overlap samples received before", instance.name);
             return Err(Failure::new("sequence_overlap", message));
         }
     }
     Ok(())
 }
 
-/// Appends what waited for what is there now; says how many bytes that was.
+/// Appends the waiting batches whose predecessors have arrived. Returns their bytes.
 fn append_waiting(instance: &Instance, reorder: &mut Reorder, now: Nanos) -> usize {
     let mut bytes = 0;
     loop {
@@ -389,7 +397,7 @@ fn append_waiting(instance: &Instance, reorder: &mut Reorder, now: Nanos) -> usi
         let Some(waiting) = reorder.next(last) else { return bytes };
         bytes += waiting.bytes.len();
         if let Ok(header) = batch::Header::parse(&waiting.bytes) {
-            // It was checked when it came; one that overlaps is from no node, and nobody waits for it.
+            // It was checked on arrival. One that overlaps breaks the protocol and is ignored.
             let _ = append(instance, &waiting.bytes, header, now);
         }
     }
@@ -406,12 +414,12 @@ fn check_name(what: &str, name: &str) -> Result<(), Failure> {
     if (1..=MAX_NAME).contains(&name.len()) {
         return Ok(());
     }
-    let message = format!("the {what}'s name has {} bytes: 1 to {MAX_NAME} are allowed", name.len());
+    let message = format!("name of the {what} has {} bytes: use 1 to {MAX_NAME}", name.len());
     Err(Failure::new("name_invalid", message))
 }
 
 fn foreign(topic: TopicId) -> Failure {
-    Failure::new("topic_foreign", format!("topic {topic} is not one of this node's"))
+    Failure::new("topic_foreign", format!("topic {topic} does not belong to this node"))
 }
 
 fn hello_expected() -> Failure {

@@ -1,27 +1,28 @@
-//! How a reader learns that one of its topics has something new.
+//! How a reader is notified of new samples in its topics.
 
 use std::fmt::Debug;
 use tokio::sync::Notify;
 
-/// Who is told of each append: a door that waits in a task has a [`Signal`], one with an event loop of its own something else.
+/// Notified of each append. A door that waits in a task uses a [`Signal`]; one with its own event loop implements
+/// this trait.
 pub trait Wake: Debug + Send + Sync {
-    /// There is something new. Called by the writer, so it must neither wait nor take long.
+    /// Reports new samples. The writer calls it, so it must return quickly and never block.
     fn raise(&self);
 }
 
-/// Raised by writers, waited for by one reader. A raise is never lost: it is remembered until the reader waits.
+/// Raised by writers, awaited by one reader. A raise is never lost: the signal stays up until the reader waits.
 #[derive(Debug, Default)]
 pub struct Signal(Notify);
 
 impl Signal {
-    /// Returns once raised since the last return.
+    /// Completes once the signal was raised since the last return.
     pub async fn raised(&self) {
         self.0.notified().await;
     }
 }
 
 impl Wake for Signal {
-    /// Wakes the reader, now or when it next waits.
+    /// Wakes the reader now, or when it next waits.
     fn raise(&self) {
         self.0.notify_one();
     }

@@ -1,4 +1,4 @@
-//! Brings the rates of probes to what their readers ask for: one task for each instance whose rate is not there yet.
+//! Sets the rates of probes to what their readers ask for: one task for each instance whose rate differs.
 
 use crate::{
     CommandError, Dac, Instance,
@@ -17,12 +17,12 @@ use tokio::{
     time::{Instant, timeout, timeout_at},
 };
 
-/// In the journal of commands, in place of an address.
+/// Who sent the command, for the command journal: this word instead of an address.
 const WHO: &str = "demand";
-/// How long a node that is too busy, or did not answer, is left alone.
+/// Pause before the next attempt after a busy node or a timeout.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// Starts a task for each topic that comes, as long as the DAC lives. Without a runtime there is nobody to steer.
+/// Starts a task for each topic received, as long as the DAC lives. Does nothing outside of a tokio runtime.
 pub fn start(dac: &Arc<Dac>, mut topics: mpsc::UnboundedReceiver<TopicId>) {
     let Ok(runtime) = Handle::try_current() else { return };
     let dac = Arc::downgrade(dac);
@@ -36,29 +36,29 @@ pub fn start(dac: &Arc<Dac>, mut topics: mpsc::UnboundedReceiver<TopicId>) {
     });
 }
 
-/// Ends when the rate is what it should be, or nobody can say what that is.
+/// Returns once the rate is right, or unknown.
 async fn steer(dac: Weak<Dac>, instance: Arc<Instance>) {
     let demand: &Demand = &instance.demand;
     loop {
         let step = {
             let Some(dac) = dac.upgrade() else { return };
-            // What is asked for has changed, which tools see.
-            dac.registry.touch();
-            if instance.retired() {
+            // Demand has changed, and tools show it.
+            dac.registry.notify_watchers();
+            if instance.is_retired() {
                 return;
             }
             demand.step(instance.state().hertz, Instant::now())
         };
         match step {
             Step::Rest => return,
-            // Either will do: the next step looks at both.
+            // Wakes for either reason: the next step checks both.
             Step::Wait(until) => drop(timeout_at(until, demand.changed()).await),
             Step::Set(hertz) => set(&dac, &instance, hertz).await,
         }
     }
 }
 
-/// Asks the node for a rate. When this returns it is time for another look.
+/// Sends the node a rate. Returns when it is time for another step.
 async fn set(dac: &Weak<Dac>, instance: &Arc<Instance>, hertz: Hertz) {
     let outcome = {
         let Some(dac) = dac.upgrade() else { return };
@@ -74,7 +74,7 @@ async fn set(dac: &Weak<Dac>, instance: &Arc<Instance>, hertz: Hertz) {
         Err(CommandError::Busy(_) | CommandError::Timeout(_)) => {
             drop(timeout(RETRY, instance.demand.changed()).await);
         }
-        // A node that is away tells when it is back, and asking again what was refused is of no use before something changes.
+        // An offline node reports when it is back. Repeating a refused command is useless before something changes.
         Ok(_)
         | Err(
             CommandError::NodeOffline(_) | CommandError::Refused(_) | CommandError::UnknownInstance { .. },

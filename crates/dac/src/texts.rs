@@ -1,7 +1,8 @@
-//! What a topic's newest segments look like in textual forms, made once for all who read at the head.
+//! Textual forms of a topic's newest segments, encoded once for all readers that keep up.
 //!
-//! Text takes many times the room of a batch. Kept with each segment it would push samples out of the log, and a reader that catches
-//! up would drive away the very samples it comes for; so there is little room for it, and whoever reads far behind makes its own.
+//! Text needs many times the memory of a batch. Kept with each segment, it would evict samples: a reader that catches
+//! up would evict those it is about to read. So the space for text is small, and a reader that lags far encodes its
+//! own.
 
 use bytes::Bytes;
 use oasis_wire::quantity::Offset;
@@ -10,37 +11,37 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
-/// Number of a textual form, given by whoever makes it.
+/// Number of a textual form, assigned by its encoder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Form(pub u8);
 
-/// What an entry costs besides its bytes.
+/// Memory of an entry besides its bytes.
 const OVERHEAD: usize = 128;
 
-/// The texts of one topic.
+/// The cached texts of one topic.
 #[derive(Debug)]
 pub(crate) struct Texts {
     capacity: usize,
-    /// Never held while a text is made.
-    held: Mutex<Held>,
+    /// Never locked while a text is encoded.
+    inner: Mutex<Inner>,
 }
 
 #[derive(Debug, Default)]
-struct Held {
+struct Inner {
     made: BTreeMap<(Offset, Form), Slot>,
     bytes: usize,
 }
 
-/// Filled by the first who wants it; the others wait for that.
+/// Filled by the first reader that wants it; the others wait for that.
 type Slot = Arc<OnceLock<Bytes>>;
 
 impl Texts {
-    /// Room for so many bytes. The newest text stays whatever it costs.
+    /// Creates a cache of at most `capacity` bytes. It always keeps the newest text, whatever its size.
     pub fn new(capacity: usize) -> Self {
-        Self { capacity, held: Mutex::default() }
+        Self { capacity, inner: Mutex::default() }
     }
 
-    /// The text of the segment that begins at `first`, and by how much the memory held has changed.
+    /// Returns the text of the segment that begins at `first`, and by how many bytes the memory in use has changed.
     pub fn get(&self, first: Offset, form: Form, make: impl FnOnce() -> Bytes) -> (Bytes, isize) {
         let key = (first, form);
         let Some(slot) = self.slot(key) else { return (make(), 0) };
@@ -53,37 +54,37 @@ impl Texts {
         (text.clone(), grown)
     }
 
-    /// Memory held.
+    /// Returns the bytes in use.
     pub fn bytes(&self) -> usize {
-        self.held().bytes
+        self.lock().bytes
     }
 
     fn slot(&self, key: (Offset, Form)) -> Option<Slot> {
-        let mut held = self.held();
-        let full = held.bytes >= self.capacity / 2;
-        let oldest = held.made.first_key_value().map(|(&oldest, _)| oldest);
+        let mut inner = self.lock();
+        let full = inner.bytes >= self.capacity / 2;
+        let oldest = inner.made.first_key_value().map(|(&oldest, _)| oldest);
         if full && oldest.is_some_and(|oldest| key < oldest) {
             return None;
         }
-        Some(held.made.entry(key).or_default().clone())
+        Some(inner.made.entry(key).or_default().clone())
     }
 
     fn account(&self, key: (Offset, Form), slot: &Slot, cost: usize) -> isize {
-        let mut held = self.held();
-        if !held.made.get(&key).is_some_and(|there| Arc::ptr_eq(there, slot)) {
+        let mut inner = self.lock();
+        if !inner.made.get(&key).is_some_and(|there| Arc::ptr_eq(there, slot)) {
             return 0;
         }
-        let before = held.bytes;
-        held.bytes += cost;
-        while held.bytes > self.capacity && held.made.len() > 1 {
-            let Some((_, oldest)) = held.made.pop_first() else { break };
-            held.bytes -= oldest.get().map_or(0, |text| text.len() + OVERHEAD);
+        let before = inner.bytes;
+        inner.bytes += cost;
+        while inner.bytes > self.capacity && inner.made.len() > 1 {
+            let Some((_, oldest)) = inner.made.pop_first() else { break };
+            inner.bytes -= oldest.get().map_or(0, |text| text.len() + OVERHEAD);
         }
-        held.bytes as isize - before as isize
+        inner.bytes as isize - before as isize
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_far_behind_drives_nothing_away() {
+    fn a_reader_that_lags_far_evicts_no_text() {
         let texts = Texts::new(1_000);
         (100..110).for_each(|first| drop(texts.get(Offset(first), JSON, || text(100))));
         let before = texts.bytes();

@@ -1,37 +1,37 @@
-//! What a reader's options give it at its place in a topic.
+//! What a reader receives at its position, according to its options.
 
-use crate::{Delivery, From, Instance, Options, Overflow, segment::Segment};
+use crate::{Delivery, Instance, Options, Overflow, StartAt, segment::Segment};
 use oasis_wire::quantity::Offset;
 use std::sync::Arc;
 
-/// What a reader gets in one turn, in this order: what it does not get, then samples.
+/// What a reader receives in one step: first the samples it skips, then samples.
 #[derive(Debug)]
 pub struct Turn {
-    /// What it asked for and will not get.
+    /// Samples that it asked for and will not receive.
     pub skipped: Option<Skipped>,
-    /// Offset of the first sample wanted: the first segment may begin before it.
+    /// Offset of the first wanted sample: the first segment may begin before it.
     pub wanted: Offset,
-    /// Segments in order.
+    /// Segments in order of offset.
     pub segments: Vec<Arc<Segment>>,
-    /// Where the next turn begins.
+    /// Offset at which the next step begins.
     pub next: Offset,
-    /// Its overflow policy says that the subscription ends here.
+    /// True if the overflow policy ends the subscription here.
     pub is_over: bool,
 }
 
-/// Samples that a reader will not get.
+/// Samples that a reader will not receive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Skipped {
-    /// First one.
+    /// Offset of the first one.
     pub from: Offset,
-    /// Behind the last one.
+    /// Offset after the last one.
     pub to: Offset,
-    /// Why.
+    /// Why they are skipped.
     pub cause: SkipCause,
 }
 
 impl Skipped {
-    /// How many.
+    /// Returns the number of samples.
     pub fn count(&self) -> u64 {
         self.to.0 - self.from.0
     }
@@ -40,14 +40,14 @@ impl Skipped {
 /// Why a reader skips samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SkipCause {
-    /// It came so late that the log no longer holds them.
+    /// The reader lagged: the log has evicted them.
     LogRetention,
-    /// It wants only the newest.
+    /// The reader wants only the newest sample.
     Latest,
 }
 
 impl SkipCause {
-    /// The word that clients see.
+    /// Returns the cause as clients see it.
     pub fn word(self) -> &'static str {
         match self {
             Self::LogRetention => "log_retention",
@@ -57,12 +57,13 @@ impl SkipCause {
 }
 
 impl Instance {
-    /// Where a reader with this delivery begins; the flag tells that the position to resume from belongs to another epoch.
-    pub fn start(&self, from: From, delivery: Delivery) -> (Offset, bool) {
-        // Offsets of a derived stream are those of its source, which it may not have caught up with yet.
+    /// Returns the first offset for a reader with this delivery, and whether the position to resume from belongs to
+    /// another epoch.
+    pub fn start(&self, from: StartAt, delivery: Delivery) -> (Offset, bool) {
+        // A derived stream uses the offsets of its source, which it may lag.
         let log = &self.source().log;
         match (from, delivery) {
-            (From::Now, Delivery::Latest) => {
+            (StartAt::Now, Delivery::Latest) => {
                 let newest = log.latest().map(|segment| Offset(segment.end().0 - 1));
                 (newest.unwrap_or_else(|| log.next()), false)
             }
@@ -70,7 +71,7 @@ impl Instance {
         }
     }
 
-    /// What a reader at `from` gets now, up to `max` segments.
+    /// Returns what a reader at `from` receives now: at most `max` segments.
     pub fn turn(&self, from: Offset, options: Options, max: usize) -> Turn {
         if options.delivery == Delivery::Latest {
             return self.newest(from, SkipCause::Latest);
@@ -90,7 +91,7 @@ impl Instance {
         }
     }
 
-    /// The newest sample alone, unless it was read already.
+    /// Returns only the newest sample, unless it was read before.
     fn newest(&self, from: Offset, cause: SkipCause) -> Turn {
         let newest = self.log.newest(&self.probe_type).filter(|newest| newest.end() > from);
         let to = newest.as_ref().map_or(from, |newest| newest.first().max(from));

@@ -1,4 +1,5 @@
-//! Rates that follow their readers, without sockets and without waiting: the clock is tokio's, and stands still until all else has come to rest.
+//! Rates that follow demand, without sockets and without waiting: tokio's clock is paused and advances only when all
+//! tasks are idle.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
 
@@ -6,7 +7,9 @@ use oasis_channel::{
     Command, DacMessage, Failure, InstanceState, NodeIdentity, NodeMessage, Outcome, PROTOCOL, ProbeKind,
     RegisteredInstance, frame::Frame,
 };
-use oasis_dac::{Config, Cursor, Dac, Delivery, From, Instance, Options, Wish, session::NodeSession};
+use oasis_dac::{
+    Config, Cursor, Dac, Delivery, Instance, Options, ProbeRequest, StartAt, session::NodeSession,
+};
 use oasis_wire::{
     quantity::{DemandRange, Hertz, Nanos},
     schema::ProbeType,
@@ -18,9 +21,9 @@ use tokio::{
 };
 use uuid::Uuid;
 
-/// Within this a rate falls behind its last reader.
+/// A rate falls within this time after its last reader has left.
 const PROMISE: Duration = Duration::from_secs(2);
-/// Longer than anything that is still to come.
+/// Longer than any pending timer.
 const LONG: Duration = Duration::from_secs(60);
 
 fn hertz(hertz: f64) -> Hertz {
@@ -31,14 +34,14 @@ fn range(min: f64, max: f64) -> DemandRange {
     DemandRange::new(hertz(min), hertz(max)).unwrap()
 }
 
-/// A node with one instance, `beat`, that obeys when it is told to.
+/// A node with one instance, `beat`, that answers commands on request.
 struct Peer {
     session: NodeSession,
     commands: mpsc::Receiver<DacMessage>,
 }
 
 impl Peer {
-    /// Registers at 1 Hz, with a rate that follows demand from 1 to 100 Hz or does not.
+    /// Registers at 1 Hz, with or without demand from 1 to 100 Hz.
     fn connect(dac: &Arc<Dac>, run: u128, demand: Option<DemandRange>) -> Self {
         let (outbound, commands) = mpsc::channel(8);
         let mut peer = Self { session: NodeSession::new(dac.clone(), outbound), commands };
@@ -71,18 +74,18 @@ impl Peer {
         self.session.handle(Frame::Control(&json), Nanos(0), &mut Vec::new()).unwrap();
     }
 
-    /// The next command, if one comes: its number and its rate.
-    async fn told(&mut self) -> Option<(u64, f64)> {
+    /// Returns the next command, if one arrives: its number and its rate.
+    async fn next_command(&mut self) -> Option<(u64, f64)> {
         match timeout(LONG, self.commands.recv()).await.ok()?? {
             DacMessage::Command { id, command: Command::Hertz { hertz }, .. } => Some((id, hertz.get())),
             other => panic!("{other:?}"),
         }
     }
 
-    /// Obeys the next command. Returns the rate and how long it took to come.
+    /// Executes the next command. Returns the rate and how long it took to arrive.
     async fn obey(&mut self) -> Option<(f64, Duration)> {
         let start = Instant::now();
-        let (id, rate) = self.told().await?;
+        let (id, rate) = self.next_command().await?;
         let state = InstanceState { hertz: Some(hertz(rate)), enabled: true, recorder: None };
         self.say(&NodeMessage::Result { id, outcome: Outcome::Done(state) });
         Some((rate, start.elapsed()))
@@ -95,11 +98,11 @@ fn beat(dac: &Dac) -> Arc<Instance> {
 
 fn read(dac: &Dac, delivery: Delivery) -> Cursor {
     let options = Options { delivery, ..Options::default() };
-    Cursor::open(dac, &beat(dac), From::Now, options, &Arc::default()).unwrap().0
+    Cursor::open(dac, &beat(dac), StartAt::Now, options, &Arc::default()).unwrap().0
 }
 
-async fn wish(dac: &Dac, wish: Wish) -> Result<InstanceState, oasis_dac::CommandError> {
-    dac.commands.fulfil(&dac.registry, ("plant", "beat"), wish, "test", Nanos(0)).await
+async fn wish(dac: &Dac, wish: ProbeRequest) -> Result<InstanceState, oasis_dac::CommandError> {
+    dac.commands.execute(&dac.registry, ("plant", "beat"), wish, "test", Nanos(0)).await
 }
 
 #[tokio::test(start_paused = true)]
@@ -116,13 +119,13 @@ async fn a_rate_follows_its_readers() {
     drop(slow);
     let (rate, after) = node.obey().await.unwrap();
     assert!(rate == 1.0 && after < PROMISE, "{rate} Hz after {after:?}");
-    assert_eq!(node.told().await, None);
+    assert_eq!(node.next_command().await, None);
     let journal = dac.commands.journal();
     assert!(journal.iter().all(|entry| entry.who == "demand" && entry.outcome == "done"), "{journal:?}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_reload_of_a_page_changes_nothing() {
+async fn reloading_a_page_changes_no_rate() {
     let dac = Dac::new(Config::default());
     let mut node = Peer::connect(&dac, 1, Some(range(1.0, 100.0)));
     let page = read(&dac, Delivery::Every);
@@ -130,28 +133,28 @@ async fn a_reload_of_a_page_changes_nothing() {
     drop(page);
     tokio::time::sleep(Duration::from_millis(500)).await;
     let _page = read(&dac, Delivery::Every);
-    assert_eq!(node.told().await, None);
+    assert_eq!(node.next_command().await, None);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_node_that_opted_out_is_left_alone() {
+async fn a_node_without_demand_receives_no_command() {
     let dac = Dac::new(Config::default());
     let mut node = Peer::connect(&dac, 1, None);
     let _page = read(&dac, Delivery::Every);
-    assert_eq!((node.told().await, beat(&dac).demand.followed()), (None, None));
+    assert_eq!((node.next_command().await, beat(&dac).demand.state()), (None, None));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_node_that_comes_back_hears_what_is_asked_for_now() {
+async fn a_node_that_reconnects_receives_the_rate_that_readers_ask_for_now() {
     let dac = Dac::new(Config::default());
     let mut node = Peer::connect(&dac, 1, Some(range(1.0, 100.0)));
     node.session.close(Nanos(0));
     let page = read(&dac, Delivery::Every);
-    assert_eq!(node.told().await, None);
+    assert_eq!(node.next_command().await, None);
     let mut node = Peer::connect(&dac, 1, Some(range(1.0, 100.0)));
     assert_eq!(node.obey().await, Some((100.0, Duration::ZERO)));
     node.session.close(Nanos(0));
-    // A new life of its process begins with the rate that it is configured with.
+    // A new run of its process begins with its configured rate.
     let mut node = Peer::connect(&dac, 2, Some(range(1.0, 50.0)));
     assert_eq!(node.obey().await, Some((50.0, Duration::ZERO)));
     drop(page);
@@ -159,33 +162,33 @@ async fn a_node_that_comes_back_hears_what_is_asked_for_now() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_node_that_does_not_answer_is_asked_again_and_one_that_refuses_is_not() {
+async fn a_command_is_repeated_after_a_timeout_but_not_after_a_refusal() {
     let dac = Dac::new(Config::default());
     let mut node = Peer::connect(&dac, 1, Some(range(1.0, 100.0)));
     let _page = read(&dac, Delivery::Every);
     let start = Instant::now();
-    node.told().await.unwrap();
-    let (id, rate) = node.told().await.unwrap();
+    node.next_command().await.unwrap();
+    let (id, rate) = node.next_command().await.unwrap();
     assert!(rate == 100.0 && start.elapsed() >= Duration::from_secs(5), "{:?}", start.elapsed());
     node.say(&NodeMessage::Result { id, outcome: Outcome::Failed(Failure::new("not_periodic", "no")) });
-    assert_eq!(node.told().await, None);
+    assert_eq!(node.next_command().await, None);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_person_who_sets_a_rate_ends_demand_until_it_is_asked_for_again() {
+async fn setting_a_rate_ends_demand_until_it_is_enabled_again() {
     let dac = Dac::new(Config::default());
     let mut node = Peer::connect(&dac, 1, Some(range(1.0, 100.0)));
     let page = read(&dac, Delivery::Every);
     node.obey().await.unwrap();
-    let (set, obeyed) = tokio::join!(wish(&dac, Wish::Hertz { hertz: hertz(7.0) }), node.obey());
+    let (set, obeyed) = tokio::join!(wish(&dac, ProbeRequest::Hertz { hertz: hertz(7.0) }), node.obey());
     assert_eq!((set.unwrap().hertz, obeyed.unwrap().0), (Some(hertz(7.0)), 7.0));
     drop(page);
-    assert_eq!((node.told().await, beat(&dac).demand.followed()), (None, None));
-    wish(&dac, Wish::Demand(range(2.0, 50.0))).await.unwrap();
+    assert_eq!((node.next_command().await, beat(&dac).demand.state()), (None, None));
+    wish(&dac, ProbeRequest::Demand(range(2.0, 50.0))).await.unwrap();
     assert_eq!(node.obey().await.unwrap().0, 2.0);
-    wish(&dac, Wish::DemandOff).await.unwrap();
+    wish(&dac, ProbeRequest::DemandOff).await.unwrap();
     let _page = read(&dac, Delivery::Every);
-    assert_eq!(node.told().await, None);
+    assert_eq!(node.next_command().await, None);
 }
 
 #[tokio::test(start_paused = true)]
@@ -193,12 +196,15 @@ async fn a_rate_that_could_not_be_set_leaves_demand_as_it_was() {
     let dac = Dac::new(Config::default());
     let mut node = Peer::connect(&dac, 1, Some(range(1.0, 100.0)));
     node.session.close(Nanos(0));
-    assert_eq!(wish(&dac, Wish::Hertz { hertz: hertz(7.0) }).await.unwrap_err().code(), "node_offline");
-    assert_eq!(beat(&dac).demand.followed().unwrap().range, range(1.0, 100.0));
+    assert_eq!(
+        wish(&dac, ProbeRequest::Hertz { hertz: hertz(7.0) }).await.unwrap_err().code(),
+        "node_offline"
+    );
+    assert_eq!(beat(&dac).demand.state().unwrap().range, range(1.0, 100.0));
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_command_comes_before_a_node_knows_its_topics() {
+async fn no_command_is_sent_before_a_node_knows_its_topics() {
     let dac = Dac::new(Config::default());
     let mut old = Peer::connect(&dac, 1, Some(range(1.0, 100.0)));
     old.session.close(Nanos(0));

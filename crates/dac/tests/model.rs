@@ -1,46 +1,46 @@
-//! Every order of steps between writers of a topic and a reader on a shard, tried out by loom.
+//! Every order of steps between writers of a topic and a reader on a shard, explored by loom.
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
 mod atomic {
     pub use loom::sync::atomic::{AtomicBool, Ordering};
 }
-#[path = "../src/raised.rs"]
+#[path = "../src/wake_flag.rs"]
 #[allow(dead_code, reason = "the default is for others")]
-mod raised;
+mod wake_flag;
 
 use loom::{
     sync::{Arc, Condvar, Mutex, atomic::AtomicU64, atomic::Ordering},
     thread,
 };
-use raised::Raised;
+use wake_flag::WakeFlag;
 
-/// A topic as far as waking goes: how much was appended, the flag, and the shard's inbox.
+/// The parts of a topic that wake a reader: the number of appends, the flag, and the shard's inbox.
 struct Topic {
     next: AtomicU64,
-    raised: Raised,
+    flag: WakeFlag,
     inbox: Mutex<u32>,
-    told: Condvar,
+    woken: Condvar,
 }
 
 impl Topic {
     fn append(&self, next: u64) {
         self.next.fetch_max(next, Ordering::Release);
-        if self.raised.raise() {
+        if self.flag.raise() {
             *self.inbox.lock().unwrap() += 1;
-            self.told.notify_one();
+            self.woken.notify_one();
         }
     }
 
-    /// Sleeps until told, then looks: how much there is.
+    /// Waits until woken, then looks. Returns the number of appends.
     fn look(&self) -> u64 {
         let mut inbox = self.inbox.lock().unwrap();
         while *inbox == 0 {
-            inbox = self.told.wait(inbox).unwrap();
+            inbox = self.woken.wait(inbox).unwrap();
         }
         *inbox = 0;
         drop(inbox);
-        self.raised.lower();
+        self.flag.lower();
         self.next.load(Ordering::Acquire)
     }
 }
@@ -48,15 +48,15 @@ impl Topic {
 fn topic() -> Arc<Topic> {
     Arc::new(Topic {
         next: AtomicU64::new(0),
-        raised: Raised::new(),
+        flag: WakeFlag::new(),
         inbox: Mutex::new(0),
-        told: Condvar::new(),
+        woken: Condvar::new(),
     })
 }
 
-/// A reader that sleeps for ever with something to read would be found as a deadlock.
+/// A reader that sleeps forever with something to read would be found as a deadlock.
 #[test]
-fn a_reader_sees_the_last_of_a_writers_appends() {
+fn a_reader_sees_the_last_append_of_a_writer() {
     loom::model(|| {
         let topic = topic();
         let writer = {
@@ -69,7 +69,7 @@ fn a_reader_sees_the_last_of_a_writers_appends() {
 }
 
 #[test]
-fn a_reader_is_told_at_most_once_until_it_looks() {
+fn a_reader_is_woken_at_most_once_until_it_looks() {
     loom::model(|| {
         let topic = topic();
         let writers = [1, 2].map(|next| {

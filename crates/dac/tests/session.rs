@@ -1,4 +1,4 @@
-//! A node's session without a socket: what it answers, and what it refuses.
+//! A node's session without a socket: its answers and its errors.
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
@@ -6,7 +6,7 @@ use oasis_channel::{
     Counters, DacMessage, Drops, Failure, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind,
     RegisteredInstance, frame::Frame,
 };
-use oasis_dac::{Cause, Config, Dac, From, session::NodeSession};
+use oasis_dac::{Cause, Config, Dac, StartAt, session::NodeSession};
 use oasis_wire::{
     batch::{Encoder, Fields},
     quantity::{Nanos, TopicId},
@@ -133,7 +133,7 @@ fn gaps(dac: &Dac, topic: TopicId) -> Vec<(u64, u64, Cause)> {
 }
 
 #[test]
-fn a_replay_says_that_it_is_one_and_what_its_recording_lacks() {
+fn a_replay_announces_itself_and_the_gaps_of_its_recording() {
     let dac = dac();
     let (mut peer, topic) = Peer::connected(&dac, "a", 1);
     assert_eq!(code(peer.say(&missing(topic, 1, 9, "ring_full"), 0)), "replay_expected");
@@ -156,7 +156,7 @@ fn a_replay_says_that_it_is_one_and_what_its_recording_lacks() {
 }
 
 #[test]
-fn what_a_replay_lacks_is_acknowledged_and_counts_once_however_often_it_is_told() {
+fn a_gap_of_a_replay_is_acknowledged_and_counts_once_however_often_it_is_reported() {
     let dac = dac();
     let (mut peer, topic) = replay(&dac, "a", 1);
     peer.send(&batch(topic, 1, 2, 0)).unwrap();
@@ -164,14 +164,14 @@ fn what_a_replay_lacks_is_acknowledged_and_counts_once_however_often_it_is_told(
     let mut acknowledged = Vec::new();
     peer.session.acknowledge(Nanos(5), &mut acknowledged);
     assert_eq!(acknowledged, [DacMessage::Ack { topics: vec![(topic, 5)] }]);
-    // The connection was cut before that was heard.
+    // The connection was cut before the acknowledgement arrived.
     let (mut again, same) = replay(&dac, "a", 1);
     assert_eq!(same, topic);
     again.say(&missing(topic, 3, 5, "network"), 0).unwrap();
     assert_eq!(again.send(&batch(topic, 6, 1, 0)).unwrap(), [DacMessage::Ack { topics: vec![(topic, 6)] }]);
     assert_eq!(gaps(&dac, topic), [(3, 5, Cause::Network)]);
 
-    // Another DAC, which knows of nothing.
+    // Another DAC, without any state.
     let dac = self::dac();
     let (mut peer, topic) = replay(&dac, "a", 1);
     peer.say(&missing(topic, 3, 5, "network"), 0).unwrap();
@@ -180,7 +180,7 @@ fn what_a_replay_lacks_is_acknowledged_and_counts_once_however_often_it_is_told(
 }
 
 #[test]
-fn datagrams_that_wait_for_others_have_a_bound_and_then_go_as_of_now() {
+fn waiting_datagrams_are_bounded_and_above_the_bound_stop_waiting() {
     let came = Nanos(1_000_000_000);
     let over = Nanos(came.0 + 1);
     let dac = dac();
@@ -227,7 +227,7 @@ fn samples_are_appended_stamped_and_acknowledged() {
 }
 
 #[test]
-fn what_was_sent_before_a_reconnect_is_recognised() {
+fn samples_sent_again_after_a_reconnect_are_recognized() {
     let dac = dac();
     let (mut peer, topic) = Peer::connected(&dac, "a", 1);
     peer.send(&batch(topic, 1, 3, 0)).unwrap();
@@ -236,12 +236,12 @@ fn what_was_sent_before_a_reconnect_is_recognised() {
     assert_eq!(again.send(&batch(topic, 1, 3, 0)).unwrap(), [DacMessage::Ack { topics: vec![(topic, 3)] }]);
     let ledger = dac.registry.instance(topic).unwrap().ledger().clone();
     assert_eq!((ledger.received, ledger.duplicates, ledger.missing), (3, 3, 0));
-    // The connection that was left behind sees its commands end, and closes.
+    // The commands of the old connection end, and it closes.
     assert!(peer.commands.is_closed() && !again.commands.is_closed());
 }
 
 #[test]
-fn a_spool_drop_is_told_before_it_shows() {
+fn a_spool_drop_is_reported_before_its_gap_appears() {
     let dac = dac();
     let (mut peer, topic) = Peer::connected(&dac, "a", 1);
     peer.send(&batch(topic, 1, 1, 0)).unwrap();
@@ -264,7 +264,7 @@ fn the_first_message_is_hello_and_only_the_first() {
 }
 
 #[test]
-fn what_is_no_message_is_refused_by_name() {
+fn an_invalid_message_is_refused_with_its_code() {
     let dac = dac();
     assert_eq!(code(Peer::new(&dac).raw(b"{", 0)), "not_json");
     assert_eq!(code(Peer::new(&dac).raw(b"\xff\xff", 0)), "not_json");
@@ -276,19 +276,19 @@ fn what_is_no_message_is_refused_by_name() {
 }
 
 #[test]
-fn a_name_belongs_to_the_living_node_that_has_it() {
+fn the_name_of_a_living_node_is_refused_to_others() {
     let dac = dac();
     let (mut first, _) = Peer::connected(&dac, "a", 1);
     assert_eq!(code(Peer::new(&dac).say(&hello("a", 2), SECOND)), "name_taken");
-    // Silent for longer than a living node is: its successor may be waiting.
+    // Silent for longer than a living node: its successor may connect.
     assert!(Peer::new(&dac).say(&hello("a", 2), 4 * SECOND).is_ok());
-    // And the first one, when it ends, takes nobody offline.
+    // The end of the first connection does not set the node offline.
     first.session.close(Nanos(5 * SECOND));
-    assert!(dac.registry.node("a").unwrap().online());
+    assert!(dac.registry.node("a").unwrap().is_online());
 }
 
 #[test]
-fn schemas_that_codecs_could_not_bear_are_refused() {
+fn schemas_that_exceed_the_limits_of_codecs_are_refused() {
     let deep = (0..20).fold(MetricType::Uint8, |kind, _| MetricType::Vector(Box::new(kind)));
     let nothing = MetricType::Struct(StructType { name: "Empty".into(), members: Vec::new() });
     for kind in [deep, MetricType::Vector(Box::new(nothing))] {
@@ -323,12 +323,12 @@ fn another_type_under_the_same_name_gets_a_new_topic_and_retires_the_old() {
         peer.say(&register(vec![probe_type(vec![metric(MetricType::Uint8)])], &["beat"]), 0).unwrap();
     let [DacMessage::Registered { topics }] = &answers[..] else { panic!("{answers:?}") };
     assert_ne!(topics[0].topic, old);
-    assert!(instance.retired());
+    assert!(instance.is_retired());
     assert!(dac.registry.instance(old).is_none());
 }
 
 #[test]
-fn a_cursor_resumes_where_it_was_and_learns_of_another_epoch() {
+fn a_cursor_resumes_at_its_position_and_detects_another_epoch() {
     let dac = dac();
     let (mut peer, topic) = Peer::connected(&dac, "a", 1);
     (1..=4).for_each(|sequence| drop(peer.send(&batch(topic, sequence, 1, 0)).unwrap()));
@@ -337,9 +337,9 @@ fn a_cursor_resumes_where_it_was_and_learns_of_another_epoch() {
         let (mut cursor, epoch_changed) = oasis_dac::Cursor::new(instance.clone(), from, &Arc::default());
         (cursor.read(10).segments.iter().map(|segment| segment.first().0).collect::<Vec<_>>(), epoch_changed)
     };
-    let position = |text: String| From::Position(text.parse().unwrap());
-    assert_eq!(start(From::Now), (vec![3], false));
-    assert_eq!(start(From::Earliest), (vec![0, 1, 2, 3], false));
+    let position = |text: String| StartAt::Position(text.parse().unwrap());
+    assert_eq!(start(StartAt::Now), (vec![3], false));
+    assert_eq!(start(StartAt::Earliest), (vec![0, 1, 2, 3], false));
     assert_eq!(start(position(format!("{}:2", dac.epoch()))), (vec![2, 3], false));
     assert_eq!(start(position(format!("{}:99", dac.epoch()))), (vec![], false));
     assert_eq!(start(position("00000000000000ff:2".into())), (vec![0, 1, 2, 3], true));

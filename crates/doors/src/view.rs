@@ -3,7 +3,7 @@
 use crate::Doors;
 use oasis_archive::Account;
 use oasis_channel::{Overhead, ProbeKind, RecorderSpan};
-use oasis_dac::{Cause, Delivery, Derived, Followed, Instance, Ledger, LogState, Node, Registry};
+use oasis_dac::{Cause, Delivery, DemandState, Derived, Instance, Ledger, LogState, Node, Registry};
 use oasis_wire::{batch::Batch, quantity::Epoch, schema::ProbeType, value};
 use serde::Serialize;
 use std::{
@@ -144,8 +144,8 @@ pub struct DemandView {
     asked: f64,
 }
 
-impl From<Followed> for DemandView {
-    fn from(Followed { range, asked }: Followed) -> Self {
+impl From<DemandState> for DemandView {
+    fn from(DemandState { range, asked }: DemandState) -> Self {
         Self { min: range.min().get(), max: range.max().get(), asked: asked.get() }
     }
 }
@@ -241,7 +241,7 @@ fn overhead(overhead: &Overhead) -> OverheadView {
 }
 
 fn presence(node: &Node) -> Presence {
-    if node.online() { Presence::Online } else { Presence::Offline }
+    if node.is_online() { Presence::Online } else { Presence::Offline }
 }
 
 /// An instance that the present life of its node has not registered is not there, whatever its node is.
@@ -269,7 +269,7 @@ pub fn instance(registry: &Registry, instance: &Instance) -> InstanceView {
         replay: node.is_some_and(|node| node.is_replay),
         enabled: state.enabled,
         hertz: state.hertz.map(|hertz| hertz.get()),
-        demand: instance.demand.followed().map(DemandView::from),
+        demand: instance.demand.state().map(DemandView::from),
         kind: instance.kind,
         recorder: state.recorder.map(RecorderView::from),
         epoch: instance.log.epoch(),

@@ -39,7 +39,7 @@ impl Source {
     /// From where an earlier life has stopped, or else from the oldest sample that the log holds.
     pub fn new(instance: Arc<Instance>, stopped: Option<Position>, reader: Arc<dyn Wake>) -> Self {
         let place = stopped.map_or_else(|| Place::Log(instance.log.state().first_offset), Place::At);
-        instance.log.wake(reader.clone());
+        instance.log.add_reader(reader.clone());
         Self { instance, place, reader }
     }
 
@@ -69,7 +69,7 @@ impl Source {
 
     /// Whether it has read all of a topic that another one has taken the place of.
     pub fn is_over(&self) -> bool {
-        self.instance.retired() && matches!(self.place, Place::Log(at) if at >= self.instance.log.next())
+        self.instance.is_retired() && matches!(self.place, Place::Log(at) if at >= self.instance.log.next())
     }
 
     /// Reads on.
@@ -149,7 +149,7 @@ impl Source {
 
 impl Drop for Source {
     fn drop(&mut self) {
-        self.instance.log.forget(&self.reader);
+        self.instance.log.remove_reader(&self.reader);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{str::FromStr, time::Duration};
 
 /// The largest memory of a recorder, bytes.
-pub const MOST_RECORDER_BYTES: usize = 1 << 30;
+pub const MAX_RECORDER_BYTES: usize = 1 << 30;
 
 /// What a flight recorder keeps, and what makes it send. A command `trigger` always does.
 #[derive(Debug, Clone, PartialEq)]

@@ -42,7 +42,7 @@ mod state;
 pub use clock::now_ns;
 pub use deadband::{DeadbandError, Deadbands};
 pub use file_spool::DirectoryError;
-pub use flight_recorder::{FlightRecorder, MOST_RECORDER_BYTES, Side, Trigger, TriggerError};
+pub use flight_recorder::{FlightRecorder, MAX_RECORDER_BYTES, Side, Trigger, TriggerError};
 pub use governor::Importance;
 pub use node::{Node, NodeBuilder, Probe, PushedKind, host_name};
 pub use node_config::NodeConfig;
@@ -59,8 +59,8 @@ pub use oasis_wire::{
     schema::ProbeType,
     value::RowWriter,
 };
-pub use overflow::{MOST_RING_BYTES, Overflow, RingConfig};
-pub use realtime::{Granted, RealTime, RealTimeState};
+pub use overflow::{MAX_RING_BYTES, Overflow, RingConfig};
+pub use realtime::{Grant, RealTime, RealTimeState};
 pub use ring::{PushedProbe, RowProbe};
 pub use shared::SharedProbe;
 pub use state::ProbeState;

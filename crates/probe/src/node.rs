@@ -5,13 +5,13 @@ use crate::{
     deadband::{Changes, Deadbands, Limits},
     file_spool::{Directory, Journal},
     filling::{BATCH_BYTES, Batching, Filling},
-    flight_recorder::{FlightRecorder, MOST_RECORDER_BYTES},
+    flight_recorder::{FlightRecorder, MAX_RECORDER_BYTES},
     governor::Importance,
     instance::{Instance, Source},
     node_config::NodeConfig,
     node_error::NodeError,
     outbox::Outbox,
-    overflow::{MOST_RING_BYTES, RingConfig},
+    overflow::{MAX_RING_BYTES, RingConfig},
     realtime::RealTimeState,
     recorder::Recorder,
     replay,
@@ -178,7 +178,7 @@ impl NodeBuilder {
         };
         let limits = limits(&name, &probe_type, deadbands.as_ref())?;
         let too_large = || NodeError::RingBytes { instance: name.clone(), bytes: config.bytes };
-        if config.bytes > MOST_RING_BYTES {
+        if config.bytes > MAX_RING_BYTES {
             return Err(too_large());
         }
         let (probe, drain) = ring::ring(config, limits.clone()).map_err(|_| too_large())?;
@@ -201,7 +201,7 @@ impl NodeBuilder {
     /// Gives a probe that was added a flight recorder: of its samples only what lies around a trigger is sent.
     pub fn record(&mut self, instance: &str, recorder: &FlightRecorder) -> Result<&mut Self, NodeError> {
         let index = self.index(instance)?;
-        if recorder.bytes > MOST_RECORDER_BYTES {
+        if recorder.bytes > MAX_RECORDER_BYTES {
             return Err(NodeError::RecorderBytes { instance: instance.into(), bytes: recorder.bytes });
         }
         let announced = &mut self.announced[index];

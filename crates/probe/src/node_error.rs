@@ -3,8 +3,8 @@
 use crate::{
     deadband::DeadbandError,
     file_spool::DirectoryError,
-    flight_recorder::{MOST_RECORDER_BYTES, TriggerError},
-    overflow::MOST_RING_BYTES,
+    flight_recorder::{MAX_RECORDER_BYTES, TriggerError},
+    overflow::MAX_RING_BYTES,
 };
 use std::io;
 
@@ -38,9 +38,9 @@ pub enum NodeError {
     /// A spool directory that cannot be used.
     #[error(transparent)]
     Spool(#[from] DirectoryError),
-    /// A ring larger than [`MOST_RING_BYTES`], or than the memory there is.
+    /// A ring larger than [`MAX_RING_BYTES`], or than the memory there is.
     #[error(
-        "{instance:?} cannot have a ring of {bytes} bytes: {MOST_RING_BYTES} are allowed, and memory has to be there for it"
+        "{instance:?} cannot have a ring of {bytes} bytes: {MAX_RING_BYTES} are allowed, and memory has to be there for it"
     )]
     RingBytes {
         /// Of which instance.
@@ -64,9 +64,9 @@ pub enum NodeError {
         /// Why.
         error: TriggerError,
     },
-    /// A flight recorder with more memory than [`MOST_RECORDER_BYTES`].
+    /// A flight recorder with more memory than [`MAX_RECORDER_BYTES`].
     #[error(
-        "{instance:?} cannot have a flight recorder of {bytes} bytes: at most {MOST_RECORDER_BYTES} are allowed"
+        "{instance:?} cannot have a flight recorder of {bytes} bytes: at most {MAX_RECORDER_BYTES} are allowed"
     )]
     RecorderBytes {
         /// Of which instance.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// The largest ring.
-pub const MOST_RING_BYTES: usize = 1 << 30;
+pub const MAX_RING_BYTES: usize = 1 << 30;
 
 /// The ring of a pushed probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -19,16 +19,16 @@ pub struct RealTime {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RealTimeState {
     /// Of [`RealTime::cores`].
-    pub cores: Granted,
+    pub cores: Grant,
     /// Of [`RealTime::priority`].
-    pub priority: Granted,
+    pub priority: Grant,
     /// Of [`RealTime::lock_memory`].
-    pub lock_memory: Granted,
+    pub lock_memory: Grant,
 }
 
 /// What became of one wish.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Granted {
+pub enum Grant {
     /// Nobody asked for it.
     #[default]
     NotAsked,
@@ -40,12 +40,12 @@ pub enum Granted {
 
 impl RealTimeState {
     /// Whether all that was asked for is so.
-    pub fn is_as_asked(&self) -> bool {
-        [&self.cores, &self.priority, &self.lock_memory].iter().all(|wish| !matches!(wish, Granted::No(_)))
+    pub fn is_complete(&self) -> bool {
+        [&self.cores, &self.priority, &self.lock_memory].iter().all(|wish| !matches!(wish, Grant::No(_)))
     }
 }
 
-impl fmt::Display for Granted {
+impl fmt::Display for Grant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotAsked => f.write_str("not asked for"),
@@ -68,7 +68,7 @@ impl RealTime {
             ("priority", &state.priority, "allow it with CAP_SYS_NICE, or a higher limit (ulimit -r)"),
             ("lock_memory", &state.lock_memory, "allow it with CAP_IPC_LOCK, or a higher limit (ulimit -l)"),
         ] {
-            if let Granted::No(why) = granted {
+            if let Grant::No(why) = granted {
                 tracing::warn!(node, what, %why, remedy, "the collector runs without what was asked for it");
             }
         }
@@ -76,11 +76,11 @@ impl RealTime {
     }
 }
 
-fn grant(outcome: Option<io::Result<()>>) -> Granted {
+fn grant(outcome: Option<io::Result<()>>) -> Grant {
     match outcome {
-        None => Granted::NotAsked,
-        Some(Ok(())) => Granted::Yes,
-        Some(Err(error)) => Granted::No(error.to_string()),
+        None => Grant::NotAsked,
+        Some(Ok(())) => Grant::Yes,
+        Some(Err(error)) => Grant::No(error.to_string()),
     }
 }
 
@@ -153,16 +153,16 @@ mod tests {
     fn nothing_is_asked_for_by_default() {
         let state = RealTime::default().apply("node");
         assert_eq!(state, RealTimeState::default());
-        assert!(state.is_as_asked());
+        assert!(state.is_complete());
     }
 
     #[test]
     fn what_cannot_be_is_a_state_and_no_failure() {
         let wish = RealTime { cores: Some(vec![usize::MAX]), priority: Some(200), lock_memory: false };
         let state = thread::spawn(move || wish.apply("node")).join().unwrap();
-        assert!(matches!(&state.cores, Granted::No(why) if why.contains("numbered")), "{state:?}");
-        assert!(matches!(state.priority, Granted::No(_)), "{state:?}");
-        assert!(!state.is_as_asked());
+        assert!(matches!(&state.cores, Grant::No(why) if why.contains("numbered")), "{state:?}");
+        assert!(matches!(state.priority, Grant::No(_)), "{state:?}");
+        assert!(!state.is_complete());
     }
 
     #[test]
@@ -182,7 +182,7 @@ mod tests {
         .unwrap();
         let ran_on = thread::spawn(move || {
             let state = RealTime { cores: Some(vec![allowed]), ..RealTime::default() }.apply("node");
-            assert_eq!(state.cores, Granted::Yes);
+            assert_eq!(state.cores, Grant::Yes);
             // SAFETY: takes nothing.
             unsafe { libc::sched_getcpu() }
         });

@@ -7,7 +7,7 @@ mod recorder;
 
 use oasis_channel::{Command, Drops, InstanceState, Outcome, ProbeKind};
 use oasis_probe::{
-    Deadbands, Granted, Hertz, Node, NodeBuilder, NodeConfig, NodeError, Overflow, ProbeState, ProbeType,
+    Deadbands, Grant, Hertz, Node, NodeBuilder, NodeConfig, NodeError, Overflow, ProbeState, ProbeType,
     PushedKind, RealTime, RingConfig, RowProbe,
 };
 use oasis_wire::{
@@ -302,9 +302,9 @@ fn a_node_that_is_refused_real_time_works_without_and_says_so() {
     let mut probe = builder.pushed_rows("reading", reading(), PushedKind::Pushed, 4_096).unwrap();
     let (connector, recorder) = recorder();
     let node = builder.start(connector).unwrap();
-    assert!(matches!(&node.real_time().cores, Granted::No(why) if why.contains("processors")));
-    assert_eq!(node.real_time().priority, Granted::NotAsked);
-    assert!(!node.real_time().is_as_asked());
+    assert!(matches!(&node.real_time().cores, Grant::No(why) if why.contains("processors")));
+    assert_eq!(node.real_time().priority, Grant::NotAsked);
+    assert!(!node.real_time().is_complete());
     assert!(flush(&mut probe, 1.0));
     node.shutdown();
     assert_eq!(recorder.samples("reading").len(), 1);

@@ -43,7 +43,7 @@ impl Catalogue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use oasis_dac::commands::Wish;
+    use oasis_dac::commands::ProbeRequest;
     use oasis_wire::quantity::Nanos;
 
     #[test]
@@ -59,7 +59,7 @@ mod tests {
             who: "who".into(),
             node: "node".into(),
             instance: "instance".into(),
-            command: Wish::Enable,
+            command: ProbeRequest::Enable,
             outcome: "done".into(),
         };
         catalogue.add_commands(Epoch(1), &[newest]).unwrap();

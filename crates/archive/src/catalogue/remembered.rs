@@ -1,7 +1,7 @@
 //! What a start of the DAC wants to know of earlier lives, and what nobody needs to know any more, in SQL.
 
 use super::{Catalogue, CatalogueError, Result, parsed, read_kind, read_type, signed, unsigned};
-use oasis_dac::{Stored, StoredNode};
+use oasis_dac::{StoredInstance, StoredNode};
 use oasis_wire::{quantity::Nanos, schema::ProbeType};
 use rusqlite::{Row, params};
 use std::{
@@ -11,7 +11,7 @@ use std::{
 
 impl Catalogue {
     /// What is stored of each instance. Of one that only roll-ups are left of, neither sequence number nor time.
-    pub fn stored(&self) -> Result<Vec<Stored>> {
+    pub fn stored(&self) -> Result<Vec<StoredInstance>> {
         // The newest series of an instance has the greatest id; its run may have begun in an earlier epoch, as another series.
         let mut statement = self.0.prepare(
             "SELECT instance.node, instance.name, newest.kind, newest.run, newest.type,
@@ -103,13 +103,13 @@ impl Catalogue {
     }
 }
 
-fn read_stored(row: &Row<'_>, types: &HashMap<i64, Arc<ProbeType>>) -> Result<Stored> {
+fn read_stored(row: &Row<'_>, types: &HashMap<i64, Arc<ProbeType>>) -> Result<StoredInstance> {
     let number = row.get(4)?;
     let probe_type =
         types.get(&number).ok_or_else(|| CatalogueError::Damaged(format!("there is no type {number}")))?;
     let (node, instance): (String, String) = (row.get(0)?, row.get(1)?);
     let (kind, run): (String, String) = (row.get(2)?, row.get(3)?);
-    Ok(Stored {
+    Ok(StoredInstance {
         node: node.into(),
         instance: instance.into(),
         probe_type: probe_type.clone(),

@@ -38,7 +38,7 @@ fn a_node_that_was_there_is_known_with_the_type_that_it_had_last() {
     plant.stop();
     let (nodes, instances) = known(folder.path());
     let [node] = &nodes[..] else { panic!("{nodes:?}") };
-    assert!(node.is_remembered && !node.online());
+    assert!(node.is_remembered && !node.is_online());
     assert_eq!((node.identity.host.as_str(), node.identity.run), ("h", Uuid::from_u128(1)));
     assert!(node.since <= seen, "{} and {seen}", node.since);
     let [instance] = &instances[..] else { panic!("{instances:?}") };

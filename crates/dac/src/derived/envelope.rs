@@ -1,6 +1,7 @@
-//! `envelope=N`: one sample a period that stands for all of it: least, greatest and last value of each numeric metric.
+//! `envelope=N`: one sample a period that stands for all of it, with minimum, maximum and last value of each numeric
+//! metric.
 
-use super::writer::{Kept, Writer};
+use super::writer::{KeptSample, Writer};
 use oasis_wire::{
     schema::{Metric, MetricType, ProbeType},
     value::Value,
@@ -10,7 +11,7 @@ use std::cmp::Ordering;
 #[derive(Debug)]
 pub(super) struct Envelope {
     period_ns: u64,
-    /// Of each metric of the base, whether it has extremes.
+    /// For each metric of the base, whether it has extremes.
     numeric: Vec<bool>,
     bucket: Option<Bucket>,
 }
@@ -18,12 +19,13 @@ pub(super) struct Envelope {
 #[derive(Debug)]
 struct Bucket {
     period: u64,
-    last: Kept,
-    /// Least and greatest value of each metric; of those that have none, the first.
+    last: KeptSample,
+    /// Minimum and maximum of each metric; for a metric without order, the first value.
     extremes: Vec<(Value, Value)>,
 }
 
-/// The type of the derived samples: `x.min`, `x.max` and `x` for each numeric metric `x`; other metrics have their last value only.
+/// Returns the type of the derived samples: `x.min`, `x.max` and `x` for each numeric metric `x`; other metrics have
+/// their last value only.
 pub(super) fn envelope_of(base: &ProbeType) -> ProbeType {
     let mut derived = base.clone();
     derived.name.push_str(".envelope");
@@ -48,7 +50,7 @@ fn columns(metric: &Metric) -> Vec<Metric> {
     ]
 }
 
-/// Numbers that can be compared: those of an enum are names, and a vector has no order.
+/// Returns whether values can be compared: numbers of an enum stand for names, and a vector has no order.
 fn is_numeric(metric: &Metric) -> bool {
     let fixed = metric.kind.fixed_width().is_some() && metric.kind != MetricType::Boolean;
     fixed && metric.enumeration.is_none()
@@ -59,7 +61,7 @@ impl Envelope {
         Self { period_ns, numeric: base.metrics.iter().map(is_numeric).collect(), bucket: None }
     }
 
-    pub fn sample(&mut self, sample: Kept, to: &mut Writer) {
+    pub fn sample(&mut self, sample: KeptSample, to: &mut Writer) {
         let period = sample.time / self.period_ns;
         match &mut self.bucket {
             Some(bucket) if bucket.period == period => bucket.add(sample),
@@ -70,12 +72,12 @@ impl Envelope {
         }
     }
 
-    /// Whether a period has samples that are not in a batch yet.
+    /// Returns whether a period has samples that are not in a batch yet.
     pub fn is_waiting(&self) -> bool {
         self.bucket.is_some()
     }
 
-    /// The period has ended.
+    /// Ends the period.
     pub fn flush(&mut self, to: &mut Writer) {
         if let Some(bucket) = self.bucket.take() {
             to.keep(&bucket.close(&self.numeric));
@@ -84,25 +86,25 @@ impl Envelope {
 }
 
 impl Bucket {
-    fn new(period: u64, first: Kept) -> Self {
+    fn new(period: u64, first: KeptSample) -> Self {
         let extremes = first.values.iter().map(|value| (value.clone(), value.clone())).collect();
         Self { period, last: first, extremes }
     }
 
-    fn add(&mut self, mut sample: Kept) {
+    fn add(&mut self, mut sample: KeptSample) {
         sample.dropped = sample.dropped.saturating_add(self.last.dropped);
         for ((least, greatest), value) in self.extremes.iter_mut().zip(&sample.values) {
-            if takes_over(value, least, Ordering::Less) {
+            if replaces(value, least, Ordering::Less) {
                 *least = value.clone();
             }
-            if takes_over(value, greatest, Ordering::Greater) {
+            if replaces(value, greatest, Ordering::Greater) {
                 *greatest = value.clone();
             }
         }
         self.last = sample;
     }
 
-    fn close(self, numeric: &[bool]) -> Kept {
+    fn close(self, numeric: &[bool]) -> KeptSample {
         let Self { last, extremes, .. } = self;
         let columns = last.values.into_iter().zip(extremes).zip(numeric);
         let values = columns.flat_map(
@@ -110,13 +112,13 @@ impl Bucket {
                 if numeric { vec![least, greatest, last] } else { vec![last] }
             },
         );
-        Kept { values: values.collect(), ..last }
+        KeptSample { values: values.collect(), ..last }
     }
 }
 
-/// Whether `new` takes the place of `old` as the least (or greatest) value. What is not a number gives way to any number, so that one bad reading
-/// does not hide the others.
-fn takes_over(new: &Value, old: &Value, when: Ordering) -> bool {
+/// Returns whether `new` replaces `old` as the minimum (or maximum). Any number replaces a NaN, so that one bad
+/// reading does not hide the others.
+fn replaces(new: &Value, old: &Value, when: Ordering) -> bool {
     let order = match (new, old) {
         (Value::Int(new), Value::Int(old)) => Some(new.cmp(old)),
         (Value::Uint(new), Value::Uint(old)) => Some(new.cmp(old)),

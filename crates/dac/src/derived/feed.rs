@@ -1,9 +1,9 @@
-//! From batches of the base stream to batches of a derived one: bytes in, bytes out.
+//! Converts batches of the base stream to batches of a derived one: bytes in, bytes out.
 
 use super::{
     envelope::{Envelope, envelope_of},
     max_hz::MaxHz,
-    writer::{Kept, Made, Origin, Writer},
+    writer::{DerivedBatch, KeptSample, Origin, Writer},
 };
 use oasis_wire::{
     batch::Batch,
@@ -14,15 +14,15 @@ use std::sync::Arc;
 
 /// How a stream is thinned.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Thinned {
+pub(crate) enum Thinning {
     /// `max_hz`
     MaxHz(Hertz),
     /// `envelope`
     Envelope(Hertz),
 }
 
-impl Thinned {
-    /// The type of the samples that are left.
+impl Thinning {
+    /// Returns the type of the derived samples.
     pub fn probe_type(self, base: &Arc<ProbeType>) -> Arc<ProbeType> {
         match self {
             Self::MaxHz(_) => base.clone(),
@@ -30,7 +30,7 @@ impl Thinned {
         }
     }
 
-    /// Nanoseconds from one sample to the next.
+    /// Returns the nanoseconds from one sample to the next.
     pub fn period_ns(self) -> u64 {
         let (Self::MaxHz(hertz) | Self::Envelope(hertz)) = self;
         hertz.period_ns().max(1)
@@ -38,7 +38,7 @@ impl Thinned {
 }
 
 #[derive(Debug)]
-enum Way {
+enum Method {
     MaxHz(MaxHz),
     Envelope(Envelope),
 }
@@ -47,41 +47,41 @@ enum Way {
 #[derive(Debug)]
 pub(super) struct Feed {
     base: Arc<ProbeType>,
-    way: Way,
+    method: Method,
     writer: Writer,
     last_sequence: u64,
 }
 
 impl Feed {
-    /// A stream of `topic` that accounts for every sample of the base from `start` on.
+    /// Creates a stream of `topic` that accounts for every sample of the base from `start` on.
     pub fn new(
-        thinned: Thinned,
+        thinning: Thinning,
         base: &Arc<ProbeType>,
         topic: TopicId,
         start: Offset,
     ) -> Result<Self, InvalidType> {
-        let period_ns = thinned.period_ns();
-        let way = match thinned {
-            Thinned::MaxHz(_) => Way::MaxHz(MaxHz::new(period_ns)),
-            Thinned::Envelope(_) => Way::Envelope(Envelope::new(period_ns, base)),
+        let period_ns = thinning.period_ns();
+        let method = match thinning {
+            Thinning::MaxHz(_) => Method::MaxHz(MaxHz::new(period_ns)),
+            Thinning::Envelope(_) => Method::Envelope(Envelope::new(period_ns, base)),
         };
-        let writer = Writer::new(topic, &thinned.probe_type(base), start)?;
-        Ok(Self { base: base.clone(), way, writer, last_sequence: 0 })
+        let writer = Writer::new(topic, &thinning.probe_type(base), start)?;
+        Ok(Self { base: base.clone(), method, writer, last_sequence: 0 })
     }
 
-    /// Takes a batch of the base. One whose columns break the rules has no samples: what it held counts as thinned away.
-    pub fn batch(&mut self, bytes: &[u8]) -> Vec<Made> {
+    /// Processes a batch of the base. A malformed batch has no samples: its samples count as thinned out.
+    pub fn batch(&mut self, bytes: &[u8]) -> Vec<DerivedBatch> {
         let Ok(batch) = Batch::parse(bytes, &self.base) else { return Vec::new() };
         let header = batch.header();
         if header.first_sequence <= self.last_sequence {
-            // The node has restarted: its last sample before that has no successor.
-            self.way.flush(&mut self.writer);
+            // The node has restarted: the last sample of its previous run has no successor.
+            self.method.flush(&mut self.writer);
         }
         let mut dropped = header.dropped_before.into();
         let origin = Origin::from(header);
         for sample in batch.samples() {
             self.last_sequence = sample.sequence;
-            let kept = Kept {
+            let kept = KeptSample {
                 sequence: sample.sequence,
                 offset: sample.offset,
                 time: sample.time,
@@ -89,30 +89,30 @@ impl Feed {
                 dropped: std::mem::take(&mut dropped),
                 origin,
             };
-            self.way.sample(kept, &mut self.writer);
+            self.method.sample(kept, &mut self.writer);
         }
         self.writer.finish();
         self.writer.take()
     }
 
-    /// Whether a sample waits for more to come, or for the end of its period.
+    /// Returns whether a sample waits for its successor, or for the end of its period.
     pub fn is_waiting(&self) -> bool {
-        match &self.way {
-            Way::MaxHz(way) => way.is_waiting(),
-            Way::Envelope(way) => way.is_waiting(),
+        match &self.method {
+            Method::MaxHz(way) => way.is_waiting(),
+            Method::Envelope(way) => way.is_waiting(),
         }
     }
 
-    /// Nothing more came within a period.
-    pub fn flush(&mut self) -> Vec<Made> {
-        self.way.flush(&mut self.writer);
+    /// Flushes the waiting samples: nothing arrived within a period.
+    pub fn flush(&mut self) -> Vec<DerivedBatch> {
+        self.method.flush(&mut self.writer);
         self.writer.finish();
         self.writer.take()
     }
 }
 
-impl Way {
-    fn sample(&mut self, sample: Kept, to: &mut Writer) {
+impl Method {
+    fn sample(&mut self, sample: KeptSample, to: &mut Writer) {
         match self {
             Self::MaxHz(way) => way.sample(sample, to),
             Self::Envelope(way) => way.sample(sample, to),

@@ -1,15 +1,15 @@
-//! `max_hz=N`: the first sample of each period, at once; the last one too if nothing follows it.
+//! `max_hz=N`: the first sample of each period, at once; also the last one if nothing follows it.
 
-use super::writer::{Kept, Writer};
+use super::writer::{KeptSample, Writer};
 
-/// Periods are counted on the node's clock from 1970, so that a stream made anew keeps the same samples.
+/// Counts periods on the node's clock from 1970, so that a stream that is created again keeps the same samples.
 #[derive(Debug)]
 pub(super) struct MaxHz {
     period_ns: u64,
-    /// The period that has had its sample.
+    /// The period whose sample was already kept.
     served: Option<u64>,
-    /// The newest sample, if it was not kept.
-    tail: Option<Kept>,
+    /// The newest sample, unless it was kept.
+    tail: Option<KeptSample>,
 }
 
 impl MaxHz {
@@ -17,7 +17,7 @@ impl MaxHz {
         Self { period_ns, served: None, tail: None }
     }
 
-    pub fn sample(&mut self, mut sample: Kept, to: &mut Writer) {
+    pub fn sample(&mut self, mut sample: KeptSample, to: &mut Writer) {
         let period = sample.time / self.period_ns;
         if let Some(thinned) = self.tail.take() {
             sample.dropped = sample.dropped.saturating_add(thinned.dropped);
@@ -30,12 +30,13 @@ impl MaxHz {
         }
     }
 
-    /// Whether the newest sample waits for a successor.
+    /// Returns whether the newest sample waits for a successor.
     pub fn is_waiting(&self) -> bool {
         self.tail.is_some()
     }
 
-    /// No successor came: the newest sample is kept after all, or a stream that falls silent would show an old value for ever.
+    /// Keeps the newest sample, because no successor arrived: otherwise a silent stream would show an old value
+    /// forever.
     pub fn flush(&mut self, to: &mut Writer) {
         if let Some(tail) = self.tail.take() {
             to.keep(&tail);

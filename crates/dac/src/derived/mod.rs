@@ -1,11 +1,11 @@
-//! Derived streams: a topic thinned to so many samples a second, made once for all who ask for the same.
+//! Derived streams: a topic with fewer samples a second, created once for all readers that ask for the same.
 //!
-//! A derived stream is an [`Instance`] with a log of its own, which a [`Cursor`] reads like any other. Its offsets are those of its
-//! base: a batch in it covers the samples it holds and those thinned away before them. So a position means the same in both, survives
-//! the derived stream's end, and what is missing is known to the sample. `dropped before` in a batch's header counts them with those the
-//! node dropped.
+//! A derived stream is an [`Instance`] with its own log, which a [`Cursor`] reads like any other. Its offsets are
+//! those of its base: a batch accounts for its own samples and for those thinned out before them. So a position means
+//! the same in both and survives the derived stream, and gaps are exact to the sample. `dropped before` in a batch's
+//! header counts thinned-out samples and those that the node dropped.
 //!
-//! One task feeds each stream from the base's log and ends some time after the last reader has left.
+//! One task feeds each stream from the base's log. It ends some time after the last reader has left.
 
 mod envelope;
 mod feed;
@@ -15,9 +15,9 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use feed::Thinned;
+pub(crate) use feed::Thinning;
 
-use crate::{Cursor, Delivery, From, Instance, LogBudget, Registry, TopicLog, signal::Signal};
+use crate::{Cursor, Delivery, Instance, LogBudget, Registry, StartAt, TopicLog, signal::Signal};
 use feed::Feed;
 use oasis_wire::{
     batch,
@@ -30,31 +30,31 @@ use std::{
     time::Duration,
 };
 use tokio::{runtime::Handle, time::Instant};
-use writer::Made;
+use writer::DerivedBatch;
 
-/// Segments taken from the base before other tasks get their turn.
+/// Segments to read from the base before other tasks may run.
 const SEGMENTS_A_TURN: usize = 16;
-/// How often a feed looks whether anybody still reads.
+/// How often a feed checks for readers.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Why a stream cannot be had in this delivery.
+/// Why a stream cannot be opened with this delivery.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeriveError {
-    /// The bound is reached and all are in use.
+    /// The limit is reached and all streams are in use.
     #[error(
-        "{0} derived streams are in use, the limit (log.derived_streams): use a delivery that others use, or every"
+        "limit of derived streams reached: {0} are in use (log.derived_streams): use a delivery that other readers use, or every"
     )]
     TooMany(usize),
-    /// An envelope has up to three metrics for each; this is more than a batch can hold.
-    #[error("the type is too wide for an envelope: {0}")]
+    /// An envelope has up to three metrics for each of the base, which is more than a batch allows.
+    #[error("type has too many metrics for an envelope: {0}")]
     TooWide(InvalidType),
-    /// The DAC was made outside of a tokio runtime, so there is nobody to feed a stream.
-    #[error("derived streams need a DAC that runs in a tokio runtime")]
+    /// The DAC was created outside of a tokio runtime, so no task can feed a stream.
+    #[error("derived streams require a DAC that runs in a tokio runtime")]
     NoRuntime,
 }
 
 impl DeriveError {
-    /// One word for programs.
+    /// Returns the code for programs.
     pub fn code(&self) -> &'static str {
         match self {
             Self::TooMany(_) => "too_many_derived",
@@ -74,7 +74,7 @@ pub struct Derived {
     linger: Duration,
     budget: Arc<LogBudget>,
     runtime: Option<Handle>,
-    /// Guards who is there. Readers' counts are looked at under it, so that nobody opens what is just being removed.
+    /// Guards the streams. Reader counts are checked under it, so that nobody opens a stream that is being removed.
     streams: Mutex<HashMap<Key, Arc<Instance>>>,
 }
 
@@ -84,23 +84,24 @@ impl Derived {
         Arc::new(Self { most, linger, budget, runtime, streams: Mutex::default() })
     }
 
-    /// The stream that has `base`'s samples in this delivery: the instance itself for `every` and `latest`, otherwise the derived one, which is made if
-    /// nobody had it. It lasts as long as somebody holds it, and `log.derived_linger_ms` longer.
+    /// Returns the stream of `base`'s samples in this delivery. That is the instance itself for `every` and `latest`,
+    /// otherwise the derived one, which is created if needed. A derived stream stays as long as it is referenced, and
+    /// `log.derived_linger_ms` longer.
     ///
     /// # Errors
-    /// [`DeriveError`] says which bound is in the way.
+    /// [`DeriveError`] says which limit was reached.
     pub fn open(
         self: &Arc<Self>,
         registry: &Registry,
         base: &Arc<Instance>,
         delivery: Delivery,
     ) -> Result<Arc<Instance>, DeriveError> {
-        let thinned = match delivery {
+        let thinning = match delivery {
             Delivery::Every | Delivery::Latest => return Ok(base.clone()),
-            Delivery::MaxHz(hertz) => Thinned::MaxHz(hertz),
-            Delivery::Envelope(hertz) => Thinned::Envelope(hertz),
+            Delivery::MaxHz(hertz) => Thinning::MaxHz(hertz),
+            Delivery::Envelope(hertz) => Thinning::Envelope(hertz),
         };
-        let key = key(base, thinned);
+        let key = key(base, thinning);
         let mut streams = self.streams();
         if let Some(known) = streams.get(&key) {
             return Ok(known.clone());
@@ -115,22 +116,22 @@ impl Derived {
             Handle::try_current().ok().or_else(|| self.runtime.clone()).ok_or(DeriveError::NoRuntime)?;
         let start = base.log.state().first_offset;
         let topic = registry.next_topic();
-        let feed = Feed::new(thinned, &base.probe_type, topic, start).map_err(DeriveError::TooWide)?;
+        let feed = Feed::new(thinning, &base.probe_type, topic, start).map_err(DeriveError::TooWide)?;
         let log = TopicLog::starting_at(base.log.epoch(), self.budget.clone(), start);
         let stream =
-            Arc::new(Instance::derived(base, topic, thinned.probe_type(&base.probe_type), log, delivery));
+            Arc::new(Instance::derived(base, topic, thinning.probe_type(&base.probe_type), log, delivery));
         streams.insert(key, stream.clone());
-        let feeding = Feeding { table: self.clone(), key, stream: stream.clone(), feed };
-        runtime.spawn(feeding.run(base.clone(), Duration::from_nanos(thinned.period_ns())));
+        let task = FeedTask { table: self.clone(), key, stream: stream.clone(), feed };
+        runtime.spawn(task.run(base.clone(), Duration::from_nanos(thinning.period_ns())));
         Ok(stream)
     }
 
-    /// All of them, for the ledger.
+    /// Returns all derived streams, for the ledger.
     pub fn list(&self) -> Vec<Arc<Instance>> {
         self.streams().values().cloned().collect()
     }
 
-    /// Lets go of samples that arrived before this time.
+    /// Evicts samples that arrived before this time.
     pub(crate) fn expire(&self, before: Nanos) {
         self.streams().values().for_each(|stream| stream.log.expire(before));
     }
@@ -140,35 +141,35 @@ impl Derived {
     }
 }
 
-fn key(base: &Instance, thinned: Thinned) -> Key {
-    match thinned {
-        Thinned::MaxHz(hertz) => (base.topic, false, hertz.get().to_bits()),
-        Thinned::Envelope(hertz) => (base.topic, true, hertz.get().to_bits()),
+fn key(base: &Instance, thinning: Thinning) -> Key {
+    match thinning {
+        Thinning::MaxHz(hertz) => (base.topic, false, hertz.get().to_bits()),
+        Thinning::Envelope(hertz) => (base.topic, true, hertz.get().to_bits()),
     }
 }
 
-/// Whether anybody but the table and the feed holds it.
+/// Returns whether it has readers: references besides those of the table and the feed.
 fn is_read(stream: &Arc<Instance>) -> bool {
     Arc::strong_count(stream) > 2
 }
 
-/// The task behind one stream.
-struct Feeding {
+/// The task that feeds one stream.
+struct FeedTask {
     table: Arc<Derived>,
     key: Key,
     stream: Arc<Instance>,
     feed: Feed,
 }
 
-impl Feeding {
+impl FeedTask {
     async fn run(mut self, base: Arc<Instance>, period: Duration) {
         let signal = Arc::<Signal>::default();
-        let (mut cursor, _) = Cursor::new(base.clone(), From::Earliest, &signal);
+        let (mut cursor, _) = Cursor::new(base.clone(), StartAt::Earliest, &signal);
         let mut last_read = Instant::now();
         let mut look = tokio::time::interval(LOOK);
         let mut silent_at = Instant::now() + period;
         loop {
-            while cursor.is_behind() {
+            while cursor.has_unread() {
                 for segment in cursor.read(SEGMENTS_A_TURN).segments {
                     let made = self.feed.batch(segment.batch());
                     self.append(made);
@@ -176,7 +177,7 @@ impl Feeding {
                 silent_at = Instant::now() + period;
                 tokio::task::yield_now().await;
             }
-            if base.retired() && !cursor.is_behind() {
+            if base.is_retired() && !cursor.has_unread() {
                 let made = self.feed.flush();
                 self.append(made);
                 self.stream.retire();
@@ -190,7 +191,7 @@ impl Feeding {
                 _ = look.tick() => {
                     if is_read(&self.stream) {
                         last_read = Instant::now();
-                    } else if last_read.elapsed() >= self.table.linger && self.leave() {
+                    } else if last_read.elapsed() >= self.table.linger && self.remove() {
                         return;
                     }
                 }
@@ -198,19 +199,19 @@ impl Feeding {
         }
     }
 
-    fn append(&self, made: Vec<Made>) {
-        for Made { batch, count, span, dac_time } in made {
+    fn append(&self, made: Vec<DerivedBatch>) {
+        for DerivedBatch { batch, count, span, dac_time } in made {
             self.stream
                 .log
                 .append_covering(batch, count, span, |batch, offset| batch::stamp(batch, offset.0, dac_time));
         }
     }
 
-    /// Takes the stream off the table, unless somebody has just come.
-    fn leave(&self) -> bool {
+    /// Removes the stream from the table, unless a reader has just opened it.
+    fn remove(&self) -> bool {
         let mut streams = self.table.streams();
         let is_free = !is_read(&self.stream);
-        // Another may have our place if we were pushed out of a full table.
+        // Another stream may have the key if this one was evicted from a full table.
         if is_free && streams.get(&self.key).is_some_and(|there| Arc::ptr_eq(there, &self.stream)) {
             streams.remove(&self.key);
         }

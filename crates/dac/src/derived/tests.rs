@@ -1,4 +1,4 @@
-//! Derived streams against plain lists, and their life.
+//! Derived streams compared with plain lists, and their lifetime.
 
 use super::*;
 use crate::{Config, Dac, Options, Overflow, now};
@@ -25,7 +25,7 @@ fn tank() -> Arc<ProbeType> {
     Arc::new(serde_json::from_str(json).unwrap())
 }
 
-/// A sample as the plain model has it.
+/// A sample of the plain model.
 #[derive(Debug, Clone, Copy)]
 struct Plain {
     sequence: u64,
@@ -50,7 +50,8 @@ fn encode(samples: &[Plain], dropped_before: u32) -> Vec<u8> {
     batch
 }
 
-/// One base batch: what the node dropped before it, its samples as (step in ms, level, pumps), and whether the stream falls silent behind it.
+/// One base batch: samples that the node dropped before it, its samples as (step in ms, level, pumps), and whether
+/// the stream is silent after it.
 type Step = (u32, Vec<(u64, f64, u8)>, bool);
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -80,8 +81,8 @@ fn log(start: u64) -> TopicLog {
     TopicLog::starting_at(Epoch(1), LogBudget::new(usize::MAX, usize::MAX), Offset(start))
 }
 
-/// The derived log of these batches.
-fn derive(thinned: Thinned, batches: &[(u32, Vec<Plain>, bool)]) -> TopicLog {
+/// Returns the derived log of these batches.
+fn derive(thinned: Thinning, batches: &[(u32, Vec<Plain>, bool)]) -> TopicLog {
     let mut feed = Feed::new(thinned, &tank(), TopicId(9), Offset(0)).unwrap();
     let (base, derived) = (log(0), log(0));
     for (dropped, samples, silent) in batches {
@@ -91,7 +92,7 @@ fn derive(thinned: Thinned, batches: &[(u32, Vec<Plain>, bool)]) -> TopicLog {
         if *silent {
             made.extend(feed.flush());
         }
-        for Made { batch, count, span, dac_time } in made {
+        for DerivedBatch { batch, count, span, dac_time } in made {
             derived.append_covering(batch, count, span, |batch, offset| stamp(batch, offset.0, dac_time));
         }
     }
@@ -106,7 +107,7 @@ fn samples(log: &TopicLog, probe_type: &ProbeType) -> Vec<Sample> {
         .collect()
 }
 
-/// Groups of offsets that share a period, in order; a silence ends a group.
+/// Groups the offsets of each period, in order; a silence ends a group.
 fn groups(batches: &[(u32, Vec<Plain>, bool)]) -> Vec<Vec<(u64, Plain)>> {
     let mut groups: Vec<Vec<(u64, Plain)>> = Vec::new();
     let (mut offset, mut silent) = (0, true);
@@ -125,7 +126,8 @@ fn groups(batches: &[(u32, Vec<Plain>, bool)]) -> Vec<Vec<(u64, Plain)>> {
     groups
 }
 
-/// Every base sample up to the last one kept is there or counted, and so is what the node dropped.
+/// Asserts that every base sample up to the last kept one is either present or counted, as is every sample that the
+/// node dropped.
 fn assert_accounted(log: &TopicLog, probe_type: &ProbeType) -> Result<(), TestCaseError> {
     let (mut next, mut sequence) = (Offset(0), 0);
     for segment in log.read(Offset(0), usize::MAX).segments {
@@ -149,7 +151,7 @@ proptest! {
     #[test]
     fn an_envelope_has_least_greatest_and_last_of_each_period(steps in steps()) {
         let batches = plain(&steps);
-        let thinned = Thinned::Envelope(ten());
+        let thinned = Thinning::Envelope(ten());
         let probe_type = thinned.probe_type(&tank());
         let derived = derive(thinned, &batches);
         assert_accounted(&derived, &probe_type)?;
@@ -178,7 +180,7 @@ proptest! {
     #[test]
     fn max_hz_keeps_the_first_of_each_period_and_the_last_before_a_silence(steps in steps()) {
         let batches = plain(&steps);
-        let derived = derive(Thinned::MaxHz(ten()), &batches);
+        let derived = derive(Thinning::MaxHz(ten()), &batches);
         assert_accounted(&derived, &tank())?;
         let (mut expected, mut offset, mut served) = (Vec::new(), 0, None);
         for (_, samples, silent) in &batches {
@@ -197,7 +199,8 @@ proptest! {
         prop_assert_eq!(got, expected);
     }
 
-    /// Each reader counts what it gets, what was thinned away and what it is told it missed: nothing is left over, wherever it resumes.
+    /// Each reader counts the samples that it received, that were thinned out and that it was told it missed.
+    /// Together these are all samples, wherever it resumes.
     #[test]
     fn a_reader_that_resumes_anywhere_accounts_for_every_sample(
         steps in steps(),
@@ -219,7 +222,7 @@ proptest! {
                 _ => Options { overflow: Overflow::Close, ..Options::default() },
             };
             let offset = Offset(place.index(all as usize + 1) as u64);
-            let (mut at, changed) = instance.start(From::Position(Position { epoch: dac.epoch(), offset }), options.delivery);
+            let (mut at, changed) = instance.start(StartAt::Position(Position { epoch: dac.epoch(), offset }), options.delivery);
             prop_assert_eq!((at, changed), (offset, false));
             loop {
                 let turn = instance.turn(at, options, max);
@@ -275,7 +278,7 @@ fn append(instance: &Instance, times_ms: &[u64]) {
     });
 }
 
-/// The next turn that brings samples: offset of each, and how many are accounted for besides.
+/// Returns the next step that has samples: offset of each, and how many others are accounted for.
 async fn next(cursor: &mut Cursor, signal: &Signal) -> (Vec<u64>, u64) {
     loop {
         let turn = cursor.turn(16);
@@ -288,20 +291,20 @@ async fn next(cursor: &mut Cursor, signal: &Signal) -> (Vec<u64>, u64) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn two_readers_share_a_stream_that_goes_some_time_after_both() {
+async fn two_readers_share_a_stream_that_ends_some_time_after_both_left() {
     let dac = Dac::new(Config::default());
     let base = instance(&dac, "tank");
     append(&base, &[0, 10, 20, 110]);
     let options = Options { delivery: Delivery::MaxHz(ten()), ..Options::default() };
     let signal = Arc::<Signal>::default();
-    let (mut one, _) = Cursor::open(&dac, &base, From::Earliest, options, &signal).unwrap();
-    let (two, _) = Cursor::open(&dac, &base, From::Earliest, options, &Arc::default()).unwrap();
+    let (mut one, _) = Cursor::open(&dac, &base, StartAt::Earliest, options, &signal).unwrap();
+    let (two, _) = Cursor::open(&dac, &base, StartAt::Earliest, options, &Arc::default()).unwrap();
     assert!(Arc::ptr_eq(one.instance(), two.instance()));
     assert_ne!(one.instance().topic, base.topic);
     let first = next(&mut one, &signal).await;
     assert_eq!(first, (vec![0, 3], 2));
-    // A resume on the base's offsets, whatever has become of the stream meanwhile.
-    let position = From::Position(Position { epoch: dac.epoch(), offset: one.next() });
+    // Resumes at the base's offsets, whatever has happened to the stream meanwhile.
+    let position = StartAt::Position(Position { epoch: dac.epoch(), offset: one.next() });
     drop((one, two));
     assert_eq!(dac.derived.streams().len(), 1);
     tokio::time::sleep(Duration::from_secs(12)).await;
@@ -320,7 +323,7 @@ async fn a_silent_stream_shows_its_last_sample() {
     for delivery in [Delivery::MaxHz(ten()), Delivery::Envelope(ten())] {
         let start = base.log.next().0;
         let options = Options { delivery, ..Options::default() };
-        let (mut cursor, _) = Cursor::open(&dac, &base, From::Now, options, &signal).unwrap();
+        let (mut cursor, _) = Cursor::open(&dac, &base, StartAt::Now, options, &signal).unwrap();
         append(&base, &[0, 10, 20]);
         let mut last = 0;
         while last != start + 2 {

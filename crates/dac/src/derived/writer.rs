@@ -1,4 +1,4 @@
-//! Batches of what a derived stream keeps, and the account of what it does not.
+//! Batches of the samples that a derived stream keeps, and the count of those it does not.
 
 use oasis_wire::{
     batch::{Encoder, Fields, Header, MAX_BATCH, MAX_VALUES},
@@ -7,22 +7,22 @@ use oasis_wire::{
     value::{self, Value},
 };
 
-/// Most bytes gathered for one batch.
+/// Most bytes collected for one batch.
 const BATCH_BYTES: usize = MAX_BATCH / 4;
 
 /// A sample that is kept, with its numbers in the base stream.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Kept {
+pub(super) struct KeptSample {
     pub sequence: u64,
     pub offset: u64,
     pub time: u64,
     pub values: Vec<Value>,
-    /// Samples that the node says it dropped between the one that is accounted for before and this one.
+    /// Samples that the node dropped between the last accounted sample and this one.
     pub dropped: u64,
     pub origin: Origin,
 }
 
-/// What the sample's batch says of it.
+/// The batch header's fields that apply to the sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Origin {
     pub state: u16,
@@ -38,10 +38,10 @@ impl From<&Header> for Origin {
 
 /// A batch of the derived stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Made {
+pub(super) struct DerivedBatch {
     pub batch: Vec<u8>,
     pub count: u16,
-    /// Samples of the base that it stands for: its own and those thinned away before them.
+    /// Samples of the base that it accounts for: its own and those thinned out before them.
     pub span: u64,
     /// When the base's samples arrived.
     pub dac_time: u64,
@@ -52,17 +52,17 @@ pub(super) struct Writer {
     topic: TopicId,
     kinds: ProbeType,
     encoder: Encoder,
-    most: usize,
+    max_samples: usize,
     /// Every sample of the base before this offset is in a batch, or accounted for by one.
     accounted: u64,
-    /// Samples dropped by the node before a batch that could not be made.
+    /// Samples dropped by the node before a batch that could not be encoded.
     dropped: u64,
     open: Option<Open>,
     row: Vec<u8>,
-    made: Vec<Made>,
+    made: Vec<DerivedBatch>,
 }
 
-/// The batch at hand.
+/// The open batch.
 #[derive(Debug, Clone, Copy)]
 struct Open {
     first_sequence: u64,
@@ -77,7 +77,7 @@ impl Writer {
         Ok(Self {
             topic,
             encoder: Encoder::new(probe_type)?,
-            most: (MAX_VALUES / (probe_type.metrics.len() + 1)).clamp(1, u16::MAX.into()),
+            max_samples: (MAX_VALUES / (probe_type.metrics.len() + 1)).clamp(1, u16::MAX.into()),
             kinds: probe_type.clone(),
             accounted: start.0,
             dropped: 0,
@@ -87,9 +87,10 @@ impl Writer {
         })
     }
 
-    /// Takes a sample into the batch at hand if it follows the last one there, into a new batch otherwise: numbers within a batch are consecutive.
-    pub fn keep(&mut self, kept: &Kept) {
-        let full = self.encoder.len() >= self.most || self.encoder.bytes_held() > BATCH_BYTES;
+    /// Adds a sample to the open batch if it follows the last one there, otherwise to a new batch: sequence numbers
+    /// within a batch are consecutive.
+    pub fn keep(&mut self, kept: &KeptSample) {
+        let full = self.encoder.len() >= self.max_samples || self.encoder.bytes_held() > BATCH_BYTES;
         let follows = self.open.is_some_and(|open| {
             (open.end, open.next_sequence, open.origin) == (kept.offset, kept.sequence, kept.origin)
         });
@@ -97,7 +98,7 @@ impl Writer {
             self.finish();
         }
         value::write_row(&self.kinds, &kept.values, &mut self.row);
-        // A row made by its own schema fits; if it did not, the sample would be one more that is accounted for and not there.
+        // A row encoded with its own schema fits. If it did not, the sample would count as thinned out.
         if self.encoder.push(kept.time, &self.row).is_err() {
             return;
         }
@@ -114,10 +115,10 @@ impl Writer {
         open.end = kept.offset + 1;
     }
 
-    /// Ends the batch at hand.
+    /// Finishes the open batch.
     pub fn finish(&mut self) {
         let Some(open) = self.open.take() else { return };
-        let count = self.encoder.len() as u16; // `most` keeps it in range
+        let count = self.encoder.len() as u16; // `max_samples` keeps it in range
         let mut batch = Vec::new();
         let fields = Fields {
             topic: self.topic.0,
@@ -128,17 +129,17 @@ impl Writer {
         };
         self.encoder.finish(fields, &mut batch);
         if batch.len() > MAX_BATCH {
-            // Three times the metrics of a type that is wide already: nobody could read it, so it counts as thinned away.
+            // Three times the metrics of a very wide type: no reader could decode it, so it counts as thinned out.
             let thinned = open.end - u64::from(count) - self.accounted;
             self.dropped = self.dropped.saturating_add(open.dropped_before - thinned);
             return;
         }
         let span = open.end - std::mem::replace(&mut self.accounted, open.end);
-        self.made.push(Made { batch, count, span, dac_time: open.origin.dac_time });
+        self.made.push(DerivedBatch { batch, count, span, dac_time: open.origin.dac_time });
     }
 
-    /// The batches ended since the last call.
-    pub fn take(&mut self) -> Vec<Made> {
+    /// Returns the batches finished since the last call.
+    pub fn take(&mut self) -> Vec<DerivedBatch> {
         std::mem::take(&mut self.made)
     }
 }

@@ -11,7 +11,7 @@ fn append(log: &TopicLog, count: u16) {
     log.append(vec![0; 8], count, |batch, offset| batch.copy_from_slice(&offset.0.to_le_bytes()));
 }
 
-/// What one more segment of [`append`] costs.
+/// Memory of one segment of [`append`].
 fn segment_cost() -> usize {
     let log = log(usize::MAX);
     append(&log, 1);
@@ -50,10 +50,10 @@ fn a_reader_in_the_middle_of_a_segment_gets_that_segment() {
 }
 
 #[test]
-fn what_is_too_old_goes_but_for_the_newest() {
+fn samples_that_are_too_old_are_evicted_except_the_newest() {
     let log = log(usize::MAX);
     for arrived in [10, 20, 30] {
-        // A header of two samples and one column, which is all that is looked at.
+        // A header of two samples and one column: the log reads nothing else.
         let mut batch = vec![0; 48];
         (batch[0], batch[1], batch[44], batch[46]) = (1, 1, 2, 1);
         log.append(batch, 2, |batch, _| batch[32..40].copy_from_slice(&u64::to_le_bytes(arrived)));
@@ -73,7 +73,7 @@ fn the_newest_segment_stays_whatever_it_costs() {
 }
 
 #[test]
-fn encodings_are_made_once_and_count_as_memory_until_their_segment_goes() {
+fn encodings_are_made_once_and_count_as_memory_until_their_segment_is_evicted() {
     let budget = LogBudget::new(usize::MAX, usize::MAX);
     let log = TopicLog::new(EPOCH, budget.clone());
     append(&log, 1);
@@ -92,7 +92,7 @@ fn encodings_are_made_once_and_count_as_memory_until_their_segment_goes() {
 }
 
 #[test]
-fn a_segment_that_left_the_log_is_its_readers_own() {
+fn a_segment_that_was_evicted_belongs_to_its_readers() {
     let log = log(segment_cost());
     append(&log, 1);
     let old = log.latest().unwrap();
@@ -103,7 +103,7 @@ fn a_segment_that_left_the_log_is_its_readers_own() {
 }
 
 #[test]
-fn beyond_the_total_each_topic_keeps_to_its_share() {
+fn above_the_total_each_topic_shrinks_to_its_share() {
     let budget = LogBudget::new(usize::MAX, 20 * segment_cost());
     let logs = [TopicLog::new(EPOCH, budget.clone()), TopicLog::new(EPOCH, budget.clone())];
     (0..100).for_each(|_| logs.iter().for_each(|log| append(log, 1)));
@@ -112,7 +112,7 @@ fn beyond_the_total_each_topic_keeps_to_its_share() {
 }
 
 proptest! {
-    /// The plain model: a list of all samples ever, of which the log holds a tail.
+    /// The plain model: a list of all samples ever appended, of which the log keeps the tail.
     #[test]
     fn a_reader_gets_every_sample_once_or_is_told_of_the_gap(
         steps in proptest::collection::vec((1_u16..20, 0_usize..4), 1..80),

@@ -1,8 +1,8 @@
-//! Nodes and instances that are known from what an earlier life of the DAC has stored: offline, until they come back.
+//! Nodes and instances known from the archive of earlier runs of the DAC: offline until they connect.
 //!
-//! They make room for those that connect: a limit never keeps a living node out because of one that is gone.
+//! They are evicted for nodes that connect: an offline node never uses up a limit that a connected node needs.
 
-use super::{Held, Registry};
+use super::{Inner, Registry};
 use crate::node::Node;
 use oasis_channel::{InstanceState, ProbeKind, RegisteredInstance};
 use oasis_wire::{
@@ -12,80 +12,87 @@ use oasis_wire::{
 use std::{collections::HashMap, sync::Arc};
 use uuid::Uuid;
 
-/// What an earlier life of the DAC has stored of an instance.
+/// What the archive contains of an instance.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Stored {
+pub struct StoredInstance {
     /// Node name.
     pub node: Arc<str>,
     /// Instance name.
     pub instance: Arc<str>,
-    /// The type that it had last.
+    /// Its last type.
     pub probe_type: Arc<ProbeType>,
-    /// Who decided when a sample was taken.
+    /// What triggered its samples.
     pub kind: ProbeKind,
-    /// The node's run that the sequence number counts in.
+    /// The node's run that the sequence number belongs to.
     pub run: Uuid,
-    /// Sequence number of the newest sample stored, 0 if none of this run is there any more.
+    /// Sequence number of the newest archived sample; 0 if none of this run is left.
     pub last_sequence: u64,
-    /// Time of the newest sample stored, nanoseconds since 1970 on the node's clock; 0 if none is there any more.
+    /// Time of the newest archived sample, in nanoseconds since 1970 on the node's clock; 0 if none is left.
     pub last_time: u64,
 }
 
-/// What is known of a node that was there in an earlier life of the DAC.
+/// What the archive contains of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredNode {
     /// Its name.
     pub name: String,
-    /// Its identity over its lives.
+    /// Its identity across runs.
     pub uuid: Uuid,
     /// Host name.
     pub host: String,
     /// Name and version.
     pub software: String,
-    /// When it was last there.
+    /// When it was last connected.
     pub last_seen: Nanos,
 }
 
-/// What became of what was to be remembered.
+/// Result of [`Registry::restore`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Remembered {
-    /// Instances that are known now.
+pub struct RestoreCounts {
+    /// Restored instances.
     pub instances: usize,
-    /// Instances that the limits have no room for (`channel.max_nodes`, `channel.max_topics`, `channel.max_schema_bytes`).
+    /// Instances that exceed a limit (`channel.max_nodes`, `channel.max_topics`, `channel.max_schema_bytes`).
     pub left_out: usize,
 }
 
 impl Registry {
-    /// What an earlier life of the DAC has stored is here again, offline: its past can be read, and it is not new when nodes send it again. Of too many
-    /// instances those are left out whose newest sample is the oldest. To be said before the first node comes.
-    pub fn remember(&self, nodes: &[StoredNode], mut stored: Vec<Stored>) -> Remembered {
+    /// Restores the archived nodes and instances as offline: their history can be read, and samples that nodes send
+    /// again are recognized. Above a limit, the instances with the oldest newest samples are left out. Call this
+    /// before the first node connects.
+    pub fn restore(&self, nodes: &[StoredNode], mut stored: Vec<StoredInstance>) -> RestoreCounts {
         let nodes = nodes.iter().map(|node| (node.name.as_str(), node)).collect();
         stored.sort_by(|a, b| b.last_time.cmp(&a.last_time).then_with(|| a.instance.cmp(&b.instance)));
-        let mut held = self.held();
-        let mut remembered = Remembered::default();
+        let mut inner = self.lock();
+        let mut remembered = RestoreCounts::default();
         for stored in stored {
-            if self.remember_one(&mut held, &nodes, &stored) {
+            if self.restore_one(&mut inner, &nodes, &stored) {
                 remembered.instances += 1;
             } else {
                 remembered.left_out += 1;
             }
             if stored.last_sequence > 0 {
                 let names = (stored.node, stored.instance);
-                held.stored.insert(names, (stored.run, stored.last_sequence));
+                inner.stored.insert(names, (stored.run, stored.last_sequence));
             }
         }
-        drop(held);
-        self.touch();
+        drop(inner);
+        self.notify_watchers();
         remembered
     }
 
-    fn remember_one(&self, held: &mut Held, nodes: &HashMap<&str, &StoredNode>, stored: &Stored) -> bool {
-        let is_known = held.nodes.contains_key(&*stored.node);
-        if !is_known && held.nodes.len() >= self.max_nodes {
+    fn restore_one(
+        &self,
+        inner: &mut Inner,
+        nodes: &HashMap<&str, &StoredNode>,
+        stored: &StoredInstance,
+    ) -> bool {
+        let is_known = inner.nodes.contains_key(&*stored.node);
+        if !is_known && inner.nodes.len() >= self.max_nodes {
             return false;
         }
         let schema_bytes = serde_json::to_string(&*stored.probe_type).map_or(0, |json| json.len());
-        if held.instances.len() >= self.max_topics || held.schema_bytes + schema_bytes > self.max_schema_bytes
+        if inner.instances.len() >= self.max_topics
+            || inner.schema_bytes + schema_bytes > self.max_schema_bytes
         {
             return false;
         }
@@ -97,22 +104,22 @@ impl Registry {
             state: InstanceState { hertz: None, enabled: true, recorder: None },
         };
         let key = (stored.node.clone(), stored.instance.clone());
-        let Ok(instance) = self.add(held, key, announced, &stored.probe_type, Offset(0)) else {
+        let Ok(instance) = self.add(inner, key, announced, &stored.probe_type, Offset(0)) else {
             return false;
         };
-        held.remembered.push_front(instance.topic);
+        inner.remembered.push_front(instance.topic);
         if !is_known {
             let node = Node::remembered(stored, nodes.get(&*stored.node).copied());
-            held.nodes.insert(node.identity.name.clone(), node);
+            inner.nodes.insert(node.identity.name.clone(), node);
         }
         true
     }
 }
 
-impl Held {
-    /// Forgets the remembered instance whose newest sample is the oldest, and its node with the last of them. False if there is none: all
-    /// others have been here in this life of the DAC.
-    pub(super) fn forget_oldest(&mut self) -> bool {
+impl Inner {
+    /// Evicts the restored instance whose newest sample is the oldest, and its node with the last of its instances.
+    /// Returns false if there is none: all others have connected in this run of the DAC.
+    pub(super) fn evict_oldest(&mut self) -> bool {
         while let Some(topic) = self.remembered.pop_front() {
             let Some(instance) = self.instances.get(&topic).cloned() else { continue };
             if instance.ledger().run().is_some() {
@@ -129,8 +136,8 @@ impl Held {
         false
     }
 
-    /// Forgets the remembered node that was there the longest ago. False if there is none.
-    pub(super) fn forget_oldest_node(&mut self) -> bool {
+    /// Evicts the restored node that was connected the longest ago. Returns false if there is none.
+    pub(super) fn evict_oldest_node(&mut self) -> bool {
         let remembered = self.nodes.values().filter(|node| node.is_remembered);
         let oldest = remembered.min_by_key(|node| node.last_heard).map(|node| node.identity.name.clone());
         let Some(oldest) = oldest else { return false };

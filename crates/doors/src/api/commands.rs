@@ -8,7 +8,7 @@ use axum::{
     http::HeaderMap,
 };
 use oasis_channel::InstanceState;
-use oasis_dac::{Wish, commands::JournalEntry, now};
+use oasis_dac::{ProbeRequest, commands::JournalEntry, now};
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use utoipa::ToSchema;
@@ -22,7 +22,7 @@ pub struct CommandRequest {
     /// `{"command": "hertz", "hertz": 10}`, `{"command": "demand", "min": 1, "max": 100}`, `{"command": "deadband", "metric": "temperature", "deadband": 0.5}`, or `demand-off`, `enable`, `disable`, `sample-now`, `trigger`.
     #[serde(flatten)]
     #[schema(value_type = Object)]
-    wish: Wish,
+    wish: ProbeRequest,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -50,7 +50,7 @@ pub async fn send(
     let dac = &doors.dac;
     let target = (request.node.as_str(), request.instance.as_str());
     let state =
-        dac.commands.fulfil(&dac.registry, target, request.wish, &format!("http {peer}"), now()).await?;
+        dac.commands.execute(&dac.registry, target, request.wish, &format!("http {peer}"), now()).await?;
     Ok(Json(CommandDone { status: "done", state }))
 }
 

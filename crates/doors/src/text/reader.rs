@@ -15,7 +15,7 @@ use crate::{
 };
 use axum::http::StatusCode;
 use bytes::Bytes;
-use oasis_dac::{CommandError, Cursor, DeriveError, From, Instance, Segment, Signal, SkipCause, Turn};
+use oasis_dac::{CommandError, Cursor, DeriveError, Instance, Segment, Signal, SkipCause, StartAt, Turn};
 use oasis_wire::quantity::{Epoch, Offset, Position};
 use serde_json::json;
 use std::{collections::VecDeque, ops::Range, sync::Arc, time::Duration};
@@ -50,7 +50,7 @@ impl Message {
     }
 }
 
-impl std::convert::From<Told> for Message {
+impl From<Told> for Message {
     fn from(told: Told) -> Self {
         match told {
             Told::Samples(series, segment, wanted) => Self::Samples(Whose::Past(series), segment, wanted),
@@ -141,15 +141,15 @@ impl Reader {
         let resumed = self.request.resume.as_ref().map(|at| at.0.get(index));
         let past = || Source::of(&times, &instance.probe_type).map_err(too_wide);
         let (from, mut source) = match resumed {
-            Some(at) => (at.map_or(From::Earliest, |at| From::Position(*at)), None),
-            None if times.from == Begin::Now && times.last.is_none() => (From::Now, None),
-            None => (From::Earliest, past()?),
+            Some(at) => (at.map_or(StartAt::Earliest, |at| StartAt::Position(*at)), None),
+            None if times.from == Begin::Now && times.last.is_none() => (StartAt::Now, None),
+            None => (StartAt::Earliest, past()?),
         };
         let (cursor, epoch_changed) = self.cursor(instance, from)?;
         let mut told = Position { epoch: self.epoch(), offset: cursor.next() };
         match from {
             // The archive may know what was before.
-            From::Position(at) if epoch_changed && self.reads_archive() => {
+            StartAt::Position(at) if epoch_changed && self.reads_archive() => {
                 source = Some(Source::From(at));
                 told = at;
             }
@@ -166,7 +166,7 @@ impl Reader {
         Ok(())
     }
 
-    fn cursor(&self, instance: &Arc<Instance>, from: From) -> Result<(Cursor, bool), Problem> {
+    fn cursor(&self, instance: &Arc<Instance>, from: StartAt) -> Result<(Cursor, bool), Problem> {
         Ok(Cursor::open(&self.doors.dac, instance, from, self.request.options, &self.signal)?)
     }
 
@@ -194,7 +194,7 @@ impl Reader {
     pub fn is_behind(&self) -> bool {
         let is_told_its_end = has_passed(self.request.times.until);
         let is_behind = |topic: &Topic| {
-            !topic.is_over && (is_told_its_end || topic.source.is_some() || topic.cursor.is_behind())
+            !topic.is_over && (is_told_its_end || topic.source.is_some() || topic.cursor.has_unread())
         };
         !self.waiting.is_empty() || (!self.is_over && self.topics.iter().any(is_behind))
     }
@@ -240,8 +240,8 @@ impl Reader {
         if topic.is_over || topic.source.is_some() {
             return false;
         }
-        if !topic.cursor.is_behind() {
-            if topic.cursor.instance().retired() && self.follow(index) {
+        if !topic.cursor.has_unread() {
+            if topic.cursor.instance().is_retired() && self.follow(index) {
                 return true;
             }
             self.topics[index].is_over = has_passed(until);
@@ -297,7 +297,7 @@ impl Reader {
             return false;
         }
         let at = Position { epoch: self.epoch(), offset: topic.cursor.next() };
-        let changed = match self.cursor(&successor, From::Position(at)) {
+        let changed = match self.cursor(&successor, StartAt::Position(at)) {
             Ok((cursor, _)) => {
                 let behind = Position { offset: cursor.next(), ..at };
                 let whose = Whose::Live(cursor.instance().clone());
@@ -394,7 +394,7 @@ fn find_all(doors: &Doors, request: &Request) -> Result<Vec<Arc<Instance>>, Prob
     request.topics.iter().map(find).collect()
 }
 
-impl std::convert::From<DeriveError> for Problem {
+impl From<DeriveError> for Problem {
     fn from(error: DeriveError) -> Self {
         let status = match error {
             DeriveError::TooWide(_) => StatusCode::UNPROCESSABLE_ENTITY,

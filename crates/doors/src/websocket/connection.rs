@@ -11,7 +11,7 @@ use super::{
 use crate::places::Resident;
 use bytes::{Buf, Bytes};
 use mio::net::TcpStream;
-use oasis_dac::{Asking, Options};
+use oasis_dac::{DemandGuard, Options};
 use oasis_wire::quantity::Offset;
 use std::{
     collections::VecDeque,
@@ -86,7 +86,7 @@ pub struct Subscription {
     /// Its past, or its end, if it asked for one.
     pub stretch: Option<Box<Stretch>>,
     /// Held for what it does when it goes: the subscriber asks for its rate no more.
-    pub _asking: Asking,
+    pub _asking: DemandGuard,
 }
 
 /// A client.

@@ -10,7 +10,7 @@ use super::{
 };
 use bytes::Bytes;
 use oasis_channel::InstanceState;
-use oasis_dac::{CommandError, From, Instance, Options, Packets, Segment, Wish};
+use oasis_dac::{CommandError, Instance, Options, Packets, ProbeRequest, Segment, StartAt};
 use oasis_wire::{
     batch::Batch,
     eisa::{self, ClientCommand},
@@ -76,7 +76,7 @@ impl Shard {
                 }
             }
             ClientCommand::Hertz { node, instance, hertz } => match hertz.parse() {
-                Ok(hertz) => self.change_rate(key, (node, instance), Wish::Hertz { hertz }),
+                Ok(hertz) => self.change_rate(key, (node, instance), ProbeRequest::Hertz { hertz }),
                 Err(_) => self.unanswerable(key, "hertz_out_of_range"),
             },
             ClientCommand::Schema { node, instance } => {
@@ -103,11 +103,11 @@ impl Shard {
             return self.unanswerable(key, "too_many_subscriptions");
         }
         if !self.reads(key, found.topic) {
-            self.subscribe(key, found, From::Now, Options::default(), None);
+            self.subscribe(key, found, StartAt::Now, Options::default(), None);
         }
     }
 
-    fn change_rate(&mut self, key: usize, target: (String, String), wish: Wish) {
+    fn change_rate(&mut self, key: usize, target: (String, String), wish: ProbeRequest) {
         let Some(client) = self.connections.get_mut(key).and_then(client) else { return };
         if client.commands >= COMMANDS {
             return self.unanswerable(key, "busy");

@@ -6,7 +6,7 @@ use super::{
 };
 use mio::Waker;
 use oasis_channel::InstanceState;
-use oasis_dac::{CommandError, Raised, Wake};
+use oasis_dac::{CommandError, Wake, WakeFlag};
 use std::{
     net::SocketAddr,
     sync::{Arc, Mutex, PoisonError},
@@ -90,13 +90,13 @@ impl Inbox {
 pub struct TopicWaker {
     inbox: Arc<Inbox>,
     slot: usize,
-    raised: Raised,
+    raised: WakeFlag,
 }
 
 impl TopicWaker {
     /// For the topic in this slot.
     pub fn new(inbox: Arc<Inbox>, slot: usize) -> Self {
-        Self { inbox, slot, raised: Raised::new() }
+        Self { inbox, slot, raised: WakeFlag::new() }
     }
 
     /// The shard is about to look. What was appended before this is seen, what is appended after it raises again.

@@ -6,7 +6,7 @@ use crate::{
     view,
 };
 use oasis_channel::InstanceState;
-use oasis_dac::{Delivery, Options, Overflow, Segment, Wish};
+use oasis_dac::{Delivery, Options, Overflow, ProbeRequest, Segment};
 use oasis_wire::{
     batch,
     quantity::{Epoch, Offset, Position, TopicId},
@@ -37,7 +37,7 @@ pub enum What {
         node: String,
         instance: String,
         #[serde(flatten)]
-        wish: Wish,
+        wish: ProbeRequest,
     },
     Ping {
         client_time: f64,

@@ -16,7 +16,7 @@ use crate::{
     view,
 };
 use oasis_channel::InstanceState;
-use oasis_dac::{CommandError, From, Wish, now};
+use oasis_dac::{CommandError, ProbeRequest, StartAt, now};
 use oasis_wire::quantity::TopicId;
 use serde::Deserialize;
 
@@ -50,13 +50,13 @@ enum Refusal {
     End(End),
 }
 
-impl std::convert::From<NotAllowed> for Refusal {
+impl From<NotAllowed> for Refusal {
     fn from(error: NotAllowed) -> Self {
         Self::NotAllowed(error)
     }
 }
 
-impl std::convert::From<End> for Refusal {
+impl From<End> for Refusal {
     fn from(end: End) -> Self {
         Self::End(end)
     }
@@ -139,11 +139,11 @@ impl Shard {
         };
         let (from, source) = match wanted.resume {
             Some(at) if at.epoch != dac.epoch() && self.around.archived.serves(options) => {
-                (From::Earliest, Some(Source::From(at)))
+                (StartAt::Earliest, Some(Source::From(at)))
             }
-            Some(at) => (From::Position(at), None),
-            None if times.from == Begin::Now && times.last.is_none() => (From::Now, None),
-            None => (From::Earliest, past()?),
+            Some(at) => (StartAt::Position(at), None),
+            None if times.from == Begin::Now && times.last.is_none() => (StartAt::Now, None),
+            None => (StartAt::Earliest, past()?),
         };
         let is_at_its_log = source.is_none();
         let stretch = Stretch::new(times.until, source, id);
@@ -177,7 +177,13 @@ impl Shard {
         self.answer(key, &Answer::Unsubscribed { id: Some(id), topic, cause: None })
     }
 
-    fn command(&mut self, key: usize, id: i64, target: (String, String), wish: Wish) -> Result<(), End> {
+    fn command(
+        &mut self,
+        key: usize,
+        id: i64,
+        target: (String, String),
+        wish: ProbeRequest,
+    ) -> Result<(), End> {
         let Some(client) = self.connections.get_mut(key).and_then(client) else { return Ok(()) };
         if client.commands >= COMMANDS {
             let message =

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::past::times::has_passed;
 use bytes::Bytes;
-use oasis_dac::{From, Instance, Options};
+use oasis_dac::{Instance, Options, StartAt};
 use oasis_wire::quantity::{Offset, TopicId};
 use std::{mem, sync::Arc, time::Instant};
 
@@ -23,7 +23,7 @@ impl Shard {
         &mut self,
         key: usize,
         instance: Arc<Instance>,
-        from: From,
+        from: StartAt,
         options: Options,
         stretch: Option<Box<Stretch>>,
     ) -> Option<(Offset, bool)> {
@@ -43,7 +43,7 @@ impl Shard {
             topic: slot,
             place: topic.readers.len(),
             next,
-            _asking: instance.ask(options.delivery),
+            _asking: instance.register_demand(options.delivery),
             options,
             stretch,
         });
@@ -172,7 +172,7 @@ impl Shard {
             }
             if subscription.next < topic.instance.log.next() {
                 is_behind = true;
-            } else if topic.instance.retired() {
+            } else if topic.instance.is_retired() {
                 over.push((topic.instance.topic, "type_changed"));
             } else if has_passed(subscription.until()) {
                 over.push((topic.instance.topic, "to"));

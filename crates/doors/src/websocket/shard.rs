@@ -18,7 +18,7 @@ use crate::{
     past::{Archived, times::has_passed},
 };
 use mio::{Events, Interest, Poll, Token};
-use oasis_dac::{Admission, Dac, Wish, now};
+use oasis_dac::{Admission, Dac, ProbeRequest, now};
 use oasis_wire::quantity::TopicId;
 use slab::Slab;
 use std::{
@@ -264,14 +264,14 @@ impl Shard {
         request: i64,
         who: &'static str,
         (node, instance): (String, String),
-        wish: Wish,
+        wish: ProbeRequest,
     ) {
         let Some(connection) = self.connections.get(key) else { return };
         let (dac, inbox) = (self.around.dac.clone(), self.inbox.clone());
         let who = format!("{who} {}", connection.peer);
         let connection = ConnectionId { key, serial: connection.serial };
         self.around.runtime.spawn(async move {
-            let outcome = dac.commands.fulfil(&dac.registry, (&node, &instance), wish, &who, now()).await;
+            let outcome = dac.commands.execute(&dac.registry, (&node, &instance), wish, &who, now()).await;
             inbox.post(Event::Outcome { connection, request, outcome });
         });
     }

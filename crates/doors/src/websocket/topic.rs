@@ -58,7 +58,7 @@ impl Topic {
     /// A topic without readers; the shard is told of each append from now on.
     pub fn new(instance: Arc<Instance>, waker: TopicWaker) -> Self {
         let waker = Arc::new(waker);
-        instance.log.wake(waker.clone());
+        instance.log.add_reader(waker.clone());
         Self { instance, readers: Vec::new(), waker, bursts: Vec::new() }
     }
 
@@ -144,6 +144,6 @@ impl Topic {
 impl Drop for Topic {
     fn drop(&mut self) {
         let waker: Arc<dyn Wake> = self.waker.clone();
-        self.instance.log.forget(&waker);
+        self.instance.log.remove_reader(&waker);
     }
 }

@@ -5,7 +5,7 @@ use crate::{
     target::Target,
 };
 use clap::{Args, Subcommand};
-use oasis_dac::Wish;
+use oasis_dac::ProbeRequest;
 use oasis_wire::quantity::{DemandRange, Hertz};
 use serde_json::json;
 use std::str::FromStr;
@@ -68,7 +68,7 @@ impl FromStr for Least {
     }
 }
 
-impl TryFrom<What> for Wish {
+impl TryFrom<What> for ProbeRequest {
     type Error = anyhow::Error;
     fn try_from(what: What) -> anyhow::Result<Self> {
         Ok(match what {
@@ -89,7 +89,7 @@ impl TryFrom<What> for Wish {
 
 /// Sends one command and says what the instance does now.
 pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let wish = Wish::try_from(arguments.what)?;
+    let wish = ProbeRequest::try_from(arguments.what)?;
     let mut client = Client::connect(&arguments.server.url).await?;
     let mut message = serde_json::to_value(&wish)?;
     message["op"] = json!("command");
@@ -98,7 +98,7 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let id = client.request(message).await?;
     let done = client.answer(id).await?;
     let state = if done["enabled"] == true { "enabled" } else { "disabled" };
-    if let Wish::Demand(range) = wish {
+    if let ProbeRequest::Demand(range) = wish {
         let (min, max) = (range.min(), range.max());
         println!("{}: {min} to {max} Hz as those who read ask for, {state}", arguments.target);
         return Ok(());

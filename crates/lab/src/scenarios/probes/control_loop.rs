@@ -8,7 +8,7 @@ use crate::{
     table::Table,
 };
 use hdrhistogram::Histogram;
-use oasis_probe::{Granted, NodeBuilder, NodeConfig, PushedProbe, RealTime, TcpConnector};
+use oasis_probe::{Grant, NodeBuilder, NodeConfig, PushedProbe, RealTime, TcpConnector};
 use oasis_probes::LinuxProcessorProbe;
 use std::{
     hint::black_box,
@@ -67,7 +67,7 @@ pub fn measure(channel: &str, pairs: usize, ring_bytes: usize) -> anyhow::Result
         table.row(row(format!("where turns {end}: ratio, pair by pair"), &ratios(&watched, &bare), 2));
     }
     let urgency = match granted {
-        Granted::Yes => format!("real-time priority {PRIORITY}"),
+        Grant::Yes => format!("real-time priority {PRIORITY}"),
         _ => "no real-time priority, which this host did not grant".into(),
     };
     Ok(format!(

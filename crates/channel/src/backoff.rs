@@ -7,7 +7,7 @@ const FIRST: Duration = Duration::from_millis(50);
 /// The pause doubles up to this.
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// Pauses between attempts to reach a DAC: 50 ms, then longer each time, up to 2 s.
+/// Backoff between attempts to reach a DAC: 50 ms, then doubling up to 2 s.
 #[derive(Debug, Clone)]
 pub struct Backoff {
     pause: Duration,
@@ -20,7 +20,7 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// How long to wait after an attempt that led to a connection of this age, or to none.
+    /// Returns the pause after an attempt whose connection lasted `connected`; zero if it failed.
     pub fn after(&mut self, connected: Duration) -> Duration {
         if connected > LONGEST {
             self.pause = FIRST;
@@ -31,7 +31,7 @@ impl Backoff {
     }
 }
 
-/// A quarter more or less, so that a hundred nodes do not come back in the same millisecond.
+/// Adds or subtracts up to a quarter, so that a hundred nodes do not reconnect in the same millisecond.
 fn jittered(pause: Duration) -> Duration {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let sixteenths = 12 + now.subsec_micros() % 9;
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn pauses_grow_up_to_a_bound_and_a_connection_that_lasted_makes_them_short_again() {
+    fn pauses_grow_up_to_a_bound_and_restart_after_a_connection_that_lasted() {
         let mut backoff = Backoff::default();
         for milliseconds in [50, 100, 200, 400, 800, 1_600, 2_000, 2_000] {
             let pause = backoff.after(Duration::from_secs(1));

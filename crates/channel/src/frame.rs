@@ -1,6 +1,6 @@
-//! How messages lie in a byte stream: `u32` length of what follows, one byte kind, the body.
+//! Framing of messages in a byte stream: a `u32` length of the rest, one byte for the kind, then the body.
 //!
-//! Pure functions and a reader over bytes; whoever owns a socket feeds it. Little-endian, as everything of ours.
+//! Pure functions and a reader over bytes; the owner of a socket feeds it. Little-endian, like all formats of OASIS.
 
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ pub const DEFAULT_MAX_BODY: usize = 4 * 1024 * 1024;
 const KIND_BATCH: u8 = 1;
 const KIND_CONTROL: u8 = 2;
 
-/// One frame, borrowed from the reader's buffer.
+/// A frame, borrowed from the reader's buffer.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Frame<'a> {
     /// A native batch.
@@ -21,27 +21,27 @@ pub enum Frame<'a> {
     Control(&'a [u8]),
 }
 
-/// Why a byte stream is not made of frames. None of these can be recovered from: the peer is closed.
+/// Why a byte stream contains no valid frame. None of these is recoverable: the peer is closed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
-    /// The length says 0, so there is not even a kind.
-    #[error("a frame of length 0")]
+    /// The length is 0, so the frame has no kind.
+    #[error("invalid frame: length 0")]
     Empty,
     /// The length exceeds the limit.
-    #[error("a frame of {length} bytes, where {max} are allowed")]
+    #[error("frame too large: {length} bytes, the limit is {max}")]
     TooLong {
-        /// Length field as received.
+        /// Length as received.
         length: usize,
         /// The limit.
         max: usize,
     },
-    /// A kind this version does not know.
-    #[error("a frame of unknown kind {0:#04x}")]
+    /// This version does not know the kind.
+    #[error("unknown frame kind {0:#04x}")]
     UnknownKind(u8),
 }
 
 impl FrameError {
-    /// One word for counters and `refused` messages.
+    /// Returns the code for counters and `refused` messages.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Empty => "frame_empty",
@@ -51,7 +51,7 @@ impl FrameError {
     }
 }
 
-/// The five bytes that go before a batch of `length` bytes, so that the batch itself need not be copied.
+/// Returns the five bytes that precede a batch of `length` bytes, so that the batch need not be copied.
 pub fn batch_header(length: usize) -> [u8; HEADER] {
     header(KIND_BATCH, length)
 }
@@ -60,9 +60,9 @@ pub fn batch_header(length: usize) -> [u8; HEADER] {
 pub fn write_control(message: &impl Serialize, out: &mut Vec<u8>) {
     let start = out.len();
     out.extend_from_slice(&[0; HEADER]);
-    // Our messages have string keys and no fallible Serialize: a Vec takes all of it.
+    // Our messages have string keys and infallible `Serialize` implementations; a `Vec` accepts any length.
     if serde_json::to_writer(&mut *out, message).is_err() {
-        debug_assert!(false, "a control message failed to serialise");
+        debug_assert!(false, "a control message failed to serialize");
         out.truncate(start);
         return;
     }
@@ -75,7 +75,7 @@ fn header(kind: u8, body: usize) -> [u8; HEADER] {
     [a, b, c, d, kind]
 }
 
-/// Cuts a stream of bytes into frames. Holds at most one frame and what was read behind it.
+/// Splits a stream of bytes into frames. Buffers at most one frame and the bytes read after it.
 #[derive(Debug)]
 pub struct Reader {
     buffer: Vec<u8>,
@@ -84,18 +84,19 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// A reader that refuses bodies over `max_body` bytes.
+    /// Creates a reader that refuses bodies of more than `max_body` bytes.
     pub fn new(max_body: usize) -> Self {
         Self { buffer: Vec::new(), start: 0, max_body }
     }
 
-    /// Adds bytes as they came from the peer.
+    /// Appends bytes received from the peer.
     pub fn extend(&mut self, bytes: &[u8]) {
         self.reclaim();
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// Room for the next read: at least `length` bytes behind what is held; give back what was not filled with [`Reader::filled`].
+    /// Returns space for the next read: at least `length` bytes after the buffered ones. Call [`Reader::filled`]
+    /// afterwards to return the unused part.
     pub fn room(&mut self, length: usize) -> &mut [u8] {
         self.reclaim();
         let held = self.buffer.len();
@@ -103,19 +104,19 @@ impl Reader {
         &mut self.buffer[held..]
     }
 
-    /// Of the last [`Reader::room`] of `length` bytes, `filled` were filled.
+    /// Keeps `filled` bytes of the last [`Reader::room`] of `length` bytes.
     pub fn filled(&mut self, length: usize, filled: usize) {
         let unfilled = length.saturating_sub(filled);
         self.buffer.truncate(self.buffer.len().saturating_sub(unfilled));
     }
 
-    /// The next whole frame, if one is there.
+    /// Returns the next complete frame, if there is one.
     #[allow(clippy::should_implement_trait, reason = "it lends from itself, which Iterator cannot")]
     pub fn next(&mut self) -> Result<Option<Frame<'_>>, FrameError> {
         let held = &self.buffer[self.start..];
         let Some(&[a, b, c, d, kind]) = held.first_chunk::<HEADER>() else { return Ok(None) };
         let length = u32::from_le_bytes([a, b, c, d]) as usize;
-        // Refused before it is waited for: a hostile length costs nothing.
+        // Refused before its body is buffered: a hostile length costs no memory.
         if length == 0 {
             return Err(FrameError::Empty);
         }
@@ -136,7 +137,7 @@ impl Reader {
         Ok(Some(frame(&self.buffer[body])))
     }
 
-    /// Bytes held that are not yet a whole frame.
+    /// Returns the number of buffered bytes that are not a complete frame yet.
     pub fn pending(&self) -> usize {
         self.buffer.len() - self.start
     }

@@ -1,9 +1,9 @@
-//! Data channels: how an EI node and a DAC talk.
+//! Data channels: the protocol between an EI node and a DAC.
 //!
-//! Two nouns. A **message** ([`NodeMessage`], [`DacMessage`]) is what is said; a **frame** ([`frame`]) is how it lies in a
-//! byte stream. A channel carries frames, in order, both ways; what is said never depends on which channel carries it.
-//! The node's end of every channel implements [`Connector`]; the DAC's end reads frames from its sockets with a
-//! [`frame::Reader`]. `docs/reference/data-channel.md` describes the protocol.
+//! Two nouns. A **message** ([`NodeMessage`], [`DacMessage`]) is the content; a **frame** ([`frame`]) is its encoding
+//! in a byte stream. A channel carries frames, in order, in both directions. Messages do not depend on the kind of
+//! channel. The node's end of every channel implements [`Connector`]. The DAC's end reads frames from its sockets
+//! with a [`frame::Reader`]. `docs/reference/data-channel.md` describes the protocol.
 //!
 //! ```
 //! use oasis_channel::{DacMessage, frame::{Frame, Reader, write_control}};
@@ -30,8 +30,9 @@ pub use message::{
 };
 pub use node_end::{Connector, Receiver, Sender};
 
-/// Version of the protocol on the data channel; both ends must say the same.
+/// Version of the data channel's protocol; both ends must use the same.
 pub const PROTOCOL: u32 = 1;
 
-/// What the name of a node begins with that plays a recording back. No slash: `NODE/INSTANCE` ends a node's name at the first.
+/// Prefix of the name of a node that replays a recording. It contains no slash, because `NODE/INSTANCE` ends a node's
+/// name at the first slash.
 pub const REPLAY_PREFIX: &str = "replay:";

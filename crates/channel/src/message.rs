@@ -1,4 +1,4 @@
-//! What node and DAC say to each other besides batches.
+//! Messages between node and DAC, besides batches.
 
 use oasis_wire::{
     quantity::{DemandRange, Epoch, Hertz, TopicId},
@@ -8,72 +8,76 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
-/// From the node to the DAC. The first message must be `hello`.
+/// A message from the node to the DAC. The first one must be `hello`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "kebab-case")]
 pub enum NodeMessage {
-    /// Who is calling.
+    /// Identifies the node.
     Hello {
         /// [`crate::PROTOCOL`] of the node.
         protocol: u32,
         /// The node.
         node: NodeIdentity,
     },
-    /// Probe types and instances, all of them or those new since the last time.
+    /// Registers probe types and instances: all of them, or those added since the last time.
     Register {
         /// Schemas of the instances' types.
         types: Vec<ProbeType>,
         /// The instances.
         instances: Vec<RegisteredInstance>,
     },
-    /// What follows was recorded before and is played back: an instance's samples have new times, and their old sequence numbers. Said behind `hello`.
+    /// Announces a replay: the samples were recorded earlier. They have new times and their original sequence
+    /// numbers. Sent after `hello`.
     Replay,
-    /// Of a replay: these sequence numbers of an instance are not in the recording. They follow those of the batch, or of the `missing`, before. It may be said again.
+    /// Reports a gap of a replay: the recording lacks these sequence numbers of an instance. They follow those of the
+    /// preceding batch or `missing`. May be repeated.
     Missing {
         /// The instance.
         topic: TopicId,
-        /// The first of them.
+        /// First missing number.
         from_sequence: u64,
-        /// The last of them.
+        /// Last missing number.
         to_sequence: u64,
-        /// A word of the ledger: why they were lost then, or `not_recorded`.
+        /// The cause of the loss as in the ledger, or `not_recorded`.
         cause: String,
     },
-    /// From now on batches may come as datagrams, out of order or not at all, to where `welcome` says.
+    /// Announces datagrams: from now on batches may arrive by UDP, out of order or not at all, at the port in
+    /// `welcome`.
     Datagrams,
-    /// What the node has taken and dropped so far, for the ledger. Sent before the batches that follow a drop, and every second.
+    /// Reports the samples taken and dropped so far, for the ledger. Sent before the batches that follow a drop, and
+    /// every second.
     Counters {
         /// One entry an instance.
         instances: Vec<Counters>,
     },
     /// Answer to a command.
     Result {
-        /// The command's number.
+        /// The command's id.
         id: u64,
-        /// The instance's state now, or why the command was refused.
+        /// The instance's new state, or why the command was refused.
         #[serde(flatten)]
         outcome: Outcome,
     },
-    /// Sign of life, and one half of a clock exchange.
+    /// Keeps the connection alive, and measures the clock offset.
     Ping {
-        /// Node's clock, nanoseconds.
+        /// Node's clock, in nanoseconds.
         node_time: u64,
-        /// DAC clock minus node clock as the node estimates it, once it does.
+        /// DAC clock minus node clock in nanoseconds, once estimated.
         clock_offset_ns: Option<i64>,
-        /// Round trip of the exchange that the estimate is from.
+        /// Round trip of the exchange that the estimate is based on.
         round_trip_ns: Option<u64>,
-        /// What the instrumentation cost in the last second, once there is one.
+        /// Cost of the instrumentation in the last second, once measured.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         overhead: Option<Overhead>,
     },
-    /// The node ends on purpose.
+    /// Announces that the node ends on purpose.
     Goodbye {
-        /// Such as `shutdown`.
+        /// For example `shutdown`.
         reason: String,
     },
 }
 
-/// From the DAC to the node.
+/// A message from the DAC to the node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "kebab-case")]
 pub enum DacMessage {
@@ -81,11 +85,11 @@ pub enum DacMessage {
     Welcome {
         /// [`crate::PROTOCOL`] of the DAC.
         protocol: u32,
-        /// Life of the DAC's topic logs.
+        /// Epoch of the DAC's topic logs.
         epoch: Epoch,
         /// Name and version.
         software: String,
-        /// Where this connection's batches may come as datagrams, if the DAC takes them so.
+        /// Where this connection's batches may be sent as datagrams, if the DAC accepts them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         datagrams: Option<DatagramOffer>,
     },
@@ -94,14 +98,14 @@ pub enum DacMessage {
         /// One entry an instance.
         topics: Vec<TopicAssignment>,
     },
-    /// These samples are in the topic log, or noted as missing; the node need not keep them.
+    /// Acknowledges samples: they are in the topic log, or recorded as missing. The node need not keep them.
     Ack {
         /// Topic and last sequence number, one pair a topic.
         topics: Vec<(TopicId, u64)>,
     },
-    /// Do this.
+    /// A command.
     Command {
-        /// Comes back in `result`.
+        /// Repeated in `result`.
         id: u64,
         /// Instance name.
         instance: String,
@@ -111,32 +115,32 @@ pub enum DacMessage {
     },
     /// Answer to `ping`.
     Pong {
-        /// As in the ping.
+        /// As in the `ping`.
         node_time: u64,
-        /// DAC's clock, nanoseconds.
+        /// DAC's clock, in nanoseconds.
         dac_time: u64,
     },
-    /// The DAC will close the channel.
+    /// Refuses the peer: the DAC closes the channel next.
     Refused(Failure),
 }
 
-/// Where and under which token a DAC takes datagrams of one connection.
+/// Port and token of the datagrams of one connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DatagramOffer {
-    /// UDP port, at the address that the connection leads to.
+    /// UDP port, at the IP address of the connection.
     pub port: u16,
-    /// Stands in each datagram. Nobody else knows it, and it ends with the connection.
+    /// Present in each datagram. It is secret, and expires with the connection.
     pub token: Uuid,
 }
 
-/// A node and its present life.
+/// Identity of a node and its current run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NodeIdentity {
     /// Name, unique among the nodes of a DAC.
     pub name: String,
-    /// The node's identity over its lives.
+    /// The node's identity across runs.
     pub uuid: Uuid,
-    /// This life of the node's process: sequence numbers count from 1 in each.
+    /// The current run of the node's process: sequence numbers start at 1 in each.
     pub run: Uuid,
     /// Host name.
     pub host: String,
@@ -146,7 +150,7 @@ pub struct NodeIdentity {
     pub pid: u32,
 }
 
-/// A probe instance as its node announces it.
+/// A probe instance as its node registers it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RegisteredInstance {
     /// Name, unique within the node.
@@ -156,15 +160,15 @@ pub struct RegisteredInstance {
     pub probe_type: Uuid,
     /// How it is sampled.
     pub kind: ProbeKind,
-    /// Between which rates its readers decide, if it leaves its rate to them. Only for a periodic one.
+    /// Range of rates if it follows the demand of its readers. Only for a periodic probe.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub demand: Option<DemandRange>,
-    /// Rate and whether it runs.
+    /// Rate, and whether it is enabled.
     #[serde(flatten)]
     pub state: InstanceState,
 }
 
-/// What a flight recorder sends around a trigger.
+/// The time that a flight recorder sends around a trigger.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RecorderSpan {
     /// Seconds before it.
@@ -173,7 +177,7 @@ pub struct RecorderSpan {
     pub after_s: f64,
 }
 
-/// Who decides when a sample is taken.
+/// What triggers a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProbeKind {
@@ -181,21 +185,22 @@ pub enum ProbeKind {
     Periodic,
     /// The application flushes the probe.
     Pushed,
-    /// A sample is kept when a metric has moved; silence means that none has. With a rate the node looks, without one the application flushes.
+    /// A sample is kept if a metric has changed; silence means that none has. With a rate the node calls the probe,
+    /// without one the application flushes it.
     OnChange,
-    /// The application flushes the probe when something happens.
+    /// The application flushes the probe on each event.
     Event,
 }
 
-/// The part of an instance that commands change.
+/// The state of an instance that commands change.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct InstanceState {
     /// Rate of a periodic probe; absent for a pushed one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hertz: Option<Hertz>,
-    /// Whether samples are taken.
+    /// Whether it takes samples.
     pub enabled: bool,
-    /// What its flight recorder sends around a trigger, if it has one.
+    /// The time that its flight recorder sends around a trigger, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorder: Option<RecorderSpan>,
 }
@@ -205,18 +210,18 @@ pub struct InstanceState {
 pub struct TopicAssignment {
     /// Instance name.
     pub instance: String,
-    /// Its topic while this epoch lasts.
+    /// Its topic during this epoch.
     pub topic: TopicId,
 }
 
-/// What happened to an instance's samples within the node, since the run began.
+/// An instance's samples within the node, counted since the run began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
     /// The instance.
     pub topic: TopicId,
-    /// Samples taken: the last sequence number given out.
+    /// Samples taken: equals the last sequence number assigned.
     pub taken: u64,
-    /// Last sequence number that was sent: all up to it is with a DAC, under way or lost.
+    /// Last sequence number sent: all samples up to it were received by a DAC, are in transit, or lost.
     #[serde(default)]
     pub sent: u64,
     /// Samples dropped, by cause.
@@ -228,9 +233,9 @@ pub struct Counters {
 pub struct Drops {
     /// The probe's ring was full.
     pub ring: u64,
-    /// The spool was full while the DAC was away or slow.
+    /// The spool was full while the DAC was unreachable or slow.
     pub spool: u64,
-    /// No trigger of the probe's flight recorder fired near them.
+    /// No trigger of the probe's flight recorder fired near them in time.
     #[serde(default)]
     pub kept_back: u64,
     /// Their rows did not fit the schema of their type, or were too long.
@@ -238,70 +243,70 @@ pub struct Drops {
     pub invalid: u64,
 }
 
-/// What the instrumentation costs its host, and what the node does about it. Shares are of one core.
+/// Cost of the instrumentation on its host, and how the node limits it. Shares are of one core.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Overhead {
     /// Processor time of the node's threads.
     pub cpu: f64,
-    /// Time within the callbacks of periodic probes, asleep or not.
+    /// Time spent in callbacks of periodic probes, asleep or not.
     pub callbacks: f64,
-    /// What `cpu` is kept under, if it is bounded.
+    /// Limit for `cpu`, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<f64>,
-    /// The rates in hertz of instances that run slower than they were asked to, because of the budget. Their states say what was asked for.
+    /// Rates in hertz of instances that the budget slows down. Their states contain the requested rates.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub lowered: BTreeMap<String, f64>,
 }
 
-/// What a tool asks of a probe instance.
+/// A command to a probe instance.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "kebab-case")]
 pub enum Command {
-    /// Sample at this rate from now on.
+    /// Sample at this rate.
     Hertz {
         /// The rate.
         hertz: Hertz,
     },
-    /// Take samples.
+    /// Resume sampling.
     Enable,
-    /// Take no samples.
+    /// Stop sampling.
     Disable,
-    /// Take one sample at once, whatever the rate, and keep it, whatever the deadbands.
+    /// Take one sample now, regardless of the rate, and keep it, regardless of deadbands.
     SampleNow,
-    /// Send what the flight recorder holds, and what comes for a while.
+    /// Send the samples in the flight recorder, and those of the following seconds.
     Trigger,
-    /// Of a probe on change: keep a sample if this metric has moved by more than this.
+    /// For a probe on change: keep a sample if this metric has changed by more than this.
     Deadband {
         /// Metric name.
         metric: String,
-        /// In the metric's unit, 0 or more; absent if any change counts.
+        /// In the metric's unit, 0 or more; absent if every change counts.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         deadband: Option<f64>,
     },
 }
 
-/// How a command ended.
+/// Result of a command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// Done; the instance is in this state now.
+    /// The command succeeded; this is the instance's new state.
     Done(InstanceState),
-    /// Not done.
+    /// The command failed.
     Failed(Failure),
 }
 
-/// Why something was refused.
+/// Why a request was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message} ({code})")]
 pub struct Failure {
-    /// One word for programs.
+    /// Code for programs.
     pub code: String,
-    /// A sentence for people.
+    /// Message for people.
     pub message: String,
 }
 
 impl Failure {
-    /// A failure with a code from `docs/reference/data-channel.md`.
+    /// Creates a failure with a code from `docs/reference/data-channel.md`.
     pub fn new(code: &str, message: impl Into<String>) -> Self {
         Self { code: code.into(), message: message.into() }
     }
@@ -326,7 +331,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_lies_flat_beside_its_number() {
+    fn a_command_is_flattened_beside_its_id() {
         let message = DacMessage::Command {
             id: 7,
             instance: "processor".into(),
@@ -338,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_says_state_or_failure() {
+    fn a_result_contains_a_state_or_a_failure() {
         let done = NodeMessage::Result {
             id: 1,
             outcome: Outcome::Done(InstanceState { hertz: None, enabled: true, recorder: None }),
@@ -352,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_out_of_range_is_no_command() {
+    fn a_rate_out_of_range_is_refused() {
         let json = r#"{"op":"command","id":7,"instance":"p","command":"hertz","hertz":1e9}"#;
         assert!(serde_json::from_str::<DacMessage>(json).unwrap_err().to_string().contains("out of range"));
     }

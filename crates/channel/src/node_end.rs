@@ -1,17 +1,17 @@
-//! The node's end of a data channel, whatever carries it.
+//! The node's end of a data channel of any kind.
 //!
-//! The node lives inside the watched process, so its end is plain blocking code on the node's own threads: no async runtime
-//! is brought into somebody else's program. A new channel is a new implementation of [`Connector`] in a file of its own.
+//! The node runs inside the watched process. So its end is plain blocking code on the node's own threads and brings
+//! no async runtime into the application. A new channel is a new implementation of [`Connector`] in its own file.
 
 use crate::{DacMessage, NodeMessage};
 use std::io;
 
-/// Knows how to reach a DAC by one kind of channel.
+/// Connects to a DAC by one kind of channel.
 pub trait Connector: Send {
-    /// Makes one attempt; how often to try is the node's business.
+    /// Makes one attempt; the node decides when to retry.
     fn connect(&mut self) -> io::Result<(Box<dyn Sender>, Box<dyn Receiver>)>;
 
-    /// Where it leads, for people: `tcp://127.0.0.1:7071`.
+    /// Returns the target for messages: `tcp://127.0.0.1:7071`.
     fn target(&self) -> String;
 }
 
@@ -25,17 +25,17 @@ impl Connector for Box<dyn Connector> {
     }
 }
 
-/// The half that speaks. Used by one thread.
+/// The sending half, used by one thread.
 pub trait Sender: Send {
-    /// Sends control messages and batches, in this order, as one piece where the channel can.
+    /// Sends control messages, then batches, in one write if the channel allows.
     fn send(&mut self, control: &[NodeMessage], batches: &[&[u8]]) -> io::Result<()>;
 
-    /// Ends the channel in both directions: the receiver's pending call returns.
+    /// Closes the channel in both directions: the receiver's pending call returns.
     fn close(&mut self);
 }
 
-/// The half that listens. Used by one thread.
+/// The receiving half, used by one thread.
 pub trait Receiver: Send {
-    /// Blocks until the next message, or fails once the channel has ended or was silent for too long.
+    /// Blocks until the next message. Fails once the channel is closed or was silent for too long.
     fn receive(&mut self) -> io::Result<DacMessage>;
 }

@@ -10,13 +10,13 @@ use std::{
     time::Duration,
 };
 
-/// How long an attempt to connect may take.
+/// Timeout of an attempt to connect.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
-/// A write that makes no progress for this long means that the DAC is gone: batches wait in the spool instead.
+/// Timeout of a write without progress: the DAC is gone, and batches wait in the spool.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
-/// The DAC answers a ping each second; this much silence means that it is gone.
+/// Timeout of a read: the DAC answers a ping each second, so after this much silence it is gone.
 const READ_TIMEOUT: Duration = Duration::from_secs(5);
-/// One read from the socket.
+/// Most bytes of one read.
 const READ_SIZE: usize = 16 * 1024;
 
 /// Connects to a DAC's channel address.
@@ -26,7 +26,7 @@ pub struct TcpConnector {
 }
 
 impl TcpConnector {
-    /// `address` is `HOST:PORT`; names are looked up anew for each attempt.
+    /// Creates a connector to `address` (`HOST:PORT`). A name is resolved again for each attempt.
     pub fn new(address: impl Into<String>) -> Self {
         Self { address: address.into() }
     }
@@ -43,9 +43,9 @@ impl Connector for TcpConnector {
 }
 
 impl TcpConnector {
-    /// A connection as such.
+    /// Opens a connection.
     pub(crate) fn open(&self) -> io::Result<TcpStream> {
-        let mut failure = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+        let mut failure = io::Error::new(io::ErrorKind::NotFound, "host name has no address");
         for address in self.address.to_socket_addrs()? {
             match TcpStream::connect_timeout(&address, CONNECT_TIMEOUT) {
                 Ok(stream) => return Ok(stream),
@@ -56,9 +56,9 @@ impl TcpConnector {
     }
 }
 
-/// Sender and receiver over a connection.
+/// Splits a connection into sender and receiver.
 pub(crate) fn halves(stream: TcpStream) -> io::Result<(Box<dyn Sender>, Box<dyn Receiver>)> {
-    // Batches are made when they are due; holding them back for fuller segments would only age them.
+    // Batches are sent when they are due; delaying them to fill packets would only age them.
     stream.set_nodelay(true)?;
     stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
     stream.set_read_timeout(Some(READ_TIMEOUT))?;
@@ -88,7 +88,7 @@ impl Sender for TcpSender {
     }
 
     fn close(&mut self) {
-        // Already closed by the other side is as good.
+        // An error means that the peer has closed it already, which is equivalent.
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 }

@@ -1,9 +1,10 @@
-//! Samples as datagrams: for hosts where a stream that stands still is worse than a sample that is lost.
+//! Samples as datagrams: for hosts where a stalled stream is worse than a lost sample.
 //!
-//! The conversation stays on TCP: schemas, commands, counters and acknowledgements arrive, in order. Batches go by UDP, one in a datagram,
-//! with the token that `welcome` gave. What is lost on the way stays lost; the DAC finds it by the sequence numbers and by what the node says it
-//! has sent. Some batches go by TCP all the same: those that are larger than a datagram, those that tell of drops, because what the node
-//! says of these must be there first, and all until the DAC has answered the first ping, because then it knows where the node begins.
+//! Everything else stays on TCP: schemas, commands, counters and acknowledgements arrive in order. Each batch is sent
+//! by UDP, in one datagram with the token from `welcome`. Lost datagrams are not sent again. The DAC detects them by
+//! the sequence numbers and by the node's counters of sent samples. Some batches use TCP nevertheless: those larger
+//! than a datagram, and those that report drops, because the node's report must arrive first. Until the DAC has
+//! answered the first ping, all batches use TCP, because after that it knows the node's first sample.
 
 use crate::{
     Connector, DacMessage, DatagramOffer, NodeMessage, Receiver, Sender,
@@ -20,28 +21,29 @@ use std::{
 };
 use uuid::Uuid;
 
-/// Bytes of a datagram unless told otherwise: with IP's and UDP's headers it fits into one packet of Ethernet, tunnels included.
+/// Default size of a datagram in bytes: with the headers of IP and UDP it fits into one Ethernet packet, tunnels
+/// included.
 pub const DEFAULT_DATAGRAM: usize = 1_400;
-/// Bytes of a datagram at most: a jumbo frame.
+/// Largest datagram in bytes: a jumbo frame.
 pub const MAX_DATAGRAM: usize = 8_900;
-/// Bytes before the batch: mark and token.
+/// Bytes before the batch: magic number and token.
 pub const HEAD: usize = 20;
-/// A datagram begins with it; the digit is the version.
+/// Magic number of a datagram; the digit is the version.
 const MARK: [u8; 4] = *b"OSD1";
 
-/// Why bytes are no datagram of ours.
+/// Why a datagram is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DatagramError {
-    /// No mark and token, or nothing behind them.
-    #[error("a datagram without mark, token and batch")]
+    /// No magic number and token, or no batch after them.
+    #[error("invalid datagram: magic number, token or batch is missing")]
     Invalid,
-    /// Larger than any that a node sends.
-    #[error("a datagram of more than {MAX_DATAGRAM} bytes")]
+    /// Larger than any datagram that a node sends.
+    #[error("datagram too large: the limit is {MAX_DATAGRAM} bytes")]
     TooLong,
 }
 
 impl DatagramError {
-    /// One word for counters.
+    /// Returns the code for counters.
     pub fn code(self) -> &'static str {
         match self {
             Self::Invalid => "datagram_invalid",
@@ -50,7 +52,7 @@ impl DatagramError {
     }
 }
 
-/// Token and batch of a datagram.
+/// Returns the token and the batch of a datagram.
 pub fn parse(datagram: &[u8]) -> Result<(Uuid, &[u8]), DatagramError> {
     if datagram.len() > MAX_DATAGRAM {
         return Err(DatagramError::TooLong);
@@ -68,7 +70,7 @@ fn write(token: Uuid, batch: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(batch);
 }
 
-/// Connects to a DAC's channel address, for datagrams.
+/// Connects to a DAC's channel address, to send datagrams.
 #[derive(Debug, Clone)]
 pub struct UdpConnector {
     tcp: TcpConnector,
@@ -76,7 +78,8 @@ pub struct UdpConnector {
 }
 
 impl UdpConnector {
-    /// `address` is `HOST:PORT` of the DAC's data channel; the port for datagrams comes from there. Datagrams have at most `datagram_bytes`.
+    /// Creates a connector to `address` (`HOST:PORT` of the DAC's data channel), which announces the port for datagrams.
+    /// Datagrams have at most `datagram_bytes`.
     pub fn new(address: impl Into<String>, datagram_bytes: usize) -> Self {
         let datagram_bytes = datagram_bytes.clamp(HEAD, MAX_DATAGRAM);
         Self { tcp: TcpConnector::new(address), datagram_bytes }
@@ -90,7 +93,7 @@ impl Connector for UdpConnector {
         let any: IpAddr =
             if dac.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
         let socket = UdpSocket::bind((any, 0))?;
-        // A full buffer loses a datagram. Waiting for room is what this channel is not for.
+        // A full buffer loses a datagram: this channel must never wait for space.
         socket.set_nonblocking(true)?;
         let (tcp_sender, tcp_receiver) = tcp::halves(stream)?;
         let opened = Arc::new(Opened::default());
@@ -111,10 +114,10 @@ impl Connector for UdpConnector {
     }
 }
 
-/// What the receiver has heard and the sender wants to know.
+/// What the receiver passes to the sender.
 #[derive(Debug, Default)]
 struct Opened {
-    /// As `welcome` said it.
+    /// The offer from `welcome`.
     offer: OnceLock<DatagramOffer>,
     /// Whether the DAC has answered a ping.
     is_answered: AtomicBool,
@@ -151,7 +154,7 @@ impl Sender for UdpSender {
         let dac = SocketAddr::new(self.dac, offer.port);
         for batch in small {
             write(offer.token, batch, &mut self.scratch);
-            // One that cannot be sent is lost like one that is lost on the way: the DAC counts both.
+            // A datagram that cannot be sent is lost like one lost in transit: the DAC counts both.
             let _ = self.socket.send_to(&self.scratch, dac);
         }
         Ok(())
@@ -172,8 +175,7 @@ impl Receiver for UdpReceiver {
         let message = self.tcp.receive()?;
         match &message {
             DacMessage::Welcome { datagrams, .. } => {
-                let none =
-                    "the DAC takes no datagrams: start it with --udp, or let the node use channel = \"tcp\"";
+                let none = "the DAC accepts no datagrams: start it with --udp, or set channel = \"tcp\" for the node";
                 let offer = datagrams.ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, none))?;
                 let _ = self.opened.offer.set(offer);
             }
@@ -204,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_empty_or_huge_is_refused() {
+    fn truncated_empty_and_huge_datagrams_are_refused() {
         let mut datagram = Vec::new();
         write(Uuid::nil(), &[], &mut datagram);
         assert_eq!(parse(&datagram), Err(DatagramError::Invalid));

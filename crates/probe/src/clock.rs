@@ -1,31 +1,33 @@
-//! The node's clock, and how far the DAC's is from it.
+//! The node's clock, and the DAC's offset from it.
 
 use std::{
     collections::VecDeque,
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// Exchanges that the estimate is taken from: the best of a quarter of a minute.
+/// Number of exchanges that the estimate uses: the best of a quarter of a minute.
 const EXCHANGES: usize = 16;
 
-/// Nanoseconds since 1970-01-01 UTC. A vDSO call on Linux, no system call.
+/// Returns nanoseconds since 1970-01-01 UTC. A vDSO call on Linux, not a system call.
 #[inline]
 pub fn now_ns() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64)
 }
 
-/// Estimate of the DAC's clock against ours, from ping and pong.
+/// Estimate of the DAC's clock relative to the node's, from ping and pong.
 ///
-/// The error of one exchange is at most half its round trip, so the shortest one says most (RFC 5905 section 10 filters its clocks alike).
+/// The error of an exchange is at most half its round trip, so the shortest one is the most accurate (RFC 5905
+/// section 10 filters its clocks alike).
 #[derive(Debug, Default)]
 pub struct ClockOffset {
     exchanges: VecDeque<(u64, i64)>,
 }
 
 impl ClockOffset {
-    /// A ping sent at `sent` was answered by a DAC whose clock said `dac`, and the answer came at `received`.
+    /// Records an exchange: the ping left at `sent`, the DAC's clock read `dac`, and the answer arrived at
+    /// `received`.
     pub fn exchange(&mut self, sent: u64, dac: u64, received: u64) {
-        let Some(round_trip) = received.checked_sub(sent) else { return }; // our clock was set back meanwhile
+        let Some(round_trip) = received.checked_sub(sent) else { return }; // the node's clock was set back meanwhile
         let middle = sent + round_trip / 2;
         if self.exchanges.len() == EXCHANGES {
             self.exchanges.pop_front();
@@ -33,7 +35,7 @@ impl ClockOffset {
         self.exchanges.push_back((round_trip, dac.wrapping_sub(middle) as i64));
     }
 
-    /// DAC clock minus ours and the round trip it was measured with, in nanoseconds.
+    /// Returns DAC clock minus node clock, and the round trip of that measurement, in nanoseconds.
     pub fn estimate(&self) -> Option<(i64, u64)> {
         self.exchanges.iter().min().map(|&(round_trip, offset)| (offset, round_trip))
     }

@@ -1,6 +1,6 @@
-//! The node's collector thread: calls the periodic probes, drains the rings, encodes batches, obeys commands.
+//! The node's collector thread: calls the periodic probes, drains the rings, encodes batches, executes commands.
 
-use crate::{instance::Instance, outbox::Outbox, overhead::OverheadWatch, spool::Spooled};
+use crate::{instance::Instance, outbox::Outbox, overhead::OverheadWatch, spool::NewBatch};
 use oasis_channel::{Command, Failure, NodeMessage, Outcome};
 use std::{
     sync::{
@@ -10,25 +10,25 @@ use std::{
     time::Instant,
 };
 
-/// What the collector is told by the other threads.
+/// A message from another thread to the collector.
 #[derive(Debug)]
 pub enum Order {
     /// A command from the DAC.
     Command {
-        /// Its number.
+        /// Its id.
         id: u64,
         /// Instance name.
         instance: String,
         /// What to do.
         command: Command,
     },
-    /// The DAC is another than before, or has begun anew.
+    /// The node has connected to another DAC, or to a DAC that has restarted.
     NewDac,
-    /// The node is ending.
+    /// The node is shutting down.
     Stop,
 }
 
-/// Runs until told to stop; everything taken is in the outbox then.
+/// Runs until shutdown; by then all samples are in the outbox.
 pub fn run(
     mut instances: Vec<Instance>,
     overhead_budget: Option<f64>,
@@ -66,7 +66,7 @@ pub fn run(
     deliver(&instances, &mut batches, outbox);
 }
 
-fn obey(instances: &mut [Instance], name: &str, command: &Command, batches: &mut Vec<Spooled>) -> Outcome {
+fn obey(instances: &mut [Instance], name: &str, command: &Command, batches: &mut Vec<NewBatch>) -> Outcome {
     let Some(instance) = instances.iter_mut().find(|instance| instance.name == name) else {
         return Outcome::Failed(Failure::new(
             "unknown_instance",
@@ -80,7 +80,7 @@ fn obey(instances: &mut [Instance], name: &str, command: &Command, batches: &mut
     }
 }
 
-fn deliver(instances: &[Instance], batches: &mut Vec<Spooled>, outbox: &Outbox) {
+fn deliver(instances: &[Instance], batches: &mut Vec<NewBatch>, outbox: &Outbox) {
     outbox.with(|held| {
         for instance in instances {
             held.progress[instance.index] = instance.progress();

@@ -1,4 +1,4 @@
-//! Processor time of the node's own threads, added up.
+//! Processor time of the node's own threads, in total.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::{
@@ -9,11 +9,11 @@ use std::{
     time::Duration,
 };
 
-/// What all of the node's threads have used together. Threads come and go with connections.
+/// Total of all of the node's threads. Threads come and go with connections.
 #[derive(Debug, Clone, Default)]
 pub struct CpuTime(Arc<AtomicU64>);
 
-/// One thread's part of it. Made and used on that thread.
+/// One thread's share. Created and used on that thread.
 #[derive(Debug)]
 pub struct ThreadTime {
     total: CpuTime,
@@ -21,19 +21,19 @@ pub struct ThreadTime {
 }
 
 impl CpuTime {
-    /// Counts the calling thread from now on.
+    /// Starts to count the calling thread.
     pub fn this_thread(&self) -> ThreadTime {
         ThreadTime { total: self.clone(), counted: thread_time() }
     }
 
-    /// The sum.
+    /// Returns the total.
     pub fn total(&self) -> Duration {
         Duration::from_nanos(self.0.load(Ordering::Relaxed))
     }
 }
 
 impl ThreadTime {
-    /// Adds what this thread has used since the last time. Costs a system call.
+    /// Adds the time that this thread has used since the last call. Costs a system call.
     pub fn settle(&mut self) {
         let now = thread_time();
         let used = now.saturating_sub(self.counted);
@@ -44,7 +44,7 @@ impl ThreadTime {
 
 fn thread_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
-    // The kernel's count begins at 0 and its nanoseconds are below 10^9.
+    // The kernel's count starts at 0 and its nanoseconds are below 10^9.
     Duration::new(time.tv_sec.cast_unsigned(), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 

@@ -1,4 +1,5 @@
-//! Probes on change: a sample is kept only if a metric moved by more than its deadband since the sample that was kept last.
+//! Probes on change: a sample is kept only if a metric has changed by more than its deadband since the last kept
+//! sample.
 
 use oasis_wire::{
     reader::{Malformed, Reader},
@@ -10,17 +11,17 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-/// By how much metrics have to move. A metric that is not named counts as moved whenever it is another value.
+/// Deadbands by metric. A metric without one counts as changed whenever its value differs.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Deadbands(Vec<(String, f64)>);
 
 impl Deadbands {
-    /// Any change counts.
+    /// Every change counts.
     pub fn any_change() -> Self {
         Self::default()
     }
 
-    /// `metric` has to move by more than `deadband`, in its unit: 0 or more; infinity for a metric that never counts.
+    /// Sets the deadband of `metric` in its unit: 0 or more; infinity for a metric that never counts.
     #[must_use]
     pub fn with(mut self, metric: impl Into<String>, deadband: f64) -> Self {
         self.0.push((metric.into(), deadband));
@@ -28,30 +29,30 @@ impl Deadbands {
     }
 }
 
-/// Why a deadband cannot be.
+/// Why a deadband is invalid.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum DeadbandError {
-    /// No such metric.
+    /// The probe type has no such metric.
     #[error("the probe has no metric {0:?}")]
     UnknownMetric(String),
-    /// Only numbers move by an amount.
-    #[error("metric {0:?} is no number: any change of it counts")]
+    /// Only numbers can have a deadband.
+    #[error("metric {0:?} is not a number: it cannot have a deadband")]
     NoNumber(String),
     /// Negative, or not a number.
-    #[error("the deadband of {metric:?} is {deadband}: it has to be 0 or more")]
+    #[error("deadband of metric {metric:?} is {deadband}: use 0 or more")]
     Range {
-        /// Which.
+        /// The metric.
         metric: String,
-        /// What was wanted.
+        /// The requested deadband.
         deadband: f64,
     },
 }
 
-/// The deadbands that hold now. Commands set them while the application compares with them, without a lock.
+/// The current deadbands. Commands set them while the application compares with them, without a lock.
 #[derive(Debug)]
 pub struct Limits {
     metrics: Vec<Limit>,
-    /// How often the sample that was kept last has become worthless.
+    /// Incremented when the last kept sample no longer counts.
     renewals: AtomicU64,
 }
 
@@ -59,12 +60,12 @@ pub struct Limits {
 struct Limit {
     name: String,
     kind: MetricType,
-    /// The bits of a real64; NaN where any change counts.
+    /// The bits of a real64; NaN if every change counts.
     deadband: AtomicU64,
 }
 
 impl Limits {
-    /// Deadbands for the metrics of this type.
+    /// Creates limits for the metrics of this type.
     pub fn new(probe_type: &ProbeType, deadbands: &Deadbands) -> Result<Arc<Self>, DeadbandError> {
         let limit = |metric: &oasis_wire::schema::Metric| Limit {
             name: metric.name.clone(),
@@ -77,12 +78,12 @@ impl Limits {
         Ok(Arc::new(limits))
     }
 
-    /// The next sample is kept whatever it is: nobody has those before it any more.
+    /// Forces the next sample to be kept, because a new DAC has none of the earlier ones.
     pub fn renew(&self) {
         self.renewals.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// From now on `metric` has to move by more than `deadband`; by anything at all if there is none.
+    /// Sets the deadband of `metric`; with `None` every change counts.
     pub fn set(&self, metric: &str, deadband: Option<f64>) -> Result<(), DeadbandError> {
         let limit = self.metrics.iter().find(|limit| limit.name == metric);
         let limit = limit.ok_or_else(|| DeadbandError::UnknownMetric(metric.into()))?;
@@ -99,26 +100,27 @@ impl Limits {
     }
 }
 
-/// The side that compares: the application's for a pushed probe, the collector's for a periodic one.
+/// The comparing side: the application for a pushed probe, the collector for a periodic one.
 #[derive(Debug)]
-pub struct Changes {
+pub struct ChangeFilter {
     limits: Arc<Limits>,
-    /// The row that was kept last, if one was.
+    /// The last kept row, if any.
     last: Vec<u8>,
     has_last: bool,
-    /// The renewals that a kept row has answered.
+    /// The renewal count when a row was last kept.
     renewed: u64,
-    /// Those seen with the row that was compared last.
+    /// The renewal count when a row was last compared.
     seen: u64,
 }
 
-impl Changes {
-    /// The first row is kept. Rows up to `row_bytes` are compared without allocating.
+impl ChangeFilter {
+    /// Creates a filter that keeps the first row. Rows of up to `row_bytes` are compared without allocation.
     pub fn new(limits: Arc<Limits>, row_bytes: usize) -> Self {
         Self { limits, last: Vec::with_capacity(row_bytes), has_last: false, renewed: 0, seen: 0 }
     }
 
-    /// Whether this row is worth keeping. One that does not fit the schema is, so that somebody hears of it.
+    /// Returns whether this row must be kept. A row that does not fit the schema is kept, so that the node reports
+    /// it.
     #[inline]
     pub fn is_change(&mut self, row: &[u8]) -> bool {
         self.seen = self.limits.renewals.load(Ordering::Relaxed);
@@ -128,7 +130,7 @@ impl Changes {
         row != self.last && self.moved(row).unwrap_or(true)
     }
 
-    /// This row was kept.
+    /// Records that this row was kept.
     #[inline]
     pub fn keep(&mut self, row: &[u8]) {
         self.has_last = true;
@@ -149,7 +151,7 @@ impl Changes {
     }
 }
 
-/// Whether one metric moved; passes over it in both rows.
+/// Returns whether one metric has changed; advances over it in both rows.
 #[inline]
 fn moved(
     kind: &MetricType,
@@ -186,7 +188,8 @@ fn moved(
     })
 }
 
-/// Whether values that differ are further apart than allowed. Those that have no distance are, and so are all if there is no deadband: both are NaN.
+/// Returns whether the distance of two different values exceeds the deadband. A NaN distance or deadband always does;
+/// NaN means that there is no deadband.
 fn is_beyond(deadband: f64, distance: f64) -> bool {
     distance > deadband || distance.is_nan() || deadband.is_nan()
 }
@@ -236,17 +239,17 @@ mod tests {
 
     const FIRST: Door = Door(20.0, 7, -3, "hall", false);
 
-    fn behind_first(deadbands: Deadbands) -> (Arc<Limits>, Changes) {
+    fn after_first(deadbands: Deadbands) -> (Arc<Limits>, ChangeFilter) {
         let limits = Limits::new(&probe_type(), &deadbands).unwrap();
-        let mut changes = Changes::new(limits.clone(), 100);
+        let mut changes = ChangeFilter::new(limits.clone(), 100);
         assert!(changes.is_change(&row(FIRST)), "the first is kept");
         changes.keep(&row(FIRST));
         (limits, changes)
     }
 
     #[test]
-    fn without_deadbands_any_change_counts_and_none_does_not() {
-        let (_, mut changes) = behind_first(Deadbands::any_change());
+    fn without_deadbands_every_change_counts_and_equal_values_do_not() {
+        let (_, mut changes) = after_first(Deadbands::any_change());
         assert!(!changes.is_change(&row(FIRST)));
         for other in [
             Door { 0: 20.000_001, ..FIRST },
@@ -264,7 +267,7 @@ mod tests {
     fn a_metric_has_to_move_by_more_than_its_deadband() {
         let bands =
             Deadbands::any_change().with("temperature", 0.5).with("packets", 10.0).with("offset", 2.0);
-        let (_, mut changes) = behind_first(bands);
+        let (_, mut changes) = after_first(bands);
         for within in [
             Door { 0: 20.5, ..FIRST },
             Door { 0: 19.5, ..FIRST },
@@ -288,8 +291,8 @@ mod tests {
     }
 
     #[test]
-    fn slow_drift_counts_from_what_was_kept_last() {
-        let (_, mut changes) = behind_first(Deadbands::any_change().with("temperature", 1.0));
+    fn slow_drift_counts_from_the_last_kept_sample() {
+        let (_, mut changes) = after_first(Deadbands::any_change().with("temperature", 1.0));
         let kept: Vec<u32> = (1..=25)
             .filter(|&step| {
                 let row = row(Door { 0: 20.0 + f64::from(step) * 0.25, ..FIRST });
@@ -304,8 +307,8 @@ mod tests {
     }
 
     #[test]
-    fn a_deadband_set_meanwhile_holds_from_then_on() {
-        let (limits, mut changes) = behind_first(Deadbands::any_change());
+    fn a_deadband_set_meanwhile_applies_from_then_on() {
+        let (limits, mut changes) = after_first(Deadbands::any_change());
         let other = row(Door { 1: 9, ..FIRST });
         limits.set("packets", Some(f64::INFINITY)).unwrap();
         assert!(!changes.is_change(&other));
@@ -314,23 +317,23 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_does_not_fit_is_kept_for_the_node_to_complain_of() {
-        let (_, mut changes) = behind_first(Deadbands::any_change());
+    fn a_row_that_does_not_fit_is_kept_so_that_the_node_reports_it() {
+        let (_, mut changes) = after_first(Deadbands::any_change());
         assert!(changes.is_change(&[]));
         assert!(changes.is_change(&[row(FIRST), vec![0]].concat()));
     }
 
     #[test]
-    fn deadbands_that_make_no_sense_are_refused() {
+    fn invalid_deadbands_are_refused() {
         let refused = |metric: &str, deadband: f64| {
             Limits::new(&probe_type(), &Deadbands::any_change().with(metric, deadband))
                 .unwrap_err()
                 .to_string()
         };
         assert_eq!(refused("colour", 1.0), r#"the probe has no metric "colour""#);
-        assert_eq!(refused("label", 1.0), r#"metric "label" is no number: any change of it counts"#);
-        assert_eq!(refused("open", 1.0), r#"metric "open" is no number: any change of it counts"#);
-        assert_eq!(refused("packets", -1.0), r#"the deadband of "packets" is -1: it has to be 0 or more"#);
+        assert_eq!(refused("label", 1.0), r#"metric "label" is not a number: it cannot have a deadband"#);
+        assert_eq!(refused("open", 1.0), r#"metric "open" is not a number: it cannot have a deadband"#);
+        assert_eq!(refused("packets", -1.0), r#"deadband of metric "packets" is -1: use 0 or more"#);
         assert!(refused("packets", f64::NAN).contains("NaN"));
     }
 }

@@ -1,8 +1,9 @@
-//! The file spool: batches that survive the node's process, until the DAC has them.
+//! The file spool: keeps batches in files until the DAC has them, so that they survive the node's process.
 //!
-//! A directory has *runs*, one for each process that left something; a run has *segments*, a segment has *records*, one for each batch.
-//! A process only ever appends to segments of its own run. What earlier ones left is sent ahead of everything else, as the run that
-//! it was, so that the DAC's ledger goes on where it stopped. `docs/reference/file-spool.md` has the format.
+//! A directory contains *runs*, one for each process that left batches. A run contains *segments*, and a segment
+//! contains *records*, one for each batch. A process appends only to segments of its own run. Batches of earlier runs
+//! are sent first, as the run that they belong to, so that the DAC's ledger continues where it stopped.
+//! `docs/reference/file-spool.md` specifies the format.
 
 mod directory;
 mod journal;

@@ -1,20 +1,21 @@
-//! What a flight recorder keeps, and what makes it send.
+//! Settings of a flight recorder.
 
 use std::{str::FromStr, time::Duration};
 
-/// The largest memory of a recorder, bytes.
+/// Largest memory of a recorder, in bytes.
 pub const MAX_RECORDER_BYTES: usize = 1 << 30;
 
-/// What a flight recorder keeps, and what makes it send. A command `trigger` always does.
+/// What a flight recorder keeps, and which limits trigger it. A command `trigger` always does.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FlightRecorder {
-    /// How much of the time before a trigger is sent.
+    /// How much time before a trigger is sent.
     pub before: Duration,
-    /// For how long after a trigger samples are sent as they come. Another trigger within that time begins it anew.
+    /// How long after a trigger samples are sent at once. Another trigger within that time restarts it.
     pub after: Duration,
-    /// Memory for the time before, 1 GiB at most: a sample takes its row and 32 bytes. If it does not suffice, less time is kept.
+    /// Memory for the time before, in bytes, at most 1 GiB: a sample needs its row and 32 bytes. If the memory is too
+    /// small, less time is kept.
     pub bytes: usize,
-    /// Limits that send when a metric crosses them.
+    /// Limits that trigger when a metric crosses them.
     pub triggers: Vec<Trigger>,
 }
 
@@ -30,18 +31,18 @@ impl Default for FlightRecorder {
     }
 }
 
-/// A limit of a metric. Reads from `metric > limit` and `metric < limit`.
+/// A limit of a metric, written as `metric > limit` or `metric < limit`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trigger {
     /// Name of a numeric metric.
     pub metric: String,
-    /// On which side of the limit it fires.
+    /// The side of the limit that triggers.
     pub side: Side,
     /// In the metric's unit.
     pub limit: f64,
 }
 
-/// A side of a limit. A sample fires when it is there and the one before it was not.
+/// A side of a limit. A sample triggers if it is on this side and the one before it was not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
     /// Greater than the limit.
@@ -69,16 +70,18 @@ impl FromStr for Trigger {
     }
 }
 
-/// Why a trigger cannot be.
+/// Why a trigger is invalid.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum TriggerError {
-    /// Not in the form.
-    #[error("{0:?} is no trigger: write `metric > limit` or `metric < limit`, such as `temperature > 90`")]
+    /// The text has another form.
+    #[error(
+        "invalid trigger {0:?}: use `metric > limit` or `metric < limit`, for example `temperature > 90`"
+    )]
     Syntax(String),
     /// No such metric.
     #[error("the probe has no metric {0:?}")]
     UnknownMetric(String),
-    /// Only numbers have limits.
-    #[error("metric {0:?} is no number and crosses no limit")]
+    /// Only numbers can have limits.
+    #[error("metric {0:?} is not a number: it cannot cross a limit")]
     NoNumber(String),
 }

@@ -1,28 +1,29 @@
-//! Keeps what the instrumentation costs under a budget by lowering rates, least important probes first.
+//! Keeps the cost of the instrumentation within a budget: lowers rates, those of the least important probes first.
 //!
-//! Once a second it is told what the node's threads and each periodic probe cost. It halves rates until what it expects of the next second is within the
-//! budget, and gives them back, one step at a time, when there has been room for a while. Pushed probes cost what the application makes of
-//! them, so they are not touched.
+//! Once a second it receives the cost of the node's threads and of each periodic probe. It halves rates until the
+//! expected cost of the next second is within the budget. It raises them again, one step at a time, when the cost has
+//! been below the budget for a while. The application decides the cost of pushed probes, so their rates stay.
 
 use std::time::Duration;
 
-/// How often it looks.
+/// Time between two reviews.
 pub const INTERVAL: Duration = Duration::from_secs(1);
-/// The lowest a rate gets: a 64th.
+/// Most halvings: the lowest rate is a 64th.
 const MOST_HALVINGS: u32 = 6;
-/// How often it has to see room before it gives a rate back.
+/// Number of reviews below the budget before a rate is raised.
 const CALM: u32 = 3;
-/// A rate is given back only if what is expected then stays under this share of the budget; otherwise it would be taken again at once.
+/// A rate is raised only if the expected cost stays below this share of the budget; otherwise it would be lowered
+/// again at once.
 const ROOM: f64 = 0.8;
 
-/// How much a probe matters when rates have to be lowered: the lowest number is lowered first. 0 unless said otherwise.
+/// Importance of a probe when rates must be lowered: the lowest number is lowered first. The default is 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Importance(pub u8);
 
-/// What an instance has cost since the last look.
+/// Cost of an instance since the last review.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Load {
-    /// How much it matters; none if its rate is not the node's to choose.
+    /// Its importance; none if the node does not choose its rate.
     pub importance: Option<Importance>,
     /// Time within its callback.
     pub callbacks: Duration,
@@ -30,44 +31,44 @@ pub struct Load {
     pub samples: u64,
 }
 
-/// What the whole node has cost since the last look.
+/// Cost of the whole node since the last review.
 #[derive(Debug, Clone, Copy)]
 pub struct Window {
-    /// How long ago that was.
+    /// Time since the last review.
     pub length: Duration,
     /// Processor time of the node's threads.
     pub cpu: Duration,
 }
 
-/// What is done about the cost.
+/// Decides which rates to lower.
 #[derive(Debug)]
 pub struct Governor {
-    /// Share of one core, if there is a bound.
+    /// Limit as a share of one core, if there is one.
     budget: Option<f64>,
-    /// How many times each instance's rate is halved.
+    /// Number of halvings of each instance's rate.
     halvings: Vec<u32>,
-    /// Looks in a row that saw room.
+    /// Consecutive reviews below the budget.
     calm: u32,
     exhausted: bool,
 }
 
 impl Governor {
-    /// Nothing is lowered yet. `budget` is a share of one core: 0.02 is 2 %.
+    /// Creates a governor without lowered rates. `budget` is a share of one core: 0.02 is 2 %.
     pub fn new(budget: Option<f64>, instances: usize) -> Self {
         Self { budget, halvings: vec![0; instances], calm: 0, exhausted: false }
     }
 
-    /// What of an instance's rate is left.
+    /// Returns the remaining share of an instance's rate.
     pub fn share(&self, instance: usize) -> f64 {
         self.halvings.get(instance).map_or(1.0, |&halvings| 0.5_f64.powi(halvings.cast_signed()))
     }
 
-    /// Whether no rate can be lowered further that the last look would have lowered.
+    /// Returns whether the last review wanted to lower a rate, but all are at their lowest.
     pub fn is_exhausted(&self) -> bool {
         self.exhausted
     }
 
-    /// Looks at what was, and decides. Says whether a rate changes.
+    /// Reviews the last second, and decides. Returns whether a rate changes.
     pub fn review(&mut self, window: Window, loads: &[Load]) -> bool {
         let Some(budget) = self.budget else { return false };
         let costs = costs(window, loads);
@@ -86,7 +87,7 @@ impl Governor {
         raised
     }
 
-    /// Halves rates until `excess` is expected to be gone.
+    /// Halves rates until the expected cost falls by `excess`.
     fn lower(&mut self, mut excess: f64, costs: &[f64], loads: &[Load]) -> bool {
         let mut expected = costs.to_vec();
         let mut has_lowered = false;
@@ -94,7 +95,7 @@ impl Governor {
             let candidates = (0..self.halvings.len())
                 .filter(|&index| self.halvings[index] < MOST_HALVINGS && expected[index] > 0.0)
                 .filter_map(|index| Some((loads[index].importance?, index)));
-            // Of those that matter alike, the one that costs most.
+            // Of equally important ones, the most expensive.
             let least = candidates.min_by(|&(a, first), &(b, second)| {
                 a.cmp(&b).then(expected[second].total_cmp(&expected[first]))
             });
@@ -110,7 +111,7 @@ impl Governor {
         has_lowered
     }
 
-    /// Doubles the rate of the most important lowered instance if that is expected to fit.
+    /// Doubles the rate of the most important lowered instance if the expected cost allows.
     fn raise(&mut self, room: f64, costs: &[f64], loads: &[Load]) -> bool {
         let lowered = (0..self.halvings.len()).filter(|&index| self.halvings[index] > 0);
         let first = lowered.max_by(|&first, &second| {
@@ -123,11 +124,11 @@ impl Governor {
     }
 }
 
-/// The share of a core that each instance takes: its callback, and its part of what the node does with samples.
+/// Returns the share of a core that each instance uses: its callback, and its part of the node's work on samples.
 fn costs(window: Window, loads: &[Load]) -> Vec<f64> {
     let callbacks: f64 = loads.iter().map(|load| load.callbacks.as_secs_f64()).sum();
     let samples: u64 = loads.iter().map(|load| load.samples).sum();
-    // A callback that sleeps takes time and no processor.
+    // A callback that sleeps uses time, but no processor.
     let processing = (window.cpu.as_secs_f64() - callbacks).max(0.0);
     let one_sample = processing / samples.max(1) as f64;
     let cost = |load: &Load| load.callbacks.as_secs_f64() + load.samples as f64 * one_sample;
@@ -187,33 +188,33 @@ mod tests {
 
     #[test]
     fn the_least_important_is_lowered_first_and_only_as_far_as_needed() {
-        // 10 % and 10 % of a core, 12 % allowed: an 8th of the lesser one has to do.
+        // 10 % and 10 % of a core, 12 % allowed: an 8th of the less important rate is required.
         let mut plant = Plant::new(0.12, &[(Some(5), 100.0, 1000), (Some(1), 100.0, 1000)]);
         assert_eq!(plant.seconds(1), [1.0, 0.125]);
         assert!(plant.cost() <= 0.12);
     }
 
     #[test]
-    fn the_more_important_is_lowered_when_the_lesser_ones_do_not_suffice() {
+    fn more_important_probes_are_lowered_if_lowering_the_others_is_not_enough() {
         let mut plant = Plant::new(0.04, &[(Some(5), 100.0, 1000), (Some(1), 100.0, 1000)]);
         assert_eq!(plant.seconds(1), [0.25, 0.015_625]);
         assert!(plant.cost() <= 0.04);
     }
 
     #[test]
-    fn of_equals_the_dearest_is_lowered() {
+    fn of_equally_important_probes_the_most_expensive_is_lowered() {
         let mut plant = Plant::new(0.25, &[(Some(0), 100.0, 1000), (Some(0), 100.0, 2000)]);
         assert_eq!(plant.seconds(1), [1.0, 0.5]);
     }
 
     #[test]
-    fn pushed_probes_are_left_alone() {
+    fn rates_of_pushed_probes_stay() {
         let mut plant = Plant::new(0.01, &[(None, 100.0, 1000)]);
         assert_eq!(plant.seconds(9), [1.0]);
     }
 
     #[test]
-    fn rates_settle_and_come_back_when_there_is_room() {
+    fn rates_settle_and_rise_again_below_the_budget() {
         let mut plant = Plant::new(0.06, &[(Some(0), 100.0, 1000)]);
         assert_eq!(plant.seconds(1), [0.5]);
         // 5 % now; 10 % would not fit.
@@ -224,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_node_does_with_samples_counts_for_those_who_bring_them() {
+    fn the_work_of_the_node_counts_for_the_instances_that_cause_it() {
         let window = Window { length: INTERVAL, cpu: Duration::from_millis(40) };
         let few = Load { samples: 100, ..Load::default() };
         let many = Load { samples: 300, ..Load::default() };

@@ -1,15 +1,15 @@
-//! A probe instance inside the node: where its samples come from, and what commands do to it.
+//! A probe instance inside the node: the source of its samples, and the commands to it.
 
 use crate::{
+    batch_builder::{BatchBuilder, NewSample},
     clock::now_ns,
-    deadband::{Changes, Limits},
-    filling::{Filling, Taken},
+    deadband::{ChangeFilter, Limits},
     governor::{Importance, Load},
     outbox::Progress,
     recorder::Recorder,
     ring::Drain,
     schedule::Schedule,
-    spool::Spooled,
+    spool::NewBatch,
     state::ProbeState,
 };
 use oasis_channel::{Command, Failure, InstanceState};
@@ -20,24 +20,24 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How often rings are looked at: what a pushed sample of an idle stream waits at most.
+/// Time between two checks of a ring: the longest wait of a pushed sample in an idle stream.
 const LOOK: Duration = Duration::from_millis(2);
 
-/// Something the node calls to get one sample and the probe's state.
+/// A callback that writes one sample and returns the probe's state.
 pub type SampleFn = Box<dyn FnMut(&mut RowWriter<'_>) -> io::Result<ProbeState> + Send>;
 
-/// Where samples come from.
+/// The source of samples.
 pub enum Source {
-    /// The node calls, on a schedule.
+    /// The node calls the probe on a schedule.
     Periodic {
         /// Writes one sample's row.
         sample: SampleFn,
-        /// Rate that was asked for.
+        /// The requested rate.
         hertz: Hertz,
-        /// When next.
+        /// When it is due next.
         schedule: Schedule,
-        /// Keeps only changes, if the probe is on change.
-        changes: Option<Changes>,
+        /// Keeps only changes, for a probe on change.
+        changes: Option<ChangeFilter>,
     },
     /// The application pushes into a ring.
     Pushed(Drain),
@@ -50,27 +50,27 @@ pub struct Instance {
     /// Name, for messages.
     pub name: String,
     source: Source,
-    /// The deadbands of a probe on change.
+    /// The deadbands, for a probe on change.
     limits: Option<Arc<Limits>>,
     enabled: bool,
     recorder: Option<Recorder>,
-    filling: Filling,
+    filling: BatchBuilder,
     row: Vec<u8>,
     failing: bool,
-    /// What the governor leaves of its rate, 1 if all.
+    /// The share of its rate that the governor allows; 1 for all of it.
     share: f64,
-    /// Since the governor looked last.
+    /// Cost since the governor's last review.
     load: Load,
 }
 
 impl Instance {
-    /// An instance at its start.
+    /// Creates an instance.
     pub fn new(
         index: usize,
         name: String,
         source: Source,
         limits: Option<Arc<Limits>>,
-        filling: Filling,
+        filling: BatchBuilder,
     ) -> Self {
         let load = Load::default();
         Self {
@@ -88,7 +88,7 @@ impl Instance {
         }
     }
 
-    /// How far it is.
+    /// Returns its progress.
     pub fn progress(&self) -> Progress {
         let seen =
             self.filling.last_sequence().max(self.recorder.as_ref().map_or(0, Recorder::last_sequence));
@@ -107,30 +107,30 @@ impl Instance {
         InstanceState { hertz, enabled: self.enabled, recorder: self.recorder.as_ref().map(Recorder::span) }
     }
 
-    /// There is a DAC now that knows none of the samples so far: one that is sent only on change would leave it without any.
+    /// Handles a new DAC, which has none of the samples so far: a probe on change sends its next sample in any case.
     pub fn renew(&self) {
         self.limits.iter().for_each(|limits| limits.renew());
     }
 
-    /// From now on only what lies around a trigger is sent.
+    /// Adds a flight recorder: from now on only samples around a trigger are sent.
     pub fn record(&mut self, recorder: Recorder) {
         self.recorder = Some(recorder);
     }
 
-    /// What it has cost since the last call.
+    /// Returns its cost since the last call.
     pub fn take_load(&mut self) -> Load {
         let importance = self.load.importance;
         std::mem::replace(&mut self.load, Load { importance, ..Load::default() })
     }
 
-    /// Lets the governor lower its rate; only a rate of the node's can be.
+    /// Allows the governor to lower its rate, if it is periodic.
     pub fn set_importance(&mut self, importance: Importance) {
         if matches!(self.source, Source::Periodic { .. }) {
             self.load.importance = Some(importance);
         }
     }
 
-    /// The governor leaves it so much of its rate.
+    /// Sets the share of its rate that the governor allows.
     pub fn set_share(&mut self, share: f64, now: Instant) {
         if share != self.share {
             self.share = share;
@@ -138,7 +138,7 @@ impl Instance {
         }
     }
 
-    /// The rate it runs at, if that is lower than what was asked for.
+    /// Returns the actual rate, if it is lower than requested.
     pub fn lowered(&self) -> Option<Hertz> {
         match &self.source {
             Source::Periodic { hertz, .. } if self.share < 1.0 => Some(share_of(*hertz, self.share)),
@@ -152,51 +152,51 @@ impl Instance {
         }
     }
 
-    /// Takes what the application has pushed and sends all that is held: the node is ending.
-    pub fn finish(&mut self, out: &mut Vec<Spooled>) {
+    /// Takes all samples from the ring and sends them: the node is shutting down.
+    pub fn finish(&mut self, out: &mut Vec<NewBatch>) {
         self.drain(out);
         self.filling.flush(out);
     }
 
-    /// Takes the samples that are due; full batches go to `out`.
-    pub fn collect(&mut self, now: Instant, out: &mut Vec<Spooled>) {
+    /// Takes the samples that are due; appends full batches to `out`.
+    pub fn collect(&mut self, now: Instant, out: &mut Vec<NewBatch>) {
         match &mut self.source {
             Source::Periodic { schedule, .. } => {
                 if self.enabled && schedule.due(now) {
-                    self.sample(Keep::Changes, out);
+                    self.sample(Keep::ChangeFilter, out);
                 }
             }
             Source::Pushed(_) => self.drain(out),
         }
     }
 
-    /// Sends what is held if it waited long enough, or if the stream is idle.
-    pub fn flush_if_due(&mut self, now: Instant, out: &mut Vec<Spooled>) {
+    /// Sends the samples if they have waited long enough, or if the stream is idle.
+    pub fn flush_if_due(&mut self, now: Instant, out: &mut Vec<NewBatch>) {
         self.filling.flush_if_due(now, out);
     }
 
-    /// When this instance next wants the collector, if ever.
+    /// Returns when the collector must call this instance next, if ever.
     pub fn wake_at(&self, now: Instant) -> Option<Instant> {
         let sample = match &self.source {
             Source::Periodic { schedule, .. } => self.enabled.then(|| schedule.next()),
-            // The application must not pay for waking us, so we look.
+            // The application must not pay for waking the collector, so the collector polls.
             Source::Pushed(_) => Some(now + self.look()),
         };
         self.filling.due().into_iter().chain(sample).min()
     }
 
-    /// Twice in the time that samples wait for others, if they wait at all.
+    /// Twice within the time that samples wait for others, if they wait at all.
     fn look(&self) -> Duration {
         let linger = self.filling.linger();
         if linger.is_zero() { LOOK } else { LOOK.min(linger / 2) }
     }
 
-    /// Does what a tool asked.
+    /// Executes a command.
     pub fn command(
         &mut self,
         command: &Command,
         now: Instant,
-        out: &mut Vec<Spooled>,
+        out: &mut Vec<NewBatch>,
     ) -> Result<InstanceState, Failure> {
         match command {
             Command::Hertz { hertz: wanted } => match &mut self.source {
@@ -216,7 +216,7 @@ impl Instance {
                 Source::Pushed(_) => return Err(self.not_periodic("cannot be sampled from outside")),
             },
             Command::Trigger => {
-                // What was pushed before the command is before it.
+                // Samples pushed before the command belong before it.
                 self.drain(out);
                 let Some(recorder) = &mut self.recorder else {
                     let message = format!("{:?} has no flight recorder", self.name);
@@ -238,7 +238,10 @@ impl Instance {
 
     fn set_deadband(&self, metric: &str, deadband: Option<f64>) -> Result<(), Failure> {
         let limits = self.limits.as_ref().ok_or_else(|| {
-            Failure::new("not_on_change", format!("{:?} keeps every sample and has no deadbands", self.name))
+            Failure::new(
+                "not_on_change",
+                format!("{:?} is not a probe on change: it has no deadbands", self.name),
+            )
         })?;
         limits.set(metric, deadband).map_err(|error| Failure::new("deadband_invalid", error.to_string()))
     }
@@ -247,7 +250,7 @@ impl Instance {
         Failure::new("not_periodic", format!("{:?} is pushed by its application and {what}", self.name))
     }
 
-    fn sample(&mut self, keep: Keep, out: &mut Vec<Spooled>) {
+    fn sample(&mut self, keep: Keep, out: &mut Vec<NewBatch>) {
         let Source::Periodic { sample, changes, .. } = &mut self.source else { return };
         self.row.clear();
         let time = now_ns();
@@ -258,35 +261,40 @@ impl Instance {
         if let Err(error) = &outcome
             && !self.failing
         {
-            tracing::warn!(instance = %self.name, %error, "the probe cannot sample; trying again at its rate");
+            tracing::warn!(instance = %self.name, %error, "probe failed to take a sample: the node retries at the probe's rate");
         }
         self.failing = outcome.is_err();
         let Ok(state) = outcome else { return };
         if let Some(changes) = changes {
-            if keep == Keep::Changes && !changes.is_change(&self.row) {
+            if keep == Keep::ChangeFilter && !changes.is_change(&self.row) {
                 return;
             }
             changes.keep(&self.row);
         }
-        let taken = Taken { sequence: None, time, state, kept_back: 0, row: &self.row };
+        let taken = NewSample { sequence: None, time, state, kept_back: 0, row: &self.row };
         pass(taken, &mut self.recorder, &mut self.filling, out);
     }
 
-    fn drain(&mut self, out: &mut Vec<Spooled>) {
+    fn drain(&mut self, out: &mut Vec<NewBatch>) {
         let Source::Pushed(drain) = &mut self.source else { return };
-        // At most so many at a time, so that one busy probe cannot starve the others for ever.
+        // A bounded number at once, so that one busy probe cannot starve the others.
         for _ in 0..u16::MAX {
             let Some(record) = drain.pop() else { return };
             let (sequence, time, state) = (Some(record.sequence), record.time, record.state);
             self.load.samples += 1;
-            let taken = Taken { sequence, time, state, kept_back: 0, row: record.row };
+            let taken = NewSample { sequence, time, state, kept_back: 0, row: record.row };
             pass(taken, &mut self.recorder, &mut self.filling, out);
         }
     }
 }
 
-/// On its way to a batch a sample passes the flight recorder, if there is one.
-fn pass(taken: Taken<'_>, recorder: &mut Option<Recorder>, filling: &mut Filling, out: &mut Vec<Spooled>) {
+/// Passes a sample to its batch, through the flight recorder if there is one.
+fn pass(
+    taken: NewSample<'_>,
+    recorder: &mut Option<Recorder>,
+    filling: &mut BatchBuilder,
+    out: &mut Vec<NewBatch>,
+) {
     match recorder {
         Some(recorder) => recorder.take(taken, filling, out),
         None => filling.take(taken, out),
@@ -300,7 +308,7 @@ fn share_of(hertz: Hertz, share: f64) -> Hertz {
 /// Which samples of a probe on change are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Keep {
-    Changes,
-    /// Somebody asked for a sample.
+    ChangeFilter,
+    /// A command has requested the sample.
     Whatever,
 }

@@ -1,21 +1,24 @@
-//! What is linked into the watched application: probes, and the EI node that carries their samples to a DAC.
+//! The library for watched applications: probes, and the EI node that sends their samples to a DAC.
 //!
-//! A **probe** measures: either the node calls it at a rate ([`Probe`]), or the application flushes it whenever it has something to
-//! say ([`PushedProbe`]: wait-free, no allocation, no system call). A **node** ([`NodeBuilder`], [`Node`]) numbers the samples,
-//! packs them into native batches, keeps them until the DAC has them, and obeys commands. The types of samples are generated from PDL.
+//! A **probe** measures. Either the node calls it at a rate ([`Probe`]), or the application flushes it
+//! ([`PushedProbe`]: wait-free, no allocation, no system call). A **node** ([`NodeBuilder`], [`Node`]) numbers the
+//! samples, encodes them into native batches, keeps them until the DAC has them, and executes commands. The types of
+//! samples are generated from PDL.
 //!
-//! In the order a sample passes: [`ring`] (pushed probes) or a schedule (periodic ones), the collector thread with a flight [`recorder`] where one
-//! is wanted and an encoder for each instance, the spool, the shipper thread with its channel. Once a second the collector looks at what all of that
-//! costs ([`overhead`]), and the [`governor`] lowers rates. Each buffer has a bound, and what does not fit is counted and told to the DAC.
+//! In the order a sample passes: [`ring`] (pushed probes) or a schedule (periodic ones), then the collector thread.
+//! It has an optional flight [`recorder`] and an encoder for each instance. Then the spool, and the shipper thread
+//! with its channel. Once a second the collector measures the cost of all that ([`overhead`]), and the [`governor`]
+//! lowers rates. Each buffer is bounded; dropped samples are counted and reported to the DAC.
 //!
-//! A node of another kind, such as a replay, uses the same queue of what the DAC does not have yet ([`outgoing`]) and the same connection ([`link`]).
+//! A node of another kind, such as a replay, shares two parts: the queue of samples that the DAC lacks ([`outgoing`]), and
+//! the connection ([`link`]).
 
+mod batch_builder;
 mod clock;
 mod collector;
 mod cpu_time;
 mod deadband;
 mod file_spool;
-mod filling;
 mod flight_recorder;
 mod governor;
 mod instance;

@@ -1,10 +1,10 @@
-//! The EI node: gathers the probes of one application context and keeps them connected to a DAC.
+//! The EI node: collects samples of the probes of one application context and sends them to a DAC.
 
 use crate::{
+    batch_builder::{BATCH_BYTES, BatchBuilder, Batching},
     collector::{self, Order},
-    deadband::{Changes, Deadbands, Limits},
+    deadband::{ChangeFilter, Deadbands, Limits},
     file_spool::{Directory, Journal},
-    filling::{BATCH_BYTES, Batching, Filling},
     flight_recorder::{FlightRecorder, MAX_RECORDER_BYTES},
     governor::Importance,
     instance::{Instance, Source},
@@ -17,7 +17,7 @@ use crate::{
     replay,
     ring::{self, PushedProbe, RowProbe},
     schedule::Schedule,
-    shipper::{self, Announcement, Orders},
+    shipper::{self, Announcement, CommandHandling},
     spool::Spool,
     spooler,
     state::ProbeState,
@@ -34,33 +34,33 @@ use uuid::Uuid;
 
 /// A probe that the node calls at a rate.
 pub trait Probe: Send + 'static {
-    /// The type the PDL declares.
+    /// The type that the PDL declares.
     type Sample: Sample;
 
-    /// Measures. An error is reported once; the node tries again at the probe's rate.
+    /// Takes a sample. An error is logged once; the node retries at the probe's rate.
     fn sample(&mut self) -> io::Result<Self::Sample>;
 
-    /// The state it is in, asked for behind each sample.
+    /// Returns the state of the probe; called after each sample.
     fn state(&self) -> ProbeState {
         ProbeState::NORMAL
     }
 }
 
-/// What a pushed probe's samples are.
+/// The kind of a pushed probe.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum PushedKind {
-    /// Measurements: whatever the application flushes.
+    /// Measurements: every flushed sample is kept.
     #[default]
     Pushed,
-    /// Changes: what the application flushes is kept if a metric moved by more than its deadband.
+    /// Changes: a flushed sample is kept if a metric has changed by more than its deadband.
     OnChange(Deadbands),
-    /// Things that happened. They do not wait for others to share a batch with.
+    /// Events. They do not wait for others to share a batch.
     Event,
 }
 
-/// Least bytes for a spool directory: some segments of some batches.
+/// Smallest limit of a spool directory: some segments of some batches.
 const SMALLEST_DIRECTORY: u64 = 1024 * 1024;
-/// How long a node that is dropped waits for its last samples to be in a file.
+/// How long a dropped node waits until its last samples are in a file.
 const LAST_WRITE: Duration = Duration::from_secs(2);
 
 /// A node that has not started yet.
@@ -72,7 +72,8 @@ pub struct NodeBuilder {
     instances: Vec<Instance>,
 }
 
-/// A running node. Dropping it ends it without waiting for what is unsent (with a spool directory, until it is in a file); [`Node::shutdown`] waits.
+/// A running node. Dropping it discards unsent samples; with a spool directory, it waits until they are in a file.
+/// [`Node::shutdown`] waits for the DAC.
 #[derive(Debug)]
 pub struct Node {
     orders: mpsc::Sender<Order>,
@@ -84,12 +85,12 @@ pub struct Node {
 }
 
 impl NodeBuilder {
-    /// A node without probes. `name` is unique among the nodes of a DAC.
+    /// Creates a node without probes. `name` is unique among the nodes of a DAC.
     pub fn new(name: impl Into<String>, config: NodeConfig) -> Self {
         Self { name: name.into(), config, types: Vec::new(), announced: Vec::new(), instances: Vec::new() }
     }
 
-    /// Adds a probe that the node calls.
+    /// Adds a probe that the node calls at a rate.
     pub fn periodic<P: Probe>(
         &mut self,
         name: impl Into<String>,
@@ -99,7 +100,8 @@ impl NodeBuilder {
         self.periodic_rows(name, probe_type::<P::Sample>()?, hertz, None, rows(probe))
     }
 
-    /// Adds a probe that the node calls, and of whose samples it keeps those in which a metric moved by more than its deadband.
+    /// Adds a probe that the node calls at a rate. It keeps only samples in which a metric has changed by more than
+    /// its deadband.
     pub fn periodic_on_change<P: Probe>(
         &mut self,
         name: impl Into<String>,
@@ -110,8 +112,8 @@ impl NodeBuilder {
         self.periodic_rows(name, probe_type::<P::Sample>()?, hertz, Some(deadbands), rows(probe))
     }
 
-    /// As [`NodeBuilder::periodic`], or [`NodeBuilder::periodic_on_change`] if there are deadbands, for a probe type known only at run time:
-    /// `sample` writes the row.
+    /// Adds a probe like [`NodeBuilder::periodic`], or [`NodeBuilder::periodic_on_change`] if there are deadbands.
+    /// The probe type is known only at run time: `sample` writes the row.
     pub fn periodic_rows(
         &mut self,
         name: impl Into<String>,
@@ -126,14 +128,15 @@ impl NodeBuilder {
             sample: Box::new(sample),
             hertz,
             schedule: Schedule::new(hertz, Instant::now()),
-            changes: limits.clone().map(|limits| Changes::new(limits, 0)),
+            changes: limits.clone().map(|limits| ChangeFilter::new(limits, 0)),
         };
         let kind = if limits.is_some() { ProbeKind::OnChange } else { ProbeKind::Periodic };
         self.add(name, probe_type, source, kind, limits)?;
         Ok(self)
     }
 
-    /// Adds a probe that the application flushes. `ring` is what lies between them: its size in bytes, or a [`RingConfig`].
+    /// Adds a probe that the application flushes. `ring` is the ring between them: its size in bytes, or a
+    /// [`RingConfig`].
     pub fn pushed<S: Sample>(
         &mut self,
         name: impl Into<String>,
@@ -142,7 +145,8 @@ impl NodeBuilder {
         self.pushed_rows(name, probe_type::<S>()?, PushedKind::Pushed, ring).map(PushedProbe::new)
     }
 
-    /// Adds a probe that the application flushes, and that keeps samples in which a metric moved by more than its deadband.
+    /// Adds a probe that the application flushes. It keeps only samples in which a metric has changed by more than
+    /// its deadband.
     pub fn on_change<S: Sample>(
         &mut self,
         name: impl Into<String>,
@@ -153,7 +157,7 @@ impl NodeBuilder {
             .map(PushedProbe::new)
     }
 
-    /// Adds a probe that the application flushes when something happens.
+    /// Adds a probe that the application flushes on each event.
     pub fn event<S: Sample>(
         &mut self,
         name: impl Into<String>,
@@ -162,7 +166,8 @@ impl NodeBuilder {
         self.pushed_rows(name, probe_type::<S>()?, PushedKind::Event, ring).map(PushedProbe::new)
     }
 
-    /// As [`NodeBuilder::pushed`], [`NodeBuilder::on_change`] and [`NodeBuilder::event`], for a probe type known only at run time.
+    /// Adds a probe like [`NodeBuilder::pushed`], [`NodeBuilder::on_change`] and [`NodeBuilder::event`], for a probe
+    /// type known only at run time.
     pub fn pushed_rows(
         &mut self,
         name: impl Into<String>,
@@ -186,19 +191,19 @@ impl NodeBuilder {
         Ok(probe)
     }
 
-    /// The names of what was added so far, in that order.
+    /// Returns the names of the instances, in the order they were added.
     pub fn instances(&self) -> impl Iterator<Item = &str> {
         self.announced.iter().map(|instance| instance.name.as_str())
     }
 
-    /// Says how much a probe that was added matters when rates have to be lowered. 0, the least, for those of which nothing is said.
+    /// Sets the importance of an added probe when rates must be lowered. The default, 0, is the lowest.
     pub fn importance(&mut self, instance: &str, importance: Importance) -> Result<&mut Self, NodeError> {
         let index = self.index(instance)?;
         self.instances[index].set_importance(importance);
         Ok(self)
     }
 
-    /// Gives a probe that was added a flight recorder: of its samples only what lies around a trigger is sent.
+    /// Gives an added probe a flight recorder: only its samples around a trigger are sent.
     pub fn record(&mut self, instance: &str, recorder: &FlightRecorder) -> Result<&mut Self, NodeError> {
         let index = self.index(instance)?;
         if recorder.bytes > MAX_RECORDER_BYTES {
@@ -219,7 +224,7 @@ impl NodeBuilder {
         self.announced.iter().position(|instance| instance.name == name).ok_or_else(unknown)
     }
 
-    /// Starts sampling, and connecting.
+    /// Starts to sample and to connect.
     pub fn start(self, connector: impl Connector + 'static) -> Result<Node, NodeError> {
         if let Some(budget) =
             self.config.overhead_budget.filter(|&budget| !(budget > 0.0 && budget.is_finite()))
@@ -242,7 +247,7 @@ impl NodeBuilder {
             let (instances, budget, outbox) = (self.instances, self.config.overhead_budget, outbox.clone());
             let (name, wish) = (self.name, self.config.real_time);
             spawn("oasis-collector", move || {
-                // Before anything is collected; who starts the node waits for the answer.
+                // Before any sample is taken; the caller waits for the result.
                 let _ = granted.send(wish.apply(&name));
                 collector::run(instances, budget, &inbox, &outbox);
             })?
@@ -257,7 +262,7 @@ impl NodeBuilder {
             None => None,
         };
         let shipper = {
-            let (orders, outbox) = (Orders::Pass(orders.clone()), outbox.clone());
+            let (orders, outbox) = (CommandHandling::Pass(orders.clone()), outbox.clone());
             let mut connector = connector;
             spawn("oasis-shipper", move || {
                 if let Some(directory) = &directory {
@@ -296,7 +301,7 @@ impl NodeBuilder {
             linger: if kind == ProbeKind::Event { Duration::ZERO } else { self.config.linger },
         };
         let index = self.instances.len();
-        let filling = Filling::new(index, name.clone(), encoder, batching, Instant::now());
+        let filling = BatchBuilder::new(index, name.clone(), encoder, batching, Instant::now());
         let mut instance = Instance::new(index, name.clone(), source, limits, filling);
         instance.set_importance(Importance::default());
         let state = instance.progress().state;
@@ -331,12 +336,12 @@ impl NodeBuilder {
 }
 
 impl Node {
-    /// What became of [`NodeConfig::real_time`].
+    /// Returns the result of [`NodeConfig::real_time`].
     pub fn real_time(&self) -> &RealTimeState {
         &self.real_time
     }
 
-    /// Takes the last samples, sends them, and waits up to two seconds for the DAC to have them.
+    /// Takes the last samples, sends them, and waits up to two seconds until the DAC has them.
     pub fn shutdown(mut self) {
         self.stop_collecting();
         self.outbox.close();
@@ -363,7 +368,7 @@ impl Drop for Node {
     }
 }
 
-/// A probe as what writes its rows.
+/// Wraps a probe as a callback that writes rows.
 fn rows<P: Probe>(mut probe: P) -> impl FnMut(&mut RowWriter<'_>) -> io::Result<ProbeState> + Send + 'static {
     move |row| {
         probe.sample()?.write(row);
@@ -371,7 +376,7 @@ fn rows<P: Probe>(mut probe: P) -> impl FnMut(&mut RowWriter<'_>) -> io::Result<
     }
 }
 
-/// The deadbands of a probe on change.
+/// Creates the deadbands of a probe on change.
 fn limits(
     instance: &str,
     probe_type: &ProbeType,
@@ -386,7 +391,7 @@ fn probe_type<S: Sample>() -> Result<ProbeType, NodeError> {
         .map_err(|error| NodeError::Schema { name: S::NAME.into(), problem: error.to_string() })
 }
 
-/// The host's name as the kernel knows it.
+/// Returns the host's name as the kernel knows it.
 pub fn host_name() -> String {
     let kernel = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
     let named = kernel.map(|name| name.trim().to_owned()).or_else(|| std::env::var("HOSTNAME").ok());

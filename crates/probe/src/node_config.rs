@@ -1,33 +1,36 @@
-//! What a node may be told.
+//! Configuration of a node.
 
 use crate::realtime::RealTime;
 use std::{path::PathBuf, time::Duration};
 use uuid::Uuid;
 
-/// Bounds of a node.
+/// Limits and options of a node.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NodeConfig {
-    /// Most bytes of batches that wait for the DAC or for its acknowledgement; beyond it the oldest unsent are dropped and counted.
+    /// Most bytes of batches that wait for the DAC or for its acknowledgement; above it the oldest unsent ones are
+    /// dropped and counted.
     pub spool_bytes: usize,
-    /// Keeps batches in files of this directory as well until the DAC has them: they survive the process, and a DAC that is away longer than memory lasts.
-    /// What an earlier process left there is sent first.
+    /// Directory in which batches are also kept until the DAC has them. They survive the process, and a DAC that is
+    /// unreachable for longer than the memory lasts. Batches of an earlier process are sent first.
     pub spool_directory: Option<PathBuf>,
-    /// Most bytes of these files, 1 MiB at least; beyond it the oldest are dropped and counted.
+    /// Most bytes of these files, at least 1 MiB; above it the oldest are dropped and counted.
     pub spool_directory_bytes: u64,
     /// Most samples in one batch, 1 to 65,535.
     pub batch_samples: usize,
-    /// Most bytes of rows in one batch, 512 KiB at most: what goes as datagrams has to be small.
+    /// Most bytes of rows in one batch, at most 512 KiB: a datagram needs a small batch.
     pub batch_bytes: usize,
-    /// How long a sample of a busy stream waits for others; an idle stream's sample leaves at once.
+    /// How long a sample of a busy stream waits for others; a sample of an idle stream is sent at once.
     pub linger: Duration,
-    /// Identity over lives; derived from host and name when absent.
+    /// Identity across runs; derived from host and name if absent.
     pub uuid: Option<Uuid>,
-    /// Whether probes whose type says `rate(demand, …)` leave their rate to those who read them; otherwise each keeps the rate it was added with.
+    /// Whether probes whose type says `rate(demand, …)` follow the demand of readers; otherwise each keeps its
+    /// initial rate.
     pub demand: bool,
-    /// How the thread that collects samples is to run.
+    /// Scheduling of the thread that collects samples.
     pub real_time: RealTime,
-    /// What the node's threads may take of a core, such as 0.02; beyond it the rates of periodic probes are lowered, those of least [`Importance`](crate::Importance) first.
-    /// Without it the cost is only told.
+    /// Limit for the node's threads as a share of one core, for example 0.02. Above it the rates of periodic probes
+    /// are lowered, those of least [`Importance`](crate::Importance) first. Without a limit the cost is only
+    /// reported.
     pub overhead_budget: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! Why a node cannot be as it is told to.
+//! Why a node cannot be built or started.
 
 use crate::{
     deadband::DeadbandError,
@@ -8,78 +8,74 @@ use crate::{
 };
 use std::io;
 
-/// Why a node cannot start.
+/// Why a node cannot be built or started.
 #[derive(Debug, thiserror::Error)]
 pub enum NodeError {
-    /// Two instances of one name.
-    #[error("two instances of node {node:?} are named {instance:?}: names are unique within a node")]
+    /// Two instances have one name.
+    #[error("duplicate instance {instance:?} of node {node:?}: names must be unique within a node")]
     DuplicateInstance {
         /// The node.
         node: String,
         /// The name.
         instance: String,
     },
-    /// Something was said of an instance that is not there.
-    #[error("node {node:?} has no instance {instance:?}: add it before")]
+    /// An option for an instance that does not exist.
+    #[error("node {node:?} has no instance {instance:?}: add the probe first")]
     UnknownInstance {
         /// The node.
         node: String,
         /// The name.
         instance: String,
     },
-    /// Generated code that does not fit this library.
-    #[error("the schema of probe type {name} cannot be used: {problem}")]
+    /// Generated code that does not match this library.
+    #[error("invalid schema of probe type {name}: {problem}")]
     Schema {
         /// PDL name.
         name: String,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
     /// A spool directory that cannot be used.
     #[error(transparent)]
     Spool(#[from] DirectoryError),
-    /// A ring larger than [`MAX_RING_BYTES`], or than the memory there is.
+    /// A ring larger than [`MAX_RING_BYTES`], or than the available memory.
     #[error(
-        "{instance:?} cannot have a ring of {bytes} bytes: {MAX_RING_BYTES} are allowed, and memory has to be there for it"
+        "cannot allocate a ring of {bytes} bytes for {instance:?}: the limit is {MAX_RING_BYTES}, or the available memory"
     )]
     RingBytes {
-        /// Of which instance.
+        /// The instance.
         instance: String,
-        /// What was asked for.
+        /// The requested bytes.
         bytes: usize,
     },
-    /// A deadband that makes no sense.
-    #[error("{instance:?} cannot be on change: {error}")]
+    /// An invalid deadband.
+    #[error("invalid deadbands of {instance:?}: {error}")]
     Deadband {
-        /// Of which instance.
+        /// The instance.
         instance: String,
-        /// Why.
+        /// The cause.
         error: DeadbandError,
     },
-    /// A flight recorder that makes no sense.
-    #[error("{instance:?} cannot have this flight recorder: {error}")]
+    /// An invalid flight recorder.
+    #[error("invalid flight recorder of {instance:?}: {error}")]
     Recorder {
-        /// Of which instance.
+        /// The instance.
         instance: String,
-        /// Why.
+        /// The cause.
         error: TriggerError,
     },
     /// A flight recorder with more memory than [`MAX_RECORDER_BYTES`].
-    #[error(
-        "{instance:?} cannot have a flight recorder of {bytes} bytes: at most {MAX_RECORDER_BYTES} are allowed"
-    )]
+    #[error("flight recorder of {instance:?} is too large: {bytes} bytes, the limit is {MAX_RECORDER_BYTES}")]
     RecorderBytes {
-        /// Of which instance.
+        /// The instance.
         instance: String,
-        /// What was asked for.
+        /// The requested bytes.
         bytes: usize,
     },
-    /// An overhead budget that makes no sense.
-    #[error(
-        "an overhead budget of {0} makes no sense: it is a share of one core, such as 0.02, and more than 0"
-    )]
+    /// An invalid overhead budget.
+    #[error("invalid overhead budget {0}: use a share of one core above 0, for example 0.02")]
     Budget(f64),
-    /// The operating system gave no thread.
+    /// The operating system could not create a thread.
     #[error("cannot start a thread: {0}")]
     Thread(#[from] io::Error),
 }

@@ -1,4 +1,4 @@
-//! What lies between the node's threads: batches and messages to send, the state of the connection.
+//! The state shared by the node's threads: batches and messages to send, and the state of the connection.
 
 use crate::{cpu_time::CpuTime, spool::Spool};
 use oasis_channel::{Counters, InstanceState, NodeMessage, Overhead};
@@ -8,53 +8,54 @@ use std::{
     time::Duration,
 };
 
-/// Answers to commands that may wait. The DAC never has more commands under way with one node.
+/// Answers to commands that may queue. The DAC never has more commands pending at one node.
 const MESSAGES: usize = 256;
 
-/// Shared by the collector (puts in), the shipper (takes out) and its listener (acknowledges).
+/// Shared by the collector (adds), the shipper (removes) and its listener (acknowledges).
 #[derive(Debug)]
 pub struct Outbox {
-    /// Guards everything below; held for moving a few pointers, never while encoding or writing.
-    held: Mutex<Held>,
+    /// Guards all state; locked for moving a few pointers, never while encoding or writing.
+    held: Mutex<OutboxState>,
     changed: Condvar,
-    /// What the threads on both sides of it use of the processor.
+    /// Processor time of the threads on both sides of it.
     pub cpu: CpuTime,
 }
 
-/// What the collector says of an instance.
+/// An instance's progress, written by the collector.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress {
     /// Samples taken.
     pub taken: u64,
-    /// Rate and whether it runs.
+    /// Rate, and whether it is enabled.
     pub state: InstanceState,
 }
 
 /// The contents.
 #[derive(Debug)]
-pub struct Held {
+pub struct OutboxState {
     /// Batches.
     pub spool: Spool,
-    /// Per instance, what the collector says of it.
+    /// Progress of each instance, written by the collector.
     pub progress: Vec<Progress>,
-    /// What the instrumentation cost when the collector looked last.
+    /// The last measured cost of the instrumentation.
     pub overhead: Option<Overhead>,
     /// Answers to commands.
     pub messages: VecDeque<NodeMessage>,
-    /// The listener found the connection ended.
+    /// The listener has found the connection closed.
     pub broken: bool,
-    /// The node is ending: send what is there and stop.
+    /// The node is shutting down: send everything and stop.
     pub closing: bool,
     /// The shipper has ended.
     pub ended: bool,
-    /// Nothing will be added: the shipper is done when all is delivered.
+    /// No batch will be added: the shipper ends when all are delivered.
     pub is_finite: bool,
-    /// What an earlier run left and is being sent now.
+    /// The run of an earlier process that is being sent.
     pub replayed: Option<Arc<Outbox>>,
 }
 
-impl Held {
-    /// The ledger's view of this node: what it took, and what it dropped ahead of the last batch that was sent.
+impl OutboxState {
+    /// Returns the counters of this node for the ledger: samples taken, and samples dropped before the last sent
+    /// batch.
     pub fn counters(&self) -> Vec<Counters> {
         let entry = |(instance, progress): (usize, &Progress)| {
             let topic = self.spool.topic(instance)?;
@@ -66,18 +67,18 @@ impl Held {
 }
 
 impl Outbox {
-    /// An outbox for instances in these states.
+    /// Creates an outbox for instances in these states.
     pub fn new(spool: Spool, progress: Vec<Progress>) -> Arc<Self> {
         Self::holding(spool, progress, false)
     }
 
-    /// An outbox that nothing will be added to.
+    /// Creates an outbox to which no batch will be added.
     pub fn finite(spool: Spool, progress: Vec<Progress>) -> Arc<Self> {
         Self::holding(spool, progress, true)
     }
 
     fn holding(spool: Spool, progress: Vec<Progress>, is_finite: bool) -> Arc<Self> {
-        let held = Held {
+        let held = OutboxState {
             spool,
             progress,
             overhead: None,
@@ -91,7 +92,7 @@ impl Outbox {
         Arc::new(Self { held: Mutex::new(held), changed: Condvar::new(), cpu: CpuTime::default() })
     }
 
-    /// The node is ending.
+    /// Starts the shutdown of the node.
     pub fn close(&self) {
         let replayed = self.with(|held| {
             held.closing = true;
@@ -102,8 +103,8 @@ impl Outbox {
         }
     }
 
-    /// Looks or changes, and wakes whoever waits.
-    pub fn with<T>(&self, change: impl FnOnce(&mut Held) -> T) -> T {
+    /// Accesses the contents, and wakes waiting threads.
+    pub fn with<T>(&self, change: impl FnOnce(&mut OutboxState) -> T) -> T {
         let result = change(&mut self.held());
         self.changed.notify_all();
         result
@@ -118,8 +119,12 @@ impl Outbox {
         });
     }
 
-    /// Waits at most `timeout` until `ready`, and says whether it is.
-    pub fn wait(&self, timeout: Duration, ready: impl Fn(&Held) -> bool) -> (MutexGuard<'_, Held>, bool) {
+    /// Waits at most `timeout` until `ready`. Returns whether it is.
+    pub fn wait(
+        &self,
+        timeout: Duration,
+        ready: impl Fn(&OutboxState) -> bool,
+    ) -> (MutexGuard<'_, OutboxState>, bool) {
         let (held, waited) = self
             .changed
             .wait_timeout_while(self.held(), timeout, |held| !ready(held))
@@ -127,7 +132,7 @@ impl Outbox {
         (held, !waited.timed_out())
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, OutboxState> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,35 +1,36 @@
-//! The ring between a pushed probe and its node, as the application wants it: how large, and what happens when it is full.
+//! The ring between a pushed probe and its node: its size, and its policy when full.
 
 use std::time::Duration;
 
-/// The largest ring.
+/// The largest ring, in bytes.
 pub const MAX_RING_BYTES: usize = 1 << 30;
 
 /// The ring of a pushed probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RingConfig {
-    /// Its size, 1 GiB at most. A sample takes its row, rounded up to eight bytes, and 24 bytes. The memory is touched when the probe is added.
+    /// Its size in bytes, at most 1 GiB. A sample needs its row, rounded up to eight bytes, and 24 bytes. The memory
+    /// is touched when the probe is added.
     pub bytes: usize,
-    /// What happens when it is full.
+    /// The policy when it is full.
     pub overflow: Overflow,
 }
 
 impl From<usize> for RingConfig {
-    /// A ring of so many bytes that drops the newest.
+    /// A ring of this many bytes that drops the newest.
     fn from(bytes: usize) -> Self {
         Self { bytes, overflow: Overflow::default() }
     }
 }
 
-/// What happens to a sample that finds the ring full. Whatever is lost is counted, and told with the next sample.
+/// What happens to a sample when the ring is full. Dropped samples are counted, and reported with the next sample.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Overflow {
-    /// It is dropped, and what is in the ring stays. Wait-free.
+    /// The new sample is dropped. Wait-free.
     #[default]
     DropNewest,
-    /// It takes the place of the oldest ones: the node always gets the newest. Wait-free.
+    /// The oldest samples are dropped: the node always receives the newest. Wait-free.
     DropOldest,
-    /// The application waits for the node to make room, so long at most; then the sample is dropped. Only for threads that may wait:
-    /// the node looks into its rings every two milliseconds.
+    /// The application waits for the node to make room, at most this long; then the new sample is dropped. Only for
+    /// threads that may wait: the node reads its rings every two milliseconds.
     Block(Duration),
 }

@@ -1,4 +1,4 @@
-//! Looks once a second at what the node costs its host, has the [governor](crate::governor) act on it, and says so.
+//! Measures the node's cost once a second, lets the [governor](crate::governor) act on it, and reports it.
 
 use crate::{
     cpu_time::{CpuTime, ThreadTime},
@@ -13,28 +13,28 @@ pub struct OverheadWatch {
     governor: Governor,
     budget: Option<f64>,
     cpu: CpuTime,
-    /// The collector's own part of it.
+    /// The collector's own share.
     thread: ThreadTime,
-    /// When it looked last, and what the threads had used by then.
+    /// Time of the last measurement, and the threads' processor time by then.
     looked: (Instant, Duration),
-    /// Rates are as low as they get, and it is still too much: said once.
+    /// Set while rates are at their lowest and the cost is still above the budget: logged once.
     exhausted: bool,
 }
 
 impl OverheadWatch {
-    /// Begins to measure. To be called on the collector thread.
+    /// Starts to measure. Must be called on the collector thread.
     pub fn new(budget: Option<f64>, cpu: CpuTime, instances: usize, now: Instant) -> Self {
         let governor = Governor::new(budget, instances);
         let (thread, total) = (cpu.this_thread(), cpu.total());
         Self { governor, budget, cpu, thread, looked: (now, total), exhausted: false }
     }
 
-    /// When it wants to look next.
+    /// Returns the time of the next measurement.
     pub fn due(&self) -> Instant {
         self.looked.0 + INTERVAL
     }
 
-    /// Looks if it is time to.
+    /// Measures, if it is time to.
     pub fn look(&mut self, now: Instant, instances: &mut [Instance]) -> Option<Overhead> {
         if now < self.due() {
             return None;
@@ -51,7 +51,7 @@ impl OverheadWatch {
         }
         let share = |time: Duration| time.as_secs_f64() / window.length.as_secs_f64();
         let cpu = share(window.cpu);
-        self.tell_exhausted(cpu);
+        self.log_exhausted(cpu);
         let lowered =
             instances.iter().filter_map(|instance| Some((instance.name.clone(), instance.lowered()?.get())));
         Some(Overhead {
@@ -62,13 +62,13 @@ impl OverheadWatch {
         })
     }
 
-    fn tell_exhausted(&mut self, cpu: f64) {
+    fn log_exhausted(&mut self, cpu: f64) {
         let exhausted = self.governor.is_exhausted() && self.budget.is_some_and(|budget| cpu > budget);
         if exhausted && !self.exhausted {
             tracing::warn!(
                 cpu,
                 budget = self.budget,
-                "no rate can be lowered further, and the node costs more than its budget"
+                "node exceeds its overhead budget although all rates are at their lowest"
             );
         }
         self.exhausted = exhausted;

@@ -1,45 +1,47 @@
-//! Where and how urgently the collector thread runs, for hosts that care.
+//! Processors, priority and memory locking of the collector thread, for hosts that require it.
 //!
-//! Everything here is a wish: a host that does not grant it gets a node that works without, and says so.
+//! Every setting is optional: if the host refuses one, the node logs it and runs without.
 
 use std::{fmt, io};
 
-/// How the collector thread is to run. By default as the system sees fit.
+/// Scheduling of the collector thread. The default is that of the system.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RealTime {
-    /// The processors it may run on, from 0, such as those that the watched threads do not use. None: all.
+    /// The processors it may run on, from 0, for example those that the watched threads do not use. None: all.
     pub cores: Option<Vec<usize>>,
-    /// Priority among real-time threads, 1 to 99 (Linux: `SCHED_FIFO`), above all that is not real-time. Needs `CAP_SYS_NICE` or a limit (`ulimit -r`).
+    /// Priority among real-time threads, 1 to 99 (Linux: `SCHED_FIFO`), above all other threads. Needs `CAP_SYS_NICE`
+    /// or a limit (`ulimit -r`).
     pub priority: Option<u8>,
-    /// Keeps the memory of the *whole process*, now and later, from being paged out (`mlockall`). Needs `CAP_IPC_LOCK` or a limit (`ulimit -l`).
+    /// Locks the memory of the *whole process*, now and later, so that it is never paged out (`mlockall`). Needs
+    /// `CAP_IPC_LOCK` or a limit (`ulimit -l`).
     pub lock_memory: bool,
 }
 
-/// What became of the wishes.
+/// Results of the settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RealTimeState {
-    /// Of [`RealTime::cores`].
+    /// Result of [`RealTime::cores`].
     pub cores: Grant,
-    /// Of [`RealTime::priority`].
+    /// Result of [`RealTime::priority`].
     pub priority: Grant,
-    /// Of [`RealTime::lock_memory`].
+    /// Result of [`RealTime::lock_memory`].
     pub lock_memory: Grant,
 }
 
-/// What became of one wish.
+/// Result of one setting.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Grant {
-    /// Nobody asked for it.
+    /// Not requested.
     #[default]
     NotAsked,
-    /// It is so.
+    /// Applied.
     Yes,
-    /// It is not so, and why. The node runs without.
+    /// Refused, with the reason. The node runs without it.
     No(String),
 }
 
 impl RealTimeState {
-    /// Whether all that was asked for is so.
+    /// Returns whether all requested settings were applied.
     pub fn is_complete(&self) -> bool {
         [&self.cores, &self.priority, &self.lock_memory].iter().all(|wish| !matches!(wish, Grant::No(_)))
     }
@@ -56,7 +58,7 @@ impl fmt::Display for Grant {
 }
 
 impl RealTime {
-    /// Asks for all of it for the calling thread; warns of what is refused.
+    /// Applies all settings to the calling thread; logs those that are refused.
     pub fn apply(&self, node: &str) -> RealTimeState {
         let state = RealTimeState {
             cores: grant(self.cores.as_deref().map(system::run_on)),
@@ -64,12 +66,12 @@ impl RealTime {
             lock_memory: grant(self.lock_memory.then(system::lock_memory)),
         };
         for (what, granted, remedy) in [
-            ("cores", &state.cores, "name processors that this process may use"),
+            ("cores", &state.cores, "use processors that this process may use"),
             ("priority", &state.priority, "allow it with CAP_SYS_NICE, or a higher limit (ulimit -r)"),
             ("lock_memory", &state.lock_memory, "allow it with CAP_IPC_LOCK, or a higher limit (ulimit -l)"),
         ] {
             if let Grant::No(why) = granted {
-                tracing::warn!(node, what, %why, remedy, "the collector runs without what was asked for it");
+                tracing::warn!(node, what, %why, remedy, "real-time setting refused: the collector runs without it");
             }
         }
         state
@@ -95,26 +97,26 @@ mod system {
         if cores.is_empty() || cores.iter().any(|&core| core >= PROCESSORS) {
             return Err(io::Error::other(format!("processors are numbered 0 to {}", PROCESSORS - 1)));
         }
-        // SAFETY: a set is a plain array of bits, all of them 0 here, and the numbers were checked against its size.
+        // SAFETY: a set is a plain array of bits, all 0 here, and the numbers were checked against its size.
         let set = unsafe {
             let mut set: libc::cpu_set_t = mem::zeroed();
             cores.iter().for_each(|&core| libc::CPU_SET(core, &mut set));
             set
         };
-        // SAFETY: 0 is the calling thread; the set is read only, and as long as it says.
+        // SAFETY: 0 is the calling thread; the set is only read, and has the given size.
         done(unsafe { libc::sched_setaffinity(0, size_of_val(&set), &raw const set) })
     }
 
     pub fn set_priority(priority: u8) -> io::Result<()> {
         let parameters = libc::sched_param { sched_priority: priority.into() };
-        // SAFETY: 0 is the calling thread; the parameters are read only. Threads that it starts do not inherit them.
+        // SAFETY: 0 is the calling thread; the parameters are only read. Threads that it starts do not inherit them.
         done(unsafe {
             libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const parameters)
         })
     }
 
     pub fn lock_memory() -> io::Result<()> {
-        // SAFETY: takes no pointers, and changes nothing but where pages may be.
+        // SAFETY: takes no pointers, and changes only where pages may be.
         done(unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) })
     }
 
@@ -128,7 +130,7 @@ mod system {
     use std::io;
 
     fn unknown() -> io::Result<()> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "OASIS knows how to ask for it on Linux only"))
+        Err(io::Error::new(io::ErrorKind::Unsupported, "supported on Linux only"))
     }
 
     pub fn run_on(_: &[usize]) -> io::Result<()> {
@@ -150,14 +152,14 @@ mod tests {
     use std::thread;
 
     #[test]
-    fn nothing_is_asked_for_by_default() {
+    fn nothing_is_requested_by_default() {
         let state = RealTime::default().apply("node");
         assert_eq!(state, RealTimeState::default());
         assert!(state.is_complete());
     }
 
     #[test]
-    fn what_cannot_be_is_a_state_and_no_failure() {
+    fn a_refused_setting_is_a_state_and_not_an_error() {
         let wish = RealTime { cores: Some(vec![usize::MAX]), priority: Some(200), lock_memory: false };
         let state = thread::spawn(move || wish.apply("node")).join().unwrap();
         assert!(matches!(&state.cores, Grant::No(why) if why.contains("numbered")), "{state:?}");
@@ -167,9 +169,9 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn a_thread_runs_where_it_is_told_to() {
+    fn a_thread_runs_on_the_requested_processor() {
         let allowed = thread::spawn(|| {
-            // SAFETY: 0 is the calling thread; the set is written to, and as long as it says.
+            // SAFETY: 0 is the calling thread; the set is written, and has the given size.
             let set = unsafe {
                 let mut set: libc::cpu_set_t = std::mem::zeroed();
                 libc::sched_getaffinity(0, size_of_val(&set), &raw mut set);

@@ -1,9 +1,10 @@
-//! The flight recorder of one instance: samples go round in a bounded memory, and only what lies around a trigger is sent.
+//! The flight recorder of one instance: samples are kept in a bounded memory, and only those around a trigger are
+//! sent.
 
 use crate::{
-    filling::{Filling, Taken},
+    batch_builder::{BatchBuilder, NewSample},
     flight_recorder::{FlightRecorder, Side, Trigger, TriggerError},
-    spool::Spooled,
+    spool::NewBatch,
     state::ProbeState,
 };
 use oasis_channel::RecorderSpan;
@@ -21,20 +22,20 @@ pub struct Recorder {
     after_ns: u64,
     limit_bytes: usize,
     watches: Watches,
-    held: VecDeque<Held>,
+    held: VecDeque<BufferedSample>,
     rows: VecDeque<u8>,
-    /// Samples taken before this time go as they come.
+    /// Samples taken before this time are sent at once.
     open_until: u64,
     last_sequence: u64,
-    /// Samples that left the memory unsent since the last that was sent.
+    /// Samples evicted unsent since the last sent one.
     kept_back: u64,
-    /// For a row on its way out of the memory.
+    /// Buffer for a row that leaves the memory.
     row: Vec<u8>,
 }
 
-/// A sample in the memory; its row lies in `rows`, in the same order.
+/// A sample in the memory; its row is in `rows`, in the same order.
 #[derive(Debug, Clone, Copy)]
-struct Held {
+struct BufferedSample {
     sequence: u64,
     time: u64,
     state: ProbeState,
@@ -42,7 +43,7 @@ struct Held {
 }
 
 impl Recorder {
-    /// An empty recorder for samples of this type.
+    /// Creates an empty recorder for samples of this type.
     pub fn new(probe_type: &ProbeType, config: &FlightRecorder) -> Result<Self, TriggerError> {
         let nanos = |duration: Duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
         Ok(Self {
@@ -59,19 +60,19 @@ impl Recorder {
         })
     }
 
-    /// What it sends around a trigger.
+    /// Returns the time that it sends around a trigger.
     pub fn span(&self) -> RecorderSpan {
         let seconds = |nanos| Duration::from_nanos(nanos).as_secs_f64();
         RecorderSpan { before_s: seconds(self.before_ns), after_s: seconds(self.after_ns) }
     }
 
-    /// The last number seen or given out.
+    /// Returns the last sequence number seen or assigned.
     pub fn last_sequence(&self) -> u64 {
         self.last_sequence
     }
 
-    /// Takes a sample: keeps it, or sends it if a trigger has fired not long ago.
-    pub fn take(&mut self, taken: Taken<'_>, filling: &mut Filling, out: &mut Vec<Spooled>) {
+    /// Handles a sample: keeps it, or sends it if a trigger has fired recently.
+    pub fn take(&mut self, taken: NewSample<'_>, filling: &mut BatchBuilder, out: &mut Vec<NewBatch>) {
         let sequence = taken.sequence.unwrap_or(self.last_sequence + 1);
         self.last_sequence = sequence;
         let fires = self.watches.is_crossed_by(taken.row);
@@ -79,40 +80,44 @@ impl Recorder {
             self.fire(taken.time, filling, out);
         }
         if fires || taken.time < self.open_until {
-            self.send(Taken { sequence: Some(sequence), ..taken }, filling, out);
+            self.send(NewSample { sequence: Some(sequence), ..taken }, filling, out);
         } else {
             self.hold(sequence, taken);
         }
     }
 
-    /// Sends what is kept, and what comes for a while.
-    pub fn fire(&mut self, time: u64, filling: &mut Filling, out: &mut Vec<Spooled>) {
+    /// Sends the kept samples, and those of the following seconds.
+    pub fn fire(&mut self, time: u64, filling: &mut BatchBuilder, out: &mut Vec<NewBatch>) {
         self.forget(time);
         let mut row = std::mem::take(&mut self.row);
         while let Some(held) = self.pop(&mut row) {
-            let Held { sequence, time, state, .. } = held;
-            self.send(Taken { sequence: Some(sequence), time, state, kept_back: 0, row: &row }, filling, out);
+            let BufferedSample { sequence, time, state, .. } = held;
+            self.send(
+                NewSample { sequence: Some(sequence), time, state, kept_back: 0, row: &row },
+                filling,
+                out,
+            );
         }
         self.row = row;
         self.open_until = time.saturating_add(self.after_ns);
     }
 
-    fn send(&mut self, taken: Taken<'_>, filling: &mut Filling, out: &mut Vec<Spooled>) {
+    fn send(&mut self, taken: NewSample<'_>, filling: &mut BatchBuilder, out: &mut Vec<NewBatch>) {
         let kept_back = std::mem::take(&mut self.kept_back);
-        filling.take(Taken { kept_back, ..taken }, out);
+        filling.take(NewSample { kept_back, ..taken }, out);
     }
 
-    fn hold(&mut self, sequence: u64, taken: Taken<'_>) {
+    fn hold(&mut self, sequence: u64, taken: NewSample<'_>) {
         let Ok(row_bytes) = u32::try_from(taken.row.len()) else {
             self.kept_back += 1;
             return;
         };
-        self.held.push_back(Held { sequence, time: taken.time, state: taken.state, row_bytes });
+        self.held.push_back(BufferedSample { sequence, time: taken.time, state: taken.state, row_bytes });
         self.rows.extend(taken.row);
         self.forget(taken.time);
     }
 
-    /// Lets go of what is too old, or too much.
+    /// Evicts samples that are too old or exceed the memory.
     fn forget(&mut self, now: u64) {
         let oldest = now.saturating_sub(self.before_ns);
         while self.held.front().is_some_and(|held| held.time < oldest) || self.bytes() > self.limit_bytes {
@@ -123,10 +128,10 @@ impl Recorder {
     }
 
     fn bytes(&self) -> usize {
-        self.rows.len() + self.held.len() * size_of::<Held>()
+        self.rows.len() + self.held.len() * size_of::<BufferedSample>()
     }
 
-    fn pop(&mut self, row: &mut Vec<u8>) -> Option<Held> {
+    fn pop(&mut self, row: &mut Vec<u8>) -> Option<BufferedSample> {
         let held = self.held.pop_front()?;
         row.clear();
         row.extend(self.rows.drain(..held.row_bytes as usize));
@@ -134,10 +139,10 @@ impl Recorder {
     }
 }
 
-/// All triggers of an instance, in the order of its metrics.
+/// All limits of an instance, in the order of its metrics.
 #[derive(Debug)]
 struct Watches {
-    /// Kinds of the metrics, up to the last that is watched.
+    /// Types of the metrics, up to the last one with a limit.
     kinds: Vec<MetricType>,
     watches: Vec<Watch>,
 }
@@ -170,7 +175,7 @@ impl Watches {
         })
     }
 
-    /// Whether a metric has crossed its limit with this row. One that does not fit the schema crosses none.
+    /// Returns whether a metric crosses its limit in this row. A row that does not fit the schema crosses none.
     fn is_crossed_by(&mut self, row: &[u8]) -> bool {
         self.look(row).unwrap_or(false)
     }
@@ -217,7 +222,7 @@ fn number(value: &Value) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filling::Batching;
+    use crate::batch_builder::Batching;
     use oasis_wire::{batch::Encoder, schema::Metric, value::RowWriter};
     use proptest::prelude::*;
     use std::time::Instant;
@@ -243,18 +248,18 @@ mod tests {
         FlightRecorder { before, after, bytes, triggers }
     }
 
-    /// A recorder with what lies behind it.
+    /// A recorder with the batches it sends.
     struct Rig {
         recorder: Recorder,
-        filling: Filling,
-        out: Vec<Spooled>,
+        filling: BatchBuilder,
+        out: Vec<NewBatch>,
     }
 
     impl Rig {
         fn new(config: &FlightRecorder) -> Self {
             let batching = Batching { samples: 100, bytes: 10_000, linger: Duration::ZERO };
             let encoder = Encoder::new(&probe_type()).unwrap();
-            let filling = Filling::new(0, "oven".into(), encoder, batching, Instant::now());
+            let filling = BatchBuilder::new(0, "oven".into(), encoder, batching, Instant::now());
             Self { recorder: Recorder::new(&probe_type(), config).unwrap(), filling, out: Vec::new() }
         }
 
@@ -263,7 +268,7 @@ mod tests {
             let mut row = RowWriter::new(&mut bytes);
             row.string("upper");
             row.f64(temperature);
-            let taken = Taken {
+            let taken = NewSample {
                 sequence: Some(sequence),
                 time: ms * MS,
                 state: ProbeState::NORMAL,
@@ -277,12 +282,12 @@ mod tests {
             self.recorder.fire(ms * MS, &mut self.filling, &mut self.out);
         }
 
-        /// The numbers sent, and how many of those between were kept back and dropped by the ring.
+        /// Returns the sequence numbers sent, and how many of those between were kept back and dropped by the ring.
         fn sent(&mut self) -> (Vec<u64>, u64, u64) {
             self.filling.flush(&mut self.out);
             let numbers =
-                |batch: &Spooled| batch.first_sequence..batch.first_sequence + u64::from(batch.count);
-            let sum = |of: fn(&Spooled) -> u64| self.out.iter().map(of).sum();
+                |batch: &NewBatch| batch.first_sequence..batch.first_sequence + u64::from(batch.count);
+            let sum = |of: fn(&NewBatch) -> u64| self.out.iter().map(of).sum();
             let (kept_back, ring) =
                 (sum(|batch| batch.before.kept_back), sum(|batch| batch.before.dropped_ring));
             (self.out.iter().flat_map(numbers).collect(), kept_back, ring)
@@ -297,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_around_a_crossing_is_sent_and_the_rest_is_accounted_for() {
+    fn samples_around_a_crossing_are_sent_and_the_rest_is_counted() {
         let mut rig = Rig::new(&recorder(30, 20, 1 << 20));
         for number in 1..=20 {
             rig.take(number, number * 10, if (10..13).contains(&number) { 95.0 } else { 20.0 });
@@ -308,7 +313,7 @@ mod tests {
     #[test]
     fn a_memory_that_is_too_small_keeps_the_newest() {
         let row = 1 + "upper".len() + 8;
-        let mut rig = Rig::new(&recorder(1_000, 0, 3 * (row + size_of::<Held>())));
+        let mut rig = Rig::new(&recorder(1_000, 0, 3 * (row + size_of::<BufferedSample>())));
         (1..=9).for_each(|number| rig.take(number, number, 20.0));
         rig.fire(9);
         assert_eq!(rig.sent(), (vec![7, 8, 9], 6, 0));
@@ -322,7 +327,7 @@ mod tests {
             after in 0_u64..100,
         ) {
             let mut rig = Rig::new(&recorder(before, after, 1 << 20));
-            // Sample by sample: number, time; and when triggers fired, behind how many samples.
+            // Sample by sample: number, time; and when triggers fired, after how many samples.
             let (mut samples, mut triggers) = (Vec::new(), Vec::new());
             let (mut number, mut ms, mut was) = (0, 1_000, 0.0);
             for (pause, lost, temperature, command) in steps {

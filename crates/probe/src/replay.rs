@@ -1,23 +1,25 @@
-//! Sends what earlier processes of this node left in the file spool: each as the run that it was, oldest first, before this process
-//! sends anything of its own. The DAC's ledger goes on with that run where it stopped, and knows what it already has.
+//! Sends the batches that earlier processes of this node left in the file spool, before this process sends its own.
+//! Each is sent as the run that it belongs to, oldest first. The DAC's ledger continues that run where it stopped,
+//! and recognizes samples that it already has.
 
 use crate::{
     file_spool::{Directory, Journal},
     node::spawn,
     outbox::{Outbox, Progress},
-    shipper::{Attempts, Orders},
+    shipper::{Attempts, CommandHandling},
     spool::Spool,
 };
 use oasis_channel::Connector;
 use std::{fs, io, path::Path, sync::Arc};
 
-/// Refusals in a row after which a run has to wait for the next start: what the DAC does not take from it would keep back everything that follows.
+/// Consecutive refusals after which a run waits for the next start: a run that the DAC refuses would block everything
+/// after it.
 const MAX_REFUSALS: u32 = 10;
 
-/// Sends all that was left; returns early if the node ends.
+/// Sends all earlier runs; returns early if the node shuts down.
 pub fn all(connector: &mut dyn Connector, directory: &Arc<Directory>, spool_bytes: usize, outbox: &Outbox) {
-    let runs = directory.left_behind().unwrap_or_else(|error| {
-        tracing::warn!(%error, "cannot read the spool directory: what earlier runs left is not sent");
+    let runs = directory.earlier_runs().unwrap_or_else(|error| {
+        tracing::warn!(%error, "cannot read the spool directory: batches of earlier runs are not sent");
         Vec::new()
     });
     for run in runs {
@@ -25,7 +27,7 @@ pub fn all(connector: &mut dyn Connector, directory: &Arc<Directory>, spool_byte
             return;
         }
         if let Err(error) = one(connector, directory, &run, spool_bytes, outbox) {
-            tracing::warn!(run = %run.display(), %error, "what an earlier run left cannot be sent now; the next start tries again");
+            tracing::warn!(run = %run.display(), %error, "cannot send the batches of an earlier run: the next start of the node retries");
         }
     }
 }
@@ -37,16 +39,16 @@ fn one(
     spool_bytes: usize,
     live: &Outbox,
 ) -> io::Result<()> {
-    let Some(journal) = Journal::left_behind(directory.clone(), run.to_owned())? else {
-        tracing::error!(run = %run.display(), "no segment of this run has a head that can be read: its samples are lost");
+    let Some(journal) = Journal::earlier_run(directory.clone(), run.to_owned())? else {
+        tracing::error!(run = %run.display(), "no segment of an earlier run has a readable head: its samples are lost");
         return fs::remove_dir_all(run);
     };
     let head = journal.head();
     let announcement = head.announcement.clone();
     let states = announcement.instances.iter().map(|instance| instance.state);
     let progress = head.taken.iter().zip(states).map(|(&taken, state)| Progress { taken, state }).collect();
-    let outbox = Outbox::finite(Spool::left_behind(spool_bytes, &head.delivered), progress);
-    tracing::info!(node = %announcement.identity.name, run = %announcement.identity.run, "sending what an earlier run left");
+    let outbox = Outbox::finite(Spool::for_earlier_run(spool_bytes, &head.delivered), progress);
+    tracing::info!(node = %announcement.identity.name, run = %announcement.identity.run, "sending batches of an earlier run");
     live.with(|held| held.replayed = Some(outbox.clone()));
     let spooler = {
         let outbox = outbox.clone();
@@ -57,17 +59,17 @@ fn one(
         outbox.with(|held| held.closing || held.spool.is_empty()) || attempts.refusals >= MAX_REFUSALS
     };
     loop {
-        attempts.once(connector, &announcement, &Orders::Refuse, &outbox);
+        attempts.once(connector, &announcement, &CommandHandling::Refuse, &outbox);
         if is_over(&attempts) || attempts.pause(&outbox) {
             break;
         }
     }
     outbox.with(|held| held.ended = true);
     live.with(|held| held.replayed = None);
-    // It removes the run if all of it is delivered.
+    // The spooler removes the run if all of it is delivered.
     let _ = spooler.join();
     if attempts.refusals >= MAX_REFUSALS {
-        tracing::error!(run = %run.display(), "the DAC refuses what an earlier run left: it stays in its file, and the next start tries again");
+        tracing::error!(run = %run.display(), "DAC refuses the batches of an earlier run: they stay in their file until the next start of the node");
     }
     Ok(())
 }

@@ -1,16 +1,16 @@
-//! Between a pushed probe and its node: wait-free on the probe's side, bounded, drops counted.
+//! The ring between a pushed probe and its node: wait-free for the probe, bounded, drops counted.
 //!
-//! The producer allocates nothing, takes no lock and makes no system call. Each sample gets its sequence number before the ring
-//! is asked for room, so a sample that finds it full leaves a hole in the numbers that the node sees and reports. So do those
-//! that an overwriting ring gives up.
+//! The producer allocates nothing, locks nothing and makes no system call. Each sample gets its sequence number
+//! before the ring is asked for room. So a dropped sample leaves a gap in the sequence numbers, which the node
+//! detects and reports. The same holds for samples that an overwriting ring drops.
 //!
-//! A record is a head of three words, then the row, filled up to whole words:
+//! A record is a head of three words, then the row, padded to whole words:
 //!
 //! | bytes | |
 //! |---|---|
-//! | 4 | how many words, written by the ring |
+//! | 4 | number of words, written by the ring |
 //! | 2 | the probe's state |
-//! | 1 | bytes that fill up the row |
+//! | 1 | bytes of padding |
 //! | 1 | 0 |
 //! | 8 | sequence number |
 //! | 8 | time |
@@ -18,9 +18,9 @@
 mod words;
 
 use crate::{
+    batch_builder::BATCH_BYTES,
     clock::now_ns,
-    deadband::{Changes, Limits},
-    filling::BATCH_BYTES,
+    deadband::{ChangeFilter, Limits},
     overflow::{Overflow, RingConfig},
     state::ProbeState,
 };
@@ -38,27 +38,27 @@ use std::{
 };
 use words::{Reader, WORD, Writer};
 
-/// What lies before each row.
+/// Bytes before each row.
 const HEAD: usize = 3 * WORD;
 
-/// A producer that may wait looks so often before it sleeps, and sleeps so long before it looks again.
+/// A producer that may wait polls this often before it sleeps, and sleeps this long before it polls again.
 const SPINS: usize = 100;
 const NAP: Duration = Duration::from_micros(50);
 
-/// What both sides of a ring see.
+/// State shared by both sides of a ring.
 #[derive(Debug)]
 pub struct Shared {
-    /// Last sequence number that found no room. Those that did stand in the ring: to write them here as well would cost each flush a line of
-    /// the cache that the node's processor has looked at.
+    /// Last sequence number of a dropped sample. The numbers of other samples are in the ring: writing them here too
+    /// would cost each flush a cache line that the node's processor has read.
     dropped_to: AtomicU64,
-    /// Commands `enable` and `disable`.
+    /// Set by the commands `enable` and `disable`.
     enabled: AtomicBool,
-    /// Nobody drains the ring any more.
+    /// Set when the node no longer drains the ring.
     ended: AtomicBool,
 }
 
 impl Shared {
-    /// Whether the probe takes samples.
+    /// Sets whether the probe takes samples.
     pub fn set_enabled(&self, enabled: bool) {
         self.enabled.store(enabled, Ordering::Relaxed);
     }
@@ -69,21 +69,21 @@ impl Shared {
 pub struct Switch(Arc<Shared>);
 
 impl Switch {
-    /// Whether it does.
+    /// Returns whether the probe takes samples.
     #[inline]
     pub fn is_on(&self) -> bool {
         self.0.enabled.load(Ordering::Relaxed)
     }
 }
 
-/// The application's side: flushes samples. One thread at a time.
+/// The application's side: flushes samples. For one thread at a time.
 #[derive(Debug)]
 pub struct PushedProbe<S> {
     rows: RowProbe,
     sample: PhantomData<fn(&S)>,
 }
 
-/// As [`PushedProbe`], for samples whose type is known only at run time, or in another language.
+/// A pushed probe for samples whose type is known only at run time, or in another language.
 #[derive(Debug)]
 pub struct RowProbe {
     ring: Writer,
@@ -91,7 +91,7 @@ pub struct RowProbe {
     shared: Arc<Shared>,
     sequence: u64,
     state: ProbeState,
-    changes: Option<Changes>,
+    changes: Option<ChangeFilter>,
     record: Vec<u8>,
 }
 
@@ -100,13 +100,13 @@ pub struct RowProbe {
 pub struct Drain {
     ring: Reader,
     record: Vec<u8>,
-    /// Number of the sample that came out last.
+    /// Sequence number of the last record read.
     last_sequence: u64,
-    /// What the producer has said.
+    /// State shared with the producer.
     pub shared: Arc<Shared>,
 }
 
-/// A ring as wanted. With `limits` only changes get into it.
+/// Creates a ring. With `limits`, only changes are written to it.
 pub fn ring(config: RingConfig, limits: Option<Arc<Limits>>) -> Result<(RowProbe, Drain), TryReserveError> {
     let words = config.bytes.div_ceil(WORD).max(HEAD / WORD);
     let (writer, reader) = words::ring(words, config.overflow == Overflow::DropOldest)?;
@@ -124,38 +124,39 @@ pub fn ring(config: RingConfig, limits: Option<Arc<Limits>>) -> Result<(RowProbe
         shared: shared.clone(),
         sequence: 0,
         state: ProbeState::NORMAL,
-        changes: limits.map(|limits| Changes::new(limits, row_bytes)),
+        changes: limits.map(|limits| ChangeFilter::new(limits, row_bytes)),
         record,
     };
     Ok((probe, Drain { ring: reader, record: Vec::new(), last_sequence: 0, shared }))
 }
 
 impl<S: Sample> PushedProbe<S> {
-    /// Samples of one type for `rows`.
+    /// Wraps `rows` for samples of one type.
     pub(crate) fn new(rows: RowProbe) -> Self {
         Self { rows, sample: PhantomData }
     }
 
-    /// The probe underneath, for who writes rows of this type without making a sample first.
+    /// Returns the underlying probe, for callers that write rows of this type without creating a sample.
     pub fn into_rows(self) -> RowProbe {
         self.rows
     }
 
-    /// Takes a sample now. Returns whether it found room; a sample that did not is counted and reported by the node.
+    /// Takes a sample now. Returns whether the ring had room; otherwise the sample is dropped, counted, and reported
+    /// by the node.
     ///
-    /// While the probe is disabled nothing is taken and the answer is `true`, and so it is for a sample that is no change to a probe on change.
+    /// A disabled probe takes nothing and returns `true`; so does a probe on change for a sample without a change.
     #[inline]
     pub fn flush(&mut self, sample: &S) -> bool {
         self.flush_at(now_ns(), sample)
     }
 
-    /// As [`PushedProbe::flush`], with a time of the caller's own, in nanoseconds since 1970-01-01 UTC.
+    /// Takes a sample like [`PushedProbe::flush`], at the given time in nanoseconds since 1970-01-01 UTC.
     #[inline]
     pub fn flush_at(&mut self, time: u64, sample: &S) -> bool {
         self.rows.flush_at(time, |row| sample.write(row))
     }
 
-    /// The samples from now on carry this state.
+    /// Sets the state of all following samples.
     #[inline]
     pub fn set_state(&mut self, state: ProbeState) {
         self.rows.set_state(state);
@@ -163,7 +164,8 @@ impl<S: Sample> PushedProbe<S> {
 }
 
 impl RowProbe {
-    /// As [`PushedProbe::flush_at`]; `write` writes the row. One that does not fit the schema is thrown away when the node sees it, and counted as invalid.
+    /// Takes a sample like [`PushedProbe::flush_at`]; `write` writes the row. The node discards a row that does not
+    /// fit the schema, and counts it as invalid.
     #[inline]
     pub fn flush_at(&mut self, time: u64, write: impl FnOnce(&mut RowWriter<'_>)) -> bool {
         if !self.shared.enabled.load(Ordering::Relaxed) {
@@ -184,13 +186,13 @@ impl RowProbe {
         if !pushed {
             self.shared.dropped_to.store(self.sequence, Ordering::Relaxed);
         } else if let Some(changes) = &mut self.changes {
-            // One that was dropped is not what the reader has seen last: the next one shall count as a change again.
+            // The reader has not seen a dropped sample, so the next one must count as a change again.
             changes.keep(&self.record[HEAD..end]);
         }
         pushed
     }
 
-    /// Counts samples that were lost before they came here: a hole in the numbers, as a full ring leaves.
+    /// Counts samples that were lost before this point: leaves a gap in the sequence numbers, as a full ring does.
     pub fn skip(&mut self, samples: u64) {
         if samples > 0 {
             self.sequence += samples;
@@ -198,18 +200,18 @@ impl RowProbe {
         }
     }
 
-    /// Tells whether samples are taken.
+    /// Returns a handle that tells whether samples are taken.
     pub(crate) fn switch(&self) -> Switch {
         Switch(self.shared.clone())
     }
 
-    /// The samples from now on carry this state.
+    /// Sets the state of all following samples.
     #[inline]
     pub fn set_state(&mut self, state: ProbeState) {
         self.state = state;
     }
 
-    /// Whether a flush waits when the ring is full.
+    /// Returns whether a flush waits when the ring is full.
     #[inline]
     pub fn may_wait(&self) -> bool {
         matches!(self.overflow, Overflow::Block(_))
@@ -226,7 +228,7 @@ impl RowProbe {
         self.record[16..24].copy_from_slice(&time.to_le_bytes());
     }
 
-    /// Waits for room if that is the policy; says whether the record got in.
+    /// Waits for room if that is the policy. Returns whether the record was written.
     #[cold]
     fn wait(&mut self) -> bool {
         let Overflow::Block(timeout) = self.overflow else { return false };
@@ -250,10 +252,10 @@ impl RowProbe {
     }
 }
 
-/// One sample as it came out of a ring.
+/// A sample read from a ring.
 #[derive(Debug)]
 pub struct Record<'a> {
-    /// Its number.
+    /// Its sequence number.
     pub sequence: u64,
     /// Its time.
     pub time: u64,
@@ -264,12 +266,12 @@ pub struct Record<'a> {
 }
 
 impl Drain {
-    /// Last sequence number given out, as far as this side knows: all up to it came out, or were dropped.
+    /// Returns the last sequence number assigned, as far as this side knows: all up to it were read or dropped.
     pub fn taken(&self) -> u64 {
         self.last_sequence.max(self.shared.dropped_to.load(Ordering::Relaxed))
     }
 
-    /// The oldest sample in the ring.
+    /// Returns the oldest sample in the ring.
     pub fn pop(&mut self) -> Option<Record<'_>> {
         if !self.ring.pop(&mut self.record) {
             return None;

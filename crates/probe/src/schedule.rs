@@ -1,4 +1,4 @@
-//! When a periodic probe is due: on a fixed grid from its start, so that lateness does not add up.
+//! The schedule of a periodic probe: a fixed grid from its start, so that delays do not accumulate.
 
 use oasis_wire::quantity::Hertz;
 use std::time::{Duration, Instant};
@@ -11,18 +11,18 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Due at once, then at `hertz`.
+    /// Creates a schedule that is due at once, then at `hertz`.
     pub fn new(hertz: Hertz, now: Instant) -> Self {
         Self { next: now, period: Duration::from_nanos(hertz.period_ns()) }
     }
 
-    /// When the probe is due next.
+    /// Returns when the probe is due next.
     pub fn next(&self) -> Instant {
         self.next
     }
 
-    /// Whether it is due, and if so moves to the next point of the grid that is still to come: points that were missed
-    /// because the host was busy are not made up for in a burst.
+    /// Returns whether the probe is due, and if so advances to the next future point of the grid. Points missed on a
+    /// busy host are skipped, not repeated in a burst.
     pub fn due(&mut self, now: Instant) -> bool {
         if now < self.next {
             return false;
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lateness_does_not_add_up_and_missed_points_are_skipped() {
+    fn delays_do_not_accumulate_and_missed_points_are_skipped() {
         let start = Instant::now();
         let at = |ms| start + Duration::from_millis(ms);
         let mut schedule = Schedule::new(Hertz::new(100.0).unwrap(), start);

@@ -1,9 +1,11 @@
 //! A pushed probe that many threads flush at once: loggers, spans.
 //!
-//! A ring has one producer, so rows wait in a bounded queue until a thread that finds the ring free passes them on, its own and those of others. Nobody
-//! waits for anybody: a thread that stops half-way, whatever its priority, leaves its row and those behind it in the queue, and takes them along when it goes on.
+//! A ring has one producer. So rows wait in a bounded queue until a thread that finds the ring free moves them on,
+//! its own and those of others. No thread waits for another. A thread that is suspended half-way, at whatever
+//! priority, leaves its row and the later ones in the queue, and moves them when it continues.
 //!
-//! The models (`shared_models.rs`, `make check-memory`) try every order of these steps. They fail without the fences, and if nobody looks again.
+//! The models (`shared_models.rs`, `make check-memory`) try every order of these steps. They fail without the fences,
+//! and without the second check.
 
 use crate::{clock::now_ns, ring::RowProbe};
 #[cfg(loom)]
@@ -17,25 +19,26 @@ use std::sync::{
     atomic::{AtomicU64, AtomicUsize, Ordering, fence},
 };
 
-/// As [`RowProbe`], for many threads. Lock-free; nothing is allocated once the places of its queue have grown to the usual size of a row.
+/// A [`RowProbe`] for many threads. Lock-free; allocates nothing once the queue's places have grown to the usual size
+/// of a row.
 #[derive(Debug)]
 pub struct SharedProbe {
-    /// The next place to write to; the queue is D. Vyukov's bounded one, whose places carry turns.
+    /// The next place to write; the queue is D. Vyukov's bounded one, whose places carry turn numbers.
     tail: AtomicUsize,
     places: Box<[Place]>,
     /// Rows that found no place.
     lost: AtomicU64,
-    /// Only ever tried: who has it passes rows on for all.
-    way_out: Mutex<WayOut>,
+    /// Only ever locked with `try_lock`: its owner moves rows for all threads.
+    outlet: Mutex<Outlet>,
     switch: crate::ring::Switch,
 }
 
-/// A place of the queue.
+/// A place in the queue.
 #[derive(Debug)]
 struct Place {
     /// `n`: free for the writer of position `n`. `n + 1`: its row waits.
     turn: AtomicUsize,
-    /// Never contended: the turn says whose it is.
+    /// Never contended: the turn number determines the owner.
     row: Mutex<Row>,
 }
 
@@ -46,14 +49,14 @@ struct Row {
 }
 
 #[derive(Debug)]
-struct WayOut {
+struct Outlet {
     ring: RowProbe,
     /// The next place to read.
     head: usize,
 }
 
 impl SharedProbe {
-    /// Shares a probe. At most `waiting` rows wait for one another on their way to its ring, which is rounded up to a power of two.
+    /// Shares a probe. At most `waiting` rows wait for its ring, rounded up to a power of two.
     pub fn new(ring: RowProbe, waiting: usize) -> Self {
         let places = waiting.clamp(2, 1 << 16).next_power_of_two();
         Self {
@@ -63,22 +66,22 @@ impl SharedProbe {
                 .collect(),
             lost: AtomicU64::new(0),
             switch: ring.switch(),
-            way_out: Mutex::new(WayOut { ring, head: 0 }),
+            outlet: Mutex::new(Outlet { ring, head: 0 }),
         }
     }
 
-    /// Whether samples are taken: a command may have said no.
+    /// Returns whether samples are taken: a command may have disabled the probe.
     #[inline]
     pub fn is_enabled(&self) -> bool {
         self.switch.is_on()
     }
 
-    /// Takes a sample now, of which this is the packed row. One that finds no room is counted, and the DAC will know.
+    /// Takes a sample now, given as a packed row. A row that finds no place is counted, and reported to the DAC.
     pub fn flush(&self, row: &[u8]) {
         self.flush_at(now_ns(), row);
     }
 
-    /// As [`SharedProbe::flush`], with a time of the caller's own, in nanoseconds since 1970-01-01 UTC.
+    /// Takes a sample like [`SharedProbe::flush`], at the given time in nanoseconds since 1970-01-01 UTC.
     pub fn flush_at(&self, time: u64, row: &[u8]) {
         if !self.is_enabled() {
             return;
@@ -89,7 +92,7 @@ impl SharedProbe {
         self.pass_on();
     }
 
-    /// Puts a row into the queue, unless it is full.
+    /// Adds a row to the queue. Returns false if the queue is full.
     fn put(&self, time: u64, packed: &[u8]) -> bool {
         let mut tail = self.tail.load(Ordering::Relaxed);
         loop {
@@ -115,16 +118,17 @@ impl SharedProbe {
         }
     }
 
-    /// Moves what waits to the ring, unless somebody is at it already.
+    /// Moves waiting rows to the ring, unless another thread is doing so.
     fn pass_on(&self) {
         loop {
-            // Behind our row, before the lock: either we see the lock free, or who has it sees our row when it looks again.
+            // After our row, before the lock: either we see the lock free, or its owner sees our row in its second
+            // check.
             fence(Ordering::SeqCst);
-            let Ok(mut way_out) = self.way_out.try_lock() else { return };
-            while self.pass_one(&mut way_out) {}
-            way_out.ring.skip(self.lost.swap(0, Ordering::Relaxed));
-            let head = way_out.head;
-            drop(way_out);
+            let Ok(mut outlet) = self.outlet.try_lock() else { return };
+            while self.pass_one(&mut outlet) {}
+            outlet.ring.skip(self.lost.swap(0, Ordering::Relaxed));
+            let head = outlet.head;
+            drop(outlet);
             fence(Ordering::SeqCst);
             if !self.waits_at(head) && self.lost.load(Ordering::Relaxed) == 0 {
                 return;
@@ -132,16 +136,16 @@ impl SharedProbe {
         }
     }
 
-    fn pass_one(&self, way_out: &mut WayOut) -> bool {
-        if !self.waits_at(way_out.head) {
+    fn pass_one(&self, outlet: &mut Outlet) -> bool {
+        if !self.waits_at(outlet.head) {
             return false;
         }
-        let place = self.place(way_out.head);
+        let place = self.place(outlet.head);
         if let Ok(row) = place.row.try_lock() {
-            way_out.ring.flush_at(row.time, |to| to.packed(&row.packed));
+            outlet.ring.flush_at(row.time, |to| to.packed(&row.packed));
         }
-        place.turn.store(way_out.head.wrapping_add(self.places.len()), Ordering::Release);
-        way_out.head = way_out.head.wrapping_add(1);
+        place.turn.store(outlet.head.wrapping_add(self.places.len()), Ordering::Release);
+        outlet.head = outlet.head.wrapping_add(1);
         true
     }
 
@@ -184,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_thread_flushes_comes_out_in_order() {
+    fn rows_of_one_thread_arrive_in_order() {
         let (probe, mut drain) = shared(4_096, 4);
         for number in 0_u8..9 {
             probe.flush_at(TIME, &[number]);
@@ -200,15 +204,15 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_a_thread_that_has_stopped_while_it_passes_rows_on() {
+    fn no_thread_waits_for_one_that_is_suspended_while_it_moves_rows() {
         let (probe, mut drain) = shared(4_096, 2);
-        let stopped = probe.way_out.lock().unwrap();
+        let stopped = probe.outlet.lock().unwrap();
         for number in 0_u8..5 {
             probe.flush_at(TIME, &[number]);
         }
         drop(stopped);
         assert!(drain.pop().is_none());
-        // Two waited, three found no place and are counted behind them.
+        // Two waited, three found no place and are counted after them.
         probe.flush_at(TIME, &[9]);
         assert_eq!(drain.pop().map(|record| (record.sequence, record.row.to_vec())), Some((1, vec![0])));
         assert_eq!(drain.pop().map(|record| (record.sequence, record.row.to_vec())), Some((2, vec![1])));
@@ -228,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_of_many_threads_arrives_once_or_is_counted_and_none_stays_behind() {
+    fn every_row_of_many_threads_arrives_once_or_is_counted_and_none_stays_in_the_queue() {
         const THREADS: u32 = 4;
         const EACH: u32 = 20_000;
         let (probe, mut drain) = shared(8_192, 8);
@@ -259,6 +263,6 @@ mod tests {
         take(&mut drain);
         assert_eq!(drain.taken(), u64::from(THREADS * EACH));
         assert!(seen > 0);
-        assert!(!probe.waits_at(probe.way_out.lock().unwrap().head));
+        assert!(!probe.waits_at(probe.outlet.lock().unwrap().head));
     }
 }

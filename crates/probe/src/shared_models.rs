@@ -1,10 +1,10 @@
-//! Every order of the steps of threads that flush one probe: `make check-memory`.
+//! Every order of steps of threads that flush one probe: `make check-memory`.
 
 use super::*;
 use crate::ring::ring;
 use loom::{sync::Arc, thread};
 
-/// Flushes a row on one thread and another here, and answers with what is in the ring then and how many were taken.
+/// Flushes a row on another thread and one here. Returns the rows in the ring, and how many samples were taken.
 fn run(waiting: usize) -> (Vec<u8>, u64) {
     let (rows, mut drain) = ring(256.into(), None).unwrap();
     let probe = Arc::new(SharedProbe::new(rows, waiting));
@@ -19,7 +19,7 @@ fn run(waiting: usize) -> (Vec<u8>, u64) {
 }
 
 #[test]
-fn no_row_stays_behind_when_its_thread_has_gone() {
+fn no_row_stays_in_the_queue_when_its_thread_has_ended() {
     loom::model(|| {
         let (mut read, taken) = run(2);
         read.sort_unstable();

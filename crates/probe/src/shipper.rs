@@ -1,6 +1,6 @@
 //! The node's shipper thread: keeps a connection to the DAC and sends what is in the outbox.
 //!
-//! It owns the sending half of the channel; a listener thread, one for each connection, owns the receiving half.
+//! It owns the sending half of the channel; a listener thread for each connection owns the receiving half.
 
 use crate::{
     clock::{ClockOffset, now_ns},
@@ -20,44 +20,44 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Sign of life and clock exchange.
+/// Interval of pings: keepalive and clock measurement.
 const PING: Duration = Duration::from_secs(1);
-/// How long a node that ends waits for the last acknowledgements.
+/// How long a node that shuts down waits for the last acknowledgements.
 const FAREWELL: Duration = Duration::from_secs(2);
 /// How long a node that has said goodbye waits for the DAC to close.
 const LEAVE: Duration = Duration::from_millis(500);
-/// Batches in one write.
+/// Most batches in one write.
 const BATCHES: usize = 256;
 
-/// What the DAC is told about this node.
+/// What the DAC receives about this node.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Announcement {
-    /// Who we are.
+    /// The node's identity.
     pub identity: NodeIdentity,
     /// Schemas.
     pub types: Vec<ProbeType>,
-    /// Instances as they were at the start; commands have changed them since.
+    /// Instances in their initial states, which commands change.
     pub instances: Vec<RegisteredInstance>,
 }
 
-/// What becomes of commands.
+/// How commands are handled.
 #[derive(Debug, Clone)]
-pub enum Orders {
-    /// The collector obeys them.
+pub enum CommandHandling {
+    /// The collector executes them.
     Pass(mpsc::Sender<Order>),
-    /// The run that they are for is over.
+    /// Refused: the run that they are for has ended.
     Refuse,
 }
 
-/// Runs until the outbox is closing.
+/// Runs until the outbox is closed.
 pub fn run(
     connector: &mut dyn Connector,
     announcement: &Arc<Announcement>,
-    orders: &Orders,
+    orders: &CommandHandling,
     outbox: &Arc<Outbox>,
 ) {
     let mut attempts = Attempts::default();
-    // Once at least: a program may be over before this thread has begun.
+    // At least once: a program may end before this thread starts.
     loop {
         attempts.once(connector, announcement, orders, outbox);
         if attempts.pause(outbox) {
@@ -67,15 +67,15 @@ pub fn run(
     outbox.with(|held| held.ended = true);
 }
 
-/// Attempts to reach the DAC, one after the other.
+/// Consecutive attempts to reach the DAC.
 #[derive(Debug, Default)]
 pub struct Attempts {
     backoff: Backoff,
-    /// How long to wait before the next one.
+    /// The backoff before the next attempt.
     pause: Duration,
-    /// How often in a row the DAC has refused what it was told.
+    /// Number of consecutive refusals by the DAC.
     pub refusals: u32,
-    /// The DAC's life that the last connection led to.
+    /// Epoch of the DAC at the last connection.
     epoch: Option<Epoch>,
 }
 
@@ -85,7 +85,7 @@ impl Attempts {
         &mut self,
         connector: &mut dyn Connector,
         announcement: &Arc<Announcement>,
-        orders: &Orders,
+        orders: &CommandHandling,
         outbox: &Arc<Outbox>,
     ) {
         let attempt = Instant::now();
@@ -99,14 +99,14 @@ impl Attempts {
         }
         let is_refused = error.get_ref().is_some_and(|error| error.is::<Failure>());
         self.refusals = if is_refused { self.refusals + 1 } else { 0 };
-        tracing::warn!(target = %connector.target(), %error, retry_ms = self.pause.as_millis() as u64, "no channel to the DAC");
+        tracing::warn!(target = %connector.target(), %error, retry_ms = self.pause.as_millis() as u64, "cannot connect to the DAC");
     }
 
     fn converse(
         &mut self,
         connector: &mut dyn Connector,
         announcement: &Arc<Announcement>,
-        orders: &Orders,
+        orders: &CommandHandling,
         outbox: &Arc<Outbox>,
     ) -> io::Result<()> {
         let hello = NodeMessage::Hello { protocol: PROTOCOL, node: announcement.identity.clone() };
@@ -129,7 +129,7 @@ impl Attempts {
         outbox.with(|held| {
             held.spool.connected(topics);
             held.broken = false;
-            // Answers to a DAC that is gone.
+            // Discard answers to a DAC that is gone.
             held.messages.clear();
         });
         let clock = Arc::new(Mutex::new(ClockOffset::default()));
@@ -143,26 +143,26 @@ impl Attempts {
         };
         let sent = ship(&mut *link.sender, outbox, &clock);
         if sent.is_ok() {
-            // The DAC closes when it has read the goodbye: whoever calls next under this name finds it free.
+            // The DAC closes when it has read the goodbye: after that the name is free for another node.
             drop(outbox.wait(LEAVE, |held| held.broken));
         }
         let heard = link.close();
         let is_over = outbox.with(|held| held.closing || (held.is_finite && held.spool.is_empty()));
-        // What the DAC said last explains more than the write that failed because of it.
+        // The DAC's last message explains more than the failed write that it caused.
         if is_over { sent } else { heard.and(sent) }
     }
 
-    /// Who was met before and is somebody else now knows nothing of what that one was sent.
-    fn meet(&mut self, epoch: Epoch, orders: &Orders) {
+    /// Handles a change of the DAC: a new one has none of the samples sent before.
+    fn meet(&mut self, epoch: Epoch, orders: &CommandHandling) {
         if self.epoch.replace(epoch).is_some_and(|before| before != epoch)
-            && let Orders::Pass(orders) = orders
+            && let CommandHandling::Pass(orders) = orders
         {
-            // If the collector has ended, so has the node.
+            // Fails only if the collector has ended, and so the node.
             let _ = orders.send(Order::NewDac);
         }
     }
 
-    /// Waits before the next attempt, longer each time; says whether the node is ending.
+    /// Waits before the next attempt, longer each time. Returns whether the node is shutting down.
     pub fn pause(&mut self, outbox: &Outbox) -> bool {
         let (_held, closing) = outbox.wait(self.pause, |held| held.closing);
         closing
@@ -183,7 +183,7 @@ fn as_they_are_now(announcement: &Announcement, outbox: &Outbox) -> Vec<Register
 fn listen(
     receiver: &mut dyn Receiver,
     outbox: &Outbox,
-    orders: &Orders,
+    orders: &CommandHandling,
     clock: &Mutex<ClockOffset>,
 ) -> io::Result<()> {
     let mut time = outbox.cpu.this_thread();
@@ -198,14 +198,14 @@ fn listen(
                 clock.lock().unwrap_or_else(PoisonError::into_inner).exchange(node_time, dac_time, now_ns());
             }
             DacMessage::Command { id, instance, command } => match orders {
-                Orders::Pass(orders) => {
-                    // The collector outlives its connections; if it has ended, so has the node.
+                CommandHandling::Pass(orders) => {
+                    // The collector outlives its connections; an error means that the node has ended.
                     let _ = orders.send(Order::Command { id, instance, command });
                 }
-                Orders::Refuse => {
+                CommandHandling::Refuse => {
                     let failure = Failure::new(
                         "run_over",
-                        "the node is sending what an earlier run left: try again soon",
+                        "node is still sending batches of an earlier run: try again soon",
                     );
                     outbox.say(NodeMessage::Result { id, outcome: Outcome::Failed(failure) });
                 }
@@ -219,7 +219,7 @@ fn listen(
 
 /// Sends until the connection breaks or the node ends.
 fn ship(sender: &mut dyn Sender, outbox: &Outbox, clock: &Mutex<ClockOffset>) -> io::Result<()> {
-    // Ahead of any batch: what was dropped before this connection is none of its gaps.
+    // Before any batch: drops before this connection are not its gaps.
     let counters = outbox.with(|held| held.counters());
     sender.send(&[NodeMessage::Counters { instances: counters }], &[])?;
     let mut next_ping = Instant::now();
@@ -266,7 +266,7 @@ fn ship(sender: &mut dyn Sender, outbox: &Outbox, clock: &Mutex<ClockOffset>) ->
             if Instant::now() >= until {
                 return Err(io::Error::new(
                     io::ErrorKind::TimedOut,
-                    "the DAC did not acknowledge the last samples",
+                    "DAC did not acknowledge the last samples",
                 ));
             }
             next_ping = next_ping.min(until);

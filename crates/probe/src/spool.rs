@@ -1,13 +1,14 @@
-//! Encoded batches on their way to the DAC: kept until acknowledged, bounded, drops counted per instance.
+//! Encoded batches on their way to the DAC: kept until acknowledged, bounded, drops counted for each instance.
 //!
-//! The bound drops the oldest batch that was not sent yet. What is sent and not acknowledged stays for the case that the
-//! connection breaks; it is bounded too, because no more than half of the spool is ever under way.
+//! Above the bound, the oldest unsent batch is dropped. Batches that are sent but not acknowledged are kept in case
+//! the connection breaks. They are bounded too, because at most half of the spool is in transit.
 //!
-//! What is missing in front of a batch is known from the numbers alone: whatever lies between it and the batch before it was
-//! dropped by the ring, kept back by the flight recorder or no row of its schema, as the batch itself says, else dropped here.
+//! The sequence numbers alone show what is missing before a batch: samples between it and the batch before it. The
+//! batch says how many of them the ring dropped, the flight recorder kept back, or did not fit the schema. The spool
+//! dropped the rest.
 //!
-//! A node with a file spool has the same queue: what the collector brings goes through the [`Intake`] to the file first, and the queue
-//! holds the part of it that is under way or next.
+//! A node with a file spool has the same queue. Batches from the collector pass through the [`Intake`] to the file
+//! first; the queue contains those that are in transit or next.
 
 use crate::{intake::Intake, outgoing::Outgoing};
 use oasis_channel::Drops;
@@ -15,7 +16,7 @@ use oasis_wire::{batch, quantity::TopicId};
 use serde::{Deserialize, Serialize};
 use std::{collections::HashMap, sync::Arc};
 
-/// Samples that have a number and are in no batch, by cause.
+/// Samples that have a sequence number but are in no batch, by cause.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Missing {
     /// The ring dropped them.
@@ -26,16 +27,16 @@ pub struct Missing {
     pub invalid: u64,
 }
 
-/// One batch as the collector hands it over.
+/// A batch from the collector.
 #[derive(Debug, Clone)]
-pub struct Spooled {
+pub struct NewBatch {
     /// Index of the instance within the node.
     pub instance: usize,
-    /// Its samples' numbers.
+    /// Sequence number of its first sample.
     pub first_sequence: u64,
-    /// How many samples.
+    /// Number of samples.
     pub count: u16,
-    /// What is missing ahead of them.
+    /// Samples missing before it.
     pub before: Missing,
     /// Shared with the thread that writes it to the socket.
     pub bytes: Arc<Vec<u8>>,
@@ -43,69 +44,69 @@ pub struct Spooled {
 
 /// One batch in the spool.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Queued {
+pub struct QueuedBatch {
     /// Index of the instance within the node.
     pub instance: usize,
-    /// Its samples' numbers.
+    /// Sequence number of its first sample.
     pub first_sequence: u64,
-    /// How many samples.
+    /// Number of samples.
     pub count: u16,
-    /// What is missing of the instance since the run began, up to this batch.
+    /// Samples of the instance missing since the run began, up to this batch.
     pub before: Missing,
     /// Shared with the thread that writes it to the socket.
     pub bytes: Arc<Vec<u8>>,
-    /// Where the file spool has it, if it does.
-    pub stored: Option<Stored>,
+    /// Its place in the file spool, if it is there.
+    pub stored: Option<FilePlace>,
 }
 
 /// A place in the file spool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stored {
+pub struct FilePlace {
     /// Number of the segment within the run.
     pub segment: u64,
     /// Byte at which the batch's record begins.
     pub offset: u64,
 }
 
-impl Queued {
-    /// Memory that it takes.
+impl QueuedBatch {
+    /// Returns its memory in bytes.
     pub fn cost(&self) -> usize {
         Outgoing::<Self>::cost(self.bytes.len())
     }
 
-    /// Number of its last sample.
+    /// Returns the sequence number of its last sample.
     pub fn last_sequence(&self) -> u64 {
         self.first_sequence + u64::from(self.count) - 1
     }
 }
 
-/// What is known of one instance.
+/// State of one instance.
 #[derive(Debug, Clone, Copy, Default)]
 struct Account {
     topic: Option<TopicId>,
-    /// What is missing ahead of what was pushed.
+    /// Samples missing before the last batch.
     before: Missing,
-    /// Last number that came into the queue: a batch that the file has twice is taken once.
+    /// Last sequence number added to the queue: a batch that is in the file twice is queued once.
     admitted: u64,
     acknowledged: u64,
-    /// Up to what left the spool: this connection's DAC has it.
+    /// Up to the last sample that left the spool: this connection's DAC has it.
     delivered: Place,
-    /// Up to what was sent on this connection.
+    /// Up to the last sample sent on this connection.
     sent: Place,
 }
 
-/// A place in the numbers of an instance, and what was dropped on the way to it.
+/// A position in the sequence numbers of an instance, and the drops before it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
-    /// Number of the last sample before it.
+    /// Sequence number of the last sample before it.
     pub sequence: u64,
-    /// Dropped before it since the run began.
+    /// Samples dropped before it since the run began.
     pub dropped: Drops,
 }
 
 impl Place {
-    /// Moves behind a batch; says how many samples were dropped in between.
-    fn advance(&mut self, batch: &Queued) -> u64 {
+    /// Advances past a batch. Returns how many samples were dropped in between.
+    fn advance(&mut self, batch: &QueuedBatch) -> u64 {
         let hole = (batch.first_sequence - 1).saturating_sub(self.sequence);
         let mut left = hole;
         let mut explain = |told: &mut u64, before: u64| {
@@ -125,16 +126,16 @@ impl Place {
 /// The queue.
 #[derive(Debug)]
 pub struct Spool {
-    batches: Outgoing<Queued>,
+    batches: Outgoing<QueuedBatch>,
     limit: usize,
     accounts: Vec<Account>,
     instances: HashMap<TopicId, usize>,
-    /// What waits for the file, if there is one.
+    /// Batches that wait for the file, if there is one.
     intake: Option<Intake>,
 }
 
 impl Spool {
-    /// At most `limit` bytes for `instances` instances.
+    /// Creates a spool of at most `limit` bytes for `instances` instances.
     pub fn new(limit: usize, instances: usize) -> Self {
         Self {
             batches: Outgoing::default(),
@@ -145,18 +146,19 @@ impl Spool {
         }
     }
 
-    /// As [`Spool::new`] for a node with a file spool: half of the bytes for what waits for the file, half for what is under way.
+    /// Creates a spool for a node with a file spool: half of the bytes for batches that wait for the file, half for
+    /// the queue.
     pub fn before_a_file(limit: usize, instances: usize) -> Self {
         Self::behind(Intake::new(limit / 2), limit / 2, instances)
     }
 
-    /// At most `limit` bytes behind what waits for the file.
+    /// Creates a spool of at most `limit` bytes that is fed from `intake`.
     pub fn behind(intake: Intake, limit: usize, instances: usize) -> Self {
         Self { intake: Some(intake), ..Self::new(limit, instances) }
     }
 
-    /// What an earlier process left in the file spool, delivered up to these places.
-    pub fn left_behind(limit: usize, delivered: &[Place]) -> Self {
+    /// Creates a spool for the run of an earlier process, delivered up to these places.
+    pub fn for_earlier_run(limit: usize, delivered: &[Place]) -> Self {
         let mut spool = Self::before_a_file(limit, delivered.len());
         for (account, &place) in spool.accounts.iter_mut().zip(delivered) {
             (account.delivered, account.sent) = (place, place);
@@ -168,38 +170,39 @@ impl Spool {
         spool
     }
 
-    /// Up to where an instance was sent on this connection or delivered before, and what was dropped ahead of that.
+    /// Returns up to where an instance was sent on this connection or delivered before, and the drops before that.
     pub fn sent(&self, instance: usize) -> Place {
         self.accounts[instance].sent
     }
 
-    /// The DAC's topic for an instance, once registered.
+    /// Returns the DAC's topic of an instance, once registered.
     pub fn topic(&self, instance: usize) -> Option<TopicId> {
         self.accounts[instance].topic
     }
 
-    /// Takes a batch from the collector.
-    pub fn push(&mut self, batch: Spooled) {
-        let Spooled { instance, first_sequence, count, before, bytes } = batch;
+    /// Adds a batch from the collector.
+    pub fn push(&mut self, batch: NewBatch) {
+        let NewBatch { instance, first_sequence, count, before, bytes } = batch;
         let account = &mut self.accounts[instance];
         account.before.dropped_ring += before.dropped_ring;
         account.before.kept_back += before.kept_back;
         account.before.invalid += before.invalid;
-        let batch = Queued { instance, first_sequence, count, before: account.before, bytes, stored: None };
+        let batch =
+            QueuedBatch { instance, first_sequence, count, before: account.before, bytes, stored: None };
         match &mut self.intake {
             Some(intake) => intake.push(batch),
             None => self.keep(batch),
         }
     }
 
-    /// Queues a batch, at the cost of the oldest unsent ones if need be.
-    pub fn keep(&mut self, batch: Queued) {
+    /// Queues a batch; drops the oldest unsent ones if needed.
+    pub fn keep(&mut self, batch: QueuedBatch) {
         self.admit(batch);
         while self.batches.bytes() > self.limit && self.batches.evict_unsent().is_some() {}
     }
 
-    /// Queues a batch, whatever is there already: for one that there is [`Spool::room`] for.
-    pub fn admit(&mut self, batch: Queued) {
+    /// Queues a batch without dropping others: only for one that [`Spool::room`] allows.
+    pub fn admit(&mut self, batch: QueuedBatch) {
         let account = &mut self.accounts[batch.instance];
         if batch.last_sequence() > account.admitted {
             account.admitted = batch.last_sequence();
@@ -208,67 +211,68 @@ impl Spool {
         }
     }
 
-    /// Bytes that can be admitted.
+    /// Returns the bytes that can be admitted.
     pub fn room(&self) -> usize {
         self.limit.saturating_sub(self.batches.bytes())
     }
 
-    /// Whether a batch can be admitted: at least one always can.
-    pub fn has_room_for(&self, batch: &Queued) -> bool {
+    /// Returns whether a batch can be admitted: at least one always can.
+    pub fn has_room_for(&self, batch: &QueuedBatch) -> bool {
         self.batches.is_empty() || batch.cost() <= self.room()
     }
 
-    /// Whether so much is gone that the file may be read again.
+    /// Returns whether enough was delivered to read the file again.
     pub fn wants_more(&self) -> bool {
         self.room() > self.limit / 2
     }
 
-    /// Whether something waits for the file.
+    /// Returns whether batches wait for the file.
     pub fn has_intake(&self) -> bool {
         self.intake.as_ref().is_some_and(Intake::has_batches)
     }
 
-    /// Whether there is a file and the spooler has not yet found a place for everything.
+    /// Returns whether there is a file and the spooler has not settled every batch.
     pub fn is_unsettled(&self) -> bool {
         self.intake.as_ref().is_some_and(|intake| !intake.is_settled())
     }
 
-    /// What waits for the file: the spooler settles when it has found places for it.
-    pub fn take_intake(&mut self) -> Vec<Queued> {
+    /// Takes the batches that wait for the file; the spooler settles them.
+    pub fn take_intake(&mut self) -> Vec<QueuedBatch> {
         self.intake.as_mut().map(Intake::take).unwrap_or_default()
     }
 
-    /// Places were found for what was taken, but for `rest`; `is_behind` tells whether some of it is in the file only.
-    pub fn settle_intake(&mut self, rest: Vec<Queued>, is_behind: bool) {
+    /// Settles the taken batches, except `rest`. `is_behind` tells whether some of them are only in the file.
+    pub fn settle_intake(&mut self, rest: Vec<QueuedBatch>, is_behind: bool) {
         if let Some(intake) = &mut self.intake {
             intake.settle(rest.into_iter());
             intake.is_behind = is_behind;
         }
     }
 
-    /// Whether the file has batches that this queue has not seen.
+    /// Returns whether the file has batches that are not in this queue.
     pub fn is_behind(&self) -> bool {
         self.intake.as_ref().is_some_and(|intake| intake.is_behind)
     }
 
-    /// See [`Spool::is_behind`].
+    /// Sets [`Spool::is_behind`].
     pub fn set_behind(&mut self, is_behind: bool) {
         if let Some(intake) = &mut self.intake {
             intake.is_behind = is_behind;
         }
     }
 
-    /// The first segment of the file that something here is in.
+    /// Returns the first segment of the file that a queued batch is in.
     pub fn oldest_segment(&self) -> Option<u64> {
         self.batches.iter().find_map(|batch| Some(batch.stored?.segment))
     }
 
-    /// Up to where the DAC has each instance's samples.
+    /// Returns up to where the DAC has each instance's samples.
     pub fn delivered(&self) -> Vec<Place> {
         self.accounts.iter().map(|account| account.delivered).collect()
     }
 
-    /// A new connection: the instances have these topics, and whatever the old connection carried may be lost.
+    /// Handles a new connection: the instances have these topics, and batches in transit on the old connection may be
+    /// lost.
     pub fn connected(&mut self, topics: impl Iterator<Item = (usize, TopicId)>) {
         self.instances.clear();
         for (instance, topic) in topics {
@@ -280,13 +284,13 @@ impl Spool {
         self.batches.send_again();
     }
 
-    /// Whether [`Spool::take`] would return anything.
+    /// Returns whether [`Spool::take`] would return anything.
     pub fn has_unsent(&self) -> bool {
         self.batches.has_unsent() && self.batches.sent_bytes() <= self.limit / 2
     }
 
-    /// The next batches to write, at most `max`, with topic and drops written in, and whether the first of them tells of drops.
-    /// No other one does: counters that are sent ahead of these batches mean that one gap.
+    /// Takes at most `max` batches to write, with topic and drops filled in. Returns whether the first of them
+    /// reports drops. No later one does: counters that are sent before these batches stand for that one gap.
     pub fn take(&mut self, max: usize, out: &mut Vec<Arc<Vec<u8>>>) -> bool {
         let mut tells_of_drops = false;
         while out.len() < max && self.has_unsent() {
@@ -308,7 +312,7 @@ impl Spool {
         tells_of_drops
     }
 
-    /// The DAC has everything of `topic` up to `sequence`.
+    /// Handles an acknowledgement: the DAC has everything of `topic` up to `sequence`.
     pub fn acknowledge(&mut self, topic: TopicId, sequence: u64) {
         if let Some(&instance) = self.instances.get(&topic) {
             let account = &mut self.accounts[instance];
@@ -325,7 +329,7 @@ impl Spool {
         }
     }
 
-    /// Whether everything pushed has been acknowledged.
+    /// Returns whether everything has been acknowledged.
     pub fn is_empty(&self) -> bool {
         self.batches.is_empty() && self.intake.as_ref().is_none_or(Intake::is_empty)
     }

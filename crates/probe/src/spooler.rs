@@ -1,25 +1,25 @@
-//! The spooler: the one thread of a node that touches the file spool. Writes what the collector brings, passes it on, and reads it
-//! again when the DAC was away for longer than memory lasts.
+//! The spooler: the only thread of a node that accesses the file spool. It writes batches from the collector, queues
+//! them, and reads them again after the DAC was unreachable for longer than the memory lasts.
 //!
-//! While the file cannot be written, batches go on in memory as if there were none; the file is tried again.
+//! While the file cannot be written, batches stay in memory only; the write is retried.
 
-use crate::{file_spool::Journal, outbox::Outbox, spool::Queued};
+use crate::{file_spool::Journal, outbox::Outbox, spool::QueuedBatch};
 use std::time::{Duration, Instant};
 
-/// How often delivered segments are removed, and a file that cannot be written is tried again.
+/// How often delivered segments are removed, and a failed write is retried.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// The thread's state.
 struct Spooler<'a> {
     outbox: &'a Outbox,
     journal: Journal,
-    /// Since the file cannot be written: when to try again.
+    /// While the file cannot be written: when to retry.
     retry: Option<Instant>,
-    /// Whether somebody was told that the oldest segments go.
+    /// Whether the eviction of the oldest segments was logged.
     is_full: bool,
 }
 
-/// Runs until the outbox has ended; then everything is in the file that has not been delivered.
+/// Runs until the outbox has ended; by then all undelivered batches are in the file.
 pub fn run(outbox: &Outbox, journal: Journal) {
     let mut spooler = Spooler { outbox, journal, retry: None, is_full: false };
     let mut next_look = Instant::now() + LOOK;
@@ -38,12 +38,12 @@ pub fn run(outbox: &Outbox, journal: Journal) {
     if outbox.with(|held| held.spool.is_empty())
         && let Err(error) = spooler.journal.remove()
     {
-        tracing::warn!(%error, "cannot remove the file spool of this run, all of which is delivered");
+        tracing::warn!(%error, "cannot remove the file spool of a delivered run");
     }
 }
 
 impl Spooler<'_> {
-    /// Waits for something to do until `deadline`, does it, and says whether it was the last time.
+    /// Waits for work until `deadline`, and does it. Returns whether it was the last time.
     fn turn(&mut self, deadline: Instant) -> bool {
         let may_write = |now: Instant| self.retry.is_none_or(|retry| now >= retry);
         let wait = deadline.saturating_duration_since(Instant::now());
@@ -69,8 +69,8 @@ impl Spooler<'_> {
         has_ended
     }
 
-    /// Finds each batch its place: in the file and, unless others wait there before it, in the queue as well.
-    fn place(&mut self, mut batches: Vec<Queued>, can_write: bool, mut is_behind: bool) {
+    /// Places each batch: in the file and, unless others wait there before it, in the queue as well.
+    fn place(&mut self, mut batches: Vec<QueuedBatch>, can_write: bool, mut is_behind: bool) {
         if can_write {
             self.write(&mut batches);
         }
@@ -85,7 +85,7 @@ impl Spooler<'_> {
                         is_behind = true;
                     }
                     Some(_) => held.spool.admit(batch),
-                    // It must not overtake what is only in the file.
+                    // It must not overtake batches that are only in the file.
                     None if is_behind => rest.push(batch),
                     None => held.spool.keep(batch),
                 }
@@ -97,24 +97,24 @@ impl Spooler<'_> {
         }
     }
 
-    /// Writes to the file, and says if that works no more or works again.
-    fn write(&mut self, batches: &mut [Queued]) {
+    /// Writes to the file, and logs a failure or a recovery once.
+    fn write(&mut self, batches: &mut [QueuedBatch]) {
         let (removed, outcome) = self.journal.append(batches);
         if removed > 0 && !std::mem::replace(&mut self.is_full, true) {
-            tracing::warn!("the file spool is full: its oldest samples are dropped and counted");
+            tracing::warn!("file spool is full: its oldest samples are dropped and counted");
         }
         match outcome {
-            Ok(()) if self.retry.take().is_some() => tracing::info!("the file spool can be written again"),
+            Ok(()) if self.retry.take().is_some() => tracing::info!("file spool is writable again"),
             Ok(()) => {}
             Err(error) => {
                 if self.retry.replace(Instant::now() + LOOK).is_none() {
-                    tracing::warn!(%error, "the file spool cannot be written: samples wait in memory until it can");
+                    tracing::warn!(%error, "cannot write the file spool: samples wait in memory until it is writable");
                 }
             }
         }
     }
 
-    /// Fills the queue from the file, if that has what the queue has not.
+    /// Fills the queue from the file with batches that it lacks.
     fn refill(&mut self) {
         let (is_behind, mut room) =
             self.outbox.with(|held| (held.spool.is_behind() && held.spool.wants_more(), held.spool.room()));
@@ -139,7 +139,7 @@ impl Spooler<'_> {
         });
     }
 
-    /// Records what is delivered and removes what nobody needs any more.
+    /// Records what is delivered and removes segments that are no longer needed.
     fn settle(&mut self) {
         let (delivered, in_queue, is_behind) = self
             .outbox
@@ -147,8 +147,8 @@ impl Spooler<'_> {
         let unread = if is_behind { self.journal.reading() } else { u64::MAX };
         let needed = in_queue.unwrap_or(u64::MAX).min(unread);
         if let Err(error) = self.journal.settle(delivered, needed) {
-            // It costs room, and after a crash some samples are sent twice, which the DAC sees.
-            tracing::debug!(%error, "cannot tidy the file spool");
+            // It costs space, and after a crash some samples are sent twice, which the DAC detects.
+            tracing::debug!(%error, "cannot remove delivered segments of the file spool");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Nodes and a DAC that remembers, in one process: what becomes of samples by kind, policy and command.
+//! Nodes and a DAC that records, in one process: the outcome of samples by kind, policy and command.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test says what it expects by unwrapping")]
 
@@ -64,7 +64,7 @@ fn a_node_that_is_shut_down_sends_everything_first() {
 }
 
 #[test]
-fn a_probe_on_change_sends_what_moved_beyond_its_deadband_and_obeys_a_new_one() {
+fn a_probe_on_change_sends_changes_above_its_deadband_and_accepts_a_new_one() {
     let deadbands = Deadbands::any_change().with("value", 1.0);
     let (mut probe, node, recorder) = pushing(PushedKind::OnChange(deadbands), 4_096);
     assert_eq!(recorder.instance("reading").kind, ProbeKind::OnChange);
@@ -80,20 +80,20 @@ fn a_probe_on_change_sends_what_moved_beyond_its_deadband_and_obeys_a_new_one() 
 }
 
 #[test]
-fn a_dac_that_has_begun_anew_is_told_what_does_not_change() {
+fn a_restarted_dac_receives_values_that_do_not_change() {
     let (mut probe, node, recorder) = pushing(PushedKind::OnChange(Deadbands::any_change()), 4_096);
     assert!(flush(&mut probe, 1.0));
     recorder.wait_for("reading", 1);
     recorder.live(Epoch(2));
     recorder.end();
-    // Flushed as an application does, whether or not somebody listens.
+    // Flushed as an application does, whether or not a DAC is connected.
     let began = Instant::now();
     while recorder.samples("reading").len() < 2 {
         assert!(flush(&mut probe, 1.0) && began.elapsed() < Duration::from_secs(20));
         std::thread::yield_now();
     }
     (0..100).for_each(|_| assert!(flush(&mut probe, 1.0)));
-    // The same life of the DAC, over another connection, knows it.
+    // The same run of the DAC recognizes it over another connection.
     recorder.live(Epoch(2));
     recorder.end();
     recorder.wait_for_connections(3);
@@ -119,7 +119,7 @@ fn deadbands_that_do_not_fit_are_refused_by_node_and_builder() {
     assert_eq!(refusal("value", -1.0), "deadband_invalid");
     let kind = PushedKind::OnChange(Deadbands::any_change().with("colour", 1.0));
     let error = builder().pushed_rows("reading", reading(), kind, 4_096).unwrap_err();
-    assert_eq!(error.to_string(), r#""reading" cannot be on change: the probe has no metric "colour""#);
+    assert_eq!(error.to_string(), r#"invalid deadbands of "reading": the probe has no metric "colour""#);
 
     let (_probe, _node, recorder) = pushing(PushedKind::Pushed, 4_096);
     let any = Command::Deadband { metric: "value".into(), deadband: None };
@@ -128,7 +128,7 @@ fn deadbands_that_do_not_fit_are_refused_by_node_and_builder() {
 }
 
 #[test]
-fn a_periodic_probe_on_change_is_called_at_its_rate_and_sampled_now_whatever_it_reads() {
+fn a_periodic_probe_on_change_is_called_at_its_rate_and_sample_now_keeps_any_value() {
     let mut builder = builder();
     let calls = Arc::new(AtomicU64::new(0));
     let counted = calls.clone();
@@ -168,7 +168,7 @@ fn a_sample_carries_the_state_its_probe_was_in() {
 }
 
 #[test]
-fn an_event_is_announced_as_one_and_waits_for_no_others() {
+fn an_event_is_registered_as_one_and_waits_for_no_others() {
     let mut builder =
         NodeBuilder::new("node", NodeConfig { linger: Duration::from_secs(3_600), ..NodeConfig::default() });
     let mut probe = builder.pushed_rows("reading", reading(), PushedKind::Event, 4_096).unwrap();
@@ -196,7 +196,7 @@ fn a_disabled_probe_takes_nothing_until_it_is_enabled() {
 }
 
 #[test]
-fn what_every_policy_loses_is_counted() {
+fn samples_dropped_by_every_policy_are_counted() {
     for (overflow, values, holes) in [
         (Overflow::DropNewest, vec![0.0, 1.0, 9.0], 3),
         (Overflow::DropOldest, vec![4.0, 9.0], 4),
@@ -239,7 +239,7 @@ fn rows_that_do_not_fit_are_counted_and_the_next_that_does_is_sent() {
 }
 
 #[test]
-fn what_a_dac_refuses_of_an_earlier_run_is_kept_and_holds_nothing_up() {
+fn an_earlier_run_that_the_dac_refuses_is_kept_and_does_not_delay_others() {
     let directory = tempfile::tempdir().unwrap();
     let (connector, recorder) = recorder();
     let start = || {
@@ -272,7 +272,7 @@ fn what_a_dac_refuses_of_an_earlier_run_is_kept_and_holds_nothing_up() {
 }
 
 #[test]
-fn a_process_has_as_many_nodes_as_it_has_contexts() {
+fn a_process_can_have_several_nodes() {
     let start = |name: &str| {
         let mut builder = NodeBuilder::new(name, NodeConfig::default());
         let probe = builder.pushed_rows("reading", reading(), PushedKind::Pushed, 4_096).unwrap();
@@ -295,7 +295,7 @@ fn a_process_has_as_many_nodes_as_it_has_contexts() {
 }
 
 #[test]
-fn a_node_that_is_refused_real_time_works_without_and_says_so() {
+fn a_node_without_permission_for_real_time_runs_without_it_and_reports_so() {
     let wish = RealTime { cores: Some(vec![usize::MAX]), ..RealTime::default() };
     let config = NodeConfig { real_time: wish, ..NodeConfig::default() };
     let mut builder = NodeBuilder::new("node", config);

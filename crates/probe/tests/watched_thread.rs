@@ -1,4 +1,4 @@
-//! What a flush asks of the thread it is called in: no memory, and nothing of the system.
+//! The cost of a flush for the calling thread: no allocation and no system call.
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
@@ -16,7 +16,7 @@ thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Counts for each thread what it allocates.
+/// Counts the allocations of each thread.
 struct Counting;
 
 // SAFETY: passes everything on to the system's allocator as it came.
@@ -64,7 +64,7 @@ fn flush(probe: &mut RowProbe, number: u64) {
     });
 }
 
-/// A probe for each policy and each kind, all with rings that overflow soon.
+/// Returns a probe for each policy and each kind, all with rings that overflow soon.
 fn probes(policies: &[Overflow]) -> (Vec<RowProbe>, NodeBuilder) {
     let mut builder = NodeBuilder::new("node", NodeConfig::default());
     let kinds = [
@@ -83,7 +83,7 @@ fn probes(policies: &[Overflow]) -> (Vec<RowProbe>, NodeBuilder) {
     (probes, builder)
 }
 
-/// Ten times fewer where nothing is optimised; `make check-memory` does all.
+/// Ten times fewer in unoptimized builds; `make check-memory` runs all.
 const FLUSHES: u64 = if cfg!(debug_assertions) { 1_000_000 } else { 10_000_000 };
 
 #[test]
@@ -102,8 +102,8 @@ fn a_flush_allocates_nothing() {
 
 #[cfg(target_os = "linux")]
 mod system_calls {
-    //! A thread can have its system calls turned into a signal while a byte of its own says so (`prctl(PR_SET_SYSCALL_USER_DISPATCH)`, Linux 5.11):
-    //! what makes none never notices.
+    //! A thread can turn its system calls into a signal while a byte of its own is set
+    //! (`prctl(PR_SET_SYSCALL_USER_DISPATCH)`, Linux 5.11). Code without system calls runs unchanged.
 
     use super::{FLUSHES, flush, probes};
     use oasis_probe::Overflow;
@@ -122,7 +122,7 @@ mod system_calls {
     static CAUGHT: AtomicU64 = AtomicU64::new(0);
 
     extern "C" fn caught(_: libc::c_int) {
-        // First: to come back from here is a system call as well.
+        // First: returning from here is a system call as well.
         SWITCH.store(ALLOW, Ordering::Relaxed);
         CAUGHT.fetch_add(1, Ordering::Relaxed);
     }
@@ -132,7 +132,7 @@ mod system_calls {
         unsafe { libc::prctl(SET_DISPATCH, mode, 0_u64, 0_u64, switch) == 0 }
     }
 
-    /// System calls that `work` makes, one at most; none if this kernel cannot tell.
+    /// Returns the number of system calls of `work`, at most one; none if this kernel cannot tell.
     fn system_calls(work: impl FnOnce()) -> Option<u64> {
         // SAFETY: the handler only touches atomics.
         unsafe { libc::signal(libc::SIGSYS, caught as *const () as libc::sighandler_t) };

@@ -69,7 +69,7 @@ fn what_oasis_logs_itself_is_left_out_and_what_only_looks_like_it_is_not() {
     let kept = watch_all(|| {
         for target in ["a", "b"] {
             let _ = target;
-            error!(target: "oasis_probe::instance", "the probe cannot sample");
+            error!(target: "oasis_probe::instance", "probe failed to take a sample");
             error!(target: "oasis_channel", "silence");
             let _span = tracing::span!(target: "oasis_wire", Level::INFO, "inner").entered();
             info!(target: "oasis_probe_of_mine", "here");

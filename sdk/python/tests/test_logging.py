@@ -145,5 +145,5 @@ def test_a_disabled_probe_costs_no_more_than_a_look(dac: Dac) -> None:
 def test_instances_have_names_of_their_own() -> None:
     builder = NodeBuilder("twice")
     Handler(builder)
-    with pytest.raises(ValueError, match='two instances of node "twice" are named "log"'):
+    with pytest.raises(ValueError, match='duplicate instance "log" of node "twice"'):
         Handler(builder)

@@ -1,6 +1,7 @@
-//! The directory of a file spool: who may use it, which runs left something in it, how many bytes there are.
+//! The directory of a file spool: its lock, the runs in it, and its size in bytes.
 //!
-//! `LOCK`, and a directory for each run: its number, which gives the order, and its UUID. In it the segments by number, and `delivered`.
+//! Contains `LOCK` and a directory for each run, named by its number (which gives the order) and its UUID. A run
+//! contains numbered segments and `delivered`.
 
 use super::segment::Reader;
 use std::{
@@ -13,39 +14,37 @@ use uuid::Uuid;
 const LOCK: &str = "LOCK";
 const SEGMENT: &str = "segment";
 
-/// Why a directory cannot be used.
+/// Why a spool directory cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum DirectoryError {
-    /// Another node has it.
+    /// Another node uses it.
     #[error(
-        "the spool directory {directory} is in use by process {holder}: give each node a directory of its own (spool_directory)"
+        "spool directory {directory} is in use by process {holder}: give each node its own directory (spool_directory)"
     )]
-    Taken {
+    NewSample {
         /// As configured.
         directory: String,
         /// Process number.
         holder: String,
     },
-    /// The operating system says no.
-    #[error(
-        "the spool directory {directory} cannot be used: {error}; choose another one (spool_directory) or none"
-    )]
+    /// The operating system reported an error.
+    #[error("cannot use spool directory {directory}: {error}: choose another one (spool_directory) or none")]
     Unusable {
         /// As configured.
         directory: String,
-        /// Why.
+        /// The cause.
         error: io::Error,
     },
 }
 
-/// A spool directory that this process has for itself.
+/// A spool directory that this process has locked.
 #[derive(Debug)]
 pub struct Directory {
     path: PathBuf,
     limit: u64,
-    /// Numbers of runs: those up to here were there before.
+    /// Runs numbered up to this existed before this process.
     last_run: u64,
-    /// The lock goes with it, however the process ends.
+    /// The lock is released with the file, however the process ends.
     _lock: File,
 }
 
@@ -56,12 +55,12 @@ pub struct SegmentFile {
     pub path: PathBuf,
     /// Within its run.
     pub number: u64,
-    /// Size.
+    /// Size in bytes.
     pub bytes: u64,
 }
 
 impl Directory {
-    /// Makes the directory if need be, and takes it. `limit` is for the bytes of all segments.
+    /// Creates the directory if needed, and locks it. `limit` is for the bytes of all segments.
     pub fn open(path: &Path, limit: u64) -> Result<Self, DirectoryError> {
         let directory = || path.display().to_string();
         let unusable = |error| DirectoryError::Unusable { directory: directory(), error };
@@ -79,11 +78,11 @@ impl Directory {
             Err(TryLockError::WouldBlock) => {
                 let holder = fs::read_to_string(&lock).unwrap_or_default();
                 let holder = if holder.is_empty() { "?".into() } else { holder };
-                return Err(DirectoryError::Taken { directory: directory(), holder });
+                return Err(DirectoryError::NewSample { directory: directory(), holder });
             }
             Err(TryLockError::Error(error)) => return Err(unusable(error)),
         }
-        // Only for the message above: a full disk must not keep the node from starting.
+        // Only for the error message above: a full disk must not keep the node from starting.
         let _ = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
         let last_run = runs(path).map_err(unusable)?.last().map_or(0, |(number, _)| *number);
         Ok(Self { path: path.to_owned(), limit, last_run, _lock: file })
@@ -94,26 +93,27 @@ impl Directory {
         &self.path
     }
 
-    /// Bytes of all segments at most.
+    /// Returns the limit for the bytes of all segments.
     pub fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// Where the segments of this process's run go.
+    /// Returns the directory for the segments of this process's run.
     pub fn own_run(&self, run: Uuid) -> PathBuf {
         self.path.join(format!("{:010}-{run}", self.last_run + 1))
     }
 
-    /// What earlier processes left, oldest first.
-    pub fn left_behind(&self) -> io::Result<Vec<PathBuf>> {
+    /// Returns the runs of earlier processes, oldest first.
+    pub fn earlier_runs(&self) -> io::Result<Vec<PathBuf>> {
         let runs = runs(&self.path)?.into_iter();
         Ok(runs.filter(|(number, _)| *number <= self.last_run).map(|(_, path)| path).collect())
     }
 
-    /// Removes the oldest segments until `wanted` bytes fit, and says how many went; an error if they never will.
+    /// Removes the oldest segments until `wanted` bytes fit, and returns how many were removed. Fails if they can
+    /// never fit.
     ///
-    /// Of the last segment of a run its head stays, which says how many samples there were: they are missing for a reason then. Only
-    /// if all the rest is not enough do heads go as well.
+    /// The head of a run's last segment stays: it has the number of samples, so that the removed ones are reported
+    /// with a cause. Heads are removed only if removing everything else is not enough.
     pub fn make_room(&self, wanted: u64) -> io::Result<usize> {
         let runs = runs(&self.path)?.into_iter();
         let runs = runs.map(|(_, run)| segments(&run)).collect::<io::Result<Vec<_>>>()?;
@@ -137,7 +137,10 @@ impl Directory {
             }
         }
         if bytes + wanted > self.limit {
-            return Err(io::Error::new(io::ErrorKind::QuotaExceeded, "spool_directory_bytes is too little"));
+            return Err(io::Error::new(
+                io::ErrorKind::QuotaExceeded,
+                "a batch does not fit into the spool directory: increase spool_directory_bytes",
+            ));
         }
         Ok(removed)
     }
@@ -145,13 +148,13 @@ impl Directory {
 
 fn remove(segment: &SegmentFile) -> io::Result<u64> {
     match fs::remove_file(&segment.path) {
-        // Another thread has delivered it.
+        // Removed meanwhile: another thread has delivered it.
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(0),
     }
 }
 
-/// Leaves the head of a segment, and says how many bytes that has.
+/// Truncates a segment to its head, and returns the head's bytes.
 fn shrink(segment: &SegmentFile) -> io::Result<u64> {
     let Ok(mut reader) = Reader::open(&segment.path, segment.number) else { return remove(segment) };
     while reader.next()?.is_some() {}
@@ -165,19 +168,19 @@ fn shrink(segment: &SegmentFile) -> io::Result<u64> {
     Ok(bytes.len() as u64)
 }
 
-/// Puts a file where one may be, as a whole or not at all.
+/// Replaces a file atomically.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let new = path.with_extension("new");
     fs::write(&new, bytes)?;
     fs::rename(&new, path)
 }
 
-/// The path of a segment.
+/// Returns the path of a segment.
 pub fn segment_path(run: &Path, number: u64) -> PathBuf {
     run.join(format!("{number:010}.{SEGMENT}"))
 }
 
-/// The segments of a run in order; none if the run is not there.
+/// Returns the segments of a run in order; none if the run does not exist.
 pub fn segments(run: &Path) -> io::Result<Vec<SegmentFile>> {
     let mut found = Vec::new();
     for entry in entries(run)? {
@@ -185,7 +188,7 @@ pub fn segments(run: &Path) -> io::Result<Vec<SegmentFile>> {
         let path = entry.path();
         let number = path.file_stem().and_then(|stem| stem.to_str()?.parse().ok());
         if let Some(number) = number.filter(|_| path.extension().is_some_and(|it| it == SEGMENT)) {
-            // Gone since: another thread has delivered it.
+            // Removed meanwhile: another thread has delivered it.
             let Ok(metadata) = entry.metadata() else { continue };
             found.push(SegmentFile { path, number, bytes: metadata.len() });
         }

@@ -1,4 +1,4 @@
-//! The segments of one run: what was written is read again in order, and removed once it is delivered.
+//! The segments of one run: batches are read in the order they were written, and removed once they are delivered.
 
 use super::{
     directory::{Directory, replace, segment_path, segments},
@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     shipper::Announcement,
-    spool::{Place, Queued, Stored},
+    spool::{FilePlace, Place, QueuedBatch},
 };
 use std::{
     fs::{self, File, OpenOptions},
@@ -16,32 +16,32 @@ use std::{
     sync::Arc,
 };
 
-/// Up to where the run was delivered: in a file of this name beside the segments.
+/// Name of the file beside the segments that records up to where the run was delivered.
 const DELIVERED: &str = "delivered";
-/// A segment has a sixteenth of the limit, between these.
+/// A segment's size is a sixteenth of the limit, between these bounds.
 const SMALLEST_SEGMENT: u64 = 64 * 1024;
 const LARGEST_SEGMENT: u64 = 8 * 1024 * 1024;
-/// One write to the file, unless a single batch is larger.
+/// Bytes of one write to the file, unless a single batch is larger.
 const WRITE_SIZE: usize = 256 * 1024;
 
-/// One run's part of the spool.
+/// The part of the spool that belongs to one run.
 #[derive(Debug)]
 pub struct Journal {
     directory: Arc<Directory>,
     run: PathBuf,
-    /// What the segments' heads say; `taken` grows.
+    /// Contents of the segments' heads; `taken` grows.
     head: Head,
     active: Option<Active>,
     /// Number of the newest segment, 0 before the first.
     newest: u64,
     reader: Option<Reader>,
-    /// Where reading goes on, if not where `reader` is.
-    next: Stored,
+    /// Where reading continues, unless at `reader`.
+    next: FilePlace,
     recorded: Vec<Place>,
     scratch: Vec<u8>,
 }
 
-/// The segment that is written to.
+/// The segment that is being written.
 #[derive(Debug)]
 struct Active {
     file: File,
@@ -50,7 +50,7 @@ struct Active {
 }
 
 impl Journal {
-    /// For the run of this process. Files are made when the first batch comes.
+    /// Creates a journal for the run of this process. Files are created with the first batch.
     pub fn begin(directory: Arc<Directory>, announcement: Arc<Announcement>) -> Self {
         let instances = announcement.instances.len();
         let (taken, delivered) = (vec![0; instances], vec![Place::default(); instances]);
@@ -58,11 +58,11 @@ impl Journal {
         Self::new(directory, run, Head { announcement, taken, delivered })
     }
 
-    /// What an earlier process left: none if no head of it can be read.
-    pub fn left_behind(directory: Arc<Directory>, run: PathBuf) -> io::Result<Option<Self>> {
+    /// Opens the run of an earlier process. Returns none if none of its heads is readable.
+    pub fn earlier_run(directory: Arc<Directory>, run: PathBuf) -> io::Result<Option<Self>> {
         let segments = segments(&run)?;
         let mut found: Option<Head> = None;
-        // The newest head that can be read, then what lies behind it.
+        // Find the newest readable head, then read what follows it.
         let mut readers = Vec::new();
         for segment in segments.iter().rev() {
             let reader = Reader::open(&segment.path, segment.number)?;
@@ -87,13 +87,13 @@ impl Journal {
         if let Some(delivered) = recorded(&run).filter(|places| places.len() == head.taken.len()) {
             head.delivered = delivered;
         }
-        let next = Stored { segment: segments.first().map_or(0, |first| first.number), offset: 0 };
+        let next = FilePlace { segment: segments.first().map_or(0, |first| first.number), offset: 0 };
         Ok(Some(Self { next, ..Self::new(directory, run, head) }))
     }
 
     fn new(directory: Arc<Directory>, run: PathBuf, head: Head) -> Self {
         let recorded = head.delivered.clone();
-        let next = Stored { segment: 0, offset: 0 };
+        let next = FilePlace { segment: 0, offset: 0 };
         Self {
             directory,
             run,
@@ -107,13 +107,14 @@ impl Journal {
         }
     }
 
-    /// Whose samples these are, how many there were, and up to where they are delivered.
+    /// Returns the node, the samples taken, and up to where they are delivered.
     pub fn head(&self) -> &Head {
         &self.head
     }
 
-    /// Writes batches, in order, and tells each its place: after an error some have none. Says how many segments had to go for them.
-    pub fn append(&mut self, batches: &mut [Queued]) -> (usize, io::Result<()>) {
+    /// Appends batches in order, and sets the file position of each; after an error some have none. Returns how many
+    /// segments were removed for them.
+    pub fn append(&mut self, batches: &mut [QueuedBatch]) -> (usize, io::Result<()>) {
         let (mut written, mut removed) = (0, 0);
         while written < batches.len() {
             match self.append_some(&mut batches[written..]) {
@@ -127,8 +128,8 @@ impl Journal {
         (removed, Ok(()))
     }
 
-    /// As many as go into one write to one segment.
-    fn append_some(&mut self, batches: &mut [Queued]) -> io::Result<(usize, usize)> {
+    /// Writes as many batches as fit into one write to one segment.
+    fn append_some(&mut self, batches: &mut [QueuedBatch]) -> io::Result<(usize, usize)> {
         let first = (record::HEAD + batches[0].bytes.len()) as u64;
         let removed = match &self.active {
             Some(active) if active.length + first <= active.capacity => 0,
@@ -144,13 +145,13 @@ impl Journal {
                 break;
             }
             let offset = active.length + self.scratch.len() as u64;
-            batch.stored = Some(Stored { segment: self.newest, offset });
+            batch.stored = Some(FilePlace { segment: self.newest, offset });
             record::write(batch, &mut self.scratch);
             count += 1;
         }
         if let Err(error) = active.append(&self.scratch) {
             batches.iter_mut().for_each(|batch| batch.stored = None);
-            // Whatever of it is in the file ends the segment.
+            // Discard a partial write: the segment ends here.
             if active.cut().is_err() {
                 self.active = None;
             }
@@ -168,7 +169,7 @@ impl Journal {
         let head = self.head.to_bytes()?;
         let length = head.len() as u64;
         let share = (self.directory.limit() / 16).clamp(SMALLEST_SEGMENT, LARGEST_SEGMENT);
-        // Many schemas take much room: they must not be most of each segment.
+        // Many schemas are large: they must not fill most of each segment.
         let capacity = share.max(2 * length).max(length + first_record);
         let removed = self.directory.make_room(capacity)?;
         fs::create_dir_all(&self.run)?;
@@ -181,16 +182,16 @@ impl Journal {
         Ok(removed)
     }
 
-    /// From now on [`Journal::read`] begins there.
-    pub fn read_from(&mut self, place: Stored) {
+    /// Sets where [`Journal::read`] continues.
+    pub fn read_from(&mut self, place: FilePlace) {
         if let Some(mut reader) = self.reader.take() {
             reader.report();
         }
         self.next = place;
     }
 
-    /// The next batch that can be read; none at the end of what was written.
-    pub fn read(&mut self) -> Option<Queued> {
+    /// Returns the next readable batch, or none at the end.
+    pub fn read(&mut self) -> Option<QueuedBatch> {
         loop {
             if self.reader.is_none() && !self.open_next() {
                 return None;
@@ -199,24 +200,24 @@ impl Journal {
             match reader.next() {
                 Ok(Some(batch)) if batch.instance < self.head.taken.len() => return Some(batch),
                 Ok(Some(_)) => continue,
-                // More may come.
+                // More may be appended later.
                 Ok(None) if self.active.is_some() && reader.segment == self.newest => return None,
                 Ok(None) => {}
                 Err(error) => {
                     tracing::warn!(segment = reader.segment, run = %self.run.display(), %error,
-                        "the file spool cannot be read: what is left of this segment is counted as dropped by the spool");
+                        "cannot read the file spool: the rest of this segment counts as dropped by the spool");
                 }
             }
-            let behind = Stored { segment: reader.segment + 1, offset: 0 };
+            let behind = FilePlace { segment: reader.segment + 1, offset: 0 };
             self.read_from(behind);
         }
     }
 
-    /// Opens the segment where reading goes on, or the next one that is still there.
+    /// Opens the segment where reading continues, or the next one that exists.
     fn open_next(&mut self) -> bool {
         let Ok(segments) = segments(&self.run) else { return false };
         for segment in segments.iter().filter(|segment| segment.number >= self.next.segment) {
-            // Removed meanwhile to make room, or unreadable: a hole in the numbers, and counted.
+            // Removed meanwhile, or unreadable: its samples are missing, and counted.
             let Ok(mut reader) = Reader::open(&segment.path, segment.number) else { continue };
             if segment.number == self.next.segment
                 && self.next.offset > 0
@@ -230,12 +231,13 @@ impl Journal {
         false
     }
 
-    /// The segment that will be read next.
+    /// Returns the number of the segment that is read next.
     pub fn reading(&self) -> u64 {
         self.reader.as_ref().map_or(self.next.segment, |reader| reader.segment)
     }
 
-    /// Records up to where the DAC has the run, and removes the segments in front of `needed`, but never the one that is written to.
+    /// Records up to where the DAC has received the run. Removes the segments before `needed`, but never the one
+    /// being written.
     pub fn settle(&mut self, delivered: Vec<Place>, needed: u64) -> io::Result<()> {
         let active = if self.active.is_some() { self.newest } else { u64::MAX };
         if delivered != self.recorded && self.run.exists() {
@@ -248,7 +250,7 @@ impl Journal {
         Ok(())
     }
 
-    /// From now on nothing can be written, as on a full disk; or everything again.
+    /// Makes writes fail as on a full disk, or succeed again.
     #[cfg(test)]
     pub fn obstruct(&mut self, is_obstructed: bool) {
         let name = self.run.file_name().unwrap_or_default().to_owned();
@@ -279,7 +281,7 @@ impl Active {
         Ok(())
     }
 
-    /// Takes back what an append that failed has written.
+    /// Removes the bytes of a failed append.
     fn cut(&mut self) -> io::Result<()> {
         self.file.set_len(self.length)?;
         self.file.seek(SeekFrom::Start(self.length)).map(drop)

@@ -1,48 +1,49 @@
-//! How batches lie in a segment: pure functions over bytes, little-endian. `docs/reference/file-spool.md` is the specification.
+//! Encoding of batches in a segment: pure functions over bytes, little-endian. `docs/reference/file-spool.md` is the
+//! specification.
 
-use crate::spool::{Missing, Queued};
+use crate::spool::{Missing, QueuedBatch};
 use oasis_wire::batch::MAX_BATCH;
 
 /// Bytes before a record's batch.
 pub const HEAD: usize = 56;
-/// A record begins with it; behind damage the next one is found by it.
+/// Magic number of a record. After damage, a reader searches for it to find the next record.
 const MARK: [u8; 4] = *b"OSPB";
 
-/// What a record says of its batch.
+/// The head of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
     /// Index of the instance within the run.
     pub instance: u32,
-    /// Its samples' numbers.
+    /// Sequence number of its first sample.
     pub first_sequence: u64,
-    /// How many samples, at least one.
+    /// Number of samples, at least one.
     pub count: u16,
-    /// As [`Queued::before`].
+    /// As [`QueuedBatch::before`].
     pub before: Missing,
     length: usize,
     crc: u32,
 }
 
-/// What lies at the beginning of some bytes.
+/// Contents at the start of a byte slice.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Found<'a> {
     /// A batch as it was written.
     Batch {
-        /// What is said of it.
+        /// Its head.
         head: Head,
         /// The batch.
         bytes: &'a [u8],
     },
-    /// A batch that is cut off or not as it was written.
+    /// A batch that is truncated or damaged.
     Damaged(Head),
-    /// Bytes up to the next record, or to the end, that belong to none.
+    /// Bytes up to the next record or the end that belong to no record.
     Unreadable,
     /// The bytes end before the record does.
     Incomplete,
 }
 
 /// Appends a batch as a record.
-pub fn write(batch: &Queued, out: &mut Vec<u8>) {
+pub fn write(batch: &QueuedBatch, out: &mut Vec<u8>) {
     let start = out.len();
     out.extend_from_slice(&MARK);
     out.extend_from_slice(&u32::try_from(batch.bytes.len()).unwrap_or(u32::MAX).to_le_bytes());
@@ -57,7 +58,8 @@ pub fn write(batch: &Queued, out: &mut Vec<u8>) {
     out.extend_from_slice(&batch.bytes);
 }
 
-/// What `bytes` begin with, and how many of them that takes. `is_end` tells that nothing follows them: then they are never [`Found::Incomplete`].
+/// Returns what is at the start of `bytes`, and its length. With `is_end`, nothing follows them, and the result is
+/// never [`Found::Incomplete`].
 pub fn next(bytes: &[u8], is_end: bool) -> (Found<'_>, usize) {
     let Some(head) = bytes.first_chunk::<HEAD>() else {
         return if is_end { (Found::Unreadable, bytes.len()) } else { (Found::Incomplete, 0) };
@@ -87,16 +89,16 @@ fn parse(head: &[u8; HEAD]) -> Option<Head> {
     (length <= MAX_BATCH && first_sequence > 0).then_some(head)
 }
 
-/// How many bytes lie before what may be the next record.
+/// Returns the number of bytes before the next possible record.
 fn next_record(bytes: &[u8], is_end: bool) -> usize {
     let mark = bytes[1..].windows(MARK.len()).position(|window| window == MARK);
-    // Without one the last three bytes may be the beginning of a mark.
+    // Without one, the last three bytes may be the start of a magic number.
     let none = if is_end { bytes.len() } else { bytes.len() - (MARK.len() - 1) };
     mark.map_or(none, |at| at + 1)
 }
 
 impl Head {
-    /// Number of the batch's last sample.
+    /// Returns the sequence number of the batch's last sample.
     pub fn last_sequence(&self) -> u64 {
         self.first_sequence + u64::from(self.count) - 1
     }

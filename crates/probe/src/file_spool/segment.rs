@@ -1,9 +1,9 @@
-//! One file of the spool: a head that says whose samples follow, then records.
+//! One file of the spool: a head that identifies the node and its instances, then records.
 
 use super::record::{self, Found};
 use crate::{
     shipper::Announcement,
-    spool::{Place, Queued, Stored},
+    spool::{FilePlace, Place, QueuedBatch},
 };
 use serde::{Deserialize, Serialize};
 use std::{
@@ -14,28 +14,28 @@ use std::{
     sync::Arc,
 };
 
-/// A segment begins with it; the digit is the format's version.
+/// Magic number of a segment; the digit is the format's version.
 const MARK: [u8; 4] = *b"OSP2";
-/// Mark, length and CRC.
+/// Magic number, length and CRC.
 const PREFIX: usize = 12;
-/// Schemas of all instances of a node are less, or no DAC would take them.
+/// Longest head in bytes: a DAC refuses larger schemas.
 const MAX_HEAD: usize = 32 * 1024 * 1024;
-/// One read from the file.
+/// Bytes of one read from the file.
 const READ_SIZE: usize = 256 * 1024;
 
-/// Everything that is needed to send what follows.
+/// Everything that is needed to send the records that follow.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Head {
     /// Node, schemas and instances.
     pub announcement: Arc<Announcement>,
-    /// Last number that each instance had in the file when the segment began.
+    /// Last sequence number of each instance in the file when the segment began.
     pub taken: Vec<u64>,
-    /// Up to where the DAC had each instance's samples then.
+    /// Up to where the DAC had received each instance's samples by then.
     pub delivered: Vec<Place>,
 }
 
 impl Head {
-    /// Counts samples that were seen in the segment.
+    /// Adds sequence numbers that were seen in the segment.
     pub fn include(&mut self, seen: &BTreeMap<usize, u64>) {
         for (&instance, &last) in seen {
             if let Some(taken) = self.taken.get_mut(instance) {
@@ -44,17 +44,17 @@ impl Head {
         }
     }
 
-    /// As it lies in the file.
+    /// Returns its encoding in the file.
     pub fn to_bytes(&self) -> io::Result<Vec<u8>> {
         framed(self)
     }
 }
 
-/// JSON behind mark, length and CRC.
+/// Returns JSON after magic number, length and CRC.
 pub fn framed(value: &impl Serialize) -> io::Result<Vec<u8>> {
     let json = serde_json::to_vec(value)?;
     let length = u32::try_from(json.len()).ok().filter(|&length| length as usize <= MAX_HEAD);
-    let length = length.ok_or_else(|| io::Error::other("the node's schemas exceed 32 MiB"))?;
+    let length = length.ok_or_else(|| io::Error::other("schemas of the node exceed 32 MiB"))?;
     let mut bytes = Vec::with_capacity(PREFIX + json.len());
     bytes.extend_from_slice(&MARK);
     bytes.extend_from_slice(&length.to_le_bytes());
@@ -63,7 +63,7 @@ pub fn framed(value: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads what [`framed`] made, and how long it is; none if it is damaged or of another version.
+/// Reads the output of [`framed`] and returns its length too; none if it is damaged or of another version.
 pub fn unframed<T: for<'de> Deserialize<'de>>(file: &mut impl Read) -> io::Result<Option<(T, u64)>> {
     let mut prefix = [0; PREFIX];
     let mut json = Vec::new();
@@ -84,10 +84,10 @@ pub fn unframed<T: for<'de> Deserialize<'de>>(file: &mut impl Read) -> io::Resul
     Ok(serde_json::from_slice(&json).ok().map(|value| (value, (PREFIX + json.len()) as u64)))
 }
 
-/// What was found in a segment that is not as it was written.
+/// Damage found in a segment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Damage {
-    /// Batches that are cut off or changed.
+    /// Batches that are truncated or changed.
     pub batches: u64,
     /// Their samples.
     pub samples: u64,
@@ -98,19 +98,19 @@ pub struct Damage {
 /// Reads the batches of one segment in order.
 #[derive(Debug)]
 pub struct Reader {
-    /// Number of the segment.
+    /// Its number.
     pub segment: u64,
     path: PathBuf,
     file: File,
-    /// Its head, unless that is damaged.
+    /// Its head, unless damaged.
     pub head: Option<Head>,
-    /// Last number of each instance that was seen, in damaged batches too.
+    /// Last sequence number seen of each instance, including damaged batches.
     pub seen: BTreeMap<usize, u64>,
-    /// So far.
+    /// Damage found so far.
     pub damage: Damage,
     buffer: Vec<u8>,
     start: usize,
-    /// Where in the file `start` is.
+    /// Offset of `start` in the file.
     offset: u64,
 }
 
@@ -120,7 +120,7 @@ impl Reader {
         let mut file = File::open(path)?;
         let (head, offset) = match unframed(&mut file)? {
             Some((head, length)) => (Some(head), length),
-            // The first record that can be read shows where the head ended.
+            // The first readable record shows where the head ended.
             None => {
                 io::Seek::rewind(&mut file)?;
                 (None, 0)
@@ -139,7 +139,7 @@ impl Reader {
         })
     }
 
-    /// Goes on at a record.
+    /// Continues at the record at `offset`.
     pub fn seek(&mut self, offset: u64) -> io::Result<()> {
         io::Seek::seek(&mut self.file, io::SeekFrom::Start(offset))?;
         self.buffer.clear();
@@ -147,8 +147,8 @@ impl Reader {
         Ok(())
     }
 
-    /// The next batch that is as it was written; none at the end. What is written behind the end can be read by another call.
-    pub fn next(&mut self) -> io::Result<Option<Queued>> {
+    /// Returns the next undamaged batch; none at the end. Batches appended later are returned by another call.
+    pub fn next(&mut self) -> io::Result<Option<QueuedBatch>> {
         let mut is_end = false;
         loop {
             if is_end && self.start == self.buffer.len() {
@@ -161,13 +161,13 @@ impl Reader {
                     continue;
                 }
                 Found::Batch { head, bytes } => {
-                    let batch = Queued {
+                    let batch = QueuedBatch {
                         instance: head.instance as usize,
                         first_sequence: head.first_sequence,
                         count: head.count,
                         before: head.before,
                         bytes: Arc::new(bytes.to_vec()),
-                        stored: Some(Stored { segment: self.segment, offset: self.offset }),
+                        stored: Some(FilePlace { segment: self.segment, offset: self.offset }),
                     };
                     self.see(head);
                     Some(batch)
@@ -196,13 +196,13 @@ impl Reader {
         *last = head.last_sequence().max(*last);
     }
 
-    /// Says what was damaged, if anything was.
+    /// Logs the damage, if any.
     pub fn report(&mut self) {
         let damage = std::mem::take(&mut self.damage);
         if damage != Damage::default() {
             tracing::warn!(
                 file = %self.path.display(), batches = damage.batches, samples = damage.samples, bytes = damage.bytes,
-                "the file spool is damaged here: these batches, and whatever the unreadable bytes were, are counted as dropped by the spool"
+                "file spool is damaged: the batches and the unreadable bytes count as dropped by the spool"
             );
         }
     }

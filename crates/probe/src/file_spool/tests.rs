@@ -1,4 +1,4 @@
-//! The files against a plain list of what was written, with damage anywhere.
+//! The files compared with a plain list of the written batches, with damage at any place.
 
 use super::{
     directory::{Directory, segments},
@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     shipper::Announcement,
-    spool::{Missing, Place, Queued},
+    spool::{Missing, Place, QueuedBatch},
 };
 use oasis_channel::{InstanceState, NodeIdentity, ProbeKind, RegisteredInstance};
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 pub const LIMIT: u64 = 1024 * 1024;
 
-/// A node with so many instances.
+/// Returns a node with this many instances.
 pub fn announcement(instances: usize) -> Arc<Announcement> {
     let instance = |number| RegisteredInstance {
         name: format!("instance {number}"),
@@ -38,10 +38,10 @@ fn journal(folder: &Path) -> Journal {
     Journal::begin(Arc::new(Directory::open(folder, LIMIT).unwrap()), announcement(2))
 }
 
-/// A batch whose bytes are all its own.
-fn batch(instance: usize, first_sequence: u64, count: u16, length: usize) -> Queued {
+/// Returns a batch with unique bytes.
+fn batch(instance: usize, first_sequence: u64, count: u16, length: usize) -> QueuedBatch {
     let bytes = (0..length).map(|at| (at as u64 * 31 + first_sequence * 7 + instance as u64) as u8).collect();
-    Queued {
+    QueuedBatch {
         instance,
         first_sequence,
         count,
@@ -51,8 +51,8 @@ fn batch(instance: usize, first_sequence: u64, count: u16, length: usize) -> Que
     }
 }
 
-/// Batches that follow each other, of these instances, counts and lengths.
-fn batches(shapes: &[(usize, u16, usize)]) -> Vec<Queued> {
+/// Returns consecutive batches of these instances, counts and lengths.
+fn batches(shapes: &[(usize, u16, usize)]) -> Vec<QueuedBatch> {
     let mut next = [1; 2];
     let one = |&(instance, count, length): &(usize, u16, usize)| {
         let first = next[instance];
@@ -62,14 +62,14 @@ fn batches(shapes: &[(usize, u16, usize)]) -> Vec<Queued> {
     shapes.iter().map(one).collect()
 }
 
-/// What the next process finds.
+/// Returns what the next process reads.
 fn reopened(folder: &Path) -> Option<Journal> {
     let directory = Arc::new(Directory::open(folder, LIMIT).unwrap());
-    let [run] = &directory.left_behind().unwrap()[..] else { panic!("one run") };
-    Journal::left_behind(directory.clone(), run.clone()).unwrap()
+    let [run] = &directory.earlier_runs().unwrap()[..] else { panic!("one run") };
+    Journal::earlier_run(directory.clone(), run.clone()).unwrap()
 }
 
-fn read(journal: &mut Journal) -> Vec<Queued> {
+fn read(journal: &mut Journal) -> Vec<QueuedBatch> {
     std::iter::from_fn(|| journal.read()).collect()
 }
 
@@ -79,7 +79,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn the_next_process_finds_what_was_written_and_up_to_where_it_was_delivered() {
+fn the_next_process_finds_the_written_batches_and_up_to_where_they_were_delivered() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = journal(folder.path());
     let mut written = batches(&[(0, 3, 10), (1, 1, 0), (0, 2, 100_000), (0, 1, 20)]);
@@ -95,7 +95,7 @@ fn the_next_process_finds_what_was_written_and_up_to_where_it_was_delivered() {
 }
 
 #[test]
-fn what_is_written_can_be_read_at_once_from_any_batch_on() {
+fn written_batches_can_be_read_at_once_from_any_batch_on() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = journal(folder.path());
     let mut written = batches(&[(0, 1, 40_000); 10]);
@@ -108,7 +108,7 @@ fn what_is_written_can_be_read_at_once_from_any_batch_on() {
 }
 
 #[test]
-fn delivered_segments_go() {
+fn delivered_segments_are_removed() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = journal(folder.path());
     let mut written = batches(&[(0, 1, 40_000); 4]);
@@ -121,7 +121,7 @@ fn delivered_segments_go() {
 }
 
 #[test]
-fn the_oldest_make_room_and_leave_their_numbers() {
+fn the_oldest_segments_are_removed_but_their_sequence_numbers_stay() {
     let folder = tempfile::tempdir().unwrap();
     let first = {
         let mut journal = journal(folder.path());
@@ -142,12 +142,12 @@ fn the_oldest_make_room_and_leave_their_numbers() {
     drop(journal);
     let run = first[0].parent().unwrap().to_owned();
     let directory = Arc::new(Directory::open(folder.path(), LIMIT).unwrap());
-    let mut left = Journal::left_behind(directory, run).unwrap().unwrap();
+    let mut left = Journal::earlier_run(directory, run).unwrap().unwrap();
     assert_eq!((left.head().taken.clone(), left.read()), (vec![5, 7], None));
 }
 
 #[test]
-fn a_write_that_fails_leaves_no_trace_and_the_next_one_goes_on() {
+fn a_failed_write_leaves_no_trace_and_the_next_one_succeeds() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = journal(folder.path());
     let mut written = batches(&[(0, 1, 10); 3]);
@@ -171,8 +171,8 @@ fn two_processes_cannot_have_one_directory() {
     Directory::open(folder.path(), LIMIT).unwrap();
 }
 
-/// Where a record lies: segment file, first byte, byte behind it.
-fn extent(files: &[PathBuf], batch: &Queued) -> (PathBuf, u64, u64) {
+/// Location of a record: segment file, first byte, end.
+fn extent(files: &[PathBuf], batch: &QueuedBatch) -> (PathBuf, u64, u64) {
     let stored = batch.stored.unwrap();
     let end = stored.offset + (super::record::HEAD + batch.bytes.len()) as u64;
     (files[stored.segment as usize - 1].clone(), stored.offset, end)
@@ -196,14 +196,14 @@ proptest! {
         let last = files.last().unwrap();
         let length = (fs::metadata(last).unwrap().len() as f64 * cut) as u64;
         fs::OpenOptions::new().write(true).open(last).unwrap().set_len(length).unwrap();
-        let whole = |batch: &&Queued| {
+        let whole = |batch: &&QueuedBatch| {
             let (file, _, end) = extent(&files, batch);
             file != *last || end <= length
         };
-        let expected: Vec<Queued> = written.iter().filter(whole).cloned().collect();
+        let expected: Vec<QueuedBatch> = written.iter().filter(whole).cloned().collect();
         match reopened(folder.path()) {
             Some(mut left) => prop_assert_eq!(read(&mut left), expected),
-            // No head: only if the one segment was cut within it.
+            // Without a head: only if the only segment was cut within it.
             None => prop_assert!(files.len() == 1 && length < written[0].stored.unwrap().offset),
         }
     }
@@ -221,11 +221,11 @@ proptest! {
         let at = (bytes.len() as f64 * place) as usize;
         bytes[at] ^= change;
         fs::write(file, bytes).unwrap();
-        let untouched = |batch: &&Queued| {
+        let untouched = |batch: &&QueuedBatch| {
             let (of, from, to) = extent(&files, batch);
             of != *file || !(from..to).contains(&(at as u64))
         };
-        let expected: Vec<Queued> = written.iter().filter(untouched).cloned().collect();
+        let expected: Vec<QueuedBatch> = written.iter().filter(untouched).cloned().collect();
         match reopened(folder.path()) {
             Some(mut left) => {
                 let found = read(&mut left);
@@ -245,7 +245,7 @@ proptest! {
         drop(writer);
         let files = files(folder.path());
         fs::write(&files[0], noise).unwrap();
-        let expected: Vec<Queued> = written.iter().filter(|batch| extent(&files, batch).0 != files[0]).cloned().collect();
+        let expected: Vec<QueuedBatch> = written.iter().filter(|batch| extent(&files, batch).0 != files[0]).cloned().collect();
         match reopened(folder.path()) {
             Some(mut left) => prop_assert_eq!(read(&mut left), expected),
             None => prop_assert_eq!(files.len(), 1),

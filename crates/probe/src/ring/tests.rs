@@ -2,7 +2,7 @@ use super::*;
 use crate::deadband::Deadbands;
 use oasis_wire::schema::{Metric, MetricType, ProbeType};
 
-/// What a sample of one number takes.
+/// Bytes of a sample of one number.
 const NUMBER: usize = HEAD + 8;
 
 impl RowProbe {
@@ -36,7 +36,7 @@ fn samples_come_out_in_order_with_number_time_and_state() {
 }
 
 #[test]
-fn a_full_ring_drops_the_newest_and_leaves_a_hole_in_the_numbers() {
+fn a_full_ring_drops_the_newest_and_leaves_a_gap_in_the_sequence_numbers() {
     let (mut probe, mut drain) = ring_of(2 * NUMBER, Overflow::DropNewest);
     let pushed: Vec<bool> = (0..4).map(|value| probe.flush_number(value)).collect();
     assert_eq!(pushed, [true, true, false, false]);
@@ -47,7 +47,7 @@ fn a_full_ring_drops_the_newest_and_leaves_a_hole_in_the_numbers() {
 }
 
 #[test]
-fn a_full_ring_drops_the_oldest_if_asked_to() {
+fn a_full_ring_drops_the_oldest_if_configured() {
     let (mut probe, mut drain) = ring_of(2 * NUMBER, Overflow::DropOldest);
     assert!((0..5).all(|value| probe.flush_number(value)));
     assert_eq!(sequences(&mut drain), [4, 5]);

@@ -1,28 +1,32 @@
 //! A bounded ring of records between one writer and one reader, in words of 64 bits.
 //!
-//! Two counts of words since the beginning say what is in it: `head`, behind the newest record, and `tail`, in front of the oldest.
-//! The writer moves `head`. Who moves `tail` is the difference between the two kinds of ring:
+//! Two counts of words since the beginning describe its contents: `head`, after the newest record, and `tail`, before
+//! the oldest. The writer moves `head`. The two kinds of ring differ in who moves `tail`:
 //!
-//! - **Keeping**: the reader does, when it has copied a record out. A writer that finds no room writes nothing. This is the ring
-//!   everybody knows: the release of `head` and the acquire of it order the words of a record, those of `tail` their reuse.
-//! - **Overwriting**: the writer does, in front of as many of the oldest records as the new one needs room for; it never asks what
-//!   the reader does, so it is as wait-free as the first. The reader copies a record out and then asks whether it was still there.
+//! - **Keeping**: the reader moves it after it has copied a record. A writer that finds no room writes nothing. This
+//! is the usual ring: the release of `head` and the acquire of it order the words of a record, those of `tail` their
+//! reuse.
+//! - **Overwriting**: the writer moves it past as many of the oldest records as the new one needs room for. It never
+//! waits for the reader, so it is as wait-free as the first kind. The reader copies a record and then checks whether
+//! it was still valid.
 //!
-//! # Why an overwriting ring never gives out a torn record
+//! # Why an overwriting ring never returns a torn record
 //!
-//! The writer stores `tail` (T), passes a release fence (F), and stores words over the records it gave up (W). The reader loads words
-//! (L), passes an acquire fence (G), and loads `tail` (U). If any L sees a W, then F synchronizes with G (C++11 29.8: both are fences,
-//! and the atomic store behind the one is seen by the atomic load before the other), so T happens before U, and U sees a tail that
-//! lies behind the record: the reader discards what it copied and goes on from that tail. If no L sees a W, the record is whole.
-//! `head` is stored behind the words (release) and loaded before them (acquire), so they are at least as new as the record. Words are
-//! atomic, so reading one while it is written is no data race; the module needs no `unsafe`.
+//! The writer stores `tail` (T), passes a release fence (F), and stores words over the dropped records (W). The
+//! reader loads words (L), passes an acquire fence (G), and loads `tail` (U). If any L sees a W, then F synchronizes
+//! with G (C++11 29.8: both are fences, and the atomic load before G sees the atomic store after F). So T happens
+//! before U, and U sees a tail after the record: the reader discards its copy and continues from that tail. If no L
+//! sees a W, the record is whole.
+//! `head` is stored after the words (release) and loaded before them (acquire), so they are at least as new as the
+//! record. Words are atomic, so reading one while it is written is no data race; the module needs no `unsafe`.
 //!
-//! The reader of an overwriting ring is not wait-free: a writer can be ahead of it again and again. It gives up after [`TRIES`]
-//! and comes back later; what it missed, the numbers in the records tell.
+//! The reader of an overwriting ring is not wait-free: a writer can overtake it again and again. It gives up after
+//! [`TRIES`] and returns later; the sequence numbers in the records show what it missed.
 //!
-//! The models (`words_models.rs`, `make check-memory`) try every order of these steps, and every old value that a load may still see. They
-//! fail if either fence is taken away, or the release of `head`. What loom cannot see is a store that overtakes a load in front of it: that
-//! the reader's release of `tail` keeps the writer off words that are still being read rests on the argument alone.
+//! The models (`words_models.rs`, `make check-memory`) try every order of these steps, and every old value that a
+//! load may still see. They fail without either fence, or without the release of `head`. Loom cannot model a store
+//! that overtakes a load before it. So only the argument above shows that the reader's release of `tail` keeps the
+//! writer from words that are being read.
 
 #[cfg(loom)]
 use loom::sync::{
@@ -36,26 +40,26 @@ use std::sync::{
     atomic::{AtomicU64, Ordering, fence},
 };
 
-/// How often a reader that was overtaken tries again at once.
+/// How often an overtaken reader retries at once.
 const TRIES: usize = 16;
 
-/// Bytes of a word. Records are whole words.
+/// Bytes of a word. Records consist of whole words.
 pub const WORD: usize = 8;
 
-/// What both ends see.
+/// State shared by both ends.
 #[derive(Debug)]
 struct Ring {
     words: Box<[AtomicU64]>,
-    head: Apart<AtomicU64>,
-    tail: Apart<AtomicU64>,
+    head: CachePadded<AtomicU64>,
+    tail: CachePadded<AtomicU64>,
 }
 
-/// On cache lines of its own, two of them because processors fetch pairs.
+/// Padded to two cache lines of its own, because processors fetch pairs.
 #[derive(Debug)]
 #[repr(align(128))]
-struct Apart<T>(T);
+struct CachePadded<T>(T);
 
-/// A count of words since the beginning, and where that is in the ring.
+/// A count of words since the beginning, and the corresponding index in the ring.
 #[derive(Debug, Clone, Copy, Default)]
 struct Place {
     count: u64,
@@ -78,7 +82,7 @@ pub struct Writer {
     ring: Arc<Ring>,
     overwrites: bool,
     head: Place,
-    /// Keeping: the tail as last seen. Overwriting: the tail.
+    /// Keeping: the last known tail. Overwriting: the tail.
     tail: Place,
 }
 
@@ -90,27 +94,28 @@ pub struct Reader {
     at: Place,
 }
 
-/// A ring that holds `words` words. Its memory is touched here, so that no write is the first to.
+/// Creates a ring of `words` words. Touches its memory, so that no write is the first to.
 pub fn ring(words: usize, overwrites: bool) -> Result<(Writer, Reader), TryReserveError> {
     let mut slots = Vec::new();
     slots.try_reserve_exact(words)?;
     slots.extend((0..words).map(|_| AtomicU64::new(0)));
     let ring = Arc::new(Ring {
         words: slots.into_boxed_slice(),
-        head: Apart(AtomicU64::new(0)),
-        tail: Apart(AtomicU64::new(0)),
+        head: CachePadded(AtomicU64::new(0)),
+        tail: CachePadded(AtomicU64::new(0)),
     });
     let writer = Writer { ring: ring.clone(), overwrites, head: Place::default(), tail: Place::default() };
     Ok((writer, Reader { ring, overwrites, at: Place::default() }))
 }
 
 impl Writer {
-    /// Words that it holds.
+    /// Returns its capacity in words.
     pub fn capacity(&self) -> usize {
         self.ring.words.len()
     }
 
-    /// Writes a record: whole words, the low half of the first one is overwritten with how many. Says whether there was room.
+    /// Writes a record of whole words; overwrites the low half of the first word with their number. Returns whether
+    /// there was room.
     #[inline]
     pub fn push(&mut self, record: &mut [u8]) -> bool {
         let (record, rest) = record.as_chunks_mut::<WORD>();
@@ -129,7 +134,7 @@ impl Writer {
         true
     }
 
-    /// Whether a record of `words` words has room now.
+    /// Returns whether a record of `words` words has room now.
     #[inline]
     fn make_room(&mut self, words: usize) -> bool {
         let capacity = self.capacity() as u64;
@@ -145,11 +150,11 @@ impl Writer {
         needed - self.tail.count <= capacity
     }
 
-    /// Moves the tail behind the oldest records, to `least` or further. Each record is given up once, so on the whole this takes as many
-    /// steps as there are records.
+    /// Moves the tail past the oldest records, to `least` or further. Each record is dropped once, so in total this
+    /// takes as many steps as there are records.
     fn give_up(&mut self, least: u64) {
         while self.tail.count < least {
-            // Written by this thread, so what is read here is what it wrote.
+            // Written by this thread, so it reads its own writes.
             let length = self.ring.words[self.tail.index].load(Ordering::Relaxed) as u32;
             self.tail = self.tail.behind(length as usize, self.capacity());
         }
@@ -159,7 +164,7 @@ impl Writer {
 }
 
 impl Reader {
-    /// Moves the oldest record into `record`, whose memory is used again. Says whether there was one.
+    /// Moves the oldest record into `record`, whose memory is reused. Returns whether there was one.
     pub fn pop(&mut self, record: &mut Vec<u8>) -> bool {
         if !self.overwrites {
             let Some(behind) = self.copy(record) else { return false };
@@ -183,14 +188,14 @@ impl Reader {
         false
     }
 
-    /// Copies the record at this place, which may be being overwritten, and says what lies behind it.
+    /// Copies the record at this place, which may be overwritten meanwhile. Returns the place after it.
     fn copy(&self, record: &mut Vec<u8>) -> Option<Place> {
         let head = self.ring.head.0.load(Ordering::Acquire);
-        // A tail may be seen before the head that it follows.
+        // The tail may be seen before the head that it follows.
         let there = head.checked_sub(self.at.count).filter(|&words| words > 0)?;
         let words = &self.ring.words;
         let length = words[self.at.index].load(Ordering::Relaxed) as u32 as usize;
-        // Otherwise that was the word of another record, and the caller finds out.
+        // Otherwise the word belonged to another record, which the caller detects.
         if length == 0 || length as u64 > there || length > words.len() {
             return None;
         }

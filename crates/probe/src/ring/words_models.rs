@@ -1,14 +1,14 @@
-//! Every order of the steps of both threads that the memory model allows, for rings of a few words: `make check-memory`.
+//! Every order of steps of both threads that the memory model allows, for rings of a few words: `make check-memory`.
 
 use super::*;
 use loom::thread;
 
-/// A record of two words that tell its number.
+/// Returns a record of two words that both contain its number.
 fn record(number: u64) -> Vec<u8> {
     [(number << 32).to_le_bytes(), number.to_le_bytes()].concat()
 }
 
-/// The number of the oldest record, both words of which must tell the same.
+/// Returns the number of the oldest record, whose words must be equal.
 fn pop(reader: &mut Reader) -> Option<u64> {
     let mut record = Vec::new();
     if !reader.pop(&mut record) {
@@ -22,7 +22,7 @@ fn pop(reader: &mut Reader) -> Option<u64> {
 }
 
 /// Writes `records` to a ring of `words` on one thread while the other reads `tries` times, then reads the rest.
-/// Says which had room and which were read.
+/// Returns which records had room and which were read.
 fn run(words: usize, overwrites: bool, records: u64, tries: usize) -> (Vec<u64>, Vec<u64>) {
     let (mut writer, mut reader) = ring(words, overwrites).unwrap();
     let writing = thread::spawn(move || (1..=records).filter(|&at| writer.push(&mut record(at))).collect());
@@ -33,9 +33,9 @@ fn run(words: usize, overwrites: bool, records: u64, tries: usize) -> (Vec<u64>,
 }
 
 #[test]
-fn a_keeping_ring_gives_out_every_record_that_had_room() {
+fn a_keeping_ring_returns_every_record_that_had_room() {
     loom::model(|| {
-        // Five words, so that the third record goes round the end.
+        // Five words, so that the third record wraps around the end.
         let (written, read) = run(5, false, 4, 2);
         assert_eq!(written, read);
         assert_eq!(written[..2], [1, 2]);

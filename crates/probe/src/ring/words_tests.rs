@@ -1,4 +1,4 @@
-//! The ring against a queue, and against itself on two threads.
+//! The ring compared with a queue, and with itself on two threads.
 
 use super::*;
 use proptest::prelude::*;
@@ -7,13 +7,13 @@ use std::{collections::VecDeque, thread};
 /// Fewer under Miri, which takes a thousand times as long.
 const RECORDS: u64 = if cfg!(miri) { 300 } else { 200_000 };
 
-/// A record of `words` words, each of which tells its number.
+/// Returns a record of `words` words that all contain its number.
 fn record(words: usize, number: u64) -> Vec<u8> {
     let word = (number << 32 | words as u64).to_le_bytes();
     word.repeat(words)
 }
 
-/// The number in a record, all of whose words must tell the same.
+/// Returns the number in a record, whose words must be equal.
 fn number(record: &[u8]) -> u64 {
     let words: Vec<u64> = record.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
     assert!(words.iter().all(|&word| word == words[0]), "torn: {words:x?}");
@@ -21,7 +21,7 @@ fn number(record: &[u8]) -> u64 {
     words[0] >> 32
 }
 
-/// What the ring should do, with a queue that has all the time in the world.
+/// The expected behavior of the ring, modelled with a queue.
 struct Queue {
     capacity: usize,
     overwrites: bool,
@@ -33,7 +33,7 @@ impl Queue {
         self.records.iter().map(Vec::len).sum::<usize>() / WORD
     }
 
-    /// In an overwriting ring, what was read keeps its words until they are overwritten: nobody tells the writer.
+    /// In an overwriting ring a read record keeps its words until they are overwritten: the writer is not notified.
     fn push(&mut self, record: Vec<u8>) -> bool {
         let words = record.len() / WORD;
         if words > self.capacity || (!self.overwrites && self.words() + words > self.capacity) {
@@ -76,7 +76,7 @@ proptest! {
 
 #[test]
 #[cfg_attr(miri, ignore = "Miri ends where memory does")]
-fn memory_that_there_is_not_is_an_error() {
+fn a_ring_larger_than_memory_is_an_error() {
     assert!(ring(usize::MAX / 64, false).is_err());
 }
 

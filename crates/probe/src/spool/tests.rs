@@ -6,7 +6,7 @@ use oasis_wire::{
 
 const TOPICS: [(usize, TopicId); 2] = [(0, TopicId(10)), (1, TopicId(11))];
 
-fn batch(instance: usize, first_sequence: u64, count: u16) -> Spooled {
+fn batch(instance: usize, first_sequence: u64, count: u16) -> NewBatch {
     let heartbeat = ProbeType {
         name: "Beat".into(),
         uuid: uuid::Uuid::nil(),
@@ -19,7 +19,7 @@ fn batch(instance: usize, first_sequence: u64, count: u16) -> Spooled {
     (0..count).for_each(|time| encoder.push(time.into(), &[]).unwrap());
     let mut bytes = Vec::new();
     encoder.finish(Fields { first_sequence, ..Fields::default() }, &mut bytes);
-    Spooled { instance, first_sequence, count, before: Missing::default(), bytes: Arc::new(bytes) }
+    NewBatch { instance, first_sequence, count, before: Missing::default(), bytes: Arc::new(bytes) }
 }
 
 fn dropped(dropped_ring: u64) -> Missing {
@@ -27,7 +27,7 @@ fn dropped(dropped_ring: u64) -> Missing {
 }
 
 fn spool_for(batches: usize) -> Spool {
-    Spool::new(batches * (Outgoing::<Queued>::cost(batch(0, 1, 1).bytes.len())), 2)
+    Spool::new(batches * (Outgoing::<QueuedBatch>::cost(batch(0, 1, 1).bytes.len())), 2)
 }
 
 fn take(spool: &mut Spool) -> Vec<Header> {
@@ -46,7 +46,7 @@ fn nothing_is_sent_before_the_topics_are_known() {
 }
 
 #[test]
-fn what_was_not_acknowledged_is_sent_again_with_the_new_topic() {
+fn unacknowledged_batches_are_sent_again_with_the_new_topic() {
     let mut spool = spool_for(10);
     spool.connected(TOPICS.into_iter());
     spool.push(batch(0, 1, 1));
@@ -64,7 +64,7 @@ fn what_was_not_acknowledged_is_sent_again_with_the_new_topic() {
 }
 
 #[test]
-fn the_oldest_unsent_batch_makes_room_and_the_next_one_tells_of_it() {
+fn the_oldest_unsent_batch_is_dropped_and_the_next_one_reports_it() {
     let mut spool = spool_for(2);
     (1..=5).for_each(|sequence| spool.push(batch(0, sequence, 1)));
     spool.connected(TOPICS.into_iter());
@@ -75,7 +75,7 @@ fn the_oldest_unsent_batch_makes_room_and_the_next_one_tells_of_it() {
 }
 
 #[test]
-fn a_drop_that_was_told_by_a_dropped_batch_is_told_again() {
+fn a_drop_reported_by_a_dropped_batch_is_reported_again() {
     let mut spool = spool_for(1);
     spool.connected(TOPICS.into_iter());
     spool.push(batch(0, 1, 1));
@@ -88,7 +88,7 @@ fn a_drop_that_was_told_by_a_dropped_batch_is_told_again() {
 }
 
 #[test]
-fn a_drop_behind_what_is_sent_again_is_told_where_it_happened() {
+fn a_drop_after_batches_that_are_sent_again_is_reported_where_it_happened() {
     let mut spool = spool_for(6);
     spool.connected(TOPICS.into_iter());
     spool.push(batch(0, 1, 1));
@@ -105,12 +105,12 @@ fn a_drop_behind_what_is_sent_again_is_told_where_it_happened() {
 }
 
 #[test]
-fn what_the_ring_dropped_is_told_apart_from_what_was_dropped_here() {
+fn drops_of_the_ring_and_of_the_spool_are_counted_separately() {
     let mut spool = spool_for(2);
     spool.connected(TOPICS.into_iter());
-    spool.push(Spooled { before: dropped(4), ..batch(0, 5, 1) });
+    spool.push(NewBatch { before: dropped(4), ..batch(0, 5, 1) });
     spool.push(batch(0, 6, 1));
-    spool.push(Spooled { before: dropped(2), ..batch(0, 9, 1) }); // drops 5, which told of 4 in front of it
+    spool.push(NewBatch { before: dropped(2), ..batch(0, 9, 1) }); // drops 5, which told of 4 in front of it
     assert_eq!(take(&mut spool)[0].dropped_before, 5);
     assert_eq!(spool.sent(0).dropped, Drops { ring: 4, spool: 1, ..Drops::default() });
     assert_eq!(take(&mut spool)[0].dropped_before, 2);
@@ -118,7 +118,7 @@ fn what_the_ring_dropped_is_told_apart_from_what_was_dropped_here() {
 }
 
 #[test]
-fn no_more_than_half_of_the_spool_is_under_way() {
+fn at_most_half_of_the_spool_is_in_transit() {
     let mut spool = spool_for(10);
     spool.connected(TOPICS.into_iter());
     (1..=10).for_each(|sequence| spool.push(batch(0, sequence, 1)));

@@ -1,10 +1,11 @@
-//! The spooler, turn by turn, against a plain list: whatever happens to connection and disk, each sample is delivered in order or counted.
+//! The spooler, step by step, compared with a plain list: whatever happens to connection and disk, each sample is
+//! delivered in order or counted.
 
 use super::*;
 use crate::{
     file_spool::{Directory, tests::announcement},
     intake::Intake,
-    spool::{Missing, Spool, Spooled},
+    spool::{Missing, NewBatch, Spool},
 };
 use oasis_wire::{batch::Header, quantity::TopicId};
 use proptest::prelude::*;
@@ -12,18 +13,18 @@ use std::sync::Arc;
 
 const INSTANCES: usize = 2;
 
-/// What happens.
+/// An event of the test.
 #[derive(Debug, Clone)]
 enum Event {
-    /// The collector brings a batch: instance, samples, bytes, how many the ring dropped ahead of it.
+    /// The collector adds a batch: instance, samples, bytes, samples that the ring dropped before it.
     Batch(usize, u16, usize, u32),
-    /// The spooler gets a turn.
+    /// The spooler runs one step.
     Turn,
-    /// The shipper sends up to so many batches, and the DAC acknowledges them or not.
+    /// The shipper sends at most this many batches, and the DAC acknowledges them or not.
     Send(usize, bool),
-    /// The connection breaks and is there again.
+    /// The connection breaks and is restored.
     Reconnect,
-    /// The disk is full, or has room again.
+    /// The disk is full, or has space again.
     Disk(bool),
 }
 
@@ -43,11 +44,11 @@ fn events(disk_fails: bool) -> impl Strategy<Value = Vec<Event>> {
 struct Model {
     outbox: Arc<Outbox>,
     next: [u64; INSTANCES],
-    /// Last number that the DAC has of each instance.
+    /// Last sequence number that the DAC has of each instance.
     last: [u64; INSTANCES],
     /// Samples that the DAC has.
     received: u64,
-    /// Samples that the node told of having dropped.
+    /// Samples that the node reported as dropped.
     told: u64,
 }
 
@@ -67,12 +68,12 @@ impl Model {
     fn batch(&mut self, instance: usize, count: u16, length: usize, dropped_ring: u32) {
         let first_sequence = self.next[instance] + u64::from(dropped_ring);
         self.next[instance] = first_sequence + u64::from(count);
-        // A header as the encoder makes it, and some bytes behind.
+        // A header as the encoder writes it, and some bytes after it.
         let mut bytes = vec![0; 48 + length];
         (bytes[0], bytes[1]) = (1, 1);
         bytes[8..16].copy_from_slice(&first_sequence.to_le_bytes());
         bytes[44..46].copy_from_slice(&count.to_le_bytes());
-        let batch = Spooled {
+        let batch = NewBatch {
             instance,
             first_sequence,
             count,
@@ -82,7 +83,7 @@ impl Model {
         self.outbox.with(|held| held.spool.push(batch));
     }
 
-    /// The DAC reads what is sent: duplicates change nothing, holes must be told of.
+    /// The DAC reads the sent batches: duplicates change nothing, gaps must be reported.
     fn send(&mut self, max: usize, is_heard: bool) {
         let mut sent = Vec::new();
         self.outbox.with(|held| held.spool.take(max, &mut sent));
@@ -92,7 +93,7 @@ impl Model {
             let end = header.first_sequence + u64::from(header.count) - 1;
             if end > *last {
                 let hole = header.first_sequence.checked_sub(*last + 1).expect("no overlap");
-                // Ahead of a batch that was sent before and lost nothing the node may tell of more: the DAC has that.
+                // Before a batch that was sent earlier the node may report more drops: the DAC has those samples.
                 assert!(u64::from(header.dropped_before) >= hole, "a hole that nobody told of: {header:?}");
                 self.told += hole;
                 self.received += u64::from(header.count);
@@ -120,7 +121,7 @@ impl Model {
                 Event::Reconnect => self.reconnect(),
                 Event::Disk(is_full) => {
                     spooler.journal.obstruct(is_full);
-                    // Not a second later: now.
+                    // Not a second later, but now.
                     spooler.retry = spooler.retry.map(|_| Instant::now());
                 }
             }
@@ -154,7 +155,7 @@ proptest! {
     #[test]
     fn with_room_on_the_disk_only_the_ring_drops(events in events(false), limit in 500..5_000_usize) {
         let folder = tempfile::tempdir().unwrap();
-        // Memory for what comes between two turns; the file must take everything else.
+        // Memory for the batches between two steps; the file must take everything else.
         let mut model = Model::new(Spool::behind(Intake::new(400_000), limit, INSTANCES));
         let outbox = model.outbox.clone();
         let mut spooler = spooler(&outbox, folder.path());

@@ -1,4 +1,4 @@
-//! A DAC that remembers what it was sent.
+//! A DAC that records what it receives.
 
 use oasis_channel::{
     Command, Connector, Counters, DacMessage, Failure, NodeIdentity, NodeMessage, Outcome, PROTOCOL,
@@ -17,10 +17,10 @@ use std::{
 };
 use uuid::Uuid;
 
-/// Nothing takes that long unless it never happens.
+/// Only an event that never happens takes this long.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What the end of a connection looks like between its two ends here.
+/// The end of a connection as seen by both ends here.
 const CLOSED: &str = "closed";
 
 #[derive(Debug, Clone, Copy)]
@@ -40,13 +40,13 @@ struct Memory {
     outcomes: Vec<(u64, Outcome)>,
     goodbyes: usize,
     commands: u64,
-    /// Its life, once it has begun: each begins with a connection and ends with it.
+    /// The current run, which begins and ends with a connection.
     life: Option<Life>,
-    /// How often a node has registered.
+    /// Number of registrations by a node.
     connections: usize,
-    /// A run that is not welcome.
+    /// A run that is refused.
     refused: Option<Uuid>,
-    /// Lives that are to come.
+    /// Future runs of the DAC.
     to_come: Vec<Epoch>,
 }
 
@@ -55,13 +55,13 @@ struct Life {
     to_node: mpsc::Sender<DacMessage>,
 }
 
-/// What the test looks at.
+/// The part that the test inspects.
 #[derive(Clone)]
 pub struct Recorder {
     memory: Arc<(Mutex<Memory>, Condvar)>,
 }
 
-/// The node's way to it.
+/// The node's connection to it.
 #[derive(Clone)]
 pub struct ToRecorder(Recorder);
 
@@ -156,7 +156,7 @@ impl Memory {
         None
     }
 
-    /// A node that has gone does not hear it.
+    /// Fails if the node is gone.
     fn say(&self, message: DacMessage) {
         let _ = self.life.as_ref().expect("a connection").to_node.send(message);
     }
@@ -184,12 +184,12 @@ impl Memory {
 }
 
 impl Recorder {
-    /// Takes one more connection, in a life of this epoch.
+    /// Accepts one more connection, in a run with this epoch.
     pub fn live(&self, epoch: Epoch) {
         self.memory.0.lock().unwrap().to_come.push(epoch);
     }
 
-    /// Ends the connection: nothing is taken any more.
+    /// Ends the connection: no sample is accepted any more.
     pub fn end(&self) {
         let life = self.memory.0.lock().unwrap().life.take();
         if let Some(life) = life {
@@ -197,12 +197,12 @@ impl Recorder {
         }
     }
 
-    /// Takes nothing of this run, or of all again.
+    /// Refuses this run, or accepts all again.
     pub fn refuse(&self, run: Option<Uuid>) {
         self.memory.0.lock().unwrap().refused = run;
     }
 
-    /// Waits until there is an answer.
+    /// Waits until `look` returns a value.
     fn wait<T>(&self, what: &str, look: impl Fn(&Memory) -> Option<T>) -> T {
         let (memory, changed) = &*self.memory;
         let held = memory.lock().unwrap();

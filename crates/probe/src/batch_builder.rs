@@ -1,8 +1,8 @@
-//! The batch of one instance that is being filled.
+//! The batch of one instance that is being encoded.
 
 use crate::{
     clock::now_ns,
-    spool::{Missing, Spooled},
+    spool::{Missing, NewBatch},
     state::ProbeState,
 };
 use oasis_wire::batch::{self, Encoder, RowError};
@@ -11,46 +11,46 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Bytes of rows in one batch at most, so also the longest row.
+/// Most bytes of rows in one batch, so also of one row.
 pub const BATCH_BYTES: usize = 512 * 1024;
 
-/// When a batch is full or old enough to go.
+/// When a batch is complete and must be sent.
 #[derive(Debug, Clone, Copy)]
 pub struct Batching {
-    /// Samples in one batch at most.
+    /// Most samples in one batch.
     pub samples: usize,
-    /// Bytes of rows in one batch at most, unless a single row has more.
+    /// Most bytes of rows in one batch, unless a single row is larger.
     pub bytes: usize,
     /// How long the first sample waits for others, unless the stream is idle.
     pub linger: Duration,
 }
 
-/// One sample, whoever took it.
+/// One sample of any source.
 #[derive(Debug, Clone, Copy)]
-pub struct Taken<'a> {
-    /// Its number, or none if numbers are given out here.
+pub struct NewSample<'a> {
+    /// Its sequence number, or none if it is assigned here.
     pub sequence: Option<u64>,
-    /// When it was taken.
+    /// Its time.
     pub time: u64,
-    /// The probe's state then.
+    /// The probe's state at that time.
     pub state: ProbeState,
-    /// How many of the samples that are missing before it the flight recorder kept back.
+    /// How many of the missing samples before it the flight recorder kept back.
     pub kept_back: u64,
     /// Its packed row.
     pub row: &'a [u8],
 }
 
-/// Why a sample cannot be sent.
+/// Why a sample cannot be encoded.
 #[derive(Debug, thiserror::Error)]
-enum Misfit {
+enum SampleError {
     #[error(transparent)]
     Row(#[from] RowError),
-    #[error("the row has {bytes} bytes, and a batch takes {most}")]
+    #[error("row too large: {bytes} bytes, the limit of a batch is {most}")]
     Long { bytes: usize, most: usize },
 }
 
-/// Samples of consecutive numbers and one state.
-pub struct Filling {
+/// Samples with consecutive sequence numbers and one state.
+pub struct BatchBuilder {
     /// Index of the instance within the node, and its name for messages.
     instance: (usize, String),
     encoder: Encoder,
@@ -60,12 +60,12 @@ pub struct Filling {
     next_sequence: u64,
     before: Missing,
     last_flush: Instant,
-    /// The last row did not fit its schema.
+    /// Set while rows do not fit their schema.
     misfit: bool,
 }
 
-impl Filling {
-    /// An empty batch.
+impl BatchBuilder {
+    /// Creates an empty batch.
     pub fn new(index: usize, name: String, encoder: Encoder, batching: Batching, now: Instant) -> Self {
         Self {
             instance: (index, name),
@@ -75,29 +75,29 @@ impl Filling {
             first_sequence: 1,
             next_sequence: 1,
             before: Missing::default(),
-            // Long ago: the first sample does not wait.
+            // Long ago, so that the first sample does not wait.
             last_flush: now.checked_sub(batching.linger).unwrap_or(now),
             misfit: false,
         }
     }
 
-    /// The last number seen or given out.
+    /// Returns the last sequence number seen or assigned.
     pub fn last_sequence(&self) -> u64 {
         self.next_sequence - 1
     }
 
-    /// When what is held has to go, if anything is.
+    /// Returns when the samples must be sent, if there are any.
     pub fn due(&self) -> Option<Instant> {
         (!self.encoder.is_empty()).then(|| self.last_flush + self.batching.linger)
     }
 
-    /// How long a sample may wait for others.
+    /// Returns how long a sample may wait for others.
     pub fn linger(&self) -> Duration {
         self.batching.linger
     }
 
-    /// Puts one sample in. A hole in the numbers starts a new batch that tells of it, and so does another state.
-    pub fn take(&mut self, taken: Taken<'_>, out: &mut Vec<Spooled>) {
+    /// Adds a sample. A gap in the sequence numbers starts a new batch that reports it, and so does another state.
+    pub fn take(&mut self, taken: NewSample<'_>, out: &mut Vec<NewBatch>) {
         let sequence = taken.sequence.unwrap_or(self.next_sequence);
         let hole = sequence - self.next_sequence;
         if hole > 0 || taken.state != self.state {
@@ -121,19 +121,19 @@ impl Filling {
         }
     }
 
-    fn encode(&mut self, taken: Taken<'_>) -> Result<(), Misfit> {
+    fn encode(&mut self, taken: NewSample<'_>) -> Result<(), SampleError> {
         if taken.row.len() > BATCH_BYTES {
-            return Err(Misfit::Long { bytes: taken.row.len(), most: BATCH_BYTES });
+            return Err(SampleError::Long { bytes: taken.row.len(), most: BATCH_BYTES });
         }
         Ok(self.encoder.push(taken.time, taken.row)?)
     }
 
-    /// A `Sample` implementation, or another language's code, whose row does not fit its own schema: counted, and told once, until one fits
-    /// again.
-    fn refuse(&mut self, error: &Misfit, out: &mut Vec<Spooled>) {
+    /// Drops a row that does not fit its own schema, because of a faulty `Sample` implementation or foreign code. It
+    /// is counted, and logged once until a row fits again.
+    fn refuse(&mut self, error: &SampleError, out: &mut Vec<NewBatch>) {
         if !self.misfit {
             let instance = &self.instance.1;
-            tracing::error!(%instance, %error, "samples are dropped, and counted, until one fits");
+            tracing::error!(%instance, %error, "sample does not fit its schema: samples are dropped and counted until one fits");
         }
         self.misfit = true;
         self.flush(out);
@@ -141,24 +141,25 @@ impl Filling {
         self.first_sequence = self.next_sequence;
     }
 
-    /// So many samples are missing before the next batch, some of them because they were kept back.
+    /// Adds to the samples missing before the next batch, some of which the recorder kept back.
     fn miss(&mut self, samples: u64, kept_back: u64) {
         let kept_back = kept_back.min(samples);
         self.before.kept_back = self.before.kept_back.saturating_add(kept_back);
         self.before.dropped_ring = self.before.dropped_ring.saturating_add(samples - kept_back);
     }
 
-    /// Sends what is held if it waited long enough, or if the stream is idle: nothing was sent within the linger time.
-    pub fn flush_if_due(&mut self, now: Instant, out: &mut Vec<Spooled>) {
+    /// Sends the samples if they have waited long enough, or if the stream is idle: nothing was sent within the
+    /// linger time.
+    pub fn flush_if_due(&mut self, now: Instant, out: &mut Vec<NewBatch>) {
         if self.due().is_some_and(|due| now >= due) {
             self.flush(out);
             self.last_flush = now;
         }
     }
 
-    /// Sends what is held.
-    pub fn flush(&mut self, out: &mut Vec<Spooled>) {
-        let count = self.encoder.len() as u16; // at most batching.samples, which is at most u16::MAX
+    /// Sends the samples.
+    pub fn flush(&mut self, out: &mut Vec<NewBatch>) {
+        let count = self.encoder.len() as u16; // at most `batching.samples`, which is at most `u16::MAX`
         if count == 0 {
             return;
         }
@@ -167,12 +168,12 @@ impl Filling {
             state: self.state.0,
             first_sequence: self.first_sequence,
             node_time: now_ns(),
-            // Written anew when the batch is sent: the spool may have dropped others.
+            // Overwritten when the batch is sent: the spool may have dropped others.
             dropped_before: 0,
         };
         let mut bytes = Vec::with_capacity(64 + self.encoder.bytes_held() / 4);
         self.encoder.finish(fields, &mut bytes);
-        out.push(Spooled {
+        out.push(NewBatch {
             instance: self.instance.0,
             first_sequence: self.first_sequence,
             count,

@@ -114,7 +114,7 @@ impl Source {
             for segment in &read.segments {
                 let wanted = at.max(segment.first_held())..segment.end();
                 found.batches.push((
-                    Arc::new(Series::of(&self.instance, segment.run())),
+                    Arc::new(oasis_archive::series_of(&self.instance, segment.run())),
                     segment.batch().clone(),
                     wanted,
                 ));

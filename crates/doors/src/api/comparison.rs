@@ -109,7 +109,8 @@ fn compared(
             continue;
         }
         is_known = true;
-        let of = |run: &TestRun| history.summarise(&node, &instance, run.span(now), has_left);
+        let of =
+            |run: &TestRun| oasis_archive::summarise(&history, &node, &instance, run.span(now), has_left);
         let (summary, with) = (of(&run)?, with.as_ref().map_or(Ok(None), of)?);
         if summary.is_none() && with.is_none() {
             continue;

@@ -39,7 +39,7 @@ fn archive(folder: &std::path::Path, dac: &Arc<Dac>) -> Arc<oasis_archive::Archi
         min_free_bytes: 0,
         ..Default::default()
     };
-    Arc::new(oasis_archive::open(config).unwrap().start(dac.clone()).unwrap())
+    Arc::new(oasis_archive::Archive::start(oasis_archive::open(config).unwrap(), dac.clone()).unwrap())
 }
 
 struct Plant {

@@ -52,8 +52,8 @@ pub fn serve(archived: &Archived) -> anyhow::Result<()> {
         ..ArchiveConfig::default()
     };
     let opened = oasis_archive::open(config)?;
-    opened.remind(&dac.registry)?;
-    let archive = Arc::new(opened.start(dac.clone())?);
+    oasis_archive::remember(&opened, &dac.registry)?;
+    let archive = Arc::new(oasis_archive::Archive::start(opened, dac.clone())?);
     let mut feed = oasis::Feed::new(dac.clone())?;
     runtime.block_on(fill(archived.fill, &mut feed, &archive))?;
     let config = DoorsConfig { shards: 1, ..DoorsConfig::default() };

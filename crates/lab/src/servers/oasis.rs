@@ -103,7 +103,7 @@ pub fn serve(flush: Option<Duration>, is_fed: bool, archive: Option<&Path>) -> a
 fn start_archive(directory: &Path, dac: &Arc<Dac>) -> anyhow::Result<Arc<Archive>> {
     let directory = directory.to_string_lossy().into_owned();
     let opened = oasis_archive::open(ArchiveConfig { directory, ..ArchiveConfig::default() })?;
-    Ok(Arc::new(opened.start(dac.clone())?))
+    Ok(Arc::new(Archive::start(opened, dac.clone())?))
 }
 
 /// What a node with the instance says first, and how its batches are made.

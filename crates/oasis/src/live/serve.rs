@@ -147,7 +147,7 @@ fn start_archive(config: ArchiveConfig, dac: &Arc<Dac>) -> anyhow::Result<Option
         return Ok(None);
     }
     let opened = oasis_archive::open(config)?;
-    let left_out = opened.remind(&dac.registry)?.left_out;
+    let left_out = oasis_archive::remember(&opened, &dac.registry)?.left_out;
     if left_out > 0 {
         tracing::warn!(
             left_out,
@@ -155,7 +155,7 @@ fn start_archive(config: ArchiveConfig, dac: &Arc<Dac>) -> anyhow::Result<Option
              doors and page have those that were there last; `oasis sql` and `oasis export` read all"
         );
     }
-    let archive = Arc::new(opened.start(dac.clone())?);
+    let archive = Arc::new(Archive::start(opened, dac.clone())?);
     let _file_too_large = signal(SignalKind::from_raw(FILE_TOO_LARGE))?;
     Ok(Some(Archiving { archive, _file_too_large }))
 }

@@ -43,8 +43,10 @@ pub(super) fn archived(folder: &Path, rows: u64, samples: u64) -> anyhow::Result
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let dac = Dac::new(Config::default());
     let directory = folder.to_string_lossy().into_owned();
-    let archive =
-        oasis_archive::open(ArchiveConfig { directory, ..ArchiveConfig::default() })?.start(dac.clone())?;
+    let archive = oasis_archive::Archive::start(
+        oasis_archive::open(ArchiveConfig { directory, ..ArchiveConfig::default() })?,
+        dac.clone(),
+    )?;
     let mut feed = Feed::new(dac)?;
     let (began, mut time) = (Instant::now(), packet::now());
     for batch in 1..=rows / samples {

@@ -1,0 +1,44 @@
+//! What earlier lives of a DAC have stored, for one that starts.
+
+use oasis_dac::{Registry, RestoreCounts, StoredInstance, StoredNode};
+use oasis_store::{OpenError, WritableStore};
+
+/// Adds the nodes and instances of which something is stored to a registry, offline. Call it before the first node connects.
+///
+/// # Errors
+/// If the catalogue fails.
+pub fn remember(writable: &WritableStore, registry: &Registry) -> Result<RestoreCounts, OpenError> {
+    let (nodes, instances) = {
+        let catalogue = writable.store.catalogue();
+        (catalogue.nodes()?, catalogue.stored()?)
+    };
+    let rolled = writable.store.rollups.instances();
+    let nodes: Vec<_> = nodes.into_iter().map(node).collect();
+    let stored = instances.into_iter().map(|instance| {
+        let mut stored = instance_of(instance);
+        if stored.last_time == 0 {
+            let names = (stored.node.clone(), stored.instance.clone());
+            stored.last_time = rolled.get(&names).copied().unwrap_or_default();
+        }
+        stored
+    });
+    Ok(registry.restore(&nodes, stored.collect()))
+}
+
+fn node(node: oasis_store::catalogue::StoredNode) -> StoredNode {
+    let oasis_store::catalogue::StoredNode { name, uuid, host, software, last_seen } = node;
+    StoredNode { name, uuid, host, software, last_seen }
+}
+
+fn instance_of(stored: oasis_store::catalogue::StoredInstance) -> StoredInstance {
+    let oasis_store::catalogue::StoredInstance {
+        node,
+        instance,
+        probe_type,
+        kind,
+        run,
+        last_sequence,
+        last_time,
+    } = stored;
+    StoredInstance { node, instance, probe_type, kind, run, last_sequence, last_time }
+}

@@ -1,0 +1,350 @@
+//! The archive's thread: reads every topic log as any reader does, and commits what has come in rounds.
+//!
+//! Nobody waits for it. If it is late, the topic logs let go of what it has not read, as they do with any reader, and it notes that.
+
+mod lost;
+mod staging;
+mod upkeep;
+
+use oasis_dac::{Dac, Instance, Signal, Wake, now};
+use oasis_store::{
+    account::Condition,
+    config::ArchiveConfig,
+    gap::Gap,
+    segment_file::SegmentFile,
+    store::{Store, is_disk_full},
+};
+use oasis_wire::quantity::Offset;
+use std::{collections::VecDeque, fs, io, ops::RangeInclusive, path::Path, sync::Arc, time::Duration};
+use tokio::{
+    sync::{mpsc, oneshot, watch},
+    time::Instant,
+};
+use upkeep::{Told, Unsealed};
+use uuid::Uuid;
+
+/// Segments read from a topic log at once: what the archive holds on to besides what is staged.
+const READ: usize = 64;
+/// Bytes staged in one round, about: a commit after a long wait must not take long itself.
+const ROUND_BYTES: u64 = 16 * 1024 * 1024;
+/// How long the archive waits before it tries a disk again that has failed or is full.
+const RETRY: Duration = Duration::from_secs(1);
+/// How often it looks at the age of files, at retention, nodes and commands.
+const MAINTENANCE: Duration = Duration::from_secs(1);
+
+/// What can be asked of the thread.
+#[derive(Debug)]
+pub enum Request {
+    /// Store all that has come, and say so.
+    Flush(oneshot::Sender<Result<(), NotStored>>),
+    /// The same, then seal all files and end.
+    Stop(oneshot::Sender<Result<(), NotStored>>),
+}
+
+/// What was received could not be stored.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotStored {
+    /// No room.
+    #[error("the disk is full: {0}")]
+    DiskFull(String),
+    /// The disk fails.
+    #[error("the disk fails: {0}")]
+    DiskError(String),
+    /// The archive has ended.
+    #[error("the archive has ended")]
+    Ended,
+}
+
+impl From<io::Error> for NotStored {
+    fn from(error: io::Error) -> Self {
+        let detail = error.to_string();
+        if is_disk_full(&error) { Self::DiskFull(detail) } else { Self::DiskError(detail) }
+    }
+}
+
+/// A topic log, and how far it was read.
+#[derive(Debug)]
+struct Tracked {
+    instance: Arc<Instance>,
+    rule: usize,
+    /// Everything before it is stored or told missing.
+    next: Offset,
+    /// What it let go of behind that while nothing could be stored: counted, and in no file. Neighbours of one cause are one.
+    lost: Vec<Gap>,
+    /// Runs of the node whose samples came while nothing could be stored, and which, in order.
+    came: Vec<(Uuid, RangeInclusive<u64>)>,
+    /// Run and number of the last sample that was stored.
+    last: Option<(Uuid, u64)>,
+    /// Gaps of its ledger that are in the catalogue, or too old to get there.
+    losses_listed: u64,
+}
+
+/// The thread's own.
+#[derive(Debug)]
+pub struct Writer {
+    dac: Arc<Dac>,
+    store: Arc<Store>,
+    config: ArchiveConfig,
+    signal: Arc<Signal>,
+    registry: watch::Receiver<u64>,
+    tracked: Vec<Tracked>,
+    /// Where a round begins, so that none is always the last.
+    turn: usize,
+    /// The file that is being written under each rule.
+    files: Vec<Option<SegmentFile>>,
+    /// Tried again at each maintenance.
+    unsealed: VecDeque<Unsealed>,
+    next_number: u64,
+    /// Commands up to this number have ended and are in the catalogue.
+    commands_listed: u64,
+    /// When nodes were listed; none if some have come or gone since.
+    nodes_listed: Option<Instant>,
+    /// What the log was told last of sealing.
+    sealing: Told,
+    /// What the log was told last of listing.
+    listing: Told,
+}
+
+impl Writer {
+    /// Reads the logs of `dac` into `store`.
+    pub fn new(dac: Arc<Dac>, store: Arc<Store>, config: ArchiveConfig, next_number: u64) -> Self {
+        let mut registry = dac.registry.watch();
+        registry.mark_changed();
+        Self {
+            files: config.retention.iter().map(|_| None).collect(),
+            dac,
+            store,
+            config,
+            signal: Arc::default(),
+            registry,
+            tracked: Vec::new(),
+            turn: 0,
+            unsealed: VecDeque::new(),
+            next_number,
+            commands_listed: 0,
+            nodes_listed: None,
+            sealing: Told::default(),
+            listing: Told::default(),
+        }
+    }
+
+    /// Until told to stop, or everybody who could is gone.
+    pub async fn run(mut self, mut requests: mpsc::Receiver<Request>) {
+        let pause = Duration::from_millis(self.config.commit_ms);
+        let mut maintenance = tokio::time::interval(MAINTENANCE);
+        maintenance.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let signal = self.signal.clone();
+        let mut due = Instant::now();
+        let mut is_pending = true;
+        loop {
+            let request = tokio::select! {
+                request = requests.recv() => Some(request.unwrap_or_else(|| Request::Stop(oneshot::channel().0))),
+                _ = maintenance.tick() => {
+                    self.maintain();
+                    continue;
+                }
+                () = signal.raised(), if !is_pending => {
+                    is_pending = true;
+                    continue;
+                }
+                changed = self.registry.changed(), if !is_pending => {
+                    // An error would mean that there is no DAC left, and here is one.
+                    is_pending = changed.is_ok();
+                    self.registry.mark_changed();
+                    continue;
+                }
+                () = tokio::time::sleep_until(due), if is_pending => None,
+            };
+            let stored = self.store_all(request.is_some());
+            is_pending = !matches!(stored, Ok(Left::Nothing));
+            due = Instant::now() + if stored.is_err() { RETRY.max(pause) } else { pause };
+            let stored = stored.map(drop);
+            match request {
+                None => {}
+                // Nobody may be waiting any more.
+                Some(Request::Flush(answer)) => drop(answer.send(stored)),
+                Some(Request::Stop(answer)) => {
+                    self.end();
+                    let _ = answer.send(stored);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// One round, or, to the last sample that had come when it began, as many as it takes.
+    fn store_all(&mut self, to_the_end: bool) -> Result<Left, NotStored> {
+        if self.registry.has_changed().unwrap_or(false) {
+            self.registry.mark_unchanged();
+            self.follow_instances();
+        }
+        let wanted: Vec<_> = self.tracked.iter().map(|tracked| tracked.instance.log.next()).collect();
+        loop {
+            let result = self.round(&wanted);
+            self.note(&result);
+            match &result {
+                Err(_) => self.note_lost(),
+                Ok(Left::Nothing) => self.forget_lost(),
+                Ok(Left::Something) => {}
+            }
+            match result {
+                Ok(Left::Something) if to_the_end => {}
+                other => return other,
+            }
+        }
+    }
+
+    fn follow_instances(&mut self) {
+        self.nodes_listed = None;
+        let wake: Arc<dyn Wake> = self.signal.clone();
+        // A topic that another one has taken the place of is read to its end first, and its ledger goes with it.
+        let is_told = self.list_losses();
+        if let Err(error) = &is_told {
+            tracing::warn!(%error, "the archive's catalogue is not up to date");
+        }
+        self.tracked.retain(|tracked| {
+            let is_read = tracked.next >= tracked.instance.log.next();
+            let is_over = tracked.instance.is_retired() && is_read && is_told.is_ok();
+            if is_over {
+                tracked.instance.log.remove_reader(&wake);
+            }
+            !is_over
+        });
+        let known: std::collections::HashSet<_> =
+            self.tracked.iter().map(|tracked| tracked.instance.topic).collect();
+        for instance in self.dac.registry.instances() {
+            let rule = self.config.rule_for(&instance.node, &instance.name);
+            if let (Some(rule), false) = (rule, known.contains(&instance.topic)) {
+                instance.log.add_reader(wake.clone());
+                let next = instance.log.start();
+                self.tracked.push(Tracked {
+                    instance,
+                    rule,
+                    next,
+                    lost: Vec::new(),
+                    came: Vec::new(),
+                    last: None,
+                    losses_listed: 0,
+                });
+            }
+        }
+    }
+
+    /// Stages what has come, up to `wanted` of each topic, and commits it, rule by rule.
+    fn round(&mut self, wanted: &[Offset]) -> Result<Left, NotStored> {
+        let began = std::time::Instant::now();
+        self.check_room()?;
+        let mut left = Left::Nothing;
+        let mut is_first = true;
+        for rule in 0..self.files.len() {
+            let behind =
+                |(tracked, wanted): &(&Tracked, &Offset)| tracked.rule == rule && tracked.next < **wanted;
+            if !self.tracked.iter().zip(wanted).any(|pair| behind(&pair)) {
+                continue;
+            }
+            is_first = false;
+            match self.round_of(rule, wanted)? {
+                Left::Something => left = Left::Something,
+                Left::Nothing => {}
+            }
+            self.rotate(rule);
+        }
+        self.turn = self.turn.wrapping_add(1);
+        if !is_first {
+            let took = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            let mut book = self.store.book.open();
+            book.commits += 1;
+            book.commit_ns = took;
+            book.longest_commit_ns = book.longest_commit_ns.max(took);
+        }
+        Ok(left)
+    }
+
+    fn check_room(&self) -> Result<(), NotStored> {
+        let free = self.store.free_bytes()?;
+        if free >= self.config.min_free_bytes {
+            return Ok(());
+        }
+        let mebibytes = |bytes: u64| bytes as f64 / (1024.0 * 1024.0);
+        let detail = format!(
+            "{:.1} MiB are free, and {:.1} MiB are left to others (archive.min_free_bytes)",
+            mebibytes(free),
+            mebibytes(self.config.min_free_bytes)
+        );
+        Err(NotStored::DiskFull(detail))
+    }
+
+    fn round_of(&mut self, rule: usize, wanted: &[Offset]) -> Result<Left, NotStored> {
+        let mut file = match self.files[rule].take() {
+            Some(file) => file,
+            None => self.begin_file()?,
+        };
+        let condition = self.store.book.open().condition;
+        let staged = self.stage(rule, wanted, &mut file, condition);
+        let written = staged.and_then(|staged| file.finish_writing().map(|()| staged));
+        let (progress, left) = match written {
+            Ok(written) => written,
+            Err(error) => {
+                file.roll_back();
+                self.files[rule] = Some(file);
+                return Err(error.into());
+            }
+        };
+        // First: a hole in a file has its cause even if this process ends now. What fails is tried again with the other things that are listed.
+        let read: Vec<_> = progress.iter().map(|progress| progress.at).collect();
+        let _ = self.list_losses_of(&read);
+        let before = file.samples;
+        if let Err(error) = file.commit() {
+            // What the system could not write it may have dropped: this file is not written to again. The next start reads and ends it.
+            file.roll_back();
+            tracing::error!(file = %file.path().display(), %error, "the archive leaves a segment file that could not be synced");
+            if file.samples == 0 {
+                // Nothing in it was ever stored, and a disk that fails for long would leave one of these each second.
+                self.store.remove_open(file.open.header.number);
+                remove(file.path())?;
+            }
+            return Err(error.into());
+        }
+        self.account(&progress, file.samples - before);
+        self.files[rule] = Some(file);
+        Ok(left)
+    }
+
+    fn begin_file(&mut self) -> Result<SegmentFile, NotStored> {
+        let number = self.next_number;
+        let file = SegmentFile::create(&self.store.directory, number, self.dac.epoch())?;
+        self.next_number += 1;
+        self.store.add_open(&file.open);
+        Ok(file)
+    }
+
+    fn note(&self, result: &Result<Left, NotStored>) {
+        let (condition, detail) = match result {
+            Ok(_) => (Condition::Storing, None),
+            Err(NotStored::DiskFull(detail)) => (Condition::DiskFull, Some(detail.clone())),
+            Err(error) => (Condition::DiskError, Some(error.to_string())),
+        };
+        // The log may hang on a disk that hangs, and nobody who asks how the archive is waits for it: first the book, then the log.
+        let has_changed = self.store.book.open().settle(condition, detail.clone(), now());
+        match detail {
+            _ if !has_changed => {}
+            Some(detail) => tracing::error!(%detail, "the archive stores nothing for now; live data goes on"),
+            // As loud as what it takes back.
+            None => tracing::warn!("the archive stores again"),
+        }
+    }
+}
+
+/// What a round has left for the next one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Left {
+    Nothing,
+    Something,
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,102 @@
+//! What is lost while nothing can be stored: it is counted at once, and known when the DAC ends so.
+
+use super::{Tracked, Writer};
+use oasis_dac::now;
+use oasis_store::{
+    account::Condition,
+    catalogue::{CatalogueError, LossRow},
+    gap::Gap,
+};
+use oasis_wire::quantity::Offset;
+use std::ops::RangeInclusive;
+use uuid::Uuid;
+
+/// Stretches of different causes kept of a topic, and runs of its node; what follows goes with the last.
+const MOST: usize = 64;
+
+impl Tracked {
+    /// Behind what was stored or is known to be lost.
+    fn settled(&self) -> Offset {
+        self.lost.last().map_or(self.next, |gap| gap.to)
+    }
+
+    fn lose(&mut self, gap: Gap) {
+        let is_full = self.lost.len() >= MOST;
+        match self.lost.last_mut().filter(|last| is_full || last.cause == gap.cause) {
+            Some(last) => last.to = gap.to,
+            None => self.lost.push(gap),
+        }
+    }
+
+    /// Notes how far the node's present run has come: its ledger forgets that when another one begins.
+    fn note_came(&mut self) {
+        if self.next >= self.instance.log.next() {
+            return;
+        }
+        let ledger = self.instance.ledger();
+        let Some(run) = ledger.run() else { return };
+        let numbers = ledger.first_sequence.max(1)..=ledger.last_sequence;
+        drop(ledger);
+        self.came.pop_if(|(last, _)| *last == run);
+        if self.came.len() < MOST {
+            self.came.push((run, numbers));
+        }
+    }
+
+    /// Numbers that came and were not stored, by run; those that never came may be among them.
+    fn unstored(&self) -> Vec<(Uuid, RangeInclusive<u64>)> {
+        let stored = |run: Uuid| self.last.filter(|(last, _)| *last == run).map(|(_, number)| number);
+        // Runs before the one that was stored last are stored.
+        let begun = self.came.iter().position(|(run, _)| stored(*run).is_some()).unwrap_or_default();
+        let unstored = self.came[begun..].iter().map(|(run, came)| {
+            let first = stored(*run).map_or(*came.start(), |number| number.saturating_add(1));
+            (*run, first..=*came.end())
+        });
+        unstored.filter(|(_, numbers)| !numbers.is_empty()).collect()
+    }
+}
+
+impl Writer {
+    /// All that came is stored.
+    pub(super) fn forget_lost(&mut self) {
+        self.tracked.iter_mut().for_each(|tracked| tracked.came.clear());
+    }
+
+    /// Counts what the topic logs have let go of since nothing can be stored.
+    pub(super) fn note_lost(&mut self) {
+        let cause = self.store.book.open().condition.cause();
+        let mut missing = 0;
+        for tracked in &mut self.tracked {
+            tracked.note_came();
+            let Some((from, to)) = tracked.instance.log.read(tracked.settled(), 0).missed else { continue };
+            let gap = Gap { from, to, cause, time: now() };
+            tracked.lose(gap);
+            self.store
+                .with_accounts(|accounts| accounts.entry(tracked.instance.topic).or_default().lose(gap));
+            missing += to.0 - from.0;
+        }
+        self.store.book.open().missing += missing;
+    }
+
+    /// Lists what could not be stored up to the end: nobody has it any more.
+    pub(super) fn list_unstored(&mut self) -> Result<(), CatalogueError> {
+        let condition = self.store.book.open().condition;
+        if condition == Condition::Storing {
+            return Ok(());
+        }
+        let (cause, time) = (condition.cause().word(), now());
+        self.tracked.iter_mut().for_each(Tracked::note_came);
+        let mut catalogue = self.store.catalogue();
+        for tracked in &self.tracked {
+            let (node, instance) = (&*tracked.instance.node, &*tracked.instance.name);
+            for (run, numbers) in tracked.unstored() {
+                let unstored = catalogue.without_cause(node, instance, run, numbers)?;
+                let rows =
+                    unstored.into_iter().map(|numbers| LossRow { node, instance, run, numbers, cause, time });
+                let forgotten = catalogue.add_losses(rows)?;
+                self.store.book.open().losses_forgotten += forgotten;
+            }
+        }
+        Ok(())
+    }
+}

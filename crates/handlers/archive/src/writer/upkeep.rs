@@ -1,0 +1,263 @@
+//! What the archive's thread does between rounds: ends files, lists them, lets go of old ones, notes nodes and commands.
+
+use super::{Writer, remove};
+use oasis_dac::{Cause, Gap, Node, commands::JournalEntry, now};
+use oasis_store::{
+    catalogue::{CatalogueError, CommandRow, LossRow, Sealed, StoredNode},
+    reserve, retention,
+    segment_file::{self, SegmentFile},
+};
+use oasis_wire::quantity::Nanos;
+use std::{collections::BTreeSet, time::Duration};
+use tokio::time::Instant;
+
+/// Commands listed from one look at how many there are to the next.
+const TIDY_COMMANDS: u64 = 1_000;
+/// How often it is noted when nodes were last heard, besides when some come or go and at the end.
+const SEEN: Duration = Duration::from_secs(60);
+
+/// A file that is full and not listed yet.
+#[derive(Debug)]
+pub struct Unsealed {
+    /// Whose file it was.
+    pub rule: usize,
+    /// What there is to seal.
+    pub file: SegmentFile,
+    /// Its size, once it is sealed.
+    pub bytes: Option<u64>,
+}
+
+/// What the log was told of something that is tried again each second: a disk that is full for long must not be filled with it.
+#[derive(Debug, Default)]
+pub struct Told(Option<String>);
+
+impl Told {
+    /// Whether the log was told something else, or nothing, before.
+    fn is_news(&mut self, problem: String) -> bool {
+        self.0.replace(problem.clone()) != Some(problem)
+    }
+}
+
+impl Writer {
+    /// Ends a rule's file if it is full or old.
+    pub fn rotate(&mut self, rule: usize) {
+        let age = Nanos(self.config.segment_seconds.saturating_mul(1_000_000_000));
+        let is_over = |file: &mut SegmentFile| {
+            file.length() >= self.config.segment_bytes || now().0.saturating_sub(file.created().0) >= age.0
+        };
+        if let Some(file) = self.files[rule].take_if(is_over) {
+            self.unsealed.push_back(Unsealed { rule, file, bytes: None });
+            self.seal();
+        }
+    }
+
+    /// Seals and lists what waits for it.
+    fn seal(&mut self) {
+        while let Some(mut next) = self.unsealed.pop_front() {
+            if let Err(error) = self.seal_one(&mut next) {
+                let path = next.file.path().display().to_string();
+                if self.sealing.is_news(format!("{path}: {error}")) {
+                    tracing::warn!(file = path, %error, "sealing a segment file is tried again");
+                }
+                self.unsealed.push_front(next);
+                return;
+            }
+            self.sealing = Told::default();
+        }
+    }
+
+    fn seal_one(&self, unsealed: &mut Unsealed) -> Result<(), Box<dyn std::error::Error>> {
+        let bytes = match unsealed.bytes {
+            Some(bytes) => bytes,
+            None => unsealed.file.seal()?,
+        };
+        unsealed.bytes = Some(bytes);
+        let open = unsealed.file.open.clone();
+        let index = open.index();
+        self.store.add_sealed(&Sealed {
+            number: open.header.number,
+            rule: &self.config.retention[unsealed.rule].instances,
+            created: open.header.created,
+            sealed: segment_file::last_written(unsealed.file.path()),
+            bytes,
+            index: &index,
+        })?;
+        Ok(())
+    }
+
+    pub fn maintain(&mut self) {
+        for rule in 0..self.files.len() {
+            self.rotate(rule);
+        }
+        self.seal();
+        reserve::keep(&self.store.directory, &self.config);
+        match self.retain().and_then(|()| self.list_others()) {
+            Ok(()) => self.listing = Told::default(),
+            Err(error) if self.listing.is_news(error.to_string()) => {
+                tracing::warn!(%error, "the archive's catalogue is not up to date");
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// Lets go of what retention does not keep.
+    fn retain(&mut self) -> Result<(), Box<dyn std::error::Error>> {
+        let (segments, pinned) = {
+            let catalogue = self.store.catalogue();
+            (catalogue.segments()?, catalogue.pinned()?)
+        };
+        let mut left: BTreeSet<u64> = segments.iter().map(|segment| segment.number).collect();
+        for (rule, file) in self.config.retention.iter().zip(&self.files) {
+            let open_bytes = file.as_ref().map_or(0, SegmentFile::length);
+            for number in retention::plan(rule, &segments, open_bytes, &pinned, now()) {
+                let Some(segment) = segments.iter().find(|segment| segment.number == number) else {
+                    continue;
+                };
+                // What is left of it has to be made first.
+                if !self.store.rollups.has_tried(number) {
+                    continue;
+                }
+                // In this order: a file that nobody lists is found by the next start, one that is listed and gone would be damage.
+                self.store.catalogue().remove(number)?;
+                remove(&segment_file::path(&self.store.directory, number))?;
+                let is_lost = self.store.rollups.forget_segment(number);
+                let mut book = self.store.book.open();
+                book.rollup_failures += u64::from(is_lost);
+                book.removed_files += 1;
+                book.removed_samples += segment.samples;
+                book.segments = book.segments.saturating_sub(1);
+                book.segment_bytes = book.segment_bytes.saturating_sub(segment.bytes);
+                left.remove(&number);
+            }
+        }
+        // What was lost ahead of the oldest file was noticed before it was begun. Once it has roll-ups, they have the cause.
+        let is_rolled = left.first().is_none_or(|oldest| self.store.rollups.has_tried(*oldest));
+        if left.len() < segments.len() {
+            if is_rolled {
+                self.store.catalogue().forget_losses()?;
+            }
+            self.store.forget_gone()?;
+        }
+        Ok(())
+    }
+
+    /// Nodes, and commands that have ended.
+    fn list_others(&mut self) -> Result<(), Box<dyn std::error::Error>> {
+        let listed = self.commands_listed;
+        let journal = self.dac.commands.journal();
+        // Up to the first that is under way: it ends within seconds, and is then listed with what follows.
+        let new = journal.into_iter().skip_while(|entry| entry.id <= listed);
+        let ended: Vec<_> = new.take_while(|entry| entry.outcome != "pending").collect();
+        let mut catalogue = self.store.catalogue();
+        if self.nodes_listed.is_none_or(|at| at.elapsed() >= SEEN) {
+            // Remembered nodes come from the catalogue.
+            let nodes = self.dac.registry.nodes();
+            let heard = nodes.iter().filter(|node| !node.is_remembered);
+            catalogue.add_nodes(&heard.map(node_row).collect::<Vec<_>>())?;
+            self.nodes_listed = Some(Instant::now());
+        }
+        if let Some(last) = ended.last() {
+            let rows: Vec<_> = ended.iter().map(command_row).collect();
+            catalogue.add_commands(self.dac.epoch(), &rows)?;
+            // The journal holds a thousand: what it let go of before it could be listed is gone.
+            let missed = ended.first().map_or(0, |first| first.id.saturating_sub(listed + 1));
+            self.store.book.open().commands_forgotten += missed;
+            self.commands_listed = last.id;
+            if listed == 0 || listed / TIDY_COMMANDS != last.id / TIDY_COMMANDS {
+                let forgotten = catalogue.forget_commands()?;
+                self.store.book.open().commands_forgotten += forgotten;
+            }
+        }
+        drop(catalogue);
+        Ok(self.list_losses()?)
+    }
+
+    /// What the ledgers say was lost before it came here: the files have only its sequence numbers.
+    pub(super) fn list_losses(&mut self) -> Result<(), CatalogueError> {
+        let all: Vec<_> = (0..self.tracked.len()).collect();
+        self.list_losses_of(&all)
+    }
+
+    /// The same of some topics, by their places.
+    pub(super) fn list_losses_of(&mut self, which: &[usize]) -> Result<(), CatalogueError> {
+        let mut losses = Vec::new();
+        let mut forgotten = 0;
+        let mut told = Vec::with_capacity(which.len());
+        for &at in which {
+            let tracked = &self.tracked[at];
+            let instance = &tracked.instance;
+            let ledger = instance.ledger();
+            let gaps = ledger.gaps_forgotten + ledger.gaps.len() as u64;
+            let new = usize::try_from(gaps - tracked.losses_listed).unwrap_or(usize::MAX);
+            let listed = ledger.gaps.len().saturating_sub(new);
+            // What a ledger let go of before it could be listed is gone.
+            forgotten += new.saturating_sub(ledger.gaps.len()) as u64;
+            let loss = |gap: &Gap| (instance.node.clone(), instance.name.clone(), gap.clone());
+            losses.extend(ledger.gaps.range(listed..).map(loss));
+            told.push((at, gaps));
+        }
+        if !losses.is_empty() {
+            let mut catalogue = self.store.catalogue();
+            let mut rows = Vec::with_capacity(losses.len());
+            for (node, instance, gap) in &losses {
+                let (run, numbers) = (gap.run, gap.from_sequence..=gap.to_sequence);
+                // The earlier life may have said why it did not store what it had.
+                let numbers = match gap.cause {
+                    Cause::BeforeEpoch => catalogue.without_cause(node, instance, run, numbers)?,
+                    _ => vec![numbers],
+                };
+                let (cause, time) = (gap.cause.word(), gap.time);
+                rows.extend(numbers.into_iter().map(|numbers| LossRow {
+                    node,
+                    instance,
+                    run,
+                    numbers,
+                    cause,
+                    time,
+                }));
+            }
+            forgotten += catalogue.add_losses(rows.into_iter())?;
+        }
+        self.store.book.open().losses_forgotten += forgotten;
+        for (at, gaps) in told {
+            self.tracked[at].losses_listed = gaps;
+        }
+        Ok(())
+    }
+
+    pub fn end(&mut self) {
+        for rule in 0..self.files.len() {
+            if let Some(file) = self.files[rule].take() {
+                self.unsealed.push_back(Unsealed { rule, file, bytes: None });
+            }
+        }
+        self.seal();
+        self.nodes_listed = None;
+        if let Err(error) = self.list_others().and_then(|()| Ok(self.list_unstored()?)) {
+            tracing::warn!(%error, "the archive's catalogue is not up to date");
+        }
+    }
+}
+
+fn node_row(node: &Node) -> StoredNode {
+    let identity = &node.identity;
+    StoredNode {
+        name: identity.name.clone(),
+        uuid: identity.uuid,
+        host: identity.host.clone(),
+        software: identity.software.clone(),
+        last_seen: node.last_heard,
+    }
+}
+
+fn command_row(entry: &JournalEntry) -> CommandRow<'_> {
+    CommandRow {
+        id: entry.id,
+        time: entry.time,
+        who: &entry.who,
+        node: &entry.node,
+        instance: &entry.instance,
+        command: serde_json::to_string(&entry.command).unwrap_or_default(),
+        outcome: &entry.outcome,
+    }
+}

@@ -1,0 +1,273 @@
+//! Why samples are missing is known for as long as it is known that they are.
+
+use super::{ROOM, copy_of, segment_files};
+use crate::{
+    plant::{Node, Plant, STEP, config, counter_of},
+    rollups::{eventually, small_files, wait_for_rollups},
+};
+use oasis_archive::{ArchiveConfig, History, Holes, Level, Missing, RetentionRule, points::Span};
+use std::{collections::BTreeMap, fs, ops::RangeInclusive, path::Path, sync::atomic::AtomicBool};
+use uuid::Uuid;
+
+type Lost = BTreeMap<String, u64>;
+
+/// What is missing by cause, as its points tell it.
+fn lost(plant: &Plant, to: u64, points: u32) -> (Level, Lost) {
+    let span = Span { from: 0, to: to * STEP, is_open: false, points };
+    let points = plant.archive.history().points("plant", "counter", span).unwrap();
+    let mut lost = Lost::new();
+    for gap in &points.gaps {
+        *lost.entry(gap.cause.clone().into_owned()).or_default() += gap.samples;
+    }
+    (points.level, lost)
+}
+
+#[test]
+fn old_gaps_keep_their_causes_when_ledger_and_files_are_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    // A topic log with little more room than a batch takes.
+    let mut plant = Plant::start(small_files(folder.path()), &node, 2_000);
+    for _ in 0..20 {
+        node.take(40);
+        plant.send(&mut node, true);
+        plant.flush().unwrap();
+        node.drop_samples(3);
+    }
+    // The archive is late: what the log lets go of begins with what the node had dropped.
+    for _ in 0..20 {
+        node.take(40);
+        plant.send(&mut node, true);
+    }
+    plant.flush().unwrap();
+    let behind = plant.account().missing;
+    assert!(behind > 0);
+    // The process ends with seven samples that it had not delivered. The next one has dropped many before it meets the DAC.
+    let mut again = Node::new(2);
+    plant.restart_node(node.taken() + 7, &again);
+    again.drop_samples(node.taken() + 7);
+    again.take(40);
+    plant.send(&mut again, true);
+    plant.flush().unwrap();
+
+    let ring_full = 20 * 3 + node.taken() + 7;
+    let expected: Lost = [("ring_full", ring_full), ("archive_behind", behind), ("node_restart", 7)]
+        .map(|(c, n)| (c.into(), n))
+        .into();
+    let to = again.taken();
+    let check = |plant: &Plant, points: u32, level: Level| {
+        assert_eq!(lost(plant, to, points), (level, expected.clone()))
+    };
+    check(&plant, 10_000, Level::Raw);
+    check(&plant, 1, Level::Second);
+    // A crash now, before anything was listed that is listed once a second.
+    let copy = copy_of(folder.path());
+    let crashed = Plant::start(small_files(copy.path()), &again, ROOM);
+    check(&crashed, 10_000, Level::Raw);
+    wait_for_rollups(&crashed);
+    check(&crashed, 1, Level::Second);
+    crashed.stop();
+
+    plant.stop();
+    let none_stays = vec![RetentionRule { instances: "*".into(), days: 0, bytes: 1 }];
+    let gone = ArchiveConfig { retention: none_stays, ..small_files(folder.path()) };
+    Plant::start(gone.clone(), &again, ROOM).stop();
+    // The second start knows of nothing but roll-ups: with the files, the catalogue has let go of what the ledgers told.
+    let plant = Plant::start(gone, &again, ROOM);
+    eventually("no file has gone", || segment_files(folder.path()).is_empty());
+    check(&plant, 1, Level::Second);
+    check(&plant, 10_000, Level::Second);
+}
+
+#[test]
+fn what_is_damaged_in_a_file_that_was_recovered_is_called_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let one_file = |folder: &Path| ArchiveConfig { segment_bytes: 1 << 30, ..config(folder) };
+    let mut plant = Plant::start(one_file(folder.path()), &node, ROOM);
+    for _ in 0..40 {
+        node.take(40);
+        plant.send(&mut node, true);
+    }
+    plant.flush().unwrap();
+    let copy = copy_of(folder.path());
+    let file = &segment_files(copy.path())[0];
+    let mut bytes = fs::read(file).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(file, bytes).unwrap();
+    let plant = Plant::start(one_file(copy.path()), &node, ROOM);
+    let gaps = plant.past(0, None).gaps;
+    assert!(matches!(gaps[..], [(from, to, "damaged")] if to - from == 40), "{gaps:?}");
+    let expected = Lost::from([("damaged".into(), 40)]);
+    assert_eq!(lost(&plant, node.taken(), 10_000), (Level::Raw, expected.clone()));
+    wait_for_rollups(&plant);
+    assert_eq!(lost(&plant, node.taken(), 1), (Level::Second, expected));
+}
+
+/// An archive with some samples, on whose disk nothing fits any more.
+fn on_a_full_disk(folder: &Path, node: &mut Node, topic_bytes: usize) -> Plant {
+    let mut plant = Plant::start(config(folder), node, ROOM);
+    plant.fill(node, 2);
+    plant.stop();
+    Plant::start(ArchiveConfig { min_free_bytes: u64::MAX, ..config(folder) }, node, topic_bytes)
+}
+
+#[test]
+fn what_a_full_disk_costs_is_counted_as_it_goes_and_known_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    // The topic log has little more room than a batch takes.
+    let mut plant = on_a_full_disk(folder.path(), &mut node, 2_000);
+    let mut counted = Vec::new();
+    for _ in 0..20 {
+        node.take(40);
+        plant.send(&mut node, true);
+        plant.flush().unwrap_err();
+        counted.push(plant.archive.counters().missing);
+    }
+    assert!(counted.is_sorted() && *counted.last().unwrap() > 600, "{counted:?}");
+    let account = plant.account();
+    assert_eq!((account.missing, account.stored, account.gaps.len()), (*counted.last().unwrap(), 0, 1));
+    assert_eq!(account.gaps[0].cause.word(), "disk_full");
+    plant.stop_unstored();
+
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    node.take(40);
+    plant.send(&mut node, true);
+    plant.flush().unwrap();
+    let expected: Lost = [("disk_full".to_owned(), 20 * 40)].into();
+    assert_eq!(lost(&plant, node.taken(), 10_000).1, expected);
+    let (span, go_on) = (0..node.taken() * STEP, AtomicBool::new(false));
+    let summary =
+        oasis_archive::summarise(&plant.archive.history(), "plant", "counter", span, &go_on).unwrap();
+    assert_eq!(summary.unwrap().lost, expected);
+    plant.stop();
+}
+
+type Told = Vec<(String, Option<RangeInclusive<u64>>)>;
+
+/// Follows an instance's samples as stretches of sequence numbers without a hole.
+struct Follower(Holes);
+
+impl Follower {
+    fn new(folder: &Path, from: u64) -> Self {
+        Self(Holes::new(&History::open(folder).unwrap(), from))
+    }
+
+    fn goes_on(&mut self, run: u128, numbers: RangeInclusive<u64>) -> Told {
+        let missing = self.0.before(&counter_of("plant", run), *numbers.start()).unwrap();
+        self.0.pass(*numbers.end());
+        Self::told(missing)
+    }
+
+    fn ends(&mut self) -> Told {
+        Self::told(self.0.behind("plant", "counter", false).unwrap())
+    }
+
+    fn told(missing: Vec<Missing>) -> Told {
+        missing.into_iter().map(|missing| (missing.cause, missing.numbers)).collect()
+    }
+}
+
+/// An archive with samples 1 to 40 and 51 to 90; the ring had no room for those between.
+fn with_a_hole(folder: &Path) {
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(folder), &node, ROOM);
+    plant.fill(&mut node, 1);
+    node.drop_samples(10);
+    plant.fill(&mut node, 1);
+    plant.stop();
+}
+
+#[test]
+fn a_hole_is_told_once_also_where_older_samples_stand_behind_later_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    with_a_hole(folder.path());
+    let hole = |cause: &str, numbers| (cause.to_owned(), Some(numbers));
+    let mut follower = Follower::new(folder.path(), 0);
+    assert_eq!(follower.goes_on(1, 1..=40), []);
+    assert_eq!(follower.goes_on(1, 51..=90), [hole("ring_full", 41..=50)]);
+    // As an import leaves it.
+    assert_eq!(follower.goes_on(1, 20..=30), []);
+    assert_eq!(follower.goes_on(1, 91..=95), []);
+    assert_eq!(follower.ends(), []);
+}
+
+#[test]
+fn a_hole_within_samples_that_stand_behind_later_ones_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    with_a_hole(folder.path());
+    let hole = |cause: &str, numbers| (cause.to_owned(), Some(numbers));
+    let mut follower = Follower::new(folder.path(), 0);
+    assert_eq!(follower.goes_on(1, 61..=90), [hole("ring_full", 41..=50)]);
+    assert_eq!(follower.goes_on(2, 1..=9), []);
+    assert_eq!(follower.goes_on(1, 1..=20), []);
+    assert_eq!(follower.goes_on(1, 31..=35), [hole("unexplained", 21..=30)]);
+    // What was told is not told again, nor what is there.
+    assert_eq!(follower.goes_on(1, 56..=58), [hole("unexplained", 36..=40), hole("unexplained", 51..=55)]);
+    assert_eq!(follower.goes_on(1, 91..=91), [hole("unexplained", 59..=60)]);
+    assert_eq!(follower.ends(), []);
+}
+
+#[test]
+fn more_pieces_than_are_kept_cost_no_hole_that_is_read_forward() {
+    let folder = tempfile::tempdir().unwrap();
+    with_a_hole(folder.path());
+    let mut follower = Follower::new(folder.path(), 0);
+    follower.goes_on(2, 1..=9);
+    // Backwards, so that each is a piece of its own, and more than are kept of a run.
+    for piece in (100..1_300).rev() {
+        follower.goes_on(1, piece * 10..=piece * 10 + 5);
+    }
+    let expected = [("unexplained".to_owned(), Some(13_006..=13_999))];
+    follower.goes_on(1, 12_996..=13_005);
+    assert_eq!(follower.goes_on(1, 14_000..=14_001), expected);
+    assert_eq!(follower.ends(), []);
+}
+
+#[test]
+fn what_is_known_to_be_missing_where_nothing_was_read_is_told_at_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    with_a_hole(folder.path());
+    let hole = |numbers| ("ring_full".to_owned(), Some(numbers));
+    let mut follower = Follower::new(folder.path(), 0);
+    assert_eq!(follower.goes_on(1, 45..=46), [hole(41..=44)]);
+    assert_eq!(follower.goes_on(2, 1..=9), [hole(47..=50)]);
+    assert_eq!(follower.ends(), []);
+    // Samples before those of the time that is asked for are not missing.
+    let mut follower = Follower::new(folder.path(), 1);
+    assert_eq!(follower.goes_on(1, 60..=90), []);
+    assert_eq!(follower.goes_on(1, 1..=20), []);
+    assert_eq!(follower.goes_on(1, 31..=35), []);
+    assert_eq!(follower.ends(), []);
+    // Two recordings that end and begin around it.
+    let mut follower = Follower::new(folder.path(), 0);
+    assert_eq!(follower.goes_on(2, 1..=9), []);
+    assert_eq!(follower.goes_on(1, 1..=20), []);
+    assert_eq!(follower.goes_on(2, 10..=19), [hole(41..=50)]);
+    assert_eq!(follower.goes_on(1, 60..=90), []);
+    assert_eq!(follower.ends(), []);
+}
+
+#[test]
+fn what_a_full_disk_costs_has_its_cause_in_each_run_that_ended_meanwhile() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = on_a_full_disk(folder.path(), &mut node, ROOM);
+    let send = |plant: &mut Plant, node: &mut Node| {
+        node.take(40);
+        plant.send(node, true);
+        plant.flush().unwrap_err();
+    };
+    send(&mut plant, &mut node);
+    let mut again = Node::new(2);
+    plant.restart_node(node.taken(), &again);
+    send(&mut plant, &mut again);
+    plant.stop_unstored();
+
+    let sql = oasis_archive::Sql::open(folder.path()).unwrap();
+    let gaps = "SELECT group_concat(run || ' ' || from_sequence || '-' || to_sequence || ' ' || cause, ', ') FROM (SELECT * FROM gaps ORDER BY run)";
+    let [first, second] = [1, 2].map(Uuid::from_u128);
+    assert_eq!(crate::sql::one(&sql, gaps), format!("{first} 81-120 disk_full, {second} 1-40 disk_full"));
+}

@@ -1,0 +1,322 @@
+//! A node without a socket: what the tests of the archive stand on.
+
+use oasis_archive::{Archive, ArchiveConfig, Past, Piece, Series};
+use oasis_channel::{
+    Counters, Drops, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance,
+    frame::Frame,
+};
+use oasis_dac::{Config, Dac, config::LogConfig, now, session::NodeSession};
+use oasis_wire::{
+    batch::{Batch, Encoder, Fields},
+    quantity::{Epoch, Position, TopicId},
+    schema::ProbeType,
+    value::{RowWriter, Value},
+};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
+use tokio::runtime::Runtime;
+use uuid::Uuid;
+
+/// Time from one sample to the next.
+pub const STEP: u64 = 10_000_000;
+
+pub fn counter() -> ProbeType {
+    let json = r#"{"name": "Counter", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0",
+        "metrics": [{"name": "count", "type": "uint64"}, {"name": "pad", "type": "string"}]}"#;
+    serde_json::from_str(json).unwrap()
+}
+
+/// The counter of a node in one of its runs, as an import knows it.
+pub fn counter_of(node: &str, run: u128) -> Series {
+    Series {
+        node: node.into(),
+        instance: "counter".into(),
+        kind: ProbeKind::Pushed,
+        run: Uuid::from_u128(run),
+        epoch: Epoch(0),
+        probe_type: counter().into(),
+    }
+}
+
+/// Takes numbers, and keeps what the DAC has not acknowledged, as the spool of a node does.
+pub struct Node {
+    taken: u64,
+    unacknowledged: Vec<(u64, u64)>,
+    /// Samples that the ring dropped ahead of the batch that begins with this one.
+    dropped: BTreeMap<u64, u64>,
+    run: Uuid,
+}
+
+impl Node {
+    pub fn new(run: u128) -> Self {
+        Self { taken: 0, unacknowledged: Vec::new(), dropped: BTreeMap::new(), run: Uuid::from_u128(run) }
+    }
+
+    /// What it would send now.
+    pub fn unacknowledged(&self) -> impl Iterator<Item = u64> {
+        self.unacknowledged.iter().flat_map(|(first, count)| *first..first + count)
+    }
+
+    /// Takes so many samples and puts them into a batch.
+    pub fn take(&mut self, count: u64) {
+        self.unacknowledged.push((self.taken, count));
+        self.taken += count;
+    }
+
+    /// Takes so many samples that never reach a batch, and nobody knows why.
+    pub fn lose(&mut self, count: u64) {
+        self.taken += count;
+    }
+
+    /// Takes so many samples that its ring has no room for.
+    pub fn drop_samples(&mut self, count: u64) {
+        self.taken += count;
+        self.dropped.insert(self.taken, count);
+    }
+
+    /// Samples taken.
+    pub fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    pub fn batch(&self, topic: u32, first: u64, count: u64) -> Vec<u8> {
+        let mut encoder = Encoder::new(&counter()).unwrap();
+        for number in first..first + count {
+            let mut row = Vec::new();
+            let mut writer = RowWriter::new(&mut row);
+            writer.u64(number);
+            writer.string(&"x".repeat(number as usize % 20));
+            encoder.push(number * STEP, &row).unwrap();
+        }
+        let dropped_before = self.dropped.get(&first).map_or(0, |dropped| u32::try_from(*dropped).unwrap());
+        let fields =
+            Fields { topic, first_sequence: first + 1, dropped_before, node_time: 7, ..Fields::default() };
+        let mut batch = Vec::new();
+        encoder.finish(fields, &mut batch);
+        batch
+    }
+}
+
+/// A DAC with an archive.
+pub struct Plant {
+    pub dac: Arc<Dac>,
+    pub archive: Archive,
+    runtime: Runtime,
+    session: NodeSession,
+    topic: u32,
+}
+
+pub fn config(directory: &Path) -> ArchiveConfig {
+    ArchiveConfig {
+        directory: directory.to_str().unwrap().into(),
+        // Only on request: tests decide what is stored.
+        commit_ms: 3_600_000,
+        segment_bytes: 16 * 1024,
+        min_free_bytes: 0,
+        ..ArchiveConfig::default()
+    }
+}
+
+impl Plant {
+    pub fn start(config: ArchiveConfig, node: &Node, topic_bytes: usize) -> Self {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let opened = oasis_archive::open(config).unwrap();
+        let log = LogConfig { topic_bytes, ..LogConfig::default() };
+        let dac = Dac::new(Config { log, ..Config::default() });
+        oasis_archive::remember(&opened, &dac.registry).unwrap();
+        let archive = Archive::start(opened, dac.clone()).unwrap();
+        let session = NodeSession::new(dac.clone(), tokio::sync::mpsc::channel(1).0);
+        let mut plant = Self { dac, archive, runtime, session, topic: 0 };
+        plant.register(node);
+        plant
+    }
+
+    /// The node's process ends, having taken so many samples, and another one begins.
+    pub fn restart_node(&mut self, taken: u64, again: &Node) {
+        let counters = Counters { topic: TopicId(self.topic), taken, sent: 0, dropped: Drops::default() };
+        self.say(&NodeMessage::Counters { instances: vec![counters] });
+        self.session.close(now());
+        self.session = NodeSession::new(self.dac.clone(), tokio::sync::mpsc::channel(1).0);
+        self.register(again);
+    }
+
+    fn register(&mut self, node: &Node) {
+        let identity = NodeIdentity {
+            name: "plant".into(),
+            uuid: Uuid::nil(),
+            run: node.run,
+            host: "h".into(),
+            software: "test".into(),
+            pid: 1,
+        };
+        self.say(&NodeMessage::Hello { protocol: PROTOCOL, node: identity });
+        self.register_as(counter());
+    }
+
+    /// The node says that its counter is of this type.
+    fn register_as(&mut self, probe_type: ProbeType) {
+        let instance = RegisteredInstance {
+            demand: None,
+            name: "counter".into(),
+            probe_type: probe_type.uuid,
+            kind: ProbeKind::Pushed,
+            state: InstanceState { hertz: None, enabled: true, recorder: None },
+        };
+        self.say(&NodeMessage::Register { types: vec![probe_type], instances: vec![instance] });
+        self.topic = self.dac.registry.find("plant", "counter").unwrap().topic.0;
+    }
+
+    /// The counter becomes one of another type: another topic takes its place.
+    pub fn change_type(&mut self) {
+        self.register_as(ProbeType { name: "Other".into(), uuid: Uuid::from_u128(9), ..counter() });
+    }
+
+    fn say(&mut self, message: &NodeMessage) {
+        let json = serde_json::to_vec(message).unwrap();
+        self.session.handle(Frame::Control(&json), now(), &mut Vec::new()).unwrap();
+    }
+
+    /// The node sends what is not acknowledged. Its acknowledgement arrives, or is lost.
+    pub fn send(&mut self, node: &mut Node, is_acknowledged: bool) {
+        for (first, count) in &node.unacknowledged {
+            let batch = node.batch(self.topic, *first, *count);
+            self.session.handle(Frame::Batch(&batch), now(), &mut Vec::new()).unwrap();
+        }
+        self.session.acknowledge(now(), &mut Vec::new());
+        if is_acknowledged {
+            node.unacknowledged.clear();
+        }
+    }
+
+    /// The node sends a batch whatever is in it.
+    pub fn send_batch(&mut self, batch: &[u8]) {
+        self.session.handle(Frame::Batch(batch), now(), &mut Vec::new()).unwrap();
+    }
+
+    /// Number that the DAC has given the counter.
+    pub fn topic(&self) -> u32 {
+        self.topic
+    }
+
+    /// So many batches of 40 samples, each stored before the next.
+    pub fn fill(&mut self, node: &mut Node, batches: u64) {
+        for _ in 0..batches {
+            node.take(40);
+            self.send(node, true);
+            self.flush().unwrap();
+        }
+    }
+
+    pub fn flush(&self) -> Result<(), oasis_archive::NotStored> {
+        self.runtime.block_on(self.archive.flush())
+    }
+
+    /// Ends as it should. What it was can still be asked how it is.
+    pub fn stop(self) -> Archive {
+        self.runtime.block_on(self.archive.stop()).unwrap();
+        self.archive
+    }
+
+    /// The same of one that cannot store what it has.
+    pub fn stop_unstored(self) {
+        self.runtime.block_on(self.archive.stop()).unwrap_err();
+    }
+
+    pub fn epoch(&self) -> Epoch {
+        self.dac.epoch()
+    }
+
+    /// Samples received in this epoch, duplicates not counted.
+    pub fn received(&self) -> u64 {
+        self.dac.registry.find("plant", "counter").unwrap().ledger().received
+    }
+
+    pub fn account(&self) -> oasis_archive::Account {
+        self.archive.account(TopicId(self.topic)).unwrap_or_default()
+    }
+
+    /// All that is stored from `time` on.
+    pub fn past(&self, time: u64, until: Option<u64>) -> Read {
+        Read::all(self.archive.history().past_from("plant", "counter", time, until).unwrap())
+    }
+
+    /// The newest samples of a time, of those that were received before an offset of this epoch.
+    pub fn newest(&self, times: std::ops::Range<u64>, samples: u64, before: u64) -> Read {
+        let mut newest = oasis_archive::Newest::new(times, samples);
+        let before = Position { epoch: self.epoch(), offset: oasis_wire::quantity::Offset(before) };
+        Read::all(self.archive.history().past_newest("plant", "counter", &mut newest, before).unwrap())
+    }
+
+    pub fn past_at(&self, at: Position) -> Read {
+        Read::all(self.archive.history().past_at("plant", "counter", at, None).unwrap())
+    }
+}
+
+/// All that an archive holds, read without a DAC.
+pub fn read_alone(directory: &Path) -> Read {
+    let history = oasis_archive::History::open(directory).unwrap();
+    Read::all(history.past_from("plant", "counter", 0, None).unwrap())
+}
+
+/// What a reader of the past got.
+#[derive(Debug, Default, PartialEq)]
+pub struct Read {
+    /// The numbers that the samples carry, as runs without a hole: first one, and behind the last one.
+    pub numbers: Vec<(u64, u64)>,
+    /// Offsets that were told missing, and why.
+    pub gaps: Vec<(u64, u64, &'static str)>,
+    /// How often another epoch began.
+    pub epochs: usize,
+}
+
+impl Read {
+    fn all(past: Option<Past>) -> Self {
+        let mut read = Self::default();
+        let Some(mut past) = past else { return read };
+        let mut next = past.position().offset.0;
+        let mut numbers = Vec::new();
+        loop {
+            let pieces = past.read(1_000).unwrap();
+            if pieces.is_empty() {
+                read.numbers = runs(numbers);
+                return read;
+            }
+            for piece in pieces {
+                match piece {
+                    Piece::Epoch(_) => {
+                        read.epochs += 1;
+                        next = 0;
+                    }
+                    Piece::Gap { offsets, cause, .. } => {
+                        assert_eq!(offsets.start.0, next);
+                        next = offsets.end.0;
+                        read.gaps.push((offsets.start.0, offsets.end.0, cause));
+                    }
+                    Piece::Samples { series, batch, wanted, .. } => {
+                        assert_eq!(wanted.start.0, next);
+                        next = wanted.end.0;
+                        let batch = Batch::parse(&batch, &series.probe_type).unwrap();
+                        for sample in batch.samples() {
+                            let [Value::Uint(number), _] = sample.values[..] else { panic!("{sample:?}") };
+                            assert_eq!((sample.sequence, sample.time), (number + 1, number * STEP));
+                            if (wanted.start.0..wanted.end.0).contains(&sample.offset) {
+                                numbers.push(number);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Numbers as runs without a hole.
+pub fn runs(numbers: impl IntoIterator<Item = u64>) -> Vec<(u64, u64)> {
+    let mut runs: Vec<(u64, u64)> = Vec::new();
+    for number in numbers {
+        match runs.last_mut() {
+            Some(last) if last.1 == number => last.1 += 1,
+            _ => runs.push((number, number + 1)),
+        }
+    }
+    runs
+}

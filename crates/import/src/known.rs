@@ -1,0 +1,39 @@
+//! Which samples of an instance are there already.
+
+use oasis_store::{
+    ranges::Ranges,
+    store::{ReadError, Store},
+};
+use std::{collections::HashMap, ops::Range, sync::Arc};
+use uuid::Uuid;
+
+/// Sequence numbers by run.
+#[derive(Debug, Default)]
+pub struct Known(HashMap<Uuid, Ranges>);
+
+impl Known {
+    /// What an archive has of an instance.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn of(store: &Arc<Store>, node: &str, instance: &str) -> Result<Self, ReadError> {
+        let mut known = Self::default();
+        for extent in store.extents(node, instance, 0)? {
+            for entry in store.entries(&extent, extent.first, usize::MAX)? {
+                let end = entry.last_sequence.saturating_add(1);
+                known.add(extent.series.run, end.saturating_sub(entry.count.into())..end);
+            }
+        }
+        Ok(known)
+    }
+
+    /// Adds samples of a run; answers those that were not known, in order.
+    pub fn add(&mut self, run: Uuid, sequences: Range<u64>) -> Vec<Range<u64>> {
+        self.0.entry(run).or_default().add(sequences)
+    }
+
+    /// Whether all of these samples of a run are known.
+    pub fn has(&self, run: Uuid, sequences: &Range<u64>) -> bool {
+        self.0.get(&run).is_some_and(|known| known.has(sequences))
+    }
+}

@@ -1,0 +1,175 @@
+//! Why samples of a recording are missing: an import takes the causes over with the samples.
+
+use super::{Import, ImportError, Instance, known::Known};
+use oasis_store::{
+    History, OpenError, ReadError,
+    catalogue::{Extent, LossRow, MOST_LOSSES},
+    clock::now,
+    holes::{Holes, Missing, UNEXPLAINED},
+};
+use oasis_wire::quantity::{Epoch, Nanos, Offset};
+use std::{ops::RangeInclusive, path::Path, sync::Arc};
+use uuid::Uuid;
+
+/// Longest cause, in bytes.
+const MAX_CAUSE: usize = 64;
+
+/// What a recording says was lost.
+#[derive(Debug)]
+pub(super) struct Lost {
+    node: Arc<str>,
+    instance: Arc<str>,
+    run: Uuid,
+    numbers: RangeInclusive<u64>,
+    cause: String,
+}
+
+/// Why an archive does not say what it knows besides samples.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// It cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// It cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+}
+
+impl Import {
+    /// Notes that these samples of an instance are not in the recording, and why. Nothing happens if the cause is no word, or says that nobody knows.
+    pub fn lose(
+        &mut self,
+        (node, instance): (Arc<str>, Arc<str>),
+        run: Uuid,
+        numbers: RangeInclusive<u64>,
+        cause: &str,
+    ) {
+        let is_word = (1..=MAX_CAUSE).contains(&cause.len())
+            && cause.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+        // Exports called it `unknown` once.
+        let is_known = ![UNEXPLAINED, "unknown"].contains(&cause);
+        let is_range = !numbers.is_empty() && i64::try_from(*numbers.end()).is_ok();
+        if !(is_word && is_known && is_range) {
+            return;
+        }
+        if self.lost.len() as u64 >= MOST_LOSSES {
+            self.imported.causes_forgotten += 1;
+            return;
+        }
+        self.lost.push(Lost { node, instance, run, numbers, cause: cause.to_owned() });
+    }
+
+    /// Takes over why samples are missing in an archive of which all segment files were added; `name` is that of [`Import::add_segment_file`].
+    ///
+    /// # Errors
+    /// If that archive cannot be read.
+    pub fn add_causes(&mut self, archive: &Path, name: impl Fn(&str) -> String) -> Result<(), SourceError> {
+        let history = History::open(archive)?;
+        for (node, instance) in history.instances()? {
+            let key: (Arc<str>, Arc<str>) = (name(&node).into(), instance.as_str().into());
+            if self.instances.contains_key(&key) {
+                self.add_causes_of(&history, (&node, &instance), &key)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_causes_of(
+        &mut self,
+        history: &History,
+        (node, instance): (&str, &str),
+        key: &(Arc<str>, Arc<str>),
+    ) -> Result<(), ReadError> {
+        let losses = history.0.catalogue().losses_of(node, instance)?;
+        let mut told = Known::default();
+        for (run, loss) in losses {
+            told.add(run, *loss.numbers.start()..loss.numbers.end().saturating_add(1));
+            self.lose(key.clone(), run, loss.numbers, &loss.cause);
+        }
+        // What was received and not stored is known by its offsets there, and those are other ones here.
+        let mut holes = Holes::new(history, 0);
+        let mut at = None;
+        for extent in history.0.extents(node, instance, 0)? {
+            self.add_holes_of(history, &extent, &mut holes, &mut at, (key, &told))?;
+        }
+        let behind = holes.behind(node, instance, false)?;
+        self.lose_all(key, &told, behind);
+        Ok(())
+    }
+
+    /// Of one share; `at` is the epoch and offset reached.
+    fn add_holes_of(
+        &mut self,
+        history: &History,
+        extent: &Extent,
+        holes: &mut Holes,
+        at: &mut Option<(Epoch, Offset)>,
+        (key, told): (&(Arc<str>, Arc<str>), &Known),
+    ) -> Result<(), ReadError> {
+        let series = &extent.series;
+        for entry in history.0.entries(extent, Offset(0), usize::MAX)? {
+            if let Some((_, mut reached)) = at.filter(|(epoch, _)| *epoch == series.epoch) {
+                while reached < entry.first {
+                    let (end, cause) = history.0.why_not_stored(series, reached, extent.first);
+                    let end = end.clamp(Offset(reached.0 + 1), entry.first);
+                    holes.skip(end.0 - reached.0, cause);
+                    reached = end;
+                }
+            }
+            *at = Some((series.epoch, entry.end()));
+            let first = entry.last_sequence.saturating_add(1).saturating_sub(entry.count.into());
+            let missing = holes.before(series, first)?;
+            holes.pass(entry.last_sequence);
+            self.lose_all(key, told, missing);
+            let numbers = first..entry.last_sequence.saturating_add(1);
+            if self.instances.get(key).is_some_and(|own| !own.known.has(series.run, &numbers)) {
+                self.lose(key.clone(), series.run, first..=entry.last_sequence, "damaged");
+            }
+        }
+        Ok(())
+    }
+
+    /// All but what was told already.
+    fn lose_all(&mut self, key: &(Arc<str>, Arc<str>), told: &Known, missing: Vec<Missing>) {
+        for Missing { run, numbers, cause, .. } in missing {
+            let is_told = |numbers: &RangeInclusive<u64>| {
+                told.has(run, &(*numbers.start()..numbers.end().saturating_add(1)))
+            };
+            if let Some(numbers) = numbers.filter(|numbers| !is_told(numbers)) {
+                self.lose(key.clone(), run, numbers, &cause);
+            }
+        }
+    }
+
+    /// Lists causes of numbers that are not there and have none.
+    pub(super) fn list_losses(&mut self) -> Result<(), ImportError> {
+        let lost = std::mem::take(&mut self.lost);
+        for ((node, instance), Instance { known, .. }) in &mut self.instances {
+            for (run, loss) in self.opened.store.catalogue().losses_of(node, instance)? {
+                known.add(run, *loss.numbers.start()..loss.numbers.end().saturating_add(1));
+            }
+        }
+        let mut rows = Vec::new();
+        for Lost { node, instance, run, numbers, cause } in &lost {
+            // Of an instance without any samples nobody asks.
+            let Some(own) = self.instances.get_mut(&(node.clone(), instance.clone())) else { continue };
+            let new = own.known.add(*run, *numbers.start()..numbers.end().saturating_add(1));
+            let room = usize::try_from(MOST_LOSSES).unwrap_or(usize::MAX) - rows.len();
+            self.imported.causes_forgotten += new.len().saturating_sub(room) as u64;
+            let new = new.into_iter().take(room);
+            rows.extend(new.map(|new| (node, instance, *run, new.start..=new.end - 1, cause)));
+        }
+        self.imported.causes = rows.len() as u64;
+        // Retention forgets what was noticed before the oldest file was begun, and at the bound the oldest goes first: no two are of one time.
+        let rows = (now().0..).zip(&rows).map(|(time, (node, instance, run, numbers, cause))| LossRow {
+            node,
+            instance,
+            run: *run,
+            numbers: numbers.clone(),
+            cause,
+            time: Nanos(time),
+        });
+        self.imported.causes_forgotten += self.opened.store.catalogue().add_losses(rows)?;
+        Ok(())
+    }
+}

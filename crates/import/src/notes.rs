@@ -1,0 +1,117 @@
+//! What people have said of a recording, and what is known of its nodes: test runs, annotations, hosts.
+
+use super::{Import, ImportError};
+use oasis_store::{
+    History,
+    annotations::{self, AnnotationError, AnnotationFilter, Note},
+    clock::now,
+    test_runs::{Description, LONGEST_NAME, MOST_TEST_RUNS, TestRun, TestRunError, TestRunFilter},
+};
+use oasis_wire::quantity::Nanos;
+use std::{collections::BTreeSet, path::Path};
+
+/// Annotations read at once.
+const READ: usize = 1_000;
+
+impl Import {
+    /// Takes over test runs, annotations and facts of nodes of an archive of which all segment files were added. `prefix` stands ahead of the name of a test run
+    /// that is taken here; `name` is that of [`Import::add_segment_file`]. What is there already stays as it is.
+    ///
+    /// # Errors
+    /// If that archive cannot be read, or this one not be written.
+    pub fn add_notes(
+        &mut self,
+        archive: &Path,
+        prefix: &str,
+        name: impl Fn(&str) -> String,
+    ) -> Result<(), ImportError> {
+        let history = History::open(archive)?;
+        let runs = history.0.catalogue().test_runs(&TestRunFilter::default(), MOST_TEST_RUNS as usize)?;
+        let end = history.reaches()?.values().map(|(_, end)| *end).max().unwrap_or_default();
+        for run in runs.into_iter().rev() {
+            self.add_test_run(run, prefix, Nanos(end))?;
+        }
+        self.add_annotations(&history, &name)?;
+        let own: BTreeSet<_> = self.instances.keys().map(|(node, _)| node.to_string()).collect();
+        for mut node in history.0.catalogue().nodes()? {
+            node.name = name(&node.name);
+            if own.contains(&node.name) {
+                self.opened.store.catalogue().add_stored_node(&node)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One that went on there ends with the recording.
+    fn add_test_run(&mut self, run: TestRun, prefix: &str, end: Nanos) -> Result<(), ImportError> {
+        let mut catalogue = self.opened.store.catalogue();
+        let names = [run.name.clone(), format!("{prefix}:{}", run.name)];
+        let mut free = None;
+        for name in names {
+            let filter = TestRunFilter { name: Some(name.clone()), ..TestRunFilter::default() };
+            match catalogue.test_runs(&filter, 1)?.first() {
+                Some(known) if known.started == run.started => return Ok(()),
+                Some(_) => {}
+                None if free.is_none() && name.len() <= LONGEST_NAME => free = Some(name),
+                None => {}
+            }
+        }
+        let Some(name) = free else {
+            self.imported.notes_left_out += 1;
+            return Ok(());
+        };
+        let (who, started) = (run.who.clone(), run.started);
+        // A pin keeps files by their time: one that reached into what is to come would keep all that comes.
+        let stopped = run.stopped.unwrap_or(end).min(now()).max(started);
+        let mut description = Description { name, ..run.into() };
+        if description.check().is_err() {
+            self.imported.notes_left_out += 1;
+            return Ok(());
+        }
+        match catalogue.add_test_run(&description, &who, started) {
+            Ok(run) => catalogue.stop_test_run(run.id, stopped)?,
+            Err(TestRunError::TooMany) => {
+                self.imported.notes_left_out += 1;
+                return Ok(());
+            }
+            Err(error) => return Err(error.into()),
+        }
+        self.imported.test_runs += 1;
+        Ok(())
+    }
+
+    fn add_annotations(
+        &mut self,
+        history: &History,
+        name: &impl Fn(&str) -> String,
+    ) -> Result<(), ImportError> {
+        let mut filter = AnnotationFilter::default();
+        loop {
+            let some = history.0.catalogue().annotations(&filter, READ)?;
+            let Some(last) = some.last() else { return Ok(()) };
+            filter.after = Some((last.note.time, last.id));
+            for annotation in some {
+                let mut note = annotation.note;
+                note.targets.iter_mut().for_each(|target| target.node = name(&target.node));
+                self.add_annotation(note, &annotation.who, annotation.written)?;
+            }
+        }
+    }
+
+    fn add_annotation(&mut self, note: Note, who: &str, written: Nanos) -> Result<(), ImportError> {
+        if annotations::check(&note).is_err() {
+            self.imported.notes_left_out += 1;
+            return Ok(());
+        }
+        let mut catalogue = self.opened.store.catalogue();
+        if catalogue.has_annotation(&note)? {
+            return Ok(());
+        }
+        match catalogue.add_annotation(note, who, written) {
+            Ok(_) => self.imported.annotations += 1,
+            Err(AnnotationError::TooMany) => self.imported.notes_left_out += 1,
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+}

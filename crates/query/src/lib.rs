@@ -1,0 +1,8 @@
+//! Questions to stored samples: an instance between two times in figures, and SQL.
+
+mod sql;
+mod summary;
+
+pub use rusqlite::types::ValueRef as SqlValue;
+pub use sql::{Rows, Sql, SqlError, TableInfo, parse_time};
+pub use summary::{Intervals, MetricSummary, Summary, summarise};

@@ -1,0 +1,225 @@
+//! Reads a table's rows from the segment files as SQLite asks for them: one stretch of one instance is in memory at a time.
+
+use super::{
+    plan::Wanted,
+    table::{KEYS, Samples, show_time},
+};
+use bytes::Bytes;
+use oasis_format::table::Cell;
+use oasis_store::{Past, Piece, Series};
+use oasis_wire::{batch::Batch, quantity::Offset};
+use rusqlite::{
+    Error, ffi,
+    vtab::{Context, Filters, VTabCursor},
+};
+use std::{collections::VecDeque, ops::Range, sync::Arc};
+
+/// Bytes of batches read at once.
+const READ: usize = 64 * 1024;
+
+/// A place in the rows.
+#[repr(C)]
+pub struct Cursor {
+    /// SQLite's own; it must be the first.
+    base: ffi::sqlite3_vtab_cursor,
+    samples: Arc<Samples>,
+    wanted: Wanted,
+    /// How many metrics, from the first on, are decoded: as far as somebody looks.
+    metrics: usize,
+    /// Instances that follow.
+    left: VecDeque<(String, String)>,
+    past: Option<Past>,
+    pieces: VecDeque<Piece>,
+    /// The series of the batch before, and whether it is of the table's type.
+    series: Option<(Arc<Series>, bool)>,
+    /// The batch that the row is in; none behind the last row.
+    batch: Option<Open>,
+    number: i64,
+}
+
+/// A batch, and the row in it.
+struct Open {
+    series: Arc<Series>,
+    batch: Batch,
+    row: usize,
+    left: Range<usize>,
+}
+
+impl Cursor {
+    /// Before anything was asked for.
+    pub fn new(samples: Arc<Samples>) -> Self {
+        Self {
+            base: ffi::sqlite3_vtab_cursor::default(),
+            samples,
+            wanted: Wanted::default(),
+            metrics: usize::MAX,
+            left: VecDeque::new(),
+            past: None,
+            pieces: VecDeque::new(),
+            series: None,
+            batch: None,
+            number: 0,
+        }
+    }
+
+    /// Goes to the next row.
+    fn advance(&mut self) -> rusqlite::Result<()> {
+        loop {
+            if self.batch.as_mut().is_some_and(|open| open.advance(&self.wanted)) {
+                return Ok(());
+            }
+            self.batch = None;
+            if let Some(piece) = self.pieces.pop_front() {
+                self.open(piece);
+            } else if let Some(past) = &mut self.past {
+                let read = past.read(READ).map_err(|error| Error::ModuleError(error.to_string()))?;
+                if read.is_empty() {
+                    self.past = None;
+                }
+                self.pieces = read.into();
+            } else {
+                let Some((node, instance)) = self.left.pop_front() else { return Ok(()) };
+                let history = &self.samples.history;
+                self.past = history
+                    .past_from(&node, &instance, self.wanted.from, self.wanted.to)
+                    .map_err(|error| Error::ModuleError(format!("{node}/{instance}: {error}")))?;
+            }
+        }
+    }
+
+    /// Schemas are long: they are compared once a series, not for each batch.
+    fn is_of_type(&mut self, series: &Arc<Series>) -> bool {
+        if !self.series.as_ref().is_some_and(|(known, _)| Arc::ptr_eq(known, series)) {
+            self.series = Some((series.clone(), series.probe_type == self.samples.probe_type));
+        }
+        self.series.as_ref().is_some_and(|(_, is_of_type)| *is_of_type)
+    }
+
+    fn open(&mut self, piece: Piece) {
+        // An epoch is no row, and a gap is one of the table `gaps`.
+        let Piece::Samples { series, batch, wanted, .. } = piece else { return };
+        if self.is_of_type(&series) {
+            self.batch = Open::new(series.clone(), &batch, &wanted, self.metrics);
+            if self.batch.is_none() {
+                // As texts, so that a terminal shows what is in them and does not obey it.
+                let (node, instance) = (&*series.node, &*series.instance);
+                let (epoch, offset, samples) = (series.epoch, wanted.start, wanted.end.0 - wanted.start.0);
+                tracing::warn!(node, instance, %epoch, %offset, samples, "a batch that does not fit its schema is left out");
+            }
+        }
+    }
+}
+
+impl Open {
+    fn new(series: Arc<Series>, bytes: &Bytes, wanted: &Range<Offset>, metrics: usize) -> Option<Self> {
+        let batch = Batch::parse_first(bytes, &series.probe_type, metrics).ok()?;
+        let first = batch.header().offset;
+        let index = |offset: Offset| usize::try_from(offset.0.checked_sub(first)?).ok();
+        let left = index(wanted.start)?..index(wanted.end)?.min(batch.times().len());
+        Some(Self { series, batch, row: 0, left })
+    }
+
+    /// Goes to the next row that is wanted; whether there is one.
+    fn advance(&mut self, wanted: &Wanted) -> bool {
+        let (times, span) = (self.batch.times(), wanted.span());
+        // Where a clock was set back, the past has samples of other times between those that are wanted.
+        let next = self.left.find(|at| times.get(*at).is_some_and(|time| span.contains(time)));
+        next.inspect(|at| self.row = *at).is_some()
+    }
+
+    fn time(&self) -> u64 {
+        self.batch.times().get(self.row).copied().unwrap_or_default()
+    }
+
+    fn sequence(&self) -> u64 {
+        self.batch.header().first_sequence.wrapping_add(self.row as u64)
+    }
+
+    fn offset(&self) -> u64 {
+        self.batch.header().offset.wrapping_add(self.row as u64)
+    }
+}
+
+// SAFETY: the struct is `repr(C)` and begins with a `sqlite3_vtab_cursor`, as the trait asks for.
+unsafe impl VTabCursor for Cursor {
+    fn filter(&mut self, idx_num: i32, idx_str: Option<&str>, args: &Filters<'_>) -> rusqlite::Result<()> {
+        self.wanted = Wanted::understand(idx_str.unwrap_or_default(), args)?;
+        let columns = &self.samples.table.columns;
+        let last = usize::try_from(idx_num).unwrap_or(usize::MAX).min(columns.len()).checked_sub(1);
+        self.metrics = last.map_or(0, |last| columns[last].metric() + 1);
+        (self.past, self.batch) = (None, None);
+        self.pieces.clear();
+        self.number = 0;
+        let is_wanted =
+            |asked: &Option<String>, name: &str| asked.as_deref().is_none_or(|asked| asked == name);
+        self.left = match self.wanted.is_empty {
+            true => VecDeque::new(),
+            false => {
+                let all = self.samples.history.instances_of(&self.samples.probe_type);
+                let all = all.map_err(|error| Error::ModuleError(error.to_string()))?;
+                let of = |(node, instance): &(String, String)| {
+                    is_wanted(&self.wanted.node, node) && is_wanted(&self.wanted.instance, instance)
+                };
+                all.into_iter().filter(of).collect()
+            }
+        };
+        self.advance()
+    }
+
+    fn next(&mut self) -> rusqlite::Result<()> {
+        self.number += 1;
+        self.advance()
+    }
+
+    fn eof(&self) -> bool {
+        self.batch.is_none()
+    }
+
+    fn column(&self, context: &mut Context, at: i32) -> rusqlite::Result<()> {
+        let Some(open) = &self.batch else { return Ok(()) };
+        let at = usize::try_from(at).unwrap_or(usize::MAX);
+        match KEYS.get(at) {
+            Some(&"time") => context.set_result(show_time(open.time())),
+            Some(&"node") => context.set_result(&*open.series.node),
+            Some(&"instance") => context.set_result(&*open.series.instance),
+            Some(&"sequence") => context.set_result(open.sequence() as i64),
+            Some(&"state") => context.set_result(open.batch.header().state),
+            Some(&"time_ns") => context.set_result(open.time() as i64),
+            Some(&"run") => context.set_result(open.series.run.to_string()),
+            Some(&"epoch") => context.set_result(open.series.epoch.to_string()),
+            Some(_) => context.set_result(open.offset() as i64),
+            None => {
+                let Some(column) = self.samples.table.columns.get(at - KEYS.len()) else { return Ok(()) };
+                // The value alone: a sample is a list that would be made for each row.
+                match open.batch.value(column.metric(), open.row) {
+                    Some(value) => set(context, &column.cell_of(&value)),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+
+    fn rowid(&self) -> rusqlite::Result<i64> {
+        Ok(self.number)
+    }
+}
+
+fn set(context: &mut Context, cell: &Cell<'_>) -> rusqlite::Result<()> {
+    match cell {
+        Cell::Int(value) => context.set_result(value),
+        // SQLite's integers have 63 bits: beyond them digits are worth more than arithmetic.
+        Cell::Uint(value) => match i64::try_from(*value) {
+            Ok(value) => context.set_result(value),
+            Err(_) => context.set_result(value.to_string()),
+        },
+        // Through its shortest text, so that 0.1 stays 0.1.
+        Cell::Real32(value) => {
+            let shortest = value.to_string().parse().unwrap_or_else(|_| f64::from(*value));
+            context.set_result(shortest)
+        }
+        Cell::Real64(value) => context.set_result(value),
+        Cell::Boolean(value) => context.set_result(value),
+        Cell::Text(value) => context.set_result(&**value),
+        Cell::Nothing => context.set_result(rusqlite::types::Null),
+    }
+}

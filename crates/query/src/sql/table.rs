@@ -1,0 +1,175 @@
+//! A probe type as a virtual table.
+
+use super::{cursor::Cursor, plan};
+use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
+use oasis_format::table::Table;
+use oasis_store::History;
+use oasis_wire::schema::ProbeType;
+use rusqlite::{
+    Error, ffi,
+    vtab::{IndexInfo, Module, VTab, VTabConfig, VTabConnection},
+};
+use std::{
+    borrow::Cow,
+    cmp::Ordering,
+    ffi::{CStr, CString},
+    sync::Arc,
+};
+
+/// What SQLite calls to read samples.
+pub const SAMPLES: Module<'static, SamplesTable> = Module::eponymous_only_module();
+
+/// The columns before the metrics, by [`oasis_table::FIXED`]'s names.
+pub const KEYS: [&str; 9] =
+    ["time", "node", "instance", "sequence", "state", "time_ns", "run", "epoch", "offset"];
+/// Place of `time`, and so on.
+pub const TIME: i32 = 0;
+pub const NODE: i32 = 1;
+pub const INSTANCE: i32 = 2;
+pub const TIME_NS: i32 = 5;
+
+/// A type, and where its samples are.
+#[derive(Debug)]
+pub struct Samples {
+    pub history: History,
+    pub probe_type: Arc<ProbeType>,
+    pub table: Table,
+}
+
+impl Samples {
+    pub fn new(history: History, probe_type: Arc<ProbeType>, table: Table) -> Arc<Self> {
+        Arc::new(Self { history, probe_type, table })
+    }
+}
+
+/// All columns, with their units.
+pub fn columns_of(table: &Table) -> impl Iterator<Item = (&str, Option<&str>)> {
+    let metrics = table.columns.iter().map(|column| (column.name.as_str(), column.unit.as_deref()));
+    KEYS.into_iter().map(|name| (name, None)).chain(metrics)
+}
+
+/// As SQLite knows it.
+#[repr(C)]
+pub struct SamplesTable {
+    /// SQLite's own; it must be the first.
+    base: ffi::sqlite3_vtab,
+    samples: Arc<Samples>,
+}
+
+// SAFETY: the struct is `repr(C)` and begins with a `sqlite3_vtab`, as the trait asks for.
+unsafe impl<'vtab> VTab<'vtab> for SamplesTable {
+    type Aux = Arc<Samples>;
+    type Cursor = Cursor;
+
+    fn connect(
+        db: &mut VTabConnection,
+        aux: Option<&Self::Aux>,
+        _module_name: &[u8],
+        _database_name: &[u8],
+        _table_name: &[u8],
+        _args: &[&[u8]],
+    ) -> rusqlite::Result<(Cow<'static, CStr>, Self)> {
+        let samples = aux.ok_or_else(|| Error::ModuleError("the table has no samples".into()))?.clone();
+        db.config(VTabConfig::Innocuous)?;
+        let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
+        let mut columns: Vec<_> = columns_of(&samples.table).map(|(name, _)| quoted(name)).collect();
+        columns[TIME as usize] += &format!(" TEXT COLLATE {TIMES}");
+        let declared = CString::new(format!("CREATE TABLE samples({})", columns.join(", ")));
+        let declared =
+            declared.map_err(|_| Error::ModuleError("the name of a metric has a zero byte".into()))?;
+        Ok((Cow::Owned(declared), Self { base: ffi::sqlite3_vtab::default(), samples }))
+    }
+
+    fn best_index(&self, info: &mut IndexInfo) -> rusqlite::Result<bool> {
+        plan::choose(info, KEYS.len() as i32);
+        Ok(true)
+    }
+
+    fn open(&'vtab mut self) -> rusqlite::Result<Cursor> {
+        Ok(Cursor::new(self.samples.clone()))
+    }
+}
+
+/// A time as the column shows it: RFC 3339, UTC, always to the nanosecond, so that texts sort as times do.
+pub fn show_time(nanoseconds: u64) -> Option<String> {
+    let time = Timestamp::from_nanosecond(nanoseconds.into()).ok()?;
+    Some(format!("{time:.9}"))
+}
+
+/// How SQLite compares texts that are times: wherever they stand in a query, `2026-05-04 12:00` is `2026-05-04T12:00:00.000000000Z`.
+pub const TIMES: &str = "times";
+
+/// Compares texts as times if both are some; others stand behind all times, byte by byte: whatever is sorted has one order.
+pub fn compare_times(a: &str, b: &str) -> Ordering {
+    // Those of columns sort as texts do.
+    let is_shown = |text: &str| text.len() == SHOWN && text.ends_with('Z');
+    if is_shown(a) && is_shown(b) {
+        return a.cmp(b);
+    }
+    match (parse_time(a), parse_time(b)) {
+        (Some(a), Some(b)) => a.cmp(&b),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => a.cmp(b),
+    }
+}
+
+/// Bytes of a time as [`show_time`] shows it.
+const SHOWN: usize = "2026-05-04T12:00:00.000000000Z".len();
+
+/// Nanoseconds since 1970 of a date, a date and time, or one with a zone; UTC if it names none.
+pub fn parse_time(text: &str) -> Option<i128> {
+    let text = text.trim();
+    if let Ok(time) = text.parse::<Timestamp>() {
+        return Some(time.as_nanosecond());
+    }
+    let civil: DateTime = text.parse().ok()?;
+    Some(civil.to_zoned(TimeZone::UTC).ok()?.timestamp().as_nanosecond())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_compare_as_the_times_that_they_are() {
+        let noon = "2026-05-04T12:00:00.000000000Z";
+        for (text, order) in [
+            (noon, Ordering::Equal),
+            ("2026-05-04 12:00", Ordering::Equal),
+            ("2026-05-04T14:00:00+02:00", Ordering::Equal),
+            ("2026-05-04 12:01", Ordering::Less),
+            ("2026-05-04", Ordering::Greater),
+            ("2026-05-04T12:00:00.000000001Z", Ordering::Less),
+            ("then", Ordering::Less),
+            ("", Ordering::Less),
+            ("2026-05-04 1x", Ordering::Less),
+        ] {
+            assert_eq!(
+                (compare_times(noon, text), compare_times(text, noon)),
+                (order, order.reverse()),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn times_are_read_as_people_write_them_and_shown_so_that_they_sort() {
+        let noon = 1_777_896_000_000_000_000;
+        for text in [
+            "2026-05-04T12:00:00Z",
+            "2026-05-04T14:00:00+02:00",
+            "2026-05-04 12:00:00",
+            "2026-05-04T12:00",
+            " 2026-05-04T12:00:00.000000000Z",
+        ] {
+            assert_eq!(parse_time(text), Some(noon), "{text}");
+        }
+        assert_eq!(parse_time("2026-05-04"), Some(noon - 43_200_000_000_000));
+        for text in ["", "noon", "1777896000", "2026-13-01"] {
+            assert_eq!(parse_time(text), None, "{text}");
+        }
+        assert_eq!(show_time(noon as u64 + 5).as_deref(), Some("2026-05-04T12:00:00.000000005Z"));
+        assert_eq!(show_time(u64::MAX).as_deref().and_then(parse_time), Some(u64::MAX.into()));
+    }
+}

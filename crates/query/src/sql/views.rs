@@ -1,0 +1,144 @@
+//! What the catalogue has besides samples, under names and in units that a query can use.
+
+use super::{TableInfo, table::TIMES};
+use oasis_store::store::{OpenGap, OpenShare};
+use rusqlite::{Connection, params};
+
+/// Name, what its rows are, and the query behind it. `{t:COLUMN}` is a time as text.
+const VIEWS: [(&str, &str, &str); 6] = [
+    (
+        "test_runs",
+        "test runs",
+        "SELECT id, name, {t:started} AS started, started AS started_ns, {t:stopped} AS stopped, stopped AS stopped_ns, notes,
+                (SELECT json_group_array(tag) FROM test_run_tag WHERE test_run = id) AS tags, pinned, who
+         FROM test_run",
+    ),
+    (
+        "annotations",
+        "what people noted",
+        "SELECT id, {t:time} AS time, time AS time_ns, {t:until} AS until, until AS until_ns, text,
+                (SELECT json_group_array(json_object('node', node, 'instance', instance) ORDER BY number)
+                 FROM annotation_target WHERE annotation = id) AS targets,
+                who, {t:written} AS written
+         FROM annotation",
+    ),
+    (
+        "gaps",
+        "what is missing, and why: by sequence number if it never came to the DAC or had no room at its end, by offset if it was not stored",
+        "SELECT {t:time} AS time, time AS time_ns, node, instance, run, to_sequence - from_sequence + 1 AS count, cause,
+                from_sequence, to_sequence, NULL AS epoch, NULL AS from_offset, NULL AS to_offset
+         FROM loss
+         UNION ALL
+         SELECT {t:gap.time}, gap.time, instance.node, instance.name, series.run, to_offset - from_offset, cause,
+                NULL, NULL, series.epoch, from_offset, to_offset - 1
+         FROM gap JOIN series ON series.id = gap.series JOIN instance ON instance.id = series.instance
+         UNION ALL
+         SELECT {t:time}, time, node, instance, run, to_offset - from_offset, cause,
+                NULL, NULL, epoch, from_offset, to_offset - 1
+         FROM temp.open_gap WHERE segment NOT IN (SELECT number FROM main.segment)",
+    ),
+    (
+        "nodes",
+        "nodes that were there",
+        "SELECT name, uuid, host, software, {t:last_seen} AS last_seen, last_seen AS last_seen_ns FROM node",
+    ),
+    (
+        "instances",
+        "instances of which there are samples",
+        "SELECT node, instance, type, version, uuid, sum(samples) AS samples, {t:min(first)} AS first, {t:max(last)} AS last
+         FROM (SELECT instance.node, instance.name AS instance, type.name AS type, type.version, type.uuid,
+                      extent.samples, extent.min_time AS first, extent.max_time AS last
+               FROM instance JOIN series ON series.instance = instance.id JOIN type ON type.id = series.type
+               JOIN extent ON extent.series = series.id
+               UNION ALL
+               SELECT node, instance, type, version, uuid, samples, first, last FROM temp.open_share
+               WHERE segment NOT IN (SELECT number FROM main.segment))
+         GROUP BY node, instance, type, version, uuid",
+    ),
+    (
+        "commands",
+        "commands that were sent",
+        "SELECT {t:time} AS time, time AS time_ns, who, node, instance, command, outcome FROM main.command",
+    ),
+];
+
+/// What the catalogue does not list yet.
+pub const OPEN: [&str; 2] = [OPEN_SHARE, OPEN_GAP];
+const OPEN_SHARE: &str = "open_share";
+const OPEN_GAP: &str = "open_gap";
+
+/// Makes them, in this connection alone, with what files that are being written have.
+pub fn create(
+    connection: &Connection,
+    shares: &[OpenShare],
+    gaps: &[OpenGap],
+) -> rusqlite::Result<Vec<TableInfo>> {
+    add_shares(connection, shares)?;
+    add_gaps(connection, gaps)?;
+    let mut tables = Vec::new();
+    for (name, about, query) in VIEWS {
+        connection.execute_batch(&format!("CREATE TEMP VIEW {name} AS {}", with_times(query)))?;
+        let statement = connection.prepare(&format!("SELECT * FROM {name}"))?;
+        let columns = statement.column_names().map(|column| (column.to_owned(), None)).collect();
+        tables.push(TableInfo { name: name.into(), about: about.into(), columns });
+    }
+    Ok(tables)
+}
+
+fn add_shares(connection: &Connection, open: &[OpenShare]) -> rusqlite::Result<()> {
+    connection.execute_batch(&format!(
+        "CREATE TEMP TABLE {OPEN_SHARE} (segment, node, instance, type, version, uuid, samples, first, last)"
+    ))?;
+    let mut add =
+        connection.prepare(&format!("INSERT INTO {OPEN_SHARE} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"))?;
+    for OpenShare { segment, series, samples, times: (first, last) } in open {
+        let (probe_type, number) = (&series.probe_type, |number: &u64| number.cast_signed());
+        add.execute(params![
+            number(segment),
+            &*series.node,
+            &*series.instance,
+            probe_type.name,
+            probe_type.version,
+            probe_type.uuid.to_string(),
+            number(samples),
+            number(first),
+            number(last)
+        ])?;
+    }
+    Ok(())
+}
+
+fn add_gaps(connection: &Connection, open: &[OpenGap]) -> rusqlite::Result<()> {
+    connection.execute_batch(&format!(
+        "CREATE TEMP TABLE {OPEN_GAP} (segment, time, node, instance, run, epoch, from_offset, to_offset, cause)"
+    ))?;
+    let mut add =
+        connection.prepare(&format!("INSERT INTO {OPEN_GAP} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"))?;
+    for OpenGap { segment, series, gap } in open {
+        add.execute(params![
+            segment.cast_signed(),
+            gap.time.0.cast_signed(),
+            &*series.node,
+            &*series.instance,
+            series.run.to_string(),
+            series.epoch.to_string(),
+            gap.from.0.cast_signed(),
+            gap.to.0.cast_signed(),
+            gap.cause.word()
+        ])?;
+    }
+    Ok(())
+}
+
+/// Texts as samples have them: RFC 3339 to the nanosecond.
+fn with_times(query: &str) -> String {
+    let mut parts = query.split("{t:");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (time, rest) = part.split_once('}').unwrap_or((part, ""));
+        out += &format!(
+            "(strftime('%Y-%m-%dT%H:%M:%S', ({time}) / 1000000000, 'unixepoch') || printf('.%09dZ', ({time}) % 1000000000)) COLLATE {TIMES}{rest}"
+        );
+    }
+    out
+}

@@ -1,0 +1,336 @@
+//! What the archive holds of an instance between two times, in figures: so that two test runs can be laid side by side.
+
+use hdrhistogram::Histogram;
+use oasis_format::table::{Cell, Column, ColumnType, Table};
+use oasis_store::{History, Holes, Missing, Piece, ReadError, Series, points::Number};
+use oasis_wire::{
+    batch::{Batch, Sample},
+    quantity::Offset,
+    schema::{Behaviour, ProbeType},
+};
+use serde::Serialize;
+use std::{
+    collections::BTreeMap,
+    ops::Range,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+use uuid::Uuid;
+
+/// Bytes of batches read between two looks at whether anybody still waits.
+const READ: usize = 1024 * 1024;
+/// Longest interval that is told from longer ones, nanoseconds: an hour.
+const LONGEST_INTERVAL: u64 = 3_600_000_000_000;
+/// Significant digits of intervals: they are right to a thousandth.
+const DIGITS: u8 = 3;
+
+/// An instance between two times.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// Samples.
+    pub samples: u64,
+    /// Time of the first one, nanoseconds on the node's clock.
+    pub first_time: u64,
+    /// Time of the last one.
+    pub last_time: u64,
+    /// Samples a second between the first and the last one; none of a single one.
+    pub rate: Option<f64>,
+    /// From one sample to the next, where none is missing between them.
+    pub intervals: Option<Intervals>,
+    /// Samples missing between the first and the last one, by cause.
+    pub lost: BTreeMap<String, u64>,
+    /// Numbers and booleans, those within structs too, in the order of the schema.
+    pub metrics: Vec<MetricSummary>,
+}
+
+/// Quantiles of intervals, nanoseconds, right to a thousandth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Intervals {
+    /// Half of them are no longer.
+    pub p50: u64,
+    /// Of a hundred, 99 are no longer.
+    pub p99: u64,
+}
+
+/// A metric's values.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MetricSummary {
+    /// Its name as a column: docs/reference/tables.md.
+    pub name: String,
+    /// UCUM unit.
+    pub unit: Option<String>,
+    /// Values that are numbers: not NaN, and finite.
+    pub count: u64,
+    /// The least of them.
+    pub min: Option<f64>,
+    /// The sum of them through their number.
+    pub mean: Option<f64>,
+    /// The greatest.
+    pub max: Option<f64>,
+    /// The first.
+    pub first: Option<f64>,
+    /// The last.
+    pub last: Option<f64>,
+    /// How far a counter has counted from the first to the last; where it went back it has begun anew, at 0. None of other metrics.
+    pub increase: Option<f64>,
+    /// How far it has counted in a second, between the first sample and the last one. None if they are of one time.
+    pub increase_rate: Option<f64>,
+}
+
+/// An instance from the first time to before the second, nanoseconds on its node's clock; none if nothing is stored of that time. Reads
+/// all of it, in bounded memory, until `is_cancelled`: then it is none as well.
+///
+/// # Errors
+/// If catalogue or files cannot be read.
+pub fn summarise(
+    history: &History,
+    node: &str,
+    instance: &str,
+    span: Range<u64>,
+    is_cancelled: &AtomicBool,
+) -> Result<Option<Summary>, ReadError> {
+    let Some(mut past) = history.past_from(node, instance, span.start, Some(span.end))? else {
+        return Ok(None);
+    };
+    let mut gathering = Gathering::new(history, span.start);
+    while !is_cancelled.load(Ordering::Relaxed) {
+        let pieces = past.read(READ)?;
+        if pieces.is_empty() {
+            let missing = gathering.holes.behind(node, instance, past.is_over())?;
+            gathering.count(missing);
+            return Ok(gathering.finish());
+        }
+        for piece in pieces {
+            gathering.add(piece)?;
+        }
+    }
+    Ok(None)
+}
+/// A summary that grows.
+struct Gathering {
+    holes: Holes,
+    samples: u64,
+    first_time: u64,
+    intervals: Option<Histogram<u64>>,
+    lost: BTreeMap<String, u64>,
+    metrics: Vec<Metric>,
+    /// Columns of the type read now, each with the place of its metric.
+    columns: Vec<(usize, Column)>,
+    probe_type: Option<Arc<ProbeType>>,
+    /// Run and time of the last sample seen.
+    last: Option<(Uuid, u64)>,
+}
+
+impl Gathering {
+    fn new(history: &History, from: u64) -> Self {
+        Self {
+            holes: Holes::new(history, from),
+            samples: 0,
+            first_time: 0,
+            // An error would mean that the bounds make no sense, and they are constants.
+            intervals: Histogram::new_with_bounds(1, LONGEST_INTERVAL, DIGITS).ok(),
+            lost: BTreeMap::new(),
+            metrics: Vec::new(),
+            columns: Vec::new(),
+            probe_type: None,
+            last: None,
+        }
+    }
+
+    fn add(&mut self, piece: Piece) -> Result<(), ReadError> {
+        match piece {
+            Piece::Epoch(_) => Ok(()),
+            Piece::Gap { offsets, cause, .. } => {
+                self.holes.skip(offsets.end.0 - offsets.start.0, cause);
+                Ok(())
+            }
+            Piece::Samples { series, batch, wanted, .. } => {
+                let Ok(batch) = Batch::parse(&batch, &series.probe_type) else {
+                    // What does not fit its schema is missing, as what is damaged is.
+                    self.holes.skip(wanted.end.0 - wanted.start.0, "damaged");
+                    return Ok(());
+                };
+                self.follow(&series.probe_type);
+                for sample in batch.samples().filter(|sample| wanted.contains(&Offset(sample.offset))) {
+                    self.sample(&series, &sample)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes the columns of a type, if they are not those at hand.
+    fn follow(&mut self, probe_type: &Arc<ProbeType>) {
+        if self.probe_type.as_ref().is_some_and(|known| Arc::ptr_eq(known, probe_type) || known == probe_type)
+        {
+            return;
+        }
+        self.columns.clear();
+        for column in Table::new(probe_type).columns {
+            if matches!(column.kind, ColumnType::Text | ColumnType::Enum(_) | ColumnType::Json(_)) {
+                continue;
+            }
+            let known = self.metrics.iter().position(|metric| metric.name == column.name);
+            let at = known.unwrap_or_else(|| {
+                self.metrics.push(Metric::new(&column));
+                self.metrics.len() - 1
+            });
+            self.columns.push((at, column));
+        }
+        self.probe_type = Some(probe_type.clone());
+    }
+
+    fn sample(&mut self, series: &Series, sample: &Sample) -> Result<(), ReadError> {
+        self.account_for(series, sample)?;
+        if self.samples == 0 {
+            self.first_time = sample.time;
+        }
+        self.samples += 1;
+        for (at, column) in &self.columns {
+            self.metrics[*at].add(&column.cell(&sample.values));
+        }
+        Ok(())
+    }
+
+    /// Notes the interval since the sample before, or what is missing since.
+    fn account_for(&mut self, series: &Series, sample: &Sample) -> Result<(), ReadError> {
+        let missing = self.holes.before(series, sample.sequence)?;
+        let before = self.last.replace((series.run, sample.time));
+        if let (Some((run, time)), true, Some(histogram)) = (before, missing.is_empty(), &mut self.intervals)
+            && run == series.run
+            && let Some(interval) = sample.time.checked_sub(time)
+        {
+            histogram.saturating_record(interval);
+        }
+        self.count(missing);
+        Ok(())
+    }
+
+    fn count(&mut self, missing: Vec<Missing>) {
+        for Missing { count, cause, .. } in missing {
+            *self.lost.entry(cause).or_default() += count;
+        }
+    }
+
+    fn finish(self) -> Option<Summary> {
+        let (_, last_time) = self.last?;
+        let seconds = last_time.saturating_sub(self.first_time) as f64 / 1e9;
+        let rate = (seconds > 0.0).then(|| (self.samples - 1) as f64 / seconds);
+        let intervals = self.intervals.filter(|intervals| !intervals.is_empty());
+        let quantile = |of: &Histogram<u64>, quantile| of.value_at_quantile(quantile);
+        Some(Summary {
+            samples: self.samples,
+            first_time: self.first_time,
+            last_time,
+            rate,
+            intervals: intervals.map(|of| Intervals { p50: quantile(&of, 0.5), p99: quantile(&of, 0.99) }),
+            lost: self.lost,
+            metrics: self.metrics.into_iter().map(|metric| metric.finish(seconds)).collect(),
+        })
+    }
+}
+
+/// A metric's values so far.
+struct Metric {
+    name: String,
+    unit: Option<String>,
+    count: u64,
+    min: f64,
+    max: f64,
+    mean: f64,
+    first: f64,
+    last: f64,
+    counted: Option<Counted>,
+}
+
+/// How far a counter has counted, exactly.
+struct Counted {
+    last: Option<Number>,
+    increase: Number,
+}
+
+impl Counted {
+    fn add(&mut self, number: Number) {
+        let step = Number::counted(self.last.unwrap_or(number), number);
+        (self.last, self.increase) = (Some(number), self.increase.plus(step));
+    }
+}
+
+impl Metric {
+    fn new(column: &Column) -> Self {
+        let (name, unit) = (column.name.clone(), column.unit.clone());
+        let (min, max) = (f64::INFINITY, f64::NEG_INFINITY);
+        let is_counter = column.behaviour == Some(Behaviour::Counter);
+        let counted = is_counter.then_some(Counted { last: None, increase: Number::Uint(0) });
+        Self { name, unit, count: 0, min, max, mean: 0.0, first: 0.0, last: 0.0, counted }
+    }
+
+    fn add(&mut self, cell: &Cell<'_>) {
+        let number = match *cell {
+            Cell::Int(value) => Number::Int(value),
+            Cell::Uint(value) => Number::Uint(value),
+            Cell::Real32(value) => Number::Real32(value),
+            Cell::Real64(value) => Number::Real64(value),
+            Cell::Boolean(value) => Number::Uint(value.into()),
+            Cell::Text(_) | Cell::Nothing => return,
+        };
+        let value = number.real();
+        if !value.is_finite() {
+            return;
+        }
+        if let Some(counted) = &mut self.counted {
+            counted.add(number);
+        }
+        if self.count == 0 {
+            self.first = value;
+        }
+        self.count += 1;
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+        // Welford's way: a sum of a million counters would lose digits.
+        self.mean += (value - self.mean) / self.count as f64;
+        self.last = value;
+    }
+
+    /// With so many seconds between the first sample and the last one.
+    fn finish(self, seconds: f64) -> MetricSummary {
+        let of = |value: f64| (self.count > 0).then_some(value);
+        let (min, mean, max) = (of(self.min), of(self.mean), of(self.max));
+        let (first, last) = (of(self.first), of(self.last));
+        let increase = self.counted.filter(|_| self.count > 0).map(|counted| counted.increase.real());
+        let increase_rate = increase.filter(|_| seconds > 0.0).map(|increase| increase / seconds);
+        let Self { name, unit, count, .. } = self;
+        MetricSummary { name, unit, count, min, mean, max, first, last, increase, increase_rate }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_counter_is_told_by_how_far_it_has_counted_also_where_it_began_anew() {
+        let probe_type: ProbeType = serde_json::from_str(
+            r#"{"name": "Port", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0", "metrics": [
+                {"name": "rx", "type": "uint64", "kind": "counter"}, {"name": "level", "type": "uint64"}]}"#,
+        )
+        .unwrap();
+        let table = Table::new(&probe_type);
+        // More than a real has digits for.
+        let great = u64::MAX - 10;
+        let [counter, gauge] = &table.columns[..] else { panic!("{table:?}") };
+        for (column, increase) in [(counter, Some(13.0)), (gauge, None)] {
+            let mut metric = Metric::new(column);
+            for value in [great, great + 3, great + 8, 2, 5] {
+                metric.add(&Cell::Uint(value));
+            }
+            let summary = metric.finish(2.0);
+            assert_eq!((summary.increase, summary.increase_rate), (increase, increase.map(|of| of / 2.0)));
+            assert_eq!(summary.last, Some(5.0));
+        }
+        let once = Metric::new(counter).finish(0.0);
+        assert_eq!((once.increase, once.increase_rate), (None, None));
+    }
+}

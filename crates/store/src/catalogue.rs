@@ -1,0 +1,400 @@
+//! The catalogue: an SQLite database beside the segment files that says what is where.
+//!
+//! It speaks SQL and nothing else; the folder `catalogue/` has the tables: `1.sql` makes those of version 1, each that follows brings them one version further.
+
+mod annotations;
+mod commands;
+mod damage;
+mod gaps;
+mod listing;
+mod losses;
+pub mod reading;
+mod remembered;
+mod test_runs;
+
+use crate::{
+    index::FileIndex,
+    series::Series,
+    store::{Reach, Reaches},
+};
+use oasis_channel::ProbeKind;
+use oasis_wire::{
+    quantity::{Nanos, Offset},
+    schema::ProbeType,
+};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
+use std::{
+    fs::File,
+    ops::Range,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+pub use commands::CommandRow;
+pub use damage::{is_damage, open_or_make_again};
+pub use listing::Share;
+pub use losses::{Loss, LossRow, MOST_LOSSES};
+pub use remembered::{StoredInstance, StoredNode};
+use uuid::Uuid;
+
+/// Each brings the tables to the version of its number; the last one is what is read and written here.
+const VERSIONS: [&str; 3] =
+    [include_str!("catalogue/1.sql"), include_str!("catalogue/2.sql"), include_str!("catalogue/3.sql")];
+const VERSION: usize = VERSIONS.len();
+/// The last version that had other tables: what follows has only made them faster to read.
+const SAME_TABLES: usize = 2;
+
+/// The database is damaged, full, or of another version.
+#[derive(Debug, thiserror::Error)]
+pub enum CatalogueError {
+    /// As SQLite says it.
+    #[error("catalogue: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+    /// Where nothing can be written only what a DAC has ended as it should can be read.
+    #[error(
+        "catalogue: {0}: nothing can be written beside it, and its DAC is at work or has not ended as it should: read a copy of the folder on a disk with room"
+    )]
+    Unshared(rusqlite::Error),
+    /// Made by a later version.
+    #[error("catalogue: its tables are of version {0}, where {VERSION} is known: update oasis")]
+    Version(usize),
+    /// It is not what was written.
+    #[error("catalogue: it is damaged: {0}")]
+    Damaged(String),
+    /// A damaged one cannot be given another name.
+    #[error("catalogue: {path} is damaged and cannot be renamed: {1}", path = .0.display())]
+    Aside(PathBuf, std::io::Error),
+    /// Made by an earlier version, and nobody may write here.
+    #[error(
+        "catalogue: its tables are of version {0}, where {SAME_TABLES} is needed: start its DAC with this oasis once, which brings them up to date"
+    )]
+    Outdated(usize),
+    /// A value that nobody has written.
+    #[error("catalogue: {0:?} is no {1}")]
+    Value(String, &'static str),
+}
+
+impl CatalogueError {
+    /// Whether there would be room for what was refused on a larger disk.
+    pub fn is_disk_full(&self) -> bool {
+        matches!(self, Self::Sqlite(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull))
+    }
+}
+
+type Result<T> = std::result::Result<T, CatalogueError>;
+
+/// The database, and what keeps others from writing to it where a reader needs that.
+#[derive(Debug)]
+pub struct Catalogue(Connection, #[expect(dead_code, reason = "it is held, not read")] Option<File>);
+
+/// A sealed file, to be listed.
+#[derive(Debug)]
+pub struct Sealed<'a> {
+    /// Its number.
+    pub number: u64,
+    /// The pattern of its retention rule.
+    pub rule: &'a str,
+    /// When it was begun.
+    pub created: Nanos,
+    /// When it was ended.
+    pub sealed: Nanos,
+    /// Its size.
+    pub bytes: u64,
+    /// What is in it.
+    pub index: &'a FileIndex,
+}
+
+/// A sealed file, as listed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Segment {
+    /// Its number.
+    pub number: u64,
+    /// The pattern of its retention rule.
+    pub rule: String,
+    /// When it was ended, on the DAC's clock.
+    pub sealed: Nanos,
+    /// Its size.
+    pub bytes: u64,
+    /// Samples in it.
+    pub samples: u64,
+    /// Least time of its samples.
+    pub min_time: u64,
+    /// Greatest time of its samples.
+    pub max_time: u64,
+}
+
+/// A series' share of a segment file.
+#[derive(Debug, Clone)]
+pub struct Extent {
+    /// The file's number.
+    pub segment: u64,
+    /// The series' number in the file's index.
+    pub number: u32,
+    /// Whose.
+    pub series: Arc<Series>,
+    /// Offset of the first sample.
+    pub first: Offset,
+    /// Offset behind the last one.
+    pub end: Offset,
+    /// Least time of its samples.
+    pub min_time: u64,
+    /// Greatest time of its samples.
+    pub max_time: u64,
+    /// Sequence number of its last sample.
+    pub last_sequence: u64,
+}
+
+impl Catalogue {
+    /// Opens it, or makes it.
+    ///
+    /// # Errors
+    /// If it cannot be opened, or a later version has made it.
+    pub fn open(path: &Path) -> Result<Self> {
+        let connection = Connection::open(path)?;
+        connection.busy_timeout(Duration::from_secs(5))?;
+        // In WAL mode NORMAL does not survive a power cut: what was acknowledged may be gone.
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        let mut catalogue = Self(connection, None);
+        catalogue.bring_up_to_date()?;
+        Ok(catalogue)
+    }
+
+    /// Opens that of a folder, to read it.
+    ///
+    /// # Errors
+    /// If there is none, or another version has made it.
+    pub fn open_to_read(folder: &Path) -> Result<Self> {
+        let reading = reading::open(folder)?;
+        match version(&reading.connection)? {
+            SAME_TABLES..=VERSION => Ok(Self(reading.connection, reading.undisturbed)),
+            earlier @ ..SAME_TABLES => Err(CatalogueError::Outdated(earlier)),
+            later => Err(CatalogueError::Version(later)),
+        }
+    }
+
+    /// Node and name of all instances.
+    pub fn instances(&self) -> Result<Vec<(String, String)>> {
+        let mut statement = self.0.prepare_cached("SELECT node, name FROM instance ORDER BY node, name")?;
+        let names = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(names.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Least and greatest time of the samples in sealed files, of each instance.
+    pub fn reaches(&self) -> Result<Reaches> {
+        let mut statement = self.0.prepare_cached(
+            "SELECT instance.node, instance.name, min(extent.min_time), max(extent.max_time)
+             FROM instance
+             JOIN series ON series.instance = instance.id
+             JOIN extent ON extent.series = series.id
+             GROUP BY instance.id",
+        )?;
+        let mut rows = statement.query([])?;
+        let mut reaches = Reaches::new();
+        while let Some(row) = rows.next()? {
+            reaches.insert((row.get(0)?, row.get(1)?), (unsigned(row, 2)?, unsigned(row, 3)?));
+        }
+        Ok(reaches)
+    }
+
+    /// The same, of one instance; nothing if no sealed file has anything of it.
+    pub fn reach_of(&self, node: &str, instance: &str) -> Result<Option<Reach>> {
+        let mut statement = self.0.prepare_cached(
+            "SELECT min(extent.min_time), max(extent.max_time)
+             FROM instance
+             JOIN series ON series.instance = instance.id
+             JOIN extent ON extent.series = series.id
+             WHERE instance.node = ? AND instance.name = ?
+             GROUP BY instance.id",
+        )?;
+        let mut rows = statement.query([node, instance])?;
+        let row = rows.next()?;
+        row.map(|row| Ok((unsigned(row, 0)?, unsigned(row, 1)?))).transpose()
+    }
+
+    /// All types, those that were known first before others.
+    pub fn types(&self) -> Result<Vec<ProbeType>> {
+        let mut statement = self.0.prepare_cached("SELECT schema FROM type ORDER BY id")?;
+        let mut rows = statement.query([])?;
+        let mut types = Vec::new();
+        while let Some(row) = rows.next()? {
+            types.push(read_type(row.get(0)?)?);
+        }
+        Ok(types)
+    }
+
+    /// Node and name of all instances with samples of a type.
+    pub fn instances_of(&self, probe_type: &ProbeType) -> Result<Vec<(String, String)>> {
+        let mut statement = self.0.prepare_cached(
+            "SELECT DISTINCT instance.node, instance.name FROM type
+             JOIN series ON series.type = type.id JOIN instance ON instance.id = series.instance
+             WHERE type.schema = ?",
+        )?;
+        let schema = serde_json::to_string(probe_type).unwrap_or_default();
+        let names = statement.query_map([schema], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(names.collect::<rusqlite::Result<_>>()?)
+    }
+
+    fn bring_up_to_date(&mut self) -> Result<()> {
+        let found = version(&self.0)?;
+        let missing = VERSIONS.get(found..).ok_or(CatalogueError::Version(found))?;
+        let transaction = self.0.transaction()?;
+        missing.iter().try_for_each(|step| transaction.execute_batch(step))?;
+        Ok(transaction.commit()?)
+    }
+
+    /// Numbers of all sealed files.
+    pub fn segment_numbers(&self) -> Result<Vec<u64>> {
+        let mut statement = self.0.prepare_cached("SELECT number FROM segment")?;
+        let numbers = statement.query_map([], |row| unsigned(row, 0))?;
+        Ok(numbers.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// All sealed files, oldest first.
+    pub fn segments(&self) -> Result<Vec<Segment>> {
+        let mut statement = self.0.prepare_cached(
+            "SELECT number, rule, bytes, samples, min_time, max_time, sealed FROM segment ORDER BY number",
+        )?;
+        let segments = statement.query_map([], |row| {
+            Ok(Segment {
+                number: unsigned(row, 0)?,
+                rule: row.get(1)?,
+                bytes: unsigned(row, 2)?,
+                samples: unsigned(row, 3)?,
+                min_time: unsigned(row, 4)?,
+                max_time: unsigned(row, 5)?,
+                sealed: Nanos(unsigned(row, 6)?),
+            })
+        })?;
+        Ok(segments.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Names of the first instance in a file.
+    pub fn first_instance(&self, segment: u64) -> Result<Option<(String, String)>> {
+        let mut statement = self.0.prepare_cached(
+            "SELECT instance.node, instance.name FROM extent
+             JOIN series ON series.id = extent.series JOIN instance ON instance.id = series.instance
+             WHERE extent.segment = ? ORDER BY extent.number LIMIT 1",
+        )?;
+        Ok(statement.query_row([signed(segment)], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+    }
+
+    /// Puts a file under another retention rule.
+    pub fn set_rule(&mut self, segment: u64, rule: &str) -> Result<()> {
+        self.0.execute("UPDATE segment SET rule = ? WHERE number = ?", params![rule, signed(segment)])?;
+        Ok(())
+    }
+
+    /// From when to when pinned test runs last, nanoseconds since 1970; the end of one that goes on is the greatest there is.
+    pub fn pinned(&self) -> Result<Vec<Range<u64>>> {
+        let mut statement =
+            self.0.prepare_cached("SELECT started, stopped FROM test_run WHERE pinned != 0")?;
+        let runs = statement.query_map([], |row| {
+            let stopped: Option<i64> = row.get(1)?;
+            Ok(unsigned(row, 0)?..stopped.map_or(u64::MAX, |stopped| stopped as u64))
+        })?;
+        Ok(runs.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// An instance's shares of sealed files from `segment` on, oldest first.
+    pub fn extents(&self, node: &str, instance: &str, segment: u64) -> Result<Vec<Extent>> {
+        let mut statement = self.0.prepare_cached(
+            "SELECT extent.segment, extent.number, series.id, series.kind, series.run, series.epoch, type.schema,
+                    extent.first_offset, extent.end_offset, extent.min_time, extent.max_time, extent.last_sequence
+             FROM instance
+             JOIN series ON series.instance = instance.id
+             JOIN type ON type.id = series.type
+             JOIN extent ON extent.series = series.id
+             WHERE instance.node = ? AND instance.name = ? AND extent.segment >= ?
+             ORDER BY extent.segment, extent.number",
+        )?;
+        let mut rows = statement.query(params![node, instance, signed(segment)])?;
+        let mut extents: Vec<Extent> = Vec::new();
+        let mut known: Vec<(i64, Arc<Series>)> = Vec::new();
+        while let Some(row) = rows.next()? {
+            let id: i64 = row.get(2)?;
+            let series = match known.iter().find(|(known, _)| *known == id) {
+                Some((_, series)) => series.clone(),
+                None => {
+                    let series = Arc::new(read_series(row, node, instance)?);
+                    known.push((id, series.clone()));
+                    series
+                }
+            };
+            extents.push(Extent {
+                segment: unsigned(row, 0)?,
+                number: row.get(1)?,
+                series,
+                first: Offset(unsigned(row, 7)?),
+                end: Offset(unsigned(row, 8)?),
+                min_time: unsigned(row, 9)?,
+                max_time: unsigned(row, 10)?,
+                last_sequence: unsigned(row, 11)?,
+            });
+        }
+        Ok(extents)
+    }
+
+    /// Adds nodes, or updates those that it has.
+    pub fn add_nodes(&mut self, nodes: &[StoredNode]) -> Result<()> {
+        let transaction = self.0.transaction()?;
+        for StoredNode { name, uuid, host, software, last_seen } in nodes {
+            let values = params![name, uuid.to_string(), host, software, signed(last_seen.0)];
+            // What is as it was is not written again.
+            transaction.execute(
+                "INSERT INTO node VALUES (?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE
+                 SET uuid = excluded.uuid, host = excluded.host, software = excluded.software, last_seen = excluded.last_seen
+                 WHERE (uuid, host, software, last_seen) IS NOT (excluded.uuid, excluded.host, excluded.software, excluded.last_seen)",
+                values,
+            )?;
+        }
+        Ok(transaction.commit()?)
+    }
+}
+
+fn read_type(schema: String) -> Result<ProbeType> {
+    let probe_type: ProbeType =
+        serde_json::from_str(&schema).map_err(|_| CatalogueError::Value(schema, "schema"))?;
+    match probe_type.validate() {
+        Ok(()) => Ok(probe_type),
+        Err(_) => Err(CatalogueError::Value(probe_type.name, "schema")),
+    }
+}
+
+fn read_series(row: &Row<'_>, node: &str, instance: &str) -> Result<Series> {
+    let (kind, run): (String, String) = (row.get(3)?, row.get(4)?);
+    let (epoch, schema): (String, String) = (row.get(5)?, row.get(6)?);
+    let probe_type = read_type(schema)?;
+    Ok(Series {
+        node: node.into(),
+        instance: instance.into(),
+        kind: read_kind(kind)?,
+        run: parsed::<Uuid>(&run, "run")?,
+        epoch: parsed(&epoch, "epoch")?,
+        probe_type: Arc::new(probe_type),
+    })
+}
+
+fn read_kind(word: String) -> Result<ProbeKind> {
+    serde_json::from_value(word.as_str().into()).map_err(|_| CatalogueError::Value(word, "kind of probe"))
+}
+
+fn version(of: &Connection) -> Result<usize> {
+    let version: i64 = of.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    usize::try_from(version).map_err(|_| CatalogueError::Value(version.to_string(), "version of tables"))
+}
+
+fn parsed<T: std::str::FromStr>(text: &str, what: &'static str) -> Result<T> {
+    text.parse().map_err(|_| CatalogueError::Value(text.into(), what))
+}
+
+/// SQLite's integers have signs: those of ours that are beyond them wrap there and back.
+fn signed(number: u64) -> i64 {
+    number as i64
+}
+
+fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    row.get::<_, i64>(column).map(|number| number as u64)
+}

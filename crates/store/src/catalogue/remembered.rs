@@ -1,0 +1,156 @@
+//! What a start of the DAC wants to know of earlier lives, and what nobody needs to know any more, in SQL.
+
+use super::{Catalogue, CatalogueError, Result, parsed, read_kind, read_type, signed, unsigned};
+use oasis_channel::ProbeKind;
+use oasis_wire::{quantity::Nanos, schema::ProbeType};
+use rusqlite::{Row, params};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+use uuid::Uuid;
+
+/// An instance of which something is stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredInstance {
+    /// Node name.
+    pub node: Arc<str>,
+    /// Instance name.
+    pub instance: Arc<str>,
+    /// The type of its newest samples.
+    pub probe_type: Arc<ProbeType>,
+    /// Periodic or pushed.
+    pub kind: ProbeKind,
+    /// The node's run that the sequence number counts in.
+    pub run: Uuid,
+    /// Sequence number of the newest sample stored, 0 if none of this run is left.
+    pub last_sequence: u64,
+    /// Time of the newest sample stored, nanoseconds since 1970 on the node's clock; 0 if none is left.
+    pub last_time: u64,
+}
+
+/// A node, as it was when it was last heard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredNode {
+    /// Its name.
+    pub name: String,
+    /// Its identity over all its runs.
+    pub uuid: Uuid,
+    /// Host name.
+    pub host: String,
+    /// Name and version of its software.
+    pub software: String,
+    /// When it was last heard, on the DAC's clock.
+    pub last_seen: Nanos,
+}
+
+impl Catalogue {
+    /// What is stored of each instance. Of one that only roll-ups are left of, neither sequence number nor time.
+    pub fn stored(&self) -> Result<Vec<StoredInstance>> {
+        // The newest series of an instance has the greatest id; its run may have begun in an earlier epoch, as another series.
+        let mut statement = self.0.prepare(
+            "SELECT instance.node, instance.name, newest.kind, newest.run, newest.type,
+                    coalesce(max(extent.last_sequence) FILTER (WHERE series.run = newest.run), 0),
+                    coalesce(max(extent.max_time), 0)
+             FROM instance
+             JOIN series AS newest
+               ON newest.id = (SELECT max(id) FROM series WHERE series.instance = instance.id)
+             JOIN series ON series.instance = instance.id
+             LEFT JOIN extent ON extent.series = series.id
+             GROUP BY instance.id",
+        )?;
+        let types = self.types_by_number()?;
+        let mut rows = statement.query([])?;
+        let mut stored = Vec::new();
+        while let Some(row) = rows.next()? {
+            stored.push(read_stored(row, &types)?);
+        }
+        Ok(stored)
+    }
+
+    /// All types: instances of one share it.
+    fn types_by_number(&self) -> Result<HashMap<i64, Arc<ProbeType>>> {
+        let mut statement = self.0.prepare("SELECT id, schema FROM type")?;
+        let mut rows = statement.query([])?;
+        let mut types = HashMap::new();
+        while let Some(row) = rows.next()? {
+            types.insert(row.get(0)?, Arc::new(read_type(row.get(1)?)?));
+        }
+        Ok(types)
+    }
+
+    /// Notes a node that was there; one that is known stays as it is.
+    pub fn add_stored_node(&self, node: &StoredNode) -> Result<()> {
+        let StoredNode { name, uuid, host, software, last_seen } = node;
+        self.0.execute(
+            "INSERT OR IGNORE INTO node VALUES (?, ?, ?, ?, ?)",
+            params![name, uuid.to_string(), host, software, signed(last_seen.0)],
+        )?;
+        Ok(())
+    }
+
+    /// All nodes that were there.
+    pub fn nodes(&self) -> Result<Vec<StoredNode>> {
+        let mut statement = self.0.prepare("SELECT name, uuid, host, software, last_seen FROM node")?;
+        let mut rows = statement.query([])?;
+        let mut nodes = Vec::new();
+        while let Some(row) = rows.next()? {
+            let uuid: String = row.get(1)?;
+            nodes.push(StoredNode {
+                name: row.get(0)?,
+                // It is for people to look at: one that nobody can read is no reason to do without the rest.
+                uuid: uuid.parse().unwrap_or_default(),
+                host: row.get(2)?,
+                software: row.get(3)?,
+                last_seen: Nanos(unsigned(row, 4)?),
+            });
+        }
+        Ok(nodes)
+    }
+
+    /// Forgets series, instances, types and damage that no file has anything of any more, but for instances that are in roll-ups.
+    pub fn forget_gone(&mut self, rolled: &BTreeMap<(Arc<str>, Arc<str>), u64>) -> Result<()> {
+        let transaction = self.0.transaction()?;
+        transaction.execute_batch(
+            "DELETE FROM damage WHERE segment NOT IN (SELECT number FROM segment);
+             DELETE FROM series
+             WHERE id NOT IN (SELECT series FROM extent) AND id NOT IN (SELECT series FROM gap)
+               AND id NOT IN (SELECT max(id) FROM series GROUP BY instance);",
+        )?;
+        let empty: Vec<(i64, String, String)> = transaction
+            .prepare(
+                "SELECT id, node, name FROM instance
+                 WHERE NOT EXISTS (SELECT 1 FROM series JOIN extent ON extent.series = series.id
+                                   WHERE series.instance = instance.id)
+                   AND NOT EXISTS (SELECT 1 FROM series JOIN gap ON gap.series = series.id
+                                   WHERE series.instance = instance.id)",
+            )?
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+            .collect::<rusqlite::Result<_>>()?;
+        for (id, node, name) in empty {
+            if !rolled.contains_key(&(node.into(), name.into())) {
+                transaction.execute("DELETE FROM series WHERE instance = ?", [id])?;
+                transaction.execute("DELETE FROM instance WHERE id = ?", [id])?;
+            }
+        }
+        transaction.execute("DELETE FROM type WHERE id NOT IN (SELECT type FROM series)", [])?;
+        Ok(transaction.commit()?)
+    }
+}
+
+fn read_stored(row: &Row<'_>, types: &HashMap<i64, Arc<ProbeType>>) -> Result<StoredInstance> {
+    let number = row.get(4)?;
+    let probe_type =
+        types.get(&number).ok_or_else(|| CatalogueError::Damaged(format!("there is no type {number}")))?;
+    let (node, instance): (String, String) = (row.get(0)?, row.get(1)?);
+    let (kind, run): (String, String) = (row.get(2)?, row.get(3)?);
+    Ok(StoredInstance {
+        node: node.into(),
+        instance: instance.into(),
+        probe_type: probe_type.clone(),
+        kind: read_kind(kind)?,
+        run: parsed(&run, "run")?,
+        last_sequence: unsigned(row, 5)?,
+        last_time: unsigned(row, 6)?,
+    })
+}

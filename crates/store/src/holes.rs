@@ -1,0 +1,312 @@
+//! Why samples are missing between two that are there: what was not stored, and what had been lost before it came to the archive.
+
+use crate::{
+    catalogue::Loss,
+    history::History,
+    ranges::Ranges,
+    series::Series,
+    store::{ReadError, Store},
+};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    ops::{Range, RangeInclusive},
+    sync::Arc,
+};
+use uuid::Uuid;
+
+/// Cause of what is missing and nobody noted why.
+pub const UNEXPLAINED: &str = "unexplained";
+/// Numbers from here on are nobody's: the catalogue's are signed.
+const END: u64 = 1 << 63;
+/// Ranges kept of each run: beyond that, of what imports may yet put between the least numbers no holes are told. The log says how many numbers these are.
+const MOST_RANGES: usize = 1_024;
+
+/// Samples that are missing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    /// The node's run that they belong to.
+    pub run: Uuid,
+    /// How many.
+    pub count: u64,
+    /// Why: a word of the ledger or of the archive.
+    pub cause: String,
+    /// Their sequence numbers; none if only their number is known, as of those that were not stored at the end of a run.
+    pub numbers: Option<RangeInclusive<u64>>,
+}
+
+/// Follows an instance's samples, in the order of its past. An import may have put older ones behind later ones.
+#[derive(Debug)]
+pub struct Holes {
+    store: Arc<Store>,
+    /// Whether what is older than the first sample is of no interest.
+    is_cut: bool,
+    /// None before the first sample.
+    at: Option<Stretch>,
+    /// Numbers of each run that need no more to be said of: samples before the present stretch, and what was told.
+    accounted: BTreeMap<Uuid, Ranges>,
+    /// Numbers taken for accounted for because there were too many ranges.
+    passed_over: u64,
+    /// Offsets since the last sample that the archive does not have, and why, in order.
+    not_stored: NotStored,
+}
+
+/// The last samples, whose numbers go on from each other.
+#[derive(Debug)]
+struct Stretch {
+    run: Uuid,
+    numbers: Range<u64>,
+}
+
+type NotStored = VecDeque<(&'static str, u64)>;
+
+impl Holes {
+    /// In the past of this archive, read from a time on: 0 for all of it.
+    pub fn new(history: &History, from: u64) -> Self {
+        let (store, accounted) = (history.0.clone(), BTreeMap::new());
+        Self { store, is_cut: from > 0, at: None, accounted, passed_over: 0, not_stored: NotStored::new() }
+    }
+
+    /// Offsets that are not there.
+    pub fn skip(&mut self, count: u64, cause: &'static str) {
+        if self.at.is_none() {
+            return;
+        }
+        match self.not_stored.back_mut().filter(|(last, _)| *last == cause) {
+            Some((_, all)) => *all = all.saturating_add(count),
+            None => self.not_stored.push_back((cause, count)),
+        }
+    }
+
+    /// What is missing between the sample before and this one, in the order of its numbers; where another run begins, what is known to be missing at the end of the
+    /// one and at the beginning of the other. Ahead of the first one it is what is known to be missing at the beginning of its run, if all of the past is read.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub fn before(&mut self, series: &Series, sequence: u64) -> Result<Vec<Missing>, ReadError> {
+        let run = series.run;
+        if let Some(at) = &mut self.at
+            && at.run == run
+            && at.numbers.end == sequence
+            && self.not_stored.is_empty()
+        {
+            at.numbers.end = sequence.saturating_add(1);
+            return Ok(Vec::new());
+        }
+        let names = (&*series.node, &*series.instance);
+        let last = self.at.replace(Stretch { run, numbers: sequence..sequence.saturating_add(1) });
+        let Some(Stretch { run: last, numbers }) = last else {
+            if self.is_cut {
+                self.account_for(run, 0..sequence);
+            }
+            return self.known(names, run, 0..sequence);
+        };
+        self.account_for(last, numbers.clone());
+        let not_stored = std::mem::take(&mut self.not_stored);
+        if last == run {
+            return self.between(names, run, numbers.end..sequence, not_stored);
+        }
+        let mut missing = self.at_end(names, last)?;
+        missing.extend(uncounted(last, not_stored));
+        missing.extend(self.known(names, run, 0..sequence)?);
+        Ok(missing)
+    }
+
+    /// Takes samples whose numbers go on from the one before.
+    pub fn pass(&mut self, last_sequence: u64) {
+        if let Some(Stretch { numbers, .. }) = &mut self.at {
+            numbers.end = numbers.end.max(last_sequence.saturating_add(1));
+        }
+    }
+
+    /// What is missing behind the last sample: what was not stored, and unless samples follow at a later time, what is known to be missing at the end of its run and
+    /// wherever else in the runs nothing was read.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub fn behind(
+        &mut self,
+        node: &str,
+        instance: &str,
+        more_follow: bool,
+    ) -> Result<Vec<Missing>, ReadError> {
+        let Some(Stretch { run, numbers }) = self.at.take() else { return Ok(Vec::new()) };
+        self.account_for(run, numbers);
+        let names = (node, instance);
+        let mut missing = if more_follow { Vec::new() } else { self.at_end(names, run)? };
+        missing.extend(uncounted(run, std::mem::take(&mut self.not_stored)));
+        if !more_follow {
+            let spans: Vec<_> =
+                self.accounted.iter().map(|(run, accounted)| (*run, accounted.span())).collect();
+            for (run, span) in spans {
+                missing.extend(self.known(names, run, span)?);
+            }
+        }
+        if self.passed_over > 0 {
+            tracing::warn!(
+                node,
+                instance,
+                numbers = self.passed_over,
+                "samples lie in too many pieces to tell of these sequence numbers whether any are missing"
+            );
+            self.passed_over = 0;
+        }
+        Ok(missing)
+    }
+
+    /// Answers those of these numbers that were not accounted for.
+    fn account_for(&mut self, run: Uuid, numbers: Range<u64>) -> Vec<Range<u64>> {
+        let accounted = self.accounted.entry(run).or_default();
+        let new = accounted.add(numbers);
+        self.passed_over = self.passed_over.saturating_add(accounted.limit(MOST_RANGES));
+        new
+    }
+
+    /// All of these numbers that were not there before: those that ledgers told of for that reason, the others because they were not stored, as far as that goes.
+    fn between(
+        &mut self,
+        names: (&str, &str),
+        run: Uuid,
+        numbers: Range<u64>,
+        mut not_stored: NotStored,
+    ) -> Result<Vec<Missing>, ReadError> {
+        let mut missing = Vec::new();
+        for numbers in self.account_for(run, numbers) {
+            let numbers = numbers.start..=numbers.end - 1;
+            let losses = self.losses(names, run, &numbers)?;
+            explain(run, &numbers, &losses, &mut not_stored, &mut missing);
+        }
+        missing.extend(uncounted(run, not_stored));
+        Ok(missing)
+    }
+
+    /// What ledgers told of behind the greatest number of a run.
+    fn at_end(&mut self, names: (&str, &str), run: Uuid) -> Result<Vec<Missing>, ReadError> {
+        let end = self.accounted.entry(run).or_default().span().end;
+        self.known(names, run, end..END)
+    }
+
+    /// What ledgers told of numbers, but for those that are accounted for.
+    fn known(
+        &mut self,
+        names: (&str, &str),
+        run: Uuid,
+        numbers: Range<u64>,
+    ) -> Result<Vec<Missing>, ReadError> {
+        let mut missing = Vec::new();
+        for numbers in self.accounted.entry(run).or_default().missing_in(&numbers) {
+            for Loss { numbers, cause } in self.losses(names, run, &(numbers.start..=numbers.end - 1))? {
+                self.account_for(run, *numbers.start()..numbers.end().saturating_add(1));
+                add(&mut missing, run, &cause, numbers);
+            }
+        }
+        Ok(missing)
+    }
+
+    fn losses(
+        &self,
+        (node, instance): (&str, &str),
+        run: Uuid,
+        numbers: &RangeInclusive<u64>,
+    ) -> Result<Vec<Loss>, ReadError> {
+        let mut losses = self.store.catalogue().losses_in(node, instance, run, numbers)?;
+        for loss in &mut losses {
+            let (from, to) =
+                (loss.numbers.start().max(numbers.start()), loss.numbers.end().min(numbers.end()));
+            loss.numbers = *from..=*to;
+        }
+        losses.retain(|loss| !loss.numbers.is_empty());
+        Ok(losses)
+    }
+}
+
+/// Adds these numbers with their causes.
+fn explain(
+    run: Uuid,
+    numbers: &RangeInclusive<u64>,
+    losses: &[Loss],
+    not_stored: &mut NotStored,
+    missing: &mut Vec<Missing>,
+) {
+    let mut next = *numbers.start();
+    for loss in losses {
+        let (from, to) = (next.max(*loss.numbers.start()), *loss.numbers.end());
+        if from > to {
+            continue;
+        }
+        rest(run, next..=from.saturating_sub(1), not_stored, missing);
+        add(missing, run, &loss.cause, from..=to);
+        next = to.saturating_add(1);
+    }
+    rest(run, next..=*numbers.end(), not_stored, missing);
+}
+
+/// Numbers that no ledger told of.
+fn rest(run: Uuid, numbers: RangeInclusive<u64>, not_stored: &mut NotStored, missing: &mut Vec<Missing>) {
+    let mut numbers = numbers;
+    while !numbers.is_empty() {
+        let left = (numbers.end() - numbers.start()).saturating_add(1);
+        let (cause, count) = not_stored.pop_front().unwrap_or((UNEXPLAINED, left));
+        if count > left {
+            not_stored.push_front((cause, count - left));
+        }
+        let end = numbers.start().saturating_add(count.min(left));
+        add(missing, run, cause, *numbers.start()..=end - 1);
+        numbers = end..=*numbers.end();
+    }
+}
+
+/// Neighbours of one cause are one.
+fn add(missing: &mut Vec<Missing>, run: Uuid, cause: &str, numbers: RangeInclusive<u64>) {
+    let count = (numbers.end() - numbers.start()).saturating_add(1);
+    if let Some(last) = missing.last_mut().filter(|last| last.cause == cause)
+        && let Some(before) = &last.numbers
+        && before.end().checked_add(1) == Some(*numbers.start())
+    {
+        last.numbers = Some(*before.start()..=*numbers.end());
+        last.count = last.count.saturating_add(count);
+        return;
+    }
+    missing.push(Missing { run, count, cause: cause.to_owned(), numbers: Some(numbers) });
+}
+
+/// What was not stored, of which the numbers are not known.
+fn uncounted(run: Uuid, not_stored: NotStored) -> impl Iterator<Item = Missing> {
+    let missing =
+        move |(cause, count): (&str, u64)| Missing { run, count, cause: cause.to_owned(), numbers: None };
+    not_stored.into_iter().map(missing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_of_a_hole_has_one_cause() {
+        let loss = |numbers, cause: &str| Loss { numbers, cause: cause.into() };
+        let losses = [loss(12..=14, "ring_full"), loss(15..=15, "ring_full"), loss(20..=22, "network")];
+        let of = |numbers, not_stored: &[(&'static str, u64)]| -> Vec<_> {
+            let (mut missing, mut not_stored) = (Vec::new(), not_stored.iter().copied().collect());
+            explain(Uuid::nil(), &numbers, &losses, &mut not_stored, &mut missing);
+            assert!(not_stored.is_empty());
+            let counted =
+                missing.iter().filter_map(|missing| Some((missing.numbers.clone()?, missing.count)));
+            counted.for_each(|(numbers, count)| assert_eq!(numbers.count() as u64, count));
+            missing.into_iter().map(|missing| (missing.cause, missing.numbers, missing.count)).collect()
+        };
+        let all = |all: &[(&str, Option<RangeInclusive<u64>>, u64)]| -> Vec<_> {
+            all.iter().map(|(cause, numbers, count)| ((*cause).to_owned(), numbers.clone(), *count)).collect()
+        };
+        assert_eq!(
+            of(10..=25, &[("disk_full", 4), ("damaged", 1)]),
+            all(&[
+                ("disk_full", Some(10..=11), 2),
+                ("ring_full", Some(12..=15), 4),
+                ("disk_full", Some(16..=17), 2),
+                ("damaged", Some(18..=18), 1),
+                ("unexplained", Some(19..=19), 1),
+                ("network", Some(20..=22), 3),
+                ("unexplained", Some(23..=25), 3),
+            ])
+        );
+    }
+}

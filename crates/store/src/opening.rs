@@ -1,0 +1,215 @@
+//! Opens an archive's folder to write to it: takes its lock, and brings catalogue and files together.
+
+use crate::{
+    catalogue::{self, CatalogueError, Sealed},
+    clock::now,
+    config::ArchiveConfig,
+    history::History,
+    import_folder,
+    record::{FILE_HEADER, NotASegment},
+    recovery::{self, Unreadable},
+    reserve,
+    rollups::Level,
+    segment_file,
+    store::Store,
+};
+use oasis_wire::quantity::Epoch;
+use std::{
+    fs::{self, File, TryLockError},
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// Why an archive cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The folder.
+    #[error("cannot use {path} as an archive (archive.directory): {error}", path = .path.display())]
+    Directory {
+        /// As configured.
+        path: PathBuf,
+        /// As the system says it.
+        error: io::Error,
+    },
+    /// There is none.
+    #[error("{path} is no archive: it has no catalogue.sqlite", path = .0.display())]
+    Absent(PathBuf),
+    /// Another process has it.
+    #[error("another process has the archive {path} open: give each DAC a folder of its own (archive.directory), and stop the DAC to import (on a read-only or full disk a reader has it open, too)", path = .0.display())]
+    Locked(PathBuf),
+    /// The catalogue.
+    #[error(transparent)]
+    Catalogue(#[from] CatalogueError),
+    /// Nothing fits on its disk any more.
+    #[error("the disk of {path} is full, and an archive needs some room to be opened: make some, or start without it (archive.directory): {error}", path = .path.display())]
+    NoRoom {
+        /// The folder.
+        path: PathBuf,
+        /// What could not be done.
+        error: Box<OpenError>,
+    },
+}
+
+/// An archive opened to write to it. No other process can as long as this lives.
+#[derive(Debug)]
+pub struct WritableStore {
+    /// The archive.
+    pub store: Arc<Store>,
+    /// Its bounds.
+    pub config: ArchiveConfig,
+    /// Number of the next segment file.
+    pub next_number: u64,
+    /// Keeps other processes from writing to the folder.
+    pub lock: FolderLock,
+}
+
+/// Keeps other processes from writing to an archive's folder until it is dropped.
+#[derive(Debug)]
+pub struct FolderLock(#[expect(dead_code, reason = "it is held, not read")] File);
+
+/// Opens an archive's folder, or makes one: recovers what an earlier life has left.
+///
+/// # Errors
+/// If the folder cannot be used, or belongs to another process.
+pub fn open(config: ArchiveConfig) -> Result<WritableStore, OpenError> {
+    let directory = PathBuf::from(&config.directory);
+    let failed = |error| OpenError::Directory { path: directory.clone(), error };
+    if directory.is_file() {
+        return Err(failed(io::Error::new(io::ErrorKind::NotADirectory, "it is a file: name a folder")));
+    }
+    fs::create_dir_all(&directory).map_err(failed)?;
+    let lock = lock(&directory)?;
+    if reserve::release_if_needed(&directory, &config) {
+        tracing::warn!(path = %directory.display(), "the disk is all but full: the archive starts in the room that it has kept back");
+    }
+    open_locked(config, lock).map_err(|error| reserve::explain(&directory, error))
+}
+
+fn open_locked(config: ArchiveConfig, lock: FolderLock) -> Result<WritableStore, OpenError> {
+    let directory = PathBuf::from(&config.directory);
+    let failed = |error| OpenError::Directory { path: directory.clone(), error };
+    let (catalogue, findings) = catalogue::open_or_make_again(&directory)?;
+    let store = Arc::new(Store::new(directory.clone(), catalogue));
+    // A catalogue that was made again does not know whether it had listed an import: what is there stays then.
+    let unfinished =
+        if findings.is_empty() { import_folder::epoch(&directory).map_err(failed)? } else { None };
+    findings.into_iter().for_each(|finding| store.book.find(finding));
+    let last = recover_all(&store, &config, unfinished)?;
+    import_folder::remove(&directory).map_err(failed)?;
+    let opened = WritableStore { store, config, next_number: last + 1, lock };
+    opened.settle_rules()?;
+    if let Err(error) = opened.store.forget_gone() {
+        tracing::warn!(%error, "the archive's catalogue still has what files have nothing of any more");
+    }
+    reserve::keep(&opened.store.directory, &opened.config);
+    Ok(opened)
+}
+
+fn lock(directory: &Path) -> Result<FolderLock, OpenError> {
+    let failed = |error| OpenError::Directory { path: directory.to_owned(), error };
+    let lock = File::options().create(true).append(true).open(directory.join("lock")).map_err(failed)?;
+    match lock.try_lock() {
+        Ok(()) => Ok(FolderLock(lock)),
+        Err(TryLockError::WouldBlock) => Err(OpenError::Locked(directory.to_owned())),
+        Err(TryLockError::Error(error)) => Err(failed(error)),
+    }
+}
+
+/// Brings catalogue and files together; those of an import that has not ended go. Answers the greatest number of a file.
+fn recover_all(store: &Store, config: &ArchiveConfig, unfinished: Option<Epoch>) -> Result<u64, OpenError> {
+    let failed = |error| OpenError::Directory { path: store.directory.clone(), error };
+    let files = recovery::segment_files(&store.directory).map_err(failed)?;
+    let listed = store.catalogue().segment_numbers()?;
+    for number in &listed {
+        if files.binary_search_by_key(number, |(number, _)| *number).is_err() {
+            let path = segment_file::path(&store.directory, *number);
+            let gone = Unreadable::Io(io::Error::new(io::ErrorKind::NotFound, "the file is gone"));
+            store.book.find(recovery::unreadable(&path, &gone));
+            store.catalogue().remove(*number)?;
+        }
+    }
+    for (number, path) in &files {
+        if listed.contains(number) {
+            continue;
+        }
+        match unfinished {
+            // What cannot be read is told below.
+            Some(epoch) if import_folder::is_of(path, epoch).unwrap_or(false) => {
+                fs::remove_file(path).map_err(failed)?;
+            }
+            _ => recover_one(store, config, path)?,
+        }
+    }
+    if unfinished.is_some() {
+        // They must not come back once the folder that names them is gone.
+        segment_file::sync_directory(&store.directory).map_err(failed)?;
+    }
+    for finding in store.rollups.open(&store.directory, true).map_err(failed)? {
+        store.book.find(finding);
+    }
+    let segments = store.catalogue().segments()?;
+    let mut book = store.book.open();
+    book.segments = segments.len() as u64;
+    book.segment_bytes = segments.iter().map(|segment| segment.bytes).sum();
+    book.since = now();
+    // Those that only roll-ups know of count too: a number stands for its samples for good.
+    let rolled = Level::ROLLED.into_iter().filter_map(|level| store.rollups.covered(level).pop_last());
+    let last = files.iter().map(|(number, _)| *number).chain(listed).chain(rolled).max();
+    Ok(last.unwrap_or_default())
+}
+
+fn recover_one(store: &Store, config: &ArchiveConfig, path: &Path) -> Result<(), OpenError> {
+    let recovered = match recovery::recover(path) {
+        Ok(recovered) => recovered,
+        Err(Unreadable::Header(NotASegment::Short(length))) => {
+            // It ended before its first commit, so nothing in it was ever stored.
+            debug_assert!(length < FILE_HEADER);
+            return fs::remove_file(path)
+                .map_err(|error| OpenError::Directory { path: path.to_owned(), error });
+        }
+        Err(error) => {
+            store.book.find(recovery::unreadable(path, &error));
+            return Ok(());
+        }
+    };
+    let findings = recovered.findings(path);
+    let first = recovered.found.index.series.first().map(|series| series.series.clone());
+    let rule = first.and_then(|series| config.rule_for(&series.node, &series.instance));
+    let number = recovered.header.number;
+    store.catalogue().add(&Sealed {
+        number,
+        rule: rule.map_or("", |rule| &config.retention[rule].instances),
+        created: recovered.header.created,
+        sealed: segment_file::last_written(path),
+        bytes: recovered.bytes,
+        index: &recovered.found.index,
+    })?;
+    for finding in findings {
+        store.catalogue().add_damage(number, &(finding.from..finding.to), finding.kind, now())?;
+        store.book.find(finding);
+    }
+    Ok(())
+}
+
+impl WritableStore {
+    /// Files that were written under a rule that is no more come under the one that holds now.
+    fn settle_rules(&self) -> Result<(), OpenError> {
+        let mut catalogue = self.store.catalogue();
+        for segment in catalogue.segments()? {
+            if self.config.retention.iter().any(|rule| rule.instances == segment.rule) {
+                continue;
+            }
+            let Some((node, instance)) = catalogue.first_instance(segment.number)? else { continue };
+            if let Some(rule) = self.config.rule_for(&node, &instance) {
+                catalogue.set_rule(segment.number, &self.config.retention[rule].instances)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is stored, to be read.
+    pub fn history(&self) -> History {
+        History(self.store.clone())
+    }
+}

@@ -1,0 +1,394 @@
+//! An instance's past as so many points: least, greatest, mean and last value of each stretch of time, and what is missing.
+//!
+//! [`number`] and [`summary`] are what is left of many values, [`leaves`] which values a sample has, [`cells`] puts samples together
+//! by time; [`Points`] asks for an instance's past, [`reader`] gets it from the archive.
+
+mod causes;
+mod cells;
+mod leaves;
+mod number;
+mod reader;
+mod recent;
+mod summary;
+
+pub use cells::{Cell, Cells, Track};
+pub use leaves::Leaf;
+pub use number::Number;
+pub use recent::{Recent, Share};
+pub use summary::Summary;
+
+use crate::{holes::UNEXPLAINED, index::Entry, rollups::Level, series::Series};
+use oasis_wire::{
+    batch::Header,
+    quantity::{Epoch, Offset, Position},
+    schema::ProbeType,
+};
+use serde::{Deserialize, Serialize};
+use std::{borrow::Cow, ops::Range, sync::Arc};
+use uuid::Uuid;
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// Nanoseconds since 1970 on the node's clock.
+    pub from: u64,
+    /// Behind the last one.
+    pub to: u64,
+    /// Whether samples behind `to` are wanted as well: it is the present, and the node's clock may be ahead.
+    pub is_open: bool,
+    /// Most points.
+    pub points: u32,
+}
+
+impl Span {
+    fn end(&self) -> u64 {
+        self.to.max(self.from.saturating_add(1))
+    }
+
+    /// Width of a point, if it needs no rounding.
+    pub fn step(&self) -> u64 {
+        (self.end() - self.from).div_ceil(self.points.max(1).into()).max(1)
+    }
+}
+
+/// An instance's past, put together.
+#[derive(Debug, Clone)]
+pub struct Points {
+    /// What they are made from, where that is there.
+    pub level: Level,
+    /// One point each.
+    pub cells: Cells,
+    /// What is missing.
+    pub gaps: Vec<Missing>,
+    is_open: bool,
+    /// The last sample seen.
+    reach: Option<Reach>,
+    /// Number of the segment file that was read last.
+    segment: u64,
+    /// Values beyond which cells become wider.
+    most_values: usize,
+}
+
+/// Samples that are not there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Missing {
+    /// Time of the last sample before them, nanoseconds.
+    pub from: u64,
+    /// Time of the first sample behind them.
+    pub to: u64,
+    /// How many, as far as that is known.
+    pub samples: u64,
+    /// Why: a word that clients see.
+    pub cause: Cow<'static, str>,
+    /// Where only the sequence numbers say that they are missing: which, and of which run of the node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub numbers: Option<(Uuid, Range<u64>)>,
+}
+
+/// How far samples go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reach {
+    /// The life of the DAC that offsets count in.
+    pub epoch: Epoch,
+    /// The node's run that sequence numbers count in.
+    pub run: Uuid,
+    /// Offset behind the last sample.
+    pub offset: Offset,
+    /// Sequence number behind the last sample.
+    pub sequence: u64,
+    /// Time of the last sample, nanoseconds.
+    pub time: u64,
+}
+
+/// A batch on its way into points.
+#[derive(Debug, Clone, Copy)]
+pub struct Arrival<'a> {
+    /// The life of the DAC that its offsets count in.
+    pub epoch: Epoch,
+    /// The node's run that its sequence numbers count in.
+    pub run: Uuid,
+    /// Its type.
+    pub probe_type: &'a Arc<ProbeType>,
+    /// Offset of its first sample.
+    pub first: Offset,
+    /// Least and greatest time of its samples, about.
+    pub times: (u64, u64),
+    /// Samples.
+    pub count: u64,
+    /// Sequence number of its last sample.
+    pub last_sequence: u64,
+}
+
+impl Points {
+    /// Nothing yet, to be made from this level.
+    pub fn new(span: Span, level: Level) -> Self {
+        let points = u64::from(span.points.max(1));
+        // Cells lie at multiples of their width, so that they stay what they are as the span moves: those at the ends may be two halves.
+        let whole = |step: u64| step.checked_next_multiple_of(level.width()).unwrap_or(u64::MAX);
+        let mut step = whole(span.step());
+        let wanted = |step: u64| span.from / step..span.end().div_ceil(step);
+        while wanted(step).end - wanted(step).start > points {
+            step = step.saturating_add(whole(step.div_ceil(points * 2)));
+        }
+        let cells = Cells::new(step, wanted(step));
+        Self::with(level, cells, span.is_open, None)
+    }
+
+    /// All that comes behind `before`, by the second.
+    pub fn rolling(before: Option<Reach>) -> Self {
+        Self::with(Level::Raw, Cells::new(Level::Second.width(), 0..u64::MAX), true, before)
+    }
+
+    /// The same; by the minute or the hour where there would be more than so many values.
+    pub fn limited(before: Option<Reach>, most_values: usize) -> Self {
+        Self { most_values, ..Self::rolling(before) }
+    }
+
+    fn with(level: Level, cells: Cells, is_open: bool, reach: Option<Reach>) -> Self {
+        Self { level, cells, gaps: Vec::new(), is_open, reach, segment: 0, most_values: usize::MAX }
+    }
+
+    /// How many values and gaps there are, about.
+    pub fn size(&self) -> usize {
+        self.cells.size() + self.gaps.len()
+    }
+
+    /// How far the samples go that were taken in; none before the first.
+    pub fn reach(&self) -> Option<Reach> {
+        self.reach
+    }
+
+    /// Behind the last sample that was read; none before the first.
+    pub fn position(&self) -> Option<Position> {
+        self.reach.map(|place| Position { epoch: place.epoch, offset: place.offset })
+    }
+
+    /// Whether samples of such times are wanted.
+    fn wants(&self, times: (u64, u64)) -> bool {
+        let span = self.cells.span();
+        times.1 >= span.start && (self.is_open || times.0 < span.end)
+    }
+
+    /// Whether a batch that comes next says anything about the span: by its samples, or because something is missing before it.
+    fn looks_at(&self, place: Option<Reach>, arrival: &Arrival<'_>) -> bool {
+        let hole = place.filter(|place| place.is_hole_before(arrival));
+        self.wants(arrival.times) || hole.is_some_and(|place| self.wants((place.time, arrival.times.0)))
+    }
+
+    /// Whether offsets of a batch count as those of the last one do.
+    fn is_within(&self, arrival: &Arrival<'_>) -> bool {
+        self.reach.is_some_and(|place| place.epoch == arrival.epoch)
+    }
+
+    /// Whether all of a batch was read before.
+    fn has_passed(&self, arrival: &Arrival<'_>) -> bool {
+        self.reach.is_some_and(|place| self.is_within(arrival) && arrival.end() <= place.offset)
+    }
+
+    /// Takes in a batch, or why it cannot be had: of those of its samples that were not read yet, those that are wanted. `why` says why an offset before it is not there, and
+    /// up to where that holds.
+    pub fn add(
+        &mut self,
+        arrival: &Arrival<'_>,
+        batch: Result<&[u8], &'static str>,
+        why: impl Fn(Offset) -> (Offset, &'static str),
+    ) {
+        if self.has_passed(arrival) {
+            return;
+        }
+        let seen = self.reach.filter(|_| self.is_within(arrival)).map_or(arrival.first, |place| place.offset);
+        let seen = seen.max(arrival.first);
+        self.note_hole(arrival, batch.ok(), why);
+        if self.wants(arrival.times) {
+            let skip = usize::try_from(seen.0.saturating_sub(arrival.first.0)).unwrap_or(usize::MAX);
+            if self.is_open {
+                self.cells.extend_to(arrival.times.1);
+            }
+            let added = batch.map(|batch| self.cells.add_batch(arrival.probe_type, batch, skip));
+            let cause = match added {
+                Ok(Ok(())) => None,
+                Ok(Err(_)) => Some("unreadable"),
+                Err(cause) => Some(cause),
+            };
+            if let Some(cause) = cause {
+                return self.lose(arrival, cause);
+            }
+            self.widen_if_too_large();
+        }
+        self.pass(arrival);
+    }
+
+    fn widen_if_too_large(&mut self) {
+        while self.size() > self.most_values {
+            let wider = Level::ROLLED.into_iter().find(|level| level.width() > self.cells.step());
+            let Some(wider) = wider else { return };
+            self.cells.widen(wider.width());
+            let gaps = std::mem::take(&mut self.gaps);
+            gaps.into_iter().for_each(|gap| self.miss(gap));
+        }
+    }
+
+    /// A batch, or all up to it, is of no interest.
+    fn pass(&mut self, arrival: &Arrival<'_>) {
+        self.reach = Some(Reach::behind(arrival));
+    }
+
+    /// A batch, or all up to its end, is not there.
+    pub fn lose(&mut self, arrival: &Arrival<'_>, cause: &'static str) {
+        let seen = self.reach.filter(|_| self.is_within(arrival)).map_or(arrival.first, |place| place.offset);
+        let samples = arrival.end().0.saturating_sub(seen.0);
+        let (from, to) = arrival.times;
+        self.miss(Missing { from, to, samples, cause: cause.into(), numbers: None });
+        self.pass(arrival);
+    }
+
+    /// What is left of some samples cannot be read: how many they were is not known.
+    pub(crate) fn lose_cells(&mut self, (from, to): (u64, u64)) {
+        self.miss(Missing { from, to, samples: 0, cause: "damaged".into(), numbers: None });
+    }
+
+    fn note_hole(
+        &mut self,
+        arrival: &Arrival<'_>,
+        batch: Option<&[u8]>,
+        why: impl Fn(Offset) -> (Offset, &'static str),
+    ) {
+        let Some(place) = self.reach.filter(|place| place.is_hole_before(arrival)) else { return };
+        let (from, to) = (place.time.min(arrival.times.0), arrival.times.0);
+        let gap =
+            |samples, cause, numbers| Missing { from, to, samples, cause: Cow::Borrowed(cause), numbers };
+        // What came to the DAC and was not stored.
+        let mut not_stored = 0;
+        if place.epoch == arrival.epoch {
+            let mut at = place.offset;
+            while at < arrival.first {
+                let (end, cause) = why(at);
+                let end = end.clamp(Offset(at.0 + 1), arrival.first);
+                self.miss(gap(end.0 - at.0, cause, None));
+                not_stored += end.0 - at.0;
+                at = end;
+            }
+        }
+        // What never came there. Of the end of a run nobody knows by its numbers how much that is.
+        let is_same_run = place.run == arrival.run;
+        if !is_same_run {
+            self.miss(gap(0, "node_restart", Some((place.run, place.sequence..u64::MAX))));
+        }
+        let expected = if is_same_run { place.sequence } else { 1 };
+        let numbers = expected..arrival.first_sequence().max(expected);
+        let lost = (numbers.end - numbers.start).saturating_sub(not_stored);
+        if lost > 0 {
+            let dropped =
+                batch.and_then(|batch| Header::parse(batch).ok()).map_or(0, |header| header.dropped_before);
+            let cause = match place.epoch == arrival.epoch {
+                false => "before_epoch",
+                true if u64::from(dropped) >= lost => "node_dropped",
+                true => UNEXPLAINED,
+            };
+            self.miss(gap(lost, cause, Some((arrival.run, numbers))));
+        }
+    }
+
+    /// Takes in what is left of older samples.
+    pub(crate) fn absorb(&mut self, gaps: &[Missing], reach: Reach) {
+        gaps.iter().for_each(|gap| self.miss(gap.clone()));
+        self.reach = Some(reach);
+    }
+
+    /// Takes in what was put together in narrower cells, behind what was taken in before.
+    fn join(&mut self, narrow: &Self) {
+        if let (true, Some((last, _))) = (self.is_open, narrow.cells.cells().next_back()) {
+            self.cells.extend_to(last.saturating_mul(narrow.cells.step()));
+        }
+        self.cells.add_cells(&narrow.cells);
+        if let Some(reach) = narrow.reach {
+            self.absorb(&narrow.gaps, reach);
+        }
+    }
+
+    /// Those that begin and end in the same cells are one.
+    fn miss(&mut self, missing: Missing) {
+        if !self.wants((missing.from, missing.to)) {
+            return;
+        }
+        let step = self.cells.step();
+        let cells = |gap: &Missing| (gap.from / step, gap.to / step);
+        let run = |gap: &Missing| gap.numbers.as_ref().map(|(run, _)| *run);
+        let is_one = |last: &&mut Missing| {
+            cells(last) == cells(&missing) && last.cause == missing.cause && run(last) == run(&missing)
+        };
+        if let Some(last) = self.gaps.last_mut().filter(is_one) {
+            last.to = last.to.max(missing.to);
+            last.samples = last.samples.saturating_add(missing.samples);
+            if let (Some((_, all)), Some((_, numbers))) = (&mut last.numbers, missing.numbers) {
+                all.end = numbers.end;
+            }
+            return;
+        }
+        self.gaps.push(missing);
+    }
+}
+
+/// Makes neighbours one until there are no more than so many.
+pub fn join_gaps(gaps: &mut Vec<Missing>, most: usize) {
+    while gaps.len() > most.max(1) {
+        let pairs = gaps.chunks(2).map(|pair| match pair {
+            [one, other] => {
+                let cause = if other.samples > one.samples { &other.cause } else { &one.cause };
+                let (from, to) = (one.from.min(other.from), one.to.max(other.to));
+                Missing {
+                    from,
+                    to,
+                    samples: one.samples.saturating_add(other.samples),
+                    cause: cause.clone(),
+                    numbers: None,
+                }
+            }
+            rest => rest[0].clone(),
+        });
+        *gaps = pairs.collect();
+    }
+}
+
+impl Reach {
+    fn behind(arrival: &Arrival<'_>) -> Self {
+        Self {
+            epoch: arrival.epoch,
+            run: arrival.run,
+            offset: arrival.end(),
+            sequence: arrival.last_sequence.saturating_add(1),
+            time: arrival.times.1,
+        }
+    }
+
+    fn is_hole_before(&self, arrival: &Arrival<'_>) -> bool {
+        let skips_offsets = self.epoch == arrival.epoch && arrival.first > self.offset;
+        self.run != arrival.run || skips_offsets || arrival.first_sequence() > self.sequence
+    }
+}
+
+impl<'a> Arrival<'a> {
+    /// A batch as a file's index has it.
+    pub fn of(series: &'a Series, entry: &Entry) -> Self {
+        Self {
+            epoch: series.epoch,
+            run: series.run,
+            probe_type: &series.probe_type,
+            first: entry.first,
+            times: (entry.min_time, entry.max_time),
+            count: entry.count.into(),
+            last_sequence: entry.last_sequence,
+        }
+    }
+
+    fn end(&self) -> Offset {
+        Offset(self.first.0.saturating_add(self.count))
+    }
+
+    fn first_sequence(&self) -> u64 {
+        self.last_sequence.saturating_add(1).saturating_sub(self.count)
+    }
+}
+
+#[cfg(test)]
+mod tests;

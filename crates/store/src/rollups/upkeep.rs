@@ -1,0 +1,189 @@
+//! The thread that makes roll-ups, merges small files of them, and lets go of old ones. It gives way to everybody else.
+
+use super::{
+    Level,
+    file::RollupFile,
+    making::{self, Source},
+};
+use crate::{
+    catalogue::Segment,
+    clock::now,
+    config::ArchiveConfig,
+    segment_file,
+    store::{ReadError, Store},
+};
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+/// How often it looks for sealed files.
+const LOOK: Duration = Duration::from_secs(1);
+/// How often it looks whether there is room for what there was none for.
+const LOOK_FOR_ROOM: Duration = Duration::from_secs(5);
+/// So many files of about the same size become one.
+const MERGE: usize = 16;
+/// Files beyond this size are not merged any more.
+const MERGED_BYTES: u64 = 4 * 1024 * 1024;
+/// Lower than the threads that people wait for.
+const NICE: i32 = 10;
+
+/// The thread, to be told to end.
+#[derive(Debug)]
+pub struct Roller {
+    thread: JoinHandle<()>,
+    is_over: Arc<AtomicBool>,
+}
+
+impl Roller {
+    /// Starts it.
+    ///
+    /// # Errors
+    /// If there cannot be one more thread.
+    pub fn start(store: Arc<Store>, config: ArchiveConfig) -> io::Result<Self> {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let work = Work { store, config, is_over: is_over.clone(), looks_for_room: Instant::now() };
+        let thread = thread::Builder::new().name("roll-ups".into()).spawn(move || work.run())?;
+        Ok(Self { thread, is_over })
+    }
+
+    /// Ends it; what is not done is for the next start.
+    pub fn stop(self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.thread.thread().unpark();
+        let _ = self.thread.join();
+    }
+}
+
+struct Work {
+    store: Arc<Store>,
+    config: ArchiveConfig,
+    is_over: Arc<AtomicBool>,
+    /// When it looks for room again.
+    looks_for_room: Instant,
+}
+
+impl Work {
+    fn run(mut self) {
+        // Of this thread alone; one that may not be lowered works as well.
+        let _ = rustix::process::setpriority_process(None, NICE);
+        while !self.is_over.load(Ordering::Relaxed) {
+            if let Err(error) = self.round() {
+                tracing::warn!(%error, "roll-ups are made later");
+            }
+            thread::park_timeout(LOOK);
+        }
+    }
+
+    fn round(&mut self) -> Result<(), ReadError> {
+        let segments = self.store.catalogue().segments()?;
+        self.store.rollups.keep(&segments.iter().map(|segment| segment.number).collect());
+        let mut has_room = self.finds_room();
+        let covered = Level::ROLLED.map(|level| (level, self.store.rollups.covered(level)));
+        for segment in segments {
+            let missing = covered.iter().filter(|(_, covered)| !covered.contains(&segment.number));
+            let missing: Vec<_> = missing.map(|(level, _)| *level).collect();
+            if self.is_over.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            let is_again = has_room && self.store.rollups.waits_for_room(segment.number);
+            if !missing.is_empty() && (is_again || !self.store.rollups.has_tried(segment.number)) {
+                has_room &= self.roll(&segment, &missing);
+            }
+            self.store.rollups.note_tried(segment.number);
+        }
+        // Letting go comes first: on a full disk it is what makes the room that a merge needs.
+        self.retain();
+        for level in Level::ROLLED {
+            self.merge(level)?;
+        }
+        self.store.put_together()?;
+        let mut book = self.store.book.open();
+        (book.rollup_files, book.rollup_bytes) = self.store.rollups.size();
+        Ok(())
+    }
+
+    /// Whether what there was no room for is tried again now. The archive has no room either while less is free than it leaves to others.
+    fn finds_room(&mut self) -> bool {
+        if self.store.rollups.waiting_for_room() == 0 || Instant::now() < self.looks_for_room {
+            return false;
+        }
+        self.looks_for_room = Instant::now() + LOOK_FOR_ROOM;
+        self.store.free_bytes().is_ok_and(|free| free >= self.config.min_free_bytes)
+    }
+
+    /// Makes what is missing of a segment file's roll-ups. It is tried once in the DAC's life, and again as long as there is no room for them. Answers whether
+    /// there was.
+    fn roll(&self, segment: &Segment, levels: &[Level]) -> bool {
+        let path = segment_file::path(&self.store.directory, segment.number);
+        let source = Source { number: segment.number, path: &path, sealed: segment.sealed };
+        let made = making::of_segment(source, levels, &self.store);
+        let made = made.and_then(|drafts| {
+            drafts.into_iter().try_for_each(|draft| {
+                self.store.rollups.replace(draft.finish(&self.store.directory)?, &[]);
+                Ok(())
+            })
+        });
+        self.store.recent.end_file(segment.number);
+        let has_room = !matches!(&made, Err(error) if error.is_disk_full());
+        let has_waited = self.store.rollups.waits_for_room(segment.number);
+        self.store.rollups.note_room(segment.number, has_room);
+        match made {
+            Ok(()) => self.store.book.open().rolled_segments += 1,
+            Err(error) if has_room => {
+                self.store.book.open().rollup_failures += 1;
+                tracing::warn!(file = %path.display(), %error, "no roll-ups could be made of a segment file");
+            }
+            Err(_) if has_waited => {}
+            Err(error) => {
+                tracing::warn!(file = %path.display(), %error, "roll-ups of a segment file are made when there is room for them");
+            }
+        }
+        has_room
+    }
+
+    /// Makes one file of the oldest small ones of about the same size, if there are enough.
+    fn merge(&self, level: Level) -> Result<(), ReadError> {
+        let files = self.store.rollups.of_level(level);
+        let small = |file: &&Arc<RollupFile>| file.bytes <= MERGED_BYTES && !file.is_damaged();
+        let tier = |file: &RollupFile| file.directory.segments.len().ilog(MERGE);
+        let mut tiers: Vec<_> = files.iter().filter(small).map(|file| tier(file)).collect();
+        tiers.sort_unstable();
+        tiers.dedup();
+        for wanted in tiers {
+            let of_tier = files.iter().filter(small).filter(|file| tier(file) == wanted);
+            let some: Vec<_> = of_tier.take(MERGE).cloned().collect();
+            if some.len() == MERGE {
+                match making::of_rollups(&some, level) {
+                    Ok(merged) => {
+                        self.store.rollups.replace(merged.finish(&self.store.directory)?, &some);
+                    }
+                    Err(finding) => self.store.book.find(finding),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets go of what is too old, and of the oldest of the finest level while there is too much.
+    fn retain(&self) {
+        let (days, most) = (self.config.rollup_days, self.config.rollup_bytes);
+        let oldest = now().0.saturating_sub(days.saturating_mul(24 * 3_600 * 1_000_000_000));
+        let mut going = Vec::new();
+        let mut bytes = self.store.rollups.size().1;
+        for level in Level::ROLLED {
+            for file in self.store.rollups.of_level(level) {
+                if (days > 0 && file.directory.sealed < oldest) || (most > 0 && bytes > most) {
+                    bytes = bytes.saturating_sub(file.bytes);
+                    going.push(file);
+                }
+            }
+        }
+        self.store.rollups.forget(&going);
+    }
+}

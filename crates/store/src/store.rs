@@ -1,0 +1,322 @@
+//! What the writer and the readers of an archive share: the catalogue, the files that are being written, and the books.
+
+mod open_files;
+mod reading;
+mod window;
+
+pub use open_files::{OpenGap, OpenShare};
+pub use window::Unread;
+
+use crate::{
+    account::{Account, Book},
+    catalogue::{Catalogue, CatalogueError, Extent, Sealed},
+    gap::Gap,
+    points::Recent,
+    reserve,
+    rollups::Rollups,
+    segment_file::OpenFile,
+};
+use bytes::Bytes;
+use oasis_wire::{
+    quantity::{Epoch, Offset, TopicId},
+    schema::ProbeType,
+};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
+    io,
+    ops::Range,
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, atomic::AtomicU64},
+};
+
+/// An archive, opened.
+#[derive(Debug)]
+pub struct Store {
+    /// Its folder.
+    pub directory: PathBuf,
+    /// Held for one question or answer.
+    catalogue: Mutex<Catalogue>,
+    /// Files that are not in the catalogue yet, by number. Taken before the catalogue.
+    open: RwLock<BTreeMap<u64, Arc<OpenFile>>>,
+    indexes: Mutex<VecDeque<(u64, Bytes)>>,
+    /// By topic of this epoch.
+    accounts: RwLock<HashMap<TopicId, Account>>,
+    /// What is left of old samples.
+    pub rollups: Rollups,
+    /// What is left of the newest ones, for those who asked.
+    pub recent: Recent,
+    /// How often a segment file was opened to read samples.
+    pub file_reads: AtomicU64,
+    /// How it is.
+    pub book: Book,
+}
+
+/// Least and greatest time, nanoseconds.
+pub type Reach = (u64, u64);
+
+/// By node and name of an instance.
+pub type Reaches = BTreeMap<(String, String), Reach>;
+
+/// Why history cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The catalogue.
+    #[error(transparent)]
+    Catalogue(#[from] CatalogueError),
+    /// A segment file.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl ReadError {
+    /// Whether there would be room for what was refused on a larger disk.
+    pub fn is_disk_full(&self) -> bool {
+        match self {
+            Self::Catalogue(error) => error.is_disk_full(),
+            Self::Io(error) => is_disk_full(error),
+        }
+    }
+}
+
+/// Whether there would be room for what was refused on a larger disk.
+pub fn is_disk_full(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+}
+
+impl Store {
+    /// Over a catalogue in this folder.
+    pub fn new(directory: PathBuf, catalogue: Catalogue) -> Self {
+        Self {
+            directory,
+            catalogue: Mutex::new(catalogue),
+            open: RwLock::default(),
+            indexes: Mutex::default(),
+            accounts: RwLock::default(),
+            file_reads: AtomicU64::new(0),
+            rollups: Rollups::default(),
+            recent: Recent::default(),
+            book: Book::default(),
+        }
+    }
+
+    /// The catalogue, for one question.
+    pub fn catalogue(&self) -> MutexGuard<'_, Catalogue> {
+        self.catalogue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Bytes that are free on its disk.
+    ///
+    /// # Errors
+    /// If the system does not say.
+    pub fn free_bytes(&self) -> io::Result<u64> {
+        reserve::free_bytes(&self.directory)
+    }
+
+    /// Lists a sealed file; readers find it in the catalogue from here on.
+    ///
+    /// # Errors
+    /// If the catalogue cannot take it; it stays among the open ones.
+    pub fn add_sealed(&self, sealed: &Sealed<'_>) -> Result<(), CatalogueError> {
+        self.catalogue().add(sealed)?;
+        let mut book = self.book.open();
+        book.segments += 1;
+        book.segment_bytes += sealed.bytes;
+        drop(book);
+        self.open.write().unwrap_or_else(PoisonError::into_inner).remove(&sealed.number);
+        Ok(())
+    }
+
+    /// What is stored of an instance in this epoch.
+    pub fn account(&self, topic: TopicId) -> Option<Account> {
+        self.accounts.read().unwrap_or_else(PoisonError::into_inner).get(&topic).cloned()
+    }
+
+    /// Changes accounts.
+    pub fn with_accounts(&self, change: impl FnOnce(&mut HashMap<TopicId, Account>)) {
+        change(&mut self.accounts.write().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Node and name of all instances of which anything is stored, in order.
+    ///
+    /// # Errors
+    /// If the catalogue fails.
+    pub fn instances(&self) -> Result<Vec<(String, String)>, ReadError> {
+        let mut names: BTreeSet<(String, String)> = BTreeSet::new();
+        for file in self.open_from(0) {
+            let index = file.index();
+            let of_series = index.series.iter().map(|series| &series.series);
+            names.extend(of_series.map(|series| (series.node.to_string(), series.instance.to_string())));
+        }
+        names.extend(self.catalogue().instances()?);
+        Ok(names.into_iter().collect())
+    }
+
+    /// Has the catalogue forget what neither a segment file nor a roll-up has anything of.
+    ///
+    /// # Errors
+    /// If the catalogue fails.
+    pub fn forget_gone(&self) -> Result<(), CatalogueError> {
+        let rolled = self.rollups.instances();
+        self.catalogue().forget_gone(&rolled)
+    }
+
+    /// Least and greatest time of what is stored of each instance, as samples or as roll-ups, nanoseconds on its node's clock.
+    ///
+    /// # Errors
+    /// If the catalogue fails.
+    pub fn reaches(&self) -> Result<Reaches, ReadError> {
+        let mut reaches = Reaches::new();
+        let mut add = |names: (String, String), (least, greatest): (u64, u64)| {
+            let known = reaches.entry(names).or_insert((u64::MAX, 0));
+            *known = (known.0.min(least), known.1.max(greatest));
+        };
+        for OpenShare { series, times, .. } in self.open_shares() {
+            add((series.node.to_string(), series.instance.to_string()), times);
+        }
+        for (names, times) in self.catalogue().reaches()? {
+            add(names, times);
+        }
+        for ((node, instance), times) in self.rollups.reaches() {
+            add((node.to_string(), instance.to_string()), times);
+        }
+        Ok(reaches)
+    }
+
+    /// The same, of one instance; nothing if nothing of it is stored.
+    ///
+    /// # Errors
+    /// If the catalogue fails.
+    pub fn reach_of(&self, node: &str, instance: &str) -> Result<Option<Reach>, ReadError> {
+        let mut found = Vec::new();
+        for file in self.open_from(0) {
+            let index = file.index();
+            let of_it = index.series.iter().filter(|of| {
+                &*of.series.node == node && &*of.series.instance == instance && !of.entries.is_empty()
+            });
+            found.extend(of_it.map(|of| of.times));
+        }
+        found.extend(self.catalogue().reach_of(node, instance)?);
+        found.extend(self.rollups.reach_of(node, instance));
+        let together = |one: Reach, other: Reach| (one.0.min(other.0), one.1.max(other.1));
+        Ok(found.into_iter().reduce(together))
+    }
+
+    /// All types of which anything is stored, those that were known first before others.
+    ///
+    /// # Errors
+    /// If the catalogue fails.
+    pub fn types(&self) -> Result<Vec<Arc<ProbeType>>, ReadError> {
+        // The open ones first: one that is sealed in between is then seen twice, and not never.
+        let open = self.open_from(0);
+        let mut types: Vec<_> = self.catalogue().types()?.into_iter().map(Arc::new).collect();
+        for file in open {
+            for series in &file.index().series {
+                if !types.contains(&series.series.probe_type) {
+                    types.push(series.series.probe_type.clone());
+                }
+            }
+        }
+        Ok(types)
+    }
+
+    /// Node and name of all instances that have samples of this type, in order.
+    ///
+    /// # Errors
+    /// If the catalogue fails.
+    pub fn instances_of(&self, probe_type: &ProbeType) -> Result<Vec<(String, String)>, ReadError> {
+        let mut names: BTreeSet<(String, String)> = BTreeSet::new();
+        for file in self.open_from(0) {
+            let index = file.index();
+            let of_type = index.series.iter().filter(|series| *series.series.probe_type == *probe_type);
+            names.extend(
+                of_type.map(|series| (series.series.node.to_string(), series.series.instance.to_string())),
+            );
+        }
+        names.extend(self.catalogue().instances_of(probe_type)?);
+        Ok(names.into_iter().collect())
+    }
+
+    /// The types of those batches of an instance that lie between these times, oldest first.
+    ///
+    /// # Errors
+    /// If the catalogue or an index cannot be read.
+    pub fn types_between(
+        &self,
+        node: &str,
+        instance: &str,
+        times: &Range<u64>,
+    ) -> Result<Vec<Arc<ProbeType>>, ReadError> {
+        let is_between = |min: u64, max: u64| min >= times.start && max < times.end;
+        let mut types: Vec<Arc<ProbeType>> = Vec::new();
+        for extent in self.extents(node, instance, 0)? {
+            let is_beside = extent.max_time < times.start || extent.min_time >= times.end;
+            if is_beside || types.contains(&extent.series.probe_type) {
+                continue;
+            }
+            let has_any = || match self.entries_since(&extent, times.start) {
+                Ok(entries) => Ok(entries.iter().any(|entry| is_between(entry.min_time, entry.max_time))),
+                // A file that cannot be read may have some.
+                Err(ReadError::Io(_)) => Ok(true),
+                Err(error) => Err(error),
+            };
+            if is_between(extent.min_time, extent.max_time) || has_any()? {
+                types.push(extent.series.probe_type.clone());
+            }
+        }
+        Ok(types)
+    }
+
+    /// An instance's shares of all files from `segment` on, oldest first.
+    ///
+    /// # Errors
+    /// If the catalogue fails.
+    pub fn extents(&self, node: &str, instance: &str, segment: u64) -> Result<Vec<Extent>, ReadError> {
+        // The open ones first: one that is sealed in between is then seen twice, and not never.
+        let open: Vec<_> = self.open_from(segment);
+        let mut extents = self.catalogue().extents(node, instance, segment)?;
+        let sealed = extents.len();
+        for file in open {
+            let number = file.header.number;
+            if extents[..sealed].iter().any(|extent| extent.segment == number) {
+                continue;
+            }
+            for (at, series) in (1..).zip(&file.index().series) {
+                let is_wanted = *series.series.node == *node && *series.series.instance == *instance;
+                if is_wanted {
+                    extents.extend(open_files::extent(number, at, series));
+                }
+            }
+        }
+        // One that could not be sealed, or not synced, is older than some that are listed.
+        extents.sort_by_key(|extent| (extent.segment, extent.number));
+        Ok(extents)
+    }
+
+    /// The first of the gaps that were noted of an instance in this epoch which does not end before an offset.
+    ///
+    /// # Errors
+    /// If the catalogue fails.
+    pub fn next_gap(
+        &self,
+        node: &str,
+        instance: &str,
+        epoch: Epoch,
+        at: Offset,
+    ) -> Result<Option<Gap>, ReadError> {
+        let mut gaps = Vec::new();
+        // The open ones first: one that is sealed in between is then seen twice, and not never.
+        for file in self.open_from(0) {
+            let index = file.index();
+            let series = index.series.iter().filter(|series| {
+                *series.series.node == *node
+                    && *series.series.instance == *instance
+                    && series.series.epoch == epoch
+            });
+            let next = |gaps: &[Gap]| gaps.get(gaps.partition_point(|gap| gap.to <= at)).copied();
+            gaps.extend(series.filter_map(|series| next(&series.gaps)));
+        }
+        gaps.extend(self.catalogue().next_gap(node, instance, epoch, at)?);
+        Ok(gaps.into_iter().min_by_key(|gap| gap.from))
+    }
+}

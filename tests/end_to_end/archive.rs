@@ -3,7 +3,7 @@
 use crate::harness::{
     FailingSyncs, Oasis, SmallDisk, eventually, eventually_shown, get, ledger, let_go, oasis, post, small_log,
 };
-use oasis_archive::{ArchiveConfig, History, Piece};
+use oasis_store::{ArchiveConfig, History, Piece};
 use oasis_wire::quantity::{Epoch, Offset, Position};
 use rustix::process::{Resource, Rlimit};
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ fn at(folder: &Path) -> [&str; 2] {
 
 fn history(folder: &Path) -> History {
     let directory = folder.to_str().unwrap().to_owned();
-    let opened = oasis_archive::open(ArchiveConfig { directory, ..ArchiveConfig::default() }).unwrap();
+    let opened = oasis_store::open(ArchiveConfig { directory, ..ArchiveConfig::default() }).unwrap();
     opened.history()
 }
 

@@ -1,7 +1,7 @@
 //! Times in requests: nanoseconds since 1970, a date, a date and time, so long ago, or now.
 
 use jiff::Timestamp;
-use oasis_archive::parse_time;
+use oasis_query::parse_time;
 use oasis_wire::quantity::Nanos;
 
 /// What a number of so many seconds, or thousandths or millionths of one, is a time from 2001 to 2100 of.

@@ -1,9 +1,9 @@
 //! How nodes, instances and ledgers look in JSON, the same over HTTP and WebSocket.
 
 use crate::Doors;
-use oasis_archive::Account;
 use oasis_channel::{Overhead, ProbeKind, RecorderSpan};
 use oasis_dac::{Cause, Delivery, DemandState, Derived, Instance, Ledger, LogState, Node, Registry};
+use oasis_store::Account;
 use oasis_wire::{batch::Batch, quantity::Epoch, schema::ProbeType, value};
 use serde::Serialize;
 use std::{

@@ -3,7 +3,7 @@
 use crate::config::Config;
 use anyhow::bail;
 use clap::Args;
-use oasis_archive::ArchiveConfig;
+use oasis_store::ArchiveConfig;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]

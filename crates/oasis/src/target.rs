@@ -1,7 +1,7 @@
 //! `NODE/INSTANCE` as typed on the command line.
 
 use crate::visible::Visible;
-use oasis_archive::History;
+use oasis_store::History;
 use std::{fmt, str::FromStr};
 
 /// A probe instance by its names.
@@ -54,7 +54,7 @@ pub fn named(targets: &[Target], all: &[Target]) -> Result<Vec<Target>, Target> 
         let is_named = |known: &Target| match all.contains(target) {
             // A name may have a star in it.
             true => known == target,
-            false => oasis_archive::matches(&target.plain(), &known.plain()),
+            false => oasis_store::matches(&target.plain(), &known.plain()),
         };
         let mut fitting = all.iter().filter(|known| is_named(known)).peekable();
         if fitting.peek().is_none() {

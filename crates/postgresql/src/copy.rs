@@ -2,8 +2,8 @@
 
 use crate::tables::Shape;
 use bytes::Bytes;
-use oasis_archive::Series;
 use oasis_format::table::{Cell, ColumnType};
+use oasis_store::Series;
 use oasis_wire::batch::Sample;
 use std::{ops::Range, sync::Arc};
 

@@ -1,6 +1,6 @@
 //! What the database does not take: which samples, and what it says.
 
-use oasis_archive::Series;
+use oasis_store::Series;
 use serde::Serialize;
 use tokio_postgres::Error;
 

@@ -9,7 +9,8 @@ use crate::{
     tables::{Shape, TooWide},
 };
 use jiff::civil::Date;
-use oasis_archive::{Archive, Series};
+use oasis_archive::Archive;
+use oasis_store::Series;
 use oasis_wire::{
     batch::{Batch, Header, Sample},
     quantity::{Position, TopicId},

@@ -1,8 +1,9 @@
 //! What comes next of an instance: from its topic log, or from the archive where the log holds no more.
 
 use bytes::Bytes;
-use oasis_archive::{Archive, Past, Piece, ReadError, Series};
+use oasis_archive::Archive;
 use oasis_dac::{Instance, Wake};
+use oasis_store::{Past, Piece, ReadError, Series};
 use oasis_wire::quantity::{Nanos, Offset, Position};
 use std::{ops::Range, sync::Arc};
 

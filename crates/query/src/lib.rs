@@ -5,4 +5,4 @@ mod summary;
 
 pub use rusqlite::types::ValueRef as SqlValue;
 pub use sql::{Rows, Sql, SqlError, TableInfo, parse_time};
-pub use summary::{Intervals, MetricSummary, Summary, summarise};
+pub use summary::{Intervals, MetricSummary, Summary, summarize};

@@ -84,7 +84,7 @@ pub struct MetricSummary {
 ///
 /// # Errors
 /// If catalogue or files cannot be read.
-pub fn summarise(
+pub fn summarize(
     history: &History,
     node: &str,
     instance: &str,

@@ -1,7 +1,7 @@
 //! Why a recording is not played to its end.
 
 use crate::link::LinkError;
-use oasis_archive::ReadError;
+use oasis_store::ReadError;
 use oasis_wire::{batch::RowError, schema::InvalidType};
 
 /// Why a recording is not played to its end.

@@ -6,7 +6,7 @@
 //! ([`oasis_probe::link`]); a DAC that goes away is waited for.
 //!
 //! ```no_run
-//! use oasis_archive::History;
+//! use oasis_store::History;
 //! use oasis_replay::{Dac, Playback, Stage, Track};
 //! use std::{path::Path, rc::Rc, sync::atomic::AtomicBool};
 //!

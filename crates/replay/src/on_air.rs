@@ -1,10 +1,10 @@
 //! An instance while a run of it is played: its samples on their way into batches, and the numbers that the recording lacks.
 
 use crate::{error::ReplayError, outbox::Told, track::Recorded};
-use oasis_archive::{Missing, Series};
 use oasis_channel::{InstanceState, RegisteredInstance};
 use oasis_dac::Cause;
 use oasis_probe::now_ns;
+use oasis_store::{Missing, Series};
 use oasis_wire::{
     batch::{Encoder, Fields},
     quantity::TopicId,

@@ -1,8 +1,8 @@
 //! An instance's recording, sample by sample, with what is missing between them. One stretch of it is in memory at a time.
 
 use crate::error::ReplayError;
-use oasis_archive::{History, Holes, Missing, Past, Piece, Series};
 use oasis_format::visible::Visible;
+use oasis_store::{History, Holes, Missing, Past, Piece, Series};
 use oasis_wire::{
     batch::{Batch, Sample},
     quantity::Offset,

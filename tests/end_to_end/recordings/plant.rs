@@ -1,7 +1,8 @@
 //! An archive with samples of every type, made without a DAC.
 
-use oasis_archive::{ArchiveConfig, Import, Series};
 use oasis_channel::ProbeKind;
+use oasis_import::Import;
+use oasis_store::{ArchiveConfig, Series};
 use oasis_wire::{
     batch::{Encoder, Fields},
     quantity::Epoch,
@@ -174,7 +175,7 @@ pub fn late(folder: &Path) -> PathBuf {
 
 fn begin(archive: &Path) -> Import {
     let directory = archive.to_str().unwrap().to_owned();
-    let opened = oasis_archive::open(ArchiveConfig { directory, ..ArchiveConfig::default() }).unwrap();
+    let opened = oasis_store::open(ArchiveConfig { directory, ..ArchiveConfig::default() }).unwrap();
     Import::begin(opened).unwrap()
 }
 

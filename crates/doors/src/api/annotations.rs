@@ -8,8 +8,8 @@ use axum::{
     extract::{ConnectInfo, Path, Query, State, rejection::QueryRejection},
     http::{HeaderMap, StatusCode},
 };
-use oasis_archive::{Annotation, AnnotationError, AnnotationFilter, Annotations, Note, Place, Target};
 use oasis_dac::now;
+use oasis_store::{Annotation, AnnotationError, AnnotationFilter, Annotations, Note, Place, Target};
 use oasis_wire::quantity::Nanos;
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;

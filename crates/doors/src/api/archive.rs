@@ -7,7 +7,8 @@ use axum::{
     extract::{Query, State, rejection::QueryRejection},
     http::{HeaderMap, StatusCode},
 };
-use oasis_archive::{Archive, CatalogueError, Counters, History, NotStored, Reaches, ReadError};
+use oasis_archive::{Archive, NotStored};
+use oasis_store::{CatalogueError, Counters, History, Reaches, ReadError};
 use serde::Serialize;
 use std::sync::Arc;
 use utoipa::ToSchema;

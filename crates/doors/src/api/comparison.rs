@@ -10,8 +10,10 @@ use axum::{
     extract::{Path, Query, State, rejection::QueryRejection},
     http::StatusCode,
 };
-use oasis_archive::{Archive, ReadError, Summary, TestRun};
+use oasis_archive::Archive;
 use oasis_dac::now;
+use oasis_query::Summary;
+use oasis_store::{ReadError, TestRun};
 use serde::{Deserialize, Serialize};
 use std::sync::{
     Arc,
@@ -109,8 +111,7 @@ fn compared(
             continue;
         }
         is_known = true;
-        let of =
-            |run: &TestRun| oasis_archive::summarise(&history, &node, &instance, run.span(now), has_left);
+        let of = |run: &TestRun| oasis_query::summarize(&history, &node, &instance, run.span(now), has_left);
         let (summary, with) = (of(&run)?, with.as_ref().map_or(Ok(None), of)?);
         if summary.is_none() && with.is_none() {
             continue;

@@ -8,8 +8,8 @@ use axum::{
     extract::{ConnectInfo, Path, Query, State, rejection::QueryRejection},
     http::{HeaderMap, StatusCode},
 };
-use oasis_archive::{Description, TestRun, TestRunError, TestRunFilter, TestRuns};
 use oasis_dac::now;
+use oasis_store::{Description, TestRun, TestRunError, TestRunFilter, TestRuns};
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use utoipa::{IntoParams, ToSchema};

@@ -1,7 +1,8 @@
 //! The archive as doors read it: not too many at the same time, and only on threads that may wait for a disk.
 
-use oasis_archive::{Archive, History, ReadError};
+use oasis_archive::Archive;
 use oasis_dac::{Delivery, Instance, Options, Overflow};
+use oasis_store::{History, ReadError};
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 

@@ -1,8 +1,8 @@
 //! From the archive to the topic log, a bounded piece at a time.
 
 use super::{Asker, Fetched, Place, Source, Then, Told, Whose, archived::blocking};
-use oasis_archive::{History, Past, Piece, ReadError, Series};
 use oasis_dac::{Instance, Segment};
+use oasis_store::{History, Past, Piece, ReadError, Series};
 use oasis_wire::{
     batch,
     quantity::{Epoch, Offset, Position},

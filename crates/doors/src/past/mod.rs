@@ -18,8 +18,8 @@ pub use fetch::end_before;
 pub use whose::Whose;
 
 use crate::view::Integers;
-use oasis_archive::{Newest, Past, Series};
 use oasis_dac::{Instance, Segment};
+use oasis_store::{Newest, Past, Series};
 use oasis_wire::{
     quantity::{Epoch, Offset, Position},
     schema::ProbeType,

@@ -1,8 +1,8 @@
 //! Where the newest samples of a time begin: in the topic log, or where that has not enough of them in the archive.
 
 use super::{Asker, Fetched, archived::blocking, fetch::log_goes_on};
-use oasis_archive::{History, Listed, Newest, ReadError};
 use oasis_dac::Instance;
+use oasis_store::{History, Listed, Newest, ReadError};
 use oasis_wire::{
     batch,
     quantity::{Offset, Position},

@@ -2,11 +2,12 @@
 
 use super::{Asker, Fetched, Then, Told, archived::blocking};
 use crate::view::Integers;
-use oasis_archive::{
-    Archive, Gap, History, Level, ReadError,
+use oasis_archive::Archive;
+use oasis_dac::{Instance, now};
+use oasis_store::{
+    Gap, History, Level, ReadError,
     points::{Arrival, Cell, Leaf, Missing, Number, Points, Span, Summary, Track},
 };
-use oasis_dac::{Instance, now};
 use oasis_wire::{
     batch::{self, Header},
     quantity::{Epoch, Offset, Position},

@@ -1,7 +1,7 @@
 //! Whose samples a message has: an instance's that is here, or a series' of the archive.
 
-use oasis_archive::Series;
 use oasis_dac::{Delivery, Instance};
+use oasis_store::Series;
 use oasis_wire::schema::ProbeType;
 use std::sync::Arc;
 

@@ -10,12 +10,12 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
-use oasis_archive::{Piece, Series};
 use oasis_dac::CommandError;
 use oasis_format::{
     Source, WriteError,
     arrow::{MEDIA_TYPE, Stream},
 };
+use oasis_store::{Piece, Series};
 use oasis_wire::{batch::Batch, quantity::Offset, schema::ProbeType};
 use std::{
     io::{self, Write},
@@ -143,7 +143,7 @@ impl Table {
         (node, instance): (&str, &str),
     ) -> Result<bool, Failure> {
         let Some(archive) = &doors.archived.archive else { return Ok(false) };
-        let read = |error: oasis_archive::ReadError| failed(&error.to_string());
+        let read = |error: oasis_store::ReadError| failed(&error.to_string());
         let from = first_time(request);
         let past = archive.history().past_from(node, instance, from, request.times.until).map_err(read)?;
         let Some(mut past) = past else { return Ok(false) };

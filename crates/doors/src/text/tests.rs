@@ -32,14 +32,14 @@ const STEP: u64 = 10_000_000;
 
 /// An archive that stores when it is told to.
 fn archive(folder: &std::path::Path, dac: &Arc<Dac>) -> Arc<oasis_archive::Archive> {
-    let config = oasis_archive::ArchiveConfig {
+    let config = oasis_store::ArchiveConfig {
         directory: folder.to_str().unwrap().into(),
         commit_ms: 3_600_000,
         segment_bytes: 4_096,
         min_free_bytes: 0,
         ..Default::default()
     };
-    Arc::new(oasis_archive::Archive::start(oasis_archive::open(config).unwrap(), dac.clone()).unwrap())
+    Arc::new(oasis_archive::Archive::start(oasis_store::open(config).unwrap(), dac.clone()).unwrap())
 }
 
 struct Plant {

@@ -9,23 +9,15 @@ mod remembered;
 mod series;
 mod writer;
 
-pub use oasis_import::{Import, ImportError, Imported, SourceError};
-pub use oasis_query::{
-    Intervals, MetricSummary, Rows, Sql, SqlError, SqlValue, Summary, TableInfo, parse_time, summarise,
-};
-pub use oasis_store::{
-    Account, Annotation, AnnotationError, AnnotationFilter, Annotations, ArchiveConfig, CatalogueError,
-    Checked, Condition, Counters, Damage, Description, Finding, Gap, GapCause, History, Holes, Level, Listed,
-    Lost, Missing, Newest, Note, OpenError, Past, Piece, Place, Reach, Reaches, ReadError, RetentionRule,
-    Series, Target, TestRun, TestRunError, TestRunFilter, TestRuns, Told, WritableStore, check, matches,
-    open, points,
-};
 pub use remembered::remember;
 pub use series::series_of;
 pub use writer::NotStored;
 
 use oasis_dac::Dac;
-use oasis_store::{opening::FolderLock, rollups::upkeep::Roller, store::Store};
+use oasis_store::{
+    Account, Annotations, Counters, History, TestRuns, WritableStore, opening::FolderLock,
+    rollups::upkeep::Roller, store::Store,
+};
 use oasis_wire::quantity::TopicId;
 use std::{
     io,

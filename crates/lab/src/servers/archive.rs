@@ -3,9 +3,9 @@
 use super::{oasis, runtime};
 use crate::order::{obey, ready};
 use clap::{Args, Subcommand};
-use oasis_archive::ArchiveConfig;
 use oasis_dac::{Config, Dac};
 use oasis_doors::{Doors, DoorsConfig};
+use oasis_store::ArchiveConfig;
 use std::{future, path::PathBuf, sync::Arc};
 use tokio::net::TcpListener;
 
@@ -47,11 +47,11 @@ pub fn serve(archived: &Archived) -> anyhow::Result<()> {
     // However much is put in, nothing goes.
     let config = ArchiveConfig {
         directory: archived.directory.to_string_lossy().into_owned(),
-        retention: vec![oasis_archive::RetentionRule { instances: "*".into(), days: 0, bytes: 0 }],
+        retention: vec![oasis_store::RetentionRule { instances: "*".into(), days: 0, bytes: 0 }],
         rollup_bytes: 0,
         ..ArchiveConfig::default()
     };
-    let opened = oasis_archive::open(config)?;
+    let opened = oasis_store::open(config)?;
     oasis_archive::remember(&opened, &dac.registry)?;
     let archive = Arc::new(oasis_archive::Archive::start(opened, dac.clone())?);
     let mut feed = oasis::Feed::new(dac.clone())?;

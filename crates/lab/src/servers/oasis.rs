@@ -6,7 +6,7 @@ use crate::{
     packet,
 };
 use anyhow::{Context, bail};
-use oasis_archive::{Archive, ArchiveConfig};
+use oasis_archive::Archive;
 use oasis_channel::{
     DacMessage, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance,
     frame::Frame,
@@ -15,6 +15,7 @@ use oasis_dac::{Dac, now, session::NodeSession};
 use oasis_doors::{Doors, DoorsConfig};
 use oasis_probe::{RowWriter, Sample};
 use oasis_probes::LinuxProcessorProbe;
+use oasis_store::ArchiveConfig;
 use oasis_wire::{
     batch::{Encoder, Fields},
     eisa::ClientCommand,
@@ -102,7 +103,7 @@ pub fn serve(flush: Option<Duration>, is_fed: bool, archive: Option<&Path>) -> a
 
 fn start_archive(directory: &Path, dac: &Arc<Dac>) -> anyhow::Result<Arc<Archive>> {
     let directory = directory.to_string_lossy().into_owned();
-    let opened = oasis_archive::open(ArchiveConfig { directory, ..ArchiveConfig::default() })?;
+    let opened = oasis_store::open(ArchiveConfig { directory, ..ArchiveConfig::default() })?;
     Ok(Arc::new(Archive::start(opened, dac.clone())?))
 }
 

@@ -3,7 +3,7 @@
 use super::{count, size};
 use crate::{cli::Format, dates::date_and_time, progress::Progress, visible::Visible};
 use anyhow::Context;
-use oasis_archive::{Checked, Damage, Told};
+use oasis_store::{Checked, Damage, Told};
 use serde_json::json;
 use std::{
     io::{self, Write},
@@ -16,7 +16,7 @@ pub fn run(folder: &Path, format: Format) -> anyhow::Result<ExitCode> {
     let mut out = io::stdout().lock();
     let (mut damages, mut printed) = (0, Ok(()));
     let mut progress = Progress::new();
-    let checked = oasis_archive::check(folder, |told| match told {
+    let checked = oasis_store::check(folder, |told| match told {
         Told::Read(checked, of) => {
             progress.tell(|| format!("{} of {of} segment files, {}", checked.segments, size(checked.bytes)))
         }

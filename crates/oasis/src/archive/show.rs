@@ -3,7 +3,7 @@
 use super::{count, size};
 use crate::{cli::Format, visible::Visible};
 use anyhow::Context;
-use oasis_archive::{Rows, Sql, SqlValue};
+use oasis_query::{Rows, Sql, SqlValue};
 use serde_json::{Value, json};
 use std::{
     fs,

@@ -5,11 +5,11 @@ use crate::{
     live::probe_choice,
 };
 use anyhow::Context;
-use oasis_archive::ArchiveConfig;
 use oasis_dac::config::{ChannelConfig, LogConfig};
 use oasis_doors::DoorsConfig;
 use oasis_postgresql::PostgresqlConfig;
 use oasis_probes::{NodeSettings, ProbeChoice};
+use oasis_store::ArchiveConfig;
 use serde::{Deserialize, Serialize};
 
 /// What a node of the command line watches unless told otherwise.

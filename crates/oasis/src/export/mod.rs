@@ -13,9 +13,9 @@ use crate::{
     visible::Visible,
 };
 use anyhow::{Context, bail};
-use oasis_archive::{History, Missing};
 use oasis_dac::now;
 use oasis_format::{Format, Gap, SampleFormat, SampleWriter, WriteError};
+use oasis_store::{History, Missing};
 use oasis_wire::schema::ProbeType;
 use output::Output;
 use samples::{Found, Samples, Span};

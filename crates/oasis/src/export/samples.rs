@@ -1,8 +1,8 @@
 //! An archive's samples, one after the other: of one instance, or of several in the order of their times.
 
 use crate::target::Target;
-use oasis_archive::{History, Holes, Missing, Past, Piece, ReadError, Series};
 use oasis_format::{Order, Source};
+use oasis_store::{History, Holes, Missing, Past, Piece, ReadError, Series};
 use oasis_wire::{
     batch::{Batch, Sample},
     quantity::Offset,

@@ -3,11 +3,11 @@
 use super::{Span, samples_of, told, write};
 use crate::target::Target;
 use anyhow::{Context, bail};
-use oasis_archive::History;
 use oasis_format::{
     Format,
     table::{Names, table_name},
 };
+use oasis_store::History;
 use std::{
     fs,
     path::{MAIN_SEPARATOR, Path},

@@ -2,8 +2,9 @@
 
 use crate::{cli::Import as Arguments, progress::Progress, visible::Visible};
 use anyhow::{Context, bail};
-use oasis_archive::{ArchiveConfig, Import, Imported, Series};
 use oasis_format::{Reader, mcap::Recorded};
+use oasis_import::{Import, Imported};
+use oasis_store::{ArchiveConfig, Series};
 use oasis_wire::quantity::Epoch;
 use std::{
     fs::{self, File},
@@ -63,7 +64,7 @@ fn one(path: &Path, name: Option<&str>, config: &ArchiveConfig) -> anyhow::Resul
         Some(name) => name.to_owned(),
         None => default_name(path)?,
     };
-    let mut import = Import::begin(oasis_archive::open(config.clone())?)?;
+    let mut import = Import::begin(oasis_store::open(config.clone())?)?;
     match source {
         Source::Recording(reader) => read(path, reader, &prefix, &mut import)?,
         Source::Segments(files) => {

@@ -2,12 +2,13 @@
 
 use crate::{cli, config::Config};
 use anyhow::Context;
-use oasis_archive::{Archive, ArchiveConfig};
+use oasis_archive::Archive;
 use oasis_dac::Dac;
 use oasis_doors::Doors;
 use oasis_postgresql::{Handler, PostgresqlConfig};
 use oasis_probe::Node;
 use oasis_probes::NodeSettings;
+use oasis_store::ArchiveConfig;
 use serde_json::{Value, json};
 use std::{io::Write, sync::Arc, time::Duration};
 use tokio::{
@@ -146,7 +147,7 @@ fn start_archive(config: ArchiveConfig, dac: &Arc<Dac>) -> anyhow::Result<Option
     if config.directory.is_empty() {
         return Ok(None);
     }
-    let opened = oasis_archive::open(config)?;
+    let opened = oasis_store::open(config)?;
     let left_out = oasis_archive::remember(&opened, &dac.registry)?.left_out;
     if left_out > 0 {
         tracing::warn!(

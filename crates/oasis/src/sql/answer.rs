@@ -1,7 +1,7 @@
 //! The rows of an answer, on their way from SQLite to a format.
 
-use oasis_archive::{Rows, SqlValue};
 use oasis_format::{RowWriter, table::Cell};
+use oasis_query::{Rows, SqlValue};
 use std::{fmt::Write, io};
 
 /// Passes rows on to this.

@@ -8,8 +8,8 @@ pub use arguments::Arguments;
 use crate::{broken_pipe::is_broken_pipe, visible::Visible};
 use answer::Answer;
 use anyhow::{Context, bail};
-use oasis_archive::{Sql, SqlError, TableInfo};
 use oasis_format::Format;
+use oasis_query::{Sql, SqlError, TableInfo};
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
 
 /// Longest query on standard input, in bytes.

@@ -5,7 +5,7 @@ use crate::{
     plant::{Node, Plant, STEP, config, counter_of},
     rollups::{eventually, small_files, wait_for_rollups},
 };
-use oasis_archive::{ArchiveConfig, History, Holes, Level, Missing, RetentionRule, points::Span};
+use oasis_store::{ArchiveConfig, History, Holes, Level, Missing, RetentionRule, points::Span};
 use std::{collections::BTreeMap, fs, ops::RangeInclusive, path::Path, sync::atomic::AtomicBool};
 use uuid::Uuid;
 
@@ -139,8 +139,7 @@ fn what_a_full_disk_costs_is_counted_as_it_goes_and_known_after_a_restart() {
     let expected: Lost = [("disk_full".to_owned(), 20 * 40)].into();
     assert_eq!(lost(&plant, node.taken(), 10_000).1, expected);
     let (span, go_on) = (0..node.taken() * STEP, AtomicBool::new(false));
-    let summary =
-        oasis_archive::summarise(&plant.archive.history(), "plant", "counter", span, &go_on).unwrap();
+    let summary = oasis_query::summarize(&plant.archive.history(), "plant", "counter", span, &go_on).unwrap();
     assert_eq!(summary.unwrap().lost, expected);
     plant.stop();
 }
@@ -266,7 +265,7 @@ fn what_a_full_disk_costs_has_its_cause_in_each_run_that_ended_meanwhile() {
     send(&mut plant, &mut again);
     plant.stop_unstored();
 
-    let sql = oasis_archive::Sql::open(folder.path()).unwrap();
+    let sql = oasis_query::Sql::open(folder.path()).unwrap();
     let gaps = "SELECT group_concat(run || ' ' || from_sequence || '-' || to_sequence || ' ' || cause, ', ') FROM (SELECT * FROM gaps ORDER BY run)";
     let [first, second] = [1, 2].map(Uuid::from_u128);
     assert_eq!(crate::sql::one(&sql, gaps), format!("{first} 81-120 disk_full, {second} 1-40 disk_full"));

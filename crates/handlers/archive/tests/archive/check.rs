@@ -2,7 +2,7 @@
 
 use super::{copy_of, segment_files};
 use crate::plant::{Node, Plant, STEP, config, read_alone};
-use oasis_archive::{Checked, Damage, OpenError, Told};
+use oasis_store::{Checked, Damage, OpenError, Told};
 use proptest::prelude::*;
 use std::{
     fs,
@@ -34,7 +34,7 @@ fn check(folder: &Path) -> (Checked, Vec<Damage>) {
             read = checked;
         }
     };
-    let checked = oasis_archive::check(folder, told).unwrap();
+    let checked = oasis_store::check(folder, told).unwrap();
     (checked, damages)
 }
 
@@ -112,7 +112,7 @@ fn a_catalogue_that_is_damaged_or_gone_is_told_and_files_are_read_all_the_same()
     let (checked, damages) = check(folder.path());
     assert!(of_catalogue(&damages) && checked.samples == SAMPLES, "{checked:?} {damages:?}");
     let nothing = tempfile::tempdir().unwrap();
-    assert!(matches!(oasis_archive::check(nothing.path(), |_| {}), Err(OpenError::Absent(_))));
+    assert!(matches!(oasis_store::check(nothing.path(), |_| {}), Err(OpenError::Absent(_))));
 }
 
 #[test]

@@ -3,8 +3,10 @@
 use super::{copy_of, numbers, segment_files};
 use crate::plant::{self, Node, Plant, config, counter_of};
 use crate::sql::one;
-use oasis_archive::{Description, Import, Imported, Note, Sql, Target};
 use oasis_dac::now;
+use oasis_import::{Import, Imported};
+use oasis_query::Sql;
+use oasis_store::{Description, Note, Target};
 use oasis_wire::quantity::Nanos;
 use std::{
     fs,
@@ -15,7 +17,7 @@ use std::{
 const BATCH: u64 = 40;
 
 fn begin(folder: &Path) -> Import {
-    Import::begin(oasis_archive::open(config(folder)).unwrap()).unwrap()
+    Import::begin(oasis_store::open(config(folder)).unwrap()).unwrap()
 }
 
 /// Adds so many batches, of which some 30 fill a file.
@@ -99,7 +101,7 @@ fn one_that_is_killed_while_its_files_move_leaves_the_archive_as_it_was() {
         }
         // Neither those who read before the next start see anything of it, nor those who do after.
         assert_eq!(plant::read_alone(killed.path()).numbers, numbers(0..50 * BATCH), "{moved}");
-        drop(oasis_archive::open(config(killed.path())).unwrap());
+        drop(oasis_store::open(config(killed.path())).unwrap());
         assert_eq!(plant::read_alone(killed.path()).numbers, numbers(0..50 * BATCH), "{moved}");
         assert_eq!(segment_files(killed.path()).len(), before, "{moved}");
         assert!(!growing(killed.path()).exists());
@@ -116,7 +118,7 @@ fn one_that_is_killed_behind_its_commit_is_there() {
     let growing = growing(folder.path());
     fs::create_dir(&growing).unwrap();
     fs::copy(left.path().join("epoch"), growing.join("epoch")).unwrap();
-    drop(oasis_archive::open(config(folder.path())).unwrap());
+    drop(oasis_store::open(config(folder.path())).unwrap());
     assert_eq!(plant::read_alone(folder.path()).numbers, numbers(0..200 * BATCH));
     assert!(!growing.exists());
 }

@@ -12,7 +12,8 @@ mod rollups;
 mod sql;
 mod test_runs;
 
-use oasis_archive::{Condition, NotStored, OpenError, RetentionRule};
+use oasis_archive::NotStored;
+use oasis_store::{Condition, OpenError, RetentionRule};
 use oasis_wire::quantity::{Offset, Position};
 use plant::{Node, Plant, STEP, config};
 use proptest::prelude::*;
@@ -160,10 +161,10 @@ fn a_folder_has_one_owner() {
     let folder = tempfile::tempdir().unwrap();
     let node = Node::new(1);
     let plant = Plant::start(config(folder.path()), &node, ROOM);
-    let refused = oasis_archive::open(config(folder.path()));
+    let refused = oasis_store::open(config(folder.path()));
     assert!(matches!(refused, Err(OpenError::Locked(_))), "{refused:?}");
     plant.stop();
-    oasis_archive::open(config(folder.path())).unwrap();
+    oasis_store::open(config(folder.path())).unwrap();
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! A node without a socket: what the tests of the archive stand on.
 
-use oasis_archive::{Archive, ArchiveConfig, Past, Piece, Series};
+use oasis_archive::Archive;
 use oasis_channel::{
     Counters, Drops, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance,
     frame::Frame,
 };
 use oasis_dac::{Config, Dac, config::LogConfig, now, session::NodeSession};
+use oasis_store::{ArchiveConfig, Past, Piece, Series};
 use oasis_wire::{
     batch::{Batch, Encoder, Fields},
     quantity::{Epoch, Position, TopicId},
@@ -119,7 +120,7 @@ pub fn config(directory: &Path) -> ArchiveConfig {
 impl Plant {
     pub fn start(config: ArchiveConfig, node: &Node, topic_bytes: usize) -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let opened = oasis_archive::open(config).unwrap();
+        let opened = oasis_store::open(config).unwrap();
         let log = LogConfig { topic_bytes, ..LogConfig::default() };
         let dac = Dac::new(Config { log, ..Config::default() });
         oasis_archive::remember(&opened, &dac.registry).unwrap();
@@ -230,7 +231,7 @@ impl Plant {
         self.dac.registry.find("plant", "counter").unwrap().ledger().received
     }
 
-    pub fn account(&self) -> oasis_archive::Account {
+    pub fn account(&self) -> oasis_store::Account {
         self.archive.account(TopicId(self.topic)).unwrap_or_default()
     }
 
@@ -241,7 +242,7 @@ impl Plant {
 
     /// The newest samples of a time, of those that were received before an offset of this epoch.
     pub fn newest(&self, times: std::ops::Range<u64>, samples: u64, before: u64) -> Read {
-        let mut newest = oasis_archive::Newest::new(times, samples);
+        let mut newest = oasis_store::Newest::new(times, samples);
         let before = Position { epoch: self.epoch(), offset: oasis_wire::quantity::Offset(before) };
         Read::all(self.archive.history().past_newest("plant", "counter", &mut newest, before).unwrap())
     }
@@ -253,7 +254,7 @@ impl Plant {
 
 /// All that an archive holds, read without a DAC.
 pub fn read_alone(directory: &Path) -> Read {
-    let history = oasis_archive::History::open(directory).unwrap();
+    let history = oasis_store::History::open(directory).unwrap();
     Read::all(history.past_from("plant", "counter", 0, None).unwrap())
 }
 

@@ -5,9 +5,10 @@ use crate::{
     plant::{Node, Plant, STEP, config, counter, counter_of},
     rollups::{eventually, rollup_files, small_files, wait_for_rollups},
 };
-use oasis_archive::{ArchiveConfig, History, Import, RetentionRule};
 use oasis_channel::ProbeKind;
 use oasis_dac::{Config, Dac, Instance, Node as Known};
+use oasis_import::Import;
+use oasis_store::{ArchiveConfig, History, RetentionRule};
 use std::{fs, path::Path, sync::Arc};
 use tokio::runtime::Runtime;
 use uuid::Uuid;
@@ -19,7 +20,7 @@ fn known(folder: &Path) -> (Vec<Known>, Vec<Arc<Instance>>) {
     let runtime = Runtime::new().unwrap();
     let _in_it = runtime.enter();
     let dac = Dac::new(Config::default());
-    let opened = oasis_archive::open(config(folder)).unwrap();
+    let opened = oasis_store::open(config(folder)).unwrap();
     let remembered = oasis_archive::remember(&opened, &dac.registry).unwrap();
     let instances = dac.registry.instances();
     assert_eq!((remembered.instances, remembered.left_out), (instances.len(), 0));
@@ -48,7 +49,7 @@ fn a_node_that_was_there_is_known_with_the_type_that_it_had_last() {
 #[test]
 fn what_was_imported_is_known_by_its_names_and_times() {
     let folder = tempfile::tempdir().unwrap();
-    let mut import = Import::begin(oasis_archive::open(config(folder.path())).unwrap()).unwrap();
+    let mut import = Import::begin(oasis_store::open(config(folder.path())).unwrap()).unwrap();
     let series = counter_of("drive", 3);
     import.add(&series, &Node::new(1).batch(1, 0, 40)).unwrap();
     import.finish().unwrap();

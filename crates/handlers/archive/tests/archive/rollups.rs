@@ -2,7 +2,7 @@
 
 use super::{copy_of, segment_files};
 use crate::plant::{Node, Plant, STEP, config};
-use oasis_archive::{
+use oasis_store::{
     ArchiveConfig, Level, RetentionRule,
     points::{Number, Points, Span, Track},
 };

@@ -4,7 +4,8 @@ use crate::{
     plant::{Node, Plant, STEP, config},
     rollups::eventually,
 };
-use oasis_archive::{Description, Note, Rows, Sql, SqlValue};
+use oasis_query::{Rows, Sql, SqlValue};
+use oasis_store::{Description, Note};
 use oasis_wire::quantity::Nanos;
 use std::{
     io::{self, Write},
@@ -305,7 +306,7 @@ fn gaps_of_the_file_that_is_being_written_are_told_once() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     // A topic log with little more room than a batch takes, and files that are not sealed before the end.
-    let config = oasis_archive::ArchiveConfig { segment_bytes: 1 << 20, ..config(folder.path()) };
+    let config = oasis_store::ArchiveConfig { segment_bytes: 1 << 20, ..config(folder.path()) };
     let mut plant = Plant::start(config, &node, 2_000);
     plant.fill(&mut node, 1);
     for _ in 0..20 {

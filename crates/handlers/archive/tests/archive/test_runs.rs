@@ -1,7 +1,7 @@
 //! Test runs and annotations: what people add to an archive is there after a restart, bounded, and keeps samples from retention.
 
 use crate::plant::{Node, Plant, STEP, config};
-use oasis_archive::{
+use oasis_store::{
     AnnotationError, AnnotationFilter, Description, Note, RetentionRule, Target, TestRunError, TestRunFilter,
 };
 use oasis_wire::quantity::Nanos;
@@ -84,7 +84,7 @@ fn what_a_pinned_run_saw_stays_until_it_is_unpinned() {
     let retention = vec![RetentionRule { instances: "*".into(), days: 0, bytes: 1 }];
     let mut node = Node::new(1);
     let mut plant =
-        Plant::start(oasis_archive::ArchiveConfig { retention, ..config(folder.path()) }, &node, ROOM);
+        Plant::start(oasis_store::ArchiveConfig { retention, ..config(folder.path()) }, &node, ROOM);
     let runs = plant.archive.test_runs();
     let run = runs.start(Description { pinned: true, ..named("soak") }, "", Nanos(200 * STEP)).unwrap();
     runs.stop(run.id, Nanos(300 * STEP)).unwrap();
@@ -111,7 +111,7 @@ fn a_summary_has_rates_values_and_what_is_missing_with_its_cause() {
     plant.flush().unwrap();
     let never = AtomicBool::new(false);
     let history = plant.archive.history();
-    let of = |span| oasis_archive::summarise(&history, "plant", "counter", span, &never).unwrap();
+    let of = |span| oasis_query::summarize(&history, "plant", "counter", span, &never).unwrap();
     // The ledger's gaps are noted once a second, with the other things that are not samples.
     let unexplained = || of(0..200 * STEP).is_some_and(|of| of.lost.contains_key("unexplained"));
     eventually("the ledger's gap is noted", unexplained);
@@ -130,8 +130,7 @@ fn a_summary_has_rates_values_and_what_is_missing_with_its_cause() {
     assert_eq!((count.first, count.last), (Some(10.0), Some(199.0)));
     assert_eq!(of(101 * STEP..119 * STEP), None);
     assert_eq!(
-        oasis_archive::summarise(&history, "plant", "counter", 0..200 * STEP, &AtomicBool::new(true))
-            .unwrap(),
+        oasis_query::summarize(&history, "plant", "counter", 0..200 * STEP, &AtomicBool::new(true)).unwrap(),
         None
     );
 }
@@ -152,7 +151,7 @@ fn what_was_lost_of_a_type_that_another_took_the_place_of_has_its_cause() {
     // The topic was read to its end: the archive follows it no longer, and its ledger goes with it.
     plant.flush().unwrap();
     let history = plant.archive.history();
-    let all = oasis_archive::summarise(&history, "plant", "counter", 0..25 * STEP, &AtomicBool::new(false))
+    let all = oasis_query::summarize(&history, "plant", "counter", 0..25 * STEP, &AtomicBool::new(false))
         .unwrap()
         .unwrap();
     assert_eq!(all.lost, [("unexplained".to_owned(), 5)].into());
@@ -221,11 +220,11 @@ fn a_catalogue_of_an_earlier_version_is_brought_up_to_date() {
     let catalogue = rusqlite::Connection::open(folder.path().join("catalogue.sqlite")).unwrap();
     catalogue.execute_batch(include_str!("../../../../store/src/catalogue/1.sql")).unwrap();
     catalogue.execute("INSERT INTO test_run VALUES (5, 'old', 1, 2, 'n', 1)", []).unwrap();
-    let refused = oasis_archive::History::open(folder.path()).unwrap_err().to_string();
+    let refused = oasis_store::History::open(folder.path()).unwrap_err().to_string();
     assert!(refused.contains("start its DAC"), "{refused}");
     // Those who only read need the tables, and no index.
     catalogue.execute_batch(include_str!("../../../../store/src/catalogue/2.sql")).unwrap();
-    assert!(oasis_archive::History::open(folder.path()).is_ok());
+    assert!(oasis_store::History::open(folder.path()).is_ok());
     drop(catalogue);
     let plant = Plant::start(config(folder.path()), &Node::new(1), ROOM);
     let old = plant.archive.test_runs().named("old").unwrap();

@@ -7,8 +7,8 @@ use crate::{
     statistics::{median, ratios},
     table::{Table, ratio, with_spread},
 };
-use oasis_archive::ArchiveConfig;
 use oasis_dac::{Config, Dac};
+use oasis_store::ArchiveConfig;
 use rusqlite::{Connection, params};
 use std::{path::Path, time::Instant};
 
@@ -44,7 +44,7 @@ pub(super) fn archived(folder: &Path, rows: u64, samples: u64) -> anyhow::Result
     let dac = Dac::new(Config::default());
     let directory = folder.to_string_lossy().into_owned();
     let archive = oasis_archive::Archive::start(
-        oasis_archive::open(ArchiveConfig { directory, ..ArchiveConfig::default() })?,
+        oasis_store::open(ArchiveConfig { directory, ..ArchiveConfig::default() })?,
         dac.clone(),
     )?;
     let mut feed = Feed::new(dac)?;

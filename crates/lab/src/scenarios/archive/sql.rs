@@ -11,7 +11,7 @@ use crate::{
     table::{Table, ratio, with_spread},
 };
 use anyhow::ensure;
-use oasis_archive::{Rows, Sql, SqlValue};
+use oasis_query::{Rows, Sql, SqlValue};
 use rusqlite::Connection;
 use std::{io, path::Path, time::Instant};
 

@@ -14,9 +14,9 @@ use crate::{
     visible::Visible,
 };
 use anyhow::{Context, bail};
-use oasis_archive::History;
 use oasis_dac::now;
 use oasis_replay::{Dac, Event, Playback, Played, Stage, Track, is_replay, replayed_name};
+use oasis_store::History;
 use std::{
     collections::BTreeMap,
     ops::Range,

@@ -5,7 +5,8 @@ use oasis_store::{
     History, OpenError, ReadError,
     catalogue::{Extent, LossRow, MOST_LOSSES},
     clock::now,
-    holes::{Holes, Missing, UNEXPLAINED},
+    gap::UNEXPLAINED,
+    holes::{Holes, Missing},
 };
 use oasis_wire::quantity::{Epoch, Nanos, Offset};
 use std::{ops::RangeInclusive, path::Path, sync::Arc};

@@ -3,9 +3,9 @@
 use super::{Import, ImportError};
 use oasis_store::{
     History,
-    annotations::{self, AnnotationError, AnnotationFilter, Note},
+    annotation::{self, AnnotationError, AnnotationFilter, Note},
     clock::now,
-    test_runs::{Description, LONGEST_NAME, MOST_TEST_RUNS, TestRun, TestRunError, TestRunFilter},
+    test_run::{Description, LONGEST_NAME, MOST_TEST_RUNS, TestRun, TestRunError, TestRunFilter},
 };
 use oasis_wire::quantity::Nanos;
 use std::{collections::BTreeSet, path::Path};
@@ -99,7 +99,7 @@ impl Import {
     }
 
     fn add_annotation(&mut self, note: Note, who: &str, written: Nanos) -> Result<(), ImportError> {
-        if annotations::check(&note).is_err() {
+        if annotation::check(&note).is_err() {
             self.imported.notes_left_out += 1;
             return Ok(());
         }

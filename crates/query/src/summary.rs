@@ -2,7 +2,7 @@
 
 use hdrhistogram::Histogram;
 use oasis_format::table::{Cell, Column, ColumnType, Table};
-use oasis_store::{History, Holes, Missing, Piece, ReadError, Series, points::Number};
+use oasis_store::{History, Holes, Missing, Piece, ReadError, Series, cells::Number};
 use oasis_wire::{
     batch::{Batch, Sample},
     quantity::Offset,

@@ -5,82 +5,36 @@
 mod annotations;
 mod commands;
 mod damage;
+pub mod error;
 mod gaps;
 mod listing;
 mod losses;
 pub mod reading;
 mod remembered;
 mod test_runs;
+mod versions;
 
 use crate::{
     index::FileIndex,
+    reach::{Reach, Reaches},
     series::Series,
-    store::{Reach, Reaches},
 };
 use oasis_channel::ProbeKind;
 use oasis_wire::{
     quantity::{Nanos, Offset},
     schema::ProbeType,
 };
-use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
-use std::{
-    fs::File,
-    ops::Range,
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use std::{fs::File, ops::Range, path::Path, sync::Arc, time::Duration};
 
 pub use commands::CommandRow;
 pub use damage::{is_damage, open_or_make_again};
+pub use error::CatalogueError;
 pub use listing::Share;
 pub use losses::{Loss, LossRow, MOST_LOSSES};
 pub use remembered::{StoredInstance, StoredNode};
 use uuid::Uuid;
-
-/// Each brings the tables to the version of its number; the last one is what is read and written here.
-const VERSIONS: [&str; 3] =
-    [include_str!("catalogue/1.sql"), include_str!("catalogue/2.sql"), include_str!("catalogue/3.sql")];
-const VERSION: usize = VERSIONS.len();
-/// The last version that had other tables: what follows has only made them faster to read.
-const SAME_TABLES: usize = 2;
-
-/// The database is damaged, full, or of another version.
-#[derive(Debug, thiserror::Error)]
-pub enum CatalogueError {
-    /// As SQLite says it.
-    #[error("catalogue: {0}")]
-    Sqlite(#[from] rusqlite::Error),
-    /// Where nothing can be written only what a DAC has ended as it should can be read.
-    #[error(
-        "catalogue: {0}: nothing can be written beside it, and its DAC is at work or has not ended as it should: read a copy of the folder on a disk with room"
-    )]
-    Unshared(rusqlite::Error),
-    /// Made by a later version.
-    #[error("catalogue: its tables are of version {0}, where {VERSION} is known: update oasis")]
-    Version(usize),
-    /// It is not what was written.
-    #[error("catalogue: it is damaged: {0}")]
-    Damaged(String),
-    /// A damaged one cannot be given another name.
-    #[error("catalogue: {path} is damaged and cannot be renamed: {1}", path = .0.display())]
-    Aside(PathBuf, std::io::Error),
-    /// Made by an earlier version, and nobody may write here.
-    #[error(
-        "catalogue: its tables are of version {0}, where {SAME_TABLES} is needed: start its DAC with this oasis once, which brings them up to date"
-    )]
-    Outdated(usize),
-    /// A value that nobody has written.
-    #[error("catalogue: {0:?} is no {1}")]
-    Value(String, &'static str),
-}
-
-impl CatalogueError {
-    /// Whether there would be room for what was refused on a larger disk.
-    pub fn is_disk_full(&self) -> bool {
-        matches!(self, Self::Sqlite(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull))
-    }
-}
+use versions::{SAME_TABLES, VERSION, VERSIONS};
 
 type Result<T> = std::result::Result<T, CatalogueError>;
 

@@ -1,10 +1,10 @@
 //! All of an archive read from end to end: what of it is not as it was written, and whose samples that costs. Nothing is changed.
 
 use crate::{
-    OpenError,
     catalogue::{self, Catalogue, Share},
     gap::Gap,
     index::{self, Entry, Found, SeriesIndex},
+    open_error::OpenError,
     record::{self, FileHeader, Kind, NotASegment},
     recovery::{self, Finding, Unreadable, file_name},
     rollups::RollupFile,

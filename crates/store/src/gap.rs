@@ -3,6 +3,9 @@
 use oasis_wire::quantity::{Nanos, Offset};
 use serde::Serialize;
 
+/// Cause of what is missing and nobody noted why.
+pub const UNEXPLAINED: &str = "unexplained";
+
 /// Why offsets were not stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

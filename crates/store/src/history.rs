@@ -1,15 +1,15 @@
 //! What is stored, to be read: by the DAC that stores it, or by anybody who opens the archive when it has ended.
 
 use crate::{
-    OpenError,
     catalogue::Catalogue,
     import_folder,
     newest::Newest,
+    open_error::OpenError,
     past::Past,
-    points::{Points, Span},
+    reach::{Reach, Reaches},
     recovery,
     segment_file::OpenFile,
-    store::{Reach, Reaches, ReadError, Store},
+    store::{ReadError, Store},
     test_runs::TestRuns,
 };
 use oasis_wire::{quantity::Position, schema::ProbeType};
@@ -161,21 +161,5 @@ impl History {
         before: Position,
     ) -> Result<Option<Past>, ReadError> {
         Past::from_newest(&self.0, node, instance, newest, before)
-    }
-
-    /// An instance's past as so many points, made from roll-ups where they are fine enough or the samples are gone. Reads files: not for a thread that must not wait.
-    ///
-    /// # Errors
-    /// If catalogue or files cannot be read.
-    pub fn points(&self, node: &str, instance: &str, span: Span) -> Result<Points, ReadError> {
-        self.0.points(node, instance, span)
-    }
-
-    /// Takes into `points` what is stored of an instance behind what was taken before. Reads files: not for a thread that must not wait.
-    ///
-    /// # Errors
-    /// If catalogue or files cannot be read.
-    pub fn add_points(&self, node: &str, instance: &str, points: &mut Points) -> Result<(), ReadError> {
-        self.0.add_points(node, instance, points)
     }
 }

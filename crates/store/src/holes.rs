@@ -2,6 +2,7 @@
 
 use crate::{
     catalogue::Loss,
+    gap::UNEXPLAINED,
     history::History,
     ranges::Ranges,
     series::Series,
@@ -14,8 +15,6 @@ use std::{
 };
 use uuid::Uuid;
 
-/// Cause of what is missing and nobody noted why.
-pub const UNEXPLAINED: &str = "unexplained";
 /// Numbers from here on are nobody's: the catalogue's are signed.
 const END: u64 = 1 << 63;
 /// Ranges kept of each run: beyond that, of what imports may yet put between the least numbers no holes are told. The log says how many numbers these are.

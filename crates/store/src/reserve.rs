@@ -1,7 +1,7 @@
 //! Some room on the disk that the archive keeps back for its own next start: a disk that others have filled to the brim must not keep the DAC from
 //! coming up. A start ends files and writes to the catalogue before anything else.
 
-use crate::{OpenError, config::ArchiveConfig};
+use crate::{config::ArchiveConfig, open_error::OpenError};
 use rustix::fs::{FallocateFlags, fallocate, statvfs};
 use std::{
     fs::{self, File},

@@ -1,5 +1,7 @@
 //! What the writer and the readers of an archive share: the catalogue, the files that are being written, and the books.
 
+mod causes;
+mod gathering;
 mod open_files;
 mod reading;
 mod window;
@@ -12,6 +14,7 @@ use crate::{
     catalogue::{Catalogue, CatalogueError, Extent, Sealed},
     gap::Gap,
     points::Recent,
+    reach::{Reach, Reaches},
     reserve,
     rollups::Rollups,
     segment_file::OpenFile,
@@ -50,12 +53,6 @@ pub struct Store {
     /// How it is.
     pub book: Book,
 }
-
-/// Least and greatest time, nanoseconds.
-pub type Reach = (u64, u64);
-
-/// By node and name of an instance.
-pub type Reaches = BTreeMap<(String, String), Reach>;
 
 /// Why history cannot be read.
 #[derive(Debug, thiserror::Error)]

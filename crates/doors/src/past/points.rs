@@ -6,7 +6,8 @@ use oasis_archive::Archive;
 use oasis_dac::{Instance, now};
 use oasis_store::{
     Gap, History, Level, ReadError,
-    points::{Arrival, Cell, Leaf, Missing, Number, Points, Span, Summary, Track},
+    cells::{Cell, Leaf, Number, Summary, Track},
+    points::{Arrival, Missing, Points, Span},
 };
 use oasis_wire::{
     batch::{self, Header},
@@ -59,7 +60,7 @@ impl Asker {
 
     async fn stored_points(&self, archive: &Archive, span: Span) -> Result<Points, ReadError> {
         let (node, name) = (self.instance.node.clone(), self.instance.name.clone());
-        let ask = move |history: &History| history.points(&node, &name, span);
+        let ask = move |history: &History| oasis_query::points(history, &node, &name, span);
         let mut points = self.archived.read(archive, ask).await?;
         if !self.is_behind_the_log(&points) {
             return Ok(points);
@@ -68,7 +69,7 @@ impl Asker {
         let _ = archive.flush().await;
         let (node, name) = (self.instance.node.clone(), self.instance.name.clone());
         let read_on = move |history: &History| {
-            history.add_points(&node, &name, &mut points)?;
+            oasis_query::add_points(history, &node, &name, &mut points)?;
             Ok(points)
         };
         self.archived.read(archive, read_on).await

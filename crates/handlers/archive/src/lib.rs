@@ -15,8 +15,8 @@ pub use writer::NotStored;
 
 use oasis_dac::Dac;
 use oasis_store::{
-    Account, Annotations, Counters, History, TestRuns, WritableStore, opening::FolderLock,
-    rollups::upkeep::Roller, store::Store,
+    Account, Annotations, Counters, History, TestRuns, WritableStore, opening::FolderLock, rolling::Roller,
+    store::Store,
 };
 use oasis_wire::quantity::TopicId;
 use std::{

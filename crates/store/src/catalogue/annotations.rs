@@ -1,7 +1,7 @@
 //! Annotations, in SQL.
 
 use super::{Catalogue, signed, unsigned};
-use crate::annotations::{Annotation, AnnotationError, AnnotationFilter, MOST_ANNOTATIONS, Note, Target};
+use crate::annotation::{Annotation, AnnotationError, AnnotationFilter, MOST_ANNOTATIONS, Note, Target};
 use oasis_wire::quantity::Nanos;
 use rusqlite::{Row, params};
 

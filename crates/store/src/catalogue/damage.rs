@@ -104,7 +104,7 @@ impl Catalogue {
     /// Reads all of what the archive relies on, and sees whether it can be written.
     fn check(&self, folder: &Path) -> Result<()> {
         // That shows when it is.
-        self.0.pragma_update(None, "user_version", super::VERSION as i64)?;
+        self.0.pragma_update(None, "user_version", super::versions::VERSION as i64)?;
         self.look_over()?;
         for segment in self.segments()? {
             let path = segment_file::path(folder, segment.number);

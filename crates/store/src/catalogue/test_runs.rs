@@ -1,7 +1,7 @@
 //! Test runs, in SQL.
 
 use super::{Catalogue, signed, unsigned};
-use crate::test_runs::{Description, MOST_TEST_RUNS, TestRun, TestRunError, TestRunFilter};
+use crate::test_run::{Description, MOST_TEST_RUNS, TestRun, TestRunError, TestRunFilter};
 use oasis_wire::quantity::Nanos;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 

@@ -1,23 +1,17 @@
-//! An instance's past as so many points: least, greatest, mean and last value of each stretch of time, and what is missing.
+//! Samples of an instance put together as they come: cells of one width, what is missing, and how far they go.
 //!
-//! [`number`] and [`summary`] are what is left of many values, [`leaves`] which values a sample has, [`cells`] puts samples together
-//! by time; [`Points`] asks for an instance's past, [`reader`] gets it from the archive.
+//! Roll-ups are made of such points, by the second; a question for a long time in few points fills them from roll-ups and samples.
 
-mod causes;
-mod cells;
-mod leaves;
-mod number;
-mod reader;
 mod recent;
-mod summary;
 
-pub use cells::{Cell, Cells, Track};
-pub use leaves::Leaf;
-pub use number::Number;
-pub use recent::{Recent, Share};
-pub use summary::Summary;
+pub use recent::{Key, Recent, Share};
 
-use crate::{holes::UNEXPLAINED, index::Entry, rollups::Level, series::Series};
+use crate::{
+    cells::{Cells, Level},
+    gap::UNEXPLAINED,
+    index::Entry,
+    series::Series,
+};
 use oasis_wire::{
     batch::Header,
     quantity::{Epoch, Offset, Position},
@@ -64,7 +58,7 @@ pub struct Points {
     /// The last sample seen.
     reach: Option<Reach>,
     /// Number of the segment file that was read last.
-    segment: u64,
+    pub segment: u64,
     /// Values beyond which cells become wider.
     most_values: usize,
 }
@@ -164,24 +158,24 @@ impl Points {
     }
 
     /// Whether samples of such times are wanted.
-    fn wants(&self, times: (u64, u64)) -> bool {
+    pub fn wants(&self, times: (u64, u64)) -> bool {
         let span = self.cells.span();
         times.1 >= span.start && (self.is_open || times.0 < span.end)
     }
 
     /// Whether a batch that comes next says anything about the span: by its samples, or because something is missing before it.
-    fn looks_at(&self, place: Option<Reach>, arrival: &Arrival<'_>) -> bool {
+    pub fn looks_at(&self, place: Option<Reach>, arrival: &Arrival<'_>) -> bool {
         let hole = place.filter(|place| place.is_hole_before(arrival));
         self.wants(arrival.times) || hole.is_some_and(|place| self.wants((place.time, arrival.times.0)))
     }
 
     /// Whether offsets of a batch count as those of the last one do.
-    fn is_within(&self, arrival: &Arrival<'_>) -> bool {
+    pub fn is_within(&self, arrival: &Arrival<'_>) -> bool {
         self.reach.is_some_and(|place| place.epoch == arrival.epoch)
     }
 
     /// Whether all of a batch was read before.
-    fn has_passed(&self, arrival: &Arrival<'_>) -> bool {
+    pub fn has_passed(&self, arrival: &Arrival<'_>) -> bool {
         self.reach.is_some_and(|place| self.is_within(arrival) && arrival.end() <= place.offset)
     }
 
@@ -229,7 +223,7 @@ impl Points {
     }
 
     /// A batch, or all up to it, is of no interest.
-    fn pass(&mut self, arrival: &Arrival<'_>) {
+    pub fn pass(&mut self, arrival: &Arrival<'_>) {
         self.reach = Some(Reach::behind(arrival));
     }
 
@@ -243,7 +237,7 @@ impl Points {
     }
 
     /// What is left of some samples cannot be read: how many they were is not known.
-    pub(crate) fn lose_cells(&mut self, (from, to): (u64, u64)) {
+    pub fn lose_cells(&mut self, (from, to): (u64, u64)) {
         self.miss(Missing { from, to, samples: 0, cause: "damaged".into(), numbers: None });
     }
 
@@ -290,13 +284,13 @@ impl Points {
     }
 
     /// Takes in what is left of older samples.
-    pub(crate) fn absorb(&mut self, gaps: &[Missing], reach: Reach) {
+    pub fn absorb(&mut self, gaps: &[Missing], reach: Reach) {
         gaps.iter().for_each(|gap| self.miss(gap.clone()));
         self.reach = Some(reach);
     }
 
     /// Takes in what was put together in narrower cells, behind what was taken in before.
-    fn join(&mut self, narrow: &Self) {
+    pub fn join(&mut self, narrow: &Self) {
         if let (true, Some((last, _))) = (self.is_open, narrow.cells.cells().next_back()) {
             self.cells.extend_to(last.saturating_mul(narrow.cells.step()));
         }
@@ -307,7 +301,7 @@ impl Points {
     }
 
     /// Those that begin and end in the same cells are one.
-    fn miss(&mut self, missing: Missing) {
+    pub fn miss(&mut self, missing: Missing) {
         if !self.wants((missing.from, missing.to)) {
             return;
         }
@@ -351,7 +345,8 @@ pub fn join_gaps(gaps: &mut Vec<Missing>, most: usize) {
 }
 
 impl Reach {
-    fn behind(arrival: &Arrival<'_>) -> Self {
+    /// How far samples go once this batch was taken in.
+    pub fn behind(arrival: &Arrival<'_>) -> Self {
         Self {
             epoch: arrival.epoch,
             run: arrival.run,

@@ -110,7 +110,10 @@ impl Shares {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::points::{Arrival, Level, Span, Track};
+    use crate::{
+        cells::{Level, Track},
+        points::{Arrival, Span},
+    };
     use oasis_wire::{
         batch::{Encoder, Fields},
         quantity::{Epoch, Offset},

@@ -2,8 +2,8 @@
 //!
 //! It is written under another name first and renamed when it is synced: a file with its name is whole. `docs/reference/archive-files.md` is the specification.
 
-use super::{level::Level, schema::Plan};
 use crate::{
+    cells::{Level, Plan},
     clock::now,
     points::{Missing, Reach},
     record::{self, FILE_HEADER, FileHeader, Kind, RECORD_HEADER, TRAILER},

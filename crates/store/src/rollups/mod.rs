@@ -1,22 +1,16 @@
 //! Roll-ups: what is left of old samples. Of each second, minute and hour the least, greatest, mean and last value of each metric, made once of a segment
 //! file when it is sealed, and kept for longer than it.
 //!
-//! [`level`] is how much time a cell stands for, [`schema`] what a cell looks like as a sample, [`file`] a file of them, [`making`] makes them, and
-//! [`upkeep`] is the thread that does. [`Rollups`] is what there is of them.
+//! [`file`] is a file of them, [`Rollups`] all that there are. [`rolling`](crate::rolling) makes them.
 
-mod file;
-mod level;
-mod making;
-mod schema;
-pub mod upkeep;
+pub mod file;
 
 pub use file::{RolledSeries, RollupFile};
-pub use level::Level;
-pub use schema::Plan;
 
 use crate::{
+    cells::Level,
+    reach::Reach,
     recovery::{self, Finding},
-    store::Reach,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -142,25 +136,25 @@ impl Rollups {
     }
 
     /// Only these are there: others have gone while they were looked at.
-    fn keep(&self, segments: &BTreeSet<u64>) {
+    pub(crate) fn keep(&self, segments: &BTreeSet<u64>) {
         for of in [&self.tried, &self.without_room] {
             of.write().unwrap_or_else(PoisonError::into_inner).retain(|number| segments.contains(number));
         }
     }
 
-    fn note_tried(&self, segment: u64) {
+    pub(crate) fn note_tried(&self, segment: u64) {
         self.tried.write().unwrap_or_else(PoisonError::into_inner).insert(segment);
     }
 
-    fn waiting_for_room(&self) -> usize {
+    pub(crate) fn waiting_for_room(&self) -> usize {
         self.without_room.read().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    fn waits_for_room(&self, segment: u64) -> bool {
+    pub(crate) fn waits_for_room(&self, segment: u64) -> bool {
         self.without_room.read().unwrap_or_else(PoisonError::into_inner).contains(&segment)
     }
 
-    fn note_room(&self, segment: u64, was_there: bool) {
+    pub(crate) fn note_room(&self, segment: u64, was_there: bool) {
         let mut without_room = self.without_room.write().unwrap_or_else(PoisonError::into_inner);
         if was_there {
             without_room.remove(&segment)
@@ -170,7 +164,7 @@ impl Rollups {
     }
 
     /// Puts a new file in the place of those that it was made of.
-    fn replace(&self, new: RollupFile, old: &[Arc<RollupFile>]) {
+    pub(crate) fn replace(&self, new: RollupFile, old: &[Arc<RollupFile>]) {
         let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
         files.retain(|file| !old.iter().any(|gone| Arc::ptr_eq(gone, file)));
         files.push(Arc::new(new));
@@ -183,7 +177,7 @@ impl Rollups {
     }
 
     /// Forgets files.
-    fn forget(&self, going: &[Arc<RollupFile>]) {
+    pub(crate) fn forget(&self, going: &[Arc<RollupFile>]) {
         let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
         files.retain(|file| !going.iter().any(|gone| Arc::ptr_eq(gone, file)));
         drop(files);

@@ -14,7 +14,7 @@ type Lost = BTreeMap<String, u64>;
 /// What is missing by cause, as its points tell it.
 fn lost(plant: &Plant, to: u64, points: u32) -> (Level, Lost) {
     let span = Span { from: 0, to: to * STEP, is_open: false, points };
-    let points = plant.archive.history().points("plant", "counter", span).unwrap();
+    let points = oasis_query::points(&plant.archive.history(), "plant", "counter", span).unwrap();
     let mut lost = Lost::new();
     for gap in &points.gaps {
         *lost.entry(gap.cause.clone().into_owned()).or_default() += gap.samples;

@@ -4,7 +4,8 @@ use super::{copy_of, segment_files};
 use crate::plant::{Node, Plant, STEP, config};
 use oasis_store::{
     ArchiveConfig, Level, RetentionRule,
-    points::{Number, Points, Span, Track},
+    cells::{Number, Track},
+    points::{Points, Span},
 };
 use std::{
     fs,
@@ -52,7 +53,7 @@ pub fn wait_for_rollups(plant: &Plant) {
 
 fn points(plant: &Plant, to: u64, points: u32) -> Points {
     let span = Span { from: 0, to: to * STEP, is_open: false, points };
-    plant.archive.history().points("plant", "counter", span).unwrap()
+    oasis_query::points(&plant.archive.history(), "plant", "counter", span).unwrap()
 }
 
 /// Every sample from 0 to `to` went into one point, and each point says what its samples say.
@@ -157,8 +158,13 @@ fn who_asks_again_gets_what_came_meanwhile() {
         assert_eq!(points(&plant, round * 280, 1).level, Level::Second);
         assert_eq!(plant.archive.history().file_reads(), read, "what was put together is not read again");
         let span = Span { from: 0, to: 1, is_open: true, points: 1 };
-        let points =
-            plant.archive.history().points("plant", "counter", Span { to: round * STEP, ..span }).unwrap();
+        let points = oasis_query::points(
+            &plant.archive.history(),
+            "plant",
+            "counter",
+            Span { to: round * STEP, ..span },
+        )
+        .unwrap();
         check(&points, round * 280);
     }
 }

@@ -2,8 +2,13 @@
 //!
 //! A cell is a sample of that type, taken at the time of the last sample in it. `docs/reference/archive-files.md` says which metrics it has.
 
-use super::level::Level;
-use crate::points::{Cell, Leaf, Number, Summary, Track};
+use super::{
+    cell::{Cell, Track},
+    leaves::Leaf,
+    level::Level,
+    number::Number,
+    summary::Summary,
+};
 use oasis_wire::{
     batch::{Batch, Values},
     schema::{Behaviour, Metric, MetricType, ProbeType},
@@ -233,7 +238,7 @@ fn summary(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::points::Cells;
+    use crate::cells::Cells;
     use oasis_wire::{
         batch::{Encoder, Fields},
         value::write_row,

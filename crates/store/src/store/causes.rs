@@ -1,11 +1,11 @@
 //! Why samples are missing: what the archive noted of offsets, and what the DAC's ledgers told of sequence numbers.
 
-use super::{Missing, Points};
+use super::{ReadError, Store};
 use crate::{
     catalogue::{Extent, Loss},
     gap::Gap,
+    points::{Missing, Points},
     series::Series,
-    store::{ReadError, Store},
 };
 use oasis_wire::quantity::Offset;
 use std::{collections::BTreeMap, ops::Range};
@@ -56,7 +56,7 @@ impl Store {
 
 impl Extent {
     /// Why offsets before its batches are not there.
-    pub(super) fn why<'a>(&'a self, store: &'a Store) -> impl Fn(Offset) -> (Offset, &'static str) + 'a {
+    pub fn why<'a>(&'a self, store: &'a Store) -> impl Fn(Offset) -> (Offset, &'static str) + 'a {
         move |at| store.why_not_stored(&self.series, at, self.first)
     }
 }

@@ -1,17 +1,17 @@
 //! The thread that makes roll-ups, merges small files of them, and lets go of old ones. It gives way to everybody else.
 
-use super::{
-    Level,
-    file::RollupFile,
-    making::{self, Source},
-};
+mod making;
+
 use crate::{
     catalogue::Segment,
+    cells::Level,
     clock::now,
     config::ArchiveConfig,
+    rollups::RollupFile,
     segment_file,
     store::{ReadError, Store},
 };
+use making::Source;
 use std::{
     io,
     sync::{

@@ -1,16 +1,13 @@
 //! Makes roll-ups: of a sealed segment file's samples, and of other roll-ups.
 
-use super::{
-    file::{Draft, Place, RolledSeries, RollupFile},
-    level::Level,
-    schema,
-};
 use crate::{
+    cells::{Cells, Level, schema},
     index::{self, Entry, Found, SeriesIndex},
     pace::Pace,
-    points::{Arrival, Cells, Points, Reach, Share, join_gaps},
+    points::{Arrival, Points, Reach, Share, join_gaps},
     record::{self, FileHeader, RECORD_HEADER},
     recovery::Finding,
+    rollups::file::{Draft, Place, RolledSeries, RollupFile},
     store::{ReadError, Store},
     walk::Walk,
 };

@@ -1,58 +1,15 @@
 //! Samples put together by time: one cell for each stretch of it.
 
-use super::{leaves::Leaf, number::Scalar, summary::Summary};
-use crate::rollups::Plan;
+use super::{
+    cell::{Cell, Track},
+    leaves::Leaf,
+    schema::Plan,
+};
 use oasis_wire::{
-    batch::{Batch, BatchError, Values},
-    schema::{MetricType, ProbeType},
-    value::Value,
+    batch::{Batch, BatchError},
+    schema::ProbeType,
 };
 use std::{collections::BTreeMap, ops::Range, sync::Arc};
-
-/// All samples of one stretch of time.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Cell {
-    /// How many.
-    pub samples: u64,
-    /// Time of the one received last, nanoseconds on the node's clock.
-    pub last_time: u64,
-    /// What they have of each leaf, in the order of [`Cells::leaves`]; those behind the last are nothing.
-    pub tracks: Vec<Track>,
-}
-
-/// What a cell has of one leaf.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub enum Track {
-    /// No value.
-    #[default]
-    Nothing,
-    /// A number.
-    Number(Summary),
-    /// A number for each element of a vector; none where no vector was so long.
-    Elements(Vec<Option<Summary>>),
-    /// The last text.
-    Text(String),
-}
-
-impl Track {
-    /// Takes in what follows.
-    pub fn append(&mut self, later: Self) {
-        match (self, later) {
-            (_, Self::Nothing) => {}
-            (Self::Number(summary), Self::Number(later)) => summary.append(&later),
-            (Self::Elements(elements), Self::Elements(later)) => {
-                elements.resize(elements.len().max(later.len()), None);
-                for (element, later) in elements.iter_mut().zip(later) {
-                    match (element, later) {
-                        (Some(element), Some(later)) => element.append(&later),
-                        (element, later) => *element = later.or(*element),
-                    }
-                }
-            }
-            (track, later) => *track = later,
-        }
-    }
-}
 
 /// A type's leaves, each with its place among all.
 #[derive(Debug, Clone)]
@@ -221,69 +178,5 @@ impl Cells {
             self.leaves.push(leaf.clone());
             self.leaves.len() - 1
         })
-    }
-}
-
-impl Cell {
-    /// Takes in what follows, of the same leaves.
-    fn join(&mut self, later: Self) {
-        self.follow(later.samples, later.last_time, later.tracks.len());
-        for (track, later) in self.tracks.iter_mut().zip(later.tracks) {
-            track.append(later);
-        }
-    }
-
-    /// So many samples follow, with so many leaves.
-    fn follow(&mut self, samples: u64, last_time: u64, leaves: usize) {
-        self.samples = self.samples.saturating_add(samples);
-        self.last_time = last_time;
-        self.tracks.resize(leaves.max(self.tracks.len()), Track::Nothing);
-    }
-
-    fn add(&mut self, batch: &Batch, run: Range<usize>, places: &[(Leaf, usize)], leaves: usize) {
-        self.follow(run.len() as u64, batch.times()[run.end - 1], leaves);
-        for (leaf, place) in places {
-            match batch.values(leaf.metric) {
-                Some(Values::Fixed(values)) if leaf.is_column() => {
-                    if let Some(summary) = of_column(leaf, &values[run.clone()]) {
-                        self.tracks[*place].append(Track::Number(summary));
-                    }
-                }
-                Some(Values::Rows(values)) => {
-                    for value in &values[run.clone()] {
-                        self.tracks[*place].append(of_value(leaf, value));
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-}
-
-fn of_column(leaf: &Leaf, bits: &[u64]) -> Option<Summary> {
-    fn of<T: Scalar>(leaf: &Leaf, bits: &[u64]) -> Option<Summary> {
-        Summary::of_column::<T>(bits, leaf.is_counter)
-    }
-    match leaf.kind {
-        MetricType::Int8 | MetricType::Int16 | MetricType::Int32 | MetricType::Int64 => of::<i64>(leaf, bits),
-        MetricType::Real32 => of::<f32>(leaf, bits),
-        MetricType::Real64 => of::<f64>(leaf, bits),
-        _ => of::<u64>(leaf, bits),
-    }
-}
-
-fn of_value(leaf: &Leaf, value: &Value) -> Track {
-    let mut found = Vec::new();
-    leaf.values(value, &mut found);
-    let summary = |value: &&Value| Leaf::number(value).map(|number| Summary::of(number, leaf.is_counter));
-    if leaf.is_text() {
-        match found.last() {
-            Some(Value::String(text)) => Track::Text(text.clone()),
-            _ => Track::Nothing,
-        }
-    } else if leaf.has_elements() {
-        Track::Elements(found.iter().map(summary).collect())
-    } else {
-        found.first().and_then(summary).map_or(Track::Nothing, Track::Number)
     }
 }

@@ -1,0 +1,9 @@
+//! From when to when samples are stored.
+
+use std::collections::BTreeMap;
+
+/// Least and greatest time, nanoseconds.
+pub type Reach = (u64, u64);
+
+/// By node and name of an instance.
+pub type Reaches = BTreeMap<(String, String), Reach>;

@@ -119,7 +119,7 @@ fn a_dac_that_is_away_for_longer_than_memory_lasts_gets_everything() {
     assert_explained(&last);
     // What the first DAC has got, and nothing else.
     assert_eq!(causes(&last), ["before_epoch"], "{last:#}");
-    assert_eq!((&last["gaps"][0]["from_sequence"], &last["node"]["dropped_spool"]), (&json!(1), &json!(0)));
+    assert_eq!((&last["gaps"][0]["from_sequence"], &last["node"]["spool_full"]), (&json!(1), &json!(0)));
     assert_eq!(small.segments(), [] as [PathBuf; 0]);
 }
 
@@ -148,9 +148,9 @@ fn half_a_minute_without_a_dac() {
         let dropped: u64 = dropped.sum();
         println!(
             "taken {}, received by the second DAC {}, declared as dropped by the node {}, missing for that cause {dropped}, {in_files} bytes in files",
-            last["node"]["taken"], last["received"], last["node"]["dropped_spool"]
+            last["node"]["taken"], last["received"], last["node"]["spool_full"]
         );
-        assert_eq!(last["node"]["dropped_spool"], dropped, "{last:#}");
+        assert_eq!(last["node"]["spool_full"], dropped, "{last:#}");
         dropped
     };
     // A few seconds of samples.

@@ -159,7 +159,7 @@ fn node_that_drops(channel: &str) {
         let (first_sequence, dropped_before) = (*numbers.start(), ring);
         let fields = Fields { topic: topic.0, first_sequence, dropped_before, ..Fields::default() };
         encoder.finish(fields, &mut batch);
-        let dropped = Drops { ring: ring.into(), ..Drops::default() };
+        let dropped = Drops { ring_full: ring.into(), ..Drops::default() };
         let counters = Counters { topic, taken: *numbers.end(), sent: 0, dropped };
         sender.send(&[NodeMessage::Counters { instances: vec![counters] }], &[&batch]).unwrap();
     };

@@ -85,7 +85,7 @@ fn what_a_full_spool_drops_has_that_cause() {
         causes(&after).contains(&"spool_full").then_some(after)
     });
     assert_whole(&after);
-    assert!(after["node"]["dropped_spool"].as_u64() > Some(0), "{after:#}");
+    assert!(after["node"]["spool_full"].as_u64() > Some(0), "{after:#}");
 }
 
 #[test]

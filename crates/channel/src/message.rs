@@ -228,19 +228,21 @@ pub struct Counters {
     pub dropped: Drops,
 }
 
-/// Samples dropped in the node, by cause.
+/// Samples dropped in the node, by [cause](oasis_wire::loss::Cause). On the wire the fields keep their first names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Drops {
     /// The probe's ring was full.
-    pub ring: u64,
+    #[serde(rename = "ring")]
+    pub ring_full: u64,
     /// The spool was full while the DAC was unreachable or slow.
-    pub spool: u64,
+    #[serde(rename = "spool")]
+    pub spool_full: u64,
     /// No trigger of the probe's flight recorder fired near them in time.
     #[serde(default)]
     pub kept_back: u64,
     /// Their rows did not fit the schema of their type, or were too long.
-    #[serde(default)]
-    pub invalid: u64,
+    #[serde(rename = "invalid", default)]
+    pub invalid_row: u64,
 }
 
 /// Cost of the instrumentation on its host, and how the node limits it. Shares are of one core.

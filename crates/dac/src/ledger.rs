@@ -3,8 +3,8 @@
 //! Pure bookkeeping: it is told what arrived and what the node says of itself, in the order of the channel.
 
 use oasis_channel::Drops;
-use oasis_wire::quantity::Nanos;
-use serde::{Deserialize, Serialize};
+use oasis_wire::{loss::Cause, quantity::Nanos};
+use serde::Serialize;
 use std::{
     collections::{BTreeMap, VecDeque},
     ops::RangeInclusive,
@@ -13,64 +13,6 @@ use uuid::Uuid;
 
 /// Gaps kept for people to read; older ones stay in the totals and in [`Ledger::gaps_forgotten`].
 const GAPS_KEPT: usize = 256;
-
-/// Why samples are missing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Cause {
-    /// The node's ring for the probe was full.
-    RingFull,
-    /// The node's spool was full while the DAC was away or slow, or its file is damaged.
-    SpoolFull,
-    /// The node's process ended with samples it had taken and not yet delivered.
-    NodeRestart,
-    /// Their rows did not fit the schema of the probe's type, or were too long for a batch.
-    InvalidRow,
-    /// The flight recorder of the probe kept them back: no trigger fired near them.
-    KeptBack,
-    /// They were delivered to an earlier life of this DAC.
-    BeforeEpoch,
-    /// They were sent as datagrams and did not arrive.
-    Network,
-    /// A recording is played back that does not have them.
-    NotRecorded,
-    /// Nobody accounts for them: a bug.
-    Unexplained,
-}
-
-impl Cause {
-    const ALL: [Self; 9] = [
-        Self::RingFull,
-        Self::SpoolFull,
-        Self::NodeRestart,
-        Self::InvalidRow,
-        Self::KeptBack,
-        Self::BeforeEpoch,
-        Self::Network,
-        Self::NotRecorded,
-        Self::Unexplained,
-    ];
-
-    /// The cause with this word.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|cause| cause.word() == word)
-    }
-
-    /// The word that clients see.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::RingFull => "ring_full",
-            Self::SpoolFull => "spool_full",
-            Self::NodeRestart => "node_restart",
-            Self::InvalidRow => "invalid_row",
-            Self::KeptBack => "kept_back",
-            Self::BeforeEpoch => "before_epoch",
-            Self::Network => "network",
-            Self::NotRecorded => "not_recorded",
-            Self::Unexplained => "unexplained",
-        }
-    }
-}
 
 /// A range of missing sequence numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -143,14 +85,14 @@ pub struct Ledger {
 pub struct NodeCounters {
     /// Samples taken.
     pub taken: u64,
-    /// Dropped by the ring.
-    pub dropped_ring: u64,
-    /// Dropped by the spool.
-    pub dropped_spool: u64,
+    /// Dropped because the ring was full.
+    pub ring_full: u64,
+    /// Dropped because the spool was full.
+    pub spool_full: u64,
     /// Kept back by the flight recorder.
     pub kept_back: u64,
-    /// Thrown away because their rows did not fit the schema.
-    pub invalid: u64,
+    /// Dropped because their rows did not fit the schema.
+    pub invalid_row: u64,
 }
 
 impl Ledger {
@@ -196,10 +138,10 @@ impl Ledger {
         let taken = taken.max(self.node.taken);
         self.node = NodeCounters {
             taken,
-            dropped_ring: dropped.ring,
-            dropped_spool: dropped.spool,
+            ring_full: dropped.ring_full,
+            spool_full: dropped.spool_full,
             kept_back: dropped.kept_back,
-            invalid: dropped.invalid,
+            invalid_row: dropped.invalid_row,
         };
     }
 
@@ -278,10 +220,10 @@ impl Ledger {
             ring -= here;
             here
         };
-        let spool = explain(self.node.dropped_spool, &mut self.attributed.spool);
+        let spool = explain(self.node.spool_full, &mut self.attributed.spool_full);
         let kept_back = explain(self.node.kept_back, &mut self.attributed.kept_back);
-        let invalid = explain(self.node.invalid, &mut self.attributed.invalid);
-        self.attributed.ring = self.attributed.ring.saturating_add(ring);
+        let invalid = explain(self.node.invalid_row, &mut self.attributed.invalid_row);
+        self.attributed.ring_full = self.attributed.ring_full.saturating_add(ring);
         let rest = self.cause_of_silence();
         let mut from = self.last_sequence + 1;
         let causes = [

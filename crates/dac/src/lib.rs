@@ -39,14 +39,14 @@ pub use delivery::{Delivery, DeliveryError, Options, Overflow, OverflowError};
 pub use demand::{Demand, DemandGuard, DemandState};
 pub use derived::{DeriveError, Derived};
 pub use instance::Instance;
-pub use ledger::{Cause, Gap, Ledger, NodeCounters, Verdict};
+pub use ledger::{Gap, Ledger, NodeCounters, Verdict};
 pub use log::{LogBudget, LogState, Read, TopicLog};
 pub use node::{Link, Node};
 pub use registry::{Registry, RestoreCounts, StoredInstance, StoredNode};
 pub use segment::{Packets, Segment};
 pub use signal::{Signal, Wake};
 pub use texts::Form;
-pub use turn::{SkipCause, Skipped, Turn};
+pub use turn::{Skipped, Turn};
 pub use wake_flag::WakeFlag;
 
 /// The atomics that `wake_flag` uses, so that its model can substitute others.

@@ -6,7 +6,7 @@
 use crate::{
     Dac,
     instance::Instance,
-    ledger::{Cause, Verdict},
+    ledger::Verdict,
     node::Link,
     reorder::{Reorder, WaitingBatch},
 };
@@ -16,6 +16,7 @@ use oasis_channel::{
 };
 use oasis_wire::{
     batch,
+    loss::Cause,
     quantity::{Nanos, TopicId},
     schema::ProbeType,
 };
@@ -344,7 +345,7 @@ impl NodeSession {
             return Err(Failure::new("replay_expected", message));
         }
         let Some(instance) = self.topics.get(&topic) else { return Err(foreign(topic)) };
-        let cause = Cause::from_word(cause).ok_or_else(|| {
+        let cause = Cause::from_word(cause).filter(|cause| cause.is_of_ledger()).ok_or_else(|| {
             let message = format!("unknown cause of loss {cause:?}");
             Failure::new("cause_unknown", message)
         })?;

@@ -1,7 +1,7 @@
 //! What a reader receives at its position, according to its options.
 
 use crate::{Delivery, Instance, Options, Overflow, StartAt, segment::Segment};
-use oasis_wire::quantity::Offset;
+use oasis_wire::{loss::Cause, quantity::Offset};
 use std::sync::Arc;
 
 /// What a reader receives in one step: first the samples it skips, then samples.
@@ -26,33 +26,14 @@ pub struct Skipped {
     pub from: Offset,
     /// Offset after the last one.
     pub to: Offset,
-    /// Why they are skipped.
-    pub cause: SkipCause,
+    /// Why they are skipped: [`Cause::LogRetention`] or [`Cause::Latest`].
+    pub cause: Cause,
 }
 
 impl Skipped {
     /// Returns the number of samples.
     pub fn count(&self) -> u64 {
         self.to.0 - self.from.0
-    }
-}
-
-/// Why a reader skips samples.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SkipCause {
-    /// The reader lagged: the log has evicted them.
-    LogRetention,
-    /// The reader wants only the newest sample.
-    Latest,
-}
-
-impl SkipCause {
-    /// Returns the cause as clients see it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::LogRetention => "log_retention",
-            Self::Latest => "latest",
-        }
     }
 }
 
@@ -74,13 +55,13 @@ impl Instance {
     /// Returns what a reader at `from` receives now: at most `max` segments.
     pub fn turn(&self, from: Offset, options: Options, max: usize) -> Turn {
         if options.delivery == Delivery::Latest {
-            return self.newest(from, SkipCause::Latest);
+            return self.newest(from, Cause::Latest);
         }
         let read = self.log.read(from, max);
-        let skipped = read.missed.map(|(from, to)| Skipped { from, to, cause: SkipCause::LogRetention });
+        let skipped = read.missed.map(|(from, to)| Skipped { from, to, cause: Cause::LogRetention });
         let wanted = skipped.map_or(from, |skipped| skipped.to);
         match options.overflow {
-            Overflow::Latest if skipped.is_some() => self.newest(from, SkipCause::LogRetention),
+            Overflow::Latest if skipped.is_some() => self.newest(from, Cause::LogRetention),
             Overflow::Close if skipped.is_some() => {
                 Turn { skipped, wanted, segments: Vec::new(), next: wanted, is_over: true }
             }
@@ -92,7 +73,7 @@ impl Instance {
     }
 
     /// Returns only the newest sample, unless it was read before.
-    fn newest(&self, from: Offset, cause: SkipCause) -> Turn {
+    fn newest(&self, from: Offset, cause: Cause) -> Turn {
         let newest = self.log.newest(&self.probe_type).filter(|newest| newest.end() > from);
         let to = newest.as_ref().map_or(from, |newest| newest.first().max(from));
         Turn {

@@ -6,7 +6,8 @@ use oasis_channel::{
     Counters, DacMessage, Drops, Failure, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind,
     RegisteredInstance, frame::Frame,
 };
-use oasis_dac::{Cause, Config, Dac, StartAt, session::NodeSession};
+use oasis_dac::{Config, Dac, StartAt, session::NodeSession};
+use oasis_wire::loss::Cause;
 use oasis_wire::{
     batch::{Encoder, Fields},
     quantity::{Nanos, TopicId},
@@ -245,7 +246,8 @@ fn a_spool_drop_is_reported_before_its_gap_appears() {
     let dac = dac();
     let (mut peer, topic) = Peer::connected(&dac, "a", 1);
     peer.send(&batch(topic, 1, 1, 0)).unwrap();
-    let counters = Counters { topic, taken: 10, sent: 5, dropped: Drops { spool: 4, ..Drops::default() } };
+    let counters =
+        Counters { topic, taken: 10, sent: 5, dropped: Drops { spool_full: 4, ..Drops::default() } };
     peer.say(&NodeMessage::Counters { instances: vec![counters] }, 0).unwrap();
     peer.send(&batch(topic, 6, 1, 4)).unwrap();
     let ledger = dac.registry.instance(topic).unwrap().ledger().clone();

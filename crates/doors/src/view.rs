@@ -2,9 +2,9 @@
 
 use crate::Doors;
 use oasis_channel::{Overhead, ProbeKind, RecorderSpan};
-use oasis_dac::{Cause, Delivery, DemandState, Derived, Instance, Ledger, LogState, Node, Registry};
+use oasis_dac::{Delivery, DemandState, Derived, Instance, Ledger, LogState, Node, Registry};
 use oasis_store::Account;
-use oasis_wire::{batch::Batch, quantity::Epoch, schema::ProbeType, value};
+use oasis_wire::{batch::Batch, loss::Cause, quantity::Epoch, schema::ProbeType, value};
 use serde::Serialize;
 use std::{
     collections::{BTreeMap, HashMap},

@@ -1,7 +1,7 @@
 //! Where samples come from, and which of them are missing.
 
 use oasis_channel::ProbeKind;
-use oasis_wire::{quantity::Epoch, schema::ProbeType};
+use oasis_wire::{loss::Cause, quantity::Epoch, schema::ProbeType};
 use std::{ops::RangeInclusive, sync::Arc};
 use uuid::Uuid;
 
@@ -36,7 +36,7 @@ pub struct Gap<'a> {
     /// Their sequence numbers, if they are known.
     pub numbers: Option<RangeInclusive<u64>>,
     /// Why they are missing.
-    pub cause: &'a str,
+    pub cause: Cause,
     /// Time of the sample before them, or after them if there is none; nanoseconds since 1970.
     pub time: u64,
 }

@@ -5,15 +5,14 @@ use oasis_store::{
     History, OpenError, ReadError,
     catalogue::{Extent, LossRow, MOST_LOSSES},
     clock::now,
-    gap::UNEXPLAINED,
     holes::{Holes, Missing},
 };
-use oasis_wire::quantity::{Epoch, Nanos, Offset};
+use oasis_wire::{
+    loss::Cause,
+    quantity::{Epoch, Nanos, Offset},
+};
 use std::{ops::RangeInclusive, path::Path, sync::Arc};
 use uuid::Uuid;
-
-/// Longest cause, in bytes.
-const MAX_CAUSE: usize = 64;
 
 /// What a recording says was lost.
 #[derive(Debug)]
@@ -22,7 +21,7 @@ pub(super) struct Lost {
     instance: Arc<str>,
     run: Uuid,
     numbers: RangeInclusive<u64>,
-    cause: String,
+    cause: Cause,
 }
 
 /// Why an archive does not say what it knows besides samples.
@@ -37,27 +36,23 @@ pub enum SourceError {
 }
 
 impl Import {
-    /// Notes that these samples of an instance are not in the recording, and why. Nothing happens if the cause is no word, or says that nobody knows.
+    /// Notes that these samples of an instance are not in the recording, and why. Nothing happens if the cause says that nobody knows.
     pub fn lose(
         &mut self,
         (node, instance): (Arc<str>, Arc<str>),
         run: Uuid,
         numbers: RangeInclusive<u64>,
-        cause: &str,
+        cause: Cause,
     ) {
-        let is_word = (1..=MAX_CAUSE).contains(&cause.len())
-            && cause.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
-        // Exports called it `unknown` once.
-        let is_known = ![UNEXPLAINED, "unknown"].contains(&cause);
         let is_range = !numbers.is_empty() && i64::try_from(*numbers.end()).is_ok();
-        if !(is_word && is_known && is_range) {
+        if cause == Cause::Unexplained || !is_range {
             return;
         }
         if self.lost.len() as u64 >= MOST_LOSSES {
             self.imported.causes_forgotten += 1;
             return;
         }
-        self.lost.push(Lost { node, instance, run, numbers, cause: cause.to_owned() });
+        self.lost.push(Lost { node, instance, run, numbers, cause });
     }
 
     /// Takes over why samples are missing in an archive of which all segment files were added; `name` is that of [`Import::add_segment_file`].
@@ -85,7 +80,7 @@ impl Import {
         let mut told = Known::default();
         for (run, loss) in losses {
             told.add(run, *loss.numbers.start()..loss.numbers.end().saturating_add(1));
-            self.lose(key.clone(), run, loss.numbers, &loss.cause);
+            self.lose(key.clone(), run, loss.numbers, loss.cause);
         }
         // What was received and not stored is known by its offsets there, and those are other ones here.
         let mut holes = Holes::new(history, 0);
@@ -124,7 +119,7 @@ impl Import {
             self.lose_all(key, told, missing);
             let numbers = first..entry.last_sequence.saturating_add(1);
             if self.instances.get(key).is_some_and(|own| !own.known.has(series.run, &numbers)) {
-                self.lose(key.clone(), series.run, first..=entry.last_sequence, "damaged");
+                self.lose(key.clone(), series.run, first..=entry.last_sequence, Cause::Damaged);
             }
         }
         Ok(())
@@ -137,7 +132,7 @@ impl Import {
                 told.has(run, &(*numbers.start()..numbers.end().saturating_add(1)))
             };
             if let Some(numbers) = numbers.filter(|numbers| !is_told(numbers)) {
-                self.lose(key.clone(), run, numbers, &cause);
+                self.lose(key.clone(), run, numbers, cause);
             }
         }
     }
@@ -167,7 +162,7 @@ impl Import {
             instance,
             run: *run,
             numbers: numbers.clone(),
-            cause,
+            cause: **cause,
             time: Nanos(time),
         });
         self.imported.causes_forgotten += self.opened.store.catalogue().add_losses(rows)?;

@@ -137,7 +137,7 @@ impl BatchBuilder {
         }
         self.misfit = true;
         self.flush(out);
-        self.before.invalid = self.before.invalid.saturating_add(1);
+        self.before.invalid_row = self.before.invalid_row.saturating_add(1);
         self.first_sequence = self.next_sequence;
     }
 
@@ -145,7 +145,7 @@ impl BatchBuilder {
     fn miss(&mut self, samples: u64, kept_back: u64) {
         let kept_back = kept_back.min(samples);
         self.before.kept_back = self.before.kept_back.saturating_add(kept_back);
-        self.before.dropped_ring = self.before.dropped_ring.saturating_add(samples - kept_back);
+        self.before.ring_full = self.before.ring_full.saturating_add(samples - kept_back);
     }
 
     /// Sends the samples if they have waited long enough, or if the stream is idle: nothing was sent within the

@@ -289,7 +289,7 @@ mod tests {
                 |batch: &NewBatch| batch.first_sequence..batch.first_sequence + u64::from(batch.count);
             let sum = |of: fn(&NewBatch) -> u64| self.out.iter().map(of).sum();
             let (kept_back, ring) =
-                (sum(|batch| batch.before.kept_back), sum(|batch| batch.before.dropped_ring));
+                (sum(|batch| batch.before.kept_back), sum(|batch| batch.before.ring_full));
             (self.out.iter().flat_map(numbers).collect(), kept_back, ring)
         }
     }

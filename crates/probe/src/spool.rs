@@ -20,11 +20,11 @@ use std::{collections::HashMap, sync::Arc};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Missing {
     /// The ring dropped them.
-    pub dropped_ring: u64,
+    pub ring_full: u64,
     /// The flight recorder kept them back.
     pub kept_back: u64,
     /// Their rows did not fit the schema.
-    pub invalid: u64,
+    pub invalid_row: u64,
 }
 
 /// A batch from the collector.
@@ -114,10 +114,10 @@ impl Place {
             *told += here;
             left -= here;
         };
-        explain(&mut self.dropped.ring, batch.before.dropped_ring);
+        explain(&mut self.dropped.ring_full, batch.before.ring_full);
         explain(&mut self.dropped.kept_back, batch.before.kept_back);
-        explain(&mut self.dropped.invalid, batch.before.invalid);
-        self.dropped.spool += left;
+        explain(&mut self.dropped.invalid_row, batch.before.invalid_row);
+        self.dropped.spool_full += left;
         self.sequence = batch.last_sequence();
         hole
     }
@@ -162,8 +162,8 @@ impl Spool {
         let mut spool = Self::before_a_file(limit, delivered.len());
         for (account, &place) in spool.accounts.iter_mut().zip(delivered) {
             (account.delivered, account.sent) = (place, place);
-            let Drops { ring, kept_back, invalid, spool: _ } = place.dropped;
-            account.before = Missing { dropped_ring: ring, kept_back, invalid };
+            let Drops { ring_full, kept_back, invalid_row, spool_full: _ } = place.dropped;
+            account.before = Missing { ring_full, kept_back, invalid_row };
             account.admitted = place.sequence;
         }
         spool.set_behind(true);
@@ -184,9 +184,9 @@ impl Spool {
     pub fn push(&mut self, batch: NewBatch) {
         let NewBatch { instance, first_sequence, count, before, bytes } = batch;
         let account = &mut self.accounts[instance];
-        account.before.dropped_ring += before.dropped_ring;
+        account.before.ring_full += before.ring_full;
         account.before.kept_back += before.kept_back;
-        account.before.invalid += before.invalid;
+        account.before.invalid_row += before.invalid_row;
         let batch =
             QueuedBatch { instance, first_sequence, count, before: account.before, bytes, stored: None };
         match &mut self.intake {

@@ -221,7 +221,7 @@ fn samples_dropped_by_every_policy_are_counted() {
         let seen: Vec<f64> = recorder.samples("reading").iter().map(|sample| sample.value).collect();
         assert_eq!(seen, values, "{overflow:?}");
         let counters = recorder.counters("reading");
-        assert_eq!((counters.taken, counters.dropped.ring), (6, holes), "{overflow:?}");
+        assert_eq!((counters.taken, counters.dropped.ring_full), (6, holes), "{overflow:?}");
     }
 }
 
@@ -235,7 +235,7 @@ fn rows_that_do_not_fit_are_counted_and_the_next_that_does_is_sent() {
     let seen: Vec<_> = recorder.samples("reading").iter().map(|s| (s.sequence, s.value)).collect();
     assert_eq!(seen, [(3, 3.0)]);
     let counters = recorder.counters("reading");
-    assert_eq!((counters.taken, counters.dropped), (3, Drops { invalid: 2, ..Drops::default() }));
+    assert_eq!((counters.taken, counters.dropped), (3, Drops { invalid_row: 2, ..Drops::default() }));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use oasis_format::table::{Cell, Column, ColumnType, Table};
 use oasis_store::{History, Holes, Missing, Piece, ReadError, Series, cells::Number};
 use oasis_wire::{
     batch::{Batch, Sample},
+    loss::Cause,
     quantity::Offset,
     schema::{Behaviour, ProbeType},
 };
@@ -40,7 +41,7 @@ pub struct Summary {
     /// From one sample to the next, where none is missing between them.
     pub intervals: Option<Intervals>,
     /// Samples missing between the first and the last one, by cause.
-    pub lost: BTreeMap<String, u64>,
+    pub lost: BTreeMap<Cause, u64>,
     /// Numbers and booleans, those within structs too, in the order of the schema.
     pub metrics: Vec<MetricSummary>,
 }
@@ -114,7 +115,7 @@ struct Gathering {
     samples: u64,
     first_time: u64,
     intervals: Option<Histogram<u64>>,
-    lost: BTreeMap<String, u64>,
+    lost: BTreeMap<Cause, u64>,
     metrics: Vec<Metric>,
     /// Columns of the type read now, each with the place of its metric.
     columns: Vec<(usize, Column)>,
@@ -149,7 +150,7 @@ impl Gathering {
             Piece::Samples { series, batch, wanted, .. } => {
                 let Ok(batch) = Batch::parse(&batch, &series.probe_type) else {
                     // What does not fit its schema is missing, as what is damaged is.
-                    self.holes.skip(wanted.end.0 - wanted.start.0, "damaged");
+                    self.holes.skip(wanted.end.0 - wanted.start.0, Cause::Damaged);
                     return Ok(());
                 };
                 self.follow(&series.probe_type);

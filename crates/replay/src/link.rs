@@ -8,7 +8,7 @@ use oasis_probe::{
     link::{self, Welcomed},
     now_ns,
 };
-use oasis_wire::{quantity::TopicId, schema::ProbeType};
+use oasis_wire::{loss::Cause, quantity::TopicId, schema::ProbeType};
 use std::{
     cell::Cell,
     collections::BTreeMap,
@@ -141,10 +141,10 @@ impl Link {
         &mut self,
         topic: TopicId,
         numbers: RangeInclusive<u64>,
-        cause: &str,
+        cause: Cause,
     ) -> Result<(), LinkError> {
         let (from_sequence, to_sequence) = numbers.into_inner();
-        self.say(NodeMessage::Missing { topic, from_sequence, to_sequence, cause: cause.into() })
+        self.say(NodeMessage::Missing { topic, from_sequence, to_sequence, cause: cause.word().into() })
     }
 
     /// Answers what the DAC has said, and gives a sign of life when it is time. What the DAC has acknowledged since the last call.

@@ -2,11 +2,11 @@
 
 use crate::{error::ReplayError, outbox::Told, track::Recorded};
 use oasis_channel::{InstanceState, RegisteredInstance};
-use oasis_dac::Cause;
 use oasis_probe::now_ns;
 use oasis_store::{Missing, Series};
 use oasis_wire::{
     batch::{Encoder, Fields},
+    loss::Cause,
     quantity::TopicId,
     schema::ProbeType,
 };
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Bytes of a batch, about.
 const BATCH: usize = 64 * 1024;
 /// Cause of what the recording lacks because of itself.
-const NOT_RECORDED: &str = Cause::NotRecorded.word();
+const NOT_RECORDED: Cause = Cause::NotRecorded;
 
 /// An instance in the run that is played.
 pub struct OnAir {
@@ -91,7 +91,7 @@ impl OnAir {
         told
     }
 
-    fn told(&mut self, count: u64, cause: &'static str, up_to: u64) -> Option<(Told, u64)> {
+    fn told(&mut self, count: u64, cause: Cause, up_to: u64) -> Option<(Told, u64)> {
         let to = self.last.saturating_add(count).min(up_to);
         let from_sequence = self.last.checked_add(1).filter(|from| *from <= to)?;
         self.last = to;
@@ -132,9 +132,9 @@ impl OnAir {
 }
 
 /// What only an archive can lack, or nobody noted a cause for, a DAC's ledger calls by one word.
-fn cause_of(missing: &Missing) -> &'static str {
-    let known = Cause::from_word(&missing.cause).filter(|cause| *cause != Cause::Unexplained);
-    known.map_or(NOT_RECORDED, Cause::word)
+fn cause_of(missing: &Missing) -> Cause {
+    let is_known = missing.cause.is_of_ledger() && missing.cause != Cause::Unexplained;
+    if is_known { missing.cause } else { NOT_RECORDED }
 }
 
 #[cfg(test)]
@@ -165,18 +165,18 @@ mod tests {
     #[test]
     fn what_is_known_of_the_beginning_of_a_run_keeps_its_numbers() {
         let mut on_air = OnAir::new(series(), 0).unwrap();
-        let lost = Missing { numbers: Some(3..=10), ..missing(RUN, 8, "before_epoch") };
+        let lost = Missing { numbers: Some(3..=10), ..missing(RUN, 8, Cause::BeforeEpoch) };
         let told = ranges(on_air.missing_before(&sample(13, vec![lost.clone()])));
-        assert_eq!(told, [(1, 2, NOT_RECORDED), (3, 10, "before_epoch"), (11, 12, NOT_RECORDED)]);
+        assert_eq!(told, [(1, 2, NOT_RECORDED), (3, 10, Cause::BeforeEpoch), (11, 12, NOT_RECORDED)]);
         on_air.push(&sample(13, Vec::new()), 0).unwrap();
         assert_eq!(ranges(on_air.missing_behind(&[lost])), []);
     }
 
-    fn missing(run: Uuid, count: u64, cause: &str) -> Missing {
-        Missing { run, count, cause: cause.into(), numbers: None }
+    fn missing(run: Uuid, count: u64, cause: Cause) -> Missing {
+        Missing { run, count, cause, numbers: None }
     }
 
-    fn ranges(told: Vec<(Told, u64)>) -> Vec<(u64, u64, &'static str)> {
+    fn ranges(told: Vec<(Told, u64)>) -> Vec<(u64, u64, Cause)> {
         let range = |(told, to)| match told {
             Told::Missing { from_sequence, cause } => (from_sequence, to, cause),
             Told::Batch { .. } => unreachable!("only what is missing was asked for"),
@@ -187,18 +187,21 @@ mod tests {
     #[test]
     fn every_number_ahead_of_a_sample_is_told_with_its_cause_and_once() {
         let mut on_air = OnAir::new(series(), 0).unwrap();
-        let first = sample(41, vec![missing(Uuid::from_u128(9), 7, "network")]);
+        let first = sample(41, vec![missing(Uuid::from_u128(9), 7, Cause::Network)]);
         assert_eq!(ranges(on_air.missing_before(&first)), [(1, 40, NOT_RECORDED)]);
         on_air.push(&first, 0).unwrap();
-        let lost =
-            vec![missing(RUN, 2, "ring_full"), missing(RUN, 3, "damaged"), missing(RUN, 90, "network")];
+        let lost = vec![
+            missing(RUN, 2, Cause::RingFull),
+            missing(RUN, 3, Cause::Damaged),
+            missing(RUN, 90, Cause::Network),
+        ];
         let told = ranges(on_air.missing_before(&sample(50, lost)));
-        assert_eq!(told, [(42, 43, "ring_full"), (44, 46, NOT_RECORDED), (47, 49, "network")]);
+        assert_eq!(told, [(42, 43, Cause::RingFull), (44, 46, NOT_RECORDED), (47, 49, Cause::Network)]);
         on_air.push(&sample(50, Vec::new()), 0).unwrap();
         assert_eq!(ranges(on_air.missing_before(&sample(51, Vec::new()))), []);
-        let behind = [missing(RUN, 3, "node_restart"), missing(RUN, u64::MAX, "unexplained")];
+        let behind = [missing(RUN, 3, Cause::NodeRestart), missing(RUN, u64::MAX, Cause::Unexplained)];
         let told = ranges(on_air.missing_behind(&behind));
-        assert_eq!(told, [(51, 53, "node_restart"), (54, u64::MAX, NOT_RECORDED)]);
+        assert_eq!(told, [(51, 53, Cause::NodeRestart), (54, u64::MAX, NOT_RECORDED)]);
         assert_eq!(ranges(on_air.missing_behind(&behind)), []);
     }
 

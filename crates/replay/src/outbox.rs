@@ -1,6 +1,7 @@
 //! What is on its way to the DAC: sent or not, it is kept until it is acknowledged. What a connection that broke had carried may be lost.
 
 use oasis_probe::outgoing::Outgoing;
+use oasis_wire::loss::Cause;
 
 /// What a stage tells of an instance.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -8,7 +9,7 @@ pub enum Told {
     /// A batch of so many samples.
     Batch { bytes: Vec<u8>, samples: u64 },
     /// Sequence numbers from this one on are missing.
-    Missing { from_sequence: u64, cause: &'static str },
+    Missing { from_sequence: u64, cause: Cause },
 }
 
 #[derive(Debug)]
@@ -141,7 +142,7 @@ mod tests {
         let mut outbox = Outbox::new(2, 1_000);
         outbox.push(0, batch(5), 5);
         outbox.push(1, batch(2), 2);
-        outbox.push(0, Told::Missing { from_sequence: 6, cause: "ring_full" }, 8);
+        outbox.push(0, Told::Missing { from_sequence: 6, cause: Cause::RingFull }, 8);
         assert_eq!(sent(&mut outbox), [(0, 5), (0, 8), (1, 2)]);
         assert_eq!(sent(&mut outbox), []);
         outbox.acknowledge(0, 7);

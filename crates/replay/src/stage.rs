@@ -286,7 +286,7 @@ impl Stage {
                     batch::stamp_topic(bytes, topic.0);
                     link.send(bytes)
                 }
-                Told::Missing { from_sequence, cause } => link.missing(topic, *from_sequence..=last, cause),
+                Told::Missing { from_sequence, cause } => link.missing(topic, *from_sequence..=last, *cause),
             }
         });
         sent.or_else(|error| self.broken(error))

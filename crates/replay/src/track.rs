@@ -5,6 +5,7 @@ use oasis_format::visible::Visible;
 use oasis_store::{History, Holes, Missing, Past, Piece, Series};
 use oasis_wire::{
     batch::{Batch, Sample},
+    loss::Cause,
     quantity::Offset,
     value,
 };
@@ -145,7 +146,7 @@ impl Track {
                         let samples = index(wanted.start)..index(wanted.end);
                         self.batch = Some(Open { series, batch, samples });
                     }
-                    Err(_) => self.holes.skip(wanted.end.0 - wanted.start.0, "damaged"),
+                    Err(_) => self.holes.skip(wanted.end.0 - wanted.start.0, Cause::Damaged),
                 }
             }
         }

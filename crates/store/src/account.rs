@@ -1,10 +1,10 @@
 //! What the archive says of itself: per instance how far it has stored, and how it is as a whole.
 
-use crate::{
-    gap::{Gap, GapCause},
-    recovery::Finding,
+use crate::{gap::Gap, recovery::Finding};
+use oasis_wire::{
+    loss::Cause,
+    quantity::{Nanos, Offset},
 };
-use oasis_wire::quantity::{Nanos, Offset};
 use serde::Serialize;
 use std::{
     collections::VecDeque,
@@ -78,11 +78,11 @@ pub enum Condition {
 
 impl Condition {
     /// Why samples were lost to it.
-    pub fn cause(self) -> GapCause {
+    pub fn cause(self) -> Cause {
         match self {
-            Self::Storing => GapCause::ArchiveBehind,
-            Self::DiskFull => GapCause::DiskFull,
-            Self::DiskError => GapCause::DiskError,
+            Self::Storing => Cause::ArchiveLag,
+            Self::DiskFull => Cause::DiskFull,
+            Self::DiskError => Cause::DiskError,
         }
     }
 }

@@ -1,41 +1,13 @@
 //! What was not stored, and why.
 
-use oasis_wire::quantity::{Nanos, Offset};
+use oasis_wire::{
+    loss::Cause,
+    quantity::{Nanos, Offset},
+};
 use serde::Serialize;
 
-/// Cause of what is missing and nobody noted why.
-pub const UNEXPLAINED: &str = "unexplained";
-
-/// Why offsets were not stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GapCause {
-    /// The topic log let go of them before the archive had read them.
-    ArchiveBehind,
-    /// The same, while there was no room on the disk.
-    DiskFull,
-    /// The same, while the disk failed.
-    DiskError,
-}
-
-impl GapCause {
-    /// All, by their codes in a file, which begin with 1.
-    const ALL: [Self; 3] = [Self::ArchiveBehind, Self::DiskFull, Self::DiskError];
-
-    /// The word that clients see.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::ArchiveBehind => "archive_behind",
-            Self::DiskFull => "disk_full",
-            Self::DiskError => "disk_error",
-        }
-    }
-
-    /// The cause with this word.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|cause| cause.word() == word)
-    }
-}
+/// Why the archive does not store offsets, by their codes in a file, which begin with 1.
+const CAUSES: [Cause; 3] = [Cause::ArchiveLag, Cause::DiskFull, Cause::DiskError];
 
 /// Offsets that were not stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -44,8 +16,8 @@ pub struct Gap {
     pub from: Offset,
     /// Behind the last one.
     pub to: Offset,
-    /// Why.
-    pub cause: GapCause,
+    /// Why: the archive lagged, its disk was full, or failed.
+    pub cause: Cause,
     /// When the archive noticed, on the DAC's clock.
     pub time: Nanos,
 }
@@ -57,7 +29,7 @@ impl Gap {
     /// As a record's payload.
     pub fn write(&self) -> [u8; GAP] {
         let mut bytes = [0; GAP];
-        let code = 1 + GapCause::ALL.iter().position(|cause| *cause == self.cause).unwrap_or_default();
+        let code = 1 + CAUSES.iter().position(|cause| *cause == self.cause).unwrap_or_default();
         for (at, field) in [(0, self.from.0), (8, self.to.0), (16, self.time.0), (24, code as u64)] {
             bytes[at..at + 8].copy_from_slice(&field.to_le_bytes());
         }
@@ -68,8 +40,7 @@ impl Gap {
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; GAP] = bytes.try_into().ok()?;
         let field = |at: usize| bytes[at..].first_chunk().map_or(0, |field| u64::from_le_bytes(*field));
-        let cause =
-            usize::try_from(field(24)).ok()?.checked_sub(1).and_then(|code| GapCause::ALL.get(code))?;
+        let cause = usize::try_from(field(24)).ok()?.checked_sub(1).and_then(|code| CAUSES.get(code))?;
         Some(Self { from: Offset(field(0)), to: Offset(field(8)), time: Nanos(field(16)), cause: *cause })
     }
 }
@@ -82,7 +53,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_gap_reads_back(from: u64, to: u64, time: u64, cause in 0_usize..3) {
-            let gap = Gap { from: Offset(from), to: Offset(to), time: Nanos(time), cause: GapCause::ALL[cause] };
+            let gap = Gap { from: Offset(from), to: Offset(to), time: Nanos(time), cause: CAUSES[cause] };
             prop_assert_eq!(Gap::parse(&gap.write()), Some(gap));
         }
     }

@@ -2,12 +2,12 @@
 
 use crate::{
     catalogue::Loss,
-    gap::UNEXPLAINED,
     history::History,
     ranges::Ranges,
     series::Series,
     store::{ReadError, Store},
 };
+use oasis_wire::loss::Cause;
 use std::{
     collections::{BTreeMap, VecDeque},
     ops::{Range, RangeInclusive},
@@ -27,8 +27,8 @@ pub struct Missing {
     pub run: Uuid,
     /// How many.
     pub count: u64,
-    /// Why: a word of the ledger or of the archive.
-    pub cause: String,
+    /// Why.
+    pub cause: Cause,
     /// Their sequence numbers; none if only their number is known, as of those that were not stored at the end of a run.
     pub numbers: Option<RangeInclusive<u64>>,
 }
@@ -56,7 +56,7 @@ struct Stretch {
     numbers: Range<u64>,
 }
 
-type NotStored = VecDeque<(&'static str, u64)>;
+type NotStored = VecDeque<(Cause, u64)>;
 
 impl Holes {
     /// In the past of this archive, read from a time on: 0 for all of it.
@@ -66,7 +66,7 @@ impl Holes {
     }
 
     /// Offsets that are not there.
-    pub fn skip(&mut self, count: u64, cause: &'static str) {
+    pub fn skip(&mut self, count: u64, cause: Cause) {
         if self.at.is_none() {
             return;
         }
@@ -195,7 +195,7 @@ impl Holes {
         for numbers in self.accounted.entry(run).or_default().missing_in(&numbers) {
             for Loss { numbers, cause } in self.losses(names, run, &(numbers.start..=numbers.end - 1))? {
                 self.account_for(run, *numbers.start()..numbers.end().saturating_add(1));
-                add(&mut missing, run, &cause, numbers);
+                add(&mut missing, run, cause, numbers);
             }
         }
         Ok(missing)
@@ -233,7 +233,7 @@ fn explain(
             continue;
         }
         rest(run, next..=from.saturating_sub(1), not_stored, missing);
-        add(missing, run, &loss.cause, from..=to);
+        add(missing, run, loss.cause, from..=to);
         next = to.saturating_add(1);
     }
     rest(run, next..=*numbers.end(), not_stored, missing);
@@ -244,7 +244,7 @@ fn rest(run: Uuid, numbers: RangeInclusive<u64>, not_stored: &mut NotStored, mis
     let mut numbers = numbers;
     while !numbers.is_empty() {
         let left = (numbers.end() - numbers.start()).saturating_add(1);
-        let (cause, count) = not_stored.pop_front().unwrap_or((UNEXPLAINED, left));
+        let (cause, count) = not_stored.pop_front().unwrap_or((Cause::Unexplained, left));
         if count > left {
             not_stored.push_front((cause, count - left));
         }
@@ -255,7 +255,7 @@ fn rest(run: Uuid, numbers: RangeInclusive<u64>, not_stored: &mut NotStored, mis
 }
 
 /// Neighbours of one cause are one.
-fn add(missing: &mut Vec<Missing>, run: Uuid, cause: &str, numbers: RangeInclusive<u64>) {
+fn add(missing: &mut Vec<Missing>, run: Uuid, cause: Cause, numbers: RangeInclusive<u64>) {
     let count = (numbers.end() - numbers.start()).saturating_add(1);
     if let Some(last) = missing.last_mut().filter(|last| last.cause == cause)
         && let Some(before) = &last.numbers
@@ -265,13 +265,12 @@ fn add(missing: &mut Vec<Missing>, run: Uuid, cause: &str, numbers: RangeInclusi
         last.count = last.count.saturating_add(count);
         return;
     }
-    missing.push(Missing { run, count, cause: cause.to_owned(), numbers: Some(numbers) });
+    missing.push(Missing { run, count, cause, numbers: Some(numbers) });
 }
 
 /// What was not stored, of which the numbers are not known.
 fn uncounted(run: Uuid, not_stored: NotStored) -> impl Iterator<Item = Missing> {
-    let missing =
-        move |(cause, count): (&str, u64)| Missing { run, count, cause: cause.to_owned(), numbers: None };
+    let missing = move |(cause, count): (Cause, u64)| Missing { run, count, cause, numbers: None };
     not_stored.into_iter().map(missing)
 }
 
@@ -281,9 +280,10 @@ mod tests {
 
     #[test]
     fn every_number_of_a_hole_has_one_cause() {
-        let loss = |numbers, cause: &str| Loss { numbers, cause: cause.into() };
-        let losses = [loss(12..=14, "ring_full"), loss(15..=15, "ring_full"), loss(20..=22, "network")];
-        let of = |numbers, not_stored: &[(&'static str, u64)]| -> Vec<_> {
+        let loss = |numbers, cause| Loss { numbers, cause };
+        let losses =
+            [loss(12..=14, Cause::RingFull), loss(15..=15, Cause::RingFull), loss(20..=22, Cause::Network)];
+        let of = |numbers, not_stored: &[(Cause, u64)]| -> Vec<_> {
             let (mut missing, mut not_stored) = (Vec::new(), not_stored.iter().copied().collect());
             explain(Uuid::nil(), &numbers, &losses, &mut not_stored, &mut missing);
             assert!(not_stored.is_empty());
@@ -292,19 +292,19 @@ mod tests {
             counted.for_each(|(numbers, count)| assert_eq!(numbers.count() as u64, count));
             missing.into_iter().map(|missing| (missing.cause, missing.numbers, missing.count)).collect()
         };
-        let all = |all: &[(&str, Option<RangeInclusive<u64>>, u64)]| -> Vec<_> {
-            all.iter().map(|(cause, numbers, count)| ((*cause).to_owned(), numbers.clone(), *count)).collect()
+        let all = |all: &[(Cause, Option<RangeInclusive<u64>>, u64)]| -> Vec<_> {
+            all.iter().map(|(cause, numbers, count)| (*cause, numbers.clone(), *count)).collect()
         };
         assert_eq!(
-            of(10..=25, &[("disk_full", 4), ("damaged", 1)]),
+            of(10..=25, &[(Cause::DiskFull, 4), (Cause::Damaged, 1)]),
             all(&[
-                ("disk_full", Some(10..=11), 2),
-                ("ring_full", Some(12..=15), 4),
-                ("disk_full", Some(16..=17), 2),
-                ("damaged", Some(18..=18), 1),
-                ("unexplained", Some(19..=19), 1),
-                ("network", Some(20..=22), 3),
-                ("unexplained", Some(23..=25), 3),
+                (Cause::DiskFull, Some(10..=11), 2),
+                (Cause::RingFull, Some(12..=15), 4),
+                (Cause::DiskFull, Some(16..=17), 2),
+                (Cause::Damaged, Some(18..=18), 1),
+                (Cause::Unexplained, Some(19..=19), 1),
+                (Cause::Network, Some(20..=22), 3),
+                (Cause::Unexplained, Some(23..=25), 3),
             ])
         );
     }

@@ -49,7 +49,7 @@ pub use catalogue::CatalogueError;
 pub use cells::Level;
 pub use check::{Checked, Damage, Lost, Told, check};
 pub use config::{ArchiveConfig, RetentionRule, matches};
-pub use gap::{Gap, GapCause};
+pub use gap::Gap;
 pub use history::History;
 pub use holes::{Holes, Missing};
 pub use newest::{Listed, Newest};

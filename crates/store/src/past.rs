@@ -10,6 +10,7 @@ use crate::{
 use bytes::Bytes;
 use oasis_wire::{
     batch,
+    loss::Cause,
     quantity::{Offset, Position},
 };
 use std::{io, ops::Range, sync::Arc};
@@ -41,8 +42,8 @@ pub enum Piece {
         series: Arc<Series>,
         /// Which.
         offsets: Range<Offset>,
-        /// Why: a word that clients see.
-        cause: &'static str,
+        /// Why.
+        cause: Cause,
     },
 }
 
@@ -269,7 +270,7 @@ impl Past {
         }
         // What the catalogue lists and the file has not is lost.
         if entries.is_empty() {
-            self.skip(extent, extent.end, pieces, "damaged");
+            self.skip(extent, extent.end, pieces, Cause::Damaged);
         }
         Ok(read.max(1))
     }
@@ -278,7 +279,7 @@ impl Past {
         &mut self,
         extent: &Extent,
         entry: &Entry,
-        batch: Result<Bytes, &'static str>,
+        batch: Result<Bytes, Cause>,
         pieces: &mut Vec<Piece>,
     ) -> Result<(), ReadError> {
         self.tell_hole(extent, entry.first, pieces);
@@ -326,7 +327,7 @@ impl Past {
         }
     }
 
-    fn skip(&mut self, extent: &Extent, to: Offset, pieces: &mut Vec<Piece>, cause: &'static str) {
+    fn skip(&mut self, extent: &Extent, to: Offset, pieces: &mut Vec<Piece>, cause: Cause) {
         let offsets = self.at.offset..to;
         pieces.push(Piece::Gap { series: extent.series.clone(), offsets, cause });
         self.at.offset = to;
@@ -338,7 +339,7 @@ fn batches(
     store: &Store,
     extent: &Extent,
     entries: &[Entry],
-) -> Result<Vec<Result<Bytes, &'static str>>, ReadError> {
+) -> Result<Vec<Result<Bytes, Cause>>, ReadError> {
     match store.batches(extent.segment, entries) {
         Ok(batches) => Ok(batches.into_iter().map(|batch| batch.map_err(|unread| unread.cause())).collect()),
         Err(ReadError::Io(error)) => Ok(vec![Err(cause_of(extent, error)); entries.len()]),
@@ -347,10 +348,10 @@ fn batches(
 }
 
 /// Why nothing of a file can be had.
-fn cause_of(extent: &Extent, error: io::Error) -> &'static str {
+fn cause_of(extent: &Extent, error: io::Error) -> Cause {
     // Retention was faster.
     if error.kind() == io::ErrorKind::NotFound {
-        return "archive_retention";
+        return Cause::ArchiveRetention;
     }
     tracing::warn!(segment = extent.segment, %error, "a segment file cannot be read");
     Unread::from(error).cause()

@@ -123,7 +123,7 @@ def test_records_of_many_threads_arrive_or_are_counted(dac: Dac) -> None:
                 "many", "log", lambda ledger: ledger["received"] + ledger["missing"] == 1_001
             )
     assert ledger["missing"] > 0
-    assert (ledger["unexplained"], ledger["node"]["dropped_ring"]) == (0, ledger["missing"])
+    assert (ledger["unexplained"], ledger["node"]["ring_full"]) == (0, ledger["missing"])
 
 
 def test_a_disabled_probe_costs_no_more_than_a_look(dac: Dac) -> None:

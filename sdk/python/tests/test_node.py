@@ -18,7 +18,7 @@ def test_every_flushed_sample_arrives(dac: Dac) -> None:
     with builder.start(dac.channel):
         assert all(probe.flush(Enums(Mode.UP, Trend.RISING, [Trend.LEVEL])) for _ in range(500))
         ledger = dac.eventually("pushing", "enums", lambda ledger: ledger["received"] == 500)
-    assert ledger["node"]["dropped_ring"] == 0
+    assert ledger["node"]["ring_full"] == 0
 
 
 def test_what_finds_no_room_is_dropped_and_counted(dac: Dac) -> None:
@@ -31,7 +31,7 @@ def test_what_finds_no_room_is_dropped_and_counted(dac: Dac) -> None:
         dac.eventually("overflowing", "texts", lambda ledger: ledger["received"] == 2)
         assert probe.flush(Texts("next"))
         ledger = dac.eventually("overflowing", "texts", lambda ledger: ledger["received"] == 3)
-    assert (ledger["missing"], ledger["unexplained"], ledger["node"]["dropped_ring"]) == (2, 0, 2)
+    assert (ledger["missing"], ledger["unexplained"], ledger["node"]["ring_full"]) == (2, 0, 2)
 
 
 def test_a_file_says_who_the_node_is_and_what_it_watches(dac: Dac, tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_full_ring_can_drop_the_oldest(dac: Dac) -> None:
     assert all(probe.flush(Texts("x" * 50)) for _ in range(4))
     with builder.start(dac.channel):
         ledger = dac.eventually("overwriting", "texts", lambda ledger: ledger["received"] == 2)
-    assert (ledger["missing"], ledger["unexplained"], ledger["node"]["dropped_ring"]) == (2, 0, 2)
+    assert (ledger["missing"], ledger["unexplained"], ledger["node"]["ring_full"]) == (2, 0, 2)
 
 
 def test_a_flush_can_wait_for_room() -> None:

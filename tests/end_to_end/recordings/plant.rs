@@ -5,6 +5,7 @@ use oasis_import::Import;
 use oasis_store::{ArchiveConfig, Series};
 use oasis_wire::{
     batch::{Encoder, Fields},
+    loss::Cause,
     quantity::Epoch,
     schema::ProbeType,
     value::{self, Value},
@@ -147,9 +148,9 @@ pub fn plant(folder: &Path) -> Plant {
     let lose = |import: &mut Import, numbers, cause| {
         import.lose(("plant".into(), "tank".into()), Uuid::from_u128(1), numbers, cause);
     };
-    lose(&mut import, 11..=12, "before_epoch");
-    lose(&mut import, 13..=13, "ring_full");
-    lose(&mut import, 21..=27, "node_restart");
+    lose(&mut import, 11..=12, Cause::BeforeEpoch);
+    lose(&mut import, 13..=13, Cause::RingFull);
+    lose(&mut import, 21..=27, Cause::NodeRestart);
     samples.insert(("plant".to_owned(), "tank".to_owned()), put);
 
     let hostile = ("<b>\"=1+1\u{202e}".to_owned(), "a/b\n'; DROP TABLE x; --".to_owned());
@@ -168,7 +169,7 @@ pub fn late(folder: &Path) -> PathBuf {
     let flag = Arc::new(flag());
     let of: Vec<_> = (11..21).map(|sequence| flagged(sequence, &flag)).collect();
     add(&mut import, ("plant", "flag"), 1, &of);
-    import.lose(("plant".into(), "flag".into()), Uuid::from_u128(1), 3..=10, "before_epoch");
+    import.lose(("plant".into(), "flag".into()), Uuid::from_u128(1), 3..=10, Cause::BeforeEpoch);
     import.finish().unwrap();
     archive
 }

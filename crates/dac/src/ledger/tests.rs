@@ -60,7 +60,7 @@ fn what_an_earlier_dac_had_of_a_replay_is_not_told_missing_from_its_recording() 
 
 #[test]
 fn every_cause_is_found_by_its_word() {
-    for cause in Cause::ALL {
+    for cause in oasis_wire::loss::TABLE.iter().map(|entry| entry.cause) {
         assert_eq!(Cause::from_word(cause.word()), Some(cause));
         assert_eq!(serde_json::to_value(cause).unwrap(), cause.word());
     }
@@ -70,7 +70,7 @@ fn every_cause_is_found_by_its_word() {
 #[test]
 fn what_was_kept_back_and_what_was_no_row_are_no_loss_of_a_ring() {
     let mut ledger = ledger_that_met_the_node_from_its_start();
-    ledger.counters(12, Drops { ring: 2, spool: 1, kept_back: 5, invalid: 2 });
+    ledger.counters(12, Drops { ring_full: 2, spool_full: 1, kept_back: 5, invalid_row: 2 });
     assert_eq!(ledger.batch(12, 1, 10, NOW), Verdict::New);
     assert_eq!(
         causes(&ledger),
@@ -93,7 +93,7 @@ fn consecutive_batches_leave_no_gap() {
 #[test]
 fn drops_the_node_told_of_are_explained_by_their_cause() {
     let mut ledger = ledger_that_met_the_node_from_its_start();
-    ledger.counters(10, Drops { ring: 3, spool: 5, ..Drops::default() });
+    ledger.counters(10, Drops { ring_full: 3, spool_full: 5, ..Drops::default() });
     ledger.batch(10, 1, 8, NOW);
     assert_eq!(causes(&ledger), [(2, 6, Cause::SpoolFull), (7, 9, Cause::RingFull)]);
     assert_eq!((ledger.missing, ledger.unexplained), (8, 0));
@@ -141,9 +141,9 @@ fn what_an_earlier_dac_has_stored_is_a_duplicate_when_it_is_sent_again() {
 fn drops_that_an_earlier_dac_was_told_of_explain_nothing_here() {
     let mut ledger = Ledger::default();
     ledger.registered(RUN, NOW);
-    ledger.counters(120, Drops { spool: 20, ..Drops::default() });
+    ledger.counters(120, Drops { spool_full: 20, ..Drops::default() });
     ledger.batch(100, 1, 0, NOW);
-    ledger.counters(130, Drops { ring: 3, spool: 20, ..Drops::default() });
+    ledger.counters(130, Drops { ring_full: 3, spool_full: 20, ..Drops::default() });
     ledger.batch(104, 1, 3, NOW);
     assert_eq!(causes(&ledger), [(1, 99, Cause::BeforeEpoch), (101, 103, Cause::RingFull)]);
 }
@@ -193,7 +193,7 @@ fn totals_of_causes_outlive_the_gaps_that_are_listed() {
     let mut ledger = ledger_that_met_the_node_from_its_start();
     let gaps = GAPS_KEPT as u64 + 10;
     for gap in 0..gaps {
-        ledger.counters(2 * gap + 3, Drops { ring: gap + 1, ..Drops::default() });
+        ledger.counters(2 * gap + 3, Drops { ring_full: gap + 1, ..Drops::default() });
         ledger.batch(2 * gap + 3, 1, 1, NOW);
     }
     assert_eq!((ledger.gaps.len(), ledger.gaps_forgotten), (GAPS_KEPT, 10));
@@ -206,7 +206,7 @@ fn hostile_numbers_neither_panic_nor_wrap() {
     assert_eq!(ledger.batch(u64::MAX, 2, 0, NOW), Verdict::Overlap);
     assert_eq!(ledger.batch(u64::MAX, 0, 0, NOW), Verdict::Overlap);
     assert_eq!(ledger.batch(u64::MAX, 1, u64::MAX, NOW), Verdict::New);
-    ledger.counters(u64::MAX, Drops { ring: u64::MAX, spool: u64::MAX, ..Drops::default() });
+    ledger.counters(u64::MAX, Drops { ring_full: u64::MAX, spool_full: u64::MAX, ..Drops::default() });
     ledger.registered(NEXT_RUN, NOW);
     ledger.not_in_recording(0..=u64::MAX, Cause::Network, NOW);
     ledger.not_in_recording(u64::MAX..=u64::MAX, Cause::Network, NOW);

@@ -10,7 +10,8 @@ use axum::{
     extract::{Path, Query, State, rejection::QueryRejection},
     http::StatusCode,
 };
-use oasis_dac::{AdmissionCounters, Cause, Instance, now};
+use oasis_dac::{AdmissionCounters, Instance, now};
+use oasis_wire::loss::Cause;
 use oasis_wire::quantity::{Epoch, TopicId};
 use serde::{
     Deserialize, Serialize,

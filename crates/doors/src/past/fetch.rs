@@ -5,6 +5,7 @@ use oasis_dac::{Instance, Segment};
 use oasis_store::{History, Past, Piece, ReadError, Series};
 use oasis_wire::{
     batch,
+    loss::Cause,
     quantity::{Epoch, Offset, Position},
 };
 use std::sync::Arc;
@@ -109,7 +110,7 @@ impl Asker {
             return log_goes_on(at, Vec::new(), true);
         }
         let start = Position { epoch: self.epoch(), offset: self.instance.log.state().first_offset };
-        log_goes_on(start, vec![(Told::Gap(self.live(), None, "epoch_changed"), start)], false)
+        log_goes_on(start, vec![(Told::Gap(self.live(), None, Cause::EpochChanged), start)], false)
     }
 
     /// All that is stored was read, and the log has not what comes next.

@@ -21,6 +21,7 @@ use crate::view::Integers;
 use oasis_dac::{Instance, Segment};
 use oasis_store::{Newest, Past, Series};
 use oasis_wire::{
+    loss::Cause,
     quantity::{Epoch, Offset, Position},
     schema::ProbeType,
 };
@@ -95,7 +96,7 @@ pub enum Told {
     /// Samples of a batch: those at these offsets.
     Samples(Arc<Series>, Arc<Segment>, Range<Offset>),
     /// Samples that it will not get, and why. If nobody knows which, the position to go on from belongs to an earlier life of the DAC.
-    Gap(Whose, Option<Range<Offset>>, &'static str),
+    Gap(Whose, Option<Range<Offset>>, Cause),
     /// Offsets count in another epoch from here on: the DAC was started again.
     Epoch(Whose, Epoch),
     /// The node came back with another type under the same name: metrics differ from here on.

@@ -11,6 +11,7 @@ use oasis_store::{
 };
 use oasis_wire::{
     batch::{self, Header},
+    loss::Cause,
     quantity::{Epoch, Offset, Position},
     schema::{MetricType, ProbeType},
 };
@@ -106,9 +107,9 @@ impl Asker {
 /// Takes in what the topic log has behind what was stored; `not_stored` is what the archive could not store of it. Answers where the reader goes on.
 fn add_log(points: &mut Points, instance: &Instance, epoch: Epoch, not_stored: &VecDeque<Gap>) -> Offset {
     let why = |at| match not_stored.iter().find(|gap| at < gap.to) {
-        Some(gap) if gap.from <= at => (gap.to, gap.cause.word()),
-        Some(gap) => (gap.from, "log_retention"),
-        None => (Offset(u64::MAX), "log_retention"),
+        Some(gap) if gap.from <= at => (gap.to, gap.cause),
+        Some(gap) => (gap.from, Cause::LogRetention),
+        None => (Offset(u64::MAX), Cause::LogRetention),
     };
     let log = &instance.log;
     let known = points.position().filter(|at| at.epoch == epoch);

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use oasis_dac::{Delivery, Instance, Segment, Skipped};
 use oasis_wire::{
     batch::{Batch, Sample},
+    loss::Cause,
     quantity::{Epoch, Offset},
     schema::{Metric, MetricType, ProbeType},
     value,
@@ -75,23 +76,23 @@ fn one(probe_type: &ProbeType, state: u16, sample: Sample, integers: Integers) -
 /// A batch whose columns break the rules: the DAC looked only at its header.
 fn unreadable(whose: &Whose, segment: &Segment, wanted: &Range<Offset>) -> Bytes {
     let from = wanted.start.max(segment.first());
-    gap(whose, Some(from..wanted.end), "unreadable")
+    gap(whose, Some(from..wanted.end), Cause::Unreadable)
 }
 
 /// Samples that the reader will not get.
 pub fn skipped(instance: &Arc<Instance>, skipped: &Skipped) -> Bytes {
-    gap(&Whose::Live(instance.clone()), Some(skipped.from..skipped.to), skipped.cause.word())
+    gap(&Whose::Live(instance.clone()), Some(skipped.from..skipped.to), skipped.cause)
 }
 
 /// Samples that the reader will not get, and why; it is not said which if its position belongs to an earlier life of the DAC.
-pub fn gap(whose: &Whose, range: Option<Range<Offset>>, cause: &str) -> Bytes {
+pub fn gap(whose: &Whose, range: Option<Range<Offset>>, cause: Cause) -> Bytes {
     let mut gap = json!({"event": "gap", "node": whose.node(), "instance": whose.instance()});
     if let Some(Range { start, end }) = range {
         gap["from"] = start.0.into();
         gap["to"] = end.0.into();
         gap["count"] = (end.0 - start.0).into();
     }
-    gap["cause"] = cause.into();
+    gap["cause"] = cause.word().into();
     members(&gap)
 }
 

@@ -15,8 +15,11 @@ use crate::{
 };
 use axum::http::StatusCode;
 use bytes::Bytes;
-use oasis_dac::{CommandError, Cursor, DeriveError, Instance, Segment, Signal, SkipCause, StartAt, Turn};
-use oasis_wire::quantity::{Epoch, Offset, Position};
+use oasis_dac::{CommandError, Cursor, DeriveError, Instance, Segment, Signal, StartAt, Turn};
+use oasis_wire::{
+    loss::Cause,
+    quantity::{Epoch, Offset, Position},
+};
 use serde_json::json;
 use std::{collections::VecDeque, ops::Range, sync::Arc, time::Duration};
 
@@ -156,7 +159,7 @@ impl Reader {
             _ if epoch_changed => {
                 let gap = Message::Event(
                     "gap",
-                    json::gap(&Whose::Live(cursor.instance().clone()), None, "epoch_changed"),
+                    json::gap(&Whose::Live(cursor.instance().clone()), None, Cause::EpochChanged),
                 );
                 self.waiting.push_back((index, gap, told));
             }
@@ -383,7 +386,7 @@ fn too_wide(detail: String) -> Problem {
 }
 
 fn is_retention(turn: &Turn) -> bool {
-    turn.skipped.is_some_and(|skipped| skipped.cause == SkipCause::LogRetention)
+    turn.skipped.is_some_and(|skipped| skipped.cause == Cause::LogRetention)
 }
 
 fn find_all(doors: &Doors, request: &Request) -> Result<Vec<Arc<Instance>>, Problem> {

@@ -9,6 +9,7 @@ use oasis_channel::InstanceState;
 use oasis_dac::{Delivery, Options, Overflow, ProbeRequest, Segment};
 use oasis_wire::{
     batch,
+    loss::Cause,
     quantity::{Epoch, Offset, Position, TopicId},
     schema::ProbeType,
 };
@@ -111,7 +112,7 @@ pub enum Answer {
         topic: TopicId,
         #[serde(flatten)]
         range: Option<Missing>,
-        cause: &'static str,
+        cause: Cause,
     },
     Epoch {
         topic: TopicId,
@@ -171,7 +172,7 @@ impl Answer {
     }
 
     /// Samples that a subscriber will not get; it is not said which if its position belongs to an earlier life of the DAC.
-    pub fn gap(topic: TopicId, range: Option<Range<Offset>>, cause: &'static str) -> Self {
+    pub fn gap(topic: TopicId, range: Option<Range<Offset>>, cause: Cause) -> Self {
         let range =
             range.map(|Range { start, end }| Missing { from: start, to: end, count: end.0 - start.0 });
         Self::Gap { topic, range, cause }

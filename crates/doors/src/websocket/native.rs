@@ -17,7 +17,7 @@ use crate::{
 };
 use oasis_channel::InstanceState;
 use oasis_dac::{CommandError, ProbeRequest, StartAt, now};
-use oasis_wire::quantity::TopicId;
+use oasis_wire::{loss::Cause, quantity::TopicId};
 use serde::Deserialize;
 
 /// Requests that make no sense before the client is closed.
@@ -152,7 +152,7 @@ impl Shard {
         let Some((offset, epoch_changed)) = begun else { return Ok(()) };
         self.answer(key, &Answer::Subscribed { id, topic, epoch: dac.epoch(), offset, instance })?;
         if epoch_changed {
-            self.answer(key, &Answer::gap(topic, None, "epoch_changed"))?;
+            self.answer(key, &Answer::gap(topic, None, Cause::EpochChanged))?;
         }
         Ok(())
     }

@@ -7,8 +7,8 @@ use super::{
 };
 use crate::past::end_before;
 use bytes::Bytes;
-use oasis_dac::{Instance, Options, Segment, SkipCause, Wake};
-use oasis_wire::quantity::Offset;
+use oasis_dac::{Instance, Options, Segment, Wake};
+use oasis_wire::{loss::Cause, quantity::Offset};
 use std::{ops::Range, sync::Arc};
 
 /// Segments looked at for one burst.
@@ -111,11 +111,11 @@ impl Topic {
         let turn = self.instance.turn(from, options, SEGMENTS);
         let (mut bytes, mut end) = (Vec::new(), turn.wanted);
         let mut over = turn.is_over.then_some("overflow");
-        let is_late = turn.skipped.is_some_and(|skipped| skipped.cause == SkipCause::LogRetention);
+        let is_late = turn.skipped.is_some_and(|skipped| skipped.cause == Cause::LogRetention);
         if let (Some(skipped), Format::Native) = (turn.skipped, format) {
             // In the format of 2012 a gap has no message: the sequence numbers show it.
             let range = skipped.from..skipped.to;
-            Answer::gap(self.instance.topic, Some(range), skipped.cause.word()).put(&mut bytes);
+            Answer::gap(self.instance.topic, Some(range), skipped.cause).put(&mut bytes);
         }
         for segment in turn.segments {
             if !bytes.is_empty() && bytes.len() + segment.batch().len() > most {

@@ -2,6 +2,7 @@
 
 use super::{bounds::MAX_MESSAGE, record::Message};
 use crate::Gap;
+use oasis_wire::loss::Cause;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::ops::RangeInclusive;
@@ -23,8 +24,8 @@ pub struct Lost {
     pub run: Uuid,
     /// Their sequence numbers.
     pub numbers: RangeInclusive<u64>,
-    /// The cause, as the file has it.
-    pub cause: String,
+    /// The cause. A word that the table of causes lacks is [`Cause::Unexplained`].
+    pub cause: Cause,
 }
 
 /// The message. Exports of earlier versions have no numbers.
@@ -34,7 +35,8 @@ struct LossMessage {
     topic: String,
     #[serde(default)]
     samples: u64,
-    cause: String,
+    #[serde(deserialize_with = "oasis_wire::loss::lenient")]
+    cause: Cause,
     node: String,
     instance: String,
     run: Uuid,
@@ -58,7 +60,7 @@ pub fn message(gap: &Gap<'_>) -> serde_json::Result<Vec<u8>> {
     serde_json::to_vec(&LossMessage {
         topic: format!("{}/{}", gap.node, gap.instance),
         samples: gap.count,
-        cause: gap.cause.into(),
+        cause: gap.cause,
         node: gap.node.into(),
         instance: gap.instance.into(),
         run: gap.run,
@@ -90,7 +92,7 @@ mod tests {
         let told = r#"{"topic": "a/b", "samples": 3, "cause": "ring_full", "node": "a", "instance": "b",
             "run": "00000000-0000-0000-0000-000000000001", "from_sequence": 5, "to_sequence": 7}"#;
         let lost = read(told).unwrap();
-        assert_eq!((&*lost.node, &*lost.instance, &*lost.cause), ("a", "b", "ring_full"));
+        assert_eq!((&*lost.node, &*lost.instance, lost.cause), ("a", "b", Cause::RingFull));
         assert_eq!((lost.run, lost.numbers), (Uuid::from_u128(1), 5..=7));
         for other in [r#"{"topic": "a/b", "samples": 3, "cause": "damaged"}"#, "[]", "{", ""] {
             assert_eq!(read(other), None, "{other}");
@@ -106,7 +108,7 @@ mod tests {
                 run: Uuid::from_u128(1),
                 count: 3,
                 numbers,
-                cause: "ring_full",
+                cause: Cause::RingFull,
                 time: 7,
             };
             String::from_utf8(message(&gap).unwrap()).unwrap()

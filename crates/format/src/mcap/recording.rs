@@ -221,7 +221,7 @@ impl Recording {
 
     fn lose(&mut self, message: &Message<'_>) {
         let Some(lost) = Lost::read(message) else { return };
-        let bytes = lost.node.len() + lost.instance.len() + lost.cause.len();
+        let bytes = lost.node.len() + lost.instance.len();
         if self.lost.len() >= MAX_LOST || self.lost_bytes + bytes > MAX_LOST_BYTES {
             self.lost_forgotten += 1;
             return;

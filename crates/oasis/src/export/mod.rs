@@ -16,7 +16,7 @@ use anyhow::{Context, bail};
 use oasis_dac::now;
 use oasis_format::{Format, Gap, SampleFormat, SampleWriter, WriteError};
 use oasis_store::{History, Missing};
-use oasis_wire::schema::ProbeType;
+use oasis_wire::{loss::Cause, schema::ProbeType};
 use output::Output;
 use samples::{Found, Samples, Span};
 use std::{
@@ -146,12 +146,20 @@ fn write_all(
 fn gap<'a>(target: &'a Target, missing: &'a Missing, time: u64) -> Gap<'a> {
     let Missing { run, count, cause, numbers } = missing;
     let numbers = numbers.clone();
-    Gap { node: &target.node, instance: &target.instance, run: *run, count: *count, numbers, cause, time }
+    Gap {
+        node: &target.node,
+        instance: &target.instance,
+        run: *run,
+        count: *count,
+        numbers,
+        cause: *cause,
+        time,
+    }
 }
 
 /// Missing samples by instance and cause: there may be thousands of gaps.
 #[derive(Default)]
-struct Lost(BTreeMap<Arc<Target>, BTreeMap<String, (u64, u64)>>);
+struct Lost(BTreeMap<Arc<Target>, BTreeMap<Cause, (u64, u64)>>);
 
 impl Lost {
     fn add(&mut self, target: Arc<Target>, missing: Missing) {
@@ -165,7 +173,7 @@ impl Lost {
             for (cause, (samples, places)) in causes {
                 let are = if *samples == 1 { "sample is" } else { "samples are" };
                 let places = if *places == 1 { String::new() } else { format!(" (in {places} places)") };
-                eprintln!("{target}: {samples} {are} missing, {}{places}", Visible(cause));
+                eprintln!("{target}: {samples} {are} missing, {cause}{places}");
             }
         }
     }

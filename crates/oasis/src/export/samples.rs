@@ -5,6 +5,7 @@ use oasis_format::{Order, Source};
 use oasis_store::{History, Holes, Missing, Past, Piece, ReadError, Series};
 use oasis_wire::{
     batch::{Batch, Sample},
+    loss::Cause,
     quantity::Offset,
 };
 use std::{
@@ -101,7 +102,7 @@ impl OfInstance {
                     if !std::mem::replace(&mut self.has_complained, true) {
                         eprintln!("{}: a batch does not fit its schema: {error}", self.target);
                     }
-                    self.holes.skip(wanted.end.0 - wanted.start.0, "damaged");
+                    self.holes.skip(wanted.end.0 - wanted.start.0, Cause::Damaged);
                 }
             },
         }

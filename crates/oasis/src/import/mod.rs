@@ -120,7 +120,7 @@ fn read(path: &Path, reader: &Reader, prefix: &str, import: &mut Import) -> anyh
     progress.clear();
     for lost in rest.lost {
         let node = of_recording(prefix, &lost.node).into();
-        import.lose((node, lost.instance.into()), lost.run, lost.numbers, &lost.cause);
+        import.lose((node, lost.instance.into()), lost.run, lost.numbers, lost.cause);
     }
     if rest.lost_forgotten > 0 {
         eprintln!(

@@ -50,9 +50,9 @@ pub fn write(batch: &QueuedBatch, out: &mut Vec<u8>) {
     out.extend_from_slice(&crc32fast::hash(&batch.bytes).to_le_bytes());
     out.extend_from_slice(&u32::try_from(batch.instance).unwrap_or(u32::MAX).to_le_bytes());
     out.extend_from_slice(&batch.first_sequence.to_le_bytes());
-    out.extend_from_slice(&batch.before.dropped_ring.to_le_bytes());
+    out.extend_from_slice(&batch.before.ring_full.to_le_bytes());
     out.extend_from_slice(&batch.before.kept_back.to_le_bytes());
-    out.extend_from_slice(&batch.before.invalid.to_le_bytes());
+    out.extend_from_slice(&batch.before.invalid_row.to_le_bytes());
     out.extend_from_slice(&u32::from(batch.count).to_le_bytes());
     out.extend_from_slice(&crc32fast::hash(&out[start..]).to_le_bytes());
     out.extend_from_slice(&batch.bytes);
@@ -84,7 +84,7 @@ fn parse(head: &[u8; HEAD]) -> Option<Head> {
     let (length, first_sequence) = (field(4) as usize, wide(16));
     let count = u16::try_from(field(48)).ok().filter(|&count| count > 0)?;
     first_sequence.checked_add(u64::from(count))?;
-    let before = Missing { dropped_ring: wide(24), kept_back: wide(32), invalid: wide(40) };
+    let before = Missing { ring_full: wide(24), kept_back: wide(32), invalid_row: wide(40) };
     let head = Head { instance: field(12), first_sequence, count, before, length, crc: field(8) };
     (length <= MAX_BATCH && first_sequence > 0).then_some(head)
 }

@@ -22,8 +22,8 @@ fn batch(instance: usize, first_sequence: u64, count: u16) -> NewBatch {
     NewBatch { instance, first_sequence, count, before: Missing::default(), bytes: Arc::new(bytes) }
 }
 
-fn dropped(dropped_ring: u64) -> Missing {
-    Missing { dropped_ring, ..Missing::default() }
+fn dropped(ring_full: u64) -> Missing {
+    Missing { ring_full, ..Missing::default() }
 }
 
 fn spool_for(batches: usize) -> Spool {
@@ -69,7 +69,7 @@ fn the_oldest_unsent_batch_is_dropped_and_the_next_one_reports_it() {
     (1..=5).for_each(|sequence| spool.push(batch(0, sequence, 1)));
     spool.connected(TOPICS.into_iter());
     let sent = take(&mut spool);
-    assert_eq!(spool.sent(0).dropped, Drops { spool: 3, ..Drops::default() });
+    assert_eq!(spool.sent(0).dropped, Drops { spool_full: 3, ..Drops::default() });
     let told: Vec<_> = sent.iter().map(|header| (header.first_sequence, header.dropped_before)).collect();
     assert_eq!(told, [(4, 3), (5, 0)]);
 }
@@ -101,7 +101,7 @@ fn a_drop_after_batches_that_are_sent_again_is_reported_where_it_happened() {
     assert_eq!(told(take(&mut spool)), [(1, 0)]);
     assert_eq!(spool.sent(0).dropped, Drops::default());
     assert_eq!(told(take(&mut spool)), [(3, 1), (4, 0), (5, 0)]);
-    assert_eq!(spool.sent(0).dropped, Drops { spool: 1, ..Drops::default() });
+    assert_eq!(spool.sent(0).dropped, Drops { spool_full: 1, ..Drops::default() });
 }
 
 #[test]
@@ -112,9 +112,9 @@ fn drops_of_the_ring_and_of_the_spool_are_counted_separately() {
     spool.push(batch(0, 6, 1));
     spool.push(NewBatch { before: dropped(2), ..batch(0, 9, 1) }); // drops 5, which told of 4 in front of it
     assert_eq!(take(&mut spool)[0].dropped_before, 5);
-    assert_eq!(spool.sent(0).dropped, Drops { ring: 4, spool: 1, ..Drops::default() });
+    assert_eq!(spool.sent(0).dropped, Drops { ring_full: 4, spool_full: 1, ..Drops::default() });
     assert_eq!(take(&mut spool)[0].dropped_before, 2);
-    assert_eq!(spool.sent(0).dropped, Drops { ring: 6, spool: 1, ..Drops::default() });
+    assert_eq!(spool.sent(0).dropped, Drops { ring_full: 6, spool_full: 1, ..Drops::default() });
 }
 
 #[test]

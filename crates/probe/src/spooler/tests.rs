@@ -65,8 +65,8 @@ impl Model {
         self.outbox.with(|held| held.spool.connected(topics));
     }
 
-    fn batch(&mut self, instance: usize, count: u16, length: usize, dropped_ring: u32) {
-        let first_sequence = self.next[instance] + u64::from(dropped_ring);
+    fn batch(&mut self, instance: usize, count: u16, length: usize, ring_full: u32) {
+        let first_sequence = self.next[instance] + u64::from(ring_full);
         self.next[instance] = first_sequence + u64::from(count);
         // A header as the encoder writes it, and some bytes after it.
         let mut bytes = vec![0; 48 + length];
@@ -77,7 +77,7 @@ impl Model {
             instance,
             first_sequence,
             count,
-            before: Missing { dropped_ring: dropped_ring.into(), ..Missing::default() },
+            before: Missing { ring_full: ring_full.into(), ..Missing::default() },
             bytes: Arc::new(bytes),
         };
         self.outbox.with(|held| held.spool.push(batch));

@@ -2,9 +2,10 @@
 
 use super::{TableInfo, table::TIMES};
 use oasis_store::store::{OpenGap, OpenShare};
+use oasis_wire::loss;
 use rusqlite::{Connection, params};
 
-/// Name, what its rows are, and the query behind it. `{t:COLUMN}` is a time as text.
+/// Name, what its rows are, and the query behind it. `{t:COLUMN}` is a time as text, `{cause}` the cause of a loss in its present word.
 const VIEWS: [(&str, &str, &str); 6] = [
     (
         "test_runs",
@@ -25,11 +26,11 @@ const VIEWS: [(&str, &str, &str); 6] = [
     (
         "gaps",
         "what is missing, and why: by sequence number if it never came to the DAC or had no room at its end, by offset if it was not stored",
-        "SELECT {t:time} AS time, time AS time_ns, node, instance, run, to_sequence - from_sequence + 1 AS count, cause,
+        "SELECT {t:time} AS time, time AS time_ns, node, instance, run, to_sequence - from_sequence + 1 AS count, {cause} AS cause,
                 from_sequence, to_sequence, NULL AS epoch, NULL AS from_offset, NULL AS to_offset
          FROM loss
          UNION ALL
-         SELECT {t:gap.time}, gap.time, instance.node, instance.name, series.run, to_offset - from_offset, cause,
+         SELECT {t:gap.time}, gap.time, instance.node, instance.name, series.run, to_offset - from_offset, {cause},
                 NULL, NULL, series.epoch, from_offset, to_offset - 1
          FROM gap JOIN series ON series.id = gap.series JOIN instance ON instance.id = series.instance
          UNION ALL
@@ -77,7 +78,8 @@ pub fn create(
     add_gaps(connection, gaps)?;
     let mut tables = Vec::new();
     for (name, about, query) in VIEWS {
-        connection.execute_batch(&format!("CREATE TEMP VIEW {name} AS {}", with_times(query)))?;
+        let query = with_times(&query.replace("{cause}", &present_cause()));
+        connection.execute_batch(&format!("CREATE TEMP VIEW {name} AS {query}"))?;
         let statement = connection.prepare(&format!("SELECT * FROM {name}"))?;
         let columns = statement.column_names().map(|column| (column.to_owned(), None)).collect();
         tables.push(TableInfo { name: name.into(), about: about.into(), columns });
@@ -128,6 +130,15 @@ fn add_gaps(connection: &Connection, open: &[OpenGap]) -> rusqlite::Result<()> {
         ])?;
     }
     Ok(())
+}
+
+/// The column `cause`: archives of earlier releases have former words.
+fn present_cause() -> String {
+    let former = |entry: &loss::Entry| -> Vec<_> {
+        entry.former.iter().map(|former| format!("WHEN '{former}' THEN '{}'", entry.word)).collect()
+    };
+    let cases: Vec<_> = loss::TABLE.iter().flat_map(former).collect();
+    format!("CASE cause {} ELSE cause END", cases.join(" "))
 }
 
 /// Texts as samples have them: RFC 3339 to the nanosecond.

@@ -1,8 +1,11 @@
 //! What was received and not stored, in SQL.
 
 use super::{Catalogue, CatalogueError, Result, signed, unsigned};
-use crate::gap::{Gap, GapCause};
-use oasis_wire::quantity::{Epoch, Nanos, Offset};
+use crate::gap::Gap;
+use oasis_wire::{
+    loss::Cause,
+    quantity::{Epoch, Nanos, Offset},
+};
 use rusqlite::params;
 
 /// Gaps of one series do not overlap, so that the first one to end behind an offset is the next; there may be tens of thousands behind it.
@@ -24,7 +27,7 @@ impl Catalogue {
         Ok(Some(Gap {
             from: Offset(unsigned(row, 0)?),
             to: Offset(unsigned(row, 1)?),
-            cause: GapCause::from_word(&cause).ok_or(CatalogueError::Value(cause, "cause"))?,
+            cause: Cause::from_word(&cause).ok_or(CatalogueError::Value(cause, "cause"))?,
             time: Nanos(unsigned(row, 3)?),
         }))
     }

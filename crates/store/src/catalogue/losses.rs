@@ -1,8 +1,8 @@
 //! What never reached the DAC's logs, in SQL. Segment files have the holes in the sequence numbers, and not why.
 
 use super::{Catalogue, Result, parsed, signed, unsigned};
-use oasis_wire::quantity::Nanos;
-use rusqlite::params;
+use oasis_wire::{loss::Cause, quantity::Nanos};
+use rusqlite::{params, types::ValueRef};
 use std::ops::RangeInclusive;
 use uuid::Uuid;
 
@@ -14,8 +14,8 @@ pub const MOST_LOSSES: u64 = 100_000;
 pub struct Loss {
     /// Which.
     pub numbers: RangeInclusive<u64>,
-    /// Why: a word of the ledger.
-    pub cause: String,
+    /// Why.
+    pub cause: Cause,
 }
 
 /// A loss, to be noted.
@@ -30,7 +30,7 @@ pub struct LossRow<'a> {
     /// Which.
     pub numbers: RangeInclusive<u64>,
     /// Why.
-    pub cause: &'a str,
+    pub cause: Cause,
     /// When it was noticed.
     pub time: Nanos,
 }
@@ -44,7 +44,15 @@ impl Catalogue {
                 transaction.prepare_cached("INSERT OR IGNORE INTO loss VALUES (?, ?, ?, ?, ?, ?, ?)")?;
             for LossRow { node, instance, run, numbers, cause, time } in losses {
                 let (from, to) = (signed(*numbers.start()), signed(*numbers.end()));
-                insert.execute(params![node, instance, run.to_string(), from, to, cause, signed(time.0)])?;
+                insert.execute(params![
+                    node,
+                    instance,
+                    run.to_string(),
+                    from,
+                    to,
+                    cause.word(),
+                    signed(time.0)
+                ])?;
             }
         }
         let forgotten = transaction.execute(
@@ -89,7 +97,7 @@ impl Catalogue {
         while let Some(row) = rows.next()? {
             let run: String = row.get(0)?;
             let numbers = unsigned(row, 1)?..=unsigned(row, 2)?;
-            losses.push((parsed(&run, "run")?, Loss { numbers, cause: row.get(3)? }));
+            losses.push((parsed(&run, "run")?, Loss { numbers, cause: cause_of(row.get_ref(3)?) }));
         }
         Ok(losses)
     }
@@ -112,7 +120,7 @@ impl Catalogue {
         )?;
         let (first, last) = (signed(*sequences.start()), signed(*sequences.end()));
         let losses = statement.query_map(params![node, instance, run.to_string(), first, last], |row| {
-            Ok(Loss { numbers: unsigned(row, 0)?..=unsigned(row, 1)?, cause: row.get(2)? })
+            Ok(Loss { numbers: unsigned(row, 0)?..=unsigned(row, 1)?, cause: cause_of(row.get_ref(2)?) })
         })?;
         Ok(losses.collect::<rusqlite::Result<_>>()?)
     }
@@ -122,4 +130,9 @@ impl Catalogue {
         self.0.execute("DELETE FROM loss WHERE time < (SELECT min(created) FROM segment)", [])?;
         Ok(())
     }
+}
+
+/// Imports of earlier releases stored any word that a recording had.
+fn cause_of(word: ValueRef<'_>) -> Cause {
+    word.as_str().ok().and_then(Cause::from_word).unwrap_or(Cause::Unexplained)
 }

@@ -8,17 +8,17 @@ pub use recent::{Key, Recent, Share};
 
 use crate::{
     cells::{Cells, Level},
-    gap::UNEXPLAINED,
     index::Entry,
     series::Series,
 };
 use oasis_wire::{
     batch::Header,
+    loss::Cause,
     quantity::{Epoch, Offset, Position},
     schema::ProbeType,
 };
 use serde::{Deserialize, Serialize};
-use std::{borrow::Cow, ops::Range, sync::Arc};
+use std::{ops::Range, sync::Arc};
 use uuid::Uuid;
 
 /// What is asked for.
@@ -72,8 +72,9 @@ pub struct Missing {
     pub to: u64,
     /// How many, as far as that is known.
     pub samples: u64,
-    /// Why: a word that clients see.
-    pub cause: Cow<'static, str>,
+    /// Why.
+    #[serde(deserialize_with = "oasis_wire::loss::lenient")]
+    pub cause: Cause,
     /// Where only the sequence numbers say that they are missing: which, and of which run of the node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub numbers: Option<(Uuid, Range<u64>)>,
@@ -184,8 +185,8 @@ impl Points {
     pub fn add(
         &mut self,
         arrival: &Arrival<'_>,
-        batch: Result<&[u8], &'static str>,
-        why: impl Fn(Offset) -> (Offset, &'static str),
+        batch: Result<&[u8], Cause>,
+        why: impl Fn(Offset) -> (Offset, Cause),
     ) {
         if self.has_passed(arrival) {
             return;
@@ -201,7 +202,7 @@ impl Points {
             let added = batch.map(|batch| self.cells.add_batch(arrival.probe_type, batch, skip));
             let cause = match added {
                 Ok(Ok(())) => None,
-                Ok(Err(_)) => Some("unreadable"),
+                Ok(Err(_)) => Some(Cause::Unreadable),
                 Err(cause) => Some(cause),
             };
             if let Some(cause) = cause {
@@ -228,29 +229,28 @@ impl Points {
     }
 
     /// A batch, or all up to its end, is not there.
-    pub fn lose(&mut self, arrival: &Arrival<'_>, cause: &'static str) {
+    pub fn lose(&mut self, arrival: &Arrival<'_>, cause: Cause) {
         let seen = self.reach.filter(|_| self.is_within(arrival)).map_or(arrival.first, |place| place.offset);
         let samples = arrival.end().0.saturating_sub(seen.0);
         let (from, to) = arrival.times;
-        self.miss(Missing { from, to, samples, cause: cause.into(), numbers: None });
+        self.miss(Missing { from, to, samples, cause, numbers: None });
         self.pass(arrival);
     }
 
     /// What is left of some samples cannot be read: how many they were is not known.
     pub fn lose_cells(&mut self, (from, to): (u64, u64)) {
-        self.miss(Missing { from, to, samples: 0, cause: "damaged".into(), numbers: None });
+        self.miss(Missing { from, to, samples: 0, cause: Cause::Damaged, numbers: None });
     }
 
     fn note_hole(
         &mut self,
         arrival: &Arrival<'_>,
         batch: Option<&[u8]>,
-        why: impl Fn(Offset) -> (Offset, &'static str),
+        why: impl Fn(Offset) -> (Offset, Cause),
     ) {
         let Some(place) = self.reach.filter(|place| place.is_hole_before(arrival)) else { return };
         let (from, to) = (place.time.min(arrival.times.0), arrival.times.0);
-        let gap =
-            |samples, cause, numbers| Missing { from, to, samples, cause: Cow::Borrowed(cause), numbers };
+        let gap = |samples, cause, numbers| Missing { from, to, samples, cause, numbers };
         // What came to the DAC and was not stored.
         let mut not_stored = 0;
         if place.epoch == arrival.epoch {
@@ -266,7 +266,7 @@ impl Points {
         // What never came there. Of the end of a run nobody knows by its numbers how much that is.
         let is_same_run = place.run == arrival.run;
         if !is_same_run {
-            self.miss(gap(0, "node_restart", Some((place.run, place.sequence..u64::MAX))));
+            self.miss(gap(0, Cause::NodeRestart, Some((place.run, place.sequence..u64::MAX))));
         }
         let expected = if is_same_run { place.sequence } else { 1 };
         let numbers = expected..arrival.first_sequence().max(expected);
@@ -275,9 +275,9 @@ impl Points {
             let dropped =
                 batch.and_then(|batch| Header::parse(batch).ok()).map_or(0, |header| header.dropped_before);
             let cause = match place.epoch == arrival.epoch {
-                false => "before_epoch",
-                true if u64::from(dropped) >= lost => "node_dropped",
-                true => UNEXPLAINED,
+                false => Cause::BeforeEpoch,
+                true if u64::from(dropped) >= lost => Cause::NodeDropped,
+                true => Cause::Unexplained,
             };
             self.miss(gap(lost, cause, Some((arrival.run, numbers))));
         }
@@ -328,15 +328,9 @@ pub fn join_gaps(gaps: &mut Vec<Missing>, most: usize) {
     while gaps.len() > most.max(1) {
         let pairs = gaps.chunks(2).map(|pair| match pair {
             [one, other] => {
-                let cause = if other.samples > one.samples { &other.cause } else { &one.cause };
+                let cause = if other.samples > one.samples { other.cause } else { one.cause };
                 let (from, to) = (one.from.min(other.from), one.to.max(other.to));
-                Missing {
-                    from,
-                    to,
-                    samples: one.samples.saturating_add(other.samples),
-                    cause: cause.clone(),
-                    numbers: None,
-                }
+                Missing { from, to, samples: one.samples.saturating_add(other.samples), cause, numbers: None }
             }
             rest => rest[0].clone(),
         });

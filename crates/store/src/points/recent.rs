@@ -145,7 +145,7 @@ mod tests {
                 count: IN_BATCH,
                 last_sequence: last + 1,
             };
-            points.add(&arrival, Ok(&batch), |_| (Offset(u64::MAX), "lost"));
+            points.add(&arrival, Ok(&batch), |_| (Offset(u64::MAX), oasis_wire::loss::Cause::ArchiveLag));
         }
     }
 

@@ -13,6 +13,7 @@ use crate::{
 };
 use oasis_wire::{
     batch::{Encoder, Fields, stamp},
+    loss::Cause,
     quantity::{Nanos, Offset},
     schema::ProbeType,
     value,
@@ -119,7 +120,7 @@ fn gather(
     for entry in &series.entries {
         let batch = batch_at(bytes, entry);
         let why = |at| store.why_not_stored(&series.series, at, first);
-        points.add(&Arrival::of(&series.series, entry), batch.ok_or("damaged"), why);
+        points.add(&Arrival::of(&series.series, entry), batch.ok_or(Cause::Damaged), why);
         pace.did(entry.count.into());
         if points.cells.size() > AT_ONCE {
             put(points.cells.take());

@@ -7,7 +7,7 @@ use crate::{
     points::{Missing, Points},
     series::Series,
 };
-use oasis_wire::quantity::Offset;
+use oasis_wire::{loss::Cause, quantity::Offset};
 use std::{collections::BTreeMap, ops::Range};
 use uuid::Uuid;
 
@@ -16,14 +16,18 @@ const END: u64 = i64::MAX as u64;
 
 impl Store {
     /// Why an offset was not stored, and up to where that holds. `held_from` is the first offset of the file that has what comes behind.
-    pub fn why_not_stored(&self, series: &Series, at: Offset, held_from: Offset) -> (Offset, &'static str) {
+    pub fn why_not_stored(&self, series: &Series, at: Offset, held_from: Offset) -> (Offset, Cause) {
         let next = self.next_gap(&series.node, &series.instance, series.epoch, at).ok().flatten();
         match next {
-            Some(Gap { from, to, cause, .. }) if from <= at => (to, cause.word()),
+            Some(Gap { from, to, cause, .. }) if from <= at => (to, cause),
             next => {
                 let end = next.map_or(Offset(u64::MAX), |gap| gap.from);
                 // Files go as a whole: what is not there of one that is was there once.
-                if at >= held_from { (end, "damaged") } else { (end.min(held_from), "archive_retention") }
+                if at >= held_from {
+                    (end, Cause::Damaged)
+                } else {
+                    (end.min(held_from), Cause::ArchiveRetention)
+                }
             }
         }
     }
@@ -56,7 +60,7 @@ impl Store {
 
 impl Extent {
     /// Why offsets before its batches are not there.
-    pub fn why<'a>(&'a self, store: &'a Store) -> impl Fn(Offset) -> (Offset, &'static str) + 'a {
+    pub fn why<'a>(&'a self, store: &'a Store) -> impl Fn(Offset) -> (Offset, Cause) + 'a {
         move |at| store.why_not_stored(&self.series, at, self.first)
     }
 }
@@ -66,22 +70,22 @@ fn split(gap: Missing, losses: &[Loss]) -> Vec<Missing> {
     let Some((_, numbers)) = &gap.numbers else { return vec![gap] };
     let first = losses.partition_point(|loss| *loss.numbers.end() < numbers.start);
     let within = losses[first..].iter().take_while(|loss| *loss.numbers.start() < numbers.end);
-    let mut by_cause: Vec<(&str, u64)> = Vec::new();
+    let mut by_cause: Vec<(Cause, u64)> = Vec::new();
     for loss in within {
         let (from, to) = (numbers.start.max(*loss.numbers.start()), numbers.end.min(loss.numbers.end() + 1));
         match by_cause.iter_mut().find(|(cause, _)| *cause == loss.cause) {
             Some((_, samples)) => *samples += to - from,
-            None => by_cause.push((&loss.cause, to - from)),
+            None => by_cause.push((loss.cause, to - from)),
         }
     }
     if by_cause.is_empty() {
         return vec![gap];
     }
-    let told = |(cause, samples): &(&str, u64)| Missing {
+    let told = |&(cause, samples): &(Cause, u64)| Missing {
         from: gap.from,
         to: gap.to,
-        samples: *samples,
-        cause: (*cause).to_owned().into(),
+        samples,
+        cause,
         numbers: None,
     };
     let mut gaps: Vec<_> = by_cause.iter().map(told).collect();
@@ -98,31 +102,27 @@ mod tests {
 
     #[test]
     fn a_gap_is_split_by_what_was_told_of_its_numbers() {
-        let loss = |numbers, cause: &str| Loss { numbers, cause: cause.into() };
+        let loss = |numbers, cause| Loss { numbers, cause };
         let losses = [
-            loss(1..=9, "network"),
-            loss(10..=14, "ring_full"),
-            loss(20..=21, "spool_full"),
-            loss(22..=40, "ring_full"),
+            loss(1..=9, Cause::Network),
+            loss(10..=14, Cause::RingFull),
+            loss(20..=21, Cause::SpoolFull),
+            loss(22..=40, Cause::RingFull),
         ];
         let gap = |numbers: Range<u64>| Missing {
             from: 5,
             to: 6,
             samples: numbers.end - numbers.start,
-            cause: "unexplained".into(),
+            cause: Cause::Unexplained,
             numbers: Some((Uuid::nil(), numbers)),
         };
         let of = |numbers| -> Vec<_> {
-            split(gap(numbers), &losses)
-                .into_iter()
-                .map(|gap| (gap.cause.into_owned(), gap.samples))
-                .collect()
+            split(gap(numbers), &losses).into_iter().map(|gap| (gap.cause, gap.samples)).collect()
         };
-        let told =
-            |all: &[(&str, u64)]| -> Vec<_> { all.iter().map(|(c, n)| ((*c).to_owned(), *n)).collect() };
-        assert_eq!(of(12..24), told(&[("ring_full", 5), ("spool_full", 2), ("unexplained", 5)]));
-        assert_eq!(of(20..22), told(&[("spool_full", 2)]));
-        assert_eq!(of(15..20), told(&[("unexplained", 5)]));
-        assert_eq!(of(41..50), told(&[("unexplained", 9)]));
+        let told = |all: &[(Cause, u64)]| -> Vec<_> { all.to_vec() };
+        assert_eq!(of(12..24), told(&[(Cause::RingFull, 5), (Cause::SpoolFull, 2), (Cause::Unexplained, 5)]));
+        assert_eq!(of(20..22), told(&[(Cause::SpoolFull, 2)]));
+        assert_eq!(of(15..20), told(&[(Cause::Unexplained, 5)]));
+        assert_eq!(of(41..50), told(&[(Cause::Unexplained, 9)]));
     }
 }

@@ -71,7 +71,7 @@ impl Store {
         let all = extent.as_one();
         // What the catalogue lists and the file has not is lost.
         if !points.has_passed(&all) {
-            points.lose(&all, "damaged");
+            points.lose(&all, oasis_wire::loss::Cause::Damaged);
         }
         Ok(())
     }

@@ -167,7 +167,7 @@ impl Store {
                     file: self.file_name(segment),
                     from: entry.position,
                     to: entry.position + RECORD_HEADER as u64,
-                    kind: unread.cause(),
+                    kind: unread.cause().word(),
                     detail: format!("the record that begins here {unread}"),
                 });
             }

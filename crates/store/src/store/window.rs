@@ -5,6 +5,7 @@ use crate::{
     record::{self, FileHeader, Kind, RECORD_HEADER},
 };
 use bytes::Bytes;
+use oasis_wire::loss::Cause;
 use std::{fs::File, io, os::unix::fs::FileExt};
 
 /// Most bytes read at once.
@@ -24,11 +25,11 @@ pub enum Unread {
 }
 
 impl Unread {
-    /// The word that clients see.
-    pub fn cause(&self) -> &'static str {
+    /// Why its samples are missing.
+    pub fn cause(&self) -> Cause {
         match self {
-            Self::Damaged => "damaged",
-            Self::Disk(_) => "read_error",
+            Self::Damaged => Cause::Damaged,
+            Self::Disk(_) => Cause::ReadError,
         }
     }
 }
@@ -137,10 +138,10 @@ mod tests {
         };
         let good = File::open(path.path()).unwrap();
         assert_eq!(read(&good, 0).unwrap(), &b"good"[..]);
-        assert_eq!(read(&good, damaged).unwrap_err().cause(), "damaged");
-        assert_eq!(read(&good, bytes.len() as u64).unwrap_err().cause(), "damaged");
+        assert_eq!(read(&good, damaged).unwrap_err().cause(), Cause::Damaged);
+        assert_eq!(read(&good, bytes.len() as u64).unwrap_err().cause(), Cause::Damaged);
         // Each read of it fails.
         let failing = File::options().write(true).open(path.path()).unwrap();
-        assert_eq!(read(&failing, 0).unwrap_err().cause(), "read_error");
+        assert_eq!(read(&failing, 0).unwrap_err().cause(), Cause::ReadError);
     }
 }

@@ -84,7 +84,7 @@ impl Writer {
         if condition == Condition::Storing {
             return Ok(());
         }
-        let (cause, time) = (condition.cause().word(), now());
+        let (cause, time) = (condition.cause(), now());
         self.tracked.iter_mut().for_each(Tracked::note_came);
         let mut catalogue = self.store.catalogue();
         for tracked in &self.tracked {

@@ -1,13 +1,13 @@
 //! What the archive's thread does between rounds: ends files, lists them, lets go of old ones, notes nodes and commands.
 
 use super::{Writer, remove};
-use oasis_dac::{Cause, Gap, Node, commands::JournalEntry, now};
+use oasis_dac::{Gap, Node, commands::JournalEntry, now};
 use oasis_store::{
     catalogue::{CatalogueError, CommandRow, LossRow, Sealed, StoredNode},
     reserve, retention,
     segment_file::{self, SegmentFile},
 };
-use oasis_wire::quantity::Nanos;
+use oasis_wire::{loss::Cause, quantity::Nanos};
 use std::{collections::BTreeSet, time::Duration};
 use tokio::time::Instant;
 
@@ -206,7 +206,7 @@ impl Writer {
                     Cause::BeforeEpoch => catalogue.without_cause(node, instance, run, numbers)?,
                     _ => vec![numbers],
                 };
-                let (cause, time) = (gap.cause.word(), gap.time);
+                let (cause, time) = (gap.cause, gap.time);
                 rows.extend(numbers.into_iter().map(|numbers| LossRow {
                     node,
                     instance,

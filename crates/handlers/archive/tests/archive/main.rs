@@ -134,7 +134,7 @@ fn a_reader_that_is_late_is_told_what_the_archive_missed() {
     assert_eq!(read.numbers, numbers(first..800));
     assert!(first > 0);
     let at = Position { epoch: plant.epoch(), offset: Offset(0) };
-    assert_eq!(plant.past_at(at).gaps, [(0, first, "archive_behind")]);
+    assert_eq!(plant.past_at(at).gaps, [(0, first, "archive_lag")]);
     assert_eq!((plant.account().missing, plant.account().stored), (first, 800 - first));
 }
 

@@ -290,7 +290,7 @@ impl Read {
                     Piece::Gap { offsets, cause, .. } => {
                         assert_eq!(offsets.start.0, next);
                         next = offsets.end.0;
-                        read.gaps.push((offsets.start.0, offsets.end.0, cause));
+                        read.gaps.push((offsets.start.0, offsets.end.0, cause.word()));
                     }
                     Piece::Samples { series, batch, wanted, .. } => {
                         assert_eq!(wanted.start.0, next);

@@ -316,7 +316,7 @@ fn gaps_of_the_file_that_is_being_written_are_told_once() {
     plant.flush().unwrap();
     let missing = plant.account().missing;
     let query = "SELECT node, instance, cause, sum(count), min(from_offset) FROM gaps GROUP BY 1, 2, 3";
-    let expected = format!("plant|counter|archive_behind|{missing}|40");
+    let expected = format!("plant|counter|archive_lag|{missing}|40");
     assert!(missing > 0);
     assert_eq!(one(&Sql::open(folder.path()).unwrap(), query), expected);
     plant.stop();

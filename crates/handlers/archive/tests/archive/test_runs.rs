@@ -4,7 +4,7 @@ use crate::plant::{Node, Plant, STEP, config};
 use oasis_store::{
     AnnotationError, AnnotationFilter, Description, Note, RetentionRule, Target, TestRunError, TestRunFilter,
 };
-use oasis_wire::quantity::Nanos;
+use oasis_wire::{loss::Cause, quantity::Nanos};
 use std::{
     sync::atomic::AtomicBool,
     thread,
@@ -113,11 +113,11 @@ fn a_summary_has_rates_values_and_what_is_missing_with_its_cause() {
     let history = plant.archive.history();
     let of = |span| oasis_query::summarize(&history, "plant", "counter", span, &never).unwrap();
     // The ledger's gaps are noted once a second, with the other things that are not samples.
-    let unexplained = || of(0..200 * STEP).is_some_and(|of| of.lost.contains_key("unexplained"));
+    let unexplained = || of(0..200 * STEP).is_some_and(|of| of.lost.contains_key(&Cause::Unexplained));
     eventually("the ledger's gap is noted", unexplained);
     let all = of(10 * STEP..200 * STEP).unwrap();
     assert_eq!((all.samples, all.first_time, all.last_time), (170, 10 * STEP, 199 * STEP));
-    assert_eq!(all.lost, [("unexplained".to_owned(), 20)].into());
+    assert_eq!(all.lost, [(Cause::Unexplained, 20)].into());
     assert_eq!(all.rate, Some(169.0 / (189.0 * STEP as f64 / 1e9)));
     let intervals = all.intervals.unwrap();
     for quantile in [intervals.p50, intervals.p99] {
@@ -154,7 +154,7 @@ fn what_was_lost_of_a_type_that_another_took_the_place_of_has_its_cause() {
     let all = oasis_query::summarize(&history, "plant", "counter", 0..25 * STEP, &AtomicBool::new(false))
         .unwrap()
         .unwrap();
-    assert_eq!(all.lost, [("unexplained".to_owned(), 5)].into());
+    assert_eq!(all.lost, [(Cause::Unexplained, 5)].into());
 }
 
 fn note(time: u64, until: Option<u64>, targets: &[(&str, Option<&str>)]) -> Note {

@@ -23,6 +23,7 @@ export {
 } from './eisa/packet.ts';
 export { type Enumeration, type EnumeratorOf, isDeclared, nameOf } from './enumeration.ts';
 export { DecodeError, type DecodeKind, EncodeError, type EncodeKind } from './error.ts';
+export { type Cause, LOSS_CAUSES, type LossCause, lossCause } from './loss.ts';
 export { type EnumType, enumeratorOf, type Judgement, judge, type Meaning } from './meaning.ts';
 export { type ByteOrder, CdrReader, CdrWriter } from './sample/cdr.ts';
 export { fromRow, RowReader, RowWriter, toRow } from './sample/row.ts';

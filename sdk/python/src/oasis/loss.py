@@ -1,0 +1,69 @@
+"""Why samples are missing.
+
+Generated from crates/wire/src/loss.rs: OASIS_UPDATE_LOSS=1 cargo test -p oasis-wire --test loss
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Cause(str, Enum):
+    """Why samples are missing: docs/reference/loss.md."""
+
+    RING_FULL = "ring_full"
+    """The probe's ring was full."""
+    SPOOL_FULL = "spool_full"
+    """The node's spool was full, or its file is damaged."""
+    INVALID_ROW = "invalid_row"
+    """Their rows did not fit the schema of the probe type, or were too long for a batch."""
+    KEPT_BACK = "kept_back"
+    """The probe's flight recorder kept them back because no trigger fired near them."""
+    NODE_DROPPED = "node_dropped"
+    """The node dropped them; the DAC's ledger says whether by ring_full, spool_full or invalid_row."""
+    NODE_RESTART = "node_restart"
+    """The node's process ended before it could send them."""
+    NETWORK = "network"
+    """They were sent as datagrams and did not arrive."""
+    BEFORE_EPOCH = "before_epoch"
+    """They were delivered to an earlier life of the DAC."""
+    EPOCH_CHANGED = "epoch_changed"
+    """The reader's position belongs to an earlier life of the DAC, and no archive has its samples."""
+    LOG_RETENTION = "log_retention"
+    """The topic log had evicted them when the reader asked for them."""
+    LATEST = "latest"
+    """The reader asked for the newest sample only."""
+    UNREADABLE = "unreadable"
+    """Their bytes do not fit their schema."""
+    ARCHIVE_LAG = "archive_lag"
+    """The topic log evicted them before the archive had read them."""
+    DISK_FULL = "disk_full"
+    """The archive's disk was full, and the topic log evicted them meanwhile."""
+    DISK_ERROR = "disk_error"
+    """The archive's disk failed, and the topic log evicted them meanwhile."""
+    ARCHIVE_RETENTION = "archive_retention"
+    """The archive evicted them by its retention rules."""
+    DAMAGED = "damaged"
+    """Their bytes on the disk are not the bytes that were written."""
+    READ_ERROR = "read_error"
+    """The disk failed to read them; another attempt may succeed."""
+    NOT_RECORDED = "not_recorded"
+    """The recording that is replayed does not contain them."""
+    UNEXPLAINED = "unexplained"
+    """No part of OASIS accounts for them: please report this."""
+
+    @classmethod
+    def of(cls, word: str) -> Cause:
+        """Return the cause with this word or this former word; UNEXPLAINED for any other word."""
+        if word in _FORMER:
+            return _FORMER[word]
+        return cls._value2member_map_.get(word, cls.UNEXPLAINED)  # type: ignore[return-value]
+
+
+_FORMER = {
+    "dropped_ring": Cause.RING_FULL,
+    "dropped_spool": Cause.SPOOL_FULL,
+    "invalid": Cause.INVALID_ROW,
+    "archive_behind": Cause.ARCHIVE_LAG,
+    "unknown": Cause.UNEXPLAINED,
+}

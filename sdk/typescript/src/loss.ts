@@ -1,0 +1,174 @@
+// Generated from crates/wire/src/loss.rs: OASIS_UPDATE_LOSS=1 cargo test -p oasis-wire --test loss
+
+/** Why samples are missing: docs/reference/loss.md. */
+export type Cause =
+  | 'ring_full'
+  | 'spool_full'
+  | 'invalid_row'
+  | 'kept_back'
+  | 'node_dropped'
+  | 'node_restart'
+  | 'network'
+  | 'before_epoch'
+  | 'epoch_changed'
+  | 'log_retention'
+  | 'latest'
+  | 'unreadable'
+  | 'archive_lag'
+  | 'disk_full'
+  | 'disk_error'
+  | 'archive_retention'
+  | 'damaged'
+  | 'read_error'
+  | 'not_recorded'
+  | 'unexplained';
+
+/** A cause and what is known about it. */
+export interface LossCause {
+  readonly cause: Cause;
+  /** Where samples went missing. */
+  readonly place: string;
+  /** Whether samples were lost against somebody's wish. */
+  readonly isLoss: boolean;
+  /** For people, without a full stop. */
+  readonly meaning: string;
+}
+
+/** All causes, in the order in which a sample meets them. */
+export const LOSS_CAUSES: readonly LossCause[] = [
+  {
+    cause: 'ring_full',
+    place: 'node',
+    isLoss: true,
+    meaning: "the probe's ring was full",
+  },
+  {
+    cause: 'spool_full',
+    place: 'node',
+    isLoss: true,
+    meaning: "the node's spool was full, or its file is damaged",
+  },
+  {
+    cause: 'invalid_row',
+    place: 'node',
+    isLoss: true,
+    meaning: 'their rows did not fit the schema of the probe type, or were too long for a batch',
+  },
+  {
+    cause: 'kept_back',
+    place: 'node',
+    isLoss: false,
+    meaning: "the probe's flight recorder kept them back because no trigger fired near them",
+  },
+  {
+    cause: 'node_dropped',
+    place: 'node',
+    isLoss: true,
+    meaning: "the node dropped them; the DAC's ledger says whether by ring_full, spool_full or invalid_row",
+  },
+  {
+    cause: 'node_restart',
+    place: 'node',
+    isLoss: true,
+    meaning: "the node's process ended before it could send them",
+  },
+  {
+    cause: 'network',
+    place: 'channel',
+    isLoss: true,
+    meaning: 'they were sent as datagrams and did not arrive',
+  },
+  {
+    cause: 'before_epoch',
+    place: 'DAC',
+    isLoss: true,
+    meaning: 'they were delivered to an earlier life of the DAC',
+  },
+  {
+    cause: 'epoch_changed',
+    place: 'DAC',
+    isLoss: true,
+    meaning: "the reader's position belongs to an earlier life of the DAC, and no archive has its samples",
+  },
+  {
+    cause: 'log_retention',
+    place: 'reader',
+    isLoss: true,
+    meaning: 'the topic log had evicted them when the reader asked for them',
+  },
+  {
+    cause: 'latest',
+    place: 'reader',
+    isLoss: false,
+    meaning: 'the reader asked for the newest sample only',
+  },
+  {
+    cause: 'unreadable',
+    place: 'reader',
+    isLoss: true,
+    meaning: 'their bytes do not fit their schema',
+  },
+  {
+    cause: 'archive_lag',
+    place: 'archive',
+    isLoss: true,
+    meaning: 'the topic log evicted them before the archive had read them',
+  },
+  {
+    cause: 'disk_full',
+    place: 'archive',
+    isLoss: true,
+    meaning: "the archive's disk was full, and the topic log evicted them meanwhile",
+  },
+  {
+    cause: 'disk_error',
+    place: 'archive',
+    isLoss: true,
+    meaning: "the archive's disk failed, and the topic log evicted them meanwhile",
+  },
+  {
+    cause: 'archive_retention',
+    place: 'archive',
+    isLoss: true,
+    meaning: 'the archive evicted them by its retention rules',
+  },
+  {
+    cause: 'damaged',
+    place: 'archive',
+    isLoss: true,
+    meaning: 'their bytes on the disk are not the bytes that were written',
+  },
+  {
+    cause: 'read_error',
+    place: 'archive',
+    isLoss: true,
+    meaning: 'the disk failed to read them; another attempt may succeed',
+  },
+  {
+    cause: 'not_recorded',
+    place: 'channel',
+    isLoss: false,
+    meaning: 'the recording that is replayed does not contain them',
+  },
+  {
+    cause: 'unexplained',
+    place: 'unknown',
+    isLoss: true,
+    meaning: 'no part of OASIS accounts for them: please report this',
+  },
+];
+
+const former = new Map<string, Cause>([
+  ['dropped_ring', 'ring_full'],
+  ['dropped_spool', 'spool_full'],
+  ['invalid', 'invalid_row'],
+  ['archive_behind', 'archive_lag'],
+  ['unknown', 'unexplained'],
+]);
+
+const causes = new Map<string, LossCause>(LOSS_CAUSES.map((entry) => [entry.cause, entry]));
+
+/** The cause with this word or this former word; undefined for any other word. */
+export function lossCause(word: string): LossCause | undefined {
+  return causes.get(former.get(word) ?? word);
+}

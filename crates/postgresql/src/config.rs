@@ -2,17 +2,19 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Which database, and how (`[postgresql]`).
+/// The database and its tables (`[postgresql]`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PostgresqlConfig {
     /// `postgresql://USER:PASSWORD@HOST/DATABASE?sslmode=require` or `host=… user=… dbname=… sslmode=…`; empty for no database.
     pub url: String,
-    /// File with the certificates (PEM) of who vouches for the database. With it, only a database that they vouch for under that host name is written to.
+    /// File with the CA certificates (PEM) of the database. With it, only a database with a certificate for its host
+    /// name from this CA is used.
     pub ca_file: String,
-    /// Schema of the tables, made if there is none.
+    /// Schema of the tables, created if it does not exist.
     pub schema: String,
-    /// Longest that a sample waits for others while all is well, in milliseconds: one transaction takes all that came meanwhile.
+    /// How long a sample waits for others at most, in milliseconds, during normal operation: one transaction contains
+    /// all samples of that time.
     pub commit_ms: u64,
 }
 

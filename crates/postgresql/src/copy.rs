@@ -1,4 +1,4 @@
-//! Rows as `COPY … (FORMAT binary)` takes them: PostgreSQL's documentation of COPY has the format.
+//! Encodes rows for `COPY … (FORMAT binary)`: PostgreSQL's documentation of COPY specifies the format.
 
 use crate::tables::Shape;
 use bytes::Bytes;
@@ -7,37 +7,37 @@ use oasis_store::Series;
 use oasis_wire::batch::Sample;
 use std::{ops::Range, sync::Arc};
 
-/// Microseconds from 1970 to 2000, from when PostgreSQL counts.
+/// Microseconds from 1970 to 2000, PostgreSQL's epoch.
 const EPOCH_2000: i64 = 946_684_800_000_000;
 const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
-/// Behind the last row.
+/// Trailer after the last row.
 static END: [u8; 2] = (-1_i16).to_be_bytes();
 
 /// Rows of one table.
 #[derive(Debug, Default)]
 pub struct Rows {
     bytes: Vec<u8>,
-    /// Behind each row, and the number of its sample.
+    /// End offset and sequence number of each row.
     ends: Vec<(usize, u64)>,
-    /// Whose they are, from which row on.
+    /// The series of the rows, each with its first row.
     series: Vec<(usize, Arc<Series>)>,
 }
 
 impl Rows {
-    /// Bytes so far.
+    /// Returns the bytes so far.
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Those that follow are samples of this series.
+    /// Starts the rows of this series.
     pub fn begin(&mut self, series: &Arc<Series>) {
         self.series.push((self.ends.len(), series.clone()));
     }
 
-    /// One more.
+    /// Adds a row.
     pub fn push(&mut self, shape: &Shape, series: &Series, state: u16, sample: &Sample) {
         let fields = crate::tables::FIRST.len() + shape.columns.len();
-        self.bytes.extend_from_slice(&(fields as i16).to_be_bytes()); // at most MAX_COLUMNS and some
+        self.bytes.extend_from_slice(&(fields as i16).to_be_bytes()); // at most MAX_COLUMNS and a few more
         let micros = i64::try_from(sample.time / 1_000).unwrap_or(i64::MAX) - EPOCH_2000;
         self.field(&micros.to_be_bytes());
         self.field(&i64::try_from(sample.time).unwrap_or(i64::MAX).to_be_bytes());
@@ -53,7 +53,7 @@ impl Rows {
         self.ends.push((self.bytes.len(), sample.sequence));
     }
 
-    /// No more follow.
+    /// Ends the rows.
     pub fn seal(self) -> Sealed {
         Sealed { bytes: self.bytes.into(), ends: self.ends, series: self.series }
     }
@@ -81,7 +81,7 @@ impl Rows {
         self.bytes.extend_from_slice(value);
     }
 
-    /// PostgreSQL has no text with a zero byte.
+    /// Writes a text without zero bytes, which PostgreSQL does not accept.
     fn text(&mut self, text: &str) {
         if text.contains('\0') {
             self.field(text.replace('\0', "\u{fffd}").as_bytes())
@@ -96,7 +96,7 @@ impl Rows {
         self.field(&value);
     }
 
-    /// Digits to the base of 10,000, the greatest first.
+    /// Base-10,000 digits, most significant first.
     fn numeric(&mut self, number: u64) {
         let mut digits = Vec::new();
         let mut left = number;
@@ -112,7 +112,7 @@ impl Rows {
     }
 }
 
-/// Rows of one table as they are sent: all of them or some.
+/// Rows of one table ready to be sent, all of them or some.
 #[derive(Debug)]
 pub struct Sealed {
     bytes: Bytes,
@@ -121,12 +121,12 @@ pub struct Sealed {
 }
 
 impl Sealed {
-    /// How many.
+    /// Returns the number of rows.
     pub fn count(&self) -> usize {
         self.ends.len()
     }
 
-    /// What is sent for these rows, in order.
+    /// Returns the bytes to send for these rows, in order.
     pub fn pieces(&self, rows: Range<usize>) -> [Bytes; 3] {
         let end_of = |row: usize| self.ends.get(row).map_or(self.bytes.len(), |(end, _)| *end);
         let from = rows.start.checked_sub(1).map_or(0, end_of);
@@ -134,7 +134,7 @@ impl Sealed {
         [Bytes::from_static(HEADER), self.bytes.slice(from..to.max(from)), Bytes::from_static(&END)]
     }
 
-    /// Whose sample a row is, and its number.
+    /// Returns the series and the sequence number of a row's sample.
     pub fn sample(&self, row: usize) -> Option<(&Series, u64)> {
         let at = self.series.partition_point(|(first, _)| *first <= row);
         let (_, series) = self.series.get(at.checked_sub(1)?)?;
@@ -142,7 +142,7 @@ impl Sealed {
     }
 }
 
-/// JSON whose texts have no zero character: jsonb refuses those. Behind two backslashes `u0000` is a text like any other.
+/// Replaces zero characters in JSON texts: jsonb refuses them. After two backslashes, `u0000` is an ordinary text.
 fn without_zeros(json: &str) -> String {
     let parts: Vec<_> = json.split(r"\\").map(|part| part.replace(r"\u0000", "\u{fffd}")).collect();
     parts.join(r"\\")
@@ -154,7 +154,7 @@ mod tests {
     use serde_json::{Value, json};
 
     #[test]
-    fn json_loses_its_zeros_and_nothing_else() {
+    fn only_zero_characters_are_replaced_in_json() {
         for text in ["a\0b", r"\u0000", "\\\0", r"\\u0000\0", "\"\0\n\\", "\0\0\0", ""] {
             let sent: Value = serde_json::from_str(&without_zeros(&json!([text]).to_string())).unwrap();
             assert_eq!(sent, json!([text.replace('\0', "\u{fffd}")]));

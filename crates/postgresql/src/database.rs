@@ -1,4 +1,4 @@
-//! The database: its tables, its partitions, and a round's transaction.
+//! The database: its tables, its partitions, and the transaction of a round.
 
 use crate::{
     copy::Sealed,
@@ -20,37 +20,37 @@ use std::{
 };
 use tokio_postgres::{Client, Error, Transaction, error::SqlState};
 
-/// Most partitions of one table; what lies in other days goes to the partition of the rest.
+/// Most partitions of one table; rows of other days go to the default partition.
 const MAX_PARTITIONS: usize = 4_000;
-/// Tables whose names and partitions are remembered; others are asked for again.
+/// Tables whose names and partitions are cached; others are looked up again.
 const TABLES: usize = 256;
-/// How long a transaction may take before the connection is given up.
+/// Timeout of a transaction, after which the connection is closed.
 const HANGS: Duration = Duration::from_secs(30);
-/// Days that get a partition of their own: others are mistakes of a clock.
+/// Years whose days get their own partition: others are clock errors.
 const YEARS: std::ops::RangeInclusive<i16> = 2000..=2199;
 
-/// Why samples do not get into it.
+/// Why a write failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// As PostgreSQL or the system says it.
+    /// An error of PostgreSQL or the system.
     #[error("{}", explain(.0))]
     Sql(#[from] Error),
-    /// Nobody answers.
-    #[error("it does not answer within {} s", .0.as_secs())]
+    /// Timeout.
+    #[error("no answer within {} s", .0.as_secs())]
     Timeout(Duration),
 }
 
-/// The error with its causes: its own text alone says too little.
+/// Returns the error with its causes: its own text alone is not specific enough.
 fn explain(error: &Error) -> String {
     let causes = std::iter::successors(std::error::Error::source(error), |error| error.source());
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
 impl Failure {
-    /// What the database says against the data, if that is what it refuses.
+    /// Returns the database's reason if it refuses the data.
     ///
     /// # Errors
-    /// The failure, if it is another one.
+    /// The failure, if it is of another kind.
     pub fn refusal(self) -> Result<Why, Self> {
         match &self {
             Self::Sql(error) => Why::of(error).ok_or(self),
@@ -58,10 +58,10 @@ impl Failure {
         }
     }
 
-    /// As [`Failure::refusal`], if the database cannot spell a text.
+    /// Returns without error if the database cannot encode a text.
     ///
     /// # Errors
-    /// The failure, if it is another one.
+    /// The failure, if it is of another kind.
     pub fn refusal_of_text(self) -> Result<(), Self> {
         match &self {
             Self::Sql(error) if error.code() == Some(&SqlState::UNTRANSLATABLE_CHARACTER) => Ok(()),
@@ -78,17 +78,17 @@ pub struct Database {
     tables: Recent<Table>,
 }
 
-/// A table that there is.
+/// A table in the database.
 #[derive(Debug)]
 struct Table {
-    /// Of the shape that it is for.
+    /// Description of its shape.
     description: Arc<str>,
     name: String,
     /// Names of its partitions.
     partitions: HashSet<String>,
 }
 
-/// Some of the rows of a load, and where they go.
+/// Some of the rows of a load, and their table.
 #[derive(Debug)]
 pub struct Piece<'a> {
     pub table: String,
@@ -96,37 +96,37 @@ pub struct Piece<'a> {
     pub range: Range<usize>,
 }
 
-/// Where instances are, by node and name.
+/// Positions of instances, by node and name.
 pub type Positions = [(String, String, Position)];
 
-/// What has come of a round.
+/// Result of a round.
 #[derive(Debug, Default)]
 pub struct Written {
-    /// Rows that were not there before.
+    /// Rows that were new.
     pub new: u64,
-    /// What the database did not take.
+    /// Samples that the database refused.
     pub refusals: Vec<Refusal>,
 }
 
-/// PostgreSQL has no text with a zero byte.
+/// Replaces zero bytes, which PostgreSQL does not accept in a text.
 pub fn clean(name: &str) -> String {
     name.replace('\0', "\u{fffd}")
 }
 
-/// The day of a time, if it is one that gets a partition.
+/// Returns the day of a time, if it is one that gets a partition.
 pub fn day(nanoseconds: u64) -> Option<Date> {
     let time = Timestamp::from_nanosecond(nanoseconds.into()).ok()?;
     Some(time.to_zoned(TimeZone::UTC).date()).filter(|date| YEARS.contains(&date.year()))
 }
 
 impl Database {
-    /// Connects, and makes what all tables need.
+    /// Connects, and creates what all tables need.
     ///
     /// # Errors
-    /// If it cannot be reached, or refuses.
+    /// If the database is unreachable, or refuses.
     pub async fn connect(target: &Target, schema: &str) -> Result<Self, Failure> {
         let (client, connection) = target.address.connect(target.tls.clone()).await?;
-        // Its end is told to whoever uses the client.
+        // Its end is reported to the user of the client.
         tokio::spawn(connection);
         let schema = schema.to_owned();
         let (tables, positions) = (qualified(&schema, "oasis_table"), qualified(&schema, "oasis_position"));
@@ -144,7 +144,7 @@ impl Database {
         Ok(Self { client, schema, tables: Recent::new(TABLES) })
     }
 
-    /// Where each instance's next sample stands, by node and instance.
+    /// Returns the position of each instance's next sample, by node and instance.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -162,10 +162,10 @@ impl Database {
         Ok(rows.iter().filter_map(position).collect())
     }
 
-    /// The table for samples of this shape; it is made if there is none.
+    /// Returns the name of the table for samples of this shape, which is created if it does not exist.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If it cannot be created.
     pub async fn table(&mut self, shape: &Shape) -> Result<String, Failure> {
         if let Some(known) = self.tables.find(|known| known.description == shape.description) {
             return Ok(known.name.clone());
@@ -205,15 +205,15 @@ impl Database {
         Ok(oasis_format::table::Names::new(taken.iter().map(|row| row.get(0))).unique(wanted))
     }
 
-    /// Looks at the table anew when it is wanted next: somebody may have dropped it.
+    /// Removes the table from the cache: somebody may have dropped it.
     pub fn forget(&mut self, shape: &Shape) {
         self.tables.forget(|known| known.description == shape.description);
     }
 
-    /// Writes rows and places, all or nothing; or what the database takes of them, if it refuses some.
+    /// Writes rows and positions in one transaction. If the database refuses some rows, writes the others.
     ///
     /// # Errors
-    /// If it could not be written.
+    /// If the write failed.
     pub async fn write(&mut self, loads: &[Load], positions: &Positions) -> Result<Written, Failure> {
         match in_time(self.write_all(loads, positions)).await {
             Ok(new) => Ok(Written { new, refusals: Vec::new() }),
@@ -234,13 +234,13 @@ impl Database {
         self.transact(&pieces, positions).await
     }
 
-    /// Writes pieces and places, all or nothing. Answers how many rows were new.
+    /// Writes pieces and positions in one transaction. Returns how many rows were new.
     ///
     /// # Errors
-    /// If it could not be written.
+    /// If the write failed.
     pub async fn transact(&mut self, pieces: &[Piece<'_>], positions: &Positions) -> Result<u64, Failure> {
         match self.try_to_write(pieces, positions, false).await {
-            // Some are there already: after a restart without an archive, nodes send what was not acknowledged again.
+            // Some rows exist already: after a restart without an archive, nodes repeat unacknowledged samples.
             Err(Failure::Sql(error)) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
                 self.try_to_write(pieces, positions, true).await
             }
@@ -248,10 +248,10 @@ impl Database {
         }
     }
 
-    /// Whether the database would take a piece.
+    /// Returns whether the database accepts a piece.
     ///
     /// # Errors
-    /// If that cannot be known.
+    /// If the database fails otherwise.
     pub async fn would_take(&mut self, piece: &Piece<'_>) -> Result<bool, Failure> {
         let table = qualified(&self.schema, &piece.table);
         let transaction = self.client.transaction().await?;
@@ -259,7 +259,7 @@ impl Database {
         transaction.rollback().await?;
         match copied {
             Ok(_) => Ok(true),
-            // It has it.
+            // It exists already.
             Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => Ok(true),
             Err(error) => Failure::from(error).refusal().map(|_| false),
         }
@@ -303,7 +303,7 @@ impl Database {
         Ok(written)
     }
 
-    /// Makes the partitions of these days. A day that the database has no partition for goes to the one of the rest.
+    /// Creates the partitions of these days. If the database refuses one, its rows go to the default partition.
     ///
     /// # Errors
     /// If the database fails otherwise.
@@ -321,12 +321,12 @@ impl Database {
                 day.saturating_add(1.day())
             );
             if let Err(error) = self.client.batch_execute(&sql).await {
-                // Rows of that day are in the one of the rest already, or another partition has the day.
+                // The default partition already has rows of that day, or another partition covers it.
                 let why = Failure::from(error).refusal()?;
                 tracing::warn!(
                     partition = name,
                     detail = why.detail,
-                    "PostgreSQL makes no partition for a day"
+                    "PostgreSQL refused to create the partition of a day"
                 );
             }
             known.partitions.insert(name);
@@ -335,10 +335,10 @@ impl Database {
     }
 }
 
-/// What the database does, unless it hangs.
+/// Runs work on the database with a timeout.
 ///
 /// # Errors
-/// If it hangs, or fails.
+/// If it times out, or fails.
 pub async fn in_time<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     tokio::time::timeout(HANGS, work).await.map_err(|_| Failure::Timeout(HANGS))?
 }

@@ -1,4 +1,4 @@
-//! The handler's thread: follows the instances, writes what has come, and tries again.
+//! The handler's thread: follows the instances, writes new samples, and retries.
 
 use crate::{
     config::PostgresqlConfig,
@@ -21,27 +21,27 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// How long it waits before it tries a database again that has failed.
+/// Pause before it retries a failed database.
 const RETRY: Duration = Duration::from_secs(1);
-/// How often it looks at how far it is behind if nothing happens.
+/// Interval of lag updates while nothing happens.
 const LOOK: Duration = Duration::from_secs(1);
-/// How long a connection may take.
+/// Timeout of connecting.
 const CONNECT: Duration = Duration::from_secs(10);
-/// How long the last rounds may take when the DAC ends.
+/// Timeout of the last rounds at shutdown.
 const LAST_CALL: Duration = Duration::from_secs(3);
 
-/// Why the handler cannot be started.
+/// Why the handler cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum NotStarted {
-    /// The address, or the certificates.
+    /// The address or the certificates are invalid.
     #[error("{0}")]
     Target(#[from] BadTarget),
-    /// The thread.
+    /// The thread could not be created.
     #[error("{0}")]
     Io(#[from] io::Error),
 }
 
-/// A handler at work.
+/// A running handler.
 #[derive(Debug)]
 pub struct Handler {
     book: Arc<Book>,
@@ -50,10 +50,12 @@ pub struct Handler {
 }
 
 impl Handler {
-    /// Starts the thread that writes what the DAC receives; what the logs hold no more it takes from the archive.
+    /// Starts the thread that writes the samples that the DAC receives. Samples that the logs have evicted are read
+    /// from the archive.
     ///
     /// # Errors
-    /// If the address or the certificates are none, or there cannot be one more thread. A database that is away is no error.
+    /// If the address or the certificates are invalid, or no thread can be created. An unreachable database is not an
+    /// error.
     pub fn start(
         dac: Arc<Dac>,
         archive: Option<Arc<Archive>>,
@@ -82,12 +84,12 @@ impl Handler {
         Ok(Self { book, ending, thread: Mutex::new(Some(thread)) })
     }
 
-    /// How it is.
+    /// Returns the state of the handler.
     pub fn state(&self) -> State {
         self.book.open().clone()
     }
 
-    /// Writes what has come, if the database takes it at once, and ends.
+    /// Writes the remaining samples if the database accepts them at once, and ends.
     pub fn stop(&self) {
         self.ending.send_replace(true);
         if let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
@@ -96,7 +98,7 @@ impl Handler {
     }
 }
 
-/// The thread's own.
+/// State of the thread.
 struct Work {
     dac: Arc<Dac>,
     archive: Option<Arc<Archive>>,
@@ -118,7 +120,7 @@ impl Work {
             let last_call = last_call(self.ended.clone());
             let ended = tokio::select! {
                 ended = self.session() => ended,
-                // A database that hangs does not keep the DAC from ending.
+                // A database that hangs must not delay the shutdown of the DAC.
                 () = last_call => return,
             };
             match ended {
@@ -134,11 +136,11 @@ impl Work {
         }
     }
 
-    /// Writes through one connection until it breaks, or the DAC ends.
+    /// Writes through one connection until it breaks, or the DAC shuts down.
     async fn session(&mut self) -> Result<(), Failure> {
         let connecting = tokio::time::timeout(CONNECT, Database::connect(&self.target, &self.config.schema));
         let mut database = connecting.await.map_err(|_| Failure::Timeout(CONNECT))??;
-        // What was read and not written is read again.
+        // Samples that were read but not written are read again.
         self.sources.clear();
         let stopped = database.positions().await?;
         let pause = Duration::from_millis(self.config.commit_ms);
@@ -172,7 +174,7 @@ impl Work {
             if self.sources.contains_key(&instance.topic) {
                 continue;
             }
-            // A topic that another one has taken the place of is read to its end first.
+            // A retired topic is read to its end first.
             let is_before = |source: &&Source| {
                 source.instance.node == instance.node && source.instance.name == instance.name
             };
@@ -194,14 +196,14 @@ impl Work {
         }
     }
 
-    /// Lets go of what was read to its end and of names that nobody has any more.
+    /// Removes retired sources that were read to their end, and names without an instance.
     fn forget_gone(&mut self, instances: &[Arc<Instance>]) {
         if self.sources.len().max(self.starts.len()) <= instances.len() {
             return;
         }
         let names = |instance: &Arc<Instance>| (clean(&instance.node), clean(&instance.name));
         let known: HashSet<_> = instances.iter().map(names).collect();
-        // Of one that another has taken the place of, the place is still wanted.
+        // The position of a retired topic is still used by its successor.
         self.sources.retain(|_, source| !source.is_over() || known.contains(&names(&source.instance)));
         let being_read = self.sources.values().map(|source| names(&source.instance));
         self.starts.keep(&known.iter().cloned().chain(being_read).collect());
@@ -221,7 +223,7 @@ impl Work {
         Source::new(instance.clone(), from, self.signal.clone())
     }
 
-    /// Writes some of what has come; whether there is more.
+    /// Writes some of the new samples. Returns whether there are more.
     async fn round(&mut self, database: &mut Database) -> Result<bool, Failure> {
         let round = self.rounds.gather(&mut self.sources, self.archive.as_ref()).await;
         if round.positions.is_empty() {
@@ -248,7 +250,7 @@ impl Work {
         Ok(round.has_more)
     }
 
-    /// Notes how far it is behind.
+    /// Updates the lag.
     fn measure(&self) {
         let behind = self.sources.values().map(Source::behind).sum();
         let oldest = self.sources.values().filter_map(Source::oldest).min();
@@ -258,9 +260,9 @@ impl Work {
     }
 }
 
-/// Completes when the DAC has been ending for a while.
+/// Completes some time after the shutdown began.
 async fn last_call(mut ended: watch::Receiver<bool>) {
-    // An error would mean that the handler is gone, and it waits for this thread.
+    // Fails only if the handler is gone, but it waits for this thread.
     let _ = ended.wait_for(|&ended| ended).await;
     tokio::time::sleep(LAST_CALL).await;
 }

@@ -1,10 +1,14 @@
-//! A data handler that keeps samples in a PostgreSQL database: a table for each probe type, written as samples come.
+//! A handler that writes samples to a PostgreSQL database as they arrive: one table for each probe type.
 //!
-//! It reads each topic log with a place of its own, as every reader does, so nobody waits for it. While the database is away it keeps its places and nothing else;
-//! afterwards it goes on from there, from the archive where the logs hold no more. A round is one transaction: rows by binary `COPY`, and the places behind them. `docs/guides/keep-samples-in-postgresql.md` has
-//! the tables and the promises.
+//! It reads each topic log from its own position, like every reader, so nothing waits for it. While the database is
+//! unreachable it keeps only its positions. Afterwards it continues from there, from the archive if the logs have
+//! evicted the samples. A round is one transaction: rows by binary `COPY`, and the positions after them.
+//! `docs/guides/keep-samples-in-postgresql.md` documents the tables and the guarantees.
 //!
-//! In the order of a sample: [`source`] finds what comes next of an instance, [`tables`] where its rows go, [`copy`] how they look, a [`round`] is what goes together, [`database`] writes it over a connection that [`tls`] encrypts, [`narrowing`] what is left of it when some is refused, and [`handler`] does it again and again.
+//! In the order of a sample: [`source`] reads the next samples of an instance. [`tables`] maps its type to a table,
+//! [`copy`] encodes its rows, and a [`round`] collects rows for one transaction. [`database`] writes them over a
+//! connection that [`tls`] encrypts. [`narrowing`] writes the rest if some rows are refused. [`handler`] repeats
+//! this.
 
 mod config;
 mod copy;

@@ -1,4 +1,4 @@
-//! Finds the rows that the database refuses, and writes the others: table by table, then halves.
+//! Finds the rows that the database refuses, and writes the others: table by table, then by halves.
 
 use crate::{
     database::{Database, Failure, Piece, Positions, Written, in_time},
@@ -7,13 +7,13 @@ use crate::{
 };
 use std::ops::Range;
 
-/// Rows of a load that are tried one by one before halves are: if it takes none of them, it takes nothing of the load. A table that refuses everything would
-/// otherwise cost two transactions a row.
+/// Rows of a load that are tried one by one before halving. If the database refuses all of them, it refuses the whole
+/// load: otherwise a table that refuses everything would cost two transactions for each row.
 const SAMPLES: usize = 64;
 
 impl Database {
-    /// Writes what the database takes, each piece in a transaction of its own, and then the places. If it ends in the middle, what is there is met again as rows that
-    /// are known.
+    /// Writes the rows that the database accepts, each piece in its own transaction, then the positions. If
+    /// interrupted, the written rows are recognized the next time.
     ///
     /// # Errors
     /// If the database fails otherwise than by refusing data.
@@ -37,7 +37,7 @@ impl Database {
         Ok(written)
     }
 
-    /// Writes places. One of a name that the database cannot spell, because its encoding is not UTF-8, stays unwritten.
+    /// Writes positions. A name that the database's encoding (not UTF-8) cannot represent is left out.
     async fn write_positions(&mut self, positions: &Positions) -> Result<(), Failure> {
         let Err(failure) = in_time(self.transact(&[], positions)).await else { return Ok(()) };
         failure.refusal_of_text()?;
@@ -77,7 +77,7 @@ impl Database {
         Ok(())
     }
 
-    /// Whether it refuses all of some rows from the whole load.
+    /// Returns whether it refuses all rows of a sample of the whole load.
     async fn takes_none(&mut self, table: &str, load: &Load) -> Result<bool, Failure> {
         let count = load.rows.count();
         if count <= SAMPLES {
@@ -94,7 +94,7 @@ impl Database {
 }
 
 impl Written {
-    /// Notes rows that were refused. One reason stands once, whatever the number of its rows.
+    /// Records refused rows. Rows with one reason make one entry.
     fn refuse(&mut self, table: &str, load: &Load, rows: Range<usize>, why: Why) {
         let Some(sample) = load.rows.sample(rows.start) else { return };
         let samples = rows.len() as u64;

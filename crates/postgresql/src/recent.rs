@@ -1,8 +1,8 @@
-//! What was used last, up to a number: the rest is forgotten, and made again when it is needed.
+//! A small cache of the most recently used entries: older ones are evicted, and created again when needed.
 
 use std::collections::VecDeque;
 
-/// Things, the one used last in front.
+/// Entries, the most recently used first.
 #[derive(Debug)]
 pub struct Recent<T> {
     most: usize,
@@ -10,12 +10,12 @@ pub struct Recent<T> {
 }
 
 impl<T> Recent<T> {
-    /// None yet, and never more than `most`.
+    /// Creates an empty cache of at most `most` entries.
     pub fn new(most: usize) -> Self {
         Self { most, things: VecDeque::new() }
     }
 
-    /// The one that is it, which is thereby the last used.
+    /// Returns the matching entry, which becomes the most recently used.
     pub fn find(&mut self, is_it: impl Fn(&T) -> bool) -> Option<&mut T> {
         let at = self.things.iter().position(is_it)?;
         let thing = self.things.remove(at)?;
@@ -23,13 +23,13 @@ impl<T> Recent<T> {
         self.things.front_mut()
     }
 
-    /// One more; the one that was not used for longest makes room.
+    /// Adds an entry; evicts the least recently used one if full.
     pub fn put(&mut self, thing: T) {
         self.things.truncate(self.most.saturating_sub(1));
         self.things.push_front(thing);
     }
 
-    /// Forgets those that are it.
+    /// Removes the matching entries.
     pub fn forget(&mut self, is_it: impl Fn(&T) -> bool) {
         self.things.retain(|thing| !is_it(thing));
     }
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_one_not_used_for_longest_makes_room() {
+    fn the_least_recently_used_entry_is_evicted() {
         let mut recent = Recent::new(3);
         (1..=3).for_each(|number| recent.put(number));
         assert_eq!(recent.find(|&number| number == 1), Some(&mut 1));

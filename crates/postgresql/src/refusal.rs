@@ -1,28 +1,29 @@
-//! What the database does not take: which samples, and what it says.
+//! Samples that the database refuses, and the reason that it reports.
 
 use oasis_store::Series;
 use serde::Serialize;
 use tokio_postgres::Error;
 
-/// Longest word of the database that is kept, characters.
+/// Longest reason that is kept, in characters.
 const MAX_SAID: usize = 500;
-/// Classes of SQLSTATE (PostgreSQL's appendix "Error Codes") that speak of what a statement brings, or of the table that it goes to: data, constraints, definitions,
-/// limits, what a trigger raises, and a table or an index that is damaged. All others speak of the connection or the server, and are tried again.
+/// Classes of SQLSTATE (PostgreSQL's appendix "Error Codes") that concern the data of a statement or its table: data,
+/// constraints, definitions, limits, errors raised by triggers, and a damaged table or index. All others concern the
+/// connection or the server, and are retried.
 const OF_DATA: [&str; 8] = ["0A", "22", "23", "42", "44", "54", "P0", "XX"];
-/// Of those, "insufficient privilege": it may be given, and then nothing is to be missing.
+/// Of these, "insufficient privilege" is retried: it may be granted, and then no sample must be missing.
 const PERMISSION: &str = "42501";
 
 /// Why samples were refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Why {
-    /// PostgreSQL's SQLSTATE; none if they were not even sent.
+    /// PostgreSQL's SQLSTATE; none if the samples were not sent.
     pub code: Option<String>,
-    /// What PostgreSQL says.
+    /// PostgreSQL's message.
     pub detail: String,
 }
 
 impl Why {
-    /// If the error is a refusal of data.
+    /// Returns the reason if the error is a refusal of data.
     pub fn of(error: &Error) -> Option<Self> {
         let said = error.as_db_error()?;
         let code = said.code().code();
@@ -34,27 +35,27 @@ impl Why {
     }
 }
 
-/// Samples of a table that were refused for one reason.
+/// Samples of a table that were refused for the same reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Refusal {
     /// Name of the table, without its schema.
     pub table: String,
-    /// PostgreSQL's SQLSTATE; none if they were not even sent.
+    /// PostgreSQL's SQLSTATE; none if the samples were not sent.
     pub code: Option<String>,
-    /// What PostgreSQL says.
+    /// PostgreSQL's message.
     pub detail: String,
-    /// How many.
+    /// Number of samples.
     pub samples: u64,
     /// The node of one of them.
     pub node: String,
     /// Its instance.
     pub instance: String,
-    /// Its number in its run.
+    /// Its sequence number in its run.
     pub sequence: u64,
 }
 
 impl Refusal {
-    /// Of so many samples, of which this is one.
+    /// Creates a refusal of this many samples, with one of them as an example.
     pub fn new(table: &str, why: Why, samples: u64, (series, sequence): (&Series, u64)) -> Self {
         Self {
             table: table.into(),

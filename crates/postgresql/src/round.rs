@@ -1,4 +1,4 @@
-//! A round: what has come of all instances, as far as one transaction takes it.
+//! A round: new samples of all instances, as many as one transaction accepts.
 
 use crate::{
     copy::{Rows, Sealed},
@@ -21,12 +21,12 @@ use std::{
     sync::Arc,
 };
 
-/// Bytes of rows written in one transaction, about.
+/// Approximate bytes of rows in one transaction.
 pub const ROUND_BYTES: usize = 8 * 1024 * 1024;
-/// Types whose tables' columns are remembered.
+/// Types whose table shapes are cached.
 const TYPES: usize = 256;
 
-/// Rows for one table, with the days that they lie in.
+/// Rows for one table, with their days.
 #[derive(Debug)]
 pub struct Load {
     pub shape: Arc<Shape>,
@@ -34,47 +34,47 @@ pub struct Load {
     pub days: BTreeSet<Date>,
 }
 
-/// What is written together.
+/// The contents of one transaction.
 #[derive(Debug, Default)]
 pub struct Round {
     pub loads: Vec<Load>,
-    /// Of which node and instance; what is wanted behind this round.
+    /// Node, instance, and the position after this round.
     pub positions: Vec<(String, String, Position)>,
-    /// Where the sources were before it.
+    /// Positions of the sources before it.
     pub before: Vec<(TopicId, Position)>,
-    /// Samples that are nowhere any more.
+    /// Samples that neither log nor archive has any more.
     pub missing: u64,
-    /// Samples that no table takes.
+    /// Samples that no table accepts.
     pub refusals: Vec<Refusal>,
     pub has_more: bool,
 }
 
 impl Round {
-    /// Rows of all tables.
+    /// Returns the rows of all tables.
     pub fn rows(&self) -> u64 {
         self.loads.iter().map(|load| load.rows.count() as u64).sum()
     }
 }
 
-/// A type seen lately, and how its table looks.
+/// A cached type, and the shape of its table.
 type Known = (Arc<ProbeType>, Result<Arc<Shape>, TooWide>);
 
-/// Makes one round after the other.
+/// Collects one round after the other.
 #[derive(Debug)]
 pub struct Rounds {
     bytes: usize,
     types: Recent<Known>,
-    /// The topic that the round before ended with: the next one begins behind it.
+    /// The topic that the last round ended with: the next one begins after it.
     last: Option<TopicId>,
 }
 
 impl Rounds {
-    /// Of so many bytes, about.
+    /// Creates rounds of approximately this many bytes.
     pub fn new(bytes: usize) -> Self {
         Self { bytes, types: Recent::new(TYPES), last: None }
     }
 
-    /// Reads some of what has come.
+    /// Reads some of the new samples.
     pub async fn gather(
         &mut self,
         sources: &mut BTreeMap<TopicId, Source>,
@@ -89,7 +89,7 @@ impl Rounds {
                 let found = match source.read(archive).await {
                     Ok(found) => found,
                     Err(error) => {
-                        tracing::warn!(%error, "the archive cannot be read for PostgreSQL");
+                        tracing::warn!(%error, "cannot read the archive for PostgreSQL");
                         break;
                     }
                 };
@@ -114,7 +114,7 @@ impl Rounds {
         round
     }
 
-    /// Puts what was found where it is to go; answers how many bytes that are.
+    /// Adds samples to their table's load. Returns their bytes.
     fn add(&mut self, found: Found, tables: &mut Tables, round: &mut Round) -> usize {
         round.missing += found.missing;
         let mut bytes = 0;
@@ -145,14 +145,14 @@ impl Rounds {
         }
         let shape = Shape::of(probe_type).map(Arc::new);
         if let Err(too_wide) = &shape {
-            tracing::error!(probe_type = %probe_type.name, "PostgreSQL has no table for it, and its samples are refused: {too_wide}");
+            tracing::error!(probe_type = %probe_type.name, "PostgreSQL cannot store the probe type: its samples are refused: {too_wide}");
         }
         self.types.put((probe_type.clone(), shape.clone()));
         shape
     }
 }
 
-/// The topics, those behind the last one first: one with a great deal to tell lets the others have their turn.
+/// Returns the topics, starting after `last`: so one busy topic does not starve the others.
 fn in_turn(topics: impl Iterator<Item = TopicId>, last: Option<TopicId>) -> Vec<TopicId> {
     let (before, mut behind): (Vec<_>, Vec<_>) =
         topics.partition(|topic| last.is_some_and(|last| *topic <= last));
@@ -166,7 +166,7 @@ fn refusal(too_wide: &TooWide, samples: u64, series: &Series, batch: &[u8]) -> R
     Refusal::new(&oasis_format::table::table_name(&series.probe_type.name), why, samples, (series, sequence))
 }
 
-/// By description.
+/// Keyed by description.
 type Tables = BTreeMap<Arc<str>, Filling>;
 
 /// A load that is being filled.
@@ -181,7 +181,7 @@ impl Filling {
         Self { shape, rows: Rows::default(), days: BTreeSet::new() }
     }
 
-    /// Adds samples; answers how many bytes that are.
+    /// Adds samples. Returns their bytes.
     fn add(&mut self, series: &Arc<Series>, state: u16, samples: impl Iterator<Item = Sample>) -> usize {
         let before = self.rows.len();
         self.rows.begin(series);
@@ -203,7 +203,7 @@ mod tests {
     use crate::test_dac::TestDac;
     use oasis_dac::Signal;
 
-    /// What is read in each of three rounds: of which instance, and how many samples.
+    /// Returns the samples of each of three rounds: instance and number.
     fn rounds(dac: &TestDac, bytes: usize) -> Vec<Vec<(String, usize)>> {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let signal = Arc::new(Signal::default());
@@ -221,9 +221,9 @@ mod tests {
     }
 
     #[test]
-    fn a_topic_that_fills_each_round_lets_the_others_have_their_turn() {
+    fn a_topic_that_fills_each_round_does_not_starve_the_others() {
         let mut dac = TestDac::new(&["busy", "other"]);
-        // A read takes 64 batches at once.
+        // One read returns 64 batches.
         (0..200).for_each(|_| dac.send("busy", 1));
         dac.send("other", 1);
         assert_eq!(
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_knows_whose_sample_it_is() {
+    fn a_row_has_the_series_of_its_sample() {
         let mut dac = TestDac::new(&["a", "b"]);
         dac.send("a", 3);
         dac.send("b", 2);
@@ -251,7 +251,7 @@ mod tests {
             assert_eq!(whose(row), Some((instance.into(), sequence)));
         }
         assert_eq!(whose(5), None);
-        // Pieces are the rows and nothing twice.
+        // The pieces contain each row once.
         let bytes = |rows| load.rows.pieces(rows)[1].to_vec();
         assert_eq!([bytes(0..2), bytes(2..2), bytes(2..5)].concat(), bytes(0..5));
     }

@@ -1,4 +1,4 @@
-//! What comes next of an instance: from its topic log, or from the archive where the log holds no more.
+//! Reads the next samples of an instance: from its topic log, or from the archive if the log has evicted them.
 
 use bytes::Bytes;
 use oasis_archive::Archive;
@@ -12,7 +12,7 @@ const SEGMENTS: usize = 64;
 /// Bytes read from the archive at once.
 const READ: usize = 1024 * 1024;
 
-/// A place in an instance's samples. As long as it lives, the log wakes its reader.
+/// A position in an instance's samples. While it lives, the log wakes its reader.
 #[derive(Debug)]
 pub struct Source {
     pub instance: Arc<Instance>,
@@ -22,29 +22,29 @@ pub struct Source {
 
 #[derive(Debug)]
 enum Place {
-    /// Not looked for yet.
+    /// Not looked up yet.
     At(Position),
     Past(Box<Past>),
     Log(Offset),
 }
 
-/// What was found.
+/// Result of a read.
 #[derive(Debug, Default)]
 pub struct Found {
     pub batches: Vec<(Arc<Series>, Bytes, Range<Offset>)>,
-    /// Samples that are nowhere any more.
+    /// Samples that neither log nor archive has any more.
     pub missing: u64,
 }
 
 impl Source {
-    /// From where an earlier life has stopped, or else from the oldest sample that the log holds.
+    /// Starts at the position where an earlier run has stopped, or at the oldest sample of the log.
     pub fn new(instance: Arc<Instance>, stopped: Option<Position>, reader: Arc<dyn Wake>) -> Self {
         let place = stopped.map_or_else(|| Place::Log(instance.log.state().first_offset), Place::At);
         instance.log.add_reader(reader.clone());
         Self { instance, place, reader }
     }
 
-    /// The next sample wanted.
+    /// Returns the position of the next sample.
     pub fn position(&self) -> Position {
         match &self.place {
             Place::At(at) => *at,
@@ -53,7 +53,7 @@ impl Source {
         }
     }
 
-    /// Samples of the log that are not read yet.
+    /// Returns the number of unread samples in the log.
     pub fn behind(&self) -> u64 {
         let at = self.position();
         let log = &self.instance.log;
@@ -61,29 +61,29 @@ impl Source {
         log.next().0.saturating_sub(from.0)
     }
 
-    /// When the oldest of them arrived, on the DAC's clock.
+    /// Returns the time of arrival of the oldest of them, on the DAC's clock.
     pub fn oldest(&self) -> Option<Nanos> {
         let at = self.position();
         let from = if at.epoch == self.instance.log.epoch() { at.offset } else { Offset(0) };
         self.instance.log.read(from, 1).segments.first().map(|segment| segment.arrived())
     }
 
-    /// Whether it has read all of a topic that another one has taken the place of.
+    /// Returns whether it has read all of a retired topic.
     pub fn is_over(&self) -> bool {
         self.instance.is_retired() && matches!(self.place, Place::Log(at) if at >= self.instance.log.next())
     }
 
-    /// Reads on.
+    /// Reads the next samples.
     ///
     /// # Errors
-    /// If the archive cannot be read; the place stays.
+    /// If the archive cannot be read; the position stays.
     pub async fn read(&mut self, archive: Option<&Arc<Archive>>) -> Result<Found, ReadError> {
         let mut found = Found::default();
         if let Place::At(at) = self.place {
             self.place = self.look_up(at, archive).await?;
         }
         if let Place::Past(past) = &mut self.place {
-            // The handler's thread has nothing else to do than to wait for the disk.
+            // The handler's thread may block on the disk: it has no other work.
             let pieces = past.read(READ)?;
             let is_at_its_end = pieces.is_empty();
             pieces.into_iter().for_each(|piece| found.take(piece));
@@ -92,7 +92,7 @@ impl Source {
             if is_of_this_epoch && at.offset >= log.state().first_offset {
                 self.place = Place::Log(at.offset);
             } else if is_at_its_end {
-                // What lies between was not archived.
+                // The samples between were not archived.
                 let first = log.state().first_offset;
                 found.missing += if is_of_this_epoch { first.0 - at.offset.0 } else { first.0 };
                 self.place = Place::Log(first);
@@ -125,7 +125,7 @@ impl Source {
         Ok(found)
     }
 
-    /// Goes back: what was read could not be written.
+    /// Returns to a position: the samples that were read could not be written.
     pub fn go_back(&mut self, to: Position) {
         self.place = Place::At(to);
     }
@@ -136,7 +136,7 @@ impl Source {
             return Ok(Place::Log(at.offset));
         }
         if let Some(archive) = archive {
-            // What it could not store it will not find either.
+            // A sample that could not be archived cannot be found either.
             let _ = archive.flush().await;
             let (node, name) = (&self.instance.node, &self.instance.name);
             if let Some(past) = archive.history().past_at(node, name, at, None)? {
@@ -171,7 +171,7 @@ mod tests {
     use oasis_dac::Signal;
 
     #[test]
-    fn a_source_that_is_gone_is_woken_no_more() {
+    fn a_dropped_source_is_not_woken() {
         let instance = TestDac::new(&["beat"]).dac.registry.find("plant", "beat").unwrap();
 
         let signal = Arc::new(Signal::default());
@@ -181,7 +181,7 @@ mod tests {
         assert!(known > 1, "the log knows whom to wake");
         drop(first);
         assert_eq!(Arc::strong_count(&signal), 1);
-        // However often the database goes away.
+        // After any number of reconnections.
         let _last = (0..10).fold(source(), |before, _| {
             drop(before);
             source()

@@ -1,4 +1,4 @@
-//! Where to begin with instances that the database knows nothing of.
+//! Start positions of instances without a position in the database.
 
 use oasis_wire::quantity::Position;
 use std::collections::{HashMap, HashSet};
@@ -6,22 +6,22 @@ use std::collections::{HashMap, HashSet};
 /// Node and instance, as the database spells them.
 pub type Names = (String, String);
 
-/// What was held of each instance when it was first seen.
+/// The oldest position of each instance when it was first seen.
 #[derive(Debug, Default)]
 pub struct Starts(HashMap<Names, Position>);
 
 impl Starts {
-    /// Where to begin with an instance whose oldest sample is here now.
+    /// Returns the start position of an instance whose oldest sample is now at this position.
     pub fn of(&mut self, names: Names, oldest: Position) -> Position {
         *self.0.entry(names).or_insert(oldest)
     }
 
-    /// How many instances it knows.
+    /// Returns the number of instances.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Forgets all but these: who comes back after the DAC has forgotten it begins with what is held then.
+    /// Removes all other instances: one that returns later starts at its oldest sample by then.
     pub fn keep(&mut self, names: &HashSet<Names>) {
         self.0.retain(|known, _| names.contains(known));
     }
@@ -33,7 +33,7 @@ mod tests {
     use oasis_wire::quantity::{Epoch, Offset};
 
     #[test]
-    fn an_instance_begins_where_it_was_first_seen_until_nobody_knows_it_any_more() {
+    fn an_instance_starts_where_it_was_first_seen_until_it_is_removed() {
         let at = |offset| Position { epoch: Epoch(1), offset: Offset(offset) };
         let names = |name: &str| ("plant".to_owned(), name.to_owned());
         let mut starts = Starts::default();

@@ -1,66 +1,66 @@
-//! How the handler is, for the API.
+//! The handler's state, for the API.
 
 use crate::refusal::Refusal;
 use oasis_dac::now;
 use serde::Serialize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Reasons of refusals that are remembered; those of the longest ago go first. All samples are counted.
+/// Reasons of refusals that are listed; the oldest are evicted. All samples are counted.
 const REFUSALS: usize = 32;
 
-/// Whether samples get into the database.
+/// Whether samples reach the database.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Condition {
-    /// It has not been reached yet.
+    /// It was not reached yet.
     #[default]
     Connecting,
-    /// All is well.
+    /// Samples are written.
     Storing,
-    /// It cannot be reached, or refuses; it is tried again.
+    /// It is unreachable, or refuses; the handler retries.
     Failing,
 }
 
-/// How the handler is.
+/// State of the handler.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct State {
-    /// Whether samples get into the database.
+    /// Whether samples reach the database.
     pub condition: Condition,
-    /// Since when, nanoseconds since 1970.
+    /// Since when, in nanoseconds since 1970.
     pub since: u64,
-    /// What is wrong.
+    /// The error.
     pub detail: Option<String>,
     /// Rows written since the start.
     pub rows: u64,
     /// Samples that were in the database already.
     pub known: u64,
-    /// Samples that neither log nor archive had any more when their turn came, or that are damaged.
+    /// Samples lost before they were written: evicted from log and archive, or damaged.
     pub missing: u64,
-    /// Samples that the database refused, or that no table takes.
+    /// Samples that the database refused, or that no table accepts.
     pub refused: u64,
-    /// The same by table and reason, the latest first; each names the last sample that it was.
+    /// The same by table and reason, the latest first; each names its last sample.
     pub refusals: Vec<Refusal>,
     /// Samples of the topic logs that are not written yet.
     pub behind: u64,
-    /// Age of the oldest of them, nanoseconds; 0 if there is none.
+    /// Age of the oldest of them, in nanoseconds; 0 if there is none.
     pub lag_ns: u64,
-    /// Transactions.
+    /// Number of transactions.
     pub commits: u64,
     /// Connections that broke or were refused.
     pub failures: u64,
 }
 
-/// The state, shared with who asks for it. Held for a few assignments.
+/// The shared state. Locked for a few assignments.
 #[derive(Debug, Default)]
 pub struct Book(Mutex<State>);
 
 impl Book {
-    /// To read it, or to count.
+    /// Locks the state for reading or counting.
     pub fn open(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes what was refused.
+    /// Records refused samples.
     pub fn refuse(&self, refusals: Vec<Refusal>) {
         for refusal in refusals {
             let mut state = self.open();
@@ -76,7 +76,7 @@ impl Book {
                     node,
                     instance,
                     sequence,
-                    "PostgreSQL refuses samples; they are counted, and the others go on"
+                    "PostgreSQL refuses samples: they are counted, and others are written"
                 );
             }
             let samples = before + refusal.samples;
@@ -85,7 +85,7 @@ impl Book {
         }
     }
 
-    /// Notes how it is now.
+    /// Records the condition.
     pub fn note(&self, condition: Condition, detail: Option<String>) {
         let mut state = self.open();
         let is_new = state.condition != condition || state.since == 0;
@@ -98,9 +98,9 @@ impl Book {
         match detail {
             _ if !is_new => {}
             Some(detail) => {
-                tracing::error!(%detail, "samples do not get into PostgreSQL for now; live data goes on");
+                tracing::error!(%detail, "cannot write samples to PostgreSQL: retrying, live data continues");
             }
-            None => tracing::info!("samples get into PostgreSQL"),
+            None => tracing::info!("samples are written to PostgreSQL"),
         }
     }
 }

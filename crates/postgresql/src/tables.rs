@@ -1,10 +1,10 @@
-//! The tables: a probe type's columns as PostgreSQL has them, and their SQL.
+//! The tables: a probe type's columns in PostgreSQL, and their SQL.
 
 use oasis_format::table::{Column, ColumnType, FIXED, Names, Table};
 use oasis_wire::schema::ProbeType;
 use std::sync::Arc;
 
-/// Longest name that PostgreSQL keeps whole, less room for a number.
+/// Longest name that PostgreSQL does not truncate, less room for a number.
 const MAX_NAME: usize = 56;
 /// The same for a table, less room for the day of a partition.
 const MAX_TABLE_NAME: usize = 40;
@@ -13,10 +13,10 @@ const MAX_COLUMNS: usize = 1_600;
 const MAX_ROW: usize = 8_160;
 /// A row's head, if none of its columns is null.
 const ROW_HEAD: usize = 24;
-/// Columns that each table has anyway; none can be called so.
+/// Columns that each table has anyway; no other can have these names.
 const SYSTEM: [&str; 6] = ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"];
 
-/// What is before the metrics: names and types, in this order.
+/// Columns before the metrics: names and types, in this order.
 pub const FIRST: [(&str, &str); 8] = [
     ("time", "timestamptz"),
     ("time_ns", "bigint"),
@@ -28,14 +28,14 @@ pub const FIRST: [(&str, &str); 8] = [
     ("state", "integer"),
 ];
 
-/// Why a type has no table.
+/// Why a type cannot have a table.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TooWide {
-    /// Columns.
-    #[error("{0} columns, where a table of PostgreSQL has at most {MAX_COLUMNS}")]
+    /// Too many columns.
+    #[error("{0} columns exceed PostgreSQL's limit of {MAX_COLUMNS}")]
     Columns(usize),
-    /// Bytes, even if each text is empty.
-    #[error("a row has at least {0} bytes, where PostgreSQL takes at most {MAX_ROW}")]
+    /// Rows are too large, even with empty texts.
+    #[error("rows of at least {0} bytes exceed PostgreSQL's limit of {MAX_ROW}")]
     Bytes(usize),
 }
 
@@ -46,12 +46,12 @@ pub struct Shape {
     pub wanted_name: String,
     /// In order, with their PostgreSQL names.
     pub columns: Vec<(String, Column)>,
-    /// Tells tables apart: types with the same columns share one.
+    /// Identifies the table: types with the same columns share one.
     pub description: Arc<str>,
 }
 
 impl Shape {
-    /// Of a probe type.
+    /// Creates the shape of a probe type.
     ///
     /// # Errors
     /// If no sample of it fits into a table.
@@ -79,7 +79,7 @@ impl Shape {
         Ok(Self { wanted_name, columns, description: description.into() })
     }
 
-    /// The statement that makes the table.
+    /// Returns the statement that creates the table.
     pub fn create(&self, schema: &str, name: &str) -> String {
         let first = FIRST.iter().map(|(name, kind)| format!("{} {kind} NOT NULL", quoted(name)));
         let metrics =
@@ -109,7 +109,7 @@ fn sql_type(kind: &ColumnType) -> &'static str {
     }
 }
 
-/// Bytes of the least row: PostgreSQL's documentation ("Database Page Layout") has how columns lie in it.
+/// Returns the bytes of the smallest row: PostgreSQL's documentation ("Database Page Layout") specifies the layout.
 fn least_bytes(columns: &[Column]) -> usize {
     let first = FIRST.iter().map(|(_, kind)| *kind);
     let kinds = first.chain(columns.iter().map(|column| sql_type(&column.kind)));
@@ -120,7 +120,7 @@ fn least_bytes(columns: &[Column]) -> usize {
     end.next_multiple_of(8)
 }
 
-/// Least bytes of a column, and where they may begin.
+/// Returns the smallest size of a column in bytes, and its alignment.
 fn least_layout(sql_type: &str) -> (usize, usize) {
     match sql_type {
         "smallint" => (2, 2),
@@ -129,23 +129,23 @@ fn least_layout(sql_type: &str) -> (usize, usize) {
         "uuid" => (16, 1),
         "numeric(20)" => (3, 1),
         "jsonb" => (5, 1),
-        // A boolean; a text's length.
+        // A boolean; the length of a text.
         _ => (1, 1),
     }
 }
 
-/// A name's beginning, whole characters.
+/// Returns the start of a name, in whole characters.
 fn cut(name: &str, most: usize) -> &str {
     let end = (0..=most.min(name.len())).rev().find(|end| name.is_char_boundary(*end));
     &name[..end.unwrap_or(0)]
 }
 
-/// A name as SQL takes any.
+/// Returns a name quoted for SQL.
 pub fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('\0', "\u{fffd}").replace('"', "\"\""))
 }
 
-/// A table's name with its schema.
+/// Returns a table's name with its schema.
 pub fn qualified(schema: &str, table: &str) -> String {
     format!("{}.{}", quoted(schema), quoted(table))
 }
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_table_can_hold_is_refused() {
+    fn types_that_exceed_the_limits_of_a_table_are_refused() {
         let of = |count: usize, kind: MetricType| {
             let metrics = (0..count).map(|number| Metric::new(format!("m{number}"), kind.clone())).collect();
             Shape::of(&probe_type(metrics)).map(|_| ())

@@ -17,12 +17,12 @@ pub struct TestDac {
     pub dac: Arc<Dac>,
     session: NodeSession,
     beat: ProbeType,
-    /// Number of each one's next sample.
+    /// Sequence number of each instance's next sample.
     next: HashMap<String, u64>,
 }
 
 impl TestDac {
-    /// With instances called so.
+    /// Creates a DAC with instances of these names.
     pub fn new(instances: &[&str]) -> Self {
         let dac = Dac::new(Config::default());
         let beat: ProbeType = serde_json::from_str(
@@ -56,7 +56,7 @@ impl TestDac {
         Self { dac, session, beat, next: HashMap::new() }
     }
 
-    /// A batch of samples of an instance.
+    /// Sends a batch of samples of an instance.
     pub fn send(&mut self, instance: &str, samples: u64) {
         let topic = self.dac.registry.find("plant", instance).unwrap().topic.0;
         let next = self.next.entry(instance.into()).or_insert(1);

@@ -1,4 +1,4 @@
-//! How the connection is encrypted, and whom it believes.
+//! Encryption of the connection, and verification of the database.
 
 use crate::config::PostgresqlConfig;
 use rustls::{
@@ -11,35 +11,33 @@ use std::sync::Arc;
 use tokio_postgres::config::SslMode;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// Why there is nothing to connect with.
+/// Why the connection settings are invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum BadTarget {
-    /// The address.
+    /// The address is invalid.
     #[error(
-        "postgresql.url is no address of a database ({0}): write postgresql://USER@HOST/DATABASE, or host=/run/postgresql dbname=DATABASE; sslmode is disable, prefer or require, and instead of verify-full write sslmode=require and name the certificates in postgresql.ca_file"
+        "invalid postgresql.url ({0}): use postgresql://USER@HOST/DATABASE, or host=/run/postgresql dbname=DATABASE; sslmode is disable, prefer or require; instead of verify-full, use sslmode=require and set postgresql.ca_file"
     )]
     Url(tokio_postgres::Error),
-    /// The certificates.
+    /// The certificates are invalid.
     #[error(
-        "postgresql.ca_file, {path}, has no certificates ({why}): name a file with them in PEM (-----BEGIN CERTIFICATE-----)"
+        "no certificates in postgresql.ca_file {path} ({why}): use a PEM file (-----BEGIN CERTIFICATE-----)"
     )]
     Certificates {
         /// As configured.
         path: String,
-        /// What is wrong.
+        /// The problem.
         why: String,
     },
-    /// Settings that contradict each other.
-    #[error(
-        "postgresql.ca_file says who the database must be, and sslmode=disable in postgresql.url does not ask it: write sslmode=require"
-    )]
+    /// The settings contradict each other.
+    #[error("postgresql.ca_file requires TLS, but postgresql.url has sslmode=disable: use sslmode=require")]
     Contradiction,
-    /// The library.
-    #[error("TLS cannot be set up: {0}")]
+    /// Error of the TLS library.
+    #[error("cannot set up TLS: {0}")]
     Tls(#[from] Error),
 }
 
-/// Where a connection goes, and how it is encrypted.
+/// The address of the database, and the encryption.
 #[derive(Clone)]
 pub struct Target {
     pub address: tokio_postgres::Config,
@@ -47,10 +45,10 @@ pub struct Target {
 }
 
 impl Target {
-    /// What the settings say. With certificates nothing but a verified connection will do.
+    /// Parses the settings. With certificates, only a verified connection is accepted.
     ///
     /// # Errors
-    /// If the settings make no sense.
+    /// If the settings are invalid.
     pub fn new(config: &PostgresqlConfig) -> Result<Self, BadTarget> {
         let mut address: tokio_postgres::Config = config.url.parse().map_err(BadTarget::Url)?;
         let provider = Arc::new(crypto::ring::default_provider());
@@ -76,10 +74,11 @@ fn certificates(path: &str) -> Result<RootCertStore, BadTarget> {
         let certificate = certificate.map_err(|error| bad(error.to_string()))?;
         roots.add(certificate).map_err(|error| bad(error.to_string()))?;
     }
-    if roots.is_empty() { Err(bad("there is none in it".into())) } else { Ok(roots) }
+    if roots.is_empty() { Err(bad("the file contains none".into())) } else { Ok(roots) }
 }
 
-/// Without certificates whoever answers is believed, as `sslmode=require` means everywhere: nobody can listen, but somebody else may answer.
+/// Without certificates any server is accepted, as is usual for `sslmode=require`: this prevents eavesdropping, but
+/// not impersonation.
 #[derive(Debug)]
 struct Anybody(Arc<CryptoProvider>);
 
@@ -129,13 +128,16 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_kept_is_refused_and_says_what_to_write() {
+    fn invalid_settings_are_refused_with_a_remedy() {
         assert_eq!(refused("postgresql://a@b/c?sslmode=require", ""), "");
         assert_eq!(refused("host=/run/postgresql dbname=c", ""), "");
         let said = refused("postgresql://a@b/c?sslmode=verify-full", "");
         assert!(said.contains("sslmode") && said.contains("postgresql.ca_file"), "{said}");
-        assert!(refused("postgresql://a@b/c", "/nowhere.pem").contains("/nowhere.pem, has no certificates"));
-        assert!(refused("postgresql://a@b/c", "/dev/null").contains("there is none in it"));
+        assert!(
+            refused("postgresql://a@b/c", "/nowhere.pem")
+                .contains("no certificates in postgresql.ca_file /nowhere.pem")
+        );
+        assert!(refused("postgresql://a@b/c", "/dev/null").contains("the file contains none"));
         assert!(refused("host=b sslmode=disable", "/dev/null").contains("sslmode=require"));
     }
 }

@@ -1,4 +1,4 @@
-//! What C passes, as Rust's types.
+//! Arguments from C, converted to Rust types.
 
 use crate::status::Problem;
 use oasis_wire::schema::ProbeType;
@@ -7,7 +7,7 @@ use std::{
     slice,
 };
 
-/// A text.
+/// Converts a text.
 ///
 /// # Safety
 /// `text` is null or ends with NUL.
@@ -19,7 +19,7 @@ pub unsafe fn text<'a>(text: *const c_char, name: &'static str) -> Result<&'a st
     unsafe { CStr::from_ptr(text) }.to_str().map_err(|_| Problem::Text(name))
 }
 
-/// Bytes; none at a null pointer if there are none.
+/// Converts bytes; a null pointer with length 0 means none.
 ///
 /// # Safety
 /// As [`array`].
@@ -28,7 +28,7 @@ pub unsafe fn bytes<'a>(bytes: *const u8, length: usize, name: &'static str) -> 
     unsafe { array(bytes, length, name) }
 }
 
-/// Several of a kind; none at a null pointer if there are none.
+/// Converts an array; a null pointer with length 0 means none.
 ///
 /// # Safety
 /// `things` is null or has `length` of them.
@@ -41,29 +41,29 @@ pub unsafe fn array<'a, T>(things: *const T, length: usize, name: &'static str) 
     }
 }
 
-/// A thing that was made here.
+/// Converts a handle created by this library.
 ///
 /// # Safety
-/// `thing` is null or was given out by this library, and nobody else uses it now.
+/// `thing` is null or was created by this library, and is not used elsewhere at this time.
 pub unsafe fn thing<'a, T>(thing: *mut T, name: &'static str) -> Result<&'a mut T, Problem> {
     // SAFETY: as the caller promises.
     unsafe { thing.as_mut() }.ok_or(Problem::Null(name))
 }
 
-/// Where an answer goes.
+/// Moves a value to the heap and writes its address to `place`.
 ///
 /// # Safety
-/// `place` is null or can be written.
+/// `place` is null or writable.
 pub unsafe fn put<T>(place: *mut *mut T, value: T, name: &'static str) -> Result<(), Problem> {
     if place.is_null() {
         return Err(Problem::Null(name));
     }
-    // SAFETY: not null, and the caller promises that it can be written.
+    // SAFETY: not null, and the caller promises that it is writable.
     unsafe { place.write(Box::into_raw(Box::new(value))) };
     Ok(())
 }
 
-/// A schema, as generated code has it or from anywhere: checked, as readers rely on its bounds.
+/// Parses a schema from generated code or any other source. It is validated, because readers rely on its bounds.
 ///
 /// # Safety
 /// As [`text`].

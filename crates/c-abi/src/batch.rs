@@ -1,4 +1,4 @@
-//! Native batches, for those who keep or carry them themselves, and for the tests of other languages.
+//! Native batches, for programs that store or transport them, and for the tests of other languages.
 
 use crate::{
     arguments::{bytes, put, schema, thing},
@@ -10,21 +10,22 @@ use oasis_wire::{
 };
 use std::ffi::{c_char, c_void};
 
-/// Gets one sample of a batch: its sequence number, its time in nanoseconds since 1970-01-01 UTC, its packed row (valid during the call).
+/// Receives one sample of a batch: its sequence number, its time in nanoseconds since 1970-01-01 UTC, its packed row
+/// (valid during the call).
 pub type BatchSample = Option<
     unsafe extern "C" fn(context: *mut c_void, sequence: u64, time: u64, row: *const u8, length: usize),
 >;
 
-/// Packs samples of one probe type into native batches (docs/reference/native-batch.md).
+/// Encodes samples of one probe type as native batches (docs/reference/native-batch.md).
 pub struct Encoder {
     encoder: batch::Encoder,
     batch: Vec<u8>,
 }
 
-/// Makes an encoder for samples of this schema.
+/// Creates an encoder for samples of this schema.
 ///
 /// # Safety
-/// `schema` ends with NUL; `encoder` can be written.
+/// `schema` ends with NUL; `encoder` is writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oasis_encoder_new(schema: *const c_char, encoder: *mut *mut Encoder) -> Status {
     answer(|| {
@@ -37,7 +38,8 @@ pub unsafe extern "C" fn oasis_encoder_new(schema: *const c_char, encoder: *mut 
     })
 }
 
-/// Adds a sample: its time in nanoseconds since 1970-01-01 UTC and its packed row. At most 65,535 make a batch. A row that is refused leaves no trace.
+/// Adds a sample: its time in nanoseconds since 1970-01-01 UTC and its packed row. A batch has at most 65,535
+/// samples. A refused row has no effect.
 ///
 /// # Safety
 /// `encoder` is from oasis_encoder_new; `row` has `length` bytes.
@@ -56,11 +58,11 @@ pub unsafe extern "C" fn oasis_encoder_push(
     })
 }
 
-/// Makes a batch of the samples added, and begins the next. `batch` and `length` tell where it is: valid until the encoder is used again.
-/// Without samples the length is 0.
+/// Encodes a batch of the added samples, and starts the next. Writes its address and length to `batch` and `length`;
+/// it is valid until the next use of the encoder. The length is 0 if there are no samples.
 ///
 /// # Safety
-/// `encoder` is from oasis_encoder_new; `batch` and `length` can be written.
+/// `encoder` is from oasis_encoder_new; `batch` and `length` are writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oasis_encoder_finish(
     encoder: *mut Encoder,
@@ -81,7 +83,7 @@ pub unsafe extern "C" fn oasis_encoder_finish(
         encoder.batch.clear();
         let fields = Fields { topic, state, first_sequence, node_time, dropped_before };
         encoder.encoder.finish(fields, &mut encoder.batch);
-        // SAFETY: not null, and the caller promises that they can be written.
+        // SAFETY: not null, and the caller promises that they are writable.
         unsafe {
             batch.write(encoder.batch.as_ptr());
             length.write(encoder.batch.len());
@@ -90,7 +92,8 @@ pub unsafe extern "C" fn oasis_encoder_finish(
     })
 }
 
-/// Reads a batch: `sample` is called for each of its samples, in order. Bytes that are no batch of this schema are refused before the first call.
+/// Decodes a batch: calls `sample` for each of its samples, in order. Bytes that are not a batch of this schema are
+/// refused before the first call.
 ///
 /// # Safety
 /// `schema` ends with NUL; `batch` has `length` bytes; `sample` can be called with `context`.

@@ -1,4 +1,4 @@
-//! What the node has to say.
+//! Log output of the node.
 
 use crate::{
     arguments::text,
@@ -7,8 +7,9 @@ use crate::{
 use std::{env, ffi::c_char, io};
 use tracing_subscriber::EnvFilter;
 
-/// Prints on standard error what happens to nodes (connections, refusals, probes that fail): `filter` is such as "info" or "oasis_probe=debug"; null
-/// means the environment variable OASIS_LOG, or "warn" without it. Without this call nothing is printed. Once a process; calls after the first are refused.
+/// Logs node events to standard error (connections, refusals, failing probes). `filter` is for example "info" or
+/// "oasis_probe=debug". Null selects the environment variable OASIS_LOG, or "warn" without it. Without this call
+/// nothing is logged. Call it once in a process; later calls are refused.
 ///
 /// # Safety
 /// `filter` is null or ends with NUL.
@@ -21,11 +22,11 @@ pub unsafe extern "C" fn oasis_log(filter: *const c_char) -> Status {
             // SAFETY: not null, and the caller promises its end.
             unsafe { text(filter, "filter") }?.to_owned()
         };
-        let refused = |error: String| Problem::Argument(format!("the log filter {wanted:?}: {error}"));
+        let refused = |error: String| Problem::Argument(format!("invalid log filter {wanted:?}: {error}"));
         let filter = EnvFilter::try_new(&wanted).map_err(|error| refused(error.to_string()))?;
         tracing_subscriber::fmt()
             .with_env_filter(filter)
-            // A log that cannot be written would otherwise end the node's thread that writes it.
+            // Errors are ignored: otherwise a closed standard error would end the node's thread that writes to it.
             .log_internal_errors(false)
             .with_writer(io::stderr)
             .try_init()

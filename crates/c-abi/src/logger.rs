@@ -12,52 +12,55 @@ use oasis_probes::{
 };
 use std::{borrow::Cow, ffi::c_char};
 
-/// Takes log records, from any number of threads.
+/// A logger: accepts log records from any number of threads.
 pub struct Logger(log::Logger);
 
-/// A text and its length in bytes; it need not end with NUL. Null without bytes is the empty text. What is not UTF-8 in it is replaced.
+/// A text and its length in bytes; it need not end with NUL. Null with length 0 is the empty text. Invalid UTF-8 in
+/// it is replaced.
 #[repr(C)]
 pub struct Text {
     data: *const c_char,
     length: usize,
 }
 
-/// A value that has a name.
+/// A named value.
 #[repr(C)]
 pub struct Field {
     name: Text,
     value: Text,
 }
 
-/// A log record. Texts beyond the bounds of docs/reference/probes.md are cut, marked and counted; all zeros is an empty record of now.
+/// A log record. Texts longer than the bounds of docs/reference/probes.md are cut, marked and counted; all zeros is
+/// an empty record with the current time.
 #[repr(C)]
 pub struct Record {
     /// Nanoseconds since 1970-01-01 UTC, or 0 for now.
     time: u64,
-    /// Such as OASIS_SEVERITY_INFO.
+    /// For example OASIS_SEVERITY_INFO.
     severity: u8,
-    /// Line in the file, 0 if nobody knows.
+    /// Line in the file, 0 if unknown.
     line: u32,
-    /// Who says it: the name of a logger, a module.
+    /// Source of the record: the name of a logger or module.
     target: Text,
-    /// What it says.
+    /// The message.
     message: Text,
     /// Source file.
     file: Text,
     /// Thread, by name or number.
     thread: Text,
-    /// Names of the pieces of work around it, the outermost first, with colons between.
+    /// Names of the enclosing spans, outermost first, separated by colons.
     span: Text,
-    /// What it says besides.
+    /// Additional fields.
     fields: *const Field,
-    /// How many fields there are.
+    /// Number of fields.
     field_count: usize,
 }
 
-/// Adds a probe for log records, with a ring of `ring_bytes` between (each takes its texts and some 70 bytes); one that finds no room is dropped and counted.
+/// Adds a probe for log records, with a ring of `ring_bytes` (a record needs its texts and some 70 bytes). A record
+/// without room in the ring is dropped and counted.
 ///
 /// # Safety
-/// `builder` is from oasis_node_builder_new; `instance` ends with NUL; `logger` can be written.
+/// `builder` is from oasis_node_builder_new; `instance` ends with NUL; `logger` is writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oasis_node_builder_logger(
     builder: *mut NodeBuilder,
@@ -78,7 +81,7 @@ pub unsafe extern "C" fn oasis_node_builder_logger(
     })
 }
 
-/// Whether records are taken: a command may have said no. A look at a flag; false for null.
+/// Returns whether records are taken: a command may have disabled the probe. Only reads a flag; false for null.
 ///
 /// # Safety
 /// `logger` is null or from oasis_node_builder_logger.
@@ -88,7 +91,8 @@ pub unsafe extern "C" fn oasis_logger_is_enabled(logger: *const Logger) -> bool 
     unsafe { logger.as_ref() }.is_some_and(|logger| logger.0.is_enabled())
 }
 
-/// Logs. Any number of threads at a time; none waits for another, for the node or for the DAC. What finds no room is counted, and the DAC will know.
+/// Logs a record. Callable from any number of threads; none waits for another, for the node or for the DAC. A record
+/// without room is counted, and reported to the DAC.
 ///
 /// # Safety
 /// `logger` is from oasis_node_builder_logger; the texts and fields of `record` have their lengths.
@@ -155,7 +159,7 @@ impl Record {
 
 impl Text {
     /// # Safety
-    /// It has its length.
+    /// The pointer is valid for its length.
     unsafe fn read(&self) -> Result<Cow<'_, str>, Problem> {
         // SAFETY: as the caller promises.
         let bytes = unsafe { array(self.data.cast::<u8>(), self.length, "text") }?;

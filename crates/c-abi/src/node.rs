@@ -1,4 +1,4 @@
-//! Nodes: built, started, shut down.
+//! Nodes: create, start, shut down.
 
 use crate::{
     arguments::{bytes, put, schema, text, thing},
@@ -16,30 +16,30 @@ use std::{
 /// A node that has not started yet.
 pub struct NodeBuilder {
     pub node: oasis_probe::NodeBuilder,
-    /// As its file says.
+    /// The settings from its file.
     settings: Option<NodeSettings>,
 }
 
 /// A running node.
 pub struct Node(oasis_probe::Node);
 
-/// The row of one sample, while it is written.
+/// The row of one sample, while it is being written.
 pub struct Row<'a, 'row> {
     writer: &'a mut RowWriter<'row>,
     state: ProbeState,
 }
 
-/// Measures for a periodic probe: appends the packed row with oasis_row_append and answers 0, or answers an error number (errno.h)
-/// and is called again at the probe's rate. Called by a thread of the node; one call at a time.
+/// Takes a sample of a periodic probe: appends the packed row with oasis_row_append and returns 0. After an error
+/// number (errno.h), it is called again at the probe's rate. Called by a thread of the node; one call at a time.
 pub type Sample = Option<unsafe extern "C" fn(context: *mut c_void, row: *mut Row<'_, '_>) -> c_int>;
 
-/// Frees the context of a periodic probe when its node has ended. Called by whichever thread ends it.
+/// Frees the context of a periodic probe after its node has ended. Called by any thread.
 pub type Release = Option<unsafe extern "C" fn(context: *mut c_void)>;
 
-/// Begins a node. `name` is unique among the nodes of a DAC.
+/// Creates a builder of a node. `name` is unique among the nodes of a DAC.
 ///
 /// # Safety
-/// `name` ends with NUL; `builder` can be written.
+/// `name` ends with NUL; `builder` is writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oasis_node_builder_new(
     name: *const c_char,
@@ -56,12 +56,13 @@ pub unsafe extern "C" fn oasis_node_builder_new(
     })
 }
 
-/// Begins a node as section [node] of a configuration file says (docs/reference/oasis.toml): its name, UUID, DAC, bounds, spool directory, and its
-/// ready-made probes. Without a file (null) that of the environment variable OASIS_CONFIG counts, or there are the defaults. OASIS_NODE_NAME,
-/// OASIS_NODE_UUID, OASIS_DAC and OASIS_SPOOL_DIRECTORY win over the file.
+/// Creates a builder with the settings of section [node] of a configuration file (docs/reference/oasis.toml): name,
+/// UUID, DAC, limits, spool directory, and ready-made probes. If `file` is null, the environment variable
+/// OASIS_CONFIG names the file; without it the defaults apply. OASIS_NODE_NAME, OASIS_NODE_UUID, OASIS_DAC and
+/// OASIS_SPOOL_DIRECTORY override the file.
 ///
 /// # Safety
-/// `file` is null or ends with NUL; `builder` can be written.
+/// `file` is null or ends with NUL; `builder` is writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oasis_node_builder_from_file(
     file: *const c_char,
@@ -79,11 +80,12 @@ pub unsafe extern "C" fn oasis_node_builder_from_file(
     })
 }
 
-/// Adds a probe that the application flushes with oasis_probe_flush. Between them lies a ring of `ring_bytes` (1 GiB at most; each sample takes its
-/// row, rounded up to eight bytes, and 24 bytes); a sample that finds it full is dropped and counted. `instance` is unique within the node; `schema` is what generated code has.
+/// Adds a probe that the application flushes with oasis_probe_flush. The ring between them has `ring_bytes` (at most
+/// 1 GiB; a sample needs its row, rounded up to eight bytes, and 24 bytes). If it is full, the sample is dropped and
+/// counted. `instance` is unique within the node; `schema` is the one in generated code.
 ///
 /// # Safety
-/// `builder` is from oasis_node_builder_new; the texts end with NUL; `probe` can be written.
+/// `builder` is from oasis_node_builder_new; the texts end with NUL; `probe` is writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oasis_node_builder_pushed(
     builder: *mut NodeBuilder,
@@ -107,8 +109,8 @@ pub unsafe extern "C" fn oasis_node_builder_pushed(
     })
 }
 
-/// Adds a probe that the node calls, `hertz` times a second (0.01 to 1,000) until a command says otherwise. `context` is passed to each call;
-/// `release`, if it is not null, frees it, also when this call fails.
+/// Adds a probe that the node calls `hertz` times a second (0.01 to 1,000) until a command changes the rate.
+/// `context` is passed to each call; `release`, if not null, frees it, also if this call fails.
 ///
 /// # Safety
 /// `builder` is from oasis_node_builder_new; the texts end with NUL; `sample` and `release` can be called with `context` from another thread.
@@ -122,7 +124,7 @@ pub unsafe extern "C" fn oasis_node_builder_periodic(
     context: *mut c_void,
     release: Release,
 ) -> Status {
-    // First of all: it frees the context however this ends.
+    // First, because it frees the context on every path.
     let context = Context { context, release };
     answer(|| {
         if sample.is_none() {
@@ -144,7 +146,7 @@ pub unsafe extern "C" fn oasis_node_builder_periodic(
 /// Appends packed values to the row of a sample.
 ///
 /// # Safety
-/// `row` is what the callback was given, during the callback; `values` has `length` bytes.
+/// `row` is the argument of the callback, during the callback; `values` has `length` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oasis_row_append(row: *mut Row<'_, '_>, values: *const u8, length: usize) -> Status {
     answer(|| {
@@ -155,10 +157,10 @@ pub unsafe extern "C" fn oasis_row_append(row: *mut Row<'_, '_>, values: *const 
     })
 }
 
-/// Says which state the probe is in (docs/guides/choose-a-kind-of-probe.md); without it the sample says 0, normal.
+/// Sets the state of the probe (docs/guides/choose-a-kind-of-probe.md); the default is 0, normal.
 ///
 /// # Safety
-/// `row` is what the callback was given, during the callback.
+/// `row` is the argument of the callback, during the callback.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oasis_row_set_state(row: *mut Row<'_, '_>, state: u16) -> Status {
     answer(|| {
@@ -168,12 +170,12 @@ pub unsafe extern "C" fn oasis_row_set_state(row: *mut Row<'_, '_>, state: u16) 
     })
 }
 
-/// Starts sampling, and connecting to the data channel of the DAC at `dac`, such as "127.0.0.1:7071", or at the one that the file says if `dac` is null
-/// and the builder is from oasis_node_builder_from_file; while it is away the node keeps trying and keeps samples, within bounds. The builder is consumed
-/// whatever the answer is.
+/// Starts to sample, and connects to the data channel of the DAC at `dac`, for example "127.0.0.1:7071". If `dac` is
+/// null and the builder is from oasis_node_builder_from_file, the file names the DAC. While the DAC is unreachable,
+/// the node retries and keeps samples, within limits. Always consumes the builder.
 ///
 /// # Safety
-/// `builder` is from here and not used afterwards; `dac` is null or ends with NUL; `node` can be written.
+/// `builder` is from this library and not used afterwards; `dac` is null or ends with NUL; `node` is writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oasis_node_builder_start(
     builder: *mut NodeBuilder,
@@ -184,7 +186,7 @@ pub unsafe extern "C" fn oasis_node_builder_start(
         if builder.is_null() {
             return Err(Problem::Null("builder"));
         }
-        // SAFETY: made by a Box, and the caller promises to use it no more; the rest as promised.
+        // SAFETY: created by a Box, and the caller promises not to use it again; the rest as promised.
         unsafe {
             let builder = Box::from_raw(builder);
             let connector: Box<dyn Connector> = match &builder.settings {
@@ -213,7 +215,8 @@ pub unsafe extern "C" fn oasis_node_builder_free(builder: *mut NodeBuilder) {
     }
 }
 
-/// Takes the last samples, sends them, waits up to two seconds for the DAC to have them, and frees the node. Null is ignored.
+/// Takes the last samples, sends them, waits up to two seconds until the DAC has them, and frees the node. Null is
+/// ignored.
 ///
 /// # Safety
 /// `node` is from oasis_node_builder_start and not used afterwards.
@@ -228,13 +231,13 @@ pub unsafe extern "C" fn oasis_node_shutdown(node: *mut Node) {
     });
 }
 
-/// What belongs to a periodic probe of the application.
+/// The context of a periodic probe of the application.
 struct Context {
     context: *mut c_void,
     release: Release,
 }
 
-// SAFETY: who adds a periodic probe promises that its context can be used from another thread.
+// SAFETY: the caller that adds a periodic probe promises that its context can be used from another thread.
 unsafe impl Send for Context {}
 
 impl Context {
@@ -254,7 +257,8 @@ impl Context {
 impl Drop for Context {
     fn drop(&mut self) {
         if let Some(release) = self.release {
-            // SAFETY: who adds a periodic probe promises that its context can be released, and it is released once.
+            // SAFETY: the caller that adds a periodic probe promises that its context can be released, and it is
+            // released once.
             unsafe { release(self.context) };
         }
     }

@@ -1,4 +1,4 @@
-//! How a pushed probe is to be: its kind, its ring, what a full ring does.
+//! Options of a pushed probe: its kind, its ring, and its overflow policy.
 
 use crate::{
     arguments::{put, schema, text, thing},
@@ -11,48 +11,49 @@ use std::{ffi::c_char, slice, time::Duration};
 
 /// Measurements: every flush is a sample.
 pub const OASIS_KIND_PUSHED: u32 = 0;
-/// Changes: a sample is kept if a metric moved by more than its deadband since the one kept last.
+/// Changes: a sample is kept if a metric has changed by more than its deadband since the last kept sample.
 pub const OASIS_KIND_ON_CHANGE: u32 = 1;
-/// Things that happened.
+/// Events.
 pub const OASIS_KIND_EVENT: u32 = 2;
 
-/// A sample that finds the ring full is dropped.
+/// If the ring is full, the new sample is dropped.
 pub const OASIS_OVERFLOW_DROP_NEWEST: u32 = 0;
-/// It takes the place of the oldest ones.
+/// If the ring is full, the oldest samples are dropped.
 pub const OASIS_OVERFLOW_DROP_OLDEST: u32 = 1;
-/// The caller waits for room, `timeout_ns` at most.
+/// If the ring is full, the caller waits for room, at most `timeout_ns`.
 pub const OASIS_OVERFLOW_BLOCK: u32 = 2;
 
-/// By how much a metric has to move.
+/// The deadband of a metric.
 #[repr(C)]
 pub struct Deadband {
-    /// Its name.
+    /// The metric's name.
     metric: *const c_char,
-    /// In its unit, 0 or more; infinity for a metric that never counts.
+    /// In the metric's unit, 0 or more; infinity for a metric that never counts.
     deadband: f64,
 }
 
-/// How a probe is to be. All zeros but for `ring_bytes`: as with oasis_node_builder_pushed.
+/// Options of a pushed probe. All zeros except `ring_bytes` is equivalent to oasis_node_builder_pushed.
 #[repr(C)]
 pub struct PushedOptions {
-    /// 1 GiB at most; each sample takes its row, rounded up to eight bytes, and 24 bytes.
+    /// At most 1 GiB; a sample needs its row, rounded up to eight bytes, and 24 bytes.
     ring_bytes: usize,
     /// OASIS_KIND_PUSHED, OASIS_KIND_ON_CHANGE or OASIS_KIND_EVENT.
     kind: u32,
     /// OASIS_OVERFLOW_DROP_NEWEST, OASIS_OVERFLOW_DROP_OLDEST or OASIS_OVERFLOW_BLOCK.
     overflow: u32,
-    /// How long OASIS_OVERFLOW_BLOCK waits.
+    /// Timeout of OASIS_OVERFLOW_BLOCK.
     timeout_ns: u64,
-    /// For OASIS_KIND_ON_CHANGE; a metric that is not among them counts as soon as its value is another.
+    /// For OASIS_KIND_ON_CHANGE; a metric without a deadband counts as soon as its value differs.
     deadbands: *const Deadband,
-    /// How many.
+    /// Number of deadbands.
     deadband_count: usize,
 }
 
-/// As oasis_node_builder_pushed, with a choice of kind and of what a full ring does (docs/guides/choose-a-kind-of-probe.md).
+/// Adds a probe like oasis_node_builder_pushed, with a choice of kind and overflow policy (docs/guides/choose-a-kind-of-probe.md).
 ///
 /// # Safety
-/// `builder` is from oasis_node_builder_new; the texts end with NUL; `options` can be read, and as many deadbands as it says; `probe` can be written.
+/// `builder` is from oasis_node_builder_new; the texts end with NUL; `options` and its deadbands are readable;
+/// `probe` is writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oasis_node_builder_pushed_with(
     builder: *mut NodeBuilder,
@@ -106,7 +107,7 @@ impl PushedOptions {
         if self.deadbands.is_null() {
             return Err(Problem::Null("deadbands"));
         }
-        // SAFETY: not null, and as many as the caller promises.
+        // SAFETY: not null, and the caller promises the length.
         let deadbands = unsafe { slice::from_raw_parts(self.deadbands, self.deadband_count) };
         deadbands.iter().try_fold(Deadbands::any_change(), |all, one| {
             // SAFETY: as the caller promises.
@@ -116,5 +117,5 @@ impl PushedOptions {
 }
 
 fn unknown(what: &str, number: u32) -> Problem {
-    Problem::Argument(format!("{what} is {number}, which means nothing"))
+    Problem::Argument(format!("{what} is {number}, which is not a known value"))
 }

@@ -1,4 +1,4 @@
-//! Pushed probes: the application flushes.
+//! Pushed probes, which the application flushes.
 
 use crate::{
     arguments::{bytes, thing},
@@ -6,23 +6,24 @@ use crate::{
 };
 use oasis_probe::{ProbeState, RowProbe, now_ns};
 
-/// A pushed probe. One thread at a time.
+/// A pushed probe. For one thread at a time.
 pub struct Probe(pub RowProbe);
 
 /// Takes a sample now. Wait-free: no lock, no allocation once rows have their usual size, no system call.
 ///
-/// `row` is the packed row (docs/reference/native-batch.md), as generated code writes it. One that does not fit the schema is counted as
-/// dropped when the node sees it. Answers OASIS_STATUS_OK also while the probe is disabled, when nothing is taken.
+/// `row` is the packed row (docs/reference/native-batch.md), as generated code writes it. The node counts a row that
+/// does not fit the schema as dropped. While the probe is disabled, nothing is taken and the result is
+/// OASIS_STATUS_OK.
 ///
 /// # Safety
-/// `probe` is from oasis_node_builder_pushed and not used by another thread now; `row` has `length` bytes.
+/// `probe` is from oasis_node_builder_pushed and not used by another thread at this time; `row` has `length` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oasis_probe_flush(probe: *mut Probe, row: *const u8, length: usize) -> Status {
     // SAFETY: as the caller promises.
     unsafe { oasis_probe_flush_at(probe, now_ns(), row, length) }
 }
 
-/// As oasis_probe_flush, with a time of the caller's own, in nanoseconds since 1970-01-01 UTC.
+/// Takes a sample like oasis_probe_flush, with the given time in nanoseconds since 1970-01-01 UTC.
 ///
 /// # Safety
 /// As oasis_probe_flush.
@@ -41,10 +42,11 @@ pub unsafe extern "C" fn oasis_probe_flush_at(
     })
 }
 
-/// The samples from now on carry this state; 0 is normal, the rest is the application's to give a meaning.
+/// Sets the state of all following samples; 0 is normal, the application defines the others.
 ///
 /// # Safety
-/// `probe` is from oasis_node_builder_pushed or oasis_node_builder_pushed_with and not used by another thread now.
+/// `probe` is from oasis_node_builder_pushed or oasis_node_builder_pushed_with and not used by another thread at this
+/// time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oasis_probe_set_state(probe: *mut Probe, state: u16) -> Status {
     answer(|| {
@@ -66,7 +68,7 @@ pub unsafe extern "C" fn oasis_probe_free(probe: *mut Probe) {
     }
 }
 
-/// Nanoseconds since 1970-01-01 UTC by the clock that samples are stamped with.
+/// Returns nanoseconds since 1970-01-01 UTC by the clock that stamps samples.
 #[unsafe(no_mangle)]
 pub extern "C" fn oasis_now() -> u64 {
     now_ns()

@@ -1,4 +1,4 @@
-//! What is said of a probe once it is added: its flight recorder, how much it matters.
+//! Options of an added probe: its flight recorder and its importance.
 
 use crate::{
     arguments::{array, text, thing},
@@ -8,25 +8,25 @@ use crate::{
 use oasis_probe::{FlightRecorder, Importance, Trigger, TriggerError};
 use std::{ffi::c_char, time::Duration};
 
-/// What a flight recorder sends around a trigger, and what triggers it besides the command.
+/// The time that a flight recorder sends around a trigger, and the limits that trigger it besides the command.
 #[repr(C)]
 pub struct RecorderOptions {
-    /// How much of the time before a trigger, in nanoseconds.
+    /// How much time before a trigger is sent, in nanoseconds.
     before_ns: u64,
-    /// For how long after it, in nanoseconds.
+    /// How much time after a trigger is sent, in nanoseconds.
     after_ns: u64,
-    /// Memory for the time before, 1 GiB at most: a sample takes its row and 32 bytes.
+    /// Memory for the time before in bytes, at most 1 GiB: a sample needs its row and 32 bytes.
     bytes: usize,
-    /// Each "METRIC > LIMIT" or "METRIC < LIMIT".
+    /// Each is "METRIC > LIMIT" or "METRIC < LIMIT".
     triggers: *const *const c_char,
-    /// How many.
+    /// Number of triggers.
     trigger_count: usize,
 }
 
-/// Gives a probe that was added a flight recorder: of its samples only what lies around a trigger is sent (docs/guides/record-around-a-trigger.md).
+/// Gives an added probe a flight recorder: only its samples around a trigger are sent (docs/guides/record-around-a-trigger.md).
 ///
 /// # Safety
-/// `builder` is from oasis_node_builder_new; the texts end with NUL; `options` can be read, and as many triggers as it says.
+/// `builder` is from oasis_node_builder_new; the texts end with NUL; `options` and its triggers are readable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oasis_node_builder_record(
     builder: *mut NodeBuilder,
@@ -44,7 +44,7 @@ pub unsafe extern "C" fn oasis_node_builder_record(
     })
 }
 
-/// Says how much a probe that was added matters when rates have to be lowered: 0, the least, to 255 (docs/guides/limit-the-overhead.md).
+/// Sets the importance of an added probe when rates must be lowered, from 0 (lowest) to 255 (docs/guides/limit-the-overhead.md).
 ///
 /// # Safety
 /// `builder` is from oasis_node_builder_new; `instance` ends with NUL.
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn oasis_node_builder_importance(
 
 impl RecorderOptions {
     /// # Safety
-    /// There are as many triggers as it says, and they end with NUL.
+    /// The array has the given length, and its texts end with NUL.
     unsafe fn recorder(&self) -> Result<FlightRecorder, Problem> {
         Ok(FlightRecorder {
             before: Duration::from_nanos(self.before_ns),

@@ -1,4 +1,4 @@
-//! How a call went, and what was wrong.
+//! Results of calls, and error messages.
 
 use oasis_probe::NodeError;
 use oasis_probes::SettingsError;
@@ -13,27 +13,28 @@ use std::{
     ptr,
 };
 
-/// How a call went. `oasis_last_error` says more about everything from OASIS_STATUS_ARGUMENT on.
+/// Result of a call. `oasis_last_error` gives details of every result from OASIS_STATUS_ARGUMENT on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub enum Status {
-    /// Done.
+    /// Success.
     Ok = 0,
-    /// The probe's ring had no room: the sample is dropped and counted, and the DAC will know. Not an error of the caller.
+    /// The probe's ring had no room: the sample is dropped, counted, and reported to the DAC. Not an error of the
+    /// caller.
     Dropped = 1,
-    /// An argument is null, not UTF-8, or out of range; or a configuration is not right.
+    /// An argument is null, not UTF-8, or out of range; or the configuration is invalid.
     Argument = 2,
-    /// A schema is no schema, or a row or batch does not fit it.
+    /// A schema is invalid, or a row or batch does not fit it.
     Schema = 3,
-    /// Two instances of a node have one name.
+    /// A node has two instances of one name.
     Duplicate = 4,
-    /// The operating system refused something.
+    /// The operating system reported an error.
     System = 5,
-    /// A mistake in OASIS. Please report it.
+    /// A bug in OASIS. Please report it.
     Internal = 6,
 }
 
-/// What can be wrong with a call.
+/// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Problem {
     #[error("{0} is null")]
@@ -42,13 +43,13 @@ pub enum Problem {
     Text(&'static str),
     #[error("{0}")]
     Argument(String),
-    #[error("the schema is no JSON of a probe type: {0}")]
+    #[error("schema is not JSON of a probe type: {0}")]
     Json(#[from] serde_json::Error),
     #[error("the schema cannot be used: {0}")]
     Schema(#[from] InvalidType),
-    #[error("the row does not fit its schema: {0}")]
+    #[error("row does not fit its schema: {0}")]
     Row(#[from] RowError),
-    #[error("the batch cannot be read: {0}")]
+    #[error("invalid batch: {0}")]
     Batch(#[from] BatchError),
     #[error(transparent)]
     Node(#[from] NodeError),
@@ -74,23 +75,21 @@ thread_local! {
     static LAST_ERROR: RefCell<CString> = RefCell::default();
 }
 
-/// Runs the body of a function that C called.
+/// Runs the body of a function called from C.
 pub fn answer(body: impl FnOnce() -> Result<Status, Problem>) -> Status {
     let (status, text) = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(status)) => return status,
         Ok(Err(problem)) => (problem.status(), problem.to_string()),
-        Err(_) => {
-            (Status::Internal, "a mistake in OASIS; what it printed on standard error says where".into())
-        }
+        Err(_) => (Status::Internal, "bug in OASIS: see the panic message on standard error".into()),
     };
-    // A C text ends at its first NUL, and so does a name of one that made it into a message.
+    // A C text ends at its first NUL, and a name with a NUL may be part of a message.
     let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
     LAST_ERROR.with(|last| last.replace(text));
     status
 }
 
-/// What was wrong with the last call of this thread that did not answer OASIS_STATUS_OK or OASIS_STATUS_DROPPED: UTF-8, valid until
-/// the next such call. Empty if there was none. Never null while the thread lives.
+/// Returns the error of this thread's last call that did not return OASIS_STATUS_OK or OASIS_STATUS_DROPPED: UTF-8,
+/// valid until the next such call. Empty if there was none. Never null while the thread lives.
 #[unsafe(no_mangle)]
 pub extern "C" fn oasis_last_error() -> *const c_char {
     LAST_ERROR.try_with(|last| last.borrow().as_ptr()).unwrap_or(ptr::null())

@@ -1,6 +1,6 @@
-//! `sdk/c/include/oasis.h` is what this crate says.
+//! `sdk/c/include/oasis.h` matches this crate.
 //!
-//! To make it anew: `OASIS_UPDATE_GENERATED=1 cargo test -p oasis-c-abi --test header`.
+//! To regenerate it: `OASIS_UPDATE_GENERATED=1 cargo test -p oasis-c-abi --test header`.
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 

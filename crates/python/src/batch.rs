@@ -11,7 +11,7 @@ use std::fmt;
 /// Sequence number, time and packed row of a sample.
 type Decoded<'py> = (u64, u64, Bound<'py, PyBytes>);
 
-/// A batch of samples, each its time and packed row. Empty without samples.
+/// Encodes a batch of samples, each given as time and packed row. Returns no bytes for no samples.
 #[pyfunction]
 #[pyo3(signature = (schema, samples, *, topic, state, first_sequence, node_time, dropped_before))]
 #[allow(clippy::too_many_arguments, reason = "the fields of a header, by name")]
@@ -34,7 +34,7 @@ pub fn encode_batch<'py>(
     Ok(PyBytes::new(py, &batch))
 }
 
-/// The samples of a batch.
+/// Decodes the samples of a batch.
 #[pyfunction]
 pub fn decode_batch<'py>(py: Python<'py>, schema: &str, batch: PyBackedBytes) -> PyResult<Vec<Decoded<'py>>> {
     let probe_type = self::schema(schema)?;
@@ -47,10 +47,11 @@ pub fn decode_batch<'py>(py: Python<'py>, schema: &str, batch: PyBackedBytes) ->
     Ok(samples.collect())
 }
 
-/// Sequence numbers, times and rows of a batch, each as they lie in an array of numbers, little-endian, or of rows; of the metrics with these numbers.
+/// Sequence numbers, times and rows of a batch: numbers as little-endian arrays, rows one after another, of the
+/// selected metrics.
 type Arrays<'py> = (usize, Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 
-/// The samples of a batch, for arrays.
+/// Decodes the samples of a batch as arrays.
 #[pyfunction]
 pub fn decode_rows<'py>(
     py: Python<'py>,

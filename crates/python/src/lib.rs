@@ -1,5 +1,5 @@
 //! The native part of `sdk/python`: nodes and probes ([`node`]), log records and spans ([`texts`]), native batches ([`batch`]).
-//! Its Python face is `oasis.node`, `oasis.logging`, `oasis.spans` and `oasis.batch`.
+//! The Python modules `oasis.node`, `oasis.logging`, `oasis.spans` and `oasis.batch` wrap it.
 
 mod batch;
 mod node;
@@ -19,25 +19,25 @@ mod _native {
     };
 }
 
-/// Prints on standard error what happens to nodes.
+/// Logs node events to standard error.
 #[pyfunction]
 fn log(wanted: &str) -> PyResult<()> {
-    let refused = |error: String| PyValueError::new_err(format!("the log filter {wanted:?}: {error}"));
+    let refused = |error: String| PyValueError::new_err(format!("invalid log filter {wanted:?}: {error}"));
     let filter =
         tracing_subscriber::EnvFilter::try_new(wanted).map_err(|error| refused(error.to_string()))?;
     tracing_subscriber::fmt()
         .with_env_filter(filter)
-        // A log that cannot be written would otherwise end the node's thread that writes it.
+        // Errors are ignored: otherwise a closed standard error would end the node's thread that writes to it.
         .log_internal_errors(false)
         .with_writer(std::io::stderr)
         .try_init()
         .map_err(|error| refused(error.to_string()))
 }
 
-/// A schema that may be from anywhere: checked, as readers rely on its bounds.
+/// Parses a schema from any source. It is validated, because readers rely on its bounds.
 fn schema(json: &str) -> PyResult<ProbeType> {
     let probe_type: ProbeType = serde_json::from_str(json)
-        .map_err(|error| PyValueError::new_err(format!("the schema is no JSON of a probe type: {error}")))?;
+        .map_err(|error| PyValueError::new_err(format!("schema is not JSON of a probe type: {error}")))?;
     let refused = |error| PyValueError::new_err(format!("the schema cannot be used: {error}"));
     probe_type.validate().map_err(refused)?;
     Ok(probe_type)

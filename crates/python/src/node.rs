@@ -1,6 +1,7 @@
 //! Nodes and probes.
 //!
-//! The collector thread of a node takes the interpreter's lock when it calls a periodic probe, so nobody may hold the lock while waiting for that thread.
+//! The collector thread of a node locks the interpreter when it calls a periodic probe. So no thread may keep the
+//! lock while it waits for the collector.
 
 use crate::schema;
 use oasis_probe::{
@@ -22,7 +23,7 @@ use std::{
     time::Duration,
 };
 
-/// A node that has not started yet; empty once it has.
+/// A node that has not started yet; empty afterwards.
 #[pyclass]
 pub struct NodeBuilder {
     node: Exclusive<Option<oasis_probe::NodeBuilder>>,
@@ -33,11 +34,12 @@ pub struct NodeBuilder {
 #[pyclass]
 pub struct PushedProbe(Exclusive<RowProbe>);
 
-/// A running node; empty once it was shut down.
+/// A running node; empty after shutdown.
 #[pyclass]
 pub struct Node(Option<oasis_probe::Node>);
 
-/// What one thread uses at a time. The interpreter sees to that and wants to be told: a mutex that is never locked.
+/// A value that one thread uses at a time. The interpreter ensures that, but Rust requires a proof: a mutex without
+/// contention.
 struct Exclusive<T>(Mutex<T>);
 
 impl<T> Exclusive<T> {
@@ -52,7 +54,7 @@ impl<T> Exclusive<T> {
 
 #[pymethods]
 impl NodeBuilder {
-    /// With neither name nor file the environment says which file, or the defaults count.
+    /// Without a name or a file, the environment names the file; without that, the defaults apply.
     #[new]
     #[pyo3(signature = (name = None, config = None))]
     fn new(name: Option<String>, config: Option<PathBuf>) -> PyResult<Self> {
@@ -65,7 +67,7 @@ impl NodeBuilder {
         Ok(Self { node: Exclusive::new(Some(node)), settings })
     }
 
-    /// `overflow` is `drop-newest`, `drop-oldest`, or for how many seconds to wait.
+    /// `overflow` is `drop-newest`, `drop-oldest`, or the seconds to wait.
     fn pushed(
         &mut self,
         instance: &str,
@@ -85,7 +87,7 @@ impl NodeBuilder {
         let hertz = Hertz::new(hertz).map_err(|error| PyValueError::new_err(error.to_string()))?;
         let probe_type = self::schema(schema)?;
         let call = move |row: &mut RowWriter<'_>| {
-            // No interpreter, no sample: it is ending.
+            // The interpreter is shutting down: take no sample.
             let called = Python::try_attach(|py| -> PyResult<PyBackedBytes> {
                 Ok(sample.call0(py)?.extract::<PyBackedBytes>(py)?)
             });
@@ -95,7 +97,7 @@ impl NodeBuilder {
                     Ok(ProbeState::NORMAL)
                 }
                 Some(Err(error)) => Err(io::Error::other(error.to_string())),
-                None => Err(io::Error::other("the interpreter is ending")),
+                None => Err(io::Error::other("the interpreter is shutting down")),
             }
         };
         self.builder()?.periodic_rows(instance, probe_type, hertz, None, call).map(drop).map_err(refused)
@@ -137,7 +139,7 @@ impl NodeBuilder {
 }
 
 impl NodeBuilder {
-    /// Adds what has a way of its own to be added.
+    /// Adds a logger or spans, which register their own probe.
     pub fn add<T>(
         &mut self,
         add: impl FnOnce(&mut oasis_probe::NodeBuilder) -> Result<T, NodeError>,
@@ -150,7 +152,7 @@ impl NodeBuilder {
     }
 }
 
-/// A name, or deadbands of a probe on change.
+/// A name, or the deadbands of a probe on change.
 #[derive(FromPyObject)]
 enum Kind {
     Named(String),
@@ -171,9 +173,7 @@ impl TryFrom<Kind> for PushedKind {
         match kind {
             Kind::Named(name) if name == "pushed" => Ok(Self::Pushed),
             Kind::Named(name) if name == "event" => Ok(Self::Event),
-            Kind::Named(name) => {
-                Err(PyValueError::new_err(format!("there is no kind {name:?} of pushed probe")))
-            }
+            Kind::Named(name) => Err(PyValueError::new_err(format!("unknown kind of pushed probe {name:?}"))),
             Kind::OnChange(deadbands) => {
                 let with = |all: Deadbands, (metric, deadband): (String, f64)| all.with(metric, deadband);
                 Ok(Self::OnChange(deadbands.into_iter().fold(Deadbands::any_change(), with)))
@@ -190,11 +190,11 @@ impl TryFrom<Policy> for Overflow {
             Policy::Named(name) if name == "drop-newest" => Ok(Self::DropNewest),
             Policy::Named(name) if name == "drop-oldest" => Ok(Self::DropOldest),
             Policy::Named(name) => Err(PyValueError::new_err(format!(
-                "overflow is {name:?}: write drop-newest, drop-oldest, or for how many seconds to wait"
+                "invalid overflow {name:?}: use drop-newest, drop-oldest, or the seconds to wait"
             ))),
             Policy::Block(seconds) => Duration::try_from_secs_f64(seconds)
                 .map(Self::Block)
-                .map_err(|error| PyValueError::new_err(format!("overflow is {seconds} s: {error}"))),
+                .map_err(|error| PyValueError::new_err(format!("invalid overflow of {seconds} s: {error}"))),
         }
     }
 }
@@ -205,7 +205,7 @@ impl PushedProbe {
         self.0.get().set_state(ProbeState(state));
     }
 
-    /// Whether the ring had room.
+    /// Returns whether the ring had room.
     #[pyo3(signature = (row, time = None))]
     fn flush(&mut self, py: Python<'_>, row: PyBackedBytes, time: Option<u64>) -> bool {
         let probe = self.0.get();
@@ -218,8 +218,8 @@ impl PushedProbe {
         py.detach(|| probe.flush_at(time, |to| to.packed(row)))
     }
 
-    /// Flushes rows of `width` bytes that lie one after another, each at its time: `times` has 8 bytes for each, little-endian, or it is now.
-    /// Answers how many found room.
+    /// Flushes consecutive rows of `width` bytes. `times` has 8 bytes for each row, little-endian; if it is empty,
+    /// the time is now. Returns how many rows found room.
     #[pyo3(signature = (rows, count, times = None))]
     fn flush_rows(
         &mut self,
@@ -231,7 +231,7 @@ impl PushedProbe {
         let width = rows.len().checked_div(count).unwrap_or(0);
         let times = times.as_deref().map(|times| times.as_chunks::<8>().0);
         if width * count != rows.len() || times.is_some_and(|times| times.len() != count) {
-            return Err(PyValueError::new_err("rows, their number and their times do not fit together"));
+            return Err(PyValueError::new_err("lengths of rows and times do not match"));
         }
         let now = now_ns();
         let (probe, rows) = (self.0.get(), &rows[..]);
@@ -255,7 +255,8 @@ impl Node {
 impl Drop for Node {
     fn drop(&mut self) {
         let Some(node) = self.0.take() else { return };
-        // Without an interpreter a probe that is being called waits for its lock for ever: better not to wait for that.
+        // Without an interpreter a running probe callback would wait for its lock forever, so shutdown must not wait
+        // for it.
         let mut node = Some(node);
         let ended = Python::try_attach(|py| {
             let node = node.take();
@@ -267,14 +268,14 @@ impl Drop for Node {
     }
 }
 
-/// The node's clock, in nanoseconds since 1970-01-01 UTC.
+/// Returns the node's clock, in nanoseconds since 1970-01-01 UTC.
 #[pyfunction]
 pub fn now() -> u64 {
     now_ns()
 }
 
 fn started() -> PyErr {
-    PyRuntimeError::new_err("the node has started; a builder makes one node")
+    PyRuntimeError::new_err("the node was started before: a builder makes only one node")
 }
 
 fn misconfigured(error: SettingsError) -> PyErr {

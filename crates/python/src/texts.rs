@@ -1,4 +1,4 @@
-//! Log records and spans: any thread, the interpreter's lock held or not.
+//! Log records and spans, from any thread, with or without the interpreter's lock.
 
 use crate::node::NodeBuilder;
 use oasis_probes::{
@@ -9,15 +9,15 @@ use oasis_probes::{
 use pyo3::{prelude::*, types::PyString};
 use std::borrow::Cow;
 
-/// Takes log records.
+/// Accepts log records.
 #[pyclass(frozen)]
 pub struct Logger(log::Logger);
 
-/// Takes spans.
+/// Accepts spans.
 #[pyclass(frozen)]
 pub struct Spans(span::Spans);
 
-/// A text of Python, which may hold what is no UTF-8: that is replaced.
+/// A Python text, which may not be valid UTF-8: invalid parts are replaced.
 type Text<'py> = Bound<'py, PyString>;
 type Fields<'py> = Vec<(Text<'py>, Text<'py>)>;
 

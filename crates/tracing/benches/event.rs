@@ -1,4 +1,5 @@
-//! What an event and a span cost the thread that logs, beside the formatting layer of `tracing-subscriber` that writes to nowhere.
+//! The cost of an event and a span for the thread that logs, compared with the formatting layer of
+//! `tracing-subscriber` that discards its output.
 
 #![allow(
     missing_docs,
@@ -23,7 +24,7 @@ fn span() {
 
 fn layers(criterion: &mut Criterion) {
     let mut builder = NodeBuilder::new("bench", NodeConfig::default());
-    // Room for what comes between two looks of the collector, so that nothing is dropped, which would be cheaper.
+    // Room for all records between two polls of the collector, so that none is dropped, which would be cheaper.
     let config = Config { ring_bytes: 16 << 20, ..Config::default() };
     let layer = OasisLayer::with_config(&mut builder, &config).unwrap();
     let _node = builder.start(TcpConnector::new("127.0.0.1:1")).unwrap();

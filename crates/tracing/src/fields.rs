@@ -7,21 +7,21 @@ use oasis_probes::{
 use std::fmt::{self, Debug, Write};
 use tracing::field::{Field, Visit};
 
-/// Formatted fields. Its texts keep their memory when it is filled again.
+/// Formatted fields. Its texts keep their memory when it is reused.
 #[derive(Debug, Default)]
 pub struct Fields {
     values: Vec<(&'static str, BoundedText)>,
     used: usize,
-    /// Bytes of fields beyond the most.
+    /// Bytes of fields above the maximum number.
     cut: u64,
 }
 
-/// Formatted fields and the message among them.
+/// Formatted fields of an event, with its message.
 #[derive(Debug)]
 pub struct Record {
     /// The message.
     pub message: BoundedText,
-    /// The rest.
+    /// The other fields.
     pub fields: Fields,
 }
 
@@ -32,12 +32,12 @@ impl Default for Record {
 }
 
 impl Record {
-    /// Bytes left out so far.
+    /// Returns the bytes cut so far.
     pub fn cut(&self) -> u64 {
         self.message.cut() + self.fields.cut()
     }
 
-    /// Empties it.
+    /// Removes all fields.
     pub fn clear(&mut self) {
         self.message.clear();
         self.fields.clear();
@@ -45,12 +45,12 @@ impl Record {
 }
 
 impl Fields {
-    /// Name and value of each.
+    /// Returns name and value of each field.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = cut::Field<'_>> {
         self.values[..self.used].iter().map(|(name, value)| (*name, value.as_str()))
     }
 
-    /// Bytes left out so far.
+    /// Returns the bytes cut so far.
     pub fn cut(&self) -> u64 {
         self.cut + self.values[..self.used].iter().map(|(_, value)| value.cut()).sum::<u64>()
     }
@@ -60,7 +60,7 @@ impl Fields {
         self.cut = 0;
     }
 
-    /// Takes over those that were recorded later.
+    /// Adds or replaces fields recorded later.
     pub fn update(&mut self, later: Self) {
         self.cut += later.cut;
         for (name, value) in later.values {
@@ -72,7 +72,7 @@ impl Fields {
     }
 
     fn put(&mut self, name: &'static str, value: fmt::Arguments<'_>) {
-        // A value whose formatting fails says what it said until then.
+        // A value whose formatting fails keeps what it has written by then.
         if let Some(place) = self.place(name) {
             let _ = place.write_fmt(value);
         } else {
@@ -82,7 +82,7 @@ impl Fields {
         }
     }
 
-    /// The place of this name, empty; none if there are too many.
+    /// Returns the empty text for this name; none if there are too many fields.
     fn place(&mut self, name: &'static str) -> Option<&mut BoundedText> {
         let known = self.values[..self.used].iter().position(|(known, _)| *known == name);
         let index = known.unwrap_or(self.used);
@@ -100,7 +100,7 @@ impl Fields {
     }
 }
 
-/// Counts what is written.
+/// Counts the bytes written.
 struct Counter(u64);
 
 impl Write for Counter {
@@ -126,7 +126,7 @@ impl Visit for Record {
             "message" => {
                 let _ = write!(self.message, "{value:?}");
             }
-            // Of a record of the crate log: where it is from, which is said elsewhere.
+            // Source location of a record of the crate `log`, which the sample contains elsewhere.
             name if name.starts_with("log.") => {}
             _ => self.fields.record_debug(field, value),
         }

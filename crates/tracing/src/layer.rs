@@ -1,4 +1,4 @@
-//! The layer: an event becomes a log record, a span that has closed a span record.
+//! The layer: turns an event into a log record, and a closed span into a span record.
 
 use crate::{
     fields::{Fields, Record},
@@ -25,14 +25,14 @@ use tracing_subscriber::{
 /// Crates of this project that run in a watched program.
 const OWN: [&str; 5] = ["oasis_channel", "oasis_probe", "oasis_probes", "oasis_tracing", "oasis_wire"];
 
-/// What becomes samples, and of which instances.
+/// Which records become samples, and of which instances.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
-    /// Instance of events, if they are wanted.
+    /// Instance of events; none to ignore events.
     pub log: Option<String>,
-    /// Instance of spans, if they are wanted.
+    /// Instance of spans; none to ignore spans.
     pub spans: Option<String>,
-    /// Bytes of each ring: a record takes its texts and some 70 bytes.
+    /// Size of each ring in bytes: a record needs its texts and some 70 bytes.
     pub ring_bytes: usize,
 }
 
@@ -49,12 +49,12 @@ pub struct OasisLayer {
     spans: Option<Spans>,
 }
 
-/// What is kept of a span until it closes.
+/// State of a span until it closes.
 #[derive(Debug)]
 struct Work {
     fields: Fields,
     began: Instant,
-    /// Threads that are in it, and since when one at least.
+    /// Number of threads in it, and since when at least one is.
     threads: u32,
     entered: Instant,
     busy: u64,
@@ -62,18 +62,18 @@ struct Work {
 }
 
 impl OasisLayer {
-    /// Events as instance `log`, spans as instance `spans`.
+    /// Creates a layer with events as instance `log` and spans as instance `spans`.
     ///
     /// # Errors
-    /// The node has an instance of one of these names.
+    /// If the node has an instance of one of these names.
     pub fn new(node: &mut NodeBuilder) -> Result<Self, NodeError> {
         Self::with_config(node, &Config::default())
     }
 
-    /// As configured.
+    /// Creates a layer with this configuration.
     ///
     /// # Errors
-    /// The node has an instance of one of these names.
+    /// If the node has an instance of one of these names.
     pub fn with_config(node: &mut NodeBuilder, config: &Config) -> Result<Self, NodeError> {
         let Config { log, spans, ring_bytes } = config;
         let log = log.as_ref().map(|name| Logger::new(node, name, *ring_bytes)).transpose()?;
@@ -171,7 +171,7 @@ impl Work {
     }
 }
 
-/// Texts of one event on their way into a row.
+/// Buffers for the texts of one event.
 #[derive(Debug, Default)]
 struct Scratch {
     record: Record,
@@ -182,7 +182,7 @@ thread_local! {
     static SCRATCH: RefCell<Option<Box<Scratch>>> = const { RefCell::new(None) };
 }
 
-/// Lends the thread's own. A value that logs while it is formatted finds it lent, and gets a new one.
+/// Lends the thread's own buffers. A value that logs while it is formatted finds them in use, and gets new ones.
 fn with_scratch(with: impl FnOnce(&mut Scratch)) {
     let mut scratch = SCRATCH.try_with(RefCell::take).ok().flatten().unwrap_or_default();
     scratch.record.clear();

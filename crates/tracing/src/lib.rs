@@ -1,4 +1,5 @@
-//! What a program says with [`tracing`] or `log` becomes samples of an OASIS node: events of the probe `log`, spans of the probe `spans`.
+//! Turns records of [`tracing`] or `log` into samples of an OASIS node: events of the probe `log`, spans of the probe
+//! `spans`.
 //!
 //! ```no_run
 //! use oasis_probe::{NodeBuilder, NodeConfig, TcpConnector};
@@ -16,8 +17,9 @@
 //! # Ok(()) }
 //! ```
 //!
-//! No thread that logs ever waits: a record that finds no room is dropped and counted, and the DAC will know. What OASIS itself logs is left out, or
-//! a node that has something to say would go on for ever. Texts have bounds (`docs/reference/probes.md`): a value is formatted no further than they reach.
+//! A thread that logs never waits: a record without room in the ring is dropped, counted, and reported to the DAC.
+//! Records of OASIS itself are left out, because they would cause further records without end. Texts are bounded
+//! (`docs/reference/probes.md`): a value is formatted only up to the bound.
 
 mod fields;
 mod layer;

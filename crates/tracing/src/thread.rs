@@ -9,8 +9,8 @@ thread_local! {
     };
 }
 
-/// Calls `with` with the thread's name, or its number where it has none.
+/// Calls `with` with the thread's name, or its number if it has none.
 pub fn with_name<T>(with: impl Fn(&str) -> T) -> T {
-    // A thread that is ending has lost it.
+    // A thread that is ending has no local storage any more.
     NAME.try_with(|name| with(name)).unwrap_or_else(|_| with(""))
 }

@@ -1,4 +1,4 @@
-//! Programs that know nothing of OASIS but its layer.
+//! Programs that use OASIS only through its layer.
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
@@ -12,7 +12,7 @@ use std::thread;
 use tracing::{Level, debug, error, info, info_span, instrument, warn};
 use tracing_subscriber::{Layer, filter::LevelFilter, layer::SubscriberExt, registry};
 
-/// Runs a program under the layer, and answers with the samples.
+/// Runs a program under the layer, and returns the samples.
 fn watch(config: &Config, level: LevelFilter, program: impl FnOnce()) -> Kept {
     let mut builder = NodeBuilder::new("test", NodeConfig::default());
     let layer = OasisLayer::with_config(&mut builder, config).unwrap();
@@ -34,7 +34,7 @@ fn messages(kept: &Kept) -> Vec<&str> {
 }
 
 #[test]
-fn an_event_is_a_record_with_all_that_it_says() {
+fn an_event_is_a_record_with_all_its_fields() {
     let (kept, line) = (
         watch_all(|| {
             info_span!("turn").in_scope(|| {
@@ -56,7 +56,7 @@ fn an_event_is_a_record_with_all_that_it_says() {
 }
 
 #[test]
-fn only_levels_that_are_wanted_are_records() {
+fn only_events_of_enabled_levels_are_records() {
     let kept = watch(&Config::default(), LevelFilter::INFO, || {
         debug!("small");
         info!("large");
@@ -65,7 +65,7 @@ fn only_levels_that_are_wanted_are_records() {
 }
 
 #[test]
-fn what_oasis_logs_itself_is_left_out_and_what_only_looks_like_it_is_not() {
+fn records_of_oasis_are_left_out_but_not_those_of_similar_names() {
     let kept = watch_all(|| {
         for target in ["a", "b"] {
             let _ = target;
@@ -120,7 +120,7 @@ fn a_span_that_closes_is_a_sample_and_an_error_in_it_its_outcome() {
 }
 
 #[test]
-fn a_span_that_is_entered_again_adds_up_what_it_was_busy() {
+fn a_span_that_is_entered_again_adds_up_its_busy_time() {
     let kept = watch_all(|| {
         let span = info_span!("task");
         span.in_scope(|| ());
@@ -145,14 +145,14 @@ fn records_of_many_threads_arrive_or_are_counted() {
             (0..EACH).for_each(|number| info!(thread, number, "{}", "x".repeat(100)));
         });
     };
-    // Before the node runs: the ring overflows for certain.
+    // Before the node starts: the ring certainly overflows.
     thread::scope(|scope| {
         for thread in 0..4 {
             scope.spawn(move || log(thread));
         }
     });
     let watched = Watched::start(builder);
-    // A batch is sent when the ring has been emptied, so there is room for the next one, which tells of the hole.
+    // A batch is sent after the ring was emptied, so there is room for the next sample, which reports the gap.
     watched.wait_for_a_batch();
     tracing::dispatcher::with_default(&dispatch, || info!("last"));
     let kept = watched.finish();

@@ -23,7 +23,7 @@ impl fmt::Debug for Chatty {
 }
 
 #[test]
-fn a_value_that_logs_while_it_is_formatted_harms_nobody() {
+fn a_value_that_logs_while_it_is_formatted_disturbs_no_record() {
     let mut builder = NodeBuilder::new("test", NodeConfig::default());
     // For the whole process: under a subscriber of one thread, tracing leaves out what is logged meanwhile.
     registry().with(OasisLayer::new(&mut builder).unwrap()).init();

@@ -13,61 +13,62 @@
 // Measurements: every flush is a sample.
 #define OASIS_KIND_PUSHED 0
 
-// Changes: a sample is kept if a metric moved by more than its deadband since the one kept last.
+// Changes: a sample is kept if a metric has changed by more than its deadband since the last kept sample.
 #define OASIS_KIND_ON_CHANGE 1
 
-// Things that happened.
+// Events.
 #define OASIS_KIND_EVENT 2
 
-// A sample that finds the ring full is dropped.
+// If the ring is full, the new sample is dropped.
 #define OASIS_OVERFLOW_DROP_NEWEST 0
 
-// It takes the place of the oldest ones.
+// If the ring is full, the oldest samples are dropped.
 #define OASIS_OVERFLOW_DROP_OLDEST 1
 
-// The caller waits for room, `timeout_ns` at most.
+// If the ring is full, the caller waits for room, at most `timeout_ns`.
 #define OASIS_OVERFLOW_BLOCK 2
 
-// Severities of log records, as OpenTelemetry numbers them; one between two levels is shown as the level below.
+// Severities of log records, numbered as in OpenTelemetry; a number between two levels is shown as the level below.
 #define OASIS_SEVERITY_TRACE 1
 
-// Of use while something is looked for.
+// For debugging.
 #define OASIS_SEVERITY_DEBUG 5
 
-// All is well.
+// Normal operation.
 #define OASIS_SEVERITY_INFO 9
 
-// Worth a look.
+// A possible problem.
 #define OASIS_SEVERITY_WARN 13
 
-// Something failed.
+// An operation failed.
 #define OASIS_SEVERITY_ERROR 17
 
-// The program cannot go on.
+// The program cannot continue.
 #define OASIS_SEVERITY_FATAL 21
 
-// How a call went. `oasis_last_error` says more about everything from OASIS_STATUS_ARGUMENT on.
+// Result of a call. `oasis_last_error` gives details of every result from OASIS_STATUS_ARGUMENT on.
 typedef enum {
-  // Done.
+  // Success.
   OASIS_STATUS_OK = 0,
-  // The probe's ring had no room: the sample is dropped and counted, and the DAC will know. Not an error of the caller.
+  // The probe's ring had no room: the sample is dropped, counted, and reported to the DAC. Not an error of the
+  // caller.
   OASIS_STATUS_DROPPED = 1,
-  // An argument is null, not UTF-8, or out of range; or a configuration is not right.
+  // An argument is null, not UTF-8, or out of range; or the configuration is invalid.
   OASIS_STATUS_ARGUMENT = 2,
-  // A schema is no schema, or a row or batch does not fit it.
+  // A schema is invalid, or a row or batch does not fit it.
   OASIS_STATUS_SCHEMA = 3,
-  // Two instances of a node have one name.
+  // A node has two instances of one name.
   OASIS_STATUS_DUPLICATE = 4,
-  // The operating system refused something.
+  // The operating system reported an error.
   OASIS_STATUS_SYSTEM = 5,
-  // A mistake in OASIS. Please report it.
+  // A bug in OASIS. Please report it.
   OASIS_STATUS_INTERNAL = 6,
 } oasis_status;
 
-// Packs samples of one probe type into native batches (docs/reference/native-batch.md).
+// Encodes samples of one probe type as native batches (docs/reference/native-batch.md).
 typedef struct oasis_encoder oasis_encoder;
 
-// Takes log records, from any number of threads.
+// A logger: accepts log records from any number of threads.
 typedef struct oasis_logger oasis_logger;
 
 // A running node.
@@ -76,98 +77,101 @@ typedef struct oasis_node oasis_node;
 // A node that has not started yet.
 typedef struct oasis_node_builder oasis_node_builder;
 
-// A pushed probe. One thread at a time.
+// A pushed probe. For one thread at a time.
 typedef struct oasis_probe oasis_probe;
 
-// The row of one sample, while it is written.
+// The row of one sample, while it is being written.
 typedef struct oasis_row oasis_row;
 
-// Gets one sample of a batch: its sequence number, its time in nanoseconds since 1970-01-01 UTC, its packed row (valid during the call).
+// Receives one sample of a batch: its sequence number, its time in nanoseconds since 1970-01-01 UTC, its packed row
+// (valid during the call).
 typedef void (*oasis_batch_sample)(void *context,
                                    uint64_t sequence,
                                    uint64_t time,
                                    const uint8_t *row,
                                    size_t length);
 
-// A text and its length in bytes; it need not end with NUL. Null without bytes is the empty text. What is not UTF-8 in it is replaced.
+// A text and its length in bytes; it need not end with NUL. Null with length 0 is the empty text. Invalid UTF-8 in
+// it is replaced.
 typedef struct {
   const char *data;
   size_t length;
 } oasis_text;
 
-// A value that has a name.
+// A named value.
 typedef struct {
   oasis_text name;
   oasis_text value;
 } oasis_field;
 
-// A log record. Texts beyond the bounds of docs/reference/probes.md are cut, marked and counted; all zeros is an empty record of now.
+// A log record. Texts longer than the bounds of docs/reference/probes.md are cut, marked and counted; all zeros is
+// an empty record with the current time.
 typedef struct {
   // Nanoseconds since 1970-01-01 UTC, or 0 for now.
   uint64_t time;
-  // Such as OASIS_SEVERITY_INFO.
+  // For example OASIS_SEVERITY_INFO.
   uint8_t severity;
-  // Line in the file, 0 if nobody knows.
+  // Line in the file, 0 if unknown.
   uint32_t line;
-  // Who says it: the name of a logger, a module.
+  // Source of the record: the name of a logger or module.
   oasis_text target;
-  // What it says.
+  // The message.
   oasis_text message;
   // Source file.
   oasis_text file;
   // Thread, by name or number.
   oasis_text thread;
-  // Names of the pieces of work around it, the outermost first, with colons between.
+  // Names of the enclosing spans, outermost first, separated by colons.
   oasis_text span;
-  // What it says besides.
+  // Additional fields.
   const oasis_field *fields;
-  // How many fields there are.
+  // Number of fields.
   size_t field_count;
 } oasis_log_record;
 
-// Measures for a periodic probe: appends the packed row with oasis_row_append and answers 0, or answers an error number (errno.h)
-// and is called again at the probe's rate. Called by a thread of the node; one call at a time.
+// Takes a sample of a periodic probe: appends the packed row with oasis_row_append and returns 0. After an error
+// number (errno.h), it is called again at the probe's rate. Called by a thread of the node; one call at a time.
 typedef int (*oasis_sample)(void *context,
                             oasis_row *row);
 
-// Frees the context of a periodic probe when its node has ended. Called by whichever thread ends it.
+// Frees the context of a periodic probe after its node has ended. Called by any thread.
 typedef void (*oasis_release)(void *context);
 
-// By how much a metric has to move.
+// The deadband of a metric.
 typedef struct {
-  // Its name.
+  // The metric's name.
   const char *metric;
-  // In its unit, 0 or more; infinity for a metric that never counts.
+  // In the metric's unit, 0 or more; infinity for a metric that never counts.
   double deadband;
 } oasis_deadband;
 
-// How a probe is to be. All zeros but for `ring_bytes`: as with oasis_node_builder_pushed.
+// Options of a pushed probe. All zeros except `ring_bytes` is equivalent to oasis_node_builder_pushed.
 typedef struct {
-  // 1 GiB at most; each sample takes its row, rounded up to eight bytes, and 24 bytes.
+  // At most 1 GiB; a sample needs its row, rounded up to eight bytes, and 24 bytes.
   size_t ring_bytes;
   // OASIS_KIND_PUSHED, OASIS_KIND_ON_CHANGE or OASIS_KIND_EVENT.
   uint32_t kind;
   // OASIS_OVERFLOW_DROP_NEWEST, OASIS_OVERFLOW_DROP_OLDEST or OASIS_OVERFLOW_BLOCK.
   uint32_t overflow;
-  // How long OASIS_OVERFLOW_BLOCK waits.
+  // Timeout of OASIS_OVERFLOW_BLOCK.
   uint64_t timeout_ns;
-  // For OASIS_KIND_ON_CHANGE; a metric that is not among them counts as soon as its value is another.
+  // For OASIS_KIND_ON_CHANGE; a metric without a deadband counts as soon as its value differs.
   const oasis_deadband *deadbands;
-  // How many.
+  // Number of deadbands.
   size_t deadband_count;
 } oasis_pushed_options;
 
-// What a flight recorder sends around a trigger, and what triggers it besides the command.
+// The time that a flight recorder sends around a trigger, and the limits that trigger it besides the command.
 typedef struct {
-  // How much of the time before a trigger, in nanoseconds.
+  // How much time before a trigger is sent, in nanoseconds.
   uint64_t before_ns;
-  // For how long after it, in nanoseconds.
+  // How much time after a trigger is sent, in nanoseconds.
   uint64_t after_ns;
-  // Memory for the time before, 1 GiB at most: a sample takes its row and 32 bytes.
+  // Memory for the time before in bytes, at most 1 GiB: a sample needs its row and 32 bytes.
   size_t bytes;
-  // Each "METRIC > LIMIT" or "METRIC < LIMIT".
+  // Each is "METRIC > LIMIT" or "METRIC < LIMIT".
   const char *const *triggers;
-  // How many.
+  // Number of triggers.
   size_t trigger_count;
 } oasis_recorder_options;
 
@@ -175,14 +179,15 @@ typedef struct {
 extern "C" {
 #endif // __cplusplus
 
-// Makes an encoder for samples of this schema.
+// Creates an encoder for samples of this schema.
 //
 // # Safety
-// `schema` ends with NUL; `encoder` can be written.
+// `schema` ends with NUL; `encoder` is writable.
 oasis_status oasis_encoder_new(const char *schema,
                                oasis_encoder **encoder);
 
-// Adds a sample: its time in nanoseconds since 1970-01-01 UTC and its packed row. At most 65,535 make a batch. A row that is refused leaves no trace.
+// Adds a sample: its time in nanoseconds since 1970-01-01 UTC and its packed row. A batch has at most 65,535
+// samples. A refused row has no effect.
 //
 // # Safety
 // `encoder` is from oasis_encoder_new; `row` has `length` bytes.
@@ -191,11 +196,11 @@ oasis_status oasis_encoder_push(oasis_encoder *encoder,
                                 const uint8_t *row,
                                 size_t length);
 
-// Makes a batch of the samples added, and begins the next. `batch` and `length` tell where it is: valid until the encoder is used again.
-// Without samples the length is 0.
+// Encodes a batch of the added samples, and starts the next. Writes its address and length to `batch` and `length`;
+// it is valid until the next use of the encoder. The length is 0 if there are no samples.
 //
 // # Safety
-// `encoder` is from oasis_encoder_new; `batch` and `length` can be written.
+// `encoder` is from oasis_encoder_new; `batch` and `length` are writable.
 oasis_status oasis_encoder_finish(oasis_encoder *encoder,
                                   uint32_t topic,
                                   uint16_t state,
@@ -205,7 +210,8 @@ oasis_status oasis_encoder_finish(oasis_encoder *encoder,
                                   const uint8_t **batch,
                                   size_t *length);
 
-// Reads a batch: `sample` is called for each of its samples, in order. Bytes that are no batch of this schema are refused before the first call.
+// Decodes a batch: calls `sample` for each of its samples, in order. Bytes that are not a batch of this schema are
+// refused before the first call.
 //
 // # Safety
 // `schema` ends with NUL; `batch` has `length` bytes; `sample` can be called with `context`.
@@ -221,29 +227,32 @@ oasis_status oasis_batch_read(const char *schema,
 // `encoder` is from oasis_encoder_new and not used afterwards.
 void oasis_encoder_free(oasis_encoder *encoder);
 
-// Prints on standard error what happens to nodes (connections, refusals, probes that fail): `filter` is such as "info" or "oasis_probe=debug"; null
-// means the environment variable OASIS_LOG, or "warn" without it. Without this call nothing is printed. Once a process; calls after the first are refused.
+// Logs node events to standard error (connections, refusals, failing probes). `filter` is for example "info" or
+// "oasis_probe=debug". Null selects the environment variable OASIS_LOG, or "warn" without it. Without this call
+// nothing is logged. Call it once in a process; later calls are refused.
 //
 // # Safety
 // `filter` is null or ends with NUL.
 oasis_status oasis_log(const char *filter);
 
-// Adds a probe for log records, with a ring of `ring_bytes` between (each takes its texts and some 70 bytes); one that finds no room is dropped and counted.
+// Adds a probe for log records, with a ring of `ring_bytes` (a record needs its texts and some 70 bytes). A record
+// without room in the ring is dropped and counted.
 //
 // # Safety
-// `builder` is from oasis_node_builder_new; `instance` ends with NUL; `logger` can be written.
+// `builder` is from oasis_node_builder_new; `instance` ends with NUL; `logger` is writable.
 oasis_status oasis_node_builder_logger(oasis_node_builder *builder,
                                        const char *instance,
                                        size_t ring_bytes,
                                        oasis_logger **logger);
 
-// Whether records are taken: a command may have said no. A look at a flag; false for null.
+// Returns whether records are taken: a command may have disabled the probe. Only reads a flag; false for null.
 //
 // # Safety
 // `logger` is null or from oasis_node_builder_logger.
 bool oasis_logger_is_enabled(const oasis_logger *logger);
 
-// Logs. Any number of threads at a time; none waits for another, for the node or for the DAC. What finds no room is counted, and the DAC will know.
+// Logs a record. Callable from any number of threads; none waits for another, for the node or for the DAC. A record
+// without room is counted, and reported to the DAC.
 //
 // # Safety
 // `logger` is from oasis_node_builder_logger; the texts and fields of `record` have their lengths.
@@ -256,35 +265,37 @@ oasis_status oasis_logger_log(const oasis_logger *logger,
 // `logger` is from oasis_node_builder_logger and not used afterwards.
 void oasis_logger_free(oasis_logger *logger);
 
-// Begins a node. `name` is unique among the nodes of a DAC.
+// Creates a builder of a node. `name` is unique among the nodes of a DAC.
 //
 // # Safety
-// `name` ends with NUL; `builder` can be written.
+// `name` ends with NUL; `builder` is writable.
 oasis_status oasis_node_builder_new(const char *name,
                                     oasis_node_builder **builder);
 
-// Begins a node as section [node] of a configuration file says (docs/reference/oasis.toml): its name, UUID, DAC, bounds, spool directory, and its
-// ready-made probes. Without a file (null) that of the environment variable OASIS_CONFIG counts, or there are the defaults. OASIS_NODE_NAME,
-// OASIS_NODE_UUID, OASIS_DAC and OASIS_SPOOL_DIRECTORY win over the file.
+// Creates a builder with the settings of section [node] of a configuration file (docs/reference/oasis.toml): name,
+// UUID, DAC, limits, spool directory, and ready-made probes. If `file` is null, the environment variable
+// OASIS_CONFIG names the file; without it the defaults apply. OASIS_NODE_NAME, OASIS_NODE_UUID, OASIS_DAC and
+// OASIS_SPOOL_DIRECTORY override the file.
 //
 // # Safety
-// `file` is null or ends with NUL; `builder` can be written.
+// `file` is null or ends with NUL; `builder` is writable.
 oasis_status oasis_node_builder_from_file(const char *file,
                                           oasis_node_builder **builder);
 
-// Adds a probe that the application flushes with oasis_probe_flush. Between them lies a ring of `ring_bytes` (1 GiB at most; each sample takes its
-// row, rounded up to eight bytes, and 24 bytes); a sample that finds it full is dropped and counted. `instance` is unique within the node; `schema` is what generated code has.
+// Adds a probe that the application flushes with oasis_probe_flush. The ring between them has `ring_bytes` (at most
+// 1 GiB; a sample needs its row, rounded up to eight bytes, and 24 bytes). If it is full, the sample is dropped and
+// counted. `instance` is unique within the node; `schema` is the one in generated code.
 //
 // # Safety
-// `builder` is from oasis_node_builder_new; the texts end with NUL; `probe` can be written.
+// `builder` is from oasis_node_builder_new; the texts end with NUL; `probe` is writable.
 oasis_status oasis_node_builder_pushed(oasis_node_builder *builder,
                                        const char *instance,
                                        const char *schema,
                                        size_t ring_bytes,
                                        oasis_probe **probe);
 
-// Adds a probe that the node calls, `hertz` times a second (0.01 to 1,000) until a command says otherwise. `context` is passed to each call;
-// `release`, if it is not null, frees it, also when this call fails.
+// Adds a probe that the node calls `hertz` times a second (0.01 to 1,000) until a command changes the rate.
+// `context` is passed to each call; `release`, if not null, frees it, also if this call fails.
 //
 // # Safety
 // `builder` is from oasis_node_builder_new; the texts end with NUL; `sample` and `release` can be called with `context` from another thread.
@@ -299,24 +310,24 @@ oasis_status oasis_node_builder_periodic(oasis_node_builder *builder,
 // Appends packed values to the row of a sample.
 //
 // # Safety
-// `row` is what the callback was given, during the callback; `values` has `length` bytes.
+// `row` is the argument of the callback, during the callback; `values` has `length` bytes.
 oasis_status oasis_row_append(oasis_row *row,
                               const uint8_t *values,
                               size_t length);
 
-// Says which state the probe is in (docs/guides/choose-a-kind-of-probe.md); without it the sample says 0, normal.
+// Sets the state of the probe (docs/guides/choose-a-kind-of-probe.md); the default is 0, normal.
 //
 // # Safety
-// `row` is what the callback was given, during the callback.
+// `row` is the argument of the callback, during the callback.
 oasis_status oasis_row_set_state(oasis_row *row,
                                  uint16_t state);
 
-// Starts sampling, and connecting to the data channel of the DAC at `dac`, such as "127.0.0.1:7071", or at the one that the file says if `dac` is null
-// and the builder is from oasis_node_builder_from_file; while it is away the node keeps trying and keeps samples, within bounds. The builder is consumed
-// whatever the answer is.
+// Starts to sample, and connects to the data channel of the DAC at `dac`, for example "127.0.0.1:7071". If `dac` is
+// null and the builder is from oasis_node_builder_from_file, the file names the DAC. While the DAC is unreachable,
+// the node retries and keeps samples, within limits. Always consumes the builder.
 //
 // # Safety
-// `builder` is from here and not used afterwards; `dac` is null or ends with NUL; `node` can be written.
+// `builder` is from this library and not used afterwards; `dac` is null or ends with NUL; `node` is writable.
 oasis_status oasis_node_builder_start(oasis_node_builder *builder,
                                       const char *dac,
                                       oasis_node **node);
@@ -327,16 +338,18 @@ oasis_status oasis_node_builder_start(oasis_node_builder *builder,
 // `builder` is from oasis_node_builder_new and not used afterwards.
 void oasis_node_builder_free(oasis_node_builder *builder);
 
-// Takes the last samples, sends them, waits up to two seconds for the DAC to have them, and frees the node. Null is ignored.
+// Takes the last samples, sends them, waits up to two seconds until the DAC has them, and frees the node. Null is
+// ignored.
 //
 // # Safety
 // `node` is from oasis_node_builder_start and not used afterwards.
 void oasis_node_shutdown(oasis_node *node);
 
-// As oasis_node_builder_pushed, with a choice of kind and of what a full ring does (docs/guides/choose-a-kind-of-probe.md).
+// Adds a probe like oasis_node_builder_pushed, with a choice of kind and overflow policy (docs/guides/choose-a-kind-of-probe.md).
 //
 // # Safety
-// `builder` is from oasis_node_builder_new; the texts end with NUL; `options` can be read, and as many deadbands as it says; `probe` can be written.
+// `builder` is from oasis_node_builder_new; the texts end with NUL; `options` and its deadbands are readable;
+// `probe` is writable.
 oasis_status oasis_node_builder_pushed_with(oasis_node_builder *builder,
                                             const char *instance,
                                             const char *schema,
@@ -345,16 +358,17 @@ oasis_status oasis_node_builder_pushed_with(oasis_node_builder *builder,
 
 // Takes a sample now. Wait-free: no lock, no allocation once rows have their usual size, no system call.
 //
-// `row` is the packed row (docs/reference/native-batch.md), as generated code writes it. One that does not fit the schema is counted as
-// dropped when the node sees it. Answers OASIS_STATUS_OK also while the probe is disabled, when nothing is taken.
+// `row` is the packed row (docs/reference/native-batch.md), as generated code writes it. The node counts a row that
+// does not fit the schema as dropped. While the probe is disabled, nothing is taken and the result is
+// OASIS_STATUS_OK.
 //
 // # Safety
-// `probe` is from oasis_node_builder_pushed and not used by another thread now; `row` has `length` bytes.
+// `probe` is from oasis_node_builder_pushed and not used by another thread at this time; `row` has `length` bytes.
 oasis_status oasis_probe_flush(oasis_probe *probe,
                                const uint8_t *row,
                                size_t length);
 
-// As oasis_probe_flush, with a time of the caller's own, in nanoseconds since 1970-01-01 UTC.
+// Takes a sample like oasis_probe_flush, with the given time in nanoseconds since 1970-01-01 UTC.
 //
 // # Safety
 // As oasis_probe_flush.
@@ -363,10 +377,11 @@ oasis_status oasis_probe_flush_at(oasis_probe *probe,
                                   const uint8_t *row,
                                   size_t length);
 
-// The samples from now on carry this state; 0 is normal, the rest is the application's to give a meaning.
+// Sets the state of all following samples; 0 is normal, the application defines the others.
 //
 // # Safety
-// `probe` is from oasis_node_builder_pushed or oasis_node_builder_pushed_with and not used by another thread now.
+// `probe` is from oasis_node_builder_pushed or oasis_node_builder_pushed_with and not used by another thread at this
+// time.
 oasis_status oasis_probe_set_state(oasis_probe *probe,
                                    uint16_t state);
 
@@ -376,18 +391,18 @@ oasis_status oasis_probe_set_state(oasis_probe *probe,
 // `probe` is from oasis_node_builder_pushed and not used afterwards.
 void oasis_probe_free(oasis_probe *probe);
 
-// Nanoseconds since 1970-01-01 UTC by the clock that samples are stamped with.
+// Returns nanoseconds since 1970-01-01 UTC by the clock that stamps samples.
 uint64_t oasis_now(void);
 
-// Gives a probe that was added a flight recorder: of its samples only what lies around a trigger is sent (docs/guides/record-around-a-trigger.md).
+// Gives an added probe a flight recorder: only its samples around a trigger are sent (docs/guides/record-around-a-trigger.md).
 //
 // # Safety
-// `builder` is from oasis_node_builder_new; the texts end with NUL; `options` can be read, and as many triggers as it says.
+// `builder` is from oasis_node_builder_new; the texts end with NUL; `options` and its triggers are readable.
 oasis_status oasis_node_builder_record(oasis_node_builder *builder,
                                        const char *instance,
                                        const oasis_recorder_options *options);
 
-// Says how much a probe that was added matters when rates have to be lowered: 0, the least, to 255 (docs/guides/limit-the-overhead.md).
+// Sets the importance of an added probe when rates must be lowered, from 0 (lowest) to 255 (docs/guides/limit-the-overhead.md).
 //
 // # Safety
 // `builder` is from oasis_node_builder_new; `instance` ends with NUL.
@@ -395,8 +410,8 @@ oasis_status oasis_node_builder_importance(oasis_node_builder *builder,
                                            const char *instance,
                                            uint8_t importance);
 
-// What was wrong with the last call of this thread that did not answer OASIS_STATUS_OK or OASIS_STATUS_DROPPED: UTF-8, valid until
-// the next such call. Empty if there was none. Never null while the thread lives.
+// Returns the error of this thread's last call that did not return OASIS_STATUS_OK or OASIS_STATUS_DROPPED: UTF-8,
+// valid until the next such call. Empty if there was none. Never null while the thread lives.
 const char *oasis_last_error(void);
 
 #ifdef __cplusplus

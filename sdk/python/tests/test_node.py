@@ -162,9 +162,9 @@ def test_a_deadband_is_of_a_number_and_a_policy_has_a_name() -> None:
     builder = NodeBuilder("refusing")
     with pytest.raises(ValueError, match='metric "text" is not a number'):
         builder.on_change("texts", Texts, {"text": 1.0})
-    with pytest.raises(ValueError, match="write drop-newest, drop-oldest"):
+    with pytest.raises(ValueError, match="use drop-newest, drop-oldest"):
         builder.pushed("texts", Texts, overflow="drop-all")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="overflow is -1 s"):
+    with pytest.raises(ValueError, match="invalid overflow of -1 s"):
         builder.pushed("texts", Texts, overflow=-1.0)
 
 
@@ -176,5 +176,5 @@ def test_a_rate_has_limits() -> None:
 def test_a_builder_makes_one_node() -> None:
     builder = NodeBuilder("once")
     builder.start("127.0.0.1:1").shutdown()
-    with pytest.raises(RuntimeError, match="a builder makes one node"):
+    with pytest.raises(RuntimeError, match="a builder makes only one node"):
         builder.start("127.0.0.1:1")

@@ -1,4 +1,4 @@
-//! A DAC that keeps samples and nothing else, in the process of the test.
+//! A DAC that only keeps samples, in the process of the test.
 
 use oasis_channel::{Connector, DacMessage, NodeMessage, Receiver, Sender, TopicAssignment};
 use oasis_probe::{Node, NodeBuilder};
@@ -18,7 +18,7 @@ use std::{
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Samples as JSON, by instance, and what was lost before them.
+/// Samples as JSON, by instance, and the number of samples lost before them.
 #[derive(Debug, Default)]
 pub struct Kept {
     pub samples: HashMap<String, Vec<Map<String, Value>>>,
@@ -47,7 +47,7 @@ impl Watched {
         assert!(!waited.unwrap().1.timed_out(), "no batch within {PATIENCE:?}");
     }
 
-    /// Ends the node, and answers with all its samples.
+    /// Shuts the node down, and returns all its samples.
     pub fn finish(self) -> Kept {
         self.node.shutdown();
         std::mem::take(&mut self.memory.kept.lock().unwrap())

@@ -16,7 +16,6 @@ mod places;
 mod problem;
 mod serve;
 mod text;
-pub mod time;
 mod view;
 mod websocket;
 

@@ -10,6 +10,7 @@ pub use live::*;
 use crate::live::{annotation, command, replay, test_run};
 use crate::{archive, archive_folder::ArchiveFolder, formats, pdl, sql, target::Target};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use oasis_wire::time;
 use std::path::PathBuf;
 
 /// Watch distributed real-time and embedded systems while they run, live, in any browser.
@@ -162,10 +163,9 @@ pub struct Export {
     /// How to write.
     #[arg(long, value_parser = formats::of_samples(), default_value = "csv")]
     pub format: &'static oasis_format::Format,
-    /// First sample: no older than this. A date or a date and time (2026-05-04T12:00:00Z), UTC unless it names a zone, nanoseconds since 1970, or how long ago (-90s, -15m, -2h, -7d) [default: the oldest stored].
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    #[arg(help = format!("Start at this time: {} [default: the oldest sample stored]", time::FORMS), long, value_name = "TIME", allow_hyphen_values = true)]
     pub from: Option<String>,
-    /// Last sample: older than this [default: the newest stored].
+    /// Stop at this time (exclusive) [default: after the newest sample stored].
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub to: Option<String>,
     /// Only the samples of the test run with this name: from its start to its stop, so without --from and --to.

@@ -5,7 +5,6 @@ mod archive_folder;
 mod broken_pipe;
 mod cli;
 mod config;
-mod dates;
 #[cfg(all(test, feature = "live"))]
 mod documented_commands;
 mod export;

@@ -1,26 +1,31 @@
-//! Times as they are typed behind `--from` and `--to`.
+//! Parses the flags `--from` and `--to`.
 
-use anyhow::bail;
-use oasis_dac::now;
-use oasis_doors::time;
+use anyhow::{anyhow, bail};
+use oasis_wire::{quantity::Nanos, time};
+use std::time::SystemTime;
 
-/// From when to when, nanoseconds since 1970; none where the flag was not given.
+/// Returns start and end, nanoseconds since 1970; none for a flag that was not given.
 ///
 /// # Errors
-/// If one is no time, or the end comes before the beginning.
+/// If a flag is not a time, or the end is before the start.
 pub fn span(from: Option<&str>, to: Option<&str>) -> anyhow::Result<(Option<u64>, Option<u64>)> {
-    let (first, end) = (read("--from", from)?, read("--to", to)?);
-    if let (Some(first), Some(end)) = (first, end)
-        && first > end
+    let (start, end) = (read("--from", from)?, read("--to", to)?);
+    if let (Some(start), Some(end)) = (start, end)
+        && start > end
     {
-        let [first, end] = [first, end].map(time::date_and_time);
-        bail!("--from is {first}, which is later than --to, {end}: exchange them");
+        let [start, end] = [start, end].map(time::format);
+        bail!("--from is {start}, which is later than --to, {end}: exchange them");
     }
-    Ok((first, end))
+    Ok((start, end))
+}
+
+/// Returns this host's time.
+pub fn now() -> Nanos {
+    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Nanos(since_1970.as_nanos() as u64) // until 2554
 }
 
 fn read(flag: &str, text: Option<&str>) -> anyhow::Result<Option<u64>> {
-    let parse =
-        |text: &str| time::parse(text, now()).map_err(|error| anyhow::anyhow!("{flag} is {text:?}: {error}"));
+    let parse = |text: &str| time::parse(text, now()).map_err(|error| anyhow!("{flag} is {text:?}: {error}"));
     text.map(parse).transpose()
 }

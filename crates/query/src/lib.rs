@@ -6,5 +6,5 @@ mod summary;
 
 pub use points::{add_points, points};
 pub use rusqlite::types::ValueRef as SqlValue;
-pub use sql::{Rows, Sql, SqlError, TableInfo, parse_time};
+pub use sql::{Rows, Sql, SqlError, TableInfo};
 pub use summary::{Intervals, MetricSummary, Summary, summarize};

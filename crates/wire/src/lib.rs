@@ -48,5 +48,7 @@ pub mod quantity;
 pub mod reader;
 pub mod sample;
 pub mod schema;
+#[cfg(feature = "time")]
+pub mod time;
 pub mod value;
 pub mod varint;

@@ -1,7 +1,7 @@
 //! Annotations over HTTP: what people note at times, in the archive's catalogue.
 
 use super::archive::{archive, blocking};
-use crate::{Doors, past::times::in_order, problem::Problem, time};
+use crate::{Doors, past::times::in_order, problem::Problem};
 use axum::{
     Json,
     body::Bytes,
@@ -10,7 +10,7 @@ use axum::{
 };
 use oasis_dac::now;
 use oasis_store::{Annotation, AnnotationError, AnnotationFilter, Annotations, Note, Place, Target};
-use oasis_wire::quantity::Nanos;
+use oasis_wire::{quantity::Nanos, time};
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use utoipa::{IntoParams, ToSchema};

@@ -1,7 +1,7 @@
 //! What may be asked for of a topic's past: `from`, `to`, `last` and `points`, the same at every door.
 
-use crate::time::{self, NotATime};
 use oasis_dac::{Delivery, now};
+use oasis_wire::time::{self, TimeError};
 
 /// Most points: more than any screen has columns of pixels.
 const MAX_POINTS: u32 = 10_000;
@@ -114,7 +114,7 @@ pub fn in_order(from: u64, to: u64) -> Result<(), NotAllowed> {
     if from <= to {
         return Ok(());
     }
-    let [from, to] = [from, to].map(time::date_and_time);
+    let [from, to] = [from, to].map(time::format);
     Err(NotAllowed::new("from", &from, format!("that is later than to, {to}: exchange them")))
 }
 
@@ -125,7 +125,7 @@ fn up_to(most: u32, name: &str, value: &str) -> Result<u32, NotAllowed> {
 
 fn a_time(name: &str, value: &str, others: &str) -> Result<u64, NotAllowed> {
     time::parse(value, now()).map_err(|error| {
-        let others = if error == NotATime::Unknown { others } else { "" };
+        let others = if error == TimeError::Unknown { others } else { "" };
         NotAllowed::new(name, value, format!("{others}{error}"))
     })
 }

@@ -1,9 +1,10 @@
 //! `oasis archive check`: what of an archive is not as it was written.
 
 use super::{count, size};
-use crate::{cli::Format, dates::date_and_time, progress::Progress, visible::Visible};
+use crate::{cli::Format, progress::Progress, visible::Visible};
 use anyhow::Context;
 use oasis_store::{Checked, Damage, Told};
+use oasis_wire::time;
 use serde_json::json;
 use std::{
     io::{self, Write},
@@ -58,7 +59,7 @@ fn print(out: &mut impl Write, damage: &Damage, format: Format) -> io::Result<()
     )?;
     for lost in lost {
         let name = format!("{}/{}", lost.node, lost.instance);
-        let [from, to] = [lost.times.0, lost.times.1].map(|time| date_and_time(time, 3));
+        let [from, to] = [lost.times.0, lost.times.1].map(|time| time::format_digits(time, 3));
         writeln!(out, "  {}: {}, {from} to {to}", Visible(&name), count(lost.samples, "sample", "samples"))?;
     }
     Ok(())

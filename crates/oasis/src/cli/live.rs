@@ -8,6 +8,7 @@ use crate::{
 use clap::Args;
 use oasis_dac::{Delivery, Overflow};
 use oasis_probes::Channel;
+use oasis_wire::time;
 use std::path::PathBuf;
 use uuid::Uuid;
 
@@ -108,10 +109,9 @@ pub struct Tail {
     /// Begin with the oldest sample that the DAC holds in memory.
     #[arg(long)]
     pub from_earliest: bool,
-    /// Begin with the first sample that is no older than this, from the archive if need be. A date or a date and time (2026-05-04T12:00:00Z), UTC unless it names a zone, nanoseconds since 1970, or how long ago (-90s, -15m, -2h, -7d).
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, conflicts_with = "from_earliest")]
+    #[arg(help = format!("Start at this time, from the archive if necessary: {}", time::FORMS), long, value_name = "TIME", allow_hyphen_values = true, conflicts_with = "from_earliest")]
     pub from: Option<String>,
-    /// End before the first sample that is not older than this.
+    /// Stop at this time (exclusive).
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub to: Option<String>,
     /// Begin with the newest samples there are, so many of each instance, from the archive if need be; with --from or --to, of that time.

@@ -9,11 +9,10 @@ use crate::{
     cli::Export,
     progress::Progress,
     target::{self, Target},
-    time_flag,
+    time_flag::{self, now},
     visible::Visible,
 };
 use anyhow::{Context, bail};
-use oasis_dac::now;
 use oasis_format::{Format, Gap, SampleFormat, SampleWriter, WriteError};
 use oasis_store::{History, Missing};
 use oasis_wire::{loss::Cause, schema::ProbeType};

@@ -1,11 +1,11 @@
 //! `oasis annotation`: what is noted at a time, or of a span.
 
 use crate::{
-    broken_pipe::is_broken_pipe, cli::Format, dates::date_and_time, live::api::Api,
-    live::dac_address::Server, visible::Visible,
+    broken_pipe::is_broken_pipe, cli::Format, live::api::Api, live::dac_address::Server, visible::Visible,
 };
 use anyhow::Context;
 use clap::{Args, Subcommand};
+use oasis_wire::time;
 use serde_json::{Value, json};
 use std::{
     io::{self, Write},
@@ -36,10 +36,9 @@ enum Verb {
         text: String,
         /// NODE or NODE/INSTANCE that it is about; everything if none is given.
         about: Vec<About>,
-        /// When, or from when on. A date or a date and time (2026-05-04T12:00:00Z), UTC unless it names a zone, nanoseconds since 1970, or how long ago (-90s, -15m, -2h, -7d) [default: now].
-        #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+        #[arg(help = format!("Time, or start of a span: {} [default: now]", time::FORMS), long, value_name = "TIME", allow_hyphen_values = true)]
         time: Option<String>,
-        /// Until when, for a span.
+        /// End of the span.
         #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
         until: Option<String>,
     },
@@ -48,10 +47,10 @@ enum Verb {
   oasis annotation list --from -1d
   oasis annotation list --node plant-7 --format json | jq -r .text")]
     List {
-        /// Those that end no earlier.
+        /// Only annotations that end at this time or later.
         #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
         from: Option<String>,
-        /// Those that begin earlier.
+        /// Only annotations that begin before this time.
         #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
         to: Option<String>,
         /// Those about this node, one of its instances, or everything.
@@ -149,7 +148,7 @@ fn print(annotations: &[Value], format: Format) -> io::Result<()> {
 
 /// An annotation in a line.
 fn line(annotation: &Value) -> String {
-    let time = |key: &str| annotation[key].as_u64().map(|time| date_and_time(time, 0));
+    let time = |key: &str| annotation[key].as_u64().map(|time| time::format_digits(time, 0));
     let times = match time("until") {
         Some(until) => format!("{} to {until}", time("time").unwrap_or_default()),
         None => time("time").unwrap_or_default(),

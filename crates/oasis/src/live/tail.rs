@@ -2,7 +2,6 @@
 
 use crate::{
     cli::{Format, Tail},
-    dates::date_and_time,
     live::client::{Client, Incoming},
     target::{self, Target},
     visible::Visible,
@@ -14,7 +13,7 @@ use oasis_wire::{
     batch::{Batch, Header, Sample},
     quantity::Nanos,
     schema::{Metric, ProbeType},
-    value,
+    time, value,
 };
 use serde_json::{Value, json};
 use std::{
@@ -226,7 +225,7 @@ impl Printer {
     fn at_its_end(&self, broken: anyhow::Error) -> anyhow::Error {
         match self.last {
             Some(last) => {
-                let time = date_and_time(last, 3);
+                let time = time::format_digits(last, 3);
                 anyhow::anyhow!("{broken:#}. If the DAC has an archive, --from {time} goes on here")
             }
             None => broken,
@@ -242,8 +241,11 @@ impl Printer {
                 writeln!(self.out, "{}", Value::Object(line))
             }
             Format::Text => {
-                let time =
-                    if self.has_dates { date_and_time(sample.time, 3) } else { short(sample.time, now()) };
+                let time = if self.has_dates {
+                    time::format_digits(sample.time, 3)
+                } else {
+                    short(sample.time, now())
+                };
                 write!(self.out, "{time} {target} #{}", sample.sequence)?;
                 let metrics = value::to_json(schema, &sample.values);
                 for ((name, value), metric) in metrics.iter().zip(&schema.metrics) {
@@ -278,7 +280,7 @@ fn enumerator<'a>(metric: &'a Metric, value: &Value) -> Option<&'a str> {
 /// A sample of today needs no date.
 fn short(time: u64, now: Nanos) -> String {
     let day = |time: u64| time / 86_400_000_000_000;
-    if day(time) == day(now.0) { time_of_day(time) } else { date_and_time(time, 3) }
+    if day(time) == day(now.0) { time_of_day(time) } else { time::format_digits(time, 3) }
 }
 
 /// `HH:MM:SS.mmm` UTC.
@@ -320,7 +322,7 @@ mod tests {
         let time = 1_763_683_261_005_000_000;
         assert_eq!(time_of_day(time), "00:01:01.005");
         assert_eq!(short(time, Nanos(time + 86_000_000_000_000)), "00:01:01.005");
-        for tomorrow in [date_and_time(time, 3), short(time, Nanos(time + 86_400_000_000_000))] {
+        for tomorrow in [time::format_digits(time, 3), short(time, Nanos(time + 86_400_000_000_000))] {
             assert_eq!(tomorrow, "2025-11-21T00:01:01.005Z");
         }
     }

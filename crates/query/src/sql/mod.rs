@@ -13,7 +13,6 @@ use oasis_store::{History, OpenError, ReadError, catalogue::reading};
 use oasis_wire::schema::ProbeType;
 use rusqlite::{Connection, types::ValueRef};
 use std::{path::Path, sync::Arc};
-pub use table::parse_time;
 use table::{SAMPLES, Samples, TIMES, columns_of, compare_times};
 
 /// Why a query has no answer.

@@ -138,7 +138,7 @@ fn time_of(letter: char, value: ValueRef<'_>) -> rusqlite::Result<Option<i128>> 
         }
         ValueRef::Text(text) => {
             let text = String::from_utf8_lossy(text);
-            match super::table::parse_time(&text) {
+            match oasis_wire::time::parse_date(&text) {
                 Some(time) => Ok(Some(time)),
                 None => Err(Error::ModuleError(format!(
                     "time is compared with {text:?}: write a date and time such as '2026-05-04T12:00:00Z' or '2026-05-04 12:00', datetime('now', '-15 minutes') for how long ago, or use time_ns"

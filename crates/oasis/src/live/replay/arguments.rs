@@ -6,6 +6,7 @@ use crate::{
 };
 use clap::Args;
 use oasis_replay::Speed;
+use oasis_wire::time;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
@@ -25,10 +26,9 @@ pub struct Arguments {
     /// Begin again at the end, until Ctrl-C.
     #[arg(long = "loop")]
     pub is_loop: bool,
-    /// First sample: no older than this. A date or a date and time (2026-05-04T12:00:00Z), UTC unless it names a zone, nanoseconds since 1970, or how long ago (-90s, -15m, -2h, -7d) [default: the oldest].
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    #[arg(help = format!("Start at this time: {} [default: the oldest sample]", time::FORMS), long, value_name = "TIME", allow_hyphen_values = true)]
     pub from: Option<String>,
-    /// Last sample: older than this [default: the newest].
+    /// Stop at this time (exclusive) [default: after the newest sample].
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub to: Option<String>,
 }

@@ -5,9 +5,10 @@ mod comparison;
 
 pub use arguments::Arguments;
 
-use crate::{cli::Format, dates::date_and_time, live::api::Api, visible::Visible};
+use crate::{cli::Format, live::api::Api, visible::Visible};
 use anyhow::{Context, bail};
 use arguments::{Description, Verb};
+use oasis_wire::time;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use ureq::http::Method;
@@ -139,7 +140,7 @@ fn print(outcome: &Outcome, format: Format) -> io::Result<()> {
 fn line(run: &Value) -> String {
     let text = |key: &str| run[key].as_str().unwrap_or_default();
     // To the second: people look for an hour, not for a nanosecond.
-    let time = |key: &str| run[key].as_u64().map(|time| date_and_time(time, 0));
+    let time = |key: &str| run[key].as_u64().map(|time| time::format_digits(time, 0));
     let started = time("started").unwrap_or_default();
     let time = match time("stopped") {
         Some(stopped) => format!("{started} to {stopped}"),

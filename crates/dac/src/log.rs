@@ -5,10 +5,10 @@
 //! which samples it missed.
 
 use crate::{
+    encodings::{EncodingId, Encodings},
     newest,
-    segment::{Packets, Segment},
+    segment::{Pieces, Segment},
     signal::Wake,
-    texts::{Form, Texts},
 };
 use bytes::Bytes;
 use oasis_wire::{
@@ -25,8 +25,8 @@ use std::{
 };
 use uuid::Uuid;
 
-/// Share of a topic's memory limit that textual forms may use in addition to the segments, as a divisor.
-const TEXT_SHARE: usize = 8;
+/// Share of a topic's memory limit that [`Encodings`] may use in addition to the segments, as a divisor.
+const ENCODING_SHARE: usize = 8;
 
 /// Memory budget that all topic logs of a DAC share.
 #[derive(Debug)]
@@ -73,8 +73,8 @@ pub struct TopicLog {
     inner: Mutex<Inner>,
     /// A copy of `inner.next` that needs no lock: idle readers look only at this.
     next: AtomicU64,
-    /// Textual forms of the newest segments, not part of `inner.bytes`.
-    texts: Texts,
+    /// Encodings of the newest segments, not part of `inner.bytes`.
+    encodings: Encodings,
     /// Locked only after `inner` is released.
     readers: Mutex<Vec<Arc<dyn Wake>>>,
 }
@@ -122,10 +122,10 @@ impl TopicLog {
     /// Creates an empty log whose offsets continue those of another log.
     pub fn starting_at(epoch: Epoch, budget: Arc<LogBudget>, Offset(next): Offset) -> Self {
         budget.topics.fetch_add(1, Ordering::Relaxed);
-        let texts = Texts::new(budget.per_topic / TEXT_SHARE);
+        let encodings = Encodings::new(budget.per_topic / ENCODING_SHARE);
         let inner = Mutex::new(Inner { next, ..Inner::default() });
         let start = Offset(next);
-        Self { epoch, budget, start, inner, next: AtomicU64::new(next), texts, readers: Mutex::default() }
+        Self { epoch, budget, start, inner, next: AtomicU64::new(next), encodings, readers: Mutex::default() }
     }
 
     /// Returns the epoch of this log.
@@ -212,11 +212,12 @@ impl TopicLog {
         self.lock().segments.back().cloned()
     }
 
-    /// Returns a segment's samples as EISA packets, which are encoded once and accounted for.
-    pub fn eisa(&self, segment: &Segment, make: impl FnOnce(&[u8]) -> Packets) -> Packets {
-        let packets = segment.eisa(make);
+    /// Returns a segment's samples in another encoding, which is made once, kept with the segment and accounted for. There
+    /// is one such slot: all callers must mean the same encoding.
+    pub fn pieces(&self, segment: &Segment, make: impl FnOnce(&[u8]) -> Pieces) -> Pieces {
+        let pieces = segment.pieces(make);
         self.account_again(segment);
-        packets
+        pieces
     }
 
     /// Returns only the newest sample, which is encoded once and accounted for.
@@ -230,12 +231,13 @@ impl TopicLog {
         Some(newest)
     }
 
-    /// Returns a segment's samples in a textual form, which is encoded once while the segment is among the newest.
-    pub fn text(&self, segment: &Segment, form: Form, make: impl FnOnce(&[u8]) -> Bytes) -> Bytes {
-        let (text, grown) = self.texts.get(segment.first(), form, || make(segment.batch()));
-        // A negative change wraps correctly when texts were evicted.
+    /// Returns a segment's samples in an encoding of the caller, which is made once while the segment is among the
+    /// newest, and accounted for.
+    pub fn encoding(&self, segment: &Segment, id: EncodingId, make: impl FnOnce(&[u8]) -> Bytes) -> Bytes {
+        let (encoded, grown) = self.encodings.get(segment.first(), id, || make(segment.batch()));
+        // A negative change wraps correctly when encodings were evicted.
         self.budget.used.fetch_add(grown as usize, Ordering::Relaxed);
-        text
+        encoded
     }
 
     fn account_again(&self, segment: &Segment) {
@@ -263,7 +265,7 @@ impl TopicLog {
         LogState {
             first_offset: inner.segments.front().map_or(Offset(inner.next), |segment| segment.first()),
             next_offset: Offset(inner.next),
-            bytes: inner.bytes + self.texts.bytes(),
+            bytes: inner.bytes + self.encodings.bytes(),
             segments: inner.segments.len(),
             evicted: inner.evicted,
         }
@@ -318,7 +320,7 @@ impl TopicLog {
 impl Drop for TopicLog {
     fn drop(&mut self) {
         self.budget.topics.fetch_sub(1, Ordering::Relaxed);
-        self.budget.used.fetch_sub(self.lock().bytes + self.texts.bytes(), Ordering::Relaxed);
+        self.budget.used.fetch_sub(self.lock().bytes + self.encodings.bytes(), Ordering::Relaxed);
     }
 }
 

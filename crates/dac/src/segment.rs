@@ -1,4 +1,4 @@
-//! A segment of a topic log: one immutable native batch. Its other encodings are made at most once.
+//! A segment of a topic log: one immutable native batch. One other encoding of it is made at most once.
 
 use bytes::Bytes;
 use oasis_wire::{
@@ -14,8 +14,8 @@ use uuid::Uuid;
 /// Memory of a segment besides its bytes: itself, its slot in the log, and the allocators' own bookkeeping.
 const OVERHEAD: usize = 240;
 
-/// The same samples in another format, one packet a sample, shared by every reader of that format.
-pub type Packets = Arc<[Bytes]>;
+/// The same samples in another encoding, in pieces, shared by every reader of that encoding.
+pub type Pieces = Arc<[Bytes]>;
 
 /// One batch as the node encoded it and the DAC stamped it.
 #[derive(Debug)]
@@ -28,8 +28,8 @@ pub struct Segment {
     run: Uuid,
     /// Only its last sample, once a reader that wants only the newest has asked for it.
     newest: OnceLock<Arc<Segment>>,
-    /// EISA packets, once a 2012 client has asked for them.
-    eisa: OnceLock<Packets>,
+    /// Another encoding, once a reader has asked for it.
+    pieces: OnceLock<Pieces>,
     /// The part of [`Segment::cost`] that the log has accounted for. Only accessed under the log's lock.
     accounted: AtomicUsize,
 }
@@ -43,8 +43,8 @@ impl Segment {
     /// Creates a segment of `count` samples that accounts for all offsets from `first` to `end` (exclusive): its own
     /// samples and those thinned out before them.
     pub fn covering(batch: Bytes, first: Offset, end: Offset, count: u16) -> Self {
-        let (newest, eisa) = (OnceLock::new(), OnceLock::new());
-        Self { batch, first, end, count, run: Uuid::nil(), newest, eisa, accounted: AtomicUsize::new(0) }
+        let (newest, pieces) = (OnceLock::new(), OnceLock::new());
+        Self { batch, first, end, count, run: Uuid::nil(), newest, pieces, accounted: AtomicUsize::new(0) }
     }
 
     /// Sets the node's run.
@@ -92,9 +92,9 @@ impl Segment {
         self.count
     }
 
-    /// Returns the samples as EISA packets. `make` runs for the first reader only; the others wait for it.
-    pub(crate) fn eisa(&self, make: impl FnOnce(&[u8]) -> Packets) -> Packets {
-        self.eisa.get_or_init(|| make(&self.batch)).clone()
+    /// Returns the samples in another encoding. `make` runs for the first reader only; the others wait for it.
+    pub(crate) fn pieces(&self, make: impl FnOnce(&[u8]) -> Pieces) -> Pieces {
+        self.pieces.get_or_init(|| make(&self.batch)).clone()
     }
 
     /// Returns only its last sample. `make` runs for the first reader only.
@@ -105,7 +105,7 @@ impl Segment {
     /// Returns the bytes of memory in use, including all encodings made so far.
     fn cost(&self) -> usize {
         let newest = self.newest.get().map_or(0, |newest| newest.cost());
-        self.batch.len() + OVERHEAD + newest + self.eisa.get().map_or(0, packets_cost)
+        self.batch.len() + OVERHEAD + newest + self.pieces.get().map_or(0, pieces_cost)
     }
 
     /// Updates the account: returns by how many bytes the cost has grown since the last call.
@@ -120,6 +120,6 @@ impl Segment {
     }
 }
 
-fn packets_cost(packets: &Packets) -> usize {
-    packets.iter().map(|packet| packet.len() + size_of::<Bytes>()).sum()
+fn pieces_cost(pieces: &Pieces) -> usize {
+    pieces.iter().map(|piece| piece.len() + size_of::<Bytes>()).sum()
 }

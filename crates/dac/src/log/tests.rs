@@ -79,13 +79,13 @@ fn encodings_are_made_once_and_count_as_memory_until_their_segment_is_evicted() 
     append(&log, 1);
     let segment = log.latest().unwrap();
     let made = std::cell::Cell::new(0);
-    let make = |_: &[u8]| -> Packets {
+    let make = |_: &[u8]| -> Pieces {
         made.set(made.get() + 1);
         [Bytes::from_static(&[7; 136])].into()
     };
     let before = budget.used();
-    log.eisa(&segment, make);
-    log.eisa(&segment, make);
+    log.pieces(&segment, make);
+    log.pieces(&segment, make);
     assert_eq!((made.get(), budget.used() - before), (1, 136 + size_of::<Bytes>()));
     drop(log);
     assert_eq!(budget.used(), 0);
@@ -98,7 +98,7 @@ fn a_segment_that_was_evicted_belongs_to_its_readers() {
     let old = log.latest().unwrap();
     append(&log, 1);
     let before = log.state().bytes;
-    log.eisa(&old, |_| [Bytes::from_static(&[7; 136])].into());
+    log.pieces(&old, |_| [Bytes::from_static(&[7; 136])].into());
     assert_eq!(log.state().bytes, before);
 }
 

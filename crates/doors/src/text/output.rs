@@ -3,7 +3,7 @@
 use super::{gzip, json, query::Coding, zstd};
 use crate::{past::Whose, view::Integers};
 use bytes::{BufMut, Bytes, BytesMut};
-use oasis_dac::{Form, Segment};
+use oasis_dac::{EncodingId, Segment};
 use oasis_wire::quantity::Offset;
 use std::ops::Range;
 
@@ -80,9 +80,11 @@ impl Output {
         };
         let is_all = wanted.start <= segment.first() && wanted.end == segment.end();
         let text = match whose {
-            Whose::Live(instance) if is_all => instance
-                .log
-                .text(segment, form(integers, coding), |_| make(&(segment.first()..segment.end()))),
+            Whose::Live(instance) if is_all => {
+                instance.log.encoding(segment, encoding_id(integers, coding), |_| {
+                    make(&(segment.first()..segment.end()))
+                })
+            }
             _ => make(wanted),
         };
         self.shared(text);
@@ -128,12 +130,12 @@ impl Output {
     }
 }
 
-/// The topic log's number for what a segment looks like.
-fn form(integers: Integers, coding: Coding) -> Form {
+/// The topic log's number for an encoding of a segment.
+fn encoding_id(integers: Integers, coding: Coding) -> EncodingId {
     let coding = match coding {
         Coding::Identity => 0,
         Coding::Gzip => 1,
         Coding::Zstd => 2,
     };
-    Form(2 * coding + u8::from(integers == Integers::String))
+    EncodingId(2 * coding + u8::from(integers == Integers::String))
 }

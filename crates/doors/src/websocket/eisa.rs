@@ -10,7 +10,7 @@ use super::{
 };
 use bytes::Bytes;
 use oasis_channel::InstanceState;
-use oasis_dac::{CommandError, Instance, Options, Packets, ProbeRequest, Segment, StartAt};
+use oasis_dac::{CommandError, Instance, Options, Pieces, ProbeRequest, Segment, StartAt};
 use oasis_wire::{
     batch::Batch,
     eisa::{self, ClientCommand},
@@ -38,12 +38,12 @@ impl EisaClient {
 
 /// Appends a segment's packets, a message each.
 pub fn put(instance: &Instance, segment: &Segment, out: &mut Vec<u8>) {
-    let packets = instance.log.eisa(segment, |batch| packets(instance, batch));
+    let packets = instance.log.pieces(segment, |batch| packets(instance, batch));
     packets.iter().for_each(|packet| frame::put(Opcode::Binary, packet, out));
 }
 
 /// A batch as EISA packets, in one allocation. A batch whose columns break the rules has none.
-fn packets(instance: &Instance, batch: &[u8]) -> Packets {
+fn packets(instance: &Instance, batch: &[u8]) -> Pieces {
     let mut bytes = Vec::new();
     let mut ends = Vec::new();
     if let Ok(batch) = Batch::parse(batch, &instance.probe_type) {

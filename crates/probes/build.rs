@@ -1,18 +1,20 @@
-//! The types of the standard probes come from their PDL files.
+//! Generates the probe types, and the list of ready-made probes, from the files in `pdl/`.
+
+use oasis_pdl_gen::build;
+use std::path::PathBuf;
 
 fn main() {
-    oasis_pdl_gen::build::rust(&[
-        "../../pdl/processor.pdl",
-        "../../pdl/cpu.pdl",
-        "../../pdl/memory.pdl",
-        "../../pdl/network.pdl",
-        "../../pdl/disk.pdl",
-        "../../pdl/process.pdl",
-        "../../pdl/scheduling.pdl",
-        "../../pdl/sensors.pdl",
-        "../../pdl/windsonic.pdl",
-        "../../pdl/heartbeat.pdl",
-        "../../pdl/log.pdl",
-        "../../pdl/span.pdl",
-    ]);
+    let files = build::pdl_files("../../pdl");
+    build::rust(&files);
+    build::write("ready_made.rs", &ready_made(&files));
+}
+
+/// Lists `crate::NAME::READY_MADE` for each `NAME.pdl`: a probe without a module does not compile.
+fn ready_made(files: &[PathBuf]) -> String {
+    let stems = files.iter().filter_map(|file| file.file_stem());
+    let probes: Vec<_> = stems.map(|stem| format!("crate::{}::READY_MADE", stem.to_string_lossy())).collect();
+    format!(
+        "/// Every ready-made probe.\npub const PROBES: &[ReadyMadeProbe] = &[{}, oasis_instrument::HEARTBEAT];\n",
+        probes.join(", ")
+    )
 }

@@ -5,11 +5,11 @@ use crate::{
     node::NodeBuilder,
     status::{Problem, Status, answer},
 };
-use oasis_probe::now_ns;
-use oasis_probes::{
+use oasis_instrument::{
     LogLevel,
     log::{self, LogRecord},
 };
+use oasis_probe::now_ns;
 use std::{borrow::Cow, ffi::c_char};
 
 /// A logger: accepts log records from any number of threads.

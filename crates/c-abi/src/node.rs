@@ -5,8 +5,8 @@ use crate::{
     probe::Probe,
     status::{Problem, Status, answer},
 };
+use oasis_instrument::NodeSettings;
 use oasis_probe::{Connector, Hertz, NodeConfig, ProbeState, PushedKind, RowWriter, TcpConnector};
-use oasis_probes::NodeSettings;
 use std::{
     ffi::{c_char, c_int, c_void},
     io,
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn oasis_node_builder_new(
 }
 
 /// Creates a builder with the settings of section [node] of a configuration file (docs/reference/oasis.toml): name,
-/// UUID, DAC, limits, spool directory, and ready-made probes. If `file` is null, the environment variable
+/// UUID, DAC, limits, spool directory, and the ready-made probe heartbeat. If `file` is null, the environment variable
 /// OASIS_CONFIG names the file; without it the defaults apply. OASIS_NODE_NAME, OASIS_NODE_UUID, OASIS_DAC and
 /// OASIS_SPOOL_DIRECTORY override the file.
 ///
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn oasis_node_builder_from_file(
         unsafe {
             let file = if file.is_null() { None } else { Some(Path::new(text(file, "file")?)) };
             let settings = NodeSettings::load(file)?;
-            let node = settings.builder()?;
+            let node = settings.builder(oasis_instrument::PROBES)?;
             put(builder, NodeBuilder { node, settings: Some(settings) }, "builder")?;
         }
         Ok(Status::Ok)

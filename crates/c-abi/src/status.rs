@@ -1,7 +1,7 @@
 //! Results of calls, and error messages.
 
+use oasis_instrument::SettingsError;
 use oasis_probe::NodeError;
-use oasis_probes::SettingsError;
 use oasis_wire::{
     batch::{BatchError, RowError},
     schema::InvalidType,

@@ -4,7 +4,8 @@ use crate::{
     generated::oasis::system::LinuxCpuProbe,
     proc_file::{ProcFile, unexpected},
 };
-use oasis_probe::Probe;
+use oasis_instrument::{Choice, ChoiceError, Parameter, ReadyMadeProbe};
+use oasis_probe::{NodeBuilder, Probe};
 use std::io;
 
 const PATH: &str = "/proc/stat";
@@ -12,6 +13,27 @@ const PATH: &str = "/proc/stat";
 const LINE: usize = 224;
 /// Linux can be built for so many.
 const MOST: u32 = 8192;
+
+/// The probe as users choose it.
+pub(crate) const READY_MADE: ReadyMadeProbe = ReadyMadeProbe {
+    name: "cpu",
+    measures: "time of one processor, by kind of work; also steal and guest time",
+    instances: "`cpu/0`, one for each processor",
+    parameters: &[Parameter { name: "number", meaning: "only this processor" }],
+    types: &["LinuxCpuProbe"],
+    add: add,
+};
+
+/// Adds one instance for each processor: `cpu/0`.
+fn add(node: &mut NodeBuilder, choice: &Choice<'_>) -> Result<(), ChoiceError> {
+    if let Some(number) = choice.parsed("number", "the number of a processor, such as 0")? {
+        return choice.periodic(node, "cpu", Cpu::new(number));
+    }
+    for number in numbers()? {
+        choice.periodic_of(node, "cpu", &number.to_string(), Cpu::new(number))?;
+    }
+    Ok(())
+}
 
 /// One processor, by the kernel's number.
 #[derive(Debug)]
@@ -42,7 +64,7 @@ impl Probe for Cpu {
 }
 
 /// The processors that are online now.
-pub fn numbers() -> io::Result<Vec<u32>> {
+fn numbers() -> io::Result<Vec<u32>> {
     let mut file = ProcFile::new(PATH, (MOST as usize + 1) * LINE);
     Ok(lines(file.read()?).map(|(number, _)| number).collect())
 }

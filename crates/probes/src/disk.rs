@@ -4,7 +4,8 @@ use crate::{
     generated::oasis::system::LinuxDiskProbe,
     proc_file::{ProcFile, unexpected},
 };
-use oasis_probe::Probe;
+use oasis_instrument::{Choice, ChoiceError, Parameter, ReadyMadeProbe};
+use oasis_probe::{NodeBuilder, Probe};
 use std::{io, path::Path};
 
 const PATH: &str = "/proc/diskstats";
@@ -12,6 +13,34 @@ const PATH: &str = "/proc/diskstats";
 const ROOM: usize = 256 * 1024;
 /// The kernel counts in these, whatever the disk's own sectors are (Documentation/admin-guide/iostats.rst).
 const SECTOR_BYTES: u64 = 512;
+
+/// The probe as users choose it.
+pub(crate) const READY_MADE: ReadyMadeProbe = ReadyMadeProbe {
+    name: "disk",
+    measures: "bytes, operations, time, queue",
+    instances: "`disk/sda`, one for each whole disk that has been used",
+    parameters: &[Parameter { name: "device", meaning: "only this disk or partition" }],
+    types: &["LinuxDiskProbe"],
+    add: add,
+};
+
+/// Adds one instance for each disk: `disk/sda`.
+fn add(node: &mut NodeBuilder, choice: &Choice<'_>) -> Result<(), ChoiceError> {
+    if let Some(device) = choice.text("device")? {
+        return choice.periodic(node, "disk", Disk::new(device.trim_start_matches("/dev/")));
+    }
+    let devices = devices()?;
+    if devices.is_empty() {
+        return Err(ChoiceError::NothingToWatch {
+            missing: "no disk in /proc/diskstats has been used",
+            remedy: "name one with device=NAME",
+        });
+    }
+    for device in devices {
+        choice.periodic_of(node, "disk", &device, Disk::new(device.as_str()))?;
+    }
+    Ok(())
+}
 
 /// One device.
 #[derive(Debug)]
@@ -40,7 +69,7 @@ impl Probe for Disk {
 }
 
 /// The whole disks that were ever read or written.
-pub fn devices() -> io::Result<Vec<String>> {
+fn devices() -> io::Result<Vec<String>> {
     let mut file = ProcFile::new(PATH, ROOM);
     let used = lines(file.read()?).filter(|(_, counters)| {
         parse(counters).is_some_and(|sample| sample.read_bytes > 0 || sample.written_bytes > 0)

@@ -1,52 +1,51 @@
-//! Ready-made probes: what a host, and devices at it, say about themselves.
+//! Ready-made probes of a host and of devices connected to it.
 //!
-//! Each probe is a file here beside its `.pdl`; adding one touches both, [`PROBES`], and [its page](../../../docs/reference/probes.md).
-//! [`ready_made`] finds one by name and adds it to a node as a [`Choice`] says; applications can also use the probes themselves.
-//! [`NodeSettings`] makes a node of a configuration file: `NodeSettings::load(None)?.builder()?`, and the program adds probes of its own.
+//! A probe is one file here and one file in `pdl/`, both with its name. Its `READY_MADE` says how users choose it; [`PROBES`] lists all.
+//! `CONTRIBUTING.md` has the recipe for a new one.
 //!
-//! [`log`] and [`span`] are for what a program says about itself: bridges from logging libraries fill them, from any thread.
+//! ```
+//! use oasis_instrument::NodeSettings;
 //!
-//! Texts of the kernel are read by pure functions in each probe's file. They are tested with `recorded/`: texts as several kernels write them.
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let settings = NodeSettings { name: "machine".into(), ..NodeSettings::default() };
+//! let mut builder = settings.builder(oasis_probes::PROBES)?;
+//! builder.periodic("memory", oasis_probe::Hertz::ONE, oasis_probes::Memory::default())?;
+//! # Ok(()) }
+//! ```
+//!
+//! Pure functions parse the texts of the kernel. Their tests read `recorded/`: texts that several kernels wrote.
 
-mod choice;
 mod cpu;
-pub mod cut;
 mod disk;
-mod heartbeat;
-pub mod log;
 mod memory;
 mod network;
-mod proc_file;
 mod process;
 mod processor;
-mod ready_made;
-mod recorder_choice;
 mod scheduling;
 pub mod sensors;
-mod serial_port;
-mod settings;
-pub mod span;
-mod text_probe;
-mod watched_process;
 pub mod windsonic;
 
-pub use choice::{Choice, ChoiceError, Parameters};
+mod proc_file;
+mod serial_port;
+mod watched_process;
+
 pub use cpu::Cpu;
 pub use disk::Disk;
-pub use generated::oasis::{program::*, system::*, weather::*};
-pub use heartbeat::Heartbeat;
+pub use generated::oasis::{system::*, weather::*};
 pub use memory::Memory;
 pub use network::{Network, interfaces};
 pub use process::Process;
 pub use processor::Processor;
-pub use ready_made::{PROBES, ReadyMade, ready_made};
-pub use recorder_choice::RecorderChoice;
 pub use scheduling::Scheduling;
-pub use settings::{Channel, DEFAULT_DAC, NodeSettings, ProbeChoice, SettingsError};
-pub use watched_process::Which;
+pub use watched_process::ProcessChoice;
 pub use windsonic::WindSonic;
 
-/// The probes' types, generated from `pdl/` at build time.
+use oasis_instrument::ReadyMadeProbe;
+
+// The build script makes `PROBES`, every ready-made probe, from the names of the files in `pdl/`.
+include!(concat!(env!("OUT_DIR"), "/ready_made.rs"));
+
+/// The probe types, generated from `pdl/` at build time.
 mod generated {
     include!(concat!(env!("OUT_DIR"), "/probes.rs"));
 }

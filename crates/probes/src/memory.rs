@@ -4,10 +4,21 @@ use crate::{
     generated::oasis::system::LinuxMemoryProbe,
     proc_file::{ProcFile, unexpected},
 };
+use oasis_instrument::ReadyMadeProbe;
 use oasis_probe::Probe;
 use std::io;
 
 const PATH: &str = "/proc/meminfo";
+
+/// The probe as users choose it.
+pub(crate) const READY_MADE: ReadyMadeProbe = ReadyMadeProbe {
+    name: "memory",
+    measures: "memory, swap, caches",
+    instances: "one",
+    parameters: &[],
+    types: &["LinuxMemoryProbe"],
+    add: |node, choice| choice.periodic(node, "memory", Memory::default()),
+};
 
 /// The host's memory.
 #[derive(Debug)]

@@ -4,12 +4,34 @@ use crate::{
     generated::oasis::system::LinuxNetworkProbe,
     proc_file::{ProcFile, unexpected},
 };
-use oasis_probe::Probe;
+use oasis_instrument::{Choice, ChoiceError, Parameter, ReadyMadeProbe};
+use oasis_probe::{NodeBuilder, Probe};
 use std::io;
 
 const PATH: &str = "/proc/net/dev";
 /// A line has about 130 bytes; this is room for five hundred interfaces.
 const ROOM: usize = 64 * 1024;
+
+/// The probe as users choose it.
+pub(crate) const READY_MADE: ReadyMadeProbe = ReadyMadeProbe {
+    name: "network",
+    measures: "bytes, packets, errors, drops",
+    instances: "`network/eth0`, one for each interface that has carried traffic",
+    parameters: &[Parameter { name: "interface", meaning: "only this interface" }],
+    types: &["LinuxNetworkProbe"],
+    add: add,
+};
+
+/// Adds one instance for each interface: `network/eth0`.
+fn add(node: &mut NodeBuilder, choice: &Choice<'_>) -> Result<(), ChoiceError> {
+    if let Some(interface) = choice.text("interface")? {
+        return choice.periodic(node, "network", Network::new(interface));
+    }
+    for interface in interfaces()? {
+        choice.periodic_of(node, "network", &interface, Network::new(interface.clone()))?;
+    }
+    Ok(())
+}
 
 /// One interface.
 #[derive(Debug)]

@@ -3,13 +3,30 @@
 use crate::{
     generated::oasis::system::{LinuxProcessProbe, ProcessState},
     proc_file::{ProcFile, unexpected},
-    watched_process::{Stat, WatchedProcess, Which},
+    watched_process::{ProcessChoice, Stat, WatchedProcess},
 };
+use oasis_instrument::{Parameter, ReadyMadeProbe};
 use oasis_probe::Probe;
 use std::io;
 
 /// `stat` has about 400 bytes, `status` 1,500 and more on hosts with many processors.
 const ROOM: usize = 16 * 1024;
+
+/// The probe as users choose it.
+pub(crate) const READY_MADE: ReadyMadeProbe = ReadyMadeProbe {
+    name: "process",
+    measures: "processor time, memory, threads, page faults, context switches, state",
+    instances: "one",
+    parameters: &[
+        Parameter { name: "name", meaning: "the oldest process with this name" },
+        Parameter {
+            name: "pid",
+            meaning: "the process with this number; the own process of the node if neither is given",
+        },
+    ],
+    types: &["LinuxProcessProbe"],
+    add: |node, choice| choice.periodic(node, "process", Process::new(ProcessChoice::parse(choice)?)),
+};
 
 /// One process.
 #[derive(Debug)]
@@ -29,7 +46,7 @@ struct Files {
 
 impl Process {
     /// The process need not run yet.
-    pub fn new(which: Which) -> Self {
+    pub fn new(which: ProcessChoice) -> Self {
         let ticks_per_second = rustix::param::clock_ticks_per_second().max(1);
         Self { process: WatchedProcess::new(which), files: None, ticks_per_second }
     }
@@ -72,7 +89,7 @@ impl Files {
         Self { pid, stat: file("stat"), status: file("status") }
     }
 
-    fn read(&mut self, which: &Which) -> io::Result<(Stat, Status)> {
+    fn read(&mut self, which: &ProcessChoice) -> io::Result<(Stat, Status)> {
         let path = format!("/proc/{}/stat", self.pid);
         let stat = Stat::parse(self.stat.read()?)
             .ok_or_else(|| unexpected(&path, "the line has less than 23 fields"))?;
@@ -151,7 +168,7 @@ mod tests {
 
     #[test]
     fn this_process_can_be_sampled_again_and_again() {
-        let mut probe = Process::new(Which::Own);
+        let mut probe = Process::new(ProcessChoice::Own);
         let (first, second) = (probe.sample().unwrap(), probe.sample().unwrap());
         assert_eq!((first.pid, second.pid), (std::process::id(), std::process::id()));
         assert!(
@@ -166,7 +183,7 @@ mod tests {
         let program = folder.path().join(format!("watch{}", std::process::id()));
         std::fs::copy("/bin/sleep", &program).unwrap();
         let name = program.file_name().unwrap().to_str().unwrap().to_owned();
-        let mut probe = Process::new(Which::Name(name.clone()));
+        let mut probe = Process::new(ProcessChoice::Name(name.clone()));
         assert!(probe.sample().unwrap_err().to_string().contains(&name));
 
         let started = std::time::Instant::now();
@@ -189,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_number_that_no_process_has_is_an_error_that_names_it() {
-        let error = Process::new(Which::Pid(4_194_305)).sample().unwrap_err().to_string();
+        let error = Process::new(ProcessChoice::Pid(4_194_305)).sample().unwrap_err().to_string();
         assert!(error.contains("/proc/4194305/stat"), "{error}");
     }
 

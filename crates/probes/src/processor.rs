@@ -4,10 +4,21 @@ use crate::{
     generated::oasis::system::LinuxProcessorProbe,
     proc_file::{ProcFile, unexpected},
 };
+use oasis_instrument::ReadyMadeProbe;
 use oasis_probe::Probe;
 use std::io;
 
 const PATH: &str = "/proc/stat";
+
+/// The probe as users choose it.
+pub(crate) const READY_MADE: ReadyMadeProbe = ReadyMadeProbe {
+    name: "processor",
+    measures: "time of all processors together, by kind of work",
+    instances: "one",
+    parameters: &[],
+    types: &["LinuxProcessorProbe"],
+    add: |node, choice| choice.periodic(node, "processor", Processor::default()),
+};
 
 /// All processors together.
 #[derive(Debug)]

@@ -3,13 +3,34 @@
 use crate::{
     generated::oasis::system::{LinuxSchedulingProbe, ThreadScheduling},
     proc_file::unexpected,
-    watched_process::{Stat, WatchedProcess, Which},
+    watched_process::{ProcessChoice, Stat, WatchedProcess},
 };
+use oasis_instrument::{Parameter, ReadyMadeProbe};
 use oasis_probe::Probe;
 use std::{fs, io, path::Path};
 
 /// Threads of one process that are looked at: each costs three files.
 const MOST_THREADS: usize = 256;
+
+/// The probe as users choose it.
+pub(crate) const READY_MADE: ReadyMadeProbe = ReadyMadeProbe {
+    name: "scheduling",
+    measures: "time that threads run, and time that they wait for a processor: all together, and each",
+    instances: "one",
+    parameters: &[
+        Parameter { name: "name", meaning: "the oldest process with this name" },
+        Parameter {
+            name: "pid",
+            meaning: "the process with this number; the own process of the node if neither is given",
+        },
+        Parameter { name: "thread", meaning: "only threads with this name" },
+    ],
+    types: &["LinuxSchedulingProbe"],
+    add: |node, choice| {
+        let thread = choice.text("thread")?.map(str::to_owned);
+        choice.periodic(node, "scheduling", Scheduling::new(ProcessChoice::parse(choice)?, thread))
+    },
+};
 
 /// The threads of one process.
 #[derive(Debug)]
@@ -21,7 +42,7 @@ pub struct Scheduling {
 
 impl Scheduling {
     /// All threads of a process, or only those with a name. The process need not run yet.
-    pub fn new(which: Which, only: Option<String>) -> Self {
+    pub fn new(which: ProcessChoice, only: Option<String>) -> Self {
         Self { process: WatchedProcess::new(which), only, totals: Totals::default() }
     }
 }
@@ -69,7 +90,7 @@ impl Totals {
 }
 
 /// The threads that the process has now.
-fn threads(pid: u32, which: &Which) -> io::Result<Vec<ThreadScheduling>> {
+fn threads(pid: u32, which: &ProcessChoice) -> io::Result<Vec<ThreadScheduling>> {
     let process = format!("/proc/{pid}");
     let named =
         |path: &Path, error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
@@ -137,10 +158,10 @@ mod tests {
     fn threads_of_this_process_can_be_sampled_one_by_name() {
         let (told, waits) = std::sync::mpsc::channel::<()>();
         let named = std::thread::Builder::new().name("control".into()).spawn(move || waits.recv()).unwrap();
-        let sample = Scheduling::new(Which::Own, None).sample().unwrap();
+        let sample = Scheduling::new(ProcessChoice::Own, None).sample().unwrap();
         assert!(sample.run_time > 0 && sample.threads.len() > 1, "{sample:?}");
         // The thread gives itself its name some time after it began.
-        let mut one = Scheduling::new(Which::Own, Some("control".into()));
+        let mut one = Scheduling::new(ProcessChoice::Own, Some("control".into()));
         while one.sample().is_err() {
             std::thread::yield_now();
         }
@@ -151,9 +172,10 @@ mod tests {
 
     #[test]
     fn what_does_not_run_is_an_error_that_names_it() {
-        let error = Scheduling::new(Which::Pid(4_194_305), None).sample().unwrap_err().to_string();
+        let error = Scheduling::new(ProcessChoice::Pid(4_194_305), None).sample().unwrap_err().to_string();
         assert!(error.contains("/proc/4194305"), "{error}");
-        let error = Scheduling::new(Which::Own, Some("nonesuch".into())).sample().unwrap_err().to_string();
+        let error =
+            Scheduling::new(ProcessChoice::Own, Some("nonesuch".into())).sample().unwrap_err().to_string();
         assert!(error.contains("nonesuch"), "{error}");
     }
 

@@ -1,6 +1,8 @@
 //! Thermometers, fans and other sensors of this host, from `/sys/class/hwmon` and `/sys/class/thermal`.
 
-use oasis_probe::{Probe, Sample};
+use crate::{CurrentProbe, FanProbe, HumidityProbe, PowerProbe, TemperatureProbe, VoltageProbe};
+use oasis_instrument::{Choice, ChoiceError, Parameter, ReadyMadeProbe};
+use oasis_probe::{NodeBuilder, Probe, Sample};
 use std::{
     collections::BTreeMap,
     fs, io,
@@ -9,6 +11,54 @@ use std::{
 
 /// Where the kernel shows them.
 pub const CLASSES: &str = "/sys/class";
+
+/// The probe as users choose it.
+pub(crate) const READY_MADE: ReadyMadeProbe = ReadyMadeProbe {
+    name: "sensors",
+    measures: "temperature, fan, voltage, current, power, humidity",
+    instances: "`sensors/coretemp/Core 0`, one for each sensor",
+    parameters: &[Parameter { name: "chip", meaning: "only sensors of this chip, or `thermal`" }],
+    types: &["TemperatureProbe", "FanProbe", "VoltageProbe", "CurrentProbe", "PowerProbe", "HumidityProbe"],
+    add: add_sensors,
+};
+
+/// Adds one instance for each sensor: `sensors/coretemp/Core 0`.
+fn add_sensors(node: &mut NodeBuilder, choice: &Choice<'_>) -> Result<(), ChoiceError> {
+    let chip = choice.text("chip")?;
+    let mut found = sensors(Path::new(CLASSES))?;
+    found.retain(|_, place| chip.is_none_or(|chip| place.chip == chip));
+    if found.is_empty() {
+        return Err(ChoiceError::NothingToWatch {
+            missing: "no such sensor is in /sys/class/hwmon or /sys/class/thermal",
+            remedy: "load the driver of the chip, or remove the probe",
+        });
+    }
+    for (name, place) in found {
+        match place.quantity {
+            Quantity::Temperature => {
+                add_sensor(node, choice, &name, place, |temperature| TemperatureProbe { temperature })
+            }
+            Quantity::Fan => add_sensor(node, choice, &name, place, |speed| FanProbe { speed }),
+            Quantity::Voltage => add_sensor(node, choice, &name, place, |voltage| VoltageProbe { voltage }),
+            Quantity::Current => add_sensor(node, choice, &name, place, |current| CurrentProbe { current }),
+            Quantity::Power => add_sensor(node, choice, &name, place, |power| PowerProbe { power }),
+            Quantity::Humidity => {
+                add_sensor(node, choice, &name, place, |humidity| HumidityProbe { humidity })
+            }
+        }?;
+    }
+    Ok(())
+}
+
+fn add_sensor<S: Sample + 'static>(
+    node: &mut NodeBuilder,
+    choice: &Choice<'_>,
+    name: &str,
+    place: Place,
+    sample: fn(f64) -> S,
+) -> Result<(), ChoiceError> {
+    choice.periodic_of(node, "sensors", name, Sensor::new(place, sample))
+}
 
 /// What a sensor measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -199,7 +249,6 @@ fn last(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::TemperatureProbe;
     use proptest::prelude::*;
 
     fn put(folder: &Path, files: &[(&str, &str)]) {

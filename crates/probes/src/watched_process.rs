@@ -1,5 +1,6 @@
-//! Which process a probe watches, found by number or by name, and found again when it was started anew.
+//! ProcessChoice process a probe watches, found by number or by name, and found again when it was started anew.
 
+use oasis_instrument::{Choice, ChoiceError};
 use std::{
     fs, io,
     time::{Duration, Instant},
@@ -12,7 +13,7 @@ const NAME_BYTES: usize = 15;
 
 /// How the user said which process is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Which {
+pub enum ProcessChoice {
     /// This very process.
     Own,
     /// The one with this number, whatever it is.
@@ -21,7 +22,18 @@ pub enum Which {
     Name(String),
 }
 
-impl Which {
+impl ProcessChoice {
+    /// Reads the parameters `name` and `pid`. The own process of the node if both are absent.
+    pub(crate) fn parse(choice: &Choice<'_>) -> Result<Self, ChoiceError> {
+        let pid = choice.parsed("pid", "the number of a process, such as 4711")?;
+        match (choice.text("name")?, pid) {
+            (Some(_), Some(_)) => Err(ChoiceError::Both("name", "pid")),
+            (Some(name), None) => Ok(Self::Name(name.into())),
+            (None, Some(pid)) => Ok(Self::Pid(pid)),
+            (None, None) => Ok(Self::Own),
+        }
+    }
+
     /// Whether a process that was found is still what is meant. One that has ended makes room for its successor.
     pub fn is_still(&self, stat: &Stat) -> bool {
         match self {
@@ -34,20 +46,20 @@ impl Which {
 /// A process that may come and go.
 #[derive(Debug)]
 pub struct WatchedProcess {
-    which: Which,
+    which: ProcessChoice,
     found: Option<u32>,
     searched: Option<Instant>,
 }
 
 impl WatchedProcess {
     /// It need not run yet.
-    pub fn new(which: Which) -> Self {
+    pub fn new(which: ProcessChoice) -> Self {
         Self { which, found: None, searched: None }
     }
 
     /// What `read` makes of the process's number. If it fails the process may have been started again under another one.
     pub fn with<T>(&mut self, mut read: impl FnMut(u32) -> io::Result<T>) -> io::Result<T> {
-        let by_name = matches!(self.which, Which::Name(_));
+        let by_name = matches!(self.which, ProcessChoice::Name(_));
         match read(self.pid()?) {
             Err(_) if by_name => {
                 self.found = None;
@@ -58,15 +70,15 @@ impl WatchedProcess {
     }
 
     /// How the user said which process is meant.
-    pub fn which(&self) -> &Which {
+    pub fn which(&self) -> &ProcessChoice {
         &self.which
     }
 
     fn pid(&mut self) -> io::Result<u32> {
         let name = match &self.which {
-            Which::Own => return Ok(std::process::id()),
-            Which::Pid(pid) => return Ok(*pid),
-            Which::Name(name) => name,
+            ProcessChoice::Own => return Ok(std::process::id()),
+            ProcessChoice::Pid(pid) => return Ok(*pid),
+            ProcessChoice::Name(name) => name,
         };
         if let Some(pid) = self.found {
             return Ok(pid);
@@ -82,14 +94,14 @@ impl WatchedProcess {
     }
 }
 
-fn oldest(which: &Which) -> io::Result<Option<u32>> {
+fn oldest(which: &ProcessChoice) -> io::Result<Option<u32>> {
     let entries =
         fs::read_dir("/proc").map_err(|error| io::Error::new(error.kind(), format!("/proc: {error}")))?;
     let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
     // Processes end while we look: what cannot be read is no candidate.
     let candidates = pids.filter_map(|pid| {
         let stat = Stat::parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?;
-        Which::is_still(which, &stat).then_some((stat.start_time, pid))
+        ProcessChoice::is_still(which, &stat).then_some((stat.start_time, pid))
     });
     Ok(candidates.min().map(|(_, pid)| pid))
 }
@@ -167,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_process_that_does_not_run_is_an_error_that_names_it() {
-        let mut process = WatchedProcess::new(Which::Name("nonesuch-process".into()));
+        let mut process = WatchedProcess::new(ProcessChoice::Name("nonesuch-process".into()));
         let error = process.with(|_| Ok(())).unwrap_err().to_string();
         assert!(error.contains("/proc") && error.contains("nonesuch-process"), "{error}");
     }

@@ -7,9 +7,11 @@ pub mod message;
 
 use crate::{generated::oasis::weather::WindSonicProbe, serial_port::SerialPort};
 use message::{Damage, Message, Messages};
-use oasis_probe::{Hertz, PushedProbe};
+use oasis_instrument::{Choice, ChoiceError, Parameter, ReadyMadeProbe};
+use oasis_probe::{Hertz, NodeBuilder, PushedProbe};
 use std::{
     io,
+    num::NonZeroU32,
     path::PathBuf,
     thread,
     time::{Duration, Instant},
@@ -19,6 +21,49 @@ use std::{
 const REOPEN: Duration = Duration::from_secs(1);
 /// The slowest anemometer sends once a second.
 const SILENCE: Duration = Duration::from_secs(5);
+
+/// Holds a minute of messages at least. They wait here only while the node is busy.
+const RING_BYTES: usize = 16 * 1024;
+
+/// The probe as users choose it.
+pub(crate) const READY_MADE: ReadyMadeProbe = ReadyMadeProbe {
+    name: "windsonic",
+    measures: "an anemometer: direction, speed, status",
+    instances: "one",
+    parameters: &[
+        Parameter { name: "port", meaning: "the tty (required)" },
+        Parameter { name: "baud", meaning: "rate of the line, 9600 by default" },
+        Parameter { name: "mode", meaning: "`continuous` (default) or `polled`" },
+        Parameter { name: "node", meaning: "the address to poll, `Q` by default" },
+    ],
+    types: &["WindSonicProbe"],
+    add: add,
+};
+
+fn add(node: &mut NodeBuilder, choice: &Choice<'_>) -> Result<(), ChoiceError> {
+    let wanted = "the path of a tty, such as port=/dev/ttyUSB0";
+    let port = choice.text("port")?.ok_or(ChoiceError::Missing { parameter: "port", wanted })?;
+    let baud = choice.parsed("baud", "the rate of the line, such as 9600")?.map_or(9_600, NonZeroU32::get);
+    let mode = mode(choice)?;
+    let probe = node.pushed(choice.instance_or("windsonic"), RING_BYTES)?;
+    WindSonic { port: port.into(), baud, mode }.start(probe)?;
+    Ok(())
+}
+
+fn mode(choice: &Choice<'_>) -> Result<Mode, ChoiceError> {
+    let address = choice.parsed("node", "the anemometer's address, a letter such as Q")?;
+    match (choice.text("mode")?, address.unwrap_or('Q')) {
+        (None | Some("continuous"), _) => Ok(Mode::Continuous),
+        (Some("polled"), node @ 'A'..='Z') => Ok(Mode::Polled { node, hertz: choice.hertz }),
+        (Some("polled"), node) => {
+            Err(ChoiceError::Invalid { parameter: "node", value: node.into(), wanted: "a letter, A to Z" })
+        }
+        (Some(other), _) => {
+            let wanted = "continuous or polled";
+            Err(ChoiceError::Invalid { parameter: "mode", value: other.into(), wanted })
+        }
+    }
+}
 
 /// Who begins.
 #[derive(Debug, Clone, Copy, PartialEq)]

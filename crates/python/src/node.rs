@@ -4,11 +4,11 @@
 //! lock while it waits for the collector.
 
 use crate::schema;
+use oasis_instrument::{NodeSettings, SettingsError};
 use oasis_probe::{
     Deadbands, FlightRecorder, Hertz, Importance, NodeError, Overflow, ProbeState, PushedKind, RingConfig,
     RowProbe, RowWriter, TriggerError, now_ns,
 };
-use oasis_probes::{NodeSettings, SettingsError};
 use pyo3::{
     exceptions::{PyOSError, PyRuntimeError, PyValueError},
     prelude::*,
@@ -63,7 +63,7 @@ impl NodeBuilder {
             _ => NodeSettings::load(config.as_deref()).map_err(misconfigured)?,
         };
         settings.name = name.unwrap_or(settings.name);
-        let node = settings.builder().map_err(misconfigured)?;
+        let node = settings.builder(oasis_instrument::PROBES).map_err(misconfigured)?;
         Ok(Self { node: Exclusive::new(Some(node)), settings })
     }
 

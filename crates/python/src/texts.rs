@@ -1,7 +1,7 @@
 //! Log records and spans, from any thread, with or without the interpreter's lock.
 
 use crate::node::NodeBuilder;
-use oasis_probes::{
+use oasis_instrument::{
     LogLevel, Outcome,
     log::{self, LogRecord},
     span::{self, SpanRecord},

@@ -1,6 +1,6 @@
 //! The fields of events and spans, formatted within bounds.
 
-use oasis_probes::{
+use oasis_instrument::{
     cut::{self, BoundedText, FIELD_VALUE, FIELDS},
     log::MESSAGE,
 };

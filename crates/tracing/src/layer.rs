@@ -4,12 +4,12 @@ use crate::{
     fields::{Fields, Record},
     thread,
 };
-use oasis_probe::{NodeBuilder, NodeError, now_ns};
-use oasis_probes::{
+use oasis_instrument::{
     LogLevel, Outcome,
     log::{LogRecord, Logger},
     span::{SpanRecord, Spans},
 };
+use oasis_probe::{NodeBuilder, NodeError, now_ns};
 use std::{cell::RefCell, time::Instant};
 use tracing::{
     Event, Level, Metadata, Subscriber,
@@ -23,7 +23,8 @@ use tracing_subscriber::{
 };
 
 /// Crates of this project that run in a watched program.
-const OWN: [&str; 5] = ["oasis_channel", "oasis_probe", "oasis_probes", "oasis_tracing", "oasis_wire"];
+const OWN: [&str; 6] =
+    ["oasis_channel", "oasis_instrument", "oasis_probe", "oasis_probes", "oasis_tracing", "oasis_wire"];
 
 /// Which records become samples, and of which instances.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use crate::{
 };
 use clap::Args;
 use oasis_dac::{Delivery, Overflow};
-use oasis_probes::Channel;
+use oasis_instrument::Channel;
 use oasis_wire::time;
 use std::path::PathBuf;
 use uuid::Uuid;
@@ -72,8 +72,7 @@ pub struct Probes {
     /// Name of the node [default: the host's name].
     #[arg(long, env = "OASIS_NODE_NAME")]
     pub name: Option<String>,
-    /// What to watch: processor, cpu, memory, network, disk, process, scheduling, sensors, windsonic or heartbeat, with parameters, an instance name and a rate if the defaults do not do. Repeatable; replaces the default set. docs/reference/probes.md has them all.
-    #[arg(long = "probe", value_name = "PROBE[(PARAMETER=VALUE,…)][=INSTANCE][@HERTZ]")]
+    #[arg(long = "probe", value_name = "PROBE[(PARAMETER=VALUE,…)][=INSTANCE][@HERTZ]", help = crate::live::probe_choice::help())]
     pub probes: Vec<String>,
     /// Identity of the node over its lives [default: made of host and name].
     #[arg(long, env = "OASIS_NODE_UUID")]

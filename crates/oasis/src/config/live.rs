@@ -7,8 +7,8 @@ use crate::{
 use anyhow::Context;
 use oasis_dac::config::{ChannelConfig, LogConfig};
 use oasis_doors::DoorsConfig;
+use oasis_instrument::{NodeSettings, ProbeChoice};
 use oasis_postgresql::PostgresqlConfig;
-use oasis_probes::{NodeSettings, ProbeChoice};
 use oasis_store::ArchiveConfig;
 use serde::{Deserialize, Serialize};
 
@@ -67,7 +67,7 @@ impl Config {
                 |text: &String| probe_choice::parse(text).with_context(|| format!("in --probe {text}"));
             self.node.probes = Some(probes.probes.iter().map(choose).collect::<anyhow::Result<_>>()?);
         }
-        self.node.probes.get_or_insert_with(|| STANDARD_PROBES.map(ProbeChoice::of).into());
+        self.node.probes.get_or_insert_with(|| STANDARD_PROBES.map(ProbeChoice::new).into());
         Ok(self)
     }
 }
@@ -80,7 +80,7 @@ mod tests {
     fn the_documented_file_is_the_default() {
         let documented = include_str!("../../../../docs/reference/oasis.toml");
         let mut default = Config::default();
-        default.node.probes = Some(STANDARD_PROBES.map(ProbeChoice::of).into());
+        default.node.probes = Some(STANDARD_PROBES.map(ProbeChoice::new).into());
         assert_eq!(toml::from_str::<Config>(documented).unwrap(), default);
         assert_eq!(default.node.dac, default.channel.listen);
     }

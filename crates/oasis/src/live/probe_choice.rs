@@ -1,8 +1,19 @@
 //! How a ready-made probe is chosen on the command line: `--probe 'PROBE(PARAMETER=VALUE,…)=INSTANCE@HERTZ'`.
 
 use anyhow::{Context, bail};
-use oasis_probes::{Parameters, ProbeChoice};
+use oasis_instrument::{Parameters, ProbeChoice};
+use oasis_probes::PROBES;
 use oasis_wire::quantity::Hertz;
+
+/// Returns the help of `--probe`, which lists the ready-made probes.
+pub fn help() -> String {
+    let names: Vec<_> = PROBES.iter().map(|probe| probe.name).collect();
+    format!(
+        "A probe of the node, with optional parameters, instance name and rate: {}. Repeatable; replaces the default set. docs/reference/probes.md \
+         describes each",
+        names.join(", ")
+    )
+}
 
 /// `PROBE[(PARAMETER=VALUE,…)][=INSTANCE][@HERTZ]`
 pub fn parse(text: &str) -> anyhow::Result<ProbeChoice> {
@@ -27,7 +38,7 @@ pub fn parse(text: &str) -> anyhow::Result<ProbeChoice> {
         None if named.is_empty() => None,
         None => bail!("behind ) comes =INSTANCE, @HERTZ or nothing, not {named:?}"),
     };
-    Ok(ProbeChoice { instance, hertz, parameters, ..ProbeChoice::of(probe) })
+    Ok(ProbeChoice { instance, hertz, parameters, ..ProbeChoice::new(probe) })
 }
 
 fn parse_parameters(inside: &str) -> anyhow::Result<Parameters> {
@@ -47,14 +58,13 @@ fn parse_parameters(inside: &str) -> anyhow::Result<Parameters> {
 mod tests {
     use super::*;
     use clap::CommandFactory;
-    use oasis_probes::PROBES;
 
     #[test]
     fn a_probe_is_chosen_with_name_and_rate() {
         let choice = parse("processor=ProcessorProbe_SmokeTest@2.5").unwrap();
         assert_eq!((choice.probe.as_str(), choice.hertz.get()), ("processor", 2.5));
         assert_eq!(choice.instance.as_deref(), Some("ProcessorProbe_SmokeTest"));
-        assert_eq!(parse("memory").unwrap(), ProbeChoice::of("memory"));
+        assert_eq!(parse("memory").unwrap(), ProbeChoice::new("memory"));
         for wrong in ["processor@fast", "processor=", "processor@0", "processor=@1"] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }

@@ -5,9 +5,9 @@ use anyhow::Context;
 use oasis_archive::Archive;
 use oasis_dac::Dac;
 use oasis_doors::Doors;
+use oasis_instrument::NodeSettings;
 use oasis_postgresql::{Handler, PostgresqlConfig};
 use oasis_probe::Node;
-use oasis_probes::NodeSettings;
 use oasis_store::ArchiveConfig;
 use serde_json::{Value, json};
 use std::{io::Write, sync::Arc, time::Duration};
@@ -193,7 +193,7 @@ async fn listen(address: &str, what: &str, setting: &str) -> anyhow::Result<TcpL
 }
 
 fn start_node(settings: &NodeSettings) -> anyhow::Result<Node> {
-    Ok(settings.builder()?.start(settings.connector())?)
+    Ok(settings.builder(oasis_probes::PROBES)?.start(settings.connector())?)
 }
 
 /// Says where everything is, as one line for scripts or as a few for people.

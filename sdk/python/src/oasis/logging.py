@@ -1,4 +1,4 @@
-"""Log records of the standard library's `logging` as samples of the ready-made `log` type (pdl/log.pdl).
+"""Log records of the standard library's `logging` as samples of the ready-made `log` type (pdl/instrument/log.pdl).
 
 builder = NodeBuilder("machine")
 logging.getLogger().addHandler(Handler(builder))

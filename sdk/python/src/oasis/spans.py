@@ -1,4 +1,4 @@
-"""Spans: pieces of work, how long each took and how it ended, as samples of the ready-made `span` type (pdl/span.pdl)."""
+"""Spans: pieces of work, how long each took and how it ended, as samples of the ready-made `span` type (pdl/instrument/span.pdl)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-//! A flight recorder as a configuration file says it.
+//! The flight recorder of a chosen probe.
 
 use crate::choice::ChoiceError;
 use oasis_probe::FlightRecorder;
@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// The longest time before or after a trigger, in seconds.
-const MOST: f64 = 86_400.0;
+const MAX_SECONDS: f64 = 86_400.0;
 
-/// A flight recorder, as [`FlightRecorder`].
+/// The keys of a [`FlightRecorder`] in a configuration file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RecorderChoice {
@@ -16,7 +16,7 @@ pub struct RecorderChoice {
     pub before_s: f64,
     /// Seconds after a trigger, up to a day.
     pub after_s: f64,
-    /// Memory for the time before.
+    /// Memory for the samples before a trigger.
     pub bytes: usize,
     /// Each `metric > limit` or `metric < limit`.
     pub triggers: Vec<String>,
@@ -30,7 +30,7 @@ impl Default for RecorderChoice {
 }
 
 impl RecorderChoice {
-    /// What it means.
+    /// Returns the recorder.
     pub(crate) fn recorder(&self) -> Result<FlightRecorder, ChoiceError> {
         let trigger = |text: &String| {
             text.parse().map_err(|_| invalid("triggers", text, "each `metric > limit` or `metric < limit`"))
@@ -45,7 +45,7 @@ impl RecorderChoice {
 }
 
 fn seconds(parameter: &'static str, seconds: f64) -> Result<Duration, ChoiceError> {
-    if !(0.0..=MOST).contains(&seconds) {
+    if !(0.0..=MAX_SECONDS).contains(&seconds) {
         return Err(invalid(parameter, &seconds, "seconds, 0 to 86,400"));
     }
     Ok(Duration::from_secs_f64(seconds))

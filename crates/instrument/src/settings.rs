@@ -1,18 +1,14 @@
-//! The configuration file of a node: its name and identity, its DAC, its bounds, its ready-made probes.
+//! The configuration file of a node: name, identity, DAC, bounds and ready-made probes.
 //!
-//! Section `[node]` of a TOML file that may have others, for other programs. Environment variables win over it, and what a program says itself
-//! wins over both. `docs/reference/oasis.toml` documents every key.
+//! The settings are section `[node]` of a TOML file; other programs may have other sections. Environment variables override the file, and
+//! the program's own calls override both. `docs/reference/oasis.toml` documents every key.
 
-use crate::choice::{Choice, ChoiceError, Parameters};
-use crate::ready_made::{PROBES, ready_made};
-use crate::recorder_choice::RecorderChoice;
+use crate::{ChoiceError, ProbeChoice, ReadyMadeProbe};
 use oasis_probe::{
-    Connector, DEFAULT_DATAGRAM, Hertz, Importance, NodeBuilder, NodeConfig, RealTime, TcpConnector,
-    UdpConnector, host_name,
+    Connector, DEFAULT_DATAGRAM, NodeBuilder, NodeConfig, RealTime, TcpConnector, UdpConnector, host_name,
 };
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use std::{
-    collections::BTreeMap,
     env, fs, io,
     path::{Path, PathBuf},
     str::FromStr,
@@ -20,23 +16,23 @@ use std::{
 };
 use uuid::Uuid;
 
-/// Where a DAC listens for nodes unless told otherwise.
+/// The default address of a DAC's data channel.
 pub const DEFAULT_DAC: &str = "127.0.0.1:7071";
 
 /// `[node]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NodeSettings {
-    /// Unique among the nodes of a DAC; empty: the host's name.
+    /// Unique among the nodes of a DAC. The host's name if empty.
     pub name: String,
     /// As [`NodeConfig::uuid`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uuid: Option<Uuid>,
     /// Data channel of the DAC, `HOST:PORT`.
     pub dac: String,
-    /// How samples get there.
+    /// Transport to the DAC.
     pub channel: Channel,
-    /// Bytes of a datagram at most, for [`Channel::Udp`].
+    /// Maximum bytes of a datagram, for [`Channel::Udp`].
     pub datagram_bytes: usize,
     /// As [`NodeConfig::spool_bytes`].
     pub spool_bytes: usize,
@@ -54,26 +50,26 @@ pub struct NodeSettings {
     /// As [`NodeConfig::overhead_budget`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overhead_budget: Option<f64>,
-    /// As [`RealTime::cores`], for the thread that collects samples.
+    /// As [`RealTime::cores`], for the collector thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collector_cores: Option<Vec<usize>>,
-    /// As [`RealTime::priority`], for the same.
+    /// As [`RealTime::priority`], for the collector thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collector_priority: Option<u8>,
     /// As [`RealTime::lock_memory`].
     pub lock_memory: bool,
-    /// The ready-made probes; when absent, what the program thinks right.
+    /// The ready-made probes. If absent, the program chooses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probes: Option<Vec<ProbeChoice>>,
 }
 
-/// How samples get from a node to its DAC.
+/// The transport between a node and its DAC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Channel {
-    /// In one stream, all of them.
+    /// All samples in one stream.
     Tcp,
-    /// As datagrams: one that is lost is counted, and nothing waits for it.
+    /// Datagrams. A lost one is counted and never sent again.
     Udp,
 }
 
@@ -88,70 +84,50 @@ impl FromStr for Channel {
     }
 }
 
-/// One chosen probe.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ProbeChoice {
-    /// Which ready-made probe.
-    pub probe: String,
-    /// Instance name; the probe's own name when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub instance: Option<String>,
-    /// Rate.
-    #[serde(default = "once_a_second")]
-    pub hertz: Hertz,
-    /// How much it matters when rates have to be lowered ([`NodeBuilder::importance`]).
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub importance: u8,
-    /// Its flight recorder, if it has one ([`NodeBuilder::record`]).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub record: Option<RecorderChoice>,
-    /// What else the probe wants to be told. It refuses what it does not know.
-    #[serde(flatten, deserialize_with = "texts")]
-    pub parameters: Parameters,
-}
-
-/// Why a node cannot be made as its file or the environment says.
+/// An error in the configuration file, in the environment, or in a chosen probe.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
-    /// No file, or not a readable one.
+    /// The file cannot be read.
     #[error("cannot read the configuration {}: {error}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         error: io::Error,
     },
-    /// The file is not what it should be.
+    /// The file is not valid TOML, or has unknown keys or wrong values.
     #[error("in the configuration {}: {error}", path.display())]
     Toml {
         /// The file.
         path: PathBuf,
-        /// Where, and what.
+        /// Position and cause.
         error: Box<toml::de::Error>,
     },
-    /// A variable that means nothing.
+    /// An environment variable has an invalid value.
     #[error("the environment variable {variable} is {value:?}: write {wanted}")]
     Variable {
         /// Its name.
         variable: &'static str,
-        /// What it is.
+        /// Its value.
         value: String,
-        /// What it can be.
+        /// The valid values.
         wanted: &'static str,
     },
-    /// A probe that cannot be had.
+    /// A probe refuses its choice.
     #[error("in probe {probe:?}: {error}")]
     Probe {
-        /// As it was chosen.
+        /// The chosen probe.
         probe: String,
-        /// Why.
+        /// The cause.
         error: ChoiceError,
     },
-    /// A name that no probe has.
-    #[error("there is no ready-made probe {probe:?}: choose from {}", PROBES.map(|probe| probe.name).join(", "))]
+    /// The program has no ready-made probe of this name.
+    #[error("there is no ready-made probe {probe:?} in this program: choose from {known}")]
     UnknownProbe {
-        /// As it was chosen.
+        /// The chosen probe.
         probe: String,
+        /// The names of the probes that the program has.
+        known: String,
     },
 }
 
@@ -179,7 +155,7 @@ impl Default for NodeSettings {
     }
 }
 
-/// The file as far as it concerns a node.
+/// The section of the file that a node reads.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct File {
@@ -187,7 +163,10 @@ struct File {
 }
 
 impl NodeSettings {
-    /// What the file says, or without one that of `OASIS_CONFIG`, or the defaults; and then what the environment says.
+    /// Reads `file`, or else the file that `OASIS_CONFIG` names, or else the defaults. Then applies the environment variables.
+    ///
+    /// # Errors
+    /// The file cannot be read or parsed, or a variable has an invalid value.
     pub fn load(file: Option<&Path>) -> Result<Self, SettingsError> {
         let named = env::var_os("OASIS_CONFIG").map(PathBuf::from);
         let settings = match file.or(named.as_deref()) {
@@ -206,7 +185,7 @@ impl NodeSettings {
         Ok(file.node)
     }
 
-    /// Variables win: `OASIS_NODE_NAME`, `OASIS_NODE_UUID`, `OASIS_DAC`, `OASIS_CHANNEL`, `OASIS_SPOOL_DIRECTORY`. An empty one counts as none.
+    /// Applies `OASIS_NODE_NAME`, `OASIS_NODE_UUID`, `OASIS_DAC`, `OASIS_CHANNEL` and `OASIS_SPOOL_DIRECTORY`. An empty variable has no effect.
     fn with_environment(
         mut self,
         variable: impl Fn(&'static str) -> Option<String>,
@@ -229,12 +208,12 @@ impl NodeSettings {
         Ok(self)
     }
 
-    /// The configured name, or the host's.
+    /// Returns the configured name, or the host's name.
     pub fn name(&self) -> String {
         if self.name.is_empty() { host_name() } else { self.name.clone() }
     }
 
-    /// Bounds for the node.
+    /// Returns the configuration of the node: its bounds and its real-time options.
     pub fn bounds(&self) -> NodeConfig {
         let bounds = NodeConfig::default();
         NodeConfig {
@@ -244,7 +223,7 @@ impl NodeSettings {
             batch_samples: self.batch_samples,
             batch_bytes: match self.channel {
                 Channel::Tcp => bounds.batch_bytes,
-                // Columns take less than rows, but for a batch of few: then the larger ones go by TCP.
+                // Columns take less room than rows, except in a batch of few samples. A batch that exceeds a datagram goes by TCP.
                 Channel::Udp => self.datagram_bytes.saturating_sub(200),
             },
             linger: Duration::from_millis(self.linger_ms),
@@ -259,19 +238,22 @@ impl NodeSettings {
         }
     }
 
-    /// A node with the ready-made probes; the program adds its own.
-    pub fn builder(&self) -> Result<NodeBuilder, SettingsError> {
+    /// Returns the builder of a node with the chosen probes, looked up in `probes`. The program adds its own probes.
+    ///
+    /// # Errors
+    /// A chosen probe is not in `probes`, or refuses its parameters.
+    pub fn builder(&self, probes: &[ReadyMadeProbe]) -> Result<NodeBuilder, SettingsError> {
         let mut builder = NodeBuilder::new(self.name(), self.bounds());
-        self.probes.iter().flatten().try_for_each(|choice| choice.add_to(&mut builder))?;
+        self.probes.iter().flatten().try_for_each(|choice| choice.add_to(&mut builder, probes))?;
         Ok(builder)
     }
 
-    /// The way to its DAC.
+    /// Returns the connector to the configured DAC.
     pub fn connector(&self) -> Box<dyn Connector> {
         self.connector_to(&self.dac)
     }
 
-    /// The way to another DAC.
+    /// Returns the connector to another DAC.
     pub fn connector_to(&self, dac: &str) -> Box<dyn Connector> {
         match self.channel {
             Channel::Tcp => Box::new(TcpConnector::new(dac)),
@@ -280,68 +262,10 @@ impl NodeSettings {
     }
 }
 
-impl ProbeChoice {
-    /// A probe as it is when nothing is said about it.
-    pub fn of(probe: &str) -> Self {
-        Self {
-            probe: probe.into(),
-            instance: None,
-            hertz: once_a_second(),
-            importance: 0,
-            record: None,
-            parameters: Parameters::default(),
-        }
-    }
-
-    fn add_to(&self, node: &mut NodeBuilder) -> Result<(), SettingsError> {
-        let named = || self.probe.clone();
-        let probe = ready_made(&self.probe).ok_or_else(|| SettingsError::UnknownProbe { probe: named() })?;
-        let choice =
-            Choice { instance: self.instance.as_deref(), hertz: self.hertz, parameters: &self.parameters };
-        let refused = |error| SettingsError::Probe { probe: named(), error };
-        let before = node.instances().count();
-        probe.add(node, &choice).map_err(refused)?;
-        // One choice may be several instances: a disk each, a network interface each.
-        let added: Vec<_> = node.instances().skip(before).map(str::to_owned).collect();
-        for instance in added {
-            self.refine(node, &instance).map_err(refused)?;
-        }
-        Ok(())
-    }
-
-    fn refine(&self, node: &mut NodeBuilder, instance: &str) -> Result<(), ChoiceError> {
-        node.importance(instance, Importance(self.importance))?;
-        if let Some(record) = &self.record {
-            node.record(instance, &record.recorder()?)?;
-        }
-        Ok(())
-    }
-}
-
-/// A number means what it looks like: `pid = 4711` is as good as `pid = "4711"`.
-fn texts<'de, D: Deserializer<'de>>(from: D) -> Result<Parameters, D::Error> {
-    let values = BTreeMap::<String, toml::Value>::deserialize(from)?;
-    let text = |(name, value)| match value {
-        toml::Value::String(text) => Ok((name, text)),
-        toml::Value::Integer(_) | toml::Value::Float(_) | toml::Value::Boolean(_) => {
-            Ok((name, value.to_string()))
-        }
-        _ => Err(serde::de::Error::custom(format!("parameter {name} is neither a text nor a number"))),
-    };
-    values.into_iter().map(text).collect()
-}
-
-fn is_zero(importance: &u8) -> bool {
-    *importance == 0
-}
-
-fn once_a_second() -> Hertz {
-    Hertz::ONE
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::PROBES;
 
     fn in_file(text: &str) -> Result<NodeSettings, SettingsError> {
         let folder = tempfile::tempdir().unwrap();
@@ -351,41 +275,19 @@ mod tests {
     }
 
     #[test]
-    fn a_file_says_who_the_node_is_and_what_it_watches() {
+    fn a_file_sets_the_identity_the_dac_and_the_probes_of_a_node() {
         let settings = in_file(
             "[doors]\nlisten = \"0.0.0.0:80\"\n[node]\nname = \"plant-7\"\nuuid = \"6f1b7c1e-3a55-4d5e-8c57-2f6e4f1f9d01\"\n\
-             dac = \"192.0.2.7:7071\"\nprobes = [{ probe = \"processor\", instance = \"p\", hertz = 2 }]\n",
+             dac = \"192.0.2.7:7071\"\nprobes = [{ probe = \"heartbeat\", instance = \"p\", hertz = 2 }]\n",
         )
         .unwrap();
         assert_eq!((settings.name().as_str(), settings.dac.as_str()), ("plant-7", "192.0.2.7:7071"));
         assert_eq!(settings.bounds().uuid, settings.uuid);
-        settings.builder().unwrap();
+        settings.builder(PROBES).unwrap();
     }
 
     #[test]
-    fn a_file_says_what_matters_and_what_only_a_trigger_sends() {
-        let probe = |record: &str| {
-            let text = format!(
-                "[node]\noverhead_budget = 0.02\nprobes = [{{ probe = \"memory\", importance = 5, record = {record} }}]\n"
-            );
-            let settings = in_file(&text)?;
-            assert_eq!(settings.bounds().overhead_budget, Some(0.02));
-            settings.builder().map(drop)
-        };
-        probe("{ before_s = 2, after_s = 0.5, triggers = [\"physical_memory_avail < 100000\"] }").unwrap();
-        for (record, wanted) in [
-            ("{ before = 2 }", "before"),
-            ("{ before_s = -1 }", "before_s"),
-            ("{ triggers = [\"free is low\"] }", "free is low"),
-            ("{ triggers = [\"nothing < 1\"] }", "nothing"),
-        ] {
-            let message = probe(record).unwrap_err().to_string();
-            assert!(message.contains(wanted), "{message}");
-        }
-    }
-
-    #[test]
-    fn what_is_wrong_with_a_file_is_said_with_its_place() {
+    fn an_error_in_a_file_names_the_file_and_the_place() {
         for (text, wanted) in [
             ("[node]\nnmae = \"x\"\n", "line 2"),
             ("[node]\nuuid = \"x\"\n", "uuid"),
@@ -395,15 +297,15 @@ mod tests {
             assert!(message.contains(wanted) && message.contains("node.toml"), "{message}");
         }
         let unknown = in_file("[node]\nprobes = [{ probe = \"dance\" }]\n").unwrap();
-        let message = unknown.builder().err().unwrap().to_string();
-        assert!(message.contains("dance") && message.contains("processor"), "{message}");
+        let message = unknown.builder(PROBES).err().unwrap().to_string();
+        assert!(message.contains("dance") && message.contains("heartbeat"), "{message}");
         assert!(
             NodeSettings::read(Path::new("/nowhere.toml")).unwrap_err().to_string().contains("/nowhere.toml")
         );
     }
 
     #[test]
-    fn the_environment_wins_over_the_file() {
+    fn environment_variables_override_the_file() {
         let uuid = "6f1b7c1e-3a55-4d5e-8c57-2f6e4f1f9d01";
         let variables = |name| match name {
             "OASIS_NODE_NAME" => Some("b".to_owned()),
@@ -420,12 +322,5 @@ mod tests {
         let wrong = |name| (name == "OASIS_NODE_UUID").then(|| "x".to_owned());
         let message = NodeSettings::default().with_environment(wrong).unwrap_err().to_string();
         assert!(message.contains("OASIS_NODE_UUID"), "{message}");
-    }
-
-    #[test]
-    fn a_file_gives_parameters_beside_name_and_rate() {
-        let choice: ProbeChoice = toml::from_str("probe = \"process\"\npid = 4711\nhertz = 2\n").unwrap();
-        assert_eq!(choice.parameters, Parameters::from([("pid".into(), "4711".into())]));
-        assert_eq!(toml::from_str::<ProbeChoice>(&toml::to_string(&choice).unwrap()).unwrap(), choice);
     }
 }

@@ -1,4 +1,4 @@
-//! `LogProbe`: what a program logs. For the bridges from logging libraries, and for programs that have none.
+//! `LogProbe`: log records of a program, from a bridge to a logging library or from calls of its own.
 
 use crate::{
     cut::{Cutter, Field, TARGET, THREAD},
@@ -7,21 +7,21 @@ use crate::{
 };
 use oasis_probe::{NodeBuilder, NodeError, RowWriter};
 
-/// Most bytes of a message.
+/// Maximum bytes of a message.
 pub const MESSAGE: usize = 2_048;
-/// Most bytes of the path of a source file.
+/// Maximum bytes of the path of a source file.
 pub const FILE: usize = 256;
-/// Most bytes of the names of the spans around a record.
+/// Maximum bytes of the names of the spans around a record.
 pub const SPAN: usize = 256;
 
 /// One log record. Texts beyond their bounds are cut and counted.
 #[derive(Debug, Clone, Copy)]
 pub struct LogRecord<'a> {
-    /// How much it matters.
+    /// Its severity.
     pub level: LogLevel,
-    /// The logger or module.
+    /// The logger or module that writes it.
     pub target: &'a str,
-    /// What it says.
+    /// Its message.
     pub message: &'a str,
     /// Source file, or empty.
     pub file: &'a str,
@@ -29,13 +29,18 @@ pub struct LogRecord<'a> {
     pub line: u32,
     /// Thread.
     pub thread: &'a str,
-    /// Spans around it, the outermost first, with colons between.
+    /// Names of the spans around it, the outermost first, separated by colons.
     pub span: &'a str,
-    /// Bytes of its texts that its maker left out already.
+    /// Bytes of its texts that the caller already cut.
     pub cut: u64,
 }
 
-impl LogRecord<'_> {
+impl<'a> LogRecord<'a> {
+    /// Returns a record without file, thread and span.
+    pub fn new(level: LogLevel, target: &'a str, message: &'a str) -> Self {
+        Self { level, target, message, file: "", line: 0, thread: "", span: "", cut: 0 }
+    }
+
     fn write<'f>(&self, row: &mut RowWriter<'_>, fields: impl ExactSizeIterator<Item = Field<'f>>) {
         row.u8(self.level.into());
         let mut to = Cutter::new(row, self.cut);
@@ -50,26 +55,26 @@ impl LogRecord<'_> {
     }
 }
 
-/// Takes log records from any thread and never waits: one that finds no room is dropped and counted, and the DAC will know.
+/// Takes log records from any thread and never waits. A record that finds no room is dropped and counted, and the DAC learns the count.
 #[derive(Debug)]
 pub struct Logger(TextProbe);
 
 impl Logger {
-    /// Adds the instance to a node, with a ring of `ring_bytes` between: a record takes its texts and some 70 bytes.
+    /// Adds the instance to a node, with a ring of `ring_bytes`. A record takes the bytes of its texts and about 70 more.
     ///
     /// # Errors
-    /// The node has an instance of this name.
+    /// The node already has an instance of this name.
     pub fn new(node: &mut NodeBuilder, instance: &str, ring_bytes: usize) -> Result<Self, NodeError> {
         TextProbe::new::<LogProbe>(node, instance, ring_bytes).map(Self)
     }
 
-    /// Whether records are taken: a command may have said no.
+    /// Whether the instance takes records: a command can disable it.
     #[inline]
     pub fn is_enabled(&self) -> bool {
         self.0.is_enabled()
     }
 
-    /// Logs at `time`, in nanoseconds since 1970-01-01 UTC.
+    /// Logs a record of `time`, in nanoseconds since 1970-01-01 UTC.
     pub fn log<'f>(
         &self,
         time: u64,
@@ -81,7 +86,7 @@ impl Logger {
 }
 
 impl LogLevel {
-    /// The level of a severity of OpenTelemetry, 1 to 24, between whose levels there are others: the greatest not above it.
+    /// Returns the greatest level that does not exceed a severity of OpenTelemetry, 1 to 24.
     pub fn of_severity(severity: u8) -> Self {
         match severity {
             0..5 => Self::Trace,
@@ -137,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_however_long_fits_its_bounds_and_tells_what_it_lacks() {
+    fn a_long_record_is_cut_to_its_bounds_and_counts_the_cut_bytes() {
         let long = "x".repeat(100_000);
         let record = LogRecord {
             target: &long,
@@ -159,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn severities_between_levels_are_the_level_below() {
+    fn a_severity_between_two_levels_becomes_the_lower_one() {
         let levels = [0, 1, 4, 5, 9, 12, 13, 17, 21, 24, 255].map(LogLevel::of_severity).map(u8::from);
         assert_eq!(levels, [1, 1, 1, 5, 9, 9, 13, 17, 21, 21, 21]);
     }

@@ -1,16 +1,16 @@
-//! What `log` and `span` share: rows of texts, flushed from any thread.
+//! A probe of texts that any thread flushes, shared by `log` and `span`.
 
 use oasis_probe::{NodeBuilder, NodeError, RowWriter, Sample, SharedProbe};
 use std::cell::RefCell;
 
-/// Rows that wait for one another; each takes some kilobytes at most.
-const WAITING: usize = 256;
+/// Rows that can wait for the ring; each takes a few kilobytes at most.
+const WAITING_ROWS: usize = 256;
 
 thread_local! {
     static ROW: RefCell<Vec<u8>> = RefCell::default();
 }
 
-/// A probe whose rows are written in a buffer of the thread's own.
+/// A probe that writes each row in a buffer of the calling thread.
 #[derive(Debug)]
 pub struct TextProbe(SharedProbe);
 
@@ -22,18 +22,18 @@ impl TextProbe {
         ring_bytes: usize,
     ) -> Result<Self, NodeError> {
         let rows = node.pushed::<S>(instance, ring_bytes)?.into_rows();
-        Ok(Self(SharedProbe::new(rows, WAITING)))
+        Ok(Self(SharedProbe::new(rows, WAITING_ROWS)))
     }
 
-    /// Whether samples are taken.
+    /// Whether the instance takes samples.
     #[inline]
     pub fn is_enabled(&self) -> bool {
         self.0.is_enabled()
     }
 
-    /// Takes a sample.
+    /// Flushes the sample that `write` writes.
     pub fn flush(&self, time: u64, write: impl FnOnce(&mut RowWriter<'_>)) {
-        // A thread that is ending has no buffer any more.
+        // A thread that ends has already freed its buffer.
         let mut row = ROW.try_with(RefCell::take).unwrap_or_default();
         row.clear();
         write(&mut RowWriter::new(&mut row));

@@ -1,4 +1,4 @@
-//! `SpanProbe`: what a program has done, and how long it took.
+//! `SpanProbe`: pieces of work of a program, and their durations.
 
 use crate::{
     cut::{Cutter, Field, TARGET, THREAD},
@@ -7,19 +7,19 @@ use crate::{
 };
 use oasis_probe::{NodeBuilder, NodeError, RowWriter};
 
-/// Most bytes of the name of a span.
+/// Maximum bytes of the name of a span.
 pub const NAME: usize = 128;
 
-/// One span. Texts beyond their bounds are cut and counted.
+/// A span that has ended. Texts beyond their bounds are cut and counted.
 #[derive(Debug, Clone, Copy)]
 pub struct SpanRecord<'a> {
-    /// What was done.
+    /// The name of the work.
     pub name: &'a str,
     /// The logger or module that did it.
     pub target: &'a str,
-    /// From its beginning to its end, nanoseconds.
+    /// Nanoseconds from its start to its end.
     pub duration: u64,
-    /// The part of it in which a thread was at it, nanoseconds.
+    /// Nanoseconds in which a thread worked on it.
     pub busy: u64,
     /// Whether it failed.
     pub outcome: Outcome,
@@ -29,7 +29,7 @@ pub struct SpanRecord<'a> {
     pub id: u64,
     /// The number of the span around it, or 0.
     pub parent: u64,
-    /// Bytes of its texts that its maker left out already.
+    /// Bytes of its texts that the caller already cut.
     pub cut: u64,
 }
 
@@ -49,26 +49,26 @@ impl SpanRecord<'_> {
     }
 }
 
-/// Takes spans from any thread and never waits: one that finds no room is dropped and counted, and the DAC will know.
+/// Takes spans from any thread and never waits. A span that finds no room is dropped and counted, and the DAC learns the count.
 #[derive(Debug)]
 pub struct Spans(TextProbe);
 
 impl Spans {
-    /// Adds the instance to a node, with a ring of `ring_bytes` between: a span takes its texts and some 80 bytes.
+    /// Adds the instance to a node, with a ring of `ring_bytes`. A span takes the bytes of its texts and about 80 more.
     ///
     /// # Errors
-    /// The node has an instance of this name.
+    /// The node already has an instance of this name.
     pub fn new(node: &mut NodeBuilder, instance: &str, ring_bytes: usize) -> Result<Self, NodeError> {
         TextProbe::new::<SpanProbe>(node, instance, ring_bytes).map(Self)
     }
 
-    /// Whether spans are taken: a command may have said no.
+    /// Whether the instance takes spans: a command can disable it.
     #[inline]
     pub fn is_enabled(&self) -> bool {
         self.0.is_enabled()
     }
 
-    /// Tells of a span that ended at `time`, in nanoseconds since 1970-01-01 UTC.
+    /// Records a span that ended at `time`, in nanoseconds since 1970-01-01 UTC.
     pub fn ended<'f>(
         &self,
         time: u64,

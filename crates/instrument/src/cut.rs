@@ -1,39 +1,39 @@
-//! Texts of programs have bounds: what is too long is cut, marked, and counted.
+//! Bounds of texts from programs. A text that exceeds its bound is cut and marked, and the cut bytes are counted.
 
 use oasis_probe::RowWriter;
 use std::fmt;
 
-/// Stands where text was left out.
+/// Marks the place of a cut.
 pub const MARK: &str = "…";
 
-/// Most fields of a record; those behind are counted as cut.
+/// Maximum fields of a record. Further fields count as cut.
 pub const FIELDS: usize = 16;
-/// Most bytes of the name of a field.
+/// Maximum bytes of the name of a field.
 pub const FIELD_NAME: usize = 64;
-/// Most bytes of the value of a field.
+/// Maximum bytes of the value of a field.
 pub const FIELD_VALUE: usize = 256;
-/// Most bytes of the name of a thread.
+/// Maximum bytes of the name of a thread.
 pub const THREAD: usize = 64;
-/// Most bytes of a target.
+/// Maximum bytes of a target.
 pub const TARGET: usize = 128;
 
 /// Name and value.
 pub type Field<'a> = (&'a str, &'a str);
 
-/// Writes texts into a row, and counts what it had to leave out.
+/// Writes bounded texts into a row and counts the bytes that it cuts.
 pub struct Cutter<'a, 'row> {
     row: &'a mut RowWriter<'row>,
-    /// Bytes left out so far.
+    /// Bytes cut so far.
     pub cut: u64,
 }
 
 impl<'a, 'row> Cutter<'a, 'row> {
-    /// Writes to `row`; `cut` bytes are gone already.
+    /// Returns a writer to `row` that starts its count at `cut`.
     pub fn new(row: &'a mut RowWriter<'row>, cut: u64) -> Self {
         Self { row, cut }
     }
 
-    /// A text of at most `bytes`, its end cut.
+    /// Writes a text of at most `bytes`; cuts its end.
     pub fn text(&mut self, text: &str, bytes: usize) {
         if text.len() <= bytes {
             return self.row.string(text);
@@ -45,19 +45,19 @@ impl<'a, 'row> Cutter<'a, 'row> {
         self.cut += (text.len() - kept.len()) as u64;
     }
 
-    /// A path of at most `bytes`, its beginning cut: the end tells more.
+    /// Writes a path of at most `bytes`; cuts its start, because the end identifies a file.
     pub fn path(&mut self, path: &str, bytes: usize) {
         if path.len() <= bytes {
             return self.row.string(path);
         }
-        let kept = &path[boundary_behind(path, path.len() - (bytes - MARK.len()))..];
+        let kept = &path[boundary_after(path, path.len() - (bytes - MARK.len()))..];
         self.row.vector(MARK.len() + kept.len());
         self.row.packed(MARK.as_bytes());
         self.row.packed(kept.as_bytes());
         self.cut += (path.len() - kept.len()) as u64;
     }
 
-    /// A vector of fields.
+    /// Writes a vector of fields.
     pub fn fields<'f>(&mut self, fields: impl ExactSizeIterator<Item = Field<'f>>) {
         let kept = fields.len().min(FIELDS);
         self.row.vector(kept);
@@ -71,18 +71,18 @@ impl<'a, 'row> Cutter<'a, 'row> {
         }
     }
 
-    /// The row, for what is no text.
+    /// Returns the row, for values that are not texts.
     pub fn row(&mut self) -> &mut RowWriter<'row> {
         self.row
     }
 
-    /// The count of what was left out: the last metric of a record.
+    /// Writes the count of cut bytes: the last metric of a record.
     pub fn finish(self) {
         self.row.u64(self.cut);
     }
 }
 
-/// A text that is being formatted, never longer than its bound whatever is written to it.
+/// A text under construction that never exceeds its bound.
 #[derive(Debug)]
 pub struct BoundedText {
     text: String,
@@ -91,22 +91,22 @@ pub struct BoundedText {
 }
 
 impl BoundedText {
-    /// An empty text of at most `bytes`, the mark included.
+    /// Returns an empty text of at most `bytes`, the mark included.
     pub fn new(bytes: usize) -> Self {
         Self { text: String::new(), bytes, cut: 0 }
     }
 
-    /// The text so far.
+    /// Returns the text so far.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Bytes left out.
+    /// Returns the number of cut bytes.
     pub fn cut(&self) -> u64 {
         self.cut
     }
 
-    /// Empties it.
+    /// Removes the text and resets the count.
     pub fn clear(&mut self) {
         self.text.clear();
         self.cut = 0;
@@ -125,7 +125,7 @@ impl fmt::Write for BoundedText {
             return Ok(());
         }
         let room = self.bytes - MARK.len();
-        // What came before may reach into the room of the mark.
+        // The earlier text may reach into the room of the mark.
         self.text.push_str(&more[..boundary_before(more, room.saturating_sub(self.text.len()))]);
         self.text.truncate(boundary_before(&self.text, room));
         self.cut = (whole - self.text.len()) as u64;
@@ -134,13 +134,13 @@ impl fmt::Write for BoundedText {
     }
 }
 
-/// The last place at or before `at` that lies between characters.
+/// Returns the last character boundary at or before `at`.
 fn boundary_before(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
-/// The first place at or behind `at` that lies between characters.
-fn boundary_behind(text: &str, at: usize) -> usize {
+/// Returns the first character boundary at or after `at`.
+fn boundary_after(text: &str, at: usize) -> usize {
     (at..text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len())
 }
 
@@ -161,19 +161,19 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_fits_stays() {
+    fn a_text_within_its_bound_is_kept() {
         assert_eq!(written(|to| to.text("12345678", 8)), ("12345678".into(), 0));
         assert_eq!(written(|to| to.path("12345678", 8)), ("12345678".into(), 0));
     }
 
     #[test]
-    fn of_a_text_the_end_is_cut_and_of_a_path_the_beginning() {
+    fn a_text_loses_its_end_and_a_path_its_start() {
         assert_eq!(written(|to| to.text("123456789", 8)), ("12345…".into(), 4));
         assert_eq!(written(|to| to.path("/a/b/c/src/main.rs", 14)), ("…src/main.rs".into(), 7));
     }
 
     #[test]
-    fn fields_beyond_the_most_are_counted() {
+    fn fields_beyond_the_maximum_are_counted() {
         let fields = vec![("name", "value"); FIELDS + 2];
         let mut row = Vec::new();
         let mut to = RowWriter::new(&mut row);
@@ -186,7 +186,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_cut_fits_and_is_counted_to_the_byte(text in ".{0,40}", bytes in 4_usize..40) {
+        fn a_cut_text_fits_its_bound_and_the_count_is_exact(text in ".{0,40}", bytes in 4_usize..40) {
             for (kept, cut) in [written(|to| to.text(&text, bytes)), written(|to| to.path(&text, bytes))] {
                 prop_assert!(kept.len() <= bytes);
                 let mark = if cut > 0 { MARK.len() } else { 0 };
@@ -195,7 +195,7 @@ mod tests {
         }
 
         #[test]
-        fn a_text_formatted_in_pieces_is_cut_like_a_whole_one(pieces in prop::collection::vec(".{0,9}", 0..9), bytes in 4_usize..40) {
+        fn a_text_written_in_pieces_is_cut_like_a_whole_one(pieces in prop::collection::vec(".{0,9}", 0..9), bytes in 4_usize..40) {
             let mut bounded = BoundedText::new(bytes);
             for piece in &pieces {
                 bounded.write_str(piece).unwrap();

@@ -2,7 +2,7 @@
 
 use oasis_pdl::{
     Model,
-    model::{self, Simple, Type},
+    model::{self, Type},
 };
 use oasis_wire::{
     quantity::{DemandRange, Hertz},
@@ -74,7 +74,7 @@ fn enumeration(model: &Model, of: &Type) -> Option<EnumType> {
     match of {
         Type::Vector(element) => enumeration(model, element),
         Type::Enum(name) => model.enum_named(name).map(enum_type),
-        Type::Simple(_) | Type::Struct(_) => None,
+        Type::Primitive(_) | Type::Struct(_) => None,
     }
 }
 
@@ -89,32 +89,15 @@ fn enum_type(declared: &model::Enum) -> EnumType {
 
 fn kind(model: &Model, of: &Type) -> MetricType {
     match of {
-        Type::Simple(simple) => self::simple(*simple),
+        Type::Primitive(primitive) => (*primitive).into(),
         // Numbers for who does not know enums; what they mean stands beside the type.
-        Type::Enum(name) => self::simple(model.base_of(name)),
+        Type::Enum(name) => model.base_of(name).into(),
         Type::Vector(element) => MetricType::Vector(Box::new(kind(model, element))),
         Type::Struct(name) => {
             let declared = model.structs.iter().find(|declared| declared.name == *name);
             let members = declared.map_or(&[][..], |declared| &declared.members);
             MetricType::Struct(StructType { name: name.clone(), members: metrics(model, members) })
         }
-    }
-}
-
-fn simple(simple: Simple) -> MetricType {
-    match simple {
-        Simple::Int8 => MetricType::Int8,
-        Simple::Int16 => MetricType::Int16,
-        Simple::Int32 => MetricType::Int32,
-        Simple::Int64 => MetricType::Int64,
-        Simple::Uint8 => MetricType::Uint8,
-        Simple::Uint16 => MetricType::Uint16,
-        Simple::Uint32 => MetricType::Uint32,
-        Simple::Uint64 => MetricType::Uint64,
-        Simple::Real32 => MetricType::Real32,
-        Simple::Real64 => MetricType::Real64,
-        Simple::Boolean => MetricType::Boolean,
-        Simple::String => MetricType::String,
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{
 use names::ident;
 use oasis_pdl::{
     Model,
-    model::{Metric, Probe, Simple, Struct, Type},
+    model::{Metric, Probe, Struct, Type},
 };
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -159,8 +159,8 @@ fn docs(text: &str) -> TokenStream {
 /// A type as written inside the module of `scoped`.
 fn rust_type(scoped: &str, kind: &Type) -> TokenStream {
     match kind {
-        Type::Simple(simple) => {
-            let name = ident(rust_simple(*simple).0);
+        Type::Primitive(primitive) => {
+            let name = ident(primitive.row().rust);
             quote! { #name }
         }
         Type::Vector(element) => {
@@ -180,21 +180,4 @@ fn relative(from: &str, to: &str) -> TokenStream {
     let name = to.pop().map(ident);
     let down = to.drain(common..).map(|module| ident(&snake_case(module)));
     quote! { #(#up)* #(#down ::)* #name }
-}
-
-fn rust_simple(simple: Simple) -> (&'static str, &'static str) {
-    match simple {
-        Simple::Int8 => ("i8", "i8"),
-        Simple::Int16 => ("i16", "i16"),
-        Simple::Int32 => ("i32", "i32"),
-        Simple::Int64 => ("i64", "i64"),
-        Simple::Uint8 => ("u8", "u8"),
-        Simple::Uint16 => ("u16", "u16"),
-        Simple::Uint32 => ("u32", "u32"),
-        Simple::Uint64 => ("u64", "u64"),
-        Simple::Real32 => ("f32", "f32"),
-        Simple::Real64 => ("f64", "f64"),
-        Simple::Boolean => ("bool", "boolean"),
-        Simple::String => ("String", "string"),
-    }
 }

@@ -8,7 +8,7 @@ use lsp_types::{CompletionItem, CompletionItemKind, Position};
 use oasis_pdl::{
     Model,
     ast::DECLARATIONS,
-    model::{Behaviour, Simple},
+    model::{Behaviour, Primitive},
     unit_symbols,
 };
 use std::collections::BTreeMap;
@@ -19,14 +19,10 @@ const COMMON_UNITS: [&str; 17] = [
     "{packet}", "1/min",
 ];
 
-/// Integers that can carry an enum.
-const CARRIERS: [Simple; 6] =
-    [Simple::Int8, Simple::Int16, Simple::Int32, Simple::Uint8, Simple::Uint16, Simple::Uint32];
-
 /// What fits at a position; the editor picks from it by what was typed.
 pub fn completion(view: &View<'_>, position: Position) -> Vec<CompletionItem> {
     let context = context(view.text, view.offset(position));
-    let names = Names { model: &view.report.model, scope: &context.scope };
+    let known = Names { model: &view.report.model, scope: &context.scope };
     match context.wanted {
         Wanted::Nothing => Vec::new(),
         Wanted::Directive => words(["include", "pragma"], CompletionItemKind::KEYWORD),
@@ -34,16 +30,19 @@ pub fn completion(view: &View<'_>, position: Position) -> Vec<CompletionItem> {
         Wanted::Attribute(names) => words(names.iter().copied(), CompletionItemKind::PROPERTY),
         Wanted::Unit { is_quoted } => units(is_quoted),
         Wanted::Kind => words(Behaviour::ALL.map(|(name, _)| name), CompletionItemKind::VALUE),
-        Wanted::Enumerator(path) => names.enumerators(&path),
+        Wanted::Enumerator(path) => known.enumerators(&path),
         Wanted::Type => {
-            let simple = Simple::ALL.map(|(name, _)| name).into_iter().chain(["vector"]);
-            let mut items = words(simple, CompletionItemKind::KEYWORD);
-            items.extend(names.all(false));
+            let names = Primitive::ALL.iter().map(|primitive| primitive.name()).chain(["vector"]);
+            let mut items = words(names, CompletionItemKind::KEYWORD);
+            items.extend(known.all(false));
             items
         }
-        Wanted::Base => names.all(true),
-        Wanted::Carrier => words(CARRIERS.map(Simple::name), CompletionItemKind::KEYWORD),
-        Wanted::Within { path, is_base } => names.within(&path, is_base),
+        Wanted::Base => known.all(true),
+        Wanted::Carrier => {
+            let carriers = Primitive::ALL.iter().filter(|primitive| primitive.can_carry_enum());
+            words(carriers.map(|primitive| primitive.name()), CompletionItemKind::KEYWORD)
+        }
+        Wanted::Within { path, is_base } => known.within(&path, is_base),
     }
 }
 

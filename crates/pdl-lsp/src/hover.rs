@@ -126,7 +126,7 @@ fn number(number: Number) -> String {
 
 fn type_code(kind: &Type) -> String {
     match kind {
-        Type::Simple(simple) => simple.name().into(),
+        Type::Primitive(simple) => simple.name().into(),
         Type::Vector(element) => format!("vector<{}>", type_code(element)),
         Type::Struct(name) | Type::Enum(name) => name.clone(),
     }

@@ -2,7 +2,7 @@
 
 use oasis_pdl::{
     Model,
-    model::{Metric, Simple, Type},
+    model::{Metric, Primitive, Type},
 };
 use std::collections::HashMap;
 
@@ -45,9 +45,9 @@ impl<'a> Sizes<'a> {
     /// Of a value of this type.
     pub fn of(&mut self, kind: &'a Type) -> Size {
         match kind {
-            Type::Simple(simple) => self::simple(*simple),
+            Type::Primitive(primitive) => self::primitive(*primitive),
             Type::Vector(_) => Size::COUNTED,
-            Type::Enum(name) => self::simple(self.model.base_of(name)),
+            Type::Enum(name) => self::primitive(self.model.base_of(name)),
             Type::Struct(name) => self.of_struct(name),
         }
     }
@@ -87,13 +87,9 @@ impl<'a> Sizes<'a> {
     }
 }
 
-fn simple(simple: Simple) -> Size {
-    let bytes = match simple {
-        Simple::Int8 | Simple::Uint8 | Simple::Boolean => 1,
-        Simple::Int16 | Simple::Uint16 => 2,
-        Simple::Int32 | Simple::Uint32 | Simple::Real32 => 4,
-        Simple::Int64 | Simple::Uint64 | Simple::Real64 => 8,
-        Simple::String => return Size::COUNTED,
-    };
-    Size { bytes, is_fixed: true }
+fn primitive(primitive: Primitive) -> Size {
+    match primitive.row().bytes {
+        Some(bytes) => Size { bytes: bytes as u64, is_fixed: true },
+        None => Size::COUNTED,
+    }
 }

@@ -4,7 +4,7 @@
 
 use oasis_pdl::{
     ast::{METRIC_ATTRIBUTES, PROBE_ATTRIBUTES},
-    model::Simple,
+    model::Primitive,
 };
 use regex::Regex;
 use serde_json::Value;
@@ -63,8 +63,8 @@ fn every_pattern_can_be_read() {
 
 #[test]
 fn every_word_of_the_language_is_known() {
-    for (name, _) in Simple::ALL {
-        assert_scope(name, "storage.type.simple.pdl");
+    for primitive in Primitive::ALL {
+        assert_scope(primitive.name(), "storage.type.simple.pdl");
     }
     for attribute in PROBE_ATTRIBUTES.into_iter().chain(METRIC_ATTRIBUTES) {
         assert_scope(attribute, "entity.other.attribute-name.pdl");

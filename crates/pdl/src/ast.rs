@@ -86,7 +86,7 @@ pub struct Enum {
     /// Documentation.
     pub doc: Option<String>,
     /// The integer type that carries it.
-    pub base: Simple,
+    pub base: Primitive,
     /// Its values.
     pub enumerators: Vec<Enumerator>,
     /// All of it, documentation and attributes included.
@@ -198,13 +198,13 @@ impl Condition {
     }
 }
 
-pub use crate::model::{Behaviour, Simple};
+pub use crate::model::{Behaviour, Primitive};
 
 /// A type as written.
 #[derive(Debug, Clone)]
 pub enum Type {
     /// A simple type.
-    Simple(Simple),
+    Primitive(Primitive),
     /// `vector<T>`.
     Vector(Box<Type>),
     /// A named type.

@@ -4,7 +4,7 @@ use crate::{
     ast::{self, Condition},
     diagnostic::{Code, Diagnostic, nearest},
     enums::Known,
-    model::{Limits, Simple, Threshold, Type},
+    model::{Limits, Primitive, Threshold, Type},
     number,
     source::Span,
 };
@@ -22,9 +22,9 @@ pub fn resolve(
 ) -> Limits {
     match kind {
         Type::Vector(element) => resolve(limits, element, enums, wrong),
-        Type::Simple(simple) if simple.is_number() => numeric(limits, *simple, wrong),
+        Type::Primitive(simple) if simple.is_number() => numeric(limits, *simple, wrong),
         Type::Enum(name) => enums.get(name).map(|of| enumerated(limits, of, wrong)).unwrap_or_default(),
-        Type::Simple(simple) => none(limits, simple.name(), wrong),
+        Type::Primitive(simple) => none(limits, simple.name(), wrong),
         Type::Struct(name) => none(limits, name, wrong),
     }
 }
@@ -75,7 +75,7 @@ fn value(name: &ast::Name, of: &Known, wrong: &mut Vec<Diagnostic>) -> Option<i6
     found.map(|enumerator| enumerator.value)
 }
 
-fn numeric(limits: &ast::Limits, simple: Simple, wrong: &mut Vec<Diagnostic>) -> Limits {
+fn numeric(limits: &ast::Limits, simple: Primitive, wrong: &mut Vec<Diagnostic>) -> Limits {
     let mut fits = |number: &ast::Number| {
         let misfit = number::misfit(*number, simple);
         let fits = misfit.is_none();

@@ -1,5 +1,7 @@
 //! What the files mean: every name looked up, every metric in its place.
 
+pub use oasis_wire::primitive::Primitive;
+
 use crate::source::Span;
 use std::collections::HashMap;
 use uuid::Uuid;
@@ -62,8 +64,8 @@ impl Model {
     }
 
     /// The integer type that carries the enum of this scoped name.
-    pub fn base_of(&self, scoped: &str) -> Simple {
-        self.enum_named(scoped).map_or(Simple::Uint8, |declared| declared.base)
+    pub fn base_of(&self, scoped: &str) -> Primitive {
+        self.enum_named(scoped).map_or(Primitive::Uint8, |declared| declared.base)
     }
 }
 
@@ -120,7 +122,7 @@ pub struct Enum {
     /// Documentation.
     pub doc: Option<String>,
     /// The integer type that carries it: at most 32 bits.
-    pub base: Simple,
+    pub base: Primitive,
     /// Its values in declaration order.
     pub enumerators: Vec<Enumerator>,
     /// Its place.
@@ -188,8 +190,8 @@ pub struct Threshold {
 /// A type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Type {
-    /// A simple type.
-    Simple(Simple),
+    /// A primitive type.
+    Primitive(Primitive),
     /// `vector<T>`.
     Vector(Box<Type>),
     /// A struct, by its scoped name.
@@ -222,70 +224,6 @@ impl Number {
             Self::Integer(value) => value as f64,
             Self::Real(value) => value,
         }
-    }
-}
-
-/// The simple types.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum Simple {
-    Int8,
-    Int16,
-    Int32,
-    Int64,
-    Uint8,
-    Uint16,
-    Uint32,
-    Uint64,
-    Real32,
-    Real64,
-    Boolean,
-    String,
-}
-
-impl Simple {
-    /// All of them, by their names in PDL.
-    pub const ALL: [(&'static str, Self); 12] = [
-        ("int8", Self::Int8),
-        ("int16", Self::Int16),
-        ("int32", Self::Int32),
-        ("int64", Self::Int64),
-        ("uint8", Self::Uint8),
-        ("uint16", Self::Uint16),
-        ("uint32", Self::Uint32),
-        ("uint64", Self::Uint64),
-        ("real32", Self::Real32),
-        ("real64", Self::Real64),
-        ("boolean", Self::Boolean),
-        ("string", Self::String),
-    ];
-}
-
-impl Simple {
-    /// Least and greatest value of an integer type.
-    pub fn integers(self) -> Option<(i128, i128)> {
-        let bounds = match self {
-            Self::Int8 => (i8::MIN.into(), i8::MAX.into()),
-            Self::Int16 => (i16::MIN.into(), i16::MAX.into()),
-            Self::Int32 => (i32::MIN.into(), i32::MAX.into()),
-            Self::Int64 => (i64::MIN.into(), i64::MAX.into()),
-            Self::Uint8 => (0, u8::MAX.into()),
-            Self::Uint16 => (0, u16::MAX.into()),
-            Self::Uint32 => (0, u32::MAX.into()),
-            Self::Uint64 => (0, u64::MAX.into()),
-            Self::Real32 | Self::Real64 | Self::Boolean | Self::String => return None,
-        };
-        Some(bounds)
-    }
-
-    /// Whether its values are numbers.
-    pub fn is_number(self) -> bool {
-        !matches!(self, Self::Boolean | Self::String)
-    }
-
-    /// Its name in PDL.
-    pub fn name(self) -> &'static str {
-        Self::ALL.into_iter().find(|(_, simple)| *simple == self).map_or("", |(name, _)| name)
     }
 }
 

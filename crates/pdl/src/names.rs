@@ -6,7 +6,7 @@ use crate::{
     diagnostic::{Code, Diagnostic, nearest, simple_for, with_article},
     enums::{self, Known},
     limits,
-    model::{Demand, Metric, Model, Place, Probe, Simple, Struct, Type},
+    model::{Demand, Metric, Model, Place, Primitive, Probe, Struct, Type},
     scope::{find, join, last, spelled},
     source::{Reference, Span},
 };
@@ -255,7 +255,7 @@ impl<'a> Names<'a, '_> {
 
     fn kind(&mut self, scope: &str, kind: &ast::Type) -> Option<Type> {
         match kind {
-            ast::Type::Simple(simple) => Some(Type::Simple(*simple)),
+            ast::Type::Primitive(simple) => Some(Type::Primitive(*simple)),
             ast::Type::Vector(element) => Some(Type::Vector(Box::new(self.kind(scope, element)?))),
             ast::Type::Named(path) => {
                 let Some(found) = self.lookup(scope, path) else {
@@ -335,7 +335,7 @@ impl<'a> Names<'a, '_> {
         if let Some(simple) = simple_for(last).filter(|_| what == "type") {
             return Some(simple.into());
         }
-        let simple = Simple::ALL.iter().map(|(name, _)| *name).filter(|_| what == "type");
+        let simple = Primitive::ALL.iter().map(|primitive| primitive.name()).filter(|_| what == "type");
         let fits =
             |scoped: &&String| matches!(self.table[*scoped].0, Declared::Probe(_)) == (what == "probe");
         let declared = self.order.iter().filter(fits);

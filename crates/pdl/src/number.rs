@@ -3,16 +3,16 @@
 use crate::{
     ast,
     diagnostic::{Code, Diagnostic},
-    model::{Number, Simple},
+    model::{Number, Primitive},
 };
 
 /// What is wrong with a number for values of this type. A real number is rounded to its type; only infinity is too far.
-pub fn misfit(number: ast::Number, simple: Simple) -> Option<Diagnostic> {
+pub fn misfit(number: ast::Number, simple: Primitive) -> Option<Diagnostic> {
     let name = simple.name();
     let refused =
         |message: String| Diagnostic::new(Code::NumberDoesNotFit, number.span, message, "does not fit");
     let Some((least, greatest)) = simple.integers() else {
-        let is_finite = simple != Simple::Real32 || (number.value.to_f64() as f32).is_finite();
+        let is_finite = simple != Primitive::Real32 || (number.value.to_f64() as f32).is_finite();
         return (!is_finite).then(|| refused(format!("this number is too large for `{name}`")));
     };
     match number.value {

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{compiled, one, told};
-use oasis_pdl::model::{Simple, Type};
+use oasis_pdl::model::{Primitive, Type};
 
 fn numbers(text: &str) -> Vec<(String, i64)> {
     let report = compiled(text);
@@ -26,7 +26,7 @@ fn enumerators_count_from_zero_or_from_the_number_before() {
 #[test]
 fn an_enum_is_carried_by_a_byte_unless_it_says_otherwise() {
     let model = compiled("enum A { X }; enum B : uint32 { X = 4294967295 };").model;
-    assert_eq!([Simple::Uint8, Simple::Uint32], [model.enums[0].base, model.enums[1].base]);
+    assert_eq!([Primitive::Uint8, Primitive::Uint32], [model.enums[0].base, model.enums[1].base]);
 }
 
 #[test]

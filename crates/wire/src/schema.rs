@@ -219,23 +219,29 @@ impl MetricType {
                 *members += of.members.len();
                 of.members.iter().try_for_each(|member| member.kind.validate(metric, depth + 1, members))
             }
-            _ => Ok(()),
+            Self::Int8
+            | Self::Int16
+            | Self::Int32
+            | Self::Int64
+            | Self::Uint8
+            | Self::Uint16
+            | Self::Uint32
+            | Self::Uint64
+            | Self::Real32
+            | Self::Real64
+            | Self::Boolean
+            | Self::String => Ok(()),
         }
+    }
+
+    /// Returns the type of the elements of a vector.
+    pub fn element(&self) -> Option<&Self> {
+        if let Self::Vector(element) = self { Some(element) } else { None }
     }
 
     /// Whether its values are whole numbers.
     pub fn is_integer(&self) -> bool {
-        matches!(
-            self,
-            Self::Int8
-                | Self::Int16
-                | Self::Int32
-                | Self::Int64
-                | Self::Uint8
-                | Self::Uint16
-                | Self::Uint32
-                | Self::Uint64
-        )
+        self.primitive().is_some_and(|primitive| primitive.integers().is_some())
     }
 
     /// Whether a value takes no bytes at all.
@@ -245,12 +251,6 @@ impl MetricType {
 
     /// Bytes of one value in a plain column, or `None` for types that only have a row encoding.
     pub fn fixed_width(&self) -> Option<usize> {
-        match self {
-            Self::Int8 | Self::Uint8 | Self::Boolean => Some(1),
-            Self::Int16 | Self::Uint16 => Some(2),
-            Self::Int32 | Self::Uint32 | Self::Real32 => Some(4),
-            Self::Int64 | Self::Uint64 | Self::Real64 => Some(8),
-            Self::String | Self::Vector(_) | Self::Struct(_) => None,
-        }
+        self.primitive()?.row().bytes
     }
 }

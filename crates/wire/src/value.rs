@@ -145,7 +145,16 @@ pub fn skip(kind: &MetricType, from: &mut Reader<'_>) -> Result<(), Malformed> {
         MetricType::String => from.string().map(drop),
         MetricType::Vector(element) => (0..from.count()?).try_for_each(|_| skip(element, from)),
         MetricType::Struct(of) => of.members.iter().try_for_each(|member| skip(&member.kind, from)),
-        fixed => from.take(fixed.fixed_width().unwrap_or(0)).map(drop),
+        MetricType::Int8
+        | MetricType::Int16
+        | MetricType::Int32
+        | MetricType::Int64
+        | MetricType::Uint8
+        | MetricType::Uint16
+        | MetricType::Uint32
+        | MetricType::Uint64
+        | MetricType::Real32
+        | MetricType::Real64 => from.take(kind.fixed_width().unwrap_or(0)).map(drop),
     }
 }
 

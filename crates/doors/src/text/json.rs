@@ -144,12 +144,21 @@ fn stringify_members(members: &[Metric], json: &mut Value) {
 }
 
 fn stringify_kind(kind: &MetricType, json: &mut Value) {
-    match (kind, json) {
-        (MetricType::Int64 | MetricType::Uint64, json) => stringify(json),
-        (MetricType::Vector(element), Value::Array(elements)) => {
-            elements.iter_mut().for_each(|json| stringify_kind(element, json));
+    match kind {
+        MetricType::Int64 | MetricType::Uint64 => stringify(json),
+        MetricType::Vector(element) => {
+            json.as_array_mut().into_iter().flatten().for_each(|json| stringify_kind(element, json));
         }
-        (MetricType::Struct(of), json) => stringify_members(&of.members, json),
-        _ => {}
+        MetricType::Struct(of) => stringify_members(&of.members, json),
+        MetricType::Int8
+        | MetricType::Int16
+        | MetricType::Int32
+        | MetricType::Uint8
+        | MetricType::Uint16
+        | MetricType::Uint32
+        | MetricType::Real32
+        | MetricType::Real64
+        | MetricType::Boolean
+        | MetricType::String => {}
     }
 }

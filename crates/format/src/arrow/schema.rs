@@ -46,7 +46,18 @@ pub(crate) fn has_values(kind: &MetricType) -> bool {
     match kind {
         MetricType::Struct(of) => of.members.iter().any(|member| has_values(&member.kind)),
         MetricType::Vector(element) => has_values(element),
-        _ => true,
+        MetricType::Int8
+        | MetricType::Int16
+        | MetricType::Int32
+        | MetricType::Int64
+        | MetricType::Uint8
+        | MetricType::Uint16
+        | MetricType::Uint32
+        | MetricType::Uint64
+        | MetricType::Real32
+        | MetricType::Real64
+        | MetricType::Boolean
+        | MetricType::String => true,
     }
 }
 
@@ -70,10 +81,12 @@ pub(crate) fn element(kind: &MetricType, enumeration: Option<&EnumType>) -> Arc<
 }
 
 fn data_type(kind: &MetricType, enumeration: Option<&EnumType>) -> DataType {
+    if enumeration.is_some() && kind.is_integer() {
+        return dictionary();
+    }
     match kind {
         MetricType::Vector(of) => DataType::List(element(of, enumeration)),
         MetricType::Struct(of) => DataType::Struct(fields(&of.members)),
-        integer if enumeration.is_some() && integer.is_integer() => dictionary(),
         MetricType::Int8 => DataType::Int8,
         MetricType::Int16 => DataType::Int16,
         MetricType::Int32 => DataType::Int32,

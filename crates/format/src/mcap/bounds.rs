@@ -38,7 +38,18 @@ pub fn metrics(of: &[Metric]) -> usize {
         match kind {
             MetricType::Vector(element) => within(element),
             MetricType::Struct(of) => metrics(&of.members),
-            _ => 0,
+            MetricType::Int8
+            | MetricType::Int16
+            | MetricType::Int32
+            | MetricType::Int64
+            | MetricType::Uint8
+            | MetricType::Uint16
+            | MetricType::Uint32
+            | MetricType::Uint64
+            | MetricType::Real32
+            | MetricType::Real64
+            | MetricType::Boolean
+            | MetricType::String => 0,
         }
     }
     of.iter().map(|metric| 1 + within(&metric.kind)).sum()

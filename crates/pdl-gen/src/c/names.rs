@@ -5,7 +5,7 @@ use crate::{
     names::{free_names, last},
     order::Declaration,
 };
-use oasis_pdl::model::{Simple, Type};
+use oasis_pdl::model::Type;
 use std::collections::HashMap;
 
 /// Stands behind the name of a type, once for each vector around it.
@@ -52,8 +52,10 @@ impl Names {
         let (element, depth) = element(kind);
         match element {
             Type::Struct(name) | Type::Enum(name) => self.part(name, &VECTOR.repeat(depth)).to_owned(),
-            Type::Simple(simple) if depth > 0 => format!("oasis_{}{}", simple.name(), VECTOR.repeat(depth)),
-            Type::Simple(simple) => c_simple(*simple).to_owned(),
+            Type::Primitive(primitive) if depth > 0 => {
+                format!("oasis_{}{}", primitive.name(), VECTOR.repeat(depth))
+            }
+            Type::Primitive(primitive) => primitive.row().c.to_owned(),
             Type::Vector(_) => String::new(),
         }
     }
@@ -66,7 +68,7 @@ pub fn element(kind: &Type) -> (&Type, usize) {
             let (element, depth) = element(inner);
             (element, depth + 1)
         }
-        _ => (kind, 0),
+        Type::Primitive(_) | Type::Struct(_) | Type::Enum(_) => (kind, 0),
     }
 }
 
@@ -79,22 +81,4 @@ pub fn members<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
 /// A word of C++ is taken as well, so that most headers can be included there.
 fn is_taken(name: &str) -> bool {
     is_word(name) || name == "restrict"
-}
-
-/// As C calls it.
-pub fn c_simple(simple: Simple) -> &'static str {
-    match simple {
-        Simple::Int8 => "int8_t",
-        Simple::Int16 => "int16_t",
-        Simple::Int32 => "int32_t",
-        Simple::Int64 => "int64_t",
-        Simple::Uint8 => "uint8_t",
-        Simple::Uint16 => "uint16_t",
-        Simple::Uint32 => "uint32_t",
-        Simple::Uint64 => "uint64_t",
-        Simple::Real32 => "float",
-        Simple::Real64 => "double",
-        Simple::Boolean => "bool",
-        Simple::String => "oasis_text",
-    }
 }

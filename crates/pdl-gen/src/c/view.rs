@@ -1,6 +1,6 @@
 //! What the templates are filled with.
 
-use super::names::{Names, VECTOR, c_simple, element, members};
+use super::names::{Names, VECTOR, element, members};
 use crate::{
     cpp::{layout::comment, view::metric_docs},
     json_schema,
@@ -111,7 +111,9 @@ fn vectors_of<'a>(
     let (mut depths, mut nested) = (BTreeMap::new(), BTreeSet::new());
     for metric in declarations.iter().flat_map(|declaration| declaration.metrics()) {
         match element(&metric.kind) {
-            (Type::Simple(simple), depth) => nested.extend((2..=depth).map(|depth| (simple.name(), depth))),
+            (Type::Primitive(primitive), depth) => {
+                nested.extend((2..=depth).map(|depth| (primitive.name(), depth)))
+            }
             (Type::Struct(name) | Type::Enum(name), depth) => {
                 let most = depths.entry(name.as_str()).or_default();
                 *most = depth.max(*most);
@@ -152,7 +154,7 @@ impl Making<'_> {
         Enum {
             docs: comment(declared.doc.as_deref().unwrap_or_default(), 0),
             name: self.names.of(&declared.name).to_owned(),
-            base: c_simple(declared.base),
+            base: declared.base.row().c,
             values: declared.enumerators.iter().map(value).collect(),
             vectors: self.vectors(&declared.name),
         }
@@ -184,7 +186,9 @@ impl Making<'_> {
     fn put(&self, kind: &Type, place: &str, depth: usize, out: &mut Vec<String>) {
         let indent = "  ".repeat(depth + 1);
         match kind {
-            Type::Simple(simple) => out.push(format!("{indent}oasis_put_{}(row, {place});", simple.name())),
+            Type::Primitive(primitive) => {
+                out.push(format!("{indent}oasis_put_{}(row, {place});", primitive.name()))
+            }
             Type::Enum(name) => {
                 out.push(format!("{indent}oasis_put_{}(row, {place});", self.model.base_of(name).name()));
             }

@@ -12,7 +12,7 @@ use crate::{
 };
 use oasis_pdl::{
     Model,
-    model::{self, Metric, Probe, Simple, Type},
+    model::{self, Metric, Probe, Type},
 };
 use serde::Serialize;
 
@@ -166,7 +166,7 @@ impl<'a> Inside<'a> {
 
     fn kind(&self, kind: &Type) -> String {
         match kind {
-            Type::Simple(simple) => cpp_simple(*simple).to_owned(),
+            Type::Primitive(primitive) => primitive.row().cpp.to_owned(),
             Type::Vector(element) => format!("std::vector<{}>", self.kind(element)),
             Type::Struct(name) | Type::Enum(name) => self.reference(name),
         }
@@ -175,9 +175,8 @@ impl<'a> Inside<'a> {
     /// What a member begins with, where its type leaves that open.
     fn initial(&self, kind: &Type) -> String {
         match kind {
-            Type::Simple(Simple::String) | Type::Vector(_) | Type::Struct(_) => String::new(),
-            Type::Simple(Simple::Boolean) => "false".to_owned(),
-            Type::Simple(_) => "0".to_owned(),
+            Type::Vector(_) | Type::Struct(_) => String::new(),
+            Type::Primitive(primitive) => primitive.row().cpp_initial.to_owned(),
             Type::Enum(name) => {
                 let declared = self.model.enum_named(name);
                 let first = declared.and_then(|declared| enumerators(declared).into_iter().next());
@@ -200,7 +199,7 @@ fn enumeration(declared: &model::Enum, name: &str) -> Enum {
     Enum {
         docs: comment(declared.doc.as_deref().unwrap_or_default(), 0),
         name: name.to_owned(),
-        base: cpp_simple(declared.base),
+        base: declared.base.row().cpp,
         values: declared.enumerators.iter().zip(enumerators(declared)).map(value).collect(),
     }
 }
@@ -224,21 +223,4 @@ pub fn metric_docs(metric: &Metric) -> String {
     let unit = metric.unit.as_ref().map(|unit| format!("Unit: `{unit}`."));
     let texts: Vec<String> = metric.doc.iter().cloned().chain(unit).collect();
     texts.join(" ")
-}
-
-fn cpp_simple(simple: Simple) -> &'static str {
-    match simple {
-        Simple::Int8 => "std::int8_t",
-        Simple::Int16 => "std::int16_t",
-        Simple::Int32 => "std::int32_t",
-        Simple::Int64 => "std::int64_t",
-        Simple::Uint8 => "std::uint8_t",
-        Simple::Uint16 => "std::uint16_t",
-        Simple::Uint32 => "std::uint32_t",
-        Simple::Uint64 => "std::uint64_t",
-        Simple::Real32 => "float",
-        Simple::Real64 => "double",
-        Simple::Boolean => "bool",
-        Simple::String => "std::string",
-    }
 }

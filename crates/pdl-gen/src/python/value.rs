@@ -1,10 +1,7 @@
 //! How values of a type are declared, written and read.
 
 use super::{layout::Layout, names::Classes, names::enumerators};
-use oasis_pdl::{
-    Model,
-    model::{Simple, Type},
-};
+use oasis_pdl::{Model, model::Type};
 
 /// Looks up what types are called.
 pub struct Values<'a> {
@@ -24,7 +21,7 @@ impl Values<'_> {
     /// The type in an annotation.
     pub fn annotation(&self, kind: &Type) -> String {
         match kind {
-            Type::Simple(simple) => annotation(*simple).to_owned(),
+            Type::Primitive(primitive) => primitive.row().python.to_owned(),
             Type::Vector(element) => format!("list[{}]", self.annotation(element)),
             Type::Struct(name) | Type::Enum(name) => self.classes.named(name).to_owned(),
         }
@@ -35,7 +32,7 @@ impl Values<'_> {
         let made_by =
             |factory: &str| Layout::call("field", vec![Layout::word(format!("default_factory={factory}"))]);
         match kind {
-            Type::Simple(simple) => Layout::word(default(*simple)),
+            Type::Primitive(primitive) => Layout::word(primitive.row().python_initial),
             Type::Vector(_) => made_by("list"),
             Type::Struct(name) => made_by(self.classes.named(name)),
             Type::Enum(name) => {
@@ -52,7 +49,9 @@ impl Values<'_> {
         let value = Layout::word(value);
         let metric = Layout::word(format!("\"{}\"", of.metric));
         let call = match kind {
-            Type::Simple(simple) => Layout::call(format!("to.{}", simple.name()), vec![value, metric]),
+            Type::Primitive(primitive) => {
+                Layout::call(format!("to.{}", primitive.name()), vec![value, metric])
+            }
             Type::Struct(name) => {
                 Layout::call("to.struct", vec![value, Layout::word(self.classes.named(name)), metric])
             }
@@ -74,7 +73,7 @@ impl Values<'_> {
     /// The expression that reads a value.
     pub fn read(&self, kind: &Type) -> Layout {
         match kind {
-            Type::Simple(simple) => Layout::call(format!("source.{}", simple.name()), Vec::new()),
+            Type::Primitive(primitive) => Layout::call(format!("source.{}", primitive.name()), Vec::new()),
             Type::Struct(name) => {
                 Layout::call(format!("{}.read", self.classes.named(name)), vec![Layout::word("source")])
             }
@@ -86,23 +85,5 @@ impl Values<'_> {
                 Layout::comprehension(self.read(element), Layout::word("for _ in range(source.vector())"))
             }
         }
-    }
-}
-
-fn annotation(simple: Simple) -> &'static str {
-    match simple {
-        Simple::Real32 | Simple::Real64 => "float",
-        Simple::Boolean => "bool",
-        Simple::String => "str",
-        _ => "int",
-    }
-}
-
-fn default(simple: Simple) -> &'static str {
-    match simple {
-        Simple::Real32 | Simple::Real64 => "0.0",
-        Simple::Boolean => "False",
-        Simple::String => "\"\"",
-        _ => "0",
     }
 }

@@ -1,6 +1,6 @@
 //! A Rust enum for a PDL enum, with the numbers of the wire.
 
-use super::{docs, names::ident, rust_simple};
+use super::{docs, names::ident};
 use crate::names::{camel_case, last};
 use oasis_pdl::model::Enum;
 use proc_macro2::{Literal, TokenStream};
@@ -10,7 +10,7 @@ use std::collections::HashSet;
 pub fn declaration(declared: &Enum) -> TokenStream {
     let name = ident(last(&declared.name));
     let doc = docs(declared.doc.as_deref().unwrap_or(&format!("`{}`", declared.name)));
-    let base = ident(rust_simple(declared.base).0);
+    let base = ident(declared.base.row().rust);
     let (allow, names) = variants(declared);
     let mut default = Some(quote! { #[default] });
     let variants = declared.enumerators.iter().zip(&names).map(|(value, name)| {

@@ -1,7 +1,8 @@
 //! Expressions that read a value from a packed row.
 
-use super::{names::ident, relative, rust_simple};
-use oasis_pdl::model::{Metric, Simple, Type};
+use super::{names::ident, relative};
+use oasis_pdl::model::{Metric, Type};
+use oasis_wire::primitive::Class;
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -16,12 +17,14 @@ pub fn fields(scoped: &str, metrics: &[Metric]) -> impl Iterator<Item = TokenStr
 /// An expression for a `Result` of the value, but for the `?` behind it. `scoped` is the declaration that it stands in.
 fn read(scoped: &str, kind: &Type) -> TokenStream {
     match kind {
-        Type::Simple(Simple::String) => quote! { row.string().map(str::to_owned) },
-        Type::Simple(Simple::Boolean) => quote! { row.boolean() },
-        Type::Simple(simple) => {
-            let number = ident(rust_simple(*simple).0);
-            quote! { row.array().map(#number::from_le_bytes) }
-        }
+        Type::Primitive(primitive) => match primitive.row().class {
+            Class::Text => quote! { row.string().map(str::to_owned) },
+            Class::Boolean => quote! { row.boolean() },
+            Class::Integer { .. } | Class::Real => {
+                let number = ident(primitive.row().rust);
+                quote! { row.array().map(#number::from_le_bytes) }
+            }
+        },
         Type::Struct(name) | Type::Enum(name) => {
             let declared = relative(scoped, name);
             quote! { #declared::read(row) }

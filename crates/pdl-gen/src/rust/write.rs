@@ -1,10 +1,11 @@
 //! Statements that write a value to a packed row.
 
-use super::{names::ident, rust_simple};
+use super::names::ident;
 use oasis_pdl::{
     Model,
-    model::{Metric, Simple, Type},
+    model::{Metric, Type},
 };
+use oasis_wire::primitive::Class;
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -19,20 +20,23 @@ pub fn body(model: &Model, metrics: &[Metric]) -> impl Iterator<Item = TokenStre
 /// The statement that writes `value`, which is a place or, in a loop, a reference.
 fn write(model: &Model, kind: &Type, value: &TokenStream, reference: bool) -> TokenStream {
     match kind {
-        Type::Simple(Simple::String) if reference => quote! { row.string(#value); },
-        Type::Simple(Simple::String) => quote! { row.string(&#value); },
-        Type::Simple(simple) => {
-            let (_, method) = rust_simple(*simple);
-            let method = ident(method);
-            if reference {
-                quote! { row.#method(*#value); }
-            } else {
-                quote! { row.#method(#value); }
+        Type::Primitive(primitive) => {
+            let row = primitive.row();
+            let method = ident(row.row_method);
+            match (row.class, reference) {
+                (Class::Text, true) => quote! { row.#method(#value); },
+                (Class::Text, false) => quote! { row.#method(&#value); },
+                (Class::Integer { .. } | Class::Real | Class::Boolean, true) => {
+                    quote! { row.#method(*#value); }
+                }
+                (Class::Integer { .. } | Class::Real | Class::Boolean, false) => {
+                    quote! { row.#method(#value); }
+                }
             }
         }
         Type::Enum(name) => {
-            let (base, method) = rust_simple(model.base_of(name));
-            let (base, method) = (ident(base), ident(method));
+            let base = model.base_of(name).row();
+            let (base, method) = (ident(base.rust), ident(base.row_method));
             if reference {
                 quote! { row.#method(#base::from(*#value)); }
             } else {

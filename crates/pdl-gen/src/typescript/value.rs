@@ -5,10 +5,7 @@ use super::{
     names::{Types, element},
     text::literal,
 };
-use oasis_pdl::{
-    Model,
-    model::{Simple, Type},
-};
+use oasis_pdl::{Model, model::Type};
 
 /// Looks up what types are called.
 pub struct Values<'a> {
@@ -20,7 +17,7 @@ impl Values<'_> {
     /// The type in an interface.
     pub fn annotation(&self, kind: &Type) -> String {
         match kind {
-            Type::Simple(simple) => annotation(*simple).to_owned(),
+            Type::Primitive(primitive) => primitive.row().typescript.to_owned(),
             Type::Vector(element) => format!("{}[]", self.annotation(element)),
             Type::Struct(name) | Type::Enum(name) => self.types.named(name).to_owned(),
         }
@@ -29,7 +26,7 @@ impl Values<'_> {
     /// What a value begins with.
     pub fn initial(&self, kind: &Type) -> Layout {
         match kind {
-            Type::Simple(simple) => Layout::word(initial(*simple)),
+            Type::Primitive(primitive) => Layout::word(primitive.row().typescript_initial),
             Type::Vector(_) => Layout::word("[]"),
             Type::Struct(name) => Layout::word(format!("{}.create()", self.types.named(name))),
             Type::Enum(name) => {
@@ -44,7 +41,7 @@ impl Values<'_> {
     pub fn write(&self, kind: &Type, value: &str, metric: &str, indent: usize, depth: usize) -> String {
         let (value, name) = (value.to_owned(), literal(metric));
         let (method, arguments) = match kind {
-            Type::Simple(simple) => (simple.name(), vec![value, name]),
+            Type::Primitive(primitive) => (primitive.name(), vec![value, name]),
             Type::Struct(of) => ("struct", vec![value, self.types.named(of).to_owned(), name]),
             Type::Enum(of) => {
                 let base = literal(self.model.base_of(of).name());
@@ -64,7 +61,7 @@ impl Values<'_> {
     /// The expression that reads a value.
     pub fn read(&self, kind: &Type) -> Layout {
         match kind {
-            Type::Simple(simple) => Layout::call(format!("source.{}", simple.name()), Vec::new()),
+            Type::Primitive(primitive) => Layout::call(format!("source.{}", primitive.name()), Vec::new()),
             Type::Struct(of) => Layout::call("source.struct", vec![self.types.named(of).to_owned()]),
             Type::Enum(of) => {
                 let base = literal(self.model.base_of(of).name());
@@ -72,23 +69,5 @@ impl Values<'_> {
             }
             Type::Vector(of) => Layout::calling("source.vector", self.read(of)),
         }
-    }
-}
-
-fn annotation(simple: Simple) -> &'static str {
-    match simple {
-        Simple::Int64 | Simple::Uint64 => "bigint",
-        Simple::Boolean => "boolean",
-        Simple::String => "string",
-        _ => "number",
-    }
-}
-
-fn initial(simple: Simple) -> &'static str {
-    match simple {
-        Simple::Int64 | Simple::Uint64 => "0n",
-        Simple::Boolean => "false",
-        Simple::String => "''",
-        _ => "0",
     }
 }

@@ -2,7 +2,7 @@
 
 use oasis_pdl::{
     Model,
-    model::{Metric, Simple, Type},
+    model::{Metric, Primitive, Type},
 };
 use serde_json::Value;
 use std::fmt::Write;
@@ -36,15 +36,15 @@ fn structure(model: &Model, name: &str, members: &[Metric], values: &Value) -> S
 
 fn expression(model: &Model, kind: &Type, value: &Value) -> String {
     match kind {
-        Type::Simple(Simple::Boolean) => value.to_string(),
-        Type::Simple(Simple::String) => {
+        Type::Primitive(Primitive::Boolean) => value.to_string(),
+        Type::Primitive(Primitive::String) => {
             let text = value["text"].as_str().unwrap();
             let bytes: String = text.bytes().map(|byte| format!("\\{byte:03o}")).collect();
             format!("(oasis_text){{\"{bytes}\", {}}}", text.len())
         }
-        Type::Simple(Simple::Real32) => format!("real32({:#x}u)", bits(value)),
-        Type::Simple(Simple::Real64) => format!("real64({:#x}u)", bits(value)),
-        Type::Simple(_) | Type::Enum(_) => format!("({}){:#x}u", of_kind(kind), bits(value)),
+        Type::Primitive(Primitive::Real32) => format!("real32({:#x}u)", bits(value)),
+        Type::Primitive(Primitive::Real64) => format!("real64({:#x}u)", bits(value)),
+        Type::Primitive(_) | Type::Enum(_) => format!("({}){:#x}u", of_kind(kind), bits(value)),
         Type::Struct(name) => {
             let declared = model.struct_named(name).unwrap();
             structure(model, &c_name(name), &declared.members, value)
@@ -67,14 +67,14 @@ fn expression(model: &Model, kind: &Type, value: &Value) -> String {
 
 fn of_kind(kind: &Type) -> String {
     match kind {
-        Type::Simple(Simple::Boolean) => "bool".to_owned(),
-        Type::Simple(Simple::Real32) => "float".to_owned(),
-        Type::Simple(Simple::Real64) => "double".to_owned(),
-        Type::Simple(Simple::String) => "oasis_text".to_owned(),
-        Type::Simple(simple) => format!("{}_t", simple.name()),
+        Type::Primitive(Primitive::Boolean) => "bool".to_owned(),
+        Type::Primitive(Primitive::Real32) => "float".to_owned(),
+        Type::Primitive(Primitive::Real64) => "double".to_owned(),
+        Type::Primitive(Primitive::String) => "oasis_text".to_owned(),
+        Type::Primitive(simple) => format!("{}_t", simple.name()),
         Type::Struct(name) | Type::Enum(name) => c_name(name),
         Type::Vector(element) => match &**element {
-            Type::Simple(simple) => format!("oasis_{}_vector", simple.name()),
+            Type::Primitive(simple) => format!("oasis_{}_vector", simple.name()),
             deeper => format!("{}_vector", of_kind(deeper)),
         },
     }

@@ -2,7 +2,7 @@
 
 use oasis_pdl::{
     Model,
-    model::{Metric, Simple, Type},
+    model::{Metric, Primitive, Type},
 };
 use serde_json::Value;
 use std::fmt::Write;
@@ -36,13 +36,13 @@ fn members(out: &mut String, model: &Model, members: &[Metric], place: &str, val
 
 fn assign(out: &mut String, model: &Model, kind: &Type, place: &str, value: &Value, depth: usize) {
     match kind {
-        Type::Simple(Simple::Boolean) => writeln!(out, "{place} = {value};").unwrap(),
-        Type::Simple(Simple::String) => {
+        Type::Primitive(Primitive::Boolean) => writeln!(out, "{place} = {value};").unwrap(),
+        Type::Primitive(Primitive::String) => {
             let hex: String =
                 value["text"].as_str().unwrap().bytes().map(|byte| format!("{byte:02x}")).collect();
             writeln!(out, "{place} = text(\"{hex}\");").unwrap();
         }
-        Type::Simple(_) | Type::Enum(_) => writeln!(out, "set({place}, {:#x}u);", bits(value)).unwrap(),
+        Type::Primitive(_) | Type::Enum(_) => writeln!(out, "set({place}, {:#x}u);", bits(value)).unwrap(),
         Type::Vector(element) => {
             for value in value.as_array().unwrap() {
                 writeln!(out, "{place}.emplace_back();").unwrap();

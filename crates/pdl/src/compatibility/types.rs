@@ -1,7 +1,7 @@
 //! Types, and the structs and enums that they name: each pair is compared once a probe.
 
 use super::{Change, Teller, What};
-use crate::model::{Enum, Metric, Model, Simple, Struct, Type};
+use crate::model::{Enum, Metric, Model, Primitive, Struct, Type};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// What the samples of one probe are made of, before and after.
@@ -38,7 +38,7 @@ impl<'a> Types<'a> {
             (before, after) = (old, new);
         }
         let what = match (before, after) {
-            (Type::Simple(old), Type::Simple(new)) if old == new => return,
+            (Type::Primitive(old), Type::Primitive(new)) if old == new => return,
             (Type::Struct(old), Type::Struct(new)) => return self.structs_named(old, new),
             (Type::Enum(old), Type::Enum(new)) => return self.enums_named(old, new),
             _ if self.carrier(0, before).is_some() && self.carrier(0, before) == self.carrier(1, after) => {
@@ -51,9 +51,9 @@ impl<'a> Types<'a> {
     }
 
     /// The simple type that travels for a simple type or an enum.
-    fn carrier(&self, model: usize, kind: &Type) -> Option<Simple> {
+    fn carrier(&self, model: usize, kind: &Type) -> Option<Primitive> {
         match kind {
-            Type::Simple(simple) => Some(*simple),
+            Type::Primitive(simple) => Some(*simple),
             Type::Enum(name) => self.models.get(model).map(|model| model.base_of(name)),
             Type::Struct(_) | Type::Vector(_) => None,
         }
@@ -64,7 +64,7 @@ impl<'a> Types<'a> {
         let declared = match kind {
             Type::Vector(element) => return self.names(model, element, values),
             Type::Enum(name) => self.models.get(model).and_then(|model| model.enum_named(name)),
-            Type::Simple(_) | Type::Struct(_) => None,
+            Type::Primitive(_) | Type::Struct(_) => None,
         };
         let all = declared.into_iter().flat_map(|declared| &declared.enumerators);
         let meant = all.filter(|enumerator| values.contains(&enumerator.value));
@@ -152,7 +152,7 @@ impl<'a> Types<'a> {
 /// As a file would say it.
 fn spelled(kind: &Type) -> String {
     match kind {
-        Type::Simple(simple) => simple.name().to_owned(),
+        Type::Primitive(simple) => simple.name().to_owned(),
         Type::Vector(element) => format!("vector<{}>", spelled(element)),
         Type::Struct(name) | Type::Enum(name) => name.clone(),
     }

@@ -2,14 +2,10 @@
 
 use super::{Attributes, Parsed, Parser};
 use crate::{
-    ast::{Enum, Enumerator, Simple},
+    ast::{Enum, Enumerator, Primitive},
     lexer::Token,
     source::Span,
 };
-
-/// Every number of these is exact in JSON, whoever reads it.
-const BASES: [Simple; 6] =
-    [Simple::Int8, Simple::Int16, Simple::Int32, Simple::Uint8, Simple::Uint16, Simple::Uint32];
 
 impl Parser<'_> {
     pub(super) fn enum_(
@@ -22,7 +18,7 @@ impl Parser<'_> {
         attributes.none_on(self, "enum");
         let name = self.name("the enum")?;
         // Modes and conditions are few.
-        let base = if self.eat(Token::Colon) { self.base_of_enum()? } else { Simple::Uint8 };
+        let base = if self.eat(Token::Colon) { self.base_of_enum()? } else { Primitive::Uint8 };
         let open = self.expect(Token::BraceOpen, "behind the enum's name")?;
         let enumerators = self.enumerators();
         let _of_nothing = self.doc();
@@ -30,8 +26,8 @@ impl Parser<'_> {
         Ok(Enum { name, doc, base, enumerators, extent: self.from(start) })
     }
 
-    fn base_of_enum(&mut self) -> Parsed<Simple> {
-        let found = BASES.into_iter().find(|simple| simple.name() == self.word());
+    fn base_of_enum(&mut self) -> Parsed<Primitive> {
+        let found = Primitive::named(self.word()).filter(|primitive| primitive.can_carry_enum());
         let base = found.ok_or_else(|| self.unexpected("an integer type of at most 32 bits"))?;
         self.advance();
         Ok(base)

@@ -2,7 +2,7 @@
 
 use super::{MAX_DEPTH, Parsed, Parser};
 use crate::{
-    ast::{Path, Simple, Type},
+    ast::{Path, Primitive, Type},
     diagnostic::{Code, Diagnostic},
     lexer::Token,
 };
@@ -32,9 +32,9 @@ impl Parser<'_> {
             self.expect(Token::AngleClose, "behind the type of the vector's elements")?;
             return Ok(Type::Vector(Box::new(element)));
         }
-        if let Some((_, simple)) = Simple::ALL.into_iter().find(|(name, _)| *name == word) {
+        if let Some(primitive) = Primitive::named(word) {
             self.advance();
-            return Ok(Type::Simple(simple));
+            return Ok(Type::Primitive(primitive));
         }
         self.path("a type").map(Type::Named)
     }

@@ -56,7 +56,7 @@ fn metric(metric: &Metric) -> String {
 
 fn kind(kind: &Type) -> String {
     match kind {
-        Type::Simple(simple) => simple.name().into(),
+        Type::Primitive(simple) => simple.name().into(),
         Type::Vector(element) => format!("vector<{}>", self::kind(element)),
         Type::Struct(name) => format!("struct {name}"),
         Type::Enum(name) => format!("enum {name}"),

@@ -97,7 +97,14 @@ fn of_column(leaf: &Leaf, bits: &[u64]) -> Option<Summary> {
         MetricType::Int8 | MetricType::Int16 | MetricType::Int32 | MetricType::Int64 => of::<i64>(leaf, bits),
         MetricType::Real32 => of::<f32>(leaf, bits),
         MetricType::Real64 => of::<f64>(leaf, bits),
-        _ => of::<u64>(leaf, bits),
+        MetricType::Uint8
+        | MetricType::Uint16
+        | MetricType::Uint32
+        | MetricType::Uint64
+        | MetricType::Boolean
+        | MetricType::String
+        | MetricType::Vector(_)
+        | MetricType::Struct(_) => of::<u64>(leaf, bits),
     }
 }
 

@@ -67,7 +67,18 @@ impl Leaf {
                     self.member(index, member).spread(leaves);
                 }
             }
-            _ => leaves.push(self),
+            MetricType::Int8
+            | MetricType::Int16
+            | MetricType::Int32
+            | MetricType::Int64
+            | MetricType::Uint8
+            | MetricType::Uint16
+            | MetricType::Uint32
+            | MetricType::Uint64
+            | MetricType::Real32
+            | MetricType::Real64
+            | MetricType::Boolean
+            | MetricType::String => leaves.push(self),
         }
     }
 

@@ -25,7 +25,14 @@ impl Number {
             }
             MetricType::Real32 => Self::Real32(f32::from_bits(bits as u32)),
             MetricType::Real64 => Self::Real64(f64::from_bits(bits)),
-            _ => Self::Uint(bits),
+            MetricType::Uint8
+            | MetricType::Uint16
+            | MetricType::Uint32
+            | MetricType::Uint64
+            | MetricType::Boolean
+            | MetricType::String
+            | MetricType::Vector(_)
+            | MetricType::Struct(_) => Self::Uint(bits),
         }
     }
 

@@ -146,9 +146,9 @@ impl Plan {
         }
         let (mut leaves, mut at) = (Vec::new(), 1);
         while let Some(metric) = metrics.get(at) {
-            let is_text = |kind: &MetricType| match kind {
-                MetricType::Vector(element) => **element == MetricType::String,
-                kind => *kind == MetricType::String,
+            let is_text = |kind: &MetricType| match kind.element() {
+                Some(element) => *element == MetricType::String,
+                None => *kind == MetricType::String,
             };
             if is_text(&metric.kind) {
                 leaves.push((Leaf::named(&metric.name, MetricType::String, false), Columns::Text(at)));
@@ -156,10 +156,7 @@ impl Plan {
                 continue;
             }
             let name = metric.name.strip_suffix(".min")?;
-            let kind = match &metric.kind {
-                MetricType::Vector(element) => (**element).clone(),
-                kind => kind.clone(),
-            };
+            let kind = metric.kind.element().unwrap_or(&metric.kind).clone();
             let is_counter = metrics.get(at + 4).is_some_and(|metric| metric.name == format!("{name}.first"));
             leaves.push((Leaf::named(name, kind, is_counter), Columns::Number { first: at, is_counter }));
             at += if is_counter { 7 } else { 5 };

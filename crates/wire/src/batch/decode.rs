@@ -186,7 +186,11 @@ impl Column {
                     MetricType::Int8 | MetricType::Int16 | MetricType::Int32 | MetricType::Int64 => {
                         Value::Int(bits as i64)
                     }
-                    _ => Value::Uint(bits),
+                    MetricType::Uint8 | MetricType::Uint16 | MetricType::Uint32 | MetricType::Uint64 => {
+                        Value::Uint(bits)
+                    }
+                    // These have no columns of fixed width.
+                    MetricType::String | MetricType::Vector(_) | MetricType::Struct(_) => Value::Uint(bits),
                 }
             }
         }

@@ -24,6 +24,7 @@ mod postgresql;
 mod postgresql_refusals;
 mod postgresql_tls;
 mod ready_made;
+mod recipes;
 mod recorder;
 mod recordings;
 mod replay;

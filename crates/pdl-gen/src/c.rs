@@ -1,5 +1,5 @@
 //! C11: one header with a struct for each concrete probe and each PDL struct, an integer type with constants for each PDL enum, and
-//! functions that write packed rows. What the header includes is in `sdk/c`.
+//! functions that write packed rows. The header includes files of `sdk/c`.
 
 mod names;
 mod view;
@@ -17,7 +17,7 @@ const TEMPLATES: [(&str, &str); 3] = [
 
 /// A C header for all that the model declares. `from` is named in its first line.
 pub fn generate(model: &Model, from: &str) -> String {
-    // Only a mistake in a template gets to the error; the C compiler lets it be read.
+    // Only a mistake in a template leads to an error; the C compiler then shows it.
     render(&view::header(model, from)).unwrap_or_else(|error| format!("#error {error}\n"))
 }
 

@@ -1,5 +1,5 @@
 //! C++17: one header with a struct for each concrete probe and each PDL struct and an enum class for each PDL enum, in namespaces like
-//! the PDL's modules. What the header includes is in `sdk/cpp`.
+//! the PDL's modules. The header includes files of `sdk/cpp`.
 
 pub(crate) mod layout;
 mod names;
@@ -20,7 +20,7 @@ const TEMPLATES: [(&str, &str); 4] = [
 
 /// A C++ header for all that the model declares. `from` is named in its first line.
 pub fn generate(model: &Model, from: &str) -> String {
-    // Only a mistake in a template gets to the error; the C++ compiler lets it be read.
+    // Only a mistake in a template leads to an error; the C++ compiler then shows it.
     render(&view::header(model, from)).unwrap_or_else(|error| format!("#error {error}\n"))
 }
 

@@ -90,7 +90,7 @@ fn enum_type(declared: &model::Enum) -> EnumType {
 fn kind(model: &Model, of: &Type) -> MetricType {
     match of {
         Type::Primitive(primitive) => (*primitive).into(),
-        // Numbers for who does not know enums; what they mean stands beside the type.
+        // Plain numbers for readers that know no enums; their names stand beside the type.
         Type::Enum(name) => model.base_of(name).into(),
         Type::Vector(element) => MetricType::Vector(Box::new(kind(model, element))),
         Type::Struct(name) => {

@@ -1,4 +1,4 @@
-//! What can be generated.
+//! The target languages.
 
 use crate::{c, cpp, json_schema, python, rust, typescript};
 use oasis_pdl::Model;
@@ -43,7 +43,7 @@ impl Language {
         }
     }
 
-    /// What that file says. `from` names the PDL files in its first line.
+    /// Returns the content of that file. `from` names the PDL files in its first line.
     pub fn generate(self, model: &Model, from: &str) -> String {
         match self {
             Self::C => c::generate(model, from),

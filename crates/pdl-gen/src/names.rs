@@ -38,7 +38,7 @@ pub fn camel_case(name: &str) -> String {
     camel
 }
 
-/// The names, with underscores behind those that are taken and behind all but the first of equal ones, none of which then has the name of another.
+/// The names, with underscores appended to taken ones and to all but the first of equal ones, so that all differ.
 pub fn free_names(names: &[String], is_taken: impl Fn(&str) -> bool) -> Vec<String> {
     let mut used: HashSet<String> = names.iter().filter(|name| !is_taken(name)).cloned().collect();
     let mut seen = HashSet::new();
@@ -55,7 +55,7 @@ pub fn free_names(names: &[String], is_taken: impl Fn(&str) -> bool) -> Vec<Stri
     free_names
 }
 
-/// The last names. Where several are the same they get as many of their modules in front as tell them apart.
+/// The last names. Equal ones get as many of their modules in front as distinguish them.
 pub fn told_apart(scoped: &[&String]) -> Vec<String> {
     let mut modules = vec![0; scoped.len()];
     loop {

@@ -7,7 +7,7 @@ use oasis_pdl::{
 };
 use std::collections::{HashMap, HashSet};
 
-/// What becomes a type there.
+/// A declaration that becomes a type in the target language.
 #[derive(Clone, Copy)]
 pub enum Declaration<'a> {
     Enum(&'a Enum),
@@ -25,7 +25,7 @@ impl<'a> Declaration<'a> {
         }
     }
 
-    /// What it is made of.
+    /// Its metrics or members.
     pub fn metrics(self) -> &'a [Metric] {
         match self {
             Self::Enum(_) => &[],
@@ -35,7 +35,7 @@ impl<'a> Declaration<'a> {
     }
 }
 
-/// Enums, structs and concrete probes, each behind all that it uses and otherwise module by module.
+/// Enums, structs and concrete probes, each after all that it uses and otherwise module by module.
 pub fn in_order(model: &Model) -> Vec<Declaration<'_>> {
     let enums = model.enums.iter().map(Declaration::Enum);
     let structs = model.structs.iter().map(Declaration::Struct);

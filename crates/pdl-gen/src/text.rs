@@ -1,6 +1,6 @@
 //! Texts of the PDL on their way into literals and comments of programming languages.
 
-/// Lines without blank ones around them, those behind the first without what they are indented by together.
+/// Lines without blank ones around them; those after the first without their common indentation.
 pub fn dedented(text: &str) -> Vec<String> {
     let mut lines: Vec<String> =
         text.lines().map(|line| line.replace('\t', "    ").trim_end().to_owned()).collect();
@@ -40,7 +40,7 @@ pub fn escape(control: char) -> String {
     format!("\\x{:02x}", u32::from(control))
 }
 
-/// Pieces of at most so many characters, cut behind commas as long as there are any.
+/// Pieces of at most so many characters, cut after commas where possible.
 pub fn pieces(text: &str, most: usize) -> Vec<String> {
     let mut pieces = Vec::new();
     let mut piece = String::new();

@@ -1,5 +1,5 @@
 //! TypeScript: a module with an interface and a codec of the same name for each concrete probe and each PDL struct, and an object of
-//! numbers with a type of the same name for each PDL enum. What it imports is in `sdk/typescript`. PDL modules are no part of it: a
+//! numbers with a type of the same name for each PDL enum. It imports `sdk/typescript`. PDL modules are no part of it: a
 //! name that several have gets its modules in front.
 
 mod layout;

@@ -1,4 +1,4 @@
-//! What can be written at a place.
+//! Completions at a place.
 
 use crate::{
     context::{Wanted, context},
@@ -13,13 +13,13 @@ use oasis_pdl::{
 };
 use std::collections::BTreeMap;
 
-/// Units that nobody should have to put together.
+/// Common units.
 const COMMON_UNITS: [&str; 17] = [
     "1", "ms", "us", "ns", "kHz", "MHz", "GHz", "kBy", "MBy", "KiBy", "MiBy", "GiBy", "km", "mm", "kg",
     "{packet}", "1/min",
 ];
 
-/// What fits at a position; the editor picks from it by what was typed.
+/// Returns the completions at a position; the editor filters them by the typed prefix.
 pub fn completion(view: &View<'_>, position: Position) -> Vec<CompletionItem> {
     let context = context(view.text, view.offset(position));
     let known = Names { model: &view.report.model, scope: &context.scope };
@@ -67,7 +67,7 @@ struct Names<'a> {
     scope: &'a str,
 }
 
-/// A declared name, what it is and its documentation.
+/// A declared name, its kind and its documentation.
 type Known<'a> = (&'a str, CompletionItemKind, Option<&'a str>);
 
 impl<'a> Names<'a> {
@@ -160,7 +160,7 @@ fn join(scope: &str, path: &str) -> String {
     if scope.is_empty() { path.to_owned() } else { format!("{scope}::{path}") }
 }
 
-/// What of a name is inside of a scope.
+/// Returns the part of a name inside a scope.
 fn inside<'a>(name: &'a str, scope: &str) -> Option<&'a str> {
     if scope.is_empty() { Some(name) } else { name.strip_prefix(scope)?.strip_prefix("::") }
 }

@@ -1,4 +1,4 @@
-//! What can stand at a place, told from the words before it: the text around a cursor is seldom right while somebody types.
+//! Infers the possible words at a place from the words before it, because the text around a cursor is seldom valid while somebody types.
 
 use oasis_pdl::{
     Token,
@@ -7,7 +7,7 @@ use oasis_pdl::{
 };
 use std::ops::Range;
 
-/// What fits at the cursor.
+/// The kind of word that fits at the cursor.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Wanted {
     Nothing,
@@ -28,14 +28,14 @@ pub enum Wanted {
     Base,
     /// An integer type to carry an enum.
     Carrier,
-    /// A type or a probe behind this path and a `::`.
+    /// A type or a probe after this path and a `::`.
     Within {
         path: String,
         is_base: bool,
     },
 }
 
-/// What fits, and inside of which modules.
+/// The kind of word that fits, and the modules around it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Context {
     pub wanted: Wanted,
@@ -46,7 +46,7 @@ pub struct Context {
 /// Looks at the words before a byte of the text.
 pub fn context(text: &str, offset: usize) -> Context {
     let all = tokens(text);
-    // The word that is being typed is what is asked for, not a part of the way there.
+    // The unfinished word is the one to complete, not part of the context.
     let word = all.iter().find(|(token, at)| *token == Token::Name && at.start < offset && offset <= at.end);
     let start = word.map_or(offset, |(_, at)| at.start);
     let known = all.partition_point(|(_, at)| at.end <= start);
@@ -64,7 +64,7 @@ pub fn context(text: &str, offset: usize) -> Context {
     Context { wanted, scope: walk.scope() }
 }
 
-/// What is between the last word and the cursor.
+/// The text between the last word and the cursor.
 enum Gap {
     Blank,
     Comment,
@@ -252,7 +252,7 @@ fn path_before(text: &str, tokens: &[(Token, Range<usize>)]) -> String {
     words.concat()
 }
 
-/// The path of the type that stands behind these brackets.
+/// The path of the type after these brackets.
 fn path_behind(text: &str, tokens: &[(Token, Range<usize>)]) -> String {
     let inside = tokens.iter().position(|(token, _)| *token == Token::BracketClose);
     let behind = inside.and_then(|at| tokens.get(at + 1..)).unwrap_or_default();

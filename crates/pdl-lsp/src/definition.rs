@@ -4,7 +4,7 @@ use crate::{declared::declarations, workspace::View};
 use lsp_types::{Location, Position};
 use oasis_pdl::Span;
 
-/// Where what stands at a position was declared; a declaration leads to itself.
+/// Returns the declaration of the name at a position; a declaration leads to itself.
 pub fn definition(view: &View<'_>, position: Position) -> Option<Location> {
     let offset = view.offset(position);
     let target = view.target(offset).or_else(|| declared_at(view, offset))?;

@@ -1,4 +1,4 @@
-//! What is wrong, file by file.
+//! Diagnostics, file by file.
 
 use crate::{text::Lines, workspace::Workspace};
 use lsp_types::{
@@ -11,10 +11,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Most diagnostics of a file: an editor shows no thousands, and nobody reads them.
+/// Maximum diagnostics of a file. Editors do not show thousands.
 const MOST: usize = 500;
 
-/// Diagnostics of the open documents and of what they include. Files that had some before get an empty list.
+/// Diagnostics of the open documents and of their includes. Files that had some before get an empty list.
 pub fn publish(workspace: &mut Workspace, told: &mut BTreeSet<PathBuf>) -> Vec<PublishDiagnosticsParams> {
     workspace.compile();
     let mut by_path: BTreeMap<PathBuf, Vec<Diagnostic>> = BTreeMap::new();
@@ -58,7 +58,7 @@ fn collect(workspace: &Workspace, report: &Report, by_path: &mut BTreeMap<PathBu
             related_information: (!related.is_empty()).then_some(related),
             ..Diagnostic::default()
         };
-        // A file that two documents include is told of once.
+        // A file that two documents include is reported once.
         if !of_file.contains(&diagnostic) {
             of_file.push(diagnostic);
         }

@@ -9,7 +9,7 @@ const MAX_LENGTH: usize = 64 << 20;
 /// Longest line of a header.
 const MAX_HEADER: u64 = 4096;
 
-/// What was read.
+/// A frame, or an error in one.
 #[derive(Debug)]
 pub enum Frame {
     /// A message.
@@ -18,7 +18,7 @@ pub enum Frame {
     Nonsense(String),
 }
 
-/// The next frame; none at the end of the stream. After an error nobody knows where the next one begins.
+/// Returns the next frame, or `None` at the end of the stream. After an error the start of the next frame is unknown.
 pub fn read(input: &mut impl BufRead) -> io::Result<Option<Frame>> {
     let Some(length) = header(input)? else { return Ok(None) };
     let mut body = Vec::new();
@@ -32,7 +32,7 @@ pub fn read(input: &mut impl BufRead) -> io::Result<Option<Frame>> {
     }))
 }
 
-/// The length that the header tells.
+/// The length in the header.
 fn header(input: &mut impl BufRead) -> io::Result<Option<usize>> {
     let mut length = None;
     let mut line = Vec::new();

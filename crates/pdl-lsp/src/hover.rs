@@ -1,4 +1,4 @@
-//! What a name stands for: its declaration as it could be written, its documentation, and what it takes in a sample.
+//! Hover texts: the declaration of a name, its documentation, and its size in a sample.
 
 use crate::{
     declared::{Declared, declarations},
@@ -12,7 +12,7 @@ use oasis_pdl::{
     model::{Metric, Number, Probe, Threshold, Type},
 };
 
-/// What to show at a position.
+/// Returns the text for a position.
 pub fn hover(view: &View<'_>, position: Position) -> Option<Hover> {
     let offset = view.offset(position);
     let reference = view.report.references.iter().find(|reference| view.holds(reference.place, offset));

@@ -1,6 +1,6 @@
-//! What an editor asks about PDL files, and the answers: `oasis pdl lsp` speaks the Language Server Protocol on standard input and output.
+//! Answers an editor's requests about PDL files: `oasis pdl lsp` speaks the Language Server Protocol on standard input and output.
 //!
-//! A [`Server`] takes one message and gives those that answer it; it knows no streams. Open documents lie over the disk
+//! A [`Server`] takes one message and returns its answers; it knows no streams. Open documents lie over the disk
 //! ([`Workspace`]), so that unsaved text counts, and every question is answered from what the compiler says of them. A file a
 //! question: `hover`, `definition`, `completion`, `symbols`, `diagnostics`.
 

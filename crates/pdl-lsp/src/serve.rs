@@ -15,7 +15,7 @@ use std::{
 /// Messages that wait while one is answered.
 const WAITING: usize = 64;
 
-/// Serves one editor until it says `exit` or closes the stream, and tells whether that was agreed.
+/// Serves one editor until it sends `exit` or closes the stream. Returns whether it sent `shutdown` first.
 pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> io::Result<bool> {
     let (sender, receiver) = sync_channel(WAITING);
     // It ends with the process: nothing can be done about a read that waits.
@@ -35,7 +35,7 @@ pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> io::R
                 Step::Send(messages) => send(&messages, &mut output)?,
                 Step::End { is_agreed } => return Ok(is_agreed),
             },
-            // The protocol wants `null` for the id of what cannot be read, which the message types do not have.
+            // The protocol requires the id `null` for an unreadable message, which the message types cannot express.
             Frame::Nonsense(error) => {
                 let error = json!({ "code": ErrorCode::ParseError as i32, "message": error });
                 let body = json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string();

@@ -1,4 +1,4 @@
-//! The protocol, without streams: a message goes in, those that answer it come out.
+//! The protocol, without streams: a message goes in, its answers come out.
 
 use crate::{
     completion::completion, definition::definition, diagnostics, hover::hover, symbols::symbols, text::Lines,
@@ -20,7 +20,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What to do next.
+/// The next action.
 #[derive(Debug)]
 pub enum Step {
     /// Go on, after these were sent.
@@ -43,7 +43,7 @@ enum Phase {
 pub struct Server {
     phase: Phase,
     workspace: Workspace,
-    /// Files that were told to have errors.
+    /// Files with reported errors.
     told: BTreeSet<PathBuf>,
     is_changed: bool,
 }
@@ -60,7 +60,7 @@ struct Refused(ErrorCode, String);
 type Answer = Result<Value, Refused>;
 
 impl Server {
-    /// Takes a message. What is wrong with the documents then is told by [`Server::settle`].
+    /// Handles a message. [`Server::settle`] reports the diagnostics of the documents afterwards.
     pub fn handle(&mut self, message: Message) -> Step {
         match message {
             Message::Request(request) => Step::Send(vec![self.request(request).into()]),
@@ -78,7 +78,7 @@ impl Server {
         }
     }
 
-    /// Tells what is wrong, if something changed since the last time. Once after several changes is enough.
+    /// Reports diagnostics if something changed since the last time. Once after several changes is enough.
     pub fn settle(&mut self) -> Vec<Message> {
         if !std::mem::take(&mut self.is_changed) {
             return Vec::new();
@@ -164,7 +164,7 @@ impl Server {
         Some(if edit.new_text == text { Vec::new() } else { vec![edit] })
     }
 
-    /// A notification that cannot be read is passed over: there is nobody to tell.
+    /// An unreadable notification is ignored: it has no answer that could carry an error.
     fn notification(&mut self, Notification { method, params }: Notification) {
         let done = match method.as_str() {
             "textDocument/didOpen" => parsed(params).map(|params| self.open(params)),

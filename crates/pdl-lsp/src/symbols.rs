@@ -8,7 +8,7 @@ use oasis_pdl::{
     parse,
 };
 
-/// Declarations with what is in them, in the order of the text; includes are not looked at.
+/// Declarations and their members, in the order of the text, without includes.
 pub fn symbols(text: &str) -> Vec<DocumentSymbol> {
     let (file, _) = parse("outline".as_ref(), text);
     Outline { lines: Lines::new(text) }.declarations(&file.declarations)

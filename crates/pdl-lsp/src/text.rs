@@ -22,7 +22,7 @@ impl<'a> Lines<'a> {
         Self { text, starts: [0].into_iter().chain(starts).collect() }
     }
 
-    /// The position of a byte; the last one if there is no such byte.
+    /// Returns the position of a byte, or the last position if there is no such byte.
     pub fn position(&self, offset: usize) -> Position {
         let line = self.starts.partition_point(|&start| start <= offset).saturating_sub(1);
         let start = self.starts.get(line).copied().unwrap_or_default();
@@ -32,7 +32,7 @@ impl<'a> Lines<'a> {
         Position::new(narrow(line), narrow(units))
     }
 
-    /// The byte at a position; the end of the line or of the text if the position is behind it.
+    /// Returns the byte at a position, or the end of the line or of the text if the position is beyond it.
     pub fn offset(&self, position: Position) -> usize {
         let line = position.line as usize;
         let Some(&start) = self.starts.get(line) else { return self.text.len() };

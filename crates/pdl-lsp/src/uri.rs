@@ -32,7 +32,7 @@ pub fn from_path(path: &Path) -> Option<Uri> {
     uri.parse().ok()
 }
 
-/// `%20` and so on replaced. What is no such code stays.
+/// Decodes `%20` and so on. An invalid code stays.
 fn decoded(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

@@ -1,4 +1,4 @@
-//! Open documents, and what the compiler says of them.
+//! Open documents and their compilation.
 
 use crate::{text::Lines, uri};
 use lsp_types::{Location, Position, Uri};
@@ -14,7 +14,7 @@ struct Document {
     uri: Uri,
     version: i32,
     text: String,
-    /// What came of compiling it with all that it includes; none if something changed since.
+    /// The result of compiling it with its includes; `None` if something changed since.
     report: Option<Report>,
 }
 
@@ -46,7 +46,7 @@ impl Workspace {
         self.documents.insert(uri::to_path(&uri), Document { uri, version, text, report: None });
     }
 
-    /// Closes a document: what is on the disk counts again.
+    /// Closes a document: the file on the disk applies again.
     pub fn close(&mut self, uri: &Uri) {
         self.forget();
         self.documents.remove(&uri::to_path(uri));
@@ -70,7 +70,7 @@ impl Workspace {
         }
     }
 
-    /// What is known of the open documents.
+    /// Returns the views of the open documents.
     pub fn reports(&self) -> impl Iterator<Item = &Report> {
         self.documents.values().filter_map(|document| document.report.as_ref())
     }
@@ -96,7 +96,7 @@ impl Workspace {
         self.documents.get(&uri::to_path(uri)).map(|document| document.text.as_str())
     }
 
-    /// A document with what the compiler says of it. One that is not open has no answers.
+    /// Returns a document with its compilation, or `None` if it is not open.
     pub fn view(&mut self, uri: &Uri) -> Option<View<'_>> {
         self.compile();
         let path = uri::to_path(uri);
@@ -121,12 +121,12 @@ impl View<'_> {
         Lines::new(self.text).offset(position)
     }
 
-    /// Whether a place is in this document and holds the offset or ends at it.
+    /// Whether a place is in this document and contains the offset or ends at it.
     pub fn holds(&self, place: Span, offset: usize) -> bool {
         place.file == self.file && place.start <= offset && offset <= place.end
     }
 
-    /// Where the name of what stands at an offset was declared.
+    /// Returns the declaration of the name at an offset.
     pub fn target(&self, offset: usize) -> Option<Span> {
         let references = self.report.references.iter();
         references.filter(|reference| self.holds(reference.place, offset)).map(|found| found.target).next()

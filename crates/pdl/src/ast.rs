@@ -1,12 +1,12 @@
-//! What a file says, before names are looked up.
+//! The syntax tree of a file, before name lookup.
 
 use crate::{model, source::Span};
 use uuid::Uuid;
 
-/// What can stand in the brackets before a probe.
+/// The attributes of a probe.
 pub const PROBE_ATTRIBUTES: [&str; 3] = ["uuid", "version", "rate"];
 
-/// What can stand in the brackets before a metric or a member.
+/// The attributes of a metric or a member.
 pub const METRIC_ATTRIBUTES: [&str; 7] = ["unit", "kind", "label", "min", "max", "warn", "alarm"];
 
 /// The words that declarations begin with.
@@ -128,7 +128,7 @@ pub struct Probe {
     pub version: Option<String>,
     /// `rate(demand, …)`, which few have.
     pub demand: Option<Box<Demand>>,
-    /// What it inherits from.
+    /// The base.
     pub base: Option<Path>,
     /// Its own metrics.
     pub metrics: Vec<Metric>,
@@ -136,7 +136,7 @@ pub struct Probe {
     pub extent: Span,
 }
 
-/// `demand, 1, 100`: those who read the probe decide how often it is sampled.
+/// `demand, 1, 100`: the readers of the probe decide how often it is sampled.
 #[derive(Debug, Clone, Copy)]
 pub struct Demand {
     /// Lowest rate, in hertz.
@@ -160,7 +160,7 @@ pub struct Metric {
     pub behaviour: Option<Behaviour>,
     /// Name for people.
     pub label: Option<String>,
-    /// Range, and what is worth a warning or an alarm.
+    /// Range, and the thresholds of warning and alarm.
     pub limits: Limits,
 }
 
@@ -177,7 +177,7 @@ pub struct Limits {
     pub alarm: Vec<Condition>,
 }
 
-/// What a value is held against.
+/// A condition on a value.
 #[derive(Debug, Clone)]
 pub enum Condition {
     /// `< 5`

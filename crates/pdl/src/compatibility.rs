@@ -1,4 +1,4 @@
-//! What becomes of those who read samples when files change.
+//! The effects of changed files on the readers of samples.
 //!
 //! Only probes that send samples are compared, each with all that its samples are made of: inherited metrics, structs, enums. UUID and
 //! version name one layout, so what else may change depends on whether the version was raised.
@@ -18,7 +18,7 @@ use serde_json::json;
 pub struct Change {
     /// Which kind of difference.
     pub what: What,
-    /// What it does to readers.
+    /// Its effect on readers.
     pub class: Class,
     /// Scoped name of the probe, the new one if there are two.
     pub probe: String,
@@ -30,12 +30,12 @@ pub struct Change {
     pub new: Option<Span>,
 }
 
-/// What a change does to readers, the least first.
+/// The effect of a change on readers, the least first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     /// Every reader goes on as before.
     Safe,
-    /// The version tells readers: the schema of the new one travels with its registration.
+    /// Readers see the new version: its schema travels with the registration.
     NewVersion,
     /// The same UUID and version mean something else: the version should be raised.
     NeedsVersion,
@@ -58,17 +58,17 @@ impl Class {
     }
 }
 
-/// What readers hold on to that a change touches.
+/// The property that a change affects.
 enum Touches {
-    /// By what they know the probe.
+    /// The identity of the probe.
     Identity,
     /// The version that they do not know yet.
     Version,
     /// Where the values of a sample stand.
     Layout,
-    /// What the values mean.
+    /// The meaning of the values.
     Meaning,
-    /// Only what people see.
+    /// Only texts for people.
     Looks,
 }
 
@@ -104,7 +104,7 @@ pub enum What {
 }
 
 impl What {
-    /// Its name for programs, and what it touches.
+    /// Its name for programs, and the property that it affects.
     fn entry(self) -> (&'static str, Touches) {
         use Touches::{Identity, Layout, Looks, Meaning, Version};
         match self {
@@ -141,7 +141,7 @@ impl What {
         self.entry().0
     }
 
-    /// What it does to readers of a probe whose version was raised, or was not.
+    /// Returns the effect on readers, with or without a raised version.
     fn class(self, is_raised: bool) -> Class {
         match self.entry().1 {
             Touches::Identity => Class::Breaking,

@@ -1,4 +1,4 @@
-//! Files and what they include, to one model.
+//! Compiles files and their includes to one model.
 
 use crate::{
     ast::File,
@@ -15,14 +15,14 @@ use std::{
 /// Deepest chain of includes.
 const MAX_INCLUDES: usize = 64;
 
-/// What came of a compilation.
+/// The result of a compilation.
 #[derive(Debug, Default)]
 pub struct Report {
     /// All that was declared, as far as it could be understood.
     pub model: Model,
-    /// What is wrong, in the order of the text.
+    /// The diagnostics, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
-    /// What names and includes refer to, where that is known.
+    /// The targets of names and includes, where known.
     pub references: Vec<Reference>,
     /// The texts.
     pub sources: Sources,

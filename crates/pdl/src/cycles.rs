@@ -12,7 +12,7 @@ use std::{
     iter,
 };
 
-/// By the number of a struct: numbers of those that its members are made of.
+/// For each struct, the structs of its members, by number.
 type Uses = Vec<Vec<usize>>;
 
 /// Reports each cycle once, however many structs it leads over.
@@ -104,7 +104,7 @@ impl<'a> Walk<'a> {
     }
 
     fn walk(&mut self, start: usize) {
-        // Structs on the way, and how many of those that each uses have been looked at.
+        // Structs on the path, and the number of their members already visited.
         let mut way = vec![(start, 0)];
         self.reach(start);
         while let Some((at, next)) = way.last_mut() {

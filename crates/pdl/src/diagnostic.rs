@@ -1,4 +1,4 @@
-//! What is wrong with a file: code, message, place, and what to do.
+//! Diagnostics of a file: code, message, place and remedy.
 
 use crate::source::{Sources, Span};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
@@ -56,13 +56,13 @@ pub struct Diagnostic {
     pub message: String,
     /// Where, if anywhere in a text.
     pub place: Option<Span>,
-    /// What is said at the place.
+    /// The text at the place.
     pub label: String,
     /// Other places that matter.
     pub related: Vec<(Span, String)>,
-    /// What the rule is.
+    /// The rule.
     pub note: Option<String>,
-    /// What to do.
+    /// The remedy.
     pub help: Option<String>,
 }
 

@@ -27,7 +27,7 @@ pub fn resolve(scoped: String, declared: &ast::Enum, wrong: &mut Vec<Diagnostic>
     let mut names = HashMap::new();
     let mut numbers = HashMap::new();
     let mut enumerators = Vec::new();
-    // None behind a number that made no sense: what follows from it is not reported.
+    // `None` after an invalid number: its consequences are not reported.
     let mut next = Some(0);
     for enumerator in &declared.enumerators {
         let name = &enumerator.name;
@@ -44,7 +44,7 @@ pub fn resolve(scoped: String, declared: &ast::Enum, wrong: &mut Vec<Diagnostic>
         {
             wrong.push(duplicate(enumerator, other, first, value));
         }
-        // One whose number was refused is still known by its name.
+        // An enumerator with a refused number keeps its name.
         let value = value.unwrap_or_default();
         let place = Place(name.span);
         enumerators.push(Enumerator { name: name.text.clone(), doc: enumerator.doc.clone(), value, place });

@@ -1,4 +1,4 @@
-//! One layout for every file. Words and comments stay what they are and where they are in order; only blanks and line breaks change.
+//! One layout for every file. Words and comments keep their text and order; only blanks and line breaks change.
 //!
 //! A file passes through four steps, each a file: words with the comments before them (`pieces`), how words stand beside each other on
 //! a line (`spacing`), which of them begin a line (`layout`), text (`writer`). All of them know tokens, not declarations: what
@@ -20,7 +20,7 @@ use std::path::Path;
 /// Characters that a line may have, comments aside.
 const WIDTH: usize = 100;
 
-/// The text in its one layout. A file that the parser refuses is not laid out; the report says what is wrong with it.
+/// Returns the text in its one layout. A file with syntax errors is not laid out; the report has the diagnostics.
 ///
 /// Names are not looked up and includes not read: `path` only says where the text is from.
 ///

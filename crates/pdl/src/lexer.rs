@@ -114,13 +114,13 @@ fn block_comment(lexer: &mut Lexer<'_, Token>) -> Result<Skip, LexError> {
     }
 }
 
-/// The tokens of a text and where they stand, in bytes. What is no token is left out, and so are comments that are no documentation.
+/// The tokens of a text with their byte positions, without invalid characters and ordinary comments.
 pub fn tokens(text: &str) -> Vec<(Token, Range<usize>)> {
     let tokens = Token::lexer(text).spanned();
     tokens.filter_map(|(token, range)| Some((token.ok()?, range))).collect()
 }
 
-/// All tokens of a text, the last one [`Token::End`], and what could not be read.
+/// Returns all tokens of a text, the last one [`Token::End`], and the diagnostics.
 pub fn lex(file: FileId, text: &str) -> (Vec<(Token, Span)>, Vec<Diagnostic>) {
     let mut tokens = Vec::new();
     let mut wrong: Vec<Diagnostic> = Vec::new();

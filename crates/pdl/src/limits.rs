@@ -1,4 +1,4 @@
-//! `min`, `max`, `warn` and `alarm`, held against the type that they stand before. Those of a vector are for its elements.
+//! Checks `min`, `max`, `warn` and `alarm` against the type of the metric. Those of a vector apply to its elements.
 
 use crate::{
     ast::{self, Condition},

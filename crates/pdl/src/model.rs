@@ -1,4 +1,4 @@
-//! What the files mean: every name looked up, every metric in its place.
+//! The meaning of the files: every name resolved, every metric in its place.
 
 pub use oasis_wire::primitive::Primitive;
 
@@ -6,7 +6,7 @@ use crate::source::Span;
 use std::collections::HashMap;
 use uuid::Uuid;
 
-/// Where the name of a declaration stands. Any two are equal: that something moved does not change what files mean.
+/// The place of a declaration's name. Any two are equal, because moving a declaration does not change its meaning.
 #[derive(Debug, Clone, Copy)]
 pub struct Place(pub Span);
 
@@ -19,7 +19,7 @@ impl PartialEq for Place {
 /// All that was declared.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Model {
-    /// Probes in declaration order, bases before those that inherit from them where the files say so.
+    /// Probes in declaration order.
     pub probes: Vec<Probe>,
     /// Structs in declaration order.
     pub structs: Vec<Struct>,
@@ -82,7 +82,7 @@ pub struct Probe {
     pub uuid: Option<Uuid>,
     /// `major.minor`, `1.0` when the file says nothing.
     pub version: String,
-    /// Between which rates those who read it decide, if its author lets them. Not inherited.
+    /// The rates between which its readers choose, if its author permits that. Not inherited.
     pub demand: Option<Demand>,
     /// Scoped name of the base.
     pub base: Option<String>,
@@ -92,7 +92,7 @@ pub struct Probe {
     pub place: Place,
 }
 
-/// Rates between which those who read a probe decide how often it is sampled; 0.01 to 1,000 Hz.
+/// The rates between which the readers of a probe choose; 0.01 to 1,000 Hz.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Demand {
     /// Lowest rate, in hertz.
@@ -157,13 +157,13 @@ pub struct Metric {
     pub behaviour: Option<Behaviour>,
     /// Name for people.
     pub label: Option<String>,
-    /// Range, and what is worth a warning or an alarm; of each element if the metric is a vector.
+    /// Range and thresholds; of each element if the metric is a vector.
     pub limits: Limits,
     /// Its place.
     pub place: Place,
 }
 
-/// The range of a metric, and what is worth a warning or an alarm.
+/// The range of a metric and its thresholds of warning and alarm.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Limits {
     /// Least value.
@@ -203,7 +203,7 @@ pub enum Type {
 /// A number as it was written.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Number {
-    /// Digits only, of a number that 64 bits can hold, with or without a sign.
+    /// Digits with or without a sign; the number fits 64 bits.
     Integer(i128),
     /// Any other; finite.
     Real(f64),

@@ -1,4 +1,4 @@
-//! Declarations to model: every name looked up from where it stands outwards, bases laid before what inherits from them.
+//! Resolves declarations to the model: looks up every name from its scope outwards, and puts the metrics of bases first.
 
 use crate::{
     ast::{self, Declaration, File},
@@ -63,7 +63,7 @@ pub fn resolve<'a>(
 }
 
 struct Names<'a, 'w> {
-    /// By scoped name: what it is and where it was first declared.
+    /// By scoped name: the kind of declaration, and the place of the first one.
     table: HashMap<String, (Declared<'a>, Span)>,
     /// Structs, enums and probes in declaration order.
     order: Vec<String>,
@@ -328,7 +328,7 @@ impl<'a> Names<'a, '_> {
         self.wrong.push(diagnostic);
     }
 
-    /// The name most like the one that is not known, as it can be written here. Each takes a look at all names, and nobody reads hundreds of them.
+    /// Returns the known name that is most similar to an unknown one. Each search compares all names, so their number is limited.
     fn suggestion(&mut self, scope: &str, wanted: &str, what: &str) -> Option<String> {
         self.suggestions = self.suggestions.checked_sub(1)?;
         let last = last(wanted);
@@ -340,7 +340,7 @@ impl<'a> Names<'a, '_> {
             |scoped: &&String| matches!(self.table[*scoped].0, Declared::Probe(_)) == (what == "probe");
         let declared = self.order.iter().filter(fits);
         let found = nearest(last, simple.chain(declared.clone().map(|scoped| self::last(scoped))))?;
-        // The bare name if that is what it means here, otherwise the way to it.
+        // The bare name if it resolves here, otherwise the path to it.
         let bare = find(&self.table, scope, found);
         match declared.clone().find(|scoped| self::last(scoped) == found) {
             Some(scoped) if bare.as_ref().is_none_or(|bare| self::last(bare) != found) => {

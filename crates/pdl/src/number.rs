@@ -1,4 +1,4 @@
-//! Whether a type can hold a number.
+//! Whether a type can represent a number.
 
 use crate::{
     ast,
@@ -6,7 +6,7 @@ use crate::{
     model::{Number, Primitive},
 };
 
-/// What is wrong with a number for values of this type. A real number is rounded to its type; only infinity is too far.
+/// Checks whether a number fits a type. A real number is rounded to its type; only infinity is refused.
 pub fn misfit(number: ast::Number, simple: Primitive) -> Option<Diagnostic> {
     let name = simple.name();
     let refused =

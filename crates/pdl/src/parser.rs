@@ -1,4 +1,4 @@
-//! Tokens to declarations, by recursive descent. After an error parsing goes on behind it, so that one run shows several.
+//! Parses tokens to declarations, by recursive descent. Parsing continues after an error, so that one run shows several.
 
 mod advice;
 mod attributes;
@@ -27,7 +27,7 @@ const MAX_DEPTH: usize = 16;
 pub(crate) struct Reported;
 type Parsed<T> = Result<T, Reported>;
 
-/// Parses a file; what could be understood is in the result whatever was wrong.
+/// Parses a file. The result has every declaration that could be parsed, even after errors.
 pub fn parse(file: FileId, text: &str) -> (File, Vec<Diagnostic>) {
     let (tokens, wrong) = lex(file, text);
     let open_end = wrong.iter().find(|wrong| wrong.code == Code::Unterminated).and_then(|wrong| wrong.place);
@@ -45,7 +45,7 @@ struct Parser<'a> {
     text: &'a str,
     tokens: Vec<(Token, Span)>,
     at: usize,
-    /// Up to where the tokens are what was meant: behind a comment or text without end they are not.
+    /// The end of the meaningful tokens: the tokens after an unterminated comment or text have no meaning.
     readable: usize,
     /// Where characters stand that are no tokens, in order.
     unknown: Vec<Unknown>,
@@ -57,7 +57,7 @@ impl Parser<'_> {
         self.tokens[self.at].0
     }
 
-    /// The token behind this one.
+    /// The token after this one.
     fn next(&self) -> Token {
         self.tokens.get(self.at + 1).map_or(Token::End, |(token, _)| *token)
     }
@@ -70,7 +70,7 @@ impl Parser<'_> {
         &self.text[span.start..span.end]
     }
 
-    /// What stands between the quotes of a text.
+    /// The content of a text, without quotes.
     fn unquoted(&self, text: Span) -> &str {
         self.slice(Span { start: text.start + 1, end: text.end.saturating_sub(1), ..text })
     }
@@ -103,7 +103,7 @@ impl Parser<'_> {
             return Ok(self.advance());
         }
         let message = format!("{token} is missing {behind}");
-        // What is missing belongs behind the token before, not before the next line's first.
+        // The missing token belongs after the previous one, not before the first of the next line.
         let place = match (token, self.at.checked_sub(1)) {
             (Token::Semicolon | Token::Comma, Some(before)) => {
                 let end = self.tokens[before].1.end;
@@ -260,7 +260,7 @@ impl Parser<'_> {
         }
         let open = self.expect(Token::BraceOpen, "behind the module's name")?;
         let declarations = self.declarations(depth + 1);
-        // What was read is known, closed or not: what uses it must not fail too.
+        // The declaration is known even if it is not closed, so that its uses do not fail too.
         let _reported = self.close(open);
         // Later files of users have it, the papers' do not.
         self.eat(Token::Semicolon);
@@ -276,7 +276,7 @@ impl Parser<'_> {
         Err(self.report(diagnostic.related(open, "this block is still open")))
     }
 
-    /// `};` behind a block. Without it the declaration is as clear as with it: what uses it must not fail too.
+    /// `};` after a block. The declaration is known without it too, so that its uses do not fail.
     fn end(&mut self, open: Span) {
         if self.close(open).is_ok() {
             let _reported = self.expect(Token::Semicolon, "behind the `}`");
@@ -297,7 +297,7 @@ impl Parser<'_> {
         let mut metrics = Vec::new();
         while !matches!(self.peek(), Token::BraceClose | Token::End) {
             if self.is_at_declaration() {
-                // This block was not closed. What stands behind it is a declaration all the same.
+                // This block was not closed. A declaration follows it all the same.
                 break;
             }
             if self.metric_line(&mut metrics).is_err() {
@@ -308,7 +308,7 @@ impl Parser<'_> {
         Ok(metrics)
     }
 
-    /// Whether a whole declaration begins here, not a metric of a type that is called `probe`.
+    /// Whether a declaration begins here, and not a metric of a type named `probe`.
     fn is_at_declaration(&self) -> bool {
         let token = |ahead: usize| self.tokens.get(self.at + ahead).map(|(token, _)| *token);
         DECLARATIONS.contains(&self.word())
@@ -341,7 +341,7 @@ impl Parser<'_> {
             if !self.eat(Token::Comma) {
                 break;
             }
-            // The papers' listing repeats the type behind a comma.
+            // The papers' listing repeats the type after a comma.
             if self.type_follows() {
                 kind = self.kind(0)?;
             }

@@ -17,7 +17,7 @@ pub fn find<T>(table: &HashMap<String, T>, mut scope: &str, wanted: &str) -> Opt
     }
 }
 
-/// The name behind the last `::`.
+/// The name after the last `::`.
 pub fn last(scoped: &str) -> &str {
     scoped.rsplit("::").next().unwrap_or_default()
 }

@@ -18,7 +18,7 @@ pub struct Span {
     pub file: FileId,
     /// First byte.
     pub start: usize,
-    /// Behind the last byte.
+    /// The offset after the last byte.
     pub end: usize,
 }
 
@@ -37,7 +37,7 @@ impl Span {
 pub struct Reference {
     /// Where it is used.
     pub place: Span,
-    /// Where the name of what it means stands.
+    /// The place of the name of its target.
     pub target: Span,
 }
 
@@ -79,7 +79,7 @@ impl Sources {
         id
     }
 
-    /// What the next file will be.
+    /// The number of the next file.
     pub(crate) fn next(&self) -> FileId {
         FileId(self.files.len())
     }

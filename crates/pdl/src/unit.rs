@@ -20,14 +20,14 @@ const METRIC: [&str; 42] = [
     "St", "[g]", "Bd", "By", "bit",
 ];
 
-/// Symbols that do not. The bel is only here with its prefix: `B` is what people write for bytes.
+/// Symbols without prefixes. The bel stands here with its prefix only, because people write `B` for bytes.
 const PLAIN: [&str; 33] = [
     "%", "[ppth]", "[ppm]", "[ppb]", "10*", "10^", "[pi]", "dB", "dB[W]", "dB[mW]", "deg", "'", "''", "gon",
     "circ", "min", "h", "d", "wk", "mo", "a", "atm", "[degF]", "[psi]", "[in_i]", "[ft_i]", "[yd_i]",
     "[mi_i]", "[nmi_i]", "[kn_i]", "[lb_av]", "[oz_av]", "[pH]",
 ];
 
-/// What people write, and how UCUM spells it.
+/// Common spellings, and those of UCUM.
 const OTHERWISE: [(&str, &str); 26] = [
     ("B", "By"),
     ("byte", "By"),
@@ -62,7 +62,7 @@ pub fn symbols() -> impl Iterator<Item = &'static str> {
     METRIC.into_iter().chain(PLAIN)
 }
 
-/// What is wrong with a unit, and where in its text.
+/// An error in a unit, with its place in the text.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Mistake {
     pub at: Range<usize>,
@@ -77,7 +77,7 @@ pub fn check(unit: &str) -> Result<(), Mistake> {
     components(unit).into_iter().skip(leading).try_for_each(|range| component(unit, range))
 }
 
-/// What stands between `.` and `/`, which mean nothing inside braces.
+/// The factors between `.` and `/`, which have no meaning inside braces.
 fn components(unit: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let (mut start, mut annotated) = (0, false);
@@ -96,7 +96,7 @@ fn components(unit: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// A symbol with its exponent, or a whole number; with an annotation behind it, or only that.
+/// A symbol with its exponent, or a whole number, or an annotation; an annotation may also follow either.
 fn component(unit: &str, at: Range<usize>) -> Result<(), Mistake> {
     let text = &unit[at.clone()];
     if text.is_empty() {

@@ -1,4 +1,4 @@
-//! `LinuxCpuProbe`: where one processor of this host spends its time, from its line of `/proc/stat`.
+//! `LinuxCpuProbe`: times of one processor of this host by kind of work, from its line of `/proc/stat`.
 
 use crate::{
     generated::oasis::system::LinuxCpuProbe,

@@ -1,4 +1,4 @@
-//! `LinuxDiskProbe`: what one disk or partition of this host does, from its line of `/proc/diskstats`.
+//! `LinuxDiskProbe`: activity of one disk or partition of this host, from its line of `/proc/diskstats`.
 
 use crate::{
     generated::oasis::system::LinuxDiskProbe,

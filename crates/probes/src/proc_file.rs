@@ -1,8 +1,8 @@
-//! A file under `/proc` that is read again and again: opened once, no allocation.
+//! A file under `/proc` that is read repeatedly: opened once, without allocation.
 
 use std::{fs::File, io, os::unix::fs::FileExt, path::PathBuf};
 
-/// An open `/proc` file and room for what is read of it.
+/// An open `/proc` file and a buffer for its content.
 #[derive(Debug)]
 pub struct ProcFile {
     path: PathBuf,
@@ -16,7 +16,7 @@ impl ProcFile {
         Self { path: path.into(), file: None, buffer: vec![0; room] }
     }
 
-    /// The file's first `room` bytes as they are now. After an error the file is opened anew.
+    /// Reads the first `room` bytes of the file. After an error the file is opened again.
     pub fn read(&mut self) -> io::Result<&str> {
         let path = self.path.display();
         let named = |error: io::Error| io::Error::new(error.kind(), format!("{path}: {error}"));
@@ -26,7 +26,7 @@ impl ProcFile {
         };
         let length = fill(&file, &mut self.buffer).map_err(named)?;
         self.file = Some(file);
-        // A cut in the middle of a character can only be behind what is looked for.
+        // A character can only be cut after the needed text.
         let text = &self.buffer[..length];
         Ok(str::from_utf8(text)
             .unwrap_or_else(|error| str::from_utf8(&text[..error.valid_up_to()]).unwrap_or_default()))
@@ -45,7 +45,7 @@ fn fill(file: &File, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(length)
 }
 
-/// What is wrong with a file's content.
+/// Returns the error for unexpected content of a file.
 pub fn unexpected(path: &str, what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("{path}: {what}"))
 }

@@ -61,7 +61,7 @@ impl Probe for Process {
         let (pid, stat, status) = process.with(|pid| {
             let mut open = files.take().filter(|files| files.pid == pid).unwrap_or_else(|| Files::of(pid));
             let (stat, status) = open.read(&which)?;
-            // Only now: after an error they are opened anew.
+            // Only now: after an error they are opened again.
             *files = Some(open);
             Ok((pid, stat, status))
         })?;
@@ -100,7 +100,7 @@ impl Files {
     }
 }
 
-/// What is wanted of `/proc/PID/status`. A thread of the kernel has no memory of its own, and old kernels count less: that stays 0.
+/// The used fields of `/proc/PID/status`. A kernel thread has no memory of its own, and old kernels lack counters: these stay 0.
 #[derive(Debug, Default, PartialEq)]
 struct Status {
     resident_memory: u64,

@@ -1,4 +1,4 @@
-//! `LinuxProcessorProbe`: where the processors of this host spend their time, from the first line of `/proc/stat`.
+//! `LinuxProcessorProbe`: times of all processors of this host by kind of work, from the first line of `/proc/stat`.
 
 use crate::{
     generated::oasis::system::LinuxProcessorProbe,

@@ -1,4 +1,4 @@
-//! `LinuxSchedulingProbe`: how long the threads of a process run and wait, from `/proc/PID/task/TID/schedstat`.
+//! `LinuxSchedulingProbe`: run and wait times of the threads of a process, from `/proc/PID/task/TID/schedstat`.
 
 use crate::{
     generated::oasis::system::{LinuxSchedulingProbe, ThreadScheduling},
@@ -9,7 +9,7 @@ use oasis_instrument::{Parameter, ReadyMadeProbe};
 use oasis_probe::Probe;
 use std::{fs, io, path::Path};
 
-/// Threads of one process that are looked at: each costs three files.
+/// Maximum threads of one process: each takes three files.
 const MOST_THREADS: usize = 256;
 
 /// The probe as users choose it.
@@ -108,7 +108,7 @@ fn threads(pid: u32, which: &ProcessChoice) -> io::Result<Vec<ThreadScheduling>>
             Ok(text) => {
                 threads.extend(parse(tid, &text, read(&path.join("comm")).unwrap_or_default().trim_end()))
             }
-            // A thread ends between two looks; that none has such a file means that the kernel does not write it.
+            // A thread can end between two reads. If no thread has such a file, the kernel does not write it.
             Err(_) if path.exists() && threads.is_empty() => {
                 return Err(unexpected(
                     &path.display().to_string(),

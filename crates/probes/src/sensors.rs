@@ -1,4 +1,4 @@
-//! Thermometers, fans and other sensors of this host, from `/sys/class/hwmon` and `/sys/class/thermal`.
+//! Temperature, fan and other sensors of this host, from `/sys/class/hwmon` and `/sys/class/thermal`.
 
 use crate::{CurrentProbe, FanProbe, HumidityProbe, PowerProbe, TemperatureProbe, VoltageProbe};
 use oasis_instrument::{Choice, ChoiceError, Parameter, ReadyMadeProbe};
@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Where the kernel shows them.
+/// The folder of the sensors.
 pub const CLASSES: &str = "/sys/class";
 
 /// The probe as users choose it.
@@ -96,16 +96,16 @@ impl Quantity {
     }
 }
 
-/// One sensor. The kernel numbers chips anew when they are plugged in again, so it is known by what it belongs to.
+/// One sensor. The kernel renumbers chips that are plugged in again, so the sensor is identified by its device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Place {
     /// Name of the chip, or of the thermal zone.
     pub chip: String,
-    /// What the chip belongs to, such as `0000:00:18.3`.
+    /// The device of the chip, such as `0000:00:18.3`.
     pub device: String,
-    /// What people call the sensor.
+    /// The label of the sensor.
     pub label: String,
-    /// What it measures.
+    /// The measured quantity.
     pub quantity: Quantity,
     file: String,
     path: PathBuf,
@@ -113,7 +113,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The value in its unit. A chip that was plugged in again is found under its new number.
+    /// Reads the value in its unit. A chip that was plugged in again is found under its new number.
     fn read(&mut self) -> io::Result<f64> {
         let value = read(&self.path, &self.file);
         let moved = || list(&self.classes).ok()?.into_iter().find(|other| self.is(other));

@@ -22,13 +22,13 @@ pub struct SerialPort {
 }
 
 impl SerialPort {
-    /// Opens the tty for this process alone, so that nobody else takes half of the bytes.
+    /// Opens the tty for this process alone, so that no other process takes half of the bytes.
     pub fn open(path: &Path, baud: u32) -> io::Result<Self> {
         let tty = open(path, baud).map_err(|error| named(path, error))?;
         Ok(Self { path: path.into(), tty })
     }
 
-    /// What came, within this time; nothing if nothing did. A device that was unplugged is an error.
+    /// Reads the bytes that arrive within a time, or none. An unplugged device is an error.
     pub fn read(&mut self, buffer: &mut [u8], within: Duration) -> io::Result<usize> {
         self.read_unnamed(buffer, within).map_err(|error| named(&self.path, error))
     }
@@ -46,7 +46,7 @@ impl SerialPort {
             Err(error) => return Err(error.into()),
         }
         match self.tty.read(buffer) {
-            // Readable, and nothing there: the other end has hung up.
+            // Readable without data: the other end has closed the line.
             Ok(0) => Err(io::Error::new(io::ErrorKind::NotConnected, "the device is gone")),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
             read => read,
@@ -55,7 +55,7 @@ impl SerialPort {
 }
 
 fn open(path: &Path, baud: u32) -> io::Result<File> {
-    // Non-blocking: otherwise opening would wait for a carrier, which three-wire lines do not have.
+    // Non-blocking: otherwise `open` would wait for a carrier, which three-wire lines do not have.
     let flags = OFlags::NOCTTY | OFlags::NONBLOCK;
     let tty =
         OpenOptions::new().read(true).write(true).custom_flags(flags.bits().cast_signed()).open(path)?;

@@ -1,4 +1,4 @@
-//! ProcessChoice process a probe watches, found by number or by name, and found again when it was started anew.
+//! The process that a probe watches, found by number or by name, and found again after a restart.
 
 use oasis_instrument::{Choice, ChoiceError};
 use std::{
@@ -6,19 +6,19 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A look through all processes costs milliseconds: not at the rate of a fast probe.
+/// A search through all processes takes milliseconds: not at the rate of a fast probe.
 const SEARCH_AGAIN: Duration = Duration::from_secs(1);
-/// What the kernel keeps of a name (TASK_COMM_LEN).
+/// Bytes of a name that the kernel keeps (TASK_COMM_LEN).
 const NAME_BYTES: usize = 15;
 
-/// How the user said which process is meant.
+/// The process that the user chose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProcessChoice {
-    /// This very process.
+    /// The own process.
     Own,
-    /// The one with this number, whatever it is.
+    /// The process with this number.
     Pid(u32),
-    /// The oldest with this name, as `ps -o comm` shows it.
+    /// The oldest process with this name, as `ps -o comm` shows it.
     Name(String),
 }
 
@@ -34,7 +34,7 @@ impl ProcessChoice {
         }
     }
 
-    /// Whether a process that was found is still what is meant. One that has ended makes room for its successor.
+    /// Whether a found process still matches. A process that has ended makes room for its successor.
     pub fn is_still(&self, stat: &Stat) -> bool {
         match self {
             Self::Name(name) => same_name(name, &stat.comm) && stat.state != 'Z',
@@ -52,12 +52,12 @@ pub struct WatchedProcess {
 }
 
 impl WatchedProcess {
-    /// It need not run yet.
+    /// Returns a watch on a process that need not run yet.
     pub fn new(which: ProcessChoice) -> Self {
         Self { which, found: None, searched: None }
     }
 
-    /// What `read` makes of the process's number. If it fails the process may have been started again under another one.
+    /// Calls `read` with the number of the process. If it fails, the process may have restarted under another number.
     pub fn with<T>(&mut self, mut read: impl FnMut(u32) -> io::Result<T>) -> io::Result<T> {
         let by_name = matches!(self.which, ProcessChoice::Name(_));
         match read(self.pid()?) {
@@ -69,7 +69,7 @@ impl WatchedProcess {
         }
     }
 
-    /// How the user said which process is meant.
+    /// The process that the user chose.
     pub fn which(&self) -> &ProcessChoice {
         &self.which
     }
@@ -86,7 +86,7 @@ impl WatchedProcess {
         let rested = self.searched.is_none_or(|searched| searched.elapsed() >= SEARCH_AGAIN);
         if rested {
             self.found = oldest(&self.which)?;
-            // One that was found may be lost at once, and its successor is not to wait.
+            // A found process may end at once, and its successor must not wait.
             self.searched = self.found.is_none().then(Instant::now);
         }
         let gone = || io::Error::new(io::ErrorKind::NotFound, format!("/proc: no process is called {name}"));
@@ -98,7 +98,7 @@ fn oldest(which: &ProcessChoice) -> io::Result<Option<u32>> {
     let entries =
         fs::read_dir("/proc").map_err(|error| io::Error::new(error.kind(), format!("/proc: {error}")))?;
     let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
-    // Processes end while we look: what cannot be read is no candidate.
+    // Processes end during the search: an unreadable one is no candidate.
     let candidates = pids.filter_map(|pid| {
         let stat = Stat::parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?;
         ProcessChoice::is_still(which, &stat).then_some((stat.start_time, pid))
@@ -110,7 +110,7 @@ fn same_name(name: &str, comm: &str) -> bool {
     name.as_bytes().get(..NAME_BYTES).unwrap_or(name.as_bytes()) == comm.as_bytes()
 }
 
-/// What is wanted of `/proc/PID/stat`.
+/// The used fields of `/proc/PID/stat`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Stat {
     /// Name, 15 bytes at most.
@@ -134,7 +134,7 @@ pub struct Stat {
 }
 
 impl Stat {
-    /// proc_pid_stat(5); the numbers of its fields stand behind. The name may contain blanks and parentheses.
+    /// proc_pid_stat(5); the field numbers stand after each. The name may contain blanks and parentheses.
     pub fn parse(text: &str) -> Option<Self> {
         let (before, fields) = text.rsplit_once(')')?;
         let comm = before.split_once('(')?.1.to_owned();

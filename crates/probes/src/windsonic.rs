@@ -65,12 +65,12 @@ fn mode(choice: &Choice<'_>) -> Result<Mode, ChoiceError> {
     }
 }
 
-/// Who begins.
+/// The mode of the anemometer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Mode {
     /// The anemometer sends at its own rate (M2).
     Continuous,
-    /// It answers when it is asked, at this rate (M4).
+    /// The anemometer answers polls, at this rate (M4).
     Polled {
         /// Its address.
         node: char,
@@ -79,14 +79,14 @@ pub enum Mode {
     },
 }
 
-/// Where an anemometer is and how to talk to it.
+/// The tty of an anemometer, and its settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WindSonic {
     /// The tty. It need not exist yet.
     pub port: PathBuf,
     /// Rate of the line.
     pub baud: u32,
-    /// Who begins.
+    /// The mode of the anemometer.
     pub mode: Mode,
 }
 
@@ -142,7 +142,7 @@ impl Anemometer {
         }
     }
 
-    /// Asks if it is time to, and says how long the answer may take.
+    /// Polls the anemometer when it is time, and returns how long the answer may take.
     fn ask(&self, port: &mut SerialPort, node: char, hertz: Hertz, at: &mut Instant) -> io::Result<Duration> {
         let now = Instant::now();
         if now >= *at {
@@ -174,7 +174,7 @@ impl Anemometer {
             self.failing = false;
             tracing::info!(port = %self.settings.port.display(), "the anemometer is back");
         }
-        // Room is the ring's business: what does not fit is counted there.
+        // The ring counts a sample that does not fit.
         self.probe.flush(&WindSonicProbe {
             direction: message.direction.unwrap_or(f32::NAN),
             speed: message.speed.unwrap_or(f32::NAN),
@@ -184,7 +184,7 @@ impl Anemometer {
         });
     }
 
-    /// Told once: a noisy line would fill the log, and the samples say how many there were.
+    /// Logged once: a noisy line would fill the log, and the samples carry the count.
     fn count(&mut self, damage: Damage) {
         if self.damaged == 0 {
             tracing::warn!(port = %self.settings.port.display(), %damage, "the anemometer sends what is no message");
@@ -192,7 +192,7 @@ impl Anemometer {
         self.damaged += 1;
     }
 
-    /// Once, until a message comes again.
+    /// Logs an error once, until a message arrives again.
     fn complain(&mut self, error: &io::Error) {
         if !self.failing {
             self.failing = true;

@@ -81,7 +81,7 @@ impl<'a> CdrReader<'a> {
         Self { bytes: Reader::new(packet, at), order }
     }
 
-    /// A number of `N` bytes at its alignment, little-endian. What the padding holds does not matter.
+    /// Reads a number of `N` bytes at its alignment, little-endian. The padding is ignored.
     pub fn number<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
         self.bytes.align(N)?;
         let mut bytes = self.bytes.array::<N>()?;

@@ -55,7 +55,7 @@ pub enum PacketError {
     /// Truncated, or a field breaks its rules.
     #[error("{0}")]
     Malformed(#[from] Malformed),
-    /// The packet goes on behind its data.
+    /// The packet continues after its data.
     #[error("{0} bytes behind the probe data")]
     Leftover(usize),
 }

@@ -1,10 +1,10 @@
-//! The bytes of OASIS, and nothing else: no sockets, no clocks, no threads.
+//! The bytes of OASIS: no sockets, no clocks, no threads.
 //!
 //! A probe writes a sample as a [row](value::RowWriter). The EI node gathers rows of one instance and encodes them once, as a
 //! [native batch](batch). The DAC [stamps](batch::stamp) a few header fields of that batch and otherwise keeps and sends its bytes as they are.
-//! Whoever needs single samples [parses](batch::Batch) it by its [schema]; clients of 2012 get each sample as an [EISA packet](eisa).
+//! A reader of single samples [parses](batch::Batch) it by its [schema]; clients of 2012 get each sample as an [EISA packet](eisa).
 //!
-//! Whatever comes from outside is read with checks at every step: decoders return errors that name the place, and never panic.
+//! Decoders check input from outside at every step: they return errors that name the place, and never panic.
 //!
 //! ```
 //! use oasis_wire::{batch::{self, Batch, Encoder, Fields}, schema::ProbeType, value::{RowWriter, Value}};

@@ -171,7 +171,7 @@ impl<'de> Deserialize<'de> for Hertz {
     }
 }
 
-/// Between which rates a probe may be driven by those who read it, in hertz. Never empty: `min` is at most `max`.
+/// The rates between which the readers of a probe choose, in hertz. Never empty: `min` is at most `max`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Bounds")]
 pub struct DemandRange {
@@ -202,7 +202,7 @@ impl DemandRange {
         if min <= max { Ok(Self { min, max }) } else { Err(RangeReversed { min, max }) }
     }
 
-    /// The rate while nobody reads, in hertz.
+    /// The rate without readers, in hertz.
     pub fn min(self) -> Hertz {
         self.min
     }

@@ -1,6 +1,6 @@
 //! Reads bytes from outside: every step is checked, nothing is allocated on the word of a length field.
 
-/// What is wrong, and where: offsets count from the first byte read.
+/// A decoding error and its place: offsets count from the first byte read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     /// The bytes end too early.
@@ -55,7 +55,7 @@ pub enum Malformed {
         /// Where.
         at: usize,
     },
-    /// Bits behind the last residual of a `rice` column that are not 0.
+    /// Nonzero bits after the last residual of a `rice` column.
     #[error("the bits left over at offset {at} are not 0")]
     Padding {
         /// Where.
@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
         Self { bytes, at: at.min(bytes.len()) }
     }
 
-    /// The offset of what is read next.
+    /// The offset of the next read.
     #[inline]
     pub fn at(&self) -> usize {
         self.at

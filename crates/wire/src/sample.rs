@@ -1,4 +1,4 @@
-//! What generated probe code looks like to a node.
+//! The interface of generated probe code to a node.
 
 use crate::{
     reader::{Malformed, Reader},
@@ -20,6 +20,6 @@ pub trait Sample: Sized + Send + 'static {
     /// Reads the metrics in order.
     ///
     /// # Errors
-    /// What [`Reader`] finds malformed; a number that an enum does not declare is out of [`Malformed::Range`].
+    /// Any error of [`Reader`]; an undeclared number of an enum is [`Malformed::Range`].
     fn read(row: &mut Reader<'_>) -> Result<Self, Malformed>;
 }

@@ -1,4 +1,4 @@
-//! What a probe type looks like: the schema that travels with registration.
+//! The schema of a probe type, which travels with registration.
 //!
 //! The JSON form of [`ProbeType`] is the contract between a node, the DAC and every tool; it is described in
 //! `docs/reference/schema.md`. Nothing downstream needs to be recompiled for a new probe.
@@ -21,17 +21,17 @@ pub struct ProbeType {
     /// `///` documentation, without the slashes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doc: Option<String>,
-    /// Who decides how often it is sampled, if its author says so.
+    /// The rate policy, if its author declares one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
     /// The metrics of one sample, in wire order.
     pub metrics: Vec<Metric>,
 }
 
-/// Who decides how often a probe is sampled (the PDL attribute `rate`).
+/// How the sampling rate of a probe is chosen (the PDL attribute `rate`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rate {
-    /// Those who read it do, between these rates.
+    /// Its readers choose between these rates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub demand: Option<DemandRange>,
 }
@@ -56,10 +56,10 @@ pub struct Metric {
     /// Name to show to people, when the identifier is not good enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// What the numbers mean, when the type is an integer that carries an enum, or a vector of such.
+    /// The enum that an integer carries, or the elements of a vector of integers.
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "enum")]
     pub enumeration: Option<EnumType>,
-    /// Least value. This and what follows is for each number of a vector.
+    /// Least value. This and the following apply to each element of a vector.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min: Option<Number>,
     /// Greatest value.
@@ -137,7 +137,7 @@ pub enum Behaviour {
     Gauge,
     /// One of a few values, each lasting a while.
     State,
-    /// Each sample tells of something that happened.
+    /// Each sample reports something that happened.
     Event,
 }
 
@@ -192,12 +192,12 @@ pub enum InvalidType {
 pub const MAX_MEMBERS: usize = 65_534;
 
 impl ProbeType {
-    /// Between which rates those who read it decide how often it is sampled, if its author lets them.
+    /// Returns the rates between which its readers choose, if its author permits that.
     pub fn demand(&self) -> Option<DemandRange> {
         self.rate.and_then(|rate| rate.demand)
     }
 
-    /// Checks what codecs rely on. A schema from outside must pass before anything is decoded with it.
+    /// Checks the properties that codecs rely on. A schema from outside must pass before it decodes anything.
     pub fn validate(&self) -> Result<(), InvalidType> {
         let mut members = self.metrics.len();
         for metric in &self.metrics {

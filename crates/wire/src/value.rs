@@ -1,4 +1,4 @@
-//! One sample's values: the packed row that probes write, and values for those who read by schema.
+//! The values of one sample: the packed row that probes write, and values decoded by schema.
 
 use crate::{
     reader::{Malformed, Reader},
@@ -131,7 +131,7 @@ pub fn write(kind: &MetricType, value: &Value, to: &mut RowWriter<'_>) {
     }
 }
 
-/// Makes `row` the packed row of a sample of this type; what it held before is gone, its memory stays.
+/// Replaces the content of `row` by the packed row of a sample of this type, and keeps its memory.
 pub fn write_row(probe_type: &ProbeType, values: &[Value], row: &mut Vec<u8>) {
     row.clear();
     let mut to = RowWriter::new(row);

@@ -8,10 +8,10 @@ use crate::{
 use oasis_pdl::model::Type;
 use std::collections::HashMap;
 
-/// Stands behind the name of a type, once for each vector around it.
+/// The suffix of a type's name, once for each vector around it.
 pub const VECTOR: &str = "_vector";
 
-/// What every identifier of a header is called.
+/// The identifiers of a header.
 pub struct Names(HashMap<(String, String), String>);
 
 impl Names {
@@ -61,7 +61,7 @@ impl Names {
     }
 }
 
-/// What a type is of in the end, and in how many vectors.
+/// Returns the innermost element type, and the number of vectors around it.
 pub fn element(kind: &Type) -> (&Type, usize) {
     match kind {
         Type::Vector(inner) => {

@@ -1,4 +1,4 @@
-//! What the templates are filled with.
+//! The values that the templates render.
 
 use super::names::{Names, VECTOR, element, members};
 use crate::{
@@ -71,7 +71,7 @@ struct Struct {
     vectors: Vec<Vector>,
 }
 
-/// What a probe has and a struct lacks.
+/// The properties of a probe that a struct lacks.
 #[derive(Serialize)]
 struct Identity {
     row: String,
@@ -182,7 +182,7 @@ impl Making<'_> {
         }
     }
 
-    /// Statements that write what stands at a place.
+    /// Statements that write the value at a place.
     fn put(&self, kind: &Type, place: &str, depth: usize, out: &mut Vec<String>) {
         let indent = "  ".repeat(depth + 1);
         match kind {

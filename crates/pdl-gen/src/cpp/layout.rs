@@ -3,7 +3,7 @@
 /// Columns of a line.
 const WIDTH: usize = 100;
 
-/// Documentation as comment lines, what is too long broken between words.
+/// Documentation as comment lines, broken between words.
 pub fn comment(text: &str, indent: usize) -> Vec<String> {
     text.lines().flat_map(|line| comment_line(line.trim_end(), indent)).collect()
 }
@@ -38,12 +38,12 @@ pub fn member(kind: &str, name: &str, initial: &str) -> String {
     if fits(&line) { line } else { format!("  {kind} {name} =\n      {initial};") }
 }
 
-/// `left.a == right.a && left.b == right.b && …`, lines behind the first indented by `indent`.
+/// `left.a == right.a && left.b == right.b && …`, lines after the first indented by `indent`.
 pub fn equality(names: &[String], left: &str, right: &str, indent: usize) -> String {
     let mut lines = String::new();
     let mut column = indent;
     for (index, name) in names.iter().enumerate() {
-        // What stands behind a term: ` &&`, or the `;` of the last.
+        // The end of a term: ` &&`, or the `;` of the last.
         let behind = if index + 1 == names.len() { 1 } else { 3 };
         let term = format!("{left}.{name} == {right}.{name}");
         let stays = column + " && ".len() + term.len() + behind <= WIDTH;

@@ -5,7 +5,7 @@ use crate::names::{free_names, split};
 use oasis_pdl::Model;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// What modules and types are called.
+/// The names of modules and types.
 pub struct Scopes {
     /// By scoped PDL name: the scoped C++ name.
     spelled: HashMap<String, String>,
@@ -28,7 +28,7 @@ impl Scopes {
             }
         }
         let mut spelled = HashMap::new();
-        // In this order a scope comes before what it holds.
+        // In this order a scope comes before its content.
         for (scope, names) in &scopes {
             let place = if scope.is_empty() { Place::Root } else { Place::Namespace };
             let outer: String = spelled.get(*scope).cloned().unwrap_or_default();

@@ -25,7 +25,7 @@ const ERRORS: &str = "E2BIG EACCES EADDRINUSE EADDRNOTAVAIL EAFNOSUPPORT EAGAIN 
 /// Namespaces that generated code refers to, and the function that it declares beside enums.
 const NAMESPACES: &str = "is_declared oasis std";
 
-/// What the C library declares outside of any namespace, as far as somebody might want it for a module or a type.
+/// Names that the C library declares outside of any namespace and that a module or a type could have.
 const GLOBALS: &str = "abort abs access alarm bind clock close connect dev_t div exit exp fd_set floor fork free gamma getenv index kill \
     link listen log malloc off_t open pause pipe pow printf raise rand random read realloc remove rename round select send sigaction \
     signal sleep socket stat sync system time timer_t timespec timeval tm truncate uid_t wait write";
@@ -36,7 +36,7 @@ const METHODS: &str = "decode encode read write";
 /// Constants of every generated probe.
 const CONSTANTS: &str = "name schema uuid version";
 
-/// What a name stands for.
+/// The use of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// A module or a type outside of any module.
@@ -71,7 +71,7 @@ pub fn is_global(name: &str) -> bool {
     is_in(name, &[GLOBALS])
 }
 
-/// What a struct there has beside its members.
+/// The other names of a struct, beside its members.
 pub fn own_names(place: Place) -> impl Iterator<Item = String> {
     let lists: &[&str] = match place {
         Place::Struct => &[METHODS],

@@ -1,4 +1,4 @@
-//! What the templates are filled with.
+//! The values that the templates render.
 
 use super::{
     layout::{self, comment, raw_literal},
@@ -58,7 +58,7 @@ struct Struct {
     name: String,
     identity: Option<Identity>,
     members: Vec<Member>,
-    /// What `operator==` returns.
+    /// The result of `operator==`.
     equality: String,
     /// Variables whose names no member has.
     row: String,
@@ -68,7 +68,7 @@ struct Struct {
     right: String,
 }
 
-/// What a probe has and a struct lacks.
+/// The properties of a probe that a struct lacks.
 #[derive(Serialize)]
 struct Identity {
     name: String,
@@ -172,7 +172,7 @@ impl<'a> Inside<'a> {
         }
     }
 
-    /// What a member begins with, where its type leaves that open.
+    /// The initial value of a member, if its type has no default.
     fn initial(&self, kind: &Type) -> String {
         match kind {
             Type::Vector(_) | Type::Struct(_) => String::new(),
@@ -218,7 +218,7 @@ fn identity(model: &Model, probe: &Probe) -> Option<Identity> {
     })
 }
 
-/// What people are told of a metric.
+/// The documentation of a metric.
 pub fn metric_docs(metric: &Metric) -> String {
     let unit = metric.unit.as_ref().map(|unit| format!("Unit: `{unit}`."));
     let texts: Vec<String> = metric.doc.iter().cloned().chain(unit).collect();

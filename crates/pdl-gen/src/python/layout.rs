@@ -13,7 +13,7 @@ pub enum Layout {
     Bracketed { open: String, items: Vec<Layout>, separator: Separator, close: &'static str },
 }
 
-/// What stands between items.
+/// The separator of items.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Separator {
     Comma,
@@ -48,7 +48,7 @@ impl Layout {
         format!("{}{before}{laid_out}{behind}", " ".repeat(indent))
     }
 
-    /// Lines of an assignment: `target = ` and the expression, in parentheses where not even its beginning fits behind the target.
+    /// Lines of an assignment: `target = ` and the expression, in parentheses if not even its beginning fits after the target.
     pub fn assignment(&self, indent: usize, target: &str) -> String {
         let flat = self.flat();
         let beginning = match self {

@@ -10,13 +10,13 @@ use std::collections::HashMap;
 const KEYWORDS: &str = "False None True and as assert async await break class continue def del elif else except finally for from global if \
     import in is lambda nonlocal not or pass raise return try while with yield";
 
-/// What a generated module says itself, parameters of its methods included.
+/// The names that a generated module uses itself, including parameters of its methods.
 const MODULE: &str = "annotations bool classmethod cls dataclass enum field float int list oasis range self source str to uuid";
 
-/// What every generated class has.
+/// The members of every generated class.
 const MEMBERS: &str = "NAME SCHEMA UUID VERSION from_row read to_row write";
 
-/// What every enumerator has, being an integer.
+/// The members of every enumerator, as an integer.
 const INTEGER: &str = "as_integer_ratio bit_count bit_length conjugate denominator from_bytes imag is_integer mro name numerator real \
     to_bytes value";
 
@@ -28,7 +28,7 @@ const IMPORTED: &str =
 pub struct Classes(HashMap<String, String>);
 
 impl Classes {
-    /// The last name of each declaration. Where several have the same one they get as many of their modules in front as tell them apart.
+    /// The last name of each declaration. Equal ones get as many of their modules in front as distinguish them.
     pub fn new(model: &Model) -> Self {
         let enums = model.enums.iter().map(|declared| &declared.name);
         let structs = model.structs.iter().map(|declared| &declared.name);
@@ -43,7 +43,7 @@ impl Classes {
         self.0.get(scoped).map_or(last(scoped), String::as_str)
     }
 
-    /// Names of fields. A field of a class's name would stand for the class in what follows.
+    /// Names of fields. A field with the name of a class would hide the class.
     pub fn fields(&self, metrics: &[Metric]) -> Vec<String> {
         let names: Vec<String> = metrics.iter().map(|metric| metric.name.clone()).collect();
         free_names(&names, |name| is_in(name, &[KEYWORDS, MODULE, MEMBERS]) || self.has(name))

@@ -22,7 +22,7 @@ pub fn docstring(text: &str, indent: usize) -> String {
     docstring + "\"\"\""
 }
 
-/// What stands in a docstring: no quote at either end of a line, nor three in a row, nor a control character.
+/// The text of a docstring: no quote at either end of a line, nor three in a row, nor a control character.
 fn escaped(line: &str) -> String {
     let mut escaped = String::new();
     let last = line.chars().count().saturating_sub(1);

@@ -3,7 +3,7 @@
 use super::{layout::Layout, names::Classes, names::enumerators};
 use oasis_pdl::{Model, model::Type};
 
-/// Looks up what types are called.
+/// Looks up the names of types.
 pub struct Values<'a> {
     pub model: &'a Model,
     pub classes: &'a Classes,
@@ -27,7 +27,7 @@ impl Values<'_> {
         }
     }
 
-    /// What a field begins with.
+    /// The initial value of a field.
     pub fn default(&self, kind: &Type) -> Layout {
         let made_by =
             |factory: &str| Layout::call("field", vec![Layout::word(format!("default_factory={factory}"))]);

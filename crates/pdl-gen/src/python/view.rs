@@ -1,4 +1,4 @@
-//! What the templates are filled with.
+//! The values that the templates render.
 
 use super::{
     layout::{Layout, WIDTH},
@@ -26,7 +26,7 @@ pub struct Module {
     classes: Vec<Class>,
 }
 
-/// What the file needs of others.
+/// The imports of the file.
 #[derive(Serialize)]
 struct Imports {
     /// `enum`
@@ -61,7 +61,7 @@ struct Class {
     fields: Vec<Field>,
 }
 
-/// What a probe has and a struct lacks.
+/// The properties of a probe that a struct lacks.
 #[derive(Serialize)]
 struct Identity {
     name: String,
@@ -73,7 +73,7 @@ struct Identity {
 #[derive(Serialize)]
 struct Field {
     declaration: String,
-    /// Whether what it begins with is made by `field`.
+    /// Whether `field` makes its initial value.
     has_factory: bool,
     doc: String,
     write: String,
@@ -143,7 +143,7 @@ fn field(values: &Values<'_>, scoped: &str, metric: &Metric, name: &str) -> Fiel
     }
 }
 
-/// What the PDL says of a declaration; where it says nothing, what Python's name does not tell.
+/// The documentation of a declaration; without one, its PDL name if Python's name differs.
 fn doc(sort: &str, scoped: &str, doc: &Option<String>) -> String {
     let doc = doc.clone().filter(|doc| !doc.trim().is_empty());
     doc.unwrap_or_else(|| format!("PDL {sort} `{scoped}`."))
@@ -177,7 +177,7 @@ fn assigned_schema(json: &str) -> String {
     }
 }
 
-/// Structs, each behind those that it uses: they are what its fields begin with.
+/// Structs, each after those that it uses as initial values.
 fn in_order(structs: &[model::Struct]) -> Vec<&model::Struct> {
     let mut order = Order { structs, seen: HashSet::new(), done: Vec::new() };
     structs.iter().for_each(|declared| order.visit(declared));

@@ -14,7 +14,7 @@ pub fn fields(scoped: &str, metrics: &[Metric]) -> impl Iterator<Item = TokenStr
     })
 }
 
-/// An expression for a `Result` of the value, but for the `?` behind it. `scoped` is the declaration that it stands in.
+/// An expression for a `Result` of the value, without the `?`. `scoped` is the declaration around it.
 fn read(scoped: &str, kind: &Type) -> TokenStream {
     match kind {
         Type::Primitive(primitive) => match primitive.row().class {

@@ -51,7 +51,7 @@ impl Layout {
         let before = format!("{key}: ");
         let columns = indent + before.len() + self.beginning().chars().count();
         let is_kept = match self {
-            // A comma follows. Biome moves no text behind a key that is hardly longer than a level, and no boolean at all.
+            // A comma follows. Biome moves no text after a key that is hardly longer than a level, and no boolean at all.
             Self::Word(text) => {
                 let is_short = key.len() <= INDENT + 2 && text.starts_with(['\'', '"']);
                 columns < WIDTH || is_short || matches!(text.as_str(), "false" | "true")
@@ -64,7 +64,7 @@ impl Layout {
         format!("{}{key}:\n{}", blanks(indent), self.statement(indent + INDENT, "", ","))
     }
 
-    /// What stands before the first place where it can be broken.
+    /// The text before the first place where it can be broken.
     fn beginning(&self) -> String {
         match self {
             Self::Word(text) => text.clone(),

@@ -1,5 +1,5 @@
 //! Names of the PDL as TypeScript can write them. Metrics and enumerators keep theirs: a property may have any name. A type gets an
-//! underscore behind it where its name means something else already.
+//! underscore appended if its name already has another meaning.
 
 use crate::names::{free_names, is_in, last, told_apart};
 use oasis_pdl::Model;
@@ -12,7 +12,7 @@ const KEYWORDS: &str = "abstract any as asserts async await bigint boolean break
     satisfies set static string super switch symbol this throw true try type typeof undefined unique unknown using var void while with \
     yield";
 
-/// What is there without a declaration, and should stay what it is.
+/// Global names that a declaration must not hide.
 const GLOBALS: &str = "AggregateError Array ArrayBuffer AsyncFunction AsyncGenerator AsyncGeneratorFunction AsyncIterator Atomics BigInt \
     BigInt64Array BigUint64Array Boolean DataView Date Error EvalError FinalizationRegistry Float16Array Float32Array Float64Array \
     Function Generator GeneratorFunction Infinity Int16Array Int32Array Int8Array Intl Iterator JSON Map Math NaN Number Object Promise \
@@ -20,14 +20,14 @@ const GLOBALS: &str = "AggregateError Array ArrayBuffer AsyncFunction AsyncGener
     Uint16Array Uint32Array Uint8Array Uint8ClampedArray WeakMap WeakRef WeakSet WebAssembly arguments console decodeURI \
     decodeURIComponent encodeURI encodeURIComponent escape eval global globalThis isFinite isNaN parseFloat parseInt unescape";
 
-/// What a generated module says itself, parameters of its methods included.
+/// The names that a generated module uses itself, including parameters of its methods.
 const MODULE: &str = "EnumeratorOf ProbeCodec StructCodec source to value";
 
 /// Names of types, and of their codecs.
 pub struct Types(HashMap<String, String>);
 
 impl Types {
-    /// The last name of each declaration. Where several have the same one they get as many of their modules in front as tell them apart.
+    /// The last name of each declaration. Equal ones get as many of their modules in front as distinguish them.
     pub fn new(model: &Model) -> Self {
         let enums = model.enums.iter().map(|declared| &declared.name);
         let structs = model.structs.iter().map(|declared| &declared.name);

@@ -29,7 +29,7 @@ pub fn literal(text: &str) -> String {
 /// Lines of a property that is a text, in pieces where it does not fit a line.
 pub fn property(key: &str, text: &str, indent: usize) -> String {
     let inner = indent + INDENT;
-    // Quotes at both ends, and a plus or a comma behind.
+    // Quotes at both ends, and a plus or a comma after them.
     let most = WIDTH - inner - 4;
     match pieces(text, most).as_slice() {
         [piece] => Layout::word(literal(piece)).property(indent, key),
@@ -41,7 +41,7 @@ pub fn property(key: &str, text: &str, indent: usize) -> String {
     }
 }
 
-/// What stands in a comment: neither its end nor control characters.
+/// The text of a comment: neither its end nor control characters.
 fn escaped(line: &str) -> String {
     let visible = |character: char| if character.is_control() { ' ' } else { character };
     line.replace("*/", "*\\/").chars().map(visible).collect()

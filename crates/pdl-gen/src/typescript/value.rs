@@ -7,7 +7,7 @@ use super::{
 };
 use oasis_pdl::{Model, model::Type};
 
-/// Looks up what types are called.
+/// Looks up the names of types.
 pub struct Values<'a> {
     pub model: &'a Model,
     pub types: &'a Types,
@@ -23,7 +23,7 @@ impl Values<'_> {
         }
     }
 
-    /// What a value begins with.
+    /// The initial value.
     pub fn initial(&self, kind: &Type) -> Layout {
         match kind {
             Type::Primitive(primitive) => Layout::word(primitive.row().typescript_initial),

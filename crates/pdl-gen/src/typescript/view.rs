@@ -1,4 +1,4 @@
-//! What the templates are filled with.
+//! The values that the templates render.
 
 use super::{
     layout::{INDENT, Layout, WIDTH, alias, blanks},
@@ -17,7 +17,7 @@ use serde::Serialize;
 #[derive(Serialize)]
 pub struct Module {
     from: String,
-    /// Whether anything is called so: Biome takes objects that have it for promises.
+    /// Whether a member has this name: Biome takes objects that have it for promises.
     has_then: bool,
     imports: Vec<&'static str>,
     enums: Vec<Enum>,
@@ -49,7 +49,7 @@ struct Interface {
     is_probe: bool,
     /// The line with the brace that opens the codec, or the brace alone.
     open: String,
-    /// What all other lines of the codec are indented by.
+    /// The indentation of all other lines of the codec.
     pad: String,
     /// Properties that do not depend on a sample.
     constants: Vec<String>,
@@ -98,7 +98,7 @@ fn has_then(enums: &[Enum], types: &[Interface]) -> bool {
 const PROBE: &str = "ProbeCodec";
 const STRUCT: &str = "StructCodec";
 
-/// What the PDL says of a declaration.
+/// The documentation of a declaration.
 struct Source<'a> {
     sort: &'a str,
     name: &'a str,
@@ -106,7 +106,7 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Where the PDL says nothing, what TypeScript's name does not tell.
+    /// Without documentation, the PDL name if TypeScript's name differs.
     fn comment(&self) -> String {
         let doc = self.doc.filter(|doc| !doc.trim().is_empty()).map(String::from);
         comment(&doc.unwrap_or_else(|| format!("PDL {} `{}`.", self.sort, self.name)), 0)
@@ -175,7 +175,7 @@ fn metric_doc(metric: &Metric) -> String {
     texts.join(" ")
 }
 
-/// What a probe has and a struct lacks.
+/// The properties of a probe that a struct lacks.
 fn identity(model: &Model, probe: &Probe, indent: usize) -> Option<[String; 3]> {
     let schema = json_schema::schema(model, probe)?;
     let json = serde_json::to_string(&schema).ok()?;

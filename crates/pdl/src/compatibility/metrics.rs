@@ -1,4 +1,4 @@
-//! Metrics of a probe, members of a struct: matched by name; what stands in the same place and has the same type was renamed.
+//! Metrics of a probe, members of a struct: matched by name. One in the same place with the same type was renamed.
 
 use super::{Teller, What, types::Types};
 use crate::model::{Behaviour, Metric, Number};
@@ -8,7 +8,7 @@ use std::{
 };
 
 impl<'a> Types<'a> {
-    /// Compares two lists. `noun` says what stands in them, `scope` goes before their names.
+    /// Compares two lists. `noun` names their items, `scope` goes before the names.
     pub fn metrics(&mut self, old: &'a [Metric], new: &'a [Metric], noun: &str, scope: &str) {
         let renamed = renamed(old, new);
         let name = |metric: &'a Metric| *renamed.get(metric.name.as_str()).unwrap_or(&metric.name.as_str());
@@ -54,7 +54,7 @@ impl<'a> Types<'a> {
         let [before, after] = [&old.limits, &new.limits];
         for (thing, was, is) in [("warn", &before.warn, &after.warn), ("alarm", &before.alarm, &after.alarm)]
         {
-            // By name: another number of an enumerator is told once, of the enum.
+            // By name: a changed number of an enumerator is reported once, for the enum.
             let values_differ = self.names(0, &old.kind, &was.values) != self.names(1, &new.kind, &is.values);
             if values_differ || differs(was.below, is.below) || differs(was.above, is.above) {
                 let message = format!("`{thing}` of {called} changed");

@@ -10,7 +10,7 @@ use std::{
 pub fn compare(old: &Model, new: &Model) -> Vec<Change> {
     let before: Vec<&Probe> = sending(old).collect();
     let by_uuid: HashMap<_, &Probe> = before.iter().map(|&probe| (probe.uuid, probe)).collect();
-    // Those whose UUID is gone; one of the same name has another.
+    // Probes whose UUID is gone; a probe of the same name has another.
     let still: HashSet<_> = sending(new).map(|probe| probe.uuid).collect();
     let mut lost: HashMap<&str, &Probe> = before
         .iter()
@@ -29,7 +29,7 @@ pub fn compare(old: &Model, new: &Model) -> Vec<Change> {
     changes
 }
 
-/// Abstract probes send no samples: they matter as part of those that inherit from them.
+/// Abstract probes send no samples: they matter as bases only.
 fn sending(model: &Model) -> impl Iterator<Item = &Probe> {
     model.probes.iter().filter(|probe| !probe.is_abstract)
 }

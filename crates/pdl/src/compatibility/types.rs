@@ -4,7 +4,7 @@ use super::{Change, Teller, What};
 use crate::model::{Enum, Metric, Model, Primitive, Struct, Type};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// What the samples of one probe are made of, before and after.
+/// The types of one probe's samples, before and after.
 pub struct Types<'a> {
     models: [&'a Model; 2],
     structs: [HashMap<&'a str, &'a Struct>; 2],
@@ -23,7 +23,7 @@ impl<'a> Types<'a> {
         Self { models: [old, new], structs, teller, open: Vec::new(), seen: HashSet::new() }
     }
 
-    /// Compares the structs that the metrics led to, and those that these led to.
+    /// Compares the structs that the metrics use, and the structs that these use.
     pub fn used(mut self) -> Vec<Change> {
         while let Some((old, new)) = self.open.pop() {
             self.struct_(old, new);

@@ -1,6 +1,6 @@
 //! Which words begin a line, and how far in.
 //!
-//! A text is a row of items. An item is what stands up to its `;`, or up to its block in braces with the `;` behind it; attributes may come first. A
+//! A text is a row of items. An item extends to its `;`, or to the `;` after its block in braces; attributes may come first. A
 //! block has items again, or, if there is no `;` in it, a list with commas.
 
 use super::{
@@ -13,7 +13,7 @@ use std::ops::Range;
 
 /// One level of blocks.
 pub const INDENT: usize = 2;
-/// The rest of an item whose line is full: deeper than what a block would have.
+/// Indentation of the rest of an item whose line is full: deeper than a block.
 const CONTINUED: usize = 4;
 
 /// Where a word stands.
@@ -29,7 +29,7 @@ pub fn layout(pieces: &[Piece<'_>]) -> Vec<Place> {
     let places = inline(pieces).into_iter().map(|join| Place { join, indent: 0 }).collect();
     let mut layout = Layout { pieces, places, at: 0 };
     layout.items(0);
-    // The parser lets no brace through that closes nothing; were one here, what follows would still be laid out.
+    // The parser refuses an unmatched closing brace. If one were here, the rest would still be laid out.
     while layout.token() != Token::End {
         layout.begin_item(0);
         layout.items(0);
@@ -54,7 +54,7 @@ impl Layout<'_> {
         self.pieces.get(at).map_or(Token::End, |piece| piece.token)
     }
 
-    /// Steps over a word that stays on its line; `indent` is for the case that a comment does not let it.
+    /// Steps over a word that stays on its line; `indent` applies if a comment prevents that.
     fn stay(&mut self, indent: usize) {
         if let Some(place) = self.places.get_mut(self.at) {
             place.indent = indent;
@@ -77,7 +77,7 @@ impl Layout<'_> {
     }
 
     fn begin_item(&mut self, indent: usize) {
-        // Nothing comes between documentation and what it describes.
+        // Nothing comes between documentation and its declaration.
         let described = self.at.checked_sub(1).is_some_and(|before| self.token_at(before) == Token::Doc);
         self.begin(if described { Join::Line } else { Join::Item }, indent);
     }
@@ -185,7 +185,7 @@ impl Layout<'_> {
         }
     }
 
-    /// An attribute a line, each behind the column of the bracket.
+    /// One attribute a line, each after the column of the bracket.
     fn attribute_lines(&mut self, end: usize, indent: usize) {
         while self.at < end {
             let is_next =
@@ -194,7 +194,7 @@ impl Layout<'_> {
         }
     }
 
-    /// The words of an item behind its first one, in as many lines as they need; a line can end behind a comma.
+    /// The words of an item after its first one, in as many lines as they need; a line can end after a comma.
     fn wrapped(&mut self, start: usize, end: usize, indent: usize) {
         let deeper = indent + CONTINUED;
         let mut column = indent + self.width(start..self.at);
@@ -213,7 +213,7 @@ impl Layout<'_> {
         }
     }
 
-    /// Behind the next comma before `end`, or behind the `;` at `end`.
+    /// The position after the next comma before `end`, or after the `;` at `end`.
     fn behind_comma(&self, end: usize) -> usize {
         let rest = self.pieces.get(self.at..end).unwrap_or_default();
         match rest.iter().position(|piece| piece.token == Token::Comma) {

@@ -1,14 +1,14 @@
-//! Words, each with what stands before it: comments, and how many lines were begun.
+//! Words, each with the comments and line breaks before it.
 
 use crate::{lexer::Token, source::Span};
 
-/// A token and what stands between it and the one before.
+/// A token, and the text between it and the one before.
 #[derive(Debug)]
 pub struct Piece<'a> {
     pub token: Token,
     pub text: &'a str,
     pub comments: Vec<Comment<'a>>,
-    /// Line breaks behind the last comment, or behind the token before if there is none.
+    /// Line breaks after the last comment, or after the previous token if there is none.
     pub newlines: usize,
 }
 
@@ -18,7 +18,7 @@ pub struct Comment<'a> {
     pub text: &'a str,
     /// Line breaks before it.
     pub newlines: usize,
-    /// What stands before it on its line.
+    /// The text before it on its line.
     pub before: &'a str,
 }
 
@@ -48,7 +48,7 @@ impl Comment<'_> {
         self.text.split('\n').map(|line| line.trim().chars().count()).max().unwrap_or_default()
     }
 
-    /// Whether nothing can stand behind it.
+    /// Whether nothing can follow it on its line.
     pub fn runs_to_the_end_of_its_line(&self) -> bool {
         self.text.starts_with("//")
     }
@@ -60,7 +60,7 @@ pub fn pieces<'a>(text: &'a str, tokens: &[(Token, Span)]) -> Vec<Piece<'a>> {
     let mut end = 0;
     for (token, span) in tokens {
         let (comments, newlines) = between(text, end, span.start);
-        // What is blank at the end of a line of documentation is no part of it.
+        // Blanks at the end of a line of documentation are not part of it.
         let text = text.get(span.start..span.end).unwrap_or_default().trim_end();
         pieces.push(Piece { token: *token, text, comments, newlines });
         end = span.end;
@@ -68,7 +68,7 @@ pub fn pieces<'a>(text: &'a str, tokens: &[(Token, Span)]) -> Vec<Piece<'a>> {
     pieces
 }
 
-/// The comments between two tokens, and the line breaks behind the last one.
+/// The comments between two tokens, and the line breaks after the last one.
 fn between(text: &str, start: usize, end: usize) -> (Vec<Comment<'_>>, usize) {
     let mut comments = Vec::new();
     let mut rest = text.get(start..end).unwrap_or_default();

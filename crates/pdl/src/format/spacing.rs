@@ -6,9 +6,9 @@ use crate::lexer::Token;
 /// How a word is joined to the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Join {
-    /// Right behind it.
+    /// Directly after it.
     Glued,
-    /// Behind a blank.
+    /// After a blank.
     Spaced,
     /// On a line of its own.
     Line,
@@ -21,7 +21,7 @@ pub enum Join {
 struct Context {
     /// Parentheses that are open: `<` and `>` compare in there and enclose types elsewhere.
     parentheses: usize,
-    /// Behind a `#`.
+    /// After a `#`.
     is_directive: bool,
 }
 

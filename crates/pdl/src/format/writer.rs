@@ -25,7 +25,7 @@ struct Writer {
 }
 
 impl Writer {
-    /// What stands between two words. A comment keeps its line: that of the word before it, its own, or that of the word behind it.
+    /// Writes the text between two words. A comment keeps its line: that of the word before it, its own, or that of the word after it.
     fn between(&mut self, before: Option<Token>, piece: &Piece<'_>, place: Place) {
         let is_item = matches!(place.join, Join::Line | Join::Item);
         let ends = is_item && matches!(piece.token, Token::BraceClose | Token::End);
@@ -70,7 +70,7 @@ impl Writer {
         }
     }
 
-    /// Begins a line, behind an empty one if it is set off. The first line of the file is begun already.
+    /// Begins a line, after an empty one if it is set off. The first line of the file has begun already.
     fn line(&mut self, indent: usize, is_set_off: bool) {
         if self.out.is_empty() {
             return;

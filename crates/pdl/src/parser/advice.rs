@@ -1,4 +1,4 @@
-//! What people write who know other languages, and what to write instead.
+//! Habits from other languages, and the PDL for them.
 
 use super::{Parser, Token};
 use crate::diagnostic::{Code, Diagnostic};
@@ -41,7 +41,7 @@ impl Parser<'_> {
         Some(text.to_owned())
     }
 
-    /// Documentation where it documents nothing is told, and read over.
+    /// Reports documentation that documents nothing, and skips it.
     pub(super) fn stray_documentation(&mut self) {
         let place = self.span();
         if self.peek() == Token::Doc && self.doc().is_some() && !self.is_at_end_of_block() {

@@ -14,7 +14,7 @@ fn known() -> impl Iterator<Item = &'static str> {
     PROBE_ATTRIBUTES.into_iter().chain(METRIC_ATTRIBUTES)
 }
 
-/// What stood in the brackets.
+/// The parsed attributes.
 #[derive(Debug, Default)]
 pub struct Attributes {
     pub uuid: Option<(Uuid, Span)>,
@@ -35,7 +35,7 @@ impl Attributes {
         self.seen.is_empty() && !self.broken
     }
 
-    /// Reports those that a declaration of this kind cannot have.
+    /// Reports attributes that a declaration of this kind cannot have.
     pub fn only(&self, parser: &mut Parser<'_>, kind: &str, allowed: &[&str]) {
         let kind = with_article(kind);
         for &(name, span) in self.seen.iter().filter(|(name, _)| !allowed.contains(name)) {
@@ -144,7 +144,7 @@ impl Parser<'_> {
         let span = self.span();
         let text = self.text()?;
         if let Err(mistake) = unit::check(&text) {
-            // The text begins behind its quote.
+            // The text begins after its quote.
             let start = span.start + 1;
             let place = Span { start: start + mistake.at.start, end: start + mistake.at.end, ..span };
             let mut diagnostic = Diagnostic::new(Code::UnknownUnit, place, mistake.message, "not a unit");
@@ -167,7 +167,7 @@ impl Parser<'_> {
         Err(self.report(diagnostic))
     }
 
-    /// What stands behind an attribute that made no sense is still read.
+    /// Parsing continues after an invalid attribute.
     fn skip_to_next_attribute(&mut self) {
         while !matches!(self.peek(), Token::Semicolon | Token::BracketClose | Token::BraceOpen | Token::End) {
             self.advance();

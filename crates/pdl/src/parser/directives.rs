@@ -26,7 +26,7 @@ impl Parser<'_> {
         }
     }
 
-    /// One behind a declaration. What it asks for is not done.
+    /// A directive after a declaration. It has no effect.
     pub(super) fn late_directive(&mut self) {
         let message = "a directive stands behind a declaration";
         let diagnostic = Diagnostic::new(Code::UnexpectedToken, self.span(), message, "too late");

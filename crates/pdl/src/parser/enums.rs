@@ -33,7 +33,7 @@ impl Parser<'_> {
         Ok(base)
     }
 
-    /// At least one. What is wrong with one leaves the others known.
+    /// Parses at least one enumerator. An error in one does not affect the others.
     fn enumerators(&mut self) -> Vec<Enumerator> {
         let mut enumerators = Vec::new();
         loop {
@@ -44,7 +44,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Steps over the comma. One may also stand behind the last enumerator.
+    /// Steps over the comma, which the last enumerator may have too.
     fn next_enumerator(&mut self) -> bool {
         while !matches!(self.peek(), Token::Comma | Token::BraceClose | Token::End) {
             self.advance();

@@ -1,4 +1,4 @@
-//! `(< 5, > 80)` and `(DEGRADED, FAILED)` behind `warn` and `alarm`.
+//! `(< 5, > 80)` and `(DEGRADED, FAILED)` after `warn` and `alarm`.
 
 use super::{Parsed, Parser};
 use crate::{
@@ -17,7 +17,7 @@ impl Parser<'_> {
         let mut conditions = Vec::new();
         let mut seen: HashMap<String, Span> = HashMap::new();
         loop {
-            // An operator, or an enumerator: what must not come again.
+            // The operator or enumerator, which must not occur twice.
             let span = self.span();
             let text = self.slice(span).to_owned();
             conditions.push(self.condition()?);

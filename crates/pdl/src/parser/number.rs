@@ -24,7 +24,7 @@ impl Parser<'_> {
 }
 
 fn value(text: &str) -> Option<model::Number> {
-    // An `i128` holds `u64` and `i64`, and one more than either.
+    // An `i128` contains every `u64` and `i64`, and one more on either side.
     let integer = text.parse().ok().filter(|value| (i64::MIN.into()..=u64::MAX.into()).contains(value));
     match integer {
         Some(integer) => Some(model::Number::Integer(integer)),

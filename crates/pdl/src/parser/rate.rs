@@ -1,4 +1,4 @@
-//! `(demand, 1, 100)` behind `rate`: the readers decide, between two rates in hertz.
+//! `(demand, 1, 100)` after `rate`: the readers choose between two rates in hertz.
 
 use super::{Parsed, Parser};
 use crate::{
@@ -12,7 +12,7 @@ const HERTZ: std::ops::RangeInclusive<f64> = 0.01..=1_000.0;
 const EXAMPLE: &str = "write it like `rate(demand, 1, 100)`: the lowest and the highest rate in hertz";
 
 impl Parser<'_> {
-    /// None if it could be read and makes no sense, which is told.
+    /// `None` if it was parsed but is invalid, which is reported.
     pub(super) fn rate(&mut self) -> Parsed<Option<Demand>> {
         if self.word() != "demand" {
             let message = "a probe's rate is set by `demand` only";

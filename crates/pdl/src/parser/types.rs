@@ -8,7 +8,7 @@ use crate::{
 };
 
 impl Parser<'_> {
-    /// Whether a type, not a name, stands here: something with a name behind it.
+    /// Whether a type stands here and not a name: a name follows it.
     pub(super) fn type_follows(&self) -> bool {
         let next = self.tokens.get(self.at + 1).map(|(token, _)| *token);
         self.peek() == Token::Scope || matches!(next, Some(Token::Name | Token::AngleOpen | Token::Scope))

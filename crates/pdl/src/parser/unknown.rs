@@ -1,4 +1,4 @@
-//! Characters that are no token: what does not fit behind them follows from them, and a value that is full of them is told as a whole.
+//! Characters that are not a token. Errors after them are consequences and are not reported; a value full of them is reported once.
 
 use super::Parser;
 use crate::{
@@ -13,7 +13,7 @@ pub struct Unknown {
     is_forgotten: bool,
 }
 
-/// Those that the lexer told of, in order.
+/// The characters that the lexer reported, in order.
 pub fn unknown(wrong: &[Diagnostic]) -> Vec<Unknown> {
     let wrong = wrong.iter().filter(|wrong| wrong.code == Code::UnknownCharacter);
     let places = wrong.filter_map(|wrong| wrong.place);
@@ -21,7 +21,7 @@ pub fn unknown(wrong: &[Diagnostic]) -> Vec<Unknown> {
 }
 
 impl Parser<'_> {
-    /// Whether something that is no token stands before this one: it was told, and what does not fit here follows from it.
+    /// Whether an invalid character precedes this token. It has been reported, so an error here is a consequence.
     pub(super) fn is_behind_unknown(&self) -> bool {
         let before = self.at.checked_sub(1).map_or(0, |before| self.tokens[before].1.end);
         let next = self.unknown.partition_point(|unknown| unknown.start < before);
@@ -44,7 +44,7 @@ impl Parser<'_> {
         Span { end: span.start + rest.find(['\n', '#']).unwrap_or(rest.len()), ..span }
     }
 
-    /// Drops what the lexer said of a piece, and of the blanks before it, of which more is said as a whole.
+    /// Drops the lexer's diagnostics of a piece and of the blanks before it; the whole gets one diagnostic.
     pub(super) fn forget_unknown(&mut self, piece: Span) {
         let start = self.at.checked_sub(1).map_or(0, |before| self.tokens[before].1.end);
         let first = self.unknown.partition_point(|unknown| unknown.start < start);
@@ -52,7 +52,7 @@ impl Parser<'_> {
         inside.for_each(|unknown| unknown.is_forgotten = true);
     }
 
-    /// Takes out what was dropped, at the end.
+    /// Removes the dropped diagnostics, at the end.
     pub(super) fn forget(&mut self) {
         let unknown = &self.unknown;
         let is_forgotten = |start: usize| {

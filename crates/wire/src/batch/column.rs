@@ -1,9 +1,9 @@
-//! What a column is made of, and which encodings suit it.
+//! The content of a column, and the encodings that suit it.
 
 use crate::schema::MetricType;
 use alloc::vec::Vec;
 
-/// How a column's bytes are to be read. The codes are those of the directory.
+/// The encoding of a column's bytes. The codes are those of the directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Encoding {

@@ -1,4 +1,4 @@
-//! Some of a batch's samples as a batch of their own, for readers whose place lies in the middle of one.
+//! Cuts a batch out of another, for readers with a position in the middle of a batch.
 
 use super::{Batch, Encoder, Fields, stamp};
 use crate::{schema::ProbeType, value};
@@ -20,7 +20,7 @@ pub fn cut(bytes: &[u8], probe_type: &ProbeType, wanted: Range<usize>) -> Option
     if encoder.is_empty() {
         return None;
     }
-    // What was dropped before the samples left out was not dropped before these.
+    // The drops before the omitted samples do not precede these.
     let dropped_before = if wanted.start == 0 { header.dropped_before } else { 0 };
     let fields = Fields {
         topic: header.topic,

@@ -57,12 +57,12 @@ pub struct Sample {
 }
 
 impl Batch {
-    /// Decodes all of it, or says what is wrong.
+    /// Decodes the whole batch, or returns the first error.
     pub fn parse(bytes: &[u8], probe_type: &ProbeType) -> Result<Self, BatchError> {
         Self::parse_first(bytes, probe_type, probe_type.metrics.len())
     }
 
-    /// Decodes times and the first so many metrics; if these are not all, what stands behind them is not looked at.
+    /// Decodes times and the first so many metrics, and ignores the columns after them.
     ///
     /// # Errors
     /// As [`Batch::parse`], as far as it looks.

@@ -64,7 +64,7 @@ pub fn get(count: usize, base: u64, from: &mut Reader<'_>) -> Result<Vec<u64>, M
         values.resize(values.len() + run, before);
         let code = (token % 4) as usize;
         if values.len() == count {
-            // Nothing may hide behind the last run.
+            // Nothing may follow the last run.
             if code != 0 {
                 return Err(Malformed::Run { at });
             }

@@ -46,7 +46,7 @@ pub enum RowError {
     /// The row does not fit the schema.
     #[error("the row does not fit its schema: {0}")]
     Malformed(#[from] Malformed),
-    /// The row goes on behind the last metric.
+    /// The row continues after the last metric.
     #[error("the row has {0} bytes behind its last metric")]
     Leftover(usize),
     /// The batch is full.
@@ -93,17 +93,17 @@ impl Encoder {
         Self { choice, ..self }
     }
 
-    /// Samples held.
+    /// The number of samples.
     pub fn len(&self) -> usize {
         self.times.len()
     }
 
-    /// Whether no sample is held.
+    /// Whether there are no samples.
     pub fn is_empty(&self) -> bool {
         self.times.is_empty()
     }
 
-    /// Bytes held, about what a plain batch of them would have.
+    /// The bytes of the samples, about those of a plain batch.
     pub fn bytes_held(&self) -> usize {
         let rows: usize = self.columns.iter().map(|column| column.rows.len()).sum();
         self.len() * (8 + self.stride) + rows

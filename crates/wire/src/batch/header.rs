@@ -7,7 +7,7 @@ use crate::schema::ProbeType;
 pub const HEADER: usize = 48;
 /// Largest batch.
 pub const MAX_BATCH: usize = 1024 * 1024;
-/// Most values in one batch: samples times columns. A batch of repeated values is small however many it holds, its reader's memory is not.
+/// Most values in one batch: samples times columns. A batch of repeated values is small with any number of values, but the memory of its reader is not.
 pub const MAX_VALUES: usize = 4 * 1024 * 1024;
 
 const KIND: u8 = 1;
@@ -40,7 +40,7 @@ pub struct Header {
     pub columns: u16,
 }
 
-/// What the node says in the header besides what follows from the samples.
+/// The header fields that the node sets and that do not follow from the samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Fields {
     /// Topic number, 0 while the node does not know it.
@@ -56,7 +56,7 @@ pub struct Fields {
 }
 
 impl Header {
-    /// Reads the header; what lies behind it is not looked at.
+    /// Reads the header and ignores the bytes after it.
     pub fn parse(bytes: &[u8]) -> Result<Self, BatchError> {
         let short = BatchError::Truncated { length: bytes.len() };
         let head = bytes.first_chunk::<HEADER>().ok_or(short)?;
@@ -129,7 +129,7 @@ pub fn check(bytes: &[u8], probe_type: &ProbeType) -> Result<Header, BatchError>
     Ok(header)
 }
 
-/// Writes what the DAC knows, in place. Does nothing to bytes that are no batch.
+/// Writes the fields of the DAC in place. Does nothing to bytes that are not a batch.
 pub fn stamp(bytes: &mut [u8], offset: u64, dac_time: u64) {
     if let Some(head) = bytes.first_chunk_mut::<HEADER>() {
         head[OFFSET..24].copy_from_slice(&offset.to_le_bytes());
@@ -137,7 +137,7 @@ pub fn stamp(bytes: &mut [u8], offset: u64, dac_time: u64) {
     }
 }
 
-/// Writes what the node learns after encoding, in place: the topic of this epoch, and drops since. Does nothing to bytes that are no batch.
+/// Writes the fields that the node learns after encoding, in place: the topic of this epoch, and drops since. Does nothing to bytes that are not a batch.
 pub fn stamp_by_node(bytes: &mut [u8], topic: u32, dropped_before: u32) {
     stamp_topic(bytes, topic);
     if let Some(head) = bytes.first_chunk_mut::<HEADER>() {

@@ -43,7 +43,7 @@ pub enum BatchError {
     /// No samples.
     #[error("a batch without samples")]
     Empty,
-    /// More than a reader should have to hold.
+    /// More values than a reader should have to keep.
     #[error("{count} samples of {columns} columns are more than {MAX_VALUES} values")]
     TooManyValues {
         /// Samples.
@@ -70,7 +70,7 @@ pub enum BatchError {
     /// A column's bytes break its encoding's rules.
     #[error("{0}")]
     Malformed(#[from] Malformed),
-    /// Bytes behind the last column.
+    /// Bytes after the last column.
     #[error("{0} bytes behind the last column")]
     Leftover(usize),
 }

@@ -50,7 +50,7 @@ pub fn put(values: &[u64], base: u64, plan: Plan, out: &mut Vec<u8>) {
         let residual = zigzag(pair[1].wrapping_sub(pair[0]).wrapping_sub(step));
         let quotient = residual >> k;
         if quotient < u64::from(ESCAPE) {
-            // Ones, and the zero behind them.
+            // Ones, and the zero after them.
             bits.put((1 << quotient) - 1, quotient as u32 + 1);
             bits.put_long(residual & ((1 << k) - 1), k.into());
         } else {
@@ -124,15 +124,15 @@ pub fn get(count: usize, base: u64, from: &mut Reader<'_>) -> Result<Vec<u64>, M
 /// Reads bytes from their least significant bit, a word ahead. Behind their end are zeros, which [`BitReader::finish`] finds out: once a column, not once a bit.
 struct BitReader<'a> {
     bytes: &'a [u8],
-    /// The byte behind those in `word`.
+    /// The byte after those in `word`.
     next: usize,
     word: u64,
-    /// Bits of `word` that count; what is above them is right, too, or zero.
+    /// Valid bits of `word`; the bits above them are valid too, or zero.
     held: u32,
 }
 
 impl BitReader<'_> {
-    /// Bits there are behind a [`BitReader::fill`], at least.
+    /// Minimum bits after a [`BitReader::fill`].
     const FILLED: u32 = 56;
 
     #[inline]
@@ -143,7 +143,7 @@ impl BitReader<'_> {
             self.pass(ESCAPE);
             return self.get(64);
         }
-        // The zero behind the ones goes with them.
+        // The zero after the ones goes with them.
         let ones = quotient + 1;
         let low = if ones + k <= Self::FILLED {
             let low = self.word >> ones & ((1 << k) - 1);
@@ -194,7 +194,7 @@ impl BitReader<'_> {
         value
     }
 
-    /// Leaves behind the bytes that were read, if they were there and what is left of the last one is zero.
+    /// Skips the bytes that were read, if they exist and the rest of the last one is zero.
     fn finish(self, from: &mut Reader<'_>) -> Result<(), Malformed> {
         let read = self.next - (self.held / 8) as usize;
         if let Some(missing) = read.checked_sub(self.bytes.len()).filter(|missing| *missing > 0) {

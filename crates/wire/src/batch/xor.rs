@@ -36,7 +36,7 @@ fn tokens(shape: Shape, values: &[u64], mut put: impl FnMut(u64)) {
     }
 }
 
-/// Reverses the bytes of the value's width: what differs is mostly high up, and a varint is short if the high bits are 0.
+/// Reverses the bytes of the value's width: the differing bits are mostly high, and a varint is short if its high bits are 0.
 #[inline]
 fn swap(shape: Shape, bits: u64) -> u64 {
     bits.swap_bytes() >> (64 - 8 * shape.width())

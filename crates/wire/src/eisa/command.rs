@@ -1,4 +1,4 @@
-//! What the web client of 2012 sends: 256 bytes, an opcode and names.
+//! Commands of the web client of 2012: 256 bytes, an opcode and names.
 
 use crate::{
     cdr::{ByteOrder, CdrReader, Writer},
@@ -6,7 +6,7 @@ use crate::{
 };
 use alloc::{string::String, vec::Vec};
 
-/// Every command has this length, zeros behind its last field.
+/// Every command has this length, with zeros after its last field.
 pub const COMMAND_LENGTH: usize = 256;
 
 const REGISTER: u8 = 1;
@@ -64,7 +64,7 @@ pub enum CommandError {
 }
 
 impl ClientCommand {
-    /// Reads a command. What stands behind its last field does not matter.
+    /// Reads a command. The bytes after its last field are ignored.
     pub fn decode(bytes: &[u8]) -> Result<Self, CommandError> {
         if bytes.len() != COMMAND_LENGTH {
             return Err(CommandError::Length(bytes.len()));

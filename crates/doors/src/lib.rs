@@ -26,6 +26,7 @@ use handlers::Handler;
 use layouts::Layouts;
 use oasis_archive::Archive;
 use oasis_dac::{Admission, Dac};
+use origin::RefusedOrigins;
 use past::Archived;
 use places::Places;
 use std::{io, sync::Arc};
@@ -44,6 +45,7 @@ pub struct Doors {
     shards: Arc<Shards>,
     archived: Archived,
     handlers: Vec<Handler>,
+    refused_origins: Arc<RefusedOrigins>,
 }
 
 impl Doors {
@@ -71,6 +73,7 @@ impl Doors {
             shards: Arc::new(shards),
             archived,
             handlers: Vec::new(),
+            refused_origins: Arc::default(),
         })
     }
 

@@ -5,12 +5,80 @@
 //! asked for, if that is an IP address or `localhost`: any other name could be an attacker's that resolves to us for this one
 //! visit (DNS rebinding), so names have to be configured.
 
-use crate::config::DoorsConfig;
-use axum::http::{HeaderMap, header, uri::Authority};
-use std::net::IpAddr;
+use crate::{Doors, config::DoorsConfig, problem::Problem};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header, uri::Authority};
+use std::{
+    net::IpAddr,
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+/// Warnings in one [`PERIOD`]: enough to see which origins are refused.
+const WARNINGS: u32 = 10;
+/// A page that is refused tries again and again, and must not fill the log.
+const PERIOD: Duration = Duration::from_secs(60);
+/// Bytes of an origin that are logged.
+const LONGEST_ORIGIN: usize = 200;
+
+impl Doors {
+    /// Admits programs, the own page and allowed origins; logs and counts the others.
+    ///
+    /// # Errors
+    /// Status 403 with `detail`.
+    pub fn admit(&self, headers: &HeaderMap, detail: &str) -> Result<(), Problem> {
+        if allowed(headers, &self.config) {
+            return Ok(());
+        }
+        self.admission.count_refused("origin");
+        self.refused_origins.warn(headers, Instant::now());
+        Err(Problem::new(StatusCode::FORBIDDEN, "origin", detail))
+    }
+}
+
+/// Logs refused origins, at most [`WARNINGS`] in each [`PERIOD`].
+#[derive(Debug, Default)]
+pub struct RefusedOrigins {
+    period: Mutex<Period>,
+}
+
+#[derive(Debug, Default)]
+struct Period {
+    began: Option<Instant>,
+    logged: u32,
+    suppressed: u64,
+}
+
+impl RefusedOrigins {
+    fn warn(&self, headers: &HeaderMap, now: Instant) {
+        let Some(suppressed) = self.admit(now) else { return };
+        let text = |name| {
+            let value = headers.get(name).map(HeaderValue::as_bytes).unwrap_or_default();
+            String::from_utf8_lossy(value.get(..LONGEST_ORIGIN).unwrap_or(value)).into_owned()
+        };
+        tracing::warn!(
+            origin = ?text(header::ORIGIN), host = ?text(header::HOST), suppressed,
+            "request refused: its origin is not allowed; add it to doors.allowed_origins if its pages may connect"
+        );
+    }
+
+    /// Whether one more warning may be logged; returns how many were suppressed since the last one.
+    fn admit(&self, now: Instant) -> Option<u64> {
+        let mut period = self.period.lock().unwrap_or_else(PoisonError::into_inner);
+        if period.began.is_none_or(|began| now.saturating_duration_since(began) >= PERIOD) {
+            period.began = Some(now);
+            period.logged = 0;
+        }
+        if period.logged == WARNINGS {
+            period.suppressed += 1;
+            return None;
+        }
+        period.logged += 1;
+        Some(std::mem::take(&mut period.suppressed))
+    }
+}
 
 /// Whether the request comes from no page, from our own page or from an allowed one.
-pub fn allowed(headers: &HeaderMap, config: &DoorsConfig) -> bool {
+fn allowed(headers: &HeaderMap, config: &DoorsConfig) -> bool {
     let Some(origin) = headers.get(header::ORIGIN) else { return true };
     let (Ok(origin), Some(Ok(host))) = (origin.to_str(), headers.get(header::HOST).map(|host| host.to_str()))
     else {
@@ -30,6 +98,10 @@ fn cannot_be_rebound(host: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::{
+        io::{self, Write},
+        sync::Arc,
+    };
 
     fn verdict(origin: Option<&str>, host: &str) -> bool {
         let config =
@@ -53,5 +125,52 @@ mod tests {
         assert!(verdict(Some("http://[::1]:7070"), "[::1]:7070"));
         assert!(verdict(Some("http://localhost:7070"), "localhost:7070"));
         assert!(!verdict(Some("http://rebound.example:7070"), "rebound.example:7070"));
+    }
+
+    /// Everything logged while `work` runs.
+    fn logged(work: impl FnOnce()) -> String {
+        #[derive(Clone, Default)]
+        struct Lines(Arc<Mutex<Vec<u8>>>);
+        impl Write for Lines {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.0.lock().unwrap().extend_from_slice(bytes);
+                Ok(bytes.len())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let lines = Lines::default();
+        let writer = lines.clone();
+        let subscriber =
+            tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
+        tracing::subscriber::with_default(subscriber, work);
+        let bytes = lines.0.lock().unwrap().clone();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    fn headers(origin: &str) -> HeaderMap {
+        let pairs = [(header::ORIGIN, origin), (header::HOST, "127.0.0.1:7070")];
+        pairs.into_iter().map(|(name, value)| (name, value.parse().unwrap())).collect()
+    }
+
+    #[test]
+    fn a_refused_origin_is_logged_with_the_setting_that_allows_it() {
+        let origins = RefusedOrigins::default();
+        let log = logged(|| origins.warn(&headers("http://evil.example"), Instant::now()));
+        for words in ["WARN", "http://evil.example", "127.0.0.1:7070", "doors.allowed_origins"] {
+            assert!(log.contains(words), "{words}: {log}");
+        }
+    }
+
+    #[test]
+    fn a_page_that_tries_again_and_again_cannot_flood_the_log() {
+        let (origins, start) = (RefusedOrigins::default(), Instant::now());
+        let first = logged(|| (0..1_000).for_each(|_| origins.warn(&headers("http://evil.example"), start)));
+        assert_eq!(first.lines().count(), WARNINGS as usize);
+        let later = logged(|| origins.warn(&headers("http://evil.example"), start + PERIOD));
+        assert!(later.contains("suppressed=990"), "{later}");
+        let long = logged(|| origins.warn(&headers(&"x".repeat(10_000)), start + PERIOD));
+        assert!(long.len() < 1_000, "{}", long.len());
     }
 }

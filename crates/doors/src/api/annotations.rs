@@ -190,7 +190,7 @@ pub async fn delete(
 }
 
 fn admit(doors: &Doors, headers: &HeaderMap) -> Result<(), Problem> {
-    super::admit(doors, headers, "pages of other sites may not change annotations (doors.allowed_origins)")
+    doors.admit(headers, "pages of other sites may not change annotations (doors.allowed_origins)")
 }
 
 fn parsed(name: &str, text: &str) -> Result<Nanos, String> {

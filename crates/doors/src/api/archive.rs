@@ -87,7 +87,7 @@ pub struct Flushed {
 #[utoipa::path(post, path = "/api/v1/archive/flush",
     responses((status = 200, body = Flushed), (status = 403, body = Problem), (status = 404, body = Problem), (status = 507, body = Problem)))]
 pub async fn flush(State(doors): State<Doors>, headers: HeaderMap) -> Result<Json<Flushed>, Problem> {
-    super::admit(&doors, &headers, "pages of other sites may not write (doors.allowed_origins)")?;
+    doors.admit(&headers, "pages of other sites may not write (doors.allowed_origins)")?;
     let stored = archive(&doors)?.flush().await;
     stored.map(|()| Json(Flushed { status: "stored" })).map_err(|error| {
         let code = match error {

@@ -45,7 +45,7 @@ pub async fn send(
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Json<CommandDone>, Problem> {
-    super::admit(&doors, &headers, "pages of other sites may not send commands (doors.allowed_origins)")?;
+    doors.admit(&headers, "pages of other sites may not send commands (doors.allowed_origins)")?;
     let request: CommandRequest = super::body(&body)?;
     let dac = &doors.dac;
     let target = (request.node.as_str(), request.instance.as_str());

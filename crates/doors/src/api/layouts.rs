@@ -74,7 +74,7 @@ pub async fn delete(
 }
 
 fn admit(doors: &Doors, headers: &HeaderMap) -> Result<(), Problem> {
-    super::admit(doors, headers, "pages of other sites may not change layouts (doors.allowed_origins)")
+    doors.admit(headers, "pages of other sites may not change layouts (doors.allowed_origins)")
 }
 
 /// Files are written where nobody waits for a socket.

@@ -8,11 +8,11 @@ mod layouts;
 mod read;
 mod test_runs;
 
-use crate::{Doors, origin, problem::Problem};
+use crate::{Doors, problem::Problem};
 use axum::{
     Json, Router,
     extract::{Query, rejection::QueryRejection},
-    http::{HeaderMap, StatusCode},
+    http::StatusCode,
     routing::{delete, get, post},
 };
 use serde::de::DeserializeOwned;
@@ -81,15 +81,6 @@ pub fn router() -> Router<Doors> {
         .route("/api/v1/test-runs/{test_run}/comparison", get(comparison::compare))
         .route("/api/v1/annotations", get(annotations::list).post(annotations::add))
         .route("/api/v1/annotations/{annotation}", delete(annotations::delete))
-}
-
-/// Lets nobody change anything but programs, the own page and those that are allowed.
-fn admit(doors: &Doors, headers: &HeaderMap, detail: &str) -> Result<(), Problem> {
-    if origin::allowed(headers, &doors.config) {
-        return Ok(());
-    }
-    doors.admission.count_refused("origin");
-    Err(Problem::new(StatusCode::FORBIDDEN, "origin", detail))
 }
 
 /// What a request's body says.

@@ -185,7 +185,7 @@ pub async fn delete(
 }
 
 fn admit(doors: &Doors, headers: &HeaderMap) -> Result<(), Problem> {
-    super::admit(doors, headers, "pages of other sites may not change test runs (doors.allowed_origins)")
+    doors.admit(headers, "pages of other sites may not change test runs (doors.allowed_origins)")
 }
 
 /// The number of a test run in a path.

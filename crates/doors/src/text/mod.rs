@@ -21,14 +21,14 @@ mod tests;
 mod zstd;
 
 use crate::{
-    Doors, origin,
+    Doors,
     places::{Door, Place},
     problem::Problem,
 };
 use axum::{
     Router,
     extract::{ConnectInfo, RawQuery, State},
-    http::{HeaderMap, StatusCode},
+    http::HeaderMap,
     response::Response,
     routing::get,
 };
@@ -78,11 +78,7 @@ fn admitted(
     query: RawQuery,
     headers: &HeaderMap,
 ) -> Result<(Request, Place), Problem> {
-    if !origin::allowed(headers, &doors.config) {
-        doors.admission.count_refused("origin");
-        let detail = "pages of other sites may not read (doors.allowed_origins)";
-        return Err(Problem::new(StatusCode::FORBIDDEN, "origin", detail));
-    }
+    doors.admit(headers, "pages of other sites may not read (doors.allowed_origins)")?;
     let query = query.0.unwrap_or_default();
     let request = Request::parse(&query, headers, doors.config.max_subscriptions)?;
     let place = doors.places.enter(door, peer.0.ip()).map_err(|(code, problem)| {
@@ -172,7 +168,7 @@ pub async fn history(
     {
         drop((request, place));
         let detail = "this DAC was built without Arrow: build oasis with --features arrow, or read /api/v1/samples/stream";
-        Err(Problem::new(StatusCode::NOT_IMPLEMENTED, "no_arrow", detail))
+        Err(Problem::new(axum::http::StatusCode::NOT_IMPLEMENTED, "no_arrow", detail))
     }
 }
 

@@ -4,7 +4,7 @@ use super::{
     connection::{Place, Protocol},
     inbox::Newcomer,
 };
-use crate::{Doors, origin, page, problem::Problem};
+use crate::{Doors, page, problem::Problem};
 use axum::{
     extract::{ConnectInfo, Request, State},
     http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
@@ -46,11 +46,7 @@ pub async fn upgrade_or_page(
 fn open(doors: &Doors, peer: SocketAddr, mut request: Request) -> Result<Response, Problem> {
     let headers = request.headers();
     let accept = accept(request.method(), headers)?;
-    if !origin::allowed(headers, &doors.config) {
-        doors.admission.count_refused("origin");
-        let detail = "pages of other sites may not connect (doors.allowed_origins)";
-        return Err(Problem::new(StatusCode::FORBIDDEN, "origin", detail));
-    }
+    doors.admit(headers, "pages of other sites may not connect (doors.allowed_origins)")?;
     let protocol = protocol(&request).inspect_err(|_| doors.admission.count_refused("subprotocol"))?;
     let address = doors.places.resident(peer.ip()).map_err(|(code, problem)| {
         doors.admission.count_refused(code);

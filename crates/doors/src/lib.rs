@@ -95,10 +95,7 @@ impl Doors {
 
     /// Everything that is served.
     pub fn router(self) -> Router {
-        let router = Router::new();
-        #[cfg(feature = "echo")]
-        let router = router.route("/echo", get(websocket::upgrade));
-        router
+        Router::new()
             .route("/ws", get(websocket::upgrade))
             .route("/", get(websocket::upgrade_or_page))
             .merge(api::router())

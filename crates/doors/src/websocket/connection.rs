@@ -3,19 +3,16 @@
 use super::{
     eisa::EisaClient,
     end::{End, STALL},
-    frame::{self, Opcode},
-    inbound::Inbound,
     native::NativeClient,
     past::{Reading, Stretch},
 };
 use crate::places::Resident;
-use bytes::{Buf, Bytes};
+use bytes::Bytes;
 use mio::net::TcpStream;
 use oasis_dac::{DemandGuard, Options};
+use oasis_websocket::{CloseCode, Decoder, Limits, Opcode, Output, Role, close};
 use oasis_wire::quantity::Offset;
 use std::{
-    collections::VecDeque,
-    io::{self, ErrorKind, IoSlice, Write},
     net::{Shutdown, SocketAddr},
     time::{Duration, Instant},
 };
@@ -35,10 +32,8 @@ impl Place {
     }
 }
 
-/// Pieces that one write to a socket takes.
-const PIECES: usize = 64;
-/// Bytes of answers that a client may leave unread.
-const MAX_WAITING: usize = 1024 * 1024;
+/// Control messages of clients are small; a client may leave 1 MiB of answers unread.
+const LIMITS: Limits = Limits { frame: 64 * 1024, message: 64 * 1024, output: 1024 * 1024 };
 /// How long a goodbye may take.
 pub const GOODBYE: Duration = Duration::from_millis(500);
 
@@ -56,20 +51,6 @@ pub enum Protocol {
     Native(NativeClient),
     /// The format of 2012.
     Eisa(EisaClient),
-    /// Every message comes back: for conformance tests.
-    #[cfg(feature = "echo")]
-    Echo,
-}
-
-impl Protocol {
-    /// Largest message a client may send: control messages are small.
-    pub fn max_message(&self) -> usize {
-        match self {
-            Self::Native(_) | Self::Eisa(_) => 64 * 1024,
-            #[cfg(feature = "echo")]
-            Self::Echo => 64 * 1024 * 1024,
-        }
-    }
 }
 
 /// A place in a topic log: all there is of most subscriptions.
@@ -99,8 +80,8 @@ pub struct Connection {
     pub serial: u64,
     /// What it speaks.
     pub protocol: Protocol,
-    /// What it is about to say.
-    pub inbound: Inbound,
+    /// Its messages from bytes.
+    pub decoder: Decoder,
     /// Its places in topic logs.
     pub subscriptions: Vec<Subscription>,
     /// What it reads of the past, if it does.
@@ -109,10 +90,8 @@ pub struct Connection {
     pub is_queued: bool,
     /// Pings since the shard last looked around.
     pub pings: u32,
-    /// What the socket had no room for.
-    waiting: VecDeque<Bytes>,
-    /// Bytes of the past that may wait besides answers.
-    spared: usize,
+    /// Bytes that the socket had no room for.
+    output: Output,
     /// Since when the socket has taken nothing.
     blocked_since: Option<Instant>,
     /// Whether a goodbye was said, or waits to be.
@@ -129,13 +108,12 @@ impl Connection {
             peer,
             serial,
             protocol,
-            inbound: Inbound::default(),
+            decoder: Decoder::new(Role::Server, LIMITS),
             subscriptions: Vec::new(),
             reading: None,
             is_queued: false,
             pings: 0,
-            waiting: VecDeque::new(),
-            spared: 0,
+            output: Output::new(LIMITS.output),
             blocked_since: None,
             is_leaving: false,
             _place: place,
@@ -149,7 +127,7 @@ impl Connection {
 
     /// Whether the socket would take samples now. One that would not is behind, and the log keeps what it needs.
     pub fn is_open(&self) -> bool {
-        self.waiting.is_empty() && !self.is_leaving()
+        self.output.is_empty() && !self.is_leaving()
     }
 
     /// Whether a goodbye was said, or waits to be.
@@ -164,125 +142,60 @@ impl Connection {
 
     /// Writes pieces, in one call to the system if the socket has room; what it has no room for waits.
     pub fn write(&mut self, pieces: &[Bytes]) -> Result<(), End> {
-        let mut written = 0;
-        if self.waiting.is_empty() {
-            self.spared = 0;
-            written = self.write_now(pieces)?;
-        }
-        for piece in pieces {
-            let skipped = written.min(piece.len());
-            written -= skipped;
-            if skipped < piece.len() {
-                self.waiting.push_back(piece.slice(skipped..));
-            }
-        }
-        Ok(())
+        self.write_with(|output, stream| Ok(output.write(pieces, stream)?))
     }
 
     /// Writes a piece of the past. What waits of it does not count as an answer left unread: the client did not ask for that much at once.
     pub fn write_past(&mut self, piece: Bytes) -> Result<(), End> {
-        let length = piece.len();
-        // To a socket, nothing would look like the end.
-        if length > 0 {
-            self.write(&[piece])?;
-            self.spared += length;
-        }
-        Ok(())
+        self.write_with(|output, stream| Ok(output.write_extra(piece, stream)?))
     }
 
-    /// Writes a control message behind what waits.
+    /// Writes a control message after what waits.
     pub fn say(&mut self, opcode: Opcode, payload: &[u8]) -> Result<(), End> {
-        let held: usize = self.waiting.iter().map(Bytes::len).sum();
-        if held + payload.len() > MAX_WAITING + self.spared && !self.waiting.is_empty() {
-            return Err(End::Stalled);
-        }
-        let mut message = Vec::new();
-        frame::put(opcode, payload, &mut message);
-        self.write(&[message.into()])
+        self.write_with(|output, stream| output.message(opcode, payload, stream))
     }
 
     /// Writes what waits, as far as there is room.
     pub fn flush(&mut self) -> Result<(), End> {
-        while !self.waiting.is_empty() {
-            let (front, _) = self.waiting.as_slices();
-            let pieces: Vec<Bytes> = front.iter().take(PIECES).cloned().collect();
-            let mut written = self.write_now(&pieces)?;
-            if written == 0 {
-                return Ok(());
-            }
-            while let Some(front) = self.waiting.front_mut().filter(|_| written > 0) {
-                let taken = written.min(front.len());
-                front.advance(taken);
-                written -= taken;
-                if front.is_empty() {
-                    self.waiting.pop_front();
-                }
-            }
+        self.write_with(|output, stream| Ok(output.flush(stream)?))?;
+        if self.output.is_empty() {
+            self.end_writing();
         }
-        self.end_writing();
         Ok(())
     }
 
-    /// Says goodbye; nothing is written behind it.
-    pub fn leave(&mut self, code: u16, reason: &str) {
+    /// Writes, and notes since when the socket takes nothing.
+    fn write_with(
+        &mut self,
+        write: impl FnOnce(&mut Output, &mut TcpStream) -> Result<(), End>,
+    ) -> Result<(), End> {
+        let before = self.output.written();
+        let outcome = write(&mut self.output, &mut self.stream);
+        if !self.output.is_blocked() {
+            self.blocked_since = None;
+        } else if self.output.written() != before || self.blocked_since.is_none() {
+            self.blocked_since = Some(Instant::now());
+        }
+        outcome
+    }
+
+    /// Says goodbye; nothing is written after it.
+    pub fn leave(&mut self, code: CloseCode, reason: &str) {
         if self.is_leaving() {
             return;
         }
-        let mut payload = code.to_be_bytes().to_vec();
-        // A control frame has 125 bytes, and a reason is cut between characters.
-        payload.extend(
-            reason
-                .chars()
-                .scan(0, |length, character| {
-                    *length += character.len_utf8();
-                    (*length <= 123).then_some(character)
-                })
-                .collect::<String>()
-                .bytes(),
-        );
-        // Who broke its connection meanwhile needs no goodbye.
-        let _ = self.say(Opcode::Close, &payload);
+        // A client that broke its connection meanwhile needs no goodbye.
+        let _ = self.say(Opcode::Close, &close::payload(code, reason));
         self.is_leaving = true;
         self.reading = None;
         self.end_writing();
     }
 
-    /// Behind a goodbye. Closing at once could throw away what the client has not read yet, so the client closes first.
+    /// Shuts down writing after a goodbye. Closing at once could discard what the client has not read yet, so the client closes first.
     fn end_writing(&mut self) {
-        if self.is_leaving && self.waiting.is_empty() {
+        if self.is_leaving && self.output.is_empty() {
             // A connection that is broken is closed soon in any case.
             let _ = self.stream.shutdown(Shutdown::Write);
-        }
-    }
-
-    /// Bytes that the socket took.
-    fn write_now(&mut self, pieces: &[Bytes]) -> Result<usize, End> {
-        loop {
-            let outcome = match pieces {
-                [] => return Ok(0),
-                [one] => self.stream.write(one),
-                many => {
-                    let mut slices = [IoSlice::new(&[]); PIECES];
-                    let count = many.len().min(PIECES);
-                    slices.iter_mut().zip(many).for_each(|(slice, piece)| *slice = IoSlice::new(piece));
-                    self.stream.write_vectored(slices.get(..count).unwrap_or_default())
-                }
-            };
-            return match outcome {
-                Ok(0) => Err(End::Client),
-                Ok(written) => {
-                    let total: usize = pieces.iter().map(Bytes::len).sum();
-                    // Room ended: from now on nothing is taken until the system says so.
-                    self.blocked_since = (written < total).then(Instant::now);
-                    Ok(written)
-                }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    self.blocked_since.get_or_insert_with(Instant::now);
-                    Ok(0)
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Err(error) => Err(io::Error::into(error)),
-            };
         }
     }
 }

@@ -5,12 +5,12 @@
 use super::{
     connection::{Connection, Protocol},
     end::End,
-    frame::{self, Opcode},
     shard::Shard,
 };
 use bytes::Bytes;
 use oasis_channel::InstanceState;
 use oasis_dac::{CommandError, Instance, Options, Pieces, ProbeRequest, Segment, StartAt};
+use oasis_websocket::{Opcode, frame};
 use oasis_wire::{
     batch::Batch,
     eisa::{self, ClientCommand},
@@ -39,7 +39,7 @@ impl EisaClient {
 /// Appends a segment's packets, a message each.
 pub fn put(instance: &Instance, segment: &Segment, out: &mut Vec<u8>) {
     let packets = instance.log.pieces(segment, |batch| packets(instance, batch));
-    packets.iter().for_each(|packet| frame::put(Opcode::Binary, packet, out));
+    packets.iter().for_each(|packet| frame::write_message(Opcode::Binary, packet, out));
 }
 
 /// A batch as EISA packets, in one allocation. A batch whose columns break the rules has none.

@@ -1,5 +1,6 @@
 //! Why a WebSocket ends.
 
+use oasis_websocket::{CloseCode, Error};
 use std::{io, time::Duration};
 
 /// A client that takes nothing for this long is gone; what it misses meanwhile stays in the log, not in its socket.
@@ -18,17 +19,11 @@ pub enum End {
     #[error("the client took nothing for {limit} s", limit = STALL.as_secs())]
     Stalled,
     /// RFC 6455 was violated.
-    #[error("{0}")]
-    Protocol(&'static str),
+    #[error(transparent)]
+    Protocol(Error),
     /// A command of 2012 that is none.
     #[error("{0}")]
     Command(String),
-    /// Text that is not UTF-8.
-    #[error("text that is not UTF-8")]
-    Utf8,
-    /// A message larger than allowed.
-    #[error("a message over 64 KiB")]
-    TooBig,
     /// A kind of message that this protocol has no use for.
     #[error("{0}")]
     WrongKind(&'static str),
@@ -39,16 +34,18 @@ pub enum End {
 
 impl End {
     /// WebSocket close code and the word it is counted under; none if there is nobody to tell, or nothing to count.
-    pub fn code(&self) -> Option<(u16, Option<&'static str>)> {
+    pub fn code(&self) -> Option<(CloseCode, Option<&'static str>)> {
         let (code, word) = match self {
             Self::Client => return None,
-            Self::ShuttingDown => return Some((1001, None)),
-            Self::Stalled => (1008, "stalled"),
-            Self::Protocol(_) | Self::Command(_) => (1002, "websocket_protocol"),
-            Self::Utf8 => (1007, "websocket_protocol"),
-            Self::TooBig => (1009, "message_too_big"),
-            Self::WrongKind(_) => (1003, "message_kind"),
-            Self::Abuse(_) => (1008, "abuse"),
+            Self::ShuttingDown => return Some((CloseCode::GOING_AWAY, None)),
+            Self::Stalled => (CloseCode::POLICY, "stalled"),
+            Self::Protocol(Error::FrameTooLong(_) | Error::MessageTooLong(_)) => {
+                (CloseCode::TOO_BIG, "message_too_big")
+            }
+            Self::Protocol(error) => (error.close_code(), "websocket_protocol"),
+            Self::Command(_) => (CloseCode::PROTOCOL, "websocket_protocol"),
+            Self::WrongKind(_) => (CloseCode::UNSUPPORTED, "message_kind"),
+            Self::Abuse(_) => (CloseCode::POLICY, "abuse"),
         };
         Some((code, Some(word)))
     }
@@ -58,5 +55,15 @@ impl From<io::Error> for End {
     /// A connection that breaks has nobody left to tell.
     fn from(_: io::Error) -> Self {
         Self::Client
+    }
+}
+
+impl From<Error> for End {
+    /// A client that leaves too much output unread is stalled.
+    fn from(error: Error) -> Self {
+        match error {
+            Error::OutputFull(_) => Self::Stalled,
+            error => Self::Protocol(error),
+        }
     }
 }

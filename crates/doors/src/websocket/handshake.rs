@@ -7,20 +7,17 @@ use super::{
 use crate::{Doors, page, problem::Problem};
 use axum::{
     extract::{ConnectInfo, Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use base64::{Engine, prelude::BASE64_STANDARD};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::{rt::TokioIo, server::conn::auto::upgrade::downcast};
-use sha1::{Digest, Sha1};
+use oasis_websocket::handshake::{self, Opening};
 use std::{io, net::SocketAddr};
 use tokio::net::TcpStream;
 
 /// Subprotocol of our native protocol. Clients of 2012 offer none.
 const NATIVE: &str = "oasis.v1";
-/// Section 1.3.
-const GUID: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 /// `GET /ws`.
 pub async fn upgrade(
@@ -45,9 +42,9 @@ pub async fn upgrade_or_page(
 
 fn open(doors: &Doors, peer: SocketAddr, mut request: Request) -> Result<Response, Problem> {
     let headers = request.headers();
-    let accept = accept(request.method(), headers)?;
+    let opening = opening(request.method(), headers)?;
     doors.admit(headers, "pages of other sites may not connect (doors.allowed_origins)")?;
-    let protocol = protocol(&request).inspect_err(|_| doors.admission.count_refused("subprotocol"))?;
+    let protocol = protocol(&opening).inspect_err(|_| doors.admission.count_refused("subprotocol"))?;
     let address = doors.places.resident(peer.ip()).map_err(|(code, problem)| {
         doors.admission.count_refused(code);
         problem
@@ -60,6 +57,8 @@ fn open(doors: &Doors, peer: SocketAddr, mut request: Request) -> Result<Respons
     let Some(upgrade) = request.extensions_mut().remove::<OnUpgrade>() else {
         return Err(no_websocket("this connection cannot be upgraded"));
     };
+    let accept = HeaderValue::try_from(opening.accept)
+        .map_err(|_| no_websocket("Sec-WebSocket-Key cannot be answered"))?;
     let is_native = matches!(protocol, Protocol::Native(_));
     tokio::spawn(hand_over(doors.clone(), peer, upgrade, protocol, Place::new(total, address)));
     let mut response = StatusCode::SWITCHING_PROTOCOLS.into_response();
@@ -73,59 +72,25 @@ fn open(doors: &Doors, peer: SocketAddr, mut request: Request) -> Result<Respons
     Ok(response)
 }
 
-/// The answer to the client's key.
-fn accept(method: &Method, headers: &HeaderMap) -> Result<HeaderValue, Problem> {
-    if method != Method::GET
-        || !has_word(headers, header::CONNECTION, "upgrade")
-        || !has_word(headers, header::UPGRADE, "websocket")
-    {
-        return Err(no_websocket("connect with GET, Connection: Upgrade and Upgrade: websocket"));
-    }
-    if headers.get(header::SEC_WEBSOCKET_VERSION).is_none_or(|version| version != "13") {
-        return Err(no_websocket("Sec-WebSocket-Version must be 13 (RFC 6455)"));
-    }
-    let key = headers.get(header::SEC_WEBSOCKET_KEY).map(HeaderValue::as_bytes).unwrap_or_default();
-    if BASE64_STANDARD.decode(key).is_ok_and(|nonce| nonce.len() == 16) {
-        let digest = Sha1::new().chain_update(key).chain_update(GUID).finalize();
-        // Base64 is made of characters that a header may have.
-        return HeaderValue::try_from(BASE64_STANDARD.encode(digest))
-            .map_err(|_| no_websocket("Sec-WebSocket-Key cannot be answered"));
-    }
-    Err(no_websocket("Sec-WebSocket-Key must be 16 bytes in base64"))
+fn opening(method: &Method, headers: &HeaderMap) -> Result<Opening, Problem> {
+    let pairs: Vec<_> = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect();
+    handshake::check(method.as_str(), pairs.into_iter()).map_err(|error| no_websocket(&error.to_string()))
 }
 
 fn no_websocket(detail: &str) -> Problem {
     Problem::new(StatusCode::BAD_REQUEST, "websocket_handshake", detail)
 }
 
-/// Whether a list of words has this one, in whatever case.
-fn has_word(headers: &HeaderMap, name: HeaderName, wanted: &str) -> bool {
-    words(headers, name).any(|word| word.eq_ignore_ascii_case(wanted))
-}
-
-fn words(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = &str> {
-    headers
-        .get_all(name)
-        .into_iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(',').map(str::trim))
-}
-
-/// What the client speaks; one that offers other protocols than ours is told so.
-fn protocol(request: &Request) -> Result<Protocol, Problem> {
-    #[cfg(feature = "echo")]
-    if request.uri().path() == "/echo" {
-        return Ok(Protocol::Echo);
-    }
-    let headers = request.headers();
-    if words(headers, header::SEC_WEBSOCKET_PROTOCOL).any(|offered| offered == NATIVE) {
+/// The protocol that the client speaks. A client that offers only other subprotocols is refused.
+fn protocol(opening: &Opening) -> Result<Protocol, Problem> {
+    if opening.protocols.iter().any(|offered| offered == NATIVE) {
         return Ok(Protocol::Native(Default::default()));
     }
-    if headers.contains_key(header::SEC_WEBSOCKET_PROTOCOL) {
-        let detail = format!("offer the subprotocol {NATIVE}, or none for the format of 2012");
-        return Err(Problem::new(StatusCode::BAD_REQUEST, "subprotocol", detail));
+    if opening.protocols.is_empty() {
+        return Ok(Protocol::Eisa(Default::default()));
     }
-    Ok(Protocol::Eisa(Default::default()))
+    let detail = format!("offer the subprotocol {NATIVE}, or none for the format of 2012");
+    Err(Problem::new(StatusCode::BAD_REQUEST, "subprotocol", detail))
 }
 
 /// Waits until the answer is written, then gives the socket to a shard.
@@ -154,38 +119,14 @@ fn configured(stream: TcpStream, send_buffer: usize) -> io::Result<std::net::Tcp
 mod tests {
     use super::*;
 
-    fn asking(pairs: &[(HeaderName, &'static str)]) -> HeaderMap {
-        pairs.iter().map(|(name, value)| (name.clone(), HeaderValue::from_static(value))).collect()
-    }
-
-    #[test]
-    fn the_key_of_the_rfc_has_its_answer() {
-        let headers = asking(&[
-            (header::CONNECTION, "keep-alive, Upgrade"),
-            (header::UPGRADE, "WebSocket"),
-            (header::SEC_WEBSOCKET_VERSION, "13"),
-            (header::SEC_WEBSOCKET_KEY, "dGhlIHNhbXBsZSBub25jZQ=="),
-        ]);
-        assert_eq!(accept(&Method::GET, &headers).unwrap(), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
-        assert!(accept(&Method::POST, &headers).is_err());
-        for missing in headers.keys() {
-            let mut fewer = headers.clone();
-            fewer.remove(missing);
-            assert!(accept(&Method::GET, &fewer).is_err(), "{missing}");
-        }
-    }
-
     #[test]
     fn our_protocol_is_found_among_others() {
-        let spoken = |offered: Option<&'static str>| {
-            let mut request = Request::default();
-            request.headers_mut().extend(
-                offered.map(|value| (header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(value))),
-            );
-            protocol(&request)
+        let spoken = |offered: &[&str]| {
+            let protocols = offered.iter().map(|&name| name.to_owned()).collect();
+            protocol(&Opening { accept: String::new(), protocols })
         };
-        assert!(matches!(spoken(Some("chat, oasis.v1")), Ok(Protocol::Native(_))));
-        assert!(spoken(Some("chat")).is_err());
-        assert!(matches!(spoken(None), Ok(Protocol::Eisa(_))));
+        assert!(matches!(spoken(&["chat", "oasis.v1"]), Ok(Protocol::Native(_))));
+        assert!(spoken(&["chat"]).is_err());
+        assert!(matches!(spoken(&[]), Ok(Protocol::Eisa(_))));
     }
 }

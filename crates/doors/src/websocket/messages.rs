@@ -1,12 +1,12 @@
 //! What is said in `oasis.v1`: requests and answers as JSON, samples as native batches.
 
-use super::frame::{self, Opcode};
 use crate::{
     past::times::{NotAllowed, Times},
     view,
 };
 use oasis_channel::InstanceState;
 use oasis_dac::{Delivery, Options, Overflow, ProbeRequest, Segment};
+use oasis_websocket::{Opcode, frame};
 use oasis_wire::{
     batch,
     loss::Cause,
@@ -186,7 +186,7 @@ impl Answer {
 
     /// Appends it as a message.
     pub fn put(&self, out: &mut Vec<u8>) {
-        frame::put(Opcode::Text, &self.json(), out);
+        frame::write_message(Opcode::Text, &self.json(), out);
     }
 }
 
@@ -208,7 +208,7 @@ pub fn put_samples(
     let some = (!is_whole).then(|| batch::cut(segment.batch(), probe_type, start..end)).flatten();
     // One that breaks the rules cannot be cut: that is its reader's to find out.
     let batch = some.as_deref().unwrap_or(segment.batch());
-    frame::put(Opcode::Binary, batch, out);
+    frame::write_message(Opcode::Binary, batch, out);
     let place = out.len() - batch.len();
     batch::stamp_topic(out.get_mut(place..).unwrap_or_default(), topic.0);
 }

@@ -3,7 +3,6 @@
 use super::{
     connection::{Connection, ConnectionId, Protocol},
     end::End,
-    frame::Opcode,
     messages::{Answer, Request, Subscribe, What},
     past::Stretch,
     shard::Shard,
@@ -17,6 +16,7 @@ use crate::{
 };
 use oasis_channel::InstanceState;
 use oasis_dac::{CommandError, ProbeRequest, StartAt, now};
+use oasis_websocket::Opcode;
 use oasis_wire::{loss::Cause, quantity::TopicId};
 use serde::Deserialize;
 
@@ -207,8 +207,6 @@ impl Shard {
             // The format of 2012 has no answers.
             Protocol::Eisa(client) => return client.command_ended(outcome),
             Protocol::Native(client) => client.commands -= 1,
-            #[cfg(feature = "echo")]
-            Protocol::Echo => return,
         }
         let answer = match outcome {
             Ok(state) => Answer::Result { id: request, status: "done", state: *state },

@@ -7,7 +7,6 @@
 use super::{
     connection::{ConnectionId, Subscription},
     end::End,
-    frame::{self, Opcode},
     inbox::Event,
     messages::{Answer, put_samples},
     shard::Shard,
@@ -18,6 +17,7 @@ use crate::{
 };
 use bytes::Bytes;
 use oasis_dac::Instance;
+use oasis_websocket::{Opcode, frame};
 use oasis_wire::quantity::{Offset, Position, TopicId};
 use serde_json::json;
 use std::{mem, sync::Arc};
@@ -140,7 +140,7 @@ impl Rendered {
                 Told::Gap(_, range, cause) => Answer::gap(topic, range, cause).put(&mut out),
                 Told::Epoch(_, epoch) => Answer::Epoch { topic, epoch, offset: behind.offset }.put(&mut out),
                 Told::TypeChanged(whose) => Answer::type_changed(topic, whose.probe_type()).put(&mut out),
-                Told::Points(json) => frame::put(Opcode::Text, &json, &mut out),
+                Told::Points(json) => frame::write_message(Opcode::Text, &json, &mut out),
             }
         }
         Self { begin, messages: out.into(), then }

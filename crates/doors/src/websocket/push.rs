@@ -137,8 +137,6 @@ impl Shard {
         let format = match connection.protocol {
             Protocol::Native(_) => Format::Native,
             Protocol::Eisa(_) => Format::Eisa,
-            #[cfg(feature = "echo")]
-            Protocol::Echo => return Ok(()),
         };
         let (mut pieces, mut room, mut is_behind, mut is_late) = (Vec::new(), WRITE, false, false);
         let mut over: Vec<(TopicId, &'static str)> = Vec::new();

@@ -7,8 +7,6 @@
 use super::{
     connection::{Connection, ConnectionId, GOODBYE, Protocol},
     end::End,
-    frame::Opcode,
-    inbound::Message,
     inbox::{Event, Inbox, Newcomer},
     pace::Pace,
     topic::Topic,
@@ -19,6 +17,7 @@ use crate::{
 };
 use mio::{Events, Interest, Poll, Token};
 use oasis_dac::{Admission, Dac, ProbeRequest, now};
+use oasis_websocket::{CloseCode, Message, Opcode, close};
 use oasis_wire::quantity::TopicId;
 use slab::Slab;
 use std::{
@@ -209,10 +208,10 @@ impl Shard {
     /// Takes bytes of a client.
     fn take(&mut self, key: usize, bytes: &mut [u8]) -> Result<(), End> {
         let Some(connection) = self.connections.get_mut(key) else { return Ok(()) };
-        let (mut inbound, max) = (mem::take(&mut connection.inbound), connection.protocol.max_message());
-        inbound.take(bytes, max, |message| self.message(key, message))?;
+        let mut decoder = mem::take(&mut connection.decoder);
+        decoder.decode(bytes, |message| self.message(key, message))?;
         if let Some(connection) = self.connections.get_mut(key) {
-            connection.inbound = inbound;
+            connection.decoder = decoder;
         }
         Ok(())
     }
@@ -229,9 +228,9 @@ impl Shard {
                 }
                 connection.say(Opcode::Pong, payload)
             }
-            Message::Pong => Ok(()),
+            Message::Pong(_) => Ok(()),
             Message::Close(code) => {
-                self.leave(key, code.unwrap_or(1000), "");
+                self.leave(key, close::reply(code), "");
                 Ok(())
             }
             Message::Text(text) => {
@@ -241,8 +240,6 @@ impl Shard {
                     Protocol::Eisa(_) => Err(End::WrongKind(
                         "clients without a subprotocol send binary commands; this was text",
                     )),
-                    #[cfg(feature = "echo")]
-                    Protocol::Echo => connection.say(Opcode::Text, text.as_bytes()),
                 }
             }
             Message::Binary(bytes) => {
@@ -250,8 +247,6 @@ impl Shard {
                 match connection.protocol {
                     Protocol::Native(_) => Err(End::WrongKind("control messages are text; this was binary")),
                     Protocol::Eisa(_) => self.eisa_command(key, bytes),
-                    #[cfg(feature = "echo")]
-                    Protocol::Echo => connection.say(Opcode::Binary, bytes),
                 }
             }
         }
@@ -299,7 +294,7 @@ impl Shard {
     }
 
     /// Says goodbye; the client closes, or else the shard in a while.
-    fn leave(&mut self, key: usize, code: u16, reason: &str) {
+    fn leave(&mut self, key: usize, code: CloseCode, reason: &str) {
         let Some(connection) = self.connections.get_mut(key).filter(|connection| !connection.is_leaving())
         else {
             return;

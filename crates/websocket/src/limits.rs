@@ -1,0 +1,26 @@
+//! Bounds on what a peer can make this side keep (RFC 6455 10.4).
+
+/// Bounds of one connection, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Payload of one frame.
+    pub frame: usize,
+    /// Payload of one message, all its fragments together.
+    pub message: usize,
+    /// Output that waits for the peer to read it, shared pieces not counted.
+    pub output: usize,
+}
+
+impl Limits {
+    /// The same bound for frames and messages; output as by default.
+    pub fn of_messages(message: usize) -> Self {
+        Self { frame: message, message, ..Self::default() }
+    }
+}
+
+impl Default for Limits {
+    /// 64 KiB a message, 1 MiB of output.
+    fn default() -> Self {
+        Self { frame: 64 * 1024, message: 64 * 1024, output: 1024 * 1024 }
+    }
+}

@@ -4,6 +4,18 @@
 //! page itself ([`page`]), the HTTP API ([`api`]), two doors on one path: WebSocket in our native protocol and in the papers'
 //! format of 2012 ([`websocket`]), and four for those who want text: server-sent events, a stream of lines, long poll and poll
 //! ([`text`]). A door must not know how samples came in.
+//!
+//! Text is compressed once for all readers at the head of a log, and the pieces are spliced into each answer (`text/gzip.rs`, `text/zstd.rs`).
+//! One segment of 100 samples (17 KB of JSON) costs, in microseconds for all readers together (`cargo bench -p oasis-doors`, two shared cores):
+//!
+//! | readers | gzip, spliced | gzip, an encoder each | zstd, spliced | zstd, an encoder each |
+//! |---|---|---|---|---|
+//! | 1 | 80 | 95 | 172 | 18 |
+//! | 2 | 82 | 168 | 153 | 29 |
+//! | 10 | 156 | 649 | 110 | 153 |
+//! | 100 | 305 | 10,083 | 97 | 2,535 |
+//!
+//! So 100 readers cost 33 times less with gzip and 26 times less with zstd, and none of them keeps an encoder and its window.
 
 mod api;
 mod config;

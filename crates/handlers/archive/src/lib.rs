@@ -1,15 +1,29 @@
-//! The recorder: stores what a DAC receives.
+//! The recorder: a handler that stores what a DAC receives.
 //!
-//! It reads each topic log with a place of its own, as every other reader does, and writes the batches' bytes to the segment files of an [`oasis_store`].
-//! A sample is *received* once the DAC's ledger counts it, and *stored* once a commit has synced it: stored samples survive `kill -9` and a power cut.
+//! [`Archive`] is the recorder at work. Its thread reads each topic log with a position of its own, as every other reader does, and writes the batches to the segment files
+//! of an [`oasis_store`]. A sample is *received* once the DAC's ledger counts it, and *stored* once a commit has synced it: stored samples survive `kill -9` and a
+//! power cut. [`restore`] adds the stored nodes and instances to a DAC that starts.
 //!
-//! [`Archive`] is the recorder at work, [`writer`] its thread. [`remember`] tells a DAC that starts what earlier lives have stored.
+//! ```
+//! use oasis_archive::{Archive, restore};
+//! use oasis_dac::{Config, Dac};
+//! use oasis_store::{ArchiveConfig, open};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let directory = folder.path().display().to_string();
+//! let dac = Dac::new(Config::default());
+//! let writable = open(ArchiveConfig { directory, ..ArchiveConfig::default() })?;
+//! restore(&writable, &dac.registry)?;
+//! let archive = Archive::start(writable, dac)?;
+//! tokio::runtime::Builder::new_current_thread().build()?.block_on(archive.stop())?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
-mod remembered;
+mod restore;
 mod series;
 mod writer;
 
-pub use remembered::remember;
+pub use restore::restore;
 pub use series::series_of;
 pub use writer::NotStored;
 

@@ -52,7 +52,7 @@ pub fn serve(archived: &Archived) -> anyhow::Result<()> {
         ..ArchiveConfig::default()
     };
     let opened = oasis_store::open(config)?;
-    oasis_archive::remember(&opened, &dac.registry)?;
+    oasis_archive::restore(&opened, &dac.registry)?;
     let archive = Arc::new(oasis_archive::Archive::start(opened, dac.clone())?);
     let mut feed = oasis::Feed::new(dac.clone())?;
     runtime.block_on(fill(archived.fill, &mut feed, &archive))?;

@@ -148,7 +148,7 @@ fn start_archive(config: ArchiveConfig, dac: &Arc<Dac>) -> anyhow::Result<Option
         return Ok(None);
     }
     let opened = oasis_store::open(config)?;
-    let left_out = oasis_archive::remember(&opened, &dac.registry)?.left_out;
+    let left_out = oasis_archive::restore(&opened, &dac.registry)?.left_out;
     if left_out > 0 {
         tracing::warn!(
             left_out,

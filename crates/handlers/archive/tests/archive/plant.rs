@@ -123,7 +123,7 @@ impl Plant {
         let opened = oasis_store::open(config).unwrap();
         let log = LogConfig { topic_bytes, ..LogConfig::default() };
         let dac = Dac::new(Config { log, ..Config::default() });
-        oasis_archive::remember(&opened, &dac.registry).unwrap();
+        oasis_archive::restore(&opened, &dac.registry).unwrap();
         let archive = Archive::start(opened, dac.clone()).unwrap();
         let session = NodeSession::new(dac.clone(), tokio::sync::mpsc::channel(1).0);
         let mut plant = Self { dac, archive, runtime, session, topic: 0 };

@@ -21,7 +21,7 @@ fn known(folder: &Path) -> (Vec<Known>, Vec<Arc<Instance>>) {
     let _in_it = runtime.enter();
     let dac = Dac::new(Config::default());
     let opened = oasis_store::open(config(folder)).unwrap();
-    let remembered = oasis_archive::remember(&opened, &dac.registry).unwrap();
+    let remembered = oasis_archive::restore(&opened, &dac.registry).unwrap();
     let instances = dac.registry.instances();
     assert_eq!((remembered.instances, remembered.left_out), (instances.len(), 0));
     (dac.registry.nodes(), instances)

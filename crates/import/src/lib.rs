@@ -1,9 +1,23 @@
-//! What was recorded elsewhere becomes part of an archive: all of it, or nothing.
+//! Makes a recording part of an archive: all of it, or nothing.
 //!
-//! Batches go to segment files in a folder of their own, which move into the archive once all is there. They are of an epoch of their own, so that they stand behind
-//! what is stored already and stay in order. A sample is the same one as another if node, instance, run and sequence number are; those that are stored are passed over.
+//! An [`Import`] takes batches and segment files, then test runs, annotations and causes of losses; [`Import::finish`] makes them visible at once.
+//! A sample is known if node, instance, run and sequence number are; known samples are skipped.
 //!
-//! What makes them part of the archive is one commit of its catalogue. What was moved before it goes again if it fails, or with the next start if this process ends.
+//! ```
+//! use oasis_import::Import;
+//! use oasis_store::{ArchiveConfig, open};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let directory = folder.path().display().to_string();
+//! let import = Import::begin(open(ArchiveConfig { directory, ..ArchiveConfig::default() })?)?;
+//! // import.add(&series, &batch)?;
+//! assert_eq!(import.finish()?.samples, 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Batches go to segment files in a folder of their own, which move into the archive once all is there. They have an epoch of their own, so that they follow
+//! the stored samples and stay in order. One commit of the catalogue makes them part of the archive. If it fails, the moved files are removed again, at the latest
+//! by the next start.
 
 mod known;
 mod losses;
@@ -113,7 +127,7 @@ pub struct Import {
     epoch: Epoch,
     /// By retention rule.
     files: HashMap<usize, SegmentFile>,
-    /// Numbers of the files that are whole and not in their places. The catalogue knows of them, and nobody else before it commits.
+    /// Numbers of the complete files that are not in their places yet. The catalogue lists them, but shows them only after its commit.
     sealed: Vec<u64>,
     instances: HashMap<(Arc<str>, Arc<str>), Instance>,
     /// The last one given out.
@@ -323,7 +337,7 @@ impl Drop for Import {
     }
 }
 
-/// Removes files that nobody has listed.
+/// Removes files that the catalogue does not list.
 fn move_out(directory: &Path, moved: &[PathBuf]) -> io::Result<()> {
     moved.iter().try_for_each(fs::remove_file)?;
     segment_file::sync_directory(directory)

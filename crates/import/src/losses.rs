@@ -36,7 +36,7 @@ pub enum SourceError {
 }
 
 impl Import {
-    /// Notes that these samples of an instance are not in the recording, and why. Nothing happens if the cause says that nobody knows.
+    /// Notes that these samples of an instance are not in the recording, and why. Ignores a cause that means unexplained.
     pub fn lose(
         &mut self,
         (node, instance): (Arc<str>, Arc<str>),
@@ -147,7 +147,7 @@ impl Import {
         }
         let mut rows = Vec::new();
         for Lost { node, instance, run, numbers, cause } in &lost {
-            // Of an instance without any samples nobody asks.
+            // Losses of an instance without samples are never read.
             let Some(own) = self.instances.get_mut(&(node.clone(), instance.clone())) else { continue };
             let new = own.known.add(*run, *numbers.start()..numbers.end().saturating_add(1));
             let room = usize::try_from(MOST_LOSSES).unwrap_or(usize::MAX) - rows.len();

@@ -1,4 +1,31 @@
-//! Questions to stored samples: an instance between two times in figures, and SQL.
+//! Questions to stored samples, without a DAC: [`points`](points()) is a long time in few points, [`summarize`] an instance between two times in figures, and [`Sql`]
+//! answers SQL over all tables of an archive.
+//!
+//! ```
+//! use oasis_query::{Rows, Sql, SqlValue};
+//! use oasis_store::{ArchiveConfig, open};
+//!
+//! struct Count(usize);
+//!
+//! impl Rows for Count {
+//!     fn begin(&mut self, _: &[String]) -> std::io::Result<()> {
+//!         Ok(())
+//!     }
+//!
+//!     fn row(&mut self, _: &[SqlValue<'_>]) -> std::io::Result<()> {
+//!         self.0 += 1;
+//!         Ok(())
+//!     }
+//! }
+//!
+//! let folder = tempfile::tempdir()?;
+//! let directory = folder.path().display().to_string();
+//! drop(open(ArchiveConfig { directory, ..ArchiveConfig::default() })?);
+//! let mut rows = Count(0);
+//! Sql::open(folder.path())?.query("SELECT node FROM instances", &mut rows)?;
+//! assert_eq!(rows.0, 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod points;
 mod sql;

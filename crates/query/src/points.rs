@@ -129,7 +129,7 @@ fn add_share(store: &Store, extent: &Extent, points: &mut Points) -> Result<(), 
     add_recent(store, extent, points)
 }
 
-/// Puts samples that are not rolled up yet together by the second first, and keeps that for who asks again.
+/// Puts samples that are not rolled up yet together by the second first, and keeps the result for the next question.
 fn add_recent(store: &Store, extent: &Extent, points: &mut Points) -> Result<(), ReadError> {
     let key = (extent.segment, extent.number);
     let Some(share) = store.recent.get(key).or_else(|| begin_recent(store, key, extent, points)) else {
@@ -145,7 +145,7 @@ fn add_recent(store: &Store, extent: &Extent, points: &mut Points) -> Result<(),
     store.add_extent(extent, points)
 }
 
-/// A share that is worth keeping: who wants little of it does not put all of it together.
+/// Begins a share that is worth keeping: a question for a small part does not put all of it together.
 fn begin_recent(store: &Store, key: Key, extent: &Extent, points: &Points) -> Option<Share> {
     let span = points.cells.span();
     let wanted = extent.max_time.min(span.end).saturating_sub(extent.min_time.max(span.start));

@@ -118,7 +118,7 @@ pub struct Counters {
     pub removed_samples: u64,
     /// Commands that the catalogue had no more room for, or that were not listed in time.
     pub commands_forgotten: u64,
-    /// Gaps of ledgers that the catalogue had no more room for: nobody knows why their samples are missing.
+    /// Gaps of ledgers that the catalogue had no room for: their samples are missing without a cause.
     pub losses_forgotten: u64,
     /// Sealed segment files.
     pub segments: u64,

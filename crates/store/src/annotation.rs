@@ -48,7 +48,7 @@ pub struct Annotation {
     /// What it says.
     #[serde(flatten)]
     pub note: Note,
-    /// Who wrote it.
+    /// Its author.
     pub who: String,
     /// When it was written, on the DAC's clock.
     pub written: Nanos,

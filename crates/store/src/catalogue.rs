@@ -85,7 +85,7 @@ pub struct Extent {
     pub segment: u64,
     /// The series' number in the file's index.
     pub number: u32,
-    /// Whose.
+    /// The series.
     pub series: Arc<Series>,
     /// Offset of the first sample.
     pub first: Offset,

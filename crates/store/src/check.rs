@@ -1,4 +1,4 @@
-//! All of an archive read from end to end: what of it is not as it was written, and whose samples that costs. Nothing is changed.
+//! Reads all of an archive from end to end and reports what is damaged and which samples that costs. Changes nothing.
 
 use crate::{
     catalogue::{self, Catalogue, Share},
@@ -35,7 +35,7 @@ pub struct Checked {
 pub struct Damage {
     /// What is wrong, and where.
     pub finding: Finding,
-    /// Whose samples cannot be read for it.
+    /// The samples that cannot be read because of it.
     pub lost: Vec<Lost>,
 }
 
@@ -241,7 +241,7 @@ impl SegmentBytes {
     }
 }
 
-/// Whose batches begin in these bytes: by the file's index, as readers find them, or by what lies around them if there is none.
+/// The series whose batches begin in these bytes: by the file's index, as readers find them, or by what lies around them if there is none.
 fn lost_in(range: &Range<u64>, found: &Found, index: Option<&[u8]>, shares: &[Share]) -> Vec<Lost> {
     let of_share = |share: &Share| match index.and_then(|index| index::read(index, share.number).ok()) {
         Some(entries) => {

@@ -66,7 +66,7 @@ impl ArchiveConfig {
     }
 }
 
-/// One that can match something: what no rule matches is not archived, which nobody would notice.
+/// Parses a pattern that can match something: instances without a matching rule are not archived, and a pattern that matches none would hide that.
 fn pattern<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     let pattern = String::deserialize(from)?;
     if pattern.contains(['/', '*']) {

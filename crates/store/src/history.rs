@@ -1,4 +1,4 @@
-//! What is stored, to be read: by the DAC that stores it, or by anybody who opens the archive when it has ended.
+//! The readers' side of an archive: used by the DAC that writes it, and by any process that opens its folder.
 
 use crate::{
     catalogue::Catalogue,

@@ -15,7 +15,7 @@ use std::{
 };
 use uuid::Uuid;
 
-/// Numbers from here on are nobody's: the catalogue's are signed.
+/// End of the sequence numbers that the catalogue can contain: its integers are signed.
 const END: u64 = 1 << 63;
 /// Ranges kept of each run: beyond that, of what imports may yet put between the least numbers no holes are told. The log says how many numbers these are.
 const MOST_RANGES: usize = 1_024;
@@ -49,7 +49,7 @@ pub struct Holes {
     not_stored: NotStored,
 }
 
-/// The last samples, whose numbers go on from each other.
+/// The last samples, with consecutive sequence numbers.
 #[derive(Debug)]
 struct Stretch {
     run: Uuid,
@@ -110,7 +110,7 @@ impl Holes {
         Ok(missing)
     }
 
-    /// Takes samples whose numbers go on from the one before.
+    /// Takes samples with sequence numbers that continue the one before.
     pub fn pass(&mut self, last_sequence: u64) {
         if let Some(Stretch { numbers, .. }) = &mut self.at {
             numbers.end = numbers.end.max(last_sequence.saturating_add(1));

@@ -52,7 +52,7 @@ impl Entry {
 /// One series of a file.
 #[derive(Debug, Clone)]
 pub struct SeriesIndex {
-    /// Whose.
+    /// The series.
     pub series: Arc<Series>,
     /// Its batches, in order.
     pub entries: Vec<Entry>,
@@ -188,7 +188,7 @@ pub fn write(index: &FileIndex) -> Vec<u8> {
             put(entry.first.0.wrapping_sub(before.end().0), &mut out);
             put(u64::from(entry.count), &mut out);
             put(entry.last_sequence.wrapping_sub(before.last_sequence), &mut out);
-            // To the millisecond below and above: whoever needs it exactly reads the samples.
+            // Rounded outwards to milliseconds: a reader that needs exact times reads the samples.
             let (least, before_least) = (entry.min_time / MILLISECOND, before.min_time / MILLISECOND);
             put(zigzag(least.wrapping_sub(before_least)), &mut out);
             put((entry.max_time.div_ceil(MILLISECOND)).saturating_sub(least), &mut out);

@@ -1,11 +1,26 @@
-//! Samples on disk: batches as they arrived, in append-only segment files, and an SQLite catalogue beside them that says what is where
-//! and can be made from them again. It is synchronous, and needs no DAC: what is stored can be read by any process.
+//! Samples on disk, usable without a DAC: an [archive folder](open) contains append-only segment files with native batches as they
+//! arrived, roll-ups of old samples, and an SQLite catalogue that lists where everything is and can be rebuilt from the files. All calls are synchronous.
 //!
-//! In the order of reading: [`record`] and [`walk`] are the file format, [`index`] where batches lie in a file; [`segment_file`]
-//! writes one, [`recovery`] ends one that a crash has left, in the room that [`reserve`] has kept back if there is no other; [`store`] is what a writer shares with
-//! readers, [`opening`] opens it to write, [`past`] is how samples are read one by one, [`newest`] how the newest ones are found, and [`points`] how a long time becomes
-//! few points; [`rollups`] are what is left of old samples. Threads that work for long let others go first, by [`pace`]. `docs/guides/keep-samples-on-disk.md` has the promises, `docs/reference/archive-files.md` the format.
-//! [`TestRuns`] and [`Annotations`] are what people add: names for times, and notes. [`check`] reads all of it, to see whether it is as it was written.
+//! [`WritableStore`] is an archive opened to write, [`History`] the readers' side, and a [`Series`] the samples of one instance in one run and epoch.
+//!
+//! ```
+//! use oasis_store::{ArchiveConfig, History, open};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let directory = folder.path().display().to_string();
+//! let writable = open(ArchiveConfig { directory, ..ArchiveConfig::default() })?;
+//! assert!(writable.history().instances()?.is_empty());
+//!
+//! // Any process can read while another one writes.
+//! let history = History::open(folder.path())?;
+//! assert!(history.past_from("plant", "cpu", 0, None)?.is_none());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! In the order of reading: [`record`] and [`walk`] are the file format, [`index`] lists the batches of a file, [`segment_file`] writes one, and
+//! [`recovery`] completes one after a crash. [`catalogue`] speaks SQL. [`cells`] are samples in figures by time, [`points`] puts them together, [`rollups`] is the set of
+//! files made of them. [`store`] is what a writer shares with readers; [`opening`] opens it to write, [`past`] reads sample by sample, [`holes`] explains missing
+//! samples, and [`rolling`] is the thread that makes roll-ups. `docs/reference/archive-files.md` is the specification of the files.
 
 pub mod account;
 pub mod annotation;

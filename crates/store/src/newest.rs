@@ -1,4 +1,4 @@
-//! The newest samples of a time, found from the end: whoever wants ten of them reads no week.
+//! The newest samples of a time, found from its end: ten samples are found without reading a week.
 
 use oasis_wire::quantity::Offset;
 use std::ops::Range;

@@ -27,7 +27,7 @@ pub enum Piece {
     Epoch(Arc<Series>),
     /// Samples.
     Samples {
-        /// Whose, and of which type.
+        /// Their series, with their type.
         series: Arc<Series>,
         /// The native batch, as it arrived.
         batch: Bytes,
@@ -38,7 +38,7 @@ pub enum Piece {
     },
     /// Offsets that are not there.
     Gap {
-        /// Whose.
+        /// The series that follows.
         series: Arc<Series>,
         /// Which.
         offsets: Range<Offset>,

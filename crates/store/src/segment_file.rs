@@ -103,7 +103,7 @@ impl SegmentFile {
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
         let made = file.write_all_at(&header.write(), 0).and_then(|()| sync_directory(directory));
         if let Err(error) = made {
-            // Nobody knows of it yet.
+            // No other thread knows it yet.
             let _ = std::fs::remove_file(&path);
             return Err(error);
         }

@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// Whose samples they are, and how to read them.
+/// The samples of one instance in one run of its node and one epoch of the DAC, and their type.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
     /// Node name.
     pub node: Arc<str>,
     /// Instance name.
     pub instance: Arc<str>,
-    /// Who decides when a sample is taken.
+    /// What triggers a sample.
     pub kind: ProbeKind,
     /// The node's run that sequence numbers count in.
     pub run: Uuid,

@@ -46,7 +46,7 @@ pub struct Store {
     accounts: RwLock<HashMap<TopicId, Account>>,
     /// What is left of old samples.
     pub rollups: Rollups,
-    /// What is left of the newest ones, for those who asked.
+    /// The newest samples put together, kept for further questions.
     pub recent: Recent,
     /// How often a segment file was opened to read samples.
     pub file_reads: AtomicU64,

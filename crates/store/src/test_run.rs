@@ -36,7 +36,7 @@ pub struct TestRun {
     pub tags: Vec<String>,
     /// Whether retention leaves its samples alone.
     pub pinned: bool,
-    /// Who started it.
+    /// The principal that started it.
     pub who: String,
 }
 

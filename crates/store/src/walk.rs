@@ -34,7 +34,7 @@ pub struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// Through all of a file, whose header was read.
+    /// Walks through all of a file with this header.
     pub fn new(bytes: &'a [u8], header: &FileHeader) -> Self {
         Self { bytes, nonce: header.nonce, at: FILE_HEADER, end: FILE_HEADER, is_sealed: false }
     }

@@ -1,4 +1,4 @@
-//! What earlier lives of a DAC have stored, for one that starts.
+//! Adds what is stored to the registry of a DAC that starts.
 
 use oasis_dac::{Registry, RestoreCounts, StoredInstance, StoredNode};
 use oasis_store::{OpenError, WritableStore};
@@ -7,7 +7,7 @@ use oasis_store::{OpenError, WritableStore};
 ///
 /// # Errors
 /// If the catalogue fails.
-pub fn remember(writable: &WritableStore, registry: &Registry) -> Result<RestoreCounts, OpenError> {
+pub fn restore(writable: &WritableStore, registry: &Registry) -> Result<RestoreCounts, OpenError> {
     let (nodes, instances) = {
         let catalogue = writable.store.catalogue();
         (catalogue.nodes()?, catalogue.stored()?)

@@ -1,6 +1,6 @@
 //! The archive's thread: reads every topic log as any reader does, and commits what has come in rounds.
 //!
-//! Nobody waits for it. If it is late, the topic logs let go of what it has not read, as they do with any reader, and it notes that.
+//! No reader waits for it. If it lags, the topic logs evict batches that it has not read, and it notes the gap.
 
 mod lost;
 mod staging;
@@ -128,7 +128,7 @@ impl Writer {
         }
     }
 
-    /// Until told to stop, or everybody who could is gone.
+    /// Runs until a stop is requested, or no [`Archive`](crate::Archive) is left to request one.
     pub async fn run(mut self, mut requests: mpsc::Receiver<Request>) {
         let pause = Duration::from_millis(self.config.commit_ms);
         let mut maintenance = tokio::time::interval(MAINTENANCE);
@@ -161,7 +161,7 @@ impl Writer {
             let stored = stored.map(drop);
             match request {
                 None => {}
-                // Nobody may be waiting any more.
+                // The caller may have stopped waiting.
                 Some(Request::Flush(answer)) => drop(answer.send(stored)),
                 Some(Request::Stop(answer)) => {
                     self.end();
@@ -324,7 +324,7 @@ impl Writer {
             Err(NotStored::DiskFull(detail)) => (Condition::DiskFull, Some(detail.clone())),
             Err(error) => (Condition::DiskError, Some(error.to_string())),
         };
-        // The log may hang on a disk that hangs, and nobody who asks how the archive is waits for it: first the book, then the log.
+        // Logging may block on a stalled disk, and readers of the counters must not wait for it: first the counters, then the log.
         let has_changed = self.store.book.open().settle(condition, detail.clone(), now());
         match detail {
             _ if !has_changed => {}

@@ -33,12 +33,12 @@ pub enum SqlError {
     /// No table has the name.
     #[error("no table has the name {0:?}: .tables lists them")]
     UnknownTable(String),
-    /// Whoever takes the rows.
+    /// The output of the rows.
     #[error("{0}")]
     Output(std::io::Error),
 }
 
-/// A table, for those who look for one.
+/// A table that queries can use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableInfo {
     /// What to write in a query.
@@ -135,7 +135,7 @@ impl Sql {
     }
 }
 
-/// What SQLite says of tables that it cannot write to depends on how they are made, which is no affair of who asks.
+/// Replaces SQLite's messages about tables that cannot be written: they depend on how the tables are implemented.
 fn refusal(error: rusqlite::Error) -> SqlError {
     let said = error.to_string();
     let changes = ["cannot modify", "may not be modified", "may not be dropped", "use DROP", "readonly"];

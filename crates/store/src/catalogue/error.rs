@@ -24,12 +24,12 @@ pub enum CatalogueError {
     /// A damaged one cannot be given another name.
     #[error("catalogue: {path} is damaged and cannot be renamed: {1}", path = .0.display())]
     Aside(PathBuf, std::io::Error),
-    /// Made by an earlier version, and nobody may write here.
+    /// Made by an earlier version, and this process may not write here.
     #[error(
         "catalogue: its tables are of version {0}, where {SAME_TABLES} is needed: start its DAC with this oasis once, which brings them up to date"
     )]
     Outdated(usize),
-    /// A value that nobody has written.
+    /// A value that no version of this program writes.
     #[error("catalogue: {0:?} is no {1}")]
     Value(String, &'static str),
 }

@@ -41,7 +41,7 @@ impl Share {
 }
 
 impl Catalogue {
-    /// Files that are listed from here on are seen by nobody else, and do not last, before [`Catalogue::commit`].
+    /// Files that are listed from here on are invisible to others, and not durable, before [`Catalogue::commit`].
     pub fn begin(&self) -> Result<()> {
         Ok(self.0.execute_batch("BEGIN IMMEDIATE")?)
     }

@@ -21,9 +21,9 @@ pub struct Loss {
 /// A loss, to be noted.
 #[derive(Debug)]
 pub struct LossRow<'a> {
-    /// Whose.
+    /// Node name.
     pub node: &'a str,
-    /// Whose.
+    /// Instance name.
     pub instance: &'a str,
     /// What the numbers count in.
     pub run: Uuid,
@@ -63,7 +63,7 @@ impl Catalogue {
         Ok(forgotten as u64)
     }
 
-    /// Those of these sequence numbers that nobody has told to be lost.
+    /// Returns the sequence numbers of these that no listed loss contains.
     pub fn without_cause(
         &self,
         node: &str,

@@ -1,4 +1,4 @@
-//! How somebody opens a catalogue who only reads: beside a DAC that writes, or where nothing can be written at all.
+//! Opens a catalogue only to read it: beside a DAC that writes, or on read-only media.
 
 use super::{CatalogueError, Result};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -14,7 +14,7 @@ use std::{
 pub struct Reading {
     /// Nothing is written through it.
     pub connection: Connection,
-    /// Nobody begins to write as long as it is held.
+    /// Keeps a writer from starting while it lives.
     pub undisturbed: Option<File>,
 }
 
@@ -70,7 +70,7 @@ fn undisturbed(folder: &Path) -> Option<Option<File>> {
     (!has_log).then_some(lock)
 }
 
-/// The path as SQLite takes it with the promise that nobody changes the file.
+/// The path in the form that promises SQLite that no process changes the file.
 fn unchanging(path: &Path) -> Option<String> {
     let path = path.to_str()?.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     Some(format!("file:{path}?immutable=1"))

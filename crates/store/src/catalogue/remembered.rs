@@ -1,4 +1,4 @@
-//! What a start of the DAC wants to know of earlier lives, and what nobody needs to know any more, in SQL.
+//! The nodes and instances that a starting DAC restores, and the removal of rows that nothing refers to, in SQL.
 
 use super::{Catalogue, CatalogueError, Result, parsed, read_kind, read_type, signed, unsigned};
 use oasis_channel::ProbeKind;
@@ -98,7 +98,7 @@ impl Catalogue {
             let uuid: String = row.get(1)?;
             nodes.push(StoredNode {
                 name: row.get(0)?,
-                // It is for people to look at: one that nobody can read is no reason to do without the rest.
+                // It is informative only: an unreadable one does not hide the rest.
                 uuid: uuid.parse().unwrap_or_default(),
                 host: row.get(2)?,
                 software: row.get(3)?,

@@ -307,7 +307,7 @@ mod tests {
                 match &mut summary.increase {
                     Some(Number::Real64(counted)) => sums.push(std::mem::take(counted)),
                     Some(_) => {}
-                    // Nobody asks for the first value of what is no counter.
+                    // Only counters have a first value.
                     None => summary.first = summary.min,
                 }
             }

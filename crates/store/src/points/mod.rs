@@ -263,7 +263,7 @@ impl Points {
                 at = end;
             }
         }
-        // What never came there. Of the end of a run nobody knows by its numbers how much that is.
+        // Samples that never reached the DAC. How many the end of a run lost is not known from sequence numbers.
         let is_same_run = place.run == arrival.run;
         if !is_same_run {
             self.miss(gap(0, Cause::NodeRestart, Some((place.run, place.sequence..u64::MAX))));

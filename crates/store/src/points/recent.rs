@@ -1,4 +1,4 @@
-//! Samples that have no roll-ups yet, put together while their file is being written: for those who ask, and for the roll-up.
+//! Samples that have no roll-ups yet, put together while their file is being written: for questions, and for the roll-up.
 //!
 //! By the second, as roll-ups are, or in wider cells where those would be too many: a file that was filled from a recording may have years in it.
 

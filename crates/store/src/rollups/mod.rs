@@ -30,7 +30,7 @@ pub struct Rollups {
 }
 
 impl Rollups {
-    /// Opens all that are whole; those that are damaged are made again, if their samples are still there. Only the one who writes to the folder tidies up.
+    /// Opens all complete files; damaged ones are made again if their samples are still there. Only the process that writes to the folder removes leftovers.
     ///
     /// # Errors
     /// If the folder cannot be read.

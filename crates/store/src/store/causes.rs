@@ -11,7 +11,7 @@ use oasis_wire::{loss::Cause, quantity::Offset};
 use std::{collections::BTreeMap, ops::Range};
 use uuid::Uuid;
 
-/// Numbers beyond this are nobody's: the catalogue's are signed.
+/// Greatest sequence number that the catalogue can contain: its integers are signed.
 const END: u64 = i64::MAX as u64;
 
 impl Store {

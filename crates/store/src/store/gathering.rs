@@ -18,7 +18,7 @@ const PIECE: u64 = 4_096;
 const MANY: usize = 2_000;
 
 impl Store {
-    /// Puts together what is being written much of, so that nobody who asks for it has to wait.
+    /// Puts the samples of busy open files together in advance, so that questions for them are answered without delay.
     ///
     /// # Errors
     /// If files cannot be read.
@@ -34,7 +34,7 @@ impl Store {
             };
             let Some(share) = share else { continue };
             loop {
-                // Some at a time, and then others go first: whoever waits for this share goes on with it.
+                // A piece at a time, and the lock is free between pieces: a question that waits for this share continues it.
                 thread::yield_now();
                 let mut recent = share.lock().unwrap_or_else(PoisonError::into_inner);
                 let is_more = self.add_piece(&extent, &mut recent)?;

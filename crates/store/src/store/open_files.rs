@@ -9,7 +9,7 @@ use std::sync::{Arc, PoisonError};
 pub struct OpenShare {
     /// The file's number.
     pub segment: u64,
-    /// Whose.
+    /// The series.
     pub series: Arc<Series>,
     /// Samples.
     pub samples: u64,
@@ -22,7 +22,7 @@ pub struct OpenShare {
 pub struct OpenGap {
     /// The file's number.
     pub segment: u64,
-    /// Whose.
+    /// The series.
     pub series: Arc<Series>,
     /// What.
     pub gap: Gap,

@@ -31,7 +31,7 @@ impl Store {
         self.some_entries(extent, |entries| behind(entries, from).iter().take(most).copied().collect())
     }
 
-    /// The same for one who reads on: `mark` is how far earlier calls have come in the index of this share's file, which must have been for offsets before this one.
+    /// As [`Store::entries`], for a reader that continues: `mark` is how far earlier calls have come in the index of this share's file, which must have been for offsets before this one.
     ///
     /// # Errors
     /// If the file cannot be read.

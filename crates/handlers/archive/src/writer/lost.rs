@@ -78,7 +78,7 @@ impl Writer {
         self.store.book.open().missing += missing;
     }
 
-    /// Lists what could not be stored up to the end: nobody has it any more.
+    /// Lists the samples that could not be stored before the DAC stopped.
     pub(super) fn list_unstored(&mut self) -> Result<(), CatalogueError> {
         let condition = self.store.book.open().condition;
         if condition == Condition::Storing {

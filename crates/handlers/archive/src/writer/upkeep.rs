@@ -19,7 +19,7 @@ const SEEN: Duration = Duration::from_secs(60);
 /// A file that is full and not listed yet.
 #[derive(Debug)]
 pub struct Unsealed {
-    /// Whose file it was.
+    /// Its retention rule.
     pub rule: usize,
     /// What there is to seal.
     pub file: SegmentFile,
@@ -117,7 +117,7 @@ impl Writer {
                 if !self.store.rollups.has_tried(number) {
                     continue;
                 }
-                // In this order: a file that nobody lists is found by the next start, one that is listed and gone would be damage.
+                // In this order: the next start finds a file that is not listed; one that is listed and missing would be damage.
                 self.store.catalogue().remove(number)?;
                 remove(&segment_file::path(&self.store.directory, number))?;
                 let is_lost = self.store.rollups.forget_segment(number);

@@ -21,7 +21,7 @@ pub(crate) const READY_MADE: ReadyMadeProbe = ReadyMadeProbe {
     instances: "`cpu/0`, one for each processor",
     parameters: &[Parameter { name: "number", meaning: "only this processor" }],
     types: &["LinuxCpuProbe"],
-    add: add,
+    add,
 };
 
 /// Adds one instance for each processor: `cpu/0`.

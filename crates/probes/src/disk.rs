@@ -21,7 +21,7 @@ pub(crate) const READY_MADE: ReadyMadeProbe = ReadyMadeProbe {
     instances: "`disk/sda`, one for each whole disk that has been used",
     parameters: &[Parameter { name: "device", meaning: "only this disk or partition" }],
     types: &["LinuxDiskProbe"],
-    add: add,
+    add,
 };
 
 /// Adds one instance for each disk: `disk/sda`.

@@ -19,7 +19,7 @@ pub(crate) const READY_MADE: ReadyMadeProbe = ReadyMadeProbe {
     instances: "`network/eth0`, one for each interface that has carried traffic",
     parameters: &[Parameter { name: "interface", meaning: "only this interface" }],
     types: &["LinuxNetworkProbe"],
-    add: add,
+    add,
 };
 
 /// Adds one instance for each interface: `network/eth0`.

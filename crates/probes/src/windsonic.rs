@@ -37,7 +37,7 @@ pub(crate) const READY_MADE: ReadyMadeProbe = ReadyMadeProbe {
         Parameter { name: "node", meaning: "the address to poll, `Q` by default" },
     ],
     types: &["WindSonicProbe"],
-    add: add,
+    add,
 };
 
 fn add(node: &mut NodeBuilder, choice: &Choice<'_>) -> Result<(), ChoiceError> {

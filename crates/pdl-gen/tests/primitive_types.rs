@@ -3,6 +3,8 @@
 //! Rust: the compiler names every match, because none has a wildcard; the first test proves that. Elsewhere: the second test fails for every file of
 //! [`PLACES`] that does not name the type.
 
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
+
 use oasis_wire::primitive::Primitive;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::{
@@ -118,7 +120,8 @@ fn patterns(arms: TokenStream) -> Vec<String> {
             let is_block = matches!(&token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace);
             let goes_on = tokens.peek().is_some_and(|next| is(next, '.') || is(next, '?') || is(next, ','));
             let is_else = matches!(tokens.peek(), Some(TokenTree::Ident(word)) if word == "else");
-            in_body = !(is(&token, ',') || (is_block && !goes_on && !is_else));
+            let is_complete_block = is_block && !goes_on && !is_else;
+            in_body = !is(&token, ',') && !is_complete_block;
         } else if is(&token, '=') && tokens.peek().is_some_and(|next| is(next, '>')) {
             tokens.next();
             found.push(std::mem::take(&mut pattern).into_iter().collect::<TokenStream>().to_string());

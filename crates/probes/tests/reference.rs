@@ -1,5 +1,7 @@
 //! The reference page and the documented configuration list every ready-made probe. `OASIS_UPDATE_DOCS=1 cargo test -p oasis-probes` updates them.
 
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
+
 use oasis_instrument::ReadyMadeProbe;
 use oasis_probes::PROBES;
 use std::{env, fs, path::Path};

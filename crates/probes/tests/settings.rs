@@ -1,5 +1,7 @@
 //! Ready-made probes as configuration files choose them.
 
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
+
 use oasis_instrument::{NodeSettings, SettingsError};
 use oasis_probes::PROBES;
 use std::fs;

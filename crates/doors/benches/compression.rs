@@ -1,6 +1,8 @@
 //! Cost of compressed text for many readers of one segment: pieces that are made once and spliced into each answer, beside one library
 //! encoder for each reader. Figures are in the doc comment of the crate.
 
+#![allow(clippy::unwrap_used, reason = "a bench may end when its own data is wrong")]
+
 #[allow(unused_imports, dead_code, reason = "its tests run with the crate")]
 #[path = "../src/text/gzip.rs"]
 mod gzip;

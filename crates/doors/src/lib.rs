@@ -1,9 +1,9 @@
 //! Doors: how browsers and scripts get at what the DAC holds.
 //!
-//! A door is only *how to wait* and *how to write*; what there is to read comes from the topic logs and, for all doors alike, from the [`past`]. Here are the
-//! page itself ([`page`]), the HTTP API ([`api`]), two doors on one path: WebSocket in our native protocol and in the papers'
-//! format of 2012 ([`websocket`]), and four for those who want text: server-sent events, a stream of lines, long poll and poll
-//! ([`text`]). A door must not know how samples came in.
+//! A door is only *how to wait* and *how to write*. Samples come from the topic logs and, for all doors alike, from the [`past`]. Two doors
+//! share one path, WebSocket in the native protocol and in the format of 2012 ([`websocket`]); four are for clients that read
+//! text: server-sent events, a stream of lines, long poll and poll ([`text`]). A door must not know how samples arrived, nor the HTTP API and
+//! the page, which stand above it (`oasis-api`).
 //!
 //! Text is compressed once for all readers at the head of a log, and the pieces are spliced into each answer (`text/gzip.rs`, `text/zstd.rs`).
 //! One segment of 100 samples (17 KB of JSON) costs, in microseconds for all readers together (`cargo bench -p oasis-doors`, two shared cores):
@@ -17,55 +17,53 @@
 //!
 //! So 100 readers cost 33 times less with gzip and 26 times less with zstd, and none of them keeps an encoder and its window.
 
-mod api;
 mod config;
-mod handlers;
-mod layouts;
 mod origin;
-mod page;
 mod past;
 mod places;
 mod problem;
 mod serve;
 mod text;
-mod view;
+pub mod view;
 mod websocket;
 
 pub use config::DoorsConfig;
+pub use past::{Archived, times::in_order};
+pub use problem::Problem;
+pub use text::openapi;
+pub use websocket::upgrade;
 
 use axum::{Router, routing::get};
-use handlers::Handler;
-use layouts::Layouts;
 use oasis_archive::Archive;
 use oasis_dac::{Admission, Dac};
 use origin::RefusedOrigins;
-use past::Archived;
 use places::Places;
-use std::{io, sync::Arc};
+use std::{collections::BTreeMap, io, sync::Arc};
 use tokio::{net::TcpListener, runtime::Handle, sync::watch};
 use websocket::{Shards, Surroundings};
 
 /// What every door shares.
 #[derive(Debug, Clone)]
 pub struct Doors {
-    dac: Arc<Dac>,
-    config: Arc<DoorsConfig>,
-    admission: Arc<Admission>,
+    /// The DAC that is read.
+    pub dac: Arc<Dac>,
+    /// Bounds.
+    pub config: Arc<DoorsConfig>,
+    /// Limits and counts WebSockets, and counts refused clients.
+    pub admission: Arc<Admission>,
     ending: Arc<watch::Sender<bool>>,
     places: Arc<Places>,
-    layouts: Arc<Layouts>,
     shards: Arc<Shards>,
-    archived: Archived,
-    handlers: Vec<Handler>,
+    /// The archive, if there is one, and turns to read it.
+    pub archived: Archived,
     refused_origins: Arc<RefusedOrigins>,
 }
 
 impl Doors {
-    /// Doors to `dac`, and to its past if there is an archive. Reads the layouts and starts the threads that own WebSockets; called within a tokio runtime.
+    /// Doors to `dac`, and to its past if there is an archive. Starts the threads that own WebSockets; called within a tokio runtime.
     pub fn new(dac: Arc<Dac>, config: DoorsConfig, archive: Option<Arc<Archive>>) -> io::Result<Self> {
         let admission = Arc::new(Admission::new(config.max_websockets));
         let places = Arc::new(Places::new(&config));
-        let layouts = Layouts::open(config.layouts_dir(), config.max_layouts, config.max_layout_bytes)?;
         let config = Arc::new(config);
         let archived = Archived::new(archive);
         let shards = Shards::start(&Surroundings {
@@ -81,22 +79,15 @@ impl Doors {
             admission,
             ending: Arc::default(),
             places,
-            layouts: Arc::new(layouts),
             shards: Arc::new(shards),
             archived,
-            handlers: Vec::new(),
             refused_origins: Arc::default(),
         })
     }
 
-    /// The same, telling how a data handler is; `state` must neither wait nor take long.
-    pub fn with_handler(
-        mut self,
-        name: &'static str,
-        state: impl Fn() -> serde_json::Value + Send + Sync + 'static,
-    ) -> Self {
-        self.handlers.push(Handler::new(name, state));
-        self
+    /// Readers at each text door now.
+    pub fn readers(&self) -> BTreeMap<&'static str, usize> {
+        self.places.open()
     }
 
     /// Completes when all connections have to end.
@@ -105,33 +96,29 @@ impl Doors {
         let _ = self.ending.subscribe().wait_for(|&ending| ending).await;
     }
 
-    /// Everything that is served.
-    pub fn router(self) -> Router {
-        Router::new()
-            .route("/ws", get(websocket::upgrade))
-            .route("/", get(websocket::upgrade_or_page))
-            .merge(api::router())
-            .merge(text::router())
-            .fallback(page::asset)
-            .layer(axum::middleware::map_response(page::harden))
-            .with_state(self)
+    /// The doors, for a router with any state.
+    pub fn router<S: Clone + Send + Sync + 'static>(&self) -> Router<S> {
+        Router::new().route("/ws", get(upgrade)).merge(text::router()).with_state(self.clone())
     }
 }
 
-/// Serves until `ended` completes and every client has been told.
+/// Serves `router`, which contains the doors, until `ended` completes and every client has been told.
+///
+/// # Errors
+/// Those of the listener.
 pub async fn serve(
-    doors: Doors,
+    doors: &Doors,
+    router: Router,
     listener: TcpListener,
     ended: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
-    let Doors { admission, ending, shards, .. } = doors.clone();
-    let config = doors.config.clone();
+    let Doors { admission, ending, shards, config, .. } = doors.clone();
     let ended = async move {
         ended.await;
         ending.send_replace(true);
         shards.end();
     };
-    serve::serve(doors.router(), listener, &config, ended).await;
+    serve::serve(router, listener, &config, ended).await;
     // WebSockets are no requests any more: the HTTP server does not wait for them.
     admission.wait_until_empty().await;
     Ok(())

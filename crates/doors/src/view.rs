@@ -173,13 +173,16 @@ pub struct InstanceDetail {
 /// A sample.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct SampleView {
+    /// Sequence number in its run.
     pub sequence: u64,
+    /// Offset in the topic log.
     pub offset: u64,
     /// Nanoseconds since 1970 on the node's clock.
     pub time: u64,
     /// Probe state; 0 is normal.
     pub state: u16,
     #[schema(value_type = Object)]
+    /// Values by the metrics' names.
     pub metrics: serde_json::Map<String, serde_json::Value>,
 }
 

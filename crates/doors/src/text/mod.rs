@@ -36,9 +36,19 @@ use output::Output;
 use query::{Coding, Request};
 use reader::Reader;
 use std::{net::SocketAddr, time::Duration};
+use utoipa::OpenApi;
 
 /// A client that takes nothing for this long is gone, as at the WebSocket door; what it misses meanwhile stays in the log.
 pub const STALL: Duration = Duration::from_secs(30);
+
+#[derive(OpenApi)]
+#[openapi(paths(poll_at_once, long_poll, stream_lines, events, history))]
+struct Description;
+
+/// The OpenAPI document of the text doors.
+pub fn openapi() -> utoipa::openapi::OpenApi {
+    Description::openapi()
+}
 
 /// All text doors.
 pub fn router() -> Router<Doors> {

@@ -4,7 +4,7 @@ use super::{
     connection::{Place, Protocol},
     inbox::Newcomer,
 };
-use crate::{Doors, page, problem::Problem};
+use crate::{Doors, problem::Problem};
 use axum::{
     extract::{ConnectInfo, Request, State},
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
@@ -19,25 +19,13 @@ use tokio::net::TcpStream;
 /// Subprotocol of our native protocol. Clients of 2012 offer none.
 const NATIVE: &str = "oasis.v1";
 
-/// `GET /ws`.
+/// Opens a WebSocket: `GET /ws`, and `GET /` for clients of 2012.
 pub async fn upgrade(
     State(doors): State<Doors>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     request: Request,
 ) -> Response {
     open(&doors, peer, request).unwrap_or_else(Problem::into_response)
-}
-
-/// `GET /`: the page, or a WebSocket for clients of 2012, which knew no path.
-pub async fn upgrade_or_page(
-    state: State<Doors>,
-    peer: ConnectInfo<SocketAddr>,
-    request: Request,
-) -> Response {
-    if request.headers().contains_key(header::UPGRADE) {
-        return upgrade(state, peer, request).await;
-    }
-    page::index()
 }
 
 fn open(doors: &Doors, peer: SocketAddr, mut request: Request) -> Result<Response, Problem> {

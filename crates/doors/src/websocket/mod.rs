@@ -17,6 +17,6 @@ mod shard;
 mod shards;
 mod topic;
 
-pub use handshake::{upgrade, upgrade_or_page};
+pub use handshake::upgrade;
 pub use shard::Surroundings;
 pub use shards::Shards;

@@ -3,6 +3,7 @@
 use super::{oasis, runtime};
 use crate::order::{obey, ready};
 use clap::{Args, Subcommand};
+use oasis_api::Api;
 use oasis_dac::{Config, Dac};
 use oasis_doors::{Doors, DoorsConfig};
 use oasis_store::ArchiveConfig;
@@ -61,8 +62,8 @@ pub fn serve(archived: &Archived) -> anyhow::Result<()> {
     let place = listener.local_addr()?.to_string();
     let served = archive.clone();
     runtime.spawn(async move {
-        let doors = Doors::new(dac, config, Some(served))?;
-        oasis_doors::serve(doors, listener, future::pending()).await
+        let api = Api::new(Doors::new(dac, config, Some(served))?)?;
+        oasis_api::serve(api, listener, future::pending()).await
     });
     ready(&[place])?;
     obey(|_| anyhow::bail!("this server publishes nothing"))

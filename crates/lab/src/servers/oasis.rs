@@ -6,6 +6,7 @@ use crate::{
     packet,
 };
 use anyhow::{Context, bail};
+use oasis_api::Api;
 use oasis_archive::Archive;
 use oasis_channel::{
     DacMessage, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance,
@@ -93,7 +94,7 @@ pub fn serve(flush: Option<Duration>, is_fed: bool, archive: Option<&Path>) -> a
     })?;
     runtime.spawn(oasis_dac::ingest::serve(dac.clone(), channel));
     runtime.spawn(async move {
-        oasis_doors::serve(Doors::new(dac, config, archive)?, doors, future::pending()).await
+        oasis_api::serve(Api::new(Doors::new(dac, config, archive)?)?, doors, future::pending()).await
     });
     obey(|order| match (order, &mut feed) {
         (Order::Round { burst }, Some(feed)) => feed.round(burst),

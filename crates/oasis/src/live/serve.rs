@@ -2,6 +2,7 @@
 
 use crate::{cli, config::Config};
 use anyhow::Context;
+use oasis_api::Api;
 use oasis_archive::Archive;
 use oasis_dac::Dac;
 use oasis_doors::Doors;
@@ -113,14 +114,14 @@ impl RunningDac {
         }
         let archive = start_archive(config.archive, &dac)?;
         let archived = archive.as_ref().map(|archiving| archiving.archive.clone());
-        let mut doors = Doors::new(dac.clone(), config.doors, archived.clone())?;
+        let mut api = Api::new(Doors::new(dac.clone(), config.doors, archived.clone())?)?;
         let postgresql = start_postgresql(config.postgresql, &dac, archived)?;
         if let Some(handler) = postgresql.clone() {
-            doors = doors.with_handler("postgresql", move || serde_json::json!(handler.state()));
+            api = api.with_handler("postgresql", move || serde_json::json!(handler.state()));
         }
         tokio::spawn(oasis_dac::ingest::serve(dac.clone(), channel_listener));
         let (ending, ended) = watch::channel(false);
-        let served = tokio::spawn(serve_doors(doors, doors_listener, ended));
+        let served = tokio::spawn(serve_doors(api, doors_listener, ended));
         Ok(Self { http, channel, ending, served, archive, postgresql, dac })
     }
 
@@ -174,14 +175,14 @@ fn start_postgresql(
 }
 
 async fn serve_doors(
-    doors: Doors,
+    api: Api,
     listener: TcpListener,
     mut ended: watch::Receiver<bool>,
 ) -> std::io::Result<()> {
     let ended = async move {
         let _ = ended.wait_for(|&ended| ended).await;
     };
-    oasis_doors::serve(doors, listener, ended).await
+    oasis_api::serve(api, listener, ended).await
 }
 
 async fn listen(address: &str, what: &str, setting: &str) -> anyhow::Result<TcpListener> {

@@ -1,7 +1,6 @@
 //! Annotations over HTTP: what people note at times, in the archive's catalogue.
 
-use super::archive::{archive, blocking};
-use crate::{Doors, past::times::in_order, problem::Problem};
+use super::archive::{archive, blocking, catalogue_problem};
 use axum::{
     Json,
     body::Bytes,
@@ -9,6 +8,7 @@ use axum::{
     http::{HeaderMap, StatusCode},
 };
 use oasis_dac::now;
+use oasis_doors::{Doors, Problem, in_order};
 use oasis_store::{Annotation, AnnotationError, AnnotationFilter, Annotations, Note, Place, Target};
 use oasis_wire::{quantity::Nanos, time};
 use serde::{Deserialize, Serialize};
@@ -216,20 +216,19 @@ async fn of<T: Send + 'static>(
     ask: impl FnOnce(&Annotations) -> Result<T, AnnotationError> + Send + 'static,
 ) -> Result<T, Problem> {
     let annotations = archive(doors)?.annotations();
-    Ok(blocking(move || ask(&annotations)).await??)
+    blocking(move || ask(&annotations)).await?.map_err(|error| annotation_problem(&error))
 }
 
-impl From<AnnotationError> for Problem {
-    fn from(error: AnnotationError) -> Self {
-        let (status, code) = match error {
-            AnnotationError::Text(_)
-            | AnnotationError::Backwards { .. }
-            | AnnotationError::TooLate(_)
-            | AnnotationError::TooManyTargets(_) => (StatusCode::UNPROCESSABLE_ENTITY, "bad_request"),
-            AnnotationError::TooMany => (StatusCode::CONFLICT, "too_many_annotations"),
-            AnnotationError::Unknown(_) => (StatusCode::NOT_FOUND, "unknown_annotation"),
-            AnnotationError::Catalogue(error) => return error.into(),
-        };
-        Self::new(status, code, error.to_string())
-    }
+/// The problem of an annotation that cannot be read or written.
+fn annotation_problem(error: &AnnotationError) -> Problem {
+    let (status, code) = match error {
+        AnnotationError::Text(_)
+        | AnnotationError::Backwards { .. }
+        | AnnotationError::TooLate(_)
+        | AnnotationError::TooManyTargets(_) => (StatusCode::UNPROCESSABLE_ENTITY, "bad_request"),
+        AnnotationError::TooMany => (StatusCode::CONFLICT, "too_many_annotations"),
+        AnnotationError::Unknown(_) => (StatusCode::NOT_FOUND, "unknown_annotation"),
+        AnnotationError::Catalogue(error) => return catalogue_problem(error),
+    };
+    Problem::new(status, code, error.to_string())
 }

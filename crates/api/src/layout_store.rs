@@ -1,4 +1,4 @@
-//! Layouts of the page, saved under names for everybody who opens it.
+//! LayoutStore of the page, saved under names for everybody who opens it.
 //!
 //! They are kept in memory and, if a directory is configured, in one file each. What is in them is the page's business: here they
 //! are JSON objects of bounded size.
@@ -42,7 +42,7 @@ pub struct Layout {
 
 /// All layouts, by name.
 #[derive(Debug)]
-pub struct Layouts {
+pub struct LayoutStore {
     directory: Option<PathBuf>,
     most: usize,
     most_bytes: usize,
@@ -50,7 +50,7 @@ pub struct Layouts {
     known: Mutex<BTreeMap<String, Layout>>,
 }
 
-impl Layouts {
+impl LayoutStore {
     /// What is in `directory`, which is made if it is not there; without one, nothing outlives the process.
     pub fn open(directory: Option<PathBuf>, most: usize, most_bytes: usize) -> io::Result<Self> {
         let mut known = BTreeMap::new();
@@ -170,8 +170,8 @@ fn write(path: &Path, json: &str) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    fn memory() -> Layouts {
-        Layouts::open(None, 2, 100).unwrap()
+    fn memory() -> LayoutStore {
+        LayoutStore::open(None, 2, 100).unwrap()
     }
 
     #[test]

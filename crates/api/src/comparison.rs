@@ -1,10 +1,9 @@
 //! A test run in figures, alone or beside another one.
 
 use super::{
-    archive::{archive, blocking},
-    test_runs::{TestRunView, number},
+    archive::{archive, blocking, catalogue_problem},
+    test_runs::{TestRunView, number, test_run_problem},
 };
-use crate::{Doors, problem::Problem};
 use axum::{
     Json,
     extract::{Path, Query, State, rejection::QueryRejection},
@@ -12,6 +11,7 @@ use axum::{
 };
 use oasis_archive::Archive;
 use oasis_dac::now;
+use oasis_doors::{Doors, Problem};
 use oasis_query::Summary;
 use oasis_store::{ReadError, TestRun};
 use serde::{Deserialize, Serialize};
@@ -94,15 +94,16 @@ fn compared(
     has_left: &AtomicBool,
 ) -> Result<Comparison, Problem> {
     let runs = archive.test_runs();
-    let run = runs.get(id)?;
-    let with = query.with.map(|id| runs.get(id)).transpose()?;
+    let get = |id| runs.get(id).map_err(|error| test_run_problem(&error));
+    let run = get(id)?;
+    let with = query.with.map(get).transpose()?;
     let history = archive.history();
     let now = now();
     let wanted = |asked: &Option<String>, name: &str| asked.as_deref().is_none_or(|asked| asked == name);
     let mut instances = Vec::new();
     let mut more = false;
     let mut is_known = query.node.is_none() && query.instance.is_none();
-    for (node, instance) in history.instances()? {
+    for (node, instance) in history.instances().map_err(|error| read_problem(&error))? {
         // Nobody waits for an answer that is cut here.
         if has_left.load(Ordering::Relaxed) {
             break;
@@ -111,7 +112,10 @@ fn compared(
             continue;
         }
         is_known = true;
-        let of = |run: &TestRun| oasis_query::summarize(&history, &node, &instance, run.span(now), has_left);
+        let of = |run: &TestRun| {
+            oasis_query::summarize(&history, &node, &instance, run.span(now), has_left)
+                .map_err(|error| read_problem(&error))
+        };
         let (summary, with) = (of(&run)?, with.as_ref().map_or(Ok(None), of)?);
         if summary.is_none() && with.is_none() {
             continue;
@@ -141,13 +145,12 @@ fn unknown(query: &ComparisonQuery) -> Problem {
     Problem::new(StatusCode::NOT_FOUND, "unknown_instance", detail)
 }
 
-impl From<ReadError> for Problem {
-    fn from(error: ReadError) -> Self {
-        match error {
-            ReadError::Catalogue(error) => error.into(),
-            ReadError::Io(error) => {
-                Self::new(StatusCode::INTERNAL_SERVER_ERROR, "archive_error", error.to_string())
-            }
+/// The problem of an archive that cannot be read.
+fn read_problem(error: &ReadError) -> Problem {
+    match error {
+        ReadError::Catalogue(error) => catalogue_problem(error),
+        ReadError::Io(error) => {
+            Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "archive_error", error.to_string())
         }
     }
 }

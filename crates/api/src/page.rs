@@ -1,10 +1,10 @@
 //! The page, from the binary.
 
-use crate::problem::Problem;
 use axum::{
     http::{HeaderValue, StatusCode, Uri, header},
     response::{IntoResponse, Response},
 };
+use oasis_doors::Problem;
 use rust_embed::RustEmbed;
 
 #[derive(RustEmbed)]

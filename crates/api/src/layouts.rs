@@ -1,6 +1,6 @@
 //! Layouts of the page, by name.
 
-use crate::{Doors, layouts::LayoutError, problem::Problem};
+use crate::{Api, layout_store::LayoutError};
 use axum::{
     Json,
     body::Bytes,
@@ -8,6 +8,7 @@ use axum::{
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
 };
+use oasis_doors::Problem;
 use serde::Serialize;
 use std::time::{SystemTime, UNIX_EPOCH};
 use utoipa::ToSchema;
@@ -27,16 +28,16 @@ pub struct LayoutView {
 
 /// All layouts that were saved.
 #[utoipa::path(get, path = "/api/v1/layouts", responses((status = 200, body = Layouts)))]
-pub async fn list(State(doors): State<Doors>) -> Json<Layouts> {
+pub async fn list(State(api): State<Api>) -> Json<Layouts> {
     let view = |(name, bytes, changed)| LayoutView { name, bytes, changed: nanoseconds(changed) };
-    Json(Layouts { layouts: doors.layouts.list().into_iter().map(view).collect() })
+    Json(Layouts { layouts: api.layouts.list().into_iter().map(view).collect() })
 }
 
 /// A layout as it was saved.
 #[utoipa::path(get, path = "/api/v1/layouts/{name}", params(("name" = String, Path)),
     responses((status = 200, body = Object), (status = 404, body = Problem)))]
-pub async fn get(State(doors): State<Doors>, Path(name): Path<String>) -> Result<Response, Problem> {
-    let layout = doors.layouts.get(&name).ok_or_else(|| unknown(&name))?;
+pub async fn get(State(api): State<Api>, Path(name): Path<String>) -> Result<Response, Problem> {
+    let layout = api.layouts.get(&name).ok_or_else(|| unknown(&name))?;
     Ok(([(header::CONTENT_TYPE, "application/json")], layout.json).into_response())
 }
 
@@ -45,13 +46,13 @@ pub async fn get(State(doors): State<Doors>, Path(name): Path<String>) -> Result
     responses((status = 204), (status = 400, body = Problem), (status = 403, body = Problem), (status = 409, body = Problem),
         (status = 413, body = Problem), (status = 422, body = Problem), (status = 500, body = Problem)))]
 pub async fn put(
-    State(doors): State<Doors>,
+    State(api): State<Api>,
     Path(name): Path<String>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<StatusCode, Problem> {
-    admit(&doors, &headers)?;
-    let layouts = doors.layouts.clone();
+    admit(&api, &headers)?;
+    let layouts = api.layouts.clone();
     blocking(move || layouts.put(&name, &body)).await??;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -60,12 +61,12 @@ pub async fn put(
 #[utoipa::path(delete, path = "/api/v1/layouts/{name}", params(("name" = String, Path)),
     responses((status = 204), (status = 403, body = Problem), (status = 404, body = Problem), (status = 500, body = Problem)))]
 pub async fn delete(
-    State(doors): State<Doors>,
+    State(api): State<Api>,
     Path(name): Path<String>,
     headers: HeaderMap,
 ) -> Result<StatusCode, Problem> {
-    admit(&doors, &headers)?;
-    let (layouts, wanted) = (doors.layouts.clone(), name.clone());
+    admit(&api, &headers)?;
+    let (layouts, wanted) = (api.layouts.clone(), name.clone());
     if blocking(move || layouts.delete(&wanted)).await?? {
         Ok(StatusCode::NO_CONTENT)
     } else {
@@ -73,8 +74,8 @@ pub async fn delete(
     }
 }
 
-fn admit(doors: &Doors, headers: &HeaderMap) -> Result<(), Problem> {
-    doors.admit(headers, "pages of other sites may not change layouts (doors.allowed_origins)")
+fn admit(api: &Api, headers: &HeaderMap) -> Result<(), Problem> {
+    api.doors.admit(headers, "pages of other sites may not change layouts (doors.allowed_origins)")
 }
 
 /// Files are written where nobody waits for a socket.

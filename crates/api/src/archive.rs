@@ -1,13 +1,13 @@
 //! The archive over HTTP: how it is, and that it store what has come.
 
 use super::read::InstanceFilter;
-use crate::{Doors, problem::Problem};
 use axum::{
     Json,
     extract::{Query, State, rejection::QueryRejection},
     http::{HeaderMap, StatusCode},
 };
 use oasis_archive::{Archive, NotStored};
+use oasis_doors::{Doors, Problem};
 use oasis_store::{CatalogueError, Counters, History, Reaches, ReadError};
 use serde::Serialize;
 use std::sync::Arc;
@@ -114,12 +114,11 @@ pub async fn blocking<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'stati
         .map_err(|error| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "catalogue", error.to_string()))
 }
 
-impl From<CatalogueError> for Problem {
-    fn from(error: CatalogueError) -> Self {
-        let (status, code) = match error.is_disk_full() {
-            true => (StatusCode::INSUFFICIENT_STORAGE, "disk_full"),
-            false => (StatusCode::INTERNAL_SERVER_ERROR, "catalogue"),
-        };
-        Self::new(status, code, error.to_string())
-    }
+/// The problem of a catalogue that cannot be read or written.
+pub fn catalogue_problem(error: &CatalogueError) -> Problem {
+    let (status, code) = match error.is_disk_full() {
+        true => (StatusCode::INSUFFICIENT_STORAGE, "disk_full"),
+        false => (StatusCode::INTERNAL_SERVER_ERROR, "catalogue"),
+    };
+    Problem::new(status, code, error.to_string())
 }

@@ -1,16 +1,15 @@
 //! Requests that only look.
 
-use crate::{
-    Doors,
-    problem::Problem,
-    view::{self, DerivedView, InstanceDetail, InstanceLedger, InstanceView, NodeView},
-};
 use axum::{
     Json,
     extract::{Path, Query, State, rejection::QueryRejection},
     http::StatusCode,
 };
 use oasis_dac::{AdmissionCounters, Instance, now};
+use oasis_doors::{
+    Doors, Problem,
+    view::{self, DerivedView, InstanceDetail, InstanceLedger, InstanceView, NodeView},
+};
 use oasis_wire::loss::Cause;
 use oasis_wire::quantity::{Epoch, TopicId};
 use serde::{
@@ -162,7 +161,7 @@ pub async fn ledger(
         instances: ledgers.collect(),
         channel: doors.dac.admission.counters(),
         doors: doors.admission.counters(),
-        readers: doors.places.open(),
+        readers: doors.readers(),
         derived: view::derived(&doors.dac.derived),
     }))
 }

@@ -1,7 +1,6 @@
 //! Test runs over HTTP: times with a name, in the archive's catalogue.
 
-use super::archive::{archive, blocking};
-use crate::{Doors, problem::Problem};
+use super::archive::{archive, blocking, catalogue_problem};
 use axum::{
     Json,
     body::Bytes,
@@ -9,6 +8,7 @@ use axum::{
     http::{HeaderMap, StatusCode},
 };
 use oasis_dac::now;
+use oasis_doors::{Doors, Problem};
 use oasis_store::{Description, TestRun, TestRunError, TestRunFilter, TestRuns};
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
@@ -202,23 +202,22 @@ async fn of<T: Send + 'static>(
     ask: impl FnOnce(&TestRuns) -> Result<T, TestRunError> + Send + 'static,
 ) -> Result<T, Problem> {
     let runs = archive(doors)?.test_runs();
-    Ok(blocking(move || ask(&runs)).await??)
+    blocking(move || ask(&runs)).await?.map_err(|error| test_run_problem(&error))
 }
 
-impl From<TestRunError> for Problem {
-    fn from(error: TestRunError) -> Self {
-        let (status, code) = match error {
-            TestRunError::Text(_) | TestRunError::TooManyTags(_) => {
-                (StatusCode::UNPROCESSABLE_ENTITY, "bad_request")
-            }
-            TestRunError::TooMany => (StatusCode::CONFLICT, "too_many_test_runs"),
-            TestRunError::Taken(_) => (StatusCode::CONFLICT, "test_run_name_taken"),
-            TestRunError::Stopped(_) => (StatusCode::CONFLICT, "test_run_stopped"),
-            TestRunError::Unknown(_) | TestRunError::UnknownName(_) => {
-                (StatusCode::NOT_FOUND, "unknown_test_run")
-            }
-            TestRunError::Catalogue(error) => return error.into(),
-        };
-        Self::new(status, code, error.to_string())
-    }
+/// The problem of a test run that cannot be read or written.
+pub fn test_run_problem(error: &TestRunError) -> Problem {
+    let (status, code) = match error {
+        TestRunError::Text(_) | TestRunError::TooManyTags(_) => {
+            (StatusCode::UNPROCESSABLE_ENTITY, "bad_request")
+        }
+        TestRunError::TooMany => (StatusCode::CONFLICT, "too_many_test_runs"),
+        TestRunError::Taken(_) => (StatusCode::CONFLICT, "test_run_name_taken"),
+        TestRunError::Stopped(_) => (StatusCode::CONFLICT, "test_run_stopped"),
+        TestRunError::Unknown(_) | TestRunError::UnknownName(_) => {
+            (StatusCode::NOT_FOUND, "unknown_test_run")
+        }
+        TestRunError::Catalogue(error) => return catalogue_problem(error),
+    };
+    Problem::new(status, code, error.to_string())
 }

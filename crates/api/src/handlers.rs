@@ -1,6 +1,6 @@
 //! Data handlers over HTTP: how each is that acts on samples besides the doors.
 
-use crate::Doors;
+use crate::Api;
 use axum::{Json, extract::State};
 use serde::Serialize;
 use serde_json::Value;
@@ -43,7 +43,7 @@ pub struct HandlerView {
 
 /// The DAC's data handlers, and how each of them is.
 #[utoipa::path(get, path = "/api/v1/handlers", responses((status = 200, body = HandlerList)))]
-pub async fn list(State(doors): State<Doors>) -> Json<HandlerList> {
+pub async fn list(State(api): State<Api>) -> Json<HandlerList> {
     let view = |handler: &Handler| HandlerView { name: handler.name, state: (handler.state)() };
-    Json(HandlerList { handlers: doors.handlers.iter().map(view).collect() })
+    Json(HandlerList { handlers: api.handlers.iter().map(view).collect() })
 }

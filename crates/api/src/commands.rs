@@ -1,6 +1,5 @@
 //! Commands over HTTP.
 
-use crate::{Doors, problem::Problem};
 use axum::{
     Json,
     body::Bytes,
@@ -9,6 +8,7 @@ use axum::{
 };
 use oasis_channel::InstanceState;
 use oasis_dac::{ProbeRequest, commands::JournalEntry, now};
+use oasis_doors::{Doors, Problem};
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use utoipa::ToSchema;

@@ -102,7 +102,7 @@ pub async fn instance(
         )
     };
     let found = found.ok_or_else(missing)?;
-    Ok(Json(view::detail(&doors, &found)))
+    Ok(Json(view::detail(&doors.dac.registry, doors.archived.archive.as_deref(), &found)))
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -154,7 +154,8 @@ pub async fn ledger(
     let Query(filter) = super::understood(query)?;
     let cause = filter.cause()?;
     let chosen = chosen(&doors, filter.node.as_deref(), filter.instance.as_deref());
-    let ledgers = chosen.iter().filter_map(|instance| view::ledger_of(&doors, instance, cause));
+    let archive = doors.archived.archive.as_deref();
+    let ledgers = chosen.iter().filter_map(|instance| view::ledger_of(archive, instance, cause));
     Ok(Json(LedgerBook {
         epoch: doors.dac.epoch(),
         log_bytes: doors.dac.budget.used(),

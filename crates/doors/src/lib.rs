@@ -18,6 +18,7 @@
 //! So 100 readers cost 33 times less with gzip and 26 times less with zstd, and none of them keeps an encoder and its window.
 
 mod config;
+mod doors;
 mod origin;
 mod past;
 mod places;
@@ -28,74 +29,17 @@ pub mod view;
 mod websocket;
 
 pub use config::DoorsConfig;
+pub use doors::Doors;
 pub use past::{Archived, times::in_order};
 pub use problem::Problem;
 pub use text::openapi;
 pub use websocket::upgrade;
 
 use axum::{Router, routing::get};
-use oasis_archive::Archive;
-use oasis_dac::{Admission, Dac};
-use origin::RefusedOrigins;
-use places::Places;
-use std::{collections::BTreeMap, io, sync::Arc};
-use tokio::{net::TcpListener, runtime::Handle, sync::watch};
-use websocket::{Shards, Surroundings};
-
-/// What every door shares.
-#[derive(Debug, Clone)]
-pub struct Doors {
-    /// The DAC that is read.
-    pub dac: Arc<Dac>,
-    /// Bounds.
-    pub config: Arc<DoorsConfig>,
-    /// Limits and counts WebSockets, and counts refused clients.
-    pub admission: Arc<Admission>,
-    ending: Arc<watch::Sender<bool>>,
-    places: Arc<Places>,
-    shards: Arc<Shards>,
-    /// The archive, if there is one, and turns to read it.
-    pub archived: Archived,
-    refused_origins: Arc<RefusedOrigins>,
-}
+use std::io;
+use tokio::net::TcpListener;
 
 impl Doors {
-    /// Doors to `dac`, and to its past if there is an archive. Starts the threads that own WebSockets; called within a tokio runtime.
-    pub fn new(dac: Arc<Dac>, config: DoorsConfig, archive: Option<Arc<Archive>>) -> io::Result<Self> {
-        let admission = Arc::new(Admission::new(config.max_websockets));
-        let places = Arc::new(Places::new(&config));
-        let config = Arc::new(config);
-        let archived = Archived::new(archive);
-        let shards = Shards::start(&Surroundings {
-            dac: dac.clone(),
-            config: config.clone(),
-            admission: admission.clone(),
-            archived: archived.clone(),
-            runtime: Handle::current(),
-        })?;
-        Ok(Self {
-            dac,
-            config,
-            admission,
-            ending: Arc::default(),
-            places,
-            shards: Arc::new(shards),
-            archived,
-            refused_origins: Arc::default(),
-        })
-    }
-
-    /// Readers at each text door now.
-    pub fn readers(&self) -> BTreeMap<&'static str, usize> {
-        self.places.open()
-    }
-
-    /// Completes when all connections have to end.
-    async fn ended(&self) {
-        // An error would mean that no `Doors` is left, and here is one.
-        let _ = self.ending.subscribe().wait_for(|&ending| ending).await;
-    }
-
     /// The doors, for a router with any state.
     pub fn router<S: Clone + Send + Sync + 'static>(&self) -> Router<S> {
         Router::new().route("/ws", get(upgrade)).merge(text::router()).with_state(self.clone())

@@ -5,8 +5,8 @@
 //! asked for, if that is an IP address or `localhost`: any other name could be an attacker's that resolves to us for this one
 //! visit (DNS rebinding), so names have to be configured.
 
-use crate::{Doors, config::DoorsConfig, problem::Problem};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header, uri::Authority};
+use crate::config::DoorsConfig;
+use axum::http::{HeaderMap, HeaderValue, header, uri::Authority};
 use std::{
     net::IpAddr,
     sync::{Mutex, PoisonError},
@@ -19,21 +19,6 @@ const WARNINGS: u32 = 10;
 const PERIOD: Duration = Duration::from_secs(60);
 /// Bytes of an origin that are logged.
 const LONGEST_ORIGIN: usize = 200;
-
-impl Doors {
-    /// Admits programs, the own page and allowed origins; logs and counts the others.
-    ///
-    /// # Errors
-    /// Status 403 with `detail`.
-    pub fn admit(&self, headers: &HeaderMap, detail: &str) -> Result<(), Problem> {
-        if allowed(headers, &self.config) {
-            return Ok(());
-        }
-        self.admission.count_refused("origin");
-        self.refused_origins.warn(headers, Instant::now());
-        Err(Problem::new(StatusCode::FORBIDDEN, "origin", detail))
-    }
-}
 
 /// Logs refused origins, at most [`WARNINGS`] in each [`PERIOD`].
 #[derive(Debug, Default)]
@@ -49,7 +34,8 @@ struct Period {
 }
 
 impl RefusedOrigins {
-    fn warn(&self, headers: &HeaderMap, now: Instant) {
+    /// Logs a refused request, unless too many were logged already.
+    pub fn warn(&self, headers: &HeaderMap, now: Instant) {
         let Some(suppressed) = self.admit(now) else { return };
         let text = |name| {
             let value = headers.get(name).map(HeaderValue::as_bytes).unwrap_or_default();
@@ -78,7 +64,7 @@ impl RefusedOrigins {
 }
 
 /// Whether the request comes from no page, from our own page or from an allowed one.
-fn allowed(headers: &HeaderMap, config: &DoorsConfig) -> bool {
+pub fn allowed(headers: &HeaderMap, config: &DoorsConfig) -> bool {
     let Some(origin) = headers.get(header::ORIGIN) else { return true };
     let (Ok(origin), Some(Ok(host))) = (origin.to_str(), headers.get(header::HOST).map(|host| host.to_str()))
     else {

@@ -1,6 +1,6 @@
 //! How nodes, instances and ledgers look in JSON, the same over HTTP and WebSocket.
 
-use crate::Doors;
+use oasis_archive::Archive;
 use oasis_channel::{Overhead, ProbeKind, RecorderSpan};
 use oasis_dac::{Delivery, DemandState, Derived, Instance, Ledger, LogState, Node, Registry};
 use oasis_store::Account;
@@ -286,25 +286,28 @@ pub fn with_schema(registry: &Registry, found: &Instance) -> InstanceWithSchema 
 }
 
 /// One instance with all that is known of it.
-pub fn detail(doors: &Doors, instance: &Instance) -> InstanceDetail {
-    let registry = &doors.dac.registry;
+pub fn detail(registry: &Registry, archive: Option<&Archive>, instance: &Instance) -> InstanceDetail {
     InstanceDetail {
         instance: with_schema(registry, instance),
         latest: latest(instance),
-        ledger: ledger(doors, instance),
+        ledger: ledger(archive, instance),
     }
 }
 
 /// An instance's ledger.
-fn ledger(doors: &Doors, instance: &Instance) -> LedgerView {
+fn ledger(archive: Option<&Archive>, instance: &Instance) -> LedgerView {
     // In this order, so that nothing seems stored before it was received.
-    let archive = doors.archived.archive.as_ref().and_then(|archive| archive.account(instance.topic));
+    let archive = archive.and_then(|archive| archive.account(instance.topic));
     LedgerView { ledger: instance.ledger().clone(), log: instance.log.state(), archive }
 }
 
 /// An instance's ledger, and whose it is; with a cause, only if samples are missing for that, and with those gaps alone.
-pub fn ledger_of(doors: &Doors, instance: &Instance, cause: Option<Cause>) -> Option<InstanceLedger> {
-    let mut view = ledger(doors, instance);
+pub fn ledger_of(
+    archive: Option<&Archive>,
+    instance: &Instance,
+    cause: Option<Cause>,
+) -> Option<InstanceLedger> {
+    let mut view = ledger(archive, instance);
     if let Some(cause) = cause {
         if !view.ledger.causes.contains_key(&cause) {
             return None;

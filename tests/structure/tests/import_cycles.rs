@@ -12,7 +12,7 @@ use oasis_structure::{Imports, Workspace};
 const MAX_CYCLE: usize = 3;
 
 /// Larger cycles that are known, by the target's first file. The numbers may only shrink, and the list is to become empty.
-const KNOWN: &[(&str, usize)] = &[("crates/doors/src/lib.rs", 7), ("crates/oasis/src/main.rs", 9)];
+const KNOWN: &[(&str, usize)] = &[("crates/oasis/src/main.rs", 9)];
 
 #[test]
 fn no_import_cycle_has_more_than_three_files() {

@@ -1,10 +1,9 @@
 //! One WebSocket on its shard: the socket, what waits to be written to it, its places in topic logs.
 
 use super::{
-    eisa::EisaClient,
+    client::{EisaClient, NativeClient},
     end::{End, STALL},
-    native::NativeClient,
-    past::{Reading, Stretch},
+    stretch::{Reading, Stretch},
 };
 use crate::places::Resident;
 use bytes::Bytes;

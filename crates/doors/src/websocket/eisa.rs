@@ -3,60 +3,17 @@
 //! They send commands of 256 bytes; nodes and instances go by their names. A schema, which has no packet, comes as one text frame.
 
 use super::{
+    client::EisaClient,
     connection::{Connection, Protocol},
     end::End,
     shard::Shard,
 };
-use bytes::Bytes;
-use oasis_channel::InstanceState;
-use oasis_dac::{CommandError, Instance, Options, Pieces, ProbeRequest, Segment, StartAt};
-use oasis_websocket::{Opcode, frame};
-use oasis_wire::{
-    batch::Batch,
-    eisa::{self, ClientCommand},
-};
-use std::mem;
+use oasis_dac::{Options, ProbeRequest, StartAt};
+use oasis_websocket::Opcode;
+use oasis_wire::eisa::ClientCommand;
 
 /// Commands under way; a client of 2012 gets no answers, so more than these are dropped and counted.
 const COMMANDS: u32 = 64;
-
-/// What is known of a client of 2012.
-#[derive(Debug, Default)]
-pub struct EisaClient {
-    commands: u32,
-}
-
-impl EisaClient {
-    /// Nobody can be told, but the operator.
-    pub fn command_ended(&mut self, outcome: &Result<InstanceState, CommandError>) {
-        self.commands -= 1;
-        if let Err(error) = outcome {
-            tracing::info!(%error, "a command of a client of 2012 failed");
-        }
-    }
-}
-
-/// Appends a segment's packets, a message each.
-pub fn put(instance: &Instance, segment: &Segment, out: &mut Vec<u8>) {
-    let packets = instance.log.pieces(segment, |batch| packets(instance, batch));
-    packets.iter().for_each(|packet| frame::write_message(Opcode::Binary, packet, out));
-}
-
-/// A batch as EISA packets, in one allocation. A batch whose columns break the rules has none.
-fn packets(instance: &Instance, batch: &[u8]) -> Pieces {
-    let mut bytes = Vec::new();
-    let mut ends = Vec::new();
-    if let Ok(batch) = Batch::parse(batch, &instance.probe_type) {
-        for sample in batch.samples() {
-            let state = batch.header().state;
-            eisa::write_sample(&instance.probe_type, &instance.name, state, &sample, &mut bytes);
-            ends.push(bytes.len());
-        }
-    }
-    let bytes = Bytes::from(bytes);
-    let mut start = 0;
-    ends.into_iter().map(|end| bytes.slice(mem::replace(&mut start, end)..end)).collect()
-}
 
 fn client(connection: &mut Connection) -> Option<&mut EisaClient> {
     match &mut connection.protocol {

@@ -2,7 +2,7 @@
 
 use super::{
     connection::{ConnectionId, Place, Protocol},
-    past::Piece,
+    stretch::Piece,
 };
 use mio::Waker;
 use oasis_channel::InstanceState;

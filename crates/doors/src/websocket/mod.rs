@@ -3,6 +3,7 @@
 //! The handshake is HTTP's; behind it the socket belongs to a [`shard`], which decodes frames with [`oasis_websocket`] and knows the protocols ([`native`] with its [`messages`], [`eisa`]),
 //! what each client has been sent ([`connection`], [`topic`]), when to send more ([`push`], [`pace`]), and where what the logs no longer hold comes from ([`past`]).
 
+mod client;
 mod connection;
 mod eisa;
 mod end;
@@ -11,10 +12,12 @@ mod inbox;
 mod messages;
 mod native;
 mod pace;
+mod packets;
 mod past;
 mod push;
 mod shard;
 mod shards;
+mod stretch;
 mod topic;
 
 pub use handshake::upgrade;

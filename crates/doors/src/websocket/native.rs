@@ -1,11 +1,12 @@
 //! The native protocol, `oasis.v1`: JSON text for control, native batches as they are for data.
 
 use super::{
+    client::NativeClient,
     connection::{Connection, ConnectionId, Protocol},
     end::End,
     messages::{Answer, Request, Subscribe, What},
-    past::Stretch,
     shard::Shard,
+    stretch::Stretch,
 };
 use crate::{
     past::{
@@ -24,15 +25,6 @@ use serde::Deserialize;
 const PATIENCE: u32 = 100;
 /// Commands of one client under way at the same time.
 const COMMANDS: u32 = 64;
-
-/// What is known of a native client.
-#[derive(Debug, Default)]
-pub struct NativeClient {
-    /// Whether it wants to know of each change of the registry.
-    watches: bool,
-    nonsense: u32,
-    commands: u32,
-}
 
 /// What is left of a request that is none.
 #[derive(Debug, Deserialize)]

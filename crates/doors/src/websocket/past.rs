@@ -8,51 +8,18 @@ use super::{
     connection::{ConnectionId, Subscription},
     end::End,
     inbox::Event,
-    messages::{Answer, put_samples},
+    messages::Answer,
     shard::Shard,
+    stretch::{Piece, Reading, Rendered, Stage, Task},
 };
 use crate::{
-    past::{Archived, Asker, Fetched, Source, Then, Told},
+    past::{Archived, Asker, Source, Then},
     view::{self, Integers},
 };
-use bytes::Bytes;
 use oasis_dac::Instance;
-use oasis_websocket::{Opcode, frame};
-use oasis_wire::quantity::{Offset, Position, TopicId};
+use oasis_wire::quantity::{Position, TopicId};
 use serde_json::json;
 use std::{mem, sync::Arc};
-use tokio::task::AbortHandle;
-
-/// What a subscription has that is not at its topic's log, or ends at some time.
-#[derive(Debug, Default)]
-pub struct Stretch {
-    /// Samples of this time and later are not wanted.
-    pub until: Option<u64>,
-    /// Where its samples come from, if not from the log.
-    pub stage: Option<Stage>,
-    /// The request that is answered once it is known where the past begins.
-    pub request: Option<i64>,
-    /// The archive was asked for the sample at this offset, and has none.
-    lacks: Option<Offset>,
-}
-
-/// How far the past is.
-#[derive(Debug)]
-pub enum Stage {
-    /// It is asked for when it is this subscription's turn.
-    Next(Source),
-    /// It was asked for.
-    UnderWay,
-}
-
-impl Stretch {
-    /// Of a subscription that asks for one; most do not.
-    pub fn new(until: Option<u64>, source: Option<Source>, request: i64) -> Option<Box<Self>> {
-        let request = source.is_some().then_some(request);
-        let is_some = until.is_some() || source.is_some();
-        is_some.then(|| Box::new(Self { until, stage: source.map(Stage::Next), request, lacks: None }))
-    }
-}
 
 impl Subscription {
     /// Whether its samples do not come from the log yet.
@@ -94,56 +61,6 @@ impl Subscription {
             Stage::Next(source) => Some(source),
             Stage::UnderWay => None,
         }
-    }
-}
-
-/// What a connection reads of the past just now.
-#[derive(Debug)]
-pub struct Reading {
-    /// Slot of the topic.
-    pub topic: usize,
-    serial: u64,
-    piece: Option<Piece>,
-    _task: Task,
-}
-
-/// Nobody waits for a reader whose subscription has ended.
-#[derive(Debug)]
-struct Task(AbortHandle);
-
-impl Drop for Task {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
-/// A piece of the past as it goes to the socket, or why there is none.
-pub type Piece = Result<Rendered, String>;
-
-/// Whole messages.
-#[derive(Debug)]
-pub struct Rendered {
-    /// The first sample that comes.
-    begin: Position,
-    messages: Bytes,
-    then: Then,
-}
-
-impl Rendered {
-    fn new(topic: TopicId, Fetched { begin, told, then }: Fetched) -> Self {
-        let mut out = Vec::new();
-        for (told, behind) in told {
-            match told {
-                Told::Samples(series, segment, wanted) => {
-                    put_samples(topic, &series.probe_type, &segment, &wanted, &mut out);
-                }
-                Told::Gap(_, range, cause) => Answer::gap(topic, range, cause).put(&mut out),
-                Told::Epoch(_, epoch) => Answer::Epoch { topic, epoch, offset: behind.offset }.put(&mut out),
-                Told::TypeChanged(whose) => Answer::type_changed(topic, whose.probe_type()).put(&mut out),
-                Told::Points(json) => frame::write_message(Opcode::Text, &json, &mut out),
-            }
-        }
-        Self { begin, messages: out.into(), then }
     }
 }
 

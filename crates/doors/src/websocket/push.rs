@@ -4,8 +4,8 @@ use super::{
     connection::{Protocol, Subscription},
     end::End,
     inbox::TopicWaker,
-    past::Stretch,
     shard::Shard,
+    stretch::Stretch,
     topic::{Format, Topic},
 };
 use crate::past::times::has_passed;

@@ -1,9 +1,9 @@
 //! A topic on a shard: its readers there, and the bytes that they share.
 
 use super::{
-    eisa,
     inbox::TopicWaker,
     messages::{Answer, put_samples},
+    packets,
 };
 use crate::past::end_before;
 use bytes::Bytes;
@@ -126,7 +126,7 @@ impl Topic {
             end = wanted.end;
             match format {
                 Format::Native => self.put_samples(&segment, &wanted, &mut bytes),
-                Format::Eisa => eisa::put(&self.instance, &segment, &mut bytes),
+                Format::Eisa => packets::put(&self.instance, &segment, &mut bytes),
             }
             if last.is_some() {
                 over = Some("to");

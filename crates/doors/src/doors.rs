@@ -1,0 +1,83 @@
+//! What every door shares.
+
+use crate::{
+    config::DoorsConfig,
+    origin::{self, RefusedOrigins},
+    past::Archived,
+    places::Places,
+    problem::Problem,
+    websocket::{Shards, Surroundings},
+};
+use axum::http::{HeaderMap, StatusCode};
+use oasis_archive::Archive;
+use oasis_dac::{Admission, Dac};
+use std::{collections::BTreeMap, io, sync::Arc, time::Instant};
+use tokio::{runtime::Handle, sync::watch};
+
+/// What every door shares.
+#[derive(Debug, Clone)]
+pub struct Doors {
+    /// The DAC that is read.
+    pub dac: Arc<Dac>,
+    /// Bounds.
+    pub config: Arc<DoorsConfig>,
+    /// Limits and counts WebSockets, and counts refused clients.
+    pub admission: Arc<Admission>,
+    pub(crate) ending: Arc<watch::Sender<bool>>,
+    pub(crate) places: Arc<Places>,
+    pub(crate) shards: Arc<Shards>,
+    /// The archive, if there is one, and turns to read it.
+    pub archived: Archived,
+    refused_origins: Arc<RefusedOrigins>,
+}
+
+impl Doors {
+    /// Doors to `dac`, and to its past if there is an archive. Starts the threads that own WebSockets; called within a tokio runtime.
+    pub fn new(dac: Arc<Dac>, config: DoorsConfig, archive: Option<Arc<Archive>>) -> io::Result<Self> {
+        let admission = Arc::new(Admission::new(config.max_websockets));
+        let places = Arc::new(Places::new(&config));
+        let config = Arc::new(config);
+        let archived = Archived::new(archive);
+        let shards = Shards::start(&Surroundings {
+            dac: dac.clone(),
+            config: config.clone(),
+            admission: admission.clone(),
+            archived: archived.clone(),
+            runtime: Handle::current(),
+        })?;
+        Ok(Self {
+            dac,
+            config,
+            admission,
+            ending: Arc::default(),
+            places,
+            shards: Arc::new(shards),
+            archived,
+            refused_origins: Arc::default(),
+        })
+    }
+
+    /// Readers at each text door now.
+    pub fn readers(&self) -> BTreeMap<&'static str, usize> {
+        self.places.open()
+    }
+
+    /// Completes when all connections have to end.
+    pub(crate) async fn ended(&self) {
+        // An error would mean that no `Doors` is left, and here is one.
+        let _ = self.ending.subscribe().wait_for(|&ending| ending).await;
+    }
+
+    /// Admits programs, the own page and allowed origins; logs and counts the others.
+    ///
+    /// # Errors
+    /// Status 403 with `detail`.
+    pub fn admit(&self, headers: &HeaderMap, detail: &str) -> Result<(), Problem> {
+        if origin::allowed(headers, &self.config) {
+            return Ok(());
+        }
+        self.admission.count_refused("origin");
+        self.refused_origins.warn(headers, Instant::now());
+        Err(Problem::new(StatusCode::FORBIDDEN, "origin", detail))
+    }
+}

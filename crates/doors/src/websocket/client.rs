@@ -1,0 +1,32 @@
+//! State of a client besides its connection, for each protocol.
+
+use oasis_channel::InstanceState;
+use oasis_dac::CommandError;
+
+/// What is known of a native client.
+#[derive(Debug, Default)]
+pub struct NativeClient {
+    /// Whether it wants to know of each change of the registry.
+    pub watches: bool,
+    /// Requests that could not be understood.
+    pub nonsense: u32,
+    /// Commands under way.
+    pub commands: u32,
+}
+
+/// What is known of a client of 2012.
+#[derive(Debug, Default)]
+pub struct EisaClient {
+    /// Commands under way.
+    pub commands: u32,
+}
+
+impl EisaClient {
+    /// Nobody can be told, but the operator.
+    pub fn command_ended(&mut self, outcome: &Result<InstanceState, CommandError>) {
+        self.commands -= 1;
+        if let Err(error) = outcome {
+            tracing::info!(%error, "a command of a client of 2012 failed");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The seam for handlers: what acts on samples inside the DAC.
+//!
+//! A [`Handler`] has a name, runs on a thread of its own until it is asked to stop, and reports its state at any time. The [`Supervisor`] starts and
+//! stops handlers, restarts one that fails or panics with a growing pause, and lists them for API, command line and page. A failing handler harms no
+//! other one, and nothing waits for it.
+//!
+//! ```
+//! use oasis_handler::{Context, Failure, Handler, Supervisor};
+//! use serde_json::{Value, json};
+//! use std::{sync::Arc, time::Duration};
+//!
+//! struct Counter;
+//!
+//! impl Handler for Counter {
+//!     fn name(&self) -> &'static str {
+//!         "counter"
+//!     }
+//!
+//!     fn run(&self, context: Context) -> Result<(), Failure> {
+//!         // A handler finds its topics in the registry and reads their logs: `context.dac.registry.instances()`.
+//!         while !context.stopping.wait_for(Duration::from_millis(10)) {}
+//!         Ok(())
+//!     }
+//!
+//!     fn state(&self) -> Value {
+//!         json!({"counted": 0})
+//!     }
+//! }
+//!
+//! let dac = oasis_dac::Dac::new(oasis_dac::Config::default());
+//! let supervisor = Supervisor::new(dac, None, vec![Arc::new(Counter)]);
+//! supervisor.start_all();
+//! assert_eq!(supervisor.list()[0].name, "counter");
+//! supervisor.stop("counter")?;
+//! # Ok::<(), oasis_handler::HandlerError>(())
+//! ```
+
+mod life;
+mod status;
+mod stopping;
+mod supervisor;
+
+pub use status::{Condition, Status};
+pub use stopping::Stopping;
+pub use supervisor::{HandlerError, Supervisor};
+
+use oasis_dac::Dac;
+use oasis_store::History;
+use serde_json::Value;
+use std::{pin::Pin, sync::Arc};
+
+/// Acts on samples inside the DAC.
+pub trait Handler: Send + Sync + 'static {
+    /// Its name in the configuration file, the API and the log.
+    fn name(&self) -> &'static str;
+
+    /// Runs on a thread of its own until `context.stopping` says so. May block.
+    ///
+    /// # Errors
+    /// If it cannot go on. The supervisor reports the failure and starts it again after a pause.
+    fn run(&self, context: Context) -> Result<(), Failure>;
+
+    /// Returns its state for the API and the page. Must neither block nor take long; called from other threads, running or not.
+    fn state(&self) -> Value;
+
+    /// Returns a document that it serves over HTTP at this path, such as `/metrics`. `accept` is the request's header. May take some
+    /// milliseconds; called only while it runs.
+    fn document(&self, path: &str, accept: &str) -> Option<Document> {
+        let _ = (path, accept);
+        None
+    }
+}
+
+/// What a handler receives when it starts.
+#[derive(Clone)]
+pub struct Context {
+    /// Registry, topic logs and command bus.
+    pub dac: Arc<Dac>,
+    /// Samples that the topic logs no longer hold, if there is an archive.
+    pub archive: Option<Arc<dyn Stored>>,
+    /// Says when to stop.
+    pub stopping: Stopping,
+}
+
+/// The archive as a handler sees it.
+pub trait Stored: Send + Sync + 'static {
+    /// The stored samples.
+    fn history(&self) -> History;
+
+    /// Completes when all samples received before the call are stored, or cannot be.
+    fn flush(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
+}
+
+/// Why a handler cannot go on, for people.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Failure(pub String);
+
+/// A document that a handler serves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Document {
+    /// Its media type.
+    pub content_type: &'static str,
+    /// Its bytes.
+    pub body: Vec<u8>,
+}

@@ -30,9 +30,9 @@ use axum::{
     response::Response,
     routing::{delete, get, post},
 };
-use handlers::Handler;
 use layout_store::LayoutStore;
 use oasis_doors::{Doors, Problem};
+use oasis_handler::Supervisor;
 use serde::de::DeserializeOwned;
 use std::{io, net::SocketAddr, sync::Arc};
 use tokio::net::TcpListener;
@@ -63,6 +63,9 @@ use utoipa::OpenApi;
         annotations::add,
         annotations::delete,
         handlers::list,
+        handlers::start,
+        handlers::stop,
+        handlers::metrics,
         layouts::list,
         layouts::get,
         layouts::put,
@@ -83,7 +86,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
 pub struct Api {
     doors: Doors,
     layouts: Arc<LayoutStore>,
-    handlers: Vec<Handler>,
+    handlers: Arc<Supervisor>,
 }
 
 /// Most requests need only the doors.
@@ -94,24 +97,14 @@ impl FromRef<Api> for Doors {
 }
 
 impl Api {
-    /// An API over `doors`. Reads the layouts of the page.
+    /// An API over `doors` that lists and controls these handlers. Reads the layouts of the page.
     ///
     /// # Errors
     /// If the directory of layouts cannot be read or created.
-    pub fn new(doors: Doors) -> io::Result<Self> {
+    pub fn new(doors: Doors, handlers: Arc<Supervisor>) -> io::Result<Self> {
         let config = &doors.config;
         let layouts = LayoutStore::open(config.layouts_dir(), config.max_layouts, config.max_layout_bytes)?;
-        Ok(Self { layouts: Arc::new(layouts), handlers: Vec::new(), doors })
-    }
-
-    /// Adds a handler to the list of handlers: its name, and a callback that returns its state without blocking.
-    pub fn with_handler(
-        mut self,
-        name: &'static str,
-        state: impl Fn() -> serde_json::Value + Send + Sync + 'static,
-    ) -> Self {
-        self.handlers.push(Handler::new(name, state));
-        self
+        Ok(Self { layouts: Arc::new(layouts), handlers, doors })
     }
 
     /// The API, the doors and the page.
@@ -156,6 +149,9 @@ fn paths() -> Router<Api> {
         .route("/api/v1/instances/{id}", get(read::instance))
         .route("/api/v1/ledger", get(read::ledger))
         .route("/api/v1/handlers", get(handlers::list))
+        .route("/api/v1/handlers/{name}/start", post(handlers::start))
+        .route("/api/v1/handlers/{name}/stop", post(handlers::stop))
+        .route("/metrics", get(handlers::metrics))
         .route("/api/v1/layouts", get(layouts::list))
         .route("/api/v1/layouts/{name}", get(layouts::get).put(layouts::put).delete(layouts::delete))
         .route("/api/v1/archive", get(archive::state))

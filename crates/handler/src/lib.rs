@@ -36,10 +36,12 @@
 //! ```
 
 mod life;
+mod series;
 mod status;
 mod stopping;
 mod supervisor;
 
+pub use series::series_of;
 pub use status::{Condition, Status};
 pub use stopping::Stopping;
 pub use supervisor::{HandlerError, Supervisor};
@@ -69,6 +71,20 @@ pub trait Handler: Send + Sync + 'static {
         let _ = (path, accept);
         None
     }
+}
+
+/// A handler with a section of its own in the configuration file.
+pub trait Configured: Handler + Sized {
+    /// The section, with its defaults.
+    type Config;
+    /// Why a section is wrong.
+    type Error: std::error::Error + Send + Sync + 'static;
+
+    /// Creates the handler of a section; none if the section leaves it switched off.
+    ///
+    /// # Errors
+    /// If a setting is invalid. Whatever may be mended while the DAC runs, such as an unreachable database, is no error.
+    fn configured(config: Self::Config) -> Result<Option<Self>, Self::Error>;
 }
 
 /// What a handler receives when it starts.

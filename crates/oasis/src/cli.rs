@@ -77,6 +77,13 @@ pub enum Verb {
   oasis list --format json | jq -r .type")]
     List(List),
     #[cfg(feature = "live")]
+    /// List, start and stop the handlers of a DAC: what acts on samples inside it.
+    #[command(after_help = "Examples:
+  oasis handlers                             name, condition and last failure of each
+  oasis handlers stop postgresql             until it is started again
+  oasis handlers start postgresql")]
+    Handlers(Handlers),
+    #[cfg(feature = "live")]
     /// Send a command to a probe instance.
     #[command(after_help = "Examples:
   oasis command my-host/processor hertz 10

@@ -171,7 +171,7 @@ impl Table {
         let Some(instance) = doors.dac.registry.find(node, name) else { return Ok(()) };
         let times = first_time(request)..request.times.until.unwrap_or(u64::MAX);
         for segment in instance.log.read(Offset(0), usize::MAX).segments {
-            let series = oasis_archive::series_of(&instance, segment.run());
+            let series = oasis_handler::series_of(&instance, segment.run());
             self.add(&series, segment.batch(), &(Offset(0)..Offset(u64::MAX)), times.clone())?;
         }
         Ok(())

@@ -20,11 +20,9 @@
 //! ```
 
 mod restore;
-mod series;
 mod writer;
 
 pub use restore::restore;
-pub use series::series_of;
 pub use writer::NotStored;
 
 use oasis_dac::Dac;
@@ -139,5 +137,16 @@ impl Archive {
         let (answer, answered) = oneshot::channel();
         self.requests.send(request(answer)).await.map_err(|_| NotStored::Ended)?;
         answered.await.map_err(|_| NotStored::Ended)?
+    }
+}
+
+impl oasis_handler::Stored for Archive {
+    fn history(&self) -> History {
+        Self::history(self)
+    }
+
+    fn flush(&self) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        // A sample that could not be stored is not found, and its reader learns why.
+        Box::pin(async { drop(Self::flush(self).await) })
     }
 }

@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 use oasis_api::Api;
 use oasis_dac::{Config, Dac};
 use oasis_doors::{Doors, DoorsConfig};
+use oasis_handler::Supervisor;
 use oasis_store::ArchiveConfig;
 use std::{future, path::PathBuf, sync::Arc};
 use tokio::net::TcpListener;
@@ -62,7 +63,10 @@ pub fn serve(archived: &Archived) -> anyhow::Result<()> {
     let place = listener.local_addr()?.to_string();
     let served = archive.clone();
     runtime.spawn(async move {
-        let api = Api::new(Doors::new(dac, config, Some(served))?)?;
+        let api = Api::new(
+            Doors::new(dac.clone(), config, Some(served))?,
+            Arc::new(Supervisor::new(dac, None, Vec::new())),
+        )?;
         oasis_api::serve(api, listener, future::pending()).await
     });
     ready(&[place])?;

@@ -14,6 +14,7 @@ use oasis_channel::{
 };
 use oasis_dac::{Dac, now, session::NodeSession};
 use oasis_doors::{Doors, DoorsConfig};
+use oasis_handler::Supervisor;
 use oasis_probe::{RowWriter, Sample};
 use oasis_probes::LinuxProcessorProbe;
 use oasis_store::ArchiveConfig;
@@ -94,7 +95,9 @@ pub fn serve(flush: Option<Duration>, is_fed: bool, archive: Option<&Path>) -> a
     })?;
     runtime.spawn(oasis_dac::ingest::serve(dac.clone(), channel));
     runtime.spawn(async move {
-        oasis_api::serve(Api::new(Doors::new(dac, config, archive)?)?, doors, future::pending()).await
+        let handlers = Arc::new(Supervisor::new(dac.clone(), None, Vec::new()));
+        oasis_api::serve(Api::new(Doors::new(dac, config, archive)?, handlers)?, doors, future::pending())
+            .await
     });
     obey(|order| match (order, &mut feed) {
         (Order::Round { burst }, Some(feed)) => feed.round(burst),

@@ -5,7 +5,7 @@ use crate::{
     live::dac_address::Server,
     target::{self, Target},
 };
-use clap::Args;
+use clap::{Args, Subcommand};
 use oasis_dac::{Delivery, Overflow};
 use oasis_instrument::Channel;
 use oasis_wire::time;
@@ -94,6 +94,31 @@ pub struct List {
     /// How to print.
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+}
+
+#[derive(Debug, Args)]
+pub struct Handlers {
+    #[command(subcommand)]
+    pub act: Option<HandlersAct>,
+    #[command(flatten)]
+    pub server: Server,
+    /// How to print the list.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum HandlersAct {
+    /// Start a handler; nothing happens if it runs.
+    Start {
+        /// Its name, as `oasis handlers` lists it.
+        name: String,
+    },
+    /// Stop a handler until it is started again or the DAC restarts.
+    Stop {
+        /// Its name, as `oasis handlers` lists it.
+        name: String,
+    },
 }
 
 #[derive(Debug, Args)]

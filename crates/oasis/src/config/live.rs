@@ -7,24 +7,49 @@ use crate::{
 use anyhow::Context;
 use oasis_dac::config::{ChannelConfig, LogConfig};
 use oasis_doors::DoorsConfig;
+use oasis_handler::{Configured, Handler};
 use oasis_instrument::{NodeSettings, ProbeChoice};
-use oasis_postgresql::PostgresqlConfig;
 use oasis_store::ArchiveConfig;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// What a node of the command line watches unless told otherwise.
 const STANDARD_PROBES: [&str; 4] = ["processor", "memory", "network", "heartbeat"];
 
-/// The whole file.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Config {
-    pub doors: DoorsConfig,
-    pub channel: ChannelConfig,
-    pub log: LogConfig,
-    pub archive: ArchiveConfig,
-    pub postgresql: PostgresqlConfig,
-    pub node: NodeSettings,
+/// Declares the file: the sections of DAC and node, and one for each handler.
+macro_rules! sections {
+    ($($name:ident: $handler:ty),* $(,)?) => {
+        /// The whole file.
+        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct Config {
+            pub doors: DoorsConfig,
+            pub channel: ChannelConfig,
+            pub log: LogConfig,
+            pub archive: ArchiveConfig,
+            $(pub $name: <$handler as Configured>::Config,)*
+            pub node: NodeSettings,
+        }
+
+        impl Config {
+            /// The handlers that the file switches on.
+            pub fn handlers(&self) -> anyhow::Result<Vec<Arc<dyn Handler>>> {
+                let mut handlers: Vec<Arc<dyn Handler>> = Vec::new();
+                $(
+                    let configured = <$handler as Configured>::configured(self.$name.clone());
+                    let handler = configured.context(concat!("in the section [", stringify!($name), "]"))?;
+                    handlers.extend(handler.map(|handler| -> Arc<dyn Handler> { Arc::new(handler) }));
+                )*
+                Ok(handlers)
+            }
+        }
+    };
+}
+
+// The handlers of the DAC, a line each: its section, and its type.
+sections! {
+    openmetrics: oasis_openmetrics::OpenMetrics,
+    postgresql: oasis_postgresql::Postgresql,
 }
 
 impl Config {

@@ -5,6 +5,7 @@ mod api;
 mod client;
 pub mod command;
 pub mod dac_address;
+mod handlers;
 mod list;
 pub mod probe_choice;
 pub mod replay;
@@ -23,6 +24,7 @@ pub fn run(verb: Verb) -> anyhow::Result<()> {
         Verb::Node(arguments) => in_runtime(serve::node(arguments)),
         Verb::Tail(arguments) => in_runtime(tail::run(arguments)),
         Verb::List(arguments) => list::run(arguments),
+        Verb::Handlers(arguments) => handlers::run(arguments),
         Verb::Command(arguments) => in_runtime(command::run(arguments)),
         Verb::Run(arguments) => test_run::run(arguments),
         Verb::Annotation(arguments) => annotation::run(arguments),

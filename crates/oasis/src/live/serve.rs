@@ -6,8 +6,8 @@ use oasis_api::Api;
 use oasis_archive::Archive;
 use oasis_dac::Dac;
 use oasis_doors::Doors;
+use oasis_handler::{Stored, Supervisor};
 use oasis_instrument::NodeSettings;
-use oasis_postgresql::{Handler, PostgresqlConfig};
 use oasis_probe::Node;
 use oasis_store::ArchiveConfig;
 use serde_json::{Value, json};
@@ -81,7 +81,7 @@ struct RunningDac {
     ending: watch::Sender<bool>,
     served: JoinHandle<std::io::Result<()>>,
     archive: Option<Archiving>,
-    postgresql: Option<Arc<Handler>>,
+    handlers: Arc<Supervisor>,
     dac: Arc<Dac>,
 }
 
@@ -108,21 +108,22 @@ impl RunningDac {
             })?),
             false => None,
         };
+        // Wrong settings of a handler end the start before anything is written.
+        let handlers = config.handlers()?;
         let dac = Dac::new(oasis_dac::Config { log: config.log, channel: config.channel });
         if let Some(socket) = datagrams {
             tokio::spawn(oasis_dac::datagrams::serve(dac.clone(), socket));
         }
         let archive = start_archive(config.archive, &dac)?;
         let archived = archive.as_ref().map(|archiving| archiving.archive.clone());
-        let mut api = Api::new(Doors::new(dac.clone(), config.doors, archived.clone())?)?;
-        let postgresql = start_postgresql(config.postgresql, &dac, archived)?;
-        if let Some(handler) = postgresql.clone() {
-            api = api.with_handler("postgresql", move || serde_json::json!(handler.state()));
-        }
+        let stored = archived.clone().map(|archive| -> Arc<dyn Stored> { archive });
+        let handlers = Arc::new(Supervisor::new(dac.clone(), stored, handlers));
+        let api = Api::new(Doors::new(dac.clone(), config.doors, archived)?, handlers.clone())?;
+        handlers.start_all();
         tokio::spawn(oasis_dac::ingest::serve(dac.clone(), channel_listener));
         let (ending, ended) = watch::channel(false);
         let served = tokio::spawn(serve_doors(api, doors_listener, ended));
-        Ok(Self { http, channel, ending, served, archive, postgresql, dac })
+        Ok(Self { http, channel, ending, served, archive, handlers, dac })
     }
 
     async fn stop(self) -> anyhow::Result<()> {
@@ -133,9 +134,8 @@ impl RunningDac {
         if let Ok(served) = tokio::time::timeout(LAST_CALL, self.served).await {
             served??;
         }
-        if let Some(handler) = self.postgresql {
-            tokio::task::spawn_blocking(move || handler.stop()).await?;
-        }
+        let handlers = self.handlers;
+        tokio::task::spawn_blocking(move || handlers.stop_all()).await?;
         if let Some(archiving) = self.archive {
             archiving.archive.stop().await.context("the archive lacks what came last")?;
         }
@@ -160,18 +160,6 @@ fn start_archive(config: ArchiveConfig, dac: &Arc<Dac>) -> anyhow::Result<Option
     let archive = Arc::new(Archive::start(opened, dac.clone())?);
     let _file_too_large = signal(SignalKind::from_raw(FILE_TOO_LARGE))?;
     Ok(Some(Archiving { archive, _file_too_large }))
-}
-
-/// None unless the configuration names a database.
-fn start_postgresql(
-    config: PostgresqlConfig,
-    dac: &Arc<Dac>,
-    archive: Option<Arc<Archive>>,
-) -> anyhow::Result<Option<Arc<Handler>>> {
-    if config.url.is_empty() {
-        return Ok(None);
-    }
-    Ok(Some(Arc::new(Handler::start(dac.clone(), archive, config)?)))
 }
 
 async fn serve_doors(

@@ -1,8 +1,8 @@
 //! What has come since the last round, from the topic logs into a segment file.
 
 use super::{Left, READ, ROUND_BYTES, Tracked, Writer};
-use crate::series_of;
 use oasis_dac::{Segment, now};
+use oasis_handler::series_of;
 use oasis_store::{
     account::Condition,
     gap::Gap,

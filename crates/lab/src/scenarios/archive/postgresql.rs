@@ -10,7 +10,8 @@ use crate::{
 use anyhow::{Context, bail, ensure};
 use futures_util::{SinkExt, TryStreamExt};
 use oasis_dac::{Config, Dac, config::LogConfig};
-use oasis_postgresql::{Handler, PostgresqlConfig};
+use oasis_handler::{Configured, Supervisor};
+use oasis_postgresql::{Postgresql, PostgresqlConfig};
 use std::{
     pin::pin,
     thread,
@@ -92,7 +93,9 @@ fn handled(url: &str, schema: &str, rows: u64) -> anyhow::Result<f64> {
     let mut feed = Feed::new(dac.clone())?;
     let config = PostgresqlConfig { url: url.into(), schema: schema.into(), ..PostgresqlConfig::default() };
     let (began, mut time) = (Instant::now(), packet::now());
-    let handler = Handler::start(dac, None, config)?;
+    let handler = std::sync::Arc::new(Postgresql::configured(config)?.context("no --postgresql-url")?);
+    let supervisor = Supervisor::new(dac, None, vec![handler.clone()]);
+    supervisor.start("postgresql")?;
     for _ in 0..rows / BATCH {
         let next = |_| {
             time += 1_000;
@@ -103,16 +106,16 @@ fn handled(url: &str, schema: &str, rows: u64) -> anyhow::Result<f64> {
     let written = wait_for(&handler, rows);
     let took = began.elapsed();
     // It holds the schema that is to go.
-    handler.stop();
+    supervisor.stop("postgresql")?;
     written?;
     Ok(rows as f64 / took.as_secs_f64())
 }
 
 /// Waits until so many rows are committed.
-fn wait_for(handler: &Handler, rows: u64) -> anyhow::Result<()> {
+fn wait_for(handler: &Postgresql, rows: u64) -> anyhow::Result<()> {
     let (mut last, mut since) = (0, Instant::now());
     loop {
-        let state = handler.state();
+        let state = handler.report();
         ensure!(
             state.missing + state.refused + state.failures == 0,
             "the handler does not write all of it: {}",

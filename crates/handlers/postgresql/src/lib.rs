@@ -27,7 +27,7 @@ mod test_dac;
 mod tls;
 
 pub use config::PostgresqlConfig;
-pub use handler::{Handler, NotStarted};
+pub use handler::Postgresql;
 pub use refusal::Refusal;
 pub use state::{Condition, State};
 pub use tls::BadTarget;

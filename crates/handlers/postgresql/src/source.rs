@@ -1,8 +1,8 @@
 //! Reads the next samples of an instance: from its topic log, or from the archive if the log has evicted them.
 
 use bytes::Bytes;
-use oasis_archive::Archive;
 use oasis_dac::{Instance, Wake};
+use oasis_handler::Stored;
 use oasis_store::{Past, Piece, ReadError, Series};
 use oasis_wire::quantity::{Nanos, Offset, Position};
 use std::{ops::Range, sync::Arc};
@@ -77,7 +77,7 @@ impl Source {
     ///
     /// # Errors
     /// If the archive cannot be read; the position stays.
-    pub async fn read(&mut self, archive: Option<&Arc<Archive>>) -> Result<Found, ReadError> {
+    pub async fn read(&mut self, archive: Option<&Arc<dyn Stored>>) -> Result<Found, ReadError> {
         let mut found = Found::default();
         if let Place::At(at) = self.place {
             self.place = self.look_up(at, archive).await?;
@@ -115,7 +115,7 @@ impl Source {
             for segment in &read.segments {
                 let wanted = at.max(segment.first_held())..segment.end();
                 found.batches.push((
-                    Arc::new(oasis_archive::series_of(&self.instance, segment.run())),
+                    Arc::new(oasis_handler::series_of(&self.instance, segment.run())),
                     segment.batch().clone(),
                     wanted,
                 ));
@@ -130,14 +130,14 @@ impl Source {
         self.place = Place::At(to);
     }
 
-    async fn look_up(&self, at: Position, archive: Option<&Arc<Archive>>) -> Result<Place, ReadError> {
+    async fn look_up(&self, at: Position, archive: Option<&Arc<dyn Stored>>) -> Result<Place, ReadError> {
         let log = &self.instance.log;
         if at.epoch == log.epoch() && at.offset >= log.state().first_offset {
             return Ok(Place::Log(at.offset));
         }
         if let Some(archive) = archive {
             // A sample that could not be archived cannot be found either.
-            let _ = archive.flush().await;
+            archive.flush().await;
             let (node, name) = (&self.instance.node, &self.instance.name);
             if let Some(past) = archive.history().past_at(node, name, at, None)? {
                 return Ok(Place::Past(Box::new(past)));

@@ -9,14 +9,13 @@ use crate::{
     state::{Book, Condition, State},
     tls::{BadTarget, Target},
 };
-use oasis_archive::Archive;
 use oasis_dac::{Dac, Instance, Signal, now};
+use oasis_handler::{Configured, Context, Handler, Stored};
 use oasis_wire::quantity::{Position, TopicId};
+use serde_json::{Value, json};
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
-    io,
-    sync::{Arc, Mutex, PoisonError},
-    thread::JoinHandle,
+    sync::Arc,
     time::Duration,
 };
 use tokio::sync::watch;
@@ -30,78 +29,70 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// Timeout of the last rounds at shutdown.
 const LAST_CALL: Duration = Duration::from_secs(3);
 
-/// Why the handler cannot start.
-#[derive(Debug, thiserror::Error)]
-pub enum NotStarted {
-    /// The address or the certificates are invalid.
-    #[error("{0}")]
-    Target(#[from] BadTarget),
-    /// The thread could not be created.
-    #[error("{0}")]
-    Io(#[from] io::Error),
-}
-
-/// A running handler.
-#[derive(Debug)]
-pub struct Handler {
+/// Keeps samples in a PostgreSQL database.
+pub struct Postgresql {
+    config: PostgresqlConfig,
+    target: Target,
     book: Arc<Book>,
-    ending: watch::Sender<bool>,
-    thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-impl Handler {
-    /// Starts the thread that writes the samples that the DAC receives. Samples that the logs have evicted are read
-    /// from the archive.
-    ///
-    /// # Errors
-    /// If the address or the certificates are invalid, or no thread can be created. An unreachable database is not an
-    /// error.
-    pub fn start(
-        dac: Arc<Dac>,
-        archive: Option<Arc<Archive>>,
-        config: PostgresqlConfig,
-    ) -> Result<Self, NotStarted> {
+impl Configured for Postgresql {
+    type Config = PostgresqlConfig;
+    type Error = BadTarget;
+
+    fn configured(config: PostgresqlConfig) -> Result<Option<Self>, BadTarget> {
+        if config.url.is_empty() {
+            return Ok(None);
+        }
         let target = Target::new(&config)?;
-        let (ending, ended) = watch::channel(false);
-        let book = Arc::new(Book::default());
+        Ok(Some(Self { config, target, book: Arc::default() }))
+    }
+}
+
+impl Postgresql {
+    /// Returns how many rows it has written, and how it is.
+    pub fn report(&self) -> State {
+        self.book.open().clone()
+    }
+}
+
+impl Handler for Postgresql {
+    fn name(&self) -> &'static str {
+        "postgresql"
+    }
+
+    /// Writes the samples that the DAC receives. Samples that the logs have evicted are read from the archive. When it has to stop, it writes the
+    /// remaining samples if the database accepts them at once.
+    fn run(&self, context: Context) -> Result<(), oasis_handler::Failure> {
+        let Context { dac, archive, stopping } = context;
         let work = Work {
             registry: dac.registry.watch(),
             dac,
             archive,
-            config,
-            target,
-            book: book.clone(),
+            config: self.config.clone(),
+            target: self.target.clone(),
+            book: self.book.clone(),
             signal: Arc::default(),
             sources: BTreeMap::new(),
             starts: Starts::default(),
             rounds: Rounds::new(ROUND_BYTES),
-            ended,
+            ended: stopping.watch(),
         };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let thread = std::thread::Builder::new()
-            .name("postgresql".into())
-            .spawn(move || runtime.block_on(work.run()))?;
-        Ok(Self { book, ending, thread: Mutex::new(Some(thread)) })
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| oasis_handler::Failure(format!("no runtime: {error}")))?;
+        runtime.block_on(work.run());
+        Ok(())
     }
 
-    /// Returns the state of the handler.
-    pub fn state(&self) -> State {
-        self.book.open().clone()
-    }
-
-    /// Writes the remaining samples if the database accepts them at once, and ends.
-    pub fn stop(&self) {
-        self.ending.send_replace(true);
-        if let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            let _ = thread.join();
-        }
+    fn state(&self) -> Value {
+        json!(self.report())
     }
 }
 
 /// State of the thread.
 struct Work {
     dac: Arc<Dac>,
-    archive: Option<Arc<Archive>>,
+    archive: Option<Arc<dyn Stored>>,
     config: PostgresqlConfig,
     target: Target,
     book: Arc<Book>,

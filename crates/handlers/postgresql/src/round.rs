@@ -9,7 +9,7 @@ use crate::{
     tables::{Shape, TooWide},
 };
 use jiff::civil::Date;
-use oasis_archive::Archive;
+use oasis_handler::Stored;
 use oasis_store::Series;
 use oasis_wire::{
     batch::{Batch, Header, Sample},
@@ -78,7 +78,7 @@ impl Rounds {
     pub async fn gather(
         &mut self,
         sources: &mut BTreeMap<TopicId, Source>,
-        archive: Option<&Arc<Archive>>,
+        archive: Option<&Arc<dyn Stored>>,
     ) -> Round {
         let (mut round, mut tables, mut bytes) = (Round::default(), Tables::new(), 0);
         for topic in in_turn(sources.keys().copied(), self.last) {

@@ -1,0 +1,127 @@
+//! What a scrape says: of the DAC itself, and of the newest samples.
+
+use crate::exposition::{Exposition, Kind};
+use oasis_dac::{Dac, Instance, SOFTWARE};
+use oasis_format::table::{Cell, Column, Table};
+use oasis_store::matches;
+use oasis_wire::{batch::Batch, schema::Behaviour};
+use std::{collections::BTreeMap, ptr, sync::Arc};
+
+/// The DAC's own health and counters.
+pub fn dac(dac: &Dac, out: &mut Exposition) {
+    let version = SOFTWARE.split_once(' ').map_or(SOFTWARE, |(_, version)| version);
+    out.sample(
+        ("oasis_dac_info", Kind::Gauge, "Always 1; the label has the version."),
+        &[("version", version)],
+        "1",
+        None,
+    );
+    let online = dac.registry.nodes().iter().filter(|node| node.is_online()).count();
+    let nodes = ("oasis_dac_nodes_online", Kind::Gauge, "Nodes that are connected.");
+    out.sample(nodes, &[], &online.to_string(), None);
+    let bytes = ("oasis_dac_log_bytes", Kind::Gauge, "Memory that topic logs use, in bytes.");
+    out.sample(bytes, &[], &dac.budget.used().to_string(), None);
+    for instance in dac.registry.instances() {
+        ledger(&instance, out);
+    }
+}
+
+/// Received and missing samples of an instance, by cause.
+fn ledger(instance: &Instance, out: &mut Exposition) {
+    let (received, causes) = {
+        let ledger = instance.ledger();
+        (ledger.received, ledger.causes.clone())
+    };
+    let labels = [("node", &*instance.node), ("instance", &*instance.name)];
+    let head = ("oasis_dac_samples_received", Kind::Counter, "Samples received since the DAC started.");
+    out.sample(head, &labels, &received.to_string(), None);
+    let head = (
+        "oasis_dac_samples_missing",
+        Kind::Counter,
+        "Samples missing since the DAC started, by cause of loss.",
+    );
+    for (cause, count) in causes {
+        let [node, name] = labels;
+        out.sample(head, &[node, name, ("cause", cause.word())], &count.to_string(), None);
+    }
+}
+
+/// The newest values of the instances that match a pattern and whose node is connected.
+pub fn newest_values(dac: &Dac, patterns: &[String], out: &mut Exposition) {
+    let online: BTreeMap<_, _> = dac
+        .registry
+        .nodes()
+        .into_iter()
+        .filter(|node| node.is_online())
+        .map(|node| (node.identity.name.clone(), ()))
+        .collect();
+    let mut table: Option<(Arc<oasis_wire::schema::ProbeType>, Table)> = None;
+    for instance in dac.registry.instances() {
+        let name = format!("{}/{}", instance.node, instance.name);
+        let is_wanted = patterns.iter().any(|pattern| matches(pattern, &name));
+        if !is_wanted || !online.contains_key(&*instance.node) {
+            continue;
+        }
+        // Instances of one type often follow one another.
+        if !table.as_ref().is_some_and(|(of, _)| ptr::eq(&**of, &*instance.probe_type)) {
+            table = Some((instance.probe_type.clone(), Table::new(&instance.probe_type)));
+        }
+        if let Some((_, table)) = &table {
+            newest_of(&instance, table, out);
+        }
+    }
+}
+
+fn newest_of(instance: &Instance, table: &Table, out: &mut Exposition) {
+    let Some(segment) = instance.log.latest() else { return };
+    // A batch whose columns break the rules has no newest sample; its header was good enough to be passed on.
+    let Ok(batch) = Batch::parse(segment.batch(), &instance.probe_type) else { return };
+    let Some(sample) = batch.samples().next_back() else { return };
+    let labels = [("node", &*instance.node), ("instance", &*instance.name)];
+    for (column, cell) in table.columns.iter().zip(table.cells(&sample.values)) {
+        let Some(value) = number(&cell) else { continue };
+        let (name, help) = (family_name(&table.name, column), help(column));
+        out.sample((&name, kind(column), &help), &labels, &value, Some(sample.time));
+    }
+}
+
+/// Texts and lists are no numbers.
+fn number(cell: &Cell<'_>) -> Option<String> {
+    let real = |value: f64, shown: String| match value {
+        value if value.is_nan() => "NaN".into(),
+        value if value.is_infinite() => if value > 0.0 { "+Inf" } else { "-Inf" }.into(),
+        _ => shown,
+    };
+    match cell {
+        Cell::Int(value) => Some(value.to_string()),
+        Cell::Uint(value) => Some(value.to_string()),
+        Cell::Real32(value) => Some(real((*value).into(), value.to_string())),
+        Cell::Real64(value) => Some(real(*value, value.to_string())),
+        Cell::Boolean(value) => Some(u8::from(*value).to_string()),
+        Cell::Nothing | Cell::Text(_) => None,
+    }
+}
+
+fn kind(column: &Column) -> Kind {
+    if column.behaviour == Some(Behaviour::Counter) { Kind::Counter } else { Kind::Gauge }
+}
+
+/// `TABLE_COLUMN`, in the letters that a metric's name may have. Counters get their `_total` later.
+fn family_name(table: &str, column: &Column) -> String {
+    let plain = |character: char| {
+        if character.is_ascii_alphanumeric() { character.to_ascii_lowercase() } else { '_' }
+    };
+    let mut name: String = format!("{table}_{}", column.name).chars().map(plain).collect();
+    if name.starts_with(|first: char| first.is_ascii_digit()) {
+        name.insert(0, '_');
+    }
+    name.strip_suffix("_total").map_or(name.clone(), str::to_owned)
+}
+
+fn help(column: &Column) -> String {
+    let doc = column.doc.as_deref().unwrap_or(&column.name).trim();
+    match &column.unit {
+        Some(unit) => format!("{doc} [{unit}]"),
+        None => doc.to_owned(),
+    }
+}

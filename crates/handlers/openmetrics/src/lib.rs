@@ -1,0 +1,130 @@
+//! A handler that serves `/metrics`: the DAC's health and counters, and the newest values of probe instances, for Prometheus and its kin.
+//!
+//! It keeps nothing and reads nothing until somebody scrapes: a scrape looks at the registry, the ledgers and the newest sample of each
+//! topic log. [`exposition`] knows the text formats (OpenMetrics 1.0 and Prometheus' 0.0.4), [`collect`] what there is to say.
+//! `docs/guides/scrape-with-prometheus.md` is the guide.
+//!
+//! ```
+//! use oasis_handler::{Configured, Supervisor};
+//! use oasis_openmetrics::{OpenMetrics, OpenMetricsConfig};
+//! use std::sync::Arc;
+//!
+//! let dac = oasis_dac::Dac::new(oasis_dac::Config::default());
+//! let handler = OpenMetrics::configured(OpenMetricsConfig::default())?.expect("enabled by default");
+//! let supervisor = Supervisor::new(dac, None, vec![Arc::new(handler)]);
+//! supervisor.start_all();
+//! while supervisor.document("/metrics", "").is_none() {}
+//! let metrics = supervisor.document("/metrics", "application/openmetrics-text").expect("it runs");
+//! assert!(metrics.body.ends_with(b"# EOF\n"));
+//! supervisor.stop_all();
+//! # Ok::<(), oasis_openmetrics::BadPattern>(())
+//! ```
+
+mod collect;
+mod exposition;
+
+use exposition::Exposition;
+use oasis_dac::Dac;
+use oasis_handler::{Configured, Context, Document, Failure, Handler};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicU64, Ordering},
+};
+use std::{sync::Arc, time::Duration};
+
+/// How long the thread sleeps between looks at the request to stop; it is woken at once anyway.
+const REST: Duration = Duration::from_secs(3_600);
+
+/// What is served (`[openmetrics]`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct OpenMetricsConfig {
+    /// Whether `/metrics` is served, on the address of the page.
+    pub enabled: bool,
+    /// Instances whose newest values are served, as `NODE/INSTANCE`; a `*` stands for any text. Empty for the DAC's own counters only.
+    pub instances: Vec<String>,
+    /// Most series in one answer: a value of an instance is one. Beyond it values are left out and counted.
+    pub max_series: usize,
+}
+
+impl Default for OpenMetricsConfig {
+    fn default() -> Self {
+        Self { enabled: true, instances: vec!["*".into()], max_series: 20_000 }
+    }
+}
+
+/// A pattern that can match no instance.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "openmetrics.instances: {0:?} matches no instance: write NODE/INSTANCE, such as \"{0}/*\" or \"*/{0}\""
+)]
+pub struct BadPattern(String);
+
+/// Serves `/metrics`.
+#[derive(Debug)]
+pub struct OpenMetrics {
+    config: OpenMetricsConfig,
+    /// The DAC while it runs. Locked to clone the pointer.
+    dac: Mutex<Option<Arc<Dac>>>,
+    scrapes: AtomicU64,
+    /// Series that the last scrape left out.
+    omitted: AtomicU64,
+}
+
+impl Configured for OpenMetrics {
+    type Config = OpenMetricsConfig;
+    type Error = BadPattern;
+
+    fn configured(config: OpenMetricsConfig) -> Result<Option<Self>, BadPattern> {
+        if let Some(bad) = config.instances.iter().find(|pattern| !pattern.contains(['/', '*'])) {
+            return Err(BadPattern(bad.clone()));
+        }
+        let handler =
+            Self { config, dac: Mutex::default(), scrapes: AtomicU64::new(0), omitted: AtomicU64::new(0) };
+        Ok(Some(handler).filter(|handler| handler.config.enabled))
+    }
+}
+
+impl OpenMetrics {
+    fn set_dac(&self, dac: Option<Arc<Dac>>) {
+        *self.dac.lock().unwrap_or_else(PoisonError::into_inner) = dac;
+    }
+}
+
+impl Handler for OpenMetrics {
+    fn name(&self) -> &'static str {
+        "openmetrics"
+    }
+
+    fn run(&self, context: Context) -> Result<(), Failure> {
+        self.set_dac(Some(context.dac));
+        while !context.stopping.wait_for(REST) {}
+        self.set_dac(None);
+        Ok(())
+    }
+
+    fn state(&self) -> Value {
+        json!({
+            "scrapes": self.scrapes.load(Ordering::Relaxed),
+            "omitted": self.omitted.load(Ordering::Relaxed),
+        })
+    }
+
+    fn document(&self, path: &str, accept: &str) -> Option<Document> {
+        if path != "/metrics" {
+            return None;
+        }
+        let dac = self.dac.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
+        let mut exposition = Exposition::accepted(accept, self.config.max_series);
+        collect::dac(&dac, &mut exposition);
+        collect::newest_values(&dac, &self.config.instances, &mut exposition);
+        self.scrapes.fetch_add(1, Ordering::Relaxed);
+        self.omitted.store(exposition.omitted(), Ordering::Relaxed);
+        Some(exposition.finish())
+    }
+}
+
+#[cfg(test)]
+mod tests;

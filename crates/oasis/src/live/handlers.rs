@@ -1,0 +1,76 @@
+//! `oasis handlers`: what acts on samples inside a DAC.
+
+use crate::{
+    cli::{Format, Handlers, HandlersAct},
+    live::api::Api,
+    visible::Visible,
+};
+use serde_json::Value;
+use std::io::{self, Write};
+use ureq::http::Method;
+
+/// Lists them, or starts or stops one.
+pub fn run(arguments: Handlers) -> anyhow::Result<()> {
+    let api = Api::at(&arguments.server.url);
+    let handlers = match arguments.act {
+        None => api.get("/handlers", &[])?["handlers"].as_array().cloned().unwrap_or_default(),
+        Some(HandlersAct::Start { name }) => vec![switch(&api, &name, "start")?],
+        Some(HandlersAct::Stop { name }) => vec![switch(&api, &name, "stop")?],
+    };
+    if handlers.is_empty() {
+        eprintln!("the DAC has no handlers: its configuration switches them on (docs/reference/oasis.toml)");
+    }
+    match print(&handlers, arguments.format) {
+        // `oasis handlers | head` is no error.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => Ok(other?),
+    }
+}
+
+fn switch(api: &Api, name: &str, act: &str) -> anyhow::Result<Value> {
+    let path = format!("/handlers/{}/{act}", encoded(name));
+    api.send(Method::POST, &path, None)
+}
+
+/// A name as a segment of a path (RFC 3986 2.3).
+fn encoded(name: &str) -> String {
+    let segment = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
+        other => format!("%{other:02X}"),
+    };
+    name.bytes().map(segment).collect()
+}
+
+fn print(handlers: &[Value], format: Format) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    if format == Format::Json {
+        return handlers.iter().try_for_each(|handler| writeln!(out, "{handler}"));
+    }
+    handlers.iter().try_for_each(|handler| writeln!(out, "{}", row(handler)))
+}
+
+fn row(handler: &Value) -> String {
+    let text = |key: &str| Visible(handler[key].as_str().unwrap_or_default()).to_string();
+    let (name, condition, detail) = (text("name"), text("condition"), text("detail"));
+    let restarts = match handler["restarts"].as_u64().unwrap_or_default() {
+        0 => String::new(),
+        1 => "1 restart".into(),
+        many => format!("{many} restarts"),
+    };
+    format!("{name:<16}{condition:<14}{restarts:<14}{detail}").trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_handler_is_a_row() {
+        let handler = json!({"name": "postgresql", "condition": "backing_off", "restarts": 2, "detail": "no\u{1b} disk"});
+        assert_eq!(row(&handler), "postgresql      backing_off   2 restarts    no\\u{1b} disk");
+        let handler = json!({"name": "openmetrics", "condition": "running", "restarts": 0, "detail": null});
+        assert_eq!(row(&handler), "openmetrics     running");
+        assert_eq!(encoded("a/b c"), "a%2Fb%20c");
+    }
+}

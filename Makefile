@@ -109,7 +109,7 @@ advisories: $(CARGO_DENY) ## Check dependencies for known vulnerabilities
 
 test: check-docs test-rust test-arrow test-web test-python notebook test-browser ## Run every test of every language
 
-test-rust: page postgresql ## Rust: unit, property and end-to-end tests with real processes
+test-rust: page postgresql promtool ## Rust: unit, property and end-to-end tests with real processes
 	cargo test --workspace --locked
 
 # Arrow and Parquet take minutes to build.
@@ -204,6 +204,9 @@ cpp: ## Install CMake, pkg-config and spdlog for tests of C++
 
 postgresql: ## Install PostgreSQL; each test starts a server of its own
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { echo "installing postgresql"; $(call install,postgresql); }
+
+promtool: ## Install Debian's promtool if there is none (asks for root); it checks /metrics
+	@command -v promtool >/dev/null || { echo "installing prometheus"; $(call install,prometheus); }
 
 valgrind: ## Install valgrind, which counts instructions
 	@command -v valgrind >/dev/null || { echo "installing valgrind"; $(call install,valgrind); }

@@ -16,6 +16,7 @@ mod logging;
 mod malformed;
 mod native_client;
 mod offline;
+mod openmetrics;
 mod overhead;
 mod package;
 mod pdl_lsp;

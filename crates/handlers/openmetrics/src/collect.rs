@@ -115,7 +115,10 @@ fn family_name(table: &str, column: &Column) -> String {
     if name.starts_with(|first: char| first.is_ascii_digit()) {
         name.insert(0, '_');
     }
-    name.strip_suffix("_total").map_or(name.clone(), str::to_owned)
+    match name.strip_suffix("_total").filter(|_| kind(column) == Kind::Counter) {
+        Some(stem) => stem.to_owned(),
+        None => name,
+    }
 }
 
 fn help(column: &Column) -> String {

@@ -18,7 +18,7 @@ fn dac() -> (Arc<Dac>, NodeSession) {
     let tank: ProbeType = serde_json::from_str(
         r#"{"name": "Plant::Tank", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0", "metrics": [
             {"name": "level", "type": "real64", "unit": "m", "doc": "Height of the \"water\""},
-            {"name": "strokes_total", "type": "uint32", "behaviour": "counter"},
+            {"name": "strokes_total", "type": "uint32", "kind": "counter"},
             {"name": "is_open", "type": "boolean"},
             {"name": "note", "type": "string"}]}"#,
     )

@@ -24,8 +24,8 @@ fn rows(row: impl Fn(&Entry) -> String) -> String {
 fn the_reference_page_has_every_cause() {
     let mut page = String::from(
         "# Causes of loss\n\n\
-         Every gap has one of these causes, with the same word everywhere: in the ledger, at the doors, in SQL, in exports, on the page, and as\n\
-         the name of counters. `crates/wire/src/loss.rs` holds the table; this page is generated from it.\n\n\
+         Every gap has one of these causes, with the same word everywhere: in the ledger, at the doors, in SQL, in exports, on\n\
+         the page, and as the name of counters. `crates/wire/src/loss.rs` holds the table; this page is generated from it.\n\n\
          | cause | where | a loss? | meaning |\n|---|---|---|---|\n",
     );
     page += &rows(|entry| {
@@ -37,9 +37,10 @@ fn the_reference_page_has_every_cause() {
             entry.meaning.replace("; ", ";<br>")
         )
     });
-    page += "\nThe third column says whether somebody wanted the samples: a flight recorder keeps samples back because it was told to.\n\n\
+    page += "\nThe third column says whether somebody wanted the samples: a flight recorder keeps samples back on purpose.\n\n\
              ## Former words\n\n\
-             Earlier releases used other words. Clients, recordings and archives may still use them; answers always have the present word.\n\n\
+             Earlier releases used other words. Clients, recordings and archives may still use them; answers have the present\n\
+             word.\n\n\
              | former word | cause |\n|---|---|\n";
     for entry in &TABLE {
         entry.former.iter().for_each(|former| {

@@ -1,5 +1,7 @@
 //! Every command line of `oasis` that a page of the documentation shows is one that can be typed.
 
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
+
 use crate::cli::Cli;
 use clap::{Parser, error::ErrorKind};
 use std::{

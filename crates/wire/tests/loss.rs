@@ -1,5 +1,7 @@
 //! The files made of the table of causes are those in the tree; `OASIS_UPDATE_LOSS=1` writes them.
 
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
+
 use oasis_wire::loss::{Cause, Entry, TABLE};
 use std::{fmt::Write as _, fs, path::Path};
 

@@ -98,7 +98,9 @@ def test_instances_have_names_of_their_own() -> None:
 
 @pytest.mark.parametrize("ring_bytes", [2**30 + 1, 2**64 - 1])
 def test_a_ring_has_limits(ring_bytes: int) -> None:
-    with pytest.raises(ValueError, match=r'cannot allocate a ring of .* for "texts": the limit is 1073741824'):
+    with pytest.raises(
+        ValueError, match=r'cannot allocate a ring of .* for "texts": the limit is 1073741824'
+    ):
         NodeBuilder("huge").pushed("texts", Texts, ring_bytes=ring_bytes)
 
 

@@ -6,11 +6,14 @@ use std::sync::{
     mpsc::Sender,
 };
 
+/// What a run does.
+type Outcome = fn(&Context) -> Result<(), Failure>;
+
 /// Reports each run, then does what it is told.
 struct Scripted {
     name: &'static str,
     started: Mutex<Sender<&'static str>>,
-    outcome: fn(&Context) -> Result<(), Failure>,
+    outcome: Outcome,
 }
 
 impl Handler for Scripted {
@@ -33,9 +36,7 @@ fn until_stopped(context: &Context) -> Result<(), Failure> {
     Ok(())
 }
 
-fn supervisor(
-    handlers: &[(&'static str, fn(&Context) -> Result<(), Failure>)],
-) -> (Supervisor, Receiver<&'static str>) {
+fn supervisor(handlers: &[(&'static str, Outcome)]) -> (Supervisor, Receiver<&'static str>) {
     let (sender, started) = mpsc::channel();
     let handler = |&(name, outcome): &(&'static str, _)| -> Arc<dyn Handler> {
         Arc::new(Scripted { name, started: Mutex::new(sender.clone()), outcome })

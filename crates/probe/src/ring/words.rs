@@ -4,11 +4,11 @@
 //! the oldest. The writer moves `head`. The two kinds of ring differ in who moves `tail`:
 //!
 //! - **Keeping**: the reader moves it after it has copied a record. A writer that finds no room writes nothing. This
-//! is the usual ring: the release of `head` and the acquire of it order the words of a record, those of `tail` their
-//! reuse.
+//!   is the usual ring: the release of `head` and the acquire of it order the words of a record, those of `tail` their
+//!   reuse.
 //! - **Overwriting**: the writer moves it past as many of the oldest records as the new one needs room for. It never
-//! waits for the reader, so it is as wait-free as the first kind. The reader copies a record and then checks whether
-//! it was still valid.
+//!   waits for the reader, so it is as wait-free as the first kind. The reader copies a record and then checks whether
+//!   it was still valid.
 //!
 //! # Why an overwriting ring never returns a torn record
 //!

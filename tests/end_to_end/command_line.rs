@@ -40,6 +40,7 @@ fn every_command_shows_examples() {
         &["dac"],
         &["node"],
         &["list"],
+        &["handlers"],
         &["tail"],
         &["command"],
         &["export"],

@@ -190,6 +190,9 @@ fn two_runs_are_compared_and_exported_from_the_command_line() {
         ledger(&dac, "plant", "heartbeat", "samples stored", enough);
         assert!(run(&["stop", name]).contains("started by http 127.0.0.1:"));
     }
+    // Samples are stored in order: one that was taken long after the end means that all before it are there.
+    let at_end = stored(&ledger(&dac, "plant", "heartbeat", "a ledger", |_| true));
+    ledger(&dac, "plant", "heartbeat", "samples after the end", |ledger| stored(ledger) > at_end + 100);
     let (status, flushed) = post(&dac, "/api/v1/archive/flush", &json!({}));
     assert_eq!(status, 200, "{flushed}");
     assert!(refused(&["run", "--url", &url, "start", "second"]).contains("another test run has the name"));

@@ -139,7 +139,7 @@ Importing a file again adds nothing. A file that cannot be read adds nothing eit
   oasis sql --archive ~/samples                                which tables there are
   oasis sql --archive ~/samples '.schema oasis_system_linux_processor_probe'
   oasis sql --archive ~/samples 'SELECT instance, samples, first, last FROM instances'
-  oasis sql --archive ~/samples --format jsonl < query.sql     docs/guides/query-with-sql.md has more")]
+  oasis sql --archive ~/samples --format jsonl < query.sql")]
     Sql(sql::Arguments),
     /// What an archive holds, and whether it is as it was written.
     #[command(after_help = "Examples:

@@ -18,9 +18,10 @@ fn said(archive: &Path, instance: &str, format: &str) -> Vec<String> {
 
 /// What an export of the plant says of its tank.
 fn of_tank(prefix: &str) -> Vec<String> {
-    let causes = ["2 samples are missing, before_epoch", "7 samples are missing, node_restart"];
+    // In the order in which a sample meets the causes.
+    let causes = ["1 sample is missing, ring_full", "7 samples are missing, node_restart"];
     let causes =
-        [&causes[..], &["1 sample is missing, ring_full", "1 sample is missing, unexplained"]].concat();
+        [&causes[..], &["2 samples are missing, before_epoch", "1 sample is missing, unexplained"]].concat();
     causes.into_iter().map(|cause| format!("{prefix}plant/tank: {cause}")).collect()
 }
 

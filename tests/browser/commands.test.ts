@@ -82,8 +82,8 @@ it('lets a rate follow the demand of readers until a command sets one', async ()
   expect(await part('command-status').getAttribute('data-status')).toBe('failed');
   await part('demand-min').fill('2');
   await part('demand-on').click();
-  // This page is one who reads, and wants every sample.
-  await expect.poll(() => part('demand').textContent()).toBe('Follows demand, 2 to 20 Hz: 20 Hz asked for');
+  // This page is a reader that wants every sample.
+  await expect.poll(() => part('demand').textContent()).toBe('Follows demand, 2 to 20 Hz: 20 Hz requested');
   await expect.poll(() => part('hertz').textContent()).toBe('of 20 Hz set');
   await part('hertz-preset-1').click();
   await expect.poll(() => part('demand-on').count()).toBe(1);

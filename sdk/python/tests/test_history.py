@@ -386,7 +386,7 @@ def test_an_envelope_has_the_least_and_the_greatest_value(plant: Dac) -> None:
 def test_what_is_refused_says_why(plant: Dac) -> None:
     with pytest.raises(oasis.DacError, match=r"no instance plant/nobody; it has plant/"):
         oasis.history("plant/nobody", url=plant.http)
-    with pytest.raises(TypeError, match="different probe types"):
+    with pytest.raises(TypeError, match="columns of one probe type"):
         oasis.history("plant/processor", "plant/memory", url=plant.http)
     with pytest.raises(oasis.DacError, match="later than to"):
         oasis.history("plant/processor", url=plant.http, since="-1h", until="-2h")

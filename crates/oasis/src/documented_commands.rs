@@ -21,7 +21,7 @@ fn pages(folder: &Path) -> Vec<PathBuf> {
     pages
 }
 
-/// Lines of blocks of shell commands. A line that ends with a backslash goes on in the next one.
+/// Lines of blocks of shell commands. A backslash at the end of a line joins it with the next one.
 fn commands(page: &str) -> Vec<String> {
     let mut commands = Vec::new();
     let mut is_shell = false;

@@ -62,7 +62,7 @@ pub fn points(history: &History, node: &str, instance: &str, span: Span) -> Resu
     Ok(points)
 }
 
-/// Takes into `points` what is stored of an instance behind what was taken before.
+/// Adds to `points` the stored samples of an instance after those that were added before.
 ///
 /// # Errors
 /// If catalogue or files cannot be read.

@@ -9,7 +9,7 @@ use std::sync::{
 /// What a run does.
 type Outcome = fn(&Context) -> Result<(), Failure>;
 
-/// Reports each run, then does what it is told.
+/// Reports each run, then runs its outcome.
 struct Scripted {
     name: &'static str,
     started: Mutex<Sender<&'static str>>,

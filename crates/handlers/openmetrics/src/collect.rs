@@ -21,9 +21,14 @@ pub fn dac(dac: &Dac, out: &mut Exposition) {
     out.sample(nodes, &[], &online.to_string(), None);
     let bytes = ("oasis_dac_log_bytes", Kind::Gauge, "Memory that topic logs use, in bytes.");
     out.sample(bytes, &[], &dac.budget.used().to_string(), None);
-    for instance in dac.registry.instances() {
+    for instance in present(dac) {
         ledger(&instance, out);
     }
+}
+
+/// Instances, without those that another type under the same name has replaced: a series must not appear twice.
+fn present(dac: &Dac) -> impl Iterator<Item = Arc<Instance>> {
+    dac.registry.instances().into_iter().filter(|instance| !instance.is_retired())
 }
 
 /// Received and missing samples of an instance, by cause.
@@ -56,7 +61,7 @@ pub fn newest_values(dac: &Dac, patterns: &[String], out: &mut Exposition) {
         .map(|node| (node.identity.name.clone(), ()))
         .collect();
     let mut table: Option<(Arc<oasis_wire::schema::ProbeType>, Table)> = None;
-    for instance in dac.registry.instances() {
+    for instance in present(dac) {
         let name = format!("{}/{}", instance.node, instance.name);
         let is_wanted = patterns.iter().any(|pattern| matches(pattern, &name));
         if !is_wanted || !online.contains_key(&*instance.node) {

@@ -1,4 +1,4 @@
-//! What can be typed behind `oasis replay`.
+//! The arguments of `oasis replay`.
 
 use crate::{
     archive_folder::ArchiveFolder,

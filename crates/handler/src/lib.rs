@@ -36,12 +36,12 @@
 //! ```
 
 mod life;
-mod series;
+mod topic_log;
 mod status;
 mod stopping;
 mod supervisor;
 
-pub use series::series_of;
+pub use topic_log::{InstanceLog, series_of};
 pub use status::{Condition, Status};
 pub use stopping::Stopping;
 pub use supervisor::{HandlerError, Supervisor};

@@ -237,8 +237,10 @@ impl Reader {
             // The log reports the gap.
             return self.join(at, Vec::new(), true);
         }
-        let start = self.log_begin();
-        self.join(start, vec![(Piece::Gap(None, Cause::EpochChanged), start)], false)
+        // Nobody knows what is missing of that epoch. Of the present one nothing is left out.
+        let start = Position { epoch: log.epoch(), offset: log.start() };
+        self.seek(start);
+        Read { begin: start, pieces: vec![(Piece::Gap(None, Cause::EpochChanged), start)], then: Then::More }
     }
 
     /// Position of the oldest sample in the log.

@@ -32,13 +32,7 @@ pub enum PointsRead {
 
 impl PointsReader {
     /// Creates a reader of an instance.
-    pub fn new(
-        node: &str,
-        instance: &str,
-        span: Span,
-        archive: Option<History>,
-        log: Arc<dyn Log>,
-    ) -> Self {
+    pub fn new(node: &str, instance: &str, span: Span, archive: Option<History>, log: Arc<dyn Log>) -> Self {
         Self { node: node.into(), instance: instance.into(), span, archive, log, stored: None }
     }
 

@@ -1,7 +1,7 @@
 //! The bytes of one answer, compressed where the client wants that.
 
-use super::{gzip, json, query::Coding, zstd};
 use super::source::Source;
+use super::{gzip, json, query::Coding, zstd};
 use crate::view::Integers;
 use bytes::{BufMut, Bytes, BytesMut};
 use oasis_dac::{EncodingId, Segment};

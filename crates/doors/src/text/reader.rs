@@ -275,7 +275,8 @@ impl Reader {
         }
         for segment in turn.segments {
             let wanted = turn.wanted.max(segment.first());
-            let end = until.and_then(|until| end_before(segment.batch(), segment.first_held(), wanted, until));
+            let end =
+                until.and_then(|until| end_before(segment.batch(), segment.first_held(), wanted, until));
             let to = end.unwrap_or(segment.end());
             if to > wanted {
                 let samples = Message::Samples(Source::Live(instance.clone()), segment, turn.wanted..to);

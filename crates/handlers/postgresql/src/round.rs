@@ -209,8 +209,9 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let signal = Arc::new(Signal::default());
         let instances = dac.dac.registry.instances().into_iter();
-        let mut sources: BTreeMap<_, _> =
-            instances.map(|instance| (instance.topic, Source::new(instance, None, None, signal.clone()))).collect();
+        let mut sources: BTreeMap<_, _> = instances
+            .map(|instance| (instance.topic, Source::new(instance, None, None, signal.clone())))
+            .collect();
         let mut rounds = Rounds::new(bytes);
         let mut round = || {
             let round = runtime.block_on(rounds.gather(&mut sources, None));
@@ -240,8 +241,9 @@ mod tests {
         dac.send("b", 2);
         let signal = Arc::new(Signal::default());
         let instances = dac.dac.registry.instances().into_iter();
-        let mut sources: BTreeMap<_, _> =
-            instances.map(|instance| (instance.topic, Source::new(instance, None, None, signal.clone()))).collect();
+        let mut sources: BTreeMap<_, _> = instances
+            .map(|instance| (instance.topic, Source::new(instance, None, None, signal.clone())))
+            .collect();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let round = runtime.block_on(Rounds::new(ROUND_BYTES).gather(&mut sources, None));
         let [load] = &round.loads[..] else { panic!("{} loads", round.loads.len()) };

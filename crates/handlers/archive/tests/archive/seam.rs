@@ -10,7 +10,7 @@ use oasis_store::Newest;
 use oasis_wire::{
     batch,
     loss::Cause,
-    quantity::{Offset, Position},
+    quantity::{Epoch, Offset, Position},
     value::Value,
 };
 use proptest::prelude::*;
@@ -164,6 +164,19 @@ fn samples_of_an_archive_come_with_what_is_missing_between_them() {
     assert_eq!(runs(read), [(1, 11), (15, 25)]);
     assert_eq!(missing, [(10, 4, Cause::RingFull)]);
     assert!(samples.next().unwrap().is_none(), "the end stays the end");
+}
+
+#[test]
+fn a_position_in_an_epoch_of_which_nothing_is_stored_goes_on_with_all_of_the_present_epoch() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(folder.path()), &node, LITTLE);
+    plant.fill(&mut node, 100);
+    let start = Position { epoch: Epoch(plant.epoch().0 - 1), offset: Offset(7) };
+    let mut follower = Follower::new(&plant, Start::Position(start), None);
+    follower.catch_up(&plant, 10_000);
+    assert_eq!(follower.gaps, [(None, Cause::EpochChanged)]);
+    assert_eq!(follower.runs(), numbers(0..4_000));
 }
 
 /// What happens while somebody reads.

@@ -108,6 +108,36 @@ fn nothing_is_twice(history: &History) {
 }
 
 #[test]
+fn the_archive_is_stopped_and_started_while_the_dac_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let dac = Oasis::up(&[&at(folder.path())[..], &["--name", "plant", "--probe", "heartbeat@200"]].concat());
+    let stored = || get(&dac, "/api/v1/archive")["stored"].as_u64().unwrap();
+    let condition = || get(&dac, "/api/v1/archive")["condition"].clone();
+    let handlers = |arguments: &[&str]| {
+        let output = oasis().arg("handlers").args(arguments).args(["--url", dac.http()]).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    eventually("stored samples", || (stored() > 0).then_some(()));
+    assert_eq!(handlers(&["stop", "archive"]), "archive         stopped\n");
+    assert_eq!(condition(), "stopped");
+    let (before, reach) = (stored(), get(&dac, "/api/v1/archive/instances")["instances"][0].clone());
+    let (status, problem) = post(&dac, "/api/v1/archive/flush", &json!({}));
+    assert_eq!((status, &problem["type"]), (507, &json!("/problems/archive_stopped")));
+    assert!(problem["detail"].as_str().unwrap().contains("oasis handlers start archive"), "{problem}");
+    // What is stored is read, and what comes waits in the topic log.
+    assert!(reach["newest_time"].as_u64() > Some(0), "{reach}");
+    assert_eq!(stored(), before);
+    assert_eq!(handlers(&["start", "archive"]), "archive         running\n");
+    eventually("more stored samples", || (stored() > before).then_some(()));
+    assert_eq!(condition(), "storing");
+    ledger(&dac, "plant", "heartbeat", "everything stored", |ledger| {
+        let account = &ledger["archive"];
+        account["stored"] == account["stored_offset"] && account["missing"] == 0
+    });
+}
+
+#[test]
 fn what_was_stored_survives_kill_9_at_any_time() {
     let kills = env::var("OASIS_TEST_KILLS").map_or(KILLS, |kills| kills.parse().expect("a number"));
     let folder = tempfile::tempdir().unwrap();

@@ -61,7 +61,7 @@ pub async fn start(
     control(&api, &headers, name, Supervisor::start).await
 }
 
-/// Stops a handler; nothing happens if it does not run. Answers when it has stopped, after 5 s at most.
+/// Stops a handler; nothing happens if it does not run. Answers when it has stopped, after its deadline at most: 5 s, 60 s for the archive.
 #[utoipa::path(post, path = "/api/v1/handlers/{name}/stop", params(("name" = String, Path, description = "Its name")),
     responses((status = 200, body = HandlerView), (status = 403, body = Problem), (status = 404, body = Problem), (status = 503, body = Problem)))]
 pub async fn stop(

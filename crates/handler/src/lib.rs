@@ -49,7 +49,7 @@ pub use topic_log::{InstanceLog, series_of};
 use oasis_dac::Dac;
 use oasis_store::History;
 use serde_json::Value;
-use std::{pin::Pin, sync::Arc};
+use std::{pin::Pin, sync::Arc, time::Duration};
 
 /// Acts on samples inside the DAC.
 pub trait Handler: Send + Sync + 'static {
@@ -64,6 +64,11 @@ pub trait Handler: Send + Sync + 'static {
 
     /// Returns its state for the API and the page. Must neither block nor take long; called from other threads, running or not.
     fn state(&self) -> Value;
+
+    /// Returns how long it may take to stop; after that it is left behind.
+    fn stop_deadline(&self) -> Duration {
+        Duration::from_secs(5)
+    }
 
     /// Returns a document that it serves over HTTP at this path, such as `/metrics`. `accept` is the request's header. May take some
     /// milliseconds; called only while it runs.

@@ -62,6 +62,11 @@ pub(crate) fn live(handler: &Arc<dyn Handler>, context: &Context, vitals: &Vital
         vitals.set(Condition::Running);
         let started = Instant::now();
         let Err(failure) = run(&**handler, context.clone()) else { break };
+        if stopping.is_stopping() {
+            tracing::error!(handler = name, %failure, "handler failed while it stopped");
+            vitals.lock().detail = Some(shorten(failure.0));
+            break;
+        }
         if started.elapsed() >= backoff.recovered {
             pause = backoff.first;
         }

@@ -15,9 +15,6 @@ use std::{
     time::Duration,
 };
 
-/// How long a handler may take to stop. PostgreSQL writes what it has read for at most 3 s.
-const STOP_DEADLINE: Duration = Duration::from_secs(5);
-
 /// Why a handler cannot be started or stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum HandlerError {
@@ -38,10 +35,12 @@ pub enum HandlerError {
         error: io::Error,
     },
     /// It has not stopped in time.
-    #[error("handler {name} has not stopped within {} s; it stays asked to stop", STOP_DEADLINE.as_secs())]
+    #[error("handler {name} has not stopped within {} s; it stays asked to stop", deadline.as_secs())]
     Slow {
         /// Its name.
         name: &'static str,
+        /// How long it may take.
+        deadline: Duration,
     },
 }
 
@@ -50,7 +49,6 @@ pub struct Supervisor {
     dac: Arc<Dac>,
     archive: Option<Arc<dyn Stored>>,
     backoff: Backoff,
-    stop_deadline: Duration,
     entries: Vec<Entry>,
 }
 
@@ -78,7 +76,7 @@ impl Supervisor {
     pub fn new(dac: Arc<Dac>, archive: Option<Arc<dyn Stored>>, handlers: Vec<Arc<dyn Handler>>) -> Self {
         let entry = |handler| Entry { handler, vitals: Arc::default(), life: Mutex::new(None) };
         let entries = handlers.into_iter().map(entry).collect();
-        Self { dac, archive, backoff: Backoff::default(), stop_deadline: STOP_DEADLINE, entries }
+        Self { dac, archive, backoff: Backoff::default(), entries }
     }
 
     /// Starts all handlers. One that cannot be started is reported, and the others start.
@@ -98,7 +96,7 @@ impl Supervisor {
         self.start_entry(self.find(name)?)
     }
 
-    /// Stops a handler; nothing happens if it does not run. Blocks until it has stopped, for 5 s at most.
+    /// Stops a handler; nothing happens if it does not run. Blocks until it has stopped, for its deadline at most.
     ///
     /// # Errors
     /// If no handler has this name, or it does not stop in time.
@@ -106,7 +104,7 @@ impl Supervisor {
         self.stop_entry(self.find(name)?)
     }
 
-    /// Asks all handlers to stop, then waits for each, for 5 s at most.
+    /// Asks all handlers to stop, then waits for each, for its deadline at most.
     pub fn stop_all(&self) {
         self.entries.iter().for_each(Entry::ask_to_stop);
         for entry in &self.entries {
@@ -150,10 +148,10 @@ impl Supervisor {
             && !before.has_ended()
         {
             let is_stopping = entry.vitals.lock().condition == Condition::Stopping;
-            return if is_stopping { Err(HandlerError::Slow { name }) } else { Ok(()) };
+            return if is_stopping { Err(entry.slow()) } else { Ok(()) };
         }
         let (request, stopping) = StopRequest::new();
-        let (ending, ended) = mpsc::channel();
+        let (ending, ended) = mpsc::channel::<()>();
         let context = Context { dac: self.dac.clone(), archive: self.archive.clone(), stopping };
         let (handler, vitals, backoff) = (entry.handler.clone(), entry.vitals.clone(), self.backoff);
         {
@@ -161,9 +159,10 @@ impl Supervisor {
             (signs.condition, signs.detail, signs.restarts) = (Condition::Running, None, 0);
         }
         let started = std::thread::Builder::new().name(name.into()).spawn(move || {
-            // Dropped, and so disconnected, when the thread ends.
-            let _ending: mpsc::Sender<()> = ending;
             live(&handler, &context, &vitals, backoff);
+            // Who waits for the end may rely on it that the thread holds nothing any more.
+            drop((handler, context, vitals));
+            drop(ending);
         });
         if let Err(error) = started {
             let mut signs = entry.vitals.lock();
@@ -178,8 +177,8 @@ impl Supervisor {
         let mut life = entry.life.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(running) = life.as_ref() else { return Ok(()) };
         running.ask_to_stop(&entry.vitals);
-        match running.ended.recv_timeout(self.stop_deadline) {
-            Err(RecvTimeoutError::Timeout) => Err(HandlerError::Slow { name: entry.handler.name() }),
+        match running.ended.recv_timeout(entry.handler.stop_deadline()) {
+            Err(RecvTimeoutError::Timeout) => Err(entry.slow()),
             Ok(()) | Err(RecvTimeoutError::Disconnected) => {
                 *life = None;
                 Ok(())
@@ -192,6 +191,10 @@ impl Entry {
     fn ask_to_stop(&self) {
         let life = self.life.lock().unwrap_or_else(PoisonError::into_inner);
         life.iter().for_each(|life| life.ask_to_stop(&self.vitals));
+    }
+
+    fn slow(&self) -> HandlerError {
+        HandlerError::Slow { name: self.handler.name(), deadline: self.handler.stop_deadline() }
     }
 
     fn status(&self) -> Status {

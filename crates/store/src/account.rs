@@ -74,6 +74,8 @@ pub enum Condition {
     DiskFull,
     /// It waits for the disk to work again; live data goes on.
     DiskError,
+    /// It was stopped, or has failed and starts again after a pause; live data goes on.
+    Stopped,
 }
 
 impl Condition {
@@ -83,6 +85,7 @@ impl Condition {
             Self::Storing => Cause::ArchiveLag,
             Self::DiskFull => Cause::DiskFull,
             Self::DiskError => Cause::DiskError,
+            Self::Stopped => Cause::ArchiveStopped,
         }
     }
 }
@@ -144,7 +147,7 @@ impl Counters {
     /// How a round has ended; whether that is another condition than before.
     pub fn settle(&mut self, condition: Condition, detail: Option<String>, now: Nanos) -> bool {
         match condition {
-            Condition::Storing => {}
+            Condition::Storing | Condition::Stopped => {}
             Condition::DiskFull => self.disk_full += 1,
             Condition::DiskError => self.disk_errors += 1,
         }

@@ -7,7 +7,7 @@ use oasis_wire::{
 use serde::Serialize;
 
 /// Why the archive does not store offsets, by their codes in a file, which begin with 1.
-const CAUSES: [Cause; 3] = [Cause::ArchiveLag, Cause::DiskFull, Cause::DiskError];
+const CAUSES: [Cause; 4] = [Cause::ArchiveLag, Cause::DiskFull, Cause::DiskError, Cause::ArchiveStopped];
 
 /// Offsets that were not stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -16,7 +16,7 @@ pub struct Gap {
     pub from: Offset,
     /// Behind the last one.
     pub to: Offset,
-    /// Why: the archive lagged, its disk was full, or failed.
+    /// Why: the archive lagged or was stopped, its disk was full, or failed.
     pub cause: Cause,
     /// When the archive noticed, on the DAC's clock.
     pub time: Nanos,
@@ -52,7 +52,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_gap_reads_back(from: u64, to: u64, time: u64, cause in 0_usize..3) {
+        fn a_gap_reads_back(from: u64, to: u64, time: u64, cause in 0..CAUSES.len()) {
             let gap = Gap { from: Offset(from), to: Offset(to), time: Nanos(time), cause: CAUSES[cause] };
             prop_assert_eq!(Gap::parse(&gap.write()), Some(gap));
         }

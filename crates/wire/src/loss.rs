@@ -45,6 +45,8 @@ pub enum Cause {
     Unreadable,
     /// `archive_lag`
     ArchiveLag,
+    /// `archive_stopped`
+    ArchiveStopped,
     /// `disk_full`
     DiskFull,
     /// `disk_error`
@@ -121,11 +123,11 @@ const fn entry(
 }
 
 /// All causes, in the order in which a sample meets them.
-pub const TABLE: [Entry; 20] = {
+pub const TABLE: [Entry; 21] = {
     use Cause::{
-        ArchiveLag, ArchiveRetention, BeforeEpoch, Damaged, DiskError, DiskFull, EpochChanged, InvalidRow,
-        KeptBack, Latest, LogRetention, Network, NodeDropped, NodeRestart, NotRecorded, ReadError, RingFull,
-        SpoolFull, Unexplained, Unreadable,
+        ArchiveLag, ArchiveRetention, ArchiveStopped, BeforeEpoch, Damaged, DiskError, DiskFull,
+        EpochChanged, InvalidRow, KeptBack, Latest, LogRetention, Network, NodeDropped, NodeRestart,
+        NotRecorded, ReadError, RingFull, SpoolFull, Unexplained, Unreadable,
     };
     [
         entry(RingFull, "ring_full", &["dropped_ring"], Place::Node, true, "the probe's ring was full"),
@@ -210,6 +212,14 @@ pub const TABLE: [Entry; 20] = {
             Place::Archive,
             true,
             "the topic log evicted them before the archive had read them",
+        ),
+        entry(
+            ArchiveStopped,
+            "archive_stopped",
+            &[],
+            Place::Archive,
+            true,
+            "the archive was stopped, and the topic log evicted them meanwhile",
         ),
         entry(
             DiskFull,

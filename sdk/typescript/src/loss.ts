@@ -15,6 +15,7 @@ export type Cause =
   | 'latest'
   | 'unreadable'
   | 'archive_lag'
+  | 'archive_stopped'
   | 'disk_full'
   | 'disk_error'
   | 'archive_retention'
@@ -113,6 +114,12 @@ export const LOSS_CAUSES: readonly LossCause[] = [
     place: 'archive',
     isLoss: true,
     meaning: 'the topic log evicted them before the archive had read them',
+  },
+  {
+    cause: 'archive_stopped',
+    place: 'archive',
+    isLoss: true,
+    meaning: 'the archive was stopped, and the topic log evicted them meanwhile',
   },
   {
     cause: 'disk_full',

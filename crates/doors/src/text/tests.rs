@@ -7,10 +7,12 @@ use super::{
 };
 use crate::{Doors, DoorsConfig};
 use axum::http::HeaderMap;
+use oasis_archive::Archive;
 use oasis_channel::{
     InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance, frame::Frame,
 };
 use oasis_dac::{Config, Dac, now, session::NodeSession};
+use oasis_handler::Supervisor;
 use oasis_wire::{
     batch::{Encoder, Fields},
     schema::ProbeType,
@@ -31,7 +33,7 @@ fn counter() -> ProbeType {
 const STEP: u64 = 10_000_000;
 
 /// An archive that stores when it is told to.
-fn archive(folder: &std::path::Path, dac: &Arc<Dac>) -> Arc<oasis_archive::Archive> {
+fn archive(folder: &std::path::Path, dac: &Arc<Dac>) -> (Arc<Archive>, Supervisor) {
     let config = oasis_store::ArchiveConfig {
         directory: folder.to_str().unwrap().into(),
         commit_ms: 3_600_000,
@@ -39,7 +41,10 @@ fn archive(folder: &std::path::Path, dac: &Arc<Dac>) -> Arc<oasis_archive::Archi
         min_free_bytes: 0,
         ..Default::default()
     };
-    Arc::new(oasis_archive::Archive::start(oasis_store::open(config).unwrap(), dac.clone()).unwrap())
+    let archive = Arc::new(Archive::new(oasis_store::open(config).unwrap()));
+    let handlers = Supervisor::new(dac.clone(), None, vec![archive.clone()]);
+    handlers.start("archive").unwrap();
+    (archive, handlers)
 }
 
 struct Plant {
@@ -217,7 +222,7 @@ proptest! {
             let log = oasis_dac::config::LogConfig { topic_bytes: room * 512, ..Default::default() };
             let dac = Dac::new(Config { log, ..Config::default() });
             let config = DoorsConfig { shards: 1, ..DoorsConfig::default() };
-            let archive = archive(folder.path(), &dac);
+            let (archive, _handlers) = archive(folder.path(), &dac);
             let doors = Doors::new(dac.clone(), config, is_archived.then(|| archive.clone())).unwrap();
             let mut plant = Plant::connect(&dac);
             let instance = dac.registry.find("plant", "counter").unwrap();
@@ -268,7 +273,7 @@ proptest! {
             let log = oasis_dac::config::LogConfig { topic_bytes: room * 512, ..Default::default() };
             let dac = Dac::new(Config { log, ..Config::default() });
             let config = DoorsConfig { shards: 1, ..DoorsConfig::default() };
-            let archive = archive(folder.path(), &dac);
+            let (archive, _handlers) = archive(folder.path(), &dac);
             let doors = Doors::new(dac.clone(), config, Some(archive.clone())).unwrap();
             let mut plant = Plant::connect(&dac);
             let instance = dac.registry.find("plant", "counter").unwrap();

@@ -2,7 +2,7 @@ use super::*;
 use crate::Failure;
 use serde_json::{Value, json};
 use std::sync::{
-    atomic::{AtomicBool, Ordering},
+    atomic::{AtomicBool, AtomicU64, Ordering},
     mpsc::Sender,
 };
 
@@ -16,6 +16,9 @@ struct Scripted {
     outcome: Outcome,
 }
 
+/// Milliseconds that the deaf handler may take to stop.
+static PATIENCE: AtomicU64 = AtomicU64::new(1);
+
 impl Handler for Scripted {
     fn name(&self) -> &'static str {
         self.name
@@ -28,6 +31,11 @@ impl Handler for Scripted {
 
     fn state(&self) -> Value {
         json!({"is": self.name})
+    }
+
+    fn stop_deadline(&self) -> Duration {
+        let milliseconds = if self.name == "deaf" { PATIENCE.load(Ordering::Relaxed) } else { 60_000 };
+        Duration::from_millis(milliseconds)
     }
 }
 
@@ -104,6 +112,21 @@ fn a_handler_that_backs_off_stops_at_once() {
 }
 
 #[test]
+fn a_failure_while_it_stops_is_kept_and_starts_nothing() {
+    fn fails_at_the_end(context: &Context) -> Result<(), Failure> {
+        while !context.stopping.wait_for(Duration::from_secs(60)) {}
+        Err(Failure("the disk is full".into()))
+    }
+    let (supervisor, started) = supervisor(&[("storing", fails_at_the_end)]);
+    supervisor.start_all();
+    started.recv().unwrap();
+    supervisor.stop("storing").unwrap();
+    let status = supervisor.status("storing").unwrap();
+    assert_eq!((status.condition, status.detail.as_deref()), (Condition::Stopped, Some("the disk is full")));
+    assert_eq!(status.restarts, 0);
+}
+
+#[test]
 fn a_handler_that_does_not_stop_is_reported_and_cannot_start_twice() {
     static IS_DEAF: AtomicBool = AtomicBool::new(true);
     fn deaf(_: &Context) -> Result<(), Failure> {
@@ -112,15 +135,14 @@ fn a_handler_that_does_not_stop_is_reported_and_cannot_start_twice() {
         }
         Ok(())
     }
-    let (mut supervisor, started) = supervisor(&[("deaf", deaf)]);
-    supervisor.stop_deadline = Duration::from_millis(1);
+    let (supervisor, started) = supervisor(&[("deaf", deaf)]);
     supervisor.start_all();
     started.recv().unwrap();
-    assert!(matches!(supervisor.stop("deaf"), Err(HandlerError::Slow { name: "deaf" })));
+    assert!(matches!(supervisor.stop("deaf"), Err(HandlerError::Slow { name: "deaf", .. })));
     assert_eq!(supervisor.status("deaf").unwrap().condition, Condition::Stopping);
     assert!(matches!(supervisor.start("deaf"), Err(HandlerError::Slow { .. })));
     IS_DEAF.store(false, Ordering::Release);
-    supervisor.stop_deadline = Duration::from_secs(60);
+    PATIENCE.store(60_000, Ordering::Relaxed);
     supervisor.stop("deaf").unwrap();
     supervisor.start("deaf").unwrap();
     supervisor.stop("deaf").unwrap();

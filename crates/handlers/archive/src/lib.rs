@@ -1,21 +1,27 @@
 //! The recorder: a handler that stores what a DAC receives.
 //!
-//! [`Archive`] is the recorder at work. Its thread reads each topic log with a position of its own, as every other reader does, and writes the batches to the segment files
-//! of an [`oasis_store`]. A sample is *received* once the DAC's ledger counts it, and *stored* once a commit has synced it: stored samples survive `kill -9` and a
-//! power cut. [`restore`] adds the stored nodes and instances to a DAC that starts.
+//! Each life of an [`Archive`] has a thread of its own. It reads each topic log with a position of its own, as every other reader does, and writes the batches to
+//! the segment files of an [`oasis_store`]. A sample is *received* once the DAC's ledger counts it, and *stored* once a commit has synced it: stored samples survive
+//! `kill -9` and a power cut. [`restore`] adds the stored nodes and instances to a DAC that starts.
 //!
 //! ```
 //! use oasis_archive::{Archive, restore};
 //! use oasis_dac::{Config, Dac};
+//! use oasis_handler::Supervisor;
 //! use oasis_store::{ArchiveConfig, open};
+//! use std::sync::Arc;
 //!
 //! let folder = tempfile::tempdir()?;
 //! let directory = folder.path().display().to_string();
 //! let dac = Dac::new(Config::default());
 //! let writable = open(ArchiveConfig { directory, ..ArchiveConfig::default() })?;
 //! restore(&writable, &dac.registry)?;
-//! let archive = Archive::start(writable, dac)?;
-//! tokio::runtime::Builder::new_current_thread().build()?.block_on(archive.stop())?;
+//! let archive = Arc::new(Archive::new(writable));
+//! let handlers = Supervisor::new(dac, Some(archive.clone()), vec![archive.clone()]);
+//! handlers.start("archive")?;
+//! // Until somebody stops it: what was received is stored then.
+//! handlers.stop("archive")?;
+//! archive.close()?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -25,51 +31,61 @@ mod writer;
 pub use restore::restore;
 pub use writer::NotStored;
 
-use oasis_dac::Dac;
+use oasis_dac::{Dac, now};
+use oasis_handler::{Context, Failure, Handler, Stored};
 use oasis_store::{
-    Account, Annotations, Counters, History, TestRuns, WritableStore, opening::FolderLock, rolling::Roller,
-    store::Store,
+    Account, Annotations, ArchiveConfig, Condition, Counters, History, TestRuns, WritableStore,
+    opening::FolderLock, rolling::Roller, store::Store,
 };
 use oasis_wire::quantity::TopicId;
+use serde_json::{Value, json};
 use std::{
-    io,
     path::Path,
-    sync::{Arc, Mutex, PoisonError},
-    thread::JoinHandle,
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU64},
+    time::Duration,
 };
 use tokio::sync::{mpsc, oneshot};
-use writer::{Request, Writer};
+use writer::{Flush, Writer};
 
 /// Requests that wait for the archive's thread.
 const REQUESTS: usize = 64;
+/// How long it may take to store the last samples. All topic logs together have 512 MiB.
+const STOP_DEADLINE: Duration = Duration::from_secs(60);
 
-/// An archive at work.
+/// An archive that is written to. It can be stopped and started while it is read.
 #[derive(Debug)]
 pub struct Archive {
     store: Arc<Store>,
-    requests: mpsc::Sender<Request>,
-    thread: Mutex<Option<JoinHandle<()>>>,
-    roller: Mutex<Option<Roller>>,
+    config: ArchiveConfig,
+    next_number: Arc<AtomicU64>,
+    /// Locked for a few assignments, and while the archive is closed.
+    lives: Mutex<Lives>,
     /// Keeps other processes from writing to the folder.
     _lock: FolderLock,
 }
 
+/// What one life of the thread leaves to the next one, and how to reach the present one.
+#[derive(Debug)]
+struct Lives {
+    /// None while no thread runs. Before the first one, requests wait for it.
+    requests: Option<mpsc::Sender<Flush>>,
+    /// The other end, before the first life.
+    waiting: Option<mpsc::Receiver<Flush>>,
+    /// None while a thread runs, and after one that has failed.
+    writer: Option<Writer>,
+    /// How the last life has ended.
+    ended: Result<(), NotStored>,
+}
+
 impl Archive {
-    /// Starts the thread that stores what the DAC receives.
-    ///
-    /// # Errors
-    /// If the system has no thread for it.
-    pub fn start(writable: WritableStore, dac: Arc<Dac>) -> io::Result<Self> {
+    /// Creates a handler that writes to this store.
+    pub fn new(writable: WritableStore) -> Self {
         let WritableStore { store, config, next_number, lock } = writable;
-        let (requests, from) = mpsc::channel(REQUESTS);
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-        let writer = Writer::new(dac, store.clone(), config.clone(), next_number);
-        let thread = std::thread::Builder::new()
-            .name("archive".into())
-            .spawn(move || runtime.block_on(writer.run(from)))?;
-        let roller = Roller::start(store.clone(), config)?;
-        let (thread, roller) = (Mutex::new(Some(thread)), Mutex::new(Some(roller)));
-        Ok(Self { store, requests, thread, roller, _lock: lock })
+        let (requests, waiting) = mpsc::channel(REQUESTS);
+        let lives = Lives { requests: Some(requests), waiting: Some(waiting), writer: None, ended: Ok(()) };
+        let (next_number, lives) = (Arc::new(AtomicU64::new(next_number)), Mutex::new(lives));
+        Self { store, config, next_number, lives, _lock: lock }
     }
 
     /// What is stored of an instance in this epoch; none before its first commit, or if no rule matches it.
@@ -107,45 +123,90 @@ impl Archive {
     /// Stores all that was received before the call.
     ///
     /// # Errors
-    /// If the disk is full or fails. What could not be stored is tried again later.
+    /// If the disk is full or fails: what could not be stored is tried again later. If the archive is stopped.
     pub async fn flush(&self) -> Result<(), NotStored> {
-        self.ask(Request::Flush).await
+        let (answer, answered) = oneshot::channel();
+        let requests = self.lives().requests.clone().ok_or(NotStored::Stopped)?;
+        requests.send(answer).await.map_err(|_| NotStored::Stopped)?;
+        answered.await.map_err(|_| NotStored::Stopped)?
     }
 
-    /// Stores all that was received, and ends.
+    /// Notes what was received while it was stopped, if it is. Call it when the DAC ends, after the handler has stopped. Reads and writes files.
     ///
     /// # Errors
-    /// As [`Archive::flush`].
-    pub async fn stop(&self) -> Result<(), NotStored> {
-        let stored = self.ask(Request::Stop).await;
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
-            // It has answered, so it is about to end.
-            let _ = thread.join();
+    /// If the last samples before the stop could not be stored.
+    pub fn close(&self) -> Result<(), NotStored> {
+        let mut lives = self.lives();
+        if let Some(writer) = &mut lives.writer {
+            writer.list_received_while_stopped();
         }
-        let roller = self.roller.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(roller) = roller {
-            roller.stop();
-        }
-        stored
+        lives.ended.clone()
     }
 
-    async fn ask(
-        &self,
-        request: impl FnOnce(oneshot::Sender<Result<(), NotStored>>) -> Request,
-    ) -> Result<(), NotStored> {
-        let (answer, answered) = oneshot::channel();
-        self.requests.send(request(answer)).await.map_err(|_| NotStored::Ended)?;
-        answered.await.map_err(|_| NotStored::Ended)?
+    fn lives(&self) -> MutexGuard<'_, Lives> {
+        self.lives.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins a life: makes it reachable, and takes over what the last one has left.
+    fn begin(&self, dac: &Arc<Dac>) -> (Life<'_>, Writer, mpsc::Receiver<Flush>) {
+        let mut lives = self.lives();
+        let requests = lives.waiting.take().unwrap_or_else(|| {
+            let (sender, receiver) = mpsc::channel(REQUESTS);
+            lives.requests = Some(sender);
+            receiver
+        });
+        let fresh =
+            || Writer::new(dac.clone(), self.store.clone(), self.config.clone(), self.next_number.clone());
+        let writer = lives.writer.take().unwrap_or_else(fresh);
+        (Life(self), writer, requests)
     }
 }
 
-impl oasis_handler::Stored for Archive {
+/// Marks the archive as stopped when the thread ends, even by a panic.
+struct Life<'a>(&'a Archive);
+
+impl Drop for Life<'_> {
+    fn drop(&mut self) {
+        self.0.lives().requests = None;
+        self.0.store.book.open().settle(Condition::Stopped, None, now());
+    }
+}
+
+impl Handler for Archive {
+    fn name(&self) -> &'static str {
+        "archive"
+    }
+
+    fn run(&self, context: Context) -> Result<(), Failure> {
+        let failed = |error: std::io::Error| Failure(format!("no thread or runtime: {error}"));
+        let (_life, mut writer, requests) = self.begin(&context.dac);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(failed)?;
+        let roller = Roller::start(self.store.clone(), self.config.clone()).map_err(failed)?;
+        let ended = runtime.block_on(writer.run(requests, &context.stopping));
+        roller.stop();
+        let mut lives = self.lives();
+        lives.writer = Some(writer);
+        lives.ended.clone_from(&ended);
+        drop(lives);
+        ended.map_err(|error| Failure(format!("the last samples are not stored: {error}")))
+    }
+
+    fn state(&self) -> Value {
+        let Counters { condition, stored, missing, commits, segments, segment_bytes, .. } = self.counters();
+        json!({"condition": condition, "stored": stored, "missing": missing, "commits": commits, "segments": segments, "segment_bytes": segment_bytes})
+    }
+
+    fn stop_deadline(&self) -> Duration {
+        STOP_DEADLINE
+    }
+}
+
+impl Stored for Archive {
     fn history(&self) -> History {
         Self::history(self)
     }
 
-    fn flush(&self) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+    fn flush(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         // A sample that could not be stored is not found, and its reader learns why.
         Box::pin(async { drop(Self::flush(self).await) })
     }

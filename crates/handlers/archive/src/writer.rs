@@ -7,6 +7,7 @@ mod staging;
 mod upkeep;
 
 use oasis_dac::{Dac, Instance, Signal, Wake, now};
+use oasis_handler::Stopping;
 use oasis_store::{
     account::Condition,
     config::ArchiveConfig,
@@ -15,7 +16,17 @@ use oasis_store::{
     store::{Store, is_disk_full},
 };
 use oasis_wire::quantity::Offset;
-use std::{collections::VecDeque, fs, io, ops::RangeInclusive, path::Path, sync::Arc, time::Duration};
+use std::{
+    collections::VecDeque,
+    fs, io,
+    ops::RangeInclusive,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 use tokio::{
     sync::{mpsc, oneshot, watch},
     time::Instant,
@@ -32,14 +43,8 @@ const RETRY: Duration = Duration::from_secs(1);
 /// How often it looks at the age of files, at retention, nodes and commands.
 const MAINTENANCE: Duration = Duration::from_secs(1);
 
-/// What can be asked of the thread.
-#[derive(Debug)]
-pub enum Request {
-    /// Store all that has come, and say so.
-    Flush(oneshot::Sender<Result<(), NotStored>>),
-    /// The same, then seal all files and end.
-    Stop(oneshot::Sender<Result<(), NotStored>>),
-}
+/// A request to store everything received so far; the answer says whether it is stored.
+pub type Flush = oneshot::Sender<Result<(), NotStored>>;
 
 /// What was received could not be stored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -50,9 +55,9 @@ pub enum NotStored {
     /// The disk fails.
     #[error("the disk fails: {0}")]
     DiskError(String),
-    /// The archive has ended.
-    #[error("the archive has ended")]
-    Ended,
+    /// The archive does not run.
+    #[error("the archive is stopped: `oasis handlers start archive` starts it")]
+    Stopped,
 }
 
 impl From<io::Error> for NotStored {
@@ -94,7 +99,8 @@ pub struct Writer {
     files: Vec<Option<SegmentFile>>,
     /// Tried again at each maintenance.
     unsealed: VecDeque<Unsealed>,
-    next_number: u64,
+    /// Number of the next segment file. It outlives a writer that has failed.
+    next_number: Arc<AtomicU64>,
     /// Commands up to this number have ended and are in the catalogue.
     commands_listed: u64,
     /// When nodes were listed; none if some have come or gone since.
@@ -107,7 +113,7 @@ pub struct Writer {
 
 impl Writer {
     /// Reads the logs of `dac` into `store`.
-    pub fn new(dac: Arc<Dac>, store: Arc<Store>, config: ArchiveConfig, next_number: u64) -> Self {
+    pub fn new(dac: Arc<Dac>, store: Arc<Store>, config: ArchiveConfig, next_number: Arc<AtomicU64>) -> Self {
         let mut registry = dac.registry.watch();
         registry.mark_changed();
         Self {
@@ -128,8 +134,15 @@ impl Writer {
         }
     }
 
-    /// Runs until a stop is requested, or no [`Archive`](crate::Archive) is left to request one.
-    pub async fn run(mut self, mut requests: mpsc::Receiver<Request>) {
+    /// Stores what is received until it has to stop; then stores the rest, and seals all files.
+    ///
+    /// # Errors
+    /// If the rest could not be stored.
+    pub async fn run(
+        &mut self,
+        mut requests: mpsc::Receiver<Flush>,
+        stopping: &Stopping,
+    ) -> Result<(), NotStored> {
         let pause = Duration::from_millis(self.config.commit_ms);
         let mut maintenance = tokio::time::interval(MAINTENANCE);
         maintenance.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -138,7 +151,8 @@ impl Writer {
         let mut is_pending = true;
         loop {
             let request = tokio::select! {
-                request = requests.recv() => Some(request.unwrap_or_else(|| Request::Stop(oneshot::channel().0))),
+                () = stopping.stopped() => return self.finish(requests),
+                Some(request) = requests.recv() => Some(request),
                 _ = maintenance.tick() => {
                     self.maintain();
                     continue;
@@ -158,17 +172,29 @@ impl Writer {
             let stored = self.store_all(request.is_some());
             is_pending = !matches!(stored, Ok(Left::Nothing));
             due = Instant::now() + if stored.is_err() { RETRY.max(pause) } else { pause };
-            let stored = stored.map(drop);
-            match request {
-                None => {}
+            if let Some(answer) = request {
                 // The caller may have stopped waiting.
-                Some(Request::Flush(answer)) => drop(answer.send(stored)),
-                Some(Request::Stop(answer)) => {
-                    self.end();
-                    let _ = answer.send(stored);
-                    return;
-                }
+                let _ = answer.send(stored.map(drop));
             }
+        }
+    }
+
+    /// Stores everything received so far, seals all files, and answers the requests that wait.
+    fn finish(&mut self, mut requests: mpsc::Receiver<Flush>) -> Result<(), NotStored> {
+        requests.close();
+        let stored = self.store_all(true).map(drop);
+        self.end();
+        while let Ok(answer) = requests.try_recv() {
+            let _ = answer.send(stored.clone());
+        }
+        stored
+    }
+
+    /// Lists the samples that were received while the archive was stopped, and are lost with the DAC's memory.
+    pub fn list_received_while_stopped(&mut self) {
+        self.follow_instances();
+        if let Err(error) = self.list_unstored() {
+            tracing::warn!(%error, "the archive's catalogue is not up to date");
         }
     }
 
@@ -216,7 +242,9 @@ impl Writer {
             let rule = self.config.rule_for(&instance.node, &instance.name);
             if let (Some(rule), false) = (rule, known.contains(&instance.topic)) {
                 instance.log.add_reader(wake.clone());
-                let next = instance.log.start();
+                // Samples that an earlier life of this thread has stored stay stored.
+                let account = self.store.account(instance.topic);
+                let next = account.map_or(instance.log.start(), |account| account.stored_offset);
                 self.tracked.push(Tracked {
                     instance,
                     rule,
@@ -311,9 +339,9 @@ impl Writer {
     }
 
     fn begin_file(&mut self) -> Result<SegmentFile, NotStored> {
-        let number = self.next_number;
+        let number = self.next_number.load(Ordering::Relaxed);
         let file = SegmentFile::create(&self.store.directory, number, self.dac.epoch())?;
-        self.next_number += 1;
+        self.next_number.store(number + 1, Ordering::Relaxed);
         self.store.add_open(&file.open);
         Ok(file)
     }

@@ -55,7 +55,9 @@ pub fn serve(archived: &Archived) -> anyhow::Result<()> {
     };
     let opened = oasis_store::open(config)?;
     oasis_archive::restore(&opened, &dac.registry)?;
-    let archive = Arc::new(oasis_archive::Archive::start(opened, dac.clone())?);
+    let archive = Arc::new(oasis_archive::Archive::new(opened));
+    let handlers = Arc::new(Supervisor::new(dac.clone(), None, vec![archive.clone()]));
+    handlers.start("archive")?;
     let mut feed = oasis::Feed::new(dac.clone())?;
     runtime.block_on(fill(archived.fill, &mut feed, &archive))?;
     let config = DoorsConfig { shards: 1, ..DoorsConfig::default() };
@@ -63,10 +65,7 @@ pub fn serve(archived: &Archived) -> anyhow::Result<()> {
     let place = listener.local_addr()?.to_string();
     let served = archive.clone();
     runtime.spawn(async move {
-        let api = Api::new(
-            Doors::new(dac.clone(), config, Some(served))?,
-            Arc::new(Supervisor::new(dac, None, Vec::new())),
-        )?;
+        let api = Api::new(Doors::new(dac, config, Some(served))?, handlers)?;
         oasis_api::serve(api, listener, future::pending()).await
     });
     ready(&[place])?;

@@ -14,7 +14,7 @@ use oasis_channel::{
 };
 use oasis_dac::{Dac, now, session::NodeSession};
 use oasis_doors::{Doors, DoorsConfig};
-use oasis_handler::Supervisor;
+use oasis_handler::{Handler, Supervisor};
 use oasis_probe::{RowWriter, Sample};
 use oasis_probes::LinuxProcessorProbe;
 use oasis_store::ArchiveConfig;
@@ -76,7 +76,10 @@ fn noise(number: u64) -> LinuxProcessorProbe {
 pub fn serve(flush: Option<Duration>, is_fed: bool, archive: Option<&Path>) -> anyhow::Result<()> {
     let runtime = runtime()?;
     let dac = Dac::new(oasis_dac::Config::default());
-    let archive = archive.map(|directory| start_archive(directory, &dac)).transpose()?;
+    let archive = archive.map(open_archive).transpose()?;
+    let recorder = archive.clone().map(|archive| -> Arc<dyn Handler> { archive });
+    let handlers = Arc::new(Supervisor::new(dac.clone(), None, recorder.into_iter().collect()));
+    handlers.start_all();
     let mut feed = is_fed.then(|| Feed::new(dac.clone())).transpose()?;
     let mut config = DoorsConfig {
         max_websockets: 1_000_000,
@@ -95,7 +98,6 @@ pub fn serve(flush: Option<Duration>, is_fed: bool, archive: Option<&Path>) -> a
     })?;
     runtime.spawn(oasis_dac::ingest::serve(dac.clone(), channel));
     runtime.spawn(async move {
-        let handlers = Arc::new(Supervisor::new(dac.clone(), None, Vec::new()));
         oasis_api::serve(Api::new(Doors::new(dac, config, archive)?, handlers)?, doors, future::pending())
             .await
     });
@@ -105,10 +107,10 @@ pub fn serve(flush: Option<Duration>, is_fed: bool, archive: Option<&Path>) -> a
     })
 }
 
-fn start_archive(directory: &Path, dac: &Arc<Dac>) -> anyhow::Result<Arc<Archive>> {
+fn open_archive(directory: &Path) -> anyhow::Result<Arc<Archive>> {
     let directory = directory.to_string_lossy().into_owned();
     let opened = oasis_store::open(ArchiveConfig { directory, ..ArchiveConfig::default() })?;
-    Ok(Arc::new(Archive::start(opened, dac.clone())?))
+    Ok(Arc::new(Archive::new(opened)))
 }
 
 /// What a node with the instance says first, and how its batches are made.

@@ -6,7 +6,7 @@ use oasis_api::Api;
 use oasis_archive::Archive;
 use oasis_dac::Dac;
 use oasis_doors::Doors;
-use oasis_handler::{Stored, Supervisor};
+use oasis_handler::{Handler, Stored, Supervisor};
 use oasis_instrument::NodeSettings;
 use oasis_probe::Node;
 use oasis_store::ArchiveConfig;
@@ -114,9 +114,11 @@ impl RunningDac {
         if let Some(socket) = datagrams {
             tokio::spawn(oasis_dac::datagrams::serve(dac.clone(), socket));
         }
-        let archive = start_archive(config.archive, &dac)?;
+        let archive = open_archive(config.archive, &dac)?;
         let archived = archive.as_ref().map(|archiving| archiving.archive.clone());
         let stored = archived.clone().map(|archive| -> Arc<dyn Stored> { archive });
+        let recorder = archived.clone().map(|archive| -> Arc<dyn Handler> { archive });
+        let handlers = recorder.into_iter().chain(handlers).collect();
         let handlers = Arc::new(Supervisor::new(dac.clone(), stored, handlers));
         let api = Api::new(Doors::new(dac.clone(), config.doors, archived)?, handlers.clone())?;
         handlers.start_all();
@@ -137,14 +139,15 @@ impl RunningDac {
         let handlers = self.handlers;
         tokio::task::spawn_blocking(move || handlers.stop_all()).await?;
         if let Some(archiving) = self.archive {
-            archiving.archive.stop().await.context("the archive lacks what came last")?;
+            let closing = tokio::task::spawn_blocking(move || archiving.archive.close());
+            closing.await?.context("the archive lacks what came last")?;
         }
         Ok(())
     }
 }
 
 /// None unless the configuration names a folder.
-fn start_archive(config: ArchiveConfig, dac: &Arc<Dac>) -> anyhow::Result<Option<Archiving>> {
+fn open_archive(config: ArchiveConfig, dac: &Arc<Dac>) -> anyhow::Result<Option<Archiving>> {
     if config.directory.is_empty() {
         return Ok(None);
     }
@@ -157,7 +160,7 @@ fn start_archive(config: ArchiveConfig, dac: &Arc<Dac>) -> anyhow::Result<Option
              doors and page have those that were there last; `oasis sql` and `oasis export` read all"
         );
     }
-    let archive = Arc::new(Archive::start(opened, dac.clone())?);
+    let archive = Arc::new(Archive::new(opened));
     let _file_too_large = signal(SignalKind::from_raw(FILE_TOO_LARGE))?;
     Ok(Some(Archiving { archive, _file_too_large }))
 }

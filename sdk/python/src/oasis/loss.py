@@ -37,6 +37,8 @@ class Cause(str, Enum):
     """Their bytes do not fit their schema."""
     ARCHIVE_LAG = "archive_lag"
     """The topic log evicted them before the archive had read them."""
+    ARCHIVE_STOPPED = "archive_stopped"
+    """The archive was stopped, and the topic log evicted them meanwhile."""
     DISK_FULL = "disk_full"
     """The archive's disk was full, and the topic log evicted them meanwhile."""
     DISK_ERROR = "disk_error"

@@ -380,3 +380,74 @@ proptest! {
         prop_assert_eq!(read.numbers, plant::runs(model.stored.iter().map(|(_, number)| *number)));
     }
 }
+
+#[test]
+fn a_stopped_archive_is_read_and_goes_on_where_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    plant.fill(&mut node, 5);
+    plant.pause();
+    assert_eq!(plant.archive.counters().condition, Condition::Stopped);
+    assert_eq!(plant.flush(), Err(NotStored::Stopped));
+    assert_eq!(plant.past(0, None).numbers, numbers(0..200));
+    // What comes meanwhile waits in the topic log.
+    node.take(100);
+    plant.send(&mut node, true);
+    plant.resume();
+    while plant.flush() == Err(NotStored::Stopped) {
+        std::thread::yield_now();
+    }
+    assert_eq!(plant.past(0, None), plant::Read { numbers: numbers(0..300), ..Default::default() });
+    let account = plant.account();
+    assert_eq!((account.stored, account.missing, account.stored_offset), (300, 0, Offset(300)));
+    assert_eq!(plant.archive.counters().condition, Condition::Storing);
+    drop(plant.stop());
+    assert_eq!(plant::read_alone(folder.path()).numbers, numbers(0..300));
+}
+
+#[test]
+fn what_the_log_evicts_while_the_archive_is_stopped_has_that_cause() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(folder.path()), &node, 8 * 1024);
+    plant.fill(&mut node, 5);
+    plant.pause();
+    for _ in 0..50 {
+        node.take(40);
+        plant.send(&mut node, true);
+    }
+    let first = plant.dac.registry.find("plant", "counter").unwrap().log.state().first_offset.0;
+    plant.resume();
+    while plant.flush() == Err(NotStored::Stopped) {
+        std::thread::yield_now();
+    }
+    let read = plant.past_at(Position { epoch: plant.epoch(), offset: Offset(0) });
+    assert_eq!(read.gaps, [(200, first, "archive_stopped")]);
+    assert_eq!(read.numbers, [(0, 200), (first, 2_200)]);
+    assert_eq!(plant.account().missing, first - 200);
+}
+
+#[test]
+fn what_comes_while_the_archive_is_stopped_until_the_end_has_that_cause_afterwards() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    plant.fill(&mut node, 5);
+    plant.pause();
+    node.take(40);
+    plant.send(&mut node, true);
+    drop(plant.stop());
+    // The node goes on with the next number.
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    plant.fill(&mut node, 1);
+    let mut samples =
+        oasis_history::Samples::new(&plant.archive.history(), ("plant", "counter"), 0, None, 1_000);
+    let mut missing = Vec::new();
+    while let Some(found) = samples.next().unwrap() {
+        if let oasis_history::Found::Missing(some) = found {
+            missing.push((some.numbers, some.cause.word()));
+        }
+    }
+    assert_eq!(missing, [(Some(201..=240), "archive_stopped")]);
+}

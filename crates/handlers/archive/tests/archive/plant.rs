@@ -6,6 +6,7 @@ use oasis_channel::{
     frame::Frame,
 };
 use oasis_dac::{Config, Dac, config::LogConfig, now, session::NodeSession};
+use oasis_handler::Supervisor;
 use oasis_store::{ArchiveConfig, Past, Piece, Series};
 use oasis_wire::{
     batch::{Batch, Encoder, Fields},
@@ -100,7 +101,8 @@ impl Node {
 /// A DAC with an archive.
 pub struct Plant {
     pub dac: Arc<Dac>,
-    pub archive: Archive,
+    pub archive: Arc<Archive>,
+    handlers: Supervisor,
     runtime: Runtime,
     session: NodeSession,
     topic: u32,
@@ -124,9 +126,11 @@ impl Plant {
         let log = LogConfig { topic_bytes, ..LogConfig::default() };
         let dac = Dac::new(Config { log, ..Config::default() });
         oasis_archive::restore(&opened, &dac.registry).unwrap();
-        let archive = Archive::start(opened, dac.clone()).unwrap();
+        let archive = Arc::new(Archive::new(opened));
+        let handlers = Supervisor::new(dac.clone(), None, vec![archive.clone()]);
+        handlers.start("archive").unwrap();
         let session = NodeSession::new(dac.clone(), tokio::sync::mpsc::channel(1).0);
-        let mut plant = Self { dac, archive, runtime, session, topic: 0 };
+        let mut plant = Self { dac, archive, handlers, runtime, session, topic: 0 };
         plant.register(node);
         plant
     }
@@ -212,14 +216,26 @@ impl Plant {
     }
 
     /// Ends as it should. What it was can still be asked how it is.
-    pub fn stop(self) -> Archive {
-        self.runtime.block_on(self.archive.stop()).unwrap();
+    pub fn stop(self) -> Arc<Archive> {
+        self.pause();
+        self.archive.close().unwrap();
         self.archive
+    }
+
+    /// The archive stops; the DAC goes on.
+    pub fn pause(&self) {
+        self.handlers.stop("archive").unwrap();
+    }
+
+    /// It starts again.
+    pub fn resume(&self) {
+        self.handlers.start("archive").unwrap();
     }
 
     /// The same of one that cannot store what it has.
     pub fn stop_unstored(self) {
-        self.runtime.block_on(self.archive.stop()).unwrap_err();
+        self.pause();
+        self.archive.close().unwrap_err();
     }
 
     pub fn epoch(&self) -> Epoch {

@@ -8,9 +8,10 @@ use crate::{
     table::{Table, ratio, with_spread},
 };
 use oasis_dac::{Config, Dac};
+use oasis_handler::Supervisor;
 use oasis_store::ArchiveConfig;
 use rusqlite::{Connection, params};
-use std::{path::Path, time::Instant};
+use std::{path::Path, sync::Arc, time::Instant};
 
 /// Samples in a batch.
 pub(super) const BATCH: u64 = 1_000;
@@ -43,10 +44,10 @@ pub(super) fn archived(folder: &Path, rows: u64, samples: u64) -> anyhow::Result
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let dac = Dac::new(Config::default());
     let directory = folder.to_string_lossy().into_owned();
-    let archive = oasis_archive::Archive::start(
-        oasis_store::open(ArchiveConfig { directory, ..ArchiveConfig::default() })?,
-        dac.clone(),
-    )?;
+    let opened = oasis_store::open(ArchiveConfig { directory, ..ArchiveConfig::default() })?;
+    let archive = Arc::new(oasis_archive::Archive::new(opened));
+    let handlers = Supervisor::new(dac.clone(), None, vec![archive.clone()]);
+    handlers.start("archive")?;
     let mut feed = Feed::new(dac)?;
     let (began, mut time) = (Instant::now(), packet::now());
     for batch in 1..=rows / samples {
@@ -65,7 +66,8 @@ pub(super) fn archived(folder: &Path, rows: u64, samples: u64) -> anyhow::Result
     let took = began.elapsed();
     let stored = archive.counters().stored;
     anyhow::ensure!(stored == rows, "{stored} of {rows} are stored");
-    runtime.block_on(archive.stop())?;
+    handlers.stop("archive")?;
+    archive.close()?;
     Ok(rows as f64 / took.as_secs_f64())
 }
 

@@ -77,7 +77,7 @@ it('triggers a flight recorder, and has a cause for what that kept back', async 
   await openTab('Ledger');
   await expect
     .poll(() => path().locator('[data-cause=kept_back]').textContent())
-    .toMatch(/^\d+: the flight recorder kept them back: no trigger fired$/);
+    .toMatch(/^\d+: the probe's flight recorder kept them back because no trigger fired near them$/);
   // That is no loss, and does not look like one.
   await openTab('memory');
   expect(await visit.part('memory', 'missing').textContent()).toBe('0');

@@ -157,11 +157,11 @@ it('counts every missing sample under a cause', async () => {
   await visit.page.keyboard.press('b');
   sample(20, 0, 7);
   const row = visit.page.locator('[data-testid=ledger-row][data-instance=plant]');
-  await expect.poll(() => row.textContent()).toContain('7: dropped by the node');
+  await expect.poll(() => row.textContent()).toContain('7: the node dropped them');
   const path = visit.page.locator('[data-testid=ledger-path][data-instance=plant]');
   await expect
     .poll(() => path.getByTestId('ledger-cause').allTextContents())
-    .toEqual(['7: the ring of the probe was full']);
+    .toEqual(["7: the probe's ring was full"]);
   const steps = async () => {
     const text = await path.locator('p').textContent();
     const numbers = text?.replaceAll('\u202f', '').matchAll(/\d+/g) ?? [];

@@ -1,4 +1,4 @@
-import { NO_LOSS } from '../stream/ledger.ts';
+import { severityOf } from '../stream/causes.ts';
 import type { GapMark } from '../stream/query.ts';
 import type { Plot } from './draw_lines.ts';
 import type { Palette } from './palette.ts';
@@ -47,8 +47,9 @@ export function drawGaps(
 }
 
 function colorOf(gap: GapMark, palette: Palette): string {
-  if (gap.cause === 'unexplained') return palette.bad;
-  return gap.count > 0 && !NO_LOSS.has(gap.cause) ? palette.warn : palette.muted;
+  const severity = severityOf(gap.cause, gap.count);
+  if (severity === 'unexplained') return palette.bad;
+  return severity === 'loss' ? palette.warn : palette.muted;
 }
 
 export function drawLimits(

@@ -1,7 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { SequenceLedger } from '../stream/ledger.ts';
 import { keyOf } from '../stream/view.ts';
-import { dacAccounts, followDacLedger, parseDacLedger, questionsFor } from './dac_ledger.ts';
+import { dacAccounts, followDacLedger, ledgerCauses, parseDacLedger, questionsFor } from './dac_ledger.ts';
 import { panels } from './panels.ts';
 import { cellsOf } from './store.ts';
 
@@ -42,6 +42,26 @@ it('has a cause for each sample that was taken and is not in the DAC', () => {
       { from: 1, to: 4, cause: 'ring_full', count: 4, time: 7 },
     ],
   });
+});
+
+it('offers the causes of a ledger to filter by, and those that a newer DAC has sent', () => {
+  const known = [
+    'ring_full',
+    'spool_full',
+    'invalid_row',
+    'kept_back',
+    'node_restart',
+    'network',
+    'before_epoch',
+    'not_recorded',
+    'unexplained',
+  ];
+  expect(ledgerCauses.value).toEqual(known);
+  const ledger = { causes: { dropped_ring: 1, ring_full: 2, 'a new one': 1 }, stored_before: 3 };
+  dacAccounts.value = parseDacLedger({ instances: [{ ...TARGET, ledger }] }, new Map());
+  expect(ledgerCauses.value).toEqual([...known, 'a new one']);
+  // A former word counts as the present one.
+  expect(dacAccounts.value.get(keyOf(TARGET))?.rest).toContainEqual(['ring_full', 3]);
 });
 
 it('asks for what is shown: an instance, a node, or all', () => {

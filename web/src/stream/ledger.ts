@@ -1,16 +1,4 @@
-/** Causes of gaps and of interruptions. */
-export type GapCause =
-  | 'node_dropped'
-  | 'kept_back'
-  | 'log_retention'
-  | 'epoch_changed'
-  | 'node_restart'
-  | 'reconnected'
-  | 'not_recorded'
-  | 'unexplained';
-
-/** Causes that do not count as loss. */
-export const NO_LOSS: ReadonlySet<string> = new Set<GapCause>(['kept_back', 'not_recorded']);
+import type { GapCause } from './causes.ts';
 
 export interface GapEvent {
   /** Browser clock, milliseconds. */
@@ -33,7 +21,7 @@ export interface LossView {
   readonly keptBack: number;
   readonly unexplained: number;
   /** What `missing` and `keptBack` are made of. */
-  readonly causes: Readonly<Partial<Record<GapCause, number>>>;
+  readonly causes: ReadonlyMap<GapCause, number>;
   /** Newest first. */
   readonly events: readonly GapEvent[];
   /** The log of the DAC that samples come from now, and how many came from it: what the DAC's own books can be held against. */
@@ -58,14 +46,15 @@ export class SequenceLedger {
   private run: string | undefined;
   private isRunNew = false;
   private isEpochNew = false;
-  private isLogGap = false;
+  /** The cause that the DAC gave for the gap before the next batch. */
+  private announced: GapCause | undefined;
   private hasRecorder = false;
   private isReplay = false;
   private keptBack = 0;
   private received = 0;
   private missing = 0;
   private unexplained = 0;
-  private causes: Partial<Record<GapCause, number>> = {};
+  private causes: ReadonlyMap<GapCause, number> = new Map();
   private events: GapEvent[] = [];
   private log: LossView['log'];
 
@@ -85,8 +74,9 @@ export class SequenceLedger {
     this.isReplay = isReplay;
   }
 
-  sawLogGap(): void {
-    this.isLogGap = true;
+  /** The DAC reports a gap before the next batch. The first of several causes counts. */
+  sawGap(cause: GapCause): void {
+    this.announced ??= cause;
   }
 
   /** The following samples come from another log, or from the beginning of the same log. */
@@ -165,14 +155,14 @@ export class SequenceLedger {
 
   /** The cause of the samples that the node did not report as dropped. */
   private causeOfRest(): GapCause {
-    if (this.isLogGap) return 'log_retention';
+    if (this.announced !== undefined) return this.announced;
     if (this.isEpochNew) return 'epoch_changed';
     return this.isReplay ? 'not_recorded' : 'unexplained';
   }
 
   private note(event: GapEvent): void {
     const { cause, count } = event;
-    if (count > 0) this.causes = { ...this.causes, [cause]: (this.causes[cause] ?? 0) + count };
+    if (count > 0) this.causes = new Map(this.causes).set(cause, (this.causes.get(cause) ?? 0) + count);
     // A new list each time: the old one may be on its way to the page.
     this.events = [event, ...this.events].slice(0, KEPT_EVENTS);
   }
@@ -180,6 +170,6 @@ export class SequenceLedger {
   private forget(keepRun: boolean): void {
     this.isRunNew = keepRun;
     this.isEpochNew = false;
-    this.isLogGap = false;
+    this.announced = undefined;
   }
 }

@@ -96,7 +96,10 @@ describe('the books of the page', () => {
       missing: 4,
       unexplained: 4,
       keptBack: 13,
-      causes: { kept_back: 13, unexplained: 4 },
+      causes: new Map([
+        ['kept_back', 13],
+        ['unexplained', 4],
+      ]),
     });
   });
 });
@@ -111,7 +114,7 @@ describe('the history', () => {
     expect(view.last).toBe(103);
     expect(view.samples.slice(-4)).toEqual([2, 0, 0, 0]);
     expect(view.missing.slice(-4)).toEqual([0, 3, 0, 0]);
-    expect(view.marks.slice(-3)).toEqual(['node_dropped', undefined, undefined]);
+    expect(view.marks.slice(-3)).toEqual(['loss', undefined, undefined]);
     history.addSamples(10_000, 5);
     expect(
       history.view(100_000 + (HISTORY_SECONDS - 1) * 1000).samples.reduce((sum, count) => sum + count),

@@ -3,7 +3,8 @@ import { PartStores, partsOf } from '../series/parts.ts';
 import { Records } from '../series/records.ts';
 import { StateRuns } from '../series/states.ts';
 import { type Numbers, SeriesStore } from '../series/store.ts';
-import type { BreakCause, GapMark } from './query.ts';
+import type { GapCause } from './causes.ts';
+import type { GapMark } from './query.ts';
 
 /** How far back is remembered unless memory ends first. */
 export const KEEP_MS = 60 * 60 * 1000;
@@ -58,7 +59,7 @@ export class Memory {
     batch: Batch,
     times: Float64Array,
     skip: number,
-    gap: { cause: BreakCause; count: number } | undefined,
+    gap: { cause: GapCause; count: number } | undefined,
   ): void {
     const fresh = skip === 0 ? times : times.subarray(skip);
     if (fresh.length === 0) return;

@@ -3,7 +3,7 @@ import type { Histogram } from '../series/histogram.ts';
 import type { RecordRow } from '../series/records.ts';
 import type { Rose } from '../series/rose.ts';
 import type { StateRun } from '../series/states.ts';
-import type { GapCause } from './ledger.ts';
+import type { GapCause } from './causes.ts';
 import type { SampleView, Target } from './view.ts';
 
 /** Queries of panels to the worker, and their answers. Times are milliseconds by the browser's clock. */
@@ -42,14 +42,10 @@ export interface Source {
 export interface GapMark {
   readonly from: number;
   readonly to: number;
-  /** Of what came from the archive it may be any that the DAC has a word for. */
-  readonly cause: BreakCause | (string & {});
+  readonly cause: GapCause;
   /** Samples missing. */
   readonly count: number;
 }
-
-/** Causes of an interrupted line: missing samples, or none taken. */
-export type BreakCause = GapCause | 'disabled' | 'node_offline' | 'silent';
 
 export interface SourceColumns extends ColumnBlock {
   readonly key: string;

@@ -10,13 +10,13 @@ import {
 } from '@oasis/wire';
 import type { StoredTimes } from '../past/stored.ts';
 import { AlarmWatch } from './alarms.ts';
+import type { GapCause, Interruption } from './causes.ts';
 import { CounterRates } from './counters.ts';
 import { History } from './history.ts';
-import { type LossView, logName, NO_LOSS, SequenceLedger } from './ledger.ts';
+import { type LossView, logName, SequenceLedger } from './ledger.ts';
 import { Memory } from './memory.ts';
 import { Intervals, type Pace } from './pace.ts';
 import { type InstanceEntry, isRateUnknown, PERIODIC } from './protocol.ts';
-import type { BreakCause } from './query.ts';
 import { RateMeter } from './rate.ts';
 import {
   type FlowView,
@@ -57,7 +57,7 @@ export class Watch {
   private run: string | undefined;
   private isPaceNew = true;
   /** Why nothing comes, if that is known. */
-  private quiet: BreakCause | undefined;
+  private quiet: Interruption | undefined;
   private shown: { second: number; rate: number | undefined } = { second: 0, rate: undefined };
 
   constructor(readonly target: Target) {
@@ -143,7 +143,7 @@ export class Watch {
 
   gap(cause: string): void {
     // That the epoch changed was seen in `subscribed` already.
-    if (cause !== 'epoch_changed') this.ledger.sawLogGap();
+    if (cause !== 'epoch_changed') this.ledger.sawGap(cause);
   }
 
   /** The name stands for another log now: our place in the old one means nothing there. */
@@ -254,7 +254,7 @@ export class Watch {
     before: LossView,
     isContinued: boolean,
     time: number,
-  ): { cause: BreakCause; count: number } | undefined {
+  ): { cause: GapCause; count: number } | undefined {
     if (!isContinued) {
       const { events, missing, keptBack } = this.ledger.view();
       const known = events.indexOf(before.events[0]);
@@ -286,7 +286,7 @@ export class Watch {
   private markGaps(newestBefore: unknown, at: number): void {
     for (const event of this.ledger.view().events) {
       if (event === newestBefore) return;
-      this.history.addGap(at, NO_LOSS.has(event.cause) ? 0 : event.count, event.cause);
+      this.history.addGap(at, event.count, event.cause);
     }
   }
 }

@@ -34,10 +34,10 @@ afterAll(async () => {
 
 const part = (testId: string) => visit.part('oven', testId);
 
-/** What the node was told, but for the number of the command. */
+/** The received commands without their numbers. */
 const told = () => node.commands.map(({ op, id, ...command }) => command);
 
-it('sets the deadband of a metric of a probe on change, or takes it away', async () => {
+it('sets and removes the deadband of a metric of a probe on change', async () => {
   await part('deadband-metric').waitFor();
   expect(await part('deadband-metric').locator('option').allTextContents()).toEqual([
     'temperature',

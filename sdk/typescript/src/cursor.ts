@@ -10,7 +10,7 @@ export class Cursor {
   readonly end: number;
   pos = 0;
 
-  /** The two halves of the value {@link varintPair} read last. */
+  /** The two halves of the value that {@link varintPair} read last. */
   low = 0;
   high = 0;
 
@@ -41,7 +41,7 @@ export class Cursor {
     return this.bytes[this.pos++]!;
   }
 
-  /** A varint as a number: exact up to 2^53 - 1; anything larger comes out larger than that, but rounded. */
+  /** Reads a varint as a number: exact up to 2^53 - 1, rounded but still larger than that beyond. */
   varint(): number {
     const pos = this.pos;
     if (pos < this.end) {
@@ -70,7 +70,7 @@ export class Cursor {
     }
   }
 
-  /** A varint as two unsigned halves, in {@link low} and {@link high}: exact for all 64 bits, and nothing allocated. */
+  /** Reads a varint into {@link low} and {@link high}, two unsigned halves: exact for all 64 bits, without an allocation. */
   varintPair(): void {
     let low = 0;
     let high = 0;
@@ -95,14 +95,14 @@ export class Cursor {
     this.high = high >>> 0;
   }
 
-  /** A varint, exact. For the slow paths only: it allocates. */
+  /** Reads a varint exactly. It allocates, so it is for slow paths only. */
   varintBig(): bigint {
     this.varintPair();
     return (BigInt(this.high) << 32n) | BigInt(this.low);
   }
 }
 
-/** Undoes the zigzag of a number below 2^53. */
+/** Decodes the zigzag encoding of a number below 2^53. */
 export function unzigzag(folded: number): number {
   return folded % 2 === 0 ? folded / 2 : -(folded + 1) / 2;
 }

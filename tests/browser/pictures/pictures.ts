@@ -10,7 +10,7 @@ import { launch, Visit } from '../harness/browser.ts';
 import { Oasis } from '../harness/oasis.ts';
 import { PlainNode } from '../harness/plain_node.ts';
 
-/** A small plant with a minute of past, so that pictures have something on them. */
+/** A small plant with a past of one minute, for pictures. */
 
 const IMAGES = fileURLToPath(new URL('../../../docs/images/', import.meta.url));
 const NODE = 'plant-7';
@@ -112,7 +112,7 @@ beforeAll(async () => {
     { name: 'log', schema: LOG },
   ]);
   const now = Date.now();
-  // The node lost some samples on the way; a gap has its reason.
+  // The node dropped samples: a gap with a cause.
   engine(now - PAST_MS, now - 31_000);
   engine(now - 28_400, now, 130);
   wind(now - PAST_MS, now);
@@ -208,7 +208,7 @@ const everything = [
   { id: 'i', kind: 'alarms' },
 ];
 
-/** Where they lie, as the docking library writes it down: columns of rows of tabs. */
+/** Positions of the panels, as the docking library stores them: columns of rows of tabs. */
 const places = [
   [['a'], ['c'], ['d']],
   [['b'], ['f']],
@@ -312,7 +312,7 @@ for (const { name, address } of views) {
         viewport: { width: 1600, height: 1000 },
       });
       await expect.poll(() => visit.page.getByTestId('chart').count()).toBeGreaterThan(1);
-      // Rates of counters, and the rest of what only time brings.
+      // Rates of counters need some seconds.
       await visit.page.waitForTimeout(6000);
       await visit.page.screenshot({ path: `${IMAGES}${name}${colorScheme === 'dark' ? '' : '-light'}.png` });
       expect(visit.complaints).toEqual([]);

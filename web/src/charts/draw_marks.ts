@@ -3,7 +3,7 @@ import type { GapMark } from '../stream/query.ts';
 import type { Plot } from './draw_lines.ts';
 import type { Palette } from './palette.ts';
 
-/** A value that is worth a warning or an alarm on one side. */
+/** A limit of a metric: values beyond it cause a warning or an alarm. */
 export interface Limit {
   readonly value: number;
   readonly severity: 'warn' | 'alarm';
@@ -12,7 +12,7 @@ export interface Limit {
 const NARROWEST = 3;
 const HATCH = 7;
 
-/** Stretches without samples: hatched, in the color of how grave they are. */
+/** Hatches spans without samples in the color of their severity. */
 export function drawGaps(
   ctx: CanvasRenderingContext2D,
   plot: Plot,

@@ -32,7 +32,7 @@ const STORED = {
   instances: [{ node: 'plant-7', instance: 'pump 3', oldest_time: HOUR * 1e6, newest_time: 9 * HOUR * 1e6 }],
 };
 
-/** The archive has the instance since an hour. */
+/** Lets the archive report the instance, from one hour on. */
 function there(): void {
   reader.look(TARGET, now);
   answer(STORED);
@@ -69,11 +69,11 @@ it('requests no samples from a DAC without an archive', () => {
 
 const NOTHING = { instances: [] };
 
-it('looks once for what is stored, and a few times for what may not be yet', () => {
+it('looks up a stored instance once, and an absent one a few times', () => {
   const other = { node: 'plant-7', instance: 'pump 4' };
   reader.look(TARGET, now);
   reader.look(other, now);
-  // The first answer says whether there is an archive at all.
+  // The first answer shows whether there is an archive at all.
   expect(asked).toHaveLength(1);
   answer(STORED);
   expect(reader.timesOf(TARGET)).toEqual({ oldest: HOUR, newest: 9 * HOUR });
@@ -85,7 +85,7 @@ it('looks once for what is stored, and a few times for what may not be yet', () 
   }
   expect(asked).toHaveLength(5);
   expect(reader.timesOf(other)).toBeUndefined();
-  // Who wants something of it has it looked for again, at most every other second.
+  // A view that needs the instance triggers another lookup, at most every two seconds.
   for (let step = 0; step < 10; step++) {
     now += 500;
     reader.look(other, now);
@@ -96,7 +96,7 @@ it('looks once for what is stored, and a few times for what may not be yet', () 
   expect(reader.timesOf(TARGET)).toEqual({ oldest: HOUR, newest: 9 * HOUR });
 });
 
-it('asks for few instances at a time, however many are watched', () => {
+it('limits pending lookups, however many instances are watched', () => {
   there();
   const many = Array.from({ length: 50 }, (_, number) => ({ node: 'plant-7', instance: `valve ${number}` }));
   for (const target of many) reader.look(target, now);
@@ -110,7 +110,7 @@ it('asks for few instances at a time, however many are watched', () => {
   expect(many.every((target) => reader.timesOf(target))).toBe(true);
 });
 
-it('knows since when there is something, and reads what is shown and some more', () => {
+it('reads the shown range with a margin', () => {
   there();
   const wish = { from: 4 * HOUR, to: 6 * HOUR, columns: 600 };
   expect(read(wish).state).toBe('reading');
@@ -123,13 +123,13 @@ it('knows since when there is something, and reads what is shown and some more',
   expect(found.points?.level).toBe('raw');
   const { min, max, last } = found.points?.rows ?? { min: [], max: [], last: [] };
   expect([...min[0], ...max[0], ...last[0]]).toEqual([1, Infinity, 3, -Infinity, 2, Number.NaN]);
-  // Small steps need no answer.
+  // Small steps need no request.
   now += 1000;
   expect(read({ ...wish, from: 3.5 * HOUR, to: 5.5 * HOUR }).state).toBe('ready');
   expect(asked).toHaveLength(2);
 });
 
-it('reads again when what is remembered has let go of what was its newest sample then', () => {
+it('reads again when memory has evicted the sample that was the newest at the request', () => {
   there();
   const wish = (oldest: number) => ({
     from: oldest - 3 * HOUR,
@@ -145,7 +145,7 @@ it('reads again when what is remembered has let go of what was its newest sample
   expect(asked).toHaveLength(3);
 });
 
-it('cancels requests that no view needs, and does not send one at every step', () => {
+it('cancels unneeded requests, and does not send one at every step', () => {
   there();
   read({ from: 4 * HOUR, to: 5 * HOUR, columns: 100 });
   now += 50;
@@ -155,12 +155,12 @@ it('cancels requests that no view needs, and does not send one at every step', (
   reader.tick(now);
   expect(asked).toHaveLength(3);
   expect(dropped).toEqual([1]);
-  // What comes for the first all the same is not taken for the second.
+  // A late answer to the first request is not used for the second.
   reader.answered(1, points(3 * HOUR, 6 * HOUR, 1000), 200, now);
   expect(read({ from: 14 * HOUR, to: 15 * HOUR, columns: 100 }).points).toBeUndefined();
 });
 
-it('shows what it has until the finer answer is there', () => {
+it('returns the present points until finer ones arrive', () => {
   there();
   read({ from: 4 * HOUR, to: 6 * HOUR, columns: 100 });
   answer(points(3 * HOUR, 7 * HOUR, 72_000, '1m'));
@@ -168,12 +168,12 @@ it('shows what it has until the finer answer is there', () => {
   const closer = read({ from: 5 * HOUR, to: 5.1 * HOUR, columns: 100 });
   expect(closer.state).toBe('reading');
   expect(closer.points?.level).toBe('1m');
-  // Finer than roll-ups there is nothing.
+  // The archive has nothing finer than roll-ups.
   answer(points(4.9 * HOUR, 5.2 * HOUR, 60_000, '1m'));
   expect(read({ from: 5 * HOUR, to: 5.1 * HOUR, columns: 100 }).state).toBe('ready');
 });
 
-it('asks for less of what is too wide, and again after a while where there was no answer', () => {
+it('requests fewer points after a refusal, and retries after a failure', () => {
   there();
   const wish = { from: 4 * HOUR, to: 6 * HOUR, columns: 1000 };
   read(wish);
@@ -188,7 +188,7 @@ it('asks for less of what is too wide, and again after a while where there was n
   expect(read(wish).state).toBe('reading');
 });
 
-it('keeps what a chart shows, and what none does for a moment only', () => {
+it('keeps shown points, and drops others after a pause', () => {
   there();
   const wish = { from: 4 * HOUR, to: 6 * HOUR, columns: 100 };
   read(wish, 1);
@@ -201,7 +201,7 @@ it('keeps what a chart shows, and what none does for a moment only', () => {
   expect(read(wish, 2).state).toBe('ready');
   reader.leave(2);
   reader.tick(now);
-  // Another one, for the same time or for one close by, begins with it.
+  // Another view of the same time, or of one close by, starts with this answer.
   expect(read(wish, 3).state).toBe('ready');
   reader.leave(3);
   reader.tick(now);
@@ -213,7 +213,7 @@ it('keeps what a chart shows, and what none does for a moment only', () => {
   expect(asked).toHaveLength(3);
 });
 
-it('does not go on asking for what no chart shows any more', () => {
+it('does not retry for a closed view', () => {
   there();
   read({ from: 4 * HOUR, to: 6 * HOUR, columns: 100 }, 1);
   answer(undefined, 0);
@@ -290,7 +290,7 @@ function told(times: readonly number[], more = false) {
   return { messages: [{ event: 'samples', samples }], more };
 }
 
-it('reads the newest samples before a time, whether or not there is an archive', () => {
+it('reads the newest samples before a time, with or without an archive', () => {
   expect(newest(2000.0005).state).toBe('reading');
   expect(asked[0].path).toBe(
     'api/v1/samples?node=plant-7&instance=pump+3&last=300&integers=string&to=2000001000ns',
@@ -298,14 +298,14 @@ it('reads the newest samples before a time, whether or not there is an archive',
   answer(told([1000, 1500]));
   const { found, state } = newest(2000.0005);
   expect([state, found?.isCut, found?.samples.length]).toEqual(['ready', false, 2]);
-  // What was there stays until what was asked for next is.
+  // The present result stays until the next answer arrives.
   now += 200;
   expect(newest(1200)).toEqual({ found, state: 'reading' });
   answer(told([1000]));
   expect(newest(1200).found?.samples.length).toBe(1);
 });
 
-it('asks for fewer samples where an answer had no room for the newest', () => {
+it('requests fewer samples after a truncated answer', () => {
   newest(2000, 2);
   answer(told([1000], true));
   now = reader.nextDue();

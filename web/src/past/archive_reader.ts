@@ -7,35 +7,35 @@ import { type Points, parsePoints } from './points.ts';
 import { type Manner, Reads } from './reads.ts';
 import { StoredInstances, type StoredTimes } from './stored.ts';
 
-/** What is fetched beyond each end of what is shown, as a share of it: small steps need no answer. */
+/** Margin to fetch on each side of the shown range, as a share of it, so that small steps need no request. */
 const MARGIN = 0.5;
-/** Stretches so much longer than pixels are good enough. */
+/** Steps up to this many times as wide as a pixel are fine enough. */
 const COARSE = 1.5;
 const MOST_POINTS = 4000;
 const MILLION = 1_000_000n;
 
-/** Asks the DAC by HTTP: `ask` returns a number that the answer comes with, `drop` gives it up. */
+/** Sends HTTP requests to the DAC. `request` returns a number that the answer carries; `cancel` takes it. */
 export interface Asker {
   ask(path: string): number;
   drop(id: number): void;
 }
 
-/** What a chart shows of the time before what is remembered; milliseconds by the node's clock. */
+/** A range that a chart shows, before the samples in memory; milliseconds by the node's clock. */
 export interface Wish {
   readonly from: number;
   readonly to: number;
-  /** Of pixels. */
+  /** Columns of pixels. */
   readonly columns: number;
-  /** Times of the oldest sample that is remembered, which takes over from what is read, and of the newest one. */
+  /** Times of the oldest and the newest sample in memory. From the oldest on, memory replaces the archive. */
   readonly remembered?: { readonly oldest: number; readonly newest: number };
 }
 
 /**
- * Reads what is shown of the past from the DAC: whether and since when the archive has an instance, long times in so many points,
- * and the newest samples before a time.
+ * Reads the past from the DAC: the time span of an instance in the archive, long ranges as a limited number of points, and
+ * the newest samples before a time.
  */
 export class ArchiveReader {
-  /** Grows with each answer: whoever shows this compares. */
+  /** Grows with each answer, so that readers can detect a change. */
   version = 0;
   private readonly waiting = new Map<number, (answer: unknown, status: number, now: number) => void>();
   private stored: StoredInstances;
@@ -58,24 +58,24 @@ export class ArchiveReader {
     this.newest = new Reads(requester, newestManner);
   }
 
-  /** From when to when the archive has something of an instance, if it has any; milliseconds by the node's clock. */
+  /** Returns the time span of an instance in the archive, or undefined; milliseconds by the node's clock. */
   timesOf(target: Target): StoredTimes | undefined {
     return this.stored.of(target);
   }
 
-  /** Whether there is an archive at all, as far as is known. */
+  /** Whether the DAC is known to have an archive. */
   get isThere(): boolean {
     return this.stored.state === 'there';
   }
 
-  /** Finds out whether the archive has something of an instance. */
+  /** Requests the time span of an instance in the archive, unless it is known. */
   look(target: Target, now: number): void {
     this.stored.look(target, now);
   }
 
   /**
-   * What there is for a view now of a time in the archive, in so many points; what is missing is asked for, until the view leaves.
-   * `variant` tells ranges apart that are shown together.
+   * Returns the points of a range for a view, as far as they have arrived, and requests the missing ones until the view
+   * closes. `variant` separates several ranges of one view.
    */
   read(
     view: number,
@@ -92,7 +92,7 @@ export class ArchiveReader {
     return { points: found, state };
   }
 
-  /** The newest samples before a time, from the archive or from what the DAC holds; as {@link read}. */
+  /** Returns the newest samples before a time, from the archive or the DAC's memory; see {@link read}. */
   readNewest(
     view: number,
     target: Target,
@@ -103,13 +103,13 @@ export class ArchiveReader {
     return this.newest.read(view, target, variant, wish, now);
   }
 
-  /** The view was closed. */
+  /** Handles that a view was closed. */
   leave(view: number): void {
     this.points.leave(view);
     this.newest.leave(view);
   }
 
-  /** An answer to {@link Asker.ask}; nothing if there was none. */
+  /** Handles the answer to {@link HttpClient.request}; the status is 0 if there was none. */
   answered(id: number, answer: unknown, status: number, now: number): void {
     const take = this.waiting.get(id);
     this.waiting.delete(id);
@@ -122,19 +122,19 @@ export class ArchiveReader {
     this.newest.tick(now);
   }
 
-  /** When {@link tick} has something to do. */
+  /** Returns when {@link tick} has work to do. */
   nextDue(): number {
     return Math.min(this.stored.nextDue(), this.points.nextDue(), this.newest.nextDue());
   }
 
-  /** No view shows the instance any more. */
+  /** Drops everything about an instance that no view shows any more. */
   forget(target: Target): void {
     this.stored.forget(target);
     this.points.forget(target);
     this.newest.forget(target);
   }
 
-  /** Another epoch of the DAC may have another archive. */
+  /** Starts over: another epoch of the DAC may have another archive. */
   reset(): void {
     for (const id of [...this.waiting.keys()]) this.giveUp(id);
     this.points.clear();
@@ -175,7 +175,7 @@ function pointsManner(paceOf: (target: Target) => Pace): Manner<Wish, Points> {
     },
     parse: (answer, target, { remembered }) =>
       parsePoints(pointsOf(answer), paceOf(target), remembered?.newest),
-    // Stretches may be longer than was asked for, where there are only roll-ups: asking again brings no finer ones.
+    // If only roll-ups are left, their steps may be longer than requested; another request returns no finer ones.
     suffices: (got, wish) => contains(got, wish) && lacksNothing(got, wish),
   };
 }
@@ -184,7 +184,10 @@ function query({ node, instance }: Target): string {
   return new URLSearchParams({ node, instance }).toString();
 }
 
-/** A request takes nanoseconds, more exactly than a double holds them, and says so: nodes without a clock live in 1970, where the DAC takes numbers for seconds. */
+/**
+ * Formats nanoseconds with their unit: nodes without a clock live in 1970, where the DAC reads plain numbers as seconds. A
+ * double is not exact enough.
+ */
 function nanos(ms: number): string {
   return `${BigInt(Math.max(0, Math.round(ms))) * MILLION}ns`;
 }
@@ -194,7 +197,10 @@ function contains(outer: Wish, inner: Wish): boolean {
   return outer.from <= inner.from && outer.to >= inner.to && width(outer) <= COARSE * width(inner);
 }
 
-/** What is remembered lets go of its oldest: what it began with when it was asked for may not be what it begins with now. */
+/**
+ * Whether the points reach the samples in memory. Memory evicts its oldest samples, so it may start later than at the
+ * request.
+ */
 function lacksNothing(got: Wish, { to, remembered }: Wish): boolean {
   if (!remembered) return true;
   return Math.min(to, remembered.oldest) <= (got.remembered?.newest ?? Number.NEGATIVE_INFINITY);

@@ -2,44 +2,44 @@ import type { ReadState } from '../stream/query.ts';
 import type { Target } from '../stream/view.ts';
 import { keyOf } from '../stream/view.ts';
 
-/** How far apart requests for one thing are at least while somebody moves through time. */
+/** Minimum time between two requests for one thing while somebody scrolls through time. */
 const PAUSE_MS = 150;
 /** Pause after a failed request. */
 const RETRY_MS = 5000;
-/** How long what no view shows any more is kept: one that shows another time, or comes back to the front, begins with it. */
+/** How long an answer stays without a view, so that a panel that returns to the front starts with it. */
 const KEEP_MS = 10_000;
-/** A message of so many values is refused: docs/reference/text-doors.md. */
+/** Status of a refused message with too many values: docs/reference/text-doors.md. */
 const TOO_WIDE = 422;
-/** How often less is asked for of what is too much. */
+/** How often a request is halved at most if its answer is too large. */
 const MOST_HALVINGS = 8;
 
-/** Asks the DAC; the number tells requests apart. */
+/** Sends requests to the DAC and returns the number of each. */
 export interface Requester {
   ask(path: string, take: (answer: unknown, status: number, now: number) => void): number;
   giveUp(id: number | undefined): void;
-  /** Something was answered. */
+  /** Called after each answer. */
   changed(): void;
 }
 
-/** What is wished for, and how it is asked for and read. */
+/** How requests of one kind are sent, and their answers parsed. */
 export interface Manner<W, T> {
-  /** What is asked for to have some more than is wished for, so that not every step needs an answer. */
+  /** Widens a request, so that not every step needs another one. */
   widened(wish: W): W;
-  /** `halvings` says how often there was too much in the answer. */
+  /** Returns the path of a request that has been halved `halvings` times. */
   path(target: Target, wish: W, halvings: number): string;
-  /** Nothing if it is no answer, `too-much` if it has to be asked for in smaller pieces. */
+  /** Parses an answer: undefined if it is invalid, `too-much` if the request must be halved. */
   parse(answer: unknown, target: Target, wish: W, halvings: number): T | 'too-much' | undefined;
   suffices(got: W, wish: W): boolean;
 }
 
 interface Entry<W, T> {
   readonly target: Target;
-  /** Numbers of the views that show it, and since when there are none. */
+  /** Numbers of the views that show the answer, and since when there are none. */
   readonly views: Set<number>;
   idleSince: number | undefined;
   wish: W;
   found: T | undefined;
-  /** What was asked for to find it. */
+  /** The request that `result` answers. */
   got: W | undefined;
   asked: { readonly id: number; readonly wish: W } | undefined;
   askedAt: number;
@@ -48,8 +48,8 @@ interface Entry<W, T> {
 }
 
 /**
- * Answers to wishes: one request at a time for each thing, given up as soon as something else is wished for. What it has is bounded
- * by what is shown: an answer goes when no view has shown it for {@link KEEP_MS}.
+ * Sends one request at a time for each thing, and cancels it if another one is needed. Memory is bounded by the shown
+ * views: an answer is dropped after {@link KEEP_MS} without a view.
  */
 export class Reads<W, T> {
   private readonly entries = new Map<string, Entry<W, T>>();
@@ -59,7 +59,10 @@ export class Reads<W, T> {
     private readonly manner: Manner<W, T>,
   ) {}
 
-  /** Returns the present answer for a view and requests what is missing, until the view leaves. `variant` separates wishes for one instance. */
+  /**
+   * Returns the present answer for a view and requests the missing part until the view closes. `variant` separates
+   * requests for one instance.
+   */
   read(
     view: number,
     target: Target,
@@ -93,7 +96,7 @@ export class Reads<W, T> {
     return { found: entry.found, state };
   }
 
-  /** The view was closed. */
+  /** Handles that a view was closed. */
   leave(view: number): void {
     for (const entry of this.entries.values()) entry.views.delete(view);
   }
@@ -109,7 +112,7 @@ export class Reads<W, T> {
     }
   }
 
-  /** When {@link tick} has something to do. */
+  /** Returns when {@link tick} has work to do. */
   nextDue(): number {
     let due = Number.POSITIVE_INFINITY;
     for (const entry of this.entries.values()) {
@@ -119,7 +122,7 @@ export class Reads<W, T> {
     return due;
   }
 
-  /** No view shows the instance any more. */
+  /** Drops everything about an instance that no view shows any more. */
   forget(target: Target): void {
     for (const [key, entry] of [...this.entries]) {
       if (keyOf(entry.target) === keyOf(target)) this.remove(key, entry);
@@ -135,7 +138,7 @@ export class Reads<W, T> {
     this.entries.delete(key);
   }
 
-  /** Whether an entry wants what it neither has nor has asked for. */
+  /** Whether neither the present answer nor the pending request covers the needed one. */
   private isMissing({ wish, got, asked }: Entry<W, T>): boolean {
     const { suffices } = this.manner;
     return !(got && suffices(got, wish)) && !(asked && suffices(asked.wish, wish));

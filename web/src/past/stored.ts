@@ -3,38 +3,38 @@ import { keyOf, type Target } from '../stream/view.ts';
 
 /** Pause after a failed request. */
 const RETRY_MS = 5000;
-/** Until an instance that was not in the archive may be there. */
+/** Pause before the next lookup of an instance that is not in the archive yet. */
 const RELOOK_MS = 2000;
-/** How often one that was not there is looked for again without anybody who wants something of it. */
+/** Lookups of an absent instance; after these, only a view that needs it triggers another one. */
 const LOOKS = 4;
-/** Questions under way at a time, so that other requests have their turn where hundreds of instances are watched. */
+/** Lookups pending at a time, so that other requests get their turn with hundreds of watched instances. */
 const MOST_ASKED = 4;
 const OK = 200;
 const NOT_FOUND = 404;
 
-/** From when to when something of an instance is stored; milliseconds by the node's clock. */
+/** Time span of an instance in the archive; milliseconds by the node's clock. */
 export interface StoredTimes {
   readonly oldest: number;
   readonly newest: number;
 }
 
-/** One that somebody shows. */
+/** A shown instance. */
 interface Looked {
   readonly target: Target;
   times: StoredTimes | undefined;
   isAsked: boolean;
-  /** When it was not there, and how often. */
+  /** Time and number of the lookups that did not find it. */
   missedAt: number;
   missed: number;
 }
 
-/** Of which of the instances that are shown the archive has something, and since when. Only those are asked for: it may know thousands. */
+/** Looks up the time span of each shown instance in the archive. It requests only these: the archive may know thousands. */
 export class StoredInstances {
-  /** Whether there is an archive, as far as is known. */
+  /** Whether the DAC has an archive, as far as is known. */
   state: 'unknown' | 'absent' | 'there' = 'unknown';
   private readonly looked = new Map<string, Looked>();
   private asked = 0;
-  /** When there was no answer, if there was none the last time. */
+  /** Time of the last lookup, if it failed. */
   private failedAt: number | undefined;
 
   constructor(
@@ -44,7 +44,7 @@ export class StoredInstances {
     ) => void,
   ) {}
 
-  /** Whether there was no answer the last time. */
+  /** Whether the last lookup failed. */
   get hasFailed(): boolean {
     return this.failedAt !== undefined;
   }
@@ -53,7 +53,7 @@ export class StoredInstances {
     return this.looked.get(keyOf(target))?.times;
   }
 
-  /** Finds out whether something of an instance is stored, if that is not known. */
+  /** Requests the time span of an instance, unless it is known. */
   look(target: Target, now: number): void {
     const key = keyOf(target);
     let looked = this.looked.get(key);
@@ -70,7 +70,7 @@ export class StoredInstances {
     if (now >= this.lookAt(looked)) this.inquire(looked);
   }
 
-  /** No view shows the instance any more. */
+  /** Drops an instance that no view shows any more. */
   forget(target: Target): void {
     this.looked.delete(keyOf(target));
   }
@@ -79,7 +79,7 @@ export class StoredInstances {
     for (const looked of this.looked.values()) if (now >= this.dueAt(looked)) this.inquire(looked);
   }
 
-  /** When it is worth a look, whether or not anybody asks for anything. */
+  /** Returns when the next lookup is due, without a view that needs it. */
   nextDue(): number {
     let due = Number.POSITIVE_INFINITY;
     for (const looked of this.looked.values()) due = Math.min(due, this.dueAt(looked));
@@ -91,10 +91,10 @@ export class StoredInstances {
   }
 
   private lookAt({ times, isAsked, missedAt }: Looked): number {
-    // Without an archive there is nothing to wait for as long as the DAC lives; one answer tells, or that there is none now.
+    // Without an archive, no lookup is needed during this epoch of the DAC; one answer shows whether there is one.
     const most = this.state === 'there' && !this.hasFailed ? MOST_ASKED : 1;
     if (times || isAsked || this.state === 'absent' || this.asked >= most) return Number.POSITIVE_INFINITY;
-    // Nothing of it may have been stored yet.
+    // The archive may not have stored a sample of it yet.
     return Math.max(missedAt + RELOOK_MS, (this.failedAt ?? Number.NEGATIVE_INFINITY) + RETRY_MS);
   }
 
@@ -117,7 +117,7 @@ export class StoredInstances {
   }
 }
 
-/** Of the only instance that was asked for. */
+/** Returns the time span of the only instance of an answer. */
 function timesIn(answer: unknown): StoredTimes | undefined {
   const [found] = listOf(isFields(answer) ? answer.instances : undefined);
   return found && { oldest: Number(found.oldest_time) / 1e6, newest: Number(found.newest_time) / 1e6 };

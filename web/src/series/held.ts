@@ -1,13 +1,13 @@
 import type { SeriesStore } from './store.ts';
 
-/** Samples one by one, a column a series. */
+/** Single samples, one column for each series. */
 export interface Samples {
   readonly columns: readonly Float64Array[];
-  /** For how many samples each stands; for itself alone if absent. */
+  /** Number of samples that each stands for; 1 if absent. */
   readonly weights?: Float64Array;
 }
 
-/** What of a span of time is still held one by one. */
+/** Returns the single samples of a time span that are in memory. */
 export function heldOf(store: SeriesStore, series: readonly number[], from: number, to: number): Samples {
   const raw = store.tiers[0];
   const begin = raw.lowerBound(from);
@@ -21,18 +21,18 @@ export function heldOf(store: SeriesStore, series: readonly number[], from: numb
   return { columns };
 }
 
-/** Least and greatest value of a series. */
+/** Minimum and maximum of a series. */
 export type Extreme = readonly [number, number];
 
-/** Rows of samples that were folded: the last of each stands for all of them. */
+/** Rows of folded samples; the last sample of each row stands for all of them. */
 export interface Folded extends Samples {
   readonly extremes: readonly Extreme[];
 }
 
-/** Rows that a distribution is made from at most, about. */
+/** Approximate maximum of rows for a distribution. */
 const ROWS = 16_384;
 
-/** What is remembered of a span of time: samples one by one if all of them are still held, else as far as they are not folded. */
+/** Returns the samples of a time span in memory: single samples if all of them are there, folded rows otherwise. */
 export function rememberedOf(
   store: SeriesStore,
   series: readonly number[],
@@ -62,18 +62,18 @@ export function rememberedOf(
   };
 }
 
-/** Whether nothing that was received is folded only. */
+/** Whether the store has every received sample as a single sample. */
 export function holdsAll({ tiers: [raw] }: SeriesStore): boolean {
   return raw.first === 0;
 }
 
-/** Since when samples are held one by one. */
+/** Returns the time of the oldest single sample. */
 export function heldSince(store: SeriesStore): number | undefined {
   const raw = store.tiers[0];
   return raw.size === 0 ? undefined : raw.end[raw.slot(raw.first)];
 }
 
-/** One behind the other. */
+/** Concatenates samples in order. */
 export function concat(parts: readonly Samples[], series: number): Samples {
   const length = ({ columns }: Samples) => columns[0]?.length ?? 0;
   const joined = (arrays: readonly Float64Array[]) => {

@@ -5,19 +5,19 @@ import type { Answer, Extents, GapMark, PastPart, Query, Source, SourceColumns }
 import type { Scene } from './scene.ts';
 import { keyOf, type Target } from './view.ts';
 
-/** Stretches that are enough for the least and the greatest value of a time. */
+/** Steps that are enough for the minimum and maximum of a time span. */
 const EXTENT_COLUMNS = 200;
 
-/** Series that lie in one store. */
+/** Series in one store. */
 interface Stretch {
   readonly target: Target;
-  /** By name, as the archive has them. */
+  /** Names of the series in the archive. */
   readonly names: readonly string[];
   readonly store: SeriesStore | undefined;
   readonly picked: readonly number[];
 }
 
-/** Those of a chart that are drawn from one block. */
+/** Series of a chart that are drawn from one block. */
 interface Drawn extends Stretch {
   readonly key: string;
   readonly names: string[];
@@ -27,15 +27,15 @@ interface Drawn extends Stretch {
   readonly part?: SourceColumns['part'];
 }
 
-/** What a chart gets from the archive. */
+/** The part of a chart that comes from the archive. */
 interface Past {
   readonly part?: PastPart;
-  /** The past, and what is remembered behind it. */
+  /** Rows of the archive, then those in memory. */
   readonly rows?: RowSource;
   readonly gaps?: readonly GapMark[];
 }
 
-/** Numbers over time. `buffer` gives room for so many. */
+/** Returns numbers over time; `buffer` returns a buffer with room for the given count of numbers. */
 export function columnsAnswer(
   scene: Scene,
   query: Query & { kind: 'columns' },
@@ -70,7 +70,7 @@ export function columnsAnswer(
   return { kind: 'columns', buffer: into, blocks };
 }
 
-/** Least and greatest value of each metric that is a number. */
+/** Returns the minimum and maximum of each numeric metric. */
 export function extentsOf(scene: Scene, target: Target): Extents {
   const memory = scene.watch(target)?.memory;
   if (!memory) return {};
@@ -91,11 +91,11 @@ export function extentsOf(scene: Scene, target: Target): Extents {
   return Object.fromEntries(names.map((name, index) => [name, extents[index]]));
 }
 
-/** What the archive has before the oldest sample that is remembered, and that behind it. Times are the node's. */
+/** Returns what the archive has before the oldest sample in memory, joined with the samples in memory. Times are the node's. */
 function pastOf(scene: Scene, stretch: Stretch, variant: string, span: Span): Past {
   const { target, store, picked, names } = stretch;
   const watch = scene.watch(target);
-  // Nobody would forget what is read of it.
+  // The answers for an instance that is not watched would never be dropped.
   if (!watch) return {};
   const remembered = watch.memory?.store.reach;
   const oldest = remembered?.oldest ?? Number.POSITIVE_INFINITY;
@@ -114,7 +114,7 @@ function pastOf(scene: Scene, stretch: Stretch, variant: string, span: Span): Pa
   };
 }
 
-/** Metrics of a source that one store has, in the order of the source; each element of a pattern has its own. */
+/** Groups the metrics of a source by store, in the order of the source; each element of a pattern has a group of its own. */
 function stretches(scene: Scene, { target, metrics }: Source): Drawn[] {
   const memory = scene.watch(target)?.memory;
   const lag = scene.lag(target.node);

@@ -1,10 +1,10 @@
 import type { Wish } from './protocol.ts';
 import { type CommandView, keyOf, type Target } from './view.ts';
 
-/** The DAC gives a node 5 s; this is for a DAC that does not answer either. */
+/** The DAC's timeout for a node is 5 s; this one is for a DAC that does not answer. */
 const TIMEOUT_MS = 6000;
 
-/** Commands on their way, and how the last one of each kind ended. */
+/** Pending commands, and the results of finished ones. */
 export class Commands {
   private readonly pending = new Map<number, CommandView>();
   private changed: CommandView[] = [];

@@ -1,24 +1,24 @@
 import { isStruct, isVector, type Metric, type MetricType, type Value } from '@oasis/wire';
 
-/** Per-second rates in the shape of the values they belong to; nothing where there is no rate. */
+/** Per-second rates in the shape of their values; undefined without a rate. */
 export type PerSecond = number | undefined | readonly PerSecond[];
 
-/** Rates over less than this would flicker. */
+/** Rates over a shorter time would flicker. */
 const SPAN_MS = 950;
 
-/** What counters stood at, milliseconds by the node's clock. */
+/** Values of counters at a time, milliseconds by the node's clock. */
 export interface Counted {
   readonly time: number;
   readonly values: readonly Value[];
 }
 
-/** How fast counters counted from one sample to a later one. */
+/** Returns the rates of counters from one sample to a later one. */
 export function ratesBetween(metrics: readonly Metric[], before: Counted, now: Counted): PerSecond[] {
   const seconds = (now.time - before.time) / 1000;
   return metrics.map((metric, index) => perSecond(metric, now.values[index], before.values[index], seconds));
 }
 
-/** How fast counters count: over a second or from sample to sample, whichever is longer. */
+/** Rates of counters over one second or from sample to sample, whichever is longer. */
 export class CounterRates {
   private reference: Counted | undefined;
   private rates: readonly PerSecond[] = [];
@@ -47,7 +47,7 @@ function perSecond(metric: Metric, now: Value, before: Value, seconds: number): 
   if (typeof metric.type === 'object') return ofType(metric.type, now, before, seconds);
   if (metric.kind !== 'counter') return undefined;
   const step = difference(now, before);
-  // A counter that went back has been restarted; its next step will be right again.
+  // A counter that decreases has restarted; its next step is valid again.
   return step === undefined || step < 0 ? undefined : step / seconds;
 }
 
@@ -56,7 +56,7 @@ function ofType(type: MetricType, now: Value, before: Value, seconds: number): P
   if (isVector(type)) return now.map((value, index) => ofType(type.vector, value, before[index], seconds));
   if (!isStruct(type)) return undefined;
   const { members } = type.struct;
-  // In a list of structs the texts say which thing this is: another name at the same place is another counter.
+  // Texts identify a struct within a list: another name at the same index is another counter.
   const isSame = members.every((member, index) => member.type !== 'string' || now[index] === before[index]);
   return isSame
     ? members.map((member, index) => perSecond(member, now[index], before[index], seconds))

@@ -7,14 +7,14 @@ import type { Answer, PastPart, Query } from './query.ts';
 import type { Scene } from './scene.ts';
 import type { Target } from './view.ts';
 
-/** Stretches that a distribution is made from: enough for its 99th percentile. */
+/** Steps for a distribution: enough for its 99th percentile. */
 const STRETCHES = 1000;
-/** Samples one after the other that the times between them are taken from. */
+/** Consecutive samples for a distribution of intervals. */
 const NEIGHBOURS = 1000;
-/** Classes of wind speed: Beaufort's 2, 3, 4, 5, 6 and 7 begin here (m/s). */
+/** Lower bounds of the wind classes 2, 3, 4, 5, 6 and 7 of the Beaufort scale (m/s). */
 const WIND_BOUNDS = [1.6, 3.4, 5.5, 8, 10.8, 13.9];
 
-/** What distributions are made of: what is remembered, and before that what the archive has. */
+/** Samples of a distribution: those in memory, and before them those of the archive. */
 interface Found extends Folded {
   readonly past?: PastPart;
 }
@@ -40,7 +40,7 @@ function valuesOf(scene: Scene, target: Target, metrics: readonly string[]): Fou
   const { store } = memory;
   const { reach } = store;
   const oldest = reach?.oldest ?? Number.POSITIVE_INFINITY;
-  // What is folded will do for a time that moves on; one that is looked at closely is read sample by sample, where it can be.
+  // Folded samples are enough for a live range; a paused range reads single samples from the archive if it has them.
   const seam = scene.isLive ? oldest : (heldSince(store) ?? Number.POSITIVE_INFINITY);
   const remembered = (since: number) => rememberedOf(store, series, since, to);
   if (from >= seam) return remembered(from);
@@ -72,7 +72,7 @@ function intervalsOf(scene: Scene, target: Target): Found | undefined {
   const held = { ...intervals(store, from, to), extremes: [] };
   const seam = heldSince(store) ?? Number.POSITIVE_INFINITY;
   if (from >= seam) return held;
-  // It would have to be read again with each sample that is let go of.
+  // The archive would have to be read again with each sample that memory evicts.
   if (scene.isLive && !holdsAll(store)) return { ...held, past: lacking('none', seam + lag) };
   const before = scene.isLive ? seam : Math.min(to, seam);
   const wish = { before, samples: NEIGHBOURS };
@@ -93,7 +93,7 @@ function intervalsOf(scene: Scene, target: Target): Found | undefined {
   };
 }
 
-/** Only what is remembered is there, or is there so far. */
+/** Describes a range of which only the samples in memory are available, or available so far. */
 function lacking(state: PastPart['state'], since: number): PastPart | undefined {
   if (state !== 'none') return { state };
   return Number.isFinite(since) ? { state, since } : undefined;

@@ -8,7 +8,7 @@ import type { Answer, PastPart, Query, RecordLine, StateTrack } from './query.ts
 import type { Scene } from './scene.ts';
 import { keyOf, type Target } from './view.ts';
 
-/** States and events: what there was when. */
+/** States and events over time. */
 
 export function statesAnswer(scene: Scene, query: Query & { kind: 'states' }): Answer {
   const found = query.sources.map(({ target, metrics }) => tracksOf(scene, target, metrics, query.columns));
@@ -32,7 +32,7 @@ function tracksOf(
     (metric) => watch?.memory?.states.get(metric)?.oldest ?? Number.POSITIVE_INFINITY,
   );
   const isRemembered = !watch || seams.every((seam) => from >= seam);
-  // The same for all panels of the instance, so that one answer does for all.
+  // All panels of the instance send the same request, so that they share one answer.
   const wish = { from, to, columns, remembered: rememberedSince(seams, watch?.memory?.store.newest) };
   const { points, state } = isRemembered
     ? { points: undefined, state: 'none' as const }
@@ -54,13 +54,16 @@ function tracksOf(
   };
 }
 
-/** Since when all of the states that are remembered at all are. */
+/** Returns the time from which all states in memory are known. */
 function rememberedSince(seams: readonly number[], newest: number | undefined): Wish['remembered'] {
   const known = seams.filter(Number.isFinite);
   return known.length === 0 || newest === undefined ? undefined : { oldest: Math.max(...known), newest };
 }
 
-/** What is remembered behind the past: a state that goes on is one run, unless something is missing between them. */
+/**
+ * Appends the runs in memory to those of the archive. A state that continues is one run, unless samples are missing
+ * between.
+ */
 function append(past: StateRun[], held: readonly StateRun[], isBroken: boolean): StateRun[] {
   const [last, [next, ...rest]] = [past.at(-1), held];
   if (!last || !next || next.isBroken) return [...past, ...held];
@@ -75,7 +78,7 @@ function shifted(run: StateRun, lag: number): StateRun {
   return { ...run, from: run.from + lag, to: run.to + lag };
 }
 
-/** The newest samples of a time, one by one. */
+/** Returns the newest samples of a time span one by one. */
 export function recordsAnswer(scene: Scene, query: Query & { kind: 'records' }): Answer {
   const { targets, limit } = query;
   const found = targets.map((target) => recordsOf(scene, target, limit));
@@ -105,7 +108,7 @@ function recordsOf(
   const held = (records?.between(from, to, limit) ?? []).map(line);
   const oldest = records?.oldest ?? Number.POSITIVE_INFINITY;
   if (!watch?.schema || held.length >= limit || from >= oldest) return { lines: held };
-  // What is live is not read again with each moment: as long as nothing is remembered, the newest there are will do.
+  // A live range is not read again at each moment: while memory is empty, the newest samples of the DAC are enough.
   const wish = { before: scene.isLive ? oldest : Math.min(to, oldest), samples: limit };
   const { found, state } = scene.archive.readNewest(scene.view, target, `records ${limit}`, wish, scene.now);
   if (!found) return { lines: held, past: { state } };
@@ -119,7 +122,7 @@ function recordsOf(
   };
 }
 
-/** Of several parts the one that is worst off. */
+/** Returns the part that is furthest from complete. */
 function worst(parts: readonly PastPart[]): PastPart | undefined {
   const first = (state: PastPart['state']) => parts.find((part) => part.state === state);
   return (

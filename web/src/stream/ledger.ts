@@ -4,31 +4,31 @@ export interface GapEvent {
   /** Browser clock, milliseconds. */
   readonly at: number;
   readonly cause: GapCause;
-  /** Samples missing; 0 for an interruption that cost nothing. */
+  /** Missing samples; 0 for an interruption. */
   readonly count: number;
-  /** First and last sequence number missing, if that is known. */
+  /** First and last missing sequence number, if known. */
   readonly from?: number;
   readonly to?: number;
-  /** Of an interruption, in milliseconds. */
+  /** Duration of an interruption in milliseconds. */
   readonly duration?: number;
 }
 
 export interface LossView {
   readonly received: number;
-  /** Without those that were kept back. */
+  /** Missing samples without those in `keptBack`. */
   readonly missing: number;
-  /** Samples that the probe's flight recorder had no reason to send, or that its node dropped: the DAC's ledger tells them apart. */
+  /** Samples that the flight recorder kept back, or that its node dropped: only the DAC's ledger separates the two. */
   readonly keptBack: number;
   readonly unexplained: number;
-  /** What `missing` and `keptBack` are made of. */
+  /** `missing` and `keptBack` by cause. */
   readonly causes: ReadonlyMap<GapCause, number>;
   /** Newest first. */
   readonly events: readonly GapEvent[];
-  /** The log of the DAC that samples come from now, and how many came from it: what the DAC's own books can be held against. */
+  /** The topic log that samples come from now, and the samples received from it, for comparison with the DAC's ledger. */
   readonly log: { readonly name: string; readonly received: number } | undefined;
 }
 
-/** A name for a log that no other one has: a topic, in one life of the DAC. */
+/** Returns a unique name of a topic log: a topic, in one epoch of the DAC. */
 export function logName(epoch: string, topic: number): string {
   return `${epoch}:${topic}`;
 }
@@ -38,8 +38,8 @@ const KEPT_EVENTS = 32;
 /**
  * The page's own ledger of one instance, by sequence number (native-batch.md, "dropped before"; websocket.md, "Loss").
  *
- * Announcements (a gap in the log, a new epoch, a new run) arrive before the batch that they explain, so they are kept until a
- * batch does not continue where the previous one ended.
+ * Announcements (a gap in the log, a new epoch, a new run) arrive before the batch that they explain. The ledger keeps
+ * them until a batch does not continue the previous one.
  */
 export class SequenceLedger {
   private expected: number | undefined;
@@ -58,18 +58,18 @@ export class SequenceLedger {
   private events: GapEvent[] = [];
   private log: LossView['log'];
 
-  /** The run of the node's process as the registry has it. */
+  /** Sets the run of the node's process, from the registry. */
   sawRun(run: string): void {
     if (this.run !== undefined && run !== this.run) this.isRunNew = true;
     this.run = run;
   }
 
-  /** Whether the probe has a flight recorder. */
+  /** Sets whether the probe has a flight recorder. */
   sawRecorder(hasRecorder: boolean): void {
     this.hasRecorder = hasRecorder;
   }
 
-  /** Whether samples are played back: numbers that a recording does not have are no loss of ours. */
+  /** Sets whether the samples are a replay: numbers that its recording lacks have a cause of their own. */
   sawReplay(isReplay: boolean): void {
     this.isReplay = isReplay;
   }
@@ -79,7 +79,7 @@ export class SequenceLedger {
     this.announced ??= cause;
   }
 
-  /** The following samples come from another log, or from the beginning of the same log. */
+  /** The next samples come from another log, or from the start of the same log. */
   sawLog(name: string): void {
     this.log = { name, received: 0 };
   }
@@ -99,7 +99,7 @@ export class SequenceLedger {
     const expected = this.expected;
     const next = first + count;
     if (expected === undefined || first === expected) {
-      // Announcements of a new epoch have been answered: nothing was lost. A new run still has to show itself.
+      // The announced epoch lost nothing. The samples of an announced run may still follow.
       this.forget(this.isRunNew && expected !== undefined);
       this.received += count;
       this.expected = next;
@@ -113,7 +113,7 @@ export class SequenceLedger {
       this.book(expected, first, dropped, at);
       this.received += count;
     } else {
-      // After a restart of the DAC the node resends unconfirmed samples; the page may have them.
+      // After a restart of the DAC, the node sends unacknowledged samples again; the page may have them.
       this.received += Math.max(0, next - expected);
       this.forget(false);
       this.expected = Math.max(expected, next);
@@ -129,13 +129,16 @@ export class SequenceLedger {
     return { received, missing, keptBack, unexplained, causes, events, log };
   }
 
-  /** Sequence numbers start at 1 in each run. The registry may report the new run after the batch. */
+  /**
+   * Whether the batch starts a new run, in which sequence numbers start at 1. The registry may report the run after the
+   * batch.
+   */
   private isRestart(first: number, expected: number, dropped: number): boolean {
     if (first < expected) return this.isRunNew || !this.isEpochNew;
     return this.isRunNew && first - expected !== dropped;
   }
 
-  /** Samples `from` up to, not including, `to` are missing: first what the node owns up to, then what was announced. */
+  /** Counts the samples in `[from, to)` as missing: the last `dropped` ones by the node, the others by the announced cause. */
   private book(from: number, to: number, dropped: number, at: number): void {
     const missing = to - from;
     if (missing === 0) return;
@@ -153,7 +156,7 @@ export class SequenceLedger {
     if (byNode > 0) this.note({ at, cause, count: byNode, from: to - byNode, to: to - 1 });
   }
 
-  /** The cause of the samples that the node did not report as dropped. */
+  /** Returns the cause of the samples that the node did not report as dropped. */
   private causeOfRest(): GapCause {
     if (this.announced !== undefined) return this.announced;
     if (this.isEpochNew) return 'epoch_changed';

@@ -10,7 +10,7 @@ const CONNECT_MS = 3000;
 
 export type LinkWish = 'connect' | 'ping' | 'give-up';
 
-/** The connection as such: when to try, when to ping, when to stop believing in it. Knows nothing of what is said over it. */
+/** The state of the connection: when to connect, when to ping, when to give up. It does not know the messages. */
 export class Link {
   readonly clock = new ClockOffset();
   phase: ConnectionView['phase'] = 'connecting';
@@ -22,7 +22,7 @@ export class Link {
   private readonly backoff: Backoff;
   private readonly pings = new Map<number, number>();
   private sentPings = 0;
-  /** When something is to be done next: an attempt, the end of an attempt, a ping. */
+  /** When the next step is due: an attempt, the end of an attempt, a ping. */
   private due = 0;
   private isTrying = false;
   private lastHeard = 0;
@@ -35,7 +35,7 @@ export class Link {
     return this.backoff.attempts;
   }
 
-  /** What is to be done now, if anything. */
+  /** Returns the step that is due now, if any. */
   wish(now: number): LinkWish | undefined {
     if (this.phase === 'connected') {
       if (now - this.lastHeard > SILENCE_MS) return 'give-up';
@@ -67,7 +67,7 @@ export class Link {
   }
 
   lost(reason: LossReason, code: number | undefined, now: number): void {
-    // The first reason is the one to show; what follows are vain attempts to come back.
+    // The first reason is shown; later ones come from failed attempts to reconnect.
     if (this.phase === 'connected' || this.reason === 'first') {
       this.reason = reason;
       this.code = code;

@@ -13,7 +13,7 @@ describe('the rate meter', () => {
     expect(meter.rate(1100)).toBeCloseTo(1);
   });
 
-  it('does not mind in which portions samples come', () => {
+  it('is independent of the size of batches', () => {
     const meter = new RateMeter();
     for (let time = 0; time < 3000; time += 50) meter.add(time, 50, time);
     expect(meter.rate(2950)).toBeCloseTo(1000, -1);
@@ -28,7 +28,7 @@ describe('the rate meter', () => {
     expect(meter.rate(5200)).toBeCloseTo(10);
   });
 
-  it('falls when nothing comes any more, and ends at nothing', () => {
+  it('falls to zero when no samples arrive', () => {
     const meter = new RateMeter();
     for (let time = 0; time <= 2000; time += 100) meter.add(time, 1, time);
     expect(meter.rate(2100)).toBeCloseTo(10);
@@ -60,7 +60,7 @@ describe('counters', () => {
     },
   ] as const;
 
-  it('have a rate over a second, in lists by the name of the element', () => {
+  it('have a rate over one second, in lists by the name of the element', () => {
     const rates = new CounterRates(metrics);
     rates.add(0, [
       0,
@@ -84,8 +84,8 @@ describe('counters', () => {
   });
 });
 
-describe('the books of the page', () => {
-  it('do not call missing what a flight recorder kept back', () => {
+describe('the ledger of the page', () => {
+  it('does not count samples of a flight recorder as missing', () => {
     const ledger = new SequenceLedger();
     ledger.sawRecorder(true);
     ledger.add(1, 1, 0, 0);
@@ -105,7 +105,7 @@ describe('the books of the page', () => {
 });
 
 describe('the history', () => {
-  it('keeps a minute and moves on by itself', () => {
+  it('contains the last minute, also without samples', () => {
     const history = new History();
     history.addSamples(100_500, 2);
     history.addGap(101_000, 3, 'node_dropped');

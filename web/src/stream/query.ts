@@ -14,7 +14,7 @@ export type Range =
 
 export type Query = {
   readonly range: Range;
-  /** Shows what was so many milliseconds before the range. */
+  /** Moves the range so many milliseconds into the past. */
   readonly ago?: number;
 } & (
   | { readonly kind: 'columns'; readonly sources: readonly Source[]; readonly columns: number }
@@ -28,11 +28,11 @@ export type Query = {
   | { readonly kind: 'rose'; readonly target: Target; readonly direction: string; readonly speed: string }
   | { readonly kind: 'records'; readonly targets: readonly Target[]; readonly limit: number }
   | { readonly kind: 'extent'; readonly target: Target }
-  /** The sample that there was at the end of the range. */
+  /** The last sample at or before the end of the range. */
   | { readonly kind: 'moment'; readonly target: Target }
 );
 
-/** Metrics of an instance, by name, and patterns for numbers within them (`axes[].position`). */
+/** Metrics of an instance by name, or patterns for numbers within them (`axes[].position`). */
 export interface Source {
   readonly target: Target;
   readonly metrics: readonly string[];
@@ -43,35 +43,35 @@ export interface GapMark {
   readonly from: number;
   readonly to: number;
   readonly cause: GapCause;
-  /** Samples missing. */
+  /** Missing samples. */
   readonly count: number;
 }
 
 export interface SourceColumns extends ColumnBlock {
   readonly key: string;
-  /** Of a pattern, and the element of it that these columns are. */
+  /** The pattern, and the element of it that these columns show. */
   readonly part?: { readonly pattern: string; readonly label: string };
   readonly gaps: readonly GapMark[];
-  /** If it reaches back beyond what is remembered: what the archive has of that. */
+  /** The part that comes from the archive, if the range starts before the samples in memory. */
   readonly past?: PastPart;
 }
 
-/** How far a request to the archive is. */
+/** State of a request to the archive. */
 export type ReadState = 'reading' | 'ready' | 'failed';
 
-/** How far the archive's part of an answer is; `none` if the archive has nothing of it. */
+/** State of the archive's part of an answer; `none` if the archive has nothing for it. */
 export type PastState = 'none' | ReadState;
 
 /** The part of a panel that comes from the archive. */
 export interface PastPart {
   readonly state: PastState;
-  /** What it is made from: `raw` samples, or roll-ups of so long a time. */
+  /** Source of the part: `raw` samples, or the length of the roll-ups. */
   readonly level?: string;
-  /** Of each so many milliseconds it has one sample, or one state, and not all. */
+  /** The part has one sample, or one state, for each step of so many milliseconds. */
   readonly step?: number;
-  /** It has only so many samples, the newest ones. */
+  /** The part has only so many samples, the newest ones. */
   readonly newest?: number;
-  /** What is older is not there, milliseconds by the browser's clock. */
+  /** The part starts here; milliseconds by the browser's clock. */
   readonly since?: number;
 }
 
@@ -85,7 +85,7 @@ export interface RecordLine extends RecordRow {
   readonly key: string;
 }
 
-/** Least and greatest value of each metric that is a number, by name. */
+/** Minimum and maximum of each numeric metric, by name. */
 export type Extents = Readonly<Record<string, readonly [number, number]>>;
 
 export type Answer =

@@ -12,7 +12,7 @@ let gone: string[];
 
 beforeEach(async () => {
   answered = [];
-  // Each server has its own: what an earlier test gave up may come to its server later.
+  // Each server has a list of its own: a request that an earlier test canceled may reach its server late.
   const [here, left]: [string[], string[]] = [[], []];
   [came, gone] = [here, left];
   server = createServer((request, response) => {
@@ -23,7 +23,7 @@ beforeEach(async () => {
     else if (url === '/answered') response.end('{"messages":[]}');
     else if (url === '/broken') response.end('{"messages":');
     else if (url === '/begun') response.write('{');
-    // Whatever else is asked for is never answered.
+    // All other requests are never answered.
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
 });
@@ -37,7 +37,7 @@ afterEach(async () => {
 const url = (path: string) => new URL(path, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 const requests = (patience?: number) => new Requests((...what) => answered.push(what), patience);
 
-it('gives each request the answer it got', async () => {
+it('reports the answer of each request', async () => {
   const made = requests();
   await Promise.all(['answered', 'refused', 'broken'].map((path, id) => made.ask(id, url(path))));
   expect(answered.sort(([a], [b]) => a - b)).toEqual([
@@ -47,7 +47,7 @@ it('gives each request the answer it got', async () => {
   ]);
 });
 
-it('waits for none longer than its patience', async () => {
+it('ends each request at its timeout', async () => {
   const made = requests(5);
   await Promise.all(['silent', 'begun'].map((path, id) => made.ask(id, url(path))));
   expect(answered.sort(([a], [b]) => a - b)).toEqual([
@@ -56,7 +56,7 @@ it('waits for none longer than its patience', async () => {
   ]);
 });
 
-it('reports nothing of a canceled request, and frees it', async () => {
+it('reports nothing for a canceled request, and closes it', async () => {
   const made = requests();
   const asked = made.ask(1, url('silent'));
   await vi.waitFor(() => expect(came).toEqual(['/silent']), LOADED);

@@ -2,7 +2,7 @@ import type { ArchiveReader } from '../past/archive_reader.ts';
 import type { Target } from './view.ts';
 import type { Watch } from './watch.ts';
 
-/** Looks up what is watched, and how far its node's clock is from ours. */
+/** Gives access to the watched instances, and to the clock offsets of their nodes. */
 export interface Lookup {
   watch(target: Target): Watch | undefined;
   /** Browser clock minus node clock, milliseconds. */
@@ -12,7 +12,7 @@ export interface Lookup {
 
 /** What a view is answered from, and the time that it shows. */
 export interface Scene extends Lookup {
-  /** The view's number. */
+  /** Number of the view. */
   readonly view: number;
   /** Milliseconds by the browser's clock. */
   readonly from: number;

@@ -2,35 +2,35 @@ import type { ClientMessage, Registry, ServerMessage } from './protocol.ts';
 import { keyOf, type Target } from './view.ts';
 import { Watch } from './watch.ts';
 
-/** The registry said yes and the DAC said no: it will have been about to change. */
+/** Pause before the next attempt if the DAC refuses an instance that its registry lists: the registry is about to change. */
 const RETRY_MS = 300;
-/** After a longer interruption what was missed is left to the charts' past: catching up sample by sample would keep the present waiting. */
+/** After a longer interruption, charts read the missed samples from the archive: sending all of them would delay live ones. */
 const CATCH_UP_MS = 60_000;
 
 type Distributed<T, K extends string> = T extends unknown ? Omit<T, K> : never;
 
-/** A message to the DAC; its number is given as it is sent. */
+/** A message to the DAC; it receives its number when it is sent. */
 export type Saying = Distributed<ClientMessage, 'id'>;
 
 /** The DAC at the other end of the connection. */
 export interface Peer {
-  /** What it has registered; nothing while that is not known. */
+  /** Returns the registry; undefined until it has arrived. */
   known(): Registry | undefined;
-  /** Returns the message's number. */
+  /** Sends a message and returns its number. */
   send(message: Saying): number;
-  /** Samples of an instance come from here on. */
+  /** Called when the subscription of an instance starts. */
   began(target: Target, now: number): void;
 }
 
-/** What is watched, and the topics that it comes under as long as there is a connection. */
+/** The watched instances, and their topics during a connection. */
 export class Subscriptions {
-  /** When those that were refused are asked for again. */
+  /** When to retry refused subscriptions. */
   retryAt = Number.POSITIVE_INFINITY;
   private readonly byKey = new Map<string, Watch>();
   private readonly byTopic = new Map<number, Watch>();
-  /** Keys, not watches: whoever watches the instance when the answer comes may have it. */
+  /** Pending requests by number. Values are keys, so that an instance that is watched anew meanwhile gets the answer. */
   private readonly asked = new Map<number, string>();
-  /** How long the last interruption was, milliseconds. */
+  /** Duration of the last interruption in milliseconds. */
   private away = 0;
 
   constructor(private readonly peer: Peer) {}
@@ -47,7 +47,7 @@ export class Subscriptions {
     return this.byKey.get(keyOf(target));
   }
 
-  /** What comes under a topic. */
+  /** Returns the watched instance of a topic. */
   at(topic: number): Watch | undefined {
     return this.byTopic.get(topic);
   }
@@ -77,7 +77,7 @@ export class Subscriptions {
     for (const watch of this.byKey.values()) watch.disconnected();
   }
 
-  /** The connection is back; they are subscribed to as soon as the DAC has said what it knows. */
+  /** Handles that the connection is back; subscriptions follow when the registry has arrived. */
   reconnected(now: number, away: number): void {
     this.away = away;
     for (const watch of this.byKey.values()) watch.reconnected(now, away);
@@ -89,7 +89,7 @@ export class Subscriptions {
       if (!watch) continue;
       watch.sawEntry(entry);
       if (watch.topic === undefined) continue;
-      // The same name can come back as something else: with another number, or another layout.
+      // A name can return with another number or another layout.
       const { schema } = watch;
       if (entry.id !== watch.topic || entry.uuid !== schema?.uuid || entry.version !== schema.version) {
         this.leave(watch);
@@ -103,7 +103,7 @@ export class Subscriptions {
     const { topic, epoch, offset, entry, schema } = message;
     const watch = this.answered(message.id);
     watch?.subscribed(topic, epoch, offset, entry, schema, now);
-    // The registry knows more of it: whether its node has lowered its rate.
+    // Only the registry knows whether the node has lowered the rate.
     const known = this.peer.known()?.instances.find((known) => known.id === topic);
     if (known) watch?.sawEntry(known);
     if (watch?.topic === topic) {
@@ -116,7 +116,7 @@ export class Subscriptions {
     const watch = this.answered(id);
     if (!watch) return;
     if (code === 'archive_error') {
-      // What is live can be seen all the same.
+      // Live samples are still available.
       watch.moved();
       watch.setStatus('waiting');
       this.retryAt = now + RETRY_MS;
@@ -128,7 +128,7 @@ export class Subscriptions {
     }
   }
 
-  /** The DAC has ended it by itself: another topic has its name, or what is stored cannot be read. */
+  /** Handles that the DAC ended a subscription: another topic has its name, or the archive cannot be read. */
   ended(topic: number, now: number): void {
     const watch = this.byTopic.get(topic);
     if (!watch) return;
@@ -138,7 +138,7 @@ export class Subscriptions {
     this.retryAt = now + RETRY_MS;
   }
 
-  /** Whose question has been answered, if it is still watched. */
+  /** Returns the instance whose request was answered, if it is still watched. */
   private answered(id: number): Watch | undefined {
     const key = this.asked.get(id);
     this.asked.delete(id);
@@ -159,7 +159,7 @@ export class Subscriptions {
       return;
     }
     const resume = watch.position;
-    // What the DAC still holds comes first: a chart begins with a past.
+    // Samples in the DAC's memory come first, so that a chart starts with a past.
     const late = this.away > CATCH_UP_MS ? { overflow: 'latest' as const } : {};
     const place = resume === undefined ? { from: 'earliest' as const } : { resume, ...late };
     const id = this.peer.send({ op: 'subscribe', ...watch.target, ...place });

@@ -9,7 +9,7 @@ import type { Answer, Query, Range } from './query.ts';
 import { Views } from './views.ts';
 import type { Watch } from './watch.ts';
 
-/** A node whose clock is 100 ms behind the browser's, and a metric that counts seconds. */
+/** A node whose clock is 100 ms late, and a metric that counts seconds. */
 const LAG = 100;
 const TARGET = { node: 'plant', instance: 'pump' };
 const METRICS: Metric[] = [{ name: 'count', type: 'uint64', kind: 'counter' }];
@@ -17,10 +17,10 @@ const METRICS: Metric[] = [{ name: 'count', type: 'uint64', kind: 'counter' }];
 let wishes: { what: string; wish: object }[];
 let watch: Partial<Watch>;
 let views: Views;
-/** What is left of samples that have gone. */
+/** The roll-ups of evicted samples. */
 let rolled: Points | undefined;
 
-/** What the DAC has: a sample each second from 0 on. */
+/** The DAC's samples: one each second from 0 on. */
 function newest({ before, samples }: NewestWish) {
   const last = Math.ceil(Math.min(before, 100_000) / 1000);
   const numbers = Array.from({ length: samples }, (_, index) => last - samples + index).filter((n) => n >= 0);
@@ -74,25 +74,25 @@ function remember(times: readonly number[]): void {
   watch.memory = { records, store, states: new Map(), seriesOf: () => 0, version: 1 } as never;
 }
 
-it('gives the sample that there was at a time, with the rate that it had', () => {
+it('returns the sample at a time, with its rate', () => {
   const sample = { key: 'pump', sequence: 50, time: 50_000, state: 0, values: [50], rates: [] };
   watch.sample = sample;
   const moment = (to: number) => ask({ kind: 'moment', target: TARGET, range: until(to) });
-  // Nothing has come since: nobody has to be asked.
+  // No sample came since: no request is needed.
   expect(moment(60_000)).toEqual({ kind: 'moment', sample, state: 'ready' });
   expect(wishes).toEqual([]);
   const then = { sequence: 7, time: 7000, values: [7], rates: [1] };
   expect(moment(7900)).toMatchObject({ kind: 'moment', sample: then });
   expect(moment(7100)).toMatchObject({ sample: then });
   expect(moment(7099)).toMatchObject({ sample: { sequence: 6 } });
-  // Of one that is faster, enough samples for a second are wanted.
+  // A faster instance needs enough samples for one second.
   watch = { ...watch, expectedRate: 20 };
   expect(moment(7900)).toMatchObject({ kind: 'moment', sample: then });
   expect(wishes.at(-1)?.wish).toMatchObject({ samples: 22 });
   expect(moment(50)).toEqual({ kind: 'moment', sample: undefined, state: 'none' });
 });
 
-it('gives the last value that roll-ups have where no sample is left', () => {
+it('returns the last value of roll-ups if no samples are left', () => {
   const times = [-9000, -5000, 40];
   rolled = parsePoints(
     {
@@ -111,7 +111,7 @@ it('gives the last value that roll-ups have where no sample is left', () => {
   });
 });
 
-it('lists what is remembered, and before that what the DAC has, none twice', () => {
+it('lists samples in memory and older ones of the DAC, none twice', () => {
   remember([8000, 9000, 10_000]);
   const lines = (range: Range, limit = 300) => {
     const answer = ask({ kind: 'records', targets: [TARGET], range, limit });
@@ -130,7 +130,7 @@ it('lists what is remembered, and before that what the DAC has, none twice', () 
   expect(lines(until(10_100), 3)).toEqual({ numbers: [10, 9, 8], past: { state: 'ready', newest: 3 } });
 });
 
-it('draws no state through what is missing between the archive and what is remembered', () => {
+it('draws no state across a gap between archive and memory', () => {
   const modes = new StateRuns();
   modes.add(Float64Array.of(8000, 9000), [1, 1], false);
   const runs = (gaps: object[]) => {
@@ -158,7 +158,7 @@ it('draws no state through what is missing between the archive and what is remem
   ]);
 });
 
-it('lists live what there was before the page was opened', () => {
+it('lists earlier samples on a live page', () => {
   watch.memory = { records: new Records(), version: 1 } as never;
   const range: Range = { live: true, span: 93_000 };
   const answer = ask({ kind: 'records', targets: [TARGET], range, limit: 5 });
@@ -168,7 +168,7 @@ it('lists live what there was before the page was opened', () => {
   ]);
 });
 
-/** What the archive answers with of a sample each second, half a second behind it: of stretches of two seconds each. */
+/** The archive's answer for a sample each second, at half seconds, as steps of two seconds. */
 function stretches(from: number, to: number, until: number): Points | undefined {
   const byStretch = new Map<number, number[]>();
   for (let time = from; time <= to; time += 1000) {
@@ -194,7 +194,7 @@ function stretches(from: number, to: number, until: number): Points | undefined 
 
 const last = (times: readonly number[]) => times[times.length - 1];
 
-it('begins a live distribution with what the archive has, and counts no sample twice', () => {
+it('starts a live distribution with samples of the archive, and counts no sample twice', () => {
   const source = { target: TARGET, metrics: ['count'] };
   const live = () => {
     const range: Range = { live: true, span: 95_000 };
@@ -204,7 +204,7 @@ it('begins a live distribution with what the archive has, and counts no sample t
   };
   const since = (oldest: number) =>
     remember(Array.from({ length: (100_500 - oldest) / 1000 }, (_, index) => oldest + index * 1000));
-  // The archive has what is remembered, too: 5.5 s to 99.5 s are 95 samples.
+  // The archive also has the samples in memory: 5.5 s to 99.5 s are 95 samples.
   for (const oldest of [60_500, 61_500]) {
     since(oldest);
     rolled = stretches(5500, 99_500, 99_500);
@@ -216,17 +216,17 @@ it('begins a live distribution with what the archive has, and counts no sample t
       wish: { from: 4900, to: oldest, remembered: { oldest, newest: 99_500 } },
     });
   }
-  // What was not there yet when it was asked for is left to what is remembered: half a stretch is lacking then.
+  // Samples that were taken after the request come from memory: half a step is missing then.
   rolled = stretches(5500, 60_500, 60_500);
   expect(live().histogram?.of).toBe(94);
-  // Nothing is read of a time that is remembered.
+  // A time that is in memory needs no request.
   since(1500);
   const before = wishes.length;
   expect(live()).toMatchObject({ histogram: { of: 95 }, past: undefined });
   expect(wishes).toHaveLength(before);
 });
 
-it('says since when there are samples, where a distribution does not have all of its time', () => {
+it('returns the start of the samples if a distribution lacks part of its time', () => {
   remember([8000, 9000, 10_000]);
   const source = { target: TARGET, metrics: ['count'] };
   const of = (range: Range, what: 'values' | 'intervals') => {
@@ -235,7 +235,7 @@ it('says since when there are samples, where a distribution does not have all of
   };
   expect(of(until(10_100, 2000), 'values')?.past).toBeUndefined();
   expect(of(until(10_100), 'values')).toMatchObject({ histogram: { samples: 3 }, past: { since: 8100 } });
-  // Intervals need neighbors: the newest of them.
+  // Intervals need consecutive samples: the newest ones.
   expect(of({ live: true, span: 95_000 }, 'intervals')).toMatchObject({
     histogram: { samples: 4, mean: 1000 },
     past: { state: 'ready', level: 'raw' },

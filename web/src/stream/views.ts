@@ -6,20 +6,20 @@ import type { Answer, Query, ViewResult } from './query.ts';
 import type { Lookup, Scene } from './scene.ts';
 import type { Target } from './view.ts';
 
-/** Charts are drawn at most so often: enough for the eye, and it leaves the page time for everything else. */
+/** Minimum interval between two frames of a chart: smooth for the eye, with time left for the rest of the page. */
 const CHART_MS = 33;
 const LIST_MS = 200;
 const SPARE_BUFFERS = 16;
 
 interface View {
   query: Query;
-  /** When it was last answered. */
+  /** Time of the last answer. */
   at: number;
-  /** Of what it shows, when it was last answered. */
+  /** Version of the data in the last answer. */
   version: number;
 }
 
-/** What the panels show: each is answered anew when what it shows has changed, and no more often than can be seen. */
+/** Answers the queries of panels again when their data changes, no more often than the eye can see. */
 export class Views {
   private readonly views = new Map<number, View>();
   private spare: ArrayBuffer[] = [];
@@ -35,20 +35,20 @@ export class Views {
     this.lookup.archive.leave(id);
   }
 
-  /** Takes back what the page has drawn. */
+  /** Takes buffers back that the page has drawn. */
   reuse(buffers: readonly ArrayBuffer[]): void {
     this.spare.push(...buffers);
     if (this.spare.length > SPARE_BUFFERS) this.spare.length = SPARE_BUFFERS;
   }
 
-  /** When the next view wants to be answered; none does while nothing is shown. */
+  /** Returns when the next view is due; infinity without views. */
   nextDue(): number {
     let due = Number.POSITIVE_INFINITY;
     for (const view of this.views.values()) due = Math.min(due, view.at + pause(view.query));
     return due;
   }
 
-  /** Answers of the views that have something new to show. */
+  /** Returns the answers of the views with changes. */
   drain(now: number): ViewResult[] {
     const results: ViewResult[] = [];
     for (const [id, view] of this.views) {
@@ -116,7 +116,7 @@ function targetsOf(query: Query): readonly Target[] {
   }
 }
 
-/** A live range ends at a whole column, so that what is drawn moves by whole columns. */
+/** Returns the range of a query. A live range ends at a whole column, so that the drawing moves by whole columns. */
 function bounds({ range, ago = 0, ...query }: Query, now: number): [number, number] {
   if (!range.live) return [range.from - ago, range.to - ago];
   const width = query.kind === 'columns' ? range.span / query.columns : 1;

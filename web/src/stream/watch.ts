@@ -29,7 +29,7 @@ import {
 
 const TWO_32 = 2 ** 32;
 
-/** One instance that the page watches: its place in the log, its books, its newest sample, what is remembered of it. */
+/** One watched instance: its position in the log, its ledger, its newest sample, its samples in memory. */
 export class Watch {
   readonly key: string;
   status: WatchStatus['status'] = 'waiting';
@@ -43,7 +43,7 @@ export class Watch {
   readonly history = new History();
   readonly ledger = new SequenceLedger();
 
-  /** What the page does not know yet. */
+  /** The parts that the page does not have yet. */
   readonly dirty = { status: true, sample: false, flow: true, loss: true };
 
   private types: readonly MetricType[] = [];
@@ -53,10 +53,10 @@ export class Watch {
   private hops: HopTimes | undefined;
   pace: Pace = null;
   private readonly intervals = new Intervals();
-  /** The run of the node's process that the registry told of last. */
+  /** The run of the node's process in the newest registry. */
   private run: string | undefined;
   private isPaceNew = true;
-  /** Why nothing comes, if that is known. */
+  /** Cause of the present silence, if known. */
   private quiet: Interruption | undefined;
   private shown: { second: number; rate: number | undefined } = { second: 0, rate: undefined };
 
@@ -64,7 +64,7 @@ export class Watch {
     this.key = keyOf(target);
   }
 
-  /** Where to go on after an interruption. */
+  /** The position to resume at after an interruption. */
   get position(): string | undefined {
     return this.epoch === undefined ? undefined : `${this.epoch}:${this.nextOffset}`;
   }
@@ -93,7 +93,7 @@ export class Watch {
     this.dirty.status = true;
   }
 
-  /** What comes from here on is of this type. Answers whether it can be read. */
+  /** The next batches have this type. Returns whether it can be read. */
   changedType(schema: unknown): boolean {
     const before = this.schema;
     try {
@@ -103,7 +103,7 @@ export class Watch {
       this.setStatus('failed', error.message);
       return false;
     }
-    // After an interruption it mostly is what it was, and goes on.
+    // After an interruption the type is usually unchanged, and memory continues.
     if (!this.memory || before?.uuid !== this.schema.uuid || before.version !== this.schema.version)
       this.remember(this.schema);
     this.types = this.schema.metrics.map((metric) => metric.type);
@@ -120,10 +120,10 @@ export class Watch {
     if (this.topic !== undefined) this.ledger.sawLog(logName(epoch, this.topic));
   }
 
-  /** The registry's newest word on this instance. */
+  /** Handles the newest registry entry of the instance. */
   sawEntry(entry: InstanceEntry): void {
     this.ledger.sawRun(entry.run);
-    // The same recording may be played at another speed.
+    // A recording may be replayed again at another speed.
     if (entry.run !== this.run) this.intervals.clear();
     this.run = entry.run;
     this.ledger.sawRecorder(entry.recorder !== null);
@@ -142,11 +142,11 @@ export class Watch {
   }
 
   gap(cause: string): void {
-    // That the epoch changed was seen in `subscribed` already.
+    // `subscribed` has handled a change of the epoch already.
     if (cause !== 'epoch_changed') this.ledger.sawGap(cause);
   }
 
-  /** The name stands for another log now: our place in the old one means nothing there. */
+  /** The name belongs to another log now, in which the position is meaningless. */
   moved(): void {
     this.epoch = undefined;
   }
@@ -164,8 +164,8 @@ export class Watch {
   }
 
   /**
-   * A batch of this instance. `lag` is browser clock minus node clock: it puts the samples where they happened on our clock;
-   * `dacLag` is the same for the DAC.
+   * Handles an encoded batch. `lag` is browser clock minus node clock and converts the times of the samples to the
+   * browser's clock; `dacLag` is the same for the DAC.
    */
   batch(bytes: Uint8Array, now: number, lag: number, dacLag: number): void {
     try {
@@ -176,7 +176,7 @@ export class Watch {
     }
   }
 
-  /** The same, of a batch that has been decoded. */
+  /** Handles a decoded batch; see {@link batch}. */
   take(batch: Batch, now: number, lag: number, dacLag: number): void {
     const first = Number(batch.firstSequence);
     const times = millis(batch.times);
@@ -215,18 +215,18 @@ export class Watch {
     this.dirty.loss = true;
   }
 
-  /** Nothing may have arrived, but a rate falls and a strip moves on all the same. */
+  /** Marks changes of rate and strip, which change without samples, too. */
   review(now: number): void {
     const second = Math.floor(now / 1000);
     if (second !== this.shown.second || this.rate.rate(now) !== this.shown.rate) this.dirty.flow = true;
   }
 
-  /** Samples a second that are to be expected, if any. */
+  /** Expected samples per second, if known. */
   get expectedRate(): number | null {
     return this.pace === 'unknown' ? null : this.pace;
   }
 
-  /** `stored` is what the archive has. */
+  /** Returns rate, history and hops; `stored` is the time span in the archive. */
   flow(now: number, stored?: StoredTimes): FlowView {
     const rate = this.rate.rate(now);
     this.shown = { second: Math.floor(now / 1000), rate };
@@ -249,7 +249,7 @@ export class Watch {
     this.dirty.flow = true;
   }
 
-  /** Why the batch does not continue the line of the one before. */
+  /** Returns the cause if the batch does not continue the line of the previous one. */
   private interruption(
     before: LossView,
     isContinued: boolean,
@@ -260,7 +260,7 @@ export class Watch {
       const known = events.indexOf(before.events[0]);
       const fresh = known < 0 ? events : events.slice(0, known);
       const [newest] = fresh;
-      // What a recording lacks of its beginning does not fill the time from its end to where it begins again.
+      // Samples before the start of a recording do not fill the time from its end to its next start.
       if (newest?.cause === 'not_recorded' && fresh.some(({ cause }) => cause === 'node_restart'))
         return { cause: 'node_restart', count: 0 };
       const count = missing + keptBack - before.missing - before.keptBack;
@@ -272,7 +272,7 @@ export class Watch {
     return { cause: this.quiet ?? 'silent', count: 0 };
   }
 
-  /** Mostly a batch lies within a second: it is counted at once. */
+  /** Counts samples by second; most batches lie within one second and are counted at once. */
   private countSeconds(times: Float64Array, lag: number): void {
     const second = (index: number) => Math.floor((times[index] + lag) / 1000);
     const last = times.length - 1;
@@ -304,9 +304,9 @@ function valueAt(
   return type === 'boolean' ? column[index] === 1 : column[index];
 }
 
-/** Nanoseconds to milliseconds without a BigInt a sample; what is lost is below a microsecond. */
+/** Converts nanoseconds to milliseconds without a BigInt for each sample; the error is below a microsecond. */
 function millis(times: BigInt64Array): Float64Array {
-  // A column that is a view of the message can lie at any multiple of 8.
+  // A column that is a view of the message can start at any multiple of 8.
   const halves = new Uint32Array(times.buffer, times.byteOffset, times.length * 2);
   const result = new Float64Array(times.length);
   for (let index = 0; index < result.length; index++) {

@@ -8,8 +8,8 @@ import { Session } from './session.ts';
 import { buffersOf, type PageMessage } from './view.ts';
 
 /**
- * The worker: doors and timers at the edge of {@link Session}. The page gets a snapshot when something changed and the one
- * before has been drawn, so never more than one an animation frame, and none while it is hidden.
+ * The worker: doors and timers at the edge of {@link Session}. The page receives a snapshot after a change, once it has
+ * drawn the previous one: at most one for each animation frame, and none while it is hidden.
  */
 const HEALTH_MS = 2000;
 
@@ -24,9 +24,9 @@ let page = '';
 let door: Door | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let isPageReady = true;
-/** Counts attempts to connect, so that one that was given up does not come back. */
+/** Counts connection attempts, so that events of a canceled one are ignored. */
 let attempt = 0;
-/** Whether the door that is used has opened. */
+/** Whether the present door has opened. */
 let hasOpened = false;
 
 worker.onmessage = (event: MessageEvent<PageMessage>) => {
@@ -58,12 +58,12 @@ worker.onmessage = (event: MessageEvent<PageMessage>) => {
   if (page !== '') turn();
 };
 
-/** Milliseconds since 1970 that never jump: the offset to the DAC's clock is measured against this one. */
+/** Milliseconds since 1970 that never jump: the offset of the DAC's clock refers to this clock. */
 function now(): number {
   return performance.timeOrigin + performance.now();
 }
 
-/** After every event: lets the session act, tells the page, sets the alarm. */
+/** Runs after every event: processes actions, sends a snapshot, sets the timer. */
 function turn(): void {
   session.tick(now());
   for (const action of session.drainActions()) {
@@ -84,7 +84,7 @@ function turn(): void {
     }
   }
   clearTimeout(timer);
-  // Nothing is due for a page that is still drawing: it says when it is done.
+  // A page that is still drawing reports when it is done.
   const due = isPageReady ? session.nextTick() : session.nextDuty();
   timer = setTimeout(turn, Math.max(1, due - now()));
 }
@@ -92,8 +92,8 @@ function turn(): void {
 async function connect(isFirst: boolean): Promise<void> {
   abandon();
   const mine = attempt;
-  // Browsers slow down WebSockets to a host that keeps refusing them, up to seconds each; they do not slow down requests.
-  // So a DAC that went away is asked for by HTTP, and gets a door once it answers.
+  // Browsers slow down WebSockets to a host that refuses them, by up to seconds each; they do not slow down requests. So a
+  // request finds out whether the DAC is back before a door connects.
   const isThere = isFirst || (await isServing());
   if (mine !== attempt) return;
   if (!isThere) {
@@ -108,7 +108,7 @@ async function connect(isFirst: boolean): Promise<void> {
   door = name === 'websocket' ? new WebSocketDoor(page, events) : new TextDoor(page, name, events);
 }
 
-/** What a door tells, as long as it is the one that is used. */
+/** Forwards the events of a door while it is the present one. */
 function eventsOf(mine: number): DoorEvents {
   const heard = (act: () => void) => {
     if (mine !== attempt) return;
@@ -132,7 +132,7 @@ function eventsOf(mine: number): DoorEvents {
   };
 }
 
-/** A door that never opened while the DAC answers is shut to us, by a proxy perhaps. */
+/** Reports a door that never opened although the DAC answers, for example because a proxy refuses it. */
 async function judge(): Promise<void> {
   if (hasOpened) choice.opened();
   else if (await isServing()) choice.failed();
@@ -147,7 +147,7 @@ async function isServing(): Promise<boolean> {
   }
 }
 
-/** Drops the door without waiting for its farewell. */
+/** Drops the door without waiting for its close event. */
 function abandon(): void {
   attempt++;
   door?.close();

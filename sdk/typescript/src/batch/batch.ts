@@ -16,13 +16,14 @@ import { readRows, type Value } from './rows.ts';
 import { readReals32, readReals64 } from './xor.ts';
 
 /**
- * One metric of all samples of a batch: 8 to 32-bit integers, booleans (0 and 1) and reals in their own typed array; 64-bit
- * integers in a `Float64Array` if all of them are exact in it, else in their own; strings, vectors and structs as a list.
+ * One metric of all samples of a batch. Integers of 8 to 32 bits, booleans (0 and 1) and reals have a typed array of their
+ * type. 64-bit integers have a `Float64Array` if it can represent all of them, else a typed array of their type. Strings,
+ * vectors and structs are a list.
  */
 export type Column = NarrowColumn | WideColumn | Float32Array | readonly Value[];
 
 export interface Batch extends BatchHeader {
-  /** Nanoseconds since 1970 by the node's clock, one a sample. */
+  /** Nanoseconds since 1970 by the node's clock, one for each sample. */
   readonly times: BigInt64Array;
   readonly metrics: readonly Column[];
 }
@@ -32,12 +33,12 @@ const XOR = 3;
 const ROWS = 4;
 const INTEGER_CODECS: Readonly<Partial<Record<number, IntegerCodec>>> = { 1: delta, 2: rice, 5: constant };
 
-/** The header alone: enough to find the schema that the rest needs. */
+/** Decodes the header, which identifies the schema of the rest. */
 export function decodeHeader(bytes: Uint8Array): BatchHeader {
   return readHeader(new Cursor(bytes));
 }
 
-/** A whole batch. Columns may be views of `bytes`; throws {@link DecodeError} and nothing else. */
+/** Decodes a batch. Columns may be views of `bytes`; throws {@link DecodeError} and nothing else. */
 export function decodeBatch(bytes: Uint8Array, types: readonly MetricType[]): Batch {
   const cursor = new Cursor(bytes);
   const header = readHeader(cursor);

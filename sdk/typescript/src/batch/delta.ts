@@ -3,7 +3,7 @@ import type { IntegerCodec } from './integers.ts';
 
 const STEPS = [0, 1, 2, -1] as const;
 
-/** Runs of repeated values, and varint deltas between them (native-batch.md, `delta`). */
+/** Decodes runs of repeated values, and varint deltas between them (native-batch.md, `delta`). */
 export const delta: IntegerCodec = {
   fast(cursor, out) {
     const count = out.length;

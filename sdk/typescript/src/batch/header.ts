@@ -2,7 +2,7 @@ import type { Cursor } from '../cursor.ts';
 
 export const HEADER_BYTES = 48;
 export const MAX_BATCH_BYTES = 1 << 20;
-/** Limit of decoded values: a small batch may contain very many repeated values. */
+/** Maximum number of decoded values: a small batch may contain many repeated values. */
 export const MAX_VALUES = 1 << 22;
 
 /** The header before the columns (docs/reference/native-batch.md, "Header"). */

@@ -3,8 +3,9 @@ import type { IntegerType, RealType } from '../schema.ts';
 import { exactWide, type NarrowColumn, type WideColumn } from './integers.ts';
 
 /**
- * Values as they lie in memory (native-batch.md, `plain`). The arrays are views of the batch itself wherever the batch begins
- * at a multiple of the width, as every message of a WebSocket does. Batches and the machines browsers run on are little-endian.
+ * Decodes values as they are in memory (native-batch.md, `plain`). The arrays are views of the batch if it starts at a
+ * multiple of the width, as every message of a WebSocket does. Batches, and the machines that browsers run on, are little-
+ * endian.
  */
 export function readPlain(
   cursor: Cursor,

@@ -1,11 +1,12 @@
 import { DOORS, type DoorName } from './door.ts';
 
-/** Vain attempts at a door before the next one is tried: one may be the DAC's restart. */
+/** Failed attempts at a door before the next door; one of them may be a restart of the DAC. */
 const PATIENCE = 2;
 
 /**
- * Which door to try: the best, until it has failed to open although the DAC answers; then the next. One that has been open
- * is tried again, so a lost connection alone changes nothing; a page that came down starts from the best when it is loaded.
+ * Chooses the door to connect through: the best one, until it fails to open although the DAC answers; then the next. A
+ * door that has been open is tried again, so a lost connection alone changes nothing. A reload starts with the best door
+ * again.
  */
 export class DoorChoice {
   private at = 0;
@@ -19,7 +20,7 @@ export class DoorChoice {
     this.failures = 0;
   }
 
-  /** It did not open, and the DAC is there. */
+  /** The door did not open although the DAC answers. */
   failed(): void {
     this.failures++;
     if (this.failures < PATIENCE) return;

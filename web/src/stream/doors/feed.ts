@@ -1,16 +1,16 @@
-/** How messages of a text door come: each knows one way to wait. */
+/** Receives the messages of a text door; each implementation has its own way to wait for them. */
 export interface Feed {
   close(): void;
 }
 
 export interface FeedEvents {
   opened(): void;
-  /** One message of the door, and where to go on behind it if that is known. */
+  /** A message of the door, as JSON. */
   message(data: string): void;
   failed(): void;
 }
 
-/** What proxies hold back does not come: the door is no use behind them. */
+/** Timeout for the first byte: a proxy that holds back the stream makes this door useless. */
 const OPEN_MS = 4000;
 
 /** Server-sent events. */
@@ -28,7 +28,7 @@ export class EventFeed implements Feed {
       clearTimeout(this.patience);
       events.opened();
     };
-    // It would connect again by itself, but whoever owns it decides when.
+    // An event source reconnects by itself, but here its owner decides when.
     this.source.onerror = () => {
       this.close();
       events.failed();

@@ -4,7 +4,7 @@ import { EventFeed, type Feed, PollFeed } from './feed.ts';
 import { batchOf, type SamplesMessage } from './json_batch.ts';
 
 const REGISTRY_MS = 1000;
-/** Subscriptions come in bunches: one new stream for all of them. */
+/** Subscriptions come in groups; one new stream serves all of them. */
 const REOPEN_MS = 20;
 
 interface Subscription {
@@ -12,15 +12,15 @@ interface Subscription {
   readonly node: string;
   readonly instance: string;
   readonly schema: Schema;
-  /** Next offset wanted. */
+  /** Offset of the next sample. */
   offset: number;
 }
 
 type Fields = Record<string, unknown>;
 
 /**
- * `oasis.v1` for those who have no WebSocket: requests over HTTP, samples by server-sent events or long polls. It answers as a
- * DAC would, so that nobody behind it has to know.
+ * `oasis.v1` without a WebSocket: HTTP requests, and samples by server-sent events or long polls. It answers as a DAC
+ * does, so that the session does not notice.
  */
 export class TextDoor implements Door {
   private readonly api: URL;
@@ -135,7 +135,7 @@ export class TextDoor implements Door {
     this.say({ op: 'error', id, code, message: String(body.detail ?? '') });
   }
 
-  /** Another stream for what is subscribed to now, each instance from where it is. */
+  /** Opens another stream for the present subscriptions, each from its offset. */
   private reopen(): void {
     clearTimeout(this.reopening);
     this.reopening = setTimeout(() => {
@@ -178,7 +178,7 @@ export class TextDoor implements Door {
         break;
       }
       default:
-        // Of another type, or at an end: a new connection finds out.
+        // A changed type or the end of the stream needs a new connection.
         this.fail();
     }
   }

@@ -35,8 +35,8 @@ async function flush(from: number, value: number, dropped = 0): Promise<void> {
 
 /** Returns the DAC's ledger of the instance. */
 async function ledger(): Promise<{ received?: number; archive?: object }> {
-  const book = await (await fetch(`${dac.url}/api/v1/ledger`)).json();
-  return (book as { instances: { ledger: object }[] }).instances[0]?.ledger ?? {};
+  const ledger = await (await fetch(`${dac.url}/api/v1/ledger`)).json();
+  return (ledger as { instances: { ledger: object }[] }).instances[0]?.ledger ?? {};
 }
 
 beforeAll(async () => {

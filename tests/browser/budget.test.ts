@@ -19,8 +19,8 @@ it('has a size below 250 kB', () => {
 it('sends requests to the DAC only, and does not move drawn content', async () => {
   const context = await rig.browser.newContext({ viewport: { width: 1440, height: 900 } });
   const page = await context.newPage();
-  const asked = new Set<string>();
-  page.on('request', (request) => asked.add(new URL(request.url()).host));
+  const hosts = new Set<string>();
+  page.on('request', (request) => hosts.add(new URL(request.url()).host));
   await page.addInitScript(() => {
     const seen = window as unknown as { shift: number };
     seen.shift = 0;
@@ -37,7 +37,7 @@ it('sends requests to the DAC only, and does not move drawn content', async () =
   await expect.poll(() => page.getByTestId('sequence').first().textContent()).toMatch(/\d/);
   // New panels must not move what is shown.
   expect(await page.evaluate(() => (window as unknown as { shift: number }).shift)).toBeLessThan(0.05);
-  expect([...asked]).toEqual([rig.oasis.listen]);
+  expect([...hosts]).toEqual([rig.oasis.listen]);
   await context.close();
 });
 

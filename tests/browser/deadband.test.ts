@@ -35,7 +35,7 @@ afterAll(async () => {
 const part = (testId: string) => visit.part('oven', testId);
 
 /** The received commands without their numbers. */
-const told = () => node.commands.map(({ op, id, ...command }) => command);
+const receivedCommands = () => node.commands.map(({ op, id, ...command }) => command);
 
 it('sets and removes the deadband of a metric of a probe on change', async () => {
   await part('deadband-metric').waitFor();
@@ -54,7 +54,7 @@ it('sets and removes the deadband of a metric of a probe on change', async () =>
   await part('deadband-value').fill('');
   await part('deadband-set').click();
   await expect.poll(() => part('command-status').textContent()).toBe('Deadband of temperature: done');
-  expect(told()).toEqual([
+  expect(receivedCommands()).toEqual([
     { instance: 'oven', command: 'deadband', metric: 'pressure', deadband: 2.5 },
     { instance: 'oven', command: 'deadband', metric: 'temperature' },
   ]);

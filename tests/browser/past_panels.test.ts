@@ -85,8 +85,11 @@ beforeAll(async () => {
     Uint8Array.from(times, (_, second) => second % 2),
     Uint8Array.from(times, (_, second) => Number(second >= 300)),
   ]);
-  const told = Array.from({ length: 400 }, (_, second) => then + second * 1000 + 500);
-  node.flush('log', told, [Uint8Array.from(told, () => 2), told.map((_, second) => `step ${second}`)]);
+  const logTimes = Array.from({ length: 400 }, (_, second) => then + second * 1000 + 500);
+  node.flush('log', logTimes, [
+    Uint8Array.from(logTimes, () => 2),
+    logTimes.map((_, second) => `step ${second}`),
+  ]);
   await vi.waitFor(async () => expect(await dac.received()).toBe(1000), LOADED);
   expect((await fetch(`${dac.url}/api/v1/archive/flush`, { method: 'POST' })).ok).toBe(true);
   // No sample of this epoch is in the logs of the next one.

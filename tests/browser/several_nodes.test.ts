@@ -104,8 +104,9 @@ it('pauses with the space bar after a click, and presses a button with keyboard 
 
 it('sets parameters of many instances at once', async () => {
   const part = (testId: string) => visit.page.getByTestId(testId);
-  const told = () => nodes.map((node) => node.commands.splice(0).map(({ op, id, ...command }) => command));
-  told();
+  const receivedCommands = () =>
+    nodes.map((node) => node.commands.splice(0).map(({ op, id, ...command }) => command));
+  receivedCommands();
   await part('open-control').click();
   await part('control').waitFor();
   expect(await part('control-set').textContent()).toBe('Set for 2');
@@ -114,7 +115,7 @@ it('sets parameters of many instances at once', async () => {
   await part('control-deadband').getByTestId('deadband-value').fill('0.5');
   await part('control-deadband').getByTestId('deadband-set').click();
   await expect.poll(done).toEqual(['Deadband of temperature: done']);
-  expect(told()).toEqual([
+  expect(receivedCommands()).toEqual([
     [{ instance: 'valve of plant-7', command: 'deadband', metric: 'temperature', deadband: 0.5 }],
     [],
   ]);

@@ -63,8 +63,8 @@ export class Oasis {
 
   /** Samples that the DAC has received, of all instances. */
   async received(): Promise<number> {
-    const book = await (await fetch(`${this.url}/api/v1/ledger`)).json();
-    const { instances } = book as { instances: { ledger: { received: number } }[] };
+    const ledger = await (await fetch(`${this.url}/api/v1/ledger`)).json();
+    const { instances } = ledger as { instances: { ledger: { received: number } }[] };
     return instances.reduce((sum, { ledger }) => sum + ledger.received, 0);
   }
 

@@ -116,7 +116,7 @@ beforeAll(async () => {
   engine(now - PAST_MS, now - 31_000);
   engine(now - 28_400, now, 130);
   wind(now - PAST_MS, now);
-  const told: [number, number, string][] = [
+  const events: [number, number, string][] = [
     [70, 9, 'engine: speeding up to 1500 rpm'],
     [52, 9, 'engine: running'],
     [31, 13, 'spool: full, samples are dropped'],
@@ -124,7 +124,7 @@ beforeAll(async () => {
     [17, 17, 'bearing: above 95 degrees, coolant valve opened'],
     [6, 9, 'bearing: back below 80 degrees'],
   ];
-  for (const [ago, level, message] of told)
+  for (const [ago, level, message] of events)
     node.flush('log', [now - 1000 * ago], [Uint8Array.of(level), [message]]);
   await testRun('soak, valve half open', ['night', 'pump 3'], 'bearing warm after 40 s');
   await testRun('speed up to 1500 rpm', ['pump 3'], '');

@@ -11,7 +11,7 @@ export interface Plot {
 }
 
 /** Maximum distance of two adjacent bars in pixels. */
-const SLACK = 3;
+const MAX_BAR_GAP = 3;
 
 /**
  * Draws a line in the present color, through the extremes of each column, so that no spike is lost, and broken at gaps.
@@ -56,7 +56,7 @@ export function drawLine(
       const to = isJoined ? Math.max(bottom, before) : bottom;
       const right = Math.round(x + width / 2);
       // Times within columns differ: a pixel between two bars belongs to the second.
-      const left = isJoined && right - edge <= SLACK ? Math.min(edge, right - width) : right - width;
+      const left = isJoined && right - edge <= MAX_BAR_GAP ? Math.min(edge, right - width) : right - width;
       ctx.fillRect(left, from, right - left, to - from);
       edge = right;
       before = plot.y(line.last(column));

@@ -9,8 +9,8 @@ export interface Limit {
   readonly severity: 'warn' | 'alarm';
 }
 
-const NARROWEST = 3;
-const HATCH = 7;
+const MIN_GAP_WIDTH = 3;
+const HATCH_STEP = 7;
 
 /** Hatches spans without samples in the color of their severity. */
 export function drawGaps(
@@ -21,7 +21,7 @@ export function drawGaps(
 ): void {
   for (const gap of gaps) {
     const from = Math.max(plot.left, plot.x(gap.from));
-    const to = Math.min(plot.left + plot.width, Math.max(plot.x(gap.to), plot.x(gap.from) + NARROWEST));
+    const to = Math.min(plot.left + plot.width, Math.max(plot.x(gap.to), plot.x(gap.from) + MIN_GAP_WIDTH));
     if (to <= from) continue;
     const color = colorOf(gap, palette);
     ctx.save();
@@ -36,7 +36,7 @@ export function drawGaps(
     ctx.lineWidth = 1;
     ctx.beginPath();
     const bottom = plot.top + plot.height;
-    const step = HATCH * devicePixelRatio;
+    const step = HATCH_STEP * devicePixelRatio;
     for (let x = Math.floor((from - plot.height) / step) * step; x < to; x += step) {
       ctx.moveTo(x, bottom);
       ctx.lineTo(x + plot.height, plot.top);

@@ -3,11 +3,11 @@ import { strings } from '../strings.ts';
 import type { Plot } from './draw_lines.ts';
 import type { Palette } from './palette.ts';
 
-const LONGEST_NOTE = 40;
+const MAX_NOTE_LENGTH = 40;
 /** Minimum distance of two marks in pixels. */
-const NEAR = 6;
+const MIN_DISTANCE = 6;
 /** Pixels needed for each mark to draw lines from top to bottom; more lines would hide the chart. */
-const ROOM = 40;
+const MARK_WIDTH = 40;
 /** Height of a mark in pixels if there is no room for lines. */
 const TICK = 10;
 
@@ -61,8 +61,8 @@ export function drawAnnotations(
   const right = plot.left + plot.width;
   const notes = annotations.map(({ time, text }) => ({ x: plot.x(time), text }));
   const seen = notes.filter(({ x }) => x >= plot.left && x <= right);
-  const marks = marksOf(seen, NEAR * devicePixelRatio);
-  const hasRoom = marks.length * ROOM * devicePixelRatio <= plot.width;
+  const marks = marksOf(seen, MIN_DISTANCE * devicePixelRatio);
+  const hasRoom = marks.length * MARK_WIDTH * devicePixelRatio <= plot.width;
   const tick = TICK * devicePixelRatio;
   drawMarks(ctx, plot, marks, hasRoom ? plot.height : tick, palette);
   drawTexts(ctx, plot, marks, plot.top + (hasRoom ? 4 : tick + 2), palette);
@@ -100,7 +100,7 @@ function drawTexts(
   ctx.textBaseline = 'top';
   let free = plot.left;
   for (const { x, count, text } of marks) {
-    const short = text.length > LONGEST_NOTE ? `${text.slice(0, LONGEST_NOTE)}\u2026` : text;
+    const short = text.length > MAX_NOTE_LENGTH ? `${text.slice(0, MAX_NOTE_LENGTH)}\u2026` : text;
     const note = count > 1 ? strings.notes.several(count) : short;
     const width = ctx.measureText(note).width;
     const isRight = x + width + 8 > plot.left + plot.width;

@@ -1,7 +1,7 @@
 /** Room above and below the values, as a share of their range. */
 const MARGIN = 0.08;
 /** The range shrinks if the values need less than this share of it; until then it stays, so that a live chart is calm. */
-const SHRINK = 0.55;
+const SHRINK_BELOW = 0.55;
 
 /** The range of values of an axis. It grows at once and shrinks late. */
 export class ScaleRange {
@@ -15,7 +15,7 @@ export class ScaleRange {
     }
     const used = Math.max(max - min, Math.abs(max) * 1e-9);
     const isOutside = !(min >= this.low && max <= this.high);
-    if (isOutside || used < SHRINK * (this.high - this.low)) [this.low, this.high] = padded(min, max);
+    if (isOutside || used < SHRINK_BELOW * (this.high - this.low)) [this.low, this.high] = padded(min, max);
     return [this.low, this.high];
   }
 

@@ -15,7 +15,7 @@ export interface StateLook {
 
 const GUTTER = 14;
 /** Maximum height of a track with its name, in pixels. */
-const TALLEST = 64;
+const MAX_TRACK_HEIGHT = 64;
 
 /** A state timeline: a bar for each metric, a color for each state. */
 export class StateChart {
@@ -76,7 +76,10 @@ export class StateChart {
     if (this.result?.answer.kind !== 'states') return;
     const { ctx, bbox } = this.plot;
     const { from, to, answer } = this.result;
-    const height = Math.min(TALLEST * devicePixelRatio, bbox.height / Math.max(1, this.labels.length));
+    const height = Math.min(
+      MAX_TRACK_HEIGHT * devicePixelRatio,
+      bbox.height / Math.max(1, this.labels.length),
+    );
     ctx.save();
     ctx.beginPath();
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);

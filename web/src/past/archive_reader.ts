@@ -2,26 +2,26 @@ import { type Fields, isFields, listOf } from '../fields.ts';
 import type { Pace } from '../stream/pace.ts';
 import type { PastState, ReadState } from '../stream/query.ts';
 import type { Target } from '../stream/view.ts';
-import { type NewestSamples, type NewestWish, newestManner } from './newest.ts';
+import { type NewestRequest, type NewestSamples, newestKind } from './newest.ts';
 import { type Points, parsePoints } from './points.ts';
-import { type Manner, Reads } from './reads.ts';
+import { Reads, type RequestKind } from './reads.ts';
 import { StoredInstances, type StoredTimes } from './stored.ts';
 
 /** Margin to fetch on each side of the shown range, as a share of it, so that small steps need no request. */
 const MARGIN = 0.5;
 /** Steps up to this many times as wide as a pixel are fine enough. */
-const COARSE = 1.5;
-const MOST_POINTS = 4000;
+const COARSEST_STEP = 1.5;
+const MAX_POINTS = 4000;
 const MILLION = 1_000_000n;
 
 /** Sends HTTP requests to the DAC. `request` returns a number that the answer carries; `cancel` takes it. */
-export interface Asker {
-  ask(path: string): number;
-  drop(id: number): void;
+export interface HttpClient {
+  request(path: string): number;
+  cancel(id: number): void;
 }
 
 /** A range that a chart shows, before the samples in memory; milliseconds by the node's clock. */
-export interface Wish {
+export interface PointsRequest {
   readonly from: number;
   readonly to: number;
   /** Columns of pixels. */
@@ -39,23 +39,23 @@ export class ArchiveReader {
   version = 0;
   private readonly waiting = new Map<number, (answer: unknown, status: number, now: number) => void>();
   private stored: StoredInstances;
-  private readonly points: Reads<Wish, Points>;
-  private readonly newest: Reads<NewestWish, NewestSamples>;
+  private readonly points: Reads<PointsRequest, Points>;
+  private readonly newest: Reads<NewestRequest, NewestSamples>;
 
   constructor(
-    private readonly asker: Asker,
+    private readonly http: HttpClient,
     paceOf: (target: Target) => Pace,
   ) {
     const requester = {
-      ask: this.ask.bind(this),
-      giveUp: this.giveUp.bind(this),
-      changed: () => {
+      send: this.send.bind(this),
+      cancel: this.cancel.bind(this),
+      onAnswer: () => {
         this.version++;
       },
     };
-    this.stored = this.unknown();
-    this.points = new Reads(requester, pointsManner(paceOf));
-    this.newest = new Reads(requester, newestManner);
+    this.stored = this.lookup();
+    this.points = new Reads(requester, pointsKind(paceOf));
+    this.newest = new Reads(requester, newestKind);
   }
 
   /** Returns the time span of an instance in the archive, or undefined; milliseconds by the node's clock. */
@@ -69,8 +69,8 @@ export class ArchiveReader {
   }
 
   /** Requests the time span of an instance in the archive, unless it is known. */
-  look(target: Target, now: number): void {
-    this.stored.look(target, now);
+  lookUp(target: Target, now: number): void {
+    this.stored.lookUp(target, now);
   }
 
   /**
@@ -81,15 +81,15 @@ export class ArchiveReader {
     view: number,
     target: Target,
     variant: string,
-    wish: Wish,
+    request: PointsRequest,
     now: number,
   ): { readonly points: Points | undefined; readonly state: PastState } {
-    this.look(target, now);
+    this.lookUp(target, now);
     const times = this.timesOf(target);
-    const isThere = times !== undefined && wish.to > times.oldest + 1;
+    const isThere = times !== undefined && request.to > times.oldest + 1;
     if (!isThere) return { points: undefined, state: !times && this.stored.hasFailed ? 'failed' : 'none' };
-    const { found, state } = this.points.read(view, target, variant, wish, now);
-    return { points: found, state };
+    const { result, state } = this.points.read(view, target, variant, request, now);
+    return { points: result, state };
   }
 
   /** Returns the newest samples before a time, from the archive or the DAC's memory; see {@link read}. */
@@ -97,10 +97,11 @@ export class ArchiveReader {
     view: number,
     target: Target,
     variant: string,
-    wish: NewestWish,
+    request: NewestRequest,
     now: number,
   ): { readonly found: NewestSamples | undefined; readonly state: ReadState } {
-    return this.newest.read(view, target, variant, wish, now);
+    const { result, state } = this.newest.read(view, target, variant, request, now);
+    return { found: result, state };
   }
 
   /** Handles that a view was closed. */
@@ -136,47 +137,47 @@ export class ArchiveReader {
 
   /** Starts over: another epoch of the DAC may have another archive. */
   reset(): void {
-    for (const id of [...this.waiting.keys()]) this.giveUp(id);
+    for (const id of [...this.waiting.keys()]) this.cancel(id);
     this.points.clear();
     this.newest.clear();
-    this.stored = this.unknown();
+    this.stored = this.lookup();
   }
 
-  private unknown(): StoredInstances {
+  private lookup(): StoredInstances {
     return new StoredInstances((path, take) =>
-      this.ask(path, (answer, status, now) => {
+      this.send(path, (answer, status, now) => {
         take(answer, status, now);
         this.version++;
       }),
     );
   }
 
-  private giveUp(id: number | undefined): void {
+  private cancel(id: number | undefined): void {
     if (id === undefined || !this.waiting.delete(id)) return;
-    this.asker.drop(id);
+    this.http.cancel(id);
   }
 
-  private ask(path: string, take: (answer: unknown, status: number, now: number) => void): number {
-    const id = this.asker.ask(path);
+  private send(path: string, take: (answer: unknown, status: number, now: number) => void): number {
+    const id = this.http.request(path);
     this.waiting.set(id, take);
     return id;
   }
 }
 
-function pointsManner(paceOf: (target: Target) => Pace): Manner<Wish, Points> {
+function pointsKind(paceOf: (target: Target) => Pace): RequestKind<PointsRequest, Points> {
   return {
-    widened({ from, to, columns, ...wish }) {
+    widen({ from, to, columns, ...request }) {
       const margin = (to - from) * MARGIN;
-      return { ...wish, from: from - margin, to: to + margin, columns: columns * (1 + 2 * MARGIN) };
+      return { ...request, from: from - margin, to: to + margin, columns: columns * (1 + 2 * MARGIN) };
     },
     path(target, { from, to, columns }, halvings) {
-      const points = Math.max(1, Math.min(MOST_POINTS, Math.ceil(columns)) >> halvings);
+      const points = Math.max(1, Math.min(MAX_POINTS, Math.ceil(columns)) >> halvings);
       return `api/v1/samples?${query(target)}&from=${nanos(from)}&to=${nanos(to)}&points=${points}`;
     },
     parse: (answer, target, { remembered }) =>
       parsePoints(pointsOf(answer), paceOf(target), remembered?.newest),
     // If only roll-ups are left, their steps may be longer than requested; another request returns no finer ones.
-    suffices: (got, wish) => contains(got, wish) && lacksNothing(got, wish),
+    covers: (answered, request) => contains(answered, request) && reachesMemory(answered, request),
   };
 }
 
@@ -192,18 +193,18 @@ function nanos(ms: number): string {
   return `${BigInt(Math.max(0, Math.round(ms))) * MILLION}ns`;
 }
 
-function contains(outer: Wish, inner: Wish): boolean {
-  const width = (wish: Wish) => (wish.to - wish.from) / wish.columns;
-  return outer.from <= inner.from && outer.to >= inner.to && width(outer) <= COARSE * width(inner);
+function contains(outer: PointsRequest, inner: PointsRequest): boolean {
+  const width = (request: PointsRequest) => (request.to - request.from) / request.columns;
+  return outer.from <= inner.from && outer.to >= inner.to && width(outer) <= COARSEST_STEP * width(inner);
 }
 
 /**
  * Whether the points reach the samples in memory. Memory evicts its oldest samples, so it may start later than at the
  * request.
  */
-function lacksNothing(got: Wish, { to, remembered }: Wish): boolean {
+function reachesMemory(answered: PointsRequest, { to, remembered }: PointsRequest): boolean {
   if (!remembered) return true;
-  return Math.min(to, remembered.oldest) <= (got.remembered?.newest ?? Number.NEGATIVE_INFINITY);
+  return Math.min(to, remembered.oldest) <= (answered.remembered?.newest ?? Number.NEGATIVE_INFINITY);
 }
 
 function messagesOf(answer: unknown): Fields[] {

@@ -2,11 +2,11 @@ import type { Metric, Value } from '@oasis/wire';
 import { isFields, listOf } from '../fields.ts';
 import type { RecordRow } from '../series/records.ts';
 import { fromJson, type JsonSample } from '../stream/doors/json_batch.ts';
-import type { Manner } from './reads.ts';
+import type { RequestKind } from './reads.ts';
 
 /** The newest samples before a time, for lists and values of the past. */
 
-export interface NewestWish {
+export interface NewestRequest {
   /** The samples are older than this; milliseconds by the node's clock, infinity for the newest of all. */
   readonly before: number;
   /** Number of samples. */
@@ -22,8 +22,8 @@ export interface NewestSamples {
 
 const MICROSECOND = 1000n;
 
-export const newestManner: Manner<NewestWish, NewestSamples> = {
-  widened: (wish) => wish,
+export const newestKind: RequestKind<NewestRequest, NewestSamples> = {
+  widen: (request) => request,
   path({ node, instance }, { before, samples }, halvings) {
     const last = String(most(samples, halvings));
     const query = new URLSearchParams({ node, instance, last, integers: 'string' });
@@ -37,7 +37,7 @@ export const newestManner: Manner<NewestWish, NewestSamples> = {
     const found = listOf(answer.messages).flatMap(({ samples }) => listOf(samples));
     return { samples: found.filter(isSample), isCut: found.length >= most(wanted, halvings) };
   },
-  suffices: (got, wish) => got.before === wish.before && got.samples >= wish.samples,
+  covers: (answered, request) => answered.before === request.before && answered.samples >= request.samples,
 };
 
 /** Converts samples to list rows, oldest first. A metric that the sample's type did not have is empty. */

@@ -36,9 +36,9 @@ export interface Points {
 }
 
 /** Empty steps between two rows, beyond which the probe was silent. */
-const EMPTY_STRETCHES = 2.5;
+const EMPTY_STEPS = 2.5;
 /** Intervals on each side to compare with if the rate is unknown. */
-const NEIGHBOURS = 4;
+const NEIGHBORS = 4;
 
 /** Parses an answer; undefined if it contains no points. `until`: see {@link Points}. */
 export function parsePoints(
@@ -70,7 +70,7 @@ export function parsePoints(
     rows.max.push(column(of.max, Number.NEGATIVE_INFINITY));
     rows.last.push(column(of.last));
   }
-  const told = listOf(message.gaps).map(
+  const reported = listOf(message.gaps).map(
     (gap): GapMark => ({
       from: Number(gap.from) / 1e6,
       to: Number(gap.to) / 1e6,
@@ -78,7 +78,7 @@ export function parsePoints(
       cause: String(gap.cause),
     }),
   );
-  const gaps = [...told, ...silences(end, step, pace, told)].sort((a, b) => a.from - b.from);
+  const gaps = [...reported, ...silences(end, step, pace, reported)].sort((a, b) => a.from - b.from);
   breakAt(rows, gaps);
   return {
     level: String(message.level),
@@ -95,14 +95,14 @@ export function parsePoints(
 }
 
 /** Finds the spans in which a periodic probe took no samples. */
-function silences(times: Float64Array, step: number, pace: Pace, told: readonly GapMark[]): GapMark[] {
+function silences(times: Float64Array, step: number, pace: Pace, reported: readonly GapMark[]): GapMark[] {
   const found: GapMark[] = [];
   for (let row = 1; row < times.length; row++) {
     const [from, to] = [times[row - 1], times[row]];
     if (
-      to - from <= EMPTY_STRETCHES * step ||
+      to - from <= EMPTY_STEPS * step ||
       !isSilence(to - from, pace, () => intervalsAround(times, row)) ||
-      told.some((gap) => gap.from < to && gap.to > from)
+      reported.some((gap) => gap.from < to && gap.to > from)
     )
       continue;
     found.push({ from, to, count: 0, cause: 'silent' });
@@ -112,8 +112,8 @@ function silences(times: Float64Array, step: number, pace: Pace, told: readonly 
 
 /** Returns the intervals between the rows around a row, its own included, in milliseconds. */
 function intervalsAround(times: Float64Array, row: number): readonly number[] {
-  const from = Math.max(1, row - NEIGHBOURS);
-  const to = Math.min(times.length - 1, row + NEIGHBOURS);
+  const from = Math.max(1, row - NEIGHBORS);
+  const to = Math.min(times.length - 1, row + NEIGHBORS);
   return Array.from({ length: to - from + 1 }, (_, index) => times[from + index] - times[from + index - 1]);
 }
 

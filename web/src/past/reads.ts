@@ -11,38 +11,38 @@ const KEEP_MS = 10_000;
 /** Status of a refused message with too many values: docs/reference/text-doors.md. */
 const TOO_WIDE = 422;
 /** How often a request is halved at most if its answer is too large. */
-const MOST_HALVINGS = 8;
+const MAX_HALVINGS = 8;
 
 /** Sends requests to the DAC and returns the number of each. */
 export interface Requester {
-  ask(path: string, take: (answer: unknown, status: number, now: number) => void): number;
-  giveUp(id: number | undefined): void;
+  send(path: string, take: (answer: unknown, status: number, now: number) => void): number;
+  cancel(id: number | undefined): void;
   /** Called after each answer. */
-  changed(): void;
+  onAnswer(): void;
 }
 
 /** How requests of one kind are sent, and their answers parsed. */
-export interface Manner<W, T> {
+export interface RequestKind<Q, T> {
   /** Widens a request, so that not every step needs another one. */
-  widened(wish: W): W;
+  widen(request: Q): Q;
   /** Returns the path of a request that has been halved `halvings` times. */
-  path(target: Target, wish: W, halvings: number): string;
+  path(target: Target, request: Q, halvings: number): string;
   /** Parses an answer: undefined if it is invalid, `too-much` if the request must be halved. */
-  parse(answer: unknown, target: Target, wish: W, halvings: number): T | 'too-much' | undefined;
-  suffices(got: W, wish: W): boolean;
+  parse(answer: unknown, target: Target, request: Q, halvings: number): T | 'too-much' | undefined;
+  covers(answered: Q, request: Q): boolean;
 }
 
-interface Entry<W, T> {
+interface Entry<Q, T> {
   readonly target: Target;
   /** Numbers of the views that show the answer, and since when there are none. */
   readonly views: Set<number>;
   idleSince: number | undefined;
-  wish: W;
-  found: T | undefined;
+  request: Q;
+  result: T | undefined;
   /** The request that `result` answers. */
-  got: W | undefined;
-  asked: { readonly id: number; readonly wish: W } | undefined;
-  askedAt: number;
+  answered: Q | undefined;
+  pending: { readonly id: number; readonly request: Q } | undefined;
+  sentAt: number;
   retryAt: number;
   halvings: number;
 }
@@ -51,12 +51,12 @@ interface Entry<W, T> {
  * Sends one request at a time for each thing, and cancels it if another one is needed. Memory is bounded by the shown
  * views: an answer is dropped after {@link KEEP_MS} without a view.
  */
-export class Reads<W, T> {
-  private readonly entries = new Map<string, Entry<W, T>>();
+export class Reads<Q, T> {
+  private readonly entries = new Map<string, Entry<Q, T>>();
 
   constructor(
     private readonly requester: Requester,
-    private readonly manner: Manner<W, T>,
+    private readonly kind: RequestKind<Q, T>,
   ) {}
 
   /**
@@ -67,9 +67,9 @@ export class Reads<W, T> {
     view: number,
     target: Target,
     variant: string,
-    wish: W,
+    request: Q,
     now: number,
-  ): { readonly found: T | undefined; readonly state: ReadState } {
+  ): { readonly result: T | undefined; readonly state: ReadState } {
     const key = `${keyOf(target)} ${variant}`;
     let entry = this.entries.get(key);
     if (!entry) {
@@ -77,11 +77,11 @@ export class Reads<W, T> {
         target,
         views: new Set(),
         idleSince: undefined,
-        wish,
-        found: undefined,
-        got: undefined,
-        asked: undefined,
-        askedAt: Number.NEGATIVE_INFINITY,
+        request,
+        result: undefined,
+        answered: undefined,
+        pending: undefined,
+        sentAt: Number.NEGATIVE_INFINITY,
         retryAt: Number.NEGATIVE_INFINITY,
         halvings: 0,
       };
@@ -89,11 +89,11 @@ export class Reads<W, T> {
     }
     entry.views.add(view);
     entry.idleSince = undefined;
-    entry.wish = wish;
-    this.pursue(entry, now);
-    const isReady = entry.got !== undefined && this.manner.suffices(entry.got, wish);
+    entry.request = request;
+    this.send(entry, now);
+    const isReady = entry.answered !== undefined && this.kind.covers(entry.answered, request);
     const state = isReady ? 'ready' : now < entry.retryAt ? 'failed' : 'reading';
-    return { found: entry.found, state };
+    return { result: entry.result, state };
   }
 
   /** Handles that a view was closed. */
@@ -104,7 +104,7 @@ export class Reads<W, T> {
   tick(now: number): void {
     for (const [key, entry] of [...this.entries]) {
       if (entry.views.size > 0) {
-        this.pursue(entry, now);
+        this.send(entry, now);
         continue;
       }
       entry.idleSince ??= now;
@@ -117,7 +117,7 @@ export class Reads<W, T> {
     let due = Number.POSITIVE_INFINITY;
     for (const entry of this.entries.values()) {
       if (entry.views.size === 0) due = Math.min(due, (entry.idleSince ?? 0) + KEEP_MS);
-      else if (this.isMissing(entry)) due = Math.min(due, Math.max(entry.askedAt + PAUSE_MS, entry.retryAt));
+      else if (this.isNeeded(entry)) due = Math.min(due, Math.max(entry.sentAt + PAUSE_MS, entry.retryAt));
     }
     return due;
   }
@@ -133,31 +133,31 @@ export class Reads<W, T> {
     this.entries.clear();
   }
 
-  private remove(key: string, entry: Entry<W, T>): void {
-    this.requester.giveUp(entry.asked?.id);
+  private remove(key: string, entry: Entry<Q, T>): void {
+    this.requester.cancel(entry.pending?.id);
     this.entries.delete(key);
   }
 
   /** Whether neither the present answer nor the pending request covers the needed one. */
-  private isMissing({ wish, got, asked }: Entry<W, T>): boolean {
-    const { suffices } = this.manner;
-    return !(got && suffices(got, wish)) && !(asked && suffices(asked.wish, wish));
+  private isNeeded({ request, answered, pending }: Entry<Q, T>): boolean {
+    const { covers } = this.kind;
+    return !(answered && covers(answered, request)) && !(pending && covers(pending.request, request));
   }
 
-  private pursue(entry: Entry<W, T>, now: number): void {
-    if (!this.isMissing(entry) || now < entry.askedAt + PAUSE_MS || now < entry.retryAt) return;
-    this.requester.giveUp(entry.asked?.id);
-    const wish = this.manner.widened(entry.wish);
+  private send(entry: Entry<Q, T>, now: number): void {
+    if (!this.isNeeded(entry) || now < entry.sentAt + PAUSE_MS || now < entry.retryAt) return;
+    this.requester.cancel(entry.pending?.id);
+    const request = this.kind.widen(entry.request);
     const { target, halvings } = entry;
-    entry.askedAt = now;
-    const id = this.requester.ask(this.manner.path(target, wish, halvings), (answer, status, then) => {
-      entry.asked = undefined;
-      const found = status === TOO_WIDE ? 'too-much' : this.manner.parse(answer, target, wish, halvings);
-      if (found === 'too-much' && entry.halvings < MOST_HALVINGS) entry.halvings++;
-      else if (found === 'too-much' || found === undefined) entry.retryAt = then + RETRY_MS;
-      else [entry.found, entry.got] = [found, wish];
-      this.requester.changed();
+    entry.sentAt = now;
+    const id = this.requester.send(this.kind.path(target, request, halvings), (answer, status, then) => {
+      entry.pending = undefined;
+      const result = status === TOO_WIDE ? 'too-much' : this.kind.parse(answer, target, request, halvings);
+      if (result === 'too-much' && entry.halvings < MAX_HALVINGS) entry.halvings++;
+      else if (result === 'too-much' || result === undefined) entry.retryAt = then + RETRY_MS;
+      else [entry.result, entry.answered] = [result, request];
+      this.requester.onAnswer();
     });
-    entry.asked = { id, wish };
+    entry.pending = { id, request };
   }
 }

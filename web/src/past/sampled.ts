@@ -1,4 +1,4 @@
-import type { Folded } from '../series/held.ts';
+import type { Folded } from '../series/raw_samples.ts';
 import type { Points } from './points.ts';
 
 /**
@@ -33,7 +33,7 @@ export function sampledOf(points: Points, names: readonly string[], from: number
  * Returns the time at which memory takes over, so that no sample is counted twice and no step is cut. It is the end of the
  * step with the oldest sample in memory if that step is complete, else its start.
  */
-export function jointOf({ step, until }: Points, oldest: number): number {
+export function seamOf({ step, until }: Points, oldest: number): number {
   // Steps start at multiples of their length since 1970.
   const end = Math.ceil(oldest / step) * step;
   return end <= until ? end : Math.floor(oldest / step) * step;

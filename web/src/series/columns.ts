@@ -36,7 +36,7 @@ export function blockRoom(columns: number, series: number): number {
 }
 
 /** Rows to read for each column at most; beyond that, a coarser tier is used. */
-const ROWS = 40;
+const ROWS_PER_COLUMN = 40;
 
 export interface Span {
   readonly from: number;
@@ -60,7 +60,7 @@ export function reduceColumns(
   const room = span.columns + 4;
   const block = new BlockWriter(into, offset, room, picked.length);
   let current = Number.NaN;
-  store.visit(span.from - shift, span.to - shift, span.columns * ROWS, (tier, slot) => {
+  store.visit(span.from - shift, span.to - shift, span.columns * ROWS_PER_COLUMN, (tier, slot) => {
     const time = tier.end[slot] + shift;
     const column = Math.floor(time / width);
     const isBroken = tier.breaks[slot] === 1;

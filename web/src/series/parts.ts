@@ -9,7 +9,7 @@ export interface PartMetric {
 }
 
 /** Elements of a vector to remember at most. */
-const MOST = 64;
+const MAX_ELEMENTS = 64;
 /** A new element may replace one that was absent for this long. */
 const FORGET_MS = 60_000;
 
@@ -76,16 +76,17 @@ export class PartStores {
     } else if (isVector(type) && isStruct(type.vector)) {
       const { members: within } = type.vector.struct;
       // The name of an element, and states that separate elements of one name.
-      const naming = within.flatMap(({ type: of, kind }, index) =>
+      const nameMembers = within.flatMap(({ type: of, kind }, index) =>
         of === 'string' || kind === 'state' ? [index] : [],
       );
-      value.slice(0, MOST).forEach((element, index) => {
+      value.slice(0, MAX_ELEMENTS).forEach((element, index) => {
         if (!Array.isArray(element)) return;
-        const label = naming.length === 0 ? String(index) : naming.map((member) => element[member]).join(' ');
+        const label =
+          nameMembers.length === 0 ? String(index) : nameMembers.map((member) => element[member]).join(' ');
         this.struct(time, element, within, `${name}[].`, label);
       });
     } else {
-      value.slice(0, MOST).forEach((element, index) => {
+      value.slice(0, MAX_ELEMENTS).forEach((element, index) => {
         this.number(time, element, `${name}[]`, String(index));
       });
     }
@@ -108,7 +109,7 @@ export class PartStores {
     if (!parts) return;
     let part = parts.get(label);
     if (!part) {
-      if (parts.size >= MOST && !forgetOne(parts, time - FORGET_MS)) return;
+      if (parts.size >= MAX_ELEMENTS && !evictOldest(parts, time - FORGET_MS)) return;
       part = { label, store: new SeriesStore(1, this.keepMs) };
       parts.set(label, part);
     }
@@ -119,7 +120,7 @@ export class PartStores {
 }
 
 /** Removes the element that has been absent longest, if it was last seen before a time. */
-function forgetOne(parts: Map<string, Part>, before: number): boolean {
+function evictOldest(parts: Map<string, Part>, before: number): boolean {
   let oldest: Part | undefined;
   for (const part of parts.values()) {
     if (!oldest || (part.store.newest ?? 0) < (oldest.store.newest ?? 0)) oldest = part;

@@ -1,12 +1,12 @@
 import type { Columns } from './columns.ts';
 
 /** A rate over a smaller share of the span would be noise: counters count in steps. */
-const SHARE = 60;
-const LONGEST_MS = 1000;
+const MAX_RATES_PER_SPAN = 60;
+const MAX_WINDOW_MS = 1000;
 
 /** Returns the rate of a counter at each column, per second: over one second, or less if less is shown; NaN without a rate. */
 export function counterRates(columns: Columns, series: number, span: number): Float64Array {
-  const window = Math.min(LONGEST_MS, span / SHARE);
+  const window = Math.min(MAX_WINDOW_MS, span / MAX_RATES_PER_SPAN);
   const rates = new Float64Array(columns.count).fill(Number.NaN);
   let before = 0;
   let begin = 0;

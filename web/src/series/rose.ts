@@ -1,4 +1,4 @@
-import type { Samples } from './held.ts';
+import type { Samples } from './raw_samples.ts';
 
 export const SECTORS = 16;
 

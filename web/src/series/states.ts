@@ -12,7 +12,7 @@ export interface StateRun {
 }
 
 const KEPT = 4096;
-const LONGEST_TEXT = 200;
+const MAX_TEXT_LENGTH = 200;
 
 /** The values of a metric over time, for state timelines. The oldest runs are evicted. */
 export class StateRuns {
@@ -54,5 +54,5 @@ export class StateRuns {
 function plain(value: Value, asBoolean: boolean): StateRun['value'] {
   if (asBoolean) return value === 1 || value === true;
   if (typeof value === 'number' || typeof value === 'boolean') return value;
-  return String(value).slice(0, LONGEST_TEXT);
+  return String(value).slice(0, MAX_TEXT_LENGTH);
 }

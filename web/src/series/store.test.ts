@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { blockRoom, Columns, reduceColumns } from './columns.ts';
-import { heldOf, rememberedOf } from './held.ts';
 import { histogram, intervals } from './histogram.ts';
 import { counterRates } from './rates.ts';
+import { rawSamples, samplesOf } from './raw_samples.ts';
 import { rose } from './rose.ts';
 import { StateRuns } from './states.ts';
 import { SeriesStore } from './store.ts';
@@ -124,7 +124,7 @@ describe('results from the store', () => {
 
   it('a histogram counts every sample once', () => {
     const values = filled(1000, (index) => index % 10, 2);
-    const found = histogram(heldOf(values, [0], 0, 1e9), 10);
+    const found = histogram(rawSamples(values, [0], 0, 1e9), 10);
     expect(found?.counts).toEqual(new Array(10).fill(100));
     expect(found?.median).toBe(5);
     const store = filled(1000, () => 0, 2);
@@ -138,14 +138,14 @@ describe('results from the store', () => {
     const store = filled(20_000, value, 2, 4096);
     store.break();
     store.append(Float64Array.of(40_000, 40_002), [[3, 4]]);
-    const folded = rememberedOf(store, [0], 0, 1e9);
+    const folded = samplesOf(store, [0], 0, 1e9);
     const found = histogram(folded, 10, folded.extremes[0]);
     expect(found).toMatchObject({ of: 20_002, max: 999 });
     expect(found?.samples).toBeLessThan(2000);
     // Single samples in memory are used as they are.
-    expect(rememberedOf(store, [0], 39_900, 1e9)).toMatchObject({ extremes: [] });
-    expect(rememberedOf(store, [0], 39_900, 1e9).weights).toBeUndefined();
-    expect(rememberedOf(filled(1000, value), [0], 0, 1e9).columns[0]).toHaveLength(1000);
+    expect(samplesOf(store, [0], 39_900, 1e9)).toMatchObject({ extremes: [] });
+    expect(samplesOf(store, [0], 39_900, 1e9).weights).toBeUndefined();
+    expect(samplesOf(filled(1000, value), [0], 0, 1e9).columns[0]).toHaveLength(1000);
   });
 
   it('a histogram weights samples', () => {
@@ -162,7 +162,7 @@ describe('results from the store', () => {
       [355, 5, 90, 180],
       [1, 7, 20, 0],
     ]);
-    const found = rose(heldOf(store, [0, 1], 0, 10), [5, 10]);
+    const found = rose(rawSamples(store, [0, 1], 0, 10), [5, 10]);
     expect(found?.sectors[0]).toEqual([1, 1, 0]);
     expect(found?.sectors[4]).toEqual([0, 0, 1]);
     expect(found?.sectors[8]).toEqual([0, 0, 0]);

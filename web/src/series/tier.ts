@@ -3,7 +3,7 @@ export const FOLD = 16;
 
 const FIRST_CAPACITY = 64;
 /** Maximum growth factor of the capacity in one step. */
-const MOST_GROWTH = 64;
+const MAX_GROWTH = 64;
 
 /**
  * A ring of rows that overwrites the oldest: start and end time, and the minimum, maximum and last value of each series.
@@ -65,7 +65,7 @@ export class Tier {
       this.capacity < this.limit &&
       (rows > this.capacity || this.end[this.slot(this.first)] >= newest - keepMs)
     ) {
-      this.grow(this.roomFor(this.size + rows, newest, keepMs));
+      this.grow(this.capacityFor(this.size + rows, newest, keepMs));
     }
   }
 
@@ -73,10 +73,10 @@ export class Tier {
    * Returns the capacity for the time to keep, at the present rate. It is allocated at once, so that memory does not grow
    * for hours; the growth is limited, because a burst says little about the rate.
    */
-  private roomFor(rows: number, newest: number, keepMs: number): number {
+  private capacityFor(rows: number, newest: number, keepMs: number): number {
     const span = newest - this.start[this.slot(this.first)];
     const wanted = span > 0 ? Math.min(this.limit, (rows * keepMs) / span) : 0;
-    const most = this.capacity * MOST_GROWTH;
+    const most = this.capacity * MAX_GROWTH;
     let capacity = this.capacity * 2;
     while (capacity < wanted && capacity < most) capacity *= 2;
     return Math.min(capacity, this.limit);

@@ -86,19 +86,19 @@ it('reads whatever it is sent', () => {
   });
 });
 
-it('has what had come here when the DAC was asked, and nothing that another life of it sent', async () => {
+it('has what had come here when the DAC was read, and nothing that another life of it sent', async () => {
   const answers: ((answer: Response) => void)[] = [];
   vi.stubGlobal('document', { hidden: false, baseURI: 'http://dac/' });
   vi.stubGlobal('fetch', () => new Promise<Response>((resolve) => answers.push(resolve)));
   const answer = (epoch: string, received: number) =>
     Response.json({ epoch, instances: [{ ...TARGET, topic: 3, ledger: { received } }] });
   const page = new SequenceLedger();
-  const comes = (first: number, count: number) => {
+  const receive = (first: number, count: number) => {
     page.add(first, count, 0, 0);
     cellsOf(TARGET).loss.value = page.view();
   };
   const account = () => dacAccounts.value.get(keyOf(TARGET));
-  const asked = async (answer: Response, meanwhile = () => {}) => {
+  const read = async (answer: Response, meanwhile = () => {}) => {
     const end = followDacLedger();
     meanwhile();
     answers.shift()?.(answer);
@@ -107,21 +107,21 @@ it('has what had come here when the DAC was asked, and nothing that another life
     end();
   };
   panels.value = [{ id: 'p1', kind: 'instance', target: TARGET }];
-  page.sawLog('e1:3');
-  comes(1, 5);
-  await asked(answer('e1', 7), () => comes(6, 4));
+  page.startLog('e1:3');
+  receive(1, 5);
+  await read(answer('e1', 7), () => receive(6, 4));
   expect(account()).toMatchObject({ taken: 7, received: 7, here: 5 });
-  await asked(answer('e1', 9));
+  await read(answer('e1', 9));
   expect(account()).toMatchObject({ received: 9, here: 9 });
   // It was started again, and the page does not know yet.
-  await asked(answer('e2', 2));
+  await read(answer('e2', 2));
   expect(account()).toMatchObject({ received: 2, here: 0 });
-  page.sawEpoch(0);
-  page.sawLog('e2:3');
-  comes(8, 4);
-  await asked(answer('e2', 4));
+  page.epochChanged(0);
+  page.startLog('e2:3');
+  receive(8, 4);
+  await read(answer('e2', 4));
   expect(page.view().received).toBe(11);
   expect(account()).toMatchObject({ received: 4, here: 4 });
-  await asked(new Response('', { status: 503 }));
+  await read(new Response('', { status: 503 }));
   expect(account()).toMatchObject({ received: 4, here: 4 });
 });

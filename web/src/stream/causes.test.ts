@@ -23,7 +23,7 @@ it('shows the cause of a newer DAC as it is, and counts it as a loss', () => {
     expect(severityOf(cause, 3)).toBe('loss');
     const ledger = new SequenceLedger();
     ledger.add(1, 1, 0, 0);
-    ledger.sawGap(cause);
+    ledger.announceGap(cause);
     ledger.add(5, 1, 0, 0);
     expect(ledger.view().causes).toEqual(new Map([[cause, 3]]));
     expect(ledger.view()).toMatchObject({ missing: 3, unexplained: 0 });
@@ -50,7 +50,7 @@ it('counts samples that nobody lost apart, and marks a second with its most seri
 it('uses the cause that the DAC gave for the next batch only', () => {
   const ledger = new SequenceLedger();
   ledger.add(1, 1, 0, 0);
-  ledger.sawGap('archive_retention');
+  ledger.announceGap('archive_retention');
   ledger.add(4, 1, 0, 0);
   ledger.add(9, 1, 0, 0);
   expect([...ledger.view().causes]).toEqual([

@@ -9,7 +9,7 @@ import { keyOf, type Target } from './view.ts';
 const EXTENT_COLUMNS = 200;
 
 /** Series in one store. */
-interface Stretch {
+interface SeriesGroup {
   readonly target: Target;
   /** Names of the series in the archive. */
   readonly names: readonly string[];
@@ -18,7 +18,7 @@ interface Stretch {
 }
 
 /** Series of a chart that are drawn from one block. */
-interface Drawn extends Stretch {
+interface DrawnGroup extends SeriesGroup {
   readonly key: string;
   readonly names: string[];
   readonly picked: number[];
@@ -43,15 +43,15 @@ export function columnsAnswer(
 ): Answer {
   const { columns } = query;
   const { from, to } = scene;
-  const wanted = query.sources.flatMap((source) => stretches(scene, source));
-  const room = wanted.reduce((sum, { picked }) => sum + blockRoom(columns, picked.length), 0);
+  const groups = query.sources.flatMap((source) => groupsOf(scene, source));
+  const room = groups.reduce((sum, { picked }) => sum + blockRoom(columns, picked.length), 0);
   const into = buffer(room);
   const blocks: SourceColumns[] = [];
   let offset = 0;
-  for (const stretch of wanted) {
-    const { key, store, picked, lag, gaps, part } = stretch;
+  for (const group of groups) {
+    const { key, store, picked, lag, gaps, part } = group;
     const span = { from: from - lag, to: to - lag, columns };
-    const past = pastOf(scene, stretch, String(query.ago ?? 0), span);
+    const past = pastOf(scene, group, String(query.ago ?? 0), span);
     const series = past.rows ? picked.map((_, index) => index) : picked;
     const rows = past.rows ?? store;
     const block = rows
@@ -92,8 +92,8 @@ export function extentsOf(scene: Scene, target: Target): Extents {
 }
 
 /** Returns what the archive has before the oldest sample in memory, joined with the samples in memory. Times are the node's. */
-function pastOf(scene: Scene, stretch: Stretch, variant: string, span: Span): Past {
-  const { target, store, picked, names } = stretch;
+function pastOf(scene: Scene, group: SeriesGroup, variant: string, span: Span): Past {
+  const { target, store, picked, names } = group;
   const watch = scene.watch(target);
   // The answers for an instance that is not watched would never be dropped.
   if (!watch) return {};
@@ -102,8 +102,8 @@ function pastOf(scene: Scene, stretch: Stretch, variant: string, span: Span): Pa
   if (span.from >= oldest) return {};
   const to = Math.min(span.to, oldest);
   const columns = Math.max(1, (span.columns * (to - span.from)) / (span.to - span.from));
-  const wish = { from: span.from, to, columns, remembered };
-  const { points, state } = scene.archive.read(scene.view, target, variant, wish, scene.now);
+  const request = { from: span.from, to, columns, remembered };
+  const { points, state } = scene.archive.read(scene.view, target, variant, request, scene.now);
   if (state === 'none') return {};
   const part = { state, ...(points && { level: points.level }) };
   if (!points) return { part };
@@ -115,11 +115,11 @@ function pastOf(scene: Scene, stretch: Stretch, variant: string, span: Span): Pa
 }
 
 /** Groups the metrics of a source by store, in the order of the source; each element of a pattern has a group of its own. */
-function stretches(scene: Scene, { target, metrics }: Source): Drawn[] {
+function groupsOf(scene: Scene, { target, metrics }: Source): DrawnGroup[] {
   const memory = scene.watch(target)?.memory;
   const lag = scene.lag(target.node);
   const common = { key: keyOf(target), target, lag, gaps: memory?.gaps ?? [] };
-  const found: Drawn[] = [];
+  const found: DrawnGroup[] = [];
   for (const metric of metrics) {
     const parts = memory?.partsOf(metric);
     const series = memory?.seriesOf(metric) ?? -1;

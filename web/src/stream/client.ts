@@ -1,4 +1,4 @@
-import type { Wish } from './protocol.ts';
+import type { CommandRequest } from './protocol.ts';
 import type { Query, ViewResult } from './query.ts';
 import type { PageMessage, Snapshot, Target } from './view.ts';
 
@@ -30,8 +30,8 @@ export class StreamClient {
     this.post({ op: 'unwatch', target });
   }
 
-  command(target: Target, wish: Wish): void {
-    this.post({ op: 'command', target, wish });
+  command(target: Target, request: CommandRequest): void {
+    this.post({ op: 'command', target, request });
   }
 
   show(id: number, query: Query): void {

@@ -1,4 +1,4 @@
-import type { Wish } from '../past/archive_reader.ts';
+import type { PointsRequest } from '../past/archive_reader.ts';
 import { isMissing } from '../past/joined.ts';
 import { rowsOf } from '../past/newest.ts';
 import { runsOf } from '../past/state_runs.ts';
@@ -33,17 +33,17 @@ function tracksOf(
   );
   const isRemembered = !watch || seams.every((seam) => from >= seam);
   // All panels of the instance send the same request, so that they share one answer.
-  const wish = { from, to, columns, remembered: rememberedSince(seams, watch?.memory?.store.newest) };
+  const request = { from, to, columns, remembered: rememberedSince(seams, watch?.memory?.store.newest) };
   const { points, state } = isRemembered
     ? { points: undefined, state: 'none' as const }
-    : scene.archive.read(scene.view, target, 'states', wish, scene.now);
+    : scene.archive.read(scene.view, target, 'states', request, scene.now);
   const isBoolean = (metric: string) =>
     watch?.schema?.metrics.find(({ name }) => name === metric)?.type === 'boolean';
   const tracks = metrics.map((metric, index): StateTrack => {
-    const held = watch?.memory?.states.get(metric)?.between(from, to) ?? [];
+    const remembered = watch?.memory?.states.get(metric)?.between(from, to) ?? [];
     const past = points ? runsOf(points, metric, isBoolean(metric), seams[index]) : [];
     const isBroken = points !== undefined && isMissing(points, past.at(-1)?.to, seams[index]);
-    const runs = append(past, held, isBroken).filter((run) => run.to >= from && run.from <= to);
+    const runs = append(past, remembered, isBroken).filter((run) => run.to >= from && run.from <= to);
     return { key: keyOf(target), metric, runs: runs.map((run) => shifted(run, lag)) };
   });
   if (state === 'none') return { tracks };
@@ -55,7 +55,7 @@ function tracksOf(
 }
 
 /** Returns the time from which all states in memory are known. */
-function rememberedSince(seams: readonly number[], newest: number | undefined): Wish['remembered'] {
+function rememberedSince(seams: readonly number[], newest: number | undefined): PointsRequest['remembered'] {
   const known = seams.filter(Number.isFinite);
   return known.length === 0 || newest === undefined ? undefined : { oldest: Math.max(...known), newest };
 }
@@ -64,14 +64,14 @@ function rememberedSince(seams: readonly number[], newest: number | undefined): 
  * Appends the runs in memory to those of the archive. A state that continues is one run, unless samples are missing
  * between.
  */
-function append(past: StateRun[], held: readonly StateRun[], isBroken: boolean): StateRun[] {
-  const [last, [next, ...rest]] = [past.at(-1), held];
-  if (!last || !next || next.isBroken) return [...past, ...held];
+function append(past: StateRun[], remembered: readonly StateRun[], isBroken: boolean): StateRun[] {
+  const [last, [next, ...rest]] = [past.at(-1), remembered];
+  if (!last || !next || next.isBroken) return [...past, ...remembered];
   if (isBroken) return [...past, { ...next, isBroken }, ...rest];
   if (last.value === next.value && !last.isMixed) {
     return [...past.slice(0, -1), { ...last, to: next.to }, ...rest];
   }
-  return [...past.slice(0, -1), { ...last, to: Math.max(last.to, next.from) }, ...held];
+  return [...past.slice(0, -1), { ...last, to: Math.max(last.to, next.from) }, ...remembered];
 }
 
 function shifted(run: StateRun, lag: number): StateRun {
@@ -105,18 +105,24 @@ function recordsOf(
   const key = keyOf(target);
   const line = (row: RecordRow): RecordLine => ({ ...row, key, time: row.time + lag });
   const records = watch?.memory?.records;
-  const held = (records?.between(from, to, limit) ?? []).map(line);
+  const remembered = (records?.between(from, to, limit) ?? []).map(line);
   const oldest = records?.oldest ?? Number.POSITIVE_INFINITY;
-  if (!watch?.schema || held.length >= limit || from >= oldest) return { lines: held };
+  if (!watch?.schema || remembered.length >= limit || from >= oldest) return { lines: remembered };
   // A live range is not read again at each moment: while memory is empty, the newest samples of the DAC are enough.
-  const wish = { before: scene.isLive ? oldest : Math.min(to, oldest), samples: limit };
-  const { found, state } = scene.archive.readNewest(scene.view, target, `records ${limit}`, wish, scene.now);
-  if (!found) return { lines: held, past: { state } };
+  const request = { before: scene.isLive ? oldest : Math.min(to, oldest), samples: limit };
+  const { found, state } = scene.archive.readNewest(
+    scene.view,
+    target,
+    `records ${limit}`,
+    request,
+    scene.now,
+  );
+  if (!found) return { lines: remembered, past: { state } };
   const rows = rowsOf(found.samples, watch.schema.metrics);
   const wanted = rows.filter(({ time }) => time >= from && time <= to && time < oldest);
-  if (wanted.length === 0) return { lines: held, ...(state !== 'ready' && { past: { state } }) };
+  if (wanted.length === 0) return { lines: remembered, ...(state !== 'ready' && { past: { state } }) };
   return {
-    lines: [...held, ...wanted.reverse().map(line)],
+    lines: [...remembered, ...wanted.reverse().map(line)],
     past: { state, level: 'raw' },
     isCut: found.isCut && wanted.length === rows.length,
   };

@@ -59,38 +59,38 @@ export class SequenceLedger {
   private log: LossView['log'];
 
   /** Sets the run of the node's process, from the registry. */
-  sawRun(run: string): void {
+  setRun(run: string): void {
     if (this.run !== undefined && run !== this.run) this.isRunNew = true;
     this.run = run;
   }
 
   /** Sets whether the probe has a flight recorder. */
-  sawRecorder(hasRecorder: boolean): void {
+  setRecorder(hasRecorder: boolean): void {
     this.hasRecorder = hasRecorder;
   }
 
   /** Sets whether the samples are a replay: numbers that its recording lacks have a cause of their own. */
-  sawReplay(isReplay: boolean): void {
+  setReplay(isReplay: boolean): void {
     this.isReplay = isReplay;
   }
 
   /** The DAC reports a gap before the next batch. The first of several causes counts. */
-  sawGap(cause: GapCause): void {
+  announceGap(cause: GapCause): void {
     this.announced ??= cause;
   }
 
   /** The next samples come from another log, or from the start of the same log. */
-  sawLog(name: string): void {
+  startLog(name: string): void {
     this.log = { name, received: 0 };
   }
 
-  sawEpoch(at: number): void {
+  epochChanged(at: number): void {
     this.isEpochNew = true;
-    if (this.expected !== undefined) this.note({ at, cause: 'epoch_changed', count: 0 });
+    if (this.expected !== undefined) this.addEvent({ at, cause: 'epoch_changed', count: 0 });
   }
 
-  sawReconnect(at: number, duration: number): void {
-    if (this.expected !== undefined) this.note({ at, cause: 'reconnected', count: 0, duration });
+  reconnected(at: number, duration: number): void {
+    if (this.expected !== undefined) this.addEvent({ at, cause: 'reconnected', count: 0, duration });
   }
 
   /** Adds a batch. Returns whether it continues the previous one. */
@@ -100,26 +100,26 @@ export class SequenceLedger {
     const next = first + count;
     if (expected === undefined || first === expected) {
       // The announced epoch lost nothing. The samples of an announced run may still follow.
-      this.forget(this.isRunNew && expected !== undefined);
+      this.clearAnnouncements(this.isRunNew && expected !== undefined);
       this.received += count;
       this.expected = next;
       return true;
     }
     if (this.isRestart(first, expected, dropped)) {
-      this.note({ at, cause: 'node_restart', count: 0 });
-      this.book(1, first, dropped, at);
+      this.addEvent({ at, cause: 'node_restart', count: 0 });
+      this.addMissing(1, first, dropped, at);
       this.received += count;
     } else if (first > expected) {
-      this.book(expected, first, dropped, at);
+      this.addMissing(expected, first, dropped, at);
       this.received += count;
     } else {
       // After a restart of the DAC, the node sends unacknowledged samples again; the page may have them.
       this.received += Math.max(0, next - expected);
-      this.forget(false);
+      this.clearAnnouncements(false);
       this.expected = Math.max(expected, next);
       return true;
     }
-    this.forget(false);
+    this.clearAnnouncements(false);
     this.expected = next;
     return false;
   }
@@ -139,7 +139,7 @@ export class SequenceLedger {
   }
 
   /** Counts the samples in `[from, to)` as missing: the last `dropped` ones by the node, the others by the announced cause. */
-  private book(from: number, to: number, dropped: number, at: number): void {
+  private addMissing(from: number, to: number, dropped: number, at: number): void {
     const missing = to - from;
     if (missing === 0) return;
     const byNode = Math.min(dropped, missing);
@@ -150,10 +150,10 @@ export class SequenceLedger {
     if (rest > 0) {
       const cause = this.causeOfRest();
       if (cause === 'unexplained') this.unexplained += rest;
-      this.note({ at, cause, count: rest, from, to: to - byNode - 1 });
+      this.addEvent({ at, cause, count: rest, from, to: to - byNode - 1 });
     }
     const cause = isKeptBack ? 'kept_back' : 'node_dropped';
-    if (byNode > 0) this.note({ at, cause, count: byNode, from: to - byNode, to: to - 1 });
+    if (byNode > 0) this.addEvent({ at, cause, count: byNode, from: to - byNode, to: to - 1 });
   }
 
   /** Returns the cause of the samples that the node did not report as dropped. */
@@ -163,14 +163,14 @@ export class SequenceLedger {
     return this.isReplay ? 'not_recorded' : 'unexplained';
   }
 
-  private note(event: GapEvent): void {
+  private addEvent(event: GapEvent): void {
     const { cause, count } = event;
     if (count > 0) this.causes = new Map(this.causes).set(cause, (this.causes.get(cause) ?? 0) + count);
     // A new list each time: the old one may be on its way to the page.
     this.events = [event, ...this.events].slice(0, KEPT_EVENTS);
   }
 
-  private forget(keepRun: boolean): void {
+  private clearAnnouncements(keepRun: boolean): void {
     this.isRunNew = keepRun;
     this.isEpochNew = false;
     this.announced = undefined;

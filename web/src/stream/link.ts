@@ -8,7 +8,7 @@ const PING_MS = 2000;
 const SILENCE_MS = 5000;
 const CONNECT_MS = 3000;
 
-export type LinkWish = 'connect' | 'ping' | 'give-up';
+export type LinkStep = 'connect' | 'ping' | 'give-up';
 
 /** The state of the connection: when to connect, when to ping, when to give up. It does not know the messages. */
 export class Link {
@@ -24,8 +24,8 @@ export class Link {
   private sentPings = 0;
   /** When the next step is due: an attempt, the end of an attempt, a ping. */
   private due = 0;
-  private isTrying = false;
-  private lastHeard = 0;
+  private isConnecting = false;
+  private lastReceived = 0;
 
   constructor(random: () => number) {
     this.backoff = new Backoff(random);
@@ -36,30 +36,30 @@ export class Link {
   }
 
   /** Returns the step that is due now, if any. */
-  wish(now: number): LinkWish | undefined {
+  nextStep(now: number): LinkStep | undefined {
     if (this.phase === 'connected') {
-      if (now - this.lastHeard > SILENCE_MS) return 'give-up';
+      if (now - this.lastReceived > SILENCE_MS) return 'give-up';
       return now >= this.due ? 'ping' : undefined;
     }
     if (now < this.due) return undefined;
-    return this.isTrying ? 'give-up' : 'connect';
+    return this.isConnecting ? 'give-up' : 'connect';
   }
 
   nextDue(): number {
-    return this.phase === 'connected' ? Math.min(this.due, this.lastHeard + SILENCE_MS + 1) : this.due;
+    return this.phase === 'connected' ? Math.min(this.due, this.lastReceived + SILENCE_MS + 1) : this.due;
   }
 
-  trying(now: number): void {
-    this.isTrying = true;
+  connecting(now: number): void {
+    this.isConnecting = true;
     this.due = now + CONNECT_MS;
   }
 
   welcomed(now: number): void {
     this.phase = 'connected';
     this.since = now;
-    this.isTrying = false;
+    this.isConnecting = false;
     this.sentPings = 0;
-    this.lastHeard = now;
+    this.lastReceived = now;
     this.due = now;
     this.backoff.reset();
     this.clock.reset();
@@ -74,14 +74,14 @@ export class Link {
       this.since = now;
     }
     this.phase = 'reconnecting';
-    this.isTrying = false;
+    this.isConnecting = false;
     this.pings.clear();
     this.due = now + this.backoff.next();
     this.isDirty = true;
   }
 
-  heard(now: number): void {
-    this.lastHeard = now;
+  received(now: number): void {
+    this.lastReceived = now;
   }
 
   pinged(id: number, now: number): void {

@@ -87,7 +87,7 @@ describe('counters', () => {
 describe('the ledger of the page', () => {
   it('does not count samples of a flight recorder as missing', () => {
     const ledger = new SequenceLedger();
-    ledger.sawRecorder(true);
+    ledger.setRecorder(true);
     ledger.add(1, 1, 0, 0);
     ledger.add(10, 1, 8, 0);
     ledger.add(20, 1, 5, 0);

@@ -35,7 +35,7 @@ export class Memory {
     metrics.forEach((metric, index) => {
       if (partsOf(metric).length > 0) this.parts.set(index, new PartStores(metric, KEEP_MS));
     });
-    this.records = metrics.some(isTold) ? new Records() : undefined;
+    this.records = metrics.some(isListed) ? new Records() : undefined;
     this.store = this.empty();
   }
 
@@ -102,6 +102,6 @@ function isState({ type, kind, enum: names }: Metric): boolean {
 }
 
 /** Whether the values of a metric are listed one by one. */
-function isTold({ type, kind }: Metric): boolean {
+function isListed({ type, kind }: Metric): boolean {
   return kind === 'event' || type === 'string';
 }

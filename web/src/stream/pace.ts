@@ -4,11 +4,11 @@
  */
 export type Pace = number | 'unknown' | null;
 
-/** Factor of the usual interval from which a sample is late. */
-const LATE = 2.5;
+/** Factor of the median interval from which a sample is late. */
+const LATE_FACTOR = 2.5;
 const SLACK_MS = 500;
 /** Minimum number of intervals to estimate a rate. */
-const FEWEST = 4;
+const MIN_INTERVALS = 4;
 const KEPT = 8;
 
 /**
@@ -18,13 +18,13 @@ const KEPT = 8;
 export function isSilence(apart: number, pace: Pace, around: () => readonly number[]): boolean {
   // Most intervals are too short for a silence and need no comparison.
   if (pace === null || apart <= SLACK_MS) return false;
-  const period = pace === 'unknown' ? usual(around()) : 1000 / pace;
-  return apart > LATE * period + SLACK_MS;
+  const period = pace === 'unknown' ? median(around()) : 1000 / pace;
+  return apart > LATE_FACTOR * period + SLACK_MS;
 }
 
 /** Returns the median, because a rate may have changed. */
-function usual(intervals: readonly number[]): number {
-  if (intervals.length < FEWEST) return Number.POSITIVE_INFINITY;
+function median(intervals: readonly number[]): number {
+  if (intervals.length < MIN_INTERVALS) return Number.POSITIVE_INFINITY;
   return intervals.toSorted((one, other) => one - other)[Math.floor(intervals.length / 2)];
 }
 
@@ -44,7 +44,7 @@ export class Intervals {
   isSilence(apart: number, pace: Pace): boolean {
     const newest = this.kept.at(-1);
     // Earlier samples may have been taken at another rate.
-    return newest !== undefined && apart > LATE * newest && isSilence(apart, pace, () => this.kept);
+    return newest !== undefined && apart > LATE_FACTOR * newest && isSilence(apart, pace, () => this.kept);
   }
 
   /** Forgets all intervals: the rate may change. */

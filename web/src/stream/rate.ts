@@ -54,9 +54,9 @@ export class RateMeter {
     const samples = this.totals[last] - this.totals[first];
     const span = this.times[last] - this.times[first];
     const interval = span / samples;
-    const quiet = now - this.arrived;
-    if (quiet > Math.max(FORGET_MS, 3 * interval)) return 0;
-    const overdue = quiet > 1.5 * interval + SLACK_MS ? quiet - interval : 0;
+    const silence = now - this.arrived;
+    if (silence > Math.max(FORGET_MS, 3 * interval)) return 0;
+    const overdue = silence > 1.5 * interval + SLACK_MS ? silence - interval : 0;
     return (1000 * samples) / (span + overdue);
   }
 }

@@ -7,14 +7,14 @@ const LOADED = { timeout: 20_000 };
 
 let server: Server;
 let answered: [number, unknown, number][];
-let came: string[];
-let gone: string[];
+let received: string[];
+let closed: string[];
 
 beforeEach(async () => {
   answered = [];
   // Each server has a list of its own: a request that an earlier test canceled may reach its server late.
   const [here, left]: [string[], string[]] = [[], []];
-  [came, gone] = [here, left];
+  [received, closed] = [here, left];
   server = createServer((request, response) => {
     const { url = '' } = request;
     here.push(url);
@@ -35,11 +35,11 @@ afterEach(async () => {
 });
 
 const url = (path: string) => new URL(path, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-const requests = (patience?: number) => new Requests((...what) => answered.push(what), patience);
+const requests = (timeoutMs?: number) => new Requests((...what) => answered.push(what), timeoutMs);
 
 it('reports the answer of each request', async () => {
   const made = requests();
-  await Promise.all(['answered', 'refused', 'broken'].map((path, id) => made.ask(id, url(path))));
+  await Promise.all(['answered', 'refused', 'broken'].map((path, id) => made.send(id, url(path))));
   expect(answered.sort(([a], [b]) => a - b)).toEqual([
     [0, { messages: [] }, 200],
     [1, { status: 422 }, 422],
@@ -49,7 +49,7 @@ it('reports the answer of each request', async () => {
 
 it('ends each request at its timeout', async () => {
   const made = requests(5);
-  await Promise.all(['silent', 'begun'].map((path, id) => made.ask(id, url(path))));
+  await Promise.all(['silent', 'begun'].map((path, id) => made.send(id, url(path))));
   expect(answered.sort(([a], [b]) => a - b)).toEqual([
     [0, undefined, 0],
     [1, undefined, 0],
@@ -58,10 +58,10 @@ it('ends each request at its timeout', async () => {
 
 it('reports nothing for a canceled request, and closes it', async () => {
   const made = requests();
-  const asked = made.ask(1, url('silent'));
-  await vi.waitFor(() => expect(came).toEqual(['/silent']), LOADED);
-  made.drop(1);
+  const asked = made.send(1, url('silent'));
+  await vi.waitFor(() => expect(received).toEqual(['/silent']), LOADED);
+  made.cancel(1);
   await asked;
-  await vi.waitFor(() => expect(gone).toEqual(['/silent']), LOADED);
+  await vi.waitFor(() => expect(closed).toEqual(['/silent']), LOADED);
   expect(answered).toEqual([]);
 });

@@ -3,7 +3,7 @@ import type { Target } from './view.ts';
 import type { Watch } from './watch.ts';
 
 /** Gives access to the watched instances, and to the clock offsets of their nodes. */
-export interface Lookup {
+export interface DataSource {
   watch(target: Target): Watch | undefined;
   /** Browser clock minus node clock, milliseconds. */
   lag(node: string): number;
@@ -11,7 +11,7 @@ export interface Lookup {
 }
 
 /** What a view is answered from, and the time that it shows. */
-export interface Scene extends Lookup {
+export interface Scene extends DataSource {
   /** Number of the view. */
   readonly view: number;
   /** Milliseconds by the browser's clock. */

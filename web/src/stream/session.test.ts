@@ -20,7 +20,7 @@ class Bench {
   now = START;
   readonly session = new Session(() => 1);
   readonly sent: Sent[] = [];
-  readonly asked: string[] = [];
+  readonly requested: string[] = [];
   readonly dropped: number[] = [];
   connects = 0;
   closes = 0;
@@ -34,8 +34,8 @@ class Bench {
     for (const action of this.session.drainActions()) {
       if (action.do === 'send') this.sent.push(JSON.parse(action.text));
       else if (action.do === 'connect') this.connects++;
-      else if (action.do === 'ask') this.asked.push(action.path);
-      else if (action.do === 'drop') this.dropped.push(action.id);
+      else if (action.do === 'request') this.requested.push(action.path);
+      else if (action.do === 'cancel') this.dropped.push(action.id);
       else this.closes++;
     }
   }
@@ -415,7 +415,9 @@ describe('a command', () => {
 
   it('is pending, then done', () => {
     expect(bench.last('command')).toMatchObject({ ...PROCESSOR, command: 'hertz', hertz: 10 });
-    expect(bench.snapshot().commands).toMatchObject([{ key: KEY, status: 'pending', wish: { hertz: 10 } }]);
+    expect(bench.snapshot().commands).toMatchObject([
+      { key: KEY, status: 'pending', request: { hertz: 10 } },
+    ]);
     bench.say({ op: 'result', id: bench.last('command')?.id, status: 'done', hertz: 10, enabled: true });
     expect(bench.snapshot().commands).toMatchObject([{ status: 'done' }]);
   });

@@ -4,8 +4,8 @@ import type { StoredTimes } from '../past/stored.ts';
 import { Commands } from './commands.ts';
 import type { DoorName } from './doors/door.ts';
 import { Link } from './link.ts';
-import { parseServerMessage, type Registry, type ServerMessage, type Wish } from './protocol.ts';
-import { type Saying, Subscriptions } from './subscriptions.ts';
+import { type CommandRequest, parseServerMessage, type Registry, type ServerMessage } from './protocol.ts';
+import { type OutgoingMessage, Subscriptions } from './subscriptions.ts';
 import { Traffic } from './traffic.ts';
 import type { LossReason, Snapshot, Target } from './view.ts';
 import { Views } from './views.ts';
@@ -18,8 +18,8 @@ export type Action =
   | { readonly do: 'connect'; readonly isFirst: boolean }
   | { readonly do: 'send'; readonly text: string }
   /** An HTTP request below the page's address; the answer carries the number. */
-  | { readonly do: 'ask'; readonly id: number; readonly path: string }
-  | { readonly do: 'drop'; readonly id: number }
+  | { readonly do: 'request'; readonly id: number; readonly path: string }
+  | { readonly do: 'cancel'; readonly id: number }
   | { readonly do: 'close' };
 
 /**
@@ -29,12 +29,12 @@ export type Action =
 export class Session {
   private readonly archive = new ArchiveReader(
     {
-      ask: (path) => {
+      request: (path) => {
         const id = this.nextId++;
-        this.actions.push({ do: 'ask', id, path });
+        this.actions.push({ do: 'request', id, path });
         return id;
       },
-      drop: (id) => this.actions.push({ do: 'drop', id }),
+      cancel: (id) => this.actions.push({ do: 'cancel', id }),
     },
     (target) => this.subscriptions.of(target)?.pace ?? null,
   );
@@ -48,9 +48,9 @@ export class Session {
   private readonly commands = new Commands();
   private readonly traffic = new Traffic();
   private readonly subscriptions = new Subscriptions({
-    known: () => (this.link.phase === 'connected' ? this.registry : undefined),
+    registry: () => (this.link.phase === 'connected' ? this.registry : undefined),
     send: (message) => this.send(message),
-    began: (target, now) => this.archive.look(target, now),
+    onSubscribed: (target, now) => this.archive.lookUp(target, now),
   });
   /** DAC clock minus node clock in milliseconds, by node. */
   private readonly nodeOffsets = new Map<string, number>();
@@ -80,29 +80,29 @@ export class Session {
     this.archive.forget(target);
   }
 
-  command(target: Target, wish: Wish, now: number): void {
+  command(target: Target, request: CommandRequest, now: number): void {
     if (this.link.phase !== 'connected') {
-      this.commands.refuse(target, wish, 'connection_lost', now);
+      this.commands.refuse(target, request, 'connection_lost', now);
       return;
     }
-    const id = this.send({ op: 'command', ...target, ...wish });
-    this.commands.sent(id, target, wish, now);
+    const id = this.send({ op: 'command', ...target, ...request });
+    this.commands.sent(id, target, request, now);
   }
 
   // Events of the connection.
 
   text(data: string, now: number): void {
-    this.link.heard(now);
+    this.link.received(now);
     this.traffic.add(data.length);
     const message = parseServerMessage(data);
     if (message) this.handle(message, now);
   }
 
   binary(bytes: Uint8Array, now: number): void {
-    this.link.heard(now);
+    this.link.received(now);
     this.traffic.add(bytes.length);
     try {
-      const watch = this.subscriptions.at(decodeHeader(bytes).topic);
+      const watch = this.subscriptions.ofTopic(decodeHeader(bytes).topic);
       watch?.batch(bytes, now, this.lagOf(watch.target.node), this.dacLag);
     } catch (error) {
       // A batch without a valid header belongs to no instance; the next one may be valid.
@@ -112,10 +112,10 @@ export class Session {
 
   /** Handles a batch that a door has decoded; `bytes` is its size on the wire. */
   batch(topic: number, batch: Batch, bytes: number, now: number): void {
-    this.link.heard(now);
+    this.link.received(now);
     this.traffic.add(bytes);
-    const watch = this.subscriptions.at(topic);
-    watch?.take(batch, now, this.lagOf(watch.target.node), this.dacLag);
+    const watch = this.subscriptions.ofTopic(topic);
+    watch?.addBatch(batch, now, this.lagOf(watch.target.node), this.dacLag);
   }
 
   /** Handles the answer to an HTTP request; the status is 0 if there was none. */
@@ -124,7 +124,7 @@ export class Session {
   }
 
   /** Sets the door that leads to the DAC. */
-  through(door: DoorName): void {
+  setDoor(door: DoorName): void {
     this.door = door;
     this.link.isDirty = true;
   }
@@ -137,13 +137,13 @@ export class Session {
   }
 
   tick(now: number): void {
-    const wish = this.link.wish(now);
-    if (wish === 'connect') {
+    const step = this.link.nextStep(now);
+    if (step === 'connect') {
       this.actions.push({ do: 'connect', isFirst: this.link.attempts === 0 });
-      this.link.trying(now);
-    } else if (wish === 'ping') {
+      this.link.connecting(now);
+    } else if (step === 'ping') {
       this.link.pinged(this.send({ op: 'ping', client_time: Math.round(now * 1e6) }), now);
-    } else if (wish === 'give-up') {
+    } else if (step === 'give-up') {
       this.actions.push({ do: 'close' });
       this.closed('silent', undefined, now);
     }
@@ -216,7 +216,7 @@ export class Session {
         this.subscriptions.subscribed(message, now);
         break;
       case 'gap':
-        this.subscriptions.at(message.topic)?.gap(message.cause);
+        this.subscriptions.ofTopic(message.topic)?.gap(message.cause);
         break;
       case 'result':
         // The registry reports the change.
@@ -229,10 +229,10 @@ export class Session {
         this.failed(message, now);
         break;
       case 'epoch':
-        this.subscriptions.at(message.topic)?.beganEpoch(message.epoch, message.offset, now);
+        this.subscriptions.ofTopic(message.topic)?.startEpoch(message.epoch, message.offset, now);
         break;
       case 'type_changed':
-        this.subscriptions.at(message.topic)?.changedType(message.schema);
+        this.subscriptions.ofTopic(message.topic)?.changeType(message.schema);
         break;
       case 'unsubscribed':
         // A requested end needs no further step.
@@ -277,7 +277,7 @@ export class Session {
     return -(this.link.clock.best?.offset ?? 0);
   }
 
-  private send(message: Saying): number {
+  private send(message: OutgoingMessage): number {
     const id = this.nextId++;
     const { op, ...fields } = message;
     this.actions.push({ do: 'send', text: JSON.stringify({ op, id, ...fields }) });

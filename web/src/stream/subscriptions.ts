@@ -10,16 +10,16 @@ const CATCH_UP_MS = 60_000;
 type Distributed<T, K extends string> = T extends unknown ? Omit<T, K> : never;
 
 /** A message to the DAC; it receives its number when it is sent. */
-export type Saying = Distributed<ClientMessage, 'id'>;
+export type OutgoingMessage = Distributed<ClientMessage, 'id'>;
 
 /** The DAC at the other end of the connection. */
 export interface Peer {
   /** Returns the registry; undefined until it has arrived. */
-  known(): Registry | undefined;
+  registry(): Registry | undefined;
   /** Sends a message and returns its number. */
-  send(message: Saying): number;
+  send(message: OutgoingMessage): number;
   /** Called when the subscription of an instance starts. */
-  began(target: Target, now: number): void;
+  onSubscribed(target: Target, now: number): void;
 }
 
 /** The watched instances, and their topics during a connection. */
@@ -29,9 +29,9 @@ export class Subscriptions {
   private readonly byKey = new Map<string, Watch>();
   private readonly byTopic = new Map<number, Watch>();
   /** Pending requests by number. Values are keys, so that an instance that is watched anew meanwhile gets the answer. */
-  private readonly asked = new Map<number, string>();
+  private readonly pending = new Map<number, string>();
   /** Duration of the last interruption in milliseconds. */
-  private away = 0;
+  private interruption = 0;
 
   constructor(private readonly peer: Peer) {}
 
@@ -48,7 +48,7 @@ export class Subscriptions {
   }
 
   /** Returns the watched instance of a topic. */
-  at(topic: number): Watch | undefined {
+  ofTopic(topic: number): Watch | undefined {
     return this.byTopic.get(topic);
   }
 
@@ -63,7 +63,7 @@ export class Subscriptions {
     const watch = this.of(target);
     if (!watch) return;
     this.byKey.delete(watch.key);
-    this.leave(watch);
+    this.unsubscribe(watch);
   }
 
   tick(now: number): void {
@@ -71,28 +71,28 @@ export class Subscriptions {
   }
 
   disconnected(): void {
-    this.asked.clear();
+    this.pending.clear();
     this.byTopic.clear();
     this.retryAt = Number.POSITIVE_INFINITY;
     for (const watch of this.byKey.values()) watch.disconnected();
   }
 
   /** Handles that the connection is back; subscriptions follow when the registry has arrived. */
-  reconnected(now: number, away: number): void {
-    this.away = away;
-    for (const watch of this.byKey.values()) watch.reconnected(now, away);
+  reconnected(now: number, interruption: number): void {
+    this.interruption = interruption;
+    for (const watch of this.byKey.values()) watch.reconnected(now, interruption);
   }
 
   registered(registry: Registry): void {
     for (const entry of registry.instances) {
       const watch = this.of(entry);
       if (!watch) continue;
-      watch.sawEntry(entry);
+      watch.updateEntry(entry);
       if (watch.topic === undefined) continue;
       // A name can return with another number or another layout.
       const { schema } = watch;
       if (entry.id !== watch.topic || entry.uuid !== schema?.uuid || entry.version !== schema.version) {
-        this.leave(watch);
+        this.unsubscribe(watch);
         watch.moved();
       }
     }
@@ -104,11 +104,11 @@ export class Subscriptions {
     const watch = this.answered(message.id);
     watch?.subscribed(topic, epoch, offset, entry, schema, now);
     // Only the registry knows whether the node has lowered the rate.
-    const known = this.peer.known()?.instances.find((known) => known.id === topic);
-    if (known) watch?.sawEntry(known);
+    const known = this.peer.registry()?.instances.find((known) => known.id === topic);
+    if (known) watch?.updateEntry(known);
     if (watch?.topic === topic) {
       this.byTopic.set(topic, watch);
-      this.peer.began(watch.target, now);
+      this.peer.onSubscribed(watch.target, now);
     } else this.peer.send({ op: 'unsubscribe', topic });
   }
 
@@ -140,8 +140,8 @@ export class Subscriptions {
 
   /** Returns the instance whose request was answered, if it is still watched. */
   private answered(id: number): Watch | undefined {
-    const key = this.asked.get(id);
-    this.asked.delete(id);
+    const key = this.pending.get(id);
+    this.pending.delete(id);
     return key === undefined ? undefined : this.byKey.get(key);
   }
 
@@ -151,23 +151,23 @@ export class Subscriptions {
   }
 
   private subscribe(watch: Watch): void {
-    const known = this.peer.known();
+    const known = this.peer.registry();
     if (!known || watch.topic !== undefined) return;
-    if (watch.status === 'failed' || [...this.asked.values()].includes(watch.key)) return;
+    if (watch.status === 'failed' || [...this.pending.values()].includes(watch.key)) return;
     if (!known.instances.some((entry) => keyOf(entry) === watch.key)) {
       watch.setStatus('absent');
       return;
     }
     const resume = watch.position;
     // Samples in the DAC's memory come first, so that a chart starts with a past.
-    const late = this.away > CATCH_UP_MS ? { overflow: 'latest' as const } : {};
+    const late = this.interruption > CATCH_UP_MS ? { overflow: 'latest' as const } : {};
     const place = resume === undefined ? { from: 'earliest' as const } : { resume, ...late };
     const id = this.peer.send({ op: 'subscribe', ...watch.target, ...place });
-    this.asked.set(id, watch.key);
+    this.pending.set(id, watch.key);
     watch.setStatus('waiting');
   }
 
-  private leave(watch: Watch): void {
+  private unsubscribe(watch: Watch): void {
     if (watch.topic === undefined) return;
     this.byTopic.delete(watch.topic);
     this.peer.send({ op: 'unsubscribe', topic: watch.topic });

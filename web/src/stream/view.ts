@@ -5,7 +5,7 @@ import type { PerSecond } from './counters.ts';
 import type { DoorName } from './doors/door.ts';
 import type { HistoryView } from './history.ts';
 import type { LossView } from './ledger.ts';
-import type { Registry, Wish } from './protocol.ts';
+import type { CommandRequest, Registry } from './protocol.ts';
 import type { Query, ViewResult } from './query.ts';
 
 /** Messages between worker and page. All of them can be cloned structurally. */
@@ -84,7 +84,7 @@ export interface TrafficView {
 
 export interface CommandView {
   readonly key: string;
-  readonly wish: Wish;
+  readonly request: CommandRequest;
   readonly status: 'pending' | 'done' | 'failed';
   readonly code?: string;
   readonly message?: string;
@@ -118,7 +118,7 @@ export type PageMessage =
   | { readonly op: 'start'; readonly page: string }
   | { readonly op: 'watch'; readonly target: Target }
   | { readonly op: 'unwatch'; readonly target: Target }
-  | { readonly op: 'command'; readonly target: Target; readonly wish: Wish }
+  | { readonly op: 'command'; readonly target: Target; readonly request: CommandRequest }
   /** Shows a query in a panel: snapshots answer it after each change, until it is hidden. */
   | { readonly op: 'show'; readonly id: number; readonly query: Query }
   | { readonly op: 'hide'; readonly id: number }

@@ -1,6 +1,6 @@
 import type { Metric } from '@oasis/wire';
 import { beforeEach, expect, it } from 'vitest';
-import type { NewestWish } from '../past/newest.ts';
+import type { NewestRequest } from '../past/newest.ts';
 import { type Points, parsePoints } from '../past/points.ts';
 import { Records } from '../series/records.ts';
 import { StateRuns } from '../series/states.ts';
@@ -14,14 +14,14 @@ const LAG = 100;
 const TARGET = { node: 'plant', instance: 'pump' };
 const METRICS: Metric[] = [{ name: 'count', type: 'uint64', kind: 'counter' }];
 
-let wishes: { what: string; wish: object }[];
+let requests: { what: string; request: object }[];
 let watch: Partial<Watch>;
 let views: Views;
 /** The roll-ups of evicted samples. */
 let rolled: Points | undefined;
 
 /** The DAC's samples: one each second from 0 on. */
-function newest({ before, samples }: NewestWish) {
+function newest({ before, samples }: NewestRequest) {
   const last = Math.ceil(Math.min(before, 100_000) / 1000);
   const numbers = Array.from({ length: samples }, (_, index) => last - samples + index).filter((n) => n >= 0);
   return {
@@ -37,7 +37,7 @@ function newest({ before, samples }: NewestWish) {
 }
 
 beforeEach(() => {
-  wishes = [];
+  requests = [];
   rolled = undefined;
   watch = { key: 'pump', schema: { metrics: METRICS } as unknown as Watch['schema'] };
   views = new Views({
@@ -46,13 +46,13 @@ beforeEach(() => {
     archive: {
       version: 0,
       leave: () => {},
-      read: (_, __, variant, wish) => {
-        wishes.push({ what: variant, wish });
+      read: (_, __, variant, request) => {
+        requests.push({ what: variant, request });
         return { points: rolled, state: rolled ? 'ready' : 'none' };
       },
-      readNewest: (_, __, variant, wish) => {
-        wishes.push({ what: variant, wish });
-        return { found: newest(wish), state: 'ready' };
+      readNewest: (_, __, variant, request) => {
+        requests.push({ what: variant, request });
+        return { found: newest(request), state: 'ready' };
       },
     },
   });
@@ -80,7 +80,7 @@ it('returns the sample at a time, with its rate', () => {
   const moment = (to: number) => ask({ kind: 'moment', target: TARGET, range: until(to) });
   // No sample came since: no request is needed.
   expect(moment(60_000)).toEqual({ kind: 'moment', sample, state: 'ready' });
-  expect(wishes).toEqual([]);
+  expect(requests).toEqual([]);
   const then = { sequence: 7, time: 7000, values: [7], rates: [1] };
   expect(moment(7900)).toMatchObject({ kind: 'moment', sample: then });
   expect(moment(7100)).toMatchObject({ sample: then });
@@ -88,7 +88,7 @@ it('returns the sample at a time, with its rate', () => {
   // A faster instance needs enough samples for one second.
   watch = { ...watch, expectedRate: 20 };
   expect(moment(7900)).toMatchObject({ kind: 'moment', sample: then });
-  expect(wishes.at(-1)?.wish).toMatchObject({ samples: 22 });
+  expect(requests.at(-1)?.request).toMatchObject({ samples: 22 });
   expect(moment(50)).toEqual({ kind: 'moment', sample: undefined, state: 'none' });
 });
 
@@ -119,12 +119,12 @@ it('lists samples in memory and older ones of the DAC, none twice', () => {
     return { numbers: answer.lines.map(({ sequence }) => sequence), past: answer.past };
   };
   expect(lines(until(10_100, 2000))).toEqual({ numbers: [10, 9, 8], past: undefined });
-  expect(wishes).toEqual([]);
+  expect(requests).toEqual([]);
   expect(lines(until(10_100))).toEqual({
     numbers: [10, 9, 8, 7, 6, 5],
     past: { state: 'ready', level: 'raw' },
   });
-  expect(wishes[0].wish).toEqual({ before: 8000, samples: 300 });
+  expect(requests[0].request).toEqual({ before: 8000, samples: 300 });
   expect(lines(until(7600))).toMatchObject({ numbers: [7, 6, 5, 4, 3] });
   expect(lines(until(10_100), 4)).toMatchObject({ numbers: [10, 9, 8, 7], past: { newest: 4 } });
   expect(lines(until(10_100), 3)).toEqual({ numbers: [10, 9, 8], past: { state: 'ready', newest: 3 } });
@@ -162,7 +162,9 @@ it('lists earlier samples on a live page', () => {
   watch.memory = { records: new Records(), version: 1 } as never;
   const range: Range = { live: true, span: 93_000 };
   const answer = ask({ kind: 'records', targets: [TARGET], range, limit: 5 });
-  expect(wishes).toEqual([{ what: 'records 5', wish: { before: Number.POSITIVE_INFINITY, samples: 5 } }]);
+  expect(requests).toEqual([
+    { what: 'records 5', request: { before: Number.POSITIVE_INFINITY, samples: 5 } },
+  ]);
   expect(answer.kind === 'records' && answer.lines.map(({ sequence }) => sequence)).toEqual([
     99, 98, 97, 96, 95,
   ]);
@@ -211,9 +213,9 @@ it('starts a live distribution with samples of the archive, and counts no sample
     const { histogram, past } = live();
     expect(histogram).toMatchObject({ of: 95, min: 5.5, max: 99.5 });
     expect(past).toEqual({ state: 'ready', level: '1s', step: 2000 });
-    expect(wishes.at(-1)).toMatchObject({
+    expect(requests.at(-1)).toMatchObject({
       what: 'sampled',
-      wish: { from: 4900, to: oldest, remembered: { oldest, newest: 99_500 } },
+      request: { from: 4900, to: oldest, remembered: { oldest, newest: 99_500 } },
     });
   }
   // Samples that were taken after the request come from memory: half a step is missing then.
@@ -221,9 +223,9 @@ it('starts a live distribution with samples of the archive, and counts no sample
   expect(live().histogram?.of).toBe(94);
   // A time that is in memory needs no request.
   since(1500);
-  const before = wishes.length;
+  const before = requests.length;
   expect(live()).toMatchObject({ histogram: { of: 95 }, past: undefined });
-  expect(wishes).toHaveLength(before);
+  expect(requests).toHaveLength(before);
 });
 
 it('returns the start of the samples if a distribution lacks part of its time', () => {
@@ -245,5 +247,5 @@ it('returns the start of the samples if a distribution lacks part of its time', 
     past: { state: 'none', since: 8100 },
   });
   expect(of(until(10_100), 'intervals')).toMatchObject({ histogram: { samples: 4, mean: 1000 } });
-  expect(wishes.at(-1)).toEqual({ what: 'intervals', wish: { before: 8000, samples: 1000 } });
+  expect(requests.at(-1)).toEqual({ what: 'intervals', request: { before: 8000, samples: 1000 } });
 });

@@ -3,7 +3,7 @@ import { histogramAnswer, roseAnswer } from './distribution_answer.ts';
 import { recordsAnswer, statesAnswer } from './history_answer.ts';
 import { momentAnswer } from './moment_answer.ts';
 import type { Answer, Query, ViewResult } from './query.ts';
-import type { Lookup, Scene } from './scene.ts';
+import type { DataSource, Scene } from './scene.ts';
 import type { Target } from './view.ts';
 
 /** Minimum interval between two frames of a chart: smooth for the eye, with time left for the rest of the page. */
@@ -24,7 +24,7 @@ export class Views {
   private readonly views = new Map<number, View>();
   private spare: ArrayBuffer[] = [];
 
-  constructor(private readonly lookup: Lookup) {}
+  constructor(private readonly source: DataSource) {}
 
   show(id: number, query: Query): void {
     this.views.set(id, { query, at: Number.NEGATIVE_INFINITY, version: -1 });
@@ -32,7 +32,7 @@ export class Views {
 
   hide(id: number): void {
     this.views.delete(id);
-    this.lookup.archive.leave(id);
+    this.source.archive.leave(id);
   }
 
   /** Takes buffers back that the page has drawn. */
@@ -59,7 +59,7 @@ export class Views {
       if (!isLive && version === view.version) continue;
       view.version = version;
       const [from, to] = bounds(view.query, now);
-      const scene = { ...this.lookup, view: id, from, to, isLive, now };
+      const scene = { ...this.source, view: id, from, to, isLive, now };
       results.push({ id, from, to, answer: this.answer(scene, view.query) });
     }
     return results;
@@ -67,8 +67,8 @@ export class Views {
 
   private versionOf(query: Query): number {
     return targetsOf(query).reduce(
-      (sum, target) => sum + (this.lookup.watch(target)?.memory?.version ?? 0),
-      this.lookup.archive.version,
+      (sum, target) => sum + (this.source.watch(target)?.memory?.version ?? 0),
+      this.source.archive.version,
     );
   }
 

@@ -57,7 +57,7 @@ export class Watch {
   private run: string | undefined;
   private isPaceNew = true;
   /** Cause of the present silence, if known. */
-  private quiet: Interruption | undefined;
+  private silenceCause: Interruption | undefined;
   private shown: { second: number; rate: number | undefined } = { second: 0, rate: undefined };
 
   constructor(readonly target: Target) {
@@ -84,17 +84,17 @@ export class Watch {
     schema: unknown,
     now: number,
   ): void {
-    if (!this.changedType(schema)) return;
+    if (!this.changeType(schema)) return;
     this.topic = topic;
-    this.beganEpoch(epoch, offset, now);
-    this.sawEntry(entry);
+    this.startEpoch(epoch, offset, now);
+    this.updateEntry(entry);
     this.status = 'live';
     this.problem = undefined;
     this.dirty.status = true;
   }
 
   /** The next batches have this type. Returns whether it can be read. */
-  changedType(schema: unknown): boolean {
+  changeType(schema: unknown): boolean {
     const before = this.schema;
     try {
       this.schema = parseSchema(schema);
@@ -112,25 +112,25 @@ export class Watch {
   }
 
   /** Offsets count in this epoch from here on. */
-  beganEpoch(epoch: string, offset: number, now: number): void {
+  startEpoch(epoch: string, offset: number, now: number): void {
     if (this.epoch === epoch) return;
     if (this.epoch !== undefined) this.epochChanged(now);
     this.epoch = epoch;
     this.nextOffset = offset;
-    if (this.topic !== undefined) this.ledger.sawLog(logName(epoch, this.topic));
+    if (this.topic !== undefined) this.ledger.startLog(logName(epoch, this.topic));
   }
 
   /** Handles the newest registry entry of the instance. */
-  sawEntry(entry: InstanceEntry): void {
-    this.ledger.sawRun(entry.run);
+  updateEntry(entry: InstanceEntry): void {
+    this.ledger.setRun(entry.run);
     // A recording may be replayed again at another speed.
     if (entry.run !== this.run) this.intervals.clear();
     this.run = entry.run;
-    this.ledger.sawRecorder(entry.recorder !== null);
-    this.ledger.sawReplay(entry.replay);
+    this.ledger.setRecorder(entry.recorder !== null);
+    this.ledger.setReplay(entry.replay);
     this.setPace(paceOf(entry));
-    if (entry.state !== 'online') this.quiet = 'node_offline';
-    else if (!entry.enabled) this.quiet = 'disabled';
+    if (entry.state !== 'online') this.silenceCause = 'node_offline';
+    else if (!entry.enabled) this.silenceCause = 'disabled';
   }
 
   private setPace(pace: Pace): void {
@@ -143,7 +143,7 @@ export class Watch {
 
   gap(cause: string): void {
     // `subscribed` has handled a change of the epoch already.
-    if (cause !== 'epoch_changed') this.ledger.sawGap(cause);
+    if (cause !== 'epoch_changed') this.ledger.announceGap(cause);
   }
 
   /** The name belongs to another log now, in which the position is meaningless. */
@@ -152,7 +152,7 @@ export class Watch {
   }
 
   reconnected(now: number, duration: number): void {
-    this.ledger.sawReconnect(now, duration);
+    this.ledger.reconnected(now, duration);
     this.history.addGap(now, 0, 'reconnected');
     this.dirty.loss = true;
     this.dirty.flow = true;
@@ -169,7 +169,7 @@ export class Watch {
    */
   batch(bytes: Uint8Array, now: number, lag: number, dacLag: number): void {
     try {
-      this.take(decodeBatch(bytes, this.types), now, lag, dacLag);
+      this.addBatch(decodeBatch(bytes, this.types), now, lag, dacLag);
     } catch (error) {
       if (!(error instanceof DecodeError)) throw error;
       this.setStatus('failed', error.message);
@@ -177,7 +177,7 @@ export class Watch {
   }
 
   /** Handles a decoded batch; see {@link batch}. */
-  take(batch: Batch, now: number, lag: number, dacLag: number): void {
+  addBatch(batch: Batch, now: number, lag: number, dacLag: number): void {
     const first = Number(batch.firstSequence);
     const times = millis(batch.times);
     const last = batch.count - 1;
@@ -191,7 +191,7 @@ export class Watch {
     const newest = this.memory?.store.newest;
     this.memory?.add(batch, times, batch.count - fresh, this.interruption(before, isContinued, times[0]));
     this.intervals.add(newest, times);
-    this.quiet = undefined;
+    this.silenceCause = undefined;
     this.isPaceNew = false;
     this.countSeconds(times, lag);
     this.alarms?.add(batch, times, lag);
@@ -243,7 +243,7 @@ export class Watch {
   }
 
   private epochChanged(now: number): void {
-    this.ledger.sawEpoch(now);
+    this.ledger.epochChanged(now);
     this.history.addGap(now, 0, 'epoch_changed');
     this.dirty.loss = true;
     this.dirty.flow = true;
@@ -269,7 +269,7 @@ export class Watch {
     const newest = this.memory?.store.newest;
     if (newest === undefined || this.isPaceNew || !this.intervals.isSilence(time - newest, this.pace))
       return undefined;
-    return { cause: this.quiet ?? 'silent', count: 0 };
+    return { cause: this.silenceCause ?? 'silent', count: 0 };
   }
 
   /** Counts samples by second; most batches lie within one second and are counted at once. */

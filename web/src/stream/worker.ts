@@ -42,7 +42,7 @@ worker.onmessage = (event: MessageEvent<PageMessage>) => {
       session.unwatch(message.target);
       break;
     case 'command':
-      session.command(message.target, message.wish, now());
+      session.command(message.target, message.request, now());
       break;
     case 'show':
       session.views.show(message.id, message.query);
@@ -69,8 +69,8 @@ function turn(): void {
   for (const action of session.drainActions()) {
     if (action.do === 'connect') void connect(action.isFirst);
     else if (action.do === 'send') door?.send(action.text);
-    else if (action.do === 'ask') void requests.ask(action.id, new URL(action.path, page));
-    else if (action.do === 'drop') requests.drop(action.id);
+    else if (action.do === 'request') void requests.send(action.id, new URL(action.path, page));
+    else if (action.do === 'cancel') requests.cancel(action.id);
     else {
       void judge();
       abandon();
@@ -91,11 +91,11 @@ function turn(): void {
 
 async function connect(isFirst: boolean): Promise<void> {
   abandon();
-  const mine = attempt;
+  const own = attempt;
   // Browsers slow down WebSockets to a host that refuses them, by up to seconds each; they do not slow down requests. So a
   // request finds out whether the DAC is back before a door connects.
   const isThere = isFirst || (await isServing());
-  if (mine !== attempt) return;
+  if (own !== attempt) return;
   if (!isThere) {
     session.closed('unreachable', undefined, now());
     turn();
@@ -103,27 +103,27 @@ async function connect(isFirst: boolean): Promise<void> {
   }
   const { name } = choice;
   hasOpened = false;
-  session.through(name);
-  const events = eventsOf(mine);
+  session.setDoor(name);
+  const events = eventsOf(own);
   door = name === 'websocket' ? new WebSocketDoor(page, events) : new TextDoor(page, name, events);
 }
 
 /** Forwards the events of a door while it is the present one. */
-function eventsOf(mine: number): DoorEvents {
-  const heard = (act: () => void) => {
-    if (mine !== attempt) return;
+function eventsOf(own: number): DoorEvents {
+  const forward = (act: () => void) => {
+    if (own !== attempt) return;
     act();
     turn();
   };
   return {
     opened: () => {
-      if (mine === attempt) hasOpened = true;
+      if (own === attempt) hasOpened = true;
     },
-    text: (data) => heard(() => session.text(data, now())),
-    binary: (bytes) => heard(() => session.binary(bytes, now())),
-    batch: (topic, batch, bytes) => heard(() => session.batch(topic, batch, bytes, now())),
+    text: (data) => forward(() => session.text(data, now())),
+    binary: (bytes) => forward(() => session.binary(bytes, now())),
+    batch: (topic, batch, bytes) => forward(() => session.batch(topic, batch, bytes, now())),
     closed: (reason, code) => {
-      if (mine !== attempt) return;
+      if (own !== attempt) return;
       door = undefined;
       void judge();
       session.closed(reason, code, now());

@@ -1,7 +1,7 @@
 import { DOORS, type DoorName } from './door.ts';
 
 /** Failed attempts at a door before the next door; one of them may be a restart of the DAC. */
-const PATIENCE = 2;
+const MAX_FAILURES = 2;
 
 /**
  * Chooses the door to connect through: the best one, until it fails to open although the DAC answers; then the next. A
@@ -9,11 +9,11 @@ const PATIENCE = 2;
  * again.
  */
 export class DoorChoice {
-  private at = 0;
+  private index = 0;
   private failures = 0;
 
   get name(): DoorName {
-    return DOORS[this.at];
+    return DOORS[this.index];
   }
 
   opened(): void {
@@ -23,8 +23,8 @@ export class DoorChoice {
   /** The door did not open although the DAC answers. */
   failed(): void {
     this.failures++;
-    if (this.failures < PATIENCE) return;
+    if (this.failures < MAX_FAILURES) return;
     this.failures = 0;
-    this.at = (this.at + 1) % DOORS.length;
+    this.index = (this.index + 1) % DOORS.length;
   }
 }

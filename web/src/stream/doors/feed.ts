@@ -16,16 +16,16 @@ const OPEN_MS = 4000;
 /** Server-sent events. */
 export class EventFeed implements Feed {
   private readonly source: EventSource;
-  private readonly patience: ReturnType<typeof setTimeout>;
+  private readonly timeout: ReturnType<typeof setTimeout>;
 
   constructor(api: URL, query: URLSearchParams, events: FeedEvents) {
     this.source = new EventSource(new URL(`samples/events?${query}`, api));
-    this.patience = setTimeout(() => {
+    this.timeout = setTimeout(() => {
       this.close();
       events.failed();
     }, OPEN_MS);
     this.source.onopen = () => {
-      clearTimeout(this.patience);
+      clearTimeout(this.timeout);
       events.opened();
     };
     // An event source reconnects by itself, but here its owner decides when.
@@ -39,12 +39,12 @@ export class EventFeed implements Feed {
   }
 
   close(): void {
-    clearTimeout(this.patience);
+    clearTimeout(this.timeout);
     this.source.close();
   }
 }
 
-const HELD_SECONDS = 20;
+const POLL_SECONDS = 20;
 
 /** Long polls, one after another. */
 export class PollFeed implements Feed {
@@ -64,7 +64,7 @@ export class PollFeed implements Feed {
 
   private async run(): Promise<void> {
     const query = new URLSearchParams(this.query);
-    query.set('timeout', String(HELD_SECONDS));
+    query.set('timeout', String(POLL_SECONDS));
     try {
       while (!this.stop.signal.aborted) {
         const answer = await fetch(new URL(`samples/wait?${query}`, this.api), {

@@ -69,7 +69,7 @@ export class TextDoor implements Door {
         return this.command(message);
       case 'ping': {
         const { dac_time } = await this.get(this.health);
-        this.say({ op: 'pong', id: message.id, dac_time });
+        this.emit({ op: 'pong', id: message.id, dac_time });
       }
     }
   }
@@ -80,7 +80,7 @@ export class TextDoor implements Door {
       this.get(new URL('ledger', this.api)),
     ]);
     this.epoch = String(epoch);
-    this.say({ op: 'welcome', protocol: 1, server: software, epoch });
+    this.emit({ op: 'welcome', protocol: 1, server: software, epoch });
   }
 
   private async watch(): Promise<void> {
@@ -100,7 +100,7 @@ export class TextDoor implements Door {
     const found = await this.get(new URL(`instances?${new URLSearchParams({ node, instance })}`, this.api));
     const [entry] = found.instances as Fields[];
     if (!entry) {
-      this.say({ op: 'error', id, code: 'unknown_instance', message: '' });
+      this.emit({ op: 'error', id, code: 'unknown_instance', message: '' });
       return;
     }
     const detail = await this.get(new URL(`instances/${entry.id}`, this.api));
@@ -115,8 +115,8 @@ export class TextDoor implements Door {
       schema: parseSchema(detail.schema),
       offset: next,
     });
-    this.say({ op: 'subscribed', id, topic, epoch: this.epoch, offset: next, instance: detail });
-    if (!isKnown) this.say({ op: 'gap', topic, cause: 'epoch_changed' });
+    this.emit({ op: 'subscribed', id, topic, epoch: this.epoch, offset: next, instance: detail });
+    if (!isKnown) this.emit({ op: 'gap', topic, cause: 'epoch_changed' });
     this.reopen();
   }
 
@@ -128,11 +128,11 @@ export class TextDoor implements Door {
     });
     const body = (await answer.json()) as Fields;
     if (answer.ok) {
-      this.say({ op: 'result', id, ...body });
+      this.emit({ op: 'result', id, ...body });
       return;
     }
     const code = String(body.type ?? '').replace('/problems/', '');
-    this.say({ op: 'error', id, code, message: String(body.detail ?? '') });
+    this.emit({ op: 'error', id, code, message: String(body.detail ?? '') });
   }
 
   /** Opens another stream for the present subscriptions, each from its offset. */
@@ -174,7 +174,7 @@ export class TextDoor implements Door {
       case 'gap': {
         if (!found) break;
         if (typeof message.to === 'number') found.offset = message.to;
-        this.say({ op: 'gap', topic: found.topic, cause: message.cause, count: message.count });
+        this.emit({ op: 'gap', topic: found.topic, cause: message.cause, count: message.count });
         break;
       }
       default:
@@ -190,7 +190,7 @@ export class TextDoor implements Door {
     this.events.batch(topic, batch, bytes);
   }
 
-  private say(message: object): void {
+  private emit(message: object): void {
     if (!this.isClosed) this.events.text(JSON.stringify(message));
   }
 

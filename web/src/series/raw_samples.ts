@@ -8,7 +8,7 @@ export interface Samples {
 }
 
 /** Returns the single samples of a time span that are in memory. */
-export function heldOf(store: SeriesStore, series: readonly number[], from: number, to: number): Samples {
+export function rawSamples(store: SeriesStore, series: readonly number[], from: number, to: number): Samples {
   const raw = store.tiers[0];
   const begin = raw.lowerBound(from);
   let end = begin;
@@ -30,21 +30,16 @@ export interface Folded extends Samples {
 }
 
 /** Approximate maximum of rows for a distribution. */
-const ROWS = 16_384;
+const MAX_ROWS = 16_384;
 
 /** Returns the samples of a time span in memory: single samples if all of them are there, folded rows otherwise. */
-export function rememberedOf(
-  store: SeriesStore,
-  series: readonly number[],
-  from: number,
-  to: number,
-): Folded {
-  if (holdsAll(store) || from >= (heldSince(store) ?? Number.POSITIVE_INFINITY))
-    return { ...heldOf(store, series, from, to), extremes: [] };
+export function samplesOf(store: SeriesStore, series: readonly number[], from: number, to: number): Folded {
+  if (hasAllRaw(store) || from >= (rawSince(store) ?? Number.POSITIVE_INFINITY))
+    return { ...rawSamples(store, series, from, to), extremes: [] };
   const columns: number[][] = series.map(() => []);
   const weights: number[] = [];
   const extremes = series.map((): [number, number] => [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]);
-  store.visit(from, to, ROWS, (tier, slot) => {
+  store.visit(from, to, MAX_ROWS, (tier, slot) => {
     if (tier.start[slot] < from || tier.end[slot] > to) return;
     weights.push(tier.count(slot));
     for (let index = 0; index < series.length; index++) {
@@ -63,12 +58,12 @@ export function rememberedOf(
 }
 
 /** Whether the store has every received sample as a single sample. */
-export function holdsAll({ tiers: [raw] }: SeriesStore): boolean {
+export function hasAllRaw({ tiers: [raw] }: SeriesStore): boolean {
   return raw.first === 0;
 }
 
 /** Returns the time of the oldest single sample. */
-export function heldSince(store: SeriesStore): number | undefined {
+export function rawSince(store: SeriesStore): number | undefined {
   const raw = store.tiers[0];
   return raw.size === 0 ? undefined : raw.end[raw.slot(raw.first)];
 }

@@ -30,14 +30,14 @@ export class Cursor {
 
   /** Skips `length` bytes and returns their offset. */
   take(length: number): number {
-    if (length > this.left) this.fail('truncated', `${length} bytes wanted, ${this.left} left`);
+    if (length > this.left) this.fail('truncated', `expected ${length} bytes, ${this.left} left`);
     const start = this.pos;
     this.pos += length;
     return start;
   }
 
   byte(): number {
-    if (this.pos >= this.end) this.fail('truncated', 'a byte wanted, none left');
+    if (this.pos >= this.end) this.fail('truncated', 'expected a byte, none left');
     return this.bytes[this.pos++]!;
   }
 
@@ -64,7 +64,7 @@ export class Cursor {
       if (index < 4) low |= bits << (7 * index);
       else if (index < 8) middle |= bits << (7 * (index - 4));
       else if (index === 8) high = bits;
-      else if (byte > 1) this.fail('varint', 'longer than 64 bits');
+      else if (byte > 1) this.fail('varint', 'a varint is longer than 64 bits');
       else high |= bits << 7;
       if (byte < 0x80) return low + middle * TWO_28 + high * TWO_56;
     }
@@ -85,7 +85,7 @@ export class Cursor {
       } else if (index < 9) {
         high |= bits << (7 * index - 32);
       } else if (byte > 1) {
-        this.fail('varint', 'longer than 64 bits');
+        this.fail('varint', 'a varint is longer than 64 bits');
       } else {
         high |= bits << 31;
       }

@@ -67,7 +67,7 @@ describe('a value that its metric cannot represent', () => {
 
   it('is reported for texts, enums, vectors and structs', () => {
     expect(refusal(Texts, { text: 'a\ud800' })).toBe(
-      'text: Shapes::Texts.text: half of a surrogate pair at index 1, which UTF-8 cannot carry',
+      'text: Shapes::Texts.text: half of a surrogate pair at index 1, which UTF-8 cannot represent',
     );
     expect(refusal(Texts, { text: '\ud83d\ude00' })).toBe('accepted');
     expect(refusal(Texts, { texts: 'ab' })).toBe('type: Shapes::Texts.texts: "ab" is no array');

@@ -165,5 +165,5 @@ function record(json: unknown, where: string): Record<string, unknown> {
 
 function text(json: unknown, where: string): string {
   if (typeof json === 'string') return json;
-  throw new SchemaError(`${where} is not text`);
+  throw new SchemaError(`${where} is not a string`);
 }

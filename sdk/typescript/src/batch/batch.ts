@@ -43,14 +43,14 @@ export function decodeBatch(bytes: Uint8Array, types: readonly MetricType[]): Ba
   const cursor = new Cursor(bytes);
   const header = readHeader(cursor);
   if (header.columns !== types.length + 1) {
-    cursor.fail('columns', `${header.columns} columns, the schema has ${types.length + 1}`);
+    cursor.fail('columns', `${header.columns} columns, but the schema has ${types.length + 1}`);
   }
   const directory = cursor.take(header.columns);
   const times = readTimeColumn(cursor, bytes[directory]!, header);
   const metrics = types.map((type, index) =>
     readColumn(cursor, bytes[directory + 1 + index]!, type, header.count),
   );
-  if (cursor.left > 0) cursor.fail('leftover', `${cursor.left} bytes left over`);
+  if (cursor.left > 0) cursor.fail('leftover', `${cursor.left} bytes after the end`);
   return { ...header, times, metrics };
 }
 
@@ -58,7 +58,7 @@ function readTimeColumn(cursor: Cursor, encoding: number, header: BatchHeader): 
   if (encoding === PLAIN) return readPlainTimes(cursor, header.count);
   const codec = INTEGER_CODECS[encoding];
   if (codec) return readTimes(cursor, codec, header.nodeTime, header.count);
-  return cursor.fail('encoding', `encoding ${encoding} for the time column`);
+  return cursor.fail('encoding', `invalid encoding ${encoding} of the time column`);
 }
 
 function readColumn(cursor: Cursor, encoding: number, type: MetricType, count: number): Column {

@@ -54,6 +54,6 @@ export const delta: IntegerCodec = {
 };
 
 function checkRun(cursor: Cursor, run: number, room: number, code: number): void {
-  if (run > room) cursor.fail('run', `a run of ${run} with room for ${room}`);
+  if (run > room) cursor.fail('run', `a run of ${run} samples with ${room} left`);
   if (run === room && code !== 0) cursor.fail('run', 'a run that completes the column has code 0');
 }

@@ -66,7 +66,7 @@ function wide(values: BigInt64Array | BigUint64Array, isSigned: boolean): WideCo
 function booleans(cursor: Cursor, count: number): Uint8Array {
   const values = view(cursor, Uint8Array, count);
   for (let index = 0; index < count; index++) {
-    if (values[index]! > 1) cursor.fail('boolean', `a boolean is ${values[index]}`);
+    if (values[index]! > 1) cursor.fail('boolean', `a boolean is ${values[index]}: expected 0 or 1`);
   }
   return values;
 }

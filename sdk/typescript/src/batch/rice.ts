@@ -57,7 +57,7 @@ export const rice: IntegerCodec = {
 
 function readK(cursor: Cursor): number {
   const k = cursor.byte();
-  if (k > MAX_K) cursor.fail('rice', `k is ${k}`);
+  if (k > MAX_K) cursor.fail('rice', `k is ${k}: expected at most ${MAX_K}`);
   return k;
 }
 
@@ -109,7 +109,7 @@ class BitReader {
     const used = this.at & 7;
     this.cursor.pos = (this.at + 7) >>> 3;
     if (used > 0 && this.bytes[this.cursor.pos - 1]! >>> used !== 0)
-      this.cursor.fail('rice', 'bits left over');
+      this.cursor.fail('rice', 'unused bits are not zero');
   }
 
   /** Returns at least the next 25 bits, with zeros beyond the end; {@link skip} rejects those. */

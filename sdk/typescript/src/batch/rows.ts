@@ -25,13 +25,14 @@ function readValue(cursor: Cursor, type: MetricType, depth: number): Value {
     return type.struct.members.map((member) => readValue(cursor, member.type, depth + 1));
   }
   const length = cursor.varint();
-  if (length > cursor.left) cursor.fail('elements', `a vector of ${length} with ${cursor.left} bytes left`);
+  if (length > cursor.left)
+    cursor.fail('elements', `a vector of ${length} elements with ${cursor.left} bytes left`);
   const elements: Value[] = [];
   for (let index = 0; index < length; index++) {
     const before = cursor.pos;
     elements.push(readValue(cursor, type.vector, depth + 1));
     // A schema with such elements is rejected; without bytes, nothing else would limit their number.
-    if (cursor.pos === before) cursor.fail('elements', 'an element without bytes');
+    if (cursor.pos === before) cursor.fail('elements', 'an element has no bytes');
   }
   return elements;
 }
@@ -72,7 +73,7 @@ function narrowest(value: bigint): number | bigint {
 
 function readBoolean(cursor: Cursor): boolean {
   const byte = cursor.byte();
-  if (byte > 1) cursor.fail('boolean', `a boolean is ${byte}`);
+  if (byte > 1) cursor.fail('boolean', `a boolean is ${byte}: expected 0 or 1`);
   return byte === 1;
 }
 

@@ -12,7 +12,7 @@ export function readReals32(cursor: Cursor, count: number): Float32Array {
     index = fillRun(cursor, index, count, words, 1, bits, 0);
     if (index === count) break;
     cursor.varintPair();
-    if (cursor.high !== 0) cursor.fail('range', 'more than 32 bits');
+    if (cursor.high !== 0) cursor.fail('range', 'a value has more than 32 bits');
     bits = (bits ^ swap(cursor.low)) >>> 0;
     words[index++] = bits;
   }
@@ -48,7 +48,7 @@ function fillRun(
   high: number,
 ): number {
   const run = cursor.varint();
-  if (run > count - index) cursor.fail('run', `a run of ${run} with room for ${count - index}`);
+  if (run > count - index) cursor.fail('run', `a run of ${run} samples with ${count - index} left`);
   const stop = index + run;
   // A new array contains zeros.
   if (low === 0 && high === 0) return stop;

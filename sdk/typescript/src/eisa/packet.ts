@@ -87,9 +87,9 @@ export function decodePacket<T>(
   source.align(DATA_ALIGNMENT);
   const { offset, left } = source;
   if (size > left)
-    throw new DecodeError('truncated', offset, `${size} bytes of probe data wanted, ${left} left`);
+    throw new DecodeError('truncated', offset, `expected ${size} bytes of probe data, ${left} left`);
   if (size < left)
-    throw new DecodeError('leftover', offset + size, `${left - size} bytes behind the probe data`);
+    throw new DecodeError('leftover', offset + size, `${left - size} bytes after the probe data`);
   const sample = of.read(source);
   source.finish();
   return { ...header, sample };
@@ -117,7 +117,7 @@ function readVersion(source: CdrReader): readonly [number, number] {
     throw new DecodeError(
       'version',
       MAGIC.length,
-      `EISA version ${major}.${minor}, where 1.0 and 1.1 are known`,
+      `unknown EISA version ${major}.${minor}: expected 1.0 or 1.1`,
     );
   }
   return [major, minor];

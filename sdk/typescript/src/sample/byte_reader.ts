@@ -35,7 +35,7 @@ export abstract class ByteReader implements Reader {
 
   /** Throws if bytes are left. */
   finish(): void {
-    if (this.left > 0) this.cursor.fail('leftover', `${this.left} bytes left over`);
+    if (this.left > 0) this.cursor.fail('leftover', `${this.left} bytes after the end`);
   }
 
   /** Returns a view of the next bytes. */
@@ -87,7 +87,7 @@ export abstract class ByteReader implements Reader {
   boolean(): boolean {
     const at = this.cursor.pos;
     const byte = this.cursor.byte();
-    if (byte > 1) throw new DecodeError('boolean', at, `a boolean is ${byte}, neither 0 nor 1`);
+    if (byte > 1) throw new DecodeError('boolean', at, `a boolean is ${byte}: expected 0 or 1`);
     return byte === 1;
   }
 
@@ -114,7 +114,7 @@ export abstract class ByteReader implements Reader {
       const before = this.cursor.pos;
       elements.push(element());
       // Without bytes, nothing would limit the number of elements in nested vectors.
-      if (this.cursor.pos === before) this.cursor.fail('elements', 'an element without bytes');
+      if (this.cursor.pos === before) this.cursor.fail('elements', 'an element has no bytes');
     }
     return elements;
   }

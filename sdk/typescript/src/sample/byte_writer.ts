@@ -107,7 +107,7 @@ export abstract class ByteWriter implements Writer {
     expect(typeof value === 'string', value, 'string', metric);
     const surrogate = value.search(LONE_SURROGATE);
     if (surrogate >= 0) {
-      const problem = `half of a surrogate pair at index ${surrogate}, which UTF-8 cannot carry`;
+      const problem = `half of a surrogate pair at index ${surrogate}, which UTF-8 cannot represent`;
       throw new EncodeError('text', metric, problem);
     }
     this.text(utf8.encode(value));
@@ -180,8 +180,8 @@ function refuse(
   throw new EncodeError(kind, metric, `${shown(value)} is no ${type} (${min} to ${max}${hint})`);
 }
 
-function expect(isIt: boolean, value: unknown, wanted: string, metric: string): void {
-  if (!isIt) throw new EncodeError('type', metric, `${shown(value)} is no ${wanted}`);
+function expect(isExpected: boolean, value: unknown, wanted: string, metric: string): void {
+  if (!isExpected) throw new EncodeError('type', metric, `${shown(value)} is no ${wanted}`);
 }
 
 function shown(value: unknown): string {

@@ -125,7 +125,7 @@ function geometry() {
 }
 
 /** Charts above, ledger and test runs below. */
-const books = {
+const ledgerGeometry = {
   grid: {
     root: {
       type: 'branch',
@@ -163,37 +163,28 @@ async function testRun(name: string, tags: readonly string[], notes: string): Pr
   if (name.startsWith('soak')) await fetch(`${up.url}/api/v1/test-runs/${id}/stop`, { method: 'POST' });
 }
 
-const views = [
-  { name: 'page', size: LARGE, address: () => `${up.url}#watch=${NODE}/engine,controller/processor` },
-  { name: 'panels', size: SMALL, address: () => layoutLink(up.url, everything, geometry()) },
-  {
-    name: 'books',
-    size: LARGE,
-    address: () =>
-      layoutLink(
-        up.url,
-        [everything[0], everything[2], { id: 'x', kind: 'ledger' }, { id: 'y', kind: 'test-runs' }],
-        books,
-      ),
-  },
-];
+const ledger = () =>
+  layoutLink(
+    up.url,
+    [everything[0], everything[2], { id: 'x', kind: 'ledger' }, { id: 'y', kind: 'test-runs' }],
+    ledgerGeometry,
+  );
+const panels = () => layoutLink(up.url, everything, geometry());
 
-for (const { name, size, address } of views) {
-  for (const colorScheme of ['dark', 'light'] as const) {
-    it(`${name}, ${colorScheme}`, async () => {
-      const visit = await Visit.to(browser, address(), {
-        colorScheme,
-        viewport: size,
-      });
-      await expect.poll(() => visit.page.getByTestId('chart').count()).toBeGreaterThan(1);
-      // Rates of counters need some seconds.
-      await visit.page.waitForTimeout(6000);
-      await takePicture(visit.page, colorScheme === 'dark' ? name : `${name}-light`);
-      expect(visit.complaints).toEqual([]);
-      await visit.close();
-    });
-  }
-}
+it.each([
+  ['page', 'dark', LARGE, () => `${up.url}#watch=${NODE}/engine,controller/processor`],
+  ['panels', 'dark', SMALL, panels],
+  ['panels-light', 'light', SMALL, panels],
+  ['ledger', 'dark', LARGE, ledger],
+] as const)('%s', async (name, colorScheme, viewport, address) => {
+  const visit = await Visit.to(browser, address(), { colorScheme, viewport });
+  await expect.poll(() => visit.page.getByTestId('chart').count()).toBeGreaterThan(1);
+  // Rates of counters need some seconds.
+  await visit.page.waitForTimeout(6000);
+  await takePicture(visit.page, name);
+  expect(visit.complaints).toEqual([]);
+  await visit.close();
+});
 
 it('phone', async () => {
   const visit = await Visit.to(browser, layoutLink(up.url, everything.slice(0, 3)), {

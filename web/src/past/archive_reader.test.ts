@@ -194,16 +194,16 @@ it('keeps shown points, and drops others after a pause', () => {
   read(request, 1);
   answer(points(3 * HOUR, 7 * HOUR, 72_000));
   read(request, 2);
-  reader.leave(1);
+  reader.closeView(1);
   now += 60_000;
   reader.tick(now);
   expect(reader.nextDue()).toBe(Number.POSITIVE_INFINITY);
   expect(read(request, 2).state).toBe('ready');
-  reader.leave(2);
+  reader.closeView(2);
   reader.tick(now);
   // Another view of the same time, or of one close by, starts with this answer.
   expect(read(request, 3).state).toBe('ready');
-  reader.leave(3);
+  reader.closeView(3);
   reader.tick(now);
   now = reader.nextDue();
   reader.tick(now);
@@ -217,7 +217,7 @@ it('does not retry for a closed view', () => {
   storeInstance();
   read({ from: 4 * HOUR, to: 6 * HOUR, columns: 100 }, 1);
   answer(undefined, 0);
-  reader.leave(1);
+  reader.closeView(1);
   for (; reader.nextDue() < Number.POSITIVE_INFINITY; reader.tick(now)) now = Math.max(now, reader.nextDue());
   expect(sent).toHaveLength(2);
 });

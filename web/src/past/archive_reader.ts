@@ -105,9 +105,9 @@ export class ArchiveReader {
   }
 
   /** Handles that a view was closed. */
-  leave(view: number): void {
-    this.points.leave(view);
-    this.newest.leave(view);
+  closeView(view: number): void {
+    this.points.closeView(view);
+    this.newest.closeView(view);
   }
 
   /** Handles the answer to {@link HttpClient.request}; the status is 0 if there was none. */

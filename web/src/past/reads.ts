@@ -97,7 +97,7 @@ export class Reads<Q, T> {
   }
 
   /** Handles that a view was closed. */
-  leave(view: number): void {
+  closeView(view: number): void {
     for (const entry of this.entries.values()) entry.views.delete(view);
   }
 

@@ -7,7 +7,7 @@ export interface DataSource {
   watch(target: Target): Watch | undefined;
   /** Browser clock minus node clock, milliseconds. */
   lag(node: string): number;
-  readonly archive: Pick<ArchiveReader, 'read' | 'readNewest' | 'leave' | 'version'>;
+  readonly archive: Pick<ArchiveReader, 'read' | 'readNewest' | 'closeView' | 'version'>;
 }
 
 /** What a view is answered from, and the time that it shows. */

@@ -45,7 +45,7 @@ beforeEach(() => {
     lag: () => LAG,
     archive: {
       version: 0,
-      leave: () => {},
+      closeView: () => {},
       read: (_, __, variant, request) => {
         requests.push({ what: variant, request });
         return { points: rolled, state: rolled ? 'ready' : 'none' };
@@ -171,13 +171,13 @@ it('lists earlier samples on a live page', () => {
 });
 
 /** The archive's answer for a sample each second, at half seconds, as steps of two seconds. */
-function stretches(from: number, to: number, until: number): Points | undefined {
-  const byStretch = new Map<number, number[]>();
+function stepPoints(from: number, to: number, until: number): Points | undefined {
+  const byStep = new Map<number, number[]>();
   for (let time = from; time <= to; time += 1000) {
-    const stretch = Math.floor(time / 2000);
-    byStretch.set(stretch, [...(byStretch.get(stretch) ?? []), time]);
+    const step = Math.floor(time / 2000);
+    byStep.set(step, [...(byStep.get(step) ?? []), time]);
   }
-  const found = [...byStretch.values()];
+  const found = [...byStep.values()];
   const of = (pick: (times: number[]) => number) => found.map((times) => pick(times) / 1000);
   const count = { min: of(([first]) => first), max: of(last), last: of(last) };
   return parsePoints(
@@ -209,7 +209,7 @@ it('starts a live distribution with samples of the archive, and counts no sample
   // The archive also has the samples in memory: 5.5 s to 99.5 s are 95 samples.
   for (const oldest of [60_500, 61_500]) {
     since(oldest);
-    rolled = stretches(5500, 99_500, 99_500);
+    rolled = stepPoints(5500, 99_500, 99_500);
     const { histogram, past } = live();
     expect(histogram).toMatchObject({ of: 95, min: 5.5, max: 99.5 });
     expect(past).toEqual({ state: 'ready', level: '1s', step: 2000 });
@@ -219,7 +219,7 @@ it('starts a live distribution with samples of the archive, and counts no sample
     });
   }
   // Samples that were taken after the request come from memory: half a step is missing then.
-  rolled = stretches(5500, 60_500, 60_500);
+  rolled = stepPoints(5500, 60_500, 60_500);
   expect(live().histogram?.of).toBe(94);
   // A time that is in memory needs no request.
   since(1500);

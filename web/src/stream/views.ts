@@ -32,7 +32,7 @@ export class Views {
 
   hide(id: number): void {
     this.views.delete(id);
-    this.source.archive.leave(id);
+    this.source.archive.closeView(id);
   }
 
   /** Takes buffers back that the page has drawn. */

@@ -72,7 +72,7 @@ function turn(): void {
     else if (action.do === 'request') void requests.send(action.id, new URL(action.path, page));
     else if (action.do === 'cancel') requests.cancel(action.id);
     else {
-      void judge();
+      void reportDoor();
       abandon();
     }
   }
@@ -125,7 +125,7 @@ function eventsOf(own: number): DoorEvents {
     closed: (reason, code) => {
       if (own !== attempt) return;
       door = undefined;
-      void judge();
+      void reportDoor();
       session.closed(reason, code, now());
       turn();
     },
@@ -133,7 +133,7 @@ function eventsOf(own: number): DoorEvents {
 }
 
 /** Reports a door that never opened although the DAC answers, for example because a proxy refuses it. */
-async function judge(): Promise<void> {
+async function reportDoor(): Promise<void> {
   if (hasOpened) choice.opened();
   else if (await isServing()) choice.failed();
 }

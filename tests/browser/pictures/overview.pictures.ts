@@ -133,14 +133,14 @@ const ledgerGeometry = {
       data: [
         {
           type: 'branch',
-          size: 330,
+          size: 270,
           data: [
             { type: 'leaf', size: 665, data: { views: ['a'], activeView: 'a', id: '1' } },
             { type: 'leaf', size: 665, data: { views: ['c'], activeView: 'c', id: '4' } },
           ],
         },
-        { type: 'leaf', size: 330, data: { views: ['x'], activeView: 'x', id: '2' } },
-        { type: 'leaf', size: 240, data: { views: ['y'], activeView: 'y', id: '3' } },
+        { type: 'leaf', size: 400, data: { views: ['x'], activeView: 'x', id: '2' } },
+        { type: 'leaf', size: 230, data: { views: ['y'], activeView: 'y', id: '3' } },
       ],
     },
     width: 1330,

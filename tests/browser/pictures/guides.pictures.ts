@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { launch, Visit } from '../harness/browser.ts';
 import { BINARY, Oasis } from '../harness/oasis.ts';
 import { PlainNode } from '../harness/plain_node.ts';
@@ -71,6 +71,8 @@ probes = [
 
 let browser: Browser;
 let folder: string;
+/** Stop the processes of a picture after it, also if a step has failed. */
+let ends: (() => Promise<void>)[] = [];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'oasis-'));
@@ -82,6 +84,17 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
+afterEach(async () => {
+  for (const end of ends.reverse()) await end();
+  ends = [];
+});
+
+/** Stops a process after the picture. */
+function stopping<T extends { stop(): Promise<void> }>(started: T): T {
+  ends.push(() => started.stop());
+  return started;
+}
+
 async function open(url: string, viewport = SCREEN): Promise<Visit> {
   return Visit.to(browser, url, { colorScheme: 'dark', viewport });
 }
@@ -90,7 +103,7 @@ async function open(url: string, viewport = SCREEN): Promise<Visit> {
 async function up(configuration: string): Promise<Oasis> {
   const file = join(folder, 'oasis.toml');
   await writeFile(file, configuration);
-  return Oasis.up('--config', file);
+  return stopping(await Oasis.up('--config', file));
 }
 
 it('overhead', async () => {
@@ -104,7 +117,6 @@ it('overhead', async () => {
   if (!box) throw new Error('no instance');
   await takePicture(page, 'overhead', { x: 0, y: 84, width: 640, height: box.y + box.height - 70 });
   await visit.close();
-  await oasis.stop();
 });
 
 it('rates and flight recorder', async () => {
@@ -123,11 +135,10 @@ it('rates and flight recorder', async () => {
   await recorder.page.waitForTimeout(6000);
   await takePicture(recorder.page, 'flight-recorder');
   await recorder.close();
-  await oasis.stop();
 });
 
 it('fleet and layouts', async () => {
-  const dac = await Oasis.dac();
+  const dac = stopping(await Oasis.dac());
   const now = Date.now();
   const names = ['plant-4', 'plant-5', 'plant-6', NODE];
   const plants = await Promise.all(names.map((name, index) => Plant.start(dac.channel, name, index * 9000)));
@@ -152,11 +163,10 @@ it('fleet and layouts', async () => {
   await takePicture(fleet.page, 'layouts');
   await fleet.close();
   for (const plant of plants) await plant.stop();
-  await dac.stop();
 });
 
 it('logs', async () => {
-  const dac = await Oasis.dac();
+  const dac = stopping(await Oasis.dac());
   const machine = await PlainNode.start(dac.channel, 'machine', [
     { name: 'log', schema: LOG_RECORD, kind: 'event' },
   ]);
@@ -178,12 +188,11 @@ it('logs', async () => {
   await takePicture(log.page, 'log-records');
   await log.close();
   await machine.stop();
-  await dac.stop();
 });
 
 it('past, test runs and replay', async () => {
   const archive = join(folder, 'archive');
-  const dac = await Oasis.dac({}, '--archive', archive);
+  const dac = stopping(await Oasis.dac({}, '--archive', archive));
   const plant = await Plant.start(dac.channel, NODE);
   const then = Date.now() - 26 * 60 * MINUTE;
   for (let minute = 0; minute < 10; minute++) {
@@ -229,7 +238,7 @@ it('past, test runs and replay', async () => {
   await plant.stop();
   await dac.stop();
 
-  const live = await Oasis.dac();
+  const live = stopping(await Oasis.dac());
   const replay = spawn(BINARY, ['replay', archive, '--speed', '10', '--loop', '--dac', live.channel], {
     stdio: 'ignore',
   });
@@ -240,7 +249,6 @@ it('past, test runs and replay', async () => {
     await visit.close();
   } finally {
     await ended(replay);
-    await live.stop();
   }
 });
 

@@ -12,7 +12,7 @@ const BOILER = {
   metrics: [{ name: 'pressure', type: 'real64', unit: 'bar', warn: { above: 8 }, alarm: { above: 10 } }],
 };
 
-/** What the page asked of the browser, and whether anybody looks at it. */
+/** The page's requests to the browser, and whether the tab is visible. */
 interface Stage {
   tones: number;
   readonly notices: string[];
@@ -56,7 +56,7 @@ beforeAll(async () => {
         }
       },
     });
-    // A tab that nobody sees draws no frames.
+    // A hidden tab draws no frames.
     Object.defineProperty(document, 'hidden', { get: () => stage.isHidden });
     const frame = window.requestAnimationFrame.bind(window);
     window.requestAnimationFrame = (draw) => (stage.isHidden ? 0 : frame(draw));
@@ -73,7 +73,7 @@ afterAll(async () => {
 
 const stage = () => visit.page.evaluate(() => (window as unknown as { stage: Stage }).stage);
 
-it('sounds and notifies once it is asked to, and not before', async () => {
+it('plays sounds and sends notifications only after they are enabled', async () => {
   node.flush('boiler', [Date.now()], [Float64Array.of(9)]);
   await expect.poll(() => visit.page.title()).toBe('(1) OASIS');
   expect(await stage()).toMatchObject({ tones: 0, notices: [] });
@@ -84,7 +84,7 @@ it('sounds and notifies once it is asked to, and not before', async () => {
   await expect.poll(async () => (await stage()).tones).toBe(1);
   node.flush('boiler', [Date.now()], [Float64Array.of(11)]);
   await expect.poll(async () => (await stage()).tones).toBe(2);
-  // Who sees the page needs no notification.
+  // A visible page sends no notification.
   expect((await stage()).notices).toEqual([]);
 });
 
@@ -96,7 +96,7 @@ it('notifies of alarms while the page is hidden', async () => {
   await visit.page.evaluate(() => {
     (window as unknown as { stage: Stage }).stage.isHidden = true;
   });
-  // Out of order long after the last time: an alarm of its own.
+  // Beyond its limits long after the last time: an alarm of its own.
   node.flush('boiler', [Date.now() + 10_000], [Float64Array.of(12)]);
   await expect.poll(() => visit.page.title()).toBe('(1) OASIS');
   expect((await stage()).notices).toEqual(['OASIS: pressure is above 10']);

@@ -10,7 +10,7 @@ import { PlainNode } from './harness/plain_node.ts';
 
 const HOUR = 3_600_000;
 const AGO = 16 * 24 * HOUR;
-/** `expect.poll` is for tests only, and so is its patience. */
+/** Timeout for hooks, where `expect.poll` is not available. */
 const LOADED = { timeout: 20_000 };
 
 const TIDE = {
@@ -27,28 +27,28 @@ let node: PlainNode;
 let visit: Visit;
 let then: number;
 
-/** Ten samples a minute apart, of one value. */
+/** Sends ten samples of one value, a minute apart. */
 async function flush(from: number, value: number, dropped = 0): Promise<void> {
   const times = Array.from({ length: 10 }, (_, index) => from + index * 60_000);
   node.flush('tide', times, [Float64Array.from(times, () => value)], dropped);
 }
 
-/** The DAC's books of the instance. */
+/** Returns the DAC's ledger of the instance. */
 async function ledger(): Promise<{ received?: number; archive?: object }> {
-  const book = await (await fetch(`${dac.url}/api/v1/ledger`)).json();
-  return (book as { instances: { ledger: object }[] }).instances[0]?.ledger ?? {};
+  const ledger = await (await fetch(`${dac.url}/api/v1/ledger`)).json();
+  return (ledger as { instances: { ledger: object }[] }).instances[0]?.ledger ?? {};
 }
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'oasis-'));
   browser = await launch();
   then = Math.floor((Date.now() - AGO) / HOUR) * HOUR;
-  // An earlier life of the DAC: nothing of it is in the logs of the next one.
+  // An earlier epoch of the DAC, whose samples are not in the logs of the next one.
   dac = await Oasis.dac({}, '--archive', folder);
   node = await PlainNode.start(dac.channel, 'harbour', [{ name: 'tide', schema: TIDE }]);
   await flush(then, 40);
   await flush(then + 20 * 60_000, 60, 5);
-  // What is received can be stored.
+  // The archive stores what the DAC has received.
   await vi.waitFor(async () => expect((await ledger()).received).toBe(20), LOADED);
   expect((await fetch(`${dac.url}/api/v1/archive/flush`, { method: 'POST' })).ok).toBe(true);
   await node.stop();
@@ -72,14 +72,14 @@ afterAll(async () => {
 
 const part = (testId: string) => visit.page.getByTestId(testId);
 
-it('reaches back with its slider to what the archive has', async () => {
+it('moves the slider back to the oldest sample in the archive', async () => {
   await expect.poll(() => part('legend-value').textContent()).toMatch(/^5/);
   await expect
     .poll(() => part('slider').evaluate((slider) => Number((slider as HTMLInputElement).min)))
     .toBeLessThan(then + 2 * HOUR);
 });
 
-it('goes weeks back, says what the chart is made from, and draws gaps with their cause', async () => {
+it('shows a time weeks ago, with the source of the chart and the causes of gaps', async () => {
   await part('span').selectOption(String(HOUR));
   await visit.page.keyboard.press('j');
   await part('moment').waitFor();
@@ -101,7 +101,7 @@ it('goes weeks back, says what the chart is made from, and draws gaps with their
   await visit.screenshot('archive');
 });
 
-it('gives up what it scrolls past, and is there where it stops', async () => {
+it('cancels the requests of times that it scrolls past, and shows the time where it stops', async () => {
   const requests: string[] = [];
   visit.page.on('requestfailed', (request) => requests.push(request.failure()?.errorText ?? ''));
   const slider = part('slider');
@@ -123,7 +123,7 @@ it('gives up what it scrolls past, and is there where it stops', async () => {
   await expect.poll(() => part('past-note').getAttribute('data-state')).toBe('ready');
   await part('live').click();
   await expect.poll(() => part('legend-value').textContent()).toMatch(/^5/);
-  // Requests that were given up are no complaint; nothing else is one.
+  // Canceled requests are the only permitted complaint.
   expect(requests.every((text) => text.includes('ABORTED'))).toBe(true);
   expect(visit.complaints).toEqual([]);
 });

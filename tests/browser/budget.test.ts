@@ -10,17 +10,17 @@ const BUDGET = 250_000;
 
 const rig = new Rig(() => Oasis.up('--name', 'plant-7'));
 
-it('is a page of less than 250 kB', () => {
+it('has a size below 250 kB', () => {
   const files = readdirSync(DIST, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const sizes = files.map((file) => gzipSync(readFileSync(`${file.parentPath}/${file.name}`)).length);
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(BUDGET);
 });
 
-it('sends requests to the DAC only, and moves nothing once it is drawn', async () => {
+it('sends requests to the DAC only, and does not move drawn content', async () => {
   const context = await rig.browser.newContext({ viewport: { width: 1440, height: 900 } });
   const page = await context.newPage();
-  const asked = new Set<string>();
-  page.on('request', (request) => asked.add(new URL(request.url()).host));
+  const hosts = new Set<string>();
+  page.on('request', (request) => hosts.add(new URL(request.url()).host));
   await page.addInitScript(() => {
     const seen = window as unknown as { shift: number };
     seen.shift = 0;
@@ -35,13 +35,13 @@ it('sends requests to the DAC only, and moves nothing once it is drawn', async (
   );
   console.info(`first paint after ${Math.round(paint)} ms`);
   await expect.poll(() => page.getByTestId('sequence').first().textContent()).toMatch(/\d/);
-  // Panels come once there is something to choose from; they push nothing away.
+  // New panels must not move what is shown.
   expect(await page.evaluate(() => (window as unknown as { shift: number }).shift)).toBeLessThan(0.05);
-  expect([...asked]).toEqual([rig.oasis.listen]);
+  expect([...hosts]).toEqual([rig.oasis.listen]);
   await context.close();
 });
 
-it('has a name for everything that can be operated', async () => {
+it('has an accessible name for every control', async () => {
   const visit = await rig.visit();
   await visit.seesSamples('processor', 1);
   const nameless = await visit.page.locator('button, input, select, a, [role=tab]').evaluateAll((elements) =>
@@ -55,7 +55,7 @@ it('has a name for everything that can be operated', async () => {
       .map((element) => element.outerHTML),
   );
   expect(nameless).toEqual([]);
-  // The first stops of the Tab key lead somewhere that can be seen.
+  // The first stops of the Tab key must be visible.
   for (let stop = 0; stop < 8; stop++) {
     await visit.page.keyboard.press('Tab');
     const box = await visit.page.evaluate(() => document.activeElement?.getBoundingClientRect().width ?? 0);

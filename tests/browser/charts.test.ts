@@ -31,7 +31,7 @@ afterEach(async () => {
 const charts = () => visit.page.getByTestId('series');
 const text = (testId: string) => visit.page.getByTestId(testId).first().textContent();
 
-/** A fingerprint of what is drawn. */
+/** Returns a fingerprint of the drawing. */
 function pixels(chart: Locator): Promise<string> {
   return chart
     .locator('canvas')
@@ -39,7 +39,7 @@ function pixels(chart: Locator): Promise<string> {
     .evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL());
 }
 
-it('opens a chart for each instance that is watched, which moves and has values', async () => {
+it('opens a moving chart with values for each watched instance', async () => {
   await expect.poll(() => charts().count()).toBe(2);
   const chart = charts().first();
   const before = await pixels(chart);
@@ -50,12 +50,12 @@ it('opens a chart for each instance that is watched, which moves and has values'
   expect(await charts().nth(1).getByTestId('footer-missing').textContent()).toBe('0 missing');
 });
 
-it('pauses for all panels while values go on, and goes back to now', async () => {
+it('pauses all panels while values continue, and returns to now', async () => {
   await visit.page.getByTestId('live').click();
   expect(await visit.page.getByTestId('live').getAttribute('aria-pressed')).toBe('false');
   const chart = charts().first();
   const ends = await text('ends');
-  // Samples taken before the click may still be on their way; once they are there, others change nothing.
+  // Samples taken before the click may still arrive; later ones change nothing.
   const stands = async () => {
     const before = await pixels(chart);
     await visit.seesSamples('processor', 20);
@@ -69,7 +69,7 @@ it('pauses for all panels while values go on, and goes back to now', async () =>
   expect(await visit.page.getByTestId('live').getAttribute('aria-pressed')).toBe('true');
 });
 
-it('shows what was drawn out with the pointer, on every chart', async () => {
+it('zooms all charts to a span drawn with the pointer', async () => {
   const box = await charts().first().locator('.u-over').boundingBox();
   if (!box) throw new Error('no chart');
   await visit.page.mouse.move(box.x + box.width * 0.5, box.y + 40);
@@ -81,7 +81,7 @@ it('shows what was drawn out with the pointer, on every chart', async () => {
   expect(Number(await visit.page.getByTestId('span').inputValue())).toBeGreaterThan(14_000);
 });
 
-it('draws a stretch without samples as a gap, and says why', async () => {
+it('draws a span without samples as a gap, with its cause', async () => {
   await visit.page.getByTestId('span').selectOption('15000');
   await visit.part('processor', 'disable').click();
   await expect.poll(() => visit.part('processor', 'card-state').getAttribute('data-state')).toBe('disabled');
@@ -99,7 +99,7 @@ it('draws a stretch without samples as a gap, and says why', async () => {
   expect(await note.getAttribute('data-cause')).toBe('disabled');
 });
 
-it('comes back as it was left', async () => {
+it('restores its state after a reload', async () => {
   await expect.poll(() => charts().count()).toBe(2);
   await visit.page.locator('[data-testid=instance][data-instance^=network]').click();
   await expect.poll(() => charts().count()).toBe(3);

@@ -20,7 +20,7 @@ it('shows ten samples a second soon after the click', async () => {
   await expect
     .poll(async () => Number(await visit.part('processor', 'rate').textContent()))
     .toBeCloseTo(1, 1);
-  // Everything is measured in the page, by what a person would see.
+  // All times are measured in the page, by what a person sees.
   const seen = await visit.card('processor').evaluate(async (card) => {
     const part = (testId: string) =>
       card.querySelector<HTMLElement>(`[data-testid=${testId}]`) as HTMLElement;
@@ -51,7 +51,7 @@ it('shows ten samples a second soon after the click', async () => {
   expect(await visit.part('processor', 'hertz').textContent()).toBe('of 10 Hz set');
 });
 
-it('refuses a rate that no probe may run at, before asking anybody', async () => {
+it('refuses an invalid rate without a request', async () => {
   for (const wrong of ['0', '1001', 'much', '']) {
     await visit.part('processor', 'hertz-input').fill(wrong);
     await visit.part('processor', 'hertz-set').click();
@@ -62,7 +62,7 @@ it('refuses a rate that no probe may run at, before asking anybody', async () =>
   await expect.poll(() => visit.part('processor', 'hertz').textContent()).toBe('of 2.5 Hz set');
 });
 
-it('switches an instance off and on, and takes a sample when asked', async () => {
+it('disables and enables an instance, and takes a sample on request', async () => {
   await visit.part('memory', 'disable').click();
   await expect.poll(() => visit.part('memory', 'card-state').getAttribute('data-state')).toBe('disabled');
   const before = await visit.part('memory', 'sequence').textContent();
@@ -82,7 +82,7 @@ it('lets a rate follow the demand of readers until a command sets one', async ()
   expect(await part('command-status').getAttribute('data-status')).toBe('failed');
   await part('demand-min').fill('2');
   await part('demand-on').click();
-  // This page is a reader that wants every sample.
+  // This page is a reader that requests every sample.
   await expect.poll(() => part('demand').textContent()).toBe('Follows demand, 2 to 20 Hz: 20 Hz requested');
   await expect.poll(() => part('hertz').textContent()).toBe('of 20 Hz set');
   await part('hertz-preset-1').click();
@@ -90,7 +90,7 @@ it('lets a rate follow the demand of readers until a command sets one', async ()
   await expect.poll(() => part('hertz').textContent()).toBe('of 1 Hz set');
 });
 
-it('can be used without a mouse', async () => {
+it('works without a mouse', async () => {
   const instance = visit.page.locator('[data-testid=instance][data-instance=heartbeat]');
   await instance.focus();
   await visit.page.keyboard.press('Enter');

@@ -42,14 +42,14 @@ afterAll(async () => {
 
 const part = (testId: string) => visit.page.getByTestId(testId);
 
-it('draws of 500 instances those that can be seen', async () => {
+it('draws only the visible ones of 500 instances', async () => {
   await expect.poll(() => part('tree-count').textContent()).toMatch(/of 500 watched$/);
   expect(await part('instance').count()).toBeLessThan(60);
   await part('nodes').evaluate((list) => list.scrollTo(0, list.scrollHeight));
   await expect.poll(() => part('node-name').last().textContent()).toBe('node-49');
 });
 
-it('finds one of them by a few letters, with the keyboard alone', async () => {
+it('finds an instance by a few letters with the keyboard', async () => {
   await visit.page.keyboard.press('/');
   await visit.page.keyboard.type('node-3 load/7');
   await expect.poll(() => part('instance').count()).toBe(10);

@@ -34,10 +34,10 @@ afterAll(async () => {
 
 const part = (testId: string) => visit.part('oven', testId);
 
-/** What the node was told, but for the number of the command. */
-const told = () => node.commands.map(({ op, id, ...command }) => command);
+/** The received commands without their numbers. */
+const receivedCommands = () => node.commands.map(({ op, id, ...command }) => command);
 
-it('sets the deadband of a metric of a probe on change, or takes it away', async () => {
+it('sets and removes the deadband of a metric of a probe on change', async () => {
   await part('deadband-metric').waitFor();
   expect(await part('deadband-metric').locator('option').allTextContents()).toEqual([
     'temperature',
@@ -54,7 +54,7 @@ it('sets the deadband of a metric of a probe on change, or takes it away', async
   await part('deadband-value').fill('');
   await part('deadband-set').click();
   await expect.poll(() => part('command-status').textContent()).toBe('Deadband of temperature: done');
-  expect(told()).toEqual([
+  expect(receivedCommands()).toEqual([
     { instance: 'oven', command: 'deadband', metric: 'pressure', deadband: 2.5 },
     { instance: 'oven', command: 'deadband', metric: 'temperature' },
   ]);

@@ -28,14 +28,14 @@ const groupOf = (title: string) =>
     return { left, top, width, height };
   });
 
-it('docks a panel where its tab is dragged to', async () => {
+it('docks a panel at the target of its tab', async () => {
   const chart = await groupOf('memory \u00b7 KiB');
   const table = await groupOf('processor');
   expect(chart.left).toBeGreaterThan(table.left);
-  // Onto the middle of another group: a tab beside the one that is there.
+  // A drop on the middle of another group adds a tab to it.
   await tab('memory \u00b7 KiB').dragTo(charts().first());
   await expect.poll(async () => (await groupOf('memory \u00b7 KiB')).top).toBe(table.top);
-  // The page comes back as it was left, once that is written down.
+  // The page restores its layout once that has been saved.
   const groups = () =>
     visit.page.evaluate(() => {
       const { root } = JSON.parse(localStorage.getItem('oasis.layout') ?? '{}').geometry?.grid ?? {};
@@ -47,7 +47,7 @@ it('docks a panel where its tab is dragged to', async () => {
   expect((await groupOf('memory \u00b7 KiB')).top).toBe(table.top);
 });
 
-it('gives one panel all the room, takes it back, steps to others and closes them, with keys', async () => {
+it('maximizes, restores, activates and closes panels with keys', async () => {
   const before = (await groupOf('memory \u00b7 KiB')).height;
   await tab('memory \u00b7 KiB').click();
   await visit.page.keyboard.press('m');
@@ -58,7 +58,7 @@ it('gives one panel all the room, takes it back, steps to others and closes them
   await expect.poll(() => charts().count()).toBe(1);
 });
 
-it('reads all charts at the moment under the pointer, and shows lines alone or not at all', async () => {
+it('reads all charts at the time under the pointer, and isolates or hides lines', async () => {
   const [first, second] = [charts().first(), charts().last()];
   const box = await first.locator('.u-over').boundingBox();
   if (!box) throw new Error('no chart');

@@ -8,7 +8,7 @@ const rig = new Rig(() =>
   Oasis.up('--name', 'plant-7', '--probe', 'processor@20', '--probe', 'memory@5', '--probe', 'scheduling@2'),
 );
 
-/** What a browser says by itself of doors that are shut. */
+/** The browser's own messages for refused doors. */
 const SHUT = /WebSocket|502|ERR_/;
 
 const doors = [
@@ -18,7 +18,7 @@ const doors = [
 ];
 
 for (const { shut, name } of doors) {
-  it(`gets in by "${name}" if that is what is open, and does everything through it`, async () => {
+  it(`connects through "${name}" if other doors are refused, and works as usual`, async () => {
     const proxy = await NarrowProxy.to(rig.oasis.url, shut);
     const visit = await Visit.to(rig.browser, proxy.url);
     await visit.seesSamples('processor', 5);
@@ -31,7 +31,7 @@ for (const { shut, name } of doors) {
     await visit.part('memory', 'hertz-input').fill('5');
     await visit.part('memory', 'hertz-input').press('Enter');
     await expect.poll(() => visit.part('memory', 'hertz').textContent()).toBe('of 5 Hz set');
-    // Another instance, with structs in vectors, while the others go on.
+    // Another instance, with structs in vectors, while the others continue.
     await visit.page.locator('[data-testid=instance][data-instance=scheduling]').click();
     await visit.seesSamples('scheduling', 2);
     expect(await visit.part('scheduling', 'value').last().textContent()).toContain('Thread');

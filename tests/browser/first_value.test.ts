@@ -24,7 +24,7 @@ it('shows a live value within 5 s of the start of the process', async () => {
   await oasis.stop();
 });
 
-it('remembers what is watched, in the address and without it', async () => {
+it('remembers the watched instances, with and without the address', async () => {
   const oasis = await Oasis.up('--name', 'plant-7');
   const visit = await Visit.to(browser, oasis.url);
   await visit.seesSamples('processor', 1, 5000);

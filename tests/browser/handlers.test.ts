@@ -6,7 +6,7 @@ const rig = new Rig(() => Oasis.up());
 
 const HOSTILE = `<img src=x onerror=alert(1)>\u202e${'x'.repeat(300)}`;
 
-it('lists whatever handlers the DAC has, with hostile names and details as text', async () => {
+it('lists all handlers of the DAC, with hostile names and details as text', async () => {
   const visit = await rig.visit();
   let handlers: object[] = [
     { name: 'archive', condition: 'running', detail: null, restarts: 0, state: { condition: 'storing' } },

@@ -8,7 +8,7 @@ const NAME = '<img src=x onerror=alert(1)>';
 
 const rig = new Rig(() => Oasis.up('--name', NAME));
 
-it('shows hostile names as the text they are', async () => {
+it('shows hostile names as text', async () => {
   const visit = await rig.visit();
   await visit.seesSamples('processor', 2);
   expect(await visit.page.getByTestId('node-name').textContent()).toBe(NAME);
@@ -27,7 +27,7 @@ it('shows hostile names as the text they are', async () => {
   await visit.close();
 });
 
-it('keeps long names and those that turn around their direction in their places', async () => {
+it('keeps long names and right-to-left names within their elements', async () => {
   const turned = '\u202eLTR \u2067 <b>bold</b>';
   const long = (text: string) => `${text} ${'x'.repeat(10_000)}`;
   const node = await PlainNode.start(rig.oasis.channel, `${turned} ${'n'.repeat(900)}`, [
@@ -65,7 +65,7 @@ it('keeps long names and those that turn around their direction in their places'
     await entry.click();
     const card = visit.page.getByTestId('card').filter({ hasText: 'LTR' });
     await expect.poll(() => card.getByTestId('value').last().textContent()).toContain('<b>bold</b>');
-    // What is turned around stays within its own words: the state beside it can be read.
+    // Reversed text stays within its element: the state beside it is readable.
     expect(await card.getByTestId('card-title').textContent()).toBe(instance);
     expect(
       await card.getByTestId('card-title').evaluate((title) => getComputedStyle(title).unicodeBidi),
@@ -76,7 +76,7 @@ it('keeps long names and those that turn around their direction in their places'
     const overflow = await visit.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     expect(overflow).toBeLessThanOrEqual(0);
     await visit.page.keyboard.press('Escape');
-    // Nor do they push away what is beside them.
+    // Long names move nothing beside them.
     const row = visit.page.getByTestId('ledger-row').filter({ hasText: 'LTR' });
     const widths = await row.evaluate((line) => [...line.children].map((cell) => cell.clientWidth));
     expect(widths[0]).toBeLessThan(400);

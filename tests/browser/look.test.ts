@@ -13,7 +13,7 @@ const looks = [
 ] as const;
 
 for (const { name, options } of looks) {
-  it(`fits a ${name} screen and complains about nothing`, async () => {
+  it(`fits a ${name} screen without complaints`, async () => {
     const visit = await rig.visit('', options);
     await visit.seesSamples('processor', 3);
     await visit.screenshot(name);

@@ -9,12 +9,12 @@ import { launch, Visit } from './harness/browser.ts';
 import { BINARY, Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
 
-/** An archive that knows many nodes of long ago, and one that is there. */
+/** An archive with many nodes from long ago, and one node that is online. */
 
 const OLD = 30;
 const DAY = 24 * 3_600_000;
 const AGO = 16.5 * DAY;
-/** `expect.poll` is for tests only, and so is its patience. */
+/** Timeout for hooks, where `expect.poll` is not available. */
 const LOADED = { timeout: 20_000 };
 
 const TIDE = {
@@ -46,7 +46,7 @@ beforeAll(async () => {
   }
   expect((await fetch(`${dac.url}/api/v1/archive/flush`, { method: 'POST' })).ok).toBe(true);
   await dac.stop();
-  // Imported, they were heard when their samples were taken.
+  // Imported nodes were last seen at the time of their samples.
   const file = join(folder, 'old.mcap');
   execFileSync(BINARY, ['export', '--archive', recorded, '--format', 'mcap', '-o', file]);
   execFileSync(BINARY, ['import', '--archive', archive, '--name', 'old', file]);
@@ -76,22 +76,22 @@ it('lists online nodes before offline ones, and shows when those were last seen'
   expect(await part('node').textContent()).toContain('pier');
   await part('gone-nodes').click();
   expect(await part('gone-nodes').getAttribute('aria-expanded')).toBe('true');
-  // The newest of them first.
+  // The newest nodes come first.
   await expect.poll(() => part('node').nth(1).textContent()).toContain('old:buoy-00');
   expect(await part('node').nth(1).textContent()).toContain('Last seen 16 d ago');
   await visit.screenshot('offline-list');
 });
 
-it('offers the way to the newest sample where something else is live', async () => {
+it('offers to show the newest sample of an offline instance while others are live', async () => {
   await expect.poll(() => card('pier').count()).toBe(1);
   await instance('old:buoy-00').click();
   const note = card('old:buoy-00').getByTestId('offline-note');
   await expect.poll(() => note.textContent()).toContain('is offline. Its newest sample was taken at 20');
-  // Its values are those that are kept, whatever the time shown.
+  // Its values are the stored ones, whatever time is shown.
   const value = card('old:buoy-00').locator('[data-metric=level]').getByTestId('value');
   await expect.poll(() => value.textContent()).toMatch(/^40/);
   expect(await part('live').textContent()).toContain('Live');
-  // The archive keeps no rate: nobody knows it.
+  // The archive stores no rate, so it is unknown.
   expect(await card('old:buoy-00').getByTestId('hertz').textContent()).toBe('Rate unknown');
   expect(await card('pier').getByTestId('hertz').textContent()).toBe('Pushed');
   await visit.screenshot('offline-note');
@@ -100,14 +100,14 @@ it('offers the way to the newest sample where something else is live', async () 
   await expect.poll(() => value.textContent()).toMatch(/^40/);
   const chart = visit.page.locator('[data-testid=series]:visible').last();
   await expect.poll(() => chart.getByTestId('legend-value').textContent()).toMatch(/^40/);
-  // Of the one that is live there is nothing at that time, in its chart and in its legend.
+  // The live instance has nothing at that time, in its chart and in its legend.
   const other = visit.page.locator('[data-testid=series]:visible').first();
   await expect.poll(() => other.getByTestId('legend-value').textContent()).toBe('\u2013');
   expect(await part('offline-note').count()).toBe(0);
   await visit.screenshot('offline-past');
 });
 
-it('goes there by itself where nothing is live', async () => {
+it('shows the newest sample by itself if nothing is live', async () => {
   const other = await Visit.to(browser, `${dac.url}#watch=`);
   await other.page.evaluate(() => {
     const layout = { oasis: 'layout', version: 1, panels: [{ id: 'p1', kind: 'ledger' }] };
@@ -119,7 +119,7 @@ it('goes there by itself where nothing is live', async () => {
   await expect.poll(() => other.page.getByTestId('legend-value').first().textContent()).toMatch(/^47/);
   expect(await other.page.getByTestId('live').textContent()).toContain('Paused');
   await other.screenshot('offline-alone');
-  // A link to it does so as well.
+  // A link to the instance does the same.
   await vi.waitFor(() => expect(other.page.url()).toContain('buoy-07'), LOADED);
   await other.page.reload();
   await expect.poll(() => other.page.getByTestId('live').textContent()).toContain('Paused');

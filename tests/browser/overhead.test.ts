@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launch, Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
 
-// A budget that no node can keep, and a recorder that nothing but a command triggers.
+// A budget that no node can meet, and a recorder that only a command triggers.
 const CONFIGURATION = `
 [node]
 overhead_budget = 0.000001
@@ -36,12 +36,12 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Brings the panel with this tab to the front. */
+/** Activates the tab of a panel. */
 async function openTab(title: string): Promise<void> {
   await visit.page.locator('.dv-default-tab-content').getByText(title, { exact: true }).click();
 }
 
-it('shows the overhead of a node, and the probes that it slowed down', async () => {
+it('shows the overhead of a node, and the probes with a lowered rate', async () => {
   const { page } = visit;
   const overhead = page.getByTestId('node-overhead');
   await expect.poll(() => overhead.textContent()).toMatch(/ overhead$/);
@@ -50,10 +50,10 @@ it('shows the overhead of a node, and the probes that it slowed down', async () 
   await expect.poll(() => processor.getByTestId('instance-slowed').textContent()).toMatch(/ of 100 Hz$/);
 });
 
-/** How far samples of the recorded instance got, in the ledger. */
+/** The ledger's path of the instance with a flight recorder. */
 const path = () => visit.page.locator('[data-testid=ledger-path][data-instance=memory]');
 
-it('says where the samples are while nothing has triggered a flight recorder', async () => {
+it('shows where samples are before a flight recorder is triggered', async () => {
   await visit.page.keyboard.press('b');
   await expect
     .poll(() => path().textContent())
@@ -61,14 +61,14 @@ it('says where the samples are while nothing has triggered a flight recorder', a
   expect(await path().getByTestId('ledger-cause').allTextContents()).toEqual([
     expect.stringMatching(/^\d+: in the flight recorder, or kept back by it/),
   ]);
-  // The page asks every 2 s, which is as far as the recorder goes back: after two answers more it has kept something back.
+  // The page asks every 2 s, as long as the recorder's memory: two answers later, it has kept samples back.
   for (let answers = 0; answers < 2; answers++) {
     const before = await path().textContent();
     await expect.poll(() => path().textContent()).not.toBe(before);
   }
 });
 
-it('triggers a flight recorder, and has a cause for what that kept back', async () => {
+it('triggers a flight recorder, and shows the cause of the samples that it kept back', async () => {
   await openTab('memory');
   await expect.poll(() => visit.part('memory', 'card-state').getAttribute('data-state')).toBe('armed');
   await visit.part('memory', 'trigger').click();
@@ -77,8 +77,8 @@ it('triggers a flight recorder, and has a cause for what that kept back', async 
   await openTab('Ledger');
   await expect
     .poll(() => path().locator('[data-cause=kept_back]').textContent())
-    .toMatch(/^\d+: the flight recorder kept them back: no trigger fired$/);
-  // That is no loss, and does not look like one.
+    .toMatch(/^\d+: the probe's flight recorder kept them back because no trigger fired near them$/);
+  // This is no loss, and is not shown as one.
   await openTab('memory');
   expect(await visit.part('memory', 'missing').textContent()).toBe('0');
   expect(visit.complaints).toEqual([]);

@@ -22,9 +22,9 @@ beforeAll(async () => {
   node = await PlainNode.start(rig.oasis.channel, 'harbour', [{ name: 'tide', schema: TIDE }]);
   const now = Date.now();
   const times = Array.from({ length: 100 }, (_, index) => now - 10_000 + index * 100);
-  // Until well before the later ones, and beyond what is laid over.
+  // From well before the later samples to beyond the overlaid ones.
   const earlier = Array.from({ length: 300 }, (_, index) => now - 10_000 - AGO_MS + index * 100);
-  // Within the range of the later ones: the overlay changes nothing but by being drawn where they are.
+  // The range of values is that of the later samples, so that the overlay changes no axis.
   node.flush('tide', earlier, [Float64Array.from(earlier, () => 50)]);
   node.flush('tide', times, [Float64Array.from(times, (_, index) => index)]);
   visit = await rig.visit('#watch=harbour/tide');
@@ -34,7 +34,7 @@ afterAll(async () => {
   await node.stop();
 });
 
-it('lays an earlier time over what is shown, and takes it away', async () => {
+it('overlays an earlier time on a chart, and removes it', async () => {
   const { page } = visit;
   const chart = page.getByTestId('series');
   const pixels = () =>
@@ -54,7 +54,7 @@ it('lays an earlier time over what is shown, and takes it away', async () => {
   expect(visit.complaints).toEqual([]);
 });
 
-/** What is read again and again, once it stays as it is. */
+/** Reads a value until it stays the same. */
 async function still(read: () => Promise<string>): Promise<string> {
   const seen: string[] = [];
   await expect

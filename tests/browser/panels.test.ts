@@ -95,12 +95,12 @@ function sample(load: number, mode = 0, dropped = 0): void {
 
 const part = (testId: string) => visit.page.getByTestId(testId);
 
-/** Brings the panel with this tab to the front. */
+/** Activates the tab of a panel. */
 async function open(tab: string): Promise<void> {
   await visit.page.locator('.dv-default-tab-content').getByText(tab, { exact: true }).click();
 }
 
-it('opens for each instance what suits its schema', async () => {
+it('opens panels that fit the schema of each instance', async () => {
   const tabs = visit.page.locator('.dv-default-tab-content');
   await expect
     .poll(async () => (await tabs.allTextContents()).sort())
@@ -136,9 +136,9 @@ it('shows events, states and a wind rose, and hostile texts as text', async () =
   expect(await visit.page.locator('img').count()).toBe(0);
 });
 
-it('raises alarms, counts them in the title, and has them acknowledged', async () => {
+it('raises alarms, counts them in the title, and lets users acknowledge them', async () => {
   for (const load of [97, 99, 98, 30]) sample(load);
-  // One is the log's.
+  // The log has one of the two.
   await expect.poll(() => part('alarm-count').textContent()).toBe('2');
   expect(await visit.page.title()).toBe('(2) OASIS');
   await visit.page.keyboard.press('g');
@@ -157,11 +157,11 @@ it('counts every missing sample under a cause', async () => {
   await visit.page.keyboard.press('b');
   sample(20, 0, 7);
   const row = visit.page.locator('[data-testid=ledger-row][data-instance=plant]');
-  await expect.poll(() => row.textContent()).toContain('7: dropped by the node');
+  await expect.poll(() => row.textContent()).toContain('7: the node dropped them');
   const path = visit.page.locator('[data-testid=ledger-path][data-instance=plant]');
   await expect
     .poll(() => path.getByTestId('ledger-cause').allTextContents())
-    .toEqual(['7: the ring of the probe was full']);
+    .toEqual(["7: the probe's ring was full"]);
   const steps = async () => {
     const text = await path.locator('p').textContent();
     const numbers = text?.replaceAll('\u202f', '').matchAll(/\d+/g) ?? [];
@@ -169,7 +169,7 @@ it('counts every missing sample under a cause', async () => {
     return { lost: taken - received, received, onTheWay: received - here };
   };
   await expect.poll(steps).toMatchObject({ lost: 7, onTheWay: 0 });
-  // What has come here since the DAC was asked is not in its answer, and in no line beside it.
+  // Samples received after the DAC's answer count neither in it nor in the row beside it.
   const before = (await steps()).received;
   const seen: number[] = [];
   const feeding = setInterval(() => sample(20), 20);
@@ -209,14 +209,14 @@ it('shows the time of each hop and the clock offsets', async () => {
   await visit.page.keyboard.press('b');
   const row = visit.page.locator('[data-testid=ledger-row][data-instance=plant]');
   const time = (testId: string) => row.getByTestId(testId).textContent();
-  // Taken 300 ms before its batch was made.
+  // The sample was taken 300 ms before its batch was made.
   node.flush('plant', [Date.now() - 300], [Float64Array.of(20), Uint8Array.of(0)]);
   await expect.poll(() => time('hop-node')).toMatch(/^3\d\d\.\d\d ms$/);
   for (const hop of ['hop-dac', 'hop-page']) expect(await time(hop)).toMatch(/^\u2212?\d+\.\d\d ms$/);
   expect(await time('node-clock')).toMatch(/^0\.50 ms \u00b1 0\.25 ms$/);
 });
 
-it('puts together a panel from the keyboard', async () => {
+it('adds a panel with the keyboard', async () => {
   await visit.page.keyboard.press('a');
   await part('add').waitFor();
   await part('kind-histogram').check({ force: true });
@@ -231,7 +231,7 @@ it('puts together a panel from the keyboard', async () => {
   await expect.poll(() => part('gauge').last().isVisible()).toBe(true);
 });
 
-it('helps with the keys, and closes with Escape', async () => {
+it('lists the keys, and closes with Escape', async () => {
   await visit.page.keyboard.press('?');
   await expect.poll(() => part('help').isVisible()).toBe(true);
   await visit.page.keyboard.press('Escape');
@@ -244,7 +244,7 @@ it('helps with the keys, and closes with Escape', async () => {
   await expect.poll(() => part('live').getAttribute('aria-pressed')).toBe('false');
 });
 
-it('exports what is on the screen', async () => {
+it('exports the shown chart', async () => {
   await open('plant');
   const saved = async (act: () => Promise<void>) => {
     const [download] = await Promise.all([visit.page.waitForEvent('download'), act()]);
@@ -275,7 +275,7 @@ it('exports what is on the screen', async () => {
   expect(String(table.bytes)).toMatch(/^time,load \[%\]\r\n\d{4}-.*Z,20\r\n/);
 });
 
-it('draws states and hostile texts as SVG, too', async () => {
+it('exports states and hostile texts as SVG', async () => {
   await open('plant \u00b7 states');
   sample(20, 1);
   await expect.poll(() => part('state-legend').first().textContent()).toBe(HOSTILE + HOSTILE);
@@ -336,7 +336,7 @@ it('copies a value with all its digits', async () => {
   expect(await visit.page.evaluate(() => navigator.clipboard.readText())).toBe(String(load));
 });
 
-it('saves layouts in the DAC, under a name, for everybody', async () => {
+it('saves layouts with a name in the DAC for all users', async () => {
   await visit.page.keyboard.press('o');
   await part('layout').waitFor();
   await part('layout-name').fill('../night');
@@ -355,7 +355,7 @@ it('saves layouts in the DAC, under a name, for everybody', async () => {
   await other.page.keyboard.press('o');
   await other.page.getByTestId('delete-saved').click();
   await expect.poll(() => other.page.getByTestId('open-saved').count()).toBe(0);
-  // That the name was refused is what the browser says of a 400.
+  // The browser reports the 400 for the refused name.
   visit.complaints.splice(
     0,
     visit.complaints.length,

@@ -8,11 +8,11 @@ import { launch, Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
 
-/** Panels that are no charts, on a page that is scrubbed weeks back. */
+/** Panels other than charts, on a page that shows a time weeks ago. */
 
 const MINUTE = 60_000;
 const AGO = 16 * 24 * 60 * MINUTE;
-/** `expect.poll` is for tests only, and so is its patience. */
+/** Timeout for hooks, where `expect.poll` is not available. */
 const LOADED = { timeout: 20_000 };
 
 const PUMP = {
@@ -78,18 +78,21 @@ beforeAll(async () => {
   browser = await launch();
   then = Math.floor((Date.now() - AGO) / MINUTE) * MINUTE;
   await start();
-  // Ten minutes, a sample a second: pressure rises from 0 to 6, the mode changes once, the valve all the time.
+  // Ten minutes, a sample each second: pressure rises from 0 to 6, the mode changes once, the valve each time.
   const times = Array.from({ length: 600 }, (_, second) => then + second * 1000 + 500);
   node.flush('pump', times, [
     Float64Array.from(times, (_, second) => second / 100),
     Uint8Array.from(times, (_, second) => second % 2),
     Uint8Array.from(times, (_, second) => Number(second >= 300)),
   ]);
-  const told = Array.from({ length: 400 }, (_, second) => then + second * 1000 + 500);
-  node.flush('log', told, [Uint8Array.from(told, () => 2), told.map((_, second) => `step ${second}`)]);
+  const logTimes = Array.from({ length: 400 }, (_, second) => then + second * 1000 + 500);
+  node.flush('log', logTimes, [
+    Uint8Array.from(logTimes, () => 2),
+    logTimes.map((_, second) => `step ${second}`),
+  ]);
   await vi.waitFor(async () => expect(await dac.received()).toBe(1000), LOADED);
   expect((await fetch(`${dac.url}/api/v1/archive/flush`, { method: 'POST' })).ok).toBe(true);
-  // Nothing of this life is in the logs of the next one.
+  // No sample of this epoch is in the logs of the next one.
   await node.stop();
   await dac.stop();
   await start();
@@ -118,12 +121,12 @@ const shows = (id: string, testId: string) =>
 const value = (metric: string) =>
   visit.card('pump').locator(`[data-metric=${metric}]`).getByTestId('value').textContent();
 
-/** Brings a panel to the front. */
+/** Activates the tab of a panel. */
 async function open(index: number): Promise<void> {
   await visit.page.locator('.dv-tab').nth(index).click();
 }
 
-/** So long a time that ends at a moment. */
+/** Shows a time span that ends at a moment. */
 async function scrubTo(to: number, span: number): Promise<void> {
   await visit.page.getByTestId('span').selectOption(String(span));
   await visit.page.keyboard.press('j');
@@ -134,28 +137,28 @@ async function scrubTo(to: number, span: number): Promise<void> {
   await visit.page.getByTestId('moment-go').click();
 }
 
-it('begins with what there is now', async () => {
+it('starts with the present', async () => {
   await open(0);
   await expect.poll(() => value('pressure')).toMatch(/^9/);
   expect(await visit.page.getByTestId('moment-note').count()).toBe(0);
   expect(await visit.page.getByTestId('past-mark').count()).toBe(0);
 });
 
-it('shows values and dials as they were at the end of the time shown, and how old they were then', async () => {
+it('shows values and gauges at the end of the shown time, with their age at that time', async () => {
   await scrubTo(then + 400_000, MINUTE);
   await expect.poll(() => value('pressure')).toMatch(/^3\.99/);
   expect(await value('mode')).toContain('RUN');
   const note = visit.card('pump').getByTestId('moment-note');
   await expect.poll(() => note.textContent()).toMatch(/taken 0\.[45] s before$/);
-  // Rate, age, sequence and losses go on being those of now, and it says so.
+  // Rate, age, sequence and losses are still those of now, and the page says so.
   await expect
     .poll(() => visit.card('pump').getByTestId('now-note').textContent())
     .toMatch(/now, not the time of the charts/);
-  // Between two samples it is the one before, however long ago that was.
+  // Between two samples the earlier one is shown, however old it is.
   await scrubTo(then + 40 * MINUTE, MINUTE);
   await expect.poll(() => value('pressure')).toMatch(/^5\.99/);
   await expect.poll(() => note.textContent()).toMatch(/taken 30 min 00 s before$/);
-  // Before all that is stored there is nothing.
+  // Before the oldest stored sample there is nothing.
   await scrubTo(then - MINUTE, MINUTE);
   await expect.poll(() => note.textContent()).toContain('no sample stored');
   expect(await value('pressure')).toBe('');
@@ -168,19 +171,19 @@ it('shows values and dials as they were at the end of the time shown, and how ol
   await shows('p2', 'past-mark').toMatch(/^Up to \d{4}-/);
 });
 
-it('shows the states of the time, and marks where they changed faster than the resolution', async () => {
+it('shows states of the shown time, and marks changes faster than the resolution', async () => {
   await scrubTo(then + 10 * MINUTE, 15 * MINUTE);
   await open(2);
   await shows('p3', 'past-note').toMatch(/^From the archive/);
   await expect.poll(() => panel('p3').getByTestId('state-legend').textContent()).toMatch(/modeRUN$/);
-  // A day has stretches of more than a minute.
+  // A day has steps of more than a minute.
   await scrubTo(then + 12 * MINUTE, 24 * 60 * MINUTE);
   await expect.poll(() => panel('p3').getByTestId('state-legend').textContent()).toContain('several, last');
   await shows('p3', 'past-note').toContain('several states within');
   await visit.screenshot('past-states');
 });
 
-it('makes histograms of the time, and says of how many samples', async () => {
+it('shows histograms of the shown time, with the number of samples', async () => {
   await scrubTo(then + 10 * MINUTE, 15 * MINUTE);
   await open(3);
   await shows('p4', 'past-note').toBe('From the archive: samples');
@@ -193,7 +196,7 @@ it('makes histograms of the time, and says of how many samples', async () => {
   await expect.poll(() => panel('p5').textContent()).toMatch(/Samples599.*Median(1\.00|1000).m?s/);
 });
 
-it('lists what happened up to then, and says that it is not all', async () => {
+it('lists events of the shown time, and says that older ones are missing', async () => {
   await scrubTo(then + 100_000, MINUTE);
   await open(5);
   const events = panel('p6').getByTestId('event');
@@ -215,7 +218,7 @@ it('lists what happened up to then, and says that it is not all', async () => {
   await filter.fill('');
 });
 
-it('comes back to now', async () => {
+it('returns to now', async () => {
   await visit.page.getByTestId('live').click();
   await shows('p6', 'event').toContain('today');
   await open(0);
@@ -224,7 +227,7 @@ it('comes back to now', async () => {
   expect(visit.complaints).toEqual([]);
 });
 
-it('begins live distributions with what the archive has, and counts no sample twice', async () => {
+it('starts live distributions with samples of the archive, and counts no sample twice', async () => {
   const other = await Visit.to(browser, dac.url);
   const layout = {
     oasis: 'layout',
@@ -236,7 +239,7 @@ it('begins live distributions with what the archive has, and counts no sample tw
   await other.page.reload();
   await other.page.locator('.dv-tab').nth(0).click();
   const [values, times] = ['p4', 'p5'].map((id) => other.page.locator(`[data-panel=${id}]`));
-  // Ten minutes of long ago, and the sample of today, which the archive has as well.
+  // Ten minutes long ago, and a sample of today, which the archive has too.
   await expect.poll(() => values.textContent()).toMatch(/Samples\d+ of 601Minimum0.bar.*Maximum9.bar/);
   await expect
     .poll(() => values.getByTestId('past-note').textContent())
@@ -247,8 +250,8 @@ it('begins live distributions with what the archive has, and counts no sample tw
   await other.close();
 });
 
-it('shows what roll-ups have where no sample is left', async () => {
-  // Samples go as soon as they are rolled up: those from before this start of the DAC.
+it('shows roll-ups if no samples are left', async () => {
+  // Samples are evicted as soon as they are rolled up: those from before this start of the DAC.
   const config = join(folder, 'oasis.toml');
   const retention = '{ instances = "*", days = 0, bytes = 1 }';
   await writeFile(config, `[archive]\ndirectory = "${folder}"\nretention = [${retention}]\n`);

@@ -24,7 +24,7 @@ afterEach(async () => {
   await dac.stop();
 });
 
-/** A browser says so itself when nobody listens; everything else is ours. */
+/** The browser's own message for a refused connection; all others are the page's. */
 function ownComplaints(): string[] {
   return visit.complaints.filter(
     (text) => !/ERR_CONNECTION_(REFUSED|RESET)|ERR_EMPTY_RESPONSE|WebSocket/.test(text),
@@ -44,7 +44,7 @@ async function unexplainedByDac(): Promise<Record<string, number>> {
   return Object.fromEntries(ledger.instances.map(({ instance, ledger }) => [instance, ledger.unexplained]));
 }
 
-it('comes back by itself when the DAC is killed, and shows that it began a new life', async () => {
+it('reconnects when the DAC is killed, and shows its restart', async () => {
   await dac.kill();
   await expect.poll(() => visit.page.getByTestId('banner').count()).toBe(1);
   expect(await visit.part('processor', 'card-state').getAttribute('data-state')).toBe('lost');
@@ -67,7 +67,7 @@ it('comes back by itself when the DAC is killed, and shows that it began a new l
   expect(ownComplaints()).toEqual([]);
 });
 
-it('shows values moving again when the node is killed and started anew', async () => {
+it('shows moving values again after the node was killed and restarted', async () => {
   await node.kill();
   await expect.poll(() => visit.part('processor', 'card-state').getAttribute('data-state')).toBe('offline');
   node = await Oasis.node(dac.channel, ...NODE);

@@ -10,7 +10,7 @@ import { launch, Visit } from './harness/browser.ts';
 import { BINARY, Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
 
-/** A recording with a silence in it, played back to a DAC that has no archive. */
+/** A recording with a silence, replayed to a DAC without an archive. */
 
 const TIDE = {
   name: 'Tide',
@@ -18,7 +18,7 @@ const TIDE = {
   version: '1.0',
   metrics: [{ name: 'level', type: 'real64', unit: 'm' }],
 };
-/** `expect.poll` is for tests only, and so is its patience. */
+/** Timeout for hooks, where `expect.poll` is not available. */
 const LOADED = { timeout: 20_000 };
 
 let folder: string;
@@ -32,7 +32,7 @@ beforeAll(async () => {
   browser = await launch();
   dac = await Oasis.dac({}, '--archive', folder);
   const node = await PlainNode.start(dac.channel, 'harbour', [{ name: 'tide', schema: TIDE, hertz: 10 }]);
-  // A second at 10 Hz, two without a sample, and another one at 10 Hz: nothing is missing.
+  // A second at 10 Hz, two seconds without a sample, and another second at 10 Hz: no sample is missing.
   const then = Date.now() - 60_000;
   for (const second of [0, 3]) {
     const times = Array.from({ length: 10 }, (_, index) => then + second * 1000 + index * 100);
@@ -58,7 +58,7 @@ it('shows a recorded silence on a live chart although the rate is unknown', asyn
   const { page } = visit;
   await page.getByTestId('span').selectOption('60000');
   await expect.poll(() => visit.part('tide', 'hertz').textContent()).toBe('Rate unknown');
-  // What was recorded takes no commands.
+  // A replayed instance takes no commands.
   expect(await visit.part('tide', 'disable').count()).toBe(0);
   const chart = page.getByTestId('series').first();
   const causes = async () => {

@@ -54,7 +54,7 @@ afterAll(async () => {
   await Promise.all(nodes.map((node) => node.stop()));
 });
 
-it('names the node of what several nodes have, and of nothing else', async () => {
+it('shows the node of an instance only if several nodes have one of that name', async () => {
   const tabs = () => visit.page.locator('.dv-default-tab-content').allTextContents();
   await expect.poll(tabs).toContain('oven (plant-7) \u00b7 temperature');
   const titles = await tabs();
@@ -62,7 +62,7 @@ it('names the node of what several nodes have, and of nothing else', async () =>
   expect(titles).toContain('valve of plant-7');
 });
 
-it('cuts no number, and keeps the rate within reach, with three instances on a small screen', async () => {
+it('truncates no number and shows the rate control with three instances on a small screen', async () => {
   const cut = () =>
     visit.page
       .locator('.metrics td.value, .metrics td.note, .gauge-figure')
@@ -83,7 +83,7 @@ it('cuts no number, and keeps the rate within reach, with three instances on a s
   expect(isWhole).toBe(true);
 });
 
-it('pauses with the space bar after a click on an instance, and presses it where a key put the focus', async () => {
+it('pauses with the space bar after a click, and presses a button with keyboard focus', async () => {
   const instance = visit.page.locator('[data-testid=instance][data-instance="valve of plant-8"]');
   const live = visit.page.getByTestId('live');
   await instance.click();
@@ -102,10 +102,11 @@ it('pauses with the space bar after a click on an instance, and presses it where
   await expect.poll(() => focused.getAttribute('aria-pressed')).not.toBe(before);
 });
 
-it('sets the parameters of many at once, each where it belongs', async () => {
+it('sets parameters of many instances at once', async () => {
   const part = (testId: string) => visit.page.getByTestId(testId);
-  const told = () => nodes.map((node) => node.commands.splice(0).map(({ op, id, ...command }) => command));
-  told();
+  const receivedCommands = () =>
+    nodes.map((node) => node.commands.splice(0).map(({ op, id, ...command }) => command));
+  receivedCommands();
   await part('open-control').click();
   await part('control').waitFor();
   expect(await part('control-set').textContent()).toBe('Set for 2');
@@ -114,7 +115,7 @@ it('sets the parameters of many at once, each where it belongs', async () => {
   await part('control-deadband').getByTestId('deadband-value').fill('0.5');
   await part('control-deadband').getByTestId('deadband-set').click();
   await expect.poll(done).toEqual(['Deadband of temperature: done']);
-  expect(told()).toEqual([
+  expect(receivedCommands()).toEqual([
     [{ instance: 'valve of plant-7', command: 'deadband', metric: 'temperature', deadband: 0.5 }],
     [],
   ]);

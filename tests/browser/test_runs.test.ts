@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 const part = (testId: string) => visit.page.getByTestId(testId);
-/** What somebody else does. */
+/** Starts a test run as somebody else does. */
 async function elsewhere(name: string): Promise<void> {
   await post('test-runs', { name });
 }
@@ -78,7 +78,7 @@ it('starts and stops test runs, keeps them, and writes notes on them', async () 
   await visit.screenshot('test-runs');
 });
 
-it('says why a test run cannot be started, and goes on', async () => {
+it('shows why a test run cannot start, and continues', async () => {
   await part('test-run-name').fill('soak');
   await part('test-run-start').click();
   await expect.poll(() => part('test-run-problem').textContent()).toContain('soak');
@@ -99,13 +99,13 @@ it('shows the time of a test run, and compares two', async () => {
   const compared = part('compared').first();
   await expect.poll(() => compared.textContent()).toMatch(/plant-7\/memory.*Samples.*Rate.*Constant:.*KiB/);
   expect(await compared.locator('[data-of=samples]').textContent()).toMatch(/\d.*%$/);
-  // It stands below a list, and is gone to.
+  // It is below a list, and the page scrolls to it.
   expect(await part('comparison').evaluate((table) => table === document.activeElement)).toBe(true);
   await row(HOSTILE).getByTestId('test-run-delete').click();
   await expect.poll(() => part('test-run').count()).toBe(1);
 });
 
-it('keeps notes in the DAC, for everybody', async () => {
+it('stores notes in the DAC for all users', async () => {
   await visit.page.keyboard.press('n');
   await expect.poll(() => part('note').textContent()).toContain('all users see them');
   await part('note-text').fill(HOSTILE);
@@ -120,11 +120,11 @@ it('keeps notes in the DAC, for everybody', async () => {
   await expect.poll(() => line.count()).toBe(0);
   expect(other.complaints).toEqual([]);
   await other.close();
-  // That a name was taken is what the browser says of a 409.
+  // The browser reports the 409 for the taken name.
   expect(visit.complaints.filter((text) => !text.includes('409'))).toEqual([]);
 });
 
-it('takes notes of several lines as a test run is started', async () => {
+it('accepts notes of several lines for a new test run', async () => {
   await part('test-run-name').fill('day 1');
   await part('test-run-notes').fill('valve half open\nfan off');
   await part('test-run-notes').press('Control+Enter');
@@ -136,11 +136,11 @@ it('takes notes of several lines as a test run is started', async () => {
   await expect.poll(() => row('day 1').count()).toBe(0);
 });
 
-it('keeps typed notes while the list is read again', async () => {
+it('keeps typed notes while the list is reloaded', async () => {
   await start('day 2', '');
   const notes = row('day 2').getByTestId('test-run-notes-of');
   await notes.pressSequentially('valve ');
-  // The list is another one from then on.
+  // The list is a new one from then on.
   await elsewhere('meanwhile');
   await row('meanwhile').waitFor();
   await notes.pressSequentially('open');
@@ -153,7 +153,7 @@ it('keeps typed notes while the list is read again', async () => {
   }
 });
 
-it('says which test runs it does not list, and turns to them', async () => {
+it('shows how many test runs are on other pages, and opens these', async () => {
   await row('soak').getByTestId('test-run-pick').setChecked(true);
   for (let number = 1; number <= 100; number++) await elsewhere(`run ${number}`);
   await expect.poll(() => part('test-run-pages').textContent()).toMatch(/newest 100;.*older/);
@@ -170,7 +170,7 @@ it('says which test runs it does not list, and turns to them', async () => {
   await row('run 100').waitFor();
 });
 
-it('says up to when it shows notes, where there are too many', async () => {
+it('shows up to which time notes are drawn if there are too many', async () => {
   await part('span').selectOption('300000');
   const time = Date.now() - 100_000;
   for (let number = 0; number < 1001; number += 7) {

@@ -4,11 +4,11 @@ export default defineConfig({
   test: {
     include: ['*.test.ts'],
     environment: 'node',
-    // Real processes and a real browser share few cores: one after another, so that times mean something.
+    // Files run one after another: processes and browser share few cores, and times must mean something.
     fileParallelism: false,
     testTimeout: 30_000,
     hookTimeout: 30_000,
-    // What a busy machine may take; a page that does what it should is never waited for so long.
+    // Timeout that suffices on a busy machine; a correct page never needs it.
     expect: { poll: { timeout: 20_000 } },
   },
 });

@@ -1,6 +1,11 @@
 import { defineConfig } from 'vitest/config';
 
-/** Not a test: takes the pictures of docs/images (`make pictures`). */
+/** Takes the pictures of docs/images (`make pictures`); not a test. */
 export default defineConfig({
-  test: { include: ['pictures/*.ts'], environment: 'node', testTimeout: 120_000, hookTimeout: 60_000 },
+  test: {
+    include: ['pictures/*.pictures.ts'],
+    environment: 'node',
+    testTimeout: 120_000,
+    hookTimeout: 60_000,
+  },
 });

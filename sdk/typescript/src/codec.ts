@@ -4,7 +4,7 @@ import type { Enumeration, EnumeratorOf } from './enumeration.ts';
 export interface StructCodec<T> {
   /** Scoped PDL name. */
   readonly name: string;
-  /** All members as they begin: 0, false, empty, the first value of an enum. */
+  /** Returns the initial values of all members: 0, false, empty, the first value of an enum. */
   create(): T;
   /** Writes the members in order; throws an `EncodeError` for a value that its member cannot represent. */
   write(value: T, to: Writer): void;
@@ -18,7 +18,7 @@ export interface ProbeCodec<T> extends StructCodec<T> {
   readonly uuid: string;
   /** `major.minor`; with the UUID it names one layout. */
   readonly version: string;
-  /** What a node registers: JSON that tells every tool how to read the samples. */
+  /** Schema for registration: JSON that describes the samples to every tool. */
   readonly schema: string;
 }
 
@@ -42,7 +42,7 @@ export interface Writer {
   string(value: string, metric: string): void;
   enumerator(value: number, of: Enumeration, type: EnumBase, metric: string): void;
   struct<T>(value: T, of: StructCodec<T>, metric: string): void;
-  /** Writes the number of elements, and returns them to be written. */
+  /** Writes the number of elements and returns the elements. */
   vector<T>(value: readonly T[], metric: string): readonly T[];
 }
 

@@ -10,7 +10,7 @@ export class Cursor {
   readonly end: number;
   pos = 0;
 
-  /** The two halves of the value {@link varintPair} read last. */
+  /** The two halves of the value that {@link varintPair} read last. */
   low = 0;
   high = 0;
 
@@ -30,18 +30,18 @@ export class Cursor {
 
   /** Skips `length` bytes and returns their offset. */
   take(length: number): number {
-    if (length > this.left) this.fail('truncated', `${length} bytes wanted, ${this.left} left`);
+    if (length > this.left) this.fail('truncated', `expected ${length} bytes, ${this.left} left`);
     const start = this.pos;
     this.pos += length;
     return start;
   }
 
   byte(): number {
-    if (this.pos >= this.end) this.fail('truncated', 'a byte wanted, none left');
+    if (this.pos >= this.end) this.fail('truncated', 'expected a byte, none left');
     return this.bytes[this.pos++]!;
   }
 
-  /** A varint as a number: exact up to 2^53 - 1; anything larger comes out larger than that, but rounded. */
+  /** Reads a varint as a number: exact up to 2^53 - 1, rounded but still larger than that beyond. */
   varint(): number {
     const pos = this.pos;
     if (pos < this.end) {
@@ -64,13 +64,13 @@ export class Cursor {
       if (index < 4) low |= bits << (7 * index);
       else if (index < 8) middle |= bits << (7 * (index - 4));
       else if (index === 8) high = bits;
-      else if (byte > 1) this.fail('varint', 'longer than 64 bits');
+      else if (byte > 1) this.fail('varint', 'a varint is longer than 64 bits');
       else high |= bits << 7;
       if (byte < 0x80) return low + middle * TWO_28 + high * TWO_56;
     }
   }
 
-  /** A varint as two unsigned halves, in {@link low} and {@link high}: exact for all 64 bits, and nothing allocated. */
+  /** Reads a varint into {@link low} and {@link high}, two unsigned halves: exact for all 64 bits, without an allocation. */
   varintPair(): void {
     let low = 0;
     let high = 0;
@@ -85,7 +85,7 @@ export class Cursor {
       } else if (index < 9) {
         high |= bits << (7 * index - 32);
       } else if (byte > 1) {
-        this.fail('varint', 'longer than 64 bits');
+        this.fail('varint', 'a varint is longer than 64 bits');
       } else {
         high |= bits << 31;
       }
@@ -95,14 +95,14 @@ export class Cursor {
     this.high = high >>> 0;
   }
 
-  /** A varint, exact. For the slow paths only: it allocates. */
+  /** Reads a varint exactly. It allocates, so it is for slow paths only. */
   varintBig(): bigint {
     this.varintPair();
     return (BigInt(this.high) << 32n) | BigInt(this.low);
   }
 }
 
-/** Undoes the zigzag of a number below 2^53. */
+/** Decodes the zigzag encoding of a number below 2^53. */
 export function unzigzag(folded: number): number {
   return folded % 2 === 0 ? folded / 2 : -(folded + 1) / 2;
 }

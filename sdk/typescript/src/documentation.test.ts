@@ -8,7 +8,7 @@ const PAGE = readFileSync(new URL('../../../docs/sdk/typescript.md', import.meta
 const PDL = readFileSync(new URL('../../../crates/pdl-gen/tests/python/engine.pdl', import.meta.url), 'utf8');
 const FOLDER = new URL('../dist/', import.meta.url);
 
-/** The code between two fences. */
+/** Returns the code blocks of a language. */
 function blocks(language: string): string[] {
   return Array.from(PAGE.matchAll(new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 'gs')), ([, code]) => code!);
 }
@@ -18,7 +18,7 @@ describe('the page of the documentation', () => {
     expect(blocks('pdl')).toEqual([PDL]);
   });
 
-  it('shows code that runs and holds what it asserts', async () => {
+  it('shows code that runs and whose assertions pass', async () => {
     const code = blocks('ts').join('');
     const imports = Array.from(code.matchAll(/^import .*;$/gm), ([line]) => line);
     const path = new URL('documentation.ts', FOLDER);
@@ -33,7 +33,7 @@ describe('the page of the documentation', () => {
     expect(assert.mock.calls.length).toBe(blocks('ts').join('').split('console.assert').length - 1);
   });
 
-  it('shows errors as they are', () => {
+  it('shows the actual errors', () => {
     for (const run of [
       () => toRow({ ...Engine.create(), speed: 70000 }, Engine),
       () => toRow({ ...Engine.create(), mode: 7 as 6 }, Engine),

@@ -1,13 +1,13 @@
 /** Generated code of a PDL enum: numbers by name, in the order of the PDL. */
 export type Enumeration = Readonly<Record<string, number>>;
 
-/** The numbers of an enum. */
+/** Numbers of an enum. */
 export type EnumeratorOf<E extends Enumeration> = E[keyof E];
 
 const NUMBERS = new WeakMap<Enumeration, ReadonlySet<number>>();
 const SHOWN = 8;
 
-/** The name of a number; undefined if the enum does not declare it. */
+/** Returns the name of a number; undefined if the enum does not declare it. */
 export function nameOf<E extends Enumeration>(of: E, value: number): (keyof E & string) | undefined {
   return Object.keys(of).find((name) => of[name] === value);
 }
@@ -22,7 +22,7 @@ export function isDeclared<E extends Enumeration>(of: E, value: unknown): value 
   return typeof value === 'number' && numbers.has(value);
 }
 
-/** For errors: `none of IDLE (0), RUNNING (5)`. */
+/** Describes an undeclared number in an error: `none of IDLE (0), RUNNING (5)`. */
 export function noneOf(of: Enumeration): string {
   const all = Object.entries(of).map(([name, value]) => `${name} (${value})`);
   const shown = all.slice(0, SHOWN).join(', ');

@@ -1,6 +1,6 @@
 /** Kinds of decoding errors. */
 export type DecodeKind =
-  // Values of any form.
+  // Values of any format.
   | 'truncated'
   | 'leftover'
   | 'varint'

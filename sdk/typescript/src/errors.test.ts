@@ -21,7 +21,7 @@ import {
   toRow,
 } from './index.ts';
 
-/** What is said of a sample of which one value is another. */
+/** Returns the error of a sample with one changed value. */
 function refusal<T>(of: ProbeCodec<T>, changed: Record<string, unknown>): string {
   try {
     toRow({ ...of.create(), ...changed }, of);
@@ -32,7 +32,7 @@ function refusal<T>(of: ProbeCodec<T>, changed: Record<string, unknown>): string
   return 'accepted';
 }
 
-describe('a value that its metric cannot hold', () => {
+describe('a value that its metric cannot represent', () => {
   it.each([
     ['int8_value', 128, 'range: Shapes::Numbers.int8_value: 128 is no int8 (-128 to 127)'],
     ['uint8_value', -1, 'range: Shapes::Numbers.uint8_value: -1 is no uint8 (0 to 255)'],
@@ -67,7 +67,7 @@ describe('a value that its metric cannot hold', () => {
 
   it('is reported for texts, enums, vectors and structs', () => {
     expect(refusal(Texts, { text: 'a\ud800' })).toBe(
-      'text: Shapes::Texts.text: half of a surrogate pair at index 1, which UTF-8 cannot carry',
+      'text: Shapes::Texts.text: half of a surrogate pair at index 1, which UTF-8 cannot represent',
     );
     expect(refusal(Texts, { text: '\ud83d\ude00' })).toBe('accepted');
     expect(refusal(Texts, { texts: 'ab' })).toBe('type: Shapes::Texts.texts: "ab" is no array');
@@ -83,14 +83,14 @@ describe('a value that its metric cannot hold', () => {
     );
   });
 
-  it('is no reason to refuse the nearest single, infinities and NaN', () => {
+  it('does not include the nearest single, infinities and NaN', () => {
     for (const real32_value of [0.1, 3.4028235e38, -Infinity, NaN]) {
       expect(refusal(ShapesNumbers, { real32_value })).toBe('accepted');
     }
   });
 });
 
-describe('bytes that are not what they should be', () => {
+describe('invalid bytes', () => {
   const refused = (read: () => unknown) => {
     expect(read).toThrow(DecodeError);
     try {
@@ -112,7 +112,7 @@ describe('bytes that are not what they should be', () => {
   it('are reported without an offset for decoded columns', () => {
     const timed = [{ time: 5n, sample: Enums.create() }];
     const batch = encodeBatch(timed, Enums, { firstSequence: 1n, nodeTime: 5n });
-    // The mode is the first byte behind 48 of header, 4 of directory, 4 of padding and 8 of time.
+    // The mode is the first byte after 48 of header, 4 of directory, 4 of padding and 8 of time.
     batch[64] = 4;
     expect(refused(() => decodeSamples(batch, Enums))).toMatchObject({
       kind: 'enumerator',
@@ -127,7 +127,7 @@ describe('bytes that are not what they should be', () => {
 });
 
 describe('a row', () => {
-  it('grows with what is written, wherever it has to', () => {
+  it('grows as needed', () => {
     for (let length = 200; length < 260; length++) {
       const sample = {
         ...Structs.create(),
@@ -143,7 +143,7 @@ describe('a row', () => {
 });
 
 describe('a batch', () => {
-  it('has no fewer than one sample and no more than fit', () => {
+  it('has at least one sample and at most as many as fit', () => {
     const fields = { firstSequence: 1n, nodeTime: 0n };
     expect(() => encodeBatch([], Texts, fields)).toThrow(EncodeError);
     const text = 'x'.repeat(1 << 20);

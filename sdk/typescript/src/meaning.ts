@@ -1,4 +1,4 @@
-/** The meaning of a metric's numbers: names of an enum, a range, limits of warnings and alarms. */
+/** The meaning of a metric's numbers: names of an enum, range, limits of warnings and alarms. */
 
 export interface Enumerator {
   readonly name: string;
@@ -11,7 +11,7 @@ export interface EnumType {
   readonly values: readonly Enumerator[];
 }
 
-/** Passed by a value that is below, or above, or one of these. */
+/** A limit: a value exceeds it if it is below, above, or one of these. */
 export interface Threshold {
   readonly below?: number;
   readonly above?: number;
@@ -40,7 +40,7 @@ export function parseMeaning(metric: Record<string, unknown>): Meaning {
 /** The severity of a value. */
 export interface Judgement {
   readonly severity: 'warn' | 'alarm';
-  /** For people: `above 80`. */
+  /** Reason for people: `above 80`. */
   readonly because: string;
 }
 
@@ -66,7 +66,7 @@ function passed(
   return undefined;
 }
 
-/** The name of a number of an enum, if the enum knows it. */
+/** Returns the name of an enum's number; undefined if the enum does not declare it. */
 export function enumeratorOf(type: EnumType | undefined, value: unknown): Enumerator | undefined {
   return type?.values.find((enumerator) => enumerator.value === value);
 }

@@ -15,7 +15,7 @@ const MODE = {
 };
 
 describe('a schema', () => {
-  it('keeps what its numbers mean', () => {
+  it('contains the meaning of its numbers', () => {
     const enumerated = { name: 'm', type: 'uint8', enum: MODE, alarm: { values: [6] } } as const;
     expect(metric(enumerated)).toEqual(enumerated);
     const limited = {
@@ -30,7 +30,7 @@ describe('a schema', () => {
     expect(metric(member)).toEqual(member);
   });
 
-  it('is not refused for a meaning that makes no sense', () => {
+  it('is accepted with an invalid meaning', () => {
     const nonsense = { enum: 'Mode', min: '0', max: null, warn: [], alarm: 5 };
     expect(metric({ type: 'uint8', ...nonsense })).toEqual({ name: 'm', type: 'uint8' });
     const values = [null, { name: 'A' }, { name: 'B', value: 'x' }, { name: 'C', value: 1, doc: 5 }];
@@ -39,7 +39,7 @@ describe('a schema', () => {
     ]);
   });
 
-  it('says between which rates its readers decide', () => {
+  it('contains the range of rates for demand', () => {
     const rate = (rate: unknown) =>
       parseSchema({ name: 'Plant::Line', uuid: 'u', version: '1.0', rate, metrics: [] }).rate;
     expect(rate({ demand: { min: 0.5, max: 100 } })).toEqual({ demand: { min: 0.5, max: 100 } });

@@ -59,7 +59,7 @@ const WIDTHS: Readonly<Partial<Record<ScalarType, number>>> = {
   boolean: 1,
 };
 
-/** Bytes of a value, if all values of the type have as many. */
+/** Returns the size of a value in bytes; undefined if it varies. */
 export function widthOf(type: MetricType): number | undefined {
   return typeof type === 'string' ? WIDTHS[type] : undefined;
 }
@@ -78,7 +78,7 @@ export function isStruct(type: MetricType): type is StructType {
   return typeof type === 'object' && 'struct' in type;
 }
 
-/** Parses a schema from the wire, and checks every part of it. */
+/** Parses a schema from the wire and checks all of it. */
 export function parseSchema(json: unknown): Schema {
   const schema = record(json, 'schema');
   return {
@@ -165,5 +165,5 @@ function record(json: unknown, where: string): Record<string, unknown> {
 
 function text(json: unknown, where: string): string {
   if (typeof json === 'string') return json;
-  throw new SchemaError(`${where} is not text`);
+  throw new SchemaError(`${where} is not a string`);
 }

@@ -49,12 +49,12 @@ const PROBES: readonly ProbeCodec<unknown>[] = [
 const ORDERS: readonly ByteOrder[] = ['little', 'big'];
 const NODE_TIME = 1_763_683_200_000_000_000n;
 
-/** The codec of a case, the type of its samples forgotten. */
+/** Returns the codec of a case without the type of its samples. */
 function codecOf({ probe }: Case): ProbeCodec<unknown> {
   return PROBES.find(({ name }) => name === probe)!;
 }
 
-/** The sample that a case describes. */
+/** Returns the sample of a case. */
 function sampleOf(of: ProbeCodec<unknown>, { values }: Case): unknown {
   const { metrics } = parseSchema(JSON.parse(of.schema));
   return Object.fromEntries(metrics.map(({ name, type }, index) => [name, fromExact(values[index]!, type)]));
@@ -71,7 +71,7 @@ function packetOf(sample: unknown) {
   };
 }
 
-/** Reads bytes that may be anything: a value, or a `DecodeError` and nothing else. */
+/** Decodes any bytes; the only permitted error is a `DecodeError`. */
 function kindOf(read: () => unknown): string {
   try {
     read();
@@ -108,7 +108,7 @@ describe.each(cases)('$name', (shape) => {
     expect(toHex(toRow(found!.sample, of))).toBe(shape.row);
   });
 
-  it('goes through a batch made here', () => {
+  it('survives a batch encoded here', () => {
     const timed = [0n, 5n, -5n].map((delta) => ({ time: NODE_TIME + delta, sample }));
     const bytes = encodeBatch(timed, of, { firstSequence: 7n, nodeTime: NODE_TIME, state: 2, topic: 3 });
     const found = decodeSamples(bytes, of);
@@ -116,7 +116,7 @@ describe.each(cases)('$name', (shape) => {
     expect(found.map((one) => toHex(toRow(one.sample, of)))).toEqual([shape.row, shape.row, shape.row]);
   });
 
-  it('is refused when cut anywhere, or longer', () => {
+  it('is refused if truncated or extended', () => {
     const row = fromHex(shape.row);
     for (let length = 0; length < row.length; length++) {
       expect(kindOf(() => fromRow(row.subarray(0, length), of))).not.toBe('accepted');
@@ -139,7 +139,7 @@ describe.each(cases)('$name', (shape) => {
 describe('hostile bytes', () => {
   const random = seeded(20_120_917);
 
-  it('never cause another error, whatever they are', () => {
+  it('cause no other error, whatever they are', () => {
     for (const of of PROBES) {
       for (let round = 0; round < 400; round++) {
         const bytes = Uint8Array.from({ length: random(64) }, () => random(256) >> random(8));
@@ -149,7 +149,7 @@ describe('hostile bytes', () => {
     }
   });
 
-  it('never cause another error, whatever is flipped', () => {
+  it('cause no other error, whichever bits are flipped', () => {
     for (const shape of cases) {
       const of = codecOf(shape);
       for (let round = 0; round < 150; round++) {
@@ -167,7 +167,7 @@ describe('hostile bytes', () => {
     }
   });
 
-  it('claim no memory with a length', () => {
+  it('cannot allocate memory with a length', () => {
     const counts = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01];
     expect(kindOf(() => fromRow(Uint8Array.from(counts), shapes.Vectors))).toBe('elements');
     expect(kindOf(() => fromRow(Uint8Array.from(counts), shapes.Texts))).toBe('truncated');
@@ -176,7 +176,7 @@ describe('hostile bytes', () => {
 });
 
 describe('a codec', () => {
-  it('begins with values that can be written', () => {
+  it('has initial values that can be encoded', () => {
     const awkward: ProbeCodec<unknown> = AwkwardMetrics;
     for (const of of [...PROBES, awkward]) {
       const sample = of.create();
@@ -186,7 +186,7 @@ describe('a codec', () => {
     expect(port).toEqual({ name: '', bytes: 0n, up: false, mode: shapes.Mode.DOWN });
   });
 
-  it('has the schema that its samples are read by', () => {
+  it('has the schema of its samples', () => {
     const types: readonly MetricType[] = typesOf(shapes.InnerNumbers);
     expect(types.slice(0, 2)).toEqual(['uint64', 'uint8']);
     expect(JSON.parse(shapes.Structs.schema)).toMatchObject({ version: shapes.Structs.version });

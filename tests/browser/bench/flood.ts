@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { riceColumn } from '@oasis/wire/testing';
 import type { PlainInstance, PlainNode } from '../harness/plain_node.ts';
 
-/** Numbers in a steady stream, encoded once: a test's own work must not be what is measured. */
+/** A steady stream of numbers, encoded once, so that the benchmark does not measure its own work. */
 
 export const METRICS = 7;
 const NANOSECONDS = 1_000_000_000n;
@@ -23,7 +23,7 @@ export function flooded(name: string): PlainInstance {
   };
 }
 
-/** Columns of so many samples at a rate, in the encoding that a node would choose. */
+/** Encodes columns of samples at a rate, in the encoding that a node would choose. */
 export function encoded(
   samples: number,
   hertz: number,
@@ -46,7 +46,7 @@ export function encoded(
   return { directory: Buffer.alloc(METRICS + 1, 2), body: Buffer.from(columns.flat()) };
 }
 
-/** Sends batch after batch, at the rate on the wall's clock, until it is told to stop. */
+/** Sends batches at the rate of the wall clock until it is stopped. */
 export function flood(node: PlainNode, instance: string, hertz: number, batches: number): () => void {
   const samples = Math.round(hertz / batches);
   const { directory, body } = encoded(samples, hertz);

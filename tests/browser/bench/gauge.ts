@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Browser, CDPSession } from 'playwright-core';
 import type { Visit } from '../harness/browser.ts';
 
-/** What a page costs, by the DevTools protocol. */
+/** Measures the cost of a page by the DevTools protocol. */
 export class Gauge {
   private constructor(
     private readonly visit: Visit,
@@ -19,7 +19,10 @@ export class Gauge {
     return new Gauge(visit, page, renderers);
   }
 
-  /** Frames a second, and the longest time between two, over so many seconds; how busy the page's own thread was, of 1. */
+  /**
+   * Returns frames per second and the longest time between two, over so many seconds, and the load of the page's thread,
+   * of 1.
+   */
   async frames(seconds: number): Promise<{ fps: number; longest: number; busy: number }> {
     const before = await this.metric('TaskDuration');
     const [fps, longest] = await this.visit.page.evaluate(async (length) => {
@@ -38,7 +41,7 @@ export class Gauge {
     return { fps, longest, busy: ((await this.metric('TaskDuration')) - before) / seconds };
   }
 
-  /** Of the page, after a collection, in MiB. The worker's is in {@link resident}. */
+  /** Heap of the page after a collection, in MiB. {@link resident} includes the worker's. */
   async heap(): Promise<number> {
     await this.page.send('HeapProfiler.collectGarbage');
     return (await this.metric('JSHeapUsedSize')) / 2 ** 20;

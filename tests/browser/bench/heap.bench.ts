@@ -7,10 +7,10 @@ import { Gauge } from './gauge.ts';
 import { chartsOf } from './layouts.ts';
 import { type Usage, WorkerHeap } from './worker_heap.ts';
 
-/** Whether memory stays flat while a page is kept open. `BENCH_MINUTES` is how long. */
+/** Checks that memory stays flat while a page is open. `BENCH_MINUTES` is the duration. */
 const MINUTES = Number(process.env.BENCH_MINUTES ?? 10);
 const EVERY_MS = 30_000;
-/** Until rings have the room that the rate wants, and the compiler of JavaScript has seen everything. */
+/** Time until rings have their size and JavaScript is compiled. */
 const WARM_MS = 120_000;
 const HERTZ = 10_000;
 const ALLOWED = 1.05;
@@ -51,7 +51,7 @@ it(
     await visit.close();
     await node.stop();
     const series = {
-      // Together: the worker's is so small that what the compiler of JavaScript learns shows in it.
+      // The sum of both: the worker's heap is so small that compiled code shows in it.
       'page and worker': rows.map(({ page, worker }) => page + worker.used),
       "the worker's arrays": rows.map((row) => row.worker.arrays),
     };
@@ -64,7 +64,7 @@ it(
   WARM_MS + (MINUTES + 2) * 60_000,
 );
 
-/** The least of several readings: what is just on its way to the screen is not kept. */
+/** Returns the minimum of several readings, without data that is on its way to the screen. */
 async function measure(second: number, gauge: Gauge, worker: WorkerHeap): Promise<Row> {
   const pages: number[] = [];
   const workers: Usage[] = [];

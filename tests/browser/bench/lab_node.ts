@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 const BINARY =
   process.env.OASIS_LAB_BIN ?? fileURLToPath(new URL('../../../target/release/oasis-lab', import.meta.url));
 
-/** A real node in a process of its own, with a processor probe that is flushed as it is told to. */
+/** A node in a process of its own, with a processor probe that is flushed on request. */
 export class LabNode {
   static readonly NAME = 'plant';
   static readonly INSTANCE = 'processor of the measured host';
@@ -36,7 +36,7 @@ export class LabNode {
     this.child.stdin?.write(`run ${hertz} ${1000 * seconds}\n`);
   }
 
-  /** At once: it has more to publish. */
+  /** Ends the process at once, although it has more to publish. */
   async stop(): Promise<void> {
     const exit = once(this.child, 'exit');
     this.child.kill();

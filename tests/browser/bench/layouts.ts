@@ -1,7 +1,7 @@
 import { deflateRawSync } from 'node:zlib';
 import { METRICS } from './flood.ts';
 
-/** A layout of nothing but a chart for each instance, as a link has it. */
+/** Returns the link to a layout with a chart for each instance. */
 export function chartsOf(
   node: string,
   instances: readonly string[],

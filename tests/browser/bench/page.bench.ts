@@ -8,9 +8,9 @@ import { Gauge } from './gauge.ts';
 import { LabNode } from './lab_node.ts';
 import { chartsOf } from './layouts.ts';
 
-/** What the page is measured by (docs/evidence/performance.md, "The page"). `BENCH_SECONDS` is the length of each run. */
+/** Benchmark of the page (docs/evidence/performance.md, "The page"). `BENCH_SECONDS` is the length of each run. */
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 20);
-/** Until a page has settled: the compiler of JavaScript, rings that grow. */
+/** Time for a page to settle: compiled JavaScript, rings at their size. */
 const WARM_SECONDS = 5;
 
 const rig = new Rig(() => Oasis.dac());
@@ -78,7 +78,7 @@ async function measure(name: string, visit: Visit, picture: string): Promise<voi
       ...rows.map((row) => row.replaceAll(/\s+/g, ' ')),
     ].join('\n  '),
   );
-  // Received, missing, why.
+  // Received, missing, cause.
   expect(rows.filter((row) => !/\t0\t\u2013\t/.test(row))).toEqual([]);
 }
 
@@ -99,7 +99,7 @@ it('500 instances on 50 nodes', async () => {
     const timed = async (kind: string, act: () => void) => {
       const began = performance.now();
       act();
-      // The second frame begins when the first is on the screen.
+      // The second frame starts when the first is on the screen.
       await frame();
       await frame();
       times[kind].push(performance.now() - began);

@@ -1,7 +1,7 @@
 import type { CDPSession } from 'playwright-core';
 import type { Visit } from '../harness/browser.ts';
 
-/** MiB after a collection: of JavaScript's heap, and of the typed arrays beside it. */
+/** MiB after a collection: JavaScript's heap, and the typed arrays beside it. */
 export interface Usage {
   readonly used: number;
   readonly arrays: number;
@@ -12,7 +12,7 @@ interface Answer {
   readonly result?: Record<string, number>;
 }
 
-/** The heap of a page's worker, by the DevTools protocol. */
+/** Measures the heap of a page's worker by the DevTools protocol. */
 export class WorkerHeap {
   private lastId = 0;
   private readonly waiting = new Map<number, (result: Record<string, number>) => void>();

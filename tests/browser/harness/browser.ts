@@ -4,11 +4,11 @@ import { type Browser, type BrowserContextOptions, chromium, type Locator, type 
 
 const ARTIFACTS = fileURLToPath(new URL('../artifacts/', import.meta.url));
 
-/** How long a busy machine may take. */
+/** Timeout that suffices on a busy machine. */
 const LOADED_MS = 20_000;
 
 export interface LaunchOptions {
-  /** Whether scrollbars take room, as those of most desktops do. */
+  /** Whether scrollbars take room, as on most desktops. */
   readonly scrollbars?: boolean;
 }
 
@@ -16,7 +16,7 @@ export function launch({ scrollbars = false }: LaunchOptions = {}): Promise<Brow
   return chromium.launch({
     ignoreDefaultArgs: scrollbars ? ['--hide-scrollbars'] : [],
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    // Chromium refuses its sandbox to root.
+    // Chromium's sandbox does not run as root.
     chromiumSandbox: process.getuid?.() !== 0,
     args: [
       '--disable-gpu',
@@ -29,7 +29,7 @@ export function launch({ scrollbars = false }: LaunchOptions = {}): Promise<Brow
   });
 }
 
-/** A page of its own, and whatever it complained about. */
+/** A visit of the page in a browser context of its own, with its complaints. */
 export class Visit {
   /** Errors on the console, uncaught exceptions, and breaches of the content security policy. */
   readonly complaints: string[] = [];

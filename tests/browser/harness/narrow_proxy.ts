@@ -3,7 +3,7 @@ import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 
-/** A proxy that shuts some doors, as proxies do: no upgrades, or no streams that do not end. */
+/** A proxy that refuses some doors, as real ones do: upgrades, or streams without an end. */
 export class NarrowProxy {
   private constructor(private readonly server: Server) {}
 
@@ -24,7 +24,7 @@ export class NarrowProxy {
         answer.pipe(outgoing);
       });
       onward.on('error', () => outgoing.destroy());
-      // A reader that goes away is gone for the DAC, too.
+      // The DAC must notice that a reader has left.
       outgoing.on('close', () => onward.destroy());
       incoming.pipe(onward);
     });

@@ -20,7 +20,7 @@ interface Ready {
   readonly node?: string;
 }
 
-/** A real OASIS process, which said that it is ready. */
+/** An OASIS process that has reported that it is ready. */
 export class Oasis {
   private constructor(
     private readonly child: ChildProcess,
@@ -51,29 +51,29 @@ export class Oasis {
     return this.ready.http ?? fail('this process serves no page');
   }
 
-  /** Host and port of page and API. */
+  /** Address of page and API. */
   get listen(): string {
     return new URL(this.url).host;
   }
 
-  /** Host and port for nodes. */
+  /** Host and port of the data channel. */
   get channel(): string {
     return this.ready.channel ?? fail('this process takes no nodes');
   }
 
   /** Samples that the DAC has received, of all instances. */
   async received(): Promise<number> {
-    const book = await (await fetch(`${this.url}/api/v1/ledger`)).json();
-    const { instances } = book as { instances: { ledger: { received: number } }[] };
+    const ledger = await (await fetch(`${this.url}/api/v1/ledger`)).json();
+    const { instances } = ledger as { instances: { ledger: { received: number } }[] };
     return instances.reduce((sum, { ledger }) => sum + ledger.received, 0);
   }
 
-  /** What it wrote on standard error. */
+  /** Text on standard error. */
   get log(): string {
     return this.errors.join('');
   }
 
-  /** `kill -9`, and gone when this returns. */
+  /** Ends the process with SIGKILL and waits for its exit. */
   async kill(): Promise<void> {
     await this.end('SIGKILL');
   }
@@ -96,7 +96,7 @@ export class Oasis {
     const failed = once(child, 'exit').then(([code]) => {
       throw new Error(`oasis ${args.join(' ')} ended with ${code}: ${errors.join('')}`);
     });
-    // The promise outlives the start: an end later on is the test's business.
+    // The promise outlives the start; a later exit is handled by the test.
     failed.catch(() => {});
     const line = once(createInterface(child.stdout), 'line').then(
       ([text]) => JSON.parse(String(text)) as Ready,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** A node that says whatever a test wants it to: schemas, values, gaps. docs/reference/data-channel.md from a test's side. */
+/** A node that sends what a test wants: schemas, values, gaps (docs/reference/data-channel.md). */
 
 const CONTROL = 2;
 const BATCH = 1;
@@ -13,15 +13,15 @@ export interface PlainInstance {
   readonly name: string;
   readonly schema: { readonly uuid: string } & Record<string, unknown>;
   readonly hertz?: number;
-  /** By itself pushed, or periodic with a rate. */
+  /** Pushed by default, or periodic with a rate. */
   readonly kind?: 'pushed' | 'periodic' | 'on-change' | 'event';
 }
 
-/** One column of a batch: bytes as they lie in memory, or texts. */
+/** One column of a batch: bytes as they are in memory, or texts. */
 export type PlainColumn = Float64Array | Float32Array | Uint8Array | BigUint64Array | readonly string[];
 
 export class PlainNode {
-  /** What it was told to do. */
+  /** The commands that it has received. */
   readonly commands: Record<string, unknown>[] = [];
   private readonly topics = new Map<string, number>();
   private readonly sequences = new Map<string, bigint>();
@@ -29,7 +29,7 @@ export class PlainNode {
 
   private constructor(private readonly socket: Socket) {}
 
-  /** A node that is registered with all its instances. */
+  /** Starts a node and registers all its instances. */
   static async start(dac: string, name: string, instances: readonly PlainInstance[]): Promise<PlainNode> {
     const [host, port] = dac.split(':');
     const socket = connect(Number(port), host);
@@ -68,7 +68,7 @@ export class PlainNode {
     return node;
   }
 
-  /** Sends samples at these times (milliseconds since 1970), `dropped` of them having been lost before. */
+  /** Sends samples at these times (milliseconds since 1970), after `dropped` lost ones. */
   flush(instance: string, times: readonly number[], columns: readonly PlainColumn[], dropped = 0): boolean {
     const body = encodeColumns(times, columns);
     return this.batch(
@@ -81,7 +81,7 @@ export class PlainNode {
     );
   }
 
-  /** Sends columns that have been encoded before; times count from `time`, nanoseconds since 1970. */
+  /** Sends encoded columns; times count from `time`, nanoseconds since 1970. */
   send(instance: string, samples: number, time: bigint, directory: Buffer, body: Buffer): boolean {
     return this.batch(instance, samples, directory.length, time, Buffer.concat([directory, body]), 0);
   }
@@ -125,7 +125,7 @@ export class PlainNode {
     return this.socket.write(Buffer.concat([head, body]));
   }
 
-  /** Reads what the DAC says; resolves when it has given the instances their numbers. */
+  /** Reads messages of the DAC; resolves when all instances have their numbers. */
   private listen(): Promise<void> {
     let waiting = Buffer.alloc(0);
     return new Promise((resolve, reject) => {
@@ -155,7 +155,7 @@ export class PlainNode {
   }
 }
 
-/** Directory and columns behind the header, each column where its width wants it. */
+/** Encodes directory and columns after the header, each column aligned to its width. */
 function encodeColumns(times: readonly number[], columns: readonly PlainColumn[]): Buffer {
   const directory = Buffer.from([0, ...columns.map((column) => (isTexts(column) ? 4 : 0))]);
   const nanoseconds = BigUint64Array.from(times, (time) => BigInt(Math.round(time * 1000)) * 1000n);
@@ -177,7 +177,7 @@ function isTexts(column: PlainColumn): column is readonly string[] {
   return Array.isArray(column);
 }
 
-/** Texts of up to 16,383 bytes. */
+/** Encodes texts of up to 16,383 bytes. */
 function text(value: string): Buffer {
   const bytes = Buffer.from(value);
   const length = bytes.length < 0x80 ? [bytes.length] : [(bytes.length & 0x7f) | 0x80, bytes.length >> 7];

@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { type LaunchOptions, launch, Visit } from './browser.ts';
 import type { Oasis } from './oasis.ts';
 
-/** An OASIS and a browser for all tests of a file: there before them and before hooks that come later, gone behind them. */
+/** An OASIS process and a browser for all tests of a file: they start before later hooks and end after them. */
 export class Rig {
   private running: readonly [Oasis, Browser] | undefined;
 
@@ -25,7 +25,7 @@ export class Rig {
     return this.all[1];
   }
 
-  /** Opens the page; `fragment` says what it shows. */
+  /** Opens the page; `fragment` chooses what it shows. */
   visit(fragment = '', options?: BrowserContextOptions): Promise<Visit> {
     return Visit.to(this.browser, `${this.oasis.url}${fragment}`, options);
   }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { CHARACTER, timeSplits, timeTicks, wholeLabels } from './axes.ts';
 
-it('leaves out labels of times that an edge would cut off', () => {
+it('omits time labels that an edge would cut off', () => {
   const begin = new Date(2026, 0, 2, 20, 45, 0).getTime();
   const labels = timeTicks(timeSplits(begin, begin + 20_000, 10_000));
   expect(labels).toEqual(['20:45:00', '20:45:10', '20:45:20']);

@@ -1,6 +1,6 @@
 import { byteSize } from '../format/unit.ts';
 
-/** Where ticks may lie. Milliseconds for times; powers of two for bytes. */
+/** Steps between ticks: milliseconds for times, powers of two for bytes. */
 
 const TIME_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500].concat(
   [
@@ -13,7 +13,7 @@ export function timeSteps(): number[] {
   return TIME_STEPS;
 }
 
-/** Ticks at whole steps of the day's time, as clocks here show it. */
+/** Returns ticks at whole steps of local time. */
 export function timeSplits(min: number, max: number, step: number): number[] {
   const zone = new Date(min).getTimezoneOffset() * 60_000;
   const ticks: number[] = [];
@@ -21,14 +21,14 @@ export function timeSplits(min: number, max: number, step: number): number[] {
   return ticks;
 }
 
-/** Steps of an axis in a unit; undefined for the usual ones of 1, 2 and 5. */
+/** Returns the steps of an axis in a unit; undefined for the default steps of 1, 2 and 5. */
 export function valueSteps(unit: string | undefined): number[] | undefined {
   const bytes = byteSize(unit);
   if (bytes === undefined) return undefined;
   return Array.from({ length: 60 }, (_, power) => 2 ** power / bytes);
 }
 
-/** As much of the time as differs from tick to tick. */
+/** Formats ticks with the parts of the time that differ between them. */
 export function timeTicks(ticks: readonly number[]): string[] {
   const step = ticks.length > 1 ? ticks[1] - ticks[0] : 1000;
   return ticks.map((tick) => {
@@ -42,10 +42,10 @@ export function timeTicks(ticks: readonly number[]): string[] {
   });
 }
 
-/** Width of a character, as a share of the font's size: figures at most. */
+/** Width of a character as a share of the font size; digits are the widest. */
 export const CHARACTER = 0.62;
 
-/** Labels around their places, without those that the edges would cut off; all in pixels of CSS. */
+/** Replaces labels that an edge would cut off by empty ones; all in CSS pixels. */
 export function wholeLabels(
   labels: readonly string[],
   places: readonly number[],

@@ -1,6 +1,6 @@
 import type { Line } from './line.ts';
 
-/** Where a value and a time lie on the canvas. */
+/** Maps values and times to pixels of the canvas. */
 export interface Plot {
   readonly left: number;
   readonly top: number;
@@ -10,13 +10,13 @@ export interface Plot {
   y(value: number): number;
 }
 
-/** Pixels from one bar to the next that are no gap. */
-const SLACK = 3;
+/** Maximum distance of two adjacent bars in pixels. */
+const MAX_BAR_GAP = 3;
 
 /**
- * Draws a line in the color that is set: through the extremes of each column, so that no spike is lost, and broken where
- * something is missing. Columns of many samples are upright bars, for strokes that go back and forth within a pixel are slow
- * to draw; each bar reaches to where the one before ended.
+ * Draws a line in the present color, through the extremes of each column, so that no spike is lost, and broken at gaps.
+ * Columns of many samples are vertical bars, because strokes that go back and forth within a pixel are slow. Each bar
+ * reaches the end of the previous one.
  */
 export function drawLine(
   ctx: CanvasRenderingContext2D,
@@ -33,7 +33,7 @@ export function drawLine(
   for (let column = 0; column < columns.count; column++) {
     const low = line.low(column);
     const high = line.high(column);
-    // Written so that NaN breaks the line as well.
+    // This form of the comparison breaks the line at NaN, too.
     if (!(low <= high)) {
       isOpen = false;
       continue;
@@ -47,7 +47,7 @@ export function drawLine(
     }
     if (bottom - top < width) {
       if (isJoined) ctx.lineTo(x, bottom);
-      // A lone sample is to be seen, too.
+      // A single sample must be visible, too.
       else ctx.rect(x - width / 2, bottom - width / 2, width, width);
       ctx.moveTo(x, bottom);
       before = bottom;
@@ -55,8 +55,8 @@ export function drawLine(
       const from = isJoined ? Math.min(top, before) : top;
       const to = isJoined ? Math.max(bottom, before) : bottom;
       const right = Math.round(x + width / 2);
-      // Times within columns differ: a pixel that falls between two bars belongs to the second.
-      const left = isJoined && right - edge <= SLACK ? Math.min(edge, right - width) : right - width;
+      // Times within columns differ: a pixel between two bars belongs to the second.
+      const left = isJoined && right - edge <= MAX_BAR_GAP ? Math.min(edge, right - width) : right - width;
       ctx.fillRect(left, from, right - left, to - from);
       edge = right;
       before = plot.y(line.last(column));
@@ -67,7 +67,7 @@ export function drawLine(
   ctx.stroke();
 }
 
-/** Fills the area between a line's low and high in the color that is set. */
+/** Fills the area between a line's low and high values in the present color. */
 export function fillArea(ctx: CanvasRenderingContext2D, line: Line, plot: Plot): void {
   ctx.beginPath();
   const { columns } = line;

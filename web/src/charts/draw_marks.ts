@@ -1,18 +1,18 @@
-import { NO_LOSS } from '../stream/ledger.ts';
+import { severityOf } from '../stream/causes.ts';
 import type { GapMark } from '../stream/query.ts';
 import type { Plot } from './draw_lines.ts';
 import type { Palette } from './palette.ts';
 
-/** A value that is worth a warning or an alarm on one side. */
+/** A limit of a metric: values beyond it cause a warning or an alarm. */
 export interface Limit {
   readonly value: number;
   readonly severity: 'warn' | 'alarm';
 }
 
-const NARROWEST = 3;
-const HATCH = 7;
+const MIN_GAP_WIDTH = 3;
+const HATCH_STEP = 7;
 
-/** Stretches without samples: hatched, in the color of how grave they are. */
+/** Hatches spans without samples in the color of their severity. */
 export function drawGaps(
   ctx: CanvasRenderingContext2D,
   plot: Plot,
@@ -21,7 +21,7 @@ export function drawGaps(
 ): void {
   for (const gap of gaps) {
     const from = Math.max(plot.left, plot.x(gap.from));
-    const to = Math.min(plot.left + plot.width, Math.max(plot.x(gap.to), plot.x(gap.from) + NARROWEST));
+    const to = Math.min(plot.left + plot.width, Math.max(plot.x(gap.to), plot.x(gap.from) + MIN_GAP_WIDTH));
     if (to <= from) continue;
     const color = colorOf(gap, palette);
     ctx.save();
@@ -36,7 +36,7 @@ export function drawGaps(
     ctx.lineWidth = 1;
     ctx.beginPath();
     const bottom = plot.top + plot.height;
-    const step = HATCH * devicePixelRatio;
+    const step = HATCH_STEP * devicePixelRatio;
     for (let x = Math.floor((from - plot.height) / step) * step; x < to; x += step) {
       ctx.moveTo(x, bottom);
       ctx.lineTo(x + plot.height, plot.top);
@@ -47,8 +47,9 @@ export function drawGaps(
 }
 
 function colorOf(gap: GapMark, palette: Palette): string {
-  if (gap.cause === 'unexplained') return palette.bad;
-  return gap.count > 0 && !NO_LOSS.has(gap.cause) ? palette.warn : palette.muted;
+  const severity = severityOf(gap.cause, gap.count);
+  if (severity === 'unexplained') return palette.bad;
+  return severity === 'loss' ? palette.warn : palette.muted;
 }
 
 export function drawLimits(

@@ -3,23 +3,23 @@ import { strings } from '../strings.ts';
 import type { Plot } from './draw_lines.ts';
 import type { Palette } from './palette.ts';
 
-const LONGEST_NOTE = 40;
-/** Pixels that notes are apart at least to be told apart. */
-const NEAR = 6;
-/** Pixels for each mark, below which lines from top to bottom would hide what is charted. */
-const ROOM = 40;
-/** Pixels of a mark where there is no room for a line. */
+const MAX_NOTE_LENGTH = 40;
+/** Minimum distance of two marks in pixels. */
+const MIN_DISTANCE = 6;
+/** Pixels needed for each mark to draw lines from top to bottom; more lines would hide the chart. */
+const MARK_WIDTH = 40;
+/** Height of a mark in pixels if there is no room for lines. */
 const TICK = 10;
 
-/** Notes that lie so close together that one mark stands for all of them. */
+/** One mark for notes that are close together. */
 export interface NoteMark {
   readonly x: number;
   readonly count: number;
-  /** Of the first of them. */
+  /** Text of the first note. */
   readonly text: string;
 }
 
-/** A mark for each note that can be told from the one before it; in the order of time, as they come. */
+/** Merges notes that are too close to tell apart; they arrive in the order of time. */
 export function marksOf(
   notes: readonly { readonly x: number; readonly text: string }[],
   near: number,
@@ -33,7 +33,7 @@ export function marksOf(
   return marks;
 }
 
-/** Stretches that overlap as one: laid over each other they would hide what is below. */
+/** Merges overlapping spans: drawn over each other they would hide the chart. */
 export function unionOf(spans: readonly (readonly [number, number])[]): [number, number][] {
   const union: [number, number][] = [];
   for (const [from, to] of [...spans].sort(([one], [other]) => one - other)) {
@@ -44,7 +44,7 @@ export function unionOf(spans: readonly (readonly [number, number])[]): [number,
   return union;
 }
 
-/** Notes at moments, and the spans that some of them have. */
+/** Draws notes, and the spans of those that have one. */
 export function drawAnnotations(
   ctx: CanvasRenderingContext2D,
   plot: Plot,
@@ -61,8 +61,8 @@ export function drawAnnotations(
   const right = plot.left + plot.width;
   const notes = annotations.map(({ time, text }) => ({ x: plot.x(time), text }));
   const seen = notes.filter(({ x }) => x >= plot.left && x <= right);
-  const marks = marksOf(seen, NEAR * devicePixelRatio);
-  const hasRoom = marks.length * ROOM * devicePixelRatio <= plot.width;
+  const marks = marksOf(seen, MIN_DISTANCE * devicePixelRatio);
+  const hasRoom = marks.length * MARK_WIDTH * devicePixelRatio <= plot.width;
   const tick = TICK * devicePixelRatio;
   drawMarks(ctx, plot, marks, hasRoom ? plot.height : tick, palette);
   drawTexts(ctx, plot, marks, plot.top + (hasRoom ? 4 : tick + 2), palette);
@@ -87,7 +87,7 @@ function drawMarks(
   ctx.setLineDash([]);
 }
 
-/** As many texts as have room beside each other. */
+/** Draws the texts that fit beside each other. */
 function drawTexts(
   ctx: CanvasRenderingContext2D,
   plot: Plot,
@@ -100,7 +100,7 @@ function drawTexts(
   ctx.textBaseline = 'top';
   let free = plot.left;
   for (const { x, count, text } of marks) {
-    const short = text.length > LONGEST_NOTE ? `${text.slice(0, LONGEST_NOTE)}\u2026` : text;
+    const short = text.length > MAX_NOTE_LENGTH ? `${text.slice(0, MAX_NOTE_LENGTH)}\u2026` : text;
     const note = count > 1 ? strings.notes.several(count) : short;
     const width = ctx.measureText(note).width;
     const isRight = x + width + 8 > plot.left + plot.width;

@@ -2,18 +2,18 @@ import { Columns } from '../series/columns.ts';
 import { counterRates } from '../series/rates.ts';
 import type { GapMark, ViewResult } from '../stream/query.ts';
 
-/** What a line is, apart from its numbers. */
+/** Properties of a line apart from its numbers. */
 export interface LineStyle {
   readonly label: string;
   readonly unit: string | undefined;
-  /** Shown as how fast it counts. */
+  /** Whether the line shows the rate of a counter. */
   readonly isCounter: boolean;
-  /** A value holds until the next one: of probes that tell of changes. */
+  /** Whether a value stays until the next one, as for probes that report changes. */
   readonly isStep: boolean;
   readonly color: number;
 }
 
-/** One line as it is drawn: for each column of pixels a least, a greatest and a last value. */
+/** One drawn line: minimum, maximum and last value of each column of pixels. */
 export interface Line {
   readonly columns: Columns;
   readonly gaps: readonly GapMark[];
@@ -22,7 +22,7 @@ export interface Line {
   last(column: number): number;
 }
 
-/** The lines of an answer, source by source, metric by metric. */
+/** Returns the lines of an answer, source by source, metric by metric. */
 export function linesOf(result: ViewResult, styles: readonly LineStyle[]): Line[] {
   if (result.answer.kind !== 'columns') return [];
   const { buffer, blocks } = result.answer;
@@ -32,7 +32,7 @@ export function linesOf(result: ViewResult, styles: readonly LineStyle[]): Line[
     const columns = new Columns(buffer, block);
     for (let series = 0; series < block.series; series++) {
       const style = styles[lines.length];
-      // Elements that have just come have no style yet: the chart that has them is about to be made.
+      // New elements have no style yet; the chart is about to be rebuilt with them.
       if (!style) return lines;
       lines.push(
         style.isCounter ? counting(columns, series, span, block.gaps) : measured(columns, series, block.gaps),
@@ -58,7 +58,7 @@ function counting(columns: Columns, series: number, span: number, gaps: readonly
   return { columns, gaps, low: rate, high: rate, last: rate };
 }
 
-/** Lines of one source as shares of their sum, in percent, each on top of the one before. */
+/** Stacks the lines of one source as percentages of their sum. */
 export function stacked(lines: readonly Line[], isShown: (index: number) => boolean): Line[] {
   const first = lines[0];
   if (!first) return [];

@@ -1,4 +1,4 @@
-/** Colors that charts are drawn with, from the theme: canvases know nothing of custom properties. */
+/** Theme colors for canvases, which cannot read custom properties. */
 export interface Palette {
   readonly series: readonly string[];
   readonly text: string;
@@ -11,16 +11,16 @@ export interface Palette {
   readonly bad: string;
   readonly info: string;
   readonly font: string;
-  /** Without its size. */
+  /** Font family, without the size. */
   readonly family: string;
-  /** Of the font, in pixels of CSS. */
+  /** Font size in CSS pixels. */
   readonly size: number;
 }
 
 export const SERIES_COLORS = 10;
 
 export function readPalette(): Palette {
-  // From the root: a panel behind another has no style.
+  // Read from the root: a panel in a hidden tab has no style.
   const style = getComputedStyle(document.documentElement);
   const color = (name: string) => style.getPropertyValue(name).trim();
   const base = Number.parseFloat(style.fontSize) || 14;

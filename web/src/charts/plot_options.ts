@@ -3,15 +3,15 @@ import { timeSplits, timeSteps, timeTicks, wholeLabels } from './axes.ts';
 import type { Palette } from './palette.ts';
 
 export interface ChartEvents {
-  /** Where the pointer is; nothing when it left. */
+  /** Reports the time under the pointer; undefined if it left. */
   pointed(time: number | undefined): void;
-  /** A stretch of time was drawn with the pointer. */
+  /** Reports a time span that was drawn with the pointer. */
   selected(from: number, to: number): void;
 }
 
 const SYNC = 'oasis';
 
-/** What all plots over time have in common: the axis, one pointer for all, and drawing out a stretch of time. */
+/** Options that all time plots share: the time axis, a common pointer, and the selection of a time span. */
 export function plotOptions(
   element: HTMLElement,
   palette: Palette,
@@ -67,7 +67,7 @@ export function axisLook(palette: Palette): uPlot.Axis {
 
 function pointed(plot: uPlot, events: ChartEvents): void {
   const { left, event } = plot.cursor;
-  // Only the chart under the pointer says so: the others follow by themselves.
+  // Only the chart under the pointer reports it; the others follow.
   if (event === undefined || event === null) return;
   events.pointed(left === undefined || left < 0 ? undefined : plot.posToVal(left, 'x'));
 }

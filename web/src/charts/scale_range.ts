@@ -1,21 +1,21 @@
 /** Room above and below the values, as a share of their range. */
 const MARGIN = 0.08;
-/** What is shown shrinks when the values need less than this of it; before that it stays, so that a live chart is calm. */
-const SHRINK = 0.55;
+/** The range shrinks if the values need less than this share of it; until then it stays, so that a live chart is calm. */
+const SHRINK_BELOW = 0.55;
 
-/** The range of values that an axis shows. It grows at once and shrinks reluctantly. */
+/** The range of values of an axis. It grows at once and shrinks late. */
 export class ScaleRange {
   private low = Number.NaN;
   private high = Number.NaN;
 
-  /** `min` and `max` of what is to be seen; not finite if there is nothing. */
+  /** Returns the range for values from `min` to `max`; both are not finite if there are no values. */
   fit(min: number, max: number): [number, number] {
     if (!(min <= max) || !Number.isFinite(min) || !Number.isFinite(max)) {
       return Number.isNaN(this.low) ? [0, 1] : [this.low, this.high];
     }
     const used = Math.max(max - min, Math.abs(max) * 1e-9);
     const isOutside = !(min >= this.low && max <= this.high);
-    if (isOutside || used < SHRINK * (this.high - this.low)) [this.low, this.high] = padded(min, max);
+    if (isOutside || used < SHRINK_BELOW * (this.high - this.low)) [this.low, this.high] = padded(min, max);
     return [this.low, this.high];
   }
 
@@ -26,7 +26,7 @@ export class ScaleRange {
 }
 
 function padded(min: number, max: number): [number, number] {
-  // Values that are not far from zero, compared to their size, are seen with it.
+  // Values near zero, compared to their size, are shown with zero.
   const low = min >= 0 && min < 0.6 * max ? 0 : min;
   const high = max <= 0 && max > 0.6 * min ? 0 : max;
   if (low === high) return low === 0 ? [0, 1] : [low - Math.abs(low) * 0.05, high + Math.abs(high) * 0.05];

@@ -7,17 +7,17 @@ import type { Palette } from './palette.ts';
 import { type ChartEvents, plotOptions } from './plot_options.ts';
 import { recordSvg } from './svg_recorder.ts';
 
-/** How a run of a state is shown. */
+/** Text and color of a run. */
 export interface StateLook {
   readonly text: string;
   readonly color: string;
 }
 
 const GUTTER = 14;
-/** Pixels for a track and its name. */
-const TALLEST = 64;
+/** Maximum height of a track with its name, in pixels. */
+const MAX_TRACK_HEIGHT = 64;
 
-/** Which state there was when: a bar a metric, a color a state. */
+/** A state timeline: a bar for each metric, a color for each state. */
 export class StateChart {
   private readonly plot: uPlot;
   private result: ViewResult | undefined;
@@ -45,7 +45,7 @@ export class StateChart {
     });
   }
 
-  /** The state of a track at a time, or its newest. */
+  /** Returns the state of a track at a time, or the newest one. */
   stateAt(track: number, time: number | undefined): StateLook | undefined {
     if (this.result?.answer.kind !== 'states') return undefined;
     const runs = this.result.answer.tracks[track]?.runs ?? [];
@@ -53,7 +53,7 @@ export class StateChart {
     return run && this.lookOf(track, run);
   }
 
-  /** Where one state followed the other faster than can be told, none of them has its color. */
+  /** Returns the look of a run. A run of several states has a color of its own. */
   private lookOf(track: number, run: StateRun): StateLook {
     const look = this.look(track, run.value);
     return run.isMixed ? { text: strings.states.mixed(look.text), color: this.palette.muted } : look;
@@ -63,7 +63,7 @@ export class StateChart {
     return this.plot.ctx.canvas;
   }
 
-  /** What is on the screen, as shapes that can be printed at any size. */
+  /** Returns the drawing as SVG, for print at any size. */
   vector(): SVGSVGElement {
     return recordSvg(this.canvas, this.palette.panel, () => this.result && this.draw(this.result));
   }
@@ -76,7 +76,10 @@ export class StateChart {
     if (this.result?.answer.kind !== 'states') return;
     const { ctx, bbox } = this.plot;
     const { from, to, answer } = this.result;
-    const height = Math.min(TALLEST * devicePixelRatio, bbox.height / Math.max(1, this.labels.length));
+    const height = Math.min(
+      MAX_TRACK_HEIGHT * devicePixelRatio,
+      bbox.height / Math.max(1, this.labels.length),
+    );
     ctx.save();
     ctx.beginPath();
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);

@@ -1,8 +1,8 @@
-/** Draws what a canvas is drawn as shapes of SVG: lines stay lines however large they are printed. */
+/** Records what is drawn on a canvas as SVG shapes, which stay sharp at any size. */
 
 const SPACE = 'http://www.w3.org/2000/svg';
 
-/** Calls of a context that leave a mark, or change where one may be left. Styles are read from the context itself. */
+/** Methods of a context that draw, or change where it draws. Styles are read from the context itself. */
 const RECORDED = [
   'save',
   'restore',
@@ -19,13 +19,13 @@ const RECORDED = [
 ] as const;
 type Recorded = (typeof RECORDED)[number];
 
-/** What a canvas shows, drawn once more: `draw` has to draw all of it, at once. */
+/** Records a canvas as SVG; `draw` must draw all of it synchronously. */
 export function recordSvg(canvas: HTMLCanvasElement, ground: string, draw: () => void): SVGSVGElement {
   const ctx = canvas.getContext('2d');
   const recorder = new Recorder(canvas);
   recorder.ground(ground);
   if (!ctx) return recorder.svg;
-  // The context's own methods are its prototype's: these stand before them until they are deleted.
+  // Own properties hide the methods of the prototype until they are deleted.
   const own = ctx as unknown as Record<string, unknown>;
   for (const name of RECORDED) {
     const original = ctx[name] as (...args: unknown[]) => unknown;
@@ -45,11 +45,11 @@ export function recordSvg(canvas: HTMLCanvasElement, ground: string, draw: () =>
 class Recorder implements Record<Recorded, (ctx: CanvasRenderingContext2D, ...args: never[]) => void> {
   readonly svg = document.createElementNS(SPACE, 'svg');
   private path: string[] = [];
-  /** What is drawn is cut off by this one; the ones before are behind it. */
+  /** The present clip path; the outer ones are in `clips`. */
   private clipId: string | undefined;
   private readonly clips: (string | undefined)[] = [];
   private lastClip = 0;
-  /** Drawings may be put into one document: names within must differ. */
+  /** Prefix of ids, so that several drawings fit into one document. */
   private readonly name = crypto.getRandomValues(new Uint32Array(1))[0].toString(36);
 
   constructor(private readonly canvas: HTMLCanvasElement) {
@@ -127,7 +127,7 @@ class Recorder implements Record<Recorded, (ctx: CanvasRenderingContext2D, ...ar
     const d = `M${short(x)} ${short(y)}h${short(width)}v${short(height)}h${short(-width)}Z`;
     const { lastElementChild: last } = this.svg;
     const fill = String(ctx.fillStyle);
-    // A line of many samples is thousands of bars: one shape.
+    // A line of many samples has thousands of bars; one shape contains all of them.
     if (
       last?.tagName === 'path' &&
       last.getAttribute('data-bars') === `${fill} ${ctx.globalAlpha} ${this.clipId}`
@@ -178,7 +178,7 @@ class Recorder implements Record<Recorded, (ctx: CanvasRenderingContext2D, ...ar
   }
 }
 
-/** Hundredths of a pixel are enough. */
+/** Rounds to hundredths of a pixel. */
 function short(value: number): string {
   return String(Math.round(value * 100) / 100);
 }

@@ -23,8 +23,8 @@ export interface ChartContent {
 const PERCENT = '%';
 
 /**
- * A chart over time. uPlot gives axes, grid, cursor and selection; the lines are drawn here, straight from the worker's
- * columns, for they are extremes of pixels and not points.
+ * A chart over time. uPlot draws axes, grid, cursor and selection. The lines are drawn here from the worker's columns,
+ * because these contain extremes of pixels instead of points.
  */
 export class TimeChart {
   private readonly plot: uPlot;
@@ -66,7 +66,7 @@ export class TimeChart {
     this.refresh();
   }
 
-  /** A second range, laid over the first. */
+  /** Draws a second range over the first. */
   drawGhost(result: ViewResult | undefined, shift: number): void {
     this.ghosts = result && !this.content.isStacked ? linesOf(result, this.content.styles) : [];
     this.ghostShift = shift;
@@ -78,7 +78,7 @@ export class TimeChart {
     this.refresh();
   }
 
-  /** The value of a line at a time, or at the end of the time shown: what lies beyond that is there for the line that leads there. */
+  /** Returns the value of a line at a time, or at the end of the shown time; a later column only helps to draw the line. */
   valueAt(line: number, time: number | undefined): number {
     const { columns, last } = this.lines[line] ?? {};
     if (!columns || !last || columns.count === 0) return Number.NaN;
@@ -86,7 +86,7 @@ export class TimeChart {
     return column < 0 ? Number.NaN : last(column);
   }
 
-  /** The gap at a time, if there is one. */
+  /** Returns the gap at a time, if there is one. */
   gapAt(time: number): GapMark | undefined {
     const slack = (this.to - this.from) / 200;
     return this.gaps().find((gap) => time >= gap.from - slack && time <= gap.to + slack);
@@ -96,12 +96,12 @@ export class TimeChart {
     return this.plot.ctx.canvas;
   }
 
-  /** What is on the screen, as lines that can be printed at any size. */
+  /** Returns the drawing as SVG, for print at any size. */
   vector(): SVGSVGElement {
     return recordSvg(this.canvas, this.palette.panel, () => this.refresh());
   }
 
-  /** What is on the screen, a row a column of pixels and a column a line. */
+  /** Returns the shown values: a row for each column of pixels, a column for each line. */
   table(): { readonly time: number; readonly values: readonly number[] }[] {
     const times = new Set<number>();
     for (const { columns } of this.lines)
@@ -116,7 +116,7 @@ export class TimeChart {
     this.plot.destroy();
   }
 
-  /** Of each source once, however many lines it has. */
+  /** Returns the gaps of each source once, however many lines it has. */
   private gaps(): GapMark[] {
     return [...new Set(this.lines.map(({ gaps }) => gaps))].flat();
   }
@@ -175,7 +175,7 @@ export class TimeChart {
     };
   }
 
-  /** The first unit's axis is on the left, the second one's on the right; more would confuse. */
+  /** The first unit has its axis on the left, the second on the right; further ones have none. */
   private axis(unit: string, isFirst: boolean): uPlot.Axis {
     const look = axisLook(this.palette);
     const { size } = this.palette;
@@ -249,7 +249,7 @@ export class TimeChart {
     }
   }
 
-  /** Straight lines from values to pixels; `shift` is added to times. */
+  /** Returns the linear mapping from values to pixels; `shift` is added to times. */
   private plotFor(scale: string, shift = 0): Plot {
     const { left, top, width, height } = this.plot.bbox;
     const { from, to } = this;
@@ -267,7 +267,7 @@ export class TimeChart {
   }
 }
 
-/** Lines with one unit share an axis; counters are another unit than what they count. */
+/** Returns the axis of a line: lines of one unit share one, and rates of counters have another unit than the counters. */
 function scaleOf(style: LineStyle): string {
   return `${style.unit ?? ''}${style.isCounter ? '/s' : ''}|`;
 }

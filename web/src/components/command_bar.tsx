@@ -3,7 +3,7 @@ import { formatRough } from '../format/number.ts';
 import { can } from '../state/abilities.ts';
 import { command } from '../state/actions.ts';
 import type { InstanceCells } from '../state/store.ts';
-import type { RecorderEntry, Wish } from '../stream/protocol.ts';
+import type { CommandRequest, RecorderEntry } from '../stream/protocol.ts';
 import type { CommandView, Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
 import { HertzForm } from './hertz_form.tsx';
@@ -17,9 +17,9 @@ export function CommandBar(props: { target: Target; cells: InstanceCells; proble
   const isEnabled = entry?.enabled ?? true;
   const isCalled = !entry || can(entry, 'hertz');
   const isOffline = entry !== undefined && entry.state !== 'online';
-  const give = (wish: Wish) => {
+  const give = (request: CommandRequest) => {
     problem.value = '';
-    command(target, wish);
+    command(target, request);
   };
   if (entry?.replay) return null;
   return (

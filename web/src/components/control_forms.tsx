@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { can } from '../state/abilities.ts';
 import { command } from '../state/actions.ts';
 import { cellsOf } from '../state/store.ts';
-import { isRate, type Wish } from '../stream/protocol.ts';
+import { type CommandRequest, isRate } from '../stream/protocol.ts';
 import type { Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
 import { DeadbandForm } from './deadband_form.tsx';
@@ -13,14 +13,14 @@ const words = strings.control;
 /** Commands for the chosen instances; each command goes to those that support it. */
 export function ControlForms({ chosen }: { chosen: readonly Target[] }) {
   const problem = useSignal('');
-  const able = (wanted: Wish['command']) =>
+  const able = (wanted: CommandRequest['command']) =>
     chosen.filter((target) => {
       const entry = cellsOf(target).entry.value;
       return entry !== undefined && can(entry, wanted);
     });
-  const give = (wish: Wish, to: readonly Target[] = able(wish.command)) => {
+  const give = (request: CommandRequest, to: readonly Target[] = able(request.command)) => {
     problem.value = '';
-    for (const target of to) command(target, wish);
+    for (const target of to) command(target, request);
   };
   const tell = (text: string) => {
     problem.value = text;
@@ -35,10 +35,10 @@ export function ControlForms({ chosen }: { chosen: readonly Target[] }) {
     );
   return (
     <div class="control-forms">
-      <RateForm count={able('hertz').length} onWish={give} onProblem={tell} />
+      <RateForm count={able('hertz').length} onRequest={give} onProblem={tell} />
       {able('demand').length > 0 && (
         <div class="control-row" data-testid="control-demand">
-          <DemandForm demand={null} declared={undefined} onWish={give} onProblem={tell} />
+          <DemandForm demand={null} declared={undefined} onRequest={give} onProblem={tell} />
           {following > 0 && (
             <button
               type="button"
@@ -55,7 +55,7 @@ export function ControlForms({ chosen }: { chosen: readonly Target[] }) {
         <div class="control-row" data-testid="control-deadband">
           <DeadbandForm
             metrics={[...metrics.values()]}
-            onWish={(wish) => give(wish, 'metric' in wish ? having(wish.metric) : [])}
+            onRequest={(request) => give(request, 'metric' in request ? having(request.metric) : [])}
             onProblem={tell}
           />
         </div>
@@ -84,7 +84,11 @@ export function ControlForms({ chosen }: { chosen: readonly Target[] }) {
   );
 }
 
-function RateForm(props: { count: number; onWish: (wish: Wish) => void; onProblem: (text: string) => void }) {
+function RateForm(props: {
+  count: number;
+  onRequest: (request: CommandRequest) => void;
+  onProblem: (text: string) => void;
+}) {
   const hertz = useSignal('');
   const isWrong = useSignal(false);
   return (
@@ -96,7 +100,7 @@ function RateForm(props: { count: number; onWish: (wish: Wish) => void; onProble
         const wanted = Number(hertz.value);
         isWrong.value = hertz.value === '' || !isRate(wanted);
         if (isWrong.value) props.onProblem(strings.commands.outOfRange);
-        else props.onWish({ command: 'hertz', hertz: wanted });
+        else props.onRequest({ command: 'hertz', hertz: wanted });
       }}
     >
       <input

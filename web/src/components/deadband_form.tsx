@@ -2,7 +2,7 @@ import type { Metric } from '@oasis/wire';
 import { useSignal } from '@preact/signals';
 import { formatUnit } from '../format/unit.ts';
 import { isLine } from '../panels/plan.ts';
-import type { Wish } from '../stream/protocol.ts';
+import type { CommandRequest } from '../stream/protocol.ts';
 import { strings } from '../strings.ts';
 
 const words = strings.commands;
@@ -10,7 +10,7 @@ const words = strings.commands;
 /** The deadband of a metric of a probe on change. */
 export function DeadbandForm(props: {
   metrics: readonly Metric[];
-  onWish: (wish: Wish) => void;
+  onRequest: (request: CommandRequest) => void;
   onProblem: (text: string) => void;
 }) {
   const numbers = props.metrics.filter(isLine);
@@ -22,10 +22,10 @@ export function DeadbandForm(props: {
     event.preventDefault();
     const text = typed.value.trim();
     // Nothing typed: any change counts.
-    if (text === '') return props.onWish({ command: 'deadband', metric: metric.name });
+    if (text === '') return props.onRequest({ command: 'deadband', metric: metric.name });
     const deadband = Number(text);
     if (!(deadband >= 0)) return props.onProblem(words.deadbandWrong);
-    props.onWish({ command: 'deadband', metric: metric.name, deadband });
+    props.onRequest({ command: 'deadband', metric: metric.name, deadband });
   };
   return (
     <form class="demand-form" noValidate title={words.deadbandTip} onSubmit={submit}>

@@ -1,7 +1,7 @@
 import type { DemandRange } from '@oasis/wire';
 import { useSignal } from '@preact/signals';
 import { formatHertz } from '../format/name.ts';
-import { type DemandEntry, isRate, type Wish } from '../stream/protocol.ts';
+import { type CommandRequest, type DemandEntry, isRate } from '../stream/protocol.ts';
 import { strings } from '../strings.ts';
 import { useUniqueId } from './use_unique_id.ts';
 
@@ -13,13 +13,23 @@ export function DemandForm(props: {
   demand: DemandEntry | null;
   /** The default of the probe's author. */
   declared: DemandRange | undefined;
-  onWish: (wish: Wish) => void;
+  onRequest: (request: CommandRequest) => void;
   onProblem: (text: string) => void;
 }) {
-  return props.demand ? <Following demand={props.demand} onWish={props.onWish} /> : <Offer {...props} />;
+  return props.demand ? (
+    <Following demand={props.demand} onRequest={props.onRequest} />
+  ) : (
+    <Offer {...props} />
+  );
 }
 
-function Following({ demand, onWish }: { demand: DemandEntry; onWish: (wish: Wish) => void }) {
+function Following({
+  demand,
+  onRequest,
+}: {
+  demand: DemandEntry;
+  onRequest: (request: CommandRequest) => void;
+}) {
   const [min, max, asked] = [demand.min, demand.max, demand.asked].map(formatHertz);
   return (
     <div class="demand-form">
@@ -30,7 +40,7 @@ function Following({ demand, onWish }: { demand: DemandEntry; onWish: (wish: Wis
         type="button"
         class="button"
         data-testid="demand-off"
-        onClick={() => onWish({ command: 'demand-off' })}
+        onClick={() => onRequest({ command: 'demand-off' })}
       >
         {words.demandOff}
       </button>
@@ -40,11 +50,11 @@ function Following({ demand, onWish }: { demand: DemandEntry; onWish: (wish: Wis
 
 function Offer({
   declared,
-  onWish,
+  onRequest,
   onProblem,
 }: {
   declared: DemandRange | undefined;
-  onWish: (wish: Wish) => void;
+  onRequest: (request: CommandRequest) => void;
   onProblem: (text: string) => void;
 }) {
   const [least, most] = [useUniqueId(), useUniqueId()];
@@ -56,7 +66,7 @@ function Offer({
     const wanted = { min: Number(min.value ?? range.min), max: Number(max.value ?? range.max) };
     if (!isRate(wanted.min) || !isRate(wanted.max)) return onProblem(words.outOfRange);
     if (wanted.min > wanted.max) return onProblem(words.reversed);
-    onWish({ command: 'demand', ...wanted });
+    onRequest({ command: 'demand', ...wanted });
   };
   const input = (id: string, typed: typeof min, shown: number, testId: string) => (
     <input

@@ -1,6 +1,7 @@
 import { formatInteger } from '../format/number.ts';
 import { formatAge, formatClock } from '../format/time.ts';
 import type { InstanceCells } from '../state/store.ts';
+import { severityOf } from '../stream/causes.ts';
 import type { GapEvent } from '../stream/ledger.ts';
 import { strings } from '../strings.ts';
 
@@ -31,7 +32,7 @@ function Gap({ event }: { event: GapEvent }) {
   const numbers =
     from === undefined || to === undefined ? '' : words.numbers(formatInteger(from), formatInteger(to));
   return (
-    <li class={`gap gap-${cause}`} data-testid="gap" data-cause={cause} data-count={count}>
+    <li class={`gap gap-${severityOf(cause, count)}`} data-testid="gap" data-cause={cause} data-count={count}>
       <time class="gap-time" dateTime={new Date(event.at).toISOString()}>
         {formatClock(event.at)}
       </time>
@@ -41,7 +42,7 @@ function Gap({ event }: { event: GapEvent }) {
             <strong>{words.missing(formatInteger(count), count === 1)}</strong> ({numbers}):{' '}
           </>
         )}
-        {words.cause[cause]}
+        {words.describeHere(cause, count)}
         {duration !== undefined && ` ${words.duration(formatAge(duration))}`}
       </span>
     </li>

@@ -36,14 +36,12 @@ function Bars({ history }: { history: HistoryView }) {
         const second = last - HISTORY_SECONDS + 1 + index;
         const came = (count / most) * HEIGHT;
         const lost = (missing[index] / most) * HEIGHT;
-        const cause = marks[index];
-        if (count === 0 && cause === undefined) return null;
+        const mark = marks[index];
+        if (count === 0 && mark === undefined) return null;
         const time = formatClock(second * 1000);
         return (
           <g key={second}>
-            {cause && (
-              <rect class={`mark mark-${cause}`} x={index * STEP} y={0} width={BAR} height={HEIGHT} />
-            )}
+            {mark && <rect class={`mark mark-${mark}`} x={index * STEP} y={0} width={BAR} height={HEIGHT} />}
             <rect class="bar" x={index * STEP} y={HEIGHT - came} width={BAR} height={came} />
             {lost > 0 && (
               <rect class="bar-lost" x={index * STEP} y={HEIGHT - came - lost} width={BAR} height={lost} />

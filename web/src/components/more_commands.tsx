@@ -2,7 +2,7 @@ import type { Signal } from '@preact/signals';
 import { can } from '../state/abilities.ts';
 import { command } from '../state/actions.ts';
 import type { InstanceCells } from '../state/store.ts';
-import type { Wish } from '../stream/protocol.ts';
+import type { CommandRequest } from '../stream/protocol.ts';
 import type { Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
 import { DeadbandForm } from './deadband_form.tsx';
@@ -16,9 +16,9 @@ export function MoreCommands(props: { target: Target; cells: InstanceCells; prob
   const entry = cells.entry.value;
   const schema = cells.status.value?.schema;
   if (!entry || !(can(entry, 'demand') || can(entry, 'deadband'))) return null;
-  const give = (wish: Wish) => {
+  const give = (request: CommandRequest) => {
     problem.value = '';
-    command(target, wish);
+    command(target, request);
   };
   const tell = (text: string) => {
     problem.value = text;
@@ -28,10 +28,15 @@ export function MoreCommands(props: { target: Target; cells: InstanceCells; prob
     <div class="more-commands" title={isOffline ? words.offline : undefined}>
       <fieldset class="commands-controls" disabled={isOffline}>
         {can(entry, 'demand') && (
-          <DemandForm demand={entry.demand} declared={schema?.rate?.demand} onWish={give} onProblem={tell} />
+          <DemandForm
+            demand={entry.demand}
+            declared={schema?.rate?.demand}
+            onRequest={give}
+            onProblem={tell}
+          />
         )}
         {can(entry, 'deadband') && (
-          <DeadbandForm metrics={schema?.metrics ?? []} onWish={give} onProblem={tell} />
+          <DeadbandForm metrics={schema?.metrics ?? []} onRequest={give} onProblem={tell} />
         )}
       </fieldset>
     </div>

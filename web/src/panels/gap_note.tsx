@@ -17,7 +17,7 @@ export function GapNote(props: { chart: RefObject<TimeChart | undefined>; drawn:
       {strings.gaps.note(
         formatAge(gap.to - gap.from),
         gap.count > 0 ? strings.gaps.missing(formatInteger(gap.count), gap.count === 1) : '',
-        strings.gaps.describe(gap.cause),
+        strings.gaps.describe(gap.cause, gap.count),
       )}
     </p>
   );

@@ -3,12 +3,11 @@ import { formatInteger, formatRough } from '../format/number.ts';
 import { formatAge } from '../format/time.ts';
 import { formatBytes } from '../format/unit.ts';
 import { archiveTrouble } from '../state/archive_condition.ts';
-import { CAUSES, type DacCause, followDacLedger, ledgerFilter, ledgerTargets } from '../state/dac_ledger.ts';
+import { followDacLedger, ledgerCauses, ledgerFilter, ledgerTargets } from '../state/dac_ledger.ts';
 import { ageOf } from '../state/freshness.ts';
 import { followHandlers } from '../state/handlers.ts';
 import { cellsOf, connection, traffic } from '../state/store.ts';
 import { range } from '../state/time.ts';
-import type { GapCause } from '../stream/ledger.ts';
 import type { NodeEntry } from '../stream/protocol.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
@@ -104,13 +103,13 @@ function Filter() {
         data-testid="ledger-cause-filter"
         value={cause}
         onChange={(event) => {
-          ledgerFilter.value = { ...ledgerFilter.peek(), cause: event.currentTarget.value as DacCause | '' };
+          ledgerFilter.value = { ...ledgerFilter.peek(), cause: event.currentTarget.value };
         }}
       >
         <option value="">{words.anyCause}</option>
-        {CAUSES.map((known) => (
+        {ledgerCauses.value.map((known) => (
           <option key={known} value={known}>
-            {words.path.cause.get(known)}
+            {words.causeChoice(known)}
           </option>
         ))}
       </select>
@@ -123,7 +122,7 @@ function Row({ target }: { target: Target }) {
   const loss = cells.loss.value;
   const flow = cells.flow.value;
   const age = ageOf(cells);
-  const causes = Object.entries(loss?.causes ?? {}) as [GapCause, number][];
+  const causes = [...(loss?.causes ?? [])];
   const unexplained = loss?.unexplained ?? 0;
   return (
     <tr data-testid="ledger-row" data-instance={target.instance}>
@@ -139,7 +138,7 @@ function Row({ target }: { target: Target }) {
         {causes.length === 0
           ? unknown
           : causes
-              .map(([cause, count]) => `${formatInteger(count)}: ${strings.gaps.cause[cause]}`)
+              .map(([cause, count]) => `${formatInteger(count)}: ${strings.gaps.describeHere(cause, count)}`)
               .join('; ')}
       </td>
       <td>{flow?.rate === undefined ? unknown : `${formatRough(flow.rate)}/s`}</td>

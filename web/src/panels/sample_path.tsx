@@ -1,6 +1,6 @@
 import { formatInteger } from '../format/number.ts';
 import { formatClock } from '../format/time.ts';
-import { dacAccounts, type LedgerGap, ledgerFilter } from '../state/dac_ledger.ts';
+import { dacAccounts, isPlace, type LedgerGap, ledgerFilter } from '../state/dac_ledger.ts';
 import { cellsOf } from '../state/store.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
@@ -32,7 +32,7 @@ export function SamplePath({ target, columns }: { target: Target; columns: numbe
               data-cause={cause}
               data-count={count}
             >
-              {formatInteger(count)}: {wordsFor(cause, isRecorded)}
+              {formatInteger(count)}: {describe(cause, count, isRecorded)}
             </li>
           ))}
         </ul>
@@ -60,6 +60,7 @@ function Gaps({ gaps }: { gaps: readonly LedgerGap[] }) {
   );
 }
 
-function wordsFor(cause: string, isRecorded: boolean): string {
-  return cause === 'to_come' && isRecorded ? words.recorded : (words.cause.get(cause) ?? cause);
+function describe(cause: string, count: number, isRecorded: boolean): string {
+  if (cause === 'to_come' && isRecorded) return words.recorded;
+  return isPlace(cause) ? words.place[cause] : strings.gaps.describe(cause, count);
 }

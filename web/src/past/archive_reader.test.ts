@@ -1,44 +1,44 @@
 import { beforeEach, expect, it } from 'vitest';
-import { ArchiveReader, type Wish } from './archive_reader.ts';
+import { ArchiveReader, type PointsRequest } from './archive_reader.ts';
 
 const TARGET = { node: 'plant-7', instance: 'pump 3' };
 const HOUR = 3_600_000;
 
-let asked: { id: number; path: string }[];
-let dropped: number[];
+let sent: { id: number; path: string }[];
+let canceled: number[];
 let now: number;
 let reader: ArchiveReader;
 
 beforeEach(() => {
-  asked = [];
-  dropped = [];
+  sent = [];
+  canceled = [];
   now = 1000;
   reader = new ArchiveReader(
     {
-      ask: (path) => {
-        const id = asked.length;
-        asked.push({ id, path });
+      request: (path) => {
+        const id = sent.length;
+        sent.push({ id, path });
         return id;
       },
-      drop: (id) => dropped.push(id),
+      cancel: (id) => canceled.push(id),
     },
     () => 1,
   );
 });
 
-const answer = (body: unknown, status = 200) => reader.answered(asked.at(-1)?.id ?? -1, body, status, now);
+const answer = (body: unknown, status = 200) => reader.answered(sent.at(-1)?.id ?? -1, body, status, now);
 
 const STORED = {
   instances: [{ node: 'plant-7', instance: 'pump 3', oldest_time: HOUR * 1e6, newest_time: 9 * HOUR * 1e6 }],
 };
 
-/** The archive has the instance since an hour. */
-function there(): void {
-  reader.look(TARGET, now);
+/** Lets the archive report the instance, from one hour on. */
+function storeInstance(): void {
+  reader.lookUp(TARGET, now);
   answer(STORED);
 }
 
-const read = (wish: Wish, view = 7) => reader.read(view, TARGET, '0', wish, now);
+const read = (request: PointsRequest, view = 7) => reader.read(view, TARGET, '0', request, now);
 
 function points(from: number, to: number, step: number, level = 'raw') {
   const times = [from + step, to - step].map((time) => time * 1e6);
@@ -60,199 +60,199 @@ function points(from: number, to: number, step: number, level = 'raw') {
 }
 
 it('requests no samples from a DAC without an archive', () => {
-  reader.look(TARGET, now);
-  expect(asked[0].path).toBe('api/v1/archive/instances?node=plant-7&instance=pump+3');
+  reader.lookUp(TARGET, now);
+  expect(sent[0].path).toBe('api/v1/archive/instances?node=plant-7&instance=pump+3');
   answer({ status: 404 }, 404);
   expect(read({ from: HOUR, to: 2 * HOUR, columns: 100 })).toEqual({ points: undefined, state: 'none' });
-  expect([asked.length, reader.nextDue(), reader.isThere]).toEqual([1, Number.POSITIVE_INFINITY, false]);
+  expect([sent.length, reader.nextDue(), reader.isThere]).toEqual([1, Number.POSITIVE_INFINITY, false]);
 });
 
-const NOTHING = { instances: [] };
+const EMPTY = { instances: [] };
 
-it('looks once for what is stored, and a few times for what may not be yet', () => {
+it('looks up a stored instance once, and an absent one a few times', () => {
   const other = { node: 'plant-7', instance: 'pump 4' };
-  reader.look(TARGET, now);
-  reader.look(other, now);
-  // The first answer says whether there is an archive at all.
-  expect(asked).toHaveLength(1);
+  reader.lookUp(TARGET, now);
+  reader.lookUp(other, now);
+  // The first answer shows whether there is an archive at all.
+  expect(sent).toHaveLength(1);
   answer(STORED);
   expect(reader.timesOf(TARGET)).toEqual({ oldest: HOUR, newest: 9 * HOUR });
   expect(reader.isThere).toBe(true);
-  for (; reader.nextDue() < Number.POSITIVE_INFINITY; answer(NOTHING)) {
+  for (; reader.nextDue() < Number.POSITIVE_INFINITY; answer(EMPTY)) {
     now = Math.max(now, reader.nextDue());
     reader.tick(now);
-    expect(asked.at(-1)?.path).toMatch(/instance=pump\+4$/);
+    expect(sent.at(-1)?.path).toMatch(/instance=pump\+4$/);
   }
-  expect(asked).toHaveLength(5);
+  expect(sent).toHaveLength(5);
   expect(reader.timesOf(other)).toBeUndefined();
-  // Who wants something of it has it looked for again, at most every other second.
+  // A view that needs the instance triggers another lookup, at most every two seconds.
   for (let step = 0; step < 10; step++) {
     now += 500;
-    reader.look(other, now);
+    reader.lookUp(other, now);
   }
-  expect(asked).toHaveLength(6);
+  expect(sent).toHaveLength(6);
   answer(STORED);
   expect(reader.timesOf(other)).toEqual({ oldest: HOUR, newest: 9 * HOUR });
   expect(reader.timesOf(TARGET)).toEqual({ oldest: HOUR, newest: 9 * HOUR });
 });
 
-it('asks for few instances at a time, however many are watched', () => {
-  there();
+it('limits pending lookups, however many instances are watched', () => {
+  storeInstance();
   const many = Array.from({ length: 50 }, (_, number) => ({ node: 'plant-7', instance: `valve ${number}` }));
-  for (const target of many) reader.look(target, now);
-  expect(asked).toHaveLength(5);
-  for (let id = 1; id < asked.length; id++) {
+  for (const target of many) reader.lookUp(target, now);
+  expect(sent).toHaveLength(5);
+  for (let id = 1; id < sent.length; id++) {
     reader.answered(id, STORED, 200, now);
     reader.tick(now);
-    expect(asked.length).toBeLessThanOrEqual(id + 5);
+    expect(sent.length).toBeLessThanOrEqual(id + 5);
   }
-  expect(asked).toHaveLength(51);
+  expect(sent).toHaveLength(51);
   expect(many.every((target) => reader.timesOf(target))).toBe(true);
 });
 
-it('knows since when there is something, and reads what is shown and some more', () => {
-  there();
-  const wish = { from: 4 * HOUR, to: 6 * HOUR, columns: 600 };
-  expect(read(wish).state).toBe('reading');
-  expect(asked[1].path).toBe(
+it('reads the shown range with a margin', () => {
+  storeInstance();
+  const request = { from: 4 * HOUR, to: 6 * HOUR, columns: 600 };
+  expect(read(request).state).toBe('reading');
+  expect(sent[1].path).toBe(
     'api/v1/samples?node=plant-7&instance=pump+3&from=10800000000000ns&to=25200000000000ns&points=1200',
   );
   answer(points(3 * HOUR, 7 * HOUR, 12_000));
-  const found = read(wish);
+  const found = read(request);
   expect(found.state).toBe('ready');
   expect(found.points?.level).toBe('raw');
   const { min, max, last } = found.points?.rows ?? { min: [], max: [], last: [] };
   expect([...min[0], ...max[0], ...last[0]]).toEqual([1, Infinity, 3, -Infinity, 2, Number.NaN]);
-  // Small steps need no answer.
+  // Small steps need no request.
   now += 1000;
-  expect(read({ ...wish, from: 3.5 * HOUR, to: 5.5 * HOUR }).state).toBe('ready');
-  expect(asked).toHaveLength(2);
+  expect(read({ ...request, from: 3.5 * HOUR, to: 5.5 * HOUR }).state).toBe('ready');
+  expect(sent).toHaveLength(2);
 });
 
-it('reads again when what is remembered has let go of what was its newest sample then', () => {
-  there();
-  const wish = (oldest: number) => ({
+it('reads again when memory has evicted the sample that was the newest at the request', () => {
+  storeInstance();
+  const request = (oldest: number) => ({
     from: oldest - 3 * HOUR,
     to: oldest,
     columns: 100,
     remembered: { oldest, newest: oldest + HOUR },
   });
-  read(wish(4 * HOUR));
+  read(request(4 * HOUR));
   answer(points(2.5 * HOUR, 5.5 * HOUR, 72_000));
   now += 1000;
-  expect(read(wish(5 * HOUR)).state).toBe('ready');
-  expect(read(wish(5.01 * HOUR))).toMatchObject({ state: 'reading', points: { until: 5 * HOUR } });
-  expect(asked).toHaveLength(3);
+  expect(read(request(5 * HOUR)).state).toBe('ready');
+  expect(read(request(5.01 * HOUR))).toMatchObject({ state: 'reading', points: { until: 5 * HOUR } });
+  expect(sent).toHaveLength(3);
 });
 
-it('cancels requests that no view needs, and does not send one at every step', () => {
-  there();
+it('cancels unneeded requests, and does not send one at every step', () => {
+  storeInstance();
   read({ from: 4 * HOUR, to: 5 * HOUR, columns: 100 });
   now += 50;
   read({ from: 14 * HOUR, to: 15 * HOUR, columns: 100 });
-  expect(asked).toHaveLength(2);
+  expect(sent).toHaveLength(2);
   now = reader.nextDue();
   reader.tick(now);
-  expect(asked).toHaveLength(3);
-  expect(dropped).toEqual([1]);
-  // What comes for the first all the same is not taken for the second.
+  expect(sent).toHaveLength(3);
+  expect(canceled).toEqual([1]);
+  // A late answer to the first request is not used for the second.
   reader.answered(1, points(3 * HOUR, 6 * HOUR, 1000), 200, now);
   expect(read({ from: 14 * HOUR, to: 15 * HOUR, columns: 100 }).points).toBeUndefined();
 });
 
-it('shows what it has until the finer answer is there', () => {
-  there();
+it('returns the present points until finer ones arrive', () => {
+  storeInstance();
   read({ from: 4 * HOUR, to: 6 * HOUR, columns: 100 });
   answer(points(3 * HOUR, 7 * HOUR, 72_000, '1m'));
   now += 1000;
   const closer = read({ from: 5 * HOUR, to: 5.1 * HOUR, columns: 100 });
   expect(closer.state).toBe('reading');
   expect(closer.points?.level).toBe('1m');
-  // Finer than roll-ups there is nothing.
+  // The archive has nothing finer than roll-ups.
   answer(points(4.9 * HOUR, 5.2 * HOUR, 60_000, '1m'));
   expect(read({ from: 5 * HOUR, to: 5.1 * HOUR, columns: 100 }).state).toBe('ready');
 });
 
-it('asks for less of what is too wide, and again after a while where there was no answer', () => {
-  there();
-  const wish = { from: 4 * HOUR, to: 6 * HOUR, columns: 1000 };
-  read(wish);
+it('requests fewer points after a refusal, and retries after a failure', () => {
+  storeInstance();
+  const request = { from: 4 * HOUR, to: 6 * HOUR, columns: 1000 };
+  read(request);
   answer({ status: 422 }, 422);
   now += 200;
-  read(wish);
-  expect(asked.at(-1)?.path).toMatch(/points=1000$/);
+  read(request);
+  expect(sent.at(-1)?.path).toMatch(/points=1000$/);
   answer(undefined, 0);
-  expect(read(wish).state).toBe('failed');
+  expect(read(request).state).toBe('failed');
   expect(reader.nextDue()).toBe(now + 5000);
   now += 5000;
-  expect(read(wish).state).toBe('reading');
+  expect(read(request).state).toBe('reading');
 });
 
-it('keeps what a chart shows, and what none does for a moment only', () => {
-  there();
-  const wish = { from: 4 * HOUR, to: 6 * HOUR, columns: 100 };
-  read(wish, 1);
+it('keeps shown points, and drops others after a pause', () => {
+  storeInstance();
+  const request = { from: 4 * HOUR, to: 6 * HOUR, columns: 100 };
+  read(request, 1);
   answer(points(3 * HOUR, 7 * HOUR, 72_000));
-  read(wish, 2);
-  reader.leave(1);
+  read(request, 2);
+  reader.closeView(1);
   now += 60_000;
   reader.tick(now);
   expect(reader.nextDue()).toBe(Number.POSITIVE_INFINITY);
-  expect(read(wish, 2).state).toBe('ready');
-  reader.leave(2);
+  expect(read(request, 2).state).toBe('ready');
+  reader.closeView(2);
   reader.tick(now);
-  // Another one, for the same time or for one close by, begins with it.
-  expect(read(wish, 3).state).toBe('ready');
-  reader.leave(3);
+  // Another view of the same time, or of one close by, starts with this answer.
+  expect(read(request, 3).state).toBe('ready');
+  reader.closeView(3);
   reader.tick(now);
   now = reader.nextDue();
   reader.tick(now);
   expect(reader.nextDue()).toBe(Number.POSITIVE_INFINITY);
-  expect(asked).toHaveLength(2);
-  expect(read(wish, 4)).toEqual({ points: undefined, state: 'reading' });
-  expect(asked).toHaveLength(3);
+  expect(sent).toHaveLength(2);
+  expect(read(request, 4)).toEqual({ points: undefined, state: 'reading' });
+  expect(sent).toHaveLength(3);
 });
 
-it('does not go on asking for what no chart shows any more', () => {
-  there();
+it('does not retry for a closed view', () => {
+  storeInstance();
   read({ from: 4 * HOUR, to: 6 * HOUR, columns: 100 }, 1);
   answer(undefined, 0);
-  reader.leave(1);
+  reader.closeView(1);
   for (; reader.nextDue() < Number.POSITIVE_INFINITY; reader.tick(now)) now = Math.max(now, reader.nextDue());
-  expect(asked).toHaveLength(2);
+  expect(sent).toHaveLength(2);
 });
 
 it('cancels the requests of an instance that is no longer watched', () => {
-  there();
+  storeInstance();
   read({ from: 4 * HOUR, to: 5 * HOUR, columns: 100 });
   reader.forget(TARGET);
-  expect(dropped).toEqual([1]);
+  expect(canceled).toEqual([1]);
   reader.reset();
   expect([reader.isThere, reader.nextDue()]).toEqual([false, Number.POSITIVE_INFINITY]);
 });
 
 it('reports that the archive does not answer, and retries', () => {
-  reader.look(TARGET, now);
-  const wish = { from: 4 * HOUR, to: 6 * HOUR, columns: 100 };
+  reader.lookUp(TARGET, now);
+  const request = { from: 4 * HOUR, to: 6 * HOUR, columns: 100 };
   for (let time = 1; time <= 20; time++) {
     const { version } = reader;
     answer(undefined, 0);
     expect(reader.version).toBeGreaterThan(version);
-    expect(read(wish).state).toBe('failed');
-    expect(asked).toHaveLength(time);
+    expect(read(request).state).toBe('failed');
+    expect(sent).toHaveLength(time);
     expect(reader.nextDue()).toBe(now + 5000);
     now = reader.nextDue();
     reader.tick(now);
-    expect(read(wish).state).toBe('failed');
+    expect(read(request).state).toBe('failed');
   }
   answer(STORED);
-  expect(read(wish).state).toBe('reading');
+  expect(read(request).state).toBe('reading');
 });
 
 it('distinguishes silence from loss', () => {
-  there();
-  const wish = { from: 2 * HOUR, to: 3 * HOUR, columns: 100 };
-  read(wish);
+  storeInstance();
+  const request = { from: 2 * HOUR, to: 3 * HOUR, columns: 100 };
+  read(request);
   const times = [2, 2.1, 2.5, 2.9].map((hour) => hour * HOUR * 1e6);
   const column = [1, 1, 1, 1];
   answer({
@@ -269,7 +269,7 @@ it('distinguishes silence from loss', () => {
       },
     ],
   });
-  const found = read(wish).points;
+  const found = read(request).points;
   expect(found?.gaps.map(({ cause, count }) => [cause, count])).toEqual([
     ['silent', 0],
     ['archive_retention', 7],
@@ -280,7 +280,7 @@ it('distinguishes silence from loss', () => {
 const newest = (before: number, samples = 300) =>
   reader.readNewest(7, TARGET, 'records', { before, samples }, now);
 
-function told(times: readonly number[], more = false) {
+function samplesAt(times: readonly number[], more = false) {
   const samples = times.map((time) => ({
     time: `${time * 1e6}`,
     sequence: `${time}`,
@@ -290,27 +290,27 @@ function told(times: readonly number[], more = false) {
   return { messages: [{ event: 'samples', samples }], more };
 }
 
-it('reads the newest samples before a time, whether or not there is an archive', () => {
+it('reads the newest samples before a time, with or without an archive', () => {
   expect(newest(2000.0005).state).toBe('reading');
-  expect(asked[0].path).toBe(
+  expect(sent[0].path).toBe(
     'api/v1/samples?node=plant-7&instance=pump+3&last=300&integers=string&to=2000001000ns',
   );
-  answer(told([1000, 1500]));
+  answer(samplesAt([1000, 1500]));
   const { found, state } = newest(2000.0005);
   expect([state, found?.isCut, found?.samples.length]).toEqual(['ready', false, 2]);
-  // What was there stays until what was asked for next is.
+  // The present result stays until the next answer arrives.
   now += 200;
   expect(newest(1200)).toEqual({ found, state: 'reading' });
-  answer(told([1000]));
+  answer(samplesAt([1000]));
   expect(newest(1200).found?.samples.length).toBe(1);
 });
 
-it('asks for fewer samples where an answer had no room for the newest', () => {
+it('requests fewer samples after a truncated answer', () => {
   newest(2000, 2);
-  answer(told([1000], true));
+  answer(samplesAt([1000], true));
   now = reader.nextDue();
   reader.tick(now);
-  expect(asked[1].path).toContain('last=1&');
-  answer(told([1500]));
+  expect(sent[1].path).toContain('last=1&');
+  answer(samplesAt([1500]));
   expect(newest(2000, 2)).toMatchObject({ state: 'ready', found: { isCut: true } });
 });

@@ -2,114 +2,115 @@ import { type Fields, isFields, listOf } from '../fields.ts';
 import type { Pace } from '../stream/pace.ts';
 import type { PastState, ReadState } from '../stream/query.ts';
 import type { Target } from '../stream/view.ts';
-import { type NewestSamples, type NewestWish, newestManner } from './newest.ts';
+import { type NewestRequest, type NewestSamples, newestKind } from './newest.ts';
 import { type Points, parsePoints } from './points.ts';
-import { type Manner, Reads } from './reads.ts';
+import { Reads, type RequestKind } from './reads.ts';
 import { StoredInstances, type StoredTimes } from './stored.ts';
 
-/** What is fetched beyond each end of what is shown, as a share of it: small steps need no answer. */
+/** Margin to fetch on each side of the shown range, as a share of it, so that small steps need no request. */
 const MARGIN = 0.5;
-/** Stretches so much longer than pixels are good enough. */
-const COARSE = 1.5;
-const MOST_POINTS = 4000;
+/** Steps up to this many times as wide as a pixel are fine enough. */
+const COARSEST_STEP = 1.5;
+const MAX_POINTS = 4000;
 const MILLION = 1_000_000n;
 
-/** Asks the DAC by HTTP: `ask` returns a number that the answer comes with, `drop` gives it up. */
-export interface Asker {
-  ask(path: string): number;
-  drop(id: number): void;
+/** Sends HTTP requests to the DAC. `request` returns a number that the answer carries; `cancel` takes it. */
+export interface HttpClient {
+  request(path: string): number;
+  cancel(id: number): void;
 }
 
-/** What a chart shows of the time before what is remembered; milliseconds by the node's clock. */
-export interface Wish {
+/** A range that a chart shows, before the samples in memory; milliseconds by the node's clock. */
+export interface PointsRequest {
   readonly from: number;
   readonly to: number;
-  /** Of pixels. */
+  /** Columns of pixels. */
   readonly columns: number;
-  /** Times of the oldest sample that is remembered, which takes over from what is read, and of the newest one. */
+  /** Times of the oldest and the newest sample in memory. From the oldest on, memory replaces the archive. */
   readonly remembered?: { readonly oldest: number; readonly newest: number };
 }
 
 /**
- * Reads what is shown of the past from the DAC: whether and since when the archive has an instance, long times in so many points,
- * and the newest samples before a time.
+ * Reads the past from the DAC: the time span of an instance in the archive, long ranges as a limited number of points, and
+ * the newest samples before a time.
  */
 export class ArchiveReader {
-  /** Grows with each answer: whoever shows this compares. */
+  /** Grows with each answer, so that readers can detect a change. */
   version = 0;
   private readonly waiting = new Map<number, (answer: unknown, status: number, now: number) => void>();
   private stored: StoredInstances;
-  private readonly points: Reads<Wish, Points>;
-  private readonly newest: Reads<NewestWish, NewestSamples>;
+  private readonly points: Reads<PointsRequest, Points>;
+  private readonly newest: Reads<NewestRequest, NewestSamples>;
 
   constructor(
-    private readonly asker: Asker,
+    private readonly http: HttpClient,
     paceOf: (target: Target) => Pace,
   ) {
     const requester = {
-      ask: this.ask.bind(this),
-      giveUp: this.giveUp.bind(this),
-      changed: () => {
+      send: this.send.bind(this),
+      cancel: this.cancel.bind(this),
+      onAnswer: () => {
         this.version++;
       },
     };
-    this.stored = this.unknown();
-    this.points = new Reads(requester, pointsManner(paceOf));
-    this.newest = new Reads(requester, newestManner);
+    this.stored = this.lookup();
+    this.points = new Reads(requester, pointsKind(paceOf));
+    this.newest = new Reads(requester, newestKind);
   }
 
-  /** From when to when the archive has something of an instance, if it has any; milliseconds by the node's clock. */
+  /** Returns the time span of an instance in the archive, or undefined; milliseconds by the node's clock. */
   timesOf(target: Target): StoredTimes | undefined {
     return this.stored.of(target);
   }
 
-  /** Whether there is an archive at all, as far as is known. */
+  /** Whether the DAC is known to have an archive. */
   get isThere(): boolean {
     return this.stored.state === 'there';
   }
 
-  /** Finds out whether the archive has something of an instance. */
-  look(target: Target, now: number): void {
-    this.stored.look(target, now);
+  /** Requests the time span of an instance in the archive, unless it is known. */
+  lookUp(target: Target, now: number): void {
+    this.stored.lookUp(target, now);
   }
 
   /**
-   * What there is for a view now of a time in the archive, in so many points; what is missing is asked for, until the view leaves.
-   * `variant` tells ranges apart that are shown together.
+   * Returns the points of a range for a view, as far as they have arrived, and requests the missing ones until the view
+   * closes. `variant` separates several ranges of one view.
    */
   read(
     view: number,
     target: Target,
     variant: string,
-    wish: Wish,
+    request: PointsRequest,
     now: number,
   ): { readonly points: Points | undefined; readonly state: PastState } {
-    this.look(target, now);
+    this.lookUp(target, now);
     const times = this.timesOf(target);
-    const isThere = times !== undefined && wish.to > times.oldest + 1;
+    const isThere = times !== undefined && request.to > times.oldest + 1;
     if (!isThere) return { points: undefined, state: !times && this.stored.hasFailed ? 'failed' : 'none' };
-    const { found, state } = this.points.read(view, target, variant, wish, now);
-    return { points: found, state };
+    const { result, state } = this.points.read(view, target, variant, request, now);
+    return { points: result, state };
   }
 
-  /** The newest samples before a time, from the archive or from what the DAC holds; as {@link read}. */
+  /** Returns the newest samples before a time, from the archive or the DAC's memory; see {@link read}. */
   readNewest(
     view: number,
     target: Target,
     variant: string,
-    wish: NewestWish,
+    request: NewestRequest,
     now: number,
   ): { readonly found: NewestSamples | undefined; readonly state: ReadState } {
-    return this.newest.read(view, target, variant, wish, now);
+    const { result, state } = this.newest.read(view, target, variant, request, now);
+    return { found: result, state };
   }
 
-  /** The view was closed. */
-  leave(view: number): void {
-    this.points.leave(view);
-    this.newest.leave(view);
+  /** Handles that a view was closed. */
+  closeView(view: number): void {
+    this.points.closeView(view);
+    this.newest.closeView(view);
   }
 
-  /** An answer to {@link Asker.ask}; nothing if there was none. */
+  /** Handles the answer to {@link HttpClient.request}; the status is 0 if there was none. */
   answered(id: number, answer: unknown, status: number, now: number): void {
     const take = this.waiting.get(id);
     this.waiting.delete(id);
@@ -122,61 +123,61 @@ export class ArchiveReader {
     this.newest.tick(now);
   }
 
-  /** When {@link tick} has something to do. */
+  /** Returns when {@link tick} has work to do. */
   nextDue(): number {
     return Math.min(this.stored.nextDue(), this.points.nextDue(), this.newest.nextDue());
   }
 
-  /** No view shows the instance any more. */
+  /** Drops everything about an instance that no view shows any more. */
   forget(target: Target): void {
     this.stored.forget(target);
     this.points.forget(target);
     this.newest.forget(target);
   }
 
-  /** Another epoch of the DAC may have another archive. */
+  /** Starts over: another epoch of the DAC may have another archive. */
   reset(): void {
-    for (const id of [...this.waiting.keys()]) this.giveUp(id);
+    for (const id of [...this.waiting.keys()]) this.cancel(id);
     this.points.clear();
     this.newest.clear();
-    this.stored = this.unknown();
+    this.stored = this.lookup();
   }
 
-  private unknown(): StoredInstances {
+  private lookup(): StoredInstances {
     return new StoredInstances((path, take) =>
-      this.ask(path, (answer, status, now) => {
+      this.send(path, (answer, status, now) => {
         take(answer, status, now);
         this.version++;
       }),
     );
   }
 
-  private giveUp(id: number | undefined): void {
+  private cancel(id: number | undefined): void {
     if (id === undefined || !this.waiting.delete(id)) return;
-    this.asker.drop(id);
+    this.http.cancel(id);
   }
 
-  private ask(path: string, take: (answer: unknown, status: number, now: number) => void): number {
-    const id = this.asker.ask(path);
+  private send(path: string, take: (answer: unknown, status: number, now: number) => void): number {
+    const id = this.http.request(path);
     this.waiting.set(id, take);
     return id;
   }
 }
 
-function pointsManner(paceOf: (target: Target) => Pace): Manner<Wish, Points> {
+function pointsKind(paceOf: (target: Target) => Pace): RequestKind<PointsRequest, Points> {
   return {
-    widened({ from, to, columns, ...wish }) {
+    widen({ from, to, columns, ...request }) {
       const margin = (to - from) * MARGIN;
-      return { ...wish, from: from - margin, to: to + margin, columns: columns * (1 + 2 * MARGIN) };
+      return { ...request, from: from - margin, to: to + margin, columns: columns * (1 + 2 * MARGIN) };
     },
     path(target, { from, to, columns }, halvings) {
-      const points = Math.max(1, Math.min(MOST_POINTS, Math.ceil(columns)) >> halvings);
+      const points = Math.max(1, Math.min(MAX_POINTS, Math.ceil(columns)) >> halvings);
       return `api/v1/samples?${query(target)}&from=${nanos(from)}&to=${nanos(to)}&points=${points}`;
     },
     parse: (answer, target, { remembered }) =>
       parsePoints(pointsOf(answer), paceOf(target), remembered?.newest),
-    // Stretches may be longer than was asked for, where there are only roll-ups: asking again brings no finer ones.
-    suffices: (got, wish) => contains(got, wish) && lacksNothing(got, wish),
+    // If only roll-ups are left, their steps may be longer than requested; another request returns no finer ones.
+    covers: (answered, request) => contains(answered, request) && reachesMemory(answered, request),
   };
 }
 
@@ -184,20 +185,26 @@ function query({ node, instance }: Target): string {
   return new URLSearchParams({ node, instance }).toString();
 }
 
-/** A request takes nanoseconds, more exactly than a double holds them, and says so: nodes without a clock live in 1970, where the DAC takes numbers for seconds. */
+/**
+ * Formats nanoseconds with their unit: nodes without a clock live in 1970, where the DAC reads plain numbers as seconds. A
+ * double is not exact enough.
+ */
 function nanos(ms: number): string {
   return `${BigInt(Math.max(0, Math.round(ms))) * MILLION}ns`;
 }
 
-function contains(outer: Wish, inner: Wish): boolean {
-  const width = (wish: Wish) => (wish.to - wish.from) / wish.columns;
-  return outer.from <= inner.from && outer.to >= inner.to && width(outer) <= COARSE * width(inner);
+function contains(outer: PointsRequest, inner: PointsRequest): boolean {
+  const width = (request: PointsRequest) => (request.to - request.from) / request.columns;
+  return outer.from <= inner.from && outer.to >= inner.to && width(outer) <= COARSEST_STEP * width(inner);
 }
 
-/** What is remembered lets go of its oldest: what it began with when it was asked for may not be what it begins with now. */
-function lacksNothing(got: Wish, { to, remembered }: Wish): boolean {
+/**
+ * Whether the points reach the samples in memory. Memory evicts its oldest samples, so it may start later than at the
+ * request.
+ */
+function reachesMemory(answered: PointsRequest, { to, remembered }: PointsRequest): boolean {
   if (!remembered) return true;
-  return Math.min(to, remembered.oldest) <= (got.remembered?.newest ?? Number.NEGATIVE_INFINITY);
+  return Math.min(to, remembered.oldest) <= (answered.remembered?.newest ?? Number.NEGATIVE_INFINITY);
 }
 
 function messagesOf(answer: unknown): Fields[] {

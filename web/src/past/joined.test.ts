@@ -5,7 +5,10 @@ import { parsePoints } from './points.ts';
 
 const metrics = { load: { min: [1, 2, 3], max: [1, 2, 3], last: [1, 2, 3] } };
 
-/** Samples of the archive at 1, 2 and 3 s, what is remembered from 8 s on: when each row was taken, and whether a line leads into it. */
+/**
+ * The archive has samples at 1, 2 and 3 s, memory from 8 s on. Returns the time of each row, and whether a line leads to
+ * it.
+ */
 function rows(gaps: object[]): [time: number, isBroken: boolean][] {
   const message = { event: 'points', step: 1e7, times: [1e9, 2e9, 3e9], metrics, gaps };
   const points = parsePoints(message, null);
@@ -19,11 +22,11 @@ function rows(gaps: object[]): [time: number, isBroken: boolean][] {
   return found;
 }
 
-it('draws no line from the archive to what is remembered where something between them is missing', () => {
+it('draws no line across a gap between archive and memory', () => {
   const whole = [1000, 2000, 3000, 8000, 9000].map((time) => [time, false]);
   expect(rows([])).toEqual(whole);
   const lost = whole.with(3, [8000, true]);
   expect(rows([{ from: 3e9, to: 8e9, samples: 4, cause: 'disk_full' }])).toEqual(lost);
-  // The archive goes on behind the seam.
+  // The archive continues after the seam.
   expect(rows([{ from: 3e9, to: 8.5e9, samples: 4, cause: 'disk_full' }])).toEqual(lost);
 });

@@ -2,7 +2,7 @@ import type { RowSource, RowTable } from '../series/columns.ts';
 import type { SeriesStore } from '../series/store.ts';
 import type { Points } from './points.ts';
 
-/** What is remembered of an instance: which series of a store, and since when. */
+/** Samples in memory: series of a store, and the time of the oldest sample. */
 export interface Remembered {
   readonly store: SeriesStore;
   readonly picked: readonly number[];
@@ -10,7 +10,10 @@ export interface Remembered {
   readonly oldest: number;
 }
 
-/** What the archive has of metrics, and behind that what is remembered of them: one row source, in the order of the names. */
+/**
+ * Joins the rows of the archive and, after them, those in memory to one row source, with the series in the order of the
+ * names.
+ */
 export function joined(points: Points, names: readonly string[], remembered?: Remembered): RowSource {
   const past = pick(points, names);
   const seam = remembered?.oldest ?? Number.POSITIVE_INFINITY;
@@ -40,12 +43,12 @@ export function joined(points: Points, names: readonly string[], remembered?: Re
   };
 }
 
-/** Whether something is missing between the last row of the past and the seam: the row behind it may lie on the other side. */
+/** Whether samples are missing between the last row of the archive and the seam, where memory takes over. */
 export function isMissing({ gaps }: Points, last: number | undefined, seam: number): boolean {
   return last !== undefined && gaps.some((gap) => gap.from < seam && gap.to > last);
 }
 
-/** The same, with no line that leads into a row. */
+/** Returns the table with a break before a row, so that no line leads to it. */
 function broken(table: RowTable, row: number): RowTable {
   return { ...table, breaks: { length: row + 1, [row]: 1 } };
 }
@@ -54,7 +57,7 @@ function only({ start, end, breaks }: RowTable) {
   return { start, end, breaks };
 }
 
-/** A metric that the archive's type did not have has no values there. */
+/** Selects columns by name. A metric that the archived type did not have is empty. */
 function pick({ rows, places }: Points, names: readonly string[]) {
   const none = (value: number) => new Float64Array(rows.end.length).fill(value);
   const of = (columns: readonly Float64Array[], otherwise: number) =>

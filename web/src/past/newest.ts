@@ -2,28 +2,28 @@ import type { Metric, Value } from '@oasis/wire';
 import { isFields, listOf } from '../fields.ts';
 import type { RecordRow } from '../series/records.ts';
 import { fromJson, type JsonSample } from '../stream/doors/json_batch.ts';
-import type { Manner } from './reads.ts';
+import type { RequestKind } from './reads.ts';
 
-/** The newest samples before a time: the source of lists and values of the past. */
+/** The newest samples before a time, for lists and values of the past. */
 
-export interface NewestWish {
-  /** The time they are older than, milliseconds by the node's clock; infinity for the newest that there are. */
+export interface NewestRequest {
+  /** The samples are older than this; milliseconds by the node's clock, infinity for the newest of all. */
   readonly before: number;
-  /** How many. */
+  /** Number of samples. */
   readonly samples: number;
 }
 
-/** As the text doors write them, oldest first. */
+/** Samples in the format of the text doors, oldest first. */
 export interface NewestSamples {
   readonly samples: readonly JsonSample[];
-  /** Whether there may be older ones. */
+  /** Whether there may be older samples. */
   readonly isCut: boolean;
 }
 
 const MICROSECOND = 1000n;
 
-export const newestManner: Manner<NewestWish, NewestSamples> = {
-  widened: (wish) => wish,
+export const newestKind: RequestKind<NewestRequest, NewestSamples> = {
+  widen: (request) => request,
   path({ node, instance }, { before, samples }, halvings) {
     const last = String(most(samples, halvings));
     const query = new URLSearchParams({ node, instance, last, integers: 'string' });
@@ -32,15 +32,15 @@ export const newestManner: Manner<NewestWish, NewestSamples> = {
   },
   parse(answer, _, { before, samples: wanted }, halvings) {
     if (!isFields(answer) || !Array.isArray(answer.messages)) return undefined;
-    // Oldest first: of an answer that was too long the newest are lacking. Without an end there is always more to come.
+    // The oldest samples come first, so a truncated answer lacks the newest. Without an end there are always more.
     if (answer.more === true && Number.isFinite(before)) return 'too-much';
     const found = listOf(answer.messages).flatMap(({ samples }) => listOf(samples));
     return { samples: found.filter(isSample), isCut: found.length >= most(wanted, halvings) };
   },
-  suffices: (got, wish) => got.before === wish.before && got.samples >= wish.samples,
+  covers: (answered, request) => answered.before === request.before && answered.samples >= request.samples,
 };
 
-/** Samples as lines of a list, oldest first. What a metric of today's type was not then has no value. */
+/** Converts samples to list rows, oldest first. A metric that the sample's type did not have is empty. */
 export function rowsOf(samples: readonly JsonSample[], metrics: readonly Metric[]): RecordRow[] {
   return samples.map(({ sequence, time, metrics: values }) => ({
     sequence: Number(sequence),
@@ -49,7 +49,7 @@ export function rowsOf(samples: readonly JsonSample[], metrics: readonly Metric[
   }));
 }
 
-/** Milliseconds by the node's clock. */
+/** Returns the time of a sample, milliseconds by the node's clock. */
 export function timeOf({ time }: Pick<JsonSample, 'time'>): number {
   return Number(time) / 1e6;
 }
@@ -63,7 +63,7 @@ function valueIn({ type }: Metric, json: unknown): Value {
   }
 }
 
-/** Where there is no value. */
+/** Text for a missing value. */
 export const NONE = '\u2013';
 
 function most(samples: number, halvings: number): number {
@@ -74,7 +74,7 @@ function isSample(fields: Record<string, unknown>): fields is Record<string, unk
   return typeof fields.time === 'string' && isFields(fields.metrics);
 }
 
-/** A request takes nanoseconds, more exactly than a double holds them. */
+/** Converts to nanoseconds; a double is not exact enough. */
 function nanos(ms: number): bigint {
   return BigInt(Math.max(0, Math.round(ms * 1000))) * MICROSECOND;
 }

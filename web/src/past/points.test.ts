@@ -3,7 +3,7 @@ import { type Points, parsePoints } from './points.ts';
 import { sampledOf } from './sampled.ts';
 import { runsOf } from './state_runs.ts';
 
-/** Stretches of a second, whose last samples were taken at these times, milliseconds. */
+/** Steps of one second, with the times of their last samples in milliseconds. */
 function points(times: readonly number[], samples: readonly number[], metrics: object): Points {
   const message = {
     event: 'points',
@@ -23,18 +23,18 @@ function points(times: readonly number[], samples: readonly number[], metrics: o
 
 const TIMES = [500, 1500, 2500, 3500, 7500];
 
-it('makes states of points: one run while nothing changes, and one of its own where several were within a stretch', () => {
+it('converts points to states: one run while the state is unchanged, a run of its own for a step with several states', () => {
   const mode = { min: [0, 0, 0, 1, 1], max: [0, 0, 1, 1, 1], last: [0, 0, 1, 1, 1] };
   expect(runsOf(points(TIMES, [4, 4, 4, 4, 4], { mode }), 'mode', false, 9000)).toEqual([
     { from: 0, to: 2000, value: 0, isBroken: false },
     { from: 2000, to: 3000, value: 1, isBroken: false, isMixed: true },
     { from: 3000, to: 3500, value: 1, isBroken: false },
-    // No state goes on over a gap.
+    // No state continues over a gap.
     { from: 7000, to: 7500, value: 1, isBroken: true },
   ]);
 });
 
-it('makes states of texts and of booleans, up to where more is remembered', () => {
+it('converts texts and booleans to states, up to the samples in memory', () => {
   const texts = points(TIMES, [1, 1, 1, 1, 1], { name: { last: ['a', 'a', 'b', null, 'b'] } });
   expect(runsOf(texts, 'name', false, 7000).map(({ value, from, to }) => [value, from, to])).toEqual([
     ['a', 0, 2000],
@@ -46,7 +46,7 @@ it('makes states of texts and of booleans, up to where more is remembered', () =
   expect(runsOf(open, 'other', false, 7000)).toEqual([]);
 });
 
-it('lets the last sample of each stretch stand for all of it, and knows the least and the greatest of all', () => {
+it('weights the last sample of each step, and returns minimum and maximum of all', () => {
   const load = { min: [-9, 0, 1, 2, 3], max: [5, 6, 7, 8, 99], last: [1, 2, null, 4, 5] };
   const found = sampledOf(points(TIMES, [10, 1, 1, 1, 1], { load }), ['load'], 0, 7500);
   expect([...found.columns[0]]).toEqual([1, 2, Number.NaN, 4]);
@@ -61,7 +61,7 @@ it('detects the silence of a probe of unknown rate from the intervals around it'
       ?.gaps;
   const every = (ms: number, count: number, from: number) =>
     Array.from({ length: count }, (_, index) => from + index * ms);
-  // 5 Hz, switched off for 8 s, then once in 10 s.
+  // 5 Hz, switched off for 8 s, then one sample after 10 s.
   const times = [...every(200, 20, 0), ...every(200, 20, 11_800), ...every(10_000, 10, 25_600)];
   expect(gapsAt(times)).toEqual([{ from: 3800, to: 11_800, count: 0, cause: 'silent' }]);
   expect(gapsAt([0, 100, 9000])).toEqual([]);

@@ -2,45 +2,45 @@ import { isFields, listOf } from '../fields.ts';
 import { isSilence, type Pace } from '../stream/pace.ts';
 import type { GapMark } from '../stream/query.ts';
 
-/** The DAC's answer for a long time in a number of points (docs/reference/text-doors.md), as rows for charts. */
+/** The DAC's answer for a long range as points (docs/reference/text-doors.md), as rows for charts. */
 
 /** Rows in the format of the store's tiers: minimum, maximum and last value of each step of time. */
 export interface Rows {
   readonly start: Float64Array;
   readonly end: Float64Array;
-  /** 1 where something is missing, or nothing was sampled, before the row. */
+  /** 1 if samples are missing, or none were taken, before the row. */
   readonly breaks: Uint8Array;
   readonly min: readonly Float64Array[];
   readonly max: readonly Float64Array[];
   readonly last: readonly Float64Array[];
 }
 
-/** All times are milliseconds by the node's clock. */
+/** Points of one instance. Times are milliseconds by the node's clock. */
 export interface Points {
-  /** What they were made from: `raw` samples, or roll-ups. */
+  /** Source of the points: `raw` samples, or the length of the roll-ups. */
   readonly level: string;
   readonly from: number;
   readonly to: number;
-  /** Time of a sample that was there when they were asked for: none up to then is lacking. */
+  /** Time of a sample that the DAC had when the points were requested; the points are complete up to it. */
   readonly until: number;
-  /** Length of a stretch. */
+  /** Length of a step. */
   readonly step: number;
   readonly rows: Rows;
-  /** Samples of each stretch. */
+  /** Number of samples in each step. */
   readonly counts: Float64Array;
-  /** By name, the last text of each stretch. */
+  /** The last text of each step, by metric. */
   readonly texts: ReadonlyMap<string, readonly (string | null)[]>;
-  /** By name, the place of a metric in the rows. */
+  /** Index of each metric in the rows, by name. */
   readonly places: ReadonlyMap<string, number>;
   readonly gaps: readonly GapMark[];
 }
 
-/** Stretches without samples between two that have some, beyond which nothing was sampled. */
-const EMPTY_STRETCHES = 2.5;
-/** Intervals on each side that one is held against where nobody knows the rate. */
-const NEIGHBOURS = 4;
+/** Empty steps between two rows, beyond which the probe was silent. */
+const EMPTY_STEPS = 2.5;
+/** Intervals on each side to compare with if the rate is unknown. */
+const NEIGHBORS = 4;
 
-/** Nothing for what are no points. `until` is that of {@link Points}. */
+/** Parses an answer; undefined if it contains no points. `until`: see {@link Points}. */
 export function parsePoints(
   message: unknown,
   pace: Pace,
@@ -70,7 +70,7 @@ export function parsePoints(
     rows.max.push(column(of.max, Number.NEGATIVE_INFINITY));
     rows.last.push(column(of.last));
   }
-  const told = listOf(message.gaps).map(
+  const reported = listOf(message.gaps).map(
     (gap): GapMark => ({
       from: Number(gap.from) / 1e6,
       to: Number(gap.to) / 1e6,
@@ -78,7 +78,7 @@ export function parsePoints(
       cause: String(gap.cause),
     }),
   );
-  const gaps = [...told, ...silences(end, step, pace, told)].sort((a, b) => a.from - b.from);
+  const gaps = [...reported, ...silences(end, step, pace, reported)].sort((a, b) => a.from - b.from);
   breakAt(rows, gaps);
   return {
     level: String(message.level),
@@ -95,14 +95,14 @@ export function parsePoints(
 }
 
 /** Finds the spans in which a periodic probe took no samples. */
-function silences(times: Float64Array, step: number, pace: Pace, told: readonly GapMark[]): GapMark[] {
+function silences(times: Float64Array, step: number, pace: Pace, reported: readonly GapMark[]): GapMark[] {
   const found: GapMark[] = [];
   for (let row = 1; row < times.length; row++) {
     const [from, to] = [times[row - 1], times[row]];
     if (
-      to - from <= EMPTY_STRETCHES * step ||
+      to - from <= EMPTY_STEPS * step ||
       !isSilence(to - from, pace, () => intervalsAround(times, row)) ||
-      told.some((gap) => gap.from < to && gap.to > from)
+      reported.some((gap) => gap.from < to && gap.to > from)
     )
       continue;
     found.push({ from, to, count: 0, cause: 'silent' });
@@ -110,14 +110,14 @@ function silences(times: Float64Array, step: number, pace: Pace, told: readonly 
   return found;
 }
 
-/** Milliseconds that rows around one are apart, the one itself included. */
+/** Returns the intervals between the rows around a row, its own included, in milliseconds. */
 function intervalsAround(times: Float64Array, row: number): readonly number[] {
-  const from = Math.max(1, row - NEIGHBOURS);
-  const to = Math.min(times.length - 1, row + NEIGHBOURS);
+  const from = Math.max(1, row - NEIGHBORS);
+  const to = Math.min(times.length - 1, row + NEIGHBORS);
   return Array.from({ length: to - from + 1 }, (_, index) => times[from + index] - times[from + index - 1]);
 }
 
-/** No line is drawn into the first row after a gap. */
+/** Marks the first row after each gap, so that no line leads to it. */
 function breakAt({ end, breaks }: Rows, gaps: readonly GapMark[]): void {
   let row = 0;
   for (const { to } of gaps) {
@@ -130,7 +130,7 @@ function textsOf(values: unknown): (string | null)[] {
   return (Array.isArray(values) ? values : []).map((value) => (typeof value === 'string' ? value : null));
 }
 
-/** What is no number (`null`, `"NaN"`) is `otherwise`. */
+/** Converts a column to numbers; `otherwise` replaces `null` and `"NaN"`. */
 function column(values: unknown, otherwise = Number.NaN): Float64Array {
   return Float64Array.from(Array.isArray(values) ? values : [], (value) => {
     const number = value === null ? Number.NaN : Number(value);

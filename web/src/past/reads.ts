@@ -2,71 +2,74 @@ import type { ReadState } from '../stream/query.ts';
 import type { Target } from '../stream/view.ts';
 import { keyOf } from '../stream/view.ts';
 
-/** How far apart requests for one thing are at least while somebody moves through time. */
+/** Minimum time between two requests for one thing while somebody scrolls through time. */
 const PAUSE_MS = 150;
 /** Pause after a failed request. */
 const RETRY_MS = 5000;
-/** How long what no view shows any more is kept: one that shows another time, or comes back to the front, begins with it. */
+/** How long an answer stays without a view, so that a panel that returns to the front starts with it. */
 const KEEP_MS = 10_000;
-/** A message of so many values is refused: docs/reference/text-doors.md. */
+/** Status of a refused message with too many values: docs/reference/text-doors.md. */
 const TOO_WIDE = 422;
-/** How often less is asked for of what is too much. */
-const MOST_HALVINGS = 8;
+/** How often a request is halved at most if its answer is too large. */
+const MAX_HALVINGS = 8;
 
-/** Asks the DAC; the number tells requests apart. */
+/** Sends requests to the DAC and returns the number of each. */
 export interface Requester {
-  ask(path: string, take: (answer: unknown, status: number, now: number) => void): number;
-  giveUp(id: number | undefined): void;
-  /** Something was answered. */
-  changed(): void;
+  send(path: string, take: (answer: unknown, status: number, now: number) => void): number;
+  cancel(id: number | undefined): void;
+  /** Called after each answer. */
+  onAnswer(): void;
 }
 
-/** What is wished for, and how it is asked for and read. */
-export interface Manner<W, T> {
-  /** What is asked for to have some more than is wished for, so that not every step needs an answer. */
-  widened(wish: W): W;
-  /** `halvings` says how often there was too much in the answer. */
-  path(target: Target, wish: W, halvings: number): string;
-  /** Nothing if it is no answer, `too-much` if it has to be asked for in smaller pieces. */
-  parse(answer: unknown, target: Target, wish: W, halvings: number): T | 'too-much' | undefined;
-  suffices(got: W, wish: W): boolean;
+/** How requests of one kind are sent, and their answers parsed. */
+export interface RequestKind<Q, T> {
+  /** Widens a request, so that not every step needs another one. */
+  widen(request: Q): Q;
+  /** Returns the path of a request that has been halved `halvings` times. */
+  path(target: Target, request: Q, halvings: number): string;
+  /** Parses an answer: undefined if it is invalid, `too-much` if the request must be halved. */
+  parse(answer: unknown, target: Target, request: Q, halvings: number): T | 'too-much' | undefined;
+  covers(answered: Q, request: Q): boolean;
 }
 
-interface Entry<W, T> {
+interface Entry<Q, T> {
   readonly target: Target;
-  /** Numbers of the views that show it, and since when there are none. */
+  /** Numbers of the views that show the answer, and since when there are none. */
   readonly views: Set<number>;
   idleSince: number | undefined;
-  wish: W;
-  found: T | undefined;
-  /** What was asked for to find it. */
-  got: W | undefined;
-  asked: { readonly id: number; readonly wish: W } | undefined;
-  askedAt: number;
+  request: Q;
+  result: T | undefined;
+  /** The request that `result` answers. */
+  answered: Q | undefined;
+  pending: { readonly id: number; readonly request: Q } | undefined;
+  sentAt: number;
   retryAt: number;
   halvings: number;
 }
 
 /**
- * Answers to wishes: one request at a time for each thing, given up as soon as something else is wished for. What it has is bounded
- * by what is shown: an answer goes when no view has shown it for {@link KEEP_MS}.
+ * Sends one request at a time for each thing, and cancels it if another one is needed. Memory is bounded by the shown
+ * views: an answer is dropped after {@link KEEP_MS} without a view.
  */
-export class Reads<W, T> {
-  private readonly entries = new Map<string, Entry<W, T>>();
+export class Reads<Q, T> {
+  private readonly entries = new Map<string, Entry<Q, T>>();
 
   constructor(
     private readonly requester: Requester,
-    private readonly manner: Manner<W, T>,
+    private readonly kind: RequestKind<Q, T>,
   ) {}
 
-  /** Returns the present answer for a view and requests what is missing, until the view leaves. `variant` separates wishes for one instance. */
+  /**
+   * Returns the present answer for a view and requests the missing part until the view closes. `variant` separates
+   * requests for one instance.
+   */
   read(
     view: number,
     target: Target,
     variant: string,
-    wish: W,
+    request: Q,
     now: number,
-  ): { readonly found: T | undefined; readonly state: ReadState } {
+  ): { readonly result: T | undefined; readonly state: ReadState } {
     const key = `${keyOf(target)} ${variant}`;
     let entry = this.entries.get(key);
     if (!entry) {
@@ -74,11 +77,11 @@ export class Reads<W, T> {
         target,
         views: new Set(),
         idleSince: undefined,
-        wish,
-        found: undefined,
-        got: undefined,
-        asked: undefined,
-        askedAt: Number.NEGATIVE_INFINITY,
+        request,
+        result: undefined,
+        answered: undefined,
+        pending: undefined,
+        sentAt: Number.NEGATIVE_INFINITY,
         retryAt: Number.NEGATIVE_INFINITY,
         halvings: 0,
       };
@@ -86,22 +89,22 @@ export class Reads<W, T> {
     }
     entry.views.add(view);
     entry.idleSince = undefined;
-    entry.wish = wish;
-    this.pursue(entry, now);
-    const isReady = entry.got !== undefined && this.manner.suffices(entry.got, wish);
+    entry.request = request;
+    this.send(entry, now);
+    const isReady = entry.answered !== undefined && this.kind.covers(entry.answered, request);
     const state = isReady ? 'ready' : now < entry.retryAt ? 'failed' : 'reading';
-    return { found: entry.found, state };
+    return { result: entry.result, state };
   }
 
-  /** The view was closed. */
-  leave(view: number): void {
+  /** Handles that a view was closed. */
+  closeView(view: number): void {
     for (const entry of this.entries.values()) entry.views.delete(view);
   }
 
   tick(now: number): void {
     for (const [key, entry] of [...this.entries]) {
       if (entry.views.size > 0) {
-        this.pursue(entry, now);
+        this.send(entry, now);
         continue;
       }
       entry.idleSince ??= now;
@@ -109,17 +112,17 @@ export class Reads<W, T> {
     }
   }
 
-  /** When {@link tick} has something to do. */
+  /** Returns when {@link tick} has work to do. */
   nextDue(): number {
     let due = Number.POSITIVE_INFINITY;
     for (const entry of this.entries.values()) {
       if (entry.views.size === 0) due = Math.min(due, (entry.idleSince ?? 0) + KEEP_MS);
-      else if (this.isMissing(entry)) due = Math.min(due, Math.max(entry.askedAt + PAUSE_MS, entry.retryAt));
+      else if (this.isNeeded(entry)) due = Math.min(due, Math.max(entry.sentAt + PAUSE_MS, entry.retryAt));
     }
     return due;
   }
 
-  /** No view shows the instance any more. */
+  /** Drops everything about an instance that no view shows any more. */
   forget(target: Target): void {
     for (const [key, entry] of [...this.entries]) {
       if (keyOf(entry.target) === keyOf(target)) this.remove(key, entry);
@@ -130,31 +133,31 @@ export class Reads<W, T> {
     this.entries.clear();
   }
 
-  private remove(key: string, entry: Entry<W, T>): void {
-    this.requester.giveUp(entry.asked?.id);
+  private remove(key: string, entry: Entry<Q, T>): void {
+    this.requester.cancel(entry.pending?.id);
     this.entries.delete(key);
   }
 
-  /** Whether an entry wants what it neither has nor has asked for. */
-  private isMissing({ wish, got, asked }: Entry<W, T>): boolean {
-    const { suffices } = this.manner;
-    return !(got && suffices(got, wish)) && !(asked && suffices(asked.wish, wish));
+  /** Whether neither the present answer nor the pending request covers the needed one. */
+  private isNeeded({ request, answered, pending }: Entry<Q, T>): boolean {
+    const { covers } = this.kind;
+    return !(answered && covers(answered, request)) && !(pending && covers(pending.request, request));
   }
 
-  private pursue(entry: Entry<W, T>, now: number): void {
-    if (!this.isMissing(entry) || now < entry.askedAt + PAUSE_MS || now < entry.retryAt) return;
-    this.requester.giveUp(entry.asked?.id);
-    const wish = this.manner.widened(entry.wish);
+  private send(entry: Entry<Q, T>, now: number): void {
+    if (!this.isNeeded(entry) || now < entry.sentAt + PAUSE_MS || now < entry.retryAt) return;
+    this.requester.cancel(entry.pending?.id);
+    const request = this.kind.widen(entry.request);
     const { target, halvings } = entry;
-    entry.askedAt = now;
-    const id = this.requester.ask(this.manner.path(target, wish, halvings), (answer, status, then) => {
-      entry.asked = undefined;
-      const found = status === TOO_WIDE ? 'too-much' : this.manner.parse(answer, target, wish, halvings);
-      if (found === 'too-much' && entry.halvings < MOST_HALVINGS) entry.halvings++;
-      else if (found === 'too-much' || found === undefined) entry.retryAt = then + RETRY_MS;
-      else [entry.found, entry.got] = [found, wish];
-      this.requester.changed();
+    entry.sentAt = now;
+    const id = this.requester.send(this.kind.path(target, request, halvings), (answer, status, then) => {
+      entry.pending = undefined;
+      const result = status === TOO_WIDE ? 'too-much' : this.kind.parse(answer, target, request, halvings);
+      if (result === 'too-much' && entry.halvings < MAX_HALVINGS) entry.halvings++;
+      else if (result === 'too-much' || result === undefined) entry.retryAt = then + RETRY_MS;
+      else [entry.result, entry.answered] = [result, request];
+      this.requester.onAnswer();
     });
-    entry.asked = { id, wish };
+    entry.pending = { id, request };
   }
 }

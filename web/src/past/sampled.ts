@@ -1,14 +1,17 @@
-import type { Folded } from '../series/held.ts';
+import type { Folded } from '../series/raw_samples.ts';
 import type { Points } from './points.ts';
 
-/** What points say of a distribution: the last sample of each stretch, which stands for all of them; and the least and greatest value of each metric. */
+/**
+ * A distribution from points: the last sample of each step with the step's sample count as its weight, and the minimum and
+ * maximum of each metric.
+ */
 export interface Sampled extends Folded {
   readonly weights: Float64Array;
-  /** Whether any stands for others. */
+  /** Whether any sample has a weight above 1. */
   readonly isThinned: boolean;
 }
 
-/** Of the stretches whose last sample was taken from `from` on and before `to`. */
+/** Returns the steps whose last sample was taken in `[from, to)`. */
 export function sampledOf(points: Points, names: readonly string[], from: number, to: number): Sampled {
   const { rows, counts, places } = points;
   const wanted = [...rows.end.keys()].filter((row) => rows.end[row] >= from && rows.end[row] < to);
@@ -27,11 +30,11 @@ export function sampledOf(points: Points, names: readonly string[], from: number
 }
 
 /**
- * Where what is remembered takes over, so that no sample is counted twice: stretches are not cut. It is the end of the one that holds
- * the oldest sample remembered, if all of it was there to be read, and its beginning otherwise.
+ * Returns the time at which memory takes over, so that no sample is counted twice and no step is cut. It is the end of the
+ * step with the oldest sample in memory if that step is complete, else its start.
  */
-export function jointOf({ step, until }: Points, oldest: number): number {
-  // Stretches lie at multiples of their length since 1970.
+export function seamOf({ step, until }: Points, oldest: number): number {
+  // Steps start at multiples of their length since 1970.
   const end = Math.ceil(oldest / step) * step;
   return end <= until ? end : Math.floor(oldest / step) * step;
 }

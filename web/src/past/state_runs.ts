@@ -1,7 +1,10 @@
 import type { StateRun } from '../series/states.ts';
 import type { Points } from './points.ts';
 
-/** What points say of a metric's states, up to `seam`: where a stretch had several, that is a run of its own, of which only the last is known. Node clock. */
+/**
+ * Returns the states of a metric before `seam`, from points. A step with several states is a run of its own, with the last
+ * state as its value. Times are the node's.
+ */
 export function runsOf(points: Points, metric: string, isBoolean: boolean, seam: number): StateRun[] {
   const { rows, step } = points;
   const texts = points.texts.get(metric);
@@ -18,7 +21,7 @@ export function runsOf(points: Points, metric: string, isBoolean: boolean, seam:
       last.to = end;
       continue;
     }
-    // A state lasts until the next one is seen; when in the stretch that was is not known.
+    // A state lasts until the next one, whose exact time within its step is unknown.
     const from = Math.max(Math.floor(end / step) * step, last?.to ?? Number.NEGATIVE_INFINITY);
     if (last && !isBroken) last.to = from;
     last = { from, to: end, value, isBroken, ...(isMixed && { isMixed }) };

@@ -3,121 +3,122 @@ import { keyOf, type Target } from '../stream/view.ts';
 
 /** Pause after a failed request. */
 const RETRY_MS = 5000;
-/** Until an instance that was not in the archive may be there. */
-const RELOOK_MS = 2000;
-/** How often one that was not there is looked for again without anybody who wants something of it. */
-const LOOKS = 4;
-/** Questions under way at a time, so that other requests have their turn where hundreds of instances are watched. */
-const MOST_ASKED = 4;
+/** Pause before the next lookup of an instance that is not in the archive yet. */
+const RETRY_ABSENT_MS = 2000;
+/** Lookups of an absent instance; after these, only a view that needs it triggers another one. */
+const MAX_LOOKUPS = 4;
+/** Lookups pending at a time, so that other requests get their turn with hundreds of watched instances. */
+const MAX_PENDING = 4;
 const OK = 200;
 const NOT_FOUND = 404;
 
-/** From when to when something of an instance is stored; milliseconds by the node's clock. */
+/** Time span of an instance in the archive; milliseconds by the node's clock. */
 export interface StoredTimes {
   readonly oldest: number;
   readonly newest: number;
 }
 
-/** One that somebody shows. */
-interface Looked {
+/** A shown instance. */
+interface Entry {
   readonly target: Target;
   times: StoredTimes | undefined;
-  isAsked: boolean;
-  /** When it was not there, and how often. */
-  missedAt: number;
-  missed: number;
+  isPending: boolean;
+  /** Time and number of the lookups that did not find it. */
+  absentAt: number;
+  absences: number;
 }
 
-/** Of which of the instances that are shown the archive has something, and since when. Only those are asked for: it may know thousands. */
+/** Looks up the time span of each shown instance in the archive. It requests only these: the archive may know thousands. */
 export class StoredInstances {
-  /** Whether there is an archive, as far as is known. */
+  /** Whether the DAC has an archive, as far as is known. */
   state: 'unknown' | 'absent' | 'there' = 'unknown';
-  private readonly looked = new Map<string, Looked>();
-  private asked = 0;
-  /** When there was no answer, if there was none the last time. */
+  private readonly entries = new Map<string, Entry>();
+  private pending = 0;
+  /** Time of the last lookup, if it failed. */
   private failedAt: number | undefined;
 
   constructor(
-    private readonly ask: (
+    private readonly send: (
       path: string,
       take: (answer: unknown, status: number, now: number) => void,
     ) => void,
   ) {}
 
-  /** Whether there was no answer the last time. */
+  /** Whether the last lookup failed. */
   get hasFailed(): boolean {
     return this.failedAt !== undefined;
   }
 
   of(target: Target): StoredTimes | undefined {
-    return this.looked.get(keyOf(target))?.times;
+    return this.entries.get(keyOf(target))?.times;
   }
 
-  /** Finds out whether something of an instance is stored, if that is not known. */
-  look(target: Target, now: number): void {
+  /** Requests the time span of an instance, unless it is known. */
+  lookUp(target: Target, now: number): void {
     const key = keyOf(target);
-    let looked = this.looked.get(key);
-    if (!looked) {
-      looked = {
+    let entry = this.entries.get(key);
+    if (!entry) {
+      entry = {
         target,
         times: undefined,
-        isAsked: false,
-        missedAt: Number.NEGATIVE_INFINITY,
-        missed: 0,
+        isPending: false,
+        absentAt: Number.NEGATIVE_INFINITY,
+        absences: 0,
       };
-      this.looked.set(key, looked);
+      this.entries.set(key, entry);
     }
-    if (now >= this.lookAt(looked)) this.inquire(looked);
+    if (now >= this.nextLookup(entry)) this.request(entry);
   }
 
-  /** No view shows the instance any more. */
+  /** Drops an instance that no view shows any more. */
   forget(target: Target): void {
-    this.looked.delete(keyOf(target));
+    this.entries.delete(keyOf(target));
   }
 
   tick(now: number): void {
-    for (const looked of this.looked.values()) if (now >= this.dueAt(looked)) this.inquire(looked);
+    for (const entry of this.entries.values()) if (now >= this.dueAt(entry)) this.request(entry);
   }
 
-  /** When it is worth a look, whether or not anybody asks for anything. */
+  /** Returns when the next lookup is due, without a view that needs it. */
   nextDue(): number {
     let due = Number.POSITIVE_INFINITY;
-    for (const looked of this.looked.values()) due = Math.min(due, this.dueAt(looked));
+    for (const entry of this.entries.values()) due = Math.min(due, this.dueAt(entry));
     return due;
   }
 
-  private dueAt(looked: Looked): number {
-    return this.hasFailed || looked.missed < LOOKS ? this.lookAt(looked) : Number.POSITIVE_INFINITY;
+  private dueAt(entry: Entry): number {
+    return this.hasFailed || entry.absences < MAX_LOOKUPS ? this.nextLookup(entry) : Number.POSITIVE_INFINITY;
   }
 
-  private lookAt({ times, isAsked, missedAt }: Looked): number {
-    // Without an archive there is nothing to wait for as long as the DAC lives; one answer tells, or that there is none now.
-    const most = this.state === 'there' && !this.hasFailed ? MOST_ASKED : 1;
-    if (times || isAsked || this.state === 'absent' || this.asked >= most) return Number.POSITIVE_INFINITY;
-    // Nothing of it may have been stored yet.
-    return Math.max(missedAt + RELOOK_MS, (this.failedAt ?? Number.NEGATIVE_INFINITY) + RETRY_MS);
+  private nextLookup({ times, isPending, absentAt }: Entry): number {
+    // Without an archive, no lookup is needed during this epoch of the DAC; one answer shows whether there is one.
+    const most = this.state === 'there' && !this.hasFailed ? MAX_PENDING : 1;
+    if (times || isPending || this.state === 'absent' || this.pending >= most)
+      return Number.POSITIVE_INFINITY;
+    // The archive may not have stored a sample of it yet.
+    return Math.max(absentAt + RETRY_ABSENT_MS, (this.failedAt ?? Number.NEGATIVE_INFINITY) + RETRY_MS);
   }
 
-  private inquire(looked: Looked): void {
-    looked.isAsked = true;
-    this.asked++;
-    const { node, instance } = looked.target;
+  private request(entry: Entry): void {
+    entry.isPending = true;
+    this.pending++;
+    const { node, instance } = entry.target;
     const query = new URLSearchParams({ node, instance });
-    this.ask(`api/v1/archive/instances?${query}`, (answer, status, now) => {
-      looked.isAsked = false;
-      this.asked--;
+    this.send(`api/v1/archive/instances?${query}`, (answer, status, now) => {
+      entry.isPending = false;
+      this.pending--;
       this.failedAt = status === OK || status === NOT_FOUND ? undefined : now;
       if (this.hasFailed) return;
       this.state = status === OK ? 'there' : 'absent';
-      looked.times = timesIn(answer);
-      if (looked.times) return;
-      looked.missedAt = now;
-      looked.missed++;
+      entry.times = timesIn(answer);
+      if (entry.times) return;
+      entry.absentAt = now;
+      entry.absences++;
     });
   }
 }
 
-/** Of the only instance that was asked for. */
+/** Returns the time span of the only instance of an answer. */
 function timesIn(answer: unknown): StoredTimes | undefined {
   const [found] = listOf(isFields(answer) ? answer.instances : undefined);
   return found && { oldest: Number(found.oldest_time) / 1e6, newest: Number(found.newest_time) / 1e6 };

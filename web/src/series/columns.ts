@@ -1,42 +1,42 @@
-/** Rows of numbers: when each began and ended, and of each series the least, greatest and last value. */
+/** Rows of numbers: start and end time, and the minimum, maximum and last value of each series. */
 export interface RowTable {
   readonly start: ArrayLike<number>;
   readonly end: ArrayLike<number>;
-  /** 1 where something is missing, or was interrupted, before the row. */
+  /** 1 if samples are missing, or were interrupted, before the row. */
   readonly breaks: ArrayLike<number>;
   readonly min: readonly ArrayLike<number>[];
   readonly max: readonly ArrayLike<number>[];
   readonly last: readonly ArrayLike<number>[];
 }
 
-/** Calls back with the rows that cover a span of time, oldest first and one beyond each end; not many more than `rows`. */
+/** Calls back with the rows of a time span, oldest first, one beyond each end; about `rows` of them at most. */
 export interface RowSource {
   visit(from: number, to: number, rows: number, each: (table: RowTable, row: number) => void): void;
 }
 
 /**
- * Part of a buffer: for each column of pixels that has samples, from left to right, when its last sample was taken, whether
- * something is missing before it, and of each series the least, greatest and last value.
+ * Part of a buffer. For each column of pixels with samples, from left to right: the time of the last sample, whether
+ * samples are missing before it, and the minimum, maximum and last value of each series.
  */
 export interface ColumnBlock {
-  /** Of the first value in the buffer. */
+  /** Index of the first value in the buffer. */
   readonly offset: number;
   readonly count: number;
   readonly series: number;
 }
 
-/** Numbers that a column takes: time, break, and three a series. */
+/** Numbers per column: time, break, and three for each series. */
 function stride(series: number): number {
   return 2 + 3 * series;
 }
 
-/** Room that a block can need: one column of pixels beyond each end. */
+/** Numbers that a block can need, with columns of pixels beyond each end. */
 export function blockRoom(columns: number, series: number): number {
   return (columns + 4) * stride(series);
 }
 
-/** Rows looked at for each column, beyond which a coarser tier will do. */
-const ROWS = 40;
+/** Rows to read for each column at most; beyond that, a coarser tier is used. */
+const ROWS_PER_COLUMN = 40;
 
 export interface Span {
   readonly from: number;
@@ -45,8 +45,8 @@ export interface Span {
 }
 
 /**
- * Reduces the samples of a span to one row for each column of pixels. Columns lie at multiples of their width, so that they do
- * not flicker as time moves on. `shift` is added to the times (browser clock minus node clock).
+ * Reduces the samples of a span to one row for each column of pixels. Columns start at multiples of their width, so that
+ * they do not flicker as time moves on. `shift` is added to the times (browser clock minus node clock).
  */
 export function reduceColumns(
   store: RowSource,
@@ -60,12 +60,12 @@ export function reduceColumns(
   const room = span.columns + 4;
   const block = new BlockWriter(into, offset, room, picked.length);
   let current = Number.NaN;
-  store.visit(span.from - shift, span.to - shift, span.columns * ROWS, (tier, slot) => {
+  store.visit(span.from - shift, span.to - shift, span.columns * ROWS_PER_COLUMN, (tier, slot) => {
     const time = tier.end[slot] + shift;
     const column = Math.floor(time / width);
     const isBroken = tier.breaks[slot] === 1;
     if (column !== current) {
-      // What lies to the left of the span is there for the line that leads into it: only the last of it counts.
+      // Only the last column to the left of the span is needed, for the line that leads into the span.
       if (time < span.from) block.rewind();
       if (!block.next()) return;
       current = column;
@@ -93,7 +93,7 @@ class BlockWriter {
     this.at = offset - stride(series);
   }
 
-  /** Begins a column, if there is room for one. */
+  /** Starts a column; false if there is no room. */
   next(): boolean {
     if (this.count === this.room) return false;
     this.count++;
@@ -116,7 +116,7 @@ class BlockWriter {
     this.into[this.at] = time;
   }
 
-  /** What is narrower than a column is shown to its left. */
+  /** Marks a gap that is narrower than a column; it is drawn at the left of the column. */
   break(): void {
     this.into[this.at + 1] = 1;
   }
@@ -130,7 +130,7 @@ class BlockWriter {
   }
 }
 
-/** Reads a block. Accessors rather than objects: there are thousands of columns a frame. */
+/** Reads a block. It has accessors instead of objects because a frame has thousands of columns. */
 export class Columns {
   private readonly stride: number;
 
@@ -165,7 +165,7 @@ export class Columns {
     return this.buffer[this.block.offset + column * this.stride + 4 + 3 * series];
   }
 
-  /** The column that is there at a time: the last one not after it; -1 before the first. */
+  /** Returns the last column that is not after a time; -1 before the first. */
   at(time: number): number {
     let low = 0;
     let high = this.count;

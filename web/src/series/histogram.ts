@@ -1,20 +1,20 @@
-import type { Samples } from './held.ts';
+import type { Samples } from './raw_samples.ts';
 import type { SeriesStore } from './store.ts';
 
 export interface Histogram {
   readonly min: number;
   readonly max: number;
   readonly counts: readonly number[];
-  /** That it was made from. */
+  /** Samples that the histogram was made from. */
   readonly samples: number;
-  /** That these stand for. */
+  /** Samples that these stand for. */
   readonly of: number;
   readonly mean: number;
   readonly median: number;
   readonly p99: number;
 }
 
-/** How often values fall into equal bins. `extremes` are the least and greatest value, where samples that are not among these had others. */
+/** Counts values in equal bins. `extremes` are the minimum and maximum of all samples, also of those that others stand for. */
 export function histogram(
   { columns: [values], weights }: Samples,
   bins: number,
@@ -53,12 +53,12 @@ export function histogram(
   };
 }
 
-/** Numbers in order, and for how many samples each stands. */
+/** Returns the numbers in order, and the weight of each. */
 function sortedBy(
   values: Float64Array,
   weights: Float64Array | undefined,
 ): [Float64Array, (index: number) => number] {
-  // Sorts numbers as numbers, many times as fast as with a comparison: mostly all but a few stand for themselves.
+  // A typed array sorts numbers many times as fast as a comparison function; most samples have the weight 1.
   if (!weights) return [values.filter(Number.isFinite).sort(), () => 1];
   const single = values.filter((value, index) => weights[index] === 1 && Number.isFinite(value)).sort();
   const heavy = [...values.keys()].filter((index) => weights[index] !== 1 && Number.isFinite(values[index]));
@@ -75,7 +75,7 @@ function sortedBy(
   return [sorted, (index) => weight[index]];
 }
 
-/** Milliseconds from sample to sample, of those that are still held one by one. */
+/** Returns the milliseconds between consecutive single samples. */
 export function intervals(store: SeriesStore, from: number, to: number): Samples {
   const raw = store.tiers[0];
   const begin = raw.lowerBound(from);

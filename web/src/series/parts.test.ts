@@ -19,7 +19,7 @@ const THREADS: Metric = {
 };
 
 describe('numbers within metrics', () => {
-  it('are named by where they are', () => {
+  it('are named by their path', () => {
     expect(partsOf(THREADS).map(({ pattern }) => pattern)).toEqual(['threads[].run_time']);
     expect(partsOf({ name: 'loads', type: { vector: 'real64' } }).map(({ pattern }) => pattern)).toEqual([
       'loads[]',
@@ -27,7 +27,7 @@ describe('numbers within metrics', () => {
     expect(partsOf({ name: 'load', type: 'real64' })).toEqual([]);
   });
 
-  it('are remembered by the name of their element, whatever its place', () => {
+  it('are remembered by the name of their element, whatever its index', () => {
     const parts = new PartStores(THREADS, 1e6);
     parts.add(Float64Array.of(1, 2), [
       [
@@ -48,7 +48,7 @@ describe('numbers within metrics', () => {
     ]);
   });
 
-  it('are bounded, and those that have gone make room', () => {
+  it('are bounded, and new elements replace absent ones', () => {
     const parts = new PartStores({ name: 'loads', type: { vector: 'real64' } }, 1e6);
     parts.add(Float64Array.of(1), [new Array(1000).fill(5)]);
     expect(parts.of('loads[]').length).toBe(64);

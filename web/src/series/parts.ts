@@ -1,19 +1,19 @@
 import { isStruct, isVector, type Metric, type MetricType, type Value } from '@oasis/wire';
 import { SeriesStore } from './store.ts';
 
-/** Numbers within vectors and structs are named by a pattern: `axes[].position`, `loads[]`, `pose.x`. */
+/** Numbers within vectors and structs, named by a pattern: `axes[].position`, `loads[]`, `pose.x`. */
 export interface PartMetric {
   readonly pattern: string;
-  /** Says unit, kind and what the numbers mean. */
+  /** Unit, kind and meaning of the numbers. */
   readonly metric: Metric;
 }
 
-/** More elements of a vector are not remembered. */
-const MOST = 64;
-/** An element that was not there for so long makes room for a new one. */
+/** Elements of a vector to remember at most. */
+const MAX_ELEMENTS = 64;
+/** A new element may replace one that was absent for this long. */
 const FORGET_MS = 60_000;
 
-/** The numbers that samples of a metric have within, however many elements its vectors have. */
+/** Returns the numbers within a metric; a pattern covers all elements of a vector. */
 export function partsOf(metric: Metric): PartMetric[] {
   const { type, name } = metric;
   if (isVector(type)) {
@@ -38,7 +38,7 @@ interface Part {
   readonly store: SeriesStore;
 }
 
-/** What is remembered of the numbers within one metric, element by element: by name where elements have one. */
+/** Remembers the numbers within one metric by element. Elements with a name are found by it. */
 export class PartStores {
   private readonly stores = new Map<string, Map<string, Part>>();
   private readonly patterns: readonly string[];
@@ -55,7 +55,7 @@ export class PartStores {
     return this.stores.has(pattern);
   }
 
-  /** The elements of a pattern, each with its own samples. */
+  /** Returns the elements of a pattern, each with its own samples. */
   of(pattern: string): readonly Part[] {
     return [...(this.stores.get(pattern)?.values() ?? [])];
   }
@@ -75,17 +75,18 @@ export class PartStores {
       this.struct(time, value, type.struct.members, `${name}.`, '');
     } else if (isVector(type) && isStruct(type.vector)) {
       const { members: within } = type.vector.struct;
-      // What it is called, and what else tells it from others of that name.
-      const naming = within.flatMap(({ type: of, kind }, index) =>
+      // The name of an element, and states that separate elements of one name.
+      const nameMembers = within.flatMap(({ type: of, kind }, index) =>
         of === 'string' || kind === 'state' ? [index] : [],
       );
-      value.slice(0, MOST).forEach((element, index) => {
+      value.slice(0, MAX_ELEMENTS).forEach((element, index) => {
         if (!Array.isArray(element)) return;
-        const label = naming.length === 0 ? String(index) : naming.map((member) => element[member]).join(' ');
+        const label =
+          nameMembers.length === 0 ? String(index) : nameMembers.map((member) => element[member]).join(' ');
         this.struct(time, element, within, `${name}[].`, label);
       });
     } else {
-      value.slice(0, MOST).forEach((element, index) => {
+      value.slice(0, MAX_ELEMENTS).forEach((element, index) => {
         this.number(time, element, `${name}[]`, String(index));
       });
     }
@@ -108,18 +109,18 @@ export class PartStores {
     if (!parts) return;
     let part = parts.get(label);
     if (!part) {
-      if (parts.size >= MOST && !forgetOne(parts, time - FORGET_MS)) return;
+      if (parts.size >= MAX_ELEMENTS && !evictOldest(parts, time - FORGET_MS)) return;
       part = { label, store: new SeriesStore(1, this.keepMs) };
       parts.set(label, part);
     }
-    // Two elements of one name at one time: the second would draw a step that was not there.
+    // A second element of the same name and time would draw a step that does not exist.
     if (part.store.newest === time) return;
     part.store.append(Float64Array.of(time), [[Number(value)]]);
   }
 }
 
-/** Forgets the element that has been away for longest, if that is before a time. */
-function forgetOne(parts: Map<string, Part>, before: number): boolean {
+/** Removes the element that has been absent longest, if it was last seen before a time. */
+function evictOldest(parts: Map<string, Part>, before: number): boolean {
   let oldest: Part | undefined;
   for (const part of parts.values()) {
     if (!oldest || (part.store.newest ?? 0) < (oldest.store.newest ?? 0)) oldest = part;

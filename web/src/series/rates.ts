@@ -1,12 +1,12 @@
 import type { Columns } from './columns.ts';
 
-/** A rate over less than this share of the span would be all noise: counters count in steps. */
-const SHARE = 60;
-const LONGEST_MS = 1000;
+/** A rate over a smaller share of the span would be noise: counters count in steps. */
+const MAX_RATES_PER_SPAN = 60;
+const MAX_WINDOW_MS = 1000;
 
-/** How fast a counter counts at each column, per second: over a second, or less where less is shown; NaN where there is none. */
+/** Returns the rate of a counter at each column, per second: over one second, or less if less is shown; NaN without a rate. */
 export function counterRates(columns: Columns, series: number, span: number): Float64Array {
-  const window = Math.min(LONGEST_MS, span / SHARE);
+  const window = Math.min(MAX_WINDOW_MS, span / MAX_RATES_PER_SPAN);
   const rates = new Float64Array(columns.count).fill(Number.NaN);
   let before = 0;
   let begin = 0;
@@ -21,7 +21,7 @@ export function counterRates(columns: Columns, series: number, span: number): Fl
     if (before >= column) continue;
     const step = columns.last(column, series) - columns.last(before, series);
     const seconds = (time - columns.time(before)) / 1000;
-    // A counter that went back has been restarted; its next step will be right again.
+    // A counter that decreases has restarted; its next step is valid again.
     if (step < 0) begin = before = column;
     else if (seconds > 0) rates[column] = step / seconds;
   }

@@ -1,6 +1,6 @@
 import type { Value } from '@oasis/wire';
 
-/** One sample as a line of a list. */
+/** One sample as a row of a list. */
 export interface RecordRow {
   readonly sequence: number;
   /** Node clock, milliseconds. */
@@ -10,7 +10,7 @@ export interface RecordRow {
 
 const KEPT = 2000;
 
-/** The newest samples of an instance, whole: what an event list shows. The oldest go when there are too many. */
+/** The newest samples of an instance with all values, for event lists. The oldest are evicted. */
 export class Records {
   private rows: RecordRow[] = [];
 
@@ -22,12 +22,12 @@ export class Records {
     if (this.rows.length > 2 * KEPT) this.rows = this.rows.slice(-KEPT);
   }
 
-  /** When the first one was taken that is still here. */
+  /** Time of the oldest sample in memory. */
   get oldest(): number | undefined {
     return this.rows[0]?.time;
   }
 
-  /** Newest first. */
+  /** Returns the samples of a time span, newest first. */
   between(from: number, to: number, limit: number): RecordRow[] {
     const found: RecordRow[] = [];
     for (let index = this.rows.length - 1; index >= 0 && found.length < limit; index--) {

@@ -1,18 +1,18 @@
-import type { Samples } from './held.ts';
+import type { Samples } from './raw_samples.ts';
 
 export const SECTORS = 16;
 
 export interface Rose {
-  /** Upper bounds of the classes of speed; the last class has none. */
+  /** Upper bounds of the speed classes; the last class has none. */
   readonly bounds: readonly number[];
-  /** For each sector, clockwise from north, how many samples of each class of speed. */
+  /** Number of samples of each speed class, for each sector clockwise from north. */
   readonly sectors: readonly (readonly number[])[];
   readonly samples: number;
   readonly direction: number;
   readonly speed: number;
 }
 
-/** From which direction the wind came how often, and how fast: of a column of directions and one of speeds. */
+/** Counts wind directions and speeds, from a column of directions and one of speeds. */
 export function rose(
   { columns: [directions, speeds], weights }: Samples,
   bounds: readonly number[],
@@ -24,7 +24,7 @@ export function rose(
     const [degrees, fast] = [directions[index], speeds[index]];
     if (!Number.isFinite(degrees) || !Number.isFinite(fast)) continue;
     newest = { direction: degrees, speed: fast };
-    // Calm air comes from nowhere.
+    // Calm air has no direction.
     if (fast > 0) {
       const turn = (((degrees % 360) + 360) % 360) / 360;
       const sector = sectors[Math.round(turn * SECTORS) % SECTORS];

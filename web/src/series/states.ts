@@ -1,20 +1,20 @@
 import type { Value } from '@oasis/wire';
 
-/** A value that held for a while. Node clock, milliseconds. */
+/** A value over a time span. Node clock, milliseconds. */
 export interface StateRun {
   readonly from: number;
   to: number;
   readonly value: string | number | boolean;
-  /** Something is missing, or was interrupted, before it. */
+  /** Samples are missing, or were interrupted, before it. */
   readonly isBroken: boolean;
-  /** There were others as well, none of them as long as what can be told apart; the value is the last one. */
+  /** There were other values too, all shorter than the resolution; the value is the last one. */
   readonly isMixed?: boolean;
 }
 
 const KEPT = 4096;
-const LONGEST_TEXT = 200;
+const MAX_TEXT_LENGTH = 200;
 
-/** When a metric had which value: what a state timeline shows. The oldest runs go when there are too many. */
+/** The values of a metric over time, for state timelines. The oldest runs are evicted. */
 export class StateRuns {
   private runs: StateRun[] = [];
   private isBroken = false;
@@ -32,7 +32,7 @@ export class StateRuns {
         current.to = time;
         continue;
       }
-      // A state lasts until the next one is seen.
+      // A state lasts until the next one.
       if (current && !this.isBroken) current.to = time;
       current = { from: time, to: time, value, isBroken: this.isBroken };
       this.isBroken = false;
@@ -41,7 +41,7 @@ export class StateRuns {
     if (this.runs.length > KEPT) this.runs = this.runs.slice(-KEPT);
   }
 
-  /** Since when runs are remembered. */
+  /** Time of the oldest run. */
   get oldest(): number | undefined {
     return this.runs[0]?.from;
   }
@@ -54,5 +54,5 @@ export class StateRuns {
 function plain(value: Value, asBoolean: boolean): StateRun['value'] {
   if (asBoolean) return value === 1 || value === true;
   if (typeof value === 'number' || typeof value === 'boolean') return value;
-  return String(value).slice(0, LONGEST_TEXT);
+  return String(value).slice(0, MAX_TEXT_LENGTH);
 }

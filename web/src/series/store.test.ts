@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { blockRoom, Columns, reduceColumns } from './columns.ts';
-import { heldOf, rememberedOf } from './held.ts';
 import { histogram, intervals } from './histogram.ts';
 import { counterRates } from './rates.ts';
+import { rawSamples, samplesOf } from './raw_samples.ts';
 import { rose } from './rose.ts';
 import { StateRuns } from './states.ts';
 import { SeriesStore } from './store.ts';
@@ -33,7 +33,7 @@ function columnsOf(store: SeriesStore, from: number, to: number, columns: number
 
 describe('the store', () => {
   it('keeps every extreme of a million samples, in bounded memory', () => {
-    // A spike that a store which leaves samples out would lose.
+    // A spike that a store which skips samples would lose.
     const store = filled(1_000_000, (index) => (index === 123_457 ? 1000 : Math.sin(index / 1000)), 1, 4096);
     const columns = columnsOf(store, 0, 1_000_000, 800);
     let highest = Number.NEGATIVE_INFINITY;
@@ -59,7 +59,7 @@ describe('the store', () => {
         const expected = Array.from({ length: samples }, (_, index) => index)
           .filter((index) => Math.floor(index / width) === bin)
           .map(value);
-        // A folded row belongs to the column where it ends: an extreme may be one column late, never lost.
+        // A folded row belongs to the column where it ends: an extreme may be one column late, but is never lost.
         if (samples > 10 * 40) continue;
         expect(columns.min(column, 0)).toBe(Math.min(...expected));
         expect(columns.max(column, 0)).toBe(Math.max(...expected));
@@ -83,7 +83,7 @@ describe('the store', () => {
     expect(store.tiers[1].max[0][0]).toBe(3);
   });
 
-  it('leaves gaps where values are not numbers, and takes bigints', () => {
+  it('has gaps for NaN, and accepts bigints', () => {
     const store = new SeriesStore(1, KEEP);
     store.append(Float64Array.of(0, 100), [[Number.NaN, Number.NaN]]);
     store.append(Float64Array.of(200), [BigUint64Array.of(2n ** 60n)]);
@@ -112,7 +112,7 @@ describe('the store', () => {
   });
 });
 
-describe('what is made of it', () => {
+describe('results from the store', () => {
   it('counters count per second, and a restart is no negative rate', () => {
     const store = filled(100, (index) => (index < 50 ? index * 5 : (index - 50) * 5), 100);
     const rates = counterRates(columnsOf(store, 0, 10_000, 100), 0, 10_000);
@@ -124,7 +124,7 @@ describe('what is made of it', () => {
 
   it('a histogram counts every sample once', () => {
     const values = filled(1000, (index) => index % 10, 2);
-    const found = histogram(heldOf(values, [0], 0, 1e9), 10);
+    const found = histogram(rawSamples(values, [0], 0, 1e9), 10);
     expect(found?.counts).toEqual(new Array(10).fill(100));
     expect(found?.median).toBe(5);
     const store = filled(1000, () => 0, 2);
@@ -133,22 +133,22 @@ describe('what is made of it', () => {
     expect(spacing?.mean).toBeCloseTo(2);
   });
 
-  it('what is folded stands for the samples that it was folded from', () => {
+  it('a folded row has the weight of its samples', () => {
     const value = (index: number) => (index === 1234 ? 999 : index % 10);
     const store = filled(20_000, value, 2, 4096);
     store.break();
     store.append(Float64Array.of(40_000, 40_002), [[3, 4]]);
-    const folded = rememberedOf(store, [0], 0, 1e9);
+    const folded = samplesOf(store, [0], 0, 1e9);
     const found = histogram(folded, 10, folded.extremes[0]);
     expect(found).toMatchObject({ of: 20_002, max: 999 });
     expect(found?.samples).toBeLessThan(2000);
-    // What is still held one by one is taken as it is.
-    expect(rememberedOf(store, [0], 39_900, 1e9)).toMatchObject({ extremes: [] });
-    expect(rememberedOf(store, [0], 39_900, 1e9).weights).toBeUndefined();
-    expect(rememberedOf(filled(1000, value), [0], 0, 1e9).columns[0]).toHaveLength(1000);
+    // Single samples in memory are used as they are.
+    expect(samplesOf(store, [0], 39_900, 1e9)).toMatchObject({ extremes: [] });
+    expect(samplesOf(store, [0], 39_900, 1e9).weights).toBeUndefined();
+    expect(samplesOf(filled(1000, value), [0], 0, 1e9).columns[0]).toHaveLength(1000);
   });
 
-  it('a histogram finds the middle of samples that stand for others', () => {
+  it('a histogram weights samples', () => {
     const columns = [Float64Array.of(5, 1, Number.NaN, 3, 9)];
     const weights = Float64Array.of(1, 4, 7, 2, 1);
     const found = histogram({ columns, weights }, 4, [0, 10]);
@@ -162,7 +162,7 @@ describe('what is made of it', () => {
       [355, 5, 90, 180],
       [1, 7, 20, 0],
     ]);
-    const found = rose(heldOf(store, [0, 1], 0, 10), [5, 10]);
+    const found = rose(rawSamples(store, [0, 1], 0, 10), [5, 10]);
     expect(found?.sectors[0]).toEqual([1, 1, 0]);
     expect(found?.sectors[4]).toEqual([0, 0, 1]);
     expect(found?.sectors[8]).toEqual([0, 0, 0]);
@@ -182,7 +182,7 @@ describe('what is made of it', () => {
   });
 });
 
-it('takes the room that a steady stream will need within two minutes, and no more after that', () => {
+it('allocates the memory of a steady stream within two minutes', () => {
   const hour = 3_600_000;
   const store = new SeriesStore(1, hour);
   const feed = (from: number, to: number) => {
@@ -198,7 +198,7 @@ it('takes the room that a steady stream will need within two minutes, and no mor
   expect(store.bytes).toBe(settled);
 });
 
-it('does not take a burst for a stream', () => {
+it('does not allocate the memory of a stream for a burst', () => {
   const store = new SeriesStore(1, 3_600_000);
   const times = Float64Array.from({ length: 65 }, (_, index) => index / 1000);
   store.append(times, [times]);

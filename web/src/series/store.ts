@@ -3,19 +3,19 @@ import { FOLD, Tier } from './tier.ts';
 /** Numbers of one series: a column of a batch. */
 export type Numbers = ArrayLike<number> | ArrayLike<bigint>;
 
-/** Rows that a tier holds at most: with {@link TIERS} tiers, minutes at a million samples a second and hours at a thousand. */
+/** Maximum rows of a tier. With {@link TIERS} tiers: minutes at a million samples a second, hours at a thousand. */
 const LIMIT = 1 << 16;
 const TIERS = 4;
-/** Samples that are folded at a time, so that none is overwritten before it has been. */
+/** Samples to append before the next fold, so that none is overwritten unfolded. */
 const CHUNK = 4096;
 
 /**
- * What the page remembers of one instance's numbers: the newest samples as they are, older ones folded, sixteen to one, into
- * least, greatest and last, tier by tier. Memory is bounded by the limit of each tier, and by the time that is to be kept.
+ * The numbers of one instance in memory: the newest samples as they are, older ones folded tier by tier, sixteen to one,
+ * into minimum, maximum and last value. Memory is bounded by the limit of each tier, and by the time to keep.
  */
 export class SeriesStore {
   readonly tiers: readonly Tier[];
-  /** For each tier but the last, the first row that is not folded into the next. */
+  /** The first row that is not folded into the next tier, for each tier but the last. */
   private readonly folded: number[] = new Array(TIERS - 1).fill(0);
   private isBroken = false;
 
@@ -50,7 +50,7 @@ export class SeriesStore {
     return this.tiers.reduce((sum, tier) => sum + tier.bytes, 0);
   }
 
-  /** What comes next does not continue what came before: no line is drawn between them, and nothing folded across. */
+  /** Separates later samples from earlier ones: no line is drawn between them, and no row folded across. */
   break(): void {
     for (let level = 0; level < TIERS - 1; level++) {
       const tier = this.tiers[level];
@@ -59,7 +59,7 @@ export class SeriesStore {
     this.isBroken = true;
   }
 
-  /** Appends samples in the order of time. Milliseconds; `columns` has one entry a series. */
+  /** Appends samples in the order of time, in milliseconds; `columns` has one entry for each series. */
   append(times: Float64Array, columns: readonly Numbers[]): void {
     for (let from = 0; from < times.length; from += CHUNK) {
       this.appendChunk(times, columns, from, Math.min(times.length, from + CHUNK));
@@ -70,7 +70,7 @@ export class SeriesStore {
     const raw = this.tiers[0];
     raw.reserve(to - from, times[to - 1], this.keepMs);
     const start = raw.next;
-    // A node's clock may step back a little; what comes later is drawn later all the same.
+    // A node's clock may step back a little; a later sample is never drawn before an earlier one.
     let time = this.newest ?? Number.NEGATIVE_INFINITY;
     for (let index = from; index < to; index++) {
       time = Math.max(time, times[index]);
@@ -95,7 +95,7 @@ export class SeriesStore {
     }
   }
 
-  /** Folds what is not folded yet, up to a row, into one row of the next tier. */
+  /** Folds the rows up to `to` that are not folded yet into one row of the next tier. */
   private fold(level: number, to: number): void {
     const tier = this.tiers[level];
     const above = this.tiers[level + 1];
@@ -120,7 +120,7 @@ export class SeriesStore {
       let last = Number.NaN;
       let slot = firstSlot;
       for (let index = from; index < stop; index++) {
-        // Comparisons with NaN are false: what is not a number counts only where there is no number.
+        // Comparisons with NaN are false: the row is NaN only if all its values are.
         if (mins[slot] < min) min = mins[slot];
         if (maxs[slot] > max) max = maxs[slot];
         const value = lasts[slot];
@@ -135,8 +135,9 @@ export class SeriesStore {
   }
 
   /**
-   * Rows that cover a span of time: of the finest tier that reaches back far enough without being more than `rows`, and of
-   * the finer ones what is not folded into it yet. Each comes with its tier; oldest first, one row beyond each end.
+   * Visits the rows of a time span: those of the finest tier that reaches back far enough with at most `rows` rows, then
+   * the rows of finer tiers that are not folded into it yet. Each row comes with its tier; oldest first, one beyond each
+   * end.
    */
   visit(from: number, to: number, rows: number, each: (tier: Tier, slot: number) => void): void {
     const level = this.levelFor(from, to, rows);

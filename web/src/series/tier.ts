@@ -1,15 +1,15 @@
-/** How many entries of one tier make one of the next. */
+/** Rows of one tier that make one row of the next. */
 export const FOLD = 16;
 
 const FIRST_CAPACITY = 64;
-/** How many times as much room is taken in one step at most. */
-const MOST_GROWTH = 64;
+/** Maximum growth factor of the capacity in one step. */
+const MAX_GROWTH = 64;
 
 /**
- * A ring of rows, oldest overwritten first: when each began and ended, and of each series the least, greatest and last value.
+ * A ring of rows that overwrites the oldest: start and end time, and the minimum, maximum and last value of each series.
  *
- * Rows have absolute indices that never repeat; a row is held while its index is in `[first, next)`. The lowest tier holds
- * samples, for which least, greatest and last are one array.
+ * Rows have absolute indices that never repeat; a row is in the ring while its index is in `[first, next)`. The lowest
+ * tier has samples, for which minimum, maximum and last value share one array.
  */
 export class Tier {
   capacity = FIRST_CAPACITY;
@@ -17,9 +17,9 @@ export class Tier {
   first = 0;
   start: Float64Array;
   end: Float64Array;
-  /** 1 where something is missing, or was interrupted, before the row. */
+  /** 1 if samples are missing, or were interrupted, before the row. */
   breaks: Uint8Array;
-  /** Samples that the row was made from; none are written of those of the lowest tier, which are one each. */
+  /** Samples of each row; empty in the lowest tier, whose rows have one each. */
   private counts: Uint32Array;
   readonly min: Float64Array[];
   readonly max: Float64Array[];
@@ -28,7 +28,7 @@ export class Tier {
   constructor(
     readonly series: number,
     readonly isRaw: boolean,
-    /** Most rows held. */
+    /** Maximum number of rows. */
     readonly limit: number,
   ) {
     this.start = new Float64Array(this.capacity);
@@ -45,11 +45,11 @@ export class Tier {
   }
 
   slot(index: number): number {
-    // Capacities are powers of two, but indices outgrow the 32 bits of an `&`.
+    // Capacities are powers of two, but indices exceed the 32 bits of an `&`.
     return index % this.capacity;
   }
 
-  /** Samples that a row was made from. */
+  /** Returns the number of samples of a row. */
   count(slot: number): number {
     return this.isRaw ? 1 : this.counts[slot];
   }
@@ -58,31 +58,31 @@ export class Tier {
     this.counts[slot] = count;
   }
 
-  /** Makes room for rows up to the time `newest`, in memory that is not held yet as long as what it would overwrite is to be kept. */
+  /** Makes room for rows up to the time `newest`. It allocates memory only if it would overwrite rows that must be kept. */
   reserve(rows: number, newest: number, keepMs: number): void {
     while (
       this.size + rows > this.capacity &&
       this.capacity < this.limit &&
       (rows > this.capacity || this.end[this.slot(this.first)] >= newest - keepMs)
     ) {
-      this.grow(this.roomFor(this.size + rows, newest, keepMs));
+      this.grow(this.capacityFor(this.size + rows, newest, keepMs));
     }
   }
 
   /**
-   * Rows that will have been written in the time that is kept, if they go on coming as they did: taken at once, so that memory does
-   * not creep up for hours. A burst says little, so it is believed only so far.
+   * Returns the capacity for the time to keep, at the present rate. It is allocated at once, so that memory does not grow
+   * for hours; the growth is limited, because a burst says little about the rate.
    */
-  private roomFor(rows: number, newest: number, keepMs: number): number {
+  private capacityFor(rows: number, newest: number, keepMs: number): number {
     const span = newest - this.start[this.slot(this.first)];
     const wanted = span > 0 ? Math.min(this.limit, (rows * keepMs) / span) : 0;
-    const most = this.capacity * MOST_GROWTH;
+    const most = this.capacity * MAX_GROWTH;
     let capacity = this.capacity * 2;
     while (capacity < wanted && capacity < most) capacity *= 2;
     return Math.min(capacity, this.limit);
   }
 
-  /** The row that a writer fills next; the oldest one goes if there is no room. */
+  /** Returns the slot of the next row to fill; overwrites the oldest one if the ring is full. */
   claim(): number {
     const slot = this.slot(this.next);
     this.next++;
@@ -102,7 +102,7 @@ export class Tier {
     return low;
   }
 
-  /** Bytes held. */
+  /** Allocated bytes. */
   get bytes(): number {
     return this.capacity * (this.isRaw ? 8 * (1 + this.series) + 1 : 8 * (2 + 3 * this.series) + 5);
   }

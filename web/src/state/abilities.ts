@@ -1,7 +1,7 @@
-import type { InstanceEntry, Wish } from '../stream/protocol.ts';
+import type { CommandRequest, InstanceEntry } from '../stream/protocol.ts';
 
 /** Returns whether an instance supports a command. */
-export function can(entry: InstanceEntry, command: Wish['command']): boolean {
+export function can(entry: InstanceEntry, command: CommandRequest['command']): boolean {
   // A replayed instance takes no commands.
   if (entry.replay) return false;
   switch (command) {

@@ -1,6 +1,6 @@
 import { effect } from '@preact/signals';
 import { StreamClient } from '../stream/client.ts';
-import type { Wish } from '../stream/protocol.ts';
+import type { CommandRequest } from '../stream/protocol.ts';
 import type { Query, ViewResult } from '../stream/query.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 import { startTitle } from './alarms.ts';
@@ -72,8 +72,8 @@ export function openDefault(targets: readonly Target[]): void {
   );
 }
 
-export function command(target: Target, wish: Wish): void {
-  client?.command(target, wish);
+export function command(target: Target, request: CommandRequest): void {
+  client?.command(target, request);
 }
 
 /** Subscribes to the answers of a query. Returns the number for `hide`. */

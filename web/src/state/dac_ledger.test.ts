@@ -1,7 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { SequenceLedger } from '../stream/ledger.ts';
 import { keyOf } from '../stream/view.ts';
-import { dacAccounts, followDacLedger, parseDacLedger, questionsFor } from './dac_ledger.ts';
+import { dacAccounts, followDacLedger, ledgerCauses, parseDacLedger, questionsFor } from './dac_ledger.ts';
 import { panels } from './panels.ts';
 import { cellsOf } from './store.ts';
 
@@ -44,6 +44,26 @@ it('has a cause for each sample that was taken and is not in the DAC', () => {
   });
 });
 
+it('offers the causes of a ledger to filter by, and those that a newer DAC has sent', () => {
+  const known = [
+    'ring_full',
+    'spool_full',
+    'invalid_row',
+    'kept_back',
+    'node_restart',
+    'network',
+    'before_epoch',
+    'not_recorded',
+    'unexplained',
+  ];
+  expect(ledgerCauses.value).toEqual(known);
+  const ledger = { causes: { dropped_ring: 1, ring_full: 2, 'a new one': 1 }, stored_before: 3 };
+  dacAccounts.value = parseDacLedger({ instances: [{ ...TARGET, ledger }] }, new Map());
+  expect(ledgerCauses.value).toEqual([...known, 'a new one']);
+  // A former word counts as the present one.
+  expect(dacAccounts.value.get(keyOf(TARGET))?.rest).toContainEqual(['ring_full', 3]);
+});
+
 it('asks for what is shown: an instance, a node, or all', () => {
   const of = (node: string, instance: string) => ({ node, instance });
   expect(questionsFor([of('a', 'x'), of('b', 'x'), of('b', 'y&z')], 'network')).toEqual([
@@ -66,19 +86,19 @@ it('reads whatever it is sent', () => {
   });
 });
 
-it('has what had come here when the DAC was asked, and nothing that another life of it sent', async () => {
+it('has what had come here when the DAC was read, and nothing that another life of it sent', async () => {
   const answers: ((answer: Response) => void)[] = [];
   vi.stubGlobal('document', { hidden: false, baseURI: 'http://dac/' });
   vi.stubGlobal('fetch', () => new Promise<Response>((resolve) => answers.push(resolve)));
   const answer = (epoch: string, received: number) =>
     Response.json({ epoch, instances: [{ ...TARGET, topic: 3, ledger: { received } }] });
   const page = new SequenceLedger();
-  const comes = (first: number, count: number) => {
+  const receive = (first: number, count: number) => {
     page.add(first, count, 0, 0);
     cellsOf(TARGET).loss.value = page.view();
   };
   const account = () => dacAccounts.value.get(keyOf(TARGET));
-  const asked = async (answer: Response, meanwhile = () => {}) => {
+  const read = async (answer: Response, meanwhile = () => {}) => {
     const end = followDacLedger();
     meanwhile();
     answers.shift()?.(answer);
@@ -87,21 +107,21 @@ it('has what had come here when the DAC was asked, and nothing that another life
     end();
   };
   panels.value = [{ id: 'p1', kind: 'instance', target: TARGET }];
-  page.sawLog('e1:3');
-  comes(1, 5);
-  await asked(answer('e1', 7), () => comes(6, 4));
+  page.startLog('e1:3');
+  receive(1, 5);
+  await read(answer('e1', 7), () => receive(6, 4));
   expect(account()).toMatchObject({ taken: 7, received: 7, here: 5 });
-  await asked(answer('e1', 9));
+  await read(answer('e1', 9));
   expect(account()).toMatchObject({ received: 9, here: 9 });
   // It was started again, and the page does not know yet.
-  await asked(answer('e2', 2));
+  await read(answer('e2', 2));
   expect(account()).toMatchObject({ received: 2, here: 0 });
-  page.sawEpoch(0);
-  page.sawLog('e2:3');
-  comes(8, 4);
-  await asked(answer('e2', 4));
+  page.epochChanged(0);
+  page.startLog('e2:3');
+  receive(8, 4);
+  await read(answer('e2', 4));
   expect(page.view().received).toBe(11);
   expect(account()).toMatchObject({ received: 4, here: 4 });
-  await asked(new Response('', { status: 503 }));
+  await read(new Response('', { status: 503 }));
   expect(account()).toMatchObject({ received: 4, here: 4 });
 });

@@ -1,3 +1,4 @@
+import { type Cause, LOSS_CAUSES, lossCause } from '@oasis/wire';
 import { computed, signal } from '@preact/signals';
 import { type Fields, isFields, listOf } from '../fields.ts';
 import { type LossView, logName } from '../stream/ledger.ts';
@@ -18,6 +19,14 @@ export interface LedgerGap {
   readonly time: number;
 }
 
+/** Where samples are that are not missing: on the way to the DAC, or stored by an earlier life of it. */
+export const PLACES = ['to_come', 'stored_before'] as const;
+export type Place = (typeof PLACES)[number];
+
+export function isPlace(word: string): word is Place {
+  return (PLACES as readonly string[]).includes(word);
+}
+
 /** The DAC's ledger of one instance (http-api.md, "instance"), the part that the page shows. */
 export interface DacAccount {
   /** Samples that the probe took, in all runs of the node that this DAC has met. */
@@ -26,37 +35,33 @@ export interface DacAccount {
   readonly received: number;
   /** Samples of these that this page had received before it asked the DAC; at most `received`. */
   readonly here: number;
-  /**
-   * The other samples by cause: words of the DAC, or `to_come` (after the newest sample that it has), `stored_before` (by an
-   * earlier life of the DAC). Most first.
-   */
+  /** The other samples by cause of loss or by {@link Place}, most first. */
   readonly rest: readonly (readonly [cause: string, count: number])[];
   /** The latest gaps, newest first; only of the requested cause, if there is one. */
   readonly gaps: readonly LedgerGap[];
 }
 
-/** Causes as the DAC calls them. */
-export const CAUSES = [
-  'ring_full',
-  'invalid_row',
-  'spool_full',
-  'kept_back',
-  'network',
-  'node_restart',
-  'before_epoch',
-  'not_recorded',
-  'unexplained',
-] as const;
-export type DacCause = (typeof CAUSES)[number];
+/** Causes that only readers have; the DAC's ledger splits `node_dropped`. */
+const OF_READERS: ReadonlySet<Cause> = new Set<Cause>(['node_dropped', 'epoch_changed']);
+const OF_LEDGER: readonly string[] = LOSS_CAUSES.filter(
+  ({ cause, place }) => place !== 'reader' && place !== 'archive' && !OF_READERS.has(cause),
+).map(({ cause }) => cause);
 
-/** The filter of the ledger: instances whose name or node contains this text, and that miss samples for this cause. */
-export const ledgerFilter = signal<{ readonly name: string; readonly cause: DacCause | '' }>({
+/** The filter of the ledger: a part of the name or node of an instance, and a cause of its missing samples; both may be empty. */
+export const ledgerFilter = signal<{ readonly name: string; readonly cause: string }>({
   name: '',
   cause: '',
 });
 
 /** Accounts by `keyOf`. They stay as they were while the DAC does not answer. */
 export const dacAccounts = signal<ReadonlyMap<string, DacAccount>>(new Map());
+
+/** The causes to filter by: those of a DAC's ledger, and unknown ones that a newer DAC has sent. */
+export const ledgerCauses = computed(() => {
+  const sent = [...dacAccounts.value.values()].flatMap(({ rest }) => rest.map(([cause]) => cause));
+  const isUnknown = (cause: string) => !isPlace(cause) && !lossCause(cause);
+  return [...new Set([...OF_LEDGER, ...sent.filter(isUnknown)])];
+});
 
 /** Watched instances whose name matches the filter. */
 const named = computed(() => {
@@ -89,7 +94,7 @@ export function followDacLedger(): () => void {
 }
 
 /** Queries that together have the ledgers of all these: of an instance, of a node, or of everything. */
-export function questionsFor(targets: readonly Target[], cause: DacCause | ''): string[] {
+export function questionsFor(targets: readonly Target[], cause: string): string[] {
   const byNode = new Map<string, string[]>();
   for (const { node, instance } of targets) byNode.set(node, [...(byNode.get(node) ?? []), instance]);
   const more: Record<string, string> = cause === '' ? {} : { cause };
@@ -141,8 +146,9 @@ export function parseDacLedger(
 function accountOf(ledger: Fields, here: number): DacAccount {
   const [received, missing] = [whole(ledger.received), whole(ledger.missing)];
   const causes = new Map<string, number>();
-  const add = (cause: string, count: number) => {
-    if (count > 0) causes.set(cause, count);
+  const add = (word: string, count: number) => {
+    const cause = lossCause(word)?.cause ?? word;
+    if (count > 0) causes.set(cause, (causes.get(cause) ?? 0) + count);
   };
   const totals = isFields(ledger.causes) ? Object.entries(ledger.causes) : [];
   for (const [cause, count] of totals) add(cause, whole(count));

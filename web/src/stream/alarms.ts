@@ -1,6 +1,6 @@
 import { type Batch, judge, type Schema } from '@oasis/wire';
 
-/** A value that is, or was, worth a warning or an alarm. */
+/** A value beyond its limits, now or earlier. */
 export interface AlarmView {
   readonly id: number;
   readonly key: string;
@@ -9,23 +9,23 @@ export interface AlarmView {
   readonly unit: string | undefined;
   severity: 'warn' | 'alarm';
   because: string;
-  /** The worst one so far. */
+  /** The worst value so far. */
   value: number;
   /** Browser clock, milliseconds. */
   readonly since: number;
-  /** When the value was in order again. */
+  /** When the value returned within its limits. */
   until: number | undefined;
 }
 
 const RANK = { warn: 1, alarm: 2 } as const;
-/** A value that is out of order again so soon has not been in order: one alarm, not a thousand. */
+/** A value that leaves its limits again within this time continues its alarm, instead of a new one. */
 const SAME_MS = 2000;
 let lastId = 0;
 
-/** Looks at every value of the metrics that have limits: also at those between two drawings. */
+/** Checks every value of the metrics with limits, also those between two frames. */
 export class AlarmWatch {
   private readonly limited: readonly number[];
-  /** The last one of each metric. */
+  /** The newest alarm of each metric. */
   private readonly known = new Map<number, AlarmView>();
   private changed: AlarmView[] = [];
 
@@ -39,12 +39,12 @@ export class AlarmWatch {
     });
   }
 
-  /** `times` are on the browser's clock. */
+  /** Checks a batch; `times` plus `lag` are by the browser's clock. */
   add(batch: Batch, times: Float64Array, lag: number): void {
     for (const index of this.limited) {
       const column = batch.metrics[index] as ArrayLike<number | bigint>;
       for (let sample = 0; sample < column.length; sample++) {
-        // A value that is what the one before was is worth the same.
+        // An unchanged value has an unchanged severity.
         if (sample > 0 && column[sample] === column[sample - 1]) continue;
         this.judge(index, column[sample], times[sample] + lag);
       }
@@ -88,7 +88,7 @@ export class AlarmWatch {
       because,
       value: Number(value),
       since: time,
-      // An event is over as soon as it has happened.
+      // An event ends when it happens.
       until: metric.kind === 'event' ? time : undefined,
     };
     this.known.set(index, raised);
@@ -100,7 +100,7 @@ export class AlarmWatch {
   }
 }
 
-/** Whether a value lies further beyond the limit that an alarm is for. */
+/** Whether a value is further beyond the limit than the worst one so far. */
 function isBeyond(value: number, { because, value: worst }: AlarmView): boolean {
   if (because.startsWith('above ')) return value > worst;
   return because.startsWith('below ') && value < worst;

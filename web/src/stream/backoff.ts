@@ -1,7 +1,7 @@
 const FIRST_MS = 100;
 const CAP_MS = 1000;
 
-/** How long to wait before the next attempt: doubling to a cap, with jitter so that many pages do not come back at once. */
+/** The pause before the next attempt: it doubles up to a cap, with jitter so that many pages do not reconnect at once. */
 export class Backoff {
   attempts = 0;
 

@@ -5,20 +5,20 @@ import type { Answer, Extents, GapMark, PastPart, Query, Source, SourceColumns }
 import type { Scene } from './scene.ts';
 import { keyOf, type Target } from './view.ts';
 
-/** Stretches that are enough for the least and the greatest value of a time. */
+/** Steps that are enough for the minimum and maximum of a time span. */
 const EXTENT_COLUMNS = 200;
 
-/** Series that lie in one store. */
-interface Stretch {
+/** Series in one store. */
+interface SeriesGroup {
   readonly target: Target;
-  /** By name, as the archive has them. */
+  /** Names of the series in the archive. */
   readonly names: readonly string[];
   readonly store: SeriesStore | undefined;
   readonly picked: readonly number[];
 }
 
-/** Those of a chart that are drawn from one block. */
-interface Drawn extends Stretch {
+/** Series of a chart that are drawn from one block. */
+interface DrawnGroup extends SeriesGroup {
   readonly key: string;
   readonly names: string[];
   readonly picked: number[];
@@ -27,15 +27,15 @@ interface Drawn extends Stretch {
   readonly part?: SourceColumns['part'];
 }
 
-/** What a chart gets from the archive. */
+/** The part of a chart that comes from the archive. */
 interface Past {
   readonly part?: PastPart;
-  /** The past, and what is remembered behind it. */
+  /** Rows of the archive, then those in memory. */
   readonly rows?: RowSource;
   readonly gaps?: readonly GapMark[];
 }
 
-/** Numbers over time. `buffer` gives room for so many. */
+/** Returns numbers over time; `buffer` returns a buffer with room for the given count of numbers. */
 export function columnsAnswer(
   scene: Scene,
   query: Query & { kind: 'columns' },
@@ -43,15 +43,15 @@ export function columnsAnswer(
 ): Answer {
   const { columns } = query;
   const { from, to } = scene;
-  const wanted = query.sources.flatMap((source) => stretches(scene, source));
-  const room = wanted.reduce((sum, { picked }) => sum + blockRoom(columns, picked.length), 0);
+  const groups = query.sources.flatMap((source) => groupsOf(scene, source));
+  const room = groups.reduce((sum, { picked }) => sum + blockRoom(columns, picked.length), 0);
   const into = buffer(room);
   const blocks: SourceColumns[] = [];
   let offset = 0;
-  for (const stretch of wanted) {
-    const { key, store, picked, lag, gaps, part } = stretch;
+  for (const group of groups) {
+    const { key, store, picked, lag, gaps, part } = group;
     const span = { from: from - lag, to: to - lag, columns };
-    const past = pastOf(scene, stretch, String(query.ago ?? 0), span);
+    const past = pastOf(scene, group, String(query.ago ?? 0), span);
     const series = past.rows ? picked.map((_, index) => index) : picked;
     const rows = past.rows ?? store;
     const block = rows
@@ -70,7 +70,7 @@ export function columnsAnswer(
   return { kind: 'columns', buffer: into, blocks };
 }
 
-/** Least and greatest value of each metric that is a number. */
+/** Returns the minimum and maximum of each numeric metric. */
 export function extentsOf(scene: Scene, target: Target): Extents {
   const memory = scene.watch(target)?.memory;
   if (!memory) return {};
@@ -91,19 +91,19 @@ export function extentsOf(scene: Scene, target: Target): Extents {
   return Object.fromEntries(names.map((name, index) => [name, extents[index]]));
 }
 
-/** What the archive has before the oldest sample that is remembered, and that behind it. Times are the node's. */
-function pastOf(scene: Scene, stretch: Stretch, variant: string, span: Span): Past {
-  const { target, store, picked, names } = stretch;
+/** Returns what the archive has before the oldest sample in memory, joined with the samples in memory. Times are the node's. */
+function pastOf(scene: Scene, group: SeriesGroup, variant: string, span: Span): Past {
+  const { target, store, picked, names } = group;
   const watch = scene.watch(target);
-  // Nobody would forget what is read of it.
+  // The answers for an instance that is not watched would never be dropped.
   if (!watch) return {};
   const remembered = watch.memory?.store.reach;
   const oldest = remembered?.oldest ?? Number.POSITIVE_INFINITY;
   if (span.from >= oldest) return {};
   const to = Math.min(span.to, oldest);
   const columns = Math.max(1, (span.columns * (to - span.from)) / (span.to - span.from));
-  const wish = { from: span.from, to, columns, remembered };
-  const { points, state } = scene.archive.read(scene.view, target, variant, wish, scene.now);
+  const request = { from: span.from, to, columns, remembered };
+  const { points, state } = scene.archive.read(scene.view, target, variant, request, scene.now);
   if (state === 'none') return {};
   const part = { state, ...(points && { level: points.level }) };
   if (!points) return { part };
@@ -114,12 +114,12 @@ function pastOf(scene: Scene, stretch: Stretch, variant: string, span: Span): Pa
   };
 }
 
-/** Metrics of a source that one store has, in the order of the source; each element of a pattern has its own. */
-function stretches(scene: Scene, { target, metrics }: Source): Drawn[] {
+/** Groups the metrics of a source by store, in the order of the source; each element of a pattern has a group of its own. */
+function groupsOf(scene: Scene, { target, metrics }: Source): DrawnGroup[] {
   const memory = scene.watch(target)?.memory;
   const lag = scene.lag(target.node);
   const common = { key: keyOf(target), target, lag, gaps: memory?.gaps ?? [] };
-  const found: Drawn[] = [];
+  const found: DrawnGroup[] = [];
   for (const metric of metrics) {
     const parts = memory?.partsOf(metric);
     const series = memory?.seriesOf(metric) ?? -1;

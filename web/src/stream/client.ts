@@ -1,8 +1,8 @@
-import type { Wish } from './protocol.ts';
+import type { CommandRequest } from './protocol.ts';
 import type { Query, ViewResult } from './query.ts';
 import type { PageMessage, Snapshot, Target } from './view.ts';
 
-/** The page's end of the worker. */
+/** The page's side of the worker. */
 export class StreamClient {
   private readonly worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
 
@@ -11,13 +11,13 @@ export class StreamClient {
   constructor(apply: (snapshot: Snapshot) => void) {
     this.worker.onmessage = (event: MessageEvent<Snapshot>) => {
       apply(event.data);
-      // Asking for more once this is on the screen keeps a slow page from being buried.
+      // The worker sends the next snapshot only after this one is on the screen, so that a slow page is not flooded.
       const done = this.supersede(event.data.views ?? []);
       drawn(() => this.post({ op: 'drawn', buffers: done }, done));
     };
   }
 
-  /** `page` is the address of the page without its fragment. */
+  /** Starts the session; `page` is the address of the page without its fragment. */
   start(page: URL): void {
     this.post({ op: 'start', page: page.href });
   }
@@ -30,8 +30,8 @@ export class StreamClient {
     this.post({ op: 'unwatch', target });
   }
 
-  command(target: Target, wish: Wish): void {
-    this.post({ op: 'command', target, wish });
+  command(target: Target, request: CommandRequest): void {
+    this.post({ op: 'command', target, request });
   }
 
   show(id: number, query: Query): void {
@@ -43,7 +43,7 @@ export class StreamClient {
     this.post({ op: 'hide', id });
   }
 
-  /** A view's buffer is drawn from until its next one comes; then the worker may fill it again. */
+  /** Returns the buffers that the worker may fill again: a view's buffer is drawn from until its next one arrives. */
   private supersede(views: readonly ViewResult[]): ArrayBuffer[] {
     const done: ArrayBuffer[] = [];
     for (const { id, answer } of views) {
@@ -60,10 +60,10 @@ export class StreamClient {
   }
 }
 
-/** A page that nobody sees draws nothing, but its alarms count, and its title tells them. */
+/** A hidden page draws nothing, but its alarms count, and its title shows them. */
 const UNSEEN_MS = 1000;
 
-/** Calls back once what was applied is on the screen, or would be. */
+/** Calls back after the next frame, or after a timeout if the page is hidden. */
 function drawn(act: () => void): void {
   let isDone = false;
   const once = () => {

@@ -3,11 +3,11 @@ const KEPT = 8;
 export interface ClockEstimate {
   /** DAC clock minus browser clock, in milliseconds. */
   readonly offset: number;
-  /** Of the exchange the offset was taken from. */
+  /** Round trip of the exchange that the offset comes from. */
   readonly roundTrip: number;
 }
 
-/** Clock offset by the shortest of the last exchanges (websocket.md, "Age"): the shorter the way, the less it can mislead. */
+/** Clock offset from the fastest of the last exchanges (websocket.md, "Age"): a shorter round trip has a smaller error. */
 export class ClockOffset {
   private readonly exchanges: ClockEstimate[] = [];
 
@@ -24,7 +24,7 @@ export class ClockOffset {
     return best;
   }
 
-  /** Another connection may lead to another machine. */
+  /** Forgets all exchanges: another connection may lead to another machine. */
   reset(): void {
     this.exchanges.length = 0;
   }

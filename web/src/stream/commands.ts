@@ -1,16 +1,16 @@
-import type { Wish } from './protocol.ts';
+import type { CommandRequest } from './protocol.ts';
 import { type CommandView, keyOf, type Target } from './view.ts';
 
-/** The DAC gives a node 5 s; this is for a DAC that does not answer either. */
+/** The DAC's timeout for a node is 5 s; this one is for a DAC that does not answer. */
 const TIMEOUT_MS = 6000;
 
-/** Commands on their way, and how the last one of each kind ended. */
+/** Pending commands, and the results of finished ones. */
 export class Commands {
   private readonly pending = new Map<number, CommandView>();
   private changed: CommandView[] = [];
 
-  sent(id: number, target: Target, wish: Wish, now: number): void {
-    const view: CommandView = { key: keyOf(target), wish, status: 'pending', since: now };
+  sent(id: number, target: Target, request: CommandRequest, now: number): void {
+    const view: CommandView = { key: keyOf(target), request, status: 'pending', since: now };
     this.pending.set(id, view);
     this.changed.push(view);
   }
@@ -24,8 +24,8 @@ export class Commands {
     return this.finish(id, now, { status: 'failed', code, message }) !== undefined;
   }
 
-  refuse(target: Target, wish: Wish, code: string, now: number): void {
-    this.changed.push({ key: keyOf(target), wish, status: 'failed', code, since: now });
+  refuse(target: Target, request: CommandRequest, code: string, now: number): void {
+    this.changed.push({ key: keyOf(target), request, status: 'failed', code, since: now });
   }
 
   disconnected(now: number): void {

@@ -1,26 +1,30 @@
 import { isStruct, isVector, type Metric, type MetricType, type Value } from '@oasis/wire';
 
-/** Per-second rates in the shape of the values they belong to; nothing where there is no rate. */
+/** Per-second rates in the shape of their values; undefined without a rate. */
 export type PerSecond = number | undefined | readonly PerSecond[];
 
-/** Rates over less than this would flicker. */
+/** Rates over a shorter time would flicker. */
 const SPAN_MS = 950;
 
-/** What counters stood at, milliseconds by the node's clock. */
-export interface Counted {
+/** Values of counters at a time, milliseconds by the node's clock. */
+export interface CounterValues {
   readonly time: number;
   readonly values: readonly Value[];
 }
 
-/** How fast counters counted from one sample to a later one. */
-export function ratesBetween(metrics: readonly Metric[], before: Counted, now: Counted): PerSecond[] {
+/** Returns the rates of counters from one sample to a later one. */
+export function ratesBetween(
+  metrics: readonly Metric[],
+  before: CounterValues,
+  now: CounterValues,
+): PerSecond[] {
   const seconds = (now.time - before.time) / 1000;
   return metrics.map((metric, index) => perSecond(metric, now.values[index], before.values[index], seconds));
 }
 
-/** How fast counters count: over a second or from sample to sample, whichever is longer. */
+/** Rates of counters over one second or from sample to sample, whichever is longer. */
 export class CounterRates {
-  private reference: Counted | undefined;
+  private reference: CounterValues | undefined;
   private rates: readonly PerSecond[] = [];
 
   constructor(private readonly metrics: readonly Metric[]) {}
@@ -44,19 +48,20 @@ export class CounterRates {
 }
 
 function perSecond(metric: Metric, now: Value, before: Value, seconds: number): PerSecond {
-  if (typeof metric.type === 'object') return ofType(metric.type, now, before, seconds);
+  if (typeof metric.type === 'object') return perSecondOf(metric.type, now, before, seconds);
   if (metric.kind !== 'counter') return undefined;
   const step = difference(now, before);
-  // A counter that went back has been restarted; its next step will be right again.
+  // A counter that decreases has restarted; its next step is valid again.
   return step === undefined || step < 0 ? undefined : step / seconds;
 }
 
-function ofType(type: MetricType, now: Value, before: Value, seconds: number): PerSecond {
+function perSecondOf(type: MetricType, now: Value, before: Value, seconds: number): PerSecond {
   if (!Array.isArray(now) || !Array.isArray(before)) return undefined;
-  if (isVector(type)) return now.map((value, index) => ofType(type.vector, value, before[index], seconds));
+  if (isVector(type))
+    return now.map((value, index) => perSecondOf(type.vector, value, before[index], seconds));
   if (!isStruct(type)) return undefined;
   const { members } = type.struct;
-  // In a list of structs the texts say which thing this is: another name at the same place is another counter.
+  // Texts identify a struct within a list: another name at the same index is another counter.
   const isSame = members.every((member, index) => member.type !== 'string' || now[index] === before[index]);
   return isSame
     ? members.map((member, index) => perSecond(member, now[index], before[index], seconds))

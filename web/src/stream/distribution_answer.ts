@@ -1,21 +1,21 @@
 import { timeOf } from '../past/newest.ts';
-import { jointOf, sampledOf } from '../past/sampled.ts';
-import { concat, type Extreme, type Folded, heldSince, holdsAll, rememberedOf } from '../series/held.ts';
+import { sampledOf, seamOf } from '../past/sampled.ts';
 import { histogram, intervals } from '../series/histogram.ts';
+import { concat, type Extreme, type Folded, hasAllRaw, rawSince, samplesOf } from '../series/raw_samples.ts';
 import { rose } from '../series/rose.ts';
 import type { Answer, PastPart, Query } from './query.ts';
 import type { Scene } from './scene.ts';
 import type { Target } from './view.ts';
 
-/** Stretches that a distribution is made from: enough for its 99th percentile. */
-const STRETCHES = 1000;
-/** Samples one after the other that the times between them are taken from. */
-const NEIGHBOURS = 1000;
-/** Classes of wind speed: Beaufort's 2, 3, 4, 5, 6 and 7 begin here (m/s). */
+/** Steps for a distribution: enough for its 99th percentile. */
+const STEPS = 1000;
+/** Consecutive samples for a distribution of intervals. */
+const INTERVAL_SAMPLES = 1000;
+/** Lower bounds of the wind classes 2, 3, 4, 5, 6 and 7 of the Beaufort scale (m/s). */
 const WIND_BOUNDS = [1.6, 3.4, 5.5, 8, 10.8, 13.9];
 
-/** What distributions are made of: what is remembered, and before that what the archive has. */
-interface Found extends Folded {
+/** Samples of a distribution: those in memory, and before them those of the archive. */
+interface Distribution extends Folded {
   readonly past?: PastPart;
 }
 
@@ -31,7 +31,7 @@ export function roseAnswer(scene: Scene, query: Query & { kind: 'rose' }): Answe
   return { kind: 'rose', rose: found && rose(found, WIND_BOUNDS), past: found?.past };
 }
 
-function valuesOf(scene: Scene, target: Target, metrics: readonly string[]): Found | undefined {
+function valuesOf(scene: Scene, target: Target, metrics: readonly string[]): Distribution | undefined {
   const memory = scene.watch(target)?.memory;
   const series = metrics.map((metric) => memory?.seriesOf(metric) ?? -1);
   if (!memory || series.some((index) => index < 0)) return undefined;
@@ -40,18 +40,18 @@ function valuesOf(scene: Scene, target: Target, metrics: readonly string[]): Fou
   const { store } = memory;
   const { reach } = store;
   const oldest = reach?.oldest ?? Number.POSITIVE_INFINITY;
-  // What is folded will do for a time that moves on; one that is looked at closely is read sample by sample, where it can be.
-  const seam = scene.isLive ? oldest : (heldSince(store) ?? Number.POSITIVE_INFINITY);
-  const remembered = (since: number) => rememberedOf(store, series, since, to);
+  // Folded samples are enough for a live range; a paused range reads single samples from the archive if it has them.
+  const seam = scene.isLive ? oldest : (rawSince(store) ?? Number.POSITIVE_INFINITY);
+  const remembered = (since: number) => samplesOf(store, series, since, to);
   if (from >= seam) return remembered(from);
   const end = Math.min(to, seam);
-  const columns = Math.max(1, (STRETCHES * (end - from)) / (to - from));
-  const wish = { from, to: end, columns, remembered: reach && { ...reach, oldest: seam } };
-  const { points, state } = scene.archive.read(scene.view, target, 'sampled', wish, scene.now);
-  if (!points) return { ...remembered(from), past: from < oldest ? lacking(state, oldest + lag) : undefined };
-  const joint = jointOf(points, seam);
-  const past = sampledOf(points, metrics, from, Math.min(joint, to));
-  const newer = remembered(Math.max(joint, seam));
+  const columns = Math.max(1, (STEPS * (end - from)) / (to - from));
+  const request = { from, to: end, columns, remembered: reach && { ...reach, oldest: seam } };
+  const { points, state } = scene.archive.read(scene.view, target, 'sampled', request, scene.now);
+  if (!points) return { ...remembered(from), past: from < oldest ? partial(state, oldest + lag) : undefined };
+  const takeover = seamOf(points, seam);
+  const past = sampledOf(points, metrics, from, Math.min(takeover, to));
+  const newer = remembered(Math.max(takeover, seam));
   return {
     ...concat([past, newer], series.length),
     extremes: past.extremes.map((extreme, index) => widest(extreme, newer.extremes[index])),
@@ -63,23 +63,23 @@ function widest(one: Extreme, other: Extreme | undefined): Extreme {
   return other ? [Math.min(one[0], other[0]), Math.max(one[1], other[1])] : one;
 }
 
-function intervalsOf(scene: Scene, target: Target): Found | undefined {
+function intervalsOf(scene: Scene, target: Target): Distribution | undefined {
   const memory = scene.watch(target)?.memory;
   if (!memory) return undefined;
   const lag = scene.lag(target.node);
   const [from, to] = [scene.from - lag, scene.to - lag];
   const { store } = memory;
-  const held = { ...intervals(store, from, to), extremes: [] };
-  const seam = heldSince(store) ?? Number.POSITIVE_INFINITY;
-  if (from >= seam) return held;
-  // It would have to be read again with each sample that is let go of.
-  if (scene.isLive && !holdsAll(store)) return { ...held, past: lacking('none', seam + lag) };
+  const raw = { ...intervals(store, from, to), extremes: [] };
+  const seam = rawSince(store) ?? Number.POSITIVE_INFINITY;
+  if (from >= seam) return raw;
+  // The archive would have to be read again with each sample that memory evicts.
+  if (scene.isLive && !hasAllRaw(store)) return { ...raw, past: partial('none', seam + lag) };
   const before = scene.isLive ? seam : Math.min(to, seam);
-  const wish = { before, samples: NEIGHBOURS };
-  const { found, state } = scene.archive.readNewest(scene.view, target, 'intervals', wish, scene.now);
+  const request = { before, samples: INTERVAL_SAMPLES };
+  const { found, state } = scene.archive.readNewest(scene.view, target, 'intervals', request, scene.now);
   const wanted = (found?.samples ?? []).filter((sample) => timeOf(sample) >= from);
   if (!found || wanted.length === 0)
-    return { ...held, past: lacking(state === 'ready' ? 'none' : state, seam + lag) };
+    return { ...raw, past: partial(state === 'ready' ? 'none' : state, seam + lag) };
   const isCut = found.isCut && wanted.length === found.samples.length;
   const values = wanted.flatMap((sample, index) => {
     const before = wanted[index - 1];
@@ -87,14 +87,14 @@ function intervalsOf(scene: Scene, target: Target): Found | undefined {
     return isNext ? [timeOf(sample) - timeOf(before)] : [];
   });
   return {
-    ...concat([{ columns: [Float64Array.from(values)] }, held], 1),
+    ...concat([{ columns: [Float64Array.from(values)] }, raw], 1),
     extremes: [],
     past: { state, level: 'raw', ...(isCut && { newest: found.samples.length }) },
   };
 }
 
-/** Only what is remembered is there, or is there so far. */
-function lacking(state: PastPart['state'], since: number): PastPart | undefined {
+/** Describes a range of which only the samples in memory are available, or available so far. */
+function partial(state: PastPart['state'], since: number): PastPart | undefined {
   if (state !== 'none') return { state };
   return Number.isFinite(since) ? { state, since } : undefined;
 }

@@ -1,4 +1,4 @@
-import type { GapCause } from './ledger.ts';
+import { type GapCause, type GapSeverity, severityOf, worseOf } from './causes.ts';
 
 export const HISTORY_SECONDS = 60;
 
@@ -8,38 +8,28 @@ export interface HistoryView {
   readonly last: number;
   readonly samples: readonly number[];
   readonly missing: readonly number[];
-  /** The most serious cause in that second. */
-  readonly marks: readonly (GapCause | undefined)[];
+  /** The most serious gap in that second. */
+  readonly marks: readonly (GapSeverity | undefined)[];
 }
-
-const GRAVITY: readonly GapCause[] = [
-  'kept_back',
-  'not_recorded',
-  'reconnected',
-  'epoch_changed',
-  'node_restart',
-  'log_retention',
-  'node_dropped',
-  'unexplained',
-];
 
 export class History {
   private last = 0;
   private readonly samples: number[] = new Array(HISTORY_SECONDS).fill(0);
   private readonly missing: number[] = new Array(HISTORY_SECONDS).fill(0);
-  private readonly marks: (GapCause | undefined)[] = new Array(HISTORY_SECONDS).fill(undefined);
+  private readonly marks: (GapSeverity | undefined)[] = new Array(HISTORY_SECONDS).fill(undefined);
 
   addSamples(at: number, samples: number): void {
     const slot = this.slot(at);
     if (slot !== undefined) this.samples[slot] += samples;
   }
 
-  addGap(at: number, missing: number, cause: GapCause): void {
+  /** Adds a gap of `count` samples; 0 for an interruption. Samples that nobody lost are not missing. */
+  addGap(at: number, count: number, cause: GapCause): void {
     const slot = this.slot(at);
     if (slot === undefined) return;
-    this.missing[slot] += missing;
-    const before = this.marks[slot];
-    if (before === undefined || GRAVITY.indexOf(cause) > GRAVITY.indexOf(before)) this.marks[slot] = cause;
+    const severity = severityOf(cause, count);
+    if (severity !== 'expected') this.missing[slot] += count;
+    this.marks[slot] = worseOf(this.marks[slot], severity);
   }
 
   /** Returns the last minute up to `now`, also while nothing arrives. */

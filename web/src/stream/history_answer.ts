@@ -1,4 +1,4 @@
-import type { Wish } from '../past/archive_reader.ts';
+import type { PointsRequest } from '../past/archive_reader.ts';
 import { isMissing } from '../past/joined.ts';
 import { rowsOf } from '../past/newest.ts';
 import { runsOf } from '../past/state_runs.ts';
@@ -8,7 +8,7 @@ import type { Answer, PastPart, Query, RecordLine, StateTrack } from './query.ts
 import type { Scene } from './scene.ts';
 import { keyOf, type Target } from './view.ts';
 
-/** States and events: what there was when. */
+/** States and events over time. */
 
 export function statesAnswer(scene: Scene, query: Query & { kind: 'states' }): Answer {
   const found = query.sources.map(({ target, metrics }) => tracksOf(scene, target, metrics, query.columns));
@@ -32,18 +32,18 @@ function tracksOf(
     (metric) => watch?.memory?.states.get(metric)?.oldest ?? Number.POSITIVE_INFINITY,
   );
   const isRemembered = !watch || seams.every((seam) => from >= seam);
-  // The same for all panels of the instance, so that one answer does for all.
-  const wish = { from, to, columns, remembered: rememberedSince(seams, watch?.memory?.store.newest) };
+  // All panels of the instance send the same request, so that they share one answer.
+  const request = { from, to, columns, remembered: rememberedSince(seams, watch?.memory?.store.newest) };
   const { points, state } = isRemembered
     ? { points: undefined, state: 'none' as const }
-    : scene.archive.read(scene.view, target, 'states', wish, scene.now);
+    : scene.archive.read(scene.view, target, 'states', request, scene.now);
   const isBoolean = (metric: string) =>
     watch?.schema?.metrics.find(({ name }) => name === metric)?.type === 'boolean';
   const tracks = metrics.map((metric, index): StateTrack => {
-    const held = watch?.memory?.states.get(metric)?.between(from, to) ?? [];
+    const remembered = watch?.memory?.states.get(metric)?.between(from, to) ?? [];
     const past = points ? runsOf(points, metric, isBoolean(metric), seams[index]) : [];
     const isBroken = points !== undefined && isMissing(points, past.at(-1)?.to, seams[index]);
-    const runs = append(past, held, isBroken).filter((run) => run.to >= from && run.from <= to);
+    const runs = append(past, remembered, isBroken).filter((run) => run.to >= from && run.from <= to);
     return { key: keyOf(target), metric, runs: runs.map((run) => shifted(run, lag)) };
   });
   if (state === 'none') return { tracks };
@@ -54,28 +54,31 @@ function tracksOf(
   };
 }
 
-/** Since when all of the states that are remembered at all are. */
-function rememberedSince(seams: readonly number[], newest: number | undefined): Wish['remembered'] {
+/** Returns the time from which all states in memory are known. */
+function rememberedSince(seams: readonly number[], newest: number | undefined): PointsRequest['remembered'] {
   const known = seams.filter(Number.isFinite);
   return known.length === 0 || newest === undefined ? undefined : { oldest: Math.max(...known), newest };
 }
 
-/** What is remembered behind the past: a state that goes on is one run, unless something is missing between them. */
-function append(past: StateRun[], held: readonly StateRun[], isBroken: boolean): StateRun[] {
-  const [last, [next, ...rest]] = [past.at(-1), held];
-  if (!last || !next || next.isBroken) return [...past, ...held];
+/**
+ * Appends the runs in memory to those of the archive. A state that continues is one run, unless samples are missing
+ * between.
+ */
+function append(past: StateRun[], remembered: readonly StateRun[], isBroken: boolean): StateRun[] {
+  const [last, [next, ...rest]] = [past.at(-1), remembered];
+  if (!last || !next || next.isBroken) return [...past, ...remembered];
   if (isBroken) return [...past, { ...next, isBroken }, ...rest];
   if (last.value === next.value && !last.isMixed) {
     return [...past.slice(0, -1), { ...last, to: next.to }, ...rest];
   }
-  return [...past.slice(0, -1), { ...last, to: Math.max(last.to, next.from) }, ...held];
+  return [...past.slice(0, -1), { ...last, to: Math.max(last.to, next.from) }, ...remembered];
 }
 
 function shifted(run: StateRun, lag: number): StateRun {
   return { ...run, from: run.from + lag, to: run.to + lag };
 }
 
-/** The newest samples of a time, one by one. */
+/** Returns the newest samples of a time span one by one. */
 export function recordsAnswer(scene: Scene, query: Query & { kind: 'records' }): Answer {
   const { targets, limit } = query;
   const found = targets.map((target) => recordsOf(scene, target, limit));
@@ -102,24 +105,30 @@ function recordsOf(
   const key = keyOf(target);
   const line = (row: RecordRow): RecordLine => ({ ...row, key, time: row.time + lag });
   const records = watch?.memory?.records;
-  const held = (records?.between(from, to, limit) ?? []).map(line);
+  const remembered = (records?.between(from, to, limit) ?? []).map(line);
   const oldest = records?.oldest ?? Number.POSITIVE_INFINITY;
-  if (!watch?.schema || held.length >= limit || from >= oldest) return { lines: held };
-  // What is live is not read again with each moment: as long as nothing is remembered, the newest there are will do.
-  const wish = { before: scene.isLive ? oldest : Math.min(to, oldest), samples: limit };
-  const { found, state } = scene.archive.readNewest(scene.view, target, `records ${limit}`, wish, scene.now);
-  if (!found) return { lines: held, past: { state } };
+  if (!watch?.schema || remembered.length >= limit || from >= oldest) return { lines: remembered };
+  // A live range is not read again at each moment: while memory is empty, the newest samples of the DAC are enough.
+  const request = { before: scene.isLive ? oldest : Math.min(to, oldest), samples: limit };
+  const { found, state } = scene.archive.readNewest(
+    scene.view,
+    target,
+    `records ${limit}`,
+    request,
+    scene.now,
+  );
+  if (!found) return { lines: remembered, past: { state } };
   const rows = rowsOf(found.samples, watch.schema.metrics);
   const wanted = rows.filter(({ time }) => time >= from && time <= to && time < oldest);
-  if (wanted.length === 0) return { lines: held, ...(state !== 'ready' && { past: { state } }) };
+  if (wanted.length === 0) return { lines: remembered, ...(state !== 'ready' && { past: { state } }) };
   return {
-    lines: [...held, ...wanted.reverse().map(line)],
+    lines: [...remembered, ...wanted.reverse().map(line)],
     past: { state, level: 'raw' },
     isCut: found.isCut && wanted.length === rows.length,
   };
 }
 
-/** Of several parts the one that is worst off. */
+/** Returns the part that is furthest from complete. */
 function worst(parts: readonly PastPart[]): PastPart | undefined {
   const first = (state: PastPart['state']) => parts.find((part) => part.state === state);
   return (

@@ -1,46 +1,34 @@
-/** Causes of gaps and of interruptions. */
-export type GapCause =
-  | 'node_dropped'
-  | 'kept_back'
-  | 'log_retention'
-  | 'epoch_changed'
-  | 'node_restart'
-  | 'reconnected'
-  | 'not_recorded'
-  | 'unexplained';
-
-/** Causes that do not count as loss. */
-export const NO_LOSS: ReadonlySet<string> = new Set<GapCause>(['kept_back', 'not_recorded']);
+import type { GapCause } from './causes.ts';
 
 export interface GapEvent {
   /** Browser clock, milliseconds. */
   readonly at: number;
   readonly cause: GapCause;
-  /** Samples missing; 0 for an interruption that cost nothing. */
+  /** Missing samples; 0 for an interruption. */
   readonly count: number;
-  /** First and last sequence number missing, if that is known. */
+  /** First and last missing sequence number, if known. */
   readonly from?: number;
   readonly to?: number;
-  /** Of an interruption, in milliseconds. */
+  /** Duration of an interruption in milliseconds. */
   readonly duration?: number;
 }
 
 export interface LossView {
   readonly received: number;
-  /** Without those that were kept back. */
+  /** Missing samples without those in `keptBack`. */
   readonly missing: number;
-  /** Samples that the probe's flight recorder had no reason to send, or that its node dropped: the DAC's ledger tells them apart. */
+  /** Samples that the flight recorder kept back, or that its node dropped: only the DAC's ledger separates the two. */
   readonly keptBack: number;
   readonly unexplained: number;
-  /** What `missing` and `keptBack` are made of. */
-  readonly causes: Readonly<Partial<Record<GapCause, number>>>;
+  /** `missing` and `keptBack` by cause. */
+  readonly causes: ReadonlyMap<GapCause, number>;
   /** Newest first. */
   readonly events: readonly GapEvent[];
-  /** The log of the DAC that samples come from now, and how many came from it: what the DAC's own books can be held against. */
+  /** The topic log that samples come from now, and the samples received from it, for comparison with the DAC's ledger. */
   readonly log: { readonly name: string; readonly received: number } | undefined;
 }
 
-/** A name for a log that no other one has: a topic, in one life of the DAC. */
+/** Returns a unique name of a topic log: a topic, in one epoch of the DAC. */
 export function logName(epoch: string, topic: number): string {
   return `${epoch}:${topic}`;
 }
@@ -50,57 +38,59 @@ const KEPT_EVENTS = 32;
 /**
  * The page's own ledger of one instance, by sequence number (native-batch.md, "dropped before"; websocket.md, "Loss").
  *
- * Announcements (a gap in the log, a new epoch, a new run) arrive before the batch that they explain, so they are kept until a
- * batch does not continue where the previous one ended.
+ * Announcements (a gap in the log, a new epoch, a new run) arrive before the batch that they explain. The ledger keeps
+ * them until a batch does not continue the previous one.
  */
 export class SequenceLedger {
   private expected: number | undefined;
   private run: string | undefined;
   private isRunNew = false;
   private isEpochNew = false;
-  private isLogGap = false;
+  /** The cause that the DAC gave for the gap before the next batch. */
+  private announced: GapCause | undefined;
   private hasRecorder = false;
   private isReplay = false;
   private keptBack = 0;
   private received = 0;
   private missing = 0;
   private unexplained = 0;
-  private causes: Partial<Record<GapCause, number>> = {};
+  private causes: ReadonlyMap<GapCause, number> = new Map();
   private events: GapEvent[] = [];
   private log: LossView['log'];
 
-  /** The run of the node's process as the registry has it. */
-  sawRun(run: string): void {
+  /** Sets the run of the node's process, from the registry. */
+  setRun(run: string): void {
     if (this.run !== undefined && run !== this.run) this.isRunNew = true;
     this.run = run;
   }
 
-  /** Whether the probe has a flight recorder. */
-  sawRecorder(hasRecorder: boolean): void {
+  /** Sets whether the probe has a flight recorder. */
+  setRecorder(hasRecorder: boolean): void {
     this.hasRecorder = hasRecorder;
   }
 
-  /** Whether samples are played back: numbers that a recording does not have are no loss of ours. */
-  sawReplay(isReplay: boolean): void {
+  /** Sets whether the samples are a replay: numbers that its recording lacks have a cause of their own. */
+  setReplay(isReplay: boolean): void {
     this.isReplay = isReplay;
   }
 
-  sawLogGap(): void {
-    this.isLogGap = true;
+  /** The DAC reports a gap before the next batch. The first of several causes counts. */
+  announceGap(cause: GapCause): void {
+    this.announced ??= cause;
   }
 
-  /** The following samples come from another log, or from the beginning of the same log. */
-  sawLog(name: string): void {
+  /** The next samples come from another log, or from the start of the same log. */
+  startLog(name: string): void {
     this.log = { name, received: 0 };
   }
 
-  sawEpoch(at: number): void {
+  epochChanged(at: number): void {
     this.isEpochNew = true;
-    if (this.expected !== undefined) this.note({ at, cause: 'epoch_changed', count: 0 });
+    if (this.expected !== undefined) this.addEvent({ at, cause: 'epoch_changed', count: 0 });
   }
 
-  sawReconnect(at: number, duration: number): void {
-    if (this.expected !== undefined) this.note({ at, cause: 'reconnected', count: 0, duration });
+  reconnected(at: number, duration: number): void {
+    if (this.expected !== undefined) this.addEvent({ at, cause: 'reconnected', count: 0, duration });
   }
 
   /** Adds a batch. Returns whether it continues the previous one. */
@@ -109,27 +99,27 @@ export class SequenceLedger {
     const expected = this.expected;
     const next = first + count;
     if (expected === undefined || first === expected) {
-      // Announcements of a new epoch have been answered: nothing was lost. A new run still has to show itself.
-      this.forget(this.isRunNew && expected !== undefined);
+      // The announced epoch lost nothing. The samples of an announced run may still follow.
+      this.clearAnnouncements(this.isRunNew && expected !== undefined);
       this.received += count;
       this.expected = next;
       return true;
     }
     if (this.isRestart(first, expected, dropped)) {
-      this.note({ at, cause: 'node_restart', count: 0 });
-      this.book(1, first, dropped, at);
+      this.addEvent({ at, cause: 'node_restart', count: 0 });
+      this.addMissing(1, first, dropped, at);
       this.received += count;
     } else if (first > expected) {
-      this.book(expected, first, dropped, at);
+      this.addMissing(expected, first, dropped, at);
       this.received += count;
     } else {
-      // After a restart of the DAC the node resends unconfirmed samples; the page may have them.
+      // After a restart of the DAC, the node sends unacknowledged samples again; the page may have them.
       this.received += Math.max(0, next - expected);
-      this.forget(false);
+      this.clearAnnouncements(false);
       this.expected = Math.max(expected, next);
       return true;
     }
-    this.forget(false);
+    this.clearAnnouncements(false);
     this.expected = next;
     return false;
   }
@@ -139,14 +129,17 @@ export class SequenceLedger {
     return { received, missing, keptBack, unexplained, causes, events, log };
   }
 
-  /** Sequence numbers start at 1 in each run. The registry may report the new run after the batch. */
+  /**
+   * Whether the batch starts a new run, in which sequence numbers start at 1. The registry may report the run after the
+   * batch.
+   */
   private isRestart(first: number, expected: number, dropped: number): boolean {
     if (first < expected) return this.isRunNew || !this.isEpochNew;
     return this.isRunNew && first - expected !== dropped;
   }
 
-  /** Samples `from` up to, not including, `to` are missing: first what the node owns up to, then what was announced. */
-  private book(from: number, to: number, dropped: number, at: number): void {
+  /** Counts the samples in `[from, to)` as missing: the last `dropped` ones by the node, the others by the announced cause. */
+  private addMissing(from: number, to: number, dropped: number, at: number): void {
     const missing = to - from;
     if (missing === 0) return;
     const byNode = Math.min(dropped, missing);
@@ -157,29 +150,29 @@ export class SequenceLedger {
     if (rest > 0) {
       const cause = this.causeOfRest();
       if (cause === 'unexplained') this.unexplained += rest;
-      this.note({ at, cause, count: rest, from, to: to - byNode - 1 });
+      this.addEvent({ at, cause, count: rest, from, to: to - byNode - 1 });
     }
     const cause = isKeptBack ? 'kept_back' : 'node_dropped';
-    if (byNode > 0) this.note({ at, cause, count: byNode, from: to - byNode, to: to - 1 });
+    if (byNode > 0) this.addEvent({ at, cause, count: byNode, from: to - byNode, to: to - 1 });
   }
 
-  /** The cause of the samples that the node did not report as dropped. */
+  /** Returns the cause of the samples that the node did not report as dropped. */
   private causeOfRest(): GapCause {
-    if (this.isLogGap) return 'log_retention';
+    if (this.announced !== undefined) return this.announced;
     if (this.isEpochNew) return 'epoch_changed';
     return this.isReplay ? 'not_recorded' : 'unexplained';
   }
 
-  private note(event: GapEvent): void {
+  private addEvent(event: GapEvent): void {
     const { cause, count } = event;
-    if (count > 0) this.causes = { ...this.causes, [cause]: (this.causes[cause] ?? 0) + count };
+    if (count > 0) this.causes = new Map(this.causes).set(cause, (this.causes.get(cause) ?? 0) + count);
     // A new list each time: the old one may be on its way to the page.
     this.events = [event, ...this.events].slice(0, KEPT_EVENTS);
   }
 
-  private forget(keepRun: boolean): void {
+  private clearAnnouncements(keepRun: boolean): void {
     this.isRunNew = keepRun;
     this.isEpochNew = false;
-    this.isLogGap = false;
+    this.announced = undefined;
   }
 }

@@ -8,9 +8,9 @@ const PING_MS = 2000;
 const SILENCE_MS = 5000;
 const CONNECT_MS = 3000;
 
-export type LinkWish = 'connect' | 'ping' | 'give-up';
+export type LinkStep = 'connect' | 'ping' | 'give-up';
 
-/** The connection as such: when to try, when to ping, when to stop believing in it. Knows nothing of what is said over it. */
+/** The state of the connection: when to connect, when to ping, when to give up. It does not know the messages. */
 export class Link {
   readonly clock = new ClockOffset();
   phase: ConnectionView['phase'] = 'connecting';
@@ -22,10 +22,10 @@ export class Link {
   private readonly backoff: Backoff;
   private readonly pings = new Map<number, number>();
   private sentPings = 0;
-  /** When something is to be done next: an attempt, the end of an attempt, a ping. */
+  /** When the next step is due: an attempt, the end of an attempt, a ping. */
   private due = 0;
-  private isTrying = false;
-  private lastHeard = 0;
+  private isConnecting = false;
+  private lastReceived = 0;
 
   constructor(random: () => number) {
     this.backoff = new Backoff(random);
@@ -35,31 +35,31 @@ export class Link {
     return this.backoff.attempts;
   }
 
-  /** What is to be done now, if anything. */
-  wish(now: number): LinkWish | undefined {
+  /** Returns the step that is due now, if any. */
+  nextStep(now: number): LinkStep | undefined {
     if (this.phase === 'connected') {
-      if (now - this.lastHeard > SILENCE_MS) return 'give-up';
+      if (now - this.lastReceived > SILENCE_MS) return 'give-up';
       return now >= this.due ? 'ping' : undefined;
     }
     if (now < this.due) return undefined;
-    return this.isTrying ? 'give-up' : 'connect';
+    return this.isConnecting ? 'give-up' : 'connect';
   }
 
   nextDue(): number {
-    return this.phase === 'connected' ? Math.min(this.due, this.lastHeard + SILENCE_MS + 1) : this.due;
+    return this.phase === 'connected' ? Math.min(this.due, this.lastReceived + SILENCE_MS + 1) : this.due;
   }
 
-  trying(now: number): void {
-    this.isTrying = true;
+  connecting(now: number): void {
+    this.isConnecting = true;
     this.due = now + CONNECT_MS;
   }
 
   welcomed(now: number): void {
     this.phase = 'connected';
     this.since = now;
-    this.isTrying = false;
+    this.isConnecting = false;
     this.sentPings = 0;
-    this.lastHeard = now;
+    this.lastReceived = now;
     this.due = now;
     this.backoff.reset();
     this.clock.reset();
@@ -67,21 +67,21 @@ export class Link {
   }
 
   lost(reason: LossReason, code: number | undefined, now: number): void {
-    // The first reason is the one to show; what follows are vain attempts to come back.
+    // The first reason is shown; later ones come from failed attempts to reconnect.
     if (this.phase === 'connected' || this.reason === 'first') {
       this.reason = reason;
       this.code = code;
       this.since = now;
     }
     this.phase = 'reconnecting';
-    this.isTrying = false;
+    this.isConnecting = false;
     this.pings.clear();
     this.due = now + this.backoff.next();
     this.isDirty = true;
   }
 
-  heard(now: number): void {
-    this.lastHeard = now;
+  received(now: number): void {
+    this.lastReceived = now;
   }
 
   pinged(id: number, now: number): void {

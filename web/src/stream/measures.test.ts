@@ -13,7 +13,7 @@ describe('the rate meter', () => {
     expect(meter.rate(1100)).toBeCloseTo(1);
   });
 
-  it('does not mind in which portions samples come', () => {
+  it('is independent of the size of batches', () => {
     const meter = new RateMeter();
     for (let time = 0; time < 3000; time += 50) meter.add(time, 50, time);
     expect(meter.rate(2950)).toBeCloseTo(1000, -1);
@@ -28,7 +28,7 @@ describe('the rate meter', () => {
     expect(meter.rate(5200)).toBeCloseTo(10);
   });
 
-  it('falls when nothing comes any more, and ends at nothing', () => {
+  it('falls to zero when no samples arrive', () => {
     const meter = new RateMeter();
     for (let time = 0; time <= 2000; time += 100) meter.add(time, 1, time);
     expect(meter.rate(2100)).toBeCloseTo(10);
@@ -60,7 +60,7 @@ describe('counters', () => {
     },
   ] as const;
 
-  it('have a rate over a second, in lists by the name of the element', () => {
+  it('have a rate over one second, in lists by the name of the element', () => {
     const rates = new CounterRates(metrics);
     rates.add(0, [
       0,
@@ -84,10 +84,10 @@ describe('counters', () => {
   });
 });
 
-describe('the books of the page', () => {
-  it('do not call missing what a flight recorder kept back', () => {
+describe('the ledger of the page', () => {
+  it('does not count samples of a flight recorder as missing', () => {
     const ledger = new SequenceLedger();
-    ledger.sawRecorder(true);
+    ledger.setRecorder(true);
     ledger.add(1, 1, 0, 0);
     ledger.add(10, 1, 8, 0);
     ledger.add(20, 1, 5, 0);
@@ -96,13 +96,16 @@ describe('the books of the page', () => {
       missing: 4,
       unexplained: 4,
       keptBack: 13,
-      causes: { kept_back: 13, unexplained: 4 },
+      causes: new Map([
+        ['kept_back', 13],
+        ['unexplained', 4],
+      ]),
     });
   });
 });
 
 describe('the history', () => {
-  it('keeps a minute and moves on by itself', () => {
+  it('contains the last minute, also without samples', () => {
     const history = new History();
     history.addSamples(100_500, 2);
     history.addGap(101_000, 3, 'node_dropped');
@@ -111,7 +114,7 @@ describe('the history', () => {
     expect(view.last).toBe(103);
     expect(view.samples.slice(-4)).toEqual([2, 0, 0, 0]);
     expect(view.missing.slice(-4)).toEqual([0, 3, 0, 0]);
-    expect(view.marks.slice(-3)).toEqual(['node_dropped', undefined, undefined]);
+    expect(view.marks.slice(-3)).toEqual(['loss', undefined, undefined]);
     history.addSamples(10_000, 5);
     expect(
       history.view(100_000 + (HISTORY_SECONDS - 1) * 1000).samples.reduce((sum, count) => sum + count),

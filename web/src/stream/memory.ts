@@ -3,26 +3,27 @@ import { PartStores, partsOf } from '../series/parts.ts';
 import { Records } from '../series/records.ts';
 import { StateRuns } from '../series/states.ts';
 import { type Numbers, SeriesStore } from '../series/store.ts';
-import type { BreakCause, GapMark } from './query.ts';
+import type { GapCause } from './causes.ts';
+import type { GapMark } from './query.ts';
 
-/** How far back is remembered unless memory ends first. */
+/** Time to remember, unless memory ends first. */
 export const KEEP_MS = 60 * 60 * 1000;
 const KEPT_GAPS = 512;
-/** A clock that steps back further than this makes what is remembered useless. */
+/** If the node's clock steps back further than this, the numbers in memory are dropped. */
 const STEP_MS = 1000;
 
-/** What the page remembers of one instance: numbers, states and lists, by the node's clock in milliseconds. */
+/** Samples of one instance in memory: numbers, states and lists, by the node's clock in milliseconds. */
 export class Memory {
   store: SeriesStore;
   readonly states = new Map<string, StateRuns>();
   readonly records: Records | undefined;
-  /** Numbers within vectors and structs, by the metric's place. */
+  /** Numbers within vectors and structs, by the index of the metric. */
   private readonly parts = new Map<number, PartStores>();
   gaps: readonly GapMark[] = [];
-  /** Grows with each change: whoever shows this compares. */
+  /** Grows with each change, so that readers can detect one. */
   version = 0;
 
-  /** Metrics that are numbers, in the order of the store's series. */
+  /** Indices of the numeric metrics, in the order of the store's series. */
   private readonly numeric: readonly number[];
   private readonly names: readonly string[];
 
@@ -34,16 +35,16 @@ export class Memory {
     metrics.forEach((metric, index) => {
       if (partsOf(metric).length > 0) this.parts.set(index, new PartStores(metric, KEEP_MS));
     });
-    this.records = metrics.some(isTold) ? new Records() : undefined;
+    this.records = metrics.some(isListed) ? new Records() : undefined;
     this.store = this.empty();
   }
 
-  /** The store's series of a metric; -1 for one that is not a number. */
+  /** Returns the store's series of a metric; -1 if the metric is not a number. */
   seriesOf(metric: string): number {
     return this.names.indexOf(metric);
   }
 
-  /** The elements that a pattern such as `axes[].position` stands for now; nothing if it is none. */
+  /** Returns the present elements of a pattern such as `axes[].position`; undefined for anything else. */
   partsOf(pattern: string): readonly { readonly label: string; readonly store: SeriesStore }[] | undefined {
     for (const parts of this.parts.values()) if (parts.has(pattern)) return parts.of(pattern);
     return undefined;
@@ -53,12 +54,12 @@ export class Memory {
     return this.names;
   }
 
-  /** Samples from `skip` on are new. `gap` says why the first of them does not continue what came before. */
+  /** Appends the samples from `skip` on. `gap` is the cause if they do not continue the earlier ones. */
   add(
     batch: Batch,
     times: Float64Array,
     skip: number,
-    gap: { cause: BreakCause; count: number } | undefined,
+    gap: { cause: GapCause; count: number } | undefined,
   ): void {
     const fresh = skip === 0 ? times : times.subarray(skip);
     if (fresh.length === 0) return;
@@ -100,7 +101,7 @@ function isState({ type, kind, enum: names }: Metric): boolean {
   return type === 'boolean' || type === 'string' || names !== undefined || kind === 'state';
 }
 
-/** Whether its values are things to read one by one. */
-function isTold({ type, kind }: Metric): boolean {
+/** Whether the values of a metric are listed one by one. */
+function isListed({ type, kind }: Metric): boolean {
   return kind === 'event' || type === 'string';
 }

@@ -1,32 +1,38 @@
-/** How many samples a second are to be expected: null where silence means nothing, `unknown` of a probe with a rate that nobody knows, because it is in the archive alone or played back. */
+/**
+ * Expected samples per second. Null if silence means nothing; `unknown` for a periodic probe whose rate is not known,
+ * because it is imported, archived or replayed.
+ */
 export type Pace = number | 'unknown' | null;
 
-/** Of what samples are apart at their rate. */
-const LATE = 2.5;
+/** Factor of the median interval from which a sample is late. */
+const LATE_FACTOR = 2.5;
 const SLACK_MS = 500;
-/** Fewer intervals say nothing about a rate. */
-const FEWEST = 4;
+/** Minimum number of intervals to estimate a rate. */
+const MIN_INTERVALS = 4;
 const KEPT = 8;
 
-/** Whether nothing was sampled between two samples so many milliseconds apart. `around` are the intervals that this one is held against where nobody knows the rate. */
+/**
+ * Whether the probe was silent between two samples that are `apart` milliseconds apart. `around` returns intervals to
+ * compare with if the rate is unknown.
+ */
 export function isSilence(apart: number, pace: Pace, around: () => readonly number[]): boolean {
-  // Mostly it is shorter than any silence, and need not be held against others.
+  // Most intervals are too short for a silence and need no comparison.
   if (pace === null || apart <= SLACK_MS) return false;
-  const period = pace === 'unknown' ? usual(around()) : 1000 / pace;
-  return apart > LATE * period + SLACK_MS;
+  const period = pace === 'unknown' ? median(around()) : 1000 / pace;
+  return apart > LATE_FACTOR * period + SLACK_MS;
 }
 
-/** The middle one: a rate may have changed. */
-function usual(intervals: readonly number[]): number {
-  if (intervals.length < FEWEST) return Number.POSITIVE_INFINITY;
+/** Returns the median, because a rate may have changed. */
+function median(intervals: readonly number[]): number {
+  if (intervals.length < MIN_INTERVALS) return Number.POSITIVE_INFINITY;
   return intervals.toSorted((one, other) => one - other)[Math.floor(intervals.length / 2)];
 }
 
-/** Milliseconds between the newest samples of an instance. */
+/** Intervals between the newest samples of an instance, in milliseconds. */
 export class Intervals {
   private kept: number[] = [];
 
-  /** Takes the times of samples, and of the one before them. */
+  /** Adds the times of samples; `before` is the time of the previous sample. */
   add(before: number | undefined, times: Float64Array): void {
     const first = Math.max(before === undefined ? 1 : 0, times.length - KEPT);
     for (let index = first; index < times.length; index++)
@@ -34,14 +40,14 @@ export class Intervals {
     if (this.kept.length > KEPT) this.kept = this.kept.slice(-KEPT);
   }
 
-  /** Whether something is silent between these and the next sample. */
+  /** Whether the probe was silent between these and the next sample. */
   isSilence(apart: number, pace: Pace): boolean {
     const newest = this.kept.at(-1);
-    // Samples from before may have been taken at another pace than today's.
-    return newest !== undefined && apart > LATE * newest && isSilence(apart, pace, () => this.kept);
+    // Earlier samples may have been taken at another rate.
+    return newest !== undefined && apart > LATE_FACTOR * newest && isSilence(apart, pace, () => this.kept);
   }
 
-  /** What comes next may come at another pace. */
+  /** Forgets all intervals: the rate may change. */
   clear(): void {
     this.kept = [];
   }

@@ -13,13 +13,13 @@ function pace(instance: Record<string, unknown>) {
   return message?.op === 'registry' ? message.registry.instances[0].pace : undefined;
 }
 
-it('expects samples at the rate that the node lets the probe run at', () => {
+it('expects samples at the lowered rate of the node', () => {
   expect(pace({})).toBe(12.5);
   expect(pace({ instance: 'hob' })).toBe(100);
   expect(pace({ node: 'elsewhere' })).toBe(100);
 });
 
-it('expects none of a probe that is pushed, or has a flight recorder', () => {
+it('expects no samples of a pushed probe, or of one with a flight recorder', () => {
   expect(pace({ hertz: null })).toBe(null);
   expect(pace({ recorder: { before_s: 10, after_s: 5 } })).toBe(null);
 });

@@ -69,7 +69,7 @@ export interface Registry {
 }
 
 /** A command for an instance. */
-export type Wish =
+export type CommandRequest =
   | { readonly command: 'hertz'; readonly hertz: number }
   | { readonly command: 'demand'; readonly min: number; readonly max: number }
   | { readonly command: 'deadband'; readonly metric: string; readonly deadband?: number }
@@ -100,7 +100,7 @@ export type ClientMessage =
       overflow?: 'latest';
     }
   | { op: 'unsubscribe'; id: number; topic: number }
-  | ({ op: 'command'; id: number; node: string; instance: string } & Wish)
+  | ({ op: 'command'; id: number; node: string; instance: string } & CommandRequest)
   | { op: 'ping'; id: number; client_time: number };
 
 export type ServerMessage =

@@ -3,7 +3,7 @@ import type { Histogram } from '../series/histogram.ts';
 import type { RecordRow } from '../series/records.ts';
 import type { Rose } from '../series/rose.ts';
 import type { StateRun } from '../series/states.ts';
-import type { GapCause } from './ledger.ts';
+import type { GapCause } from './causes.ts';
 import type { SampleView, Target } from './view.ts';
 
 /** Queries of panels to the worker, and their answers. Times are milliseconds by the browser's clock. */
@@ -14,7 +14,7 @@ export type Range =
 
 export type Query = {
   readonly range: Range;
-  /** Shows what was so many milliseconds before the range. */
+  /** Moves the range so many milliseconds into the past. */
   readonly ago?: number;
 } & (
   | { readonly kind: 'columns'; readonly sources: readonly Source[]; readonly columns: number }
@@ -28,11 +28,11 @@ export type Query = {
   | { readonly kind: 'rose'; readonly target: Target; readonly direction: string; readonly speed: string }
   | { readonly kind: 'records'; readonly targets: readonly Target[]; readonly limit: number }
   | { readonly kind: 'extent'; readonly target: Target }
-  /** The sample that there was at the end of the range. */
+  /** The last sample at or before the end of the range. */
   | { readonly kind: 'moment'; readonly target: Target }
 );
 
-/** Metrics of an instance, by name, and patterns for numbers within them (`axes[].position`). */
+/** Metrics of an instance by name, or patterns for numbers within them (`axes[].position`). */
 export interface Source {
   readonly target: Target;
   readonly metrics: readonly string[];
@@ -42,40 +42,36 @@ export interface Source {
 export interface GapMark {
   readonly from: number;
   readonly to: number;
-  /** Of what came from the archive it may be any that the DAC has a word for. */
-  readonly cause: BreakCause | (string & {});
-  /** Samples missing. */
+  readonly cause: GapCause;
+  /** Missing samples. */
   readonly count: number;
 }
 
-/** Causes of an interrupted line: missing samples, or none taken. */
-export type BreakCause = GapCause | 'disabled' | 'node_offline' | 'silent';
-
 export interface SourceColumns extends ColumnBlock {
   readonly key: string;
-  /** Of a pattern, and the element of it that these columns are. */
+  /** The pattern, and the element of it that these columns show. */
   readonly part?: { readonly pattern: string; readonly label: string };
   readonly gaps: readonly GapMark[];
-  /** If it reaches back beyond what is remembered: what the archive has of that. */
+  /** The part that comes from the archive, if the range starts before the samples in memory. */
   readonly past?: PastPart;
 }
 
-/** How far a request to the archive is. */
+/** State of a request to the archive. */
 export type ReadState = 'reading' | 'ready' | 'failed';
 
-/** How far the archive's part of an answer is; `none` if the archive has nothing of it. */
+/** State of the archive's part of an answer; `none` if the archive has nothing for it. */
 export type PastState = 'none' | ReadState;
 
 /** The part of a panel that comes from the archive. */
 export interface PastPart {
   readonly state: PastState;
-  /** What it is made from: `raw` samples, or roll-ups of so long a time. */
+  /** Source of the part: `raw` samples, or the length of the roll-ups. */
   readonly level?: string;
-  /** Of each so many milliseconds it has one sample, or one state, and not all. */
+  /** The part has one sample, or one state, for each step of so many milliseconds. */
   readonly step?: number;
-  /** It has only so many samples, the newest ones. */
+  /** The part has only so many samples, the newest ones. */
   readonly newest?: number;
-  /** What is older is not there, milliseconds by the browser's clock. */
+  /** The part starts here; milliseconds by the browser's clock. */
   readonly since?: number;
 }
 
@@ -89,7 +85,7 @@ export interface RecordLine extends RecordRow {
   readonly key: string;
 }
 
-/** Least and greatest value of each metric that is a number, by name. */
+/** Minimum and maximum of each numeric metric, by name. */
 export type Extents = Readonly<Record<string, readonly [number, number]>>;
 
 export type Answer =

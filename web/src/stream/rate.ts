@@ -1,5 +1,5 @@
 const ENTRIES = 64;
-/** Entries closer than this are merged, so that the ring spans a second at any rate. */
+/** Closer entries are merged, so that the ring spans one second at any rate. */
 const SPACING_MS = 20;
 const SPAN_MS = 1000;
 const SAMPLES = 8;
@@ -7,8 +7,8 @@ const SLACK_MS = 250;
 const FORGET_MS = 10_000;
 
 /**
- * Samples per second, measured: over the last second or the last eight samples, whichever reaches further back. Spacing is
- * taken from the samples' own times, so the way here does not blur it; falling silent is noticed by the clock on the wall.
+ * Measures samples per second over the last second or the last eight samples, whichever reaches further back. It uses the
+ * times of the samples, so that delays on the way do not blur the rate, and the wall clock to notice silence.
  */
 export class RateMeter {
   private times: number[] = [];
@@ -35,7 +35,7 @@ export class RateMeter {
     }
   }
 
-  /** Starts over: what was measured before a change of rate says nothing about the rate after it. */
+  /** Starts over, as after a change of the rate. */
   reset(): void {
     this.times = [];
     this.totals = [];
@@ -54,9 +54,9 @@ export class RateMeter {
     const samples = this.totals[last] - this.totals[first];
     const span = this.times[last] - this.times[first];
     const interval = span / samples;
-    const quiet = now - this.arrived;
-    if (quiet > Math.max(FORGET_MS, 3 * interval)) return 0;
-    const overdue = quiet > 1.5 * interval + SLACK_MS ? quiet - interval : 0;
+    const silence = now - this.arrived;
+    if (silence > Math.max(FORGET_MS, 3 * interval)) return 0;
+    const overdue = silence > 1.5 * interval + SLACK_MS ? silence - interval : 0;
     return (1000 * samples) / (span + overdue);
   }
 }

@@ -7,14 +7,14 @@ const LOADED = { timeout: 20_000 };
 
 let server: Server;
 let answered: [number, unknown, number][];
-let came: string[];
-let gone: string[];
+let received: string[];
+let closed: string[];
 
 beforeEach(async () => {
   answered = [];
-  // Each server has its own: what an earlier test gave up may come to its server later.
+  // Each server has a list of its own: a request that an earlier test canceled may reach its server late.
   const [here, left]: [string[], string[]] = [[], []];
-  [came, gone] = [here, left];
+  [received, closed] = [here, left];
   server = createServer((request, response) => {
     const { url = '' } = request;
     here.push(url);
@@ -23,7 +23,7 @@ beforeEach(async () => {
     else if (url === '/answered') response.end('{"messages":[]}');
     else if (url === '/broken') response.end('{"messages":');
     else if (url === '/begun') response.write('{');
-    // Whatever else is asked for is never answered.
+    // All other requests are never answered.
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
 });
@@ -35,11 +35,11 @@ afterEach(async () => {
 });
 
 const url = (path: string) => new URL(path, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-const requests = (patience?: number) => new Requests((...what) => answered.push(what), patience);
+const requests = (timeoutMs?: number) => new Requests((...what) => answered.push(what), timeoutMs);
 
-it('gives each request the answer it got', async () => {
+it('reports the answer of each request', async () => {
   const made = requests();
-  await Promise.all(['answered', 'refused', 'broken'].map((path, id) => made.ask(id, url(path))));
+  await Promise.all(['answered', 'refused', 'broken'].map((path, id) => made.send(id, url(path))));
   expect(answered.sort(([a], [b]) => a - b)).toEqual([
     [0, { messages: [] }, 200],
     [1, { status: 422 }, 422],
@@ -47,21 +47,21 @@ it('gives each request the answer it got', async () => {
   ]);
 });
 
-it('waits for none longer than its patience', async () => {
+it('ends each request at its timeout', async () => {
   const made = requests(5);
-  await Promise.all(['silent', 'begun'].map((path, id) => made.ask(id, url(path))));
+  await Promise.all(['silent', 'begun'].map((path, id) => made.send(id, url(path))));
   expect(answered.sort(([a], [b]) => a - b)).toEqual([
     [0, undefined, 0],
     [1, undefined, 0],
   ]);
 });
 
-it('reports nothing of a canceled request, and frees it', async () => {
+it('reports nothing for a canceled request, and closes it', async () => {
   const made = requests();
-  const asked = made.ask(1, url('silent'));
-  await vi.waitFor(() => expect(came).toEqual(['/silent']), LOADED);
-  made.drop(1);
+  const asked = made.send(1, url('silent'));
+  await vi.waitFor(() => expect(received).toEqual(['/silent']), LOADED);
+  made.cancel(1);
   await asked;
-  await vi.waitFor(() => expect(gone).toEqual(['/silent']), LOADED);
+  await vi.waitFor(() => expect(closed).toEqual(['/silent']), LOADED);
   expect(answered).toEqual([]);
 });

@@ -1,34 +1,34 @@
-/** Beyond what any answer takes; the DAC, or a proxy before it, may take a request and fall silent. */
-const PATIENCE_MS = 20_000;
+/** Timeout, longer than any answer takes: the DAC, or a proxy in front of it, may accept a request and fall silent. */
+const TIMEOUT_MS = 20_000;
 
-/** Requests by HTTP that are under way: each comes to an end within its patience, with an answer or without. */
+/** Pending HTTP requests. Each ends within the timeout, with or without an answer. */
 export class Requests {
-  private readonly underWay = new Map<number, AbortController>();
+  private readonly pending = new Map<number, AbortController>();
 
-  /** `answered` gets the number of a request, the JSON it was answered with, and the status; nothing and 0 if there was none. */
+  /** `answered` receives the number of a request, its JSON and its status; undefined and 0 if there was no answer. */
   constructor(
     private readonly answered: (id: number, answer: unknown, status: number) => void,
-    private readonly patience = PATIENCE_MS,
+    private readonly timeoutMs = TIMEOUT_MS,
   ) {}
 
-  async ask(id: number, url: URL): Promise<void> {
+  async send(id: number, url: URL): Promise<void> {
     const end = new AbortController();
-    this.underWay.set(id, end);
-    const signal = AbortSignal.any([end.signal, AbortSignal.timeout(this.patience)]);
+    this.pending.set(id, end);
+    const signal = AbortSignal.any([end.signal, AbortSignal.timeout(this.timeoutMs)]);
     let [answer, status]: [unknown, number] = [undefined, 0];
     try {
       const response = await fetch(url, { cache: 'no-store', signal });
       [answer, status] = [await response.json(), response.status];
     } catch {
-      // Whoever asked asks again, or not.
+      // The caller decides whether to retry.
     }
-    if (this.underWay.delete(id)) this.answered(id, answer, status);
+    if (this.pending.delete(id)) this.answered(id, answer, status);
   }
 
-  /** Gives one up: nothing comes of it any more. */
-  drop(id: number): void {
-    const end = this.underWay.get(id);
-    this.underWay.delete(id);
+  /** Cancels a request; `answered` is not called for it. */
+  cancel(id: number): void {
+    const end = this.pending.get(id);
+    this.pending.delete(id);
     end?.abort();
   }
 }

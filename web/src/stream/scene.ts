@@ -2,17 +2,17 @@ import type { ArchiveReader } from '../past/archive_reader.ts';
 import type { Target } from './view.ts';
 import type { Watch } from './watch.ts';
 
-/** Looks up what is watched, and how far its node's clock is from ours. */
-export interface Lookup {
+/** Gives access to the watched instances, and to the clock offsets of their nodes. */
+export interface DataSource {
   watch(target: Target): Watch | undefined;
   /** Browser clock minus node clock, milliseconds. */
   lag(node: string): number;
-  readonly archive: Pick<ArchiveReader, 'read' | 'readNewest' | 'leave' | 'version'>;
+  readonly archive: Pick<ArchiveReader, 'read' | 'readNewest' | 'closeView' | 'version'>;
 }
 
 /** What a view is answered from, and the time that it shows. */
-export interface Scene extends Lookup {
-  /** The view's number. */
+export interface Scene extends DataSource {
+  /** Number of the view. */
   readonly view: number;
   /** Milliseconds by the browser's clock. */
   readonly from: number;

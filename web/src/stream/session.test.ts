@@ -20,7 +20,7 @@ class Bench {
   now = START;
   readonly session = new Session(() => 1);
   readonly sent: Sent[] = [];
-  readonly asked: string[] = [];
+  readonly requested: string[] = [];
   readonly dropped: number[] = [];
   connects = 0;
   closes = 0;
@@ -34,8 +34,8 @@ class Bench {
     for (const action of this.session.drainActions()) {
       if (action.do === 'send') this.sent.push(JSON.parse(action.text));
       else if (action.do === 'connect') this.connects++;
-      else if (action.do === 'ask') this.asked.push(action.path);
-      else if (action.do === 'drop') this.dropped.push(action.id);
+      else if (action.do === 'request') this.requested.push(action.path);
+      else if (action.do === 'cancel') this.dropped.push(action.id);
       else this.closes++;
     }
   }
@@ -87,7 +87,7 @@ class Bench {
     this.say({ op: 'subscribed', id: this.last('subscribe')?.id, topic, epoch, offset, instance });
   }
 
-  /** From nothing to a live subscription. */
+  /** Connects and subscribes. */
   connect(): void {
     this.settle();
     this.welcome();
@@ -135,7 +135,7 @@ beforeEach(() => {
 });
 
 describe('a session', () => {
-  it('connects, watches the registry and subscribes to what the page wants', () => {
+  it('connects, watches the registry and subscribes to watched instances', () => {
     bench.session.watch(PROCESSOR);
     bench.connect();
     expect(bench.connects).toBe(1);
@@ -149,7 +149,7 @@ describe('a session', () => {
     expect(bench.session.drainSnapshot(bench.now)).toBeUndefined();
   });
 
-  it('subscribes later to what is not registered yet', () => {
+  it('subscribes to an instance when it is registered', () => {
     bench.session.watch(PROCESSOR);
     bench.settle();
     bench.welcome();
@@ -160,7 +160,7 @@ describe('a session', () => {
     expect(bench.last('subscribe')).toBeDefined();
   });
 
-  it('asks again when the DAC does not know an instance that it has just listed', () => {
+  it('retries when the DAC does not know an instance of its registry', () => {
     bench.session.watch(PROCESSOR);
     bench.settle();
     bench.welcome();
@@ -186,7 +186,7 @@ describe('a session', () => {
     expect(clock?.offset).toBeCloseTo(500, 1);
   });
 
-  it('comes back with growing patience, never more than a second', () => {
+  it('reconnects with a growing pause of at most one second', () => {
     bench.settle();
     bench.lose();
     const waits: number[] = [];
@@ -204,7 +204,7 @@ describe('a session', () => {
     });
   });
 
-  it('gives up a connection that has fallen silent', () => {
+  it('closes a silent connection', () => {
     bench.settle();
     bench.welcome();
     bench.pass(6000);
@@ -212,7 +212,7 @@ describe('a session', () => {
     expect(bench.snapshot().connection).toMatchObject({ phase: 'reconnecting', reason: 'silent' });
   });
 
-  it('resumes where it stopped, and loses nothing', () => {
+  it('resumes at its position without loss', () => {
     bench.session.watch(PROCESSOR);
     bench.connect();
     bench.batch(1, 5);
@@ -253,7 +253,7 @@ describe('a session', () => {
     expect(bench.snapshot().samples).toHaveLength(1);
   });
 
-  it('says in words why a batch or a schema cannot be read', () => {
+  it('describes why a batch or a schema cannot be read', () => {
     bench.session.watch(PROCESSOR);
     bench.connect();
     bench.snapshot();
@@ -267,14 +267,14 @@ describe('a session', () => {
   });
 });
 
-describe('what is missing', () => {
+describe('missing samples', () => {
   beforeEach(() => {
     bench.session.watch(PROCESSOR);
     bench.connect();
     bench.batch(1, 10);
   });
 
-  it('is explained by the node, or not at all', () => {
+  it('are dropped by the node, or unexplained', () => {
     bench.batch(14, 1, 3);
     bench.batch(20, 1, 2);
     expect(bench.loss()).toEqual({
@@ -289,13 +289,13 @@ describe('what is missing', () => {
     });
   });
 
-  it('is explained by the log that had moved on', () => {
+  it('are evicted from the log', () => {
     bench.say({ op: 'gap', topic: 3, from: 10, to: 15, count: 5, cause: 'log_retention' });
     bench.batch(16);
     expect(bench.loss()).toMatchObject({ missing: 5, unexplained: 0, events: [['log_retention', 5]] });
   });
 
-  it('is explained by a new life of the DAC', () => {
+  it('belong to an earlier epoch of the DAC', () => {
     bench.lose();
     bench.pass(200);
     bench.epoch = 'e2';
@@ -315,7 +315,7 @@ describe('what is missing', () => {
     expect(bench.last('subscribe')?.resume).toBe('e2:3');
   });
 
-  it('is nothing when the archive has what the DAC received in its life before', () => {
+  it('are none if the archive has the samples of the earlier epoch', () => {
     bench.lose();
     bench.pass(200);
     bench.epoch = 'e2';
@@ -334,7 +334,7 @@ describe('what is missing', () => {
     expect(bench.last('subscribe')).toMatchObject({ resume: 'e2:2' });
   });
 
-  it('is left to the past of the charts after a long interruption', () => {
+  it('are left to the charts after a long interruption', () => {
     bench.lose();
     bench.pass(200);
     bench.welcome();
@@ -348,7 +348,7 @@ describe('what is missing', () => {
     expect(bench.last('subscribe')).toMatchObject({ resume: 'e1:10', overflow: 'latest' });
   });
 
-  it('is nothing when a new life of the DAC brings again what we had', () => {
+  it('are none if a restarted DAC repeats samples', () => {
     bench.lose();
     bench.pass(200);
     bench.epoch = 'e2';
@@ -359,7 +359,7 @@ describe('what is missing', () => {
     expect(bench.loss()).toMatchObject({ received: 12, missing: 0, unexplained: 0 });
   });
 
-  it('is nothing when the node restarts, whether the registry reports it before or after', () => {
+  it('are none after a restart of the node, whether the registry reports it before or after', () => {
     bench.run = 'run-2';
     bench.register();
     bench.batch(1);
@@ -373,7 +373,7 @@ describe('what is missing', () => {
   });
 });
 
-it('is no loss where a recording that is played back begins in the middle, whenever it begins again', () => {
+it('counts no loss at the start of a recording, also when the replay restarts', () => {
   bench.replay = true;
   bench.session.watch(PROCESSOR);
   bench.connect();
@@ -398,7 +398,7 @@ it('is no loss where a recording that is played back begins in the middle, whene
   } as const;
   bench.session.views.show(1, { ...query, range: { live: true, span: 60_000 } });
   const answer = bench.session.views.drain(bench.now)[0]?.answer;
-  // The time from its end to where it begins again is none that these would fill.
+  // The missing samples do not fill the time from the end of the recording to its next start.
   expect(answer?.kind === 'columns' && answer.blocks[0].gaps).toMatchObject([
     { cause: 'node_restart', count: 0 },
   ]);
@@ -415,12 +415,14 @@ describe('a command', () => {
 
   it('is pending, then done', () => {
     expect(bench.last('command')).toMatchObject({ ...PROCESSOR, command: 'hertz', hertz: 10 });
-    expect(bench.snapshot().commands).toMatchObject([{ key: KEY, status: 'pending', wish: { hertz: 10 } }]);
+    expect(bench.snapshot().commands).toMatchObject([
+      { key: KEY, status: 'pending', request: { hertz: 10 } },
+    ]);
     bench.say({ op: 'result', id: bench.last('command')?.id, status: 'done', hertz: 10, enabled: true });
     expect(bench.snapshot().commands).toMatchObject([{ status: 'done' }]);
   });
 
-  it('fails with the reason that the DAC gives', () => {
+  it('fails with the reason from the DAC', () => {
     bench.say({ op: 'error', id: bench.last('command')?.id, code: 'refused', message: 'too fast' });
     expect(bench.snapshot().commands).toMatchObject([
       {},
@@ -428,7 +430,7 @@ describe('a command', () => {
     ]);
   });
 
-  it('fails when the connection does, and while there is none', () => {
+  it('fails without a connection', () => {
     bench.lose();
     expect(bench.snapshot().commands).toMatchObject([{}, { status: 'failed', code: 'connection_lost' }]);
     bench.session.command(PROCESSOR, { command: 'enable' }, bench.now);

@@ -4,41 +4,41 @@ import type { StoredTimes } from '../past/stored.ts';
 import { Commands } from './commands.ts';
 import type { DoorName } from './doors/door.ts';
 import { Link } from './link.ts';
-import { parseServerMessage, type Registry, type ServerMessage, type Wish } from './protocol.ts';
-import { type Saying, Subscriptions } from './subscriptions.ts';
+import { type CommandRequest, parseServerMessage, type Registry, type ServerMessage } from './protocol.ts';
+import { type OutgoingMessage, Subscriptions } from './subscriptions.ts';
 import { Traffic } from './traffic.ts';
 import type { LossReason, Snapshot, Target } from './view.ts';
 import { Views } from './views.ts';
 import type { Watch } from './watch.ts';
 
-/** How often rates and strips are looked at when nothing arrives. */
+/** Interval for updates of rates and strips while nothing arrives. */
 const REVIEW_MS = 250;
 
 export type Action =
   | { readonly do: 'connect'; readonly isFirst: boolean }
   | { readonly do: 'send'; readonly text: string }
-  /** A request by HTTP, below the page's address; the answer comes with the number. */
-  | { readonly do: 'ask'; readonly id: number; readonly path: string }
-  | { readonly do: 'drop'; readonly id: number }
+  /** An HTTP request below the page's address; the answer carries the number. */
+  | { readonly do: 'request'; readonly id: number; readonly path: string }
+  | { readonly do: 'cancel'; readonly id: number }
   | { readonly do: 'close' };
 
 /**
  * The conversation with a DAC, without I/O: events and the time go in, actions and snapshots come out. It reconnects by
- * itself, and each watched instance goes on where it stopped.
+ * itself, and resumes each watched instance at its position.
  */
 export class Session {
   private readonly archive = new ArchiveReader(
     {
-      ask: (path) => {
+      request: (path) => {
         const id = this.nextId++;
-        this.actions.push({ do: 'ask', id, path });
+        this.actions.push({ do: 'request', id, path });
         return id;
       },
-      drop: (id) => this.actions.push({ do: 'drop', id }),
+      cancel: (id) => this.actions.push({ do: 'cancel', id }),
     },
     (target) => this.subscriptions.of(target)?.pace ?? null,
   );
-  /** What the panels show of what is watched. */
+  /** Answers for the panels. */
   readonly views = new Views({
     watch: (target) => this.subscriptions.of(target),
     lag: (node) => this.lagOf(node),
@@ -48,9 +48,9 @@ export class Session {
   private readonly commands = new Commands();
   private readonly traffic = new Traffic();
   private readonly subscriptions = new Subscriptions({
-    known: () => (this.link.phase === 'connected' ? this.registry : undefined),
+    registry: () => (this.link.phase === 'connected' ? this.registry : undefined),
     send: (message) => this.send(message),
-    began: (target, now) => this.archive.look(target, now),
+    onSubscribed: (target, now) => this.archive.lookUp(target, now),
   });
   /** DAC clock minus node clock in milliseconds, by node. */
   private readonly nodeOffsets = new Map<string, number>();
@@ -69,7 +69,7 @@ export class Session {
     this.link = new Link(random);
   }
 
-  // What the page wants.
+  // Requests of the page.
 
   watch(target: Target): void {
     this.subscriptions.watch(target);
@@ -80,51 +80,51 @@ export class Session {
     this.archive.forget(target);
   }
 
-  command(target: Target, wish: Wish, now: number): void {
+  command(target: Target, request: CommandRequest, now: number): void {
     if (this.link.phase !== 'connected') {
-      this.commands.refuse(target, wish, 'connection_lost', now);
+      this.commands.refuse(target, request, 'connection_lost', now);
       return;
     }
-    const id = this.send({ op: 'command', ...target, ...wish });
-    this.commands.sent(id, target, wish, now);
+    const id = this.send({ op: 'command', ...target, ...request });
+    this.commands.sent(id, target, request, now);
   }
 
-  // What happens on the wire.
+  // Events of the connection.
 
   text(data: string, now: number): void {
-    this.link.heard(now);
+    this.link.received(now);
     this.traffic.add(data.length);
     const message = parseServerMessage(data);
     if (message) this.handle(message, now);
   }
 
   binary(bytes: Uint8Array, now: number): void {
-    this.link.heard(now);
+    this.link.received(now);
     this.traffic.add(bytes.length);
     try {
-      const watch = this.subscriptions.at(decodeHeader(bytes).topic);
+      const watch = this.subscriptions.ofTopic(decodeHeader(bytes).topic);
       watch?.batch(bytes, now, this.lagOf(watch.target.node), this.dacLag);
     } catch (error) {
-      // Not even a header: it belongs to nobody, and the next one may be right.
+      // A batch without a valid header belongs to no instance; the next one may be valid.
       if (!(error instanceof DecodeError)) throw error;
     }
   }
 
-  /** A batch that a door has decoded; `bytes` is what it took on the way. */
+  /** Handles a batch that a door has decoded; `bytes` is its size on the wire. */
   batch(topic: number, batch: Batch, bytes: number, now: number): void {
-    this.link.heard(now);
+    this.link.received(now);
     this.traffic.add(bytes);
-    const watch = this.subscriptions.at(topic);
-    watch?.take(batch, now, this.lagOf(watch.target.node), this.dacLag);
+    const watch = this.subscriptions.ofTopic(topic);
+    watch?.addBatch(batch, now, this.lagOf(watch.target.node), this.dacLag);
   }
 
-  /** What came of a request by HTTP; without an answer its status is 0. */
+  /** Handles the answer to an HTTP request; the status is 0 if there was none. */
   answered(id: number, answer: unknown, status: number, now: number): void {
     this.archive.answered(id, answer, status, now);
   }
 
-  /** Which door leads to the DAC. */
-  through(door: DoorName): void {
+  /** Sets the door that leads to the DAC. */
+  setDoor(door: DoorName): void {
     this.door = door;
     this.link.isDirty = true;
   }
@@ -137,13 +137,13 @@ export class Session {
   }
 
   tick(now: number): void {
-    const wish = this.link.wish(now);
-    if (wish === 'connect') {
+    const step = this.link.nextStep(now);
+    if (step === 'connect') {
       this.actions.push({ do: 'connect', isFirst: this.link.attempts === 0 });
-      this.link.trying(now);
-    } else if (wish === 'ping') {
+      this.link.connecting(now);
+    } else if (step === 'ping') {
       this.link.pinged(this.send({ op: 'ping', client_time: Math.round(now * 1e6) }), now);
-    } else if (wish === 'give-up') {
+    } else if (step === 'give-up') {
       this.actions.push({ do: 'close' });
       this.closed('silent', undefined, now);
     }
@@ -156,12 +156,12 @@ export class Session {
     }
   }
 
-  /** When {@link tick} wants to be called next, or a snapshot can have something new. */
+  /** Returns when to call {@link tick} next, or when a snapshot can contain something new. */
   nextTick(): number {
     return Math.min(this.nextDuty(), this.views.nextDue());
   }
 
-  /** The same, for a page that is not ready for a snapshot. */
+  /** The same for a page that is not ready for a snapshot. */
   nextDuty(): number {
     const review = this.subscriptions.isEmpty ? Number.POSITIVE_INFINITY : this.reviewAt;
     const reading = this.link.phase === 'connected' ? this.archive.nextDue() : Number.POSITIVE_INFINITY;
@@ -174,7 +174,7 @@ export class Session {
     return actions;
   }
 
-  /** What the page has not seen yet, or nothing. */
+  /** Returns the changes since the last snapshot, or undefined. */
   drainSnapshot(now: number): Snapshot | undefined {
     const snapshot: Snapshot = {};
     if (this.link.isDirty) {
@@ -216,10 +216,10 @@ export class Session {
         this.subscriptions.subscribed(message, now);
         break;
       case 'gap':
-        this.subscriptions.at(message.topic)?.gap(message.cause);
+        this.subscriptions.ofTopic(message.topic)?.gap(message.cause);
         break;
       case 'result':
-        // What it changed comes with the registry.
+        // The registry reports the change.
         this.commands.done(message.id, now);
         break;
       case 'pong':
@@ -229,13 +229,13 @@ export class Session {
         this.failed(message, now);
         break;
       case 'epoch':
-        this.subscriptions.at(message.topic)?.beganEpoch(message.epoch, message.offset, now);
+        this.subscriptions.ofTopic(message.topic)?.startEpoch(message.epoch, message.offset, now);
         break;
       case 'type_changed':
-        this.subscriptions.at(message.topic)?.changedType(message.schema);
+        this.subscriptions.ofTopic(message.topic)?.changeType(message.schema);
         break;
       case 'unsubscribed':
-        // Said and done when we asked for it.
+        // A requested end needs no further step.
         if (message.id === undefined) this.subscriptions.ended(message.topic, now);
         break;
     }
@@ -248,7 +248,7 @@ export class Session {
     this.epoch = epoch;
     if (this.lostAt !== undefined) this.subscriptions.reconnected(now, now - this.lostAt);
     this.lostAt = undefined;
-    // What we knew is from before; subscriptions wait for what the DAC knows now.
+    // The registry is outdated; subscriptions wait for the new one.
     this.registry = undefined;
     this.send({ op: 'watch' });
   }
@@ -267,7 +267,7 @@ export class Session {
     this.subscriptions.failed(message.id, message.code, message.message, now);
   }
 
-  /** Browser clock minus node clock: puts a sample where it happened on our clock. */
+  /** Browser clock minus node clock: converts the time of a sample to the browser's clock. */
   private lagOf(node: string): number {
     return (this.nodeOffsets.get(node) ?? 0) + this.dacLag;
   }
@@ -277,7 +277,7 @@ export class Session {
     return -(this.link.clock.best?.offset ?? 0);
   }
 
-  private send(message: Saying): number {
+  private send(message: OutgoingMessage): number {
     const id = this.nextId++;
     const { op, ...fields } = message;
     this.actions.push({ do: 'send', text: JSON.stringify({ op, id, ...fields }) });

@@ -2,36 +2,36 @@ import type { ClientMessage, Registry, ServerMessage } from './protocol.ts';
 import { keyOf, type Target } from './view.ts';
 import { Watch } from './watch.ts';
 
-/** The registry said yes and the DAC said no: it will have been about to change. */
+/** Pause before the next attempt if the DAC refuses an instance that its registry lists: the registry is about to change. */
 const RETRY_MS = 300;
-/** After a longer interruption what was missed is left to the charts' past: catching up sample by sample would keep the present waiting. */
+/** After a longer interruption, charts read the missed samples from the archive: sending all of them would delay live ones. */
 const CATCH_UP_MS = 60_000;
 
 type Distributed<T, K extends string> = T extends unknown ? Omit<T, K> : never;
 
-/** A message to the DAC; its number is given as it is sent. */
-export type Saying = Distributed<ClientMessage, 'id'>;
+/** A message to the DAC; it receives its number when it is sent. */
+export type OutgoingMessage = Distributed<ClientMessage, 'id'>;
 
 /** The DAC at the other end of the connection. */
 export interface Peer {
-  /** What it has registered; nothing while that is not known. */
-  known(): Registry | undefined;
-  /** Returns the message's number. */
-  send(message: Saying): number;
-  /** Samples of an instance come from here on. */
-  began(target: Target, now: number): void;
+  /** Returns the registry; undefined until it has arrived. */
+  registry(): Registry | undefined;
+  /** Sends a message and returns its number. */
+  send(message: OutgoingMessage): number;
+  /** Called when the subscription of an instance starts. */
+  onSubscribed(target: Target, now: number): void;
 }
 
-/** What is watched, and the topics that it comes under as long as there is a connection. */
+/** The watched instances, and their topics during a connection. */
 export class Subscriptions {
-  /** When those that were refused are asked for again. */
+  /** When to retry refused subscriptions. */
   retryAt = Number.POSITIVE_INFINITY;
   private readonly byKey = new Map<string, Watch>();
   private readonly byTopic = new Map<number, Watch>();
-  /** Keys, not watches: whoever watches the instance when the answer comes may have it. */
-  private readonly asked = new Map<number, string>();
-  /** How long the last interruption was, milliseconds. */
-  private away = 0;
+  /** Pending requests by number. Values are keys, so that an instance that is watched anew meanwhile gets the answer. */
+  private readonly pending = new Map<number, string>();
+  /** Duration of the last interruption in milliseconds. */
+  private interruption = 0;
 
   constructor(private readonly peer: Peer) {}
 
@@ -47,8 +47,8 @@ export class Subscriptions {
     return this.byKey.get(keyOf(target));
   }
 
-  /** What comes under a topic. */
-  at(topic: number): Watch | undefined {
+  /** Returns the watched instance of a topic. */
+  ofTopic(topic: number): Watch | undefined {
     return this.byTopic.get(topic);
   }
 
@@ -63,7 +63,7 @@ export class Subscriptions {
     const watch = this.of(target);
     if (!watch) return;
     this.byKey.delete(watch.key);
-    this.leave(watch);
+    this.unsubscribe(watch);
   }
 
   tick(now: number): void {
@@ -71,28 +71,28 @@ export class Subscriptions {
   }
 
   disconnected(): void {
-    this.asked.clear();
+    this.pending.clear();
     this.byTopic.clear();
     this.retryAt = Number.POSITIVE_INFINITY;
     for (const watch of this.byKey.values()) watch.disconnected();
   }
 
-  /** The connection is back; they are subscribed to as soon as the DAC has said what it knows. */
-  reconnected(now: number, away: number): void {
-    this.away = away;
-    for (const watch of this.byKey.values()) watch.reconnected(now, away);
+  /** Handles that the connection is back; subscriptions follow when the registry has arrived. */
+  reconnected(now: number, interruption: number): void {
+    this.interruption = interruption;
+    for (const watch of this.byKey.values()) watch.reconnected(now, interruption);
   }
 
   registered(registry: Registry): void {
     for (const entry of registry.instances) {
       const watch = this.of(entry);
       if (!watch) continue;
-      watch.sawEntry(entry);
+      watch.updateEntry(entry);
       if (watch.topic === undefined) continue;
-      // The same name can come back as something else: with another number, or another layout.
+      // A name can return with another number or another layout.
       const { schema } = watch;
       if (entry.id !== watch.topic || entry.uuid !== schema?.uuid || entry.version !== schema.version) {
-        this.leave(watch);
+        this.unsubscribe(watch);
         watch.moved();
       }
     }
@@ -103,12 +103,12 @@ export class Subscriptions {
     const { topic, epoch, offset, entry, schema } = message;
     const watch = this.answered(message.id);
     watch?.subscribed(topic, epoch, offset, entry, schema, now);
-    // The registry knows more of it: whether its node has lowered its rate.
-    const known = this.peer.known()?.instances.find((known) => known.id === topic);
-    if (known) watch?.sawEntry(known);
+    // Only the registry knows whether the node has lowered the rate.
+    const known = this.peer.registry()?.instances.find((known) => known.id === topic);
+    if (known) watch?.updateEntry(known);
     if (watch?.topic === topic) {
       this.byTopic.set(topic, watch);
-      this.peer.began(watch.target, now);
+      this.peer.onSubscribed(watch.target, now);
     } else this.peer.send({ op: 'unsubscribe', topic });
   }
 
@@ -116,7 +116,7 @@ export class Subscriptions {
     const watch = this.answered(id);
     if (!watch) return;
     if (code === 'archive_error') {
-      // What is live can be seen all the same.
+      // Live samples are still available.
       watch.moved();
       watch.setStatus('waiting');
       this.retryAt = now + RETRY_MS;
@@ -128,7 +128,7 @@ export class Subscriptions {
     }
   }
 
-  /** The DAC has ended it by itself: another topic has its name, or what is stored cannot be read. */
+  /** Handles that the DAC ended a subscription: another topic has its name, or the archive cannot be read. */
   ended(topic: number, now: number): void {
     const watch = this.byTopic.get(topic);
     if (!watch) return;
@@ -138,10 +138,10 @@ export class Subscriptions {
     this.retryAt = now + RETRY_MS;
   }
 
-  /** Whose question has been answered, if it is still watched. */
+  /** Returns the instance whose request was answered, if it is still watched. */
   private answered(id: number): Watch | undefined {
-    const key = this.asked.get(id);
-    this.asked.delete(id);
+    const key = this.pending.get(id);
+    this.pending.delete(id);
     return key === undefined ? undefined : this.byKey.get(key);
   }
 
@@ -151,23 +151,23 @@ export class Subscriptions {
   }
 
   private subscribe(watch: Watch): void {
-    const known = this.peer.known();
+    const known = this.peer.registry();
     if (!known || watch.topic !== undefined) return;
-    if (watch.status === 'failed' || [...this.asked.values()].includes(watch.key)) return;
+    if (watch.status === 'failed' || [...this.pending.values()].includes(watch.key)) return;
     if (!known.instances.some((entry) => keyOf(entry) === watch.key)) {
       watch.setStatus('absent');
       return;
     }
     const resume = watch.position;
-    // What the DAC still holds comes first: a chart begins with a past.
-    const late = this.away > CATCH_UP_MS ? { overflow: 'latest' as const } : {};
+    // Samples in the DAC's memory come first, so that a chart starts with a past.
+    const late = this.interruption > CATCH_UP_MS ? { overflow: 'latest' as const } : {};
     const place = resume === undefined ? { from: 'earliest' as const } : { resume, ...late };
     const id = this.peer.send({ op: 'subscribe', ...watch.target, ...place });
-    this.asked.set(id, watch.key);
+    this.pending.set(id, watch.key);
     watch.setStatus('waiting');
   }
 
-  private leave(watch: Watch): void {
+  private unsubscribe(watch: Watch): void {
     if (watch.topic === undefined) return;
     this.byTopic.delete(watch.topic);
     this.peer.send({ op: 'unsubscribe', topic: watch.topic });

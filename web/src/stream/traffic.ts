@@ -2,7 +2,7 @@ import type { TrafficView } from './view.ts';
 
 const SPAN_MS = 1000;
 
-/** How much comes in, second by second. */
+/** Counts received bytes and messages per second. */
 export class Traffic {
   private bytes = 0;
   private messages = 0;
@@ -15,7 +15,7 @@ export class Traffic {
     this.total += bytes;
   }
 
-  /** The last second, once it is over. */
+  /** Returns the figures of the last second once it is over. */
   drain(now: number): TrafficView | undefined {
     const span = now - this.since;
     if (span < SPAN_MS) return undefined;

@@ -5,17 +5,17 @@ import type { PerSecond } from './counters.ts';
 import type { DoorName } from './doors/door.ts';
 import type { HistoryView } from './history.ts';
 import type { LossView } from './ledger.ts';
-import type { Registry, Wish } from './protocol.ts';
+import type { CommandRequest, Registry } from './protocol.ts';
 import type { Query, ViewResult } from './query.ts';
 
-/** Messages between worker and page. All of them survive a structured clone. */
+/** Messages between worker and page. All of them can be cloned structurally. */
 
 export interface Target {
   readonly node: string;
   readonly instance: string;
 }
 
-/** One text for a target, fit for a map: names may hold anything, so they are quoted. */
+/** Returns a map key for a target. Names may contain anything, so they are quoted. */
 export function keyOf(target: Target): string {
   return JSON.stringify([target.node, target.instance]);
 }
@@ -27,7 +27,7 @@ export interface ConnectionView {
   /** Why there is no connection. */
   readonly reason: LossReason;
   readonly code?: number;
-  /** Browser clock, milliseconds, when this phase began. */
+  /** Start of this phase; browser clock, milliseconds. */
   readonly since: number;
   readonly attempts: number;
   readonly server: string;
@@ -38,7 +38,7 @@ export interface ConnectionView {
 
 export interface WatchStatus {
   readonly key: string;
-  /** `absent`: the DAC does not know it (yet). */
+  /** `absent`: the DAC does not know the instance (yet). */
   readonly status: 'waiting' | 'absent' | 'live' | 'failed';
   readonly problem?: string;
   readonly schema?: Schema;
@@ -58,16 +58,16 @@ export interface FlowView {
   readonly key: string;
   readonly rate: number | undefined;
   readonly history: HistoryView;
-  /** Time of the oldest sample remembered, or in the archive; node clock, milliseconds. */
+  /** Time of the oldest sample in memory or in the archive; node clock, milliseconds. */
   readonly oldest: number | undefined;
-  /** Time of the newest one, if any was received or is in the archive. */
+  /** Time of the newest sample received or in the archive. */
   readonly newest: number | undefined;
   readonly hops: HopTimes | undefined;
 }
 
-/** How long the newest sample took from hop to hop, on a common clock; milliseconds. */
+/** Durations of the hops of the newest sample, clocks corrected; milliseconds. */
 export interface HopTimes {
-  /** From when it was taken to when its node sent it on: both by the node's clock. */
+  /** From the sample's time to the time its node sent it, both by the node's clock. */
   readonly inNode: number;
   /** From the node into the DAC. */
   readonly toDac: number;
@@ -84,14 +84,14 @@ export interface TrafficView {
 
 export interface CommandView {
   readonly key: string;
-  readonly wish: Wish;
+  readonly request: CommandRequest;
   readonly status: 'pending' | 'done' | 'failed';
   readonly code?: string;
   readonly message?: string;
   readonly since: number;
 }
 
-/** The changes since the last snapshot; unchanged parts are left out. */
+/** The changes since the last snapshot; unchanged parts are absent. */
 export interface Snapshot {
   connection?: ConnectionView;
   registry?: Registry;
@@ -103,7 +103,7 @@ export interface Snapshot {
   views?: ViewResult[];
   alarms?: AlarmView[];
   traffic?: TrafficView;
-  /** The DAC keeps samples, and so test runs and notes. */
+  /** Whether the DAC has an archive, and so test runs and notes. */
   hasArchive?: boolean;
 }
 
@@ -118,9 +118,9 @@ export type PageMessage =
   | { readonly op: 'start'; readonly page: string }
   | { readonly op: 'watch'; readonly target: Target }
   | { readonly op: 'unwatch'; readonly target: Target }
-  | { readonly op: 'command'; readonly target: Target; readonly wish: Wish }
-  /** What a panel shows: answered in snapshots whenever it changes, until it is hidden. */
+  | { readonly op: 'command'; readonly target: Target; readonly request: CommandRequest }
+  /** Shows a query in a panel: snapshots answer it after each change, until it is hidden. */
   | { readonly op: 'show'; readonly id: number; readonly query: Query }
   | { readonly op: 'hide'; readonly id: number }
-  /** The page has drawn the last snapshot: the next one may come. Its buffers can be filled again. */
+  /** The page has drawn the last snapshot and can receive the next one. Its buffers can be filled again. */
   | { readonly op: 'drawn'; readonly buffers: readonly ArrayBuffer[] };

@@ -1,6 +1,6 @@
 import type { Metric } from '@oasis/wire';
 import { beforeEach, expect, it } from 'vitest';
-import type { NewestWish } from '../past/newest.ts';
+import type { NewestRequest } from '../past/newest.ts';
 import { type Points, parsePoints } from '../past/points.ts';
 import { Records } from '../series/records.ts';
 import { StateRuns } from '../series/states.ts';
@@ -9,19 +9,19 @@ import type { Answer, Query, Range } from './query.ts';
 import { Views } from './views.ts';
 import type { Watch } from './watch.ts';
 
-/** A node whose clock is 100 ms behind the browser's, and a metric that counts seconds. */
+/** A node whose clock is 100 ms late, and a metric that counts seconds. */
 const LAG = 100;
 const TARGET = { node: 'plant', instance: 'pump' };
 const METRICS: Metric[] = [{ name: 'count', type: 'uint64', kind: 'counter' }];
 
-let wishes: { what: string; wish: object }[];
+let requests: { what: string; request: object }[];
 let watch: Partial<Watch>;
 let views: Views;
-/** What is left of samples that have gone. */
+/** The roll-ups of evicted samples. */
 let rolled: Points | undefined;
 
-/** What the DAC has: a sample each second from 0 on. */
-function newest({ before, samples }: NewestWish) {
+/** The DAC's samples: one each second from 0 on. */
+function newest({ before, samples }: NewestRequest) {
   const last = Math.ceil(Math.min(before, 100_000) / 1000);
   const numbers = Array.from({ length: samples }, (_, index) => last - samples + index).filter((n) => n >= 0);
   return {
@@ -37,7 +37,7 @@ function newest({ before, samples }: NewestWish) {
 }
 
 beforeEach(() => {
-  wishes = [];
+  requests = [];
   rolled = undefined;
   watch = { key: 'pump', schema: { metrics: METRICS } as unknown as Watch['schema'] };
   views = new Views({
@@ -45,14 +45,14 @@ beforeEach(() => {
     lag: () => LAG,
     archive: {
       version: 0,
-      leave: () => {},
-      read: (_, __, variant, wish) => {
-        wishes.push({ what: variant, wish });
+      closeView: () => {},
+      read: (_, __, variant, request) => {
+        requests.push({ what: variant, request });
         return { points: rolled, state: rolled ? 'ready' : 'none' };
       },
-      readNewest: (_, __, variant, wish) => {
-        wishes.push({ what: variant, wish });
-        return { found: newest(wish), state: 'ready' };
+      readNewest: (_, __, variant, request) => {
+        requests.push({ what: variant, request });
+        return { found: newest(request), state: 'ready' };
       },
     },
   });
@@ -74,25 +74,25 @@ function remember(times: readonly number[]): void {
   watch.memory = { records, store, states: new Map(), seriesOf: () => 0, version: 1 } as never;
 }
 
-it('gives the sample that there was at a time, with the rate that it had', () => {
+it('returns the sample at a time, with its rate', () => {
   const sample = { key: 'pump', sequence: 50, time: 50_000, state: 0, values: [50], rates: [] };
   watch.sample = sample;
   const moment = (to: number) => ask({ kind: 'moment', target: TARGET, range: until(to) });
-  // Nothing has come since: nobody has to be asked.
+  // No sample came since: no request is needed.
   expect(moment(60_000)).toEqual({ kind: 'moment', sample, state: 'ready' });
-  expect(wishes).toEqual([]);
+  expect(requests).toEqual([]);
   const then = { sequence: 7, time: 7000, values: [7], rates: [1] };
   expect(moment(7900)).toMatchObject({ kind: 'moment', sample: then });
   expect(moment(7100)).toMatchObject({ sample: then });
   expect(moment(7099)).toMatchObject({ sample: { sequence: 6 } });
-  // Of one that is faster, enough samples for a second are wanted.
+  // A faster instance needs enough samples for one second.
   watch = { ...watch, expectedRate: 20 };
   expect(moment(7900)).toMatchObject({ kind: 'moment', sample: then });
-  expect(wishes.at(-1)?.wish).toMatchObject({ samples: 22 });
+  expect(requests.at(-1)?.request).toMatchObject({ samples: 22 });
   expect(moment(50)).toEqual({ kind: 'moment', sample: undefined, state: 'none' });
 });
 
-it('gives the last value that roll-ups have where no sample is left', () => {
+it('returns the last value of roll-ups if no samples are left', () => {
   const times = [-9000, -5000, 40];
   rolled = parsePoints(
     {
@@ -111,7 +111,7 @@ it('gives the last value that roll-ups have where no sample is left', () => {
   });
 });
 
-it('lists what is remembered, and before that what the DAC has, none twice', () => {
+it('lists samples in memory and older ones of the DAC, none twice', () => {
   remember([8000, 9000, 10_000]);
   const lines = (range: Range, limit = 300) => {
     const answer = ask({ kind: 'records', targets: [TARGET], range, limit });
@@ -119,18 +119,18 @@ it('lists what is remembered, and before that what the DAC has, none twice', () 
     return { numbers: answer.lines.map(({ sequence }) => sequence), past: answer.past };
   };
   expect(lines(until(10_100, 2000))).toEqual({ numbers: [10, 9, 8], past: undefined });
-  expect(wishes).toEqual([]);
+  expect(requests).toEqual([]);
   expect(lines(until(10_100))).toEqual({
     numbers: [10, 9, 8, 7, 6, 5],
     past: { state: 'ready', level: 'raw' },
   });
-  expect(wishes[0].wish).toEqual({ before: 8000, samples: 300 });
+  expect(requests[0].request).toEqual({ before: 8000, samples: 300 });
   expect(lines(until(7600))).toMatchObject({ numbers: [7, 6, 5, 4, 3] });
   expect(lines(until(10_100), 4)).toMatchObject({ numbers: [10, 9, 8, 7], past: { newest: 4 } });
   expect(lines(until(10_100), 3)).toEqual({ numbers: [10, 9, 8], past: { state: 'ready', newest: 3 } });
 });
 
-it('draws no state through what is missing between the archive and what is remembered', () => {
+it('draws no state across a gap between archive and memory', () => {
   const modes = new StateRuns();
   modes.add(Float64Array.of(8000, 9000), [1, 1], false);
   const runs = (gaps: object[]) => {
@@ -158,24 +158,26 @@ it('draws no state through what is missing between the archive and what is remem
   ]);
 });
 
-it('lists live what there was before the page was opened', () => {
+it('lists earlier samples on a live page', () => {
   watch.memory = { records: new Records(), version: 1 } as never;
   const range: Range = { live: true, span: 93_000 };
   const answer = ask({ kind: 'records', targets: [TARGET], range, limit: 5 });
-  expect(wishes).toEqual([{ what: 'records 5', wish: { before: Number.POSITIVE_INFINITY, samples: 5 } }]);
+  expect(requests).toEqual([
+    { what: 'records 5', request: { before: Number.POSITIVE_INFINITY, samples: 5 } },
+  ]);
   expect(answer.kind === 'records' && answer.lines.map(({ sequence }) => sequence)).toEqual([
     99, 98, 97, 96, 95,
   ]);
 });
 
-/** What the archive answers with of a sample each second, half a second behind it: of stretches of two seconds each. */
-function stretches(from: number, to: number, until: number): Points | undefined {
-  const byStretch = new Map<number, number[]>();
+/** The archive's answer for a sample each second, at half seconds, as steps of two seconds. */
+function stepPoints(from: number, to: number, until: number): Points | undefined {
+  const byStep = new Map<number, number[]>();
   for (let time = from; time <= to; time += 1000) {
-    const stretch = Math.floor(time / 2000);
-    byStretch.set(stretch, [...(byStretch.get(stretch) ?? []), time]);
+    const step = Math.floor(time / 2000);
+    byStep.set(step, [...(byStep.get(step) ?? []), time]);
   }
-  const found = [...byStretch.values()];
+  const found = [...byStep.values()];
   const of = (pick: (times: number[]) => number) => found.map((times) => pick(times) / 1000);
   const count = { min: of(([first]) => first), max: of(last), last: of(last) };
   return parsePoints(
@@ -194,7 +196,7 @@ function stretches(from: number, to: number, until: number): Points | undefined 
 
 const last = (times: readonly number[]) => times[times.length - 1];
 
-it('begins a live distribution with what the archive has, and counts no sample twice', () => {
+it('starts a live distribution with samples of the archive, and counts no sample twice', () => {
   const source = { target: TARGET, metrics: ['count'] };
   const live = () => {
     const range: Range = { live: true, span: 95_000 };
@@ -204,29 +206,29 @@ it('begins a live distribution with what the archive has, and counts no sample t
   };
   const since = (oldest: number) =>
     remember(Array.from({ length: (100_500 - oldest) / 1000 }, (_, index) => oldest + index * 1000));
-  // The archive has what is remembered, too: 5.5 s to 99.5 s are 95 samples.
+  // The archive also has the samples in memory: 5.5 s to 99.5 s are 95 samples.
   for (const oldest of [60_500, 61_500]) {
     since(oldest);
-    rolled = stretches(5500, 99_500, 99_500);
+    rolled = stepPoints(5500, 99_500, 99_500);
     const { histogram, past } = live();
     expect(histogram).toMatchObject({ of: 95, min: 5.5, max: 99.5 });
     expect(past).toEqual({ state: 'ready', level: '1s', step: 2000 });
-    expect(wishes.at(-1)).toMatchObject({
+    expect(requests.at(-1)).toMatchObject({
       what: 'sampled',
-      wish: { from: 4900, to: oldest, remembered: { oldest, newest: 99_500 } },
+      request: { from: 4900, to: oldest, remembered: { oldest, newest: 99_500 } },
     });
   }
-  // What was not there yet when it was asked for is left to what is remembered: half a stretch is lacking then.
-  rolled = stretches(5500, 60_500, 60_500);
+  // Samples that were taken after the request come from memory: half a step is missing then.
+  rolled = stepPoints(5500, 60_500, 60_500);
   expect(live().histogram?.of).toBe(94);
-  // Nothing is read of a time that is remembered.
+  // A time that is in memory needs no request.
   since(1500);
-  const before = wishes.length;
+  const before = requests.length;
   expect(live()).toMatchObject({ histogram: { of: 95 }, past: undefined });
-  expect(wishes).toHaveLength(before);
+  expect(requests).toHaveLength(before);
 });
 
-it('says since when there are samples, where a distribution does not have all of its time', () => {
+it('returns the start of the samples if a distribution lacks part of its time', () => {
   remember([8000, 9000, 10_000]);
   const source = { target: TARGET, metrics: ['count'] };
   const of = (range: Range, what: 'values' | 'intervals') => {
@@ -235,7 +237,7 @@ it('says since when there are samples, where a distribution does not have all of
   };
   expect(of(until(10_100, 2000), 'values')?.past).toBeUndefined();
   expect(of(until(10_100), 'values')).toMatchObject({ histogram: { samples: 3 }, past: { since: 8100 } });
-  // Intervals need neighbors: the newest of them.
+  // Intervals need consecutive samples: the newest ones.
   expect(of({ live: true, span: 95_000 }, 'intervals')).toMatchObject({
     histogram: { samples: 4, mean: 1000 },
     past: { state: 'ready', level: 'raw' },
@@ -245,5 +247,5 @@ it('says since when there are samples, where a distribution does not have all of
     past: { state: 'none', since: 8100 },
   });
   expect(of(until(10_100), 'intervals')).toMatchObject({ histogram: { samples: 4, mean: 1000 } });
-  expect(wishes.at(-1)).toEqual({ what: 'intervals', wish: { before: 8000, samples: 1000 } });
+  expect(requests.at(-1)).toEqual({ what: 'intervals', request: { before: 8000, samples: 1000 } });
 });

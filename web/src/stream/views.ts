@@ -3,28 +3,28 @@ import { histogramAnswer, roseAnswer } from './distribution_answer.ts';
 import { recordsAnswer, statesAnswer } from './history_answer.ts';
 import { momentAnswer } from './moment_answer.ts';
 import type { Answer, Query, ViewResult } from './query.ts';
-import type { Lookup, Scene } from './scene.ts';
+import type { DataSource, Scene } from './scene.ts';
 import type { Target } from './view.ts';
 
-/** Charts are drawn at most so often: enough for the eye, and it leaves the page time for everything else. */
+/** Minimum interval between two frames of a chart: smooth for the eye, with time left for the rest of the page. */
 const CHART_MS = 33;
 const LIST_MS = 200;
 const SPARE_BUFFERS = 16;
 
 interface View {
   query: Query;
-  /** When it was last answered. */
+  /** Time of the last answer. */
   at: number;
-  /** Of what it shows, when it was last answered. */
+  /** Version of the data in the last answer. */
   version: number;
 }
 
-/** What the panels show: each is answered anew when what it shows has changed, and no more often than can be seen. */
+/** Answers the queries of panels again when their data changes, no more often than the eye can see. */
 export class Views {
   private readonly views = new Map<number, View>();
   private spare: ArrayBuffer[] = [];
 
-  constructor(private readonly lookup: Lookup) {}
+  constructor(private readonly source: DataSource) {}
 
   show(id: number, query: Query): void {
     this.views.set(id, { query, at: Number.NEGATIVE_INFINITY, version: -1 });
@@ -32,23 +32,23 @@ export class Views {
 
   hide(id: number): void {
     this.views.delete(id);
-    this.lookup.archive.leave(id);
+    this.source.archive.closeView(id);
   }
 
-  /** Takes back what the page has drawn. */
+  /** Takes buffers back that the page has drawn. */
   reuse(buffers: readonly ArrayBuffer[]): void {
     this.spare.push(...buffers);
     if (this.spare.length > SPARE_BUFFERS) this.spare.length = SPARE_BUFFERS;
   }
 
-  /** When the next view wants to be answered; none does while nothing is shown. */
+  /** Returns when the next view is due; infinity without views. */
   nextDue(): number {
     let due = Number.POSITIVE_INFINITY;
     for (const view of this.views.values()) due = Math.min(due, view.at + pause(view.query));
     return due;
   }
 
-  /** Answers of the views that have something new to show. */
+  /** Returns the answers of the views with changes. */
   drain(now: number): ViewResult[] {
     const results: ViewResult[] = [];
     for (const [id, view] of this.views) {
@@ -59,7 +59,7 @@ export class Views {
       if (!isLive && version === view.version) continue;
       view.version = version;
       const [from, to] = bounds(view.query, now);
-      const scene = { ...this.lookup, view: id, from, to, isLive, now };
+      const scene = { ...this.source, view: id, from, to, isLive, now };
       results.push({ id, from, to, answer: this.answer(scene, view.query) });
     }
     return results;
@@ -67,8 +67,8 @@ export class Views {
 
   private versionOf(query: Query): number {
     return targetsOf(query).reduce(
-      (sum, target) => sum + (this.lookup.watch(target)?.memory?.version ?? 0),
-      this.lookup.archive.version,
+      (sum, target) => sum + (this.source.watch(target)?.memory?.version ?? 0),
+      this.source.archive.version,
     );
   }
 
@@ -116,7 +116,7 @@ function targetsOf(query: Query): readonly Target[] {
   }
 }
 
-/** A live range ends at a whole column, so that what is drawn moves by whole columns. */
+/** Returns the range of a query. A live range ends at a whole column, so that the drawing moves by whole columns. */
 function bounds({ range, ago = 0, ...query }: Query, now: number): [number, number] {
   if (!range.live) return [range.from - ago, range.to - ago];
   const width = query.kind === 'columns' ? range.span / query.columns : 1;

@@ -7,8 +7,8 @@ const START = 1_763_683_200_000;
 const SCHEMA = { name: 'Beat', uuid: 'u-1', version: '1.0', metrics: [{ name: 'beats', type: 'uint64' }] };
 const TARGET = { node: 'replay:plant', instance: 'beat' };
 
-/** An instance that is played back, and what a chart of it leaves blank. */
-class Played {
+/** A replayed instance, and the gaps of its chart. */
+class Replayed {
   readonly watch = new Watch(TARGET);
   private taken = 0;
 
@@ -36,8 +36,8 @@ class Played {
     };
   }
 
-  /** Samples so many milliseconds behind the start, as one batch. */
-  comes(...at: number[]): this {
+  /** Adds samples as one batch, at milliseconds after the start. */
+  add(...at: number[]): this {
     const times = at.map((ms) => BigInt(START + ms) * 1_000_000n);
     const first = BigInt(this.taken);
     this.taken += at.length;
@@ -54,9 +54,9 @@ class Played {
     return this;
   }
 
-  /** Samples from a time on, each a batch. */
-  every(ms: number, from: number, count: number): this {
-    for (let index = 0; index < count; index++) this.comes(from + index * ms);
+  /** Adds samples at an interval, each as a batch. */
+  addEvery(ms: number, from: number, count: number): this {
+    for (let index = 0; index < count; index++) this.add(from + index * ms);
     return this;
   }
 
@@ -65,27 +65,27 @@ class Played {
   }
 }
 
-it('sees a silence in what is played back, by how far apart the samples before it were', () => {
-  const played = new Played('periodic').every(100, 0, 6).comes(3_000);
-  expect(played.gaps).toEqual([[500, 3_000, 'silent']]);
-  // In batches of several, and where the rate was high.
-  played.comes(3_001, 3_002, 3_003, 3_004, 3_005, 3_006, 3_007, 3_008).comes(3_520);
-  expect(played.gaps).toHaveLength(2);
+it('detects a silence in a replay from earlier intervals', () => {
+  const replayed = new Replayed('periodic').addEvery(100, 0, 6).add(3_000);
+  expect(replayed.gaps).toEqual([[500, 3_000, 'silent']]);
+  // Batches of several samples, at a high rate.
+  replayed.add(3_001, 3_002, 3_003, 3_004, 3_005, 3_006, 3_007, 3_008).add(3_520);
+  expect(replayed.gaps).toHaveLength(2);
 });
 
-it('calls a rate that has fallen silent once, and then knows it', () => {
-  const played = new Played('periodic').every(100, 0, 10).every(2_000, 3_000, 10);
-  expect(played.gaps).toEqual([[900, 3_000, 'silent']]);
+it('reports a lowered rate as one silence', () => {
+  const replayed = new Replayed('periodic').addEvery(100, 0, 10).addEvery(2_000, 3_000, 10);
+  expect(replayed.gaps).toEqual([[900, 3_000, 'silent']]);
 });
 
-it('does not take a slow rate for silence, nor what comes first, nor what is no rate', () => {
-  expect(new Played('periodic').every(5_000, 0, 10).gaps).toEqual([]);
-  expect(new Played('periodic').comes(0, 100, 200).comes(9_000).gaps).toEqual([]);
-  expect(new Played('event').every(100, 0, 6).comes(3_000).gaps).toEqual([]);
+it('does not report silence for a slow rate, for the first samples, or without a rate', () => {
+  expect(new Replayed('periodic').addEvery(5_000, 0, 10).gaps).toEqual([]);
+  expect(new Replayed('periodic').add(0, 100, 200).add(9_000).gaps).toEqual([]);
+  expect(new Replayed('event').addEvery(100, 0, 6).add(3_000).gaps).toEqual([]);
 });
 
-it('learns the rate anew when a recording is played again, perhaps at another speed', () => {
-  const played = new Played('periodic').every(10, 0, 10);
-  played.watch.sawEntry(played.entry('periodic', 'run-2'));
-  expect(played.every(1_000, 1_000, 10).gaps).toEqual([]);
+it('estimates the rate again for each replay', () => {
+  const replayed = new Replayed('periodic').addEvery(10, 0, 10);
+  replayed.watch.updateEntry(replayed.entry('periodic', 'run-2'));
+  expect(replayed.addEvery(1_000, 1_000, 10).gaps).toEqual([]);
 });

@@ -10,13 +10,13 @@ import {
 } from '@oasis/wire';
 import type { StoredTimes } from '../past/stored.ts';
 import { AlarmWatch } from './alarms.ts';
+import type { GapCause, Interruption } from './causes.ts';
 import { CounterRates } from './counters.ts';
 import { History } from './history.ts';
-import { type LossView, logName, NO_LOSS, SequenceLedger } from './ledger.ts';
+import { type LossView, logName, SequenceLedger } from './ledger.ts';
 import { Memory } from './memory.ts';
 import { Intervals, type Pace } from './pace.ts';
 import { type InstanceEntry, isRateUnknown, PERIODIC } from './protocol.ts';
-import type { BreakCause } from './query.ts';
 import { RateMeter } from './rate.ts';
 import {
   type FlowView,
@@ -29,7 +29,7 @@ import {
 
 const TWO_32 = 2 ** 32;
 
-/** One instance that the page watches: its place in the log, its books, its newest sample, what is remembered of it. */
+/** One watched instance: its position in the log, its ledger, its newest sample, its samples in memory. */
 export class Watch {
   readonly key: string;
   status: WatchStatus['status'] = 'waiting';
@@ -43,7 +43,7 @@ export class Watch {
   readonly history = new History();
   readonly ledger = new SequenceLedger();
 
-  /** What the page does not know yet. */
+  /** The parts that the page does not have yet. */
   readonly dirty = { status: true, sample: false, flow: true, loss: true };
 
   private types: readonly MetricType[] = [];
@@ -53,18 +53,18 @@ export class Watch {
   private hops: HopTimes | undefined;
   pace: Pace = null;
   private readonly intervals = new Intervals();
-  /** The run of the node's process that the registry told of last. */
+  /** The run of the node's process in the newest registry. */
   private run: string | undefined;
   private isPaceNew = true;
-  /** Why nothing comes, if that is known. */
-  private quiet: BreakCause | undefined;
+  /** Cause of the present silence, if known. */
+  private silenceCause: Interruption | undefined;
   private shown: { second: number; rate: number | undefined } = { second: 0, rate: undefined };
 
   constructor(readonly target: Target) {
     this.key = keyOf(target);
   }
 
-  /** Where to go on after an interruption. */
+  /** The position to resume at after an interruption. */
   get position(): string | undefined {
     return this.epoch === undefined ? undefined : `${this.epoch}:${this.nextOffset}`;
   }
@@ -84,17 +84,17 @@ export class Watch {
     schema: unknown,
     now: number,
   ): void {
-    if (!this.changedType(schema)) return;
+    if (!this.changeType(schema)) return;
     this.topic = topic;
-    this.beganEpoch(epoch, offset, now);
-    this.sawEntry(entry);
+    this.startEpoch(epoch, offset, now);
+    this.updateEntry(entry);
     this.status = 'live';
     this.problem = undefined;
     this.dirty.status = true;
   }
 
-  /** What comes from here on is of this type. Answers whether it can be read. */
-  changedType(schema: unknown): boolean {
+  /** The next batches have this type. Returns whether it can be read. */
+  changeType(schema: unknown): boolean {
     const before = this.schema;
     try {
       this.schema = parseSchema(schema);
@@ -103,7 +103,7 @@ export class Watch {
       this.setStatus('failed', error.message);
       return false;
     }
-    // After an interruption it mostly is what it was, and goes on.
+    // After an interruption the type is usually unchanged, and memory continues.
     if (!this.memory || before?.uuid !== this.schema.uuid || before.version !== this.schema.version)
       this.remember(this.schema);
     this.types = this.schema.metrics.map((metric) => metric.type);
@@ -112,25 +112,25 @@ export class Watch {
   }
 
   /** Offsets count in this epoch from here on. */
-  beganEpoch(epoch: string, offset: number, now: number): void {
+  startEpoch(epoch: string, offset: number, now: number): void {
     if (this.epoch === epoch) return;
     if (this.epoch !== undefined) this.epochChanged(now);
     this.epoch = epoch;
     this.nextOffset = offset;
-    if (this.topic !== undefined) this.ledger.sawLog(logName(epoch, this.topic));
+    if (this.topic !== undefined) this.ledger.startLog(logName(epoch, this.topic));
   }
 
-  /** The registry's newest word on this instance. */
-  sawEntry(entry: InstanceEntry): void {
-    this.ledger.sawRun(entry.run);
-    // The same recording may be played at another speed.
+  /** Handles the newest registry entry of the instance. */
+  updateEntry(entry: InstanceEntry): void {
+    this.ledger.setRun(entry.run);
+    // A recording may be replayed again at another speed.
     if (entry.run !== this.run) this.intervals.clear();
     this.run = entry.run;
-    this.ledger.sawRecorder(entry.recorder !== null);
-    this.ledger.sawReplay(entry.replay);
+    this.ledger.setRecorder(entry.recorder !== null);
+    this.ledger.setReplay(entry.replay);
     this.setPace(paceOf(entry));
-    if (entry.state !== 'online') this.quiet = 'node_offline';
-    else if (!entry.enabled) this.quiet = 'disabled';
+    if (entry.state !== 'online') this.silenceCause = 'node_offline';
+    else if (!entry.enabled) this.silenceCause = 'disabled';
   }
 
   private setPace(pace: Pace): void {
@@ -142,17 +142,17 @@ export class Watch {
   }
 
   gap(cause: string): void {
-    // That the epoch changed was seen in `subscribed` already.
-    if (cause !== 'epoch_changed') this.ledger.sawLogGap();
+    // `subscribed` has handled a change of the epoch already.
+    if (cause !== 'epoch_changed') this.ledger.announceGap(cause);
   }
 
-  /** The name stands for another log now: our place in the old one means nothing there. */
+  /** The name belongs to another log now, in which the position is meaningless. */
   moved(): void {
     this.epoch = undefined;
   }
 
   reconnected(now: number, duration: number): void {
-    this.ledger.sawReconnect(now, duration);
+    this.ledger.reconnected(now, duration);
     this.history.addGap(now, 0, 'reconnected');
     this.dirty.loss = true;
     this.dirty.flow = true;
@@ -164,20 +164,20 @@ export class Watch {
   }
 
   /**
-   * A batch of this instance. `lag` is browser clock minus node clock: it puts the samples where they happened on our clock;
-   * `dacLag` is the same for the DAC.
+   * Handles an encoded batch. `lag` is browser clock minus node clock and converts the times of the samples to the
+   * browser's clock; `dacLag` is the same for the DAC.
    */
   batch(bytes: Uint8Array, now: number, lag: number, dacLag: number): void {
     try {
-      this.take(decodeBatch(bytes, this.types), now, lag, dacLag);
+      this.addBatch(decodeBatch(bytes, this.types), now, lag, dacLag);
     } catch (error) {
       if (!(error instanceof DecodeError)) throw error;
       this.setStatus('failed', error.message);
     }
   }
 
-  /** The same, of a batch that has been decoded. */
-  take(batch: Batch, now: number, lag: number, dacLag: number): void {
+  /** Handles a decoded batch; see {@link batch}. */
+  addBatch(batch: Batch, now: number, lag: number, dacLag: number): void {
     const first = Number(batch.firstSequence);
     const times = millis(batch.times);
     const last = batch.count - 1;
@@ -191,7 +191,7 @@ export class Watch {
     const newest = this.memory?.store.newest;
     this.memory?.add(batch, times, batch.count - fresh, this.interruption(before, isContinued, times[0]));
     this.intervals.add(newest, times);
-    this.quiet = undefined;
+    this.silenceCause = undefined;
     this.isPaceNew = false;
     this.countSeconds(times, lag);
     this.alarms?.add(batch, times, lag);
@@ -215,18 +215,18 @@ export class Watch {
     this.dirty.loss = true;
   }
 
-  /** Nothing may have arrived, but a rate falls and a strip moves on all the same. */
+  /** Marks changes of rate and strip, which change without samples, too. */
   review(now: number): void {
     const second = Math.floor(now / 1000);
     if (second !== this.shown.second || this.rate.rate(now) !== this.shown.rate) this.dirty.flow = true;
   }
 
-  /** Samples a second that are to be expected, if any. */
+  /** Expected samples per second, if known. */
   get expectedRate(): number | null {
     return this.pace === 'unknown' ? null : this.pace;
   }
 
-  /** `stored` is what the archive has. */
+  /** Returns rate, history and hops; `stored` is the time span in the archive. */
   flow(now: number, stored?: StoredTimes): FlowView {
     const rate = this.rate.rate(now);
     this.shown = { second: Math.floor(now / 1000), rate };
@@ -243,24 +243,24 @@ export class Watch {
   }
 
   private epochChanged(now: number): void {
-    this.ledger.sawEpoch(now);
+    this.ledger.epochChanged(now);
     this.history.addGap(now, 0, 'epoch_changed');
     this.dirty.loss = true;
     this.dirty.flow = true;
   }
 
-  /** Why the batch does not continue the line of the one before. */
+  /** Returns the cause if the batch does not continue the line of the previous one. */
   private interruption(
     before: LossView,
     isContinued: boolean,
     time: number,
-  ): { cause: BreakCause; count: number } | undefined {
+  ): { cause: GapCause; count: number } | undefined {
     if (!isContinued) {
       const { events, missing, keptBack } = this.ledger.view();
       const known = events.indexOf(before.events[0]);
       const fresh = known < 0 ? events : events.slice(0, known);
       const [newest] = fresh;
-      // What a recording lacks of its beginning does not fill the time from its end to where it begins again.
+      // Samples before the start of a recording do not fill the time from its end to its next start.
       if (newest?.cause === 'not_recorded' && fresh.some(({ cause }) => cause === 'node_restart'))
         return { cause: 'node_restart', count: 0 };
       const count = missing + keptBack - before.missing - before.keptBack;
@@ -269,10 +269,10 @@ export class Watch {
     const newest = this.memory?.store.newest;
     if (newest === undefined || this.isPaceNew || !this.intervals.isSilence(time - newest, this.pace))
       return undefined;
-    return { cause: this.quiet ?? 'silent', count: 0 };
+    return { cause: this.silenceCause ?? 'silent', count: 0 };
   }
 
-  /** Mostly a batch lies within a second: it is counted at once. */
+  /** Counts samples by second; most batches lie within one second and are counted at once. */
   private countSeconds(times: Float64Array, lag: number): void {
     const second = (index: number) => Math.floor((times[index] + lag) / 1000);
     const last = times.length - 1;
@@ -286,7 +286,7 @@ export class Watch {
   private markGaps(newestBefore: unknown, at: number): void {
     for (const event of this.ledger.view().events) {
       if (event === newestBefore) return;
-      this.history.addGap(at, NO_LOSS.has(event.cause) ? 0 : event.count, event.cause);
+      this.history.addGap(at, event.count, event.cause);
     }
   }
 }
@@ -304,9 +304,9 @@ function valueAt(
   return type === 'boolean' ? column[index] === 1 : column[index];
 }
 
-/** Nanoseconds to milliseconds without a BigInt a sample; what is lost is below a microsecond. */
+/** Converts nanoseconds to milliseconds without a BigInt for each sample; the error is below a microsecond. */
 function millis(times: BigInt64Array): Float64Array {
-  // A column that is a view of the message can lie at any multiple of 8.
+  // A column that is a view of the message can start at any multiple of 8.
   const halves = new Uint32Array(times.buffer, times.byteOffset, times.length * 2);
   const result = new Float64Array(times.length);
   for (let index = 0; index < result.length; index++) {

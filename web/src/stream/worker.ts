@@ -8,8 +8,8 @@ import { Session } from './session.ts';
 import { buffersOf, type PageMessage } from './view.ts';
 
 /**
- * The worker: doors and timers at the edge of {@link Session}. The page gets a snapshot when something changed and the one
- * before has been drawn, so never more than one an animation frame, and none while it is hidden.
+ * The worker: doors and timers at the edge of {@link Session}. The page receives a snapshot after a change, once it has
+ * drawn the previous one: at most one for each animation frame, and none while it is hidden.
  */
 const HEALTH_MS = 2000;
 
@@ -24,9 +24,9 @@ let page = '';
 let door: Door | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let isPageReady = true;
-/** Counts attempts to connect, so that one that was given up does not come back. */
+/** Counts connection attempts, so that events of a canceled one are ignored. */
 let attempt = 0;
-/** Whether the door that is used has opened. */
+/** Whether the present door has opened. */
 let hasOpened = false;
 
 worker.onmessage = (event: MessageEvent<PageMessage>) => {
@@ -42,7 +42,7 @@ worker.onmessage = (event: MessageEvent<PageMessage>) => {
       session.unwatch(message.target);
       break;
     case 'command':
-      session.command(message.target, message.wish, now());
+      session.command(message.target, message.request, now());
       break;
     case 'show':
       session.views.show(message.id, message.query);
@@ -58,21 +58,21 @@ worker.onmessage = (event: MessageEvent<PageMessage>) => {
   if (page !== '') turn();
 };
 
-/** Milliseconds since 1970 that never jump: the offset to the DAC's clock is measured against this one. */
+/** Milliseconds since 1970 that never jump: the offset of the DAC's clock refers to this clock. */
 function now(): number {
   return performance.timeOrigin + performance.now();
 }
 
-/** After every event: lets the session act, tells the page, sets the alarm. */
+/** Runs after every event: processes actions, sends a snapshot, sets the timer. */
 function turn(): void {
   session.tick(now());
   for (const action of session.drainActions()) {
     if (action.do === 'connect') void connect(action.isFirst);
     else if (action.do === 'send') door?.send(action.text);
-    else if (action.do === 'ask') void requests.ask(action.id, new URL(action.path, page));
-    else if (action.do === 'drop') requests.drop(action.id);
+    else if (action.do === 'request') void requests.send(action.id, new URL(action.path, page));
+    else if (action.do === 'cancel') requests.cancel(action.id);
     else {
-      void judge();
+      void reportDoor();
       abandon();
     }
   }
@@ -84,18 +84,18 @@ function turn(): void {
     }
   }
   clearTimeout(timer);
-  // Nothing is due for a page that is still drawing: it says when it is done.
+  // A page that is still drawing reports when it is done.
   const due = isPageReady ? session.nextTick() : session.nextDuty();
   timer = setTimeout(turn, Math.max(1, due - now()));
 }
 
 async function connect(isFirst: boolean): Promise<void> {
   abandon();
-  const mine = attempt;
-  // Browsers slow down WebSockets to a host that keeps refusing them, up to seconds each; they do not slow down requests.
-  // So a DAC that went away is asked for by HTTP, and gets a door once it answers.
+  const own = attempt;
+  // Browsers slow down WebSockets to a host that refuses them, by up to seconds each; they do not slow down requests. So a
+  // request finds out whether the DAC is back before a door connects.
   const isThere = isFirst || (await isServing());
-  if (mine !== attempt) return;
+  if (own !== attempt) return;
   if (!isThere) {
     session.closed('unreachable', undefined, now());
     turn();
@@ -103,37 +103,37 @@ async function connect(isFirst: boolean): Promise<void> {
   }
   const { name } = choice;
   hasOpened = false;
-  session.through(name);
-  const events = eventsOf(mine);
+  session.setDoor(name);
+  const events = eventsOf(own);
   door = name === 'websocket' ? new WebSocketDoor(page, events) : new TextDoor(page, name, events);
 }
 
-/** What a door tells, as long as it is the one that is used. */
-function eventsOf(mine: number): DoorEvents {
-  const heard = (act: () => void) => {
-    if (mine !== attempt) return;
+/** Forwards the events of a door while it is the present one. */
+function eventsOf(own: number): DoorEvents {
+  const forward = (act: () => void) => {
+    if (own !== attempt) return;
     act();
     turn();
   };
   return {
     opened: () => {
-      if (mine === attempt) hasOpened = true;
+      if (own === attempt) hasOpened = true;
     },
-    text: (data) => heard(() => session.text(data, now())),
-    binary: (bytes) => heard(() => session.binary(bytes, now())),
-    batch: (topic, batch, bytes) => heard(() => session.batch(topic, batch, bytes, now())),
+    text: (data) => forward(() => session.text(data, now())),
+    binary: (bytes) => forward(() => session.binary(bytes, now())),
+    batch: (topic, batch, bytes) => forward(() => session.batch(topic, batch, bytes, now())),
     closed: (reason, code) => {
-      if (mine !== attempt) return;
+      if (own !== attempt) return;
       door = undefined;
-      void judge();
+      void reportDoor();
       session.closed(reason, code, now());
       turn();
     },
   };
 }
 
-/** A door that never opened while the DAC answers is shut to us, by a proxy perhaps. */
-async function judge(): Promise<void> {
+/** Reports a door that never opened although the DAC answers, for example because a proxy refuses it. */
+async function reportDoor(): Promise<void> {
   if (hasOpened) choice.opened();
   else if (await isServing()) choice.failed();
 }
@@ -147,7 +147,7 @@ async function isServing(): Promise<boolean> {
   }
 }
 
-/** Drops the door without waiting for its farewell. */
+/** Drops the door without waiting for its close event. */
 function abandon(): void {
   attempt++;
   door?.close();

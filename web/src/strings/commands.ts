@@ -1,4 +1,4 @@
-import type { Wish } from '../stream/protocol.ts';
+import type { CommandRequest } from '../stream/protocol.ts';
 import type { CommandView } from '../stream/view.ts';
 
 const words = {
@@ -39,18 +39,18 @@ const words = {
     if (view.status === 'pending') return words.pending(what);
     return view.status === 'done' ? words.done(what) : words.failed(what, words.why(view));
   },
-  what: ({ wish }: CommandView): string => {
-    const names: Record<Wish['command'], string> = {
-      hertz: `Set ${'hertz' in wish ? wish.hertz : ''} Hz`,
+  what: ({ request }: CommandView): string => {
+    const names: Record<CommandRequest['command'], string> = {
+      hertz: `Set ${'hertz' in request ? request.hertz : ''} Hz`,
       demand: 'Follow demand',
       'demand-off': 'Keep the rate',
       enable: 'Enable',
       disable: 'Disable',
       'sample-now': 'Sample now',
       trigger: 'Trigger',
-      deadband: `Deadband of ${'metric' in wish ? wish.metric : ''}`,
+      deadband: `Deadband of ${'metric' in request ? request.metric : ''}`,
     };
-    return names[wish.command];
+    return names[request.command];
   },
   why: (view: CommandView): string => {
     const known: Record<string, string> = {

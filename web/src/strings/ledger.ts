@@ -1,4 +1,5 @@
-import type { BreakCause } from '../stream/query.ts';
+import { lossCause } from '@oasis/wire';
+import type { GapCause, Interruption } from '../stream/causes.ts';
 
 const samples = (count: string, isOne: boolean) => (isOne ? `${count} sample` : `${count} samples`);
 
@@ -27,6 +28,8 @@ export const ledgerStrings = {
     filter: 'Filter by node or instance',
     causeFilter: 'Filter by cause',
     anyCause: 'Any cause',
+    /** The word, as documents and scripts have it, and its meaning. */
+    causeChoice: (cause: string): string => [cause, lossCause(cause)?.meaning].filter(Boolean).join(': '),
     nothing: 'No watched instance matches the filter.',
     gap: (time: string, numbers: string, count: string) => `${time}: ${numbers} (${count})`,
     path: {
@@ -35,20 +38,10 @@ export const ledgerStrings = {
       here: 'received here',
       tip: 'Read from the DAC every 2 s. Taken and received by the DAC: since the DAC started, plus what it knows of earlier. Received here: samples of the same log that the DAC sent to this page',
       recorded: 'in the flight recorder, or kept back by it: no trigger fired since',
-      /** By the names that the DAC gives them; others are shown as they are. */
-      cause: new Map([
-        ['ring_full', 'the ring of the probe was full'],
-        ['invalid_row', 'its row did not fit the schema of the probe: see the log of the node'],
-        ['spool_full', 'the spool of the node was full, or its file damaged'],
-        ['network', 'sent as datagrams that did not arrive'],
-        ['kept_back', 'the flight recorder kept them back: no trigger fired'],
-        ['node_restart', 'the process of the node ended before it could send them'],
-        ['before_epoch', 'delivered to an earlier epoch of the DAC'],
-        ['not_recorded', 'missing from the recording that is played back'],
-        ['unexplained', 'unexplained: please report this as a bug'],
-        ['to_come', 'on the way to the DAC, or waiting in the node'],
-        ['stored_before', 'stored by an earlier epoch of the DAC'],
-      ]),
+      place: {
+        to_come: 'on the way to the DAC, or waiting in the node',
+        stored_before: 'stored by an earlier epoch of the DAC',
+      },
     },
   },
 
@@ -58,39 +51,27 @@ export const ledgerStrings = {
     noneOffline: 'The node is offline. See the charts for gaps in its history.',
     missing: (count: string, isOne: boolean) => `${samples(count, isOne)} missing`,
     numbers: (from: string, to: string) => (from === to ? `#${from}` : `#${from} to #${to}`),
-    cause: {
-      kept_back:
-        'kept back by the flight recorder; if the node dropped some of them, the ledger shows how many',
-      node_dropped: 'dropped by the node: its buffers were full',
-      log_retention: 'evicted from the topic log before this page read them',
-      epoch_changed: 'the DAC restarted',
-      node_restart: 'the node restarted; its sequence numbers start at 1 again',
-      reconnected: 'the page lost its connection and reconnected',
-      not_recorded: 'missing from the recording that is played back',
-      unexplained: 'unexplained: please report this as a bug',
-      disabled: 'the probe was disabled',
-      node_offline: 'the node was offline',
-      silent: 'no samples were taken; none are missing',
-    } satisfies Record<BreakCause, string>,
-    /** The description of a cause, of the page's own or of the DAC's and its archive's. */
-    describe: (cause: string): string => descriptions.get(cause) ?? cause,
+    /** Describes the cause of a gap; `count` is 0 for an interruption. An unknown cause is shown as it is. */
+    describe: (cause: GapCause, count: number): string =>
+      (count === 0 ? interruptions.get(cause) : undefined) ?? lossCause(cause)?.meaning ?? cause,
+    /** The same for a gap in the page's own ledger, which cannot tell these two causes apart. */
+    describeHere: (cause: GapCause, count: number): string =>
+      ledgerStrings.gaps.describe(cause, count) +
+      (cause === 'kept_back' ? "; the DAC's ledger shows whether the node dropped some of them" : ''),
     note: (duration: string, missing: string, cause: string) =>
       [duration, missing, cause].filter(Boolean).join(' \u00b7 '),
     duration: (duration: string) => `after ${duration}`,
   },
 };
 
-const descriptions = new Map<string, string>([
-  ...ledgerStrings.ledger.path.cause,
-  ...Object.entries(ledgerStrings.gaps.cause),
-  ['archive_lag', 'the archive lagged, and the topic log evicted them first'],
-  // A former word of the same cause.
-  ['archive_behind', 'the archive lagged, and the topic log evicted them first'],
-  ['latest', 'only the newest sample was requested'],
-  ['disk_full', "the archive's disk was full"],
-  ['disk_error', "the archive's disk failed"],
-  ['archive_retention', 'evicted by the retention of the archive'],
-  ['damaged', 'their bytes on the disk are damaged'],
-  ['read_error', "the archive's disk failed to read them"],
-  ['unreadable', 'they do not fit their schema'],
-]);
+/** Interruptions: no sample is missing. The texts of the causes of loss are in `@oasis/wire`. */
+const interruptions = new Map<GapCause, string>(
+  Object.entries({
+    epoch_changed: 'the DAC restarted',
+    node_restart: 'the node restarted; its sequence numbers start at 1 again',
+    reconnected: 'the page lost its connection and reconnected',
+    disabled: 'the probe was disabled',
+    node_offline: 'the node was offline',
+    silent: 'no samples were taken; none are missing',
+  } satisfies Record<Interruption | 'epoch_changed' | 'node_restart', string>),
+);

@@ -56,7 +56,7 @@ describe('the header', () => {
     expect([...decoded.times]).toEqual([NOW]);
   });
 
-  it('is refused when it is not ours', () => {
+  it('is refused if it is not an OASIS header', () => {
     const good = batch({ count: 1, directory: [1], body: [0] });
     const spoilt = (at: number, value: number) => {
       const bytes = good.slice();
@@ -76,7 +76,7 @@ describe('the header', () => {
 });
 
 describe('times', () => {
-  it('keep their nanoseconds', () => {
+  it('have nanosecond resolution', () => {
     const times = [NOW - 3n, NOW, NOW + 2n ** 40n, NOW - 2n ** 40n, NOW];
     for (const [encoding, body] of [
       [1, deltaColumn(times, NOW)],
@@ -87,7 +87,7 @@ describe('times', () => {
     }
   });
 
-  it('may be anywhere in 64 bits', () => {
+  it('cover 64 bits', () => {
     const times = [-(2n ** 63n), 2n ** 63n - 1n, 0n, -1n];
     const bytes = batch({ nodeTime: NOW, count: 4, directory: [1], body: deltaColumn(times, NOW) });
     expect([...decodeBatch(bytes, []).times]).toEqual(times);
@@ -119,7 +119,7 @@ describe('integers', () => {
     });
   }
 
-  it('come out as often as there are samples from constant', () => {
+  it('are repeated for each sample by constant', () => {
     expect(one('uint16', 5, 3, varint(zigzag(65535n))).metrics[0]).toEqual(
       new Uint16Array([65535, 65535, 65535]),
     );
@@ -132,7 +132,7 @@ describe('integers', () => {
     expect(reason(() => one('real64', 5, 2, [0]))).toBe('encoding');
   });
 
-  it('of 64 bits stay exact when a number could not hold them', () => {
+  it('of 64 bits stay exact beyond the range of a number', () => {
     const values = [2n ** 64n - 1n, 0n, 2n ** 63n, 2n ** 53n + 1n];
     for (const column of [
       one('uint64', 1, 4, deltaColumn(values)),
@@ -142,7 +142,7 @@ describe('integers', () => {
     }
     const signed = [-(2n ** 63n), 2n ** 63n - 1n, -1n, 2n ** 53n + 1n];
     expect(one('int64', 1, 4, deltaColumn(signed)).metrics[0]).toEqual(new BigInt64Array(signed));
-    // One step beyond what is exact, reached by a small delta: a rounded sum must not slip through.
+    // One step beyond the exact range, reached by a small delta: a rounded sum must not pass.
     const edge = [2n ** 53n, 2n ** 53n + 1n];
     expect(one('int64', 1, 2, deltaColumn(edge)).metrics[0]).toEqual(new BigInt64Array(edge));
   });
@@ -186,7 +186,7 @@ describe('reals', () => {
 });
 
 describe('plain columns', () => {
-  // 50 bytes of header and directory and one byte of time: the values begin at the next multiple of their width.
+  // 50 bytes of header and directory and one byte of time: the values start at the next multiple of their width.
   const padded = [...new Array(5).fill(0), ...new Uint8Array(new Float64Array([1.5, -2]).buffer)];
   const bytes = batch({ nodeTime: NOW, count: 2, directory: [1, 0], body: [0, 4, ...padded.slice(1)] });
 
@@ -196,13 +196,13 @@ describe('plain columns', () => {
     expect(column.buffer).toBe(bytes.buffer);
   });
 
-  it('are copied where the message lies askew', () => {
+  it('are copied if the message is not aligned', () => {
     const askew = new Uint8Array(bytes.length + 1);
     askew.set(bytes, 1);
     expect([...(decodeBatch(askew.subarray(1), ['real64']).metrics[0] as Float64Array)]).toEqual([1.5, -2]);
   });
 
-  it('refuse padding that is not zero, and booleans that are neither', () => {
+  it('refuse nonzero padding and invalid booleans', () => {
     const spoilt = bytes.slice();
     spoilt[53] = 1;
     expect(reason(() => decodeBatch(spoilt, ['real64']))).toBe('padding');
@@ -228,7 +228,7 @@ describe('rows', () => {
     expect(one({ vector: port }, 4, 2, body).metrics[0]).toEqual([[['\ufeffeth0 ü', 2n ** 63n + 1n]], []]);
   });
 
-  it('are refused when they lie', () => {
+  it('are refused with wrong lengths', () => {
     expect(reason(() => one('string', 4, 1, [1, 0xff]))).toBe('text');
     expect(reason(() => one('string', 4, 1, [9, 0x41]))).toBe('truncated');
     expect(reason(() => one({ vector: 'uint8' }, 4, 1, [...varint(1_000_000n)]))).toBe('elements');
@@ -242,20 +242,20 @@ describe('rows', () => {
     expect(reason(() => one(nested(17), 4, 1, [...new Array(17).fill(1), 7]))).toBe('depth');
   });
 
-  it('cannot be blown up by elements that take no bytes', () => {
+  it('cannot allocate memory with elements of no bytes', () => {
     const empty: MetricType = { vector: { struct: { name: 'E', members: [] } } };
     expect(reason(() => one(empty, 4, 1, [1, 0]))).toBe('elements');
     expect(() => parseType(empty)).toThrow(SchemaError);
   });
 
-  it('cannot come by the million of columns', () => {
+  it('are refused with millions of columns', () => {
     const bytes = batch({ count: 65_535, directory: new Array(65).fill(5), body: new Array(65).fill(0) });
     expect(reason(() => decodeBatch(bytes, new Array(64).fill('int64')))).toBe('too_large');
   });
 });
 
 describe('hostile bytes', () => {
-  it('never cause another error, whatever is flipped or cut', () => {
+  it('cause no other error, whichever bits are flipped or cut', () => {
     const values = [5n, 5n, 9n, -4n, 2n ** 60n, 0n];
     const types: MetricType[] = ['int64', 'int64', 'real64', 'string', { vector: 'int16' }];
     const texts = [1, 65, 0, 2, 66, 67, 0, 0, 0];
@@ -280,7 +280,7 @@ describe('hostile bytes', () => {
     }
   });
 
-  it('keep zigzag honest', () => {
+  it('decode zigzag within range', () => {
     expect(zigzag(-1n)).toBe(1n);
     expect(zigzag(-(2n ** 63n))).toBe(2n ** 64n - 1n);
   });

@@ -16,13 +16,14 @@ import { readRows, type Value } from './rows.ts';
 import { readReals32, readReals64 } from './xor.ts';
 
 /**
- * One metric of all samples of a batch: 8 to 32-bit integers, booleans (0 and 1) and reals in their own typed array; 64-bit
- * integers in a `Float64Array` if all of them are exact in it, else in their own; strings, vectors and structs as a list.
+ * One metric of all samples of a batch. Integers of 8 to 32 bits, booleans (0 and 1) and reals have a typed array of their
+ * type. 64-bit integers have a `Float64Array` if it can represent all of them, else a typed array of their type. Strings,
+ * vectors and structs are a list.
  */
 export type Column = NarrowColumn | WideColumn | Float32Array | readonly Value[];
 
 export interface Batch extends BatchHeader {
-  /** Nanoseconds since 1970 by the node's clock, one a sample. */
+  /** Nanoseconds since 1970 by the node's clock, one for each sample. */
   readonly times: BigInt64Array;
   readonly metrics: readonly Column[];
 }
@@ -32,24 +33,24 @@ const XOR = 3;
 const ROWS = 4;
 const INTEGER_CODECS: Readonly<Partial<Record<number, IntegerCodec>>> = { 1: delta, 2: rice, 5: constant };
 
-/** The header alone: enough to find the schema that the rest needs. */
+/** Decodes the header, which identifies the schema of the rest. */
 export function decodeHeader(bytes: Uint8Array): BatchHeader {
   return readHeader(new Cursor(bytes));
 }
 
-/** A whole batch. Columns may be views of `bytes`; throws {@link DecodeError} and nothing else. */
+/** Decodes a batch. Columns may be views of `bytes`; throws {@link DecodeError} and nothing else. */
 export function decodeBatch(bytes: Uint8Array, types: readonly MetricType[]): Batch {
   const cursor = new Cursor(bytes);
   const header = readHeader(cursor);
   if (header.columns !== types.length + 1) {
-    cursor.fail('columns', `${header.columns} columns, the schema has ${types.length + 1}`);
+    cursor.fail('columns', `${header.columns} columns, but the schema has ${types.length + 1}`);
   }
   const directory = cursor.take(header.columns);
   const times = readTimeColumn(cursor, bytes[directory]!, header);
   const metrics = types.map((type, index) =>
     readColumn(cursor, bytes[directory + 1 + index]!, type, header.count),
   );
-  if (cursor.left > 0) cursor.fail('leftover', `${cursor.left} bytes left over`);
+  if (cursor.left > 0) cursor.fail('leftover', `${cursor.left} bytes after the end`);
   return { ...header, times, metrics };
 }
 
@@ -57,7 +58,7 @@ function readTimeColumn(cursor: Cursor, encoding: number, header: BatchHeader): 
   if (encoding === PLAIN) return readPlainTimes(cursor, header.count);
   const codec = INTEGER_CODECS[encoding];
   if (codec) return readTimes(cursor, codec, header.nodeTime, header.count);
-  return cursor.fail('encoding', `encoding ${encoding} for the time column`);
+  return cursor.fail('encoding', `invalid encoding ${encoding} of the time column`);
 }
 
 function readColumn(cursor: Cursor, encoding: number, type: MetricType, count: number): Column {

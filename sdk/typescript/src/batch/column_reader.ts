@@ -3,9 +3,9 @@ import { type Enumeration, type EnumeratorOf, isDeclared, noneOf } from '../enum
 import { DecodeError } from '../error.ts';
 import { RANGES, WIDE_RANGES } from '../sample/range.ts';
 
-/** Reads one sample from the values that its batch has been decoded to. */
+/** Reads one sample from the decoded values of its batch. */
 export class ColumnReader implements Reader {
-  /** For errors. */
+  /** Description for errors. */
   readonly #what: string;
   #values: readonly unknown[];
   #at = 0;
@@ -15,7 +15,7 @@ export class ColumnReader implements Reader {
     this.#what = what;
   }
 
-  /** Values not read yet. */
+  /** Number of unread values. */
   get left(): number {
     return this.#values.length - this.#at;
   }
@@ -61,7 +61,7 @@ export class ColumnReader implements Reader {
     return typeof value === 'number' ? value : this.#mismatch('real');
   }
 
-  /** A column holds 0 and 1, a vector or a struct false and true. */
+  /** A column contains 0 and 1, a vector or a struct false and true. */
   boolean(): boolean {
     const value = this.#next();
     if (typeof value === 'boolean') return value;
@@ -99,7 +99,7 @@ export class ColumnReader implements Reader {
     return fits ? value : this.#mismatch(type);
   }
 
-  /** Where all values are exact as numbers, numbers is what they are. */
+  /** If numbers can represent all values exactly, the column contains numbers. */
   #wide(type: 'int64' | 'uint64'): bigint {
     const value = this.#next();
     const isWhole = typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value));

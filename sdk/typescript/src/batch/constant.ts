@@ -1,7 +1,7 @@
 import { unzigzag, unzigzagBig } from '../cursor.ts';
 import type { IntegerCodec } from './integers.ts';
 
-/** One value that all samples share (native-batch.md, `constant`). */
+/** Decodes one value that all samples share (native-batch.md, `constant`). */
 export const constant: IntegerCodec = {
   fast(cursor, out) {
     const folded = cursor.varint();

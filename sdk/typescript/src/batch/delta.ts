@@ -3,7 +3,7 @@ import type { IntegerCodec } from './integers.ts';
 
 const STEPS = [0, 1, 2, -1] as const;
 
-/** Runs of repeated values, and varint deltas between them (native-batch.md, `delta`). */
+/** Decodes runs of repeated values, and varint deltas between them (native-batch.md, `delta`). */
 export const delta: IntegerCodec = {
   fast(cursor, out) {
     const count = out.length;
@@ -54,6 +54,6 @@ export const delta: IntegerCodec = {
 };
 
 function checkRun(cursor: Cursor, run: number, room: number, code: number): void {
-  if (run > room) cursor.fail('run', `a run of ${run} with room for ${room}`);
+  if (run > room) cursor.fail('run', `a run of ${run} samples with ${room} left`);
   if (run === room && code !== 0) cursor.fail('run', 'a run that completes the column has code 0');
 }

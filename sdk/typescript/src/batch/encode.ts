@@ -12,34 +12,34 @@ const PLAIN = 0;
 const ROWS = 4;
 const TIME_WIDTH = 8;
 
-/** A sample to be put into a batch. */
+/** A sample to add to a batch. */
 export interface Timed<T> {
   /** Nanoseconds since 1970-01-01 UTC. */
   readonly time: bigint;
   readonly sample: T;
 }
 
-/** Other fields of the header of a batch. */
+/** Other fields of a batch's header. */
 export interface BatchFields {
   /** Sequence number of the first sample; the others follow without a gap. */
   readonly firstSequence: bigint;
-  /** Nanoseconds since 1970-01-01 UTC at which the batch is made. */
+  /** Time of the batch, nanoseconds since 1970-01-01 UTC. */
   readonly nodeTime: bigint;
-  /** These are 0 if absent. */
+  /** Optional fields, 0 if absent. */
   readonly topic?: number;
   readonly state?: number;
   readonly droppedBefore?: number;
 }
 
-/** One column: all of its values as they lie in rows, which is how `plain` and `rows` want them. */
+/** One column: its values as packed rows, the form that `plain` and `rows` have. */
 interface Column {
   readonly width: number | undefined;
   readonly bytes: RowWriter;
 }
 
 /**
- * A native batch in its two simplest encodings, `plain` and `rows`: every decoder reads it, but it is larger than what a node sends.
- * Throws an {@link EncodeError} for a value that its metric cannot represent, for no samples and for more than fit.
+ * Encodes a native batch in the two simplest encodings, `plain` and `rows`. Every decoder reads it, but it is larger than
+ * a node's. Throws an {@link EncodeError} for a value that its metric cannot represent, for no samples and for too many.
  */
 export function encodeBatch<T>(
   samples: readonly Timed<T>[],
@@ -68,7 +68,7 @@ export function encodeBatch<T>(
   return batch;
 }
 
-/** Gives each column its value of a row. */
+/** Adds a value to each column. */
 function split(row: Uint8Array, columns: readonly (Column & { readonly type: MetricType })[]): void {
   const cursor = new Cursor(row);
   for (const { type, bytes } of columns) {

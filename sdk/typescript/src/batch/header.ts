@@ -2,7 +2,7 @@ import type { Cursor } from '../cursor.ts';
 
 export const HEADER_BYTES = 48;
 export const MAX_BATCH_BYTES = 1 << 20;
-/** Limit of decoded values: a small batch may contain very many repeated values. */
+/** Maximum number of decoded values: a small batch may contain many repeated values. */
 export const MAX_VALUES = 1 << 22;
 
 /** The header before the columns (docs/reference/native-batch.md, "Header"). */
@@ -19,11 +19,13 @@ export interface BatchHeader {
 }
 
 export function readHeader(cursor: Cursor): BatchHeader {
-  if (cursor.end > MAX_BATCH_BYTES) cursor.fail('too_large', `${cursor.end} bytes`);
+  if (cursor.end > MAX_BATCH_BYTES)
+    cursor.fail('too_large', `${cursor.end} bytes: expected at most ${MAX_BATCH_BYTES}`);
   const { view } = cursor;
-  if (cursor.end < HEADER_BYTES) cursor.fail('truncated', `a header has ${HEADER_BYTES} bytes`);
-  if (view.getUint8(0) !== 1) cursor.fail('kind', `kind ${view.getUint8(0)}`);
-  if (view.getUint8(1) !== 1) cursor.fail('version', `version ${view.getUint8(1)}`);
+  if (cursor.end < HEADER_BYTES)
+    cursor.fail('truncated', `expected a header of ${HEADER_BYTES} bytes, ${cursor.end} left`);
+  if (view.getUint8(0) !== 1) cursor.fail('kind', `unknown kind ${view.getUint8(0)}: expected 1`);
+  if (view.getUint8(1) !== 1) cursor.fail('version', `unknown version ${view.getUint8(1)}: expected 1`);
   const header: BatchHeader = {
     state: view.getUint16(2, true),
     topic: view.getUint32(4, true),

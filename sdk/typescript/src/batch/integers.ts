@@ -2,10 +2,10 @@ import type { Cursor } from '../cursor.ts';
 import type { IntegerType } from '../schema.ts';
 
 /**
- * Integer columns between the codecs and their typed arrays.
+ * Converts integer columns from the codecs to typed arrays.
  *
- * A codec first tries numbers: it fills a `Float64Array` and gives up (`false`) as soon as a value leaves ±(2^53 - 1). Only
- * then is the column read again with BigInt. Both hold values relative to the column's base.
+ * A codec first tries numbers: it fills a `Float64Array` and stops (`false`) at the first value beyond ±(2^53 - 1). Only
+ * then is the column read again with BigInt. In both cases values are relative to the column's base.
  */
 export interface IntegerCodec {
   fast(cursor: Cursor, out: Float64Array): boolean;
@@ -35,7 +35,7 @@ const NARROW: Readonly<Partial<Record<IntegerType | 'boolean', Narrow>>> = {
   boolean: { make: (count) => new Uint8Array(count), min: 0, max: 1 },
 };
 
-/** A metric of integer or boolean type; its base is 0. */
+/** Decodes a metric of integer or boolean type; its base is 0. */
 export function readIntegers(
   cursor: Cursor,
   codec: IntegerCodec,
@@ -60,7 +60,7 @@ export function readIntegers(
   );
 }
 
-/** The time column: always 64 bits, for times since 1970 in nanoseconds never fit a number. */
+/** Decodes the time column. It always has 64 bits, because nanoseconds since 1970 do not fit a number. */
 export function readTimes(cursor: Cursor, codec: IntegerCodec, base: bigint, count: number): BigInt64Array {
   const start = cursor.pos;
   const numbers = new Float64Array(count);
@@ -72,7 +72,7 @@ export function readTimes(cursor: Cursor, codec: IntegerCodec, base: bigint, cou
   return wide;
 }
 
-/** Adds numbers to a 64-bit base in two halves, so that no BigInt is made for a value. */
+/** Adds numbers to a 64-bit base in two halves, without a BigInt for each value. */
 function onBase(numbers: Float64Array, base: bigint): BigInt64Array {
   const baseLow = Number(base & 0xffffffffn);
   const baseHigh = Number(base >> 32n);
@@ -88,7 +88,7 @@ function onBase(numbers: Float64Array, base: bigint): BigInt64Array {
   return times;
 }
 
-/** The 64-bit values as numbers, or nothing if one of them is beyond ±2^53. Halves: low, high, low, high, ... */
+/** Returns 64-bit values as numbers; undefined if one is beyond ±2^53. Halves: low, high, low, high, ... */
 export function exactWide(halves: Uint32Array, isSigned: boolean): Float64Array | undefined {
   const count = halves.length / 2;
   const numbers = new Float64Array(count);
@@ -105,7 +105,7 @@ function narrowed(cursor: Cursor, values: Float64Array | BigInt64Array, narrow: 
   const column = narrow.make(values.length);
   for (let index = 0; index < values.length; index++) {
     const value = Number(values[index]);
-    // Written so that NaN would be refused as well.
+    // This form of the comparison rejects NaN, too.
     if (!(value >= narrow.min && value <= narrow.max)) cursor.fail('range', `${value} does not fit the type`);
     column[index] = value;
   }

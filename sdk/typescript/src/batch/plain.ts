@@ -3,8 +3,9 @@ import type { IntegerType, RealType } from '../schema.ts';
 import { exactWide, type NarrowColumn, type WideColumn } from './integers.ts';
 
 /**
- * Values as they lie in memory (native-batch.md, `plain`). The arrays are views of the batch itself wherever the batch begins
- * at a multiple of the width, as every message of a WebSocket does. Batches and the machines browsers run on are little-endian.
+ * Decodes values as they are in memory (native-batch.md, `plain`). The arrays are views of the batch if it starts at a
+ * multiple of the width, as every message of a WebSocket does. Batches, and the machines that browsers run on, are little-
+ * endian.
  */
 export function readPlain(
   cursor: Cursor,
@@ -65,7 +66,7 @@ function wide(values: BigInt64Array | BigUint64Array, isSigned: boolean): WideCo
 function booleans(cursor: Cursor, count: number): Uint8Array {
   const values = view(cursor, Uint8Array, count);
   for (let index = 0; index < count; index++) {
-    if (values[index]! > 1) cursor.fail('boolean', `a boolean is ${values[index]}`);
+    if (values[index]! > 1) cursor.fail('boolean', `a boolean is ${values[index]}: expected 0 or 1`);
   }
   return values;
 }

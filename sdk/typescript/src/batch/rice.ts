@@ -2,7 +2,7 @@ import { type Cursor, unzigzag, unzigzagBig } from '../cursor.ts';
 import type { IntegerCodec } from './integers.ts';
 
 const MAX_K = 56;
-/** So many one-bits say that the residual follows in full. */
+/** This number of one-bits announces a residual without compression. */
 const ESCAPE = 24;
 /** Widest `k` for which a residual of up to 23 whole parts stays below 2^53. */
 const MAX_FAST_K = 48;
@@ -24,7 +24,7 @@ export const rice: IntegerCodec = {
     for (let index = 1; index < out.length; index++) {
       const residual = bits.residual(k);
       if (residual > Number.MAX_SAFE_INTEGER) return false;
-      // Two additions, each checked: their sum could come back into range after having been rounded.
+      // Two checked additions: a single sum could return into range after rounding.
       const moved = step + unzigzag(residual);
       value += moved;
       if (
@@ -57,16 +57,16 @@ export const rice: IntegerCodec = {
 
 function readK(cursor: Cursor): number {
   const k = cursor.byte();
-  if (k > MAX_K) cursor.fail('rice', `k is ${k}`);
+  if (k > MAX_K) cursor.fail('rice', `k is ${k}: expected at most ${MAX_K}`);
   return k;
 }
 
-/** Bits from the least significant of each byte on. */
+/** Reads bits, from the least significant bit of each byte on. */
 class BitReader {
   private readonly cursor: Cursor;
   private readonly bytes: Uint8Array;
   private readonly end: number;
-  /** Position in bits; 8 times 1 MiB is far from the 31 bits where shifts would go wrong. */
+  /** Position in bits; 8 times 1 MiB is far below the 31 bits of a shift. */
   private at: number;
 
   constructor(cursor: Cursor) {
@@ -76,7 +76,7 @@ class BitReader {
     this.at = cursor.pos * 8;
   }
 
-  /** One residual: exact up to 2^53 - 1, rounded but larger than that beyond. */
+  /** Reads a residual: exact up to 2^53 - 1, rounded but still larger than that beyond. */
   residual(k: number): number {
     const window = this.window();
     const ones = trailingOnes(window);
@@ -85,7 +85,7 @@ class BitReader {
       const low = this.take(32);
       return low + this.take(32) * 2 ** 32;
     }
-    // Nearly always the whole residual lies in the window of 25 bits.
+    // Nearly always the window of 25 bits contains the whole residual.
     if (ones + 1 + k <= 25) {
       this.skip(ones + 1 + k);
       return (ones << k) + ((window >>> (ones + 1)) & ((1 << k) - 1));
@@ -104,15 +104,15 @@ class BitReader {
     return (BigInt(ones) << BigInt(k)) | this.takeBig(k);
   }
 
-  /** Leaves the cursor behind the last byte, whose unused bits are 0. */
+  /** Moves the cursor after the last byte, whose unused bits must be 0. */
   finish(): void {
     const used = this.at & 7;
     this.cursor.pos = (this.at + 7) >>> 3;
     if (used > 0 && this.bytes[this.cursor.pos - 1]! >>> used !== 0)
-      this.cursor.fail('rice', 'bits left over');
+      this.cursor.fail('rice', 'unused bits are not zero');
   }
 
-  /** At least the next 25 bits; zeros beyond the end, which {@link skip} then refuses. */
+  /** Returns at least the next 25 bits, with zeros beyond the end; {@link skip} rejects those. */
   private window(): number {
     const index = this.at >>> 3;
     const bytes = this.bytes;
@@ -134,7 +134,7 @@ class BitReader {
     }
   }
 
-  /** Up to 53 bits as a number (64 if the caller can live with rounding). */
+  /** Reads up to 53 bits as a number, or 64 bits if rounding is acceptable. */
   private take(bits: number): number {
     let value = 0;
     for (let done = 0; done < bits; ) {

@@ -3,15 +3,15 @@ import { isVector, MAX_DEPTH, type MetricType, type ScalarType } from '../schema
 import { MAX_EXACT } from './integers.ts';
 
 /**
- * A value of any type. Vectors are lists of their elements and structs lists of their members, in the schema's order: member
- * names come from strangers, and a list cannot be poisoned by one called `__proto__`.
+ * A value of any type. Vectors are lists of elements; structs are lists of members in the schema's order. Member names are
+ * untrusted, and a list cannot be poisoned by a member `__proto__`.
  */
 export type Value = number | bigint | boolean | string | readonly Value[];
 
 // A byte order mark is part of the text.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Values one after another, packed (native-batch.md, `rows`). */
+/** Decodes packed values, one after another (native-batch.md, `rows`). */
 export function readRows(cursor: Cursor, type: MetricType, count: number): Value[] {
   const values: Value[] = [];
   for (let index = 0; index < count; index++) values.push(readValue(cursor, type, 0));
@@ -25,13 +25,14 @@ function readValue(cursor: Cursor, type: MetricType, depth: number): Value {
     return type.struct.members.map((member) => readValue(cursor, member.type, depth + 1));
   }
   const length = cursor.varint();
-  if (length > cursor.left) cursor.fail('elements', `a vector of ${length} with ${cursor.left} bytes left`);
+  if (length > cursor.left)
+    cursor.fail('elements', `a vector of ${length} elements with ${cursor.left} bytes left`);
   const elements: Value[] = [];
   for (let index = 0; index < length; index++) {
     const before = cursor.pos;
     elements.push(readValue(cursor, type.vector, depth + 1));
-    // A schema with such elements is refused; without bytes nothing else would bound their number.
-    if (cursor.pos === before) cursor.fail('elements', 'an element without bytes');
+    // A schema with such elements is rejected; without bytes, nothing else would limit their number.
+    if (cursor.pos === before) cursor.fail('elements', 'an element has no bytes');
   }
   return elements;
 }
@@ -72,7 +73,7 @@ function narrowest(value: bigint): number | bigint {
 
 function readBoolean(cursor: Cursor): boolean {
   const byte = cursor.byte();
-  if (byte > 1) cursor.fail('boolean', `a boolean is ${byte}`);
+  if (byte > 1) cursor.fail('boolean', `a boolean is ${byte}: expected 0 or 1`);
   return byte === 1;
 }
 

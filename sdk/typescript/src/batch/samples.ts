@@ -13,7 +13,10 @@ export interface Numbered<T> {
   readonly sample: T;
 }
 
-/** The samples of a batch that was decoded with the types of this probe. Throws a {@link DecodeError} and nothing else. */
+/**
+ * Returns the samples of a batch that was decoded with the types of this probe. Throws a {@link DecodeError} and nothing
+ * else.
+ */
 export function samples<T>(batch: Batch, of: ProbeCodec<T>): Numbered<T>[] {
   return Array.from(batch.times, (time, index) => {
     const values = batch.metrics.map((column) => column[index]);
@@ -21,7 +24,7 @@ export function samples<T>(batch: Batch, of: ProbeCodec<T>): Numbered<T>[] {
   });
 }
 
-/** The samples of a native batch of this probe type. Throws a {@link DecodeError} and nothing else. */
+/** Decodes the samples of a native batch of this probe type. Throws a {@link DecodeError} and nothing else. */
 export function decodeSamples<T>(bytes: Uint8Array, of: ProbeCodec<T>): Numbered<T>[] {
   return samples(decodeBatch(bytes, typesOf(of)), of);
 }

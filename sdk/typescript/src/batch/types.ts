@@ -3,7 +3,7 @@ import { type MetricType, parseSchema } from '../schema.ts';
 
 const TYPES = new WeakMap<object, readonly MetricType[]>();
 
-/** What the batch decoder wants to know of a generated probe type. */
+/** The parts of a generated probe type that the batch decoder needs. */
 export function typesOf(of: ProbeCodec<unknown>): readonly MetricType[] {
   let types = TYPES.get(of);
   if (!types) {

@@ -1,6 +1,9 @@
 import type { Cursor } from '../cursor.ts';
 
-/** Runs of equal bits and varint XORs (native-batch.md, `xor`). The bits go straight into the array's memory: NaNs keep theirs. */
+/**
+ * Decodes runs of equal bits and varint XORs (native-batch.md, `xor`). The bits go straight into the array's memory, so
+ * NaNs keep theirs.
+ */
 export function readReals32(cursor: Cursor, count: number): Float32Array {
   const reals = new Float32Array(count);
   const words = new Uint32Array(reals.buffer);
@@ -9,7 +12,7 @@ export function readReals32(cursor: Cursor, count: number): Float32Array {
     index = fillRun(cursor, index, count, words, 1, bits, 0);
     if (index === count) break;
     cursor.varintPair();
-    if (cursor.high !== 0) cursor.fail('range', 'more than 32 bits');
+    if (cursor.high !== 0) cursor.fail('range', 'a value has more than 32 bits');
     bits = (bits ^ swap(cursor.low)) >>> 0;
     words[index++] = bits;
   }
@@ -34,7 +37,7 @@ export function readReals64(cursor: Cursor, count: number): Float64Array {
   return reals;
 }
 
-/** Reads a run and writes its repeats; returns the index behind them. */
+/** Reads a run and writes its repeats; returns the index after them. */
 function fillRun(
   cursor: Cursor,
   index: number,
@@ -45,9 +48,9 @@ function fillRun(
   high: number,
 ): number {
   const run = cursor.varint();
-  if (run > count - index) cursor.fail('run', `a run of ${run} with room for ${count - index}`);
+  if (run > count - index) cursor.fail('run', `a run of ${run} samples with ${count - index} left`);
   const stop = index + run;
-  // Memory is zero already.
+  // A new array contains zeros.
   if (low === 0 && high === 0) return stop;
   for (let at = index; at < stop; at++) {
     words[width * at] = low;

@@ -21,7 +21,7 @@ interface Processor {
   counters: bigint[];
 }
 
-/** Written by hand, as the captured packet's PDL is lost. */
+/** Reconstructed from the captured packet, whose PDL is lost. */
 const Processor: ProbeCodec<Processor> = {
   name: 'ProcessorProbe',
   uuid: 'b049990b-17aa-4ca2-8806-e89329963788',
@@ -35,7 +35,7 @@ const Processor: ProbeCodec<Processor> = {
 };
 
 describe('the packet that was captured for the thesis', () => {
-  it('is read, garbage in its padding included', () => {
+  it('is decoded, with garbage in its padding', () => {
     const packet = decodePacket(fromHex(captured), Processor);
     expect(packet).toMatchObject({
       instance: 'ProcessorProbe_SmokeTest',
@@ -48,7 +48,7 @@ describe('the packet that was captured for the thesis', () => {
     expect(packet.sample.counters.slice(0, 2)).toEqual([8011350n, 69249n]);
   });
 
-  it('is written again but for that garbage', () => {
+  it('is encoded again without that garbage', () => {
     const cleaned = fromHex(captured);
     for (const [start, end] of [
       [6, 8],
@@ -90,7 +90,7 @@ describe('a command', () => {
     expect(() => registerCommand('n'.repeat(128), 'i'.repeat(128))).toThrow(EncodeError);
   });
 
-  it('asks for a rate in decimals', () => {
+  it('requests a decimal rate', () => {
     const text = (hertz: number) =>
       new TextDecoder().decode(rateCommand('n', 'i', hertz)).replaceAll('\0', '');
     expect(text(0.1 + 0.2)).toMatch(/0\.3$/);

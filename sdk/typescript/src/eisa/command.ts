@@ -3,7 +3,7 @@ import { CdrWriter } from '../sample/cdr.ts';
 
 const COMMAND_BYTES = 256;
 
-/** Asks the DAC for an instance's samples: its latest, then every new one (eisa.md, "On the WebSocket"). */
+/** Requests the samples of an instance from the DAC: the latest, then every new one (eisa.md, "On the WebSocket"). */
 export function registerCommand(node: string, instance: string): Uint8Array<ArrayBuffer> {
   return command(0x01, [node, instance]);
 }
@@ -13,13 +13,13 @@ export function unregisterCommand(node: string, instance: string): Uint8Array<Ar
   return command(0x02, [node, instance]);
 }
 
-/** Asks a node to sample an instance at another rate. */
+/** Requests another sampling rate of an instance. */
 export function rateCommand(node: string, instance: string, hertz: number): Uint8Array<ArrayBuffer> {
-  // So that 0.1 + 0.2 is asked for as 0.3.
+  // Rounds, so that 0.1 + 0.2 requests 0.3.
   return command(0x03, [node, instance, String(Number(hertz.toPrecision(12)))]);
 }
 
-/** Asks for an instance's schema, which comes as JSON in a text frame. */
+/** Requests the schema of an instance, which arrives as JSON in a text frame. */
 export function schemaCommand(node: string, instance: string): Uint8Array<ArrayBuffer> {
   return command(0x04, [node, instance]);
 }

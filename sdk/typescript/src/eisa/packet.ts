@@ -3,16 +3,16 @@ import { DecodeError } from '../error.ts';
 import { type ByteOrder, CdrReader, CdrWriter } from '../sample/cdr.ts';
 import { readUuid, writeUuid } from './uuid.ts';
 
-/** What an EISA packet says of its sample (eisa.md). */
+/** Header of an EISA packet (eisa.md). */
 export interface PacketHeader {
   /** Identity of the probe type. */
   readonly uuid: string;
-  /** Major and minor. */
+  /** Major and minor version. */
   readonly version: readonly [number, number];
   /** Time of the sample since 1970-01-01 UTC, by the node's clock. */
   readonly seconds: number;
   readonly microseconds: number;
-  /** Number of the sample: from 1, wraps at 32 bits. */
+  /** Sequence number of the sample: starts at 1, wraps at 32 bits. */
   readonly sequence: number;
   /** Probe state; 0 is normal. */
   readonly state: number;
@@ -20,19 +20,19 @@ export interface PacketHeader {
   readonly instance: string;
 }
 
-/** A sample of a generated probe type, when it was taken and of which instance. */
+/** A sample of a generated probe type, with its time and instance. */
 export interface Packet<T> extends PacketHeader {
   readonly sample: T;
 }
 
-/** What a packet is made of. */
+/** Content of a packet. */
 export interface PacketParts<T> {
   readonly instance: string;
   readonly sample: T;
   readonly sequence: number;
   readonly seconds: number;
   readonly microseconds: number;
-  /** 0 if absent. */
+  /** Probe state; 0 if absent. */
   readonly state?: number;
 }
 
@@ -40,13 +40,13 @@ const MAGIC = [0x45, 0x49, 0x53, 0x41] as const;
 const VERSION = [1, 1] as const;
 const DATA_ALIGNMENT = 8;
 
-/** All bytes of a packet. Throws an {@link EncodeError} for a value that does not fit. */
+/** Encodes a packet. Throws an {@link EncodeError} for a value that does not fit. */
 export function encodePacket<T>(
   parts: PacketParts<T>,
   of: ProbeCodec<T>,
   order: ByteOrder = 'little',
 ): Uint8Array<ArrayBuffer> {
-  // Its size does not depend on where it begins: the data is aligned like the packet.
+  // The size does not depend on the offset: the data is aligned like the packet.
   const data = new CdrWriter(order);
   of.write(parts.sample, data);
   const packet = new CdrWriter(order);
@@ -64,12 +64,12 @@ export function encodePacket<T>(
   return packet.bytes();
 }
 
-/** The header of a packet: enough to find the probe type for the rest. */
+/** Decodes the header of a packet, which identifies the probe type of the rest. */
 export function decodePacketHeader(bytes: Uint8Array, order: ByteOrder = 'little'): PacketHeader {
   return readHeader(new CdrReader(bytes, order)).header;
 }
 
-/** A whole packet of this probe type. Throws a {@link DecodeError} and nothing else. */
+/** Decodes a packet of this probe type. Throws a {@link DecodeError} and nothing else. */
 export function decodePacket<T>(
   bytes: Uint8Array,
   of: ProbeCodec<T>,
@@ -87,9 +87,9 @@ export function decodePacket<T>(
   source.align(DATA_ALIGNMENT);
   const { offset, left } = source;
   if (size > left)
-    throw new DecodeError('truncated', offset, `${size} bytes of probe data wanted, ${left} left`);
+    throw new DecodeError('truncated', offset, `expected ${size} bytes of probe data, ${left} left`);
   if (size < left)
-    throw new DecodeError('leftover', offset + size, `${left - size} bytes behind the probe data`);
+    throw new DecodeError('leftover', offset + size, `${left - size} bytes after the probe data`);
   const sample = of.read(source);
   source.finish();
   return { ...header, sample };
@@ -117,7 +117,7 @@ function readVersion(source: CdrReader): readonly [number, number] {
     throw new DecodeError(
       'version',
       MAGIC.length,
-      `EISA version ${major}.${minor}, where 1.0 and 1.1 are known`,
+      `unknown EISA version ${major}.${minor}: expected 1.0 or 1.1`,
     );
   }
   return [major, minor];

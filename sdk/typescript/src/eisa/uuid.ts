@@ -1,6 +1,6 @@
 import type { CdrReader, CdrWriter } from '../sample/cdr.ts';
 
-/** Writes `6f0f6e7e-3f0b-4c58-9d3c-0d7b6f2a9f31`: three numbers, then eight octets as they are (eisa.md). */
+/** Writes a UUID such as `6f0f6e7e-3f0b-4c58-9d3c-0d7b6f2a9f31`: three numbers, then eight octets unchanged (eisa.md). */
 export function writeUuid(uuid: string, to: CdrWriter): void {
   const digits = uuid.replaceAll('-', '');
   const number = (start: number, end: number) => Number.parseInt(digits.slice(start, end), 16);
@@ -10,7 +10,7 @@ export function writeUuid(uuid: string, to: CdrWriter): void {
   for (let at = 16; at < 32; at += 2) to.uint8(number(at, at + 2), 'Packet.uuid');
 }
 
-/** Reads it as lower-case text. */
+/** Reads a UUID as lower-case text. */
 export function readUuid(source: CdrReader): string {
   const low = hex(source.uint32(), 8);
   const middle = hex(source.uint16(), 4);

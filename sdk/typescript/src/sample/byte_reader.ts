@@ -7,7 +7,7 @@ import { widthOf } from '../schema.ts';
 // A byte order mark is part of the text.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Reads values from untrusted bytes. No allocation trusts a length that was read. */
+/** Reads values from untrusted bytes. A length from the bytes never determines an allocation. */
 export abstract class ByteReader implements Reader {
   protected readonly cursor: Cursor;
   readonly #littleEndian: boolean;
@@ -17,9 +17,9 @@ export abstract class ByteReader implements Reader {
     this.#littleEndian = littleEndian;
   }
 
-  /** Passes over what stands before a number of so many bytes. */
+  /** Skips the padding before a number of so many bytes. */
   protected abstract align(width: number): void;
-  /** Reads the number of a vector's elements. */
+  /** Reads the length of a vector. */
   protected abstract count(): number;
   abstract string(): string;
 
@@ -28,17 +28,17 @@ export abstract class ByteReader implements Reader {
     return this.cursor.pos;
   }
 
-  /** Bytes not read yet. */
+  /** Number of unread bytes. */
   get left(): number {
     return this.cursor.left;
   }
 
   /** Throws if bytes are left. */
   finish(): void {
-    if (this.left > 0) this.cursor.fail('leftover', `${this.left} bytes left over`);
+    if (this.left > 0) this.cursor.fail('leftover', `${this.left} bytes after the end`);
   }
 
-  /** Reads bytes as they are: a view of them. */
+  /** Returns a view of the next bytes. */
   octets(length: number): Uint8Array {
     const start = this.cursor.take(length);
     return this.cursor.bytes.subarray(start, start + length);
@@ -87,7 +87,7 @@ export abstract class ByteReader implements Reader {
   boolean(): boolean {
     const at = this.cursor.pos;
     const byte = this.cursor.byte();
-    if (byte > 1) throw new DecodeError('boolean', at, `a boolean is ${byte}, neither 0 nor 1`);
+    if (byte > 1) throw new DecodeError('boolean', at, `a boolean is ${byte}: expected 0 or 1`);
     return byte === 1;
   }
 
@@ -113,13 +113,13 @@ export abstract class ByteReader implements Reader {
     for (let index = 0; index < count; index++) {
       const before = this.cursor.pos;
       elements.push(element());
-      // Without bytes nothing would bound the number of elements in vectors of vectors.
-      if (this.cursor.pos === before) this.cursor.fail('elements', 'an element without bytes');
+      // Without bytes, nothing would limit the number of elements in nested vectors.
+      if (this.cursor.pos === before) this.cursor.fail('elements', 'an element has no bytes');
     }
     return elements;
   }
 
-  /** Bytes that were taken already, as text. */
+  /** Decodes bytes that have been read as text. */
   protected text(start: number, length: number): string {
     try {
       return utf8.decode(this.cursor.bytes.subarray(start, start + length));

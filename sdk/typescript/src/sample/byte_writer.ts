@@ -5,10 +5,10 @@ import { RANGES, WIDE_RANGES } from './range.ts';
 
 const FIRST_CAPACITY = 256;
 const utf8 = new TextEncoder();
-/** Half of a surrogate pair, which UTF-8 cannot represent: with `u`, whole pairs do not match. */
+/** Half of a surrogate pair, which UTF-8 cannot represent; with the flag `u`, whole pairs do not match. */
 const LONE_SURROGATE = /[\ud800-\udfff]/u;
 
-/** Writes values as bytes. What packed rows and CDR differ in is up to them. */
+/** Writes values as bytes. Subclasses implement the differences between packed rows and CDR. */
 export abstract class ByteWriter implements Writer {
   readonly #littleEndian: boolean;
   #bytes = new Uint8Array(FIRST_CAPACITY);
@@ -19,24 +19,24 @@ export abstract class ByteWriter implements Writer {
     this.#littleEndian = littleEndian;
   }
 
-  /** Appends what has to stand before a number of so many bytes. */
+  /** Appends the padding before a number of so many bytes. */
   protected abstract align(width: number): void;
-  /** Appends the number of a vector's elements. */
+  /** Appends the length of a vector. */
   protected abstract count(count: number): void;
   /** Appends text with its length. */
   protected abstract text(encoded: Uint8Array): void;
 
-  /** Bytes so far. */
+  /** Number of bytes written. */
   get length(): number {
     return this.#length;
   }
 
-  /** A copy of all bytes so far. */
+  /** Returns a copy of all written bytes. */
   bytes(): Uint8Array<ArrayBuffer> {
     return this.#bytes.slice(0, this.#length);
   }
 
-  /** Appends bytes as they are. */
+  /** Appends bytes unchanged. */
   octets(octets: ArrayLike<number>): void {
     const at = this.#room(octets.length);
     this.#bytes.set(octets, at);
@@ -107,7 +107,7 @@ export abstract class ByteWriter implements Writer {
     expect(typeof value === 'string', value, 'string', metric);
     const surrogate = value.search(LONE_SURROGATE);
     if (surrogate >= 0) {
-      const problem = `half of a surrogate pair at index ${surrogate}, which UTF-8 cannot carry`;
+      const problem = `half of a surrogate pair at index ${surrogate}, which UTF-8 cannot represent`;
       throw new EncodeError('text', metric, problem);
     }
     this.text(utf8.encode(value));
@@ -153,7 +153,7 @@ export abstract class ByteWriter implements Writer {
     return this.#room(width);
   }
 
-  /** Reserves bytes and returns their offset. Bytes and view may be others afterwards. */
+  /** Reserves bytes and returns their offset. It may replace `bytes` and `view`. */
   #room(length: number): number {
     const at = this.#length;
     this.#length += length;
@@ -180,8 +180,8 @@ function refuse(
   throw new EncodeError(kind, metric, `${shown(value)} is no ${type} (${min} to ${max}${hint})`);
 }
 
-function expect(isIt: boolean, value: unknown, wanted: string, metric: string): void {
-  if (!isIt) throw new EncodeError('type', metric, `${shown(value)} is no ${wanted}`);
+function expect(isExpected: boolean, value: unknown, wanted: string, metric: string): void {
+  if (!isExpected) throw new EncodeError('type', metric, `${shown(value)} is no ${wanted}`);
 }
 
 function shown(value: unknown): string {

@@ -2,7 +2,7 @@ import { DecodeError } from '../error.ts';
 import { ByteReader } from './byte_reader.ts';
 import { ByteWriter } from './byte_writer.ts';
 
-/** Order of the bytes of a number: least significant first, as on the WebSocket, or most significant first. */
+/** Byte order of numbers: least significant byte first, as on the WebSocket, or most significant first. */
 export type ByteOrder = 'little' | 'big';
 
 /** Writes Common Data Representation: numbers aligned to their size from the start, padding zero (eisa.md). */

@@ -1,6 +1,6 @@
 import type { EnumBase } from '../codec.ts';
 
-/** Least and greatest of the integers that are numbers in TypeScript. */
+/** Minimum and maximum of the integer types that are numbers in TypeScript. */
 export const RANGES: Readonly<Record<EnumBase, readonly [number, number]>> = {
   int8: [-128, 127],
   int16: [-32768, 32767],
@@ -10,7 +10,7 @@ export const RANGES: Readonly<Record<EnumBase, readonly [number, number]>> = {
   uint32: [0, 4294967295],
 };
 
-/** Least and greatest of those that are bigints. */
+/** Minimum and maximum of the integer types that are bigints in TypeScript. */
 export const WIDE_RANGES = {
   int64: [-(2n ** 63n), 2n ** 63n - 1n],
   uint64: [0n, 2n ** 64n - 1n],

@@ -13,7 +13,7 @@ export class RowWriter extends ByteWriter {
   protected override count(count: number): void {
     const bytes: number[] = [];
     let left = count;
-    // Not by shifts: those are of 32 bits.
+    // Shifts work on 32 bits only.
     for (; left >= 0x80; left = Math.floor(left / 0x80)) bytes.push((left % 0x80) + 0x80);
     bytes.push(left);
     this.octets(bytes);
@@ -43,14 +43,14 @@ export class RowReader extends ByteReader {
   }
 }
 
-/** The sample as it lies inside a node. */
+/** Encodes a sample as a packed row, as a node has it in memory. */
 export function toRow<T>(sample: T, of: ProbeCodec<T>): Uint8Array<ArrayBuffer> {
   const row = new RowWriter();
   of.write(sample, row);
   return row.bytes();
 }
 
-/** Reads a sample that is all of `row`. */
+/** Decodes a sample; `row` must contain nothing else. */
 export function fromRow<T>(row: Uint8Array, of: ProbeCodec<T>): T {
   const source = new RowReader(row);
   const sample = of.read(source);

@@ -1,4 +1,4 @@
-/** Puts batches together for tests. Slow and plain: the encoders that matter are the node's. */
+/** Encodes batches for tests. Slow and simple; the encoder that matters is the node's. */
 export interface BatchParts {
   readonly state?: number;
   readonly topic?: number;

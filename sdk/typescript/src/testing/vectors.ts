@@ -1,6 +1,6 @@
 import { isVector, type MetricType } from '../schema.ts';
 
-/** A value as `vectors/README.md` writes it, so that nothing is rounded. */
+/** A value in the format of `vectors/README.md`, without rounding. */
 export type Exact =
   | string
   | boolean
@@ -8,7 +8,7 @@ export type Exact =
   | { readonly bits: string }
   | readonly Exact[];
 
-/** The value that generated code has for it. */
+/** Converts a value to the form that generated code has for it. */
 export function fromExact(exact: Exact, type: MetricType): unknown {
   if (typeof type === 'object') {
     const parts = exact as readonly Exact[];
@@ -35,7 +35,7 @@ export function toHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** Whole numbers from 0 to below the limit, the same ones each time (mulberry32). */
+/** Returns pseudo-random integers from 0 to below the limit, with a fixed seed (mulberry32). */
 export function seeded(seed: number): (limit: number) => number {
   let state = seed;
   return (limit) => {

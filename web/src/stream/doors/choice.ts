@@ -1,29 +1,30 @@
 import { DOORS, type DoorName } from './door.ts';
 
-/** Vain attempts at a door before the next one is tried: one may be the DAC's restart. */
-const PATIENCE = 2;
+/** Failed attempts at a door before the next door; one of them may be a restart of the DAC. */
+const MAX_FAILURES = 2;
 
 /**
- * Which door to try: the best, until it has failed to open although the DAC answers; then the next. One that has been open
- * is tried again, so a lost connection alone changes nothing; a page that came down starts from the best when it is loaded.
+ * Chooses the door to connect through: the best one, until it fails to open although the DAC answers; then the next. A
+ * door that has been open is tried again, so a lost connection alone changes nothing. A reload starts with the best door
+ * again.
  */
 export class DoorChoice {
-  private at = 0;
+  private index = 0;
   private failures = 0;
 
   get name(): DoorName {
-    return DOORS[this.at];
+    return DOORS[this.index];
   }
 
   opened(): void {
     this.failures = 0;
   }
 
-  /** It did not open, and the DAC is there. */
+  /** The door did not open although the DAC answers. */
   failed(): void {
     this.failures++;
-    if (this.failures < PATIENCE) return;
+    if (this.failures < MAX_FAILURES) return;
     this.failures = 0;
-    this.at = (this.at + 1) % DOORS.length;
+    this.index = (this.index + 1) % DOORS.length;
   }
 }

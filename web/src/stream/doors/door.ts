@@ -5,10 +5,10 @@ import type { LossReason } from '../view.ts';
 export const DOORS = ['websocket', 'events', 'wait'] as const;
 export type DoorName = (typeof DOORS)[number];
 
-/** One connection to a DAC. Whatever the door, what is said over it is `oasis.v1` (docs/reference/websocket.md). */
+/** A connection to a DAC. All doors carry the messages of `oasis.v1` (docs/reference/websocket.md). */
 export interface Door {
   send(text: string): void;
-  /** Closes it without waiting for the close handshake; no event follows. */
+  /** Closes the connection without waiting for the close handshake; no event follows. */
   close(): void;
 }
 

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { DoorChoice } from './choice.ts';
 import { batchOf } from './json_batch.ts';
 
-it('makes of JSON the batch that it was', () => {
+it('converts JSON to the original batch', () => {
   const times = [1_763_683_200_000_000_001n, 1_763_683_200_001_000_000n];
   const [wide, flags] = [
     [5n, 2n ** 60n],
@@ -50,12 +50,12 @@ it('makes of JSON the batch that it was', () => {
   );
 });
 
-/** Columns that hold a value beyond 2^53 are bigints throughout; JSON keeps small ones as numbers. */
+/** Columns with a value beyond 2^53 consist of bigints; JSON has small values as numbers. */
 function narrowed(value: unknown): unknown {
   return typeof value === 'bigint' && value < 2n ** 53n ? Number(value) : value;
 }
 
-it('refuses JSON that is not what the schema says', () => {
+it('refuses JSON that does not fit the schema', () => {
   const samples = [{ sequence: '1', offset: '0', time: '0', state: 0, metrics: { list: 7 } }];
   const message = {
     event: 'samples' as const,
@@ -69,7 +69,7 @@ it('refuses JSON that is not what the schema says', () => {
   expect(() => batchOf(message, 1, [{ name: 'list', type: { vector: 'int8' } }])).toThrow(TypeError);
 });
 
-it('takes the next door when one stays shut, and stays with one that opened', () => {
+it('chooses the next door after failures, and keeps one that has opened', () => {
   const choice = new DoorChoice();
   choice.failed();
   expect(choice.name).toBe('websocket');

@@ -1,34 +1,34 @@
-/** How messages of a text door come: each knows one way to wait. */
+/** Receives the messages of a text door; each implementation has its own way to wait for them. */
 export interface Feed {
   close(): void;
 }
 
 export interface FeedEvents {
   opened(): void;
-  /** One message of the door, and where to go on behind it if that is known. */
+  /** A message of the door, as JSON. */
   message(data: string): void;
   failed(): void;
 }
 
-/** What proxies hold back does not come: the door is no use behind them. */
+/** Timeout for the first byte: a proxy that holds back the stream makes this door useless. */
 const OPEN_MS = 4000;
 
 /** Server-sent events. */
 export class EventFeed implements Feed {
   private readonly source: EventSource;
-  private readonly patience: ReturnType<typeof setTimeout>;
+  private readonly timeout: ReturnType<typeof setTimeout>;
 
   constructor(api: URL, query: URLSearchParams, events: FeedEvents) {
     this.source = new EventSource(new URL(`samples/events?${query}`, api));
-    this.patience = setTimeout(() => {
+    this.timeout = setTimeout(() => {
       this.close();
       events.failed();
     }, OPEN_MS);
     this.source.onopen = () => {
-      clearTimeout(this.patience);
+      clearTimeout(this.timeout);
       events.opened();
     };
-    // It would connect again by itself, but whoever owns it decides when.
+    // An event source reconnects by itself, but here its owner decides when.
     this.source.onerror = () => {
       this.close();
       events.failed();
@@ -39,12 +39,12 @@ export class EventFeed implements Feed {
   }
 
   close(): void {
-    clearTimeout(this.patience);
+    clearTimeout(this.timeout);
     this.source.close();
   }
 }
 
-const HELD_SECONDS = 20;
+const POLL_SECONDS = 20;
 
 /** Long polls, one after another. */
 export class PollFeed implements Feed {
@@ -64,7 +64,7 @@ export class PollFeed implements Feed {
 
   private async run(): Promise<void> {
     const query = new URLSearchParams(this.query);
-    query.set('timeout', String(HELD_SECONDS));
+    query.set('timeout', String(POLL_SECONDS));
     try {
       while (!this.stop.signal.aborted) {
         const answer = await fetch(new URL(`samples/wait?${query}`, this.api), {

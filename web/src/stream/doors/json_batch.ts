@@ -8,7 +8,7 @@ import {
   type Value,
 } from '@oasis/wire';
 
-/** Samples as text doors write them (docs/reference/text-doors.md), as the batch that they were. */
+/** Converts samples in the format of the text doors (docs/reference/text-doors.md) to a batch. */
 
 export interface SamplesMessage {
   readonly event: 'samples';
@@ -28,7 +28,7 @@ export interface JsonSample {
   readonly metrics: Readonly<Record<string, unknown>>;
 }
 
-/** Written with `integers=string`. Throws if it is not what the schema says. */
+/** Converts a message with `integers=string`. Throws if it does not fit the schema. */
 export function batchOf(message: SamplesMessage, topic: number, metrics: readonly Metric[]): Batch {
   const { samples } = message;
   const [first] = samples;
@@ -50,11 +50,11 @@ export function batchOf(message: SamplesMessage, topic: number, metrics: readonl
 
 function columnOf({ name, type }: Metric, samples: readonly JsonSample[]): Column {
   const values = samples.map(({ metrics }) => fromJson(type, metrics[name]));
-  // Columns of booleans are of 0 and 1, as in a batch.
+  // Boolean columns contain 0 and 1, as in a batch.
   return type === 'boolean' ? Uint8Array.from(values, Number) : values;
 }
 
-/** A value as the schema has it. Throws if it is none. */
+/** Converts a value to a type of the schema. Throws if it does not fit. */
 export function fromJson(type: MetricType, json: unknown): Value {
   if (isVector(type)) return listOf(json).map((element) => fromJson(type.vector, element));
   if (isStruct(type)) {
@@ -70,7 +70,7 @@ export function fromJson(type: MetricType, json: unknown): Value {
     case 'uint64':
       return narrowest(BigInt(json as string));
     default:
-      // NaN and infinities are texts, and a number is what they become.
+      // JSON has NaN and infinities as texts, which become numbers.
       return Number(json);
   }
 }

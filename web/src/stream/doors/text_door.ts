@@ -4,7 +4,7 @@ import { EventFeed, type Feed, PollFeed } from './feed.ts';
 import { batchOf, type SamplesMessage } from './json_batch.ts';
 
 const REGISTRY_MS = 1000;
-/** Subscriptions come in bunches: one new stream for all of them. */
+/** Subscriptions come in groups; one new stream serves all of them. */
 const REOPEN_MS = 20;
 
 interface Subscription {
@@ -12,15 +12,15 @@ interface Subscription {
   readonly node: string;
   readonly instance: string;
   readonly schema: Schema;
-  /** Next offset wanted. */
+  /** Offset of the next sample. */
   offset: number;
 }
 
 type Fields = Record<string, unknown>;
 
 /**
- * `oasis.v1` for those who have no WebSocket: requests over HTTP, samples by server-sent events or long polls. It answers as a
- * DAC would, so that nobody behind it has to know.
+ * `oasis.v1` without a WebSocket: HTTP requests, and samples by server-sent events or long polls. It answers as a DAC
+ * does, so that the session does not notice.
  */
 export class TextDoor implements Door {
   private readonly api: URL;
@@ -69,7 +69,7 @@ export class TextDoor implements Door {
         return this.command(message);
       case 'ping': {
         const { dac_time } = await this.get(this.health);
-        this.say({ op: 'pong', id: message.id, dac_time });
+        this.emit({ op: 'pong', id: message.id, dac_time });
       }
     }
   }
@@ -80,7 +80,7 @@ export class TextDoor implements Door {
       this.get(new URL('ledger', this.api)),
     ]);
     this.epoch = String(epoch);
-    this.say({ op: 'welcome', protocol: 1, server: software, epoch });
+    this.emit({ op: 'welcome', protocol: 1, server: software, epoch });
   }
 
   private async watch(): Promise<void> {
@@ -100,7 +100,7 @@ export class TextDoor implements Door {
     const found = await this.get(new URL(`instances?${new URLSearchParams({ node, instance })}`, this.api));
     const [entry] = found.instances as Fields[];
     if (!entry) {
-      this.say({ op: 'error', id, code: 'unknown_instance', message: '' });
+      this.emit({ op: 'error', id, code: 'unknown_instance', message: '' });
       return;
     }
     const detail = await this.get(new URL(`instances/${entry.id}`, this.api));
@@ -115,8 +115,8 @@ export class TextDoor implements Door {
       schema: parseSchema(detail.schema),
       offset: next,
     });
-    this.say({ op: 'subscribed', id, topic, epoch: this.epoch, offset: next, instance: detail });
-    if (!isKnown) this.say({ op: 'gap', topic, cause: 'epoch_changed' });
+    this.emit({ op: 'subscribed', id, topic, epoch: this.epoch, offset: next, instance: detail });
+    if (!isKnown) this.emit({ op: 'gap', topic, cause: 'epoch_changed' });
     this.reopen();
   }
 
@@ -128,14 +128,14 @@ export class TextDoor implements Door {
     });
     const body = (await answer.json()) as Fields;
     if (answer.ok) {
-      this.say({ op: 'result', id, ...body });
+      this.emit({ op: 'result', id, ...body });
       return;
     }
     const code = String(body.type ?? '').replace('/problems/', '');
-    this.say({ op: 'error', id, code, message: String(body.detail ?? '') });
+    this.emit({ op: 'error', id, code, message: String(body.detail ?? '') });
   }
 
-  /** Another stream for what is subscribed to now, each instance from where it is. */
+  /** Opens another stream for the present subscriptions, each from its offset. */
   private reopen(): void {
     clearTimeout(this.reopening);
     this.reopening = setTimeout(() => {
@@ -174,11 +174,11 @@ export class TextDoor implements Door {
       case 'gap': {
         if (!found) break;
         if (typeof message.to === 'number') found.offset = message.to;
-        this.say({ op: 'gap', topic: found.topic, cause: message.cause, count: message.count });
+        this.emit({ op: 'gap', topic: found.topic, cause: message.cause, count: message.count });
         break;
       }
       default:
-        // Of another type, or at an end: a new connection finds out.
+        // A changed type or the end of the stream needs a new connection.
         this.fail();
     }
   }
@@ -190,7 +190,7 @@ export class TextDoor implements Door {
     this.events.batch(topic, batch, bytes);
   }
 
-  private say(message: object): void {
+  private emit(message: object): void {
     if (!this.isClosed) this.events.text(JSON.stringify(message));
   }
 

@@ -5,7 +5,7 @@ import type { Door, DoorEvents } from './door.ts';
 const GOING_AWAY = 1001;
 const NO_STATUS = 1006;
 
-/** The native door: batches as they are. */
+/** The native door, which carries batches unchanged. */
 export class WebSocketDoor implements Door {
   private readonly socket: WebSocket;
 

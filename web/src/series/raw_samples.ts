@@ -1,14 +1,14 @@
 import type { SeriesStore } from './store.ts';
 
-/** Samples one by one, a column a series. */
+/** Single samples, one column for each series. */
 export interface Samples {
   readonly columns: readonly Float64Array[];
-  /** For how many samples each stands; for itself alone if absent. */
+  /** Number of samples that each stands for; 1 if absent. */
   readonly weights?: Float64Array;
 }
 
-/** What of a span of time is still held one by one. */
-export function heldOf(store: SeriesStore, series: readonly number[], from: number, to: number): Samples {
+/** Returns the single samples of a time span that are in memory. */
+export function rawSamples(store: SeriesStore, series: readonly number[], from: number, to: number): Samples {
   const raw = store.tiers[0];
   const begin = raw.lowerBound(from);
   let end = begin;
@@ -21,30 +21,25 @@ export function heldOf(store: SeriesStore, series: readonly number[], from: numb
   return { columns };
 }
 
-/** Least and greatest value of a series. */
+/** Minimum and maximum of a series. */
 export type Extreme = readonly [number, number];
 
-/** Rows of samples that were folded: the last of each stands for all of them. */
+/** Rows of folded samples; the last sample of each row stands for all of them. */
 export interface Folded extends Samples {
   readonly extremes: readonly Extreme[];
 }
 
-/** Rows that a distribution is made from at most, about. */
-const ROWS = 16_384;
+/** Approximate maximum of rows for a distribution. */
+const MAX_ROWS = 16_384;
 
-/** What is remembered of a span of time: samples one by one if all of them are still held, else as far as they are not folded. */
-export function rememberedOf(
-  store: SeriesStore,
-  series: readonly number[],
-  from: number,
-  to: number,
-): Folded {
-  if (holdsAll(store) || from >= (heldSince(store) ?? Number.POSITIVE_INFINITY))
-    return { ...heldOf(store, series, from, to), extremes: [] };
+/** Returns the samples of a time span in memory: single samples if all of them are there, folded rows otherwise. */
+export function samplesOf(store: SeriesStore, series: readonly number[], from: number, to: number): Folded {
+  if (hasAllRaw(store) || from >= (rawSince(store) ?? Number.POSITIVE_INFINITY))
+    return { ...rawSamples(store, series, from, to), extremes: [] };
   const columns: number[][] = series.map(() => []);
   const weights: number[] = [];
   const extremes = series.map((): [number, number] => [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]);
-  store.visit(from, to, ROWS, (tier, slot) => {
+  store.visit(from, to, MAX_ROWS, (tier, slot) => {
     if (tier.start[slot] < from || tier.end[slot] > to) return;
     weights.push(tier.count(slot));
     for (let index = 0; index < series.length; index++) {
@@ -62,18 +57,18 @@ export function rememberedOf(
   };
 }
 
-/** Whether nothing that was received is folded only. */
-export function holdsAll({ tiers: [raw] }: SeriesStore): boolean {
+/** Whether the store has every received sample as a single sample. */
+export function hasAllRaw({ tiers: [raw] }: SeriesStore): boolean {
   return raw.first === 0;
 }
 
-/** Since when samples are held one by one. */
-export function heldSince(store: SeriesStore): number | undefined {
+/** Returns the time of the oldest single sample. */
+export function rawSince(store: SeriesStore): number | undefined {
   const raw = store.tiers[0];
   return raw.size === 0 ? undefined : raw.end[raw.slot(raw.first)];
 }
 
-/** One behind the other. */
+/** Concatenates samples in order. */
 export function concat(parts: readonly Samples[], series: number): Samples {
   const length = ({ columns }: Samples) => columns[0]?.length ?? 0;
   const joined = (arrays: readonly Float64Array[]) => {

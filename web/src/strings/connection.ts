@@ -4,6 +4,7 @@ import type { LossReason } from '../stream/view.ts';
 const archiveTroubles = new Map([
   ['disk_full', 'the disk is full'],
   ['disk_error', 'the disk reports errors'],
+  ['stopped', 'it was stopped (oasis handlers start archive)'],
 ]);
 
 /** The connection to the DAC. */

@@ -16,7 +16,8 @@ const COPY: usize = 4096;
 enum Seam {
     Identity,
     Gzip(gzip::Splice),
-    Zstd,
+    /// Whether anything was written.
+    Zstd(bool),
 }
 
 /// Collects what is written next.
@@ -35,7 +36,7 @@ impl Output {
         let seam = match coding {
             Coding::Identity => Seam::Identity,
             Coding::Gzip => Seam::Gzip(gzip::Splice::default()),
-            Coding::Zstd => Seam::Zstd,
+            Coding::Zstd => Seam::Zstd(false),
         };
         Self { integers, seam, parts: Vec::new(), tail: BytesMut::new(), bytes: 0 }
     }
@@ -45,7 +46,7 @@ impl Output {
         match self.seam {
             Seam::Identity => Coding::Identity,
             Seam::Gzip(_) => Coding::Gzip,
-            Seam::Zstd => Coding::Zstd,
+            Seam::Zstd(_) => Coding::Zstd,
         }
     }
 
@@ -63,7 +64,10 @@ impl Output {
                 self.tail.put_slice(splice.head());
                 splice.own(text, &mut self.tail);
             }
-            Seam::Zstd => zstd::own(text, &mut self.tail),
+            Seam::Zstd(is_begun) => {
+                *is_begun |= !text.is_empty();
+                zstd::own(text, &mut self.tail);
+            }
         }
         self.bytes += self.tail.len() - before;
     }
@@ -97,7 +101,11 @@ impl Output {
                 self.tail.put_slice(splice.head());
                 splice.shared(&text)
             }
-            Seam::Identity | Seam::Zstd => text,
+            Seam::Zstd(is_begun) => {
+                *is_begun = true;
+                text
+            }
+            Seam::Identity => text,
         };
         self.bytes += text.len();
         if text.len() < COPY {
@@ -110,10 +118,18 @@ impl Output {
 
     /// Nothing follows.
     pub fn finish(&mut self) {
-        if let Seam::Gzip(splice) = &mut self.seam {
-            self.tail.put_slice(splice.head());
-            self.tail.put_slice(&splice.trailer());
-            self.bytes += 1;
+        match &mut self.seam {
+            Seam::Gzip(splice) => {
+                self.tail.put_slice(splice.head());
+                self.tail.put_slice(&splice.trailer());
+                self.bytes += 1;
+            }
+            Seam::Zstd(is_begun @ false) => {
+                *is_begun = true;
+                zstd::nothing(&mut self.tail);
+                self.bytes += 1;
+            }
+            Seam::Zstd(true) | Seam::Identity => {}
         }
     }
 

@@ -176,7 +176,7 @@ fn a_poll_from_a_time_that_has_no_samples_yet_goes_on_behind_what_is_there() {
         let (status, answer) = ask(&up, &format!("/api/v1/samples?{TOPIC}&from=2100-01-01"));
         assert_eq!(status, 200, "{answer}");
         // Samples that arrive meanwhile are live, whatever their clock says.
-        for sample in answer["messages"].as_array().unwrap().iter().flat_map(|message| samples_of(message)) {
+        for sample in answer["messages"].as_array().unwrap().iter().flat_map(samples_of) {
             assert!(sample["offset"].as_u64().unwrap() >= received, "{answer}");
         }
         assert!(offset_of(answer["next"].as_str().unwrap()) >= received, "{answer}");

@@ -109,32 +109,32 @@ fn diff(word: &str, by: &str, arguments: &[&str]) -> (i32, String, String) {
 }
 
 #[test]
-fn diff_says_what_a_change_does_to_readers() {
-    let [breaks, needs, told, safe] =
-        ["Breaks readers:", "Needs a higher version:", "Told by a higher version:", "Safe:"];
+fn diff_reports_the_effect_of_a_change_on_readers() {
+    let [breaks, needs, covered, safe] =
+        ["Breaks readers:", "Needs a higher version:", "Covered by a higher version:", "Safe:"];
     for (word, by, status, title, line) in [
         (
             "real64",
             "real32",
             4,
             breaks,
-            "new.pdl:3: Engine: metric `rpm` was `real64` and is `real32` (was old.pdl:3)",
+            "new.pdl:3: Engine: type of metric `rpm` changed from `real64` to `real32` (was old.pdl:3)",
         ),
-        ("  real64 rpm;\n", "", 4, breaks, "old.pdl:3: Engine: metric `rpm` is gone"),
+        ("  real64 rpm;\n", "", 4, breaks, "old.pdl:3: Engine: metric `rpm` removed"),
         (
             "Cel",
             "K",
             3,
             needs,
-            "new.pdl:4: Engine: unit of metric `temperature` was \"Cel\" and is \"K\" (was old.pdl:4)",
+            "new.pdl:4: Engine: unit of metric `temperature` changed from \"Cel\" to \"K\" (was old.pdl:4)",
         ),
-        ("1.0", "1.1", 0, told, "new.pdl:2: Engine: version 1.1 follows 1.0 (was old.pdl:2)"),
+        ("1.0", "1.1", 0, covered, "new.pdl:2: Engine: version raised from 1.0 to 1.1 (was old.pdl:2)"),
         (
             "  real64",
             "\n  [label(\"Speed\")] real64",
             0,
             safe,
-            "new.pdl:4: Engine: label of metric `rpm` is new: \"Speed\" (was old.pdl:3)",
+            "new.pdl:4: Engine: label of metric `rpm` added: \"Speed\" (was old.pdl:3)",
         ),
     ] {
         let wanted = (status, format!("{title}\n  {line}\n\n1 change\n"), String::new());
@@ -143,11 +143,11 @@ fn diff_says_what_a_change_does_to_readers() {
     assert_eq!(diff("rpm", "rpm", &[]), (0, "0 changes\n".into(), String::new()));
     let (status, out, _) =
         diff("1.0)]\nprobe Engine {", "1.1)]\nprobe Engine { [label(\"On\")] boolean on;", &[]);
-    assert!(status == 0 && out.ends_with("metric `on` is new\n\n2 changes\n"), "{out}");
+    assert!(status == 0 && out.ends_with("metric `on` added\n\n2 changes\n"), "{out}");
 }
 
 #[test]
-fn diff_tells_programs_an_object_a_line() {
+fn diff_prints_an_object_a_line_for_programs() {
     let (status, out, _) = diff("real64 rpm", "string rpm, name", &["--message-format", "json"]);
     assert_eq!(status, 4);
     let changes: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

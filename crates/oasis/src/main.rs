@@ -64,12 +64,12 @@ fn log_to_stderr(cli: &Cli) {
         _ => "debug",
     };
     let filter = EnvFilter::try_from_env("OASIS_LOG").unwrap_or_else(|_| EnvFilter::new(by_verbosity));
-    let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let colors = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     // A log that cannot be written, on a full disk say, would otherwise end the thread that writes it.
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
-        .with_ansi(colours)
+        .with_ansi(colors)
         .log_internal_errors(false)
         .init();
 }

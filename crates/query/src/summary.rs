@@ -7,7 +7,7 @@ use oasis_wire::{
     batch::{Batch, Sample},
     loss::Cause,
     quantity::Offset,
-    schema::{Behaviour, ProbeType},
+    schema::{Behavior, ProbeType},
 };
 use serde::Serialize;
 use std::{
@@ -263,7 +263,7 @@ impl Metric {
     fn new(column: &Column) -> Self {
         let (name, unit) = (column.name.clone(), column.unit.clone());
         let (min, max) = (f64::INFINITY, f64::NEG_INFINITY);
-        let is_counter = column.behaviour == Some(Behaviour::Counter);
+        let is_counter = column.behavior == Some(Behavior::Counter);
         let counted = is_counter.then_some(Counted { last: None, increase: Number::Uint(0) });
         Self { name, unit, count: 0, min, max, mean: 0.0, first: 0.0, last: 0.0, counted }
     }

@@ -52,7 +52,7 @@ pub struct Metric {
     pub unit: Option<String>,
     /// How the value behaves over time: `counter`, `gauge`, `state` or `event`.
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "kind")]
-    pub behaviour: Option<Behaviour>,
+    pub behavior: Option<Behavior>,
     /// Name to show to people, when the identifier is not good enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
@@ -81,7 +81,7 @@ impl Metric {
             kind,
             doc: None,
             unit: None,
-            behaviour: None,
+            behavior: None,
             label: None,
             enumeration: None,
             min: None,
@@ -130,7 +130,7 @@ pub struct Enumerator {
 /// How a metric behaves over time (the PDL attribute `kind`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Behaviour {
+pub enum Behavior {
     /// Only grows (until it wraps or its source restarts); people want its rate.
     Counter,
     /// Goes up and down.

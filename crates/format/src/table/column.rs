@@ -2,7 +2,7 @@
 
 use super::{cell::Cell, name::Names};
 use oasis_wire::{
-    schema::{Behaviour, EnumType, Metric, MetricType},
+    schema::{Behavior, EnumType, Metric, MetricType},
     value::{self, Value},
 };
 use std::borrow::Cow;
@@ -17,7 +17,7 @@ pub struct Column {
     /// UCUM unit, such as `By` or `ms`.
     pub unit: Option<String>,
     /// How it behaves over time, if the PDL says so.
-    pub behaviour: Option<Behaviour>,
+    pub behavior: Option<Behavior>,
     /// What the PDL says about it.
     pub doc: Option<String>,
     /// Place of the metric among a sample's values, then of each member within.
@@ -88,7 +88,7 @@ pub(crate) fn flatten(
         name: names.unique(name),
         kind: ColumnType::of(metric),
         unit: metric.unit.clone(),
-        behaviour: metric.behaviour,
+        behavior: metric.behavior,
         doc: metric.doc.clone(),
         path: path.clone(),
     });

@@ -4,7 +4,7 @@ use crate::exposition::{Exposition, Kind};
 use oasis_dac::{Dac, Instance, SOFTWARE};
 use oasis_format::table::{Cell, Column, Table};
 use oasis_store::matches;
-use oasis_wire::{batch::Batch, schema::Behaviour};
+use oasis_wire::{batch::Batch, schema::Behavior};
 use std::{collections::BTreeMap, ptr, sync::Arc};
 
 /// The DAC's own health and counters.
@@ -108,7 +108,7 @@ fn number(cell: &Cell<'_>) -> Option<String> {
 }
 
 fn kind(column: &Column) -> Kind {
-    if column.behaviour == Some(Behaviour::Counter) { Kind::Counter } else { Kind::Gauge }
+    if column.behavior == Some(Behavior::Counter) { Kind::Counter } else { Kind::Gauge }
 }
 
 /// `TABLE_COLUMN`, in the letters that a metric's name may have. Counters get their `_total` later.

@@ -44,12 +44,12 @@ fn explain(report: &Report, format: MessageFormat) {
         }
         MessageFormat::Human if report.is_ok() => {}
         MessageFormat::Human => {
-            let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+            let colors = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
             for diagnostic in report.diagnostics.iter().take(SHOWN) {
-                eprintln!("{}\n", diagnostic.render(&report.sources, colours));
+                eprintln!("{}\n", diagnostic.render(&report.sources, colors));
             }
             let hidden = report.diagnostics.len().saturating_sub(SHOWN);
-            let rest = if hidden == 0 { String::new() } else { format!(", {hidden} of them not shown") };
+            let rest = if hidden == 0 { String::new() } else { format!(", {hidden} not shown") };
             eprintln!("{}{rest}", counted(report.diagnostics.len(), "error"));
         }
     }

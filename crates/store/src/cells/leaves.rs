@@ -2,7 +2,7 @@
 
 use super::number::Number;
 use oasis_wire::{
-    schema::{Behaviour, Metric, MetricType, ProbeType},
+    schema::{Behavior, Metric, MetricType, ProbeType},
     value::Value,
 };
 
@@ -38,7 +38,7 @@ impl Leaf {
             let start = Self {
                 name: metric.name.clone(),
                 kind: metric.kind.clone(),
-                is_counter: metric.behaviour == Some(Behaviour::Counter),
+                is_counter: metric.behavior == Some(Behavior::Counter),
                 metric: index,
                 path: Vec::new(),
             };
@@ -86,7 +86,7 @@ impl Leaf {
         let mut path = self.path.clone();
         path.push(Step::Member(index));
         let name = format!("{}.{}", self.name, member.name);
-        let is_counter = member.behaviour == Some(Behaviour::Counter);
+        let is_counter = member.behavior == Some(Behavior::Counter);
         Self { name, kind: member.kind.clone(), is_counter, metric: self.metric, path }
     }
 

@@ -11,7 +11,7 @@ use super::{
 };
 use oasis_wire::{
     batch::{Batch, Values},
-    schema::{Behaviour, Metric, MetricType, ProbeType},
+    schema::{Behavior, Metric, MetricType, ProbeType},
     value::Value,
 };
 
@@ -48,7 +48,7 @@ fn columns_of(leaf: &Leaf, metrics: &mut Vec<Metric>) {
     if leaf.is_counter
         && let Some(last) = metrics.last_mut()
     {
-        last.behaviour = Some(Behaviour::Counter);
+        last.behavior = Some(Behavior::Counter);
     }
 }
 

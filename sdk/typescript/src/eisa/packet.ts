@@ -89,7 +89,7 @@ export function decodePacket<T>(
   if (size > left)
     throw new DecodeError('truncated', offset, `${size} bytes of probe data wanted, ${left} left`);
   if (size < left)
-    throw new DecodeError('leftover', offset + size, `${left - size} bytes behind the probe data`);
+    throw new DecodeError('leftover', offset + size, `${left - size} bytes after the probe data`);
   const sample = of.read(source);
   source.finish();
   return { ...header, sample };

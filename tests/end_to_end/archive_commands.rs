@@ -66,7 +66,7 @@ fn commands_read_the_archive_that_the_configuration_names() {
     // The nearer one wins.
     assert!(
         refused(&["sql", "--config", &config, "--archive", "/nowhere", ".tables"])
-            .contains("/nowhere is no archive")
+            .contains("/nowhere is not an archive")
     );
     for command in [
         &["sql", ".tables"][..],

@@ -226,7 +226,7 @@ fn two_runs_are_compared_and_exported_from_the_command_line() {
     }
     assert!(run(&["delete", "later"]).contains("samples stay"));
     assert!(
-        refused(&["export", "--archive", archive, "--run", "later"]).contains("no test run has the name")
+        refused(&["export", "--archive", archive, "--run", "later"]).contains("no test run with the name")
     );
 }
 

@@ -18,7 +18,7 @@ fn parser(help: fn(&Format) -> Option<&'static str>) -> impl TypedValueParser<Va
         .iter()
         .filter_map(|format| Some(PossibleValue::new(format.name).aliases(format.alias).help(help(format)?)));
     PossibleValuesParser::new(values)
-        .try_map(|name| oasis_format::find(&name).ok_or_else(|| format!("there is no format {name:?}")))
+        .try_map(|name| oasis_format::find(&name).ok_or_else(|| format!("unknown format {name:?}")))
 }
 
 #[cfg(test)]

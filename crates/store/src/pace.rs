@@ -1,7 +1,7 @@
-//! How a thread that works for long lets those go first that somebody waits for.
+//! Yielding of threads with long work, so that urgent threads run first.
 //!
-//! A system gives each runnable thread a turn of some milliseconds, one of low priority too, and samples pass the DAC in a tenth of one. So who has much to do
-//! asks after each small piece whether somebody else has something to do on this core: a call of less than a microsecond if not.
+//! The system gives each runnable thread a time slice of some milliseconds, while samples pass the DAC in a tenth of a millisecond. So long work yields after
+//! each small piece, which costs less than a microsecond if no other thread waits.
 
 use std::thread;
 

@@ -93,7 +93,7 @@ fn imports_take_the_causes_over() {
         let import = |again: bool| {
             let (is_done, _, said) =
                 run("import", other.path(), &["--name", "bench", source.to_str().unwrap()]);
-            assert!(is_done && said.contains("3 holes have a cause") != again, "{said}");
+            assert!(is_done && said.contains("3 gaps have a cause") != again, "{said}");
         };
         import(false);
         assert_eq!(gaps(other.path()), expected);

@@ -180,7 +180,7 @@ fn segment_files_of_another_archive_are_imported_and_damage_in_them_costs_no_mor
     fs::write(&damaged, &bytes).unwrap();
     let third = folder.path().join("third");
     let (is_done, _, said) = run("import", &third, &[damaged.to_str().unwrap()]);
-    assert!(is_done && said.contains("are left out (damaged)"), "{said}");
+    assert!(is_done && said.contains("skipped (damaged)"), "{said}");
     let count = |archive: &Path| lines(archive).values().map(Vec::len).sum::<usize>();
     let (all, left) = (count(&archive), count(&third));
     assert!((1..all).contains(&left));
@@ -230,14 +230,14 @@ fn a_file_that_is_no_whole_recording_adds_nothing_and_says_why() {
     // Nor does one that is whole, while a DAC has the archive open.
     let dac = Oasis::dac(&["--archive", other.to_str().unwrap()]);
     let (is_done, _, said) = run("import", &other, &[path.to_str().unwrap()]);
-    assert!(!is_done && said.contains("another process has the archive"), "{said}");
+    assert!(!is_done && said.contains("is open in another process"), "{said}");
     drop(dac);
     let (is_done, _, said) = run("import", &other, &["nowhere.mcap"]);
     assert!(!is_done && said.contains("nowhere.mcap") && said.contains("No such file"), "{said}");
 }
 
 #[test]
-fn what_there_is_not_to_export_or_import_is_named() {
+fn missing_sources_of_exports_and_imports_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let Plant { archive, .. } = plant(folder.path());
     let (empty, of) = (folder.path().join("empty"), |name: &str| folder.path().join(name));
@@ -246,8 +246,8 @@ fn what_there_is_not_to_export_or_import_is_named() {
     for (verb, archive, arguments, why) in [
         ("export", archive.as_path(), &["plant/nothing"][..], "has nothing of plant/nothing"),
         ("export", &archive, &["--format", "mcap", "-o", empty], "is a folder: name a file in it"),
-        ("export", Path::new(empty), &[], "is no archive: it has no catalogue.sqlite"),
-        ("sql", Path::new(empty), &["SELECT 1"], "is no archive: it has no catalogue.sqlite"),
+        ("export", Path::new(empty), &[], "is not an archive: it has no catalogue.sqlite"),
+        ("sql", Path::new(empty), &["SELECT 1"], "is not an archive: it has no catalogue.sqlite"),
         ("import", &of("other"), &["--name", "a/b", archive.to_str().unwrap()], "--name is \"a/b\""),
         ("import", &of("other"), &["--name", "", archive.to_str().unwrap()], "--name is \"\""),
         ("import", &of("other"), &[empty], "no segment files (*.oseg)"),
@@ -287,8 +287,14 @@ fn json_channels_of_other_programs_are_imported_and_the_others_named() {
     for samples in ["3 samples imported", "0 samples imported, 3 were there already"] {
         let (is_done, _, said) = run("import", &archive, &[path.to_str().unwrap()]);
         assert!(is_done && said.contains(samples), "{said}");
-        assert!(said.contains("/pose: 2 messages are left out: one does not fit: x is \"far\""), "{said}");
-        assert!(said.contains(r#"/image\u{9b}2J: 1 messages are left out: they are "cdr""#), "{said}");
+        assert!(
+            said.contains("/pose: 2 messages skipped: a message does not match the schema: x is \"far\""),
+            "{said}"
+        );
+        assert!(
+            said.contains(r#"/image\u{9b}2J: 1 messages skipped: unsupported message encoding "cdr""#),
+            "{said}"
+        );
     }
     let lines = lines(&archive);
     let of = |instance: &str| &lines[&("robot".to_owned(), instance.to_owned())];

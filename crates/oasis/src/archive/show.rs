@@ -25,7 +25,7 @@ const QUERY: &str = "SELECT json_object(
 pub fn run(folder: &Path, format: Format) -> anyhow::Result<()> {
     let mut told = Told::default();
     Sql::open(folder)?.query(QUERY, &mut told)?;
-    let mut archive: Value = serde_json::from_str(&told.0).context("the catalogue's answer is no JSON")?;
+    let mut archive: Value = serde_json::from_str(&told.0).context("the catalogue returned invalid JSON")?;
     let (segments, rollups) = (files(folder, "oseg")?, files(folder, "oroll")?);
     archive["segment_files"] = json!({"files": segments.0, "bytes": segments.1});
     archive["rollup_files"] = json!({"files": rollups.0, "bytes": rollups.1});

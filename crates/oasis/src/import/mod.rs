@@ -25,7 +25,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let causes = match imported.causes {
             0 => String::new(),
             1 => "; 1 hole has a cause".to_owned(),
-            causes => format!("; {causes} holes have a cause"),
+            causes => format!("; {causes} gaps have a cause"),
         };
         let notes = match (imported.test_runs, imported.annotations) {
             (0, 0) => String::new(),
@@ -34,15 +34,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         eprintln!("{}: {} samples imported{known}{causes}{notes}", path.display(), imported.samples);
         if imported.notes_left_out > 0 {
             eprintln!(
-                "{} test runs and annotations are left out: there is no room or no name for them",
+                "{} test runs and annotations skipped: limit reached, or invalid name",
                 imported.notes_left_out
             );
         }
         if imported.causes_forgotten > 0 {
-            eprintln!(
-                "the archive has room for 100,000 causes of holes: {} are forgotten",
-                imported.causes_forgotten
-            );
+            eprintln!("limit of 100,000 causes of losses reached: {} deleted", imported.causes_forgotten);
         }
     }
     Ok(())
@@ -59,7 +56,7 @@ fn one(path: &Path, name: Option<&str>, config: &ArchiveConfig) -> anyhow::Resul
     let source = look(path)?;
     let prefix = match name {
         Some(name) if name.is_empty() || name.contains('/') => {
-            bail!("--name is {name:?}: a node is called after it, so write a text without /")
+            bail!("--name is {name:?}: a node name must not be empty or contain /")
         }
         Some(name) => name.to_owned(),
         None => default_name(path)?,
@@ -73,16 +70,11 @@ fn one(path: &Path, name: Option<&str>, config: &ArchiveConfig) -> anyhow::Resul
                 progress.tell(|| format!("{}: {at} of {} segment files", path.display(), files.len()));
                 let findings = import
                     .add_segment_file(file, |node| of_recording(&prefix, node))
-                    .with_context(|| format!("the segment file {}", file.display()))?;
+                    .with_context(|| format!("segment file {}", file.display()))?;
                 for finding in findings {
                     let bytes = format!("bytes {} to {}", finding.from, finding.to);
                     progress.clear();
-                    eprintln!(
-                        "{}: {bytes} are left out ({}): {}",
-                        file.display(),
-                        finding.kind,
-                        finding.detail
-                    );
+                    eprintln!("{}: {bytes} skipped ({}): {}", file.display(), finding.kind, finding.detail);
                 }
             }
             if path.is_dir() {
@@ -100,7 +92,7 @@ fn add_what_else(path: &Path, prefix: &str, import: &mut Import) -> anyhow::Resu
         Ok(()) => Ok(import.add_notes(path, prefix, name)?),
         Err(error) => {
             eprintln!(
-                "{}: causes of holes, test runs, annotations and hosts are left out: {error}",
+                "{}: causes of losses, test runs, annotations and hosts skipped: {error}",
                 path.display()
             );
             Ok(())
@@ -123,20 +115,11 @@ fn read(path: &Path, reader: &Reader, prefix: &str, import: &mut Import) -> anyh
         import.lose((node, lost.instance.into()), lost.run, lost.numbers, lost.cause);
     }
     if rest.lost_forgotten > 0 {
-        eprintln!(
-            "{}: of {} holes more the causes are left out: too many",
-            path.display(),
-            rest.lost_forgotten
-        );
+        eprintln!("{}: causes of {} more losses skipped: too many", path.display(), rest.lost_forgotten);
     }
     for left_out in rest.left_out {
         let why = left_out.why.to_string();
-        eprintln!(
-            "{}: {} messages are left out: {}",
-            Visible(&left_out.topic),
-            left_out.messages,
-            Visible(&why)
-        );
+        eprintln!("{}: {} messages skipped: {}", Visible(&left_out.topic), left_out.messages, Visible(&why));
     }
     if is_empty { bail!("none of its messages can be read: JSON messages can") } else { Ok(()) }
 }
@@ -157,7 +140,7 @@ fn default_name(path: &Path) -> anyhow::Result<String> {
     let path = path.canonicalize()?;
     let stem = if path.is_dir() { path.file_name() } else { path.file_stem() };
     let stem = stem.and_then(|stem| stem.to_str()).filter(|stem| !stem.is_empty() && !stem.contains('/'));
-    stem.map(str::to_owned).context("its name is no text that a node could be called after: use --name NAME")
+    stem.map(str::to_owned).context("cannot derive a node name from the file name: use --name NAME")
 }
 
 fn look(path: &Path) -> anyhow::Result<Source> {
@@ -167,7 +150,7 @@ fn look(path: &Path) -> anyhow::Result<Source> {
         files.retain(|file| file.extension().is_some_and(|extension| extension == "oseg"));
         files.sort();
         if files.is_empty() {
-            bail!("the folder has no segment files (*.oseg); name MCAP files themselves");
+            bail!("no segment files (*.oseg) in the folder: pass MCAP files directly");
         }
         return Ok(Source::Segments(files));
     }

@@ -48,6 +48,6 @@ fn understand(mut answer: Response<ureq::Body>) -> anyhow::Result<Value> {
     let problem: Value = serde_json::from_str(&text).unwrap_or_default();
     match problem["detail"].as_str() {
         Some(detail) => bail!("{detail}"),
-        None => bail!("the server answers {}, and is no DAC that knows this", answer.status()),
+        None => bail!("unexpected answer {}: the server is not a DAC, or an older one", answer.status()),
     }
 }

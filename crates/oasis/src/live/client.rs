@@ -31,7 +31,7 @@ impl Client {
         let mut request = address
             .websocket()
             .into_client_request()
-            .with_context(|| format!("{address} is no address of a DAC (--url)"))?;
+            .with_context(|| format!("{address} is not a DAC address (--url)"))?;
         request.headers_mut().insert("Sec-WebSocket-Protocol", HeaderValue::from_static("oasis.v1"));
         let (socket, _) = connect_async(request)
             .await

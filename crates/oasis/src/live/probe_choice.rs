@@ -20,7 +20,7 @@ pub fn parse(text: &str) -> anyhow::Result<ProbeChoice> {
     let (probe, parameters, rest) = match text.split_once('(') {
         Some((probe, rest)) => {
             // The last one: a parameter's value may have parentheses.
-            let (inside, behind) = rest.rsplit_once(')').context("there is no ) for the (")?;
+            let (inside, behind) = rest.rsplit_once(')').context("missing ) after (")?;
             (probe, parse_parameters(inside)?, behind)
         }
         None => {
@@ -46,7 +46,7 @@ fn parse_parameters(inside: &str) -> anyhow::Result<Parameters> {
     for parameter in inside.split(',') {
         let (name, value) = parameter
             .split_once('=')
-            .with_context(|| format!("{parameter:?} is no parameter: write NAME=VALUE"))?;
+            .with_context(|| format!("{parameter:?} is not a parameter: write NAME=VALUE"))?;
         if parameters.insert(name.trim().into(), value.trim().into()).is_some() {
             bail!("parameter {} is given twice", name.trim());
         }

@@ -29,7 +29,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         None => from_standard_input()?,
     };
     if query.trim().is_empty() {
-        bail!("there is no query: write one on the command line or on standard input, or .tables or .help");
+        bail!("no query: pass one as an argument or on standard input, or use .tables or .help");
     }
     let sql = Sql::open(&arguments.archive.find()?)?;
     let out = BufWriter::new(io::stdout().lock());

@@ -118,7 +118,7 @@ fn recording(arguments: &Arguments) -> anyhow::Result<(History, Range<u64>)> {
     } else {
         let archive = arguments.archive.find().with_context(|| {
             format!(
-                "{} is no folder of an archive; if it is the name of a test run, name its archive",
+                "{} is not an archive folder; for the name of a test run, also give its archive",
                 arguments.what
             )
         })?;

@@ -52,7 +52,7 @@ fn act(api: &Api, verb: Verb) -> anyhow::Result<Outcome> {
             let runs = list(api, tag.as_deref())?;
             match (runs.is_empty(), tag) {
                 (true, Some(tag)) => eprintln!("no test run has the tag {tag:?}"),
-                (true, None) => eprintln!("there is no test run yet: `oasis run start NAME` starts one"),
+                (true, None) => eprintln!("no test runs yet: start one with `oasis run start NAME`"),
                 _ => {}
             }
             Ok(Outcome::List(runs))
@@ -96,7 +96,7 @@ fn act(api: &Api, verb: Verb) -> anyhow::Result<Outcome> {
 fn named(api: &Api, name: &str) -> anyhow::Result<Value> {
     let list = api.get("/test-runs", &[("name", name)])?;
     let found = list["test_runs"].get(0).cloned();
-    found.with_context(|| format!("no test run has the name {name:?}: `oasis run list` has them all"))
+    found.with_context(|| format!("no test run with the name {name:?}: list them with `oasis run list`"))
 }
 
 fn path(run: &Value) -> anyhow::Result<String> {

@@ -1,4 +1,4 @@
-//! `oasis pdl fmt` and `oasis pdl diff`: what people, CI and editors get.
+//! `oasis pdl fmt` and `oasis pdl diff` for people, CI and editors.
 
 use crate::harness::oasis;
 use serde_json::Value;
@@ -14,13 +14,13 @@ const UNTIDY: &str = "struct Tank{real64 level;};";
 const TIDY: &str = "struct Tank {\n  real64 level;\n};\n";
 const WRONG: &str = "struct Tank{real64 level};";
 
-/// Runs in a folder, so that what it prints has no temporary names in it.
+/// Runs in a folder, so that its output contains no temporary names.
 fn pdl(folder: &Path, arguments: &[&str], input: &str) -> (i32, String, String) {
     let mut command = oasis();
     command.current_dir(folder).arg("pdl").args(arguments);
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // One that refuses its arguments may be gone before it reads.
+    // A process that refuses its arguments may end before it reads.
     let _maybe_gone = child.stdin.take().unwrap().write_all(input.as_bytes());
     let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
@@ -72,7 +72,7 @@ fn fmt_check_shows_what_would_change_and_changes_nothing() {
 }
 
 #[test]
-fn fmt_leaves_a_wrong_file_alone_and_goes_on_with_the_others() {
+fn fmt_leaves_an_invalid_file_alone_and_continues_with_the_others() {
     let folder = folder(&[("wrong.pdl", WRONG), ("a.pdl", UNTIDY)]);
     let (status, out, told) = pdl(folder.path(), &["fmt", "wrong.pdl", "nowhere.pdl", "a.pdl"], "");
     assert_eq!((status, out.as_str()), (1, "a.pdl\n"));
@@ -102,7 +102,7 @@ probe Engine {
 };
 ";
 
-/// Compares the engine with one that has a word replaced.
+/// Compares the engine with a copy in which a word is replaced.
 fn diff(word: &str, by: &str, arguments: &[&str]) -> (i32, String, String) {
     let folder = folder(&[("old.pdl", ENGINE), ("new.pdl", &ENGINE.replace(word, by))]);
     pdl(folder.path(), &[&["diff", "old.pdl", "new.pdl"], arguments].concat(), "")
@@ -161,7 +161,7 @@ fn diff_prints_an_object_a_line_for_programs() {
 }
 
 #[test]
-fn diff_does_not_compare_what_does_not_compile() {
+fn diff_does_not_compare_invalid_files() {
     let (status, out, told) = diff("real64", "reel64", &[]);
     assert!(status == 1 && out.is_empty() && told.contains("new.pdl:3:3"), "{out}{told}");
     let folder = folder(&[("new.pdl", ENGINE)]);
@@ -171,7 +171,7 @@ fn diff_does_not_compare_what_does_not_compile() {
 }
 
 #[test]
-fn diff_finds_what_both_files_include() {
+fn diff_finds_the_includes_of_both_files() {
     let including = format!("#include \"base.pdl\"\n{}", ENGINE.replace("Engine", "Engine : Base"));
     let folder = folder(&[("old.pdl", &including), ("new.pdl", &including)]);
     fs::create_dir(folder.path().join("include")).unwrap();

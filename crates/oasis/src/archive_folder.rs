@@ -41,7 +41,7 @@ impl ArchiveFolder {
             );
         }
         if Path::new(&config.directory).is_file() {
-            bail!("{} is a file, and an archive is a folder: name that", config.directory);
+            bail!("{} is a file: an archive is a folder", config.directory);
         }
         Ok(config)
     }

@@ -21,7 +21,7 @@ impl FromStr for Target {
             Some((node, instance)) if !node.is_empty() && !instance.is_empty() => {
                 Ok(Self { node: node.into(), instance: instance.into() })
             }
-            _ => Err("write NODE/INSTANCE, such as my-host/processor; 'my-host/*' is all of a node where several can be named".into()),
+            _ => Err("use NODE/INSTANCE, such as my-host/processor; 'my-host/*' for all of a node if several are allowed".into()),
         }
     }
 }
@@ -71,7 +71,9 @@ pub fn known(history: &History, targets: &[Target]) -> anyhow::Result<Vec<Target
     let all: Vec<_> =
         history.instances()?.into_iter().map(|(node, instance)| Target { node, instance }).collect();
     named(targets, &all).map_err(|unknown| {
-        anyhow::anyhow!("the archive has nothing of {unknown}: `oasis archive show` lists what it has")
+        anyhow::anyhow!(
+            "the archive has no samples of {unknown}: list its instances with `oasis archive show`"
+        )
     })
 }
 
@@ -82,7 +84,7 @@ pub fn data_channel(text: &str) -> Result<String, String> {
         |(host, port): (&str, &str)| !host.is_empty() && !host.contains('/') && port.parse::<u16>().is_ok();
     match text.rsplit_once(':').is_some_and(is_address) {
         true => Ok(text.into()),
-        false => Err("write HOST:PORT of the data channel, such as 127.0.0.1:7071; the addresses of page and WebSocket, http:// and ws://, are others".into()),
+        false => Err("use HOST:PORT of the data channel, such as 127.0.0.1:7071, not the address of the page (http://) or the WebSocket (ws://)".into()),
     }
 }
 

@@ -30,7 +30,7 @@ pub fn run(folder: &Path, format: Format) -> anyhow::Result<ExitCode> {
         }
     })?;
     progress.clear();
-    printed.context("the findings cannot be written")?;
+    printed.context("cannot write the findings")?;
     if format == Format::Text {
         writeln!(out, "{}", verdict(folder, checked, damages))?;
     }
@@ -74,9 +74,9 @@ fn verdict(folder: &Path, checked: Checked, damages: u64) -> String {
     );
     let samples = count(checked.samples, "sample", "samples");
     match damages {
-        0 => format!("{}: all is as it was written: {samples} in {files}", folder.display()),
+        0 => format!("{}: no damage: {samples} in {files}", folder.display()),
         damages => format!(
-            "{}: damaged in {}; {samples} in {files} can be read",
+            "{}: {} damaged; {samples} in {files} can be read",
             folder.display(),
             count(damages, "place", "places")
         ),

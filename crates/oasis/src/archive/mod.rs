@@ -31,7 +31,7 @@ enum Verb {
 struct Look {
     #[command(flatten)]
     archive: ArchiveFolder,
-    /// How to print.
+    /// Output format.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

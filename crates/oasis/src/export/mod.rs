@@ -48,7 +48,7 @@ pub fn run(arguments: &Export) -> anyhow::Result<()> {
     }
     if !format.is_text && output.is_none() && io::stdout().is_terminal() {
         bail!(
-            "this format is not text, and standard output is a terminal: name a file with -o FILE, or pass it on with | or >"
+            "this format is binary, and standard output is a terminal: use -o FILE, or redirect with | or >"
         );
     }
     // `oasis export | head` is no error.
@@ -60,7 +60,7 @@ pub fn run(arguments: &Export) -> anyhow::Result<()> {
 
 /// How samples are written in a format; the command line accepts no other.
 fn samples_of(format: &'static Format) -> anyhow::Result<&'static SampleFormat> {
-    format.samples.as_ref().with_context(|| format!("{} cannot hold samples", format.name))
+    format.samples.as_ref().with_context(|| format!("{} does not support samples", format.name))
 }
 
 /// How much was written.
@@ -195,7 +195,7 @@ fn one_type(history: &History, targets: &[Target], span: Span) -> anyhow::Result
 fn explained(error: WriteError) -> anyhow::Error {
     match error {
         WriteError::SeveralTypes(..) => anyhow::anyhow!(
-            "{error} (-o FOLDER/ makes one of each; or name instances of one type, set --from or --to, or use --format jsonl or mcap)"
+            "{error} (use -o FOLDER/ for one file each, instances of one type, --from or --to, or --format jsonl or mcap)"
         ),
         error => error.into(),
     }

@@ -23,7 +23,7 @@ impl Output {
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let failed = |path: &Path| format!("cannot write {}", path.display());
         match fs::metadata(&path) {
-            Ok(found) if found.is_dir() => bail!("{} is a folder: name a file in it", path.display()),
+            Ok(found) if found.is_dir() => bail!("{} is a folder: give a file name", path.display()),
             Ok(found) if !found.is_file() => {
                 let to = OpenOptions::new().write(true).open(&path).with_context(|| failed(&path))?;
                 return Ok(Self { to: BufWriter::new(Box::new(to)), file: None });
@@ -53,7 +53,7 @@ impl Drop for Output {
         if let Some((partial, _)) = &self.file
             && let Err(error) = fs::remove_file(partial)
         {
-            eprintln!("{} is not whole, and cannot be removed: {error}", partial.display());
+            eprintln!("{} is incomplete and cannot be removed: {error}", partial.display());
         }
     }
 }

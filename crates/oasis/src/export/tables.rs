@@ -29,7 +29,7 @@ pub fn write_each(
     format: &'static Format,
     folder: &Path,
 ) -> anyhow::Result<()> {
-    fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    fs::create_dir_all(folder).with_context(|| format!("cannot create the folder {}", folder.display()))?;
     let times = span.from..span.to.unwrap_or(u64::MAX);
     let mut names = Names::new(std::iter::empty());
     let mut files = 0;

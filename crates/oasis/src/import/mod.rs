@@ -17,14 +17,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let config = arguments.archive.read_config()?;
     for path in &arguments.files {
         let imported = one(path, arguments.name.as_deref(), &config)
-            .with_context(|| format!("{}: nothing was imported of it", path.display()))?;
+            .with_context(|| format!("{}: nothing was imported", path.display()))?;
         let known = match imported.known {
             0 => String::new(),
-            known => format!(", {known} were there already"),
+            known => format!(", {known} already stored"),
         };
         let causes = match imported.causes {
             0 => String::new(),
-            1 => "; 1 hole has a cause".to_owned(),
+            1 => "; 1 gap has a cause".to_owned(),
             causes => format!("; {causes} gaps have a cause"),
         };
         let notes = match (imported.test_runs, imported.annotations) {
@@ -121,7 +121,7 @@ fn read(path: &Path, reader: &Reader, prefix: &str, import: &mut Import) -> anyh
         let why = left_out.why.to_string();
         eprintln!("{}: {} messages skipped: {}", Visible(&left_out.topic), left_out.messages, Visible(&why));
     }
-    if is_empty { bail!("none of its messages can be read: JSON messages can") } else { Ok(()) }
+    if is_empty { bail!("no readable messages: only JSON messages are supported") } else { Ok(()) }
 }
 
 /// Import gives it an epoch.
@@ -159,6 +159,6 @@ fn look(path: &Path) -> anyhow::Result<Source> {
     match (&magic[..read], oasis_format::reader_of(&magic[..read])) {
         (_, Some(reader)) => Ok(Source::Recording(reader)),
         (b"OASISSEG", None) => Ok(Source::Segments(vec![path.to_owned()])),
-        _ => bail!("it begins neither as an MCAP file nor as a segment file of an archive (.oseg)"),
+        _ => bail!("neither an MCAP file nor a segment file of an archive (.oseg)"),
     }
 }

@@ -36,7 +36,7 @@ impl Api {
     }
 
     fn nobody(&self) -> String {
-        format!("no DAC answers at {}: is `oasis up` or `oasis dac` running?", self.base)
+        format!("no DAC at {}: is `oasis up` or `oasis dac` running?", self.base)
     }
 }
 

@@ -36,11 +36,11 @@ impl Client {
         let (socket, _) = connect_async(request)
             .await
             .map_err(reason)
-            .with_context(|| format!("no DAC answers at {address}: is `oasis up` or `oasis dac` running?"))?;
+            .with_context(|| format!("no DAC at {address}: is `oasis up` or `oasis dac` running?"))?;
         let mut client = Self { address: address.clone(), socket, last_id: 0 };
         match client.next().await? {
             Some(Incoming::Control(message)) if message["op"] == "welcome" => Ok(client),
-            _ => bail!("{address} is a WebSocket, but not a DAC's"),
+            _ => bail!("the WebSocket at {address} is not of a DAC"),
         }
     }
 
@@ -48,7 +48,10 @@ impl Client {
     pub async fn request(&mut self, mut message: Value) -> anyhow::Result<i64> {
         self.last_id += 1;
         message["id"] = json!(self.last_id);
-        self.socket.send(Message::text(message.to_string())).await.context("the DAC went away")?;
+        self.socket
+            .send(Message::text(message.to_string()))
+            .await
+            .context("the DAC closed the connection")?;
         Ok(self.last_id)
     }
 
@@ -57,7 +60,7 @@ impl Client {
         while let Some(message) = self.socket.next().await {
             let message = message.map_err(|error| {
                 anyhow::anyhow!(
-                    "the connection to the DAC at {} broke ({error}): the DAC was killed, or the network is cut. \
+                    "connection to the DAC at {} lost ({error}): the DAC was killed, or the network failed. \
                      See whether `oasis up` or `oasis dac` still runs there",
                     self.address
                 )
@@ -90,7 +93,7 @@ impl Client {
                 _ => {}
             }
         }
-        bail!("the DAC closed the connection before it answered")
+        bail!("the DAC closed the connection without a response")
     }
 
     /// Waits for the registry, once watched.
@@ -102,7 +105,7 @@ impl Client {
                 _ => {}
             }
         }
-        bail!("the DAC closed the connection before it answered")
+        bail!("the DAC closed the connection without a response")
     }
 }
 

@@ -77,7 +77,7 @@ impl TryFrom<What> for ProbeRequest {
                 Self::Demand(DemandRange::new(min, max)?)
             }
             What::Demand { min: Least::Off, max: None } => Self::DemandOff,
-            What::Demand { .. } => anyhow::bail!("write demand MIN MAX, such as demand 1 100, or demand off"),
+            What::Demand { .. } => anyhow::bail!("use demand MIN MAX, such as demand 1 100, or demand off"),
             What::Enable => Self::Enable,
             What::Disable => Self::Disable,
             What::SampleNow => Self::SampleNow,
@@ -100,7 +100,7 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let state = if done["enabled"] == true { "enabled" } else { "disabled" };
     if let ProbeRequest::Demand(range) = wish {
         let (min, max) = (range.min(), range.max());
-        println!("{}: {min} to {max} Hz as those who read ask for, {state}", arguments.target);
+        println!("{}: {min} to {max} Hz on demand of readers, {state}", arguments.target);
         return Ok(());
     }
     match done["hertz"].as_f64() {

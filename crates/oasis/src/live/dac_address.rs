@@ -75,7 +75,7 @@ fn is_authority(text: &str) -> bool {
 }
 
 fn remedy() -> String {
-    "write http://HOST:PORT, the address of the DAC's page, such as http://127.0.0.1:7070, or ws://HOST:PORT/ws (--url, OASIS_URL)".into()
+    "use http://HOST:PORT, the address of the DAC's page, such as http://127.0.0.1:7070, or ws://HOST:PORT/ws (--url, OASIS_URL)".into()
 }
 
 #[cfg(test)]

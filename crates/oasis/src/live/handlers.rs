@@ -18,7 +18,7 @@ pub fn run(arguments: Handlers) -> anyhow::Result<()> {
         Some(HandlersAct::Stop { name }) => vec![switch(&api, &name, "stop")?],
     };
     if handlers.is_empty() {
-        eprintln!("the DAC has no handlers: its configuration switches them on (docs/reference/oasis.toml)");
+        eprintln!("no handlers: enable them in the configuration of the DAC (docs/reference/oasis.toml)");
     }
     match print(&handlers, arguments.format) {
         // `oasis handlers | head` is no error.

@@ -19,8 +19,8 @@ pub fn run(arguments: List) -> anyhow::Result<()> {
     let found: Vec<&Value> = answer["instances"].as_array().into_iter().flatten().filter(is_wanted).collect();
     if found.is_empty() {
         match wanted.is_empty() {
-            true => eprintln!("the DAC knows no instances yet: start a node (`oasis node`)"),
-            false => eprintln!("the DAC knows no instance whose NODE/INSTANCE contains {wanted:?}"),
+            true => eprintln!("no instances yet: start a node (`oasis node`)"),
+            false => eprintln!("no instance whose NODE/INSTANCE contains {wanted:?}"),
         }
     }
     match print(&found, arguments.format) {

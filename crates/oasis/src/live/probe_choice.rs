@@ -33,10 +33,10 @@ pub fn parse(text: &str) -> anyhow::Result<ProbeChoice> {
         None => (rest, Hertz::ONE),
     };
     let instance = match named.strip_prefix('=') {
-        Some("") => bail!("the instance name behind = is empty"),
+        Some("") => bail!("the instance name after = is empty"),
         Some(instance) => Some(instance.to_owned()),
         None if named.is_empty() => None,
-        None => bail!("behind ) comes =INSTANCE, @HERTZ or nothing, not {named:?}"),
+        None => bail!("expected =INSTANCE, @HERTZ or nothing after ), found {named:?}"),
     };
     Ok(ProbeChoice { instance, hertz, parameters, ..ProbeChoice::new(probe) })
 }

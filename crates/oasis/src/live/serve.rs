@@ -104,7 +104,9 @@ impl RunningDac {
             (doors_listener.local_addr()?.to_string(), channel_listener.local_addr()?.to_string());
         let datagrams = match config.channel.udp {
             true => Some(UdpSocket::bind(&channel).await.with_context(|| {
-                format!("cannot take datagrams at {channel} (channel.udp): is another program there?")
+                format!(
+                    "cannot receive datagrams at {channel} (channel.udp): is another program using the port?"
+                )
             })?),
             false => None,
         };
@@ -137,7 +139,7 @@ impl RunningDac {
         let handlers = self.handlers;
         tokio::task::spawn_blocking(move || handlers.stop_all()).await?;
         if let Some(archiving) = self.archive {
-            archiving.archive.stop().await.context("the archive lacks what came last")?;
+            archiving.archive.stop().await.context("the archive could not store the last samples")?;
         }
         Ok(())
     }
@@ -176,7 +178,7 @@ async fn serve_doors(
 async fn listen(address: &str, what: &str, setting: &str) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).await.with_context(|| {
         format!(
-            "cannot listen on {address} for {what} (write a free HOST:PORT: {setting}; another one may be running there)"
+            "cannot listen on {address} for {what}: use a free HOST:PORT ({setting}); another one may be running there"
         )
     })
 }
@@ -195,7 +197,7 @@ fn announce(as_json: bool, facts: &[(&str, String, &str)]) -> anyhow::Result<()>
     } else {
         writeln!(out, "{} is running", oasis_dac::SOFTWARE)?;
         facts.iter().try_for_each(|(_, value, label)| writeln!(out, "  {label:<14}{value}"))?;
-        writeln!(out, "Ctrl-C ends it.")?;
+        writeln!(out, "Press Ctrl-C to stop.")?;
     }
     Ok(out.flush()?)
 }

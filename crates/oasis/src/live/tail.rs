@@ -47,7 +47,7 @@ pub async fn run(arguments: Tail) -> anyhow::Result<()> {
         patterns if patterns.iter().any(Target::is_pattern) => {
             let all = all(&client.registry().await?, |_| true);
             target::named(patterns, &all).map_err(|unknown| {
-                anyhow::anyhow!("the DAC knows nothing of {unknown}: `oasis list` lists what it knows")
+                anyhow::anyhow!("the DAC does not know {unknown}: list its instances with `oasis list`")
             })?
         }
         instances => instances.to_vec(),
@@ -80,13 +80,13 @@ fn subscription(target: &Target, arguments: &Tail) -> Value {
 async fn everything(client: &mut Client, arguments: &Tail) -> anyhow::Result<Vec<Target>> {
     let registry = client.registry().await?;
     if all(&registry, |_| true).is_empty() {
-        bail!("the DAC knows no instances yet: start a node (`oasis node`)");
+        bail!("no instances yet: start a node (`oasis node`)");
     }
     let is_past = arguments.from.is_some() || arguments.last.is_some();
     let targets = all(&registry, |instance| is_past || instance["state"] == "online");
     if targets.is_empty() {
         bail!(
-            "no instance is online: start a node (`oasis node`), name an instance to wait for it, or say --from TIME or --last N for what is stored"
+            "no instance is online: start a node (`oasis node`), name an instance to wait for it, or use --from TIME or --last N for stored samples"
         );
     }
     Ok(targets)
@@ -137,9 +137,7 @@ impl Follower {
             (Some("subscribed"), Some(target), Some(topic)) => {
                 let schema = schema(&message["instance"]["schema"])?;
                 if self.printer.is_live && message["instance"]["state"] == "offline" {
-                    eprintln!(
-                        "{target}: offline; this waits for it. -n 20 or --from -1h shows what is stored"
-                    );
+                    eprintln!("{target}: offline, waiting for it; -n 20 or --from -1h shows stored samples");
                 }
                 self.followed.insert(topic, Followed { target, schema, expected: None });
             }
@@ -156,7 +154,7 @@ impl Follower {
                 let ended = self.followed.remove(&topic);
                 let cause = message["cause"].as_str().unwrap_or_default();
                 if let Some(Followed { target, .. }) = ended.filter(|_| cause != "to") {
-                    eprintln!("{target}: nothing follows: {}", Visible(cause));
+                    eprintln!("{target}: no more samples: {}", Visible(cause));
                 }
             }
             _ => gap(&self.followed, message).iter().for_each(|gap| eprintln!("{gap}")),
@@ -173,10 +171,9 @@ fn schema(json: &Value) -> anyhow::Result<ProbeType> {
 fn hole(expected: u64, header: &Header) -> String {
     let (first, kept) = (header.first_sequence, header.dropped_before);
     match first.checked_sub(expected) {
-        None => format!(
-            "numbers begin again with {first} after {}: the node or the DAC was started again",
-            expected - 1
-        ),
+        None => {
+            format!("numbers restart at {first} after {}: the node or the DAC was restarted", expected - 1)
+        }
         Some(missing) => {
             format!("{missing} samples are missing before {first} (the node dropped or kept back {kept})")
         }
@@ -226,7 +223,7 @@ impl Printer {
         match self.last {
             Some(last) => {
                 let time = time::format_digits(last, 3);
-                anyhow::anyhow!("{broken:#}. If the DAC has an archive, --from {time} goes on here")
+                anyhow::anyhow!("{broken:#}. If the DAC has an archive, continue with --from {time}")
             }
             None => broken,
         }

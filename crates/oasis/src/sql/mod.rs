@@ -51,7 +51,7 @@ fn from_standard_input() -> anyhow::Result<String> {
     let mut query = String::new();
     let read = io::stdin().take(LONGEST_QUERY + 1).read_to_string(&mut query)?;
     if read as u64 > LONGEST_QUERY {
-        bail!("the query on standard input has more than {LONGEST_QUERY} bytes");
+        bail!("the query on standard input exceeds {LONGEST_QUERY} bytes");
     }
     Ok(query)
 }
@@ -63,7 +63,7 @@ fn answer(sql: &Sql, query: &str, format: Option<&Format>, mut out: impl Write) 
     }
     let default = oasis_format::find(if io::stdout().is_terminal() { "table" } else { "csv" });
     let format = format.or(default).and_then(|format| format.rows.as_ref());
-    let format = format.context("the format cannot hold the rows of an answer")?;
+    let format = format.context("the format does not support query results")?;
     let mut writer = (format.open)(&mut out);
     ask(sql, query, &mut Answer(&mut *writer))?;
     Ok(writer.finish()?)
@@ -80,7 +80,7 @@ fn ask(sql: &Sql, query: &str, rows: &mut Answer<'_>) -> anyhow::Result<()> {
                 true => " (write one SELECT at a time)",
                 false => "",
             };
-            bail!("the query has no answer: {error}{remedy}")
+            bail!("the query failed: {error}{remedy}")
         }
         other => Ok(other?),
     }
@@ -104,7 +104,7 @@ fn tell(sql: &Sql, about: &str, out: &mut impl Write) -> anyhow::Result<()> {
             }
         }
         ["help"] => writeln!(out, "{HELP}")?,
-        _ => bail!(".{about} is none of .tables, .schema TABLE and .help"),
+        _ => bail!("unknown command .{about}: use .tables, .schema TABLE or .help"),
     }
     Ok(())
 }

@@ -53,9 +53,9 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
     tokio::select! {
         played = timeout(LAST_WORDS, playing) => match played {
             Ok(played) => played.context("the replay panicked")?,
-            Err(_) => bail!("the DAC does not answer; it may lack the last samples"),
+            Err(_) => bail!("no answer from the DAC: the last samples may be missing"),
         },
-        () = again.told() => bail!("stopped at once; the DAC may lack the last samples"),
+        () = again.told() => bail!("stopped at once: the last samples may be missing"),
     }
 }
 
@@ -83,10 +83,13 @@ fn report(progress: &mut Progress, event: Event) {
             });
         }
         Event::Lost { node, why } => {
-            format!("{} lost the DAC: {why}. The replay pauses until the DAC is back", Visible(&node))
+            format!(
+                "{} lost its connection: {why}. The replay pauses until the DAC is reachable",
+                Visible(&node)
+            )
         }
         Event::Back { paused, again } => format!(
-            "the DAC is back after {:.1} s: {again} samples are sent again, and the replay goes on",
+            "connected again after {:.1} s: {again} samples are sent again, and the replay continues",
             paused.as_secs_f64()
         ),
     };
@@ -98,9 +101,7 @@ fn summary(played: Played) -> String {
     let Played { samples, missing, unacknowledged } = played;
     let missing = match missing {
         0 => String::new(),
-        _ => format!(
-            "; {missing} more of their runs are not in what was played, and the DAC counts them as missing"
-        ),
+        _ => format!("; {missing} more of their runs were not replayed, and the DAC counts them as missing"),
     };
     let unacknowledged = match unacknowledged {
         0 => String::new(),
@@ -124,11 +125,7 @@ fn recording(arguments: &Arguments) -> anyhow::Result<(History, Range<u64>)> {
         })?;
         let history = History::open(&archive)?;
         let run = history.test_runs().named(&arguments.what).with_context(|| {
-            format!(
-                "{} is neither a test run of {} nor the folder of an archive",
-                arguments.what,
-                archive.display()
-            )
+            format!("{} is neither a test run of {} nor an archive folder", arguments.what, archive.display())
         })?;
         (history, run.span(now()))
     };
@@ -151,9 +148,7 @@ fn stages(history: &History, arguments: &Arguments, span: &Range<u64>) -> anyhow
         }
     }
     if nodes.is_empty() {
-        bail!(
-            "nothing is recorded of that: `oasis export` writes what the archive has, `oasis run list` the test runs"
-        );
+        bail!("no matching samples: `oasis archive show` lists instances, `oasis run list` test runs");
     }
     for node in nodes.keys() {
         eprintln!("playing {} as {}", Visible(node), Visible(&replayed_name(node)));

@@ -43,7 +43,7 @@ pub fn print(out: &mut impl Write, comparison: &Value) -> io::Result<()> {
         writeln!(out, "\nNothing is stored of that time.")?;
     }
     if comparison["more"] == true {
-        writeln!(out, "\nThere are more instances: name some with --node or --instance.")?;
+        writeln!(out, "\nMore instances exist: select some with --node or --instance.")?;
     }
     Ok(())
 }

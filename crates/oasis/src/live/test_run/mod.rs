@@ -51,7 +51,7 @@ fn act(api: &Api, verb: Verb) -> anyhow::Result<Outcome> {
         Verb::List { tag } => {
             let runs = list(api, tag.as_deref())?;
             match (runs.is_empty(), tag) {
-                (true, Some(tag)) => eprintln!("no test run has the tag {tag:?}"),
+                (true, Some(tag)) => eprintln!("no test run with the tag {tag:?}"),
                 (true, None) => eprintln!("no test runs yet: start one with `oasis run start NAME`"),
                 _ => {}
             }
@@ -64,7 +64,7 @@ fn act(api: &Api, verb: Verb) -> anyhow::Result<Outcome> {
         Verb::Edit { renamed: None, description: Description { notes: None, tags }, .. }
             if tags.is_empty() =>
         {
-            bail!("nothing is to be changed: say --name NAME, --notes TEXT or --tag TAG")
+            bail!("nothing to change: use --name NAME, --notes TEXT or --tag TAG")
         }
         Verb::Edit { name, renamed, description: Description { notes, tags } } => {
             let mut body = json!({});
@@ -100,7 +100,7 @@ fn named(api: &Api, name: &str) -> anyhow::Result<Value> {
 }
 
 fn path(run: &Value) -> anyhow::Result<String> {
-    let id = run["id"].as_u64().context("the DAC tells no number of the test run")?;
+    let id = run["id"].as_u64().context("the DAC returned no number of the test run")?;
     Ok(format!("/test-runs/{id}"))
 }
 
@@ -112,7 +112,7 @@ fn list(api: &Api, tag: Option<&str>) -> anyhow::Result<Vec<Value>> {
         query.extend(tag.map(|tag| ("tag", tag)));
         query.extend(before.as_deref().map(|before| ("before", before)));
         let mut list = api.get("/test-runs", &query)?;
-        runs.append(list["test_runs"].as_array_mut().context("the DAC tells no test runs")?);
+        runs.append(list["test_runs"].as_array_mut().context("the DAC returned no test runs")?);
         match list["next"].as_u64() {
             Some(next) => before = Some(next.to_string()),
             None => return Ok(runs),
@@ -131,7 +131,7 @@ fn print(outcome: &Outcome, format: Format) -> io::Result<()> {
         Outcome::List(runs) => runs.iter().try_for_each(|run| writeln!(out, "{}", line(run))),
         Outcome::Comparison(comparison) => comparison::print(&mut out, comparison),
         Outcome::Deleted(name) => {
-            writeln!(out, "{name}: deleted; its samples stay for as long as retention keeps them")
+            writeln!(out, "{name}: deleted; retention still applies to its samples")
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What can be typed.
+//! The arguments of the command line.
 
 #[cfg(feature = "live")]
 mod live;

@@ -1,14 +1,14 @@
-//! The values of `--format`, as the formats' registry has them.
+//! The values of `--format`, from the registry of formats.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use oasis_format::{FORMATS, Format};
 
-/// Parses the name of a format that samples can be written in.
+/// Parses the name of a format for samples.
 pub fn of_samples() -> impl TypedValueParser<Value = &'static Format> {
     parser(|format| Some(format.samples.as_ref()?.help))
 }
 
-/// Parses the name of a format that the rows of an answer can be written in.
+/// Parses the name of a format for query results.
 pub fn of_rows() -> impl TypedValueParser<Value = &'static Format> {
     parser(|format| Some(format.rows.as_ref()?.help))
 }

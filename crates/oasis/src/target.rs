@@ -27,12 +27,12 @@ impl FromStr for Target {
 }
 
 impl Target {
-    /// As it is typed.
+    /// As typed.
     fn plain(&self) -> String {
         format!("{}/{}", self.node, self.instance)
     }
 
-    /// Whether it may name several.
+    /// Whether it can match several.
     pub fn is_pattern(&self) -> bool {
         self.plain().contains('*')
     }
@@ -44,10 +44,10 @@ impl fmt::Display for Target {
     }
 }
 
-/// What is named of all that there is: each as it is, or where a `*` stands for any text all that fit, each once.
+/// Selects the named instances, without duplicates; a `*` matches any text.
 ///
 /// # Errors
-/// The first that names nothing.
+/// The first name without a match.
 pub fn named(targets: &[Target], all: &[Target]) -> Result<Vec<Target>, Target> {
     let mut found: Vec<Target> = Vec::new();
     for target in targets {
@@ -66,7 +66,7 @@ pub fn named(targets: &[Target], all: &[Target]) -> Result<Vec<Target>, Target> 
     Ok(found)
 }
 
-/// What is named of all that an archive has. Refuses names that it has nothing of.
+/// Selects the named instances of an archive. Refuses names without a match.
 pub fn known(history: &History, targets: &[Target]) -> anyhow::Result<Vec<Target>> {
     let all: Vec<_> =
         history.instances()?.into_iter().map(|(node, instance)| Target { node, instance }).collect();
@@ -77,7 +77,7 @@ pub fn known(history: &History, targets: &[Target]) -> anyhow::Result<Vec<Target
     })
 }
 
-/// Where a DAC takes samples, as it is typed.
+/// The address of a data channel, as typed.
 #[cfg(feature = "live")]
 pub fn data_channel(text: &str) -> Result<String, String> {
     let is_address =

@@ -1,4 +1,4 @@
-//! `oasis archive check`: what of an archive is not as it was written.
+//! `oasis archive check`: finds damage in an archive.
 
 use super::{count, size};
 use crate::{cli::Format, progress::Progress, visible::Visible};
@@ -12,14 +12,14 @@ use std::{
     process::ExitCode,
 };
 
-/// Reads all of it, and prints each damage as it is found.
+/// Reads all files, and prints each damage when it is found.
 pub fn run(folder: &Path, format: Format) -> anyhow::Result<ExitCode> {
     let mut out = io::stdout().lock();
     let (mut damages, mut printed) = (0, Ok(()));
     let mut progress = Progress::new();
-    let checked = oasis_store::check(folder, |told| match told {
+    let checked = oasis_store::check(folder, |event| match event {
         Told::Read(checked, of) => {
-            progress.tell(|| format!("{} of {of} segment files, {}", checked.segments, size(checked.bytes)))
+            progress.show(|| format!("{} of {of} segment files, {}", checked.segments, size(checked.bytes)))
         }
         Told::Damage(damage) => {
             damages += 1;

@@ -1,4 +1,4 @@
-//! `oasis import`: recordings become part of an archive, all of a file or nothing of it.
+//! `oasis import`: imports recordings into an archive, each file completely or not at all.
 
 use crate::{cli::Import as Arguments, progress::Progress, visible::Visible};
 use anyhow::{Context, bail};
@@ -12,7 +12,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Takes what the files hold, and says on standard error what came of it.
+/// Imports the files, and reports the results on standard error.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let config = arguments.archive.read_config()?;
     for path in &arguments.files {
@@ -45,14 +45,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What a file, or a folder, is.
+/// The kind of a file or folder.
 enum Source {
     Recording(&'static Reader),
     Segments(Vec<PathBuf>),
 }
 
 fn one(path: &Path, name: Option<&str>, config: &ArchiveConfig) -> anyhow::Result<Imported> {
-    // Before the archive is touched.
+    // Before the archive is changed.
     let source = look(path)?;
     let prefix = match name {
         Some(name) if name.is_empty() || name.contains('/') => {
@@ -67,7 +67,7 @@ fn one(path: &Path, name: Option<&str>, config: &ArchiveConfig) -> anyhow::Resul
         Source::Segments(files) => {
             let mut progress = Progress::new();
             for (at, file) in files.iter().enumerate() {
-                progress.tell(|| format!("{}: {at} of {} segment files", path.display(), files.len()));
+                progress.show(|| format!("{}: {at} of {} segment files", path.display(), files.len()));
                 let findings = import
                     .add_segment_file(file, |node| of_recording(&prefix, node))
                     .with_context(|| format!("segment file {}", file.display()))?;
@@ -85,7 +85,7 @@ fn one(path: &Path, name: Option<&str>, config: &ArchiveConfig) -> anyhow::Resul
     Ok(import.finish()?)
 }
 
-/// What the catalogue of another archive has besides samples.
+/// Imports data of another catalogue besides samples.
 fn add_what_else(path: &Path, prefix: &str, import: &mut Import) -> anyhow::Result<()> {
     let name = |node: &str| of_recording(prefix, node);
     match import.add_causes(path, name) {
@@ -106,7 +106,7 @@ fn read(path: &Path, reader: &Reader, prefix: &str, import: &mut Import) -> anyh
     let rest = (reader.read)(&mut File::open(path)?, &mut |recorded, batch| {
         is_empty = false;
         batches += 1;
-        progress.tell(|| format!("{}: {batches} batches", path.display()));
+        progress.show(|| format!("{}: {batches} batches", path.display()));
         Ok(import.add(&series_of(recorded, prefix), batch)?)
     })?;
     progress.clear();
@@ -124,14 +124,14 @@ fn read(path: &Path, reader: &Reader, prefix: &str, import: &mut Import) -> anyh
     if is_empty { bail!("no readable messages: only JSON messages are supported") } else { Ok(()) }
 }
 
-/// Import gives it an epoch.
+/// The import assigns an epoch.
 fn series_of(recorded: &Recorded, prefix: &str) -> Series {
     let Recorded { node, instance, kind, run, probe_type } = recorded.clone();
     let node = node.map_or_else(|| prefix.into(), |node| of_recording(prefix, &node).into());
     Series { node, instance, kind, run, epoch: Epoch(0), probe_type }
 }
 
-/// What a node of a recording is called in the archive: its past must not mix with that of a node of the same name that is there.
+/// The name of a recorded node in the archive: its history must not mix with that of an existing node.
 fn of_recording(prefix: &str, node: &str) -> String {
     format!("{prefix}:{node}")
 }

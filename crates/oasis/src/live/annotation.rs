@@ -1,4 +1,4 @@
-//! `oasis annotation`: what is noted at a time, or of a span.
+//! `oasis annotation`: notes at a time or for a span.
 
 use crate::{
     broken_pipe::is_broken_pipe, cli::Format, live::api::Api, live::dac_address::Server, visible::Visible,
@@ -86,7 +86,7 @@ impl FromStr for About {
     }
 }
 
-/// Does one thing with annotations.
+/// Runs a subcommand.
 pub fn run(arguments: Arguments) -> anyhow::Result<()> {
     let api = Api::at(&arguments.server.url);
     let printed = match arguments.verb {
@@ -119,13 +119,13 @@ pub fn run(arguments: Arguments) -> anyhow::Result<()> {
         }
     };
     match printed.map_err(anyhow::Error::from) {
-        // `oasis annotation list | head` is no error.
+        // `oasis annotation list | head` is not an error.
         Err(error) if is_broken_pipe(&error) => Ok(()),
         other => other,
     }
 }
 
-/// All pages of the answer.
+/// Fetches all pages.
 fn list(api: &Api, mut query: Vec<(&str, String)>) -> anyhow::Result<Vec<Value>> {
     let mut all = Vec::new();
     loop {
@@ -146,7 +146,7 @@ fn print(annotations: &[Value], format: Format) -> io::Result<()> {
     })
 }
 
-/// An annotation in a line.
+/// Formats an annotation in one line.
 fn line(annotation: &Value) -> String {
     let time = |key: &str| annotation[key].as_u64().map(|time| time::format_digits(time, 0));
     let times = match time("until") {

@@ -27,7 +27,7 @@ impl Api {
         understand(request.call().with_context(|| self.nobody())?)
     }
 
-    /// Changes something; null if nothing is answered.
+    /// Sends a change; returns null without a response body.
     pub fn send(&self, method: Method, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {
         let body = body.map(Value::to_string).unwrap_or_default();
         let request = Request::builder().method(method).uri(format!("{}{path}", self.base));

@@ -26,7 +26,7 @@ pub enum Incoming {
 }
 
 impl Client {
-    /// Connects and takes the welcome.
+    /// Connects and receives the welcome.
     pub async fn connect(address: &DacAddress) -> anyhow::Result<Self> {
         let mut request = address
             .websocket()
@@ -44,7 +44,7 @@ impl Client {
         }
     }
 
-    /// Sends a request; its answer carries the number returned.
+    /// Sends a request. Returns its number, which is in the response.
     pub async fn request(&mut self, mut message: Value) -> anyhow::Result<i64> {
         self.last_id += 1;
         message["id"] = json!(self.last_id);
@@ -77,7 +77,7 @@ impl Client {
         Ok(None)
     }
 
-    /// Waits for the answer to a request, passing over everything else.
+    /// Waits for the response to a request, and skips everything else.
     pub async fn answer(&mut self, id: i64) -> anyhow::Result<Value> {
         while let Some(incoming) = self.next().await? {
             match incoming {
@@ -109,7 +109,7 @@ impl Client {
     }
 }
 
-/// Why a connection failed. An error of the system says all; the library's around it would say the same once more.
+/// Returns why a connection failed: the error of the system, without the wrapper of the library.
 fn reason(error: tungstenite::Error) -> anyhow::Error {
     match error {
         tungstenite::Error::Io(error) => error.into(),

@@ -1,4 +1,4 @@
-//! `oasis handlers`: what acts on samples inside a DAC.
+//! `oasis handlers`: lists and controls the handlers of a DAC.
 
 use crate::{
     cli::{Format, Handlers, HandlersAct},
@@ -21,7 +21,7 @@ pub fn run(arguments: Handlers) -> anyhow::Result<()> {
         eprintln!("no handlers: enable them in the configuration of the DAC (docs/reference/oasis.toml)");
     }
     match print(&handlers, arguments.format) {
-        // `oasis handlers | head` is no error.
+        // `oasis handlers | head` is not an error.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => Ok(other?),
     }

@@ -8,10 +8,10 @@ use crate::{
 use serde_json::Value;
 use std::io::{self, Write};
 
-/// What stands above the columns.
+/// Column headings.
 const HEAD: [&str; 5] = ["INSTANCE", "TYPE", "KIND", "RATE", "STATE"];
 
-/// Prints those whose names contain a text.
+/// Prints instances whose names contain a text.
 pub fn run(arguments: List) -> anyhow::Result<()> {
     let answer = Api::at(&arguments.server.url).get("/instances", &[])?;
     let wanted = arguments.text.unwrap_or_default();
@@ -24,7 +24,7 @@ pub fn run(arguments: List) -> anyhow::Result<()> {
         }
     }
     match print(&found, arguments.format) {
-        // `oasis list | head` is no error.
+        // `oasis list | head` is not an error.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => Ok(other?),
     }

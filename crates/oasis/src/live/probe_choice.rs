@@ -1,4 +1,4 @@
-//! How a ready-made probe is chosen on the command line: `--probe 'PROBE(PARAMETER=VALUE,…)=INSTANCE@HERTZ'`.
+//! Parses the choice of a ready-made probe: `--probe 'PROBE(PARAMETER=VALUE,…)=INSTANCE@HERTZ'`.
 
 use anyhow::{Context, bail};
 use oasis_instrument::{Parameters, ProbeChoice};

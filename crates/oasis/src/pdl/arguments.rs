@@ -1,4 +1,4 @@
-//! What can be typed behind `oasis pdl`.
+//! The arguments of `oasis pdl`.
 
 use clap::{
     Args, Subcommand, ValueEnum,

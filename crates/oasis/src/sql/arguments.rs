@@ -1,4 +1,4 @@
-//! What can be typed behind `oasis sql`.
+//! The arguments of `oasis sql`.
 
 use crate::{archive_folder::ArchiveFolder, formats};
 use clap::Args;

@@ -34,7 +34,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let sql = Sql::open(&arguments.archive.find()?)?;
     let out = BufWriter::new(io::stdout().lock());
     match answer(&sql, query.trim(), arguments.format, out) {
-        // `oasis sql | head` is no error.
+        // `oasis sql | head` is not an error.
         Err(error) if is_broken_pipe(&error) => return Ok(()),
         other => other?,
     }
@@ -58,7 +58,7 @@ fn from_standard_input() -> anyhow::Result<String> {
 
 fn answer(sql: &Sql, query: &str, format: Option<&Format>, mut out: impl Write) -> anyhow::Result<()> {
     if let Some(about) = query.strip_prefix('.') {
-        tell(sql, about, &mut out)?;
+        print_about(sql, about, &mut out)?;
         return Ok(out.flush()?);
     }
     let default = oasis_format::find(if io::stdout().is_terminal() { "table" } else { "csv" });
@@ -86,8 +86,8 @@ fn ask(sql: &Sql, query: &str, rows: &mut Answer<'_>) -> anyhow::Result<()> {
     }
 }
 
-/// What stands behind a dot is about the tables.
-fn tell(sql: &Sql, about: &str, out: &mut impl Write) -> anyhow::Result<()> {
+/// Runs a command that starts with a dot.
+fn print_about(sql: &Sql, about: &str, out: &mut impl Write) -> anyhow::Result<()> {
     match about.split_whitespace().collect::<Vec<_>>()[..] {
         ["tables"] => {
             let width = sql.tables().iter().map(|table| table.name.len()).max().unwrap_or_default();

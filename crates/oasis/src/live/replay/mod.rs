@@ -1,6 +1,6 @@
-//! `oasis replay`: a recording, published through the whole stack as if it were live.
+//! `oasis replay`: plays back a recording through the whole stack as if it were live.
 //!
-//! The crate `oasis-replay` plays; this finds the recording, and says on standard error how far it is.
+//! The crate `oasis-replay` plays; this module finds the recording, and reports progress on standard error.
 
 mod arguments;
 
@@ -31,23 +31,23 @@ use std::{
 };
 use tokio::{sync::oneshot, time::timeout};
 
-/// How long a replay that was told to stop may take, whatever the network does. The DAC has less to acknowledge the last samples.
+/// Timeout of a replay after a request to stop, whatever the network does. The DAC has less to acknowledge the last samples.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
-/// Plays until the end, or until told to stop.
+/// Plays until the end, or until a request to stop.
 pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let stop = Stop::listen()?;
     let has_stopped = Arc::new(AtomicBool::new(false));
-    let told = has_stopped.clone();
+    let stop_flag = has_stopped.clone();
     let (ended, mut playing) = oneshot::channel();
-    // A thread of its own: the end of the process waits for no answer of a network.
+    // A separate thread: the end of the process does not wait for the network.
     thread::Builder::new().name("oasis-replay".into()).spawn(move || {
-        // Nobody listens any more if it took too long.
-        let _ = ended.send(play(&arguments, &told));
+        // The receiver is closed after the timeout.
+        let _ = ended.send(play(&arguments, &stop_flag));
     })?;
     tokio::select! {
         played = &mut playing => return played.context("the replay panicked")?,
-        () = stop.told() => has_stopped.store(true, Ordering::Relaxed),
+        () = stop.requested() => has_stopped.store(true, Ordering::Relaxed),
     }
     let again = Stop::listen()?;
     tokio::select! {
@@ -55,7 +55,7 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
             Ok(played) => played.context("the replay panicked")?,
             Err(_) => bail!("no answer from the DAC: the last samples may be missing"),
         },
-        () = again.told() => bail!("stopped at once: the last samples may be missing"),
+        () = again.requested() => bail!("stopped at once: the last samples may be missing"),
     }
 }
 
@@ -72,11 +72,11 @@ fn play(arguments: &Arguments, has_stopped: &AtomicBool) -> anyhow::Result<()> {
     Ok(ended?)
 }
 
-/// Says what happens: a line that stays, or where it is, to somebody at a terminal.
+/// Prints events, and the position as a progress line.
 fn report(progress: &mut Progress, event: Event) {
     let line = match event {
         Event::At { lap, seconds, samples, lag } => {
-            return progress.tell(|| {
+            return progress.show(|| {
                 let lap = if lap > 1 { format!("time {lap}, ") } else { String::new() };
                 let lag = if lag > 1.0 { format!(", {lag:.1} s behind") } else { String::new() };
                 format!("{lap}{seconds:.1} s of the recording, {samples} samples{lag}")
@@ -110,7 +110,7 @@ fn summary(played: Played) -> String {
     format!("{samples} samples replayed{missing}{unacknowledged}")
 }
 
-/// Where the recording is, and of which time.
+/// Returns archive and time span of the recording.
 fn recording(arguments: &Arguments) -> anyhow::Result<(History, Range<u64>)> {
     let (from, to) = time_flag::span(arguments.from.as_deref(), arguments.to.as_deref())?;
     let what = Path::new(&arguments.what);

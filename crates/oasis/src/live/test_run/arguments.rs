@@ -1,4 +1,4 @@
-//! What can be typed behind `oasis run`.
+//! The arguments of `oasis run`.
 
 use crate::{cli::Format, live::dac_address::Server};
 use clap::{Args, Subcommand};
@@ -115,7 +115,7 @@ pub struct Description {
     pub tags: Vec<String>,
 }
 
-/// Which instances.
+/// A filter of instances.
 #[derive(Debug, Args)]
 pub struct Only {
     /// Only instances of this node.
@@ -127,7 +127,7 @@ pub struct Only {
 }
 
 impl Only {
-    /// As the API takes it.
+    /// The request body of the API.
     pub fn query(&self) -> Vec<(&str, &str)> {
         let asked = [("node", &self.node), ("instance", &self.instance)];
         asked.into_iter().filter_map(|(key, name)| Some((key, name.as_deref()?))).collect()

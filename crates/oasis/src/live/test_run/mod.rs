@@ -1,4 +1,4 @@
-//! `oasis run`: test runs, times with a name.
+//! `oasis run`: test runs, named spans of time.
 
 mod arguments;
 mod comparison;
@@ -13,21 +13,21 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 use ureq::http::Method;
 
-/// Test runs asked for at once.
+/// Test runs of one request.
 const PAGE: &str = "1000";
 
-/// Does one thing with test runs.
+/// Runs a subcommand.
 pub fn run(arguments: Arguments) -> anyhow::Result<()> {
     let api = Api::at(&arguments.server.url);
     let printed = print(&act(&api, arguments.verb)?, arguments.format);
     match printed {
-        // `oasis run list | head` is no error.
+        // `oasis run list | head` is not an error.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => Ok(other?),
     }
 }
 
-/// What there is to print.
+/// The output.
 enum Outcome {
     Run(Value),
     List(Vec<Value>),
@@ -136,10 +136,10 @@ fn print(outcome: &Outcome, format: Format) -> io::Result<()> {
     }
 }
 
-/// A test run in a line.
+/// Formats a test run in one line.
 fn line(run: &Value) -> String {
     let text = |key: &str| run[key].as_str().unwrap_or_default();
-    // To the second: people look for an hour, not for a nanosecond.
+    // To the second, for people.
     let time = |key: &str| run[key].as_u64().map(|time| time::format_digits(time, 0));
     let started = time("started").unwrap_or_default();
     let time = match time("stopped") {
@@ -152,7 +152,7 @@ fn line(run: &Value) -> String {
     format!("{}  {time}{pinned}{}", Visible(text("name")), Visible(&tags))
 }
 
-/// All that is said of a test run.
+/// Prints the description of a test run.
 fn describe(out: &mut impl Write, run: &Value) -> io::Result<()> {
     writeln!(out, "{}", line(run))?;
     if let Some(who) = run["who"].as_str().filter(|who| !who.is_empty()) {

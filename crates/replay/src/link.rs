@@ -301,7 +301,7 @@ mod tests {
         let refused = answered(&refusal);
         assert!(matches!(&refused, LinkError::Refused(why) if why.contains("this DAC 2")), "{refused}");
         let no_dac = answered(b"HTTP/1.1 400 Bad Request\r\n\r\n");
-        assert!(matches!(&no_dac, LinkError::Refused(why) if why.contains("no DAC")), "{no_dac}");
+        assert!(matches!(&no_dac, LinkError::Refused(why) if why.contains("not a DAC")), "{no_dac}");
         let closed = answered(&[]);
         assert!(matches!(&closed, LinkError::Away(_)), "{closed}");
         let nobody = Link::connect(&Dac::at("127.0.0.1:1"), &identity()).err().unwrap();

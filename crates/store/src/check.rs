@@ -123,7 +123,7 @@ fn check_gone(
         // Retention may have removed it since it was listed.
         if catalogue.segment_numbers()?.contains(&number) {
             let path = segment_file::path(directory, number);
-            let gone = Unreadable::Io(io::Error::new(io::ErrorKind::NotFound, "file not found"));
+            let gone = Unreadable::Io(io::Error::new(io::ErrorKind::NotFound, "the file is gone"));
             let lost = catalogue.shares(number)?.iter().map(Lost::all_of).collect();
             told(Told::Damage(&Damage { finding: recovery::unreadable(&path, &gone), lost }));
         }

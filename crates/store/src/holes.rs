@@ -76,8 +76,8 @@ impl Holes {
         }
     }
 
-    /// What is missing between the sample before and this one, in the order of its numbers; where another run begins, what is known to be missing at the end of the
-    /// one and at the beginning of the other. Ahead of the first one it is what is known to be missing at the beginning of its run, if all of the past is read.
+    /// Returns the samples missing before this one, in the order of their numbers. If it starts another run, also returns known losses at the end of the earlier
+    /// run and at the start of this one. Before the first sample, returns known losses at the start of its run, if the whole history is read.
     ///
     /// # Errors
     /// If the catalogue cannot be read.
@@ -117,8 +117,8 @@ impl Holes {
         }
     }
 
-    /// What is missing behind the last sample: what was not stored, and unless samples follow at a later time, what is known to be missing at the end of its run and
-    /// wherever else in the runs nothing was read.
+    /// Returns the samples missing after the last one: samples that were not stored and, unless more samples follow, known losses at the end of its run and
+    /// in unread parts of the runs.
     ///
     /// # Errors
     /// If the catalogue cannot be read.
@@ -160,7 +160,7 @@ impl Holes {
         new
     }
 
-    /// All of these numbers that were not there before: those that ledgers told of for that reason, the others because they were not stored, as far as that goes.
+    /// Explains new numbers: with the causes of the ledgers, the others as not stored, as far as that count goes.
     fn between(
         &mut self,
         names: (&str, &str),

@@ -94,7 +94,7 @@ fn recover_all(store: &Store, config: &ArchiveConfig, unfinished: Option<Epoch>)
     for number in &listed {
         if files.binary_search_by_key(number, |(number, _)| *number).is_err() {
             let path = segment_file::path(&store.directory, *number);
-            let gone = Unreadable::Io(io::Error::new(io::ErrorKind::NotFound, "file not found"));
+            let gone = Unreadable::Io(io::Error::new(io::ErrorKind::NotFound, "the file is gone"));
             store.book.find(recovery::unreadable(&path, &gone));
             store.catalogue().remove(*number)?;
         }

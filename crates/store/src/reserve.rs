@@ -47,7 +47,7 @@ pub fn release_if_needed(folder: &Path, config: &ArchiveConfig) -> bool {
     free_bytes(folder).is_ok_and(|free| free < bytes(config)) && fs::remove_file(folder.join(NAME)).is_ok()
 }
 
-/// Turns an error of opening into [`OpenError::DiskFull`] if the disk is full.
+/// Turns an error of opening into [`OpenError::NoRoom`] if the disk is full.
 pub fn explain(folder: &Path, error: OpenError) -> OpenError {
     match free_bytes(folder) {
         Ok(..LEAST) => OpenError::NoRoom { path: folder.to_owned(), error: Box::new(error) },

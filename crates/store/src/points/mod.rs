@@ -70,7 +70,7 @@ pub struct Missing {
     pub from: u64,
     /// Time of the first sample after them.
     pub to: u64,
-    /// Their number, if known; otherwise a lower bound.
+    /// Their number, as far as known; 0 if unknown.
     pub samples: u64,
     /// Why.
     #[serde(deserialize_with = "oasis_wire::loss::lenient")]

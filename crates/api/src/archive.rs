@@ -57,7 +57,8 @@ pub async fn instances(
 ) -> Result<Json<StoredInstances>, Problem> {
     let Query(filter) = super::understood(filter)?;
     let archive = archive(&doors)?;
-    let reaches = doors.archived.read(archive, move |history| wanted(history, &filter)).await;
+    let history = archive.history();
+    let reaches = doors.archived.read(move || wanted(&history, &filter)).await;
     let reaches = reaches.map_err(|error| {
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "archive_error", error.to_string())
     })?;

@@ -36,15 +36,15 @@
 //! ```
 
 mod life;
-mod series;
 mod status;
 mod stopping;
 mod supervisor;
+mod topic_log;
 
-pub use series::series_of;
 pub use status::{Condition, Status};
 pub use stopping::Stopping;
 pub use supervisor::{HandlerError, Supervisor};
+pub use topic_log::{InstanceLog, series_of};
 
 use oasis_dac::Dac;
 use oasis_store::History;

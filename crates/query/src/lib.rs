@@ -28,10 +28,12 @@
 //! ```
 
 pub mod points;
+mod points_reader;
 mod sql;
 mod summary;
 
 pub use points::{add_points, points};
+pub use points_reader::{PointsRead, PointsReader};
 pub use rusqlite::types::ValueRef as SqlValue;
 pub use sql::{Rows, Sql, SqlError, TableInfo};
 pub use summary::{Intervals, MetricSummary, Summary, summarize};

@@ -2,11 +2,11 @@
 
 use hdrhistogram::Histogram;
 use oasis_format::table::{Cell, Column, ColumnType, Table};
-use oasis_store::{History, Holes, Missing, Piece, ReadError, Series, cells::Number};
+use oasis_history::{Found, Samples};
+use oasis_store::{History, Missing, ReadError, cells::Number};
 use oasis_wire::{
-    batch::{Batch, Sample},
+    batch::Sample,
     loss::Cause,
-    quantity::Offset,
     schema::{Behavior, ProbeType},
 };
 use serde::Serialize;
@@ -20,7 +20,7 @@ use std::{
 };
 use uuid::Uuid;
 
-/// Bytes of batches read between two checks for cancellation.
+/// Bytes of batches in memory.
 const READ: usize = 1024 * 1024;
 /// Longest recorded interval, nanoseconds: an hour.
 const LONGEST_INTERVAL: u64 = 3_600_000_000_000;
@@ -92,26 +92,23 @@ pub fn summarize(
     span: Range<u64>,
     is_cancelled: &AtomicBool,
 ) -> Result<Option<Summary>, ReadError> {
-    let Some(mut past) = history.past_from(node, instance, span.start, Some(span.end))? else {
-        return Ok(None);
-    };
-    let mut gathering = Gathering::new(history, span.start);
+    let mut samples = Samples::new(history, (node, instance), span.start, Some(span.end), READ);
+    let mut gathering = Gathering::new();
     while !is_cancelled.load(Ordering::Relaxed) {
-        let pieces = past.read(READ)?;
-        if pieces.is_empty() {
-            let missing = gathering.holes.behind(node, instance, past.is_over())?;
-            gathering.count(missing);
-            return Ok(gathering.finish());
-        }
-        for piece in pieces {
-            gathering.add(piece)?;
+        match samples.next()? {
+            Some(Found::Sample(series, _, sample)) => {
+                gathering.follow(&series.probe_type);
+                gathering.sample(series.run, &sample);
+            }
+            Some(Found::Missing(missing)) => gathering.count(missing),
+            None => return Ok(gathering.finish()),
         }
     }
     Ok(None)
 }
+
 /// A summary in progress.
 struct Gathering {
-    holes: Holes,
     samples: u64,
     first_time: u64,
     intervals: Option<Histogram<u64>>,
@@ -122,12 +119,13 @@ struct Gathering {
     probe_type: Option<Arc<ProbeType>>,
     /// Run and time of the last sample.
     last: Option<(Uuid, u64)>,
+    /// Whether samples are missing after the last one.
+    has_gap: bool,
 }
 
 impl Gathering {
-    fn new(history: &History, from: u64) -> Self {
+    fn new() -> Self {
         Self {
-            holes: Holes::new(history, from),
             samples: 0,
             first_time: 0,
             // Fails only for invalid bounds, and they are constants.
@@ -137,28 +135,7 @@ impl Gathering {
             columns: Vec::new(),
             probe_type: None,
             last: None,
-        }
-    }
-
-    fn add(&mut self, piece: Piece) -> Result<(), ReadError> {
-        match piece {
-            Piece::Epoch(_) => Ok(()),
-            Piece::Gap { offsets, cause, .. } => {
-                self.holes.skip(offsets.end.0 - offsets.start.0, cause);
-                Ok(())
-            }
-            Piece::Samples { series, batch, wanted, .. } => {
-                let Ok(batch) = Batch::parse(&batch, &series.probe_type) else {
-                    // A batch that does not match its schema counts as damaged.
-                    self.holes.skip(wanted.end.0 - wanted.start.0, Cause::Damaged);
-                    return Ok(());
-                };
-                self.follow(&series.probe_type);
-                for sample in batch.samples().filter(|sample| wanted.contains(&Offset(sample.offset))) {
-                    self.sample(&series, &sample)?;
-                }
-                Ok(())
-            }
+            has_gap: false,
         }
     }
 
@@ -183,8 +160,8 @@ impl Gathering {
         self.probe_type = Some(probe_type.clone());
     }
 
-    fn sample(&mut self, series: &Series, sample: &Sample) -> Result<(), ReadError> {
-        self.account_for(series, sample)?;
+    fn sample(&mut self, run: Uuid, sample: &Sample) {
+        self.note_interval(run, sample.time);
         if self.samples == 0 {
             self.first_time = sample.time;
         }
@@ -192,27 +169,23 @@ impl Gathering {
         for (at, column) in &self.columns {
             self.metrics[*at].add(&column.cell(&sample.values));
         }
-        Ok(())
     }
 
-    /// Records the interval since the previous sample, or the missing samples.
-    fn account_for(&mut self, series: &Series, sample: &Sample) -> Result<(), ReadError> {
-        let missing = self.holes.before(series, sample.sequence)?;
-        let before = self.last.replace((series.run, sample.time));
-        if let (Some((run, time)), true, Some(histogram)) = (before, missing.is_empty(), &mut self.intervals)
-            && run == series.run
-            && let Some(interval) = sample.time.checked_sub(time)
+    /// Records the interval since the previous sample, if none is missing between them.
+    fn note_interval(&mut self, run: Uuid, time: u64) {
+        let before = self.last.replace((run, time));
+        let has_gap = std::mem::take(&mut self.has_gap);
+        if let (Some((before, last)), false, Some(histogram)) = (before, has_gap, &mut self.intervals)
+            && before == run
+            && let Some(interval) = time.checked_sub(last)
         {
             histogram.saturating_record(interval);
         }
-        self.count(missing);
-        Ok(())
     }
 
-    fn count(&mut self, missing: Vec<Missing>) {
-        for Missing { count, cause, .. } in missing {
-            *self.lost.entry(cause).or_default() += count;
-        }
+    fn count(&mut self, Missing { count, cause, .. }: Missing) {
+        self.has_gap = true;
+        *self.lost.entry(cause).or_default() += count;
     }
 
     fn finish(self) -> Option<Summary> {

@@ -1,15 +1,11 @@
-//! An instance's recording, sample by sample, with what is missing between them. One stretch of it is in memory at a time.
+//! An instance's recording, sample by sample, with what is missing between them. One part of it is in memory at a time.
 
 use crate::error::ReplayError;
 use oasis_format::visible::Visible;
-use oasis_store::{History, Holes, Missing, Past, Piece, Series};
-use oasis_wire::{
-    batch::{Batch, Sample},
-    loss::Cause,
-    quantity::Offset,
-    value,
-};
-use std::{collections::VecDeque, ops::Range, sync::Arc};
+use oasis_history::{Found, Samples};
+use oasis_store::{History, Missing, Series};
+use oasis_wire::{batch::Sample, value};
+use std::{ops::Range, sync::Arc};
 
 /// Bytes of batches read at once.
 const READ: usize = 64 * 1024;
@@ -36,20 +32,10 @@ pub struct Track {
     instance: String,
     history: History,
     span: Range<u64>,
-    past: Option<Past>,
-    holes: Holes,
-    pieces: VecDeque<Piece>,
-    batch: Option<Open>,
+    samples: Samples,
     next: Option<Recorded>,
     /// What is missing behind the last sample, once it was read.
     behind: Vec<Missing>,
-}
-
-/// A batch, decoded, and how far it was read.
-struct Open {
-    series: Arc<Series>,
-    batch: Batch,
-    samples: Range<usize>,
 }
 
 impl Track {
@@ -67,26 +53,19 @@ impl Track {
             node: node.into(),
             instance: instance.into(),
             history: history.clone(),
-            past: None,
-            holes: Holes::new(history, span.start),
+            samples: samples(history, (node, instance), &span),
             span,
-            pieces: VecDeque::new(),
-            batch: None,
             next: None,
             behind: Vec::new(),
         };
-        track.rewind()?;
+        track.next = track.read()?;
         Ok(track.next.is_some().then_some(track))
     }
 
     /// Begins again.
     pub fn rewind(&mut self) -> Result<(), ReplayError> {
-        self.past =
-            self.history.past_from(&self.node, &self.instance, self.span.start, Some(self.span.end))?;
-        self.holes = Holes::new(&self.history, self.span.start);
-        self.pieces.clear();
+        self.samples = samples(&self.history, (&self.node, &self.instance), &self.span);
         self.behind.clear();
-        self.batch = None;
         self.next = self.read()?;
         Ok(())
     }
@@ -111,52 +90,29 @@ impl Track {
     }
 
     fn read(&mut self) -> Result<Option<Recorded>, ReplayError> {
+        let mut missing = Vec::new();
         loop {
-            if let Some(open) = &mut self.batch {
-                let sample = open.samples.next().and_then(|at| open.batch.get(at));
-                let (series, state) = (open.series.clone(), open.batch.header().state);
-                if let Some(sample) = sample {
-                    return self.recorded(series, state, sample).map(Some);
+            match self.samples.next()? {
+                Some(Found::Missing(some)) => missing.push(some),
+                Some(Found::Sample(series, state, sample)) => {
+                    return Ok(Some(recorded(series, state, sample, missing)));
                 }
-            }
-            self.batch = None;
-            match self.pieces.pop_front() {
-                Some(piece) => self.open_piece(piece),
                 None => {
-                    let read = self.past.as_mut().map_or(Ok(Vec::new()), |past| past.read(READ))?;
-                    if read.is_empty() {
-                        let more_follow = self.past.as_ref().is_some_and(Past::is_over);
-                        self.behind = self.holes.behind(&self.node, &self.instance, more_follow)?;
-                        return Ok(None);
-                    }
-                    self.pieces = read.into();
+                    self.behind = missing;
+                    return Ok(None);
                 }
             }
         }
     }
+}
 
-    fn open_piece(&mut self, piece: Piece) {
-        match piece {
-            Piece::Epoch(_) => {}
-            Piece::Gap { offsets, cause, .. } => self.holes.skip(offsets.end.0 - offsets.start.0, cause),
-            Piece::Samples { series, batch, offsets, wanted } => {
-                match Batch::parse(&batch, &series.probe_type) {
-                    Ok(batch) => {
-                        let index = |offset: Offset| (offset.0 - offsets.start.0) as usize;
-                        let samples = index(wanted.start)..index(wanted.end);
-                        self.batch = Some(Open { series, batch, samples });
-                    }
-                    Err(_) => self.holes.skip(wanted.end.0 - wanted.start.0, Cause::Damaged),
-                }
-            }
-        }
-    }
+fn samples(history: &History, names: (&str, &str), span: &Range<u64>) -> Samples {
+    Samples::new(history, names, span.start, Some(span.end), READ)
+}
 
-    fn recorded(&mut self, series: Arc<Series>, state: u16, sample: Sample) -> Result<Recorded, ReplayError> {
-        let missing = self.holes.before(&series, sample.sequence)?;
-        let mut row = Vec::new();
-        value::write_row(&series.probe_type, &sample.values, &mut row);
-        let Sample { sequence, time, .. } = sample;
-        Ok(Recorded { series, state, sequence, time, row, missing })
-    }
+fn recorded(series: Arc<Series>, state: u16, sample: Sample, missing: Vec<Missing>) -> Recorded {
+    let mut row = Vec::new();
+    value::write_row(&series.probe_type, &sample.values, &mut row);
+    let Sample { sequence, time, .. } = sample;
+    Recorded { series, state, sequence, time, row, missing }
 }

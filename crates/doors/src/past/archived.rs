@@ -1,7 +1,7 @@
 //! The archive as doors read it: not too many at the same time, and only on threads that may wait for a disk.
 
 use oasis_archive::Archive;
-use oasis_dac::{Delivery, Instance, Options, Overflow};
+use oasis_dac::{Delivery, Options, Overflow};
 use oasis_store::{History, ReadError};
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -34,26 +34,30 @@ impl Archived {
         self.turns.clone().acquire_owned().await.ok()
     }
 
+    /// Returns the archive, to be read.
+    pub fn history(&self) -> Option<History> {
+        self.archive.as_ref().map(|archive| archive.history())
+    }
+
+    /// Lets the archive store all that it has received. What it cannot store is not found, and its reader learns why.
+    pub async fn flush(&self) {
+        if let Some(archive) = &self.archive {
+            let _ = archive.flush().await;
+        }
+    }
+
     /// Reads when it is the reader's turn.
     pub async fn read<T: Send + 'static>(
         &self,
-        archive: &Archive,
-        work: impl FnOnce(&History) -> Result<T, ReadError> + Send + 'static,
+        work: impl FnOnce() -> Result<T, ReadError> + Send + 'static,
     ) -> Result<T, ReadError> {
-        let (history, turn) = (archive.history(), self.turn().await);
+        let turn = self.turn().await;
         let work = move || {
-            // Whoever waits for it may have gone: it is over when the thread has read.
+            // The caller may have gone. The turn is over when the thread has read.
             let _turn = turn;
-            work(&history)
+            work()
         };
         blocking(work).await
-    }
-
-    /// Whether the log has let go of samples that may not have been stored yet.
-    pub fn lags(&self, instance: &Instance) -> bool {
-        let Some(archive) = &self.archive else { return false };
-        let stored = archive.account(instance.topic).map(|account| account.stored_offset);
-        instance.log.state().first_offset > stored.unwrap_or(instance.log.start())
     }
 }
 

@@ -1,22 +1,17 @@
-//! A topic's past in so many points: what the archive has, then what only the topic log has, in one message; the reader goes on behind it.
+//! The past of a topic as points, in one message: what the archive has, then what only the topic log has.
 
-use super::{Asker, Fetched, Then, Told, archived::blocking};
+use super::{Fetched, Fetcher, Item, Then};
 use crate::view::Integers;
-use oasis_archive::Archive;
 use oasis_dac::{Instance, now};
+use oasis_query::{PointsRead, PointsReader};
 use oasis_store::{
-    Gap, History, Level, ReadError,
+    ReadError,
     cells::{Cell, Leaf, Number, Summary, Track},
-    points::{Arrival, Missing, Points, Span},
+    points::{Missing, Points, Span},
 };
-use oasis_wire::{
-    batch::{self, Header},
-    loss::Cause,
-    quantity::{Epoch, Offset, Position},
-    schema::{MetricType, ProbeType},
-};
+use oasis_wire::schema::{MetricType, ProbeType};
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 
 /// Most values of one message: points times numbers of a sample.
 const MAX_VALUES: usize = 500_000;
@@ -34,54 +29,31 @@ pub(super) fn check_width(points: u32, probe_type: &ProbeType) -> Result<(), Str
     ))
 }
 
-impl Asker {
-    /// Puts all that is there from a time on into one message.
+impl Fetcher {
+    /// Puts everything from a time on into one message.
     pub(super) async fn fetch_points(&self, from: u64, most: u32) -> Result<Fetched, ReadError> {
         let (now, until) = (now().0, self.until);
         let to = until.unwrap_or(now.max(from.saturating_add(1)));
         let span = Span { from, to, is_open: until.is_none(), points: most };
-        let mut points = match &self.archived.archive {
-            Some(archive) => self.stored_points(archive, span).await?,
-            None => Points::new(span, Level::Raw),
+        let (node, name) = (&self.instance.node, &self.instance.name);
+        let mut reader = PointsReader::new(node, name, span, self.archived.history(), self.log());
+        let (begin, text) = loop {
+            let fetcher = self.clone();
+            let work = move || {
+                Ok(match reader.read()? {
+                    PointsRead::Flush => Err(reader),
+                    PointsRead::Done(points, next) => Ok((next, fetcher.describe(&points))),
+                })
+            };
+            match self.archived.read(work).await? {
+                Ok(done) => break done,
+                Err(again) => reader = again,
+            }
+            self.archived.flush().await;
         };
-        let asker = self.clone();
-        let (next, text) = blocking(move || {
-            let archive = asker.archived.archive.as_ref();
-            let account = archive.and_then(|archive| archive.account(asker.instance.topic));
-            let gaps = account.unwrap_or_default().gaps;
-            let next = add_log(&mut points, &asker.instance, asker.epoch(), &gaps);
-            Ok((next, asker.describe(&points)))
-        })
-        .await?;
-        let begin = Position { epoch: self.epoch(), offset: next };
         let is_over = until.is_some_and(|until| until <= now);
-        let then = if is_over { Then::Over } else { Then::Log { at: begin, is_lacking: false } };
-        Ok(Fetched { begin, told: vec![(Told::Points(text), begin)], then })
-    }
-
-    async fn stored_points(&self, archive: &Archive, span: Span) -> Result<Points, ReadError> {
-        let (node, name) = (self.instance.node.clone(), self.instance.name.clone());
-        let ask = move |history: &History| oasis_query::points(history, &node, &name, span);
-        let mut points = self.archived.read(archive, ask).await?;
-        if !self.is_behind_the_log(&points) {
-            return Ok(points);
-        }
-        // What it could not store it will not find either.
-        let _ = archive.flush().await;
-        let (node, name) = (self.instance.node.clone(), self.instance.name.clone());
-        let read_on = move |history: &History| {
-            oasis_query::add_points(history, &node, &name, &mut points)?;
-            Ok(points)
-        };
-        self.archived.read(archive, read_on).await
-    }
-
-    /// Whether the log has let go of what comes next, so that it is on its way to the archive, or lost.
-    fn is_behind_the_log(&self, points: &Points) -> bool {
-        match points.position().filter(|at| at.epoch == self.epoch()) {
-            Some(at) => at.offset < self.instance.log.state().first_offset,
-            None => self.archived.lags(&self.instance),
-        }
+        let then = if is_over { Then::Over } else { Then::Log { at: begin, is_missing: false } };
+        Ok(Fetched { begin, items: vec![(Item::Points(text), begin)], then })
     }
 
     fn describe(&self, points: &Points) -> Vec<u8> {
@@ -102,35 +74,6 @@ impl Asker {
         // Names, numbers and lists: nothing that JSON could refuse.
         serde_json::to_vec(&message).unwrap_or_default()
     }
-}
-
-/// Takes in what the topic log has behind what was stored; `not_stored` is what the archive could not store of it. Answers where the reader goes on.
-fn add_log(points: &mut Points, instance: &Instance, epoch: Epoch, not_stored: &VecDeque<Gap>) -> Offset {
-    let why = |at| match not_stored.iter().find(|gap| at < gap.to) {
-        Some(gap) if gap.from <= at => (gap.to, gap.cause),
-        Some(gap) => (gap.from, Cause::LogRetention),
-        None => (Offset(u64::MAX), Cause::LogRetention),
-    };
-    let log = &instance.log;
-    let known = points.position().filter(|at| at.epoch == epoch);
-    let from = known.map_or_else(|| log.state().first_offset, |at| at.offset);
-    let read = log.read(from, usize::MAX);
-    for segment in &read.segments {
-        let Ok(header) = Header::parse(segment.batch()) else { continue };
-        let times = batch::time_range(segment.batch()).unwrap_or((header.dac_time, header.dac_time));
-        let count = u64::from(segment.count());
-        let arrival = Arrival {
-            epoch,
-            run: segment.run(),
-            probe_type: &instance.probe_type,
-            first: segment.first_held(),
-            times,
-            count,
-            last_sequence: header.first_sequence.saturating_add(count - 1),
-        };
-        points.add(&arrival, Ok(segment.batch()), why);
-    }
-    read.segments.last().map_or(from, |last| last.end())
 }
 
 /// Why samples are missing. The ledger may know more of the latest ones.

@@ -15,11 +15,12 @@ use oasis_format::{
     Source, WriteError,
     arrow::{MEDIA_TYPE, Stream},
 };
-use oasis_store::{Piece, Series};
-use oasis_wire::{batch::Batch, quantity::Offset, schema::ProbeType};
+use oasis_handler::InstanceLog;
+use oasis_history::{Batch, Piece, Reader, Start, Then};
+use oasis_store::Series;
+use oasis_wire::{batch, quantity::Offset, schema::ProbeType};
 use std::{
     io::{self, Write},
-    ops::Range,
     sync::Arc,
 };
 use tokio::{runtime::Handle, sync::mpsc};
@@ -32,9 +33,7 @@ const PART: usize = 64 * 1024;
 /// Answers with all samples of a time.
 pub async fn answer(doors: Doors, request: Request, place: Place) -> Result<Response, Problem> {
     // What has come until now is wanted as well; what cannot be stored will not be found.
-    if let Some(archive) = &doors.archived.archive {
-        let _ = archive.flush().await;
-    }
+    doors.archived.flush().await;
     let turn = doors.archived.turn().await;
     let (to, mut from) = mpsc::channel(1);
     let handle = Handle::current();
@@ -96,9 +95,7 @@ fn write(doors: &Doors, request: &Request, out: Parts) -> Result<(), Failure> {
     let mut table = Table { out: Some(out), stream: None };
     for (node, instance) in &request.topics {
         let topic = (node.as_str(), instance.as_str());
-        if !table.add_stored(doors, request, topic)? {
-            table.add_held(doors, request, topic)?;
-        }
+        table.add_topic(doors, request, topic)?;
     }
     match table.stream {
         Some((_, stream)) => drop(stream.finish()?),
@@ -135,63 +132,43 @@ struct Table {
 }
 
 impl Table {
-    /// What the archive has; whether it has anything.
-    fn add_stored(
-        &mut self,
-        doors: &Doors,
-        request: &Request,
-        (node, instance): (&str, &str),
-    ) -> Result<bool, Failure> {
-        let Some(archive) = &doors.archived.archive else { return Ok(false) };
-        let read = |error: oasis_store::ReadError| failed(&error.to_string());
-        let from = first_time(request);
-        let past = archive.history().past_from(node, instance, from, request.times.until).map_err(read)?;
-        let Some(mut past) = past else { return Ok(false) };
+    /// Adds the samples of a topic: what the archive has, then what only the topic log has, up to now.
+    fn add_topic(&mut self, doors: &Doors, request: &Request, names: (&str, &str)) -> Result<(), Failure> {
+        let (node, name) = names;
+        let instance = doors.dac.registry.find(node, name);
+        let end = instance.as_ref().map(|instance| (instance.log.epoch(), instance.log.next()));
+        let reader = Reader::new(node, name, Start::Time(first_time(request)))
+            .with_archive(doors.archived.history())
+            .until(request.times.until);
+        let mut reader = match instance {
+            Some(instance) => reader.with_log(Arc::new(InstanceLog(instance))),
+            None => reader,
+        };
         loop {
-            let pieces = past.read(READ).map_err(read)?;
-            if pieces.is_empty() {
-                return Ok(true);
-            }
-            for piece in pieces {
+            let read = reader.read(READ).map_err(|error| failed(&error.to_string()))?;
+            let is_over = read.pieces.is_empty() && !matches!(read.then, Then::More | Then::Flush);
+            for (piece, after) in read.pieces {
                 // Gaps are holes in the sequence numbers here.
-                if let Piece::Samples { series, batch, wanted, .. } = piece {
-                    self.add(&series, &batch, &wanted, 0..u64::MAX)?;
+                if let Piece::Samples(batch) = piece {
+                    self.add(&batch)?;
+                }
+                // What comes while the table is sent is not part of it.
+                if end.is_some_and(|(epoch, next)| after.epoch == epoch && after.offset >= next) {
+                    return Ok(());
                 }
             }
+            if is_over {
+                return Ok(());
+            }
         }
     }
 
-    /// What the topic log has.
-    fn add_held(
-        &mut self,
-        doors: &Doors,
-        request: &Request,
-        (node, name): (&str, &str),
-    ) -> Result<(), Failure> {
-        let Some(instance) = doors.dac.registry.find(node, name) else { return Ok(()) };
-        let times = first_time(request)..request.times.until.unwrap_or(u64::MAX);
-        for segment in instance.log.read(Offset(0), usize::MAX).segments {
-            let series = oasis_handler::series_of(&instance, segment.run());
-            self.add(&series, segment.batch(), &(Offset(0)..Offset(u64::MAX)), times.clone())?;
-        }
-        Ok(())
-    }
-
-    fn add(
-        &mut self,
-        series: &Series,
-        batch: &[u8],
-        wanted: &Range<Offset>,
-        times: Range<u64>,
-    ) -> Result<(), Failure> {
+    fn add(&mut self, Batch { series, bytes, wanted, .. }: &Batch) -> Result<(), Failure> {
         // Bytes that do not fit their schema are counted by every reader of the other doors; here they are a hole.
-        let Ok(batch) = Batch::parse(batch, &series.probe_type) else { return Ok(()) };
-        let Series { node, instance, kind, run, epoch, probe_type } = series.clone();
+        let Ok(batch) = batch::Batch::parse(bytes, &series.probe_type) else { return Ok(()) };
+        let Series { node, instance, kind, run, epoch, probe_type } = Series::clone(series);
         let source = Source { node, instance, kind, run, epoch, probe_type };
-        let is_wanted = |sample: &oasis_wire::batch::Sample| {
-            wanted.contains(&Offset(sample.offset)) && times.contains(&sample.time)
-        };
-        for sample in batch.samples().filter(is_wanted) {
+        for sample in batch.samples().filter(|sample| wanted.contains(&Offset(sample.offset))) {
             self.stream_of(series)?.push(&source, batch.header().state, &sample)?;
         }
         Ok(())

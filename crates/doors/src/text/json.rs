@@ -1,10 +1,8 @@
 //! The one JSON form of all text doors: each segment's samples as the members of an object, without its opening brace, so that a door
 //! can put a member of its own before them. `docs/reference/text-doors.md` describes it.
 
-use crate::{
-    past::Whose,
-    view::{Integers, SampleView},
-};
+use super::source::Source;
+use crate::view::{Integers, SampleView};
 use bytes::Bytes;
 use oasis_dac::{Delivery, Instance, Segment, Skipped};
 use oasis_wire::{
@@ -16,7 +14,7 @@ use oasis_wire::{
 };
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::{ops::Range, sync::Arc};
+use std::ops::Range;
 
 #[derive(Serialize)]
 struct Samples<'a> {
@@ -33,9 +31,9 @@ struct Samples<'a> {
 }
 
 /// Those samples of a segment that are wanted by a reader who has everything before them.
-pub fn samples(whose: &Whose, segment: &Segment, wanted: &Range<Offset>, integers: Integers) -> Bytes {
-    let Ok(batch) = Batch::parse(segment.batch(), whose.probe_type()) else {
-        return unreadable(whose, segment, wanted);
+pub fn samples(source: &Source, segment: &Segment, wanted: &Range<Offset>, integers: Integers) -> Bytes {
+    let Ok(batch) = Batch::parse(segment.batch(), source.probe_type()) else {
+        return unreadable(source, segment, wanted);
     };
     let header = batch.header();
     // A reader that begins behind the batch's first sample has been told what was before that.
@@ -45,15 +43,15 @@ pub fn samples(whose: &Whose, segment: &Segment, wanted: &Range<Offset>, integer
     let wanted_samples = batch.samples().filter(|sample| wanted.contains(&Offset(sample.offset)));
     let text = Samples {
         event: "samples",
-        node: whose.node(),
-        instance: whose.instance(),
-        delivery: whose.delivery(),
+        node: source.node(),
+        instance: source.instance(),
+        delivery: source.delivery(),
         node_time: integers.write(header.node_time),
         dac_time: integers.write(header.dac_time),
         dropped_before: if is_whole { dropped } else { 0 },
         thinned,
         samples: wanted_samples
-            .map(|sample| one(whose.probe_type(), header.state, sample, integers))
+            .map(|sample| one(source.probe_type(), header.state, sample, integers))
             .collect(),
     };
     members(&text)
@@ -74,19 +72,19 @@ fn one(probe_type: &ProbeType, state: u16, sample: Sample, integers: Integers) -
 }
 
 /// A batch whose columns break the rules: the DAC looked only at its header.
-fn unreadable(whose: &Whose, segment: &Segment, wanted: &Range<Offset>) -> Bytes {
+fn unreadable(source: &Source, segment: &Segment, wanted: &Range<Offset>) -> Bytes {
     let from = wanted.start.max(segment.first());
-    gap(whose, Some(from..wanted.end), Cause::Unreadable)
+    gap((source.node(), source.instance()), Some(from..wanted.end), Cause::Unreadable)
 }
 
 /// Samples that the reader will not get.
-pub fn skipped(instance: &Arc<Instance>, skipped: &Skipped) -> Bytes {
-    gap(&Whose::Live(instance.clone()), Some(skipped.from..skipped.to), skipped.cause)
+pub fn skipped(instance: &Instance, skipped: &Skipped) -> Bytes {
+    gap((&instance.node, &instance.name), Some(skipped.from..skipped.to), skipped.cause)
 }
 
 /// Samples that the reader will not get, and why; it is not said which if its position belongs to an earlier life of the DAC.
-pub fn gap(whose: &Whose, range: Option<Range<Offset>>, cause: Cause) -> Bytes {
-    let mut gap = json!({"event": "gap", "node": whose.node(), "instance": whose.instance()});
+pub fn gap((node, instance): (&str, &str), range: Option<Range<Offset>>, cause: Cause) -> Bytes {
+    let mut gap = json!({"event": "gap", "node": node, "instance": instance});
     if let Some(Range { start, end }) = range {
         gap["from"] = start.0.into();
         gap["to"] = end.0.into();
@@ -97,16 +95,15 @@ pub fn gap(whose: &Whose, range: Option<Range<Offset>>, cause: Cause) -> Bytes {
 }
 
 /// The node came back with another type under the same name: metrics differ from here on.
-pub fn type_changed(whose: &Whose) -> Bytes {
-    let probe_type = whose.probe_type();
-    let changed = json!({"event": "type_changed", "node": whose.node(), "instance": whose.instance(),
+pub fn type_changed((node, instance): (&str, &str), probe_type: &ProbeType) -> Bytes {
+    let changed = json!({"event": "type_changed", "node": node, "instance": instance,
         "type": probe_type.name, "version": probe_type.version});
     members(&changed)
 }
 
 /// Offsets count in another epoch from here on: the DAC was started again.
-pub fn epoch(whose: &Whose, epoch: Epoch) -> Bytes {
-    members(&json!({"event": "epoch", "node": whose.node(), "instance": whose.instance(), "epoch": epoch}))
+pub fn epoch((node, instance): (&str, &str), epoch: Epoch) -> Bytes {
+    members(&json!({"event": "epoch", "node": node, "instance": instance, "epoch": epoch}))
 }
 
 /// Nothing follows.

@@ -14,6 +14,7 @@ mod output;
 mod poll;
 mod query;
 mod reader;
+mod source;
 mod sse;
 mod stream;
 #[cfg(test)]

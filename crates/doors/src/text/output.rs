@@ -1,7 +1,8 @@
 //! The bytes of one answer, compressed where the client wants that.
 
+use super::source::Source;
 use super::{gzip, json, query::Coding, zstd};
-use crate::{past::Whose, view::Integers};
+use crate::view::Integers;
 use bytes::{BufMut, Bytes, BytesMut};
 use oasis_dac::{EncodingId, Segment};
 use oasis_wire::quantity::Offset;
@@ -68,10 +69,10 @@ impl Output {
     }
 
     /// A segment's samples at the offsets `wanted`: made once for all readers at the log who want all of it.
-    pub fn samples(&mut self, whose: &Whose, segment: &Segment, wanted: &Range<Offset>) {
+    pub fn samples(&mut self, source: &Source, segment: &Segment, wanted: &Range<Offset>) {
         let (integers, coding) = (self.integers, self.coding());
         let make = |wanted: &Range<Offset>| {
-            let text = json::samples(whose, segment, wanted, integers);
+            let text = json::samples(source, segment, wanted, integers);
             match coding {
                 Coding::Identity => text,
                 Coding::Gzip => gzip::piece(&text),
@@ -79,8 +80,8 @@ impl Output {
             }
         };
         let is_all = wanted.start <= segment.first() && wanted.end == segment.end();
-        let text = match whose {
-            Whose::Live(instance) if is_all => {
+        let text = match source {
+            Source::Live(instance) if is_all => {
                 instance.log.encoding(segment, encoding_id(integers, coding), |_| {
                     make(&(segment.first()..segment.end()))
                 })

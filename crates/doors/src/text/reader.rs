@@ -4,11 +4,12 @@ use super::{
     json,
     output::Output,
     query::{Positions, Request},
+    source::Source,
 };
 use crate::{
     Doors,
     past::{
-        self, Asker, Fetched, Source, Then, Told, Whose,
+        self, Fetched, Fetcher, Item, Source as Past, Then,
         times::{Begin, has_passed},
     },
     problem::Problem,
@@ -16,6 +17,7 @@ use crate::{
 use axum::http::StatusCode;
 use bytes::Bytes;
 use oasis_dac::{CommandError, Cursor, DeriveError, Instance, Segment, Signal, StartAt, Turn};
+use oasis_history::{Piece, end_before};
 use oasis_wire::{
     loss::Cause,
     quantity::{Epoch, Offset, Position},
@@ -30,7 +32,7 @@ const RETURN: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub enum Message {
     /// Samples of a segment: those at these offsets.
-    Samples(Whose, Arc<Segment>, Range<Offset>),
+    Samples(Source, Arc<Segment>, Range<Offset>),
     /// Anything else: JSON without its opening brace.
     Event(&'static str, Bytes),
 }
@@ -47,20 +49,24 @@ impl Message {
     /// Its JSON without the opening brace.
     pub fn write(&self, out: &mut Output) {
         match self {
-            Self::Samples(whose, segment, wanted) => out.samples(whose, segment, wanted),
+            Self::Samples(source, segment, wanted) => out.samples(source, segment, wanted),
             Self::Event(_, text) => out.own(text),
         }
     }
 }
 
-impl From<Told> for Message {
-    fn from(told: Told) -> Self {
-        match told {
-            Told::Samples(series, segment, wanted) => Self::Samples(Whose::Past(series), segment, wanted),
-            Told::Gap(whose, range, cause) => Self::Event("gap", json::gap(&whose, range, cause)),
-            Told::Epoch(whose, epoch) => Self::Event("epoch", json::epoch(&whose, epoch)),
-            Told::TypeChanged(whose) => Self::Event("type_changed", json::type_changed(&whose)),
-            Told::Points(text) => Self::Event("points", json::without_brace(text)),
+/// Returns a message of the past of a topic with this node and instance name.
+fn message(names: (&str, &str), item: Item, after: Position) -> Message {
+    match item {
+        Item::Points(text) => Message::Event("points", json::without_brace(text)),
+        Item::Piece(Piece::Samples(batch)) => {
+            let segment = Arc::new(past::segment(&batch));
+            Message::Samples(Source::Stored(batch.series), segment, batch.wanted)
+        }
+        Item::Piece(Piece::Gap(range, cause)) => Message::Event("gap", json::gap(names, range, cause)),
+        Item::Piece(Piece::Epoch) => Message::Event("epoch", json::epoch(names, after.epoch)),
+        Item::Piece(Piece::Type(probe_type)) => {
+            Message::Event("type_changed", json::type_changed(names, &probe_type))
         }
     }
 }
@@ -70,18 +76,18 @@ impl From<Told> for Message {
 pub struct Topic {
     cursor: Cursor,
     /// Where the next message comes from, if not from the topic log.
-    source: Option<Source>,
+    past: Option<Past>,
     /// Where a reader stands that has everything handed out so far.
     told: Position,
-    /// The archive was asked for the sample at this offset, and has none.
-    lacks: Option<Offset>,
+    /// The archive was asked for the sample at this offset, and does not have it.
+    missing: Option<Offset>,
     /// The time to end at was reached.
     is_over: bool,
 }
 
 impl Topic {
     fn is_in_the_past(&self) -> bool {
-        !self.is_over && self.source.is_some()
+        !self.is_over && self.past.is_some()
     }
 }
 
@@ -142,30 +148,28 @@ impl Reader {
     fn add(&mut self, index: usize, instance: &Arc<Instance>) -> Result<(), Problem> {
         let times = self.request.times;
         let resumed = self.request.resume.as_ref().map(|at| at.0.get(index));
-        let past = || Source::of(&times, &instance.probe_type).map_err(too_wide);
-        let (from, mut source) = match resumed {
+        let wanted_past = || Past::of(&times, &instance.probe_type).map_err(too_wide);
+        let (from, mut past) = match resumed {
             Some(at) => (at.map_or(StartAt::Earliest, |at| StartAt::Position(*at)), None),
             None if times.from == Begin::Now && times.last.is_none() => (StartAt::Now, None),
-            None => (StartAt::Earliest, past()?),
+            None => (StartAt::Earliest, wanted_past()?),
         };
         let (cursor, epoch_changed) = self.cursor(instance, from)?;
         let mut told = Position { epoch: self.epoch(), offset: cursor.next() };
         match from {
             // The archive may know what was before.
             StartAt::Position(at) if epoch_changed && self.reads_archive() => {
-                source = Some(Source::From(at));
+                past = Some(Past::from_position(at));
                 told = at;
             }
             _ if epoch_changed => {
-                let gap = Message::Event(
-                    "gap",
-                    json::gap(&Whose::Live(cursor.instance().clone()), None, Cause::EpochChanged),
-                );
+                let names = (&*instance.node, &*instance.name);
+                let gap = Message::Event("gap", json::gap(names, None, Cause::EpochChanged));
                 self.waiting.push_back((index, gap, told));
             }
             _ => {}
         }
-        self.topics.push(Topic { cursor, source, told, lacks: None, is_over: false });
+        self.topics.push(Topic { cursor, past, told, missing: None, is_over: false });
         Ok(())
     }
 
@@ -197,7 +201,7 @@ impl Reader {
     pub fn is_behind(&self) -> bool {
         let is_told_its_end = has_passed(self.request.times.until);
         let is_behind = |topic: &Topic| {
-            !topic.is_over && (is_told_its_end || topic.source.is_some() || topic.cursor.has_unread())
+            !topic.is_over && (is_told_its_end || topic.past.is_some() || topic.cursor.has_unread())
         };
         !self.waiting.is_empty() || (!self.is_over && self.topics.iter().any(is_behind))
     }
@@ -240,7 +244,7 @@ impl Reader {
     fn ask(&mut self, index: usize) -> bool {
         let (epoch, until, reads_archive) = (self.epoch(), self.request.times.until, self.reads_archive());
         let Some(topic) = self.topics.get_mut(index) else { return false };
-        if topic.is_over || topic.source.is_some() {
+        if topic.is_over || topic.past.is_some() {
             return false;
         }
         if !topic.cursor.has_unread() {
@@ -253,9 +257,9 @@ impl Reader {
         let instance = topic.cursor.instance().clone();
         let at = Position { epoch, offset: topic.cursor.next() };
         let turn = topic.cursor.turn(1);
-        if reads_archive && is_retention(&turn) && topic.lacks != Some(at.offset) {
+        if reads_archive && is_retention(&turn) && topic.missing != Some(at.offset) {
             topic.cursor.seek(at.offset);
-            topic.source = Some(Source::From(at));
+            topic.past = Some(Past::from_position(at));
             return false;
         }
         self.hand_out(index, &instance, turn, until);
@@ -271,10 +275,11 @@ impl Reader {
         }
         for segment in turn.segments {
             let wanted = turn.wanted.max(segment.first());
-            let end = until.and_then(|until| past::end_before(&segment, wanted, until));
+            let end =
+                until.and_then(|until| end_before(segment.batch(), segment.first_held(), wanted, until));
             let to = end.unwrap_or(segment.end());
             if to > wanted {
-                let samples = Message::Samples(Whose::Live(instance.clone()), segment, turn.wanted..to);
+                let samples = Message::Samples(Source::Live(instance.clone()), segment, turn.wanted..to);
                 self.waiting.push_back((index, samples, behind(to)));
             }
             if end.is_some() {
@@ -303,9 +308,10 @@ impl Reader {
         let changed = match self.cursor(&successor, StartAt::Position(at)) {
             Ok((cursor, _)) => {
                 let behind = Position { offset: cursor.next(), ..at };
-                let whose = Whose::Live(cursor.instance().clone());
+                let names = (&*successor.node, &*successor.name);
+                let changed = json::type_changed(names, &successor.probe_type);
                 self.topics[index].cursor = cursor;
-                (index, Message::Event("type_changed", json::type_changed(&whose)), behind)
+                (index, Message::Event("type_changed", changed), behind)
             }
             Err(_) => {
                 self.is_over = true;
@@ -322,8 +328,8 @@ impl Reader {
             return;
         }
         let Some(index) = self.topics.iter().position(Topic::is_in_the_past) else { return };
-        let Some(source) = self.topics[index].source.take() else { return };
-        match self.asker(index).fetch(source).await {
+        let Some(past) = self.topics[index].past.take() else { return };
+        match self.fetcher(index).fetch(past).await {
             Ok(fetched) => self.fetched(index, fetched),
             Err(error) => {
                 tracing::error!(%error, "the archive cannot be read");
@@ -332,13 +338,13 @@ impl Reader {
         }
     }
 
-    fn asker(&self, index: usize) -> Asker {
+    fn fetcher(&self, index: usize) -> Fetcher {
         let instance = self.topics[index].cursor.instance().clone();
         let mut points_head = serde_json::Map::new();
         points_head.insert("event".into(), "points".into());
         points_head.insert("node".into(), json!(instance.node));
         points_head.insert("instance".into(), json!(instance.name));
-        Asker {
+        Fetcher {
             archived: self.doors.archived.clone(),
             instance,
             until: self.request.times.until,
@@ -349,20 +355,22 @@ impl Reader {
         }
     }
 
-    fn fetched(&mut self, index: usize, Fetched { begin, told, then }: Fetched) {
+    fn fetched(&mut self, index: usize, Fetched { begin, items, then }: Fetched) {
         let topic = &mut self.topics[index];
-        if told.is_empty() {
+        if items.is_empty() {
             // Nothing will say so when it is handed out, and a reader that comes back goes on from here.
             topic.told = if let Then::Log { at, .. } = then { at } else { begin };
         }
-        let messages = told.into_iter().map(|(told, behind)| (index, Message::from(told), behind));
+        let instance = topic.cursor.instance();
+        let names = (&*instance.node, &*instance.name);
+        let messages = items.into_iter().map(|(item, after)| (index, message(names, item, after), after));
         self.waiting.extend(messages);
         match then {
-            Then::Past(source) => topic.source = Some(source),
-            Then::Log { at, is_lacking } => {
+            Then::Past(past) => topic.past = Some(past),
+            Then::Log { at, is_missing } => {
                 topic.cursor.seek(at.offset);
-                if is_lacking {
-                    topic.lacks = Some(at.offset);
+                if is_missing {
+                    topic.missing = Some(at.offset);
                 }
             }
             Then::Over => topic.is_over = true,

@@ -131,7 +131,7 @@ impl Shard {
         };
         let (from, source) = match wanted.resume {
             Some(at) if at.epoch != dac.epoch() && self.around.archived.serves(options) => {
-                (StartAt::Earliest, Some(Source::From(at)))
+                (StartAt::Earliest, Some(Source::from_position(at)))
             }
             Some(at) => (StartAt::Position(at), None),
             None if times.from == Begin::Now && times.last.is_none() => (StartAt::Now, None),

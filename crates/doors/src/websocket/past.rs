@@ -13,7 +13,7 @@ use super::{
     stretch::{Piece, Reading, Rendered, Stage, Task},
 };
 use crate::{
-    past::{Archived, Asker, Source, Then},
+    past::{Archived, Fetcher, Source, Then},
     view::{self, Integers},
 };
 use oasis_dac::Instance;
@@ -34,22 +34,22 @@ impl Subscription {
 
     /// The log has let go of what it wants: leaves the log for the archive, unless that does not have it either.
     pub fn go_back(&mut self, instance: &Instance, archived: &Archived) -> bool {
-        let lacks = self.stretch.as_ref().and_then(|stretch| stretch.lacks);
-        if lacks == Some(self.next) || !archived.serves(self.options) {
+        let missing = self.stretch.as_ref().and_then(|stretch| stretch.missing);
+        if missing == Some(self.next) || !archived.serves(self.options) {
             return false;
         }
         let at = Position { epoch: instance.log.epoch(), offset: self.next };
-        self.stretch.get_or_insert_default().stage = Some(Stage::Next(Source::From(at)));
+        self.stretch.get_or_insert_default().stage = Some(Stage::Next(Source::from_position(at)));
         true
     }
 
     /// Goes over to the log.
-    fn join(&mut self, at: Position, is_lacking: bool) {
+    fn join(&mut self, at: Position, is_missing: bool) {
         self.next = at.offset;
         let Some(stretch) = &mut self.stretch else { return };
         stretch.stage = None;
-        stretch.lacks = is_lacking.then_some(at.offset);
-        if stretch.until.is_none() && stretch.lacks.is_none() {
+        stretch.missing = is_missing.then_some(at.offset);
+        if stretch.until.is_none() && stretch.missing.is_none() {
             self.stretch = None;
         }
     }
@@ -64,9 +64,9 @@ impl Subscription {
     }
 }
 
-async fn read(asker: Asker, source: Source) -> Piece {
-    let topic = asker.instance.topic;
-    match asker.fetch(source).await {
+async fn read(fetcher: Fetcher, source: Source) -> Piece {
+    let topic = fetcher.instance.topic;
+    match fetcher.fetch(source).await {
         Ok(fetched) => Ok(Rendered::new(topic, fetched)),
         Err(error) => {
             tracing::error!(%error, "the archive cannot be read");
@@ -75,11 +75,11 @@ async fn read(asker: Asker, source: Source) -> Piece {
     }
 }
 
-fn asker(instance: &Arc<Instance>, until: Option<u64>, archived: &Archived) -> Asker {
+fn fetcher(instance: &Arc<Instance>, until: Option<u64>, archived: &Archived) -> Fetcher {
     let mut points_head = serde_json::Map::new();
     points_head.insert("op".into(), "points".into());
     points_head.insert("topic".into(), json!(instance.topic));
-    Asker {
+    Fetcher {
         archived: archived.clone(),
         instance: instance.clone(),
         until,
@@ -105,9 +105,9 @@ impl Shard {
         self.next_serial += 1;
         let (serial, inbox) = (self.next_serial, self.inbox.clone());
         let id = ConnectionId { key, serial: connection.serial };
-        let asker = asker(&topic.instance, until, &self.around.archived);
+        let fetcher = fetcher(&topic.instance, until, &self.around.archived);
         let task = self.around.runtime.spawn(async move {
-            let piece = Box::new(read(asker, source).await);
+            let piece = Box::new(read(fetcher, source).await);
             inbox.post(Event::Past { connection: id, serial, piece });
         });
         let reading = Reading { topic: slot, serial, piece: None, _task: Task(task.abort_handle()) };
@@ -156,7 +156,7 @@ impl Shard {
             Then::Past(source) => {
                 subscription.stretch.get_or_insert_default().stage = Some(Stage::Next(source));
             }
-            Then::Log { at, is_lacking } => subscription.join(at, is_lacking),
+            Then::Log { at, is_missing } => subscription.join(at, is_missing),
             Then::Over => is_over = true,
         }
         if let Some(id) = request {

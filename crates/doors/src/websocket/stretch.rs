@@ -1,8 +1,9 @@
 //! What a subscription reads of its topic's past, and the pieces that were read.
 
 use super::messages::{Answer, put_samples};
-use crate::past::{Fetched, Source, Then, Told};
+use crate::past::{Fetched, Item, Source, Then, segment};
 use bytes::Bytes;
+use oasis_history::Piece as HistoryPiece;
 use oasis_websocket::{Opcode, frame};
 use oasis_wire::quantity::{Offset, Position, TopicId};
 use tokio::task::AbortHandle;
@@ -17,7 +18,7 @@ pub struct Stretch {
     /// The request that is answered once it is known where the past begins.
     pub request: Option<i64>,
     /// The archive was asked for the sample at this offset, and has none.
-    pub lacks: Option<Offset>,
+    pub missing: Option<Offset>,
 }
 
 /// How far the past is.
@@ -34,7 +35,7 @@ impl Stretch {
     pub fn new(until: Option<u64>, source: Option<Source>, request: i64) -> Option<Box<Self>> {
         let request = source.is_some().then_some(request);
         let is_some = until.is_some() || source.is_some();
-        is_some.then(|| Box::new(Self { until, stage: source.map(Stage::Next), request, lacks: None }))
+        is_some.then(|| Box::new(Self { until, stage: source.map(Stage::Next), request, missing: None }))
     }
 }
 
@@ -77,19 +78,28 @@ pub struct Rendered {
 
 impl Rendered {
     /// Renders a piece as messages of this topic.
-    pub fn new(topic: TopicId, Fetched { begin, told, then }: Fetched) -> Self {
+    pub fn new(topic: TopicId, Fetched { begin, items, then }: Fetched) -> Self {
         let mut out = Vec::new();
-        for (told, behind) in told {
-            match told {
-                Told::Samples(series, segment, wanted) => {
-                    put_samples(topic, &series.probe_type, &segment, &wanted, &mut out);
-                }
-                Told::Gap(_, range, cause) => Answer::gap(topic, range, cause).put(&mut out),
-                Told::Epoch(_, epoch) => Answer::Epoch { topic, epoch, offset: behind.offset }.put(&mut out),
-                Told::TypeChanged(whose) => Answer::type_changed(topic, whose.probe_type()).put(&mut out),
-                Told::Points(json) => frame::write_message(Opcode::Text, &json, &mut out),
+        for (item, after) in items {
+            match item {
+                Item::Piece(piece) => put_piece(topic, &piece, after, &mut out),
+                Item::Points(json) => frame::write_message(Opcode::Text, &json, &mut out),
             }
         }
         Self { begin, messages: out.into(), then }
+    }
+}
+
+fn put_piece(topic: TopicId, piece: &HistoryPiece, after: Position, out: &mut Vec<u8>) {
+    match piece {
+        HistoryPiece::Samples(batch) => {
+            put_samples(topic, &batch.series.probe_type, &segment(batch), &batch.wanted, out);
+        }
+        HistoryPiece::Gap(range, cause) => Answer::gap(topic, range.clone(), *cause).put(out),
+        HistoryPiece::Epoch => {
+            let Position { epoch, offset } = after;
+            Answer::Epoch { topic, epoch, offset }.put(out);
+        }
+        HistoryPiece::Type(probe_type) => Answer::type_changed(topic, probe_type).put(out),
     }
 }

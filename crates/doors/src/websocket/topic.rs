@@ -5,9 +5,9 @@ use super::{
     messages::{Answer, put_samples},
     packets,
 };
-use crate::past::end_before;
 use bytes::Bytes;
 use oasis_dac::{Instance, Options, Segment, Wake};
+use oasis_history::end_before;
 use oasis_wire::{loss::Cause, quantity::Offset};
 use std::{ops::Range, sync::Arc};
 
@@ -121,7 +121,9 @@ impl Topic {
             if !bytes.is_empty() && bytes.len() + segment.batch().len() > most {
                 break;
             }
-            let last = until.and_then(|until| end_before(&segment, end.max(segment.first()), until));
+            let last = until.and_then(|until| {
+                end_before(segment.batch(), segment.first_held(), end.max(segment.first()), until)
+            });
             let wanted = end..last.unwrap_or(segment.end());
             end = wanted.end;
             match format {

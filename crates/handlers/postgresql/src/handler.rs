@@ -211,7 +211,7 @@ impl Work {
         let start = Position { epoch: log.epoch(), offset: log.state().first_offset };
         let start = self.starts.of(key.clone(), start);
         let from = from.or(stopped.get(&key).copied()).or(Some(start));
-        Source::new(instance.clone(), from, self.signal.clone())
+        Source::new(instance.clone(), from, self.archive.as_ref(), self.signal.clone())
     }
 
     /// Writes some of the new samples. Returns whether there are more.

@@ -10,9 +10,10 @@ use crate::{
 };
 use jiff::civil::Date;
 use oasis_handler::Stored;
+use oasis_history::Batch;
 use oasis_store::Series;
 use oasis_wire::{
-    batch::{Batch, Header, Sample},
+    batch::{self, Header, Sample},
     quantity::{Position, TopicId},
     schema::ProbeType,
 };
@@ -118,7 +119,7 @@ impl Rounds {
     fn add(&mut self, found: Found, tables: &mut Tables, round: &mut Round) -> usize {
         round.missing += found.missing;
         let mut bytes = 0;
-        for (series, batch, wanted) in found.batches {
+        for Batch { series, bytes: batch, wanted, .. } in found.batches {
             let samples = wanted.end.0 - wanted.start.0;
             let shape = match self.shape(&series.probe_type) {
                 Ok(shape) => shape,
@@ -127,7 +128,7 @@ impl Rounds {
                     continue;
                 }
             };
-            let Ok(parsed) = Batch::parse(&batch, &series.probe_type) else {
+            let Ok(parsed) = batch::Batch::parse(&batch, &series.probe_type) else {
                 round.missing += samples;
                 continue;
             };
@@ -208,8 +209,9 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let signal = Arc::new(Signal::default());
         let instances = dac.dac.registry.instances().into_iter();
-        let mut sources: BTreeMap<_, _> =
-            instances.map(|instance| (instance.topic, Source::new(instance, None, signal.clone()))).collect();
+        let mut sources: BTreeMap<_, _> = instances
+            .map(|instance| (instance.topic, Source::new(instance, None, None, signal.clone())))
+            .collect();
         let mut rounds = Rounds::new(bytes);
         let mut round = || {
             let round = runtime.block_on(rounds.gather(&mut sources, None));
@@ -239,8 +241,9 @@ mod tests {
         dac.send("b", 2);
         let signal = Arc::new(Signal::default());
         let instances = dac.dac.registry.instances().into_iter();
-        let mut sources: BTreeMap<_, _> =
-            instances.map(|instance| (instance.topic, Source::new(instance, None, signal.clone()))).collect();
+        let mut sources: BTreeMap<_, _> = instances
+            .map(|instance| (instance.topic, Source::new(instance, None, None, signal.clone())))
+            .collect();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let round = runtime.block_on(Rounds::new(ROUND_BYTES).gather(&mut sources, None));
         let [load] = &round.loads[..] else { panic!("{} loads", round.loads.len()) };

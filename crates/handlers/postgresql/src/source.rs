@@ -1,14 +1,12 @@
 //! Reads the next samples of an instance: from its topic log, or from the archive if the log has evicted them.
 
-use bytes::Bytes;
 use oasis_dac::{Instance, Wake};
-use oasis_handler::Stored;
-use oasis_store::{Past, Piece, ReadError, Series};
+use oasis_handler::{InstanceLog, Stored};
+use oasis_history::{Batch, Piece, Reader, Start, Then};
+use oasis_store::ReadError;
 use oasis_wire::quantity::{Nanos, Offset, Position};
-use std::{ops::Range, sync::Arc};
+use std::sync::Arc;
 
-/// Segments read from a topic log at once.
-const SEGMENTS: usize = 64;
 /// Bytes read from the archive at once.
 const READ: usize = 1024 * 1024;
 
@@ -16,61 +14,61 @@ const READ: usize = 1024 * 1024;
 #[derive(Debug)]
 pub struct Source {
     pub instance: Arc<Instance>,
-    place: Place,
-    reader: Arc<dyn Wake>,
-}
-
-#[derive(Debug)]
-enum Place {
-    /// Not looked up yet.
-    At(Position),
-    Past(Box<Past>),
-    Log(Offset),
+    reader: Reader,
+    /// Position of the next sample.
+    at: Position,
+    wake: Arc<dyn Wake>,
 }
 
 /// Result of a read.
 #[derive(Debug, Default)]
 pub struct Found {
-    pub batches: Vec<(Arc<Series>, Bytes, Range<Offset>)>,
+    pub batches: Vec<Batch>,
     /// Samples that neither log nor archive has any more.
     pub missing: u64,
 }
 
 impl Source {
     /// Starts at the position where an earlier run has stopped, or at the oldest sample of the log.
-    pub fn new(instance: Arc<Instance>, stopped: Option<Position>, reader: Arc<dyn Wake>) -> Self {
-        let place = stopped.map_or_else(|| Place::Log(instance.log.state().first_offset), Place::At);
-        instance.log.add_reader(reader.clone());
-        Self { instance, place, reader }
+    pub fn new(
+        instance: Arc<Instance>,
+        stopped: Option<Position>,
+        archive: Option<&Arc<dyn Stored>>,
+        wake: Arc<dyn Wake>,
+    ) -> Self {
+        let log = &instance.log;
+        let oldest = || Position { epoch: log.epoch(), offset: log.state().first_offset };
+        let at = stopped.unwrap_or_else(oldest);
+        let reader = Reader::new(&instance.node, &instance.name, Start::Position(at))
+            .with_archive(archive.map(|archive| archive.history()))
+            .with_log(Arc::new(InstanceLog(instance.clone())));
+        log.add_reader(wake.clone());
+        Self { instance, reader, at, wake }
     }
 
     /// Returns the position of the next sample.
     pub fn position(&self) -> Position {
-        match &self.place {
-            Place::At(at) => *at,
-            Place::Past(past) => past.position(),
-            Place::Log(offset) => Position { epoch: self.instance.log.epoch(), offset: *offset },
-        }
+        self.at
     }
 
     /// Returns the number of unread samples in the log.
     pub fn behind(&self) -> u64 {
-        let at = self.position();
         let log = &self.instance.log;
-        let from = if at.epoch == log.epoch() { at.offset } else { log.state().first_offset };
+        let from = if self.at.epoch == log.epoch() { self.at.offset } else { log.state().first_offset };
         log.next().0.saturating_sub(from.0)
     }
 
     /// Returns the time of arrival of the oldest of them, on the DAC's clock.
     pub fn oldest(&self) -> Option<Nanos> {
-        let at = self.position();
-        let from = if at.epoch == self.instance.log.epoch() { at.offset } else { Offset(0) };
-        self.instance.log.read(from, 1).segments.first().map(|segment| segment.arrived())
+        let log = &self.instance.log;
+        let from = if self.at.epoch == log.epoch() { self.at.offset } else { Offset(0) };
+        log.read(from, 1).segments.first().map(|segment| segment.arrived())
     }
 
     /// Returns whether it has read all of a retired topic.
     pub fn is_over(&self) -> bool {
-        self.instance.is_retired() && matches!(self.place, Place::Log(at) if at >= self.instance.log.next())
+        let log = &self.instance.log;
+        self.instance.is_retired() && self.at.epoch == log.epoch() && self.at.offset >= log.next()
     }
 
     /// Reads the next samples.
@@ -78,48 +76,20 @@ impl Source {
     /// # Errors
     /// If the archive cannot be read; the position stays.
     pub async fn read(&mut self, archive: Option<&Arc<dyn Stored>>) -> Result<Found, ReadError> {
+        // The handler's thread may block on the disk: it has no other work.
+        let mut read = self.reader.read(READ)?;
+        if let (Then::Flush, Some(archive)) = (read.then, archive) {
+            archive.flush().await;
+            read = self.reader.read(READ)?;
+        }
         let mut found = Found::default();
-        if let Place::At(at) = self.place {
-            self.place = self.look_up(at, archive).await?;
-        }
-        if let Place::Past(past) = &mut self.place {
-            // The handler's thread may block on the disk: it has no other work.
-            let pieces = past.read(READ)?;
-            let is_at_its_end = pieces.is_empty();
-            pieces.into_iter().for_each(|piece| found.take(piece));
-            let (at, log) = (past.position(), &self.instance.log);
-            let is_of_this_epoch = at.epoch == log.epoch();
-            if is_of_this_epoch && at.offset >= log.state().first_offset {
-                self.place = Place::Log(at.offset);
-            } else if is_at_its_end {
-                // The samples between were not archived.
-                let first = log.state().first_offset;
-                found.missing += if is_of_this_epoch { first.0 - at.offset.0 } else { first.0 };
-                self.place = Place::Log(first);
-            }
-            return Ok(found);
-        }
-        if let Place::Log(at) = self.place {
-            let read = self.instance.log.read(at, SEGMENTS);
-            if let (Some(_), true) = (read.missed, archive.is_some()) {
-                let at = Position { epoch: self.instance.log.epoch(), offset: at };
-                self.place = self.look_up(at, archive).await?;
-                if matches!(self.place, Place::Past(_)) {
-                    return Ok(found);
-                }
-            }
-            if let Some((from, to)) = read.missed {
-                found.missing += to.0 - from.0;
-                self.place = Place::Log(to);
-            }
-            for segment in &read.segments {
-                let wanted = at.max(segment.first_held())..segment.end();
-                found.batches.push((
-                    Arc::new(oasis_handler::series_of(&self.instance, segment.run())),
-                    segment.batch().clone(),
-                    wanted,
-                ));
-                self.place = Place::Log(segment.end());
+        self.at = read.begin;
+        for (piece, after) in read.pieces {
+            self.at = after;
+            match piece {
+                Piece::Samples(batch) => found.batches.push(batch),
+                Piece::Gap(Some(offsets), _) => found.missing += offsets.end.0 - offsets.start.0,
+                Piece::Gap(None, _) | Piece::Epoch | Piece::Type(_) => {}
             }
         }
         Ok(found)
@@ -127,40 +97,14 @@ impl Source {
 
     /// Returns to a position: the samples that were read could not be written.
     pub fn go_back(&mut self, to: Position) {
-        self.place = Place::At(to);
-    }
-
-    async fn look_up(&self, at: Position, archive: Option<&Arc<dyn Stored>>) -> Result<Place, ReadError> {
-        let log = &self.instance.log;
-        if at.epoch == log.epoch() && at.offset >= log.state().first_offset {
-            return Ok(Place::Log(at.offset));
-        }
-        if let Some(archive) = archive {
-            // A sample that could not be archived cannot be found either.
-            archive.flush().await;
-            let (node, name) = (&self.instance.node, &self.instance.name);
-            if let Some(past) = archive.history().past_at(node, name, at, None)? {
-                return Ok(Place::Past(Box::new(past)));
-            }
-        }
-        let is_of_this_epoch = at.epoch == log.epoch();
-        Ok(Place::Log(if is_of_this_epoch { at.offset } else { log.state().first_offset }))
+        self.at = to;
+        self.reader.seek(to);
     }
 }
 
 impl Drop for Source {
     fn drop(&mut self) {
-        self.instance.log.remove_reader(&self.reader);
-    }
-}
-
-impl Found {
-    fn take(&mut self, piece: Piece) {
-        match piece {
-            Piece::Epoch(_) => {}
-            Piece::Gap { offsets, .. } => self.missing += offsets.end.0 - offsets.start.0,
-            Piece::Samples { series, batch, wanted, .. } => self.batches.push((series, batch, wanted)),
-        }
+        self.instance.log.remove_reader(&self.wake);
     }
 }
 
@@ -175,7 +119,7 @@ mod tests {
         let instance = TestDac::new(&["beat"]).dac.registry.find("plant", "beat").unwrap();
 
         let signal = Arc::new(Signal::default());
-        let source = || Source::new(instance.clone(), None, signal.clone());
+        let source = || Source::new(instance.clone(), None, None, signal.clone());
         let first = source();
         let known = Arc::strong_count(&signal);
         assert!(known > 1, "the log knows whom to wake");

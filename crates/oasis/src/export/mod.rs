@@ -17,7 +17,7 @@ use oasis_format::{Format, Gap, SampleFormat, SampleWriter, WriteError};
 use oasis_store::{History, Missing};
 use oasis_wire::{loss::Cause, schema::ProbeType};
 use output::Output;
-use samples::{Found, Samples, Span};
+use samples::{Item, Samples, Span};
 use std::{
     collections::BTreeMap,
     io::{self, IsTerminal},
@@ -118,10 +118,10 @@ fn write_all(
 ) -> anyhow::Result<u64> {
     let mut written = 0;
     let mut lost = Lost::default();
-    while let Some(found) = samples.next()? {
-        match found {
-            Found::Sample(source, ..) if only.is_some_and(|only| *only != *source.probe_type) => {}
-            Found::Sample(source, state, sample) => {
+    while let Some(item) = samples.next()? {
+        match item {
+            Item::Sample(source, ..) if only.is_some_and(|only| *only != *source.probe_type) => {}
+            Item::Sample(source, state, sample) => {
                 writer.sample(&source, state, &sample).map_err(explained).with_context(|| {
                     format!("exporting {}/{}", Visible(&source.node), Visible(&source.instance))
                 })?;
@@ -130,7 +130,7 @@ fn write_all(
                     progress.show(|| format!("{written} samples"));
                 }
             }
-            Found::Missing(target, missing, time) => {
+            Item::Missing(target, missing, time) => {
                 writer.gap(&gap(&target, &missing, time))?;
                 lost.add(target, missing);
             }

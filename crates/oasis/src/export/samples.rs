@@ -2,12 +2,9 @@
 
 use crate::target::Target;
 use oasis_format::{Order, Source};
-use oasis_store::{History, Holes, Missing, Past, Piece, ReadError, Series};
-use oasis_wire::{
-    batch::{Batch, Sample},
-    loss::Cause,
-    quantity::Offset,
-};
+use oasis_history::{self as history, Found};
+use oasis_store::{History, Missing, ReadError, Series};
+use oasis_wire::batch::Sample;
 use std::{
     cmp::Reverse,
     collections::{BinaryHeap, VecDeque},
@@ -19,12 +16,12 @@ const READ: usize = 1024 * 1024;
 /// The least that is read of one instance.
 const LEAST_READ: usize = 16 * 1024;
 
-/// What comes next of an instance.
+/// The next item of an instance.
 #[derive(Debug)]
-pub enum Found {
+pub enum Item {
     /// A sample, and the state of its probe.
     Sample(Arc<Source>, u16, Sample),
-    /// Samples of an instance that are not there, and why; with the time of the sample before them, or behind them if there is none.
+    /// Missing samples of an instance, and why; with the time of the sample before them, or after them if there is none.
     Missing(Arc<Target>, Missing, u64),
 }
 
@@ -39,74 +36,64 @@ pub struct Span {
 #[derive(Debug)]
 struct OfInstance {
     target: Arc<Target>,
-    past: Past,
-    holes: Holes,
+    samples: history::Samples,
     /// The series read last, and the same for a format.
     source: Option<(Arc<Series>, Arc<Source>)>,
-    read: usize,
-    /// Of the last sample.
+    /// Time of the last sample.
     time: Option<u64>,
-    found: VecDeque<Found>,
-    /// Whether it was said that something does not fit its schema.
+    /// Missing samples before the first one: they wait for its time.
+    waiting: VecDeque<Item>,
     has_complained: bool,
-    is_over: bool,
 }
 
 impl OfInstance {
-    fn open(history: &History, target: &Target, span: Span, read: usize) -> Result<Option<Self>, ReadError> {
-        let past = history.past_from(&target.node, &target.instance, span.from, span.to)?;
-        let of = |past| Self {
+    fn open(archive: &History, target: &Target, span: Span, bytes: usize) -> Self {
+        let names = (&*target.node, &*target.instance);
+        Self {
             target: Arc::new(target.clone()),
-            past,
-            holes: Holes::new(history, span.from),
+            samples: history::Samples::new(archive, names, span.from, span.to, bytes),
             source: None,
-            read,
             time: None,
-            found: VecDeque::new(),
+            waiting: VecDeque::new(),
             has_complained: false,
-            is_over: false,
-        };
-        Ok(past.map(of))
+        }
     }
 
-    fn next(&mut self) -> Result<Option<Found>, ReadError> {
-        while self.found.is_empty() && !self.is_over {
-            let pieces = self.past.read(self.read)?;
-            if pieces.is_empty() {
-                self.is_over = true;
-                let more_follow = self.past.is_over();
-                let missing = self.holes.behind(&self.target.node, &self.target.instance, more_follow)?;
-                self.miss(missing, 0);
+    fn next(&mut self) -> Result<Option<Item>, ReadError> {
+        if let Some(item) = self.waiting.pop_front() {
+            return Ok(Some(item));
+        }
+        let mut first_missing = Vec::new();
+        let item = loop {
+            let found = self.samples.next()?;
+            self.complain();
+            match (found, self.time) {
+                (Some(Found::Sample(series, state, sample)), _) => {
+                    self.time = Some(sample.time);
+                    break Some(Item::Sample(self.source(&series), state, sample));
+                }
+                (Some(Found::Missing(missing)), Some(time)) => break Some(self.missing(missing, time)),
+                (Some(Found::Missing(missing)), None) => first_missing.push(missing),
+                (None, _) => break None,
             }
-            pieces.into_iter().try_for_each(|piece| self.take(piece))?;
-        }
-        Ok(self.found.pop_front())
+        };
+        let time = self.time.unwrap_or_default();
+        let first_missing = first_missing.into_iter().map(|missing| self.missing(missing, time));
+        self.waiting = first_missing.chain(item).collect();
+        Ok(self.waiting.pop_front())
     }
 
-    fn take(&mut self, piece: Piece) -> Result<(), ReadError> {
-        match piece {
-            Piece::Epoch(_) => {}
-            Piece::Gap { offsets, cause, .. } => self.holes.skip(offsets.end.0 - offsets.start.0, cause),
-            Piece::Samples { series, batch, wanted, .. } => match Batch::parse(&batch, &series.probe_type) {
-                Ok(parsed) => {
-                    let state = parsed.header().state;
-                    let source = self.source(&series);
-                    for sample in parsed.samples().filter(|sample| wanted.contains(&Offset(sample.offset))) {
-                        let missing = self.holes.before(&series, sample.sequence)?;
-                        self.miss(missing, sample.time);
-                        self.time = Some(sample.time);
-                        self.found.push_back(Found::Sample(source.clone(), state, sample));
-                    }
-                }
-                Err(error) => {
-                    if !std::mem::replace(&mut self.has_complained, true) {
-                        eprintln!("{}: a batch does not fit its schema: {error}", self.target);
-                    }
-                    self.holes.skip(wanted.end.0 - wanted.start.0, Cause::Damaged);
-                }
-            },
+    fn missing(&self, missing: Missing, time: u64) -> Item {
+        Item::Missing(self.target.clone(), missing, time)
+    }
+
+    /// Reports the first batch that does not fit its schema.
+    fn complain(&mut self) {
+        if let Some(error) = self.samples.take_unreadable()
+            && !std::mem::replace(&mut self.has_complained, true)
+        {
+            eprintln!("{}: a batch does not fit its schema: {error}", self.target);
         }
-        Ok(())
     }
 
     fn source(&mut self, series: &Arc<Series>) -> Arc<Source> {
@@ -119,12 +106,6 @@ impl OfInstance {
         let source = Arc::new(Source { node, instance, kind, run, epoch, probe_type });
         self.source = Some((series.clone(), source.clone()));
         source
-    }
-
-    /// `behind` is the time of the sample that follows.
-    fn miss(&mut self, missing: Vec<Missing>, behind: u64) {
-        let (target, time) = (&self.target, self.time.unwrap_or(behind));
-        self.found.extend(missing.into_iter().map(|missing| Found::Missing(target.clone(), missing, time)));
     }
 }
 
@@ -146,7 +127,7 @@ pub struct Samples {
 struct Next {
     time: u64,
     at: usize,
-    found: Found,
+    item: Item,
 }
 
 impl Samples {
@@ -160,7 +141,7 @@ impl Samples {
     ///
     /// # Errors
     /// If the archive cannot be read.
-    pub fn next(&mut self) -> anyhow::Result<Option<Found>> {
+    pub fn next(&mut self) -> anyhow::Result<Option<Item>> {
         let most = if self.order == Order::ByTime { usize::MAX } else { 1 };
         while self.next.len() < most
             && let Some(target) = self.left.pop_front()
@@ -170,28 +151,25 @@ impl Samples {
         }
         let Some(Reverse(next)) = self.next.pop() else { return Ok(None) };
         self.advance(next.at)?;
-        Ok(Some(next.found))
+        Ok(Some(next.item))
     }
 
-    fn begin(&mut self, target: &Target, read: usize) -> anyhow::Result<()> {
-        if let Some(of_instance) = OfInstance::open(&self.history, target, self.span, read)? {
-            self.begun.push(of_instance);
-            if self.advance(self.begun.len() - 1)? {
-                return Ok(());
-            }
+    fn begin(&mut self, target: &Target, bytes: usize) -> anyhow::Result<()> {
+        self.begun.push(OfInstance::open(&self.history, target, self.span, bytes));
+        if !self.advance(self.begun.len() - 1)? {
+            eprintln!("{target}: nothing is stored of that time");
         }
-        eprintln!("{target}: nothing is stored of that time");
         Ok(())
     }
 
-    /// Whether there is more of it.
+    /// Reads the next item of an instance. Returns whether there is one.
     fn advance(&mut self, at: usize) -> anyhow::Result<bool> {
-        let Some(found) = self.begun[at].next()? else { return Ok(false) };
-        let time = match &found {
-            Found::Sample(_, _, sample) => sample.time,
-            Found::Missing(_, _, time) => *time,
+        let Some(item) = self.begun[at].next()? else { return Ok(false) };
+        let time = match &item {
+            Item::Sample(_, _, sample) => sample.time,
+            Item::Missing(_, _, time) => *time,
         };
-        self.next.push(Reverse(Next { time, at, found }));
+        self.next.push(Reverse(Next { time, at, item }));
         Ok(true)
     }
 }

@@ -9,6 +9,7 @@ mod import;
 mod plant;
 mod remembered;
 mod rollups;
+mod seam;
 mod sql;
 mod test_runs;
 

@@ -1,25 +1,25 @@
-//! Whose samples a message has: an instance's that is here, or a series' of the archive.
+//! Where the samples of a message come from.
 
 use oasis_dac::{Delivery, Instance};
 use oasis_store::Series;
 use oasis_wire::schema::ProbeType;
 use std::sync::Arc;
 
-/// Names and type that go with samples.
+/// An instance of the DAC, or a series of the archive: names and type of the samples.
 #[derive(Debug, Clone)]
-pub enum Whose {
+pub enum Source {
     /// From the instance's topic log.
     Live(Arc<Instance>),
     /// From the archive.
-    Past(Arc<Series>),
+    Stored(Arc<Series>),
 }
 
-impl Whose {
+impl Source {
     /// Node name.
     pub fn node(&self) -> &str {
         match self {
             Self::Live(instance) => &instance.node,
-            Self::Past(series) => &series.node,
+            Self::Stored(series) => &series.node,
         }
     }
 
@@ -27,15 +27,15 @@ impl Whose {
     pub fn instance(&self) -> &str {
         match self {
             Self::Live(instance) => &instance.name,
-            Self::Past(series) => &series.instance,
+            Self::Stored(series) => &series.instance,
         }
     }
 
-    /// How to read the samples.
+    /// The type of the samples.
     pub fn probe_type(&self) -> &ProbeType {
         match self {
             Self::Live(instance) => &instance.probe_type,
-            Self::Past(series) => &series.probe_type,
+            Self::Stored(series) => &series.probe_type,
         }
     }
 
@@ -43,7 +43,7 @@ impl Whose {
     pub fn delivery(&self) -> Delivery {
         match self {
             Self::Live(instance) => instance.delivery,
-            Self::Past(_) => Delivery::Every,
+            Self::Stored(_) => Delivery::Every,
         }
     }
 }

@@ -1,0 +1,34 @@
+//! One reader over the archive and the topic log of an instance.
+//!
+//! Archive and log hold the same batches at the same offsets. A [`Reader`] starts at a [`Start`]: a position, a time, or the newest N samples. It yields
+//! [`Piece`]s, first from the archive and then from the log, without a duplicate and without a hole: batches, gaps with their causes, changes of the epoch and of
+//! the probe type. [`Samples`] reads an archive alone, sample by sample, and names the sequence numbers that are missing between two samples.
+//!
+//! The crate knows the topic log only as the trait [`Log`], so that tools that work offline need no DAC. All calls are synchronous and may read files: do not
+//! call them on a thread that must not block.
+//!
+//! ```
+//! use oasis_history::{Reader, Start, Then};
+//! use oasis_store::{ArchiveConfig, open};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let directory = folder.path().display().to_string();
+//! let archive = open(ArchiveConfig { directory, ..ArchiveConfig::default() })?;
+//!
+//! // Without a topic log, the end of the archive is the end.
+//! let mut reader = Reader::new("plant", "cpu", Start::Time(0)).with_archive(archive.history());
+//! let read = reader.read(64 * 1024)?;
+//! assert!(read.pieces.is_empty() && matches!(read.then, Then::ArchiveEnd));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod log;
+mod newest;
+mod piece;
+mod reader;
+mod samples;
+
+pub use log::{Held, Log, LogRead};
+pub use piece::{Batch, Piece, Read, Then, end_before};
+pub use reader::{Reader, Start};
+pub use samples::{Found, Samples};

@@ -1,0 +1,73 @@
+//! A topic log, as a reader needs it.
+
+use bytes::Bytes;
+use oasis_store::{History, Series};
+use oasis_wire::{
+    batch,
+    quantity::{Epoch, Offset, TopicId},
+    schema::ProbeType,
+};
+use std::{ops::Range, sync::Arc};
+
+/// The topic log of an instance: its newest samples, in memory.
+pub trait Log: Send + Sync {
+    /// Returns the topic, by which the archive keeps its account of the instance.
+    fn topic(&self) -> TopicId;
+
+    /// Returns the type of all samples in the log.
+    fn probe_type(&self) -> &Arc<ProbeType>;
+
+    /// Returns the epoch in which the offsets of the log count.
+    fn epoch(&self) -> Epoch;
+
+    /// Returns the offset of the first sample ever appended, or to be appended.
+    fn start(&self) -> Offset;
+
+    /// Returns the offset of the oldest sample held; that of the next sample if the log is empty.
+    fn first(&self) -> Offset;
+
+    /// Returns the offset of the next sample.
+    fn next(&self) -> Offset;
+
+    /// Returns at most `most` batches with samples at or after `from`.
+    fn read(&self, from: Offset, most: usize) -> LogRead;
+}
+
+/// Result of a read from a topic log.
+#[derive(Debug, Default)]
+pub struct LogRead {
+    /// Offsets from the requested one on that the log has evicted.
+    pub evicted: Option<Range<Offset>>,
+    /// Batches in order; the first may begin before the requested offset.
+    pub batches: Vec<Held>,
+}
+
+/// A batch that a topic log holds.
+#[derive(Debug, Clone)]
+pub struct Held {
+    /// The series of its samples.
+    pub series: Arc<Series>,
+    /// The native batch.
+    pub batch: Bytes,
+    /// Offset of its first sample, and after its last one.
+    pub offsets: Range<Offset>,
+}
+
+/// Returns whether the log has evicted samples that may not be stored yet.
+pub(crate) fn is_ahead_of(log: &dyn Log, archive: &History) -> bool {
+    let stored = archive.0.account(log.topic()).map(|account| account.stored_offset);
+    log.first() > stored.unwrap_or(log.start())
+}
+
+/// Returns the offset of the first sample in the log that is not older than `time`, or of the next sample.
+pub(crate) fn first_since(log: &dyn Log, time: u64) -> Offset {
+    let batches = log.read(log.first(), usize::MAX).batches;
+    for held in &batches {
+        let is_recent = batch::time_range(&held.batch).is_ok_and(|(_, greatest)| greatest >= time);
+        let times = if is_recent { batch::times(&held.batch).unwrap_or_default() } else { Vec::new() };
+        if let Some(index) = times.iter().position(|&sample| sample >= time) {
+            return Offset(held.offsets.start.0 + index as u64);
+        }
+    }
+    batches.last().map_or(log.next(), |last| last.offsets.end)
+}

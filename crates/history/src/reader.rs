@@ -1,0 +1,358 @@
+//! A place in the history of an instance, and the way from the archive to the topic log.
+//!
+//! The seam is a number: the reader goes over to the log once the log holds the next sample. If neither has it, the archive is asked to store
+//! what it has received ([`Then::Flush`]), and is read again: only then is the sample missing.
+
+use crate::{
+    log::{self, Log},
+    newest::{self, HeldNewest},
+    piece::{Batch, Piece, Read, Then, end_before},
+};
+use oasis_store::{History, Newest, Past, ReadError};
+use oasis_wire::{
+    loss::Cause,
+    quantity::{Epoch, Offset, Position},
+    schema::ProbeType,
+};
+use std::{fmt, sync::Arc};
+
+/// Batches read from a topic log at once.
+const BATCHES: usize = 64;
+
+/// Where a reader starts.
+#[derive(Debug, Clone)]
+pub enum Start {
+    /// At this position.
+    Position(Position),
+    /// At the first sample that is not older, nanoseconds since 1970 on the node's clock.
+    Time(u64),
+    /// At the oldest of the newest samples of a time.
+    Newest(Newest),
+}
+
+/// A place in the history of an instance.
+pub struct Reader {
+    node: Arc<str>,
+    instance: Arc<str>,
+    archive: Option<History>,
+    log: Option<Arc<dyn Log>>,
+    until: Option<u64>,
+    place: Place,
+    /// The type that the caller reads by, if it wants to be told of other ones.
+    probe_type: Option<Arc<ProbeType>>,
+    /// Whether the archive was flushed since the last piece.
+    has_flushed: bool,
+    /// The archive was asked for the sample at this offset of the log, and does not have it.
+    missing: Option<Offset>,
+}
+
+#[derive(Debug)]
+enum Place {
+    Start(Start),
+    Archive(Box<Past>),
+    Log(Offset),
+    /// Where the time ends.
+    End(Position),
+}
+
+impl Reader {
+    /// Creates a reader of an instance that has neither archive nor log yet.
+    pub fn new(node: &str, instance: &str, start: Start) -> Self {
+        Self {
+            node: node.into(),
+            instance: instance.into(),
+            archive: None,
+            log: None,
+            until: None,
+            place: Place::Start(start),
+            probe_type: None,
+            has_flushed: false,
+            missing: None,
+        }
+    }
+
+    /// Reads from this archive.
+    pub fn with_archive(self, archive: impl Into<Option<History>>) -> Self {
+        Self { archive: archive.into(), ..self }
+    }
+
+    /// Goes on with this topic log.
+    pub fn with_log(self, log: Arc<dyn Log>) -> Self {
+        Self { log: Some(log), ..self }
+    }
+
+    /// Ends before the first sample that is not older than this, nanoseconds since 1970 on the node's clock.
+    pub fn until(self, until: impl Into<Option<u64>>) -> Self {
+        Self { until: until.into(), ..self }
+    }
+
+    /// Yields a [`Piece::Type`] where samples have another type than this one, or than those before.
+    pub fn with_type(self, probe_type: Arc<ProbeType>) -> Self {
+        Self { probe_type: Some(probe_type), ..self }
+    }
+
+    /// Goes to a position.
+    pub fn seek(&mut self, at: Position) {
+        self.place = Place::Start(Start::Position(at));
+        self.has_flushed = false;
+    }
+
+    /// Reads the next pieces, about `bytes` of batches, from the archive and then from the log. No pieces and [`Then::Log`] mean that all was
+    /// read.
+    ///
+    /// # Errors
+    /// If the archive cannot be read. The place stays.
+    pub fn read(&mut self, bytes: usize) -> Result<Read, ReadError> {
+        if let (Place::Log(at), Some(log)) = (&self.place, self.log.clone()) {
+            return self.read_log(&*log, *at, bytes);
+        }
+        let read = self.read_archive(bytes)?;
+        match (read.then, &self.log) {
+            (Then::Log { at, .. }, Some(log)) if read.pieces.is_empty() => {
+                let log = log.clone();
+                self.read_log(&*log, at.offset, bytes)
+            }
+            (Then::Log { .. }, _) => Ok(Read { then: Then::More, ..read }),
+            _ => Ok(read),
+        }
+    }
+
+    /// Reads the next pieces, about `bytes` of batches, up to the place where the log goes on.
+    ///
+    /// # Errors
+    /// If the archive cannot be read. The place stays.
+    pub fn read_archive(&mut self, bytes: usize) -> Result<Read, ReadError> {
+        match &self.place {
+            Place::Start(start) => {
+                let start = start.clone();
+                self.find(start, bytes)
+            }
+            Place::Archive(_) => self.read_on(bytes),
+            Place::Log(at) => {
+                let at = Position { epoch: self.epoch(), offset: *at };
+                Ok(Read { begin: at, pieces: Vec::new(), then: Then::Log { at, is_missing: false } })
+            }
+            Place::End(at) => Ok(Read { begin: *at, pieces: Vec::new(), then: Then::TimeEnd }),
+        }
+    }
+
+    /// The epoch in which the log counts.
+    fn epoch(&self) -> Epoch {
+        self.log.as_ref().map_or(Epoch(0), |log| log.epoch())
+    }
+
+    fn log_holds(&self, at: Position) -> bool {
+        self.log.as_ref().is_some_and(|log| at.epoch == log.epoch() && at.offset >= log.first())
+    }
+
+    /// Looks for the start: in the archive, and in the log if that does not have it.
+    fn find(&mut self, start: Start, bytes: usize) -> Result<Read, ReadError> {
+        let held = match (&start, &self.log) {
+            (Start::Position(at), _) if self.log_holds(*at) => return Ok(self.join(*at, Vec::new(), false)),
+            (Start::Newest(newest), Some(log)) => Some(newest::in_log(&**log, newest)),
+            _ => None,
+        };
+        let is_settled = held.as_ref().is_some_and(|held| held.rest.is_found());
+        if matches!(start, Start::Newest(_)) && !is_settled && self.must_flush() {
+            return Ok(self.flush(self.log_begin()));
+        }
+        if let Some(past) = if is_settled { None } else { self.find_stored(&start, held.as_ref())? } {
+            self.place = Place::Archive(Box::new(past));
+            self.has_flushed = false;
+            return self.read_on(bytes);
+        }
+        if !is_settled && self.must_flush() {
+            return Ok(self.flush(self.log_begin()));
+        }
+        Ok(match (start, self.log.clone()) {
+            (_, None) => archive_end(Position { epoch: Epoch(0), offset: Offset(0) }),
+            (Start::Position(at), Some(log)) => self.lacks(&*log, at),
+            (Start::Time(time), Some(log)) => {
+                let offset = log::first_since(&*log, time);
+                self.join(Position { epoch: log.epoch(), offset }, Vec::new(), false)
+            }
+            (Start::Newest(_), Some(log)) => {
+                let offset = held.map_or_else(|| log.next(), |held| held.begin);
+                self.join(Position { epoch: log.epoch(), offset }, Vec::new(), false)
+            }
+        })
+    }
+
+    fn find_stored(&self, start: &Start, held: Option<&HeldNewest>) -> Result<Option<Past>, ReadError> {
+        let Some(archive) = &self.archive else { return Ok(None) };
+        let (node, instance, until) = (&self.node, &self.instance, self.until);
+        match start {
+            Start::Position(at) => archive.past_at(node, instance, *at, until),
+            Start::Time(time) => archive.past_from(node, instance, *time, until),
+            Start::Newest(newest) => {
+                let before = held.map_or(Offset(u64::MAX), |held| held.first);
+                let before = Position { epoch: self.epoch(), offset: before };
+                let mut rest = held.map_or_else(|| newest.clone(), |held| held.rest.clone());
+                archive.past_newest(node, instance, &mut rest, before)
+            }
+        }
+    }
+
+    /// Reads on in the archive, or goes over to the log.
+    fn read_on(&mut self, bytes: usize) -> Result<Read, ReadError> {
+        let Place::Archive(past) = &mut self.place else { return self.read_archive(bytes) };
+        let begin = past.position();
+        if self.log.as_ref().is_some_and(|log| begin.epoch == log.epoch() && begin.offset >= log.first()) {
+            let pieces = self.type_change(begin);
+            return Ok(self.join(begin, pieces, false));
+        }
+        let stored = past.read(bytes)?;
+        let is_over = past.is_over();
+        if !stored.is_empty() || is_over {
+            self.has_flushed = false;
+            let at = past.position();
+            let pieces = self.take(stored);
+            if is_over {
+                self.place = Place::End(at);
+            }
+            let then = if is_over { Then::TimeEnd } else { Then::More };
+            return Ok(Read { begin, pieces, then });
+        }
+        match self.log.clone() {
+            None => Ok(archive_end(begin)),
+            Some(_) if !self.has_flushed => Ok(self.flush(begin)),
+            Some(log) => Ok(self.leave(&*log, begin)),
+        }
+    }
+
+    /// All that is stored was read, and the log does not hold the next sample.
+    fn leave(&mut self, log: &dyn Log, begin: Position) -> Read {
+        let (mut at, mut pieces) = (begin, self.type_change(begin));
+        if at.epoch != log.epoch() {
+            at = Position { epoch: log.epoch(), offset: log.start() };
+            pieces.push((Piece::Epoch, at));
+        }
+        // If the log does not have it either, the log reports the gap.
+        Read { begin, ..self.join(at, pieces, true) }
+    }
+
+    /// The archive has nothing of the epoch of `at`.
+    fn lacks(&mut self, log: &dyn Log, at: Position) -> Read {
+        if at.epoch == log.epoch() {
+            // The log reports the gap.
+            return self.join(at, Vec::new(), true);
+        }
+        // Nobody knows what is missing of that epoch. Of the present one nothing is left out.
+        let start = Position { epoch: log.epoch(), offset: log.start() };
+        self.seek(start);
+        Read { begin: start, pieces: vec![(Piece::Gap(None, Cause::EpochChanged), start)], then: Then::More }
+    }
+
+    /// Position of the oldest sample in the log.
+    fn log_begin(&self) -> Position {
+        let offset = self.log.as_ref().map_or(Offset(0), |log| log.first());
+        Position { epoch: self.epoch(), offset }
+    }
+
+    fn type_change(&mut self, at: Position) -> Vec<(Piece, Position)> {
+        let Some(log) = &self.log else { return Vec::new() };
+        let probe_type = log.probe_type().clone();
+        self.change_type(&probe_type, at).into_iter().collect()
+    }
+
+    /// Yields a piece if the caller wants to be told of types and this is another one.
+    fn change_type(&mut self, probe_type: &Arc<ProbeType>, at: Position) -> Option<(Piece, Position)> {
+        let before = self.probe_type.as_mut()?;
+        if Arc::ptr_eq(before, probe_type) || before == probe_type {
+            return None;
+        }
+        *before = probe_type.clone();
+        Some((Piece::Type(probe_type.clone()), at))
+    }
+
+    fn take(&mut self, stored: Vec<oasis_store::Piece>) -> Vec<(Piece, Position)> {
+        let mut pieces = Vec::with_capacity(stored.len());
+        for piece in stored {
+            match piece {
+                oasis_store::Piece::Epoch(series) => {
+                    pieces.push((Piece::Epoch, Position { epoch: series.epoch, offset: Offset(0) }));
+                }
+                oasis_store::Piece::Gap { series, offsets, cause } => {
+                    let after = Position { epoch: series.epoch, offset: offsets.end };
+                    pieces.push((Piece::Gap(Some(offsets), cause), after));
+                }
+                oasis_store::Piece::Samples { series, batch, offsets, wanted } => {
+                    let epoch = series.epoch;
+                    let start = Position { epoch, offset: wanted.start };
+                    pieces.extend(self.change_type(&series.probe_type, start));
+                    let after = Position { epoch, offset: wanted.end };
+                    let batch = Batch { series, bytes: batch, offsets, wanted };
+                    pieces.push((Piece::Samples(batch), after));
+                }
+            }
+        }
+        pieces
+    }
+
+    /// Reads from the log; goes back to the archive if the log has evicted the next sample.
+    fn read_log(&mut self, log: &dyn Log, from: Offset, bytes: usize) -> Result<Read, ReadError> {
+        let epoch = log.epoch();
+        let begin = Position { epoch, offset: from };
+        let read = log.read(from, BATCHES);
+        if read.evicted.is_some() && self.archive.is_some() && self.missing != Some(from) {
+            // Only once: either the archive has something, or this offset is missing in both.
+            self.seek(begin);
+            return self.read(bytes);
+        }
+        let (mut at, mut pieces) = (from, Vec::new());
+        if let Some(evicted) = read.evicted {
+            at = evicted.end;
+            pieces.push((Piece::Gap(Some(evicted), Cause::LogRetention), Position { epoch, offset: at }));
+        }
+        for held in read.batches {
+            let start = at.max(held.offsets.start);
+            let end = self.until.and_then(|until| end_before(&held.batch, held.offsets.start, start, until));
+            at = end.unwrap_or(held.offsets.end);
+            if at > start {
+                let batch = Batch {
+                    series: held.series,
+                    bytes: held.batch,
+                    offsets: held.offsets,
+                    wanted: start..at,
+                };
+                pieces.push((Piece::Samples(batch), Position { epoch, offset: at }));
+            }
+            if end.is_some() {
+                self.place = Place::End(Position { epoch, offset: at });
+                return Ok(Read { begin, pieces, then: Then::TimeEnd });
+            }
+        }
+        self.place = Place::Log(at);
+        let at = Position { epoch, offset: at };
+        Ok(Read { begin, pieces, then: Then::Log { at, is_missing: false } })
+    }
+
+    /// Goes over to the log.
+    fn join(&mut self, at: Position, pieces: Vec<(Piece, Position)>, is_missing: bool) -> Read {
+        self.place = Place::Log(at.offset);
+        self.missing = is_missing.then_some(at.offset);
+        Read { begin: at, pieces, then: Then::Log { at, is_missing } }
+    }
+
+    /// Whether the archive should store what it has received before it is asked again.
+    fn must_flush(&self) -> bool {
+        let (Some(log), Some(archive)) = (&self.log, &self.archive) else { return false };
+        !self.has_flushed && log::is_ahead_of(&**log, archive)
+    }
+
+    fn flush(&mut self, begin: Position) -> Read {
+        self.has_flushed = true;
+        Read { begin, pieces: Vec::new(), then: Then::Flush }
+    }
+}
+
+fn archive_end(begin: Position) -> Read {
+    Read { begin, pieces: Vec::new(), then: Then::ArchiveEnd }
+}
+
+impl fmt::Debug for Reader {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { node, instance, place, .. } = self;
+        write!(formatter, "Reader({node}/{instance} at {place:?})")
+    }
+}

@@ -1,0 +1,143 @@
+//! The samples of an archive one by one, with what is missing between them.
+
+use crate::{
+    piece::{Batch, Piece, Then},
+    reader::{Reader, Start},
+};
+use oasis_store::{History, Holes, Missing, ReadError, Series};
+use oasis_wire::{
+    batch::{self, BatchError, Sample},
+    loss::Cause,
+    quantity::Offset,
+};
+use std::{collections::VecDeque, ops::Range, sync::Arc};
+
+/// A sample, or missing ones.
+#[derive(Debug)]
+pub enum Found {
+    /// A sample: its series, the state of its probe, and its values.
+    Sample(Arc<Series>, u16, Sample),
+    /// Samples that are missing at this place, and why.
+    Missing(Missing),
+}
+
+/// The stored samples of one instance between two times.
+#[derive(Debug)]
+pub struct Samples {
+    node: String,
+    instance: String,
+    reader: Reader,
+    bytes: usize,
+    holes: Holes,
+    pieces: VecDeque<Piece>,
+    open: Option<Open>,
+    found: VecDeque<Found>,
+    unreadable: Option<BatchError>,
+    is_over: bool,
+}
+
+/// A decoded batch, and the indexes of the samples that were not read yet.
+#[derive(Debug)]
+struct Open {
+    series: Arc<Series>,
+    batch: batch::Batch,
+    left: Range<usize>,
+}
+
+impl Samples {
+    /// Reads the samples from a time on, up to the first one that is not older than `until`, nanoseconds since 1970 on the node's clock. Holds about
+    /// `bytes` of batches in memory.
+    pub fn new(
+        archive: &History,
+        (node, instance): (&str, &str),
+        from: u64,
+        until: Option<u64>,
+        bytes: usize,
+    ) -> Self {
+        Self {
+            node: node.into(),
+            instance: instance.into(),
+            reader: Reader::new(node, instance, Start::Time(from)).with_archive(archive.clone()).until(until),
+            bytes,
+            holes: Holes::new(archive, from),
+            pieces: VecDeque::new(),
+            open: None,
+            found: VecDeque::new(),
+            unreadable: None,
+            is_over: false,
+        }
+    }
+
+    /// Returns the next sample, or what is missing before it; nothing at the end.
+    ///
+    /// # Errors
+    /// If the archive cannot be read.
+    #[allow(clippy::should_implement_trait, reason = "an iterator of results would go on after an error")]
+    pub fn next(&mut self) -> Result<Option<Found>, ReadError> {
+        loop {
+            if let Some(found) = self.found.pop_front() {
+                return Ok(Some(found));
+            }
+            if let Some(open) = &mut self.open {
+                let sample = open.left.next().and_then(|index| open.batch.get(index));
+                match sample {
+                    Some(sample) => self.add(sample)?,
+                    None => self.open = None,
+                }
+            } else if let Some(piece) = self.pieces.pop_front() {
+                self.take(piece);
+            } else if self.is_over {
+                return Ok(None);
+            } else {
+                self.read()?;
+            }
+        }
+    }
+
+    /// Returns why the first of the batches that do not fit their schema does not, once.
+    pub fn take_unreadable(&mut self) -> Option<BatchError> {
+        self.unreadable.take()
+    }
+
+    fn read(&mut self) -> Result<(), ReadError> {
+        let read = self.reader.read(self.bytes)?;
+        if read.pieces.is_empty() && matches!(read.then, Then::TimeEnd | Then::ArchiveEnd) {
+            self.is_over = true;
+            let more_follow = read.then == Then::TimeEnd;
+            let missing = self.holes.behind(&self.node, &self.instance, more_follow)?;
+            self.found.extend(missing.into_iter().map(Found::Missing));
+        }
+        self.pieces.extend(read.pieces.into_iter().map(|(piece, _)| piece));
+        Ok(())
+    }
+
+    fn add(&mut self, sample: Sample) -> Result<(), ReadError> {
+        let Some(open) = &self.open else { return Ok(()) };
+        let missing = self.holes.before(&open.series, sample.sequence)?;
+        self.found.extend(missing.into_iter().map(Found::Missing));
+        self.found.push_back(Found::Sample(open.series.clone(), open.batch.header().state, sample));
+        Ok(())
+    }
+
+    fn take(&mut self, piece: Piece) {
+        match piece {
+            Piece::Gap(Some(offsets), cause) => self.holes.skip(offsets.end.0 - offsets.start.0, cause),
+            Piece::Samples(batch) => self.decode(batch),
+            Piece::Gap(None, _) | Piece::Epoch | Piece::Type(_) => {}
+        }
+    }
+
+    fn decode(&mut self, Batch { series, bytes, offsets, wanted }: Batch) {
+        match batch::Batch::parse(&bytes, &series.probe_type) {
+            Ok(batch) => {
+                let index = |offset: Offset| (offset.0 - offsets.start.0) as usize;
+                let left = index(wanted.start)..index(wanted.end);
+                self.open = Some(Open { series, batch, left });
+            }
+            Err(error) => {
+                self.unreadable.get_or_insert(error);
+                self.holes.skip(wanted.end.0 - wanted.start.0, Cause::Damaged);
+            }
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! What the HTTP API says of itself, and what every answer of the server carries.
+//! The OpenAPI document, and the headers of every response.
 
 use crate::harness::{Oasis, PATIENCE, get, ledger, post};
 use serde_json::{Value, json};
@@ -64,7 +64,7 @@ fn every_path_of_the_openapi_document_answers() {
     assert_eq!(raw_with(&up, "PUT /api/v1/layouts/shift%203", r#"{"panels":[]}"#).0, 204);
     let (_, run) = post(&up, "/api/v1/test-runs", &json!({"name": "soak"}));
     let run = run["id"].to_string();
-    // Text doors need to be told what to send, two of them do not end, and two give no JSON.
+    // Text doors need parameters, two of them do not end, and two do not return JSON.
     let others = ["/api/v1/samples/stream", "/api/v1/samples/events", "/api/v1/history.arrow", "/metrics"];
     let is_read = |path: &&String| !others.contains(&path.as_str()) && paths[*path]["get"].is_object();
     for path in paths.keys().filter(is_read) {
@@ -76,7 +76,7 @@ fn every_path_of_the_openapi_document_answers() {
 }
 
 #[test]
-fn what_is_stored_of_instances_can_be_asked_for_by_node_and_instance() {
+fn stored_instances_can_be_filtered_by_node_and_instance() {
     let folder = tempfile::tempdir().unwrap();
     let archive = folder.path().to_str().unwrap();
     let up =
@@ -108,7 +108,7 @@ fn what_is_stored_of_instances_can_be_asked_for_by_node_and_instance() {
 }
 
 #[test]
-fn the_ledger_can_be_asked_for_by_node_instance_and_cause() {
+fn the_ledger_can_be_filtered_by_node_instance_and_cause() {
     let up = Oasis::up(&["--name", "plant", "--probe", "processor@20", "--probe", "memory"]);
     ledger(&up, "plant", "processor", "a sample", |ledger| ledger["received"] != 0);
     let names = |query: &str| -> Vec<String> {
@@ -119,7 +119,7 @@ fn the_ledger_can_be_asked_for_by_node_instance_and_cause() {
     assert_eq!(names("?node=plant&instance=processor"), ["processor"]);
     assert!(names("?node=plant").len() > 1);
     assert!(names("?node=other").is_empty());
-    // Nothing is missing, for whatever cause.
+    // No samples are missing.
     assert!(names("?cause=ring_full").is_empty());
     let (head, body) = raw(&up, "GET /api/v1/ledger?cause=bad%20luck", "");
     assert!(head.starts_with("http/1.1 400"), "{head}");
@@ -127,7 +127,7 @@ fn the_ledger_can_be_asked_for_by_node_instance_and_cause() {
 }
 
 #[test]
-fn what_is_not_there_or_not_understood_is_a_problem_document() {
+fn unknown_resources_and_invalid_requests_get_a_problem_document() {
     let dac = Oasis::dac(&[]);
     let asked = [
         ("/api/v1/instances/999", "404"),
@@ -185,7 +185,7 @@ fn every_answer_is_hardened() {
 #[test]
 fn more_headers_than_any_client_needs_are_refused() {
     let dac = Oasis::dac(&[]);
-    // Few bytes in one segment: with any of it unread the server's end would reset the connection, answer and all.
+    // Few bytes in one segment: with unread bytes the server would reset the connection and lose the response.
     let (head, _) = raw(&dac, "GET /", &"X-Filler: x\r\n".repeat(120));
     assert!(head.starts_with("http/1.1 431"), "{head}");
 }

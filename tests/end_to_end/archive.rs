@@ -1,4 +1,4 @@
-//! What the archive has called stored is there, whatever happens to the process and the disk (`docs/reference/archive.md`).
+//! Samples that the archive reported as stored survive failures of the process and the disk (`docs/reference/archive.md`).
 
 use crate::harness::{
     FailingSyncs, Oasis, SmallDisk, eventually, eventually_shown, get, ledger, let_go, oasis, post, small_log,
@@ -35,7 +35,7 @@ fn history(folder: &Path) -> History {
     opened.history()
 }
 
-/// What the DAC has called stored: by epoch and instance, the offset before which everything is.
+/// Samples reported as stored: by epoch and instance, the offset before which all are stored.
 #[derive(Debug, Default)]
 struct Promises(BTreeMap<(String, String), u64>);
 
@@ -49,7 +49,7 @@ impl Promises {
         }
     }
 
-    /// Each promise holds: every offset from 0 on is there.
+    /// Checks each promise: every offset from 0 on is stored.
     fn check(&self, history: &History) {
         assert!(!self.0.is_empty());
         for ((epoch, instance), stored) in &self.0 {
@@ -82,7 +82,7 @@ impl Promises {
     }
 }
 
-/// Sequence numbers of all that is stored of an instance, in order.
+/// All stored sequence numbers of an instance, in order.
 fn sequences(history: &History, instance: &str) -> Vec<(u64, u64)> {
     let mut past = history.past_from("plant", instance, 0, None).unwrap().expect("something is stored");
     let mut ranges = Vec::new();
@@ -147,7 +147,7 @@ fn what_was_stored_survives_kill_9_at_any_time() {
     let mut promises = Promises::default();
     let mut slowest = Duration::ZERO;
     for _ in 0..kills {
-        // Each life stores something, and ends at any time after that.
+        // Each process stores some samples, and is killed at any time after that.
         eventually("something is stored", || {
             let book = get(&dac, "/api/v1/ledger");
             promises.note(&book);
@@ -163,7 +163,7 @@ fn what_was_stored_survives_kill_9_at_any_time() {
         dac = Oasis::dac_at(&listen, &channel, &at(folder.path()));
         slowest = slowest.max(began.elapsed());
     }
-    // Numbers that were received and not stored are explained in the account of the life that follows.
+    // Numbers that were received and not stored are explained by the next process.
     let account =
         ledger(&dac, "plant", "processor", "samples", |ledger| ledger["received"].as_u64() > Some(100));
     assert_eq!(account["unexplained"], 0, "{account:#}");
@@ -187,7 +187,7 @@ fn segment_file(folder: &Path) -> PathBuf {
     files.find(|path| path.extension().is_some_and(|end| end == "oseg")).expect("a segment file")
 }
 
-/// Waits until the archive says that it is so.
+/// Waits until the archive reports this condition.
 fn condition(dac: &Oasis, wanted: &str) -> Value {
     eventually_shown(wanted, || {
         let archive = get(dac, "/api/v1/archive");
@@ -198,7 +198,7 @@ fn condition(dac: &Oasis, wanted: &str) -> Value {
 #[test]
 fn on_a_full_disk_live_data_goes_on_and_the_archive_takes_up_where_it_stopped() {
     let folder = tempfile::tempdir().unwrap();
-    // The log has no room either.
+    // The log is full too.
     let log = tempfile::tempfile().unwrap();
     log.set_len(1 << 20).unwrap();
     (&log).seek(SeekFrom::End(0)).unwrap();
@@ -206,7 +206,7 @@ fn on_a_full_disk_live_data_goes_on_and_the_archive_takes_up_where_it_stopped() 
     let _node = Oasis::node(dac.channel(), LOAD);
     let stored = |ledger: &Value| ledger["archive"]["stored"].as_u64().unwrap_or_default();
     ledger(&dac, "plant", "processor", "samples stored", |ledger| stored(ledger) > 100);
-    // As far as a process can tell, files that may grow no more are a full disk.
+    // A limit of the file size looks like a full disk to the process.
     let limit = |current| dac.set_limit(Resource::Fsize, Rlimit { current, maximum: None });
     limit(Some(fs::metadata(segment_file(folder.path())).unwrap().len()));
     let full = condition(&dac, "disk_full");
@@ -232,7 +232,7 @@ fn on_a_full_disk_live_data_goes_on_and_the_archive_takes_up_where_it_stopped() 
     promises.check(&history(folder.path()));
 }
 
-/// The configuration of an archive on a small disk, of which it leaves nothing to others.
+/// The configuration of an archive on a small disk, without free space for others.
 fn small_archive(disk: &SmallDisk, folder: &Path) -> String {
     let config = folder.join("small.toml");
     let directory = disk.path().join("archive");
@@ -253,7 +253,7 @@ fn a_dac_whose_disk_is_full_ends_starts_and_stores_again_when_there_is_room() {
     let mut promises = Promises::default();
     for ends_by_itself in [false, true] {
         ledger(&dac, "plant", "processor", "samples stored", |ledger| stored(ledger) > 100);
-        // What the archive keeps back for its next start is there when it has been at work for a second.
+        // The reserve of the archive exists after a second.
         eventually("a reserve", || disk.path().join("archive/reserve").exists().then_some(()));
         disk.fill_but(0);
         let full = condition(&dac, "disk_full");
@@ -265,12 +265,12 @@ fn a_dac_whose_disk_is_full_ends_starts_and_stores_again_when_there_is_room() {
         assert_eq!(stored(&now), stored(&then), "nothing can have been stored");
         promises.note(&get(&dac, "/api/v1/ledger"));
         if ends_by_itself {
-            // What came last had no room, and it says so.
+            // The last samples did not fit, and are reported.
             assert!(!dac.stop().success());
         } else {
             dac.kill();
         }
-        // There is no more room than before but for what it has kept back, which others take at once.
+        // Only the reserve is free, and other programs take it at once.
         dac = Oasis::dac_at(&listen, &channel, &["--config", &config]);
         disk.fill_but(0);
         let has_more = |ledger: &Value| ledger["received"].as_u64() > Some(100);
@@ -287,7 +287,7 @@ fn a_dac_whose_disk_is_full_ends_starts_and_stores_again_when_there_is_room() {
 }
 
 #[test]
-fn an_archive_is_read_where_nothing_can_be_written() {
+fn an_archive_is_read_on_read_only_media() {
     let folder = tempfile::tempdir().unwrap();
     let Some(disk) = SmallDisk::of(8) else { return };
     let config = small_archive(&disk, folder.path());
@@ -320,7 +320,7 @@ fn an_archive_is_read_where_nothing_can_be_written() {
 }
 
 #[test]
-fn what_could_not_be_synced_is_never_called_stored() {
+fn samples_that_could_not_be_synced_are_never_reported_as_stored() {
     let folder = tempfile::tempdir().unwrap();
     let mut dac = Oasis::dac(&at(folder.path()));
     let (listen, channel) = (dac.listen().to_owned(), dac.channel().to_owned());
@@ -375,7 +375,7 @@ fn two_dacs_cannot_share_an_archive() {
 }
 
 #[test]
-fn without_an_archive_its_api_says_how_to_have_one() {
+fn without_an_archive_its_api_explains_how_to_configure_one() {
     let dac = Oasis::dac(&[]);
     let (status, problem) = post(&dac, "/api/v1/archive/flush", &json!({}));
     assert_eq!((status, &problem["type"]), (404, &json!("/problems/no_archive")));
@@ -451,7 +451,7 @@ fn a_stream_from_the_past_becomes_live_without_a_seam() {
     }
     assert_eq!((story.epochs, story.missing), (0, 0));
 
-    // Ended as it should be, the DAC has stored all that it received.
+    // After a clean shutdown, the DAC has stored all received samples.
     assert!(dac.stop().success());
     dac = Oasis::dac_at(&listen, &channel, &more);
     let_go(&dac, "plant", "processor");
@@ -461,7 +461,7 @@ fn a_stream_from_the_past_becomes_live_without_a_seam() {
     }
     assert_eq!((story.epochs, story.missing), (1, 0), "nothing is missing between the two lives");
 
-    // What came until now, and no more.
+    // Samples up to now only.
     let mut until_now = Story::open(&dac, "from=-1h&to=-0s");
     let mut last = Value::Null;
     while let Some(message) = until_now.message() {
@@ -471,7 +471,7 @@ fn a_stream_from_the_past_becomes_live_without_a_seam() {
     assert_eq!((until_now.epochs, until_now.missing), (1, 0));
     assert!(until_now.samples >= story.samples);
 
-    // A reader that was told a place in the life before goes on from there.
+    // A reader with a position of the earlier epoch continues from there.
     let before = last["next"].as_str().expect("a position").to_owned();
     drop(dac);
     let dac = Oasis::dac_at(&listen, &channel, &more);
@@ -518,7 +518,7 @@ fn an_export_has_every_sample_once_while_the_dac_goes_on() {
     assert!(rows.clone().count() as u64 >= stored);
     assert!(rows.all(|row| row.starts_with("plant,processor,") && row.split(',').count() == columns.len()));
 
-    // All instances go into one file of lines, but not into one table.
+    // All instances fit into one file of JSON lines, but not into one table.
     let (is_done, lines, _) = export(&["--format", "jsonl"]);
     assert!(is_done && lines.contains("\"heartbeat\"") && lines.contains("\"processor\""));
     let table = folder.path().join("all.csv");

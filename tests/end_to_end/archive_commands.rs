@@ -1,4 +1,4 @@
-//! Commands that read an archive: how they find it, and what they say when they cannot do what is asked.
+//! Commands that read an archive: how they find it, and their errors.
 
 use crate::harness::{Oasis, ledger, oasis};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -42,7 +42,7 @@ fn ran(arguments: &[&str]) -> Output {
     oasis().args(arguments).stdin(Stdio::null()).output().unwrap()
 }
 
-/// What it says on standard error when it fails.
+/// Its standard error when it fails.
 fn refused(arguments: &[&str]) -> String {
     let output = ran(arguments);
     let said = String::from_utf8(output.stderr).unwrap();
@@ -63,10 +63,10 @@ fn commands_read_the_archive_that_the_configuration_names() {
         String::from_utf8_lossy(&by_environment.stdout).contains("plant,processor,"),
         "{by_environment:?}"
     );
-    // The nearer one wins.
+    // The nearer one takes precedence.
     assert!(
         refused(&["sql", "--config", &config, "--archive", "/nowhere", ".tables"])
-            .contains("/nowhere is no archive")
+            .contains("/nowhere is not an archive")
     );
     for command in [
         &["sql", ".tables"][..],
@@ -98,7 +98,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     }
 }
 
-/// Nobody reads what it prints.
+/// Its output is not read.
 fn left_alone(mut command: std::process::Command) {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
@@ -128,7 +128,7 @@ fn instances_of_several_types_are_refused_before_anything_is_written() {
     let archive = recorded.path("archive");
     let said = refused(&["export", "--archive", &archive]);
     assert!(said.contains("one probe type") && said.contains("--format jsonl"), "{said}");
-    // Nothing of the other type is in the time that is asked for.
+    // The other type has no samples in the requested time span.
     let nothing = ran(&["export", "--archive", &archive, "--to", "2000-01-01"]);
     let said = String::from_utf8_lossy(&nothing.stderr);
     assert!(
@@ -152,7 +152,7 @@ fn a_folder_gets_a_table_of_each_type() {
         assert!(lines.all(|line| line.starts_with(&format!("plant,{instance},"))), "{table}");
     }
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
-    // What is no table is one file.
+    // Formats other than tables write one file.
     assert!(
         refused(&["export", "--archive", &archive, "--format", "jsonl", "-o", &folder])
             .contains("is a folder")
@@ -186,9 +186,9 @@ fn an_archive_is_shown_and_checked_while_its_dac_is_at_work() {
         "{text}"
     );
     assert_eq!(printed("check", "json"), "");
-    assert!(printed("check", "text").contains("all is as it was written"));
+    assert!(printed("check", "text").contains("no damage"));
 
-    // Damage ends it with an error that scripts see.
+    // Damage gives an error status.
     let Recorded { folder, dac, _node } = recorded;
     drop(_node);
     assert!(dac.stop().success());
@@ -206,7 +206,7 @@ fn an_archive_is_shown_and_checked_while_its_dac_is_at_work() {
 }
 
 #[test]
-fn what_is_no_archive_and_no_address_is_named() {
+fn an_invalid_archive_or_address_is_named() {
     let recorded = Recorded::new();
     let (archive, file) = (recorded.path("archive"), recorded.path("oasis.toml"));
     for command in [

@@ -1,4 +1,4 @@
-//! What people type, and what they read when it goes wrong.
+//! Commands and their error messages.
 
 use crate::harness::{Oasis, ledger, oasis};
 use serde_json::Value;
@@ -16,7 +16,7 @@ fn out(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("UTF-8")
 }
 
-/// What it says on standard error when it fails: never a panic, never colours in a pipe.
+/// Its standard error when it fails: never a panic, never colors in a pipe.
 fn fails(arguments: &[&str]) -> String {
     let output = run(arguments);
     let text = String::from_utf8(output.stderr).expect("UTF-8");
@@ -57,7 +57,7 @@ fn every_command_shows_examples() {
         let help = out(&output);
         assert!(output.status.success() && help.contains("Examples:"), "{command:?}: {help}");
         assert!(help.lines().filter(|line| line.trim_start().starts_with("oasis ")).count() >= 2, "{help}");
-        // An example that does not fit its line goes on in the next one.
+        // A long example continues on the next line.
         let examples = help.lines().skip_while(|line| *line != "Examples:").skip(1);
         for line in examples.take_while(|line| !line.is_empty()) {
             assert!(line.starts_with("  oasis "), "{command:?}: {line}");
@@ -118,7 +118,7 @@ fn tail_prints_samples_for_people_and_for_programs() {
     assert!(samples.iter().zip(1..).all(|(sample, number)| sample["sequence"] == number), "{lines}");
     assert!(samples.iter().all(|sample| sample["metrics"]["idle_time"].is_u64()), "{lines}");
 
-    // A stretch that is over ends by itself.
+    // A finished time span ends by itself.
     let stretch = |from: &str, to: &str| {
         let arguments = ["tail", "plant/processor", "--format", "json", "--from", from, "--to", to];
         out(&run(&[&arguments[..], &["--url", &url]].concat()))
@@ -148,7 +148,7 @@ fn tail_prints_samples_for_people_and_for_programs() {
 }
 
 #[test]
-fn tail_says_what_happened_to_the_dac_and_how_to_go_on() {
+fn tail_reports_the_end_of_the_dac_and_how_to_continue() {
     let up = up();
     let mut tail = oasis();
     tail.args(["tail", "plant/processor", "--url", &up.url()]);
@@ -166,7 +166,7 @@ fn tail_says_what_happened_to_the_dac_and_how_to_go_on() {
 }
 
 #[test]
-fn command_says_what_the_probe_does_now() {
+fn command_prints_the_state_of_the_probe() {
     let up = up();
     let url = up.url();
     let said =
@@ -184,7 +184,7 @@ fn command_says_what_the_probe_does_now() {
 }
 
 #[test]
-fn a_dac_that_is_not_there_is_named() {
+fn an_unreachable_dac_is_named() {
     let text = fails(&["tail", "--url", "ws://127.0.0.1:9/ws"]);
     assert!(text.contains("ws://127.0.0.1:9/ws") && text.contains("oasis up"), "{text}");
     assert!(fails(&["tail", "--url", "not a url"]).contains("not a url"));
@@ -218,7 +218,7 @@ fn every_command_takes_the_address_of_the_page_and_of_the_websocket() {
 }
 
 #[test]
-fn what_is_no_address_of_a_dac_is_named_with_its_flag_and_an_example() {
+fn an_invalid_address_is_named_with_its_flag_and_an_example() {
     for command in ASK_A_DAC {
         for address in ["127.0.0.1:7070", "https://dac.local", "http://dac.local:port"] {
             let text = fails(&[command, &["--url", address]].concat());
@@ -230,7 +230,7 @@ fn what_is_no_address_of_a_dac_is_named_with_its_flag_and_an_example() {
 }
 
 #[test]
-fn what_cannot_start_says_why() {
+fn a_failed_start_is_explained() {
     let up = up();
     let text = fails(&["dac", "--listen", up.listen(), "--channel-listen", "127.0.0.1:0"]);
     assert!(text.contains(up.listen()) && text.contains("doors.listen"), "{text}");
@@ -243,7 +243,7 @@ fn what_cannot_start_says_why() {
 }
 
 #[test]
-fn a_mistake_in_the_configuration_is_shown_where_it_is() {
+fn an_error_in_the_configuration_is_shown_at_its_place() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("oasis.toml");
     let path = file.to_str().unwrap();
@@ -261,7 +261,7 @@ fn a_mistake_in_the_configuration_is_shown_where_it_is() {
 }
 
 #[test]
-fn pdl_check_explains_what_is_wrong_and_says_so_to_scripts() {
+fn pdl_check_explains_errors_and_sets_its_status() {
     let folder = tempfile::tempdir().unwrap();
     let (good, bad) = (folder.path().join("good.pdl"), folder.path().join("bad.pdl"));
     fs::write(&good, "[uuid(ed970279-247d-42ca-aeaa-bef0239ca3b3)] probe Tank { real64 level; };\n").unwrap();

@@ -1,4 +1,4 @@
-//! Commands over HTTP: done, refused, and written down.
+//! Commands over HTTP: executed, refused, and recorded.
 
 use crate::harness::{Native, Oasis, eventually, get, instance, ledger, post, post_from};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ fn up() -> Oasis {
 }
 
 #[test]
-fn a_rate_takes_effect_when_the_answer_says_so() {
+fn a_rate_takes_effect_when_the_response_arrives() {
     let up = up();
     let mut client = Native::connect(&up.url());
     client.subscribe("processor", json!({}));
@@ -32,7 +32,7 @@ fn a_rate_takes_effect_when_the_answer_says_so() {
     let times: Vec<u64> = client.samples(9).0.iter().map(|sample| sample.time).collect();
     let mut spacings: Vec<u64> = times.windows(2).map(|pair| (pair[1] - pair[0]) / 1_000_000).collect();
     spacings.sort_unstable();
-    // By the probe's own clock, and the median: one late sample on a busy machine is no other rate.
+    // By the probe's clock, and the median: one late sample on a busy machine does not change the rate.
     assert!((60..=140).contains(&spacings[spacings.len() / 2]), "ms between samples: {spacings:?}");
 }
 
@@ -42,7 +42,7 @@ fn a_disabled_probe_is_silent_but_for_the_samples_asked_for() {
     let taken = || instance(&up, "plant", "processor").unwrap()["ledger"]["received"].as_u64().unwrap();
     let (status, answer) = post(&up, COMMANDS, &command("processor", "disable"));
     assert_eq!((status, &answer["enabled"]), (200, &json!(false)), "{answer}");
-    // The counters of the node tell what it took; all of it arrives.
+    // All samples counted by the node arrive.
     let silent = ledger(&up, "plant", "processor", "all taken samples", |ledger| {
         ledger["node"]["taken"] == ledger["received"]
     })["received"]
@@ -57,7 +57,7 @@ fn a_disabled_probe_is_silent_but_for_the_samples_asked_for() {
 }
 
 #[test]
-fn what_cannot_be_done_says_why_and_is_written_down() {
+fn failed_commands_are_explained_and_recorded() {
     let dac = Oasis::dac(&[]);
     let node = Oasis::node(dac.channel(), &["--probe", "processor"]);
     ledger(&dac, "plant", "processor", "a sample", |ledger| ledger["received"] != 0);

@@ -10,7 +10,7 @@ fn up() -> Oasis {
     up
 }
 
-/// Offsets that samples and gaps cover, in the order they came, until there are so many.
+/// Offsets covered by samples and gaps, in the order of arrival, up to a count.
 fn covered(client: &mut Native, count: usize, causes: &[&str]) -> Vec<u64> {
     let mut covered = Vec::new();
     while covered.len() < count {
@@ -25,7 +25,7 @@ fn covered(client: &mut Native, count: usize, causes: &[&str]) -> Vec<u64> {
 }
 
 #[test]
-fn who_wants_the_newest_is_told_what_it_skips() {
+fn a_reader_of_the_newest_receives_the_skipped_range() {
     let up = up();
     let mut client = Native::connect(&up.url());
     let subscribed = client.subscribe("processor", json!({"delivery": "latest", "from": "earliest"}));
@@ -43,21 +43,21 @@ fn a_thinned_topic_has_the_positions_of_its_source() {
     // 200 a second, of which 20: the first of each 50 ms, by the probe's own clock.
     let periods: Vec<u64> = samples.iter().map(|sample| sample.time / 50_000_000).collect();
     assert!(periods.windows(2).all(|pair| pair[0] < pair[1]), "{periods:?}");
-    // A busy machine takes fewer than 200, but what is at an offset is the same for all.
+    // A busy machine takes fewer than 200, but offsets are the same for all readers.
     let mut source = Native::connect(&up.url());
     source.subscribe("processor", json!({"from": "earliest"}));
     let (every, _) = source.samples(samples[5].offset as usize + 1);
     for sample in &samples {
         assert_eq!(every[sample.offset as usize].time, sample.time, "{samples:?}");
     }
-    // The same for everybody.
+    // The same for all readers.
     let again = Native::connect(&up.url())
         .subscribe("processor", json!({"delivery": "max_hz=20", "from": "earliest"}));
     assert_eq!(again["topic"], subscribed["topic"]);
 }
 
 #[test]
-fn an_envelope_has_the_least_and_the_greatest() {
+fn an_envelope_has_minimum_and_maximum() {
     let up = up();
     let mut client = Native::connect(&up.url());
     let subscribed = client.subscribe("processor", json!({"delivery": "envelope=10"}));
@@ -74,7 +74,7 @@ fn an_envelope_has_the_least_and_the_greatest() {
 }
 
 #[test]
-fn readers_at_places_of_their_own_get_what_each_wants() {
+fn readers_at_different_positions_get_their_own_samples() {
     let up = up();
     let mut readers: Vec<Native> = (0..12)
         .map(|place| {
@@ -94,7 +94,7 @@ fn readers_at_places_of_their_own_get_what_each_wants() {
 }
 
 #[test]
-fn what_is_no_delivery_is_a_bad_request() {
+fn an_invalid_delivery_is_a_bad_request() {
     let up = up();
     let mut client = Native::connect(&up.url());
     let request = json!({"op": "subscribe", "node": "plant", "instance": "processor", "delivery": "some"});
@@ -103,7 +103,7 @@ fn what_is_no_delivery_is_a_bad_request() {
     assert!(answer["message"].as_str().unwrap().contains("max_hz=N"), "{answer}");
 }
 
-/// A log so small that its beginning is gone.
+/// A DAC with a log so small that its start is evicted.
 fn forgetful() -> Oasis {
     let folder = tempfile::tempdir().unwrap();
     let config = folder.path().join("oasis.toml");
@@ -122,7 +122,7 @@ fn resume(up: &Oasis, overflow: &str) -> (Native, Value) {
 }
 
 #[test]
-fn a_subscription_ends_where_its_policy_says_so() {
+fn a_subscription_ends_by_its_policy() {
     let up = forgetful();
     let (mut client, subscribed) = resume(&up, "close");
     assert_eq!(client.control("gap")["cause"], "log_retention");
@@ -130,7 +130,7 @@ fn a_subscription_ends_where_its_policy_says_so() {
 }
 
 #[test]
-fn a_subscription_goes_on_with_the_newest_where_its_policy_says_so() {
+fn a_subscription_continues_with_the_newest_by_its_policy() {
     let up = forgetful();
     let (mut client, _) = resume(&up, "latest");
     let gap = client.control("gap");

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 const COMMANDS: &str = "/api/v1/commands";
-/// Within this a rate falls behind its last reader.
+/// Time within which a rate falls after its last reader.
 const PROMISE: Duration = Duration::from_secs(2);
 
-/// A node `plant` in this process, with a probe `beat` that says `rate(demand, 1, 100)` and was added at 5 Hz.
+/// A node `plant` in this process, with a probe `beat` that declares `rate(demand, 1, 100)` and was added at 5 Hz.
 fn node(dac: &Oasis, config: NodeConfig) -> Node {
     let beat: ProbeType = serde_json::from_value(json!({
         "name": "Plant::Beat", "uuid": "6f2c7d0a-2b1e-4c55-9a1e-5f0c3b7d9e21", "version": "1.0",
@@ -28,7 +28,7 @@ fn rate(dac: &Oasis, name: &str) -> f64 {
     instance(dac, "plant", name).unwrap()["hertz"].as_f64().unwrap()
 }
 
-/// How long it takes until the node has this rate.
+/// Returns the time until the node has this rate.
 fn until(dac: &Oasis, name: &str, hertz: f64) -> Duration {
     let start = Instant::now();
     eventually(&format!("{hertz} Hz"), || (rate(dac, name) == hertz).then(|| start.elapsed()))
@@ -41,7 +41,7 @@ fn command(name: &str, mut more: Value) -> Value {
 }
 
 #[test]
-fn a_rate_follows_its_readers_and_falls_behind_the_last() {
+fn a_rate_follows_its_readers_and_falls_after_the_last() {
     let dac = Oasis::dac(&[]);
     let node = node(&dac, NodeConfig::default());
     until(&dac, "beat", 1.0);
@@ -51,13 +51,13 @@ fn a_rate_follows_its_readers_and_falls_behind_the_last() {
     let mut fast = Native::connect(&dac.url());
     fast.subscribe("beat", json!({}));
     let risen = until(&dac, "beat", 100.0);
-    // By the probe's own clock, and the median: one late sample on a busy machine is no other rate.
+    // By the probe's clock, and the median: one late sample on a busy machine does not change the rate.
     let times: Vec<u64> = fast.samples(21).0.iter().map(|sample| sample.time).collect();
     let mut spacings: Vec<u64> = times.windows(2).map(|pair| (pair[1] - pair[0]) / 1_000_000).collect();
     spacings.sort_unstable();
     assert!((8..=12).contains(&spacings[10]), "ms between samples: {spacings:?}");
 
-    // One goes by closing its connection, the other by its request.
+    // One reader closes its connection, the other unsubscribes.
     drop(fast);
     let to_slow = until(&dac, "beat", 20.0);
     slow.ask(json!({"op": "unsubscribe", "topic": subscribed["topic"]}));
@@ -92,7 +92,7 @@ fn a_node_can_keep_its_rates_to_itself() {
 }
 
 #[test]
-fn any_periodic_probe_can_be_told_to_follow_demand() {
+fn any_periodic_probe_can_follow_demand() {
     let up = Oasis::up(&["--name", "plant", "--probe", "processor@5"]);
     ledger(&up, "plant", "processor", "a sample", |ledger| ledger["received"] != 0);
     let (status, answer) =
@@ -119,7 +119,7 @@ fn any_periodic_probe_can_be_told_to_follow_demand() {
 }
 
 #[test]
-fn the_command_line_tells_demand() {
+fn the_command_line_sets_demand() {
     let up = Oasis::up(&["--name", "plant", "--probe", "processor"]);
     ledger(&up, "plant", "processor", "a sample", |ledger| ledger["received"] != 0);
     let run = |words: &[&str]| {
@@ -128,7 +128,7 @@ fn the_command_line_tells_demand() {
         let output = command.output().unwrap();
         (output.status.success(), String::from_utf8(output.stdout).unwrap())
     };
-    let told = "plant/processor: 0.5 to 20 Hz as those who read ask for, enabled\n";
+    let told = "plant/processor: 0.5 to 20 Hz on demand of readers, enabled\n";
     assert_eq!(run(&["demand", "0.5", "20"]), (true, told.to_owned()));
     until(&up, "processor", 0.5);
     assert_eq!(run(&["demand", "off"]), (true, "plant/processor: 0.5 Hz, enabled\n".to_owned()));

@@ -38,7 +38,7 @@ impl Client {
         self.0.send(Message::binary(command(opcode, texts))).unwrap();
     }
 
-    /// The next packet, taken apart by hand.
+    /// The next packet, parsed by hand.
     fn packet(&mut self) -> Packet {
         let message = read(&mut self.0).unwrap();
         let Message::Binary(bytes) = message else { panic!("no packet: {message:?}") };
@@ -127,7 +127,7 @@ fn gets_a_schema_and_nothing_of_what_it_unregistered() {
     client.send(REGISTER, &PROBE);
     client.packet();
     client.send(UNREGISTER, &PROBE);
-    // What was on its way comes before the first answer that was asked for later.
+    // Packets in flight arrive before the response to a later request.
     client.send(SCHEMA, &PROBE);
     while !matches!(read(&mut client.0).unwrap(), Message::Text(_)) {}
     client.send(REGISTER, &["smoke node", "pulse"]);
@@ -135,7 +135,7 @@ fn gets_a_schema_and_nothing_of_what_it_unregistered() {
 }
 
 #[test]
-fn what_cannot_be_has_no_effect_and_no_answer() {
+fn invalid_commands_have_no_effect_and_no_response() {
     let up = plant();
     let mut client = Client(open(&up.url(), None));
     client.send(REGISTER, &["no such node", "processor"]);

@@ -1,4 +1,4 @@
-//! Samples that wait in files: a DAC that is away for long, a node that is killed, files that are damaged.
+//! The file spool: long outages of the DAC, killed nodes, damaged files.
 
 use crate::harness::{Native, Oasis, assert_explained, causes, eventually, instance, ledger, oasis};
 use oasis_wire::batch::Sample;
@@ -16,7 +16,7 @@ struct Small {
 }
 
 impl Small {
-    /// Half of it is for what waits for the file: half a second of samples, so that a busy machine drops none.
+    /// Half of it is for samples that wait for the file: half a second, so that a busy machine drops none.
     fn new() -> Self {
         Self::with_memory(32_768)
     }
@@ -56,7 +56,7 @@ impl Small {
     }
 
     fn bytes(&self) -> u64 {
-        // A segment may go while it is looked at.
+        // A segment may be removed meanwhile.
         self.segments().iter().filter_map(|path| fs::metadata(path).ok()).map(|metadata| metadata.len()).sum()
     }
 
@@ -65,13 +65,13 @@ impl Small {
     }
 }
 
-/// Address of page and channel of a DAC that is not there.
+/// Addresses of page and channel of a DAC that does not run.
 fn absent_dac() -> (String, String) {
     let dac = Oasis::dac(&[]);
     (dac.listen().to_owned(), dac.channel().to_owned())
 }
 
-/// All samples of `processor` that the DAC has, up to so many of the run that follows the first.
+/// All samples of `processor` in the DAC, up to a count of the second run.
 fn first_run(dac: &Oasis, behind: usize) -> Vec<Sample> {
     let mut reader = Native::connect(&dac.url());
     reader.subscribe("processor", json!({"from": "earliest"}));
@@ -86,7 +86,7 @@ fn first_run(dac: &Oasis, behind: usize) -> Vec<Sample> {
     }
 }
 
-/// The ledger once the node sends what is its own.
+/// The ledger once the node sends samples of its own run.
 fn second_run(dac: &Oasis, first: &str) -> Value {
     let ledger = eventually("samples of the second run", || {
         let shown = instance(dac, "plant", "processor")?;
@@ -98,7 +98,7 @@ fn second_run(dac: &Oasis, first: &str) -> Value {
 }
 
 #[test]
-fn a_dac_that_is_away_for_longer_than_memory_lasts_gets_everything() {
+fn a_dac_receives_everything_after_an_outage_longer_than_memory_lasts() {
     let small = Small::new();
     let dac = Oasis::dac(&[]);
     let (listen, channel) = (dac.listen().to_owned(), dac.channel().to_owned());
@@ -108,7 +108,7 @@ fn a_dac_that_is_away_for_longer_than_memory_lasts_gets_everything() {
     let before = small.bytes();
     small.holds(before + 60_000);
     let dac = Oasis::dac_again(&listen, &channel);
-    // Once the node is told to stop and has stopped, all of it is there.
+    // After a clean stop of the node, all samples have arrived.
     ledger(&dac, "plant", "processor", "the first samples", |ledger| {
         ledger["received"].as_u64() > Some(1_000)
     });
@@ -117,7 +117,7 @@ fn a_dac_that_is_away_for_longer_than_memory_lasts_gets_everything() {
         ledger["node"]["taken"] == ledger["last_sequence"]
     });
     assert_explained(&last);
-    // What the first DAC has got, and nothing else.
+    // Only the samples that the first DAC received.
     assert_eq!(causes(&last), ["before_epoch"], "{last:#}");
     assert_eq!((&last["gaps"][0]["from_sequence"], &last["node"]["spool_full"]), (&json!(1), &json!(0)));
     assert_eq!(small.segments(), [] as [PathBuf; 0]);
@@ -162,7 +162,7 @@ fn half_a_minute_without_a_dac() {
 }
 
 #[test]
-fn what_a_killed_node_had_in_its_files_is_sent_by_the_next() {
+fn files_of_a_killed_node_are_sent_by_the_next_one() {
     let small = Small::new();
     let (listen, channel) = absent_dac();
     let node = small.node(&channel);
@@ -182,7 +182,7 @@ fn what_a_killed_node_had_in_its_files_is_sent_by_the_next() {
 }
 
 #[test]
-fn a_node_killed_beside_its_dac_loses_only_what_was_in_no_file_and_sends_nothing_twice() {
+fn a_node_killed_with_its_dac_loses_only_unwritten_samples_and_sends_none_twice() {
     let small = Small::new();
     let dac = Oasis::dac(&[]);
     for _ in 0..3 {
@@ -207,7 +207,7 @@ fn a_node_killed_beside_its_dac_loses_only_what_was_in_no_file_and_sends_nothing
 }
 
 #[test]
-fn damage_to_the_files_costs_what_it_hit_and_is_counted() {
+fn damage_to_the_files_loses_only_its_own_batches_and_is_counted() {
     let small = Small::new();
     let (listen, channel) = absent_dac();
     let node = small.node(&channel);
@@ -233,7 +233,7 @@ fn damage_to_the_files_costs_what_it_hit_and_is_counted() {
     let expected =
         (1..=last).filter(|number| !missing(middle).contains(number) && !missing(tail).contains(number));
     assert!(samples.iter().map(|sample| sample.sequence).eq(expected), "{after:#}");
-    // A batch each, which at this rate is a few samples.
+    // One batch each, a few samples at this rate.
     assert!(after["missing"].as_u64() < Some(200), "{after:#}");
 }
 

@@ -1,4 +1,4 @@
-//! Programs that log as they always did, and what `oasis tail` shows of it.
+//! Programs that log with their usual libraries, and the output of `oasis tail`.
 
 use crate::harness::{
     Oasis, Program, assert_explained, cargo_build, compile_with, installed, instance, ledger, oasis,

@@ -1,4 +1,4 @@
-//! Real processes, real sockets: what a user would see, without a browser (`tests/browser` has that).
+//! Real processes and real sockets, without a browser (see `tests/browser`).
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test says what it expects by unwrapping")]
 

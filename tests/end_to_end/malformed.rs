@@ -1,4 +1,4 @@
-//! Bytes that make no sense: their sender is told and closed, it is counted, nobody else notices, memory does not grow.
+//! Malformed input: the sender receives the reason and is closed and counted, others are not affected, memory does not grow.
 
 use crate::harness::{
     Incoming, Native, Oasis, PATIENCE, assert_explained, eventually, get, ledger, open, read,
@@ -10,7 +10,7 @@ use std::{
 };
 use tungstenite::Message;
 
-/// What memory may grow by while hundreds of peers misbehave: less than any of them could claim.
+/// Allowed growth of memory while hundreds of peers misbehave: less than any of them could claim.
 const GROWTH: u64 = 24 * 1024 * 1024;
 const UUID: &str = "6f1b7c1e-3a55-4d5e-8c57-2f6e4f1f9d01";
 
@@ -47,7 +47,7 @@ fn batch(topic: u32, first: u64) -> Vec<u8> {
     bytes
 }
 
-/// What the DAC says to a peer that sends these bytes, until it closes.
+/// Returns the messages of the DAC to a peer that sends these bytes, until it closes.
 fn answers(dac: &Oasis, bytes: &[u8]) -> Vec<Value> {
     let mut stream = TcpStream::connect(dac.channel()).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -73,11 +73,11 @@ fn with_innocent() -> (Oasis, Oasis) {
     (dac, node)
 }
 
-/// Runs the abuse and checks that the innocent node and a reader of its samples have not noticed.
+/// Runs the abuse and checks that the innocent node and a reader of its samples are not affected.
 fn unnoticed(dac: &Oasis, abuse: impl FnOnce()) {
     let mut reader = Native::connect(&dac.url());
     reader.subscribe("processor", json!({}));
-    // Once round, so that what is made on first use is made.
+    // Once before, for allocations on first use.
     answers(dac, &hello(""));
     let before = dac.resident();
     abuse();
@@ -135,13 +135,13 @@ fn a_node_that_breaks_the_rules_is_refused_by_name_and_counted() {
     let counted = get(&dac, "/api/v1/ledger")["channel"]["refused"].clone();
     for (code, _) in &cases {
         let times = cases.iter().filter(|(other, _)| other == code).count() as u64;
-        // The first look at memory refused a name as well.
+        // The first measurement also refused a name.
         let times = if *code == "name_invalid" { times + 1 } else { times };
         assert_eq!(counted[*code], times, "{code} in {counted}");
     }
 }
 
-/// Numbers without a pattern, the same in every run.
+/// Pseudo-random numbers, the same in every run.
 fn noise(seed: u64) -> impl Iterator<Item = u8> {
     std::iter::successors(Some(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1), |state| {
         let state = state ^ state << 13;
@@ -152,7 +152,7 @@ fn noise(seed: u64) -> impl Iterator<Item = u8> {
 }
 
 #[test]
-fn noise_and_half_conversations_cost_nobody_anything() {
+fn noise_and_partial_sessions_affect_no_other_peer() {
     let (dac, _node) = with_innocent();
     let conversation =
         [hello("half"), register(), control(&json!({"op": "goodbye", "reason": "done"}))].concat();
@@ -164,7 +164,7 @@ fn noise_and_half_conversations_cost_nobody_anything() {
             answers(&dac, &conversation[..end]);
         }
         for seed in 0..200 {
-            // A conversation with a few bytes changed.
+            // A valid session with a few changed bytes.
             let mut spoilt = conversation.clone();
             for pair in noise(seed).take(8).collect::<Vec<_>>().chunks(2) {
                 let at = usize::from(pair[0]) * 7 % spoilt.len();
@@ -176,10 +176,10 @@ fn noise_and_half_conversations_cost_nobody_anything() {
 }
 
 #[test]
-fn a_long_frame_that_never_comes_takes_no_memory() {
+fn a_long_frame_that_never_arrives_takes_no_memory() {
     let (dac, _node) = with_innocent();
     unnoticed(&dac, || {
-        // Each claims the most that is allowed, and sends the first byte of it.
+        // Each claims the greatest length, and sends one byte.
         let claim = [&(4 * 1024 * 1024_u32 + 1).to_le_bytes()[..], &[2, b'{']].concat();
         let claims: Vec<TcpStream> = (0..200)
             .map(|_| {
@@ -231,7 +231,7 @@ fn a_websocket_client_that_breaks_the_rules_is_closed_by_name_and_counted() {
                 other => panic!("not closed: {other:?}"),
             }
         };
-        // No mask, reserved bits set: not a frame a client may send.
+        // No mask, reserved bits set: an invalid frame for a client.
         assert_eq!(raw(&[0xf1, 0x02, b'{', b'}']), 1002);
         // Enough for a second to have too many, wherever one ends and the next begins.
         assert_eq!(raw(&[0x89, 0x80, 1, 2, 3, 4].repeat(250)), 1008);
@@ -245,7 +245,7 @@ fn a_websocket_client_that_breaks_the_rules_is_closed_by_name_and_counted() {
 }
 
 #[test]
-fn noise_on_the_doors_costs_nobody_anything() {
+fn noise_on_the_doors_affects_no_other_peer() {
     let (dac, _node) = with_innocent();
     unnoticed(&dac, || {
         for seed in 0..100 {
@@ -266,7 +266,7 @@ fn noise_on_the_doors_costs_nobody_anything() {
 }
 
 #[test]
-fn pages_of_other_sites_and_unknown_subprotocols_are_turned_away() {
+fn pages_of_other_sites_and_unknown_subprotocols_are_refused() {
     let dac = Oasis::dac(&[]);
     let status = |headers: &str| {
         let mut stream = TcpStream::connect(dac.listen()).unwrap();

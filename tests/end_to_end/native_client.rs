@@ -37,7 +37,7 @@ fn a_client_is_welcomed_and_shown_the_registry() {
 }
 
 #[test]
-fn the_clock_of_the_dac_can_be_asked_for() {
+fn the_clock_of_the_dac_can_be_queried() {
     let up = up(&[]);
     let pong = Native::connect(&up.url()).ask(json!({"op": "ping", "client_time": 12.5}));
     assert_eq!((&pong["op"], &pong["client_time"]), (&json!("pong"), &json!(12.5)));
@@ -68,7 +68,7 @@ fn samples_come_in_order_and_agree_with_the_api() {
     client.samples(10);
 }
 
-/// The first batches of the processor, as they came.
+/// The first batches of the processor, as received.
 fn batches(url: &str, count: usize) -> Vec<Vec<u8>> {
     let mut client = Native::connect(url);
     client.subscribe("processor", json!({"from": "earliest"}));
@@ -86,12 +86,12 @@ fn every_subscriber_gets_the_same_bytes() {
     let up = up(&[]);
     let first = batches(&up.url(), 30);
     assert_eq!(first, batches(&up.url(), 30));
-    // And they are batches as a probe's own node made them: one sample each, for this stream is slow.
+    // They are the node's own batches: one sample each, because this stream is slow.
     assert!(first.iter().all(|bytes| bytes[..2] == [1, 1] && bytes[44..46] == [1, 0]));
 }
 
 #[test]
-fn a_reader_who_comes_too_late_is_told_what_it_missed() {
+fn a_late_reader_receives_the_missed_range() {
     let folder = tempfile::tempdir().unwrap();
     let config = folder.path().join("small.toml");
     fs::write(&config, "[log]\ntopic_bytes = 16384\n").unwrap();
@@ -111,7 +111,7 @@ fn a_reader_who_comes_too_late_is_told_what_it_missed() {
 }
 
 #[test]
-fn a_request_that_cannot_be_carried_out_is_answered_by_its_name() {
+fn a_failed_request_gets_a_named_error() {
     let up = up(&[]);
     let mut client = Native::connect(&up.url());
     let mut code = |request| client.ask(request)["code"].as_str().unwrap_or("none").to_owned();
@@ -130,7 +130,7 @@ fn a_request_that_cannot_be_carried_out_is_answered_by_its_name() {
     let command = |hertz| json!({"op": "command", "node": "plant", "instance": "processor", "command": "hertz", "hertz": hertz});
     assert_eq!(code(command(0.001)), "bad_request");
     assert_eq!(code(command(100.0)), "none");
-    // The connection is none the worse for it.
+    // The connection still works.
     let seen = client.subscribe("memory", json!({}));
     assert_eq!(seen["instance"]["instance"], "memory");
 }

@@ -1,4 +1,4 @@
-//! The past of nodes that are not there: a start of the DAC knows them from the archive (`docs/guides/keep-samples-on-disk.md`).
+//! The history of offline nodes, which a starting DAC restores from the archive (`docs/guides/keep-samples-on-disk.md`).
 
 use crate::harness::{Native, Oasis, get, instance, ledger, oasis};
 use crate::recordings::run;
@@ -15,7 +15,7 @@ fn archived(folder: &Path) -> [&str; 2] {
     ["--archive", folder.to_str().unwrap()]
 }
 
-/// Stores some seconds of a node's samples and ends with the node. Answers their sequence numbers, as an export tells them.
+/// Stores some seconds of a node's samples and stops the node. Returns their sequence numbers from an export.
 fn record(folder: &Path) -> Vec<u64> {
     let dac = Oasis::dac(&archived(folder));
     let node = Oasis::node(dac.channel(), &LOAD);
@@ -32,7 +32,7 @@ fn sequence(sample: &Value) -> u64 {
     sample["sequence"].as_u64().unwrap_or_else(|| panic!("no sequence number in {sample}"))
 }
 
-/// Sequence numbers of the first `count` samples of an instance's past, as a text door has it.
+/// Sequence numbers of the first `count` samples in an instance's history, from a text door.
 fn streamed(dac: &Oasis, node: &str, count: usize) -> Vec<u64> {
     let url = format!("{}/api/v1/samples/stream?node={node}&instance=processor&from=0", dac.http());
     let mut lines = BufReader::new(ureq::get(url).call().unwrap().into_body().into_reader()).lines();
@@ -48,7 +48,7 @@ fn streamed(dac: &Oasis, node: &str, count: usize) -> Vec<u64> {
 }
 
 #[test]
-fn a_node_that_does_not_come_back_is_offline_and_its_past_is_read_everywhere() {
+fn a_node_that_does_not_return_is_offline_and_its_history_is_readable_everywhere() {
     let folder = tempfile::tempdir().unwrap();
     let recorded = record(folder.path());
     let dac = Oasis::dac(&archived(folder.path()));
@@ -76,7 +76,7 @@ fn a_node_that_does_not_come_back_is_offline_and_its_past_is_read_everywhere() {
     let tailed = oasis().args(tail).arg(dac.url()).output().unwrap();
     assert!(tailed.status.success(), "{}", String::from_utf8_lossy(&tailed.stderr));
     assert_eq!(String::from_utf8(tailed.stdout).unwrap().lines().count(), recorded.len());
-    // Without a name and a time it is for what comes now, and nothing can.
+    // Without a name and a time it requests live samples, and there are none.
     let live = oasis().args(["tail", "--url"]).arg(dac.url()).output().unwrap();
     let said = String::from_utf8_lossy(&live.stderr);
     assert!(!live.status.success() && said.contains("no instance is online"), "{said}");
@@ -85,7 +85,7 @@ fn a_node_that_does_not_come_back_is_offline_and_its_past_is_read_everywhere() {
 }
 
 #[test]
-fn who_reads_its_past_when_it_comes_back_reads_on_without_a_seam() {
+fn a_reader_of_the_history_continues_without_a_seam_when_the_node_returns() {
     let folder = tempfile::tempdir().unwrap();
     let recorded = record(folder.path());
     let dac = Oasis::dac(&archived(folder.path()));
@@ -112,7 +112,7 @@ fn import(recorded: &Path) -> tempfile::TempDir {
 }
 
 #[test]
-fn what_was_imported_is_there_as_well() {
+fn imported_instances_are_restored_too() {
     let folder = tempfile::tempdir().unwrap();
     let recorded = record(folder.path());
     let other = import(folder.path());

@@ -46,7 +46,7 @@ fn prometheus_reads_counters_and_newest_values() {
     let checked = promtool.wait_with_output().unwrap();
     let said =
         format!("{}{}", String::from_utf8_lossy(&checked.stdout), String::from_utf8_lossy(&checked.stderr));
-    // 1: it cannot be parsed. 3: names that its authors would not have chosen, such as a unit that is no base unit.
+    // 1: cannot be parsed. 3: style of names, such as a unit that is not a base unit.
     assert_ne!(checked.status.code(), Some(1), "{said}\n{text}");
     assert!(!said.contains("oasis_dac_"), "the DAC's own names follow the rules: {said}");
 }

@@ -1,4 +1,4 @@
-//! What instrumentation costs, and the budget that keeps it down: a real DAC, and a node in this process.
+//! The cost of instrumentation, and its budget: a real DAC, and a node in this process.
 
 use crate::harness::{Oasis, eventually, get, instance};
 use oasis_probe::{Hertz, Importance, Node, NodeBuilder, NodeConfig, ProbeState, TcpConnector, now_ns};
@@ -30,7 +30,7 @@ fn overhead(dac: &Oasis) -> Option<Value> {
 }
 
 #[test]
-fn a_node_tells_what_it_costs_and_lowers_nothing_unasked() {
+fn a_node_reports_its_cost_and_keeps_its_rates_without_a_budget() {
     let dac = Oasis::dac(&[]);
     let _node = node(&dac, None);
     let overhead =
@@ -40,7 +40,7 @@ fn a_node_tells_what_it_costs_and_lowers_nothing_unasked() {
 }
 
 #[test]
-fn a_budget_lowers_the_rate_of_what_matters_least() {
+fn a_budget_lowers_the_rate_of_the_least_important_probe() {
     let dac = Oasis::dac(&[]);
     let _node = node(&dac, Some(0.05));
     let lowered = eventually("a lowered rate", || {
@@ -48,6 +48,6 @@ fn a_budget_lowers_the_rate_of_what_matters_least() {
         (lowered["dear"].as_f64()? < 1000.0).then_some(lowered)
     });
     assert!(lowered.get("vital").is_none(), "{lowered}");
-    // What somebody asked for stays what it was.
+    // Commanded rates stay unchanged.
     assert_eq!(instance(&dac, "plant", "dear").unwrap()["hertz"], 1000.0);
 }

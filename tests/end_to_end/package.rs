@@ -1,4 +1,4 @@
-//! The CMake package and the pkg-config file: what a project finds when OASIS is installed.
+//! The CMake package and the pkg-config file of an installation.
 
 use crate::harness::{Oasis, cargo_build, finish, has_program, instance, ledger, repository};
 use std::{
@@ -17,7 +17,7 @@ fn define(name: &str, value: &Path) -> String {
     format!("-D{name}={}", value.display())
 }
 
-/// Installs what a test run has built, and answers with the prefix.
+/// Installs the libraries of this test build. Returns the prefix.
 fn install(folder: &Path) -> PathBuf {
     let libraries = cargo_build("oasis-c-abi");
     let (build, prefix) = (folder.join("build"), folder.join("prefix"));
@@ -28,7 +28,7 @@ fn install(folder: &Path) -> PathBuf {
     prefix
 }
 
-/// The consumer as CMake builds it.
+/// The consumer, built with CMake.
 fn consume(folder: &Path, prefix: &Path) -> PathBuf {
     let build = folder.join("consumer");
     let prefix = define("CMAKE_PREFIX_PATH", prefix);
@@ -38,7 +38,7 @@ fn consume(folder: &Path, prefix: &Path) -> PathBuf {
     build
 }
 
-/// The consumer as somebody without CMake builds it.
+/// The consumer, built without CMake.
 fn consume_by_pkg_config(build: &Path, prefix: &Path) {
     let mut flags = Command::new("pkg-config");
     flags.args(["--cflags", "--libs", "oasis"]).env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"));

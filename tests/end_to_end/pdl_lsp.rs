@@ -1,4 +1,4 @@
-//! `oasis pdl lsp`, as an editor uses it: a process, bytes in, bytes out.
+//! `oasis pdl lsp` as a process, with bytes as an editor sends them.
 
 use crate::harness::oasis;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ struct Editor {
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     requests: i64,
-    /// Notifications that came while a response was waited for.
+    /// Notifications received while waiting for a response.
     notifications: VecDeque<Value>,
 }
 
@@ -90,7 +90,7 @@ fn at(uri: &str, line: u32, character: u32) -> Value {
 }
 
 #[test]
-fn an_editor_mends_a_file() {
+fn an_editor_corrects_a_file() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("include")).unwrap();
     fs::write(folder.path().join("include/base.pdl"), BASE).unwrap();
@@ -137,7 +137,7 @@ fn an_editor_mends_a_file() {
 }
 
 #[test]
-fn nonsense_is_told_and_does_not_end_the_server() {
+fn invalid_messages_are_reported_and_do_not_end_the_server() {
     let mut editor = Editor::start();
     editor.write("{ this is no JSON");
     assert_eq!(editor.read()["error"]["code"], -32700);
@@ -150,7 +150,7 @@ fn nonsense_is_told_and_does_not_end_the_server() {
 }
 
 #[test]
-fn an_editor_that_goes_without_a_word_is_a_failure() {
+fn an_editor_that_exits_without_shutdown_is_a_failure() {
     assert_eq!(Editor::start().end(), Some(1), "it closes the stream");
     let mut editor = Editor::start();
     editor.tell("exit", Value::Null);

@@ -1,4 +1,4 @@
-//! `oasis pdl fmt` and `oasis pdl diff`: what people, CI and editors get.
+//! `oasis pdl fmt` and `oasis pdl diff` for people, CI and editors.
 
 use crate::harness::oasis;
 use serde_json::Value;
@@ -14,13 +14,13 @@ const UNTIDY: &str = "struct Tank{real64 level;};";
 const TIDY: &str = "struct Tank {\n  real64 level;\n};\n";
 const WRONG: &str = "struct Tank{real64 level};";
 
-/// Runs in a folder, so that what it prints has no temporary names in it.
+/// Runs in a folder, so that its output contains no temporary names.
 fn pdl(folder: &Path, arguments: &[&str], input: &str) -> (i32, String, String) {
     let mut command = oasis();
     command.current_dir(folder).arg("pdl").args(arguments);
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // One that refuses its arguments may be gone before it reads.
+    // A process that refuses its arguments may end before it reads.
     let _maybe_gone = child.stdin.take().unwrap().write_all(input.as_bytes());
     let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
@@ -72,7 +72,7 @@ fn fmt_check_shows_what_would_change_and_changes_nothing() {
 }
 
 #[test]
-fn fmt_leaves_a_wrong_file_alone_and_goes_on_with_the_others() {
+fn fmt_leaves_an_invalid_file_alone_and_continues_with_the_others() {
     let folder = folder(&[("wrong.pdl", WRONG), ("a.pdl", UNTIDY)]);
     let (status, out, told) = pdl(folder.path(), &["fmt", "wrong.pdl", "nowhere.pdl", "a.pdl"], "");
     assert_eq!((status, out.as_str()), (1, "a.pdl\n"));
@@ -102,39 +102,39 @@ probe Engine {
 };
 ";
 
-/// Compares the engine with one that has a word replaced.
+/// Compares the engine with a copy in which a word is replaced.
 fn diff(word: &str, by: &str, arguments: &[&str]) -> (i32, String, String) {
     let folder = folder(&[("old.pdl", ENGINE), ("new.pdl", &ENGINE.replace(word, by))]);
     pdl(folder.path(), &[&["diff", "old.pdl", "new.pdl"], arguments].concat(), "")
 }
 
 #[test]
-fn diff_says_what_a_change_does_to_readers() {
-    let [breaks, needs, told, safe] =
-        ["Breaks readers:", "Needs a higher version:", "Told by a higher version:", "Safe:"];
+fn diff_reports_the_effect_of_a_change_on_readers() {
+    let [breaks, needs, covered, safe] =
+        ["Breaks readers:", "Needs a higher version:", "Covered by a higher version:", "Safe:"];
     for (word, by, status, title, line) in [
         (
             "real64",
             "real32",
             4,
             breaks,
-            "new.pdl:3: Engine: metric `rpm` was `real64` and is `real32` (was old.pdl:3)",
+            "new.pdl:3: Engine: type of metric `rpm` changed from `real64` to `real32` (was old.pdl:3)",
         ),
-        ("  real64 rpm;\n", "", 4, breaks, "old.pdl:3: Engine: metric `rpm` is gone"),
+        ("  real64 rpm;\n", "", 4, breaks, "old.pdl:3: Engine: metric `rpm` removed"),
         (
             "Cel",
             "K",
             3,
             needs,
-            "new.pdl:4: Engine: unit of metric `temperature` was \"Cel\" and is \"K\" (was old.pdl:4)",
+            "new.pdl:4: Engine: unit of metric `temperature` changed from \"Cel\" to \"K\" (was old.pdl:4)",
         ),
-        ("1.0", "1.1", 0, told, "new.pdl:2: Engine: version 1.1 follows 1.0 (was old.pdl:2)"),
+        ("1.0", "1.1", 0, covered, "new.pdl:2: Engine: version raised from 1.0 to 1.1 (was old.pdl:2)"),
         (
             "  real64",
             "\n  [label(\"Speed\")] real64",
             0,
             safe,
-            "new.pdl:4: Engine: label of metric `rpm` is new: \"Speed\" (was old.pdl:3)",
+            "new.pdl:4: Engine: label of metric `rpm` added: \"Speed\" (was old.pdl:3)",
         ),
     ] {
         let wanted = (status, format!("{title}\n  {line}\n\n1 change\n"), String::new());
@@ -143,11 +143,11 @@ fn diff_says_what_a_change_does_to_readers() {
     assert_eq!(diff("rpm", "rpm", &[]), (0, "0 changes\n".into(), String::new()));
     let (status, out, _) =
         diff("1.0)]\nprobe Engine {", "1.1)]\nprobe Engine { [label(\"On\")] boolean on;", &[]);
-    assert!(status == 0 && out.ends_with("metric `on` is new\n\n2 changes\n"), "{out}");
+    assert!(status == 0 && out.ends_with("metric `on` added\n\n2 changes\n"), "{out}");
 }
 
 #[test]
-fn diff_tells_programs_an_object_a_line() {
+fn diff_prints_an_object_a_line_for_programs() {
     let (status, out, _) = diff("real64 rpm", "string rpm, name", &["--message-format", "json"]);
     assert_eq!(status, 4);
     let changes: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -161,7 +161,7 @@ fn diff_tells_programs_an_object_a_line() {
 }
 
 #[test]
-fn diff_does_not_compare_what_does_not_compile() {
+fn diff_does_not_compare_invalid_files() {
     let (status, out, told) = diff("real64", "reel64", &[]);
     assert!(status == 1 && out.is_empty() && told.contains("new.pdl:3:3"), "{out}{told}");
     let folder = folder(&[("new.pdl", ENGINE)]);
@@ -171,7 +171,7 @@ fn diff_does_not_compare_what_does_not_compile() {
 }
 
 #[test]
-fn diff_finds_what_both_files_include() {
+fn diff_finds_the_includes_of_both_files() {
     let including = format!("#include \"base.pdl\"\n{}", ENGINE.replace("Engine", "Engine : Base"));
     let folder = folder(&[("old.pdl", &including), ("new.pdl", &including)]);
     fs::create_dir(folder.path().join("include")).unwrap();

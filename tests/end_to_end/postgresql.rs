@@ -31,14 +31,14 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// None if the tests are to be skipped.
+    /// Returns `None` if the tests are skipped.
     pub fn start() -> Option<Self> {
         let mut postgres = Self::make()?;
         postgres.run();
         Some(postgres)
     }
 
-    /// One that does not run yet.
+    /// Creates a server that does not run yet.
     pub fn make() -> Option<Self> {
         if std::env::var_os("OASIS_TEST_NO_POSTGRES").is_some() {
             eprintln!("SKIPPED: OASIS_TEST_NO_POSTGRES is set, so nothing is tested with PostgreSQL");
@@ -64,7 +64,7 @@ impl Postgres {
         self.folder.path().join("data")
     }
 
-    /// A file in its folder that the server may read, and nobody else.
+    /// Writes a file in its folder that only the server can read.
     pub fn write(&self, name: &str, bytes: &[u8]) {
         let path = self.data().join(name);
         fs::write(&path, bytes).unwrap();
@@ -105,7 +105,7 @@ impl Postgres {
         });
     }
 
-    /// Ends it at once, as a power cut would.
+    /// Kills it, as in a power failure.
     pub fn kill(&mut self) {
         let stopped = as_user(&program("pg_ctl"))
             .args(["stop", "-m", "immediate", "-D"])
@@ -133,12 +133,12 @@ impl Postgres {
         self.ask(sql).parse().unwrap()
     }
 
-    /// A configuration that writes to it, and what else is said.
+    /// A configuration that writes to it, with further lines.
     pub fn config(&self, more: &str) -> String {
         self.config_at(&format!("host={}", self.data().display()), more)
     }
 
-    /// One that writes to it at an address; `more` ends with the section `[postgresql]`'s beginning, if it says more of that.
+    /// A configuration that writes to an address; `more` ends with the start of the section `[postgresql]`, if it has settings.
     pub fn config_at(&self, address: &str, more: &str) -> String {
         let path = self.folder.path().join("oasis.toml");
         let section = if more.contains("[postgresql]") { "" } else { "[postgresql]\n" };
@@ -156,7 +156,7 @@ impl Drop for Postgres {
     }
 }
 
-/// Where Debian puts what only the server needs.
+/// The folder of the server programs on Debian.
 fn program(name: &str) -> PathBuf {
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let found =
@@ -166,7 +166,7 @@ fn program(name: &str) -> PathBuf {
     })
 }
 
-/// Who runs the server if we are root.
+/// The user that runs the server if the test runs as root.
 fn other_user() -> Option<(u32, u32)> {
     if !rustix::process::geteuid().is_root() {
         return None;
@@ -183,7 +183,7 @@ fn as_user(program: &Path) -> Command {
         use std::os::unix::process::CommandExt;
         command.uid(user).gid(group);
     }
-    // Whoever it is may not be where we are.
+    // That user may not have access to the current folder.
     command.current_dir("/");
     command
 }
@@ -234,7 +234,7 @@ fn postgresql_gets_every_sample_once_whatever_ends() {
     let before = received(&dac);
     written(&postgres, before);
 
-    // The table is what a sample is: types, times, one partition a day.
+    // The table has the types and times of samples, and one partition a day.
     let columns = postgres.ask(&format!(
         "SELECT string_agg(column_name || ' ' || data_type, ', ' ORDER BY ordinal_position) FROM information_schema.columns
          WHERE table_schema = 'oasis' AND table_name = '{PROCESSOR}'"
@@ -249,7 +249,7 @@ fn postgresql_gets_every_sample_once_whatever_ends() {
     let latest = instance(&dac, "plant", "processor").unwrap();
     assert_eq!(latest["type"], "OASIS::System::LinuxProcessorProbe");
 
-    // The database dies: everybody else goes on, and what it missed comes afterwards.
+    // The database is killed: the DAC continues, and missed rows follow later.
     postgres.kill();
     eventually("an outage in the API", || (state(&dac)["condition"] == "failing").then_some(()));
     let at_outage = received(&dac);
@@ -271,7 +271,7 @@ fn postgresql_gets_every_sample_once_whatever_ends() {
         (state["condition"] == "storing" && state["lag_ns"].as_u64() < Some(20_000_000_000)).then_some(())
     });
 
-    // The DAC ends and comes back without an archive: what it had taken it has written first.
+    // The DAC restarts without an archive: it wrote all received samples before its end.
     let (listen, channel) = (dac.listen().to_owned(), dac.channel().to_owned());
     assert!(dac.stop().success());
     let dac = Oasis::dac_at(&listen, &channel, &["--config", &config]);
@@ -281,7 +281,7 @@ fn postgresql_gets_every_sample_once_whatever_ends() {
     let rows = is_whole(&postgres, PROCESSOR, "true");
     is_whole(&postgres, "oasis_system_linux_memory_probe", "true");
 
-    // It dies: the node sends again what was not acknowledged, and rows stay single.
+    // It is killed: the node repeats unacknowledged samples, and rows stay unique.
     dac.kill();
     let dac = Oasis::dac_at(&listen, &channel, &["--config", &config]);
     ledger(&dac, "plant", "processor", "samples after its death", after_restart);
@@ -293,10 +293,10 @@ fn postgresql_gets_every_sample_once_whatever_ends() {
 }
 
 #[test]
-fn what_the_logs_let_go_of_during_an_outage_comes_from_the_archive() {
+fn samples_evicted_from_the_logs_during_an_outage_come_from_the_archive() {
     let Some(mut postgres) = Postgres::start() else { return };
     let folder = tempfile::tempdir().unwrap();
-    // The log holds a second or so.
+    // The log contains about a second.
     let config = postgres.config("[log]\ntopic_bytes = 65536\n");
     let archive = folder.path().join("archive");
     let dac = Oasis::dac(&["--config", &config, "--archive", archive.to_str().unwrap()]);
@@ -306,7 +306,7 @@ fn what_the_logs_let_go_of_during_an_outage_comes_from_the_archive() {
     postgres.kill();
     let evicted = |ledger: &Value| ledger["received"].as_u64() > Some(before + 3_000);
     ledger(&dac, "plant", "processor", "a log that has let go", evicted);
-    // It ends meanwhile too.
+    // The node also ends meanwhile.
     let (listen, channel) = (dac.listen().to_owned(), dac.channel().to_owned());
     assert!(dac.stop().success());
     let dac =
@@ -324,7 +324,7 @@ fn what_the_logs_let_go_of_during_an_outage_comes_from_the_archive() {
 }
 
 #[test]
-fn a_database_that_hangs_holds_nobody_up() {
+fn a_database_that_hangs_delays_nothing_else() {
     let Some(postgres) = Postgres::start() else { return };
     let dac = Oasis::dac(&["--config", &postgres.config("")]);
     let node = Oasis::node(dac.channel(), &["--probe", "processor@200"]);
@@ -337,14 +337,14 @@ fn a_database_that_hangs_holds_nobody_up() {
     ledger(&dac, "plant", "processor", "live samples", |ledger| {
         ledger["received"].as_u64() > Some(before + 100)
     });
-    // Whoever it waits for, the DAC ends.
+    // The DAC ends although the database hangs.
     drop(node);
     assert!(dac.stop().success());
     kill_process(pid, Signal::CONT).unwrap();
 }
 
 #[test]
-fn an_address_that_is_none_is_named_and_without_one_there_is_no_handler() {
+fn an_invalid_address_is_named_and_without_one_there_is_no_handler() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("oasis.toml");
     fs::write(&path, "[postgresql]\nurl = \"mysql://somewhere\"\n").unwrap();
@@ -376,7 +376,7 @@ fn every_type_and_every_name_is_in_its_table_as_it_was() {
         let mut row = Vec::new();
         for sample in &samples {
             value::write_row(&probe_type, &sample.values, &mut row);
-            // In this century half of the time, so that partitions get some and the rest does.
+            // Half of the times are in this century, for partitions and the default partition.
             let time = sample.time + if sample.sequence % 2 == 0 { 1_763_683_200_000_000_000 } else { 0 };
             assert!(probe.flush_at(time, |to| to.packed(&row)));
         }
@@ -409,7 +409,7 @@ fn every_type_and_every_name_is_in_its_table_as_it_was() {
     }
 }
 
-/// Whether PostgreSQL's JSON is what was put there.
+/// Whether PostgreSQL's JSON equals the sent value.
 fn is_same(found: &Value, wanted: &Cell<'_>) -> bool {
     let real = |wanted: f64| match found.as_str() {
         Some(text) => {

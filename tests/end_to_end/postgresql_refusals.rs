@@ -1,4 +1,4 @@
-//! What PostgreSQL refuses is counted and named, and everything else gets there.
+//! Samples that PostgreSQL refuses are counted and named, and all others are written.
 
 use crate::{
     harness::{Oasis, eventually_shown},
@@ -70,7 +70,7 @@ fn rows(dac: &Oasis, rows: u64, refused: u64) {
 }
 
 #[test]
-fn a_sample_that_is_refused_is_named_and_all_others_are_there_once() {
+fn a_refused_sample_is_named_and_all_others_are_stored_once() {
     let Some(postgres) = Postgres::start() else { return };
     let dac = Oasis::dac(&["--config", &postgres.config("")]);
     let mut tank_one = Instance::new(&dac, "one", tank());
@@ -101,18 +101,18 @@ fn a_sample_that_is_refused_is_named_and_all_others_are_there_once() {
     assert_eq!(refusal["sequence"], 5_000);
     assert!(refusal["detail"].as_str().unwrap().contains("sensible"), "{refusal}");
 
-    // A table that takes nothing any more holds up nobody, and costs no two transactions a row.
+    // A table that refuses everything delays no other, and does not cost two transactions a row.
     postgres.ask("ALTER TABLE oasis.plant_tank ADD CONSTRAINT closed CHECK (false) NOT VALID");
     tank_one.send(levels(5_000));
     other.send((0..100).map(Value::Uint));
     rows(&dac, 2 + 5_000 - 3 + 300 + 200, 5_003);
     assert_eq!((&state(&dac)["condition"], &state(&dac)["failures"]), (&json!("storing"), &json!(0)));
 
-    // It takes them again.
+    // It accepts them again.
     postgres.ask("ALTER TABLE oasis.plant_tank DROP CONSTRAINT closed");
     tank_two.send(levels(10));
     rows(&dac, 2 + 5_000 - 3 + 300 + 200 + 10, 5_003);
-    // And after somebody has dropped it, it is there again.
+    // After it was dropped, it is created again.
     postgres.ask("DROP TABLE oasis.plant_tank");
     tank_two.send(levels(10));
     rows(&dac, 2 + 5_000 - 3 + 300 + 200 + 20, 5_003);
@@ -123,7 +123,7 @@ fn a_sample_that_is_refused_is_named_and_all_others_are_there_once() {
 }
 
 #[test]
-fn a_broken_index_refuses_its_own_table_and_holds_up_no_other() {
+fn a_broken_index_refuses_its_own_table_and_delays_no_other() {
     let Some(mut postgres) = Postgres::start() else { return };
     let dac = Oasis::dac(&["--config", &postgres.config("")]);
     let mut tank = Instance::new(&dac, "one", tank());
@@ -161,7 +161,7 @@ fn a_broken_index_refuses_its_own_table_and_holds_up_no_other() {
 }
 
 #[test]
-fn a_type_that_no_row_holds_is_named_and_what_fits_is_there() {
+fn a_type_too_wide_for_a_row_is_named_and_others_are_stored() {
     let Some(postgres) = Postgres::start() else { return };
     let dac = Oasis::dac(&["--config", &postgres.config("")]);
     let mut too_wide = Instance::new(&dac, "doubles", probe_type("Doubles", 1, metrics(1_100, "real64")));
@@ -192,7 +192,7 @@ fn a_type_that_no_row_holds_is_named_and_what_fits_is_there() {
 }
 
 #[test]
-fn a_name_that_the_database_cannot_spell_holds_up_nobody() {
+fn a_name_that_the_database_cannot_encode_delays_nothing() {
     let Some(postgres) = Postgres::start() else { return };
     postgres.ask("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0");
     let config = postgres.config("");

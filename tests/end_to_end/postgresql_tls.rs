@@ -1,4 +1,4 @@
-//! An encrypted connection to a real PostgreSQL, with certificates made here (`openssl`, which Debian's PostgreSQL brings along).
+//! An encrypted connection to a real PostgreSQL, with certificates generated here (`openssl`, a dependency of Debian's PostgreSQL).
 
 use crate::{
     harness::{Oasis, eventually, oasis},
@@ -11,7 +11,7 @@ fn openssl(folder: &Path, arguments: &[&str]) {
     assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
 }
 
-/// A key and a certificate that vouches for itself.
+/// A key and a self-signed certificate.
 fn authority(folder: &Path, name: &str) {
     let (key, file, subject) = (format!("{name}.key"), format!("{name}.pem"), format!("/CN={name}"));
     let new = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];
@@ -21,7 +21,7 @@ fn authority(folder: &Path, name: &str) {
     );
 }
 
-/// A server that takes nothing but encrypted connections, as `localhost`; and the folder with `plant.pem`, which vouches for it, and `other.pem`.
+/// A server that accepts only encrypted connections, as `localhost`; and the folder with `plant.pem`, its CA certificate, and `other.pem`.
 fn encrypted(postgres: &mut Postgres, folder: &Path) -> u16 {
     authority(folder, "plant");
     authority(folder, "other");
@@ -37,14 +37,14 @@ fn encrypted(postgres: &mut Postgres, folder: &Path) -> u16 {
     postgres.write("server.key", &fs::read(folder.join("db.key")).unwrap());
     postgres.write("server.crt", &fs::read(folder.join("db.pem")).unwrap());
     postgres.write("pg_hba.conf", b"local all all trust\nhostssl all all 127.0.0.1/32 trust\n");
-    // PostgreSQL can neither be given a socket nor choose a port.
+    // PostgreSQL can neither inherit a socket nor choose a port.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     postgres.run_with_tls(port);
     port
 }
 
 #[test]
-fn postgresql_is_written_to_over_tls_and_only_if_it_is_who_it_must_be() {
+fn postgresql_is_used_over_tls_only_with_a_valid_certificate() {
     let Some(mut postgres) = Postgres::make() else { return };
     let folder = tempfile::tempdir().unwrap();
     let port = encrypted(&mut postgres, folder.path());
@@ -81,7 +81,7 @@ fn postgresql_is_written_to_over_tls_and_only_if_it_is_who_it_must_be() {
 }
 
 #[test]
-fn a_database_without_tls_gets_nothing_if_tls_is_required_and_what_cannot_be_kept_is_refused_at_once() {
+fn a_database_without_tls_gets_nothing_if_tls_is_required_and_invalid_settings_are_refused_at_once() {
     let Some(postgres) = Postgres::start() else { return };
     let socket = format!("host={} sslmode=require", postgres.data().display());
     let dac = Oasis::dac(&["--config", &postgres.config_at(&socket, "")]);

@@ -8,7 +8,7 @@ use serde_json::Value;
 use simulator::Simulator;
 use std::fs;
 
-/// The metrics of an instance's latest sample, once they satisfy.
+/// The metrics of an instance's latest sample, once they match.
 fn metrics(up: &Oasis, name: &str, is_enough: impl Fn(&Value) -> bool) -> Value {
     eventually(&format!("a sample of {name}"), || {
         let metrics = instance(up, "plant", name)?["latest"]["metrics"].clone();
@@ -54,7 +54,7 @@ fn a_process_and_its_threads_are_sampled() {
 }
 
 #[test]
-fn disks_are_sampled_or_it_says_that_there_are_none() {
+fn disks_are_sampled_or_their_absence_is_reported() {
     let diskstats = fs::read_to_string("/proc/diskstats").unwrap_or_default();
     let mut devices = diskstats.lines().filter_map(|line| line.split_whitespace().nth(2));
     let Some(device) = devices.next() else {
@@ -87,7 +87,7 @@ fn an_anemometer_is_read_unplugged_and_read_again() {
 }
 
 #[test]
-fn an_anemometer_is_asked_and_plugged_in_late() {
+fn an_anemometer_is_polled_and_plugged_in_late() {
     let folder = tempfile::tempdir().unwrap();
     let port = folder.path().join("wind");
     let probe = format!("windsonic(port={},mode=polled,node=Q)@20", port.display());

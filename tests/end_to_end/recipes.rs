@@ -83,7 +83,7 @@ fn apply(edit: &Edit<'_>, copy: &Path) {
     fs::write(file, text).unwrap();
 }
 
-/// Builds the example node of the copy. Answers with the program.
+/// Builds the example node of the copy. Returns the program.
 fn build(copy: &Path, target: &Path) -> PathBuf {
     let cargo = || {
         let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));

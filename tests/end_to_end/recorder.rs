@@ -1,4 +1,4 @@
-//! The flight recorder: a real DAC, and a node in this process that sends only what lies around a trigger.
+//! The flight recorder: a real DAC, and a node in this process that sends only samples around a trigger.
 
 use crate::harness::{Oasis, causes, instance, ledger, post};
 use oasis_probe::{
@@ -29,7 +29,7 @@ fn node(dac: &Oasis) -> (Node, RowProbe) {
 }
 
 #[test]
-fn only_what_lies_around_a_trigger_is_sent_and_the_rest_is_accounted_for() {
+fn only_samples_around_a_trigger_are_sent_and_the_rest_is_accounted_for() {
     let dac = Oasis::dac(&[]);
     let (_node, mut oven) = node(&dac);
     let mut push = |temperatures: &[f64]| {

@@ -1,4 +1,4 @@
-//! A recording that is played back is what was recorded, and is told from what is live.
+//! A replay has the recorded samples, and is distinguished from live nodes.
 
 use crate::harness::{Oasis, eventually, get, instance, ledger, oasis, post, request};
 use oasis_channel::{
@@ -49,7 +49,7 @@ pub fn stored(ledger: &Value) -> u64 {
     ledger["archive"]["stored"].as_u64().unwrap_or_default()
 }
 
-/// An archive of a node that was started again once, so that it has two runs, and a test run that is called `soak`.
+/// An archive with two runs of a node, and a test run `soak`.
 pub fn record(archive: &Path) {
     let dac = Oasis::dac(&["--archive", archive.to_str().unwrap()]);
     assert_eq!(post(&dac, "/api/v1/test-runs", &json!({"name": "soak"})).0, 201);
@@ -66,7 +66,7 @@ pub fn record(archive: &Path) {
 }
 
 #[test]
-fn a_recording_arrives_sample_by_sample_as_it_was() {
+fn a_replay_has_every_recorded_sample() {
     let folder = tempfile::tempdir().unwrap();
     let (first, second) = (folder.path().join("first"), folder.path().join("second"));
     record(&first);
@@ -86,7 +86,7 @@ fn a_recording_arrives_sample_by_sample_as_it_was() {
             for same in ["sequence", "state", "metrics", "instance"] {
                 assert_eq!(replayed[same], recorded[same], "{probe}");
             }
-            // To the rounding of a tenth of a nanosecond's count, which a float has for times of a few seconds.
+            // To the rounding of a float for times of a few seconds.
             assert!(shift(replayed, recorded).abs_diff(first_shift) <= 2, "{probe}: {replayed} {recorded}");
         }
         let account = ledger(&dac, "replay:plant", probe, "a ledger", |_| true);
@@ -103,7 +103,7 @@ fn a_recording_arrives_sample_by_sample_as_it_was() {
 }
 
 #[test]
-fn what_a_recording_lacks_is_told_with_its_cause() {
+fn samples_missing_in_a_recording_are_reported_with_their_cause() {
     let folder = tempfile::tempdir().unwrap();
     let archive = folder.path().join("archive");
     record(&archive);
@@ -127,7 +127,7 @@ fn beat() -> ProbeType {
     serde_json::from_str(json).unwrap()
 }
 
-/// Sends samples 1 to 10, says that its ring dropped three, then sends 14 to 20.
+/// Sends samples 1 to 10, reports three as dropped by its ring, then sends 14 to 20.
 fn node_that_drops(channel: &str) {
     let (mut sender, mut receiver) = TcpConnector::new(channel).connect().unwrap();
     let node = NodeIdentity {
@@ -169,7 +169,7 @@ fn node_that_drops(channel: &str) {
 }
 
 #[test]
-fn what_was_lost_when_it_was_recorded_is_lost_again_for_the_same_cause() {
+fn recorded_losses_are_replayed_with_the_same_cause() {
     let folder = tempfile::tempdir().unwrap();
     let archive = folder.path().to_str().unwrap();
     let first = Oasis::dac(&["--archive", archive]);
@@ -188,7 +188,7 @@ fn what_was_lost_when_it_was_recorded_is_lost_again_for_the_same_cause() {
     assert_eq!(gaps(&second, "replay:plant"), lost);
 }
 
-/// Flips a bit of the last batch that an archive has.
+/// Flips a bit in the last batch of an archive.
 fn damage_the_last_batch(archive: &Path) {
     let files = fs::read_dir(archive).unwrap().map(|file| file.unwrap().path());
     let mut files: Vec<_> =
@@ -204,7 +204,7 @@ fn damage_the_last_batch(archive: &Path) {
 }
 
 #[test]
-fn what_is_damaged_or_lost_behind_the_last_sample_is_told_too() {
+fn damage_and_losses_after_the_last_sample_are_reported_too() {
     let folder = tempfile::tempdir().unwrap();
     let archive = folder.path().to_str().unwrap();
     let first = Oasis::dac(&["--archive", archive]);
@@ -215,7 +215,8 @@ fn what_is_damaged_or_lost_behind_the_last_sample_is_told_too() {
     let second = Oasis::dac(&[]);
     let replayed = run(&["replay", archive, "--dac", second.channel(), "--speed", "10"]);
     let said = String::from_utf8(replayed.stderr).unwrap();
-    let summary = "10 samples replayed; 10 more of their runs are not in what was played, and the DAC counts them as missing\n";
+    let summary =
+        "10 samples replayed; 10 more of their runs were not replayed, and the DAC counts them as missing\n";
     assert!(said.ends_with(summary), "{said}");
     let account = ledger(&second, "replay:plant", "beat", "what is missing", |ledger| {
         ledger["gaps"].as_array().is_some_and(|gaps| !gaps.is_empty())
@@ -228,13 +229,13 @@ fn what_is_damaged_or_lost_behind_the_last_sample_is_told_too() {
         [(Some(11), Some(13), json!("ring_full")), (Some(14), Some(20), json!("not_recorded"))],
         "{account:#}"
     );
-    // An export of it says the same.
+    // An export agrees.
     let exported = run(&["export", "--archive", archive, "plant/beat", "--format", "jsonl"]);
     let said = String::from_utf8(exported.stderr).unwrap();
     assert!(said.contains("plant/beat: 7 samples are missing, damaged"), "{said}");
 }
 
-/// A replay that goes on; it ends with this value.
+/// A running replay, which ends on drop.
 pub struct Playing(pub Child);
 
 impl Drop for Playing {
@@ -257,11 +258,11 @@ fn a_replay_in_a_loop_begins_again_takes_no_commands_and_ends_at_ctrl_c() {
     let account = ledger(&dac, "replay:plant", "heartbeat", "the third time", again);
     assert_eq!(account["unexplained"], 0, "{account:#}");
     let order = json!({"node": "replay:plant", "instance": "heartbeat", "command": "disable"});
-    // Between two runs nobody is there to refuse.
+    // Between two runs there is no node to refuse.
     eventually("a refusal", || {
         let (status, problem) = post(&dac, "/api/v1/commands", &order);
         assert_eq!(status, 409, "{problem}");
-        problem["detail"].as_str().unwrap().contains("takes no commands").then_some(())
+        problem["detail"].as_str().unwrap().contains("take no commands").then_some(())
     });
     kill_process(Pid::from_child(&playing.0), Signal::INT).unwrap();
     let status = playing.0.wait().unwrap();
@@ -272,14 +273,14 @@ fn a_replay_in_a_loop_begins_again_takes_no_commands_and_ends_at_ctrl_c() {
 }
 
 #[test]
-fn a_replay_of_nothing_says_what_to_name() {
+fn an_empty_replay_explains_what_to_name() {
     let folder = tempfile::tempdir().unwrap();
     record(folder.path());
     let archive = folder.path().to_str().unwrap();
     for (arguments, remedy) in [
         (&["replay", "soak"][..], "--archive DIR"),
         (&["replay", "drill", "--archive", archive], "neither a test run"),
-        (&["replay", archive, "plant/nothing"], "has nothing of plant/nothing"),
+        (&["replay", archive, "plant/nothing"], "has no samples of plant/nothing"),
         (&["replay", archive, "--dac", "127.0.0.1:1"], "oasis dac"),
         (&["replay", archive, "--speed", "0"], "from 0.01"),
     ] {

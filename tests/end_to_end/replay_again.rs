@@ -1,4 +1,4 @@
-//! A replay goes on when its connection was cut, and when its DAC was killed and is there again.
+//! A replay continues after a cut connection and after a restart of its DAC.
 
 use crate::{
     harness::{Oasis, assert_explained, eventually, eventually_shown, instance, ledger},
@@ -15,7 +15,7 @@ use std::{
     thread,
 };
 
-/// Where a connection is cut. What the DAC says after that does not arrive.
+/// The place where a connection is cut. Later messages of the DAC do not arrive.
 #[derive(Clone, Copy, PartialEq)]
 enum Cut {
     InRegistration,
@@ -23,15 +23,15 @@ enum Cut {
     BehindBatch,
 }
 
-/// The first connections end so, one after the other.
+/// The cuts of the first connections.
 const CUTS: [Cut; 4] = [Cut::InRegistration, Cut::BehindBatch, Cut::InBatch, Cut::BehindBatch];
 
-/// Passes connections on to a DAC, one at a time, and cuts the first of them. Its address.
+/// Forwards connections to a DAC, one at a time, and cuts the first of them. Returns its address.
 fn cutting_proxy(dac: &str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let dac = dac.to_owned();
-    // Ends with the process of the test: it holds nothing that anybody waits for.
+    // Ends with the test process; nothing waits for it.
     thread::spawn(move || {
         let cuts = CUTS.into_iter().map(Some).chain(iter::repeat(None));
         for (client, cut) in listener.incoming().zip(cuts) {
@@ -41,7 +41,7 @@ fn cutting_proxy(dac: &str) -> String {
     address
 }
 
-/// Returns when the DAC has read all that it gets.
+/// Returns when the DAC has read everything.
 fn pass_on(mut client: TcpStream, mut dac: TcpStream, cut: Option<Cut>) {
     let (mut answers, mut to_client) = (dac.try_clone().unwrap(), client.try_clone().unwrap());
     let back = thread::spawn(move || {
@@ -51,7 +51,7 @@ fn pass_on(mut client: TcpStream, mut dac: TcpStream, cut: Option<Cut>) {
     for number in 0.. {
         let Ok((is_batch, frame)) = read_frame(&mut client) else { break };
         let part = match cut {
-            // Behind `hello` and `replay`.
+            // After `hello` and `replay`.
             Some(Cut::InRegistration) if number == 2 => frame.len() / 2,
             Some(Cut::InBatch) if is_batch => frame.len() / 2,
             Some(Cut::BehindBatch) if is_batch => frame.len(),
@@ -77,7 +77,7 @@ fn read_frame(client: &mut TcpStream) -> io::Result<(bool, Vec<u8>)> {
 }
 
 #[test]
-fn a_connection_that_is_cut_costs_no_sample_and_brings_none_twice() {
+fn a_cut_connection_loses_and_repeats_no_sample() {
     let folder = tempfile::tempdir().unwrap();
     let (first, second) = (folder.path().join("first"), folder.path().join("second"));
     record(&first);
@@ -86,7 +86,7 @@ fn a_connection_that_is_cut_costs_no_sample_and_brings_none_twice() {
     let replayed = run(&["replay", first.to_str().unwrap(), "--dac", &proxy, "--speed", "10"]);
     let said = String::from_utf8(replayed.stderr).unwrap();
     assert_eq!(said.matches("replay:plant lost the DAC: ").count(), CUTS.len(), "{said}");
-    assert_eq!(said.matches("the DAC is back after").count(), CUTS.len(), "{said}");
+    assert_eq!(said.matches("connected again after").count(), CUTS.len(), "{said}");
     flush(&dac);
     let (mut all, mut duplicates) = (0, 0);
     for probe in ["processor", "heartbeat"] {
@@ -98,7 +98,7 @@ fn a_connection_that_is_cut_costs_no_sample_and_brings_none_twice() {
                 assert_eq!(replayed[same], recorded[same], "{probe}");
             }
         }
-        // While it was away it stood still: no time comes before the one ahead of it.
+        // Playback paused during the outage: times only increase.
         let times: Vec<_> = replayed.iter().map(|sample| sample["time"].as_u64().unwrap()).collect();
         assert!(times.is_sorted(), "{probe}: {times:?}");
         let account = ledger(&dac, "replay:plant", probe, "a ledger", |_| true);
@@ -117,7 +117,7 @@ fn play_in_a_loop(archive: &Path, channel: &str, messages: &Path) -> Playing {
     Playing(command(&arguments).stderr(File::create(messages).unwrap()).spawn().unwrap())
 }
 
-/// Waits for words of the replay.
+/// Waits for a message of the replay.
 fn said(messages: &Path, words: &str) {
     eventually_shown(words, || {
         let said = fs::read_to_string(messages).unwrap();
@@ -131,7 +131,7 @@ fn interrupt(playing: &mut Playing) {
     assert!(status.success(), "{status}");
 }
 
-/// Kills the DAC with -9 in the middle of a replay and starts it again, until `is_resumed` finds what tells of the life before. What the DAC then has.
+/// Kills the DAC with -9 during a replay and restarts it, until `is_resumed` finds data of the earlier process. Returns the content of the DAC.
 fn kill_until(
     mut dac: Oasis,
     arguments: &[&str],
@@ -145,7 +145,7 @@ fn kill_until(
         dac = Oasis::dac_at(&listen, &channel, arguments);
         let account = ledger(&dac, "replay:plant", "processor", "more", |account| account["received"] != 0);
         assert_explained(&account);
-        // The node's first run here may be another one, if the one before had just ended.
+        // The first run of the node can be another one if the previous one had just ended.
         if is_resumed(&account) {
             return dac;
         }
@@ -154,7 +154,7 @@ fn kill_until(
 }
 
 #[test]
-fn what_a_killed_dac_had_stored_is_not_new_to_the_next_one_and_the_rest_is_accounted_for() {
+fn samples_stored_by_a_killed_dac_are_known_to_the_next_one_and_the_rest_is_accounted_for() {
     let folder = tempfile::tempdir().unwrap();
     let (first, second) = (folder.path().join("first"), folder.path().join("second"));
     let messages = folder.path().join("messages");
@@ -168,7 +168,7 @@ fn what_a_killed_dac_had_stored_is_not_new_to_the_next_one_and_the_rest_is_accou
         |account| stored(account) > 10,
         |account| account["stored_before"].as_u64() > Some(0),
     );
-    said(&messages, "the DAC is back after");
+    said(&messages, "connected again after");
     let again = |account: &Value| account["received"].as_u64() > Some(50);
     let account = ledger(&dac, "replay:plant", "processor", "that it goes on", again);
     assert_explained(&account);
@@ -183,7 +183,7 @@ fn what_a_killed_dac_had_stored_is_not_new_to_the_next_one_and_the_rest_is_accou
 }
 
 #[test]
-fn a_dac_without_an_archive_knows_that_an_earlier_one_had_what_is_missing() {
+fn a_dac_without_an_archive_attributes_missing_samples_to_an_earlier_one() {
     let folder = tempfile::tempdir().unwrap();
     let messages = folder.path().join("messages");
     record(folder.path());
@@ -191,7 +191,7 @@ fn a_dac_without_an_archive_knows_that_an_earlier_one_had_what_is_missing() {
     let mut playing = play_in_a_loop(folder.path(), dac.channel(), &messages);
     let received = |account: &Value| account["received"].as_u64() > Some(20);
     let dac = kill_until(dac, &[], received, |account| account["causes"]["before_epoch"].as_u64() > Some(0));
-    said(&messages, "The replay pauses until the DAC is back");
+    said(&messages, "The replay pauses until the DAC is reachable");
     interrupt(&mut playing);
     eventually("an instance without a node", || {
         (instance(&dac, "replay:plant", "processor")?["state"] == "offline").then_some(())
@@ -200,7 +200,7 @@ fn a_dac_without_an_archive_knows_that_an_earlier_one_had_what_is_missing() {
 }
 
 #[test]
-fn a_replay_whose_dac_is_away_ends_at_ctrl_c() {
+fn a_replay_without_its_dac_ends_at_ctrl_c() {
     let folder = tempfile::tempdir().unwrap();
     let messages = folder.path().join("messages");
     record(folder.path());

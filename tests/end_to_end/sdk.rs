@@ -60,7 +60,7 @@ fn native_batches_in_cpp_are_those_of_the_vectors() {
 }
 
 #[test]
-fn a_node_in_c_is_refused_what_it_cannot_have_and_sends_what_it_has() {
+fn a_node_in_c_gets_errors_for_invalid_calls_and_sends_its_samples() {
     let folder = TempDir::new().unwrap();
     let program = compile("cc", "-std=c11", folder.path(), "sdk/c/tests/abi.c");
     let dac = Oasis::dac(&[]);

@@ -1,4 +1,4 @@
-//! Queries over an archive from the command line, while its DAC goes on.
+//! Queries of an archive from the command line, while its DAC runs.
 
 use crate::harness::{Oasis, get, ledger, oasis, post};
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ fn a_query_is_answered_as_csv_as_json_or_for_people() {
     );
     let text = printed(&[archive, &query, "--format", "table"]);
     assert_eq!(text, "node   sequence  t\nplant  1         integer\nplant  2         integer\n2 rows\n");
-    // A time is one wherever it stands in a query.
+    // Times work in any part of a query.
     for time in ["2026-05-04 12:00", "2100-01-01T02:00+01:00"] {
         let conditions = [
             format!("time >= '{time}'"),
@@ -58,11 +58,11 @@ fn a_query_is_answered_as_csv_as_json_or_for_people() {
             time.starts_with("2026")
         );
     }
-    // What others have named steers neither a spreadsheet nor a terminal.
+    // Names are escaped for spreadsheets and terminals.
     let named = "SELECT name FROM test_runs";
     assert_eq!(printed(&[archive, named]), format!("name\n'{name}\n"));
     assert!(printed(&[archive, named, "--format", "table"]).contains("=1+1 \\u{202e}<b>"));
-    // As many as the API says are stored, and perhaps some that came since.
+    // At least as many as the API reported as stored before.
     let of_api = get(&dac, "/api/v1/archive")["stored"].as_u64().unwrap();
     let count = |table: &str| -> u64 {
         let answer = printed(&[archive, &format!("SELECT count(*) FROM {table}")]);
@@ -72,7 +72,7 @@ fn a_query_is_answered_as_csv_as_json_or_for_people() {
 }
 
 #[test]
-fn a_query_that_has_no_answer_says_what_to_do() {
+fn a_failed_query_explains_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     let archive = folder.path().to_str().unwrap();
     assert!(Oasis::dac(&["--archive", archive]).stop().success());

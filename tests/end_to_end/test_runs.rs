@@ -1,4 +1,4 @@
-//! Test runs and annotations, as programs see them.
+//! Test runs and annotations over the API and the command line.
 
 use crate::harness::{Oasis, eventually, get, ledger, oasis, post, post_from, request};
 use serde_json::{Value, json};
@@ -143,12 +143,12 @@ fn retention_leaves_a_pinned_run_alone_until_it_is_unpinned() {
     ledger(&dac, "plant", "processor", "samples stored", |ledger| stored(ledger) > 20);
     let (_, run) = post(&dac, "/api/v1/test-runs", &json!({"name": "keep", "pinned": true}));
     let before = stored(&ledger(&dac, "plant", "processor", "a ledger", |_| true));
-    // Some of them were on their way when the run began, and are not of it.
+    // Some samples in flight at the start of the run are before it.
     ledger(&dac, "plant", "processor", "more stored", |ledger| stored(ledger) > before + 200);
     let path = format!("/api/v1/test-runs/{}", run["id"]);
     assert_eq!(post(&dac, &format!("{path}/stop"), &json!({})).0, 200);
     let removed = || get(&dac, "/api/v1/archive")["removed_files"].as_u64().unwrap_or_default();
-    // Of before the run and of after it: some of each has gone once several files have.
+    // Before and after the run: some samples of each are evicted with several files.
     eventually("retention lets go of files", || (removed() >= 5).then_some(()));
     let kept =
         || printed(&["export", "--archive", archive, "--run", "keep", "--format", "jsonl"]).lines().count();
@@ -160,14 +160,14 @@ fn retention_leaves_a_pinned_run_alone_until_it_is_unpinned() {
     eventually("it goes when nobody holds it any more", || (kept() == 0).then_some(()));
 }
 
-/// What `oasis …` prints.
+/// Standard output of `oasis …`.
 fn printed(arguments: &[&str]) -> String {
     let output = oasis().args(arguments).output().unwrap();
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What `oasis …` says when it fails.
+/// Standard error of `oasis …` when it fails.
 fn refused(arguments: &[&str]) -> String {
     let output = oasis().args(arguments).output().unwrap();
     assert!(!output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stdout));
@@ -190,12 +190,12 @@ fn two_runs_are_compared_and_exported_from_the_command_line() {
         ledger(&dac, "plant", "heartbeat", "samples stored", enough);
         assert!(run(&["stop", name]).contains("started by http 127.0.0.1:"));
     }
-    // Samples are stored in order: one that was taken long after the end means that all before it are there.
+    // Samples are stored in order: if one long after the end is stored, all before it are.
     let at_end = stored(&ledger(&dac, "plant", "heartbeat", "a ledger", |_| true));
     ledger(&dac, "plant", "heartbeat", "samples after the end", |ledger| stored(ledger) > at_end + 100);
     let (status, flushed) = post(&dac, "/api/v1/archive/flush", &json!({}));
     assert_eq!(status, 200, "{flushed}");
-    assert!(refused(&["run", "--url", &url, "start", "second"]).contains("another test run has the name"));
+    assert!(refused(&["run", "--url", &url, "start", "second"]).contains("already exists"));
     assert!(refused(&["run", "--url", &url, "stop", "third"]).contains("oasis run list"));
     assert!(run(&["pin", "second"]).contains("  pinned  [night]"));
     assert!(!run(&["unpin", "second"]).contains("pinned"));
@@ -226,7 +226,7 @@ fn two_runs_are_compared_and_exported_from_the_command_line() {
     }
     assert!(run(&["delete", "later"]).contains("samples stay"));
     assert!(
-        refused(&["export", "--archive", archive, "--run", "later"]).contains("no test run has the name")
+        refused(&["export", "--archive", archive, "--run", "later"]).contains("no test run with the name")
     );
 }
 

@@ -1,4 +1,4 @@
-//! `oasis dac` and `oasis node` as they run in the field: apart, and killed at any time.
+//! `oasis dac` and `oasis node` as separate processes, killed at any time.
 
 use crate::harness::{Native, Oasis, assert_explained, causes, eventually, get, instance, ledger};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ fn has_received(count: u64) -> impl Fn(&Value) -> bool {
     move |ledger| ledger["received"].as_u64() >= Some(count)
 }
 
-/// What the DAC saw of this run is all of it: from its first number to its last, received or explained.
+/// Checks that every number of this run, from the first to the last, is received or explained.
 fn assert_whole(ledger: &Value) {
     assert_explained(ledger);
     assert_eq!(
@@ -25,7 +25,7 @@ fn assert_whole(ledger: &Value) {
 }
 
 #[test]
-fn a_killed_dac_comes_back_and_knows_what_it_never_saw() {
+fn a_restarted_dac_knows_which_samples_it_missed() {
     let dac = Oasis::dac(&[]);
     let (listen, channel) = (dac.listen().to_owned(), dac.channel().to_owned());
     let _node = Oasis::node(&channel, PROCESSOR);
@@ -39,7 +39,7 @@ fn a_killed_dac_comes_back_and_knows_what_it_never_saw() {
     println!("50 samples at 100 Hz were there {recovered:?} after the DAC's restart");
     assert!(recovered < RECOVERY, "{recovered:?}");
     assert_whole(&after);
-    // At least 50 samples were acknowledged by the life before.
+    // At least 50 samples were acknowledged by the earlier process.
     assert_eq!(causes(&after), ["before_epoch"], "{after:#}");
     assert_eq!(after["gaps"][0]["from_sequence"], 1);
     assert!(after["gaps"][0]["count"].as_u64() >= Some(50), "{after:#}");
@@ -69,7 +69,7 @@ fn a_killed_node_comes_back_as_a_new_run() {
 }
 
 #[test]
-fn what_a_full_spool_drops_has_that_cause() {
+fn samples_dropped_by_a_full_spool_have_that_cause() {
     let folder = tempfile::tempdir().unwrap();
     let config = folder.path().join("small.toml");
     fs::write(&config, "[node]\nspool_bytes = 4096\n").unwrap();
@@ -77,7 +77,7 @@ fn what_a_full_spool_drops_has_that_cause() {
     let (listen, channel) = (dac.listen().to_owned(), dac.channel().to_owned());
     let _node = Oasis::node(&channel, &["--config", config.to_str().unwrap(), "--probe", "processor@1000"]);
     let mut running = Some(dac);
-    // How long a DAC stays away is the machine's affair: as often as it takes.
+    // The duration of the outage depends on the machine: repeat as often as necessary.
     let after = eventually("a gap with cause spool_full", || {
         drop(running.take());
         let dac = running.insert(Oasis::dac_again(&listen, &channel));
@@ -89,7 +89,7 @@ fn what_a_full_spool_drops_has_that_cause() {
 }
 
 #[test]
-fn a_node_told_to_stop_takes_nothing_with_it() {
+fn a_stopped_node_sends_all_its_samples() {
     let dac = Oasis::dac(&[]);
     let node = Oasis::node(dac.channel(), &["--probe", "processor@1000"]);
     ledger(&dac, "plant", "processor", "200 samples", has_received(200));
@@ -102,7 +102,7 @@ fn a_node_told_to_stop_takes_nothing_with_it() {
 }
 
 #[test]
-fn a_dac_told_to_stop_says_so_and_ends() {
+fn a_stopped_dac_notifies_its_peers_and_ends() {
     let dac = Oasis::dac(&[]);
     let mut client = Native::connect(&dac.url());
     assert!(dac.stop().success());
@@ -110,7 +110,7 @@ fn a_dac_told_to_stop_says_so_and_ends() {
 }
 
 #[test]
-fn a_reader_that_resumes_misses_nothing_and_learns_of_a_new_epoch() {
+fn a_resumed_reader_misses_nothing_and_receives_a_new_epoch() {
     let dac = Oasis::dac(&[]);
     let (listen, channel) = (dac.listen().to_owned(), dac.channel().to_owned());
     let _node = Oasis::node(&channel, PROCESSOR);
@@ -136,6 +136,6 @@ fn a_reader_that_resumes_misses_nothing_and_learns_of_a_new_epoch() {
     assert_ne!(subscribed["epoch"], epoch);
     let gap = client.control("gap");
     assert_eq!((&gap["cause"], &gap["topic"]), (&json!("epoch_changed"), &subscribed["topic"]));
-    // And then everything that this epoch has.
+    // Then everything of this epoch.
     assert_eq!(client.samples(5).0[0].offset, 0);
 }

@@ -1,4 +1,4 @@
-//! Samples as datagrams, over a network that loses, delays, repeats and forges them: what is lost is known exactly.
+//! Samples as datagrams, over a network that loses, delays, repeats and forges them: losses are known exactly.
 
 use crate::harness::{Native, Oasis, assert_explained, causes, eventually, get, ledger, oasis};
 use oasis_wire::batch::Header;
@@ -14,19 +14,19 @@ use std::{
 /// Bytes before a datagram's batch.
 const HEAD: usize = 20;
 
-/// What the network does to the datagram of this number.
+/// Decides the fate of the datagram with this number.
 type Fate = fn(usize) -> What;
 
 #[derive(Clone, Copy, PartialEq)]
 enum What {
     Arrives,
     IsLost,
-    /// Comes behind the next one.
+    /// Arrives after the next one.
     IsOvertaken,
     ComesTwice,
 }
 
-/// Between a node and its DAC: TCP goes through, but for the port in `welcome`, which becomes the relay's own.
+/// A relay between a node and its DAC: forwards TCP, and replaces the port in `welcome` by its own.
 struct Relay {
     channel: String,
     /// Samples that were lost on purpose, first and last number of each datagram.
@@ -82,7 +82,7 @@ fn relay_datagrams(socket: &UdpSocket, dac: SocketAddr, fate: Fate, lost: &Mutex
     let mut number = 0;
     loop {
         let Ok((length, _)) = socket.recv_from(&mut buffer) else {
-            // Nothing comes that could overtake it.
+            // No datagram follows that could overtake it.
             if let Some(late) = overtaken.take() {
                 socket.send_to(&late, dac).unwrap();
             }
@@ -115,7 +115,7 @@ fn relay_datagrams(socket: &UdpSocket, dac: SocketAddr, fate: Fate, lost: &Mutex
 const ARGUMENTS: &[&str] = &["--channel", "udp", "--probe", "processor@1000"];
 
 #[test]
-fn what_the_network_loses_is_in_the_ledger_to_the_sample() {
+fn network_losses_are_in_the_ledger_to_the_sample() {
     let dac = Oasis::dac(&["--udp"]);
     let relay = Relay::start(dac.channel(), |number| match number % 10 {
         3 | 4 => What::IsLost,
@@ -125,7 +125,7 @@ fn what_the_network_loses_is_in_the_ledger_to_the_sample() {
     });
     let node = Oasis::node(&relay.channel, ARGUMENTS);
     ledger(&dac, "plant", "processor", "500 samples", |ledger| ledger["received"].as_u64() > Some(500));
-    // A command arrives, however the samples do.
+    // Commands arrive over TCP.
     let done =
         oasis().args(["command", "--url", &dac.url(), "plant/processor", "hertz", "500"]).output().unwrap();
     assert!(done.status.success(), "{done:?}");
@@ -174,7 +174,7 @@ fn a_network_that_loses_nothing_costs_nothing() {
 }
 
 #[test]
-fn datagrams_that_are_nobodys_are_counted_and_never_answered() {
+fn unknown_datagrams_are_counted_and_never_answered() {
     let dac = Oasis::dac(&["--udp"]);
     let node = Oasis::node(dac.channel(), ARGUMENTS);
     ledger(&dac, "plant", "processor", "a sample", |ledger| ledger["received"] != 0);
@@ -208,7 +208,7 @@ fn datagrams_that_are_nobodys_are_counted_and_never_answered() {
 }
 
 #[test]
-fn a_node_says_that_its_dac_takes_no_datagrams() {
+fn a_node_reports_that_its_dac_accepts_no_datagrams() {
     let dac = Oasis::dac(&[]);
     let mut node = oasis()
         .args(["node", "--name", "plant", "--dac", dac.channel(), "--channel", "udp"])

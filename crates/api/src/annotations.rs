@@ -182,7 +182,8 @@ pub async fn delete(
 ) -> Result<StatusCode, Problem> {
     admit(&doors, &headers)?;
     let id = id.parse().map_err(|_| {
-        let detail = format!("{id:?} is no number of an annotation: GET /api/v1/annotations lists them");
+        let detail =
+            format!("{id:?} is not the number of an annotation: list them with GET /api/v1/annotations");
         Problem::new(StatusCode::NOT_FOUND, "unknown_annotation", detail)
     })?;
     of(&doors, move |annotations| annotations.delete(id)).await?;

@@ -191,7 +191,7 @@ fn admit(doors: &Doors, headers: &HeaderMap) -> Result<(), Problem> {
 /// The number of a test run in a path.
 pub fn number(id: &str) -> Result<u64, Problem> {
     id.parse().map_err(|_| {
-        let detail = format!("{id:?} is no number of a test run: GET /api/v1/test-runs lists them");
+        let detail = format!("{id:?} is not the number of a test run: list them with GET /api/v1/test-runs");
         Problem::new(StatusCode::NOT_FOUND, "unknown_test_run", detail)
     })
 }

@@ -51,7 +51,7 @@ pub struct Ledger {
     pub first_sequence: u64,
     /// Sequence number of the newest sample of the present run, 0 before the first.
     pub last_sequence: u64,
-    /// Samples of the present run up to this sequence number were stored by an earlier life of the DAC, which counted them; 0 if there are none.
+    /// Samples of the present run up to this sequence number were stored by an earlier run of the DAC, which counted them; 0 if there are none.
     pub stored_before: u64,
     /// Samples that are missing, whatever the cause.
     pub missing: u64,
@@ -118,7 +118,7 @@ impl Ledger {
         self.attributed = Drops::default();
     }
 
-    /// An earlier life of the DAC has stored this run's samples up to a sequence number. Sent again they are duplicates; what is missing counts from there.
+    /// An earlier run of the DAC has stored this run's samples up to a sequence number. Sent again they are duplicates; what is missing counts from there.
     /// Nothing happens if it is another run's, or samples have come already.
     pub fn resume(&mut self, run: Uuid, last_sequence: u64) {
         if self.run == Some(run) && self.last_sequence == 0 {

@@ -1,4 +1,4 @@
-//! What a format is called and what can be done with it.
+//! The description of a format, and its interfaces.
 
 use crate::{
     Gap, Source, WriteError,
@@ -19,22 +19,22 @@ pub struct Format {
     pub name: &'static str,
     /// Another name that is accepted.
     pub alias: Option<&'static str>,
-    /// What the names of its files end with, without the dot.
+    /// Its file extension, without the dot.
     pub extension: &'static str,
     /// Whether a file is text, so that a terminal can show it.
     pub is_text: bool,
-    /// How samples are written, if they can be.
+    /// Writes samples, if supported.
     pub samples: Option<SampleFormat>,
-    /// How the rows of a query's answer are written, if they can be.
+    /// Writes rows of a query result, if supported.
     pub rows: Option<RowFormat>,
-    /// How a file is read, if it can be.
+    /// Reads files, if supported.
     pub reader: Option<Reader>,
 }
 
-/// How samples are written in a format.
+/// The support of a format for samples.
 #[derive(Debug)]
 pub struct SampleFormat {
-    /// What such a file is, and for what it is good: the help of `oasis export`.
+    /// Help of `oasis export`.
     pub help: &'static str,
     /// Whether a file is a table with the columns of one probe type.
     pub is_table: bool,
@@ -44,21 +44,21 @@ pub struct SampleFormat {
     pub open: OpenSamples,
 }
 
-/// How rows are written in a format.
+/// The support of a format for rows.
 #[derive(Debug)]
 pub struct RowFormat {
-    /// What is printed, and for what it is good: the help of `oasis sql`.
+    /// Help of `oasis sql`.
     pub help: &'static str,
-    /// Begins an answer.
+    /// Begins a result.
     pub open: OpenRows,
 }
 
-/// How files of a format are read.
+/// The support of a format for reading.
 #[derive(Debug)]
 pub struct Reader {
     /// The bytes that each file begins with.
     pub magic: &'static [u8],
-    /// Reads a file to its end, and passes on its batches.
+    /// Reads a file to its end, and returns its batches.
     pub read: ReadBatches,
 }
 
@@ -66,16 +66,16 @@ pub struct Reader {
 pub type OpenSamples =
     for<'a> fn(&'a mut (dyn Write + Send)) -> Result<Box<dyn SampleWriter + 'a>, WriteError>;
 
-/// Begins the answer to a query.
+/// Begins the result of a query.
 pub type OpenRows = for<'a> fn(&'a mut dyn Write) -> Box<dyn RowWriter + 'a>;
 
 /// Reads a file to its end: each batch goes to the function, the rest is returned.
 pub type ReadBatches = fn(&mut dyn Read, &mut TakeBatch<'_>) -> Result<Rest, ReadError<TakeError>>;
 
-/// Takes a batch that was read.
+/// Receives a batch.
 pub type TakeBatch<'a> = dyn FnMut(&Recorded, &[u8]) -> Result<(), TakeError> + 'a;
 
-/// Why a batch was not taken.
+/// The error of a receiver of batches.
 pub type TakeError = Box<dyn Error + Send + Sync>;
 
 /// The order of samples in a file.
@@ -92,10 +92,10 @@ pub trait SampleWriter {
     /// Writes one sample, and the state of its probe.
     ///
     /// # Errors
-    /// If the output fails, or the format cannot hold the sample.
+    /// If the output fails, or the format cannot represent the sample.
     fn sample(&mut self, source: &Arc<Source>, state: u16, sample: &Sample) -> Result<(), WriteError>;
 
-    /// Writes that samples are missing. Formats without a place for it leave it out.
+    /// Writes a gap. Formats that cannot represent it ignore it.
     ///
     /// # Errors
     /// If the output fails.
@@ -106,13 +106,13 @@ pub trait SampleWriter {
     /// Completes the file.
     ///
     /// # Errors
-    /// If the output fails, or the file would not be one of the format.
+    /// If the output fails, or the file would be invalid.
     fn finish(&mut self) -> Result<(), WriteError>;
 }
 
-/// Writes the rows of a query's answer.
+/// Writes the rows of a query result.
 pub trait RowWriter {
-    /// Takes the names of the columns, before any row.
+    /// Receives the names of the columns, before any row.
     ///
     /// # Errors
     /// If the output fails.
@@ -124,7 +124,7 @@ pub trait RowWriter {
     /// If the output fails.
     fn row(&mut self, cells: &[Cell<'_>]) -> io::Result<()>;
 
-    /// Completes the answer.
+    /// Completes the result.
     ///
     /// # Errors
     /// If the output fails.

@@ -1,7 +1,7 @@
 //! Formats that samples are written in and read from, each in a folder of its own. The crate knows neither archives nor sockets.
 //!
-//! Three nouns. A [`Format`] is a row of [`FORMATS`]: its name, and what can be done with it. A [`SampleWriter`] writes samples, each
-//! with its [`Source`]; a [`RowWriter`] writes the rows of a query's answer. [`table`] says which columns samples have.
+//! A [`Format`] is an entry of [`FORMATS`]: its name, and what it supports. A [`SampleWriter`] writes samples, each
+//! with its [`Source`]; a [`RowWriter`] writes the rows of a query result. [`table`] defines the columns of samples.
 //!
 //! To add a format: make a folder with a `FORMAT`, and name it below. The command line and `docs/reference/formats.md` follow.
 //!
@@ -49,7 +49,7 @@ pub use format::{Format, Order, Reader, RowFormat, RowWriter, SampleFormat, Samp
 pub use source::{Gap, Source};
 pub use write_error::WriteError;
 
-/// Every format, in the order in which help and reference list them; the first that can be used is the default.
+/// Every format, in the order of help and reference; the first supported one is the default.
 pub const FORMATS: &[Format] = &[
     text::FORMAT,
     csv::FORMAT,
@@ -59,7 +59,7 @@ pub const FORMATS: &[Format] = &[
     arrow::PARQUET_FORMAT,
 ];
 
-/// The format with this name, or another one that it has.
+/// Returns the format with this name or alias.
 pub fn find(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name == name || format.alias == Some(name))
 }

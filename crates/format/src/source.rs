@@ -1,4 +1,4 @@
-//! Where samples come from, and which of them are missing.
+//! The source of samples, and gaps.
 
 use oasis_channel::ProbeKind;
 use oasis_wire::{loss::Cause, quantity::Epoch, schema::ProbeType};
@@ -12,11 +12,11 @@ pub struct Source {
     pub node: Arc<str>,
     /// Instance name.
     pub instance: Arc<str>,
-    /// What decides when a sample is taken.
+    /// Whether it is periodic or pushed.
     pub kind: ProbeKind,
-    /// The node's run that sequence numbers count in.
+    /// The run of the sequence numbers.
     pub run: Uuid,
-    /// The life of the DAC that offsets count in.
+    /// The epoch of the offsets.
     pub epoch: Epoch,
     /// The type of its samples.
     pub probe_type: Arc<ProbeType>,
@@ -29,13 +29,13 @@ pub struct Gap<'a> {
     pub node: &'a str,
     /// Instance name.
     pub instance: &'a str,
-    /// The run that the numbers count in.
+    /// The run of the sequence numbers.
     pub run: Uuid,
     /// How many samples.
     pub count: u64,
     /// Their sequence numbers, if they are known.
     pub numbers: Option<RangeInclusive<u64>>,
-    /// Why they are missing.
+    /// The cause.
     pub cause: Cause,
     /// Time of the sample before them, or after them if there is none; nanoseconds since 1970.
     pub time: u64,

@@ -1,4 +1,4 @@
-//! Names of others on a terminal: what would steer it, or turn its text around, is shown instead of obeyed.
+//! Escapes names for a terminal: control characters and marks that change the direction of text are shown, not interpreted.
 
 use std::fmt::{self, Write};
 
@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_steers_the_terminal() {
+    fn control_characters_are_escaped() {
         assert_eq!(Visible("Ofen 3 °C, 炉").to_string(), "Ofen 3 °C, 炉");
         assert_eq!(Visible("\u{1b}[2J\n\u{9b}x\u{202e}y").to_string(), r"\u{1b}[2J\u{a}\u{9b}x\u{202e}y");
     }

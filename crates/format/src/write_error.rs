@@ -1,10 +1,10 @@
-//! Why a file could not be written.
+//! Errors of writing a file.
 
 use crate::visible::Visible;
 use oasis_wire::schema::ProbeType;
 use std::io;
 
-/// Why samples could not be written.
+/// Errors of writing samples.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The output fails.
@@ -13,16 +13,14 @@ pub enum WriteError {
     /// A schema or a message could not become JSON.
     #[error("{0}")]
     Json(#[from] serde_json::Error),
-    /// A table got samples of a second probe type.
-    #[error("a table has the columns of one probe type: {0} and {1} need files of their own")]
+    /// Samples of two probe types in one table.
+    #[error("a table has the columns of one probe type: export {0} and {1} to separate files")]
     SeveralTypes(String, String),
-    /// A format whose files need columns got no sample.
-    #[error("there is no sample of that time, and a table without a type has no columns")]
+    /// No samples for a format that needs columns.
+    #[error("no sample in this time span: a table without a probe type has no columns")]
     NoSamples,
-    /// The format is left out of this build.
-    #[error(
-        "this oasis was built without Arrow and Parquet: build it with --features arrow (make build does)"
-    )]
+    /// The format is not in this build.
+    #[error("built without Arrow and Parquet: build with --features arrow (as make build does)")]
     NotBuilt,
     /// The MCAP library, or its output.
     #[error("{0}")]

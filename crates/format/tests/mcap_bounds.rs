@@ -1,4 +1,4 @@
-//! What a file says of its channels counts once, whatever its messages are.
+//! Descriptions of channels count once towards the bounds.
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
@@ -7,7 +7,7 @@ use serde_json::json;
 use std::{collections::BTreeMap, convert::Infallible, io::Cursor};
 
 #[test]
-fn metrics_of_a_channel_count_once_however_many_of_its_messages_are_left_out() {
+fn metrics_of_a_channel_count_once_however_many_messages_are_skipped() {
     let metrics: Vec<_> =
         (0..1_000).map(|number| json!({"name": format!("m{number}"), "type": "uint8"})).collect();
     let id = "6f2c7d0a-2b1e-4c55-9a1e-5f0c3b7d9e31";

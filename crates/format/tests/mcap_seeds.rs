@@ -1,4 +1,4 @@
-//! What the fuzzer begins with, and what it has found, read on every test run; and those files with a few bytes changed.
+//! Reads the seeds and the findings of the fuzzer, also with a few changed bytes.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test says what it expects by unwrapping")]
 
@@ -13,7 +13,7 @@ static SEEDS: LazyLock<BTreeMap<String, Vec<u8>>> = LazyLock::new(|| {
     files.map(|file| (file.file_name().into_string().unwrap(), fs::read(file.path()).unwrap())).collect()
 });
 
-/// Samples that are in it, all of them in batches that an archive takes.
+/// Returns the number of samples, and checks their batches.
 fn samples(bytes: &[u8]) -> Result<usize, ReadError<Infallible>> {
     let mut samples = 0;
     oasis_format::mcap::read(bytes, |recorded, batch| {
@@ -26,7 +26,7 @@ fn samples(bytes: &[u8]) -> Result<usize, ReadError<Infallible>> {
 }
 
 #[test]
-fn exports_and_files_of_others_are_read_and_what_the_fuzzer_has_found_is_refused() {
+fn seeds_are_read_and_findings_of_the_fuzzer_are_refused() {
     assert!(SEEDS.len() >= 9);
     for (name, bytes) in &*SEEDS {
         let is_found = name.starts_with("found-");
@@ -38,7 +38,7 @@ fn exports_and_files_of_others_are_read_and_what_the_fuzzer_has_found_is_refused
 }
 
 #[test]
-fn however_it_is_packed_the_same_samples_are_in_it() {
+fn samples_do_not_depend_on_compression() {
     for (name, bytes) in SEEDS.iter().filter(|(name, _)| name.ends_with("-zstd")) {
         let plain = &SEEDS[&name.replace("-zstd", "-plain")];
         assert_eq!(samples(bytes).unwrap(), samples(plain).unwrap(), "{name}");

@@ -1,4 +1,4 @@
-//! The list in the reference is the one that the program has.
+//! The list in the reference matches the program.
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 

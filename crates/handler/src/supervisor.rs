@@ -35,7 +35,7 @@ pub enum HandlerError {
         error: io::Error,
     },
     /// It has not stopped in time.
-    #[error("handler {name} has not stopped within {} s; it stays asked to stop", deadline.as_secs())]
+    #[error("handler {name} has not stopped within {} s; stop stays requested", deadline.as_secs())]
     Slow {
         /// Its name.
         name: &'static str,
@@ -109,7 +109,7 @@ impl Supervisor {
         self.entries.iter().for_each(Entry::ask_to_stop);
         for entry in &self.entries {
             if let Err(error) = self.stop_entry(entry) {
-                tracing::warn!(%error, "handler left behind");
+                tracing::warn!(%error, "handler did not stop");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Which samples of an instance are there already.
+//! Stored samples of an instance.
 
 use oasis_store::{
     ranges::Ranges,
@@ -7,12 +7,12 @@ use oasis_store::{
 use std::{collections::HashMap, ops::Range, sync::Arc};
 use uuid::Uuid;
 
-/// Sequence numbers by run.
+/// Stored sequence numbers by run.
 #[derive(Debug, Default)]
 pub struct Known(HashMap<Uuid, Ranges>);
 
 impl Known {
-    /// What an archive has of an instance.
+    /// Reads the stored sequence numbers of an instance.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -27,7 +27,7 @@ impl Known {
         Ok(known)
     }
 
-    /// Adds samples of a run; answers those that were not known, in order.
+    /// Adds samples of a run. Returns the new ones, in order.
     pub fn add(&mut self, run: Uuid, sequences: Range<u64>) -> Vec<Range<u64>> {
         self.0.entry(run).or_default().add(sequences)
     }

@@ -1,7 +1,7 @@
-//! Makes a recording part of an archive: all of it, or nothing.
+//! Imports a recording into an archive: all of it, or nothing.
 //!
 //! An [`Import`] takes batches and segment files, then test runs, annotations and causes of losses; [`Import::finish`] makes them visible at once.
-//! A sample is known if node, instance, run and sequence number are; known samples are skipped.
+//! A sample with known node, instance, run and sequence number is skipped.
 //!
 //! ```
 //! use oasis_import::Import;
@@ -49,10 +49,10 @@ use std::{
 };
 use uuid::Uuid;
 
-/// Longest name of a node or an instance, in bytes: as a DAC takes them.
+/// Longest name of a node or an instance, in bytes: the bound of the DAC.
 const MAX_NAME: usize = 1_024;
 
-/// Why nothing was imported.
+/// Errors of an import: nothing was imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// The archive's catalogue or files.
@@ -64,29 +64,29 @@ pub enum ImportError {
     /// The archive's disk.
     #[error("cannot write to the archive: {0}")]
     Io(#[from] io::Error),
-    /// A name that no DAC takes.
-    #[error("a name of {0} bytes: 1 to {MAX_NAME} are allowed for a node and an instance")]
+    /// A name that a DAC refuses.
+    #[error("name of {0} bytes: node and instance names have 1 to {MAX_NAME} bytes")]
     Name(usize),
-    /// A schema that no DAC takes.
+    /// A schema that a DAC refuses.
     #[error("{0}")]
     Type(#[from] InvalidType),
-    /// Samples that are not what their schema says.
-    #[error("{instance}: a batch does not fit its schema: {error}")]
+    /// Samples that do not match their schema.
+    #[error("{instance}: a batch does not match its schema: {error}")]
     Batch {
         /// Node and instance.
         instance: String,
-        /// What is wrong.
+        /// The error.
         error: BatchError,
     },
-    /// Samples that are not what their schema says.
+    /// Samples that do not match their schema.
     #[error("{0}")]
     Row(#[from] RowError),
-    /// Nothing would be kept.
+    /// No retention rule matches.
     #[error(
-        "no rule of archive.retention matches {0}, so it would not be kept: name it in the configuration, or import it under another name"
+        "no rule of archive.retention matches {0}, so it would not be stored: add a rule to the configuration, or import it under another name"
     )]
     NoRule(String),
-    /// The archive that it comes from.
+    /// The source archive.
     #[error(transparent)]
     Source(#[from] OpenError),
     /// A test run.
@@ -95,53 +95,53 @@ pub enum ImportError {
     /// An annotation.
     #[error("an annotation: {0}")]
     Annotation(#[from] AnnotationError),
-    /// A segment file of which nothing can be read.
+    /// An unreadable segment file.
     #[error("{0}")]
     Segment(#[from] Unreadable),
 }
 
-/// What has come of it.
+/// The result of an import.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Imported {
-    /// Samples that are new.
+    /// New samples.
     pub samples: u64,
-    /// Samples that were stored before.
+    /// Samples that were already stored.
     pub known: u64,
-    /// Ranges of missing samples that have a cause now.
+    /// New causes of missing samples.
     pub causes: u64,
-    /// Ranges whose causes had to be forgotten, of this import or the oldest of the archive: the catalogue has room for 100,000.
+    /// Causes that were deleted, of this import or the oldest of the archive: the catalogue stores at most 100,000.
     pub causes_forgotten: u64,
-    /// Test runs that are new.
+    /// New test runs.
     pub test_runs: u64,
-    /// Annotations that are new.
+    /// New annotations.
     pub annotations: u64,
-    /// Test runs and annotations that there was no room or no name for.
+    /// Test runs and annotations that were skipped: limit reached, or invalid name.
     pub notes_left_out: u64,
 }
 
-/// An import under way. Dropped before [`Import::finish`], or after anything has failed, it leaves the archive as it was.
+/// A running import. If it fails or is dropped before [`Import::finish`], the archive is unchanged.
 #[derive(Debug)]
 pub struct Import {
     opened: WritableStore,
     folder: PathBuf,
     epoch: Epoch,
-    /// By retention rule.
+    /// Open files by retention rule.
     files: HashMap<usize, SegmentFile>,
-    /// Numbers of the complete files that are not in their places yet. The catalogue lists them, but shows them only after its commit.
+    /// Numbers of complete files that are not moved yet. The catalogue lists them in an open transaction.
     sealed: Vec<u64>,
     instances: HashMap<(Arc<str>, Arc<str>), Instance>,
-    /// The last one given out.
+    /// The last number used.
     topics: u32,
     imported: Imported,
-    /// What the recording says was lost.
+    /// Losses of the recording.
     lost: Vec<losses::Lost>,
-    /// Something of it lies in the archive and could not be removed: the next start does.
+    /// Whether leftovers could not be removed: the next start removes them.
     is_left: bool,
 }
 
 #[derive(Debug)]
 struct Instance {
-    /// A file tells series apart by topic and run, so each type has a topic of its own.
+    /// A file distinguishes series by topic and run, so each type has its own topic.
     topics: Vec<(Arc<ProbeType>, TopicId)>,
     rule: usize,
     next: Offset,
@@ -149,10 +149,10 @@ struct Instance {
 }
 
 impl Import {
-    /// Into an archive that no DAC has open.
+    /// Begins an import into an archive that no DAC has open.
     ///
     /// # Errors
-    /// If its disk fails.
+    /// If the disk fails.
     pub fn begin(opened: WritableStore) -> Result<Self, ImportError> {
         let epoch = Epoch(Uuid::new_v4().as_u64_pair().0);
         let folder = import_folder::begin(&opened.store.directory, epoch)?;
@@ -171,16 +171,16 @@ impl Import {
         })
     }
 
-    /// Takes a batch of a series; its epoch and the batch's offset do not matter.
+    /// Adds a batch of a series; its epoch and the offset of the batch are ignored.
     ///
     /// # Errors
-    /// If it is not what it says it is, or the disk fails.
+    /// If it is invalid, or the disk fails.
     pub fn add(&mut self, series: &Series, batch: &[u8]) -> Result<(), ImportError> {
         let series = Series { epoch: self.epoch, ..series.clone() };
         let damaged =
             |error| ImportError::Batch { instance: format!("{}/{}", series.node, series.instance), error };
         series.probe_type.validate()?;
-        // All of it: nothing that readers stumble over goes into an archive.
+        // Decodes everything: no invalid batch gets into an archive.
         let parsed = Batch::parse(batch, &series.probe_type).map_err(damaged)?;
         let header = *parsed.header();
         let instance = self.instance(&series)?;
@@ -201,10 +201,10 @@ impl Import {
         Ok(())
     }
 
-    /// Takes all of a segment file; `name` says what its nodes are called here. Answers what is damaged in it and was left out.
+    /// Adds a whole segment file; `name` maps the names of its nodes. Returns damage that was skipped.
     ///
     /// # Errors
-    /// If nothing of it can be read, or as [`Import::add`].
+    /// If it cannot be read, or as [`Import::add`].
     pub fn add_segment_file(
         &mut self,
         path: &Path,
@@ -218,7 +218,7 @@ impl Import {
             for entry in &of_series.entries {
                 let at = usize::try_from(entry.position).unwrap_or(usize::MAX);
                 let record = bytes.get(at..).unwrap_or_default();
-                // It was checked before, when the file was looked at.
+                // Already checked.
                 if let Ok((_, batch, _)) = record::parse(record, header.nonce, entry.position) {
                     self.add(&series, batch)?;
                 }
@@ -240,7 +240,7 @@ impl Import {
             }
             let rule = self.opened.config.rule_for(&key.0, &key.1);
             let rule = rule.ok_or_else(|| ImportError::NoRule(format!("{}/{}", key.0, key.1)))?;
-            // Before anything of it is listed here: what is listed cannot be read before it is in its place.
+            // Before its files are listed: listed files cannot be read before they are moved.
             let known = Known::of(&self.opened.store, &key.0, &key.1)?;
             let instance = Instance { topics: Vec::new(), rule, next: Offset(0), known };
             self.instances.insert(key.clone(), instance);
@@ -298,10 +298,10 @@ impl Import {
         Ok(())
     }
 
-    /// Makes all of it part of the archive.
+    /// Commits everything to the archive.
     ///
     /// # Errors
-    /// If the disk or the catalogue fails: nothing of it is part of the archive then.
+    /// If the disk or the catalogue fails: the archive is unchanged then.
     pub fn finish(mut self) -> Result<Imported, ImportError> {
         for (rule, file) in std::mem::take(&mut self.files) {
             self.seal(rule, file)?;
@@ -316,7 +316,7 @@ impl Import {
         made.map(|()| self.imported)
     }
 
-    /// Puts the files in their places; `moved` are those that are there.
+    /// Moves the files into the archive; `moved` receives the moved ones.
     fn move_in(&self, moved: &mut Vec<PathBuf>) -> io::Result<()> {
         let directory = &self.opened.store.directory;
         for number in &self.sealed {
@@ -331,7 +331,7 @@ impl Import {
 impl Drop for Import {
     fn drop(&mut self) {
         if !self.is_left {
-            // What is left of it is removed by the next start.
+            // The next start removes leftovers.
             let _ = import_folder::remove(&self.opened.store.directory);
         }
     }
@@ -343,7 +343,7 @@ fn move_out(directory: &Path, moved: &[PathBuf]) -> io::Result<()> {
     segment_file::sync_directory(directory)
 }
 
-/// Some samples of a batch as a batch of their own.
+/// Cuts some samples of a batch into a new batch.
 fn part_of(of: &Batch, series: &Series, sequences: Range<u64>) -> Result<Vec<u8>, ImportError> {
     let mut encoder = Encoder::new(&series.probe_type)?;
     let mut row = Vec::new();

@@ -1,4 +1,4 @@
-//! Why samples of a recording are missing: an import takes the causes over with the samples.
+//! Imports the causes of missing samples.
 
 use super::{Import, ImportError, Instance, known::Known};
 use oasis_store::{
@@ -24,7 +24,7 @@ pub(super) struct Lost {
     cause: Cause,
 }
 
-/// Why an archive does not say what it knows besides samples.
+/// Errors of reading the source archive.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
     /// It cannot be opened.
@@ -36,7 +36,7 @@ pub enum SourceError {
 }
 
 impl Import {
-    /// Notes that these samples of an instance are not in the recording, and why. Ignores a cause that means unexplained.
+    /// Adds a loss of an instance. Ignores unexplained losses.
     pub fn lose(
         &mut self,
         (node, instance): (Arc<str>, Arc<str>),
@@ -55,7 +55,7 @@ impl Import {
         self.lost.push(Lost { node, instance, run, numbers, cause });
     }
 
-    /// Takes over why samples are missing in an archive of which all segment files were added; `name` is that of [`Import::add_segment_file`].
+    /// Imports the causes of missing samples of an archive whose segment files were all added; `name` is that of [`Import::add_segment_file`].
     ///
     /// # Errors
     /// If that archive cannot be read.
@@ -77,30 +77,30 @@ impl Import {
         key: &(Arc<str>, Arc<str>),
     ) -> Result<(), ReadError> {
         let losses = history.0.catalogue().losses_of(node, instance)?;
-        let mut told = Known::default();
+        let mut noted = Known::default();
         for (run, loss) in losses {
-            told.add(run, *loss.numbers.start()..loss.numbers.end().saturating_add(1));
+            noted.add(run, *loss.numbers.start()..loss.numbers.end().saturating_add(1));
             self.lose(key.clone(), run, loss.numbers, loss.cause);
         }
-        // What was received and not stored is known by its offsets there, and those are other ones here.
+        // Gaps have offsets of the source archive, which differ here.
         let mut holes = Holes::new(history, 0);
         let mut at = None;
         for extent in history.0.extents(node, instance, 0)? {
-            self.add_holes_of(history, &extent, &mut holes, &mut at, (key, &told))?;
+            self.add_gaps_of(history, &extent, &mut holes, &mut at, (key, &noted))?;
         }
         let behind = holes.behind(node, instance, false)?;
-        self.lose_all(key, &told, behind);
+        self.lose_all(key, &noted, behind);
         Ok(())
     }
 
-    /// Of one share; `at` is the epoch and offset reached.
-    fn add_holes_of(
+    /// Adds losses of one share; `at` is the epoch and offset reached.
+    fn add_gaps_of(
         &mut self,
         history: &History,
         extent: &Extent,
         holes: &mut Holes,
         at: &mut Option<(Epoch, Offset)>,
-        (key, told): (&(Arc<str>, Arc<str>), &Known),
+        (key, noted): (&(Arc<str>, Arc<str>), &Known),
     ) -> Result<(), ReadError> {
         let series = &extent.series;
         for entry in history.0.entries(extent, Offset(0), usize::MAX)? {
@@ -116,7 +116,7 @@ impl Import {
             let first = entry.last_sequence.saturating_add(1).saturating_sub(entry.count.into());
             let missing = holes.before(series, first)?;
             holes.pass(entry.last_sequence);
-            self.lose_all(key, told, missing);
+            self.lose_all(key, noted, missing);
             let numbers = first..entry.last_sequence.saturating_add(1);
             if self.instances.get(key).is_some_and(|own| !own.known.has(series.run, &numbers)) {
                 self.lose(key.clone(), series.run, first..=entry.last_sequence, Cause::Damaged);
@@ -125,11 +125,11 @@ impl Import {
         Ok(())
     }
 
-    /// All but what was told already.
-    fn lose_all(&mut self, key: &(Arc<str>, Arc<str>), told: &Known, missing: Vec<Missing>) {
+    /// Adds losses that are not added yet.
+    fn lose_all(&mut self, key: &(Arc<str>, Arc<str>), noted: &Known, missing: Vec<Missing>) {
         for Missing { run, numbers, cause, .. } in missing {
             let is_told = |numbers: &RangeInclusive<u64>| {
-                told.has(run, &(*numbers.start()..numbers.end().saturating_add(1)))
+                noted.has(run, &(*numbers.start()..numbers.end().saturating_add(1)))
             };
             if let Some(numbers) = numbers.filter(|numbers| !is_told(numbers)) {
                 self.lose(key.clone(), run, numbers, cause);
@@ -137,7 +137,7 @@ impl Import {
         }
     }
 
-    /// Lists causes of numbers that are not there and have none.
+    /// Lists causes of missing numbers without a cause.
     pub(super) fn list_losses(&mut self) -> Result<(), ImportError> {
         let lost = std::mem::take(&mut self.lost);
         for ((node, instance), Instance { known, .. }) in &mut self.instances {
@@ -147,7 +147,7 @@ impl Import {
         }
         let mut rows = Vec::new();
         for Lost { node, instance, run, numbers, cause } in &lost {
-            // Losses of an instance without samples are never read.
+            // Losses of an instance without samples are not needed.
             let Some(own) = self.instances.get_mut(&(node.clone(), instance.clone())) else { continue };
             let new = own.known.add(*run, *numbers.start()..numbers.end().saturating_add(1));
             let room = usize::try_from(MOST_LOSSES).unwrap_or(usize::MAX) - rows.len();
@@ -156,7 +156,7 @@ impl Import {
             rows.extend(new.map(|new| (node, instance, *run, new.start..=new.end - 1, cause)));
         }
         self.imported.causes = rows.len() as u64;
-        // Retention forgets what was noticed before the oldest file was begun, and at the bound the oldest goes first: no two are of one time.
+        // Losses older than the oldest file are deleted, and at the bound the oldest: each has a different time.
         let rows = (now().0..).zip(&rows).map(|(time, (node, instance, run, numbers, cause))| LossRow {
             node,
             instance,

@@ -1,4 +1,4 @@
-//! What people have said of a recording, and what is known of its nodes: test runs, annotations, hosts.
+//! Imports test runs, annotations and facts about nodes.
 
 use super::{Import, ImportError};
 use oasis_store::{
@@ -14,11 +14,11 @@ use std::{collections::BTreeSet, path::Path};
 const READ: usize = 1_000;
 
 impl Import {
-    /// Takes over test runs, annotations and facts of nodes of an archive of which all segment files were added. `prefix` stands ahead of the name of a test run
-    /// that is taken here; `name` is that of [`Import::add_segment_file`]. What is there already stays as it is.
+    /// Imports test runs, annotations and facts about nodes of an archive whose segment files were all added. `prefix` goes before the name of a test run
+    /// that exists here; `name` is that of [`Import::add_segment_file`]. Existing entries stay unchanged.
     ///
     /// # Errors
-    /// If that archive cannot be read, or this one not be written.
+    /// If that archive cannot be read, or this one cannot be written.
     pub fn add_notes(
         &mut self,
         archive: &Path,
@@ -42,7 +42,7 @@ impl Import {
         Ok(())
     }
 
-    /// One that went on there ends with the recording.
+    /// A running test run ends with the recording.
     fn add_test_run(&mut self, run: TestRun, prefix: &str, end: Nanos) -> Result<(), ImportError> {
         let mut catalogue = self.opened.store.catalogue();
         let names = [run.name.clone(), format!("{prefix}:{}", run.name)];
@@ -61,7 +61,7 @@ impl Import {
             return Ok(());
         };
         let (who, started) = (run.who.clone(), run.started);
-        // A pin keeps files by their time: one that reached into what is to come would keep all that comes.
+        // A pin keeps files by time: one that reached into the future would keep all new files.
         let stopped = run.stopped.unwrap_or(end).min(now()).max(started);
         let mut description = Description { name, ..run.into() };
         if description.check().is_err() {

@@ -1,4 +1,4 @@
-//! A measured process: started on its core, told what to publish, ended with this value.
+//! A measured process: started on its core, controlled with orders, ended on drop.
 
 use crate::{cpu, order::Order};
 use anyhow::{Context, bail};
@@ -9,13 +9,13 @@ use std::{
     time::Duration,
 };
 
-/// A process that said it is ready.
+/// A process that is ready.
 #[derive(Debug)]
 pub struct Child {
     process: process::Child,
     orders: ChildStdin,
     places: Vec<String>,
-    /// Kept open: a closed pipe would be the process's problem.
+    /// Kept open: a closed pipe would end the process.
     _stdout: BufReader<ChildStdout>,
 }
 
@@ -27,9 +27,9 @@ impl Child {
         Self::start(core, command)
     }
 
-    /// Starts a process and waits until it says that it is ready.
+    /// Starts a process and waits until it is ready.
     pub fn start(core: usize, mut command: Command) -> anyhow::Result<Self> {
-        // A process begins on the cores of the thread that starts it, all its threads included.
+        // A process inherits the cores of the thread that starts it.
         cpu::confine(core)?;
         let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         cpu::confine(cpu::CLIENTS)?;
@@ -41,17 +41,17 @@ impl Child {
         stdout.read_line(&mut line)?;
         let mut words = line.split_ascii_whitespace().map(str::to_owned);
         if words.next().as_deref() != Some("ready") {
-            bail!("{name} did not get ready: {}", process.wait()?);
+            bail!("{name} did not start: {}", process.wait()?);
         }
         Ok(Self { process, orders, places: words.collect(), _stdout: stdout })
     }
 
-    /// Address number `index` of those it has told.
+    /// The address with this index among those that it printed.
     pub fn place(&self, index: usize) -> anyhow::Result<&str> {
-        self.places.get(index).map(String::as_str).context("the process told too few addresses")
+        self.places.get(index).map(String::as_str).context("the process printed too few addresses")
     }
 
-    /// Tells it what to publish.
+    /// Sends an order.
     pub fn order(&mut self, order: Order) -> anyhow::Result<()> {
         writeln!(self.orders, "{order}").context("the process has ended")
     }
@@ -69,7 +69,7 @@ impl Child {
 
 impl Drop for Child {
     fn drop(&mut self) {
-        // It may have ended by itself, and nothing is lost with it.
+        // It may have ended by itself.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -31,19 +31,19 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// What probes cost the threads they watch: one flush, a million a second, a control loop.
+    /// Cost of probes for the watched threads: one flush, a million a second, a control loop.
     Probes(Probes),
-    /// What the archive costs those who watch, what it stores, and how fast its past is read: some ten minutes, and disk for the largest size.
+    /// Cost of the archive for subscribers, its throughput, and the speed of reading history. Takes ten minutes, and disk space for the largest size.
     Archive(Archive),
-    /// Everything below, with defaults: some four minutes.
+    /// All measurements below with defaults, in about four minutes.
     All,
-    /// What a delivery costs, for bursts of several sizes, server by server.
+    /// Cost of a delivery for bursts of several sizes, for each server.
     Fanout(Fanout),
     /// The age of samples that come through node, channel and DAC.
     Latency(Latency),
     /// Memory for each subscriber while nothing is sent.
     Idle(Idle),
-    /// What stopped readers do to the others.
+    /// Effect of stopped readers on others.
     Slow(Slow),
     /// A server to be measured; orders come on its standard input.
     #[command(hide = true)]
@@ -54,7 +54,7 @@ enum Verb {
     /// A node with one probe; orders come on its standard input.
     #[command(hide = true)]
     Node {
-        /// Where the DAC takes nodes.
+        /// Address of the data channel of the DAC.
         channel: String,
         /// Rate of a periodic probe; without it the probe is pushed.
         #[arg(long)]
@@ -63,7 +63,7 @@ enum Verb {
     /// Flushes of one probe, for callgrind to count.
     #[command(hide = true)]
     Flush {
-        /// What they meet.
+        /// Situation of the flushes.
         case: Flush,
         /// How many.
         count: u64,
@@ -128,7 +128,7 @@ fn measure(verb: Verb) -> anyhow::Result<Vec<String>> {
         Verb::Slow(slow) => Ok(vec![slow.run()?]),
         Verb::Probes(probes) => probes.run(),
         Verb::Archive(archive) => archive.run(),
-        // Flags know their defaults: each scenario as if it had been asked for without any.
+        // Runs each scenario with the defaults of its flags.
         _ => ["fanout", "latency", "slow", "idle"]
             .into_iter()
             .map(|verb| measure(Cli::try_parse_from(["oasis-lab", verb])?.verb))

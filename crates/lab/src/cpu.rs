@@ -1,4 +1,4 @@
-//! Cores, and what a process takes of them and of memory.
+//! Cores, CPU time and memory of processes.
 
 use anyhow::Context;
 use rustix::{
@@ -10,7 +10,7 @@ use std::{fs, time::Duration};
 
 /// Where servers run.
 pub const SERVERS: usize = 0;
-/// Where the load generator runs, and nodes: what they take is not the server's.
+/// The core of the load generator and of nodes.
 pub const CLIENTS: usize = 1;
 
 /// Keeps this thread, and what it starts from now on, on one core.
@@ -18,7 +18,7 @@ pub fn confine(core: usize) -> anyhow::Result<()> {
     let mut cores = CpuSet::new();
     cores.set(core);
     sched_setaffinity(None, &cores)
-        .with_context(|| format!("cannot run on core {core}: the lab needs two, one for each side"))
+        .with_context(|| format!("cannot run on core {core}: the lab needs two cores"))
 }
 
 /// Processor time of a process, in nanoseconds precise: `/proc/PID/stat` counts in hundredths of a second, too coarse for one round.
@@ -28,7 +28,7 @@ pub fn time(pid: u32) -> anyhow::Result<Duration> {
         // A thread may end between the two looks.
         let Ok(text) = fs::read_to_string(task?.path().join("schedstat")) else { continue };
         let nanoseconds = text.split_ascii_whitespace().next().and_then(|word| word.parse().ok());
-        total += Duration::from_nanos(nanoseconds.context("this kernel tells no schedstat")?);
+        total += Duration::from_nanos(nanoseconds.context("no schedstat: the kernel does not support it")?);
     }
     Ok(total)
 }
@@ -45,7 +45,7 @@ pub fn resident(pid: u32) -> anyhow::Result<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).context("the process has ended")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let kib: Option<u64> = line.and_then(|line| line.split_ascii_whitespace().next()?.parse().ok());
-    Ok(kib.context("this kernel tells no VmRSS")? * 1024)
+    Ok(kib.context("no VmRSS in /proc/PID/status")? * 1024)
 }
 
 /// Raises the limit of open files as far as it goes; what is started from here inherits it.
@@ -55,12 +55,12 @@ pub fn raise_open_files() -> anyhow::Result<u64> {
     Ok(maximum.unwrap_or(u64::MAX))
 }
 
-/// Says what machine this is.
+/// Describes the machine.
 pub fn machine() -> String {
     let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpuinfo.lines().find(|line| line.starts_with("model name"));
     let model = model.and_then(|line| line.split_once(": ")).map_or("unknown processor", |(_, name)| name);
-    // The parallelism that the standard library tells is that of the cores this process keeps to.
+    // The parallelism of the standard library counts only the cores of this process.
     let cores = cpuinfo.lines().filter(|line| line.starts_with("processor")).count();
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let version = kernel.split('-').next().unwrap_or_default().trim();

@@ -1,4 +1,4 @@
-//! What a DAC says of itself over HTTP.
+//! Requests to the HTTP API of a DAC.
 
 use anyhow::Context;
 use serde_json::Value;
@@ -21,13 +21,13 @@ pub fn text(address: &str, method: &str, path: &str) -> anyhow::Result<String> {
     )?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;
-    let (_, body) = answer.split_once("\r\n\r\n").context("an HTTP answer without a body")?;
+    let (_, body) = answer.split_once("\r\n\r\n").context("HTTP response without a body")?;
     Ok(body.to_owned())
 }
 
 /// The loss ledger of an instance, once the DAC knows it.
 pub fn ledger(address: &str, instance: &str) -> anyhow::Result<Option<Value>> {
     let book = get(address, "/api/v1/ledger")?;
-    let ledgers = book["instances"].as_array().context("a ledger without instances")?;
+    let ledgers = book["instances"].as_array().context("ledger without instances")?;
     Ok(ledgers.iter().find(|ledger| ledger["instance"] == instance).map(|ledger| ledger["ledger"].clone()))
 }

@@ -1,8 +1,8 @@
-//! The lab: measures the project's doors beside other WebSocket servers, and what probes cost the threads they watch, in one run, on the same machine.
+//! The lab: compares the doors with other WebSocket servers and measures the cost of probes, in one run on the same machine.
 //!
-//! A [`scenarios`] file measures one thing and answers a section of the report. What it measures are [`station`]s: a server in a process of its
-//! own ([`child`], [`servers`], [`node`]) on one core, and a [`crowd`] of subscribers on the other. Servers publish when they are told to ([`order`]); the
-//! crowd knows when everybody has got everything, and `/proc` what it cost ([`cpu`]).
+//! Each [`scenarios`] file measures one thing and returns a section of the report. It measures [`station`]s: a server in a process of its
+//! own ([`child`], [`servers`], [`node`]) on one core, and a [`crowd`] of subscribers on the other. Servers publish on order ([`order`]); the
+//! crowd counts messages, and `/proc` has the cost ([`cpu`]).
 
 mod child;
 mod cli;

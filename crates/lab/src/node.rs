@@ -27,7 +27,7 @@ impl Probe for Counters {
     }
 }
 
-/// Publishes to the DAC at `channel` until there are no more orders: when it is told to, or at a rate.
+/// Publishes to the DAC at `channel` until the end of the orders: on order, or at a rate.
 pub fn run(channel: &str, hertz: Option<f64>) -> anyhow::Result<()> {
     match hertz {
         Some(hertz) => periodic(channel, hertz),
@@ -41,7 +41,7 @@ fn periodic(channel: &str, hertz: f64) -> anyhow::Result<()> {
     builder.periodic(INSTANCE, hertz, Counters(0))?;
     let node = builder.start(TcpConnector::new(channel))?;
     ready(&[])?;
-    // It publishes anyway.
+    // A periodic probe publishes without orders.
     obey(|_| Ok(()))?;
     node.shutdown();
     Ok(())
@@ -64,13 +64,13 @@ fn pushed(channel: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A sample that finds no room is missing in the sequence, and the clients see that.
+/// A sample dropped by a full ring leaves a gap in the numbers, which clients count.
 fn flush(probe: &mut PushedProbe<LinuxProcessorProbe>, number: &mut u64) {
     *number += 1;
     probe.flush(&sample(*number));
 }
 
-/// What is due is flushed once a millisecond where one cannot sleep for as little as a period.
+/// Flushes due samples once a millisecond if the period is too short to sleep.
 fn run_at(hertz: u32, length: Duration, mut flush: impl FnMut()) {
     let began = Instant::now();
     let at_once = (hertz / 1_000).max(1);

@@ -1,4 +1,4 @@
-//! What a measured process is told to publish, one line each on its standard input. The end of the input ends the process.
+//! Orders to a measured process, one line each on its standard input. The end of the input ends the process.
 
 use std::{
     fmt,
@@ -19,7 +19,7 @@ pub enum Order {
     Run {
         /// Samples a second.
         hertz: u32,
-        /// For how long.
+        /// Duration.
         length: Duration,
     },
 }
@@ -53,7 +53,7 @@ fn unknown(line: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("no order: {line:?}"))
 }
 
-/// Says where this process can be reached.
+/// Prints the addresses of this process.
 pub fn ready(places: &[String]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "ready {}", places.join(" "))?;
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn orders_are_read_as_they_are_written() {
+    fn orders_are_parsed_as_formatted() {
         for order in
             [Order::Round { burst: 16 }, Order::Run { hertz: 1_000, length: Duration::from_millis(2_500) }]
         {

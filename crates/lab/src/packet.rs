@@ -1,4 +1,4 @@
-//! The 136 bytes that every rival sends: an EISA packet of seven counters, as the DAC makes it.
+//! The 136 bytes that every server sends: an EISA packet of seven counters, as the DAC encodes it.
 
 use oasis_wire::batch::Header;
 use std::time::SystemTime;
@@ -8,7 +8,7 @@ pub const PACKET: usize = 136;
 
 const MAGIC: &[u8] = b"EISA\x01\x01\0\0";
 
-/// What a subscriber looks at.
+/// The fields that a subscriber reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
     /// When the sample was taken, nanoseconds since 1970; packets carry microseconds.
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_is_as_long_as_the_dac_makes_it_and_tells_its_stamp() {
+    fn a_packet_has_the_length_of_the_dac_and_its_stamp() {
         let stamp = Stamp { time: 1_763_683_200_123_456_000, sequence: 41 };
         let mut packet = Vec::new();
         stamp.write(&mut packet);

@@ -21,7 +21,7 @@ const LEFT_OUT: [&str; 2] = ["--write", "--postgresql-url"];
 /// Prints it, and writes it to a file if that is wanted.
 pub fn give((title, make): Title, sections: &[String], file: Option<&Path>) -> anyhow::Result<()> {
     let mut report = format!(
-        "# {title}, measured\n\nWritten by `make {make}` (`oasis-lab {}`); [performance.md](performance.md) says what to make of it.\n\nMachine: {}.\n",
+        "# {title}, measured\n\nWritten by `make {make}` (`oasis-lab {}`); [performance.md](performance.md) discusses the results.\n\nMachine: {}.\n",
         repeated(env::args().skip(1)).join(" "),
         cpu::machine(),
     );
@@ -36,7 +36,7 @@ pub fn give((title, make): Title, sections: &[String], file: Option<&Path>) -> a
     Ok(())
 }
 
-/// Flags for whoever runs it again. Where the report goes has nothing to do with what is in it, and the address of a database may have a password.
+/// The flags that reproduce the report, without its output file and without the address of a database, which may contain a password.
 fn repeated(mut arguments: impl Iterator<Item = String>) -> Vec<String> {
     let mut kept = Vec::new();
     while let Some(argument) = arguments.next() {
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_repeats_neither_its_place_nor_a_password() {
+    fn a_report_contains_neither_its_output_file_nor_a_password() {
         let typed = "archive --write a.md --what=sql --postgresql-url=host=h --rows-m 2 --postgresql-url postgresql://u:secret@h/d --write=b.md";
         let kept = repeated(typed.split(' ').map(str::to_owned));
         assert_eq!(kept, ["archive", "--what=sql", "--rows-m", "2"]);

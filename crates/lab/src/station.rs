@@ -22,12 +22,12 @@ const NODE_SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/node/server.js")
 /// How long a DAC may take to know its node.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What is measured beside what.
+/// A server in a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Contender {
     /// In tables.
     pub name: &'static str,
-    /// What stands behind the name.
+    /// Its description.
     pub what: &'static str,
     make: Make,
     dialect: Dialect,
@@ -85,15 +85,15 @@ pub const CONTENDERS: [Contender; 7] = [
     CHAIN,
 ];
 
-/// The measure of all.
+/// The baseline.
 pub const BARE: Contender = Contender {
     name: "bare",
-    what: "an event loop that writes prepared bytes, a burst in one call: the system's price",
+    what: "an event loop that writes prepared bytes, a burst in one call: the baseline",
     make: Make::Lab("bare"),
     dialect: Dialect::Plain,
 };
 
-/// The whole way of a sample.
+/// The complete path of a sample.
 pub const CHAIN: Contender = Contender {
     name: "oasis node",
     what: "a node with a pushed probe in its own process, TCP, a DAC with its doors; EISA packets to subscribers",
@@ -158,7 +158,7 @@ fn chain(dac: Child, hertz: Option<&str>) -> anyhow::Result<Served> {
 pub struct Served {
     /// The process that is measured.
     pub server: Child,
-    /// Who publishes, if that is another one.
+    /// The publishing process, if it is another one.
     node: Option<Child>,
     /// Where to subscribe.
     pub address: SocketAddr,
@@ -180,7 +180,7 @@ impl Served {
         self.node.is_some()
     }
 
-    /// Tells whoever publishes.
+    /// Sends an order to the publisher.
     pub fn order(&mut self, order: Order) -> anyhow::Result<()> {
         self.node.as_mut().unwrap_or(&mut self.server).order(order)
     }
@@ -201,14 +201,14 @@ impl Station {
         Self::over(contender.serve(flush)?, contender.dialect, subscribers)
     }
 
-    /// The same, of a server that is there.
+    /// The same, for a running server.
     pub fn over(served: Served, dialect: Dialect, subscribers: usize) -> anyhow::Result<Self> {
         let crowd = Crowd::connect(served.address, None::<IpAddr>, dialect, subscribers)?;
         let mut station = Self { served, crowd };
         let deadline = Instant::now() + PATIENCE;
         while !station.crowd.all_served() {
             if Instant::now() > deadline {
-                bail!("not every subscriber gets messages");
+                bail!("some subscribers receive no messages");
             }
             station.served.order(Order::Round { burst: 1 })?;
             station.crowd.linger(Duration::from_millis(50))?;
@@ -228,5 +228,5 @@ fn wait_until_known(address: &str) -> anyhow::Result<()> {
         }
         thread::sleep(Duration::from_millis(20));
     }
-    bail!("the DAC does not come to know its node")
+    bail!("the DAC does not list its node")
 }

@@ -1,6 +1,6 @@
 //! Medians and spreads of repeated measurements.
 
-/// The middle one; of an even number the mean of the two in the middle. None of none.
+/// Returns the median, or `None` without values.
 pub fn median(values: &[f64]) -> Option<f64> {
     let sorted = sorted(values);
     let middle = sorted.len() / 2;
@@ -17,7 +17,7 @@ pub fn spread(values: &[f64]) -> Option<(f64, f64)> {
     Some((*sorted.first()?, *sorted.last()?))
 }
 
-/// Ratios of what was measured one right after the other: what slowed the machine down slowed both.
+/// Ratios of consecutive measurements, which have the same load of the machine.
 pub fn ratios(ours: &[f64], theirs: &[f64]) -> Vec<f64> {
     ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect()
 }
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_middle_of_what_was_measured() {
+    fn the_median_of_measurements() {
         assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
         assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
         assert_eq!((median(&[]), spread(&[])), (None, None));

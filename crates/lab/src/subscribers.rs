@@ -1,4 +1,4 @@
-//! A process full of subscribers: one alone has too few open files for all of them.
+//! A process of subscribers: one process has too few open files for all.
 
 use crate::{
     crowd::{Crowd, Dialect},
@@ -12,14 +12,14 @@ use std::{
     time::Duration,
 };
 
-/// Subscribes, says so, and reads on until its input ends.
+/// Subscribes, reports ready, and reads until the end of its input.
 pub fn run(server: SocketAddr, source: IpAddr, dialect: Dialect, count: usize) -> anyhow::Result<()> {
     let mut crowd = Crowd::connect(server, Some(source), dialect, count)?;
     crowd.settle()?;
     order::ready(&[])?;
     let (ended, end) = mpsc::channel::<()>();
     thread::spawn(move || {
-        // However it ends, it has ended.
+        // An error ends it as well.
         let _ = io::stdin().read_to_end(&mut Vec::new());
         drop(ended);
     });

@@ -1,4 +1,4 @@
-//! Tables in Markdown that can be read as they are, and the numbers in them.
+//! Markdown tables, and formats of numbers.
 
 use crate::statistics::{median, spread};
 use std::{fmt, time::Duration};
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_stand_below_each_other() {
+    fn columns_are_aligned() {
         let mut table = Table::new(["server", "k"]);
         table.row(vec!["ws".into(), "111".into()]);
         assert_eq!(table.to_string(), "| server | k   |\n|--------|-----|\n| ws     | 111 |\n");

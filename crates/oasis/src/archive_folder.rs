@@ -1,4 +1,4 @@
-//! Which archive a command works on: a flag, else the environment, else the configuration file, as for the DAC that writes it.
+//! The archive of a command: from a flag, the environment, or the configuration file of the DAC.
 
 use crate::config::Config;
 use anyhow::bail;
@@ -11,7 +11,7 @@ pub struct ArchiveFolder {
     /// Folder of the archive [default: archive.directory of the configuration file].
     #[arg(long, value_name = "DIR", env = "OASIS_ARCHIVE")]
     archive: Option<String>,
-    /// Configuration file that the DAC has; --archive and OASIS_ARCHIVE win over its archive.directory.
+    /// Configuration file of the DAC; --archive and OASIS_ARCHIVE override its archive.directory.
     #[arg(long, value_name = "FILE", env = "OASIS_CONFIG")]
     config: Option<PathBuf>,
 }
@@ -20,7 +20,7 @@ impl ArchiveFolder {
     /// The folder.
     ///
     /// # Errors
-    /// If nothing names one, or what is named is a file.
+    /// If none is configured, or it is a file.
     pub fn find(&self) -> anyhow::Result<PathBuf> {
         Ok(self.read_config()?.directory.into())
     }
@@ -41,7 +41,7 @@ impl ArchiveFolder {
             );
         }
         if Path::new(&config.directory).is_file() {
-            bail!("{} is a file, and an archive is a folder: name that", config.directory);
+            bail!("{} is a file: an archive is a folder", config.directory);
         }
         Ok(config)
     }

@@ -1,13 +1,13 @@
-//! Readers that have seen enough: `oasis … | head` is no error.
+//! Detects closed pipes: `oasis … | head` is not an error.
 
 use std::{error::Error, io};
 
-/// Whether this is why nothing more could be written.
+/// Whether the error is a closed pipe.
 pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(is_cause)
 }
 
-/// Errors of the system within others, which do not all show them as their source.
+/// Finds errors of the system within others, which do not all return them as their source.
 fn is_cause(error: &(dyn Error + 'static)) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| {
         error.kind() == io::ErrorKind::BrokenPipe || error.get_ref().is_some_and(|inner| is_cause(inner))

@@ -1,4 +1,4 @@
-//! What can be typed.
+//! The arguments of the command line.
 
 #[cfg(feature = "live")]
 mod live;
@@ -27,7 +27,7 @@ OASIS_LOG sets what is logged (such as info or oasis_dac=debug)."
 pub struct Cli {
     #[command(subcommand)]
     pub verb: Verb,
-    /// Say more on standard error; twice for even more.
+    /// Log more on standard error; twice for even more.
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub verbose: u8,
 }
@@ -77,7 +77,7 @@ pub enum Verb {
   oasis list --format json | jq -r .type")]
     List(List),
     #[cfg(feature = "live")]
-    /// List, start and stop the handlers of a DAC: what acts on samples inside it.
+    /// List, start and stop the handlers of a DAC.
     #[command(after_help = "Examples:
   oasis handlers                             name, condition and last failure of each
   oasis handlers stop postgresql             until it is started again
@@ -93,7 +93,7 @@ pub enum Verb {
   oasis command my-host/oven trigger
   oasis command my-host/oven deadband temperature 0.5")]
     Command(command::Arguments),
-    /// Write what an archive holds to a file for other programs, while its DAC goes on or after it has ended.
+    /// Export samples of an archive to a file for other programs, also while its DAC runs.
     #[command(after_help = "Examples:
   oasis export --archive ~/samples my-host/processor -o processor.csv
   oasis export --archive ~/samples my-host/processor --from -1h --format jsonl | jq .metrics
@@ -103,7 +103,7 @@ pub enum Verb {
   oasis export --archive ~/samples --format mcap -o everything.mcap
   oasis export --archive ~/samples --format jsonl --from 2026-05-04T12:00Z --to 2026-05-04T12:05Z")]
     Export(Export),
-    /// Take recordings into an archive that no DAC has open, made if there is none: MCAP files, and segment files of other archives.
+    /// Import recordings into an archive that no DAC has open, created if it does not exist: MCAP files, and segment files of other archives.
     #[command(after_help = "Examples:
   oasis import --archive ~/samples test-drive.mcap            nodes become test-drive:NODE
   oasis import --archive ~/samples --name bench old-archive/  all of it, as bench:NODE
@@ -111,14 +111,14 @@ pub enum Verb {
 Importing a file again adds nothing. A file that cannot be read adds nothing either.")]
     Import(Import),
     #[cfg(feature = "live")]
-    /// Test runs: give the time between a start and a stop a name, and compare two of them; oasis run VERB --help has more.
+    /// Start, stop and compare test runs (named spans of time); see oasis run VERB --help.
     #[command(after_help = "Examples:
   oasis run start 'soak, pump 3 hot' --tag night
   oasis run stop 'soak, pump 3 hot'
   oasis run compare 'soak, pump 3 cold' 'soak, pump 3 hot'")]
     Run(test_run::Arguments),
     #[cfg(feature = "live")]
-    /// Note something at a time, for everybody who looks at that time.
+    /// Add notes to times, visible to everybody.
     #[command(
         visible_alias = "note",
         after_help = "Examples:
@@ -128,20 +128,20 @@ Importing a file again adds nothing. A file that cannot be read adds nothing eit
     )]
     Annotation(annotation::Arguments),
     #[cfg(feature = "live")]
-    /// Play a recording back through the whole stack, as if it were live, to test tools and to train people.
+    /// Play back a recording through the whole stack as if it were live, for tests and training.
     #[command(after_help = "Examples:
   oasis replay --archive ~/samples 'soak, pump 3 hot' --speed 10
   oasis replay ~/samples --loop                         all of an archive, again and again
   oasis replay ~/samples my-host/processor --from -1h   becomes replay:my-host/processor")]
     Replay(replay::Arguments),
-    /// Ask an archive in SQL: each probe type is a table, a sample a row.
+    /// Query an archive with SQL: each probe type is a table, each sample a row.
     #[command(after_help = "Examples:
   oasis sql --archive ~/samples                                which tables there are
   oasis sql --archive ~/samples '.schema oasis_system_linux_processor_probe'
   oasis sql --archive ~/samples 'SELECT instance, samples, first, last FROM instances'
   oasis sql --archive ~/samples --format jsonl < query.sql")]
     Sql(sql::Arguments),
-    /// What an archive holds, and whether it is as it was written.
+    /// Show the content of an archive, and check it for damage.
     #[command(after_help = "Examples:
   oasis archive show --archive ~/samples     how much, of whom, from when to when
   oasis archive check --archive ~/samples    reads all of it, and says what is damaged")]
@@ -153,21 +153,21 @@ Importing a file again adds nothing. A file that cannot be read adds nothing eit
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For people.
+    /// Text for people.
     #[default]
     Text,
-    /// For programs: a JSON object a line.
+    /// JSON for programs: one object in each line.
     #[value(alias = "jsonl")]
     Json,
 }
 
 #[derive(Debug, Args)]
 pub struct Export {
-    /// NODE/INSTANCE, where * stands for any text ('plant-7/*'); all instances if none is given.
+    /// NODE/INSTANCE, where * matches any text ('plant-7/*') [default: all instances].
     pub instances: Vec<Target>,
     #[command(flatten)]
     pub archive: ArchiveFolder,
-    /// How to write.
+    /// Output format.
     #[arg(long, value_parser = formats::of_samples(), default_value = "csv")]
     pub format: &'static oasis_format::Format,
     #[arg(help = format!("Start at this time: {} [default: the oldest sample stored]", time::FORMS), long, value_name = "TIME", allow_hyphen_values = true)]
@@ -175,10 +175,10 @@ pub struct Export {
     /// Stop at this time (exclusive) [default: after the newest sample stored].
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub to: Option<String>,
-    /// Only the samples of the test run with this name: from its start to its stop, so without --from and --to.
+    /// Only samples between start and stop of the test run with this name; excludes --from and --to.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["from", "to"])]
     pub run: Option<String>,
-    /// File to write; it has its name only once it is whole. Of csv, arrow and parquet it may be a folder, which gets a file for each probe type [default: standard output].
+    /// Output file, renamed to its name when complete. For csv, arrow and parquet it can be a folder, with a file for each probe type [default: standard output].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -190,7 +190,7 @@ pub struct Import {
     pub files: Vec<PathBuf>,
     #[command(flatten)]
     pub archive: ArchiveFolder,
-    /// What recorded nodes are called in front of their names [default: the file's name without its ending].
+    /// Prefix for the names of imported nodes [default: the file name without extension].
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
 }

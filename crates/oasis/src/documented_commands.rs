@@ -1,4 +1,4 @@
-//! Every command line of `oasis` that a page of the documentation shows is one that can be typed.
+//! Checks that every `oasis` command line in the documentation is valid.
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
@@ -74,7 +74,7 @@ fn every_command_of_the_documentation_can_be_typed() {
     {
         for command in commands(&fs::read_to_string(&page).unwrap()) {
             let words = words(&command);
-            // What is left out is not checked.
+            // Elided parts are not checked.
             let is_ours = words.first().is_some_and(|program| program.rsplit('/').next() == Some("oasis"));
             if !is_ours || command.contains('…') {
                 continue;

@@ -1,14 +1,14 @@
-//! The values of `--format`, as the formats' registry has them.
+//! The values of `--format`, from the registry of formats.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use oasis_format::{FORMATS, Format};
 
-/// Parses the name of a format that samples can be written in.
+/// Parses the name of a format for samples.
 pub fn of_samples() -> impl TypedValueParser<Value = &'static Format> {
     parser(|format| Some(format.samples.as_ref()?.help))
 }
 
-/// Parses the name of a format that the rows of an answer can be written in.
+/// Parses the name of a format for query results.
 pub fn of_rows() -> impl TypedValueParser<Value = &'static Format> {
     parser(|format| Some(format.rows.as_ref()?.help))
 }
@@ -18,7 +18,7 @@ fn parser(help: fn(&Format) -> Option<&'static str>) -> impl TypedValueParser<Va
         .iter()
         .filter_map(|format| Some(PossibleValue::new(format.name).aliases(format.alias).help(help(format)?)));
     PossibleValuesParser::new(values)
-        .try_map(|name| oasis_format::find(&name).ok_or_else(|| format!("there is no format {name:?}")))
+        .try_map(|name| oasis_format::find(&name).ok_or_else(|| format!("unknown format {name:?}")))
 }
 
 #[cfg(test)]

@@ -20,7 +20,6 @@ mod time_flag;
 
 use clap::Parser;
 use cli::{Cli, Verb};
-use oasis_format::visible;
 use std::{io::IsTerminal, process::ExitCode};
 use tracing_subscriber::EnvFilter;
 
@@ -30,14 +29,14 @@ fn main() -> ExitCode {
     match run(cli) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("oasis: {}", told(&error));
+            eprintln!("oasis: {}", explained(&error));
             ExitCode::FAILURE
         }
     }
 }
 
-/// An error and its causes. Some say their causes by themselves: nothing is said twice.
-fn told(error: &anyhow::Error) -> String {
+/// Formats an error with its causes. Omits causes that an error already contains.
+fn explained(error: &anyhow::Error) -> String {
     error.chain().skip(1).map(ToString::to_string).fold(error.to_string(), |said, cause| {
         if said.contains(&cause) { said } else { format!("{said}: {cause}") }
     })
@@ -64,12 +63,12 @@ fn log_to_stderr(cli: &Cli) {
         _ => "debug",
     };
     let filter = EnvFilter::try_from_env("OASIS_LOG").unwrap_or_else(|_| EnvFilter::new(by_verbosity));
-    let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    // A log that cannot be written, on a full disk say, would otherwise end the thread that writes it.
+    let colors = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    // Otherwise an unwritable log, for example on a full disk, would end the thread that logs.
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
-        .with_ansi(colours)
+        .with_ansi(colors)
         .log_internal_errors(false)
         .init();
 }

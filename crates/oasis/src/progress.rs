@@ -1,51 +1,51 @@
-//! A line on a terminal that says how far something is, and goes when it is over.
+//! A progress line on a terminal, which is removed at the end.
 
 use std::{
     io::{self, IsTerminal, Write},
     time::{Duration, Instant},
 };
 
-/// What is over by then needs no line.
+/// Time before the first line.
 const QUIET: Duration = Duration::from_secs(1);
-/// How often the line changes.
+/// Interval of updates.
 const EACH: Duration = Duration::from_millis(250);
 
-/// How far something is.
+/// A progress line.
 pub struct Progress {
     is_seen: bool,
     begun: Instant,
-    told: Option<Instant>,
+    shown: Option<Instant>,
 }
 
 impl Progress {
-    /// Of something that prints nothing to standard output.
+    /// Creates a progress line for a task without standard output.
     pub fn new() -> Self {
-        Self { is_seen: io::stderr().is_terminal(), begun: Instant::now(), told: None }
+        Self { is_seen: io::stderr().is_terminal(), begun: Instant::now(), shown: None }
     }
 
-    /// Of something that goes to standard output: nothing is said between its lines on one terminal.
+    /// Creates a progress line for a task with standard output: silent if that is the same terminal.
     pub fn beside_output() -> Self {
         let progress = Self::new();
         Self { is_seen: progress.is_seen && !io::stdout().is_terminal(), ..progress }
     }
 
-    /// Says how far it is, if it is time to. Cheap, but for a look at the clock.
-    pub fn tell(&mut self, line: impl FnOnce() -> String) {
+    /// Updates the line if it is due. Costs only a clock read otherwise.
+    pub fn show(&mut self, line: impl FnOnce() -> String) {
         if !self.is_seen
             || self.begun.elapsed() < QUIET
-            || self.told.is_some_and(|told| told.elapsed() < EACH)
+            || self.shown.is_some_and(|shown| shown.elapsed() < EACH)
         {
             return;
         }
-        self.told = Some(Instant::now());
+        self.shown = Some(Instant::now());
         eprint!("\r\x1b[K{}", line());
-        // A terminal that is gone is told nothing.
+        // Ignores errors of a closed terminal.
         let _ = io::stderr().flush();
     }
 
-    /// Takes the line away, for others that stay.
+    /// Removes the line, before other output.
     pub fn clear(&mut self) {
-        if self.told.take().is_some() {
+        if self.shown.take().is_some() {
             eprint!("\r\x1b[K");
         }
     }

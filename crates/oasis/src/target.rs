@@ -1,6 +1,6 @@
 //! `NODE/INSTANCE` as typed on the command line.
 
-use crate::visible::Visible;
+use oasis_format::visible::Visible;
 use oasis_store::History;
 use std::{fmt, str::FromStr};
 
@@ -21,18 +21,18 @@ impl FromStr for Target {
             Some((node, instance)) if !node.is_empty() && !instance.is_empty() => {
                 Ok(Self { node: node.into(), instance: instance.into() })
             }
-            _ => Err("write NODE/INSTANCE, such as my-host/processor; 'my-host/*' is all of a node where several can be named".into()),
+            _ => Err("use NODE/INSTANCE, such as my-host/processor; 'my-host/*' for all of a node if several are allowed".into()),
         }
     }
 }
 
 impl Target {
-    /// As it is typed.
+    /// As typed.
     fn plain(&self) -> String {
         format!("{}/{}", self.node, self.instance)
     }
 
-    /// Whether it may name several.
+    /// Whether it can match several.
     pub fn is_pattern(&self) -> bool {
         self.plain().contains('*')
     }
@@ -44,10 +44,10 @@ impl fmt::Display for Target {
     }
 }
 
-/// What is named of all that there is: each as it is, or where a `*` stands for any text all that fit, each once.
+/// Selects the named instances, without duplicates; a `*` matches any text.
 ///
 /// # Errors
-/// The first that names nothing.
+/// The first name without a match.
 pub fn named(targets: &[Target], all: &[Target]) -> Result<Vec<Target>, Target> {
     let mut found: Vec<Target> = Vec::new();
     for target in targets {
@@ -66,23 +66,25 @@ pub fn named(targets: &[Target], all: &[Target]) -> Result<Vec<Target>, Target> 
     Ok(found)
 }
 
-/// What is named of all that an archive has. Refuses names that it has nothing of.
+/// Selects the named instances of an archive. Refuses names without a match.
 pub fn known(history: &History, targets: &[Target]) -> anyhow::Result<Vec<Target>> {
     let all: Vec<_> =
         history.instances()?.into_iter().map(|(node, instance)| Target { node, instance }).collect();
     named(targets, &all).map_err(|unknown| {
-        anyhow::anyhow!("the archive has nothing of {unknown}: `oasis archive show` lists what it has")
+        anyhow::anyhow!(
+            "the archive has no samples of {unknown}: list its instances with `oasis archive show`"
+        )
     })
 }
 
-/// Where a DAC takes samples, as it is typed.
+/// The address of a data channel, as typed.
 #[cfg(feature = "live")]
 pub fn data_channel(text: &str) -> Result<String, String> {
     let is_address =
         |(host, port): (&str, &str)| !host.is_empty() && !host.contains('/') && port.parse::<u16>().is_ok();
     match text.rsplit_once(':').is_some_and(is_address) {
         true => Ok(text.into()),
-        false => Err("write HOST:PORT of the data channel, such as 127.0.0.1:7071; the addresses of page and WebSocket, http:// and ws://, are others".into()),
+        false => Err("use HOST:PORT of the data channel, such as 127.0.0.1:7071, not the address of the page (http://) or the WebSocket (ws://)".into()),
     }
 }
 

@@ -14,7 +14,7 @@ pub fn span(from: Option<&str>, to: Option<&str>) -> anyhow::Result<(Option<u64>
         && start > end
     {
         let [start, end] = [start, end].map(time::format);
-        bail!("--from is {start}, which is later than --to, {end}: exchange them");
+        bail!("--from ({start}) is after --to ({end}): exchange them");
     }
     Ok((start, end))
 }

@@ -21,7 +21,7 @@ pub fn pdl_files(folder: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Compiles the files to `OUT_DIR/probes.rs`. A mistake in a file ends the build with the diagnostics of `oasis pdl check`.
+/// Compiles the files to `OUT_DIR/probes.rs`. An error in a file ends the build with the diagnostics of `oasis pdl check`.
 pub fn rust(files: &[impl AsRef<Path>]) {
     let paths: Vec<PathBuf> = files.iter().map(|file| file.as_ref().to_owned()).collect();
     let report = compile(&paths, &[], &WatchedFiles);

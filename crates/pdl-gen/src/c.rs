@@ -17,7 +17,7 @@ const TEMPLATES: [(&str, &str); 3] = [
 
 /// A C header for all that the model declares. `from` is named in its first line.
 pub fn generate(model: &Model, from: &str) -> String {
-    // Only a mistake in a template leads to an error; the C compiler then shows it.
+    // Only an invalid template gives an error; the C compiler then shows it.
     render(&view::header(model, from)).unwrap_or_else(|error| format!("#error {error}\n"))
 }
 

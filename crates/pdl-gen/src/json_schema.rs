@@ -6,14 +6,14 @@ use oasis_pdl::{
 };
 use oasis_wire::{
     quantity::{DemandRange, Hertz},
-    schema::{Behaviour, EnumType, Enumerator, Metric, MetricType, ProbeType, Rate, StructType, Threshold},
+    schema::{Behavior, EnumType, Enumerator, Metric, MetricType, ProbeType, Rate, StructType, Threshold},
 };
 use serde_json::Number;
 
 /// The schemas of all concrete probes as a JSON list, indented for people.
 pub fn generate(model: &Model) -> String {
     let schemas: Vec<ProbeType> = model.probes.iter().filter_map(|probe| schema(model, probe)).collect();
-    // Schemas are made of texts, numbers and lists: nothing that JSON could refuse.
+    // Schemas contain only strings, numbers and lists, which JSON can always represent.
     serde_json::to_string_pretty(&schemas).unwrap_or_default() + "\n"
 }
 
@@ -29,7 +29,7 @@ pub fn schema(model: &Model, probe: &model::Probe) -> Option<ProbeType> {
     })
 }
 
-/// The compiler has checked the bounds: every range of the model is one.
+/// The compiler has checked the bounds of the model.
 fn rate(demand: model::Demand) -> Option<Rate> {
     let range = DemandRange::new(Hertz::new(demand.min).ok()?, Hertz::new(demand.max).ok()?);
     Some(Rate { demand: Some(range.ok()?) })
@@ -41,7 +41,7 @@ fn metrics(model: &Model, metrics: &[model::Metric]) -> Vec<Metric> {
         kind: kind(model, &metric.kind),
         doc: metric.doc.clone(),
         unit: metric.unit.clone(),
-        behaviour: metric.behaviour.map(behaviour),
+        behavior: metric.behavior.map(behavior),
         label: metric.label.clone(),
         enumeration: enumeration(model, &metric.kind),
         min: metric.limits.min.and_then(number),
@@ -52,7 +52,7 @@ fn metrics(model: &Model, metrics: &[model::Metric]) -> Vec<Metric> {
     metrics.iter().map(metric).collect()
 }
 
-/// JSON has no number for infinity and NaN; the model neither.
+/// JSON has no infinity and no NaN; the model has neither.
 fn number(number: model::Number) -> Option<Number> {
     match number {
         model::Number::Integer(value) => Number::from_i128(value),
@@ -90,7 +90,7 @@ fn enum_type(declared: &model::Enum) -> EnumType {
 fn kind(model: &Model, of: &Type) -> MetricType {
     match of {
         Type::Primitive(primitive) => (*primitive).into(),
-        // Plain numbers for readers that know no enums; their names stand beside the type.
+        // Plain numbers for readers without enums; the names are in a separate field.
         Type::Enum(name) => model.base_of(name).into(),
         Type::Vector(element) => MetricType::Vector(Box::new(kind(model, element))),
         Type::Struct(name) => {
@@ -101,12 +101,12 @@ fn kind(model: &Model, of: &Type) -> MetricType {
     }
 }
 
-fn behaviour(behaviour: model::Behaviour) -> Behaviour {
-    match behaviour {
-        model::Behaviour::Counter => Behaviour::Counter,
-        model::Behaviour::Gauge => Behaviour::Gauge,
-        model::Behaviour::State => Behaviour::State,
-        model::Behaviour::Event => Behaviour::Event,
+fn behavior(behavior: model::Behavior) -> Behavior {
+    match behavior {
+        model::Behavior::Counter => Behavior::Counter,
+        model::Behavior::Gauge => Behavior::Gauge,
+        model::Behavior::State => Behavior::State,
+        model::Behavior::Event => Behavior::Event,
     }
 }
 
@@ -116,7 +116,7 @@ mod tests {
     use std::{collections::HashMap, path::PathBuf};
 
     #[test]
-    fn a_rate_that_follows_demand_is_told() {
+    fn a_rate_that_follows_demand_is_in_the_schema() {
         let text = "[uuid(0f3c7d52-9c7e-4a57-8a9f-62c1f1b8c7aa); rate(demand, 0.5, 100)] probe P { };";
         let files = HashMap::from([(PathBuf::from("a.pdl"), text.to_owned())]);
         let model = oasis_pdl::compile(&["a.pdl".into()], &[], &files).model;

@@ -56,7 +56,7 @@ pub fn free_names(names: &[String], is_taken: impl Fn(&str) -> bool) -> Vec<Stri
 }
 
 /// The last names. Equal ones get as many of their modules in front as distinguish them.
-pub fn told_apart(scoped: &[&String]) -> Vec<String> {
+pub fn distinct_names(scoped: &[&String]) -> Vec<String> {
     let mut modules = vec![0; scoped.len()];
     loop {
         let names: Vec<String> =
@@ -105,21 +105,21 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_moves_out_of_the_way_takes_no_other() {
+    fn a_changed_name_does_not_take_another() {
         let names = ["class", "class_", "a", "a", "b"].map(String::from);
         assert_eq!(free_names(&names, |name| name == "class"), ["class__", "class_", "a", "a_", "b"]);
     }
 
-    fn names_apart(scoped: &[&str]) -> Vec<String> {
+    fn distinct(scoped: &[&str]) -> Vec<String> {
         let scoped: Vec<String> = scoped.iter().map(|name| (*name).to_owned()).collect();
-        told_apart(&scoped.iter().collect::<Vec<_>>())
+        distinct_names(&scoped.iter().collect::<Vec<_>>())
     }
 
     #[test]
-    fn a_type_has_the_modules_in_its_name_that_tell_it_from_others() {
-        assert_eq!(names_apart(&["A::B::X", "A::Y"]), ["X", "Y"]);
-        assert_eq!(names_apart(&["A::B::X", "A::X", "X"]), ["BX", "AX", "X"]);
-        assert_eq!(names_apart(&["A::M::X", "B::M::X", "MX"]), ["AMX", "BMX", "MX"]);
-        assert_eq!(names_apart(&["LINE_7::X", "Line7::X"]), ["Line7X", "Line7X"]);
+    fn a_type_has_the_modules_in_its_name_that_distinguish_it() {
+        assert_eq!(distinct(&["A::B::X", "A::Y"]), ["X", "Y"]);
+        assert_eq!(distinct(&["A::B::X", "A::X", "X"]), ["BX", "AX", "X"]);
+        assert_eq!(distinct(&["A::M::X", "B::M::X", "MX"]), ["AMX", "BMX", "MX"]);
+        assert_eq!(distinct(&["LINE_7::X", "Line7::X"]), ["Line7X", "Line7X"]);
     }
 }

@@ -1,4 +1,4 @@
-//! C and C++ want a type declared before it is used, the PDL does not.
+//! Sorts declarations: C and C++ require a type to be declared before its use, PDL does not.
 
 use crate::names::split;
 use oasis_pdl::{

@@ -21,7 +21,7 @@ const TEMPLATES: [(&str, &str); 3] = [
 
 /// A Python module for all that the model declares. `from` is named in its first line.
 pub fn generate(model: &Model, from: &str) -> String {
-    // Only a mistake in a template leads to an error; Python then shows it.
+    // Only an invalid template gives an error; Python then shows it.
     render(&view::module(model, from))
         .unwrap_or_else(|error| format!("raise SyntaxError({:?})\n", error.to_string()))
 }

@@ -22,7 +22,7 @@ const TEMPLATES: [(&str, &str); 4] = [
 
 /// A TypeScript module for all that the model declares. `from` is named in its first line.
 pub fn generate(model: &Model, from: &str) -> String {
-    // Only a mistake in a template gets to the error; whoever runs the module reads it.
+    // Only an invalid template gives an error, which is thrown when the module is loaded.
     render(&view::module(model, from))
         .unwrap_or_else(|error| format!("throw new Error({:?});\n", error.to_string()))
 }

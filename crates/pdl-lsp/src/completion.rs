@@ -8,7 +8,7 @@ use lsp_types::{CompletionItem, CompletionItemKind, Position};
 use oasis_pdl::{
     Model,
     ast::DECLARATIONS,
-    model::{Behaviour, Primitive},
+    model::{Behavior, Primitive},
     unit_symbols,
 };
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ pub fn completion(view: &View<'_>, position: Position) -> Vec<CompletionItem> {
         Wanted::Declaration => words(DECLARATIONS, CompletionItemKind::KEYWORD),
         Wanted::Attribute(names) => words(names.iter().copied(), CompletionItemKind::PROPERTY),
         Wanted::Unit { is_quoted } => units(is_quoted),
-        Wanted::Kind => words(Behaviour::ALL.map(|(name, _)| name), CompletionItemKind::VALUE),
+        Wanted::Kind => words(Behavior::ALL.map(|(name, _)| name), CompletionItemKind::VALUE),
         Wanted::Enumerator(path) => known.enumerators(&path),
         Wanted::Type => {
             let names = Primitive::ALL.iter().map(|primitive| primitive.name()).chain(["vector"]);
@@ -91,7 +91,7 @@ impl<'a> Names<'a> {
         known.map(|(name, kind, doc)| item(self.written(name), kind, doc)).collect()
     }
 
-    /// Without the modules that are open here anyway, unless the name then meant another.
+    /// Returns the shortest form: without the modules around the cursor, unless that would name another declaration.
     fn written(&self, scoped: &str) -> String {
         for scope in scopes(self.scope) {
             if let Some(short) = inside(scoped, scope) {
@@ -113,7 +113,7 @@ impl<'a> Names<'a> {
             || model.probe_named(scoped).is_some()
     }
 
-    /// Looks for a path as the compiler does.
+    /// Looks up a path by the rules of the compiler.
     fn find(&self, path: &str, exists: impl Fn(&str) -> bool) -> Option<String> {
         if let Some(rooted) = path.strip_prefix("::") {
             return exists(rooted).then(|| rooted.to_owned());

@@ -1,4 +1,4 @@
-//! Infers the possible words at a place from the words before it, because the text around a cursor is seldom valid while somebody types.
+//! Finds the kind of word that fits at the cursor from the tokens before it. The text around a cursor is often incomplete.
 
 use oasis_pdl::{
     Token,
@@ -35,7 +35,7 @@ pub enum Wanted {
     },
 }
 
-/// The kind of word that fits, and the modules around it.
+/// The kind of word that fits at the cursor, and the modules around it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Context {
     pub wanted: Wanted,
@@ -75,7 +75,7 @@ fn in_token(token: Token) -> Gap {
     if token == Token::Text { Gap::Text } else { Gap::Comment }
 }
 
-/// Comments, and a text that has no end yet, are no tokens.
+/// Comments and unterminated strings are not tokens.
 fn gap(text: &str, gap: Range<usize>) -> Gap {
     let mut rest = text.get(gap).unwrap_or_default();
     while let Some(at) = rest.find(['/', '"']) {
@@ -167,7 +167,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Whether the innermost block is no module.
+    /// Whether the innermost block is not a module.
     fn is_in_block(&self) -> bool {
         self.blocks.last().is_some_and(|(sort, _)| *sort != Sort::Module)
     }
@@ -229,7 +229,7 @@ impl<'a> Walk<'a> {
             (Some("unit"), Some(Token::ParenOpen)) => Wanted::Unit { is_quoted: false },
             (Some("kind"), Some(Token::ParenOpen)) => Wanted::Kind,
             (Some("warn" | "alarm"), Some(Token::ParenOpen | Token::Comma)) => {
-                Wanted::Enumerator(path_behind(text, all.get(known..).unwrap_or_default()))
+                Wanted::Enumerator(path_after(text, all.get(known..).unwrap_or_default()))
             }
             _ => Wanted::Nothing,
         }
@@ -253,11 +253,11 @@ fn path_before(text: &str, tokens: &[(Token, Range<usize>)]) -> String {
 }
 
 /// The path of the type after these brackets.
-fn path_behind(text: &str, tokens: &[(Token, Range<usize>)]) -> String {
+fn path_after(text: &str, tokens: &[(Token, Range<usize>)]) -> String {
     let inside = tokens.iter().position(|(token, _)| *token == Token::BracketClose);
-    let behind = inside.and_then(|at| tokens.get(at + 1..)).unwrap_or_default();
+    let after = inside.and_then(|at| tokens.get(at + 1..)).unwrap_or_default();
     let mut path = String::new();
-    for (token, at) in behind {
+    for (token, at) in after {
         let word = text.get(at.clone()).unwrap_or_default();
         match token {
             Token::Name if word == "vector" && path.is_empty() => {}
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_and_bases_are_told_apart() {
+    fn paths_and_bases_are_distinguished() {
         assert_eq!(wanted("probe A : |"), Wanted::Base);
         assert_eq!(wanted("probe A : Ba|"), Wanted::Base);
         assert_eq!(wanted("enum A : |"), Wanted::Carrier);
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_want_nothing() {
+    fn nothing_completes_in_comments() {
         for text in ["// |", "/* |", "/// |", "struct A { // |\n uint8 a; };", "/* | */", "#include \"|\""] {
             assert_eq!(wanted(text), Wanted::Nothing, "{text}");
         }

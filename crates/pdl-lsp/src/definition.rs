@@ -1,4 +1,4 @@
-//! From a use to the declaration, and from an `#include` to the file.
+//! Finds the declaration for a use, and the file for an `#include`.
 
 use crate::{declared::declarations, workspace::View};
 use lsp_types::{Location, Position};

@@ -15,18 +15,18 @@ use std::{
 const MOST: usize = 500;
 
 /// Diagnostics of the open documents and of their includes. Files that had some before get an empty list.
-pub fn publish(workspace: &mut Workspace, told: &mut BTreeSet<PathBuf>) -> Vec<PublishDiagnosticsParams> {
+pub fn publish(workspace: &mut Workspace, reported: &mut BTreeSet<PathBuf>) -> Vec<PublishDiagnosticsParams> {
     workspace.compile();
     let mut by_path: BTreeMap<PathBuf, Vec<Diagnostic>> = BTreeMap::new();
     let open = workspace.paths().map(Path::to_owned);
-    for path in open.chain(std::mem::take(told)) {
+    for path in open.chain(std::mem::take(reported)) {
         by_path.entry(path).or_default();
     }
     for report in workspace.reports() {
         collect(workspace, report, &mut by_path);
     }
     let wrong = by_path.iter().filter(|(_, diagnostics)| !diagnostics.is_empty());
-    *told = wrong.map(|(path, _)| path.clone()).collect();
+    *reported = wrong.map(|(path, _)| path.clone()).collect();
     let params = by_path.into_iter().filter_map(|(path, diagnostics)| {
         let uri = workspace.uri(&path)?;
         Some(PublishDiagnosticsParams { uri, diagnostics, version: workspace.version(&path) })

@@ -3,7 +3,7 @@
 use lsp_server::Message;
 use std::io::{self, BufRead, Read};
 
-/// Longest message; a larger text is no PDL file.
+/// Longest message.
 const MAX_LENGTH: usize = 64 << 20;
 
 /// Longest line of a header.
@@ -14,7 +14,7 @@ const MAX_HEADER: u64 = 4096;
 pub enum Frame {
     /// A message.
     Message(Box<Message>),
-    /// Something in a right frame that is no message.
+    /// A well-formed frame whose content is not a message.
     Nonsense(String),
 }
 
@@ -42,22 +42,22 @@ fn header(input: &mut impl BufRead) -> io::Result<Option<usize>> {
             return Ok(None);
         }
         if !line.ends_with(b"\n") {
-            return Err(wrong("a line of the header has no end"));
+            return Err(wrong("unterminated header line"));
         }
         let text = String::from_utf8_lossy(&line);
         let text = text.trim_end();
         if text.is_empty() {
             break;
         }
-        let (name, value) = text.split_once(':').ok_or_else(|| wrong("a line of the header has no colon"))?;
+        let (name, value) = text.split_once(':').ok_or_else(|| wrong("header line without a colon"))?;
         if name.eq_ignore_ascii_case("content-length") {
             length = value.trim().parse().ok();
         }
     }
     match length {
         Some(length) if length <= MAX_LENGTH => Ok(Some(length)),
-        Some(_) => Err(wrong("the message is too long")),
-        None => Err(wrong("the header tells no length")),
+        Some(_) => Err(wrong("message too long")),
+        None => Err(wrong("missing Content-Length header")),
     }
 }
 

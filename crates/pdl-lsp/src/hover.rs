@@ -81,7 +81,7 @@ fn metric_code(metric: &Metric, model: &Model) -> String {
 }
 
 fn attributes(metric: &Metric, model: &Model) -> Vec<String> {
-    let kinds = oasis_pdl::model::Behaviour::ALL;
+    let kinds = oasis_pdl::model::Behavior::ALL;
     let kind = |wanted| kinds.into_iter().find(|(_, kind)| *kind == wanted).map(|(name, _)| name);
     let text =
         |name: &str, value: &Option<String>| value.as_ref().map(|value| format!("{name}(\"{value}\")"));
@@ -89,7 +89,7 @@ fn attributes(metric: &Metric, model: &Model) -> Vec<String> {
     let limits = &metric.limits;
     let all = [
         text("unit", &metric.unit),
-        metric.behaviour.and_then(kind).map(|kind| format!("kind({kind})")),
+        metric.behavior.and_then(kind).map(|kind| format!("kind({kind})")),
         text("label", &metric.label),
         number("min", limits.min),
         number("max", limits.max),

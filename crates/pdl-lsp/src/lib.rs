@@ -1,8 +1,8 @@
 //! Answers an editor's requests about PDL files: `oasis pdl lsp` speaks the Language Server Protocol on standard input and output.
 //!
 //! A [`Server`] takes one message and returns its answers; it knows no streams. Open documents lie over the disk
-//! ([`Workspace`]), so that unsaved text counts, and every question is answered from what the compiler says of them. A file a
-//! question: `hover`, `definition`, `completion`, `symbols`, `diagnostics`.
+//! ([`Workspace`]), so that unsaved text counts, and every request is answered from their compilation. One file for each
+//! request: `hover`, `definition`, `completion`, `symbols`, `diagnostics`.
 
 mod completion;
 mod context;

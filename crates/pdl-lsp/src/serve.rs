@@ -18,7 +18,7 @@ const WAITING: usize = 64;
 /// Serves one editor until it sends `exit` or closes the stream. Returns whether it sent `shutdown` first.
 pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> io::Result<bool> {
     let (sender, receiver) = sync_channel(WAITING);
-    // It ends with the process: nothing can be done about a read that waits.
+    // The thread ends with the process: a blocked read cannot be canceled.
     thread::Builder::new().name("editor".into()).spawn(move || {
         let mut input = BufReader::new(input);
         while let Some(frame) = frame::read(&mut input).transpose() {
@@ -47,7 +47,7 @@ pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> io::R
     Ok(false)
 }
 
-/// The next frame. Diagnostics wait until no message does, so that they are worked out once for all that was typed.
+/// Returns the next frame. Publishes diagnostics only when no message waits, so that fast typing compiles once.
 fn next(
     server: &mut Server,
     receiver: &Receiver<io::Result<Frame>>,

@@ -23,9 +23,9 @@ use std::{
 /// The next action.
 #[derive(Debug)]
 pub enum Step {
-    /// Go on, after these were sent.
+    /// Send these messages and continue.
     Send(Vec<Message>),
-    /// End, and whether that was agreed: an editor says `shutdown` before `exit`.
+    /// Exit. An orderly editor sends `shutdown` before `exit`.
     End {
         /// Whether the process ends with status 0.
         is_agreed: bool,
@@ -44,14 +44,14 @@ pub struct Server {
     phase: Phase,
     workspace: Workspace,
     /// Files with reported errors.
-    told: BTreeSet<PathBuf>,
+    reported: BTreeSet<PathBuf>,
     is_changed: bool,
 }
 
 impl Default for Server {
     fn default() -> Self {
         let workspace = Workspace::default();
-        Self { phase: Phase::New, workspace, told: BTreeSet::new(), is_changed: false }
+        Self { phase: Phase::New, workspace, reported: BTreeSet::new(), is_changed: false }
     }
 }
 
@@ -73,7 +73,7 @@ impl Server {
                 }
                 Step::Send(Vec::new())
             }
-            // The server asks nothing.
+            // The server sends no requests, so it expects no responses.
             Message::Response(_) => Step::Send(Vec::new()),
         }
     }
@@ -83,7 +83,7 @@ impl Server {
         if !std::mem::take(&mut self.is_changed) {
             return Vec::new();
         }
-        let files = diagnostics::publish(&mut self.workspace, &mut self.told);
+        let files = diagnostics::publish(&mut self.workspace, &mut self.reported);
         let method = "textDocument/publishDiagnostics";
         files.into_iter().map(|file| Notification::new(method.to_owned(), file).into()).collect()
     }
@@ -99,11 +99,13 @@ impl Server {
         match (self.phase, method) {
             (Phase::New, "initialize") => Ok(self.initialize(&params)),
             (Phase::New, _) => {
-                Err(Refused(ErrorCode::ServerNotInitialized, "`initialize` comes first".into()))
+                Err(Refused(ErrorCode::ServerNotInitialized, "expected `initialize` first".into()))
             }
-            (Phase::ShutDown, _) => Err(Refused(ErrorCode::InvalidRequest, "`exit` comes next".into())),
+            (Phase::ShutDown, _) => {
+                Err(Refused(ErrorCode::InvalidRequest, "expected `exit` after `shutdown`".into()))
+            }
             (Phase::Running, "initialize") => {
-                Err(Refused(ErrorCode::InvalidRequest, "the server runs already".into()))
+                Err(Refused(ErrorCode::InvalidRequest, "the server is already initialized".into()))
             }
             (Phase::Running, "shutdown") => {
                 self.phase = Phase::ShutDown;
@@ -125,12 +127,12 @@ impl Server {
                 result(self.laid_out(&params.text_document.uri))
             }
             (Phase::Running, _) => {
-                Err(Refused(ErrorCode::MethodNotFound, format!("there is no method {method:?}")))
+                Err(Refused(ErrorCode::MethodNotFound, format!("unknown method {method:?}")))
             }
         }
     }
 
-    /// Answers a question about a position; one about a document that is not open has no answer.
+    /// Answers a request about a position. The result is null if the document is not open.
     fn at<T: Serialize>(
         &mut self,
         params: Value,
@@ -156,7 +158,7 @@ impl Server {
         })
     }
 
-    /// One edit for the whole text; none if it is laid out, or so wrong that it cannot be.
+    /// Returns one edit for the whole text, or none if it is already formatted or has syntax errors.
     fn laid_out(&self, uri: &Uri) -> Option<Vec<TextEdit>> {
         let text = self.workspace.text(uri)?;
         let laid_out = format(&uri::to_path(uri), text).ok()?;
@@ -196,7 +198,7 @@ impl Server {
     }
 }
 
-/// The server asks for whole texts; an editor that sends pieces is understood too.
+/// Applies a change. The server requests whole texts, but accepts ranges too.
 fn apply(change: TextDocumentContentChangeEvent, text: &mut String) {
     let Some(range) = change.range else {
         *text = change.text;
@@ -230,7 +232,7 @@ fn capabilities() -> ServerCapabilities {
     }
 }
 
-/// A response that refuses.
+/// An error response.
 pub fn refusal(id: RequestId, code: ErrorCode, message: String) -> Response {
     Response::new_err(id, code as i32, message)
 }

@@ -6,7 +6,7 @@ use oasis_pdl::{
 };
 use std::collections::HashMap;
 
-/// At least so many bytes, and whether always so many.
+/// A minimum size in bytes, and whether it is exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
     pub bytes: u64,
@@ -23,7 +23,7 @@ impl Size {
         Self { bytes, is_fixed: self.is_fixed && other.is_fixed }
     }
 
-    /// For people.
+    /// Text for people.
     pub fn words(self) -> String {
         let unit = if self.bytes == 1 { "byte" } else { "bytes" };
         let least = if self.is_fixed { "" } else { "at least " };
@@ -31,7 +31,7 @@ impl Size {
     }
 }
 
-/// Sizes of structs, each worked out once: they can use one another in many ways.
+/// Sizes of structs, each computed once: many structs can use the same one.
 pub struct Sizes<'a> {
     model: &'a Model,
     known: HashMap<&'a str, Size>,
@@ -73,7 +73,7 @@ impl<'a> Sizes<'a> {
                 });
                 self.known.insert(name, size);
             } else if !self.known.contains_key(name) {
-                // Stands for the struct inside of itself, which is an error of its own.
+                // Size of a struct inside itself, which is reported as an error elsewhere.
                 self.known.insert(name, Size::NOTHING);
                 open.push((name, true));
                 let inner = declared.members.iter().filter_map(|member| match &member.kind {

@@ -83,8 +83,8 @@ mod tests {
     fn positions_that_are_nowhere_are_moved_to_where_they_can_be() {
         let lines = Lines::new("a𝄞\r\nb");
         assert_eq!(lines.offset(Position::new(0, 2)), 1, "in the middle of a character");
-        assert_eq!(lines.offset(Position::new(0, 99)), 5, "behind the end of a line");
-        assert_eq!(lines.offset(Position::new(9, 0)), 8, "behind the last line");
+        assert_eq!(lines.offset(Position::new(0, 99)), 5, "after the end of a line");
+        assert_eq!(lines.offset(Position::new(9, 0)), 8, "after the last line");
         assert_eq!(lines.position(99), Position::new(1, 1));
         assert_eq!(Lines::new("").all(), Range::default());
     }

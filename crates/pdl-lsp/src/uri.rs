@@ -1,17 +1,17 @@
 //! `file:` URIs and paths.
 
 use lsp_types::Uri;
-use oasis_pdl::normalised;
+use oasis_pdl::normalized;
 use std::path::{Path, PathBuf};
 
-/// The path of a document. One that is no file yet has its URI for a path.
+/// Returns the path of a document. For a document without a file it is the URI.
 pub fn to_path(uri: &Uri) -> PathBuf {
     let text = uri.as_str();
     let Some(rest) = text.strip_prefix("file://") else { return PathBuf::from(text) };
     // A host, such as `localhost`, ends at the first slash.
     let path = rest.find('/').and_then(|slash| rest.get(slash..)).unwrap_or(rest);
     let path = path.split(['?', '#']).next().unwrap_or_default();
-    normalised(Path::new(String::from_utf8_lossy(&decoded(path)).as_ref()))
+    normalized(Path::new(String::from_utf8_lossy(&decoded(path)).as_ref()))
 }
 
 /// The URI of a path.
@@ -36,14 +36,14 @@ pub fn from_path(path: &Path) -> Option<Uri> {
 fn decoded(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
-    while let Some((&byte, behind)) = rest.split_first() {
-        let digits = behind.first_chunk::<2>().filter(|_| byte == b'%');
+    while let Some((&byte, after)) = rest.split_first() {
+        let digits = after.first_chunk::<2>().filter(|_| byte == b'%');
         let code = digits.and_then(|[high, low]| {
             let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
             Some(digit(*high)? * 16 + digit(*low)?)
         });
         bytes.push(code.unwrap_or(byte));
-        rest = behind.get(if code.is_some() { 2 } else { 0 }..).unwrap_or_default();
+        rest = after.get(if code.is_some() { 2 } else { 0 }..).unwrap_or_default();
     }
     bytes
 }

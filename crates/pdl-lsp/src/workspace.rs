@@ -14,7 +14,7 @@ struct Document {
     uri: Uri,
     version: i32,
     text: String,
-    /// The result of compiling it with its includes; `None` if something changed since.
+    /// Its compilation with its includes; `None` after a change.
     report: Option<Report>,
 }
 
@@ -35,7 +35,7 @@ impl Loader for Workspace {
 }
 
 impl Workspace {
-    /// One that looks for includes in these folders too.
+    /// Creates a workspace that also searches these folders for includes.
     pub fn new(include_dirs: Vec<PathBuf>) -> Self {
         Self { documents: BTreeMap::new(), include_dirs }
     }
@@ -57,7 +57,7 @@ impl Workspace {
         self.documents.values_mut().for_each(|document| document.report = None);
     }
 
-    /// Compiles each document of which nothing is known yet.
+    /// Compiles every document without a compilation.
     pub fn compile(&mut self) {
         let unknown = self.documents.iter().filter(|(_, document)| document.report.is_none());
         let reports: Vec<(PathBuf, Report)> = unknown

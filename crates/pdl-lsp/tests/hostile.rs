@@ -1,4 +1,4 @@
-//! Whatever stands in a document, and wherever the cursor is, there is an answer.
+//! Every document and every cursor position has an answer.
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 const URI: &str = "file:///plant/a.pdl";
 
-/// Words of the language and of none, so that texts are nearly right.
+/// Valid and invalid words, for texts that are nearly valid.
 fn text() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec![
         "module",
@@ -91,7 +91,7 @@ proptest! {
         let range = json!({ "start": { "line": line, "character": character }, "end": { "line": 0, "character": 3 } });
         let change = json!({ "range": range, "text": "水" });
         let params = json!({ "textDocument": { "uri": URI, "version": 2 }, "contentChanges": [change] });
-        editor.tell("textDocument/didChange", params);
+        editor.notify("textDocument/didChange", params);
         editor.published();
     }
 }

@@ -32,7 +32,7 @@ module Plant {
 fn change(editor: &mut Editor, uri: &str, text: &str) {
     let document = json!({ "uri": uri, "version": 2 });
     let params = json!({ "textDocument": document, "contentChanges": [{ "text": text }] });
-    editor.tell("textDocument/didChange", params);
+    editor.notify("textDocument/didChange", params);
 }
 
 fn editor() -> Editor {
@@ -56,7 +56,7 @@ fn diagnostics_come_and_go() {
     let (_, diagnostics) = published.iter().find(|(uri, _)| uri == MAIN).unwrap();
     assert_eq!(diagnostics.len(), 1);
     assert_eq!(diagnostics[0]["code"], "E0010");
-    assert_eq!(diagnostics[0]["message"], "there is no type `Port`\nhelp: did you mean `Prot`?");
+    assert_eq!(diagnostics[0]["message"], "unknown type `Port`\nhelp: did you mean `Prot`?");
     // The blanks, `/* aß水𝄞 */ vector<` in UTF-16 units.
     let range = json!({ "start": { "line": 3, "character": 23 }, "end": { "line": 3, "character": 27 } });
     assert_eq!(diagnostics[0]["range"], range);
@@ -65,18 +65,18 @@ fn diagnostics_come_and_go() {
 }
 
 #[test]
-fn what_a_closed_document_included_is_told_no_more() {
+fn diagnostics_of_included_files_end_when_the_document_closes() {
     let mut editor = Editor::new(Value::Null);
     let wrong = "#include \"/nowhere/a.pdl\"\n";
     editor.open(MAIN, wrong);
     assert_eq!(editor.published()[0].1.len(), 1);
-    editor.tell("textDocument/didClose", json!({ "textDocument": { "uri": MAIN } }));
+    editor.notify("textDocument/didClose", json!({ "textDocument": { "uri": MAIN } }));
     assert_eq!(editor.published(), [(MAIN.into(), vec![])]);
     assert_eq!(editor.at("hover", MAIN, 0, 0), Value::Null);
 }
 
 #[test]
-fn hover_tells_declaration_documentation_and_size() {
+fn hover_shows_declaration_documentation_and_size() {
     let mut editor = editor();
     let mut value = |uri, line, character| {
         let hover = editor.at("hover", uri, line, character);
@@ -177,7 +177,7 @@ fn pieces_of_a_text_can_be_changed_too() {
     let range = json!({ "start": { "line": 0, "character": 7 }, "end": { "line": 0, "character": 8 } });
     let change = json!({ "range": range, "text": "Water" });
     let document = json!({ "uri": MAIN, "version": 2 });
-    editor.tell("textDocument/didChange", json!({ "textDocument": document, "contentChanges": [change] }));
+    editor.notify("textDocument/didChange", json!({ "textDocument": document, "contentChanges": [change] }));
     assert_eq!(editor.published(), [(MAIN.into(), vec![])]);
 }
 

@@ -59,7 +59,7 @@ pub enum Declaration {
 pub struct Module {
     /// Its name.
     pub name: Name,
-    /// What it contains.
+    /// ChangeKind it contains.
     pub declarations: Vec<Declaration>,
     /// All of it, documentation and attributes included.
     pub extent: Span,
@@ -100,7 +100,7 @@ pub struct Enumerator {
     pub name: Name,
     /// Documentation.
     pub doc: Option<String>,
-    /// Its number, one more than that of the enumerator before if the file says nothing.
+    /// Its number, one more than that of the enumerator before if the file has none.
     pub value: Option<Number>,
 }
 
@@ -157,7 +157,7 @@ pub struct Metric {
     /// UCUM unit.
     pub unit: Option<String>,
     /// `counter`, `gauge`, `state`, `event`.
-    pub behaviour: Option<Behaviour>,
+    pub behavior: Option<Behavior>,
     /// Name for people.
     pub label: Option<String>,
     /// Range, and the thresholds of warning and alarm.
@@ -198,7 +198,7 @@ impl Condition {
     }
 }
 
-pub use crate::model::{Behaviour, Primitive};
+pub use crate::model::{Behavior, Primitive};
 
 /// A type as written.
 #[derive(Debug, Clone)]

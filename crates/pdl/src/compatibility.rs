@@ -1,7 +1,7 @@
 //! The effects of changed files on the readers of samples.
 //!
 //! Only probes that send samples are compared, each with all that its samples are made of: inherited metrics, structs, enums. UUID and
-//! version name one layout, so what else may change depends on whether the version was raised.
+//! version name one layout, so the effect of a change depends on whether the version was raised.
 
 mod metrics;
 mod probes;
@@ -16,30 +16,30 @@ use serde_json::json;
 /// A difference between two models.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// Which kind of difference.
-    pub what: What,
+    /// The kind of difference.
+    pub kind: ChangeKind,
     /// Its effect on readers.
     pub class: Class,
     /// Scoped name of the probe, the new one if there are two.
     pub probe: String,
-    /// In one sentence.
+    /// One sentence.
     pub message: String,
-    /// Where the old files have it, if they do.
+    /// Its place in the old files, if any.
     pub old: Option<Span>,
-    /// Where the new files have it, if they do.
+    /// Its place in the new files, if any.
     pub new: Option<Span>,
 }
 
 /// The effect of a change on readers, the least first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
-    /// Every reader goes on as before.
+    /// No effect on readers.
     Safe,
-    /// Readers see the new version: its schema travels with the registration.
+    /// Readers receive the schema of the new version with the registration.
     NewVersion,
-    /// The same UUID and version mean something else: the version should be raised.
+    /// Values have another meaning under the same UUID and version: the version should be raised.
     NeedsVersion,
-    /// The same UUID and version have another layout, or a probe is gone.
+    /// Samples have another layout under the same UUID and version, or a probe was removed.
     Breaking,
 }
 
@@ -59,7 +59,7 @@ impl Class {
 }
 
 /// The property that a change affects.
-enum Touches {
+enum Affects {
     /// The identity of the probe.
     Identity,
     /// The version that they do not know yet.
@@ -69,13 +69,13 @@ enum Touches {
     /// The meaning of the values.
     Meaning,
     /// Only texts for people.
-    Looks,
+    Text,
 }
 
 /// A kind of difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum What {
+pub enum ChangeKind {
     ProbeRemoved,
     UuidChanged,
     VersionLowered,
@@ -103,10 +103,10 @@ pub enum What {
     DocumentationChanged,
 }
 
-impl What {
+impl ChangeKind {
     /// Its name for programs, and the property that it affects.
-    fn entry(self) -> (&'static str, Touches) {
-        use Touches::{Identity, Layout, Looks, Meaning, Version};
+    fn entry(self) -> (&'static str, Affects) {
+        use Affects::{Identity, Layout, Meaning, Text, Version};
         match self {
             Self::ProbeRemoved => ("probe_removed", Identity),
             Self::UuidChanged => ("uuid_changed", Identity),
@@ -126,13 +126,13 @@ impl What {
             Self::UnitChanged => ("unit_changed", Meaning),
             Self::KindChanged => ("kind_changed", Meaning),
             Self::RangeChanged => ("range_changed", Meaning),
-            Self::ProbeAdded => ("probe_added", Looks),
-            Self::EnumeratorAdded => ("enumerator_added", Looks),
-            Self::TypeRenamed => ("type_renamed", Looks),
-            Self::LabelChanged => ("label_changed", Looks),
-            Self::LimitsChanged => ("limits_changed", Looks),
-            Self::RateChanged => ("rate_changed", Looks),
-            Self::DocumentationChanged => ("documentation_changed", Looks),
+            Self::ProbeAdded => ("probe_added", Text),
+            Self::EnumeratorAdded => ("enumerator_added", Text),
+            Self::TypeRenamed => ("type_renamed", Text),
+            Self::LabelChanged => ("label_changed", Text),
+            Self::LimitsChanged => ("limits_changed", Text),
+            Self::RateChanged => ("rate_changed", Text),
+            Self::DocumentationChanged => ("documentation_changed", Text),
         }
     }
 
@@ -144,18 +144,18 @@ impl What {
     /// Returns the effect on readers, with or without a raised version.
     fn class(self, is_raised: bool) -> Class {
         match self.entry().1 {
-            Touches::Identity => Class::Breaking,
-            Touches::Looks => Class::Safe,
-            Touches::Version => Class::NewVersion,
-            Touches::Layout | Touches::Meaning if is_raised => Class::NewVersion,
-            Touches::Layout => Class::Breaking,
-            Touches::Meaning => Class::NeedsVersion,
+            Affects::Identity => Class::Breaking,
+            Affects::Text => Class::Safe,
+            Affects::Version => Class::NewVersion,
+            Affects::Layout | Affects::Meaning if is_raised => Class::NewVersion,
+            Affects::Layout => Class::Breaking,
+            Affects::Meaning => Class::NeedsVersion,
         }
     }
 }
 
 impl Change {
-    /// As programs read it: one object, lines and columns from 1.
+    /// Returns JSON for programs: one object; lines and columns count from 1.
     pub fn to_json(&self, old: &Sources, new: &Sources) -> serde_json::Value {
         let place = |span: Option<Span>, sources: &Sources| {
             span.map(|span| {
@@ -165,7 +165,7 @@ impl Change {
         };
         json!({
             "class": self.class.name(),
-            "change": self.what.name(),
+            "change": self.kind.name(),
             "probe": self.probe,
             "message": self.message,
             "old": place(self.old, old),
@@ -187,7 +187,7 @@ impl Change {
 /// };
 /// let changes = compare(&model("real32 rpm;"), &model("real64 rpm;"));
 /// assert_eq!(changes[0].class, Class::Breaking);
-/// assert_eq!(changes[0].message, "metric `rpm` was `real32` and is `real64`");
+/// assert_eq!(changes[0].message, "type of metric `rpm` changed from `real32` to `real64`");
 /// ```
 pub fn compare(old: &Model, new: &Model) -> Vec<Change> {
     let mut changes = probes::compare(old, new);
@@ -196,17 +196,17 @@ pub fn compare(old: &Model, new: &Model) -> Vec<Change> {
 }
 
 /// Collects the changes of one probe.
-struct Teller {
+struct Changes {
     probe: String,
     is_raised: bool,
-    changes: Vec<Change>,
+    list: Vec<Change>,
 }
 
-impl Teller {
-    fn tell(&mut self, what: What, message: String, old: Option<Place>, new: Option<Place>) {
-        self.changes.push(Change {
-            what,
-            class: what.class(self.is_raised),
+impl Changes {
+    fn push(&mut self, kind: ChangeKind, message: String, old: Option<Place>, new: Option<Place>) {
+        self.list.push(Change {
+            kind,
+            class: kind.class(self.is_raised),
             probe: self.probe.clone(),
             message,
             old: old.map(|place| place.0),
@@ -215,22 +215,22 @@ impl Teller {
     }
 
     /// Something that can be absent, such as a unit.
-    fn tell_if_changed(&mut self, what: What, thing: &str, texts: [Option<&str>; 2], places: [Place; 2]) {
+    fn push_text(&mut self, kind: ChangeKind, thing: &str, texts: [Option<&str>; 2], places: [Place; 2]) {
         let message = match texts {
-            [Some(old), Some(new)] if old != new => format!("{thing} was {old:?} and is {new:?}"),
-            [Some(old), None] => format!("{thing} was {old:?} and is gone"),
-            [None, Some(new)] => format!("{thing} is new: {new:?}"),
+            [Some(old), Some(new)] if old != new => format!("{thing} changed from {old:?} to {new:?}"),
+            [Some(old), None] => format!("{thing} removed: {old:?}"),
+            [None, Some(new)] => format!("{thing} added: {new:?}"),
             _ => return,
         };
         let [old, new] = places;
-        self.tell(what, message, Some(old), Some(new));
+        self.push(kind, message, Some(old), Some(new));
     }
 
-    fn tell_documentation(&mut self, thing: &str, texts: [&Option<String>; 2], places: [Place; 2]) {
+    fn push_documentation(&mut self, thing: &str, texts: [&Option<String>; 2], places: [Place; 2]) {
         let [old, new] = texts;
         if old != new {
             let message = format!("documentation of {thing} changed");
-            self.tell(What::DocumentationChanged, message, Some(places[0]), Some(places[1]));
+            self.push(ChangeKind::DocumentationChanged, message, Some(places[0]), Some(places[1]));
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::{
     diagnostic::{Code, Diagnostic},
     model::Model,
     names, parser,
-    source::{FileId, Loader, Reference, Sources, Span, normalised},
+    source::{FileId, Loader, Reference, Sources, Span, normalized},
 };
 use std::{
     io::ErrorKind,
@@ -18,7 +18,7 @@ const MAX_INCLUDES: usize = 64;
 /// The result of a compilation.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// All that was declared, as far as it could be understood.
+    /// All that was declared, as far as it could be parsed.
     pub model: Model,
     /// The diagnostics, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
@@ -29,14 +29,14 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether nothing is wrong.
+    /// Whether there are no diagnostics.
     pub fn is_ok(&self) -> bool {
         self.diagnostics.is_empty()
     }
 
-    /// All diagnostics as people read them.
-    pub fn render(&self, colours: bool) -> String {
-        let rendered = self.diagnostics.iter().map(|diagnostic| diagnostic.render(&self.sources, colours));
+    /// Returns all diagnostics as text for people.
+    pub fn render(&self, colors: bool) -> String {
+        let rendered = self.diagnostics.iter().map(|diagnostic| diagnostic.render(&self.sources, colors));
         rendered.collect::<Vec<_>>().join("\n\n")
     }
 }
@@ -44,7 +44,7 @@ impl Report {
 /// Parses one file: names are not looked up and includes not read. `path` only says where the text is from.
 pub fn parse(path: &Path, text: &str) -> (File, Report) {
     let mut sources = Sources::default();
-    let id = sources.add(normalised(path), text.to_owned());
+    let id = sources.add(normalized(path), text.to_owned());
     let (file, diagnostics) = parser::parse(id, text);
     (file, Report { diagnostics, sources, ..Report::default() })
 }
@@ -66,7 +66,7 @@ pub fn compile(paths: &[PathBuf], include_dirs: &[PathBuf], loader: &dyn Loader)
     let mut wrong = compilation.wrong;
     let (model, names) = names::resolve(compilation.files.iter(), &mut wrong);
     wrong.sort_by_key(|diagnostic| diagnostic.place.map(|place| (place.file, place.start)));
-    // `Unknown a, b;` has one mistake but two metrics.
+    // `Unknown a, b;` has one error but two metrics.
     wrong.dedup();
     let mut references = compilation.references;
     references.extend(names);
@@ -87,7 +87,7 @@ struct Compilation<'a> {
 
 impl Compilation<'_> {
     fn root(&mut self, path: &Path) {
-        let path = normalised(path);
+        let path = normalized(path);
         if self.sources.file(&path).is_some() {
             return;
         }
@@ -115,7 +115,7 @@ impl Compilation<'_> {
     fn include(&mut self, from: FileId, wanted: &str, span: Span) {
         let beside = self.sources.path(from).parent().unwrap_or(Path::new("")).to_owned();
         let places: Vec<PathBuf> =
-            [&beside].into_iter().chain(self.include_dirs).map(|dir| normalised(&dir.join(wanted))).collect();
+            [&beside].into_iter().chain(self.include_dirs).map(|dir| normalized(&dir.join(wanted))).collect();
         let mut reason = None;
         for path in &places {
             if let Some(known) = self.sources.file(path) {
@@ -135,7 +135,7 @@ impl Compilation<'_> {
                     return self.file(path.clone(), text);
                 }
                 let message = format!("includes nest deeper than {MAX_INCLUDES}");
-                return self.wrong.push(Diagnostic::new(Code::TooDeep, span, message, "one too many"));
+                return self.wrong.push(Diagnostic::new(Code::TooDeep, span, message, "exceeds the limit"));
             }
         }
         self.wrong.push(not_found(wanted, span, &places, reason));
@@ -144,9 +144,8 @@ impl Compilation<'_> {
     /// A file that was read already is not read again; it must not be one that is still open.
     fn again(&mut self, known: FileId, wanted: &str, span: Span) {
         if self.open.contains(&known) {
-            let message = format!("{wanted:?} is included by itself");
-            let diagnostic =
-                Diagnostic::new(Code::IncludeCycle, span, message, "leads back to where it began");
+            let message = format!("{wanted:?} includes itself");
+            let diagnostic = Diagnostic::new(Code::IncludeCycle, span, message, "closes the cycle");
             self.wrong.push(diagnostic.note(self.chain(known)));
         }
     }
@@ -160,19 +159,19 @@ impl Compilation<'_> {
     }
 }
 
-/// A file may only include others, but a file with nothing in it is more often a wrong path or a failed download.
+/// A file that only includes others is valid. An empty file is more often a wrong path or a failed download.
 fn empty(file: FileId, text: &str) -> Diagnostic {
     let end = Span::new(file, text.len()..text.len());
-    let message = "a PDL file declares at least one module, struct, enum or probe";
-    Diagnostic::new(Code::EmptyFile, end, message, "nothing is declared up to here")
+    let message = "no module, struct, enum or probe is declared";
+    Diagnostic::new(Code::EmptyFile, end, message, "end of file without a declaration")
 }
 
-/// The reason is that of the first place where something stands that cannot be read.
+/// `reason` says why the first existing file could not be read.
 fn not_found(wanted: &str, span: Span, places: &[PathBuf], reason: Option<String>) -> Diagnostic {
     let looked = places.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
     let message = format!("cannot read {wanted:?}");
     let label = reason.as_deref().unwrap_or("not found");
     let diagnostic = Diagnostic::new(Code::IncludeNotFound, span, message, label);
-    let diagnostic = diagnostic.note(format!("looked for {looked}"));
-    if reason.is_some() { diagnostic } else { diagnostic.help("add its folder with -I") }
+    let diagnostic = diagnostic.note(format!("tried {looked}"));
+    if reason.is_some() { diagnostic } else { diagnostic.help("add its folder with `-I`") }
 }

@@ -1,7 +1,7 @@
-//! Structs that contain themselves, whether directly, through others or in a vector: they have no size and no end of nesting.
+//! Structs that contain themselves, directly, through others or in a vector: they would nest without end.
 //!
 //! Only a struct of a *knot* (a strongly connected component: each leads to each) can lead back to itself. Tarjan's
-//! algorithm finds the knots in one walk; the shortest way back is then looked for inside of one, which right files do not have.
+//! algorithm finds the knots in one walk; the shortest way back is then searched inside one of them. Valid files have no knots.
 
 use crate::{
     diagnostic::{Code, Diagnostic},
@@ -19,17 +19,17 @@ type Uses = Vec<Vec<usize>>;
 pub fn check(structs: &[Struct], wrong: &mut Vec<Diagnostic>) {
     let uses = uses(structs);
     let knots = Walk::new(&uses).knots();
-    let mut told = vec![false; structs.len()];
+    let mut reported = vec![false; structs.len()];
     for (start, declared) in structs.iter().enumerate() {
-        if told[start] {
+        if reported[start] {
             continue;
         }
         if let Some(cycle) = way_back(start, &uses, &knots) {
             let message = format!("struct `{}` contains itself", declared.name);
             let diagnostic = Diagnostic::new(Code::StructCycle, declared.place.0, message, "this struct");
             let names = cycle.iter().map(|&number| structs[number].name.as_str());
-            wrong.push(diagnostic.over_others(names, "contains"));
-            cycle.into_iter().for_each(|number| told[number] = true);
+            wrong.push(diagnostic.cycle_note(names, "contains"));
+            cycle.into_iter().for_each(|number| reported[number] = true);
         }
     }
 }

@@ -47,14 +47,14 @@ impl Code {
     }
 }
 
-/// One thing that is wrong.
+/// An error in a PDL file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Which kind of thing.
+    /// Its code.
     pub code: Code,
-    /// In one sentence.
+    /// One sentence.
     pub message: String,
-    /// Where, if anywhere in a text.
+    /// Its place, if it has one in a text.
     pub place: Option<Span>,
     /// The text at the place.
     pub label: String,
@@ -107,8 +107,8 @@ impl Diagnostic {
         self
     }
 
-    /// Says how a cycle runs, if it runs over more than one declaration.
-    pub(crate) fn over_others<'a>(self, cycle: impl Iterator<Item = &'a str>, verb: &str) -> Self {
+    /// Adds a note with the cycle if it has more than one declaration.
+    pub(crate) fn cycle_note<'a>(self, cycle: impl Iterator<Item = &'a str>, verb: &str) -> Self {
         let mut names: Vec<String> = cycle.map(|name| format!("`{name}`")).collect();
         if names.len() == 1 {
             return self;
@@ -117,8 +117,8 @@ impl Diagnostic {
         self.note(names.join(&format!(" {verb} ")))
     }
 
-    /// As people read it: message, the text with the place marked, note and help.
-    pub fn render(&self, sources: &Sources, colours: bool) -> String {
+    /// Returns text for people: the message, the source with the place marked, note and help.
+    pub fn render(&self, sources: &Sources, colors: bool) -> String {
         let code = self.code.name();
         let title = Level::ERROR.primary_title(&self.message).id(&code);
         let mut files: Vec<_> = self
@@ -148,11 +148,11 @@ impl Diagnostic {
         if let Some(help) = &self.help {
             group = group.element(Level::HELP.message(help));
         }
-        let renderer = if colours { Renderer::styled() } else { Renderer::plain() };
+        let renderer = if colors { Renderer::styled() } else { Renderer::plain() };
         renderer.render(&[group])
     }
 
-    /// As programs read it: one object, lines and columns from 1.
+    /// Returns JSON for programs: one object; lines and columns count from 1.
     pub fn to_json(&self, sources: &Sources) -> serde_json::Value {
         let place = |span: Span, label: &str| {
             let (line, column) = sources.line_and_column(span);
@@ -180,7 +180,7 @@ pub(crate) fn with_article(noun: &str) -> String {
     format!("{article} {noun}")
 }
 
-/// The known name most like `wanted`, if one is like it at all.
+/// Returns the known name most similar to `wanted`, if any is similar.
 pub(crate) fn nearest<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let length = wanted.chars().count();
     let limit = length.div_ceil(3).min(length.saturating_sub(1));
@@ -193,7 +193,7 @@ pub(crate) fn nearest<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) ->
         .map(|(_, name)| name)
 }
 
-/// The simple type that another language calls so.
+/// Returns the simple type for a type name of another language.
 pub(crate) fn simple_for(name: &str) -> Option<&'static str> {
     Some(match name {
         "bool" | "Boolean" => "boolean",

@@ -1,4 +1,4 @@
-//! Enumerators get their numbers: each the one that is written, or one more than the enumerator before.
+//! Assigns numbers to enumerators: the number in the file, or one more than the number of the enumerator before.
 
 use crate::{
     ast,
@@ -16,7 +16,7 @@ pub struct Known {
 }
 
 impl Known {
-    /// Of two enumerators of one name the first.
+    /// Returns the enumerator with this name; if there are two, the first.
     pub fn enumerator(&self, name: &str) -> Option<&Enumerator> {
         self.declared.enumerators.get(*self.by_name.get(name)?)
     }
@@ -68,7 +68,7 @@ fn number(
     };
     if let Some(diagnostic) = number::misfit(number, declared.base) {
         wrong.push(match number.value {
-            Number::Integer(_) => diagnostic.help("a wider type can stand behind the enum's name: `: int32`"),
+            Number::Integer(_) => diagnostic.help("put a wider type after the enum's name: `: int32`"),
             Number::Real(_) => diagnostic,
         });
         return None;
@@ -82,6 +82,6 @@ fn number(
 fn duplicate(enumerator: &ast::Enumerator, other: &str, first: Span, value: i64) -> Diagnostic {
     let place = enumerator.value.map_or(enumerator.name.span, |number| number.span);
     let message = format!("`{other}` and `{}` are both {value}", enumerator.name.text);
-    Diagnostic::new(Code::DuplicateValue, place, message, "the same number")
+    Diagnostic::new(Code::DuplicateValue, place, message, "duplicate number")
         .related(first, format!("`{other}` is {value}"))
 }

@@ -13,7 +13,7 @@ use crate::{
     compile::Report,
     lexer::lex,
     parser,
-    source::{Sources, normalised},
+    source::{Sources, normalized},
 };
 use std::path::Path;
 
@@ -28,10 +28,10 @@ const WIDTH: usize = 100;
 /// let laid_out = oasis_pdl::format("tank.pdl".as_ref(), "struct Tank{real64 level , limit;};").unwrap();
 /// assert_eq!(laid_out, "struct Tank {\n  real64 level, limit;\n};\n");
 /// ```
-#[expect(clippy::result_large_err, reason = "told once a file")]
+#[expect(clippy::result_large_err, reason = "an error is returned once a file")]
 pub fn format(path: &Path, text: &str) -> Result<String, Report> {
     let mut sources = Sources::default();
-    let file = sources.add(normalised(path), text.to_owned());
+    let file = sources.add(normalized(path), text.to_owned());
     let (_, diagnostics) = parser::parse(file, text);
     if !diagnostics.is_empty() {
         return Err(Report { diagnostics, sources, ..Report::default() });

@@ -1,4 +1,4 @@
-//! Text to tokens. Blanks and comments vanish, except `///` documentation.
+//! Converts text to tokens. Blanks and comments are skipped, except `///` documentation.
 
 use crate::{
     diagnostic::{Code, Diagnostic},
@@ -65,7 +65,7 @@ impl fmt::Display for Token {
             Self::Uuid => "a UUID",
             Self::Name => "a name",
             Self::Number => "a number",
-            Self::Text => "a text in quotes",
+            Self::Text => "a quoted string",
             Self::BraceOpen => "`{`",
             Self::BraceClose => "`}`",
             Self::ParenOpen => "`(`",
@@ -85,7 +85,7 @@ impl fmt::Display for Token {
     }
 }
 
-/// Why no token begins here.
+/// The reason why no token starts here.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum LexError {
     /// A character that the language does not use.
@@ -93,7 +93,7 @@ pub enum LexError {
     Character,
     /// A comment without its end.
     Unterminated,
-    /// A text as other languages write it.
+    /// A string in single quotes, as in other languages.
     Quotes,
 }
 
@@ -131,12 +131,12 @@ pub fn lex(file: FileId, text: &str) -> (Vec<(Token, Span)>, Vec<Diagnostic>) {
             Err(LexError::Unterminated) => {
                 let place = Span { end: span.start + 2, ..span };
                 wrong.push(
-                    Diagnostic::new(Code::Unterminated, place, "this comment has no end", "begins here")
+                    Diagnostic::new(Code::Unterminated, place, "unterminated comment", "starts here")
                         .help("close it with `*/`"),
                 );
             }
             Err(LexError::Quotes) => {
-                let message = "a text stands in double quotes";
+                let message = "strings take double quotes";
                 let label = "not part of the language";
                 wrong.push(Diagnostic::new(Code::UnknownCharacter, span, message, label));
                 tokens.push((Token::Text, span));
@@ -160,12 +160,13 @@ fn unknown_character(span: Span, text: &str, wrong: &mut Vec<Diagnostic>) {
     }
     let character = &text[span.start..span.end];
     if character.starts_with('"') {
-        let message = "this text has no closing quote on its line";
+        let message = "unterminated string";
         wrong.push(
-            Diagnostic::new(Code::Unterminated, span, message, "begins here").help("close it with `\"`"),
+            Diagnostic::new(Code::Unterminated, span, message, "starts here")
+                .help("close it with `\"` on the same line"),
         );
         return;
     }
-    let message = format!("PDL has no use for {character:?}");
+    let message = format!("unexpected character {character:?}");
     wrong.push(Diagnostic::new(Code::UnknownCharacter, span, message, "not part of the language"));
 }

@@ -1,9 +1,9 @@
 //! The Probe Definition Language: declares measurements once, for all languages.
 //!
 //! Text becomes a [`Model`] in four steps, each a file: tokens (`lexer`), declarations ([`ast`], `parser`), files and includes
-//! ([`compile`]), names looked up (`names`). Nothing stops at the first error: a [`Report`] has all [`Diagnostic`]s and as much of
-//! the model as could be understood. The compiler opens files only through its [`Loader`].
-//! [`format`] lays a text out; it knows words, not their meaning.
+//! ([`compile`]), names looked up (`names`). Compilation continues after an error: a [`Report`] has all [`Diagnostic`]s and
+//! all of the model that could be compiled. The compiler opens files only through its [`Loader`].
+//! [`format`] formats a text from its tokens alone.
 //!
 //! ```
 //! use std::{collections::HashMap, path::PathBuf};
@@ -32,11 +32,11 @@ mod scope;
 mod source;
 mod unit;
 
-pub use compatibility::{Change, Class, What, compare};
+pub use compatibility::{Change, ChangeKind, Class, compare};
 pub use compile::{Report, compile, parse};
 pub use diagnostic::{Code, Diagnostic};
 pub use format::format;
 pub use lexer::{Token, tokens};
 pub use model::Model;
-pub use source::{Disk, FileId, Loader, Reference, Sources, Span, normalised};
+pub use source::{Disk, FileId, Loader, Reference, Sources, Span, normalized};
 pub use unit::symbols as unit_symbols;

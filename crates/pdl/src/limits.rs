@@ -29,30 +29,30 @@ pub fn resolve(
     }
 }
 
-/// Those of a type that cannot have any.
+/// Reports the limits of a type that cannot have any.
 fn none(limits: &ast::Limits, name: &str, wrong: &mut Vec<Diagnostic>) -> Limits {
     let range = limits.min.iter().chain(&limits.max).map(|number| number.span);
     let first = range.chain(conditions(limits).map(Condition::span)).min_by_key(|span| span.start);
     if let Some(place) = first {
-        let message = format!("`{name}` has no limits");
-        let note = "numbers can have `min`, `max`, `warn` and `alarm`, enums `warn` and `alarm`";
-        wrong.push(wrong_type(place, message, "not for this type").note(note));
+        let message = format!("`{name}` cannot have limits");
+        let note = "numbers accept `min`, `max`, `warn` and `alarm`; enums accept `warn` and `alarm`";
+        wrong.push(wrong_type(place, message, "not allowed for this type").note(note));
     }
     Limits::default()
 }
 
 fn enumerated(limits: &ast::Limits, of: &Known, wrong: &mut Vec<Diagnostic>) -> Limits {
     for number in limits.min.iter().chain(&limits.max) {
-        let message = format!("`{}` is an enum, which has no range", of.declared.name);
-        wrong.push(wrong_type(number.span, message, "not for an enum"));
+        let message = format!("enum `{}` cannot have a range", of.declared.name);
+        wrong.push(wrong_type(number.span, message, "not allowed for an enum"));
     }
     let mut threshold = |conditions: &[Condition]| {
         let values = conditions.iter().filter_map(|condition| match condition {
             Condition::Is(name) => value(name, of, wrong),
             Condition::Below(number) | Condition::Above(number) => {
-                let message = format!("`{}` is an enum: its limits are names", of.declared.name);
+                let message = format!("the limits of enum `{}` must be enumerators", of.declared.name);
                 let help = "list enumerators: `warn(DEGRADED, FAILED)`";
-                wrong.push(wrong_type(number.span, message, "not for an enum").help(help));
+                wrong.push(wrong_type(number.span, message, "not allowed for an enum").help(help));
                 None
             }
         });
@@ -65,8 +65,9 @@ fn enumerated(limits: &ast::Limits, of: &Known, wrong: &mut Vec<Diagnostic>) -> 
 fn value(name: &ast::Name, of: &Known, wrong: &mut Vec<Diagnostic>) -> Option<i64> {
     let found = of.enumerator(&name.text);
     if found.is_none() {
-        let message = format!("`{}` has no enumerator `{}`", of.declared.name, name.text);
-        let mut diagnostic = Diagnostic::new(Code::UnknownEnumerator, name.span, message, "not one of them");
+        let message = format!("enum `{}` has no enumerator `{}`", of.declared.name, name.text);
+        let mut diagnostic =
+            Diagnostic::new(Code::UnknownEnumerator, name.span, message, "unknown enumerator");
         let names =
             of.declared.enumerators.iter().take(MAX_COMPARED).map(|enumerator| enumerator.name.as_str());
         diagnostic.help = nearest(&name.text, names).map(|known| format!("did you mean `{known}`?"));
@@ -86,14 +87,14 @@ fn numeric(limits: &ast::Limits, simple: Primitive, wrong: &mut Vec<Diagnostic>)
     let (warn, alarm) = (bounds(&limits.warn, &mut fits), bounds(&limits.alarm, &mut fits));
     for condition in conditions(limits) {
         if let Condition::Is(name) = condition {
-            let message = format!("`{}` is a number: its limits are numbers", simple.name());
-            let diagnostic = wrong_type(name.span, message, "not a limit of a number");
+            let message = format!("the limits of `{}` must be numbers", simple.name());
+            let diagnostic = wrong_type(name.span, message, "expected `<` or `>`");
             wrong.push(diagnostic.help("write `< 5` or `> 80`"));
         }
     }
     check_order(warn, "`warn`", wrong);
     check_order(alarm, "`alarm`", wrong);
-    // Nothing is inside a range that is the wrong way round.
+    // A reversed range contains no value.
     if check_order((min, max), "the range", wrong) {
         for limit in [warn.0, warn.1, alarm.0, alarm.1].into_iter().flatten() {
             check_inside(limit, (min, max), wrong);
@@ -125,9 +126,9 @@ fn check_order(bounds: Bounds, what: &str, wrong: &mut Vec<Diagnostic>) -> bool 
     if let (Some(lower), Some(upper)) = bounds
         && upper.value.is_less_than(lower.value)
     {
-        let message = format!("{what} has its lower bound above its upper one");
-        let diagnostic = Diagnostic::new(Code::LimitsReversed, upper.span, message, "the upper bound");
-        wrong.push(diagnostic.related(lower.span, "the lower bound"));
+        let message = format!("the lower bound of {what} is greater than its upper bound");
+        let diagnostic = Diagnostic::new(Code::LimitsReversed, upper.span, message, "upper bound");
+        wrong.push(diagnostic.related(lower.span, "lower bound"));
         return false;
     }
     true
@@ -139,9 +140,9 @@ fn check_inside(limit: ast::Number, (min, max): Bounds, wrong: &mut Vec<Diagnost
         .filter(|min| limit.value.is_less_than(min.value))
         .or(max.filter(|max| max.value.is_less_than(limit.value)));
     if let Some(bound) = passed {
-        let message = "this limit is outside the metric's range";
+        let message = "limit is outside the metric's range";
         let diagnostic = Diagnostic::new(Code::LimitOutOfRange, limit.span, message, "outside");
-        wrong.push(diagnostic.related(bound.span, "the range ends here"));
+        wrong.push(diagnostic.related(bound.span, "end of the range"));
     }
 }
 

@@ -1,4 +1,4 @@
-//! The meaning of the files: every name resolved, every metric in its place.
+//! The compiled files: names resolved, inherited metrics included.
 
 pub use oasis_wire::primitive::Primitive;
 
@@ -25,7 +25,7 @@ pub struct Model {
     pub structs: Vec<Struct>,
     /// Enums in declaration order.
     pub enums: Vec<Enum>,
-    /// Where each stands in the lists above, by scoped name.
+    /// The position of each declaration in the lists above, by scoped name.
     index: HashMap<String, Index>,
 }
 
@@ -80,7 +80,7 @@ pub struct Probe {
     pub is_abstract: bool,
     /// Its identity; every concrete probe has one.
     pub uuid: Option<Uuid>,
-    /// `major.minor`, `1.0` when the file says nothing.
+    /// `major.minor`; `1.0` if the file has no version.
     pub version: String,
     /// The rates between which its readers choose, if its author permits that. Not inherited.
     pub demand: Option<Demand>,
@@ -154,7 +154,7 @@ pub struct Metric {
     /// UCUM unit.
     pub unit: Option<String>,
     /// How it behaves over time.
-    pub behaviour: Option<Behaviour>,
+    pub behavior: Option<Behavior>,
     /// Name for people.
     pub label: Option<String>,
     /// Range and thresholds; of each element if the metric is a vector.
@@ -176,7 +176,7 @@ pub struct Limits {
     pub alarm: Threshold,
 }
 
-/// Holds for a value that is below, or above, or one of these.
+/// Matches a value that is below, above or one of these.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Threshold {
     /// Less than this.
@@ -230,14 +230,14 @@ impl Number {
 /// How a metric behaves over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum Behaviour {
+pub enum Behavior {
     Counter,
     Gauge,
     State,
     Event,
 }
 
-impl Behaviour {
+impl Behavior {
     /// All of them, by their names in PDL.
     pub const ALL: [(&'static str, Self); 4] =
         [("counter", Self::Counter), ("gauge", Self::Gauge), ("state", Self::State), ("event", Self::Event)];

@@ -41,7 +41,7 @@ impl Declared<'_> {
     }
 }
 
-/// Looks up everything in the files, which come in the order of inclusion.
+/// Text up everything in the files, which come in the order of inclusion.
 pub fn resolve<'a>(
     files: impl Iterator<Item = &'a File>,
     wrong: &mut Vec<Diagnostic>,
@@ -167,7 +167,8 @@ impl<'a> Names<'a, '_> {
         self.flatten(scoped, flattened);
         let metrics = flattened.get(scoped).map_or(0, Vec::len);
         if metrics > MAX_METRICS {
-            let message = format!("probe `{scoped}` has {metrics} metrics, {MAX_METRICS} are allowed");
+            let message =
+                format!("probe `{scoped}` has {metrics} metrics: at most {MAX_METRICS} are allowed");
             self.wrong.push(Diagnostic::new(
                 Code::TooManyMetrics,
                 probe.name.span,
@@ -206,7 +207,7 @@ impl<'a> Names<'a, '_> {
                 let diagnostic =
                     Diagnostic::new(Code::InheritanceCycle, span, message, "inherits from itself");
                 let cycle = chain[first..].iter().map(|(name, _)| name.as_str());
-                self.wrong.push(diagnostic.over_others(cycle, "inherits from"));
+                self.wrong.push(diagnostic.cycle_note(cycle, "inherits from"));
                 break;
             }
             chain.push((name.clone(), probe));
@@ -221,12 +222,12 @@ impl<'a> Names<'a, '_> {
         }
     }
 
-    /// Gives up inheriting where a small file would have filled the memory.
+    /// Counts inherited metrics, and drops them above the limit: otherwise a small file could fill the memory.
     fn account(&mut self, probe: &ast::Probe, inherited: &mut Vec<Metric>) {
         if self.inherited <= MAX_INHERITED && self.inherited + inherited.len() > MAX_INHERITED {
             let message = format!("all probes together inherit more than {MAX_INHERITED} metrics");
             let diagnostic =
-                Diagnostic::new(Code::TooManyMetrics, probe.name.span, message, "too many with this one");
+                Diagnostic::new(Code::TooManyMetrics, probe.name.span, message, "exceeds the limit");
             self.wrong.push(diagnostic.help("inherit from fewer or smaller probes"));
         }
         self.inherited += inherited.len();
@@ -245,7 +246,7 @@ impl<'a> Names<'a, '_> {
                 kind,
                 doc: metric.doc.clone(),
                 unit: metric.unit.clone(),
-                behaviour: metric.behaviour,
+                behavior: metric.behavior,
                 label: metric.label.clone(),
                 place: Place(metric.name.span),
             })
@@ -321,7 +322,7 @@ impl<'a> Names<'a, '_> {
 
     fn unknown(&mut self, scope: &str, path: &ast::Path, what: &str) {
         let wanted = spelled(path);
-        let message = format!("there is no {what} `{wanted}`");
+        let message = format!("unknown {what} `{wanted}`");
         let mut diagnostic = Diagnostic::new(Code::UnknownName, path.span, message, "not declared");
         let help = self.suggestion(scope, &wanted, what);
         diagnostic.help = help.map(|known| format!("did you mean `{known}`?"));
@@ -365,7 +366,7 @@ impl<'a> Names<'a, '_> {
         for metric in metrics {
             let name = &metric.name;
             if let Some((first, is_inherited)) = seen.insert(&name.text, (name.span, false)) {
-                let label = if is_inherited { "the base probe has it already" } else { "again here" };
+                let label = if is_inherited { "already declared by the base probe" } else { "again here" };
                 let message = format!("`{}` is declared twice", name.text);
                 let diagnostic = Diagnostic::new(Code::DuplicateName, name.span, message, label);
                 self.wrong.push(diagnostic.related(first, "first here"));
@@ -380,9 +381,9 @@ impl<'a> Names<'a, '_> {
             let Some((uuid, span)) = declared.uuid else { continue };
             if let Some((other, first)) = seen.insert(uuid, (&probe.name, span)) {
                 let message = format!("probes `{other}` and `{}` have the same UUID", probe.name);
-                let diagnostic = Diagnostic::new(Code::DuplicateUuid, span, message, "the same UUID");
-                let help = "give one of them a UUID of its own: `uuidgen` makes one";
-                self.wrong.push(diagnostic.related(first, format!("`{other}` has it")).help(help));
+                let diagnostic = Diagnostic::new(Code::DuplicateUuid, span, message, "duplicate UUID");
+                let help = "give one of them a new UUID: generate it with `uuidgen`";
+                self.wrong.push(diagnostic.related(first, format!("used by `{other}`")).help(help));
             }
         }
     }

@@ -47,7 +47,7 @@ struct Parser<'a> {
     at: usize,
     /// The end of the meaningful tokens: the tokens after an unterminated comment or text have no meaning.
     readable: usize,
-    /// Where characters stand that are no tokens, in order.
+    /// Characters that are not part of a token, in order.
     unknown: Vec<Unknown>,
     wrong: Vec<Diagnostic>,
 }
@@ -85,8 +85,8 @@ impl Parser<'_> {
         span
     }
 
-    /// From there to the last token that was read.
-    fn from(&self, start: Span) -> Span {
+    /// The span from `start` to the last token that was read.
+    fn span_from(&self, start: Span) -> Span {
         self.at.checked_sub(1).map_or(start, |last| start.to(self.tokens[last].1))
     }
 
@@ -98,11 +98,11 @@ impl Parser<'_> {
         found
     }
 
-    fn expect(&mut self, token: Token, behind: &str) -> Parsed<Span> {
+    fn expect(&mut self, token: Token, context: &str) -> Parsed<Span> {
         if self.peek() == token {
             return Ok(self.advance());
         }
-        let message = format!("{token} is missing {behind}");
+        let message = format!("missing {token} {context}");
         // The missing token belongs after the previous one, not before the first of the next line.
         let place = match (token, self.at.checked_sub(1)) {
             (Token::Semicolon | Token::Comma, Some(before)) => {
@@ -119,7 +119,7 @@ impl Parser<'_> {
 
     fn report(&mut self, diagnostic: Diagnostic) -> Reported {
         let is_echo = diagnostic.code == Code::UnexpectedToken
-            && (self.span().start >= self.readable || self.is_behind_unknown());
+            && (self.span().start >= self.readable || self.follows_unknown());
         if !is_echo {
             self.wrong.push(diagnostic);
         }
@@ -145,7 +145,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Passes over everything up to where a new declaration, metric or the end of this block may begin.
+    /// Skips to the next place where a declaration, a metric or the end of this block can start.
     fn recover(&mut self) {
         let mut depth = 0_usize;
         loop {
@@ -183,12 +183,12 @@ impl Parser<'_> {
         declarations
     }
 
-    /// A `}` too many does not end the file.
+    /// Reports an unmatched `}` and continues after it.
     fn stray_brace(&mut self) -> bool {
         if self.peek() != Token::BraceClose {
             return false;
         }
-        let message = "this `}` closes nothing";
+        let message = "unmatched `}`";
         self.report(Diagnostic::new(Code::UnexpectedToken, self.span(), message, "no block is open here"));
         self.advance();
         self.eat(Token::Semicolon);
@@ -211,7 +211,7 @@ impl Parser<'_> {
             "probe" | "abstract" => {
                 self.probe(start, doc, attributes).map(|probe| Some(Declaration::Probe(probe)))
             }
-            // Documentation at the end of a block documents nothing.
+            // Documentation at the end of a block describes nothing.
             "" if matches!(self.peek(), Token::BraceClose | Token::End) && attributes.is_empty() => Ok(None),
             _ if self.peek() == Token::Hash => {
                 self.late_directive();
@@ -256,15 +256,15 @@ impl Parser<'_> {
         let name = self.name("the module")?;
         if depth >= MAX_DEPTH {
             let message = format!("modules nest deeper than {MAX_DEPTH}");
-            return Err(self.report(Diagnostic::new(Code::TooDeep, keyword, message, "one too many")));
+            return Err(self.report(Diagnostic::new(Code::TooDeep, keyword, message, "exceeds the limit")));
         }
-        let open = self.expect(Token::BraceOpen, "behind the module's name")?;
+        let open = self.expect(Token::BraceOpen, "after the module's name")?;
         let declarations = self.declarations(depth + 1);
         // The declaration is known even if it is not closed, so that its uses do not fail too.
         let _reported = self.close(open);
-        // Later files of users have it, the papers' do not.
+        // Newer files have this `;`, those in the papers do not.
         self.eat(Token::Semicolon);
-        Ok(Module { name, declarations, extent: self.from(start) })
+        Ok(Module { name, declarations, extent: self.span_from(start) })
     }
 
     fn close(&mut self, open: Span) -> Parsed<()> {
@@ -273,13 +273,13 @@ impl Parser<'_> {
         }
         let message = format!("expected `}}`, found {}", self.found());
         let diagnostic = Diagnostic::new(Code::UnexpectedToken, self.span(), message, "expected `}`");
-        Err(self.report(diagnostic.related(open, "this block is still open")))
+        Err(self.report(diagnostic.related(open, "this block is not closed")))
     }
 
     /// `};` after a block. The declaration is known without it too, so that its uses do not fail.
     fn end(&mut self, open: Span) {
         if self.close(open).is_ok() {
-            let _reported = self.expect(Token::Semicolon, "behind the `}`");
+            let _reported = self.expect(Token::Semicolon, "after `}`");
         }
     }
 
@@ -287,17 +287,17 @@ impl Parser<'_> {
         self.advance();
         attributes.none_on(self, "struct");
         let name = self.name("the struct")?;
-        let members = self.metrics("behind the struct's name")?;
-        Ok(Struct { name, doc, members, extent: self.from(start) })
+        let members = self.metrics("after the struct's name")?;
+        Ok(Struct { name, doc, members, extent: self.span_from(start) })
     }
 
     /// `{ … };` of a struct or a probe.
-    fn metrics(&mut self, behind: &str) -> Parsed<Vec<Metric>> {
-        let open = self.expect(Token::BraceOpen, behind)?;
+    fn metrics(&mut self, context: &str) -> Parsed<Vec<Metric>> {
+        let open = self.expect(Token::BraceOpen, context)?;
         let mut metrics = Vec::new();
         while !matches!(self.peek(), Token::BraceClose | Token::End) {
             if self.is_at_declaration() {
-                // This block was not closed. A declaration follows it all the same.
+                // This block was not closed, but a declaration follows.
                 break;
             }
             if self.metric_line(&mut metrics).is_err() {
@@ -334,7 +334,7 @@ impl Parser<'_> {
                 kind: kind.clone(),
                 doc: doc.clone(),
                 unit: attributes.unit.clone(),
-                behaviour: attributes.behaviour,
+                behavior: attributes.behavior,
                 label: attributes.label.clone(),
                 limits: attributes.limits.clone(),
             });
@@ -346,13 +346,13 @@ impl Parser<'_> {
                 kind = self.kind(0)?;
             }
         }
-        self.expect(Token::Semicolon, "behind the metric").map(drop)
+        self.expect(Token::Semicolon, "after the metric").map(drop)
     }
 
-    fn parenthesised<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+    fn parenthesized<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         self.expect(Token::ParenOpen, "before the value")?;
         let value = inner(self)?;
-        self.expect(Token::ParenClose, "behind the value")?;
+        self.expect(Token::ParenClose, "after the value")?;
         Ok(value)
     }
 }

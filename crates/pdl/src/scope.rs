@@ -1,9 +1,9 @@
-//! Scoped names: how they are put together, taken apart and found.
+//! Scoped names: joins, splits and looks them up.
 
 use crate::ast;
 use std::collections::HashMap;
 
-/// From the innermost scope outwards.
+/// Looks up a name from the innermost scope outwards.
 pub fn find<T>(table: &HashMap<String, T>, mut scope: &str, wanted: &str) -> Option<String> {
     loop {
         let candidate = join(scope, wanted);

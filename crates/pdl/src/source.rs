@@ -32,7 +32,7 @@ impl Span {
     }
 }
 
-/// A name or a path that stands for something, and where that is declared. For an included file that is its first byte.
+/// A use of a name or a path, and the place of its declaration. For an included file that is its first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reference {
     /// Where it is used.
@@ -41,7 +41,7 @@ pub struct Reference {
     pub target: Span,
 }
 
-/// Where texts come from. The compiler itself opens no files.
+/// The source of texts. The compiler itself opens no files.
 pub trait Loader {
     /// The text of a file.
     fn load(&self, path: &Path) -> io::Result<String>;
@@ -112,8 +112,8 @@ impl Sources {
     }
 }
 
-/// Removes `.` and `x/..` without asking the file system, so that one file has one name.
-pub fn normalised(path: &Path) -> PathBuf {
+/// Removes `.` and `x/..` without access to the file system, so that one file has one name.
+pub fn normalized(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
     for component in path.components() {
         match component {

@@ -1,6 +1,6 @@
 //! Units of measurement, in the case-sensitive form of UCUM: <https://ucum.org/ucum>.
 //!
-//! Symbols are a choice of UCUM's, listed in `docs/reference/pdl.md`. Of its syntax all is here but parentheses.
+//! Symbols are a choice of UCUM's, listed in `docs/reference/pdl.md`. All of the syntax is supported except parentheses.
 
 use std::{iter, ops::Range};
 
@@ -27,7 +27,7 @@ const PLAIN: [&str; 33] = [
     "[mi_i]", "[nmi_i]", "[kn_i]", "[lb_av]", "[oz_av]", "[pH]",
 ];
 
-/// Common spellings, and those of UCUM.
+/// Common spellings with their UCUM symbols.
 const OTHERWISE: [(&str, &str); 26] = [
     ("B", "By"),
     ("byte", "By"),
@@ -64,14 +64,14 @@ pub fn symbols() -> impl Iterator<Item = &'static str> {
 
 /// An error in a unit, with its place in the text.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Mistake {
+pub struct UnitError {
     pub at: Range<usize>,
     pub message: String,
     pub help: Option<String>,
 }
 
-/// Tells the first mistake of a unit.
-pub fn check(unit: &str) -> Result<(), Mistake> {
+/// Checks a unit. Returns its first error.
+pub fn check(unit: &str) -> Result<(), UnitError> {
     // UCUM section 7: a unit may begin with a division, as in `/min`.
     let leading = usize::from(unit.starts_with('/'));
     components(unit).into_iter().skip(leading).try_for_each(|range| component(unit, range))
@@ -97,25 +97,24 @@ fn components(unit: &str) -> Vec<Range<usize>> {
 }
 
 /// A symbol with its exponent, or a whole number, or an annotation; an annotation may also follow either.
-fn component(unit: &str, at: Range<usize>) -> Result<(), Mistake> {
+fn component(unit: &str, at: Range<usize>) -> Result<(), UnitError> {
     let text = &unit[at.clone()];
     if text.is_empty() {
-        let help =
-            Some("a count without a unit has none, or says in braces what is counted: `{packet}`".into());
-        return Err(Mistake { at, message: "a unit is missing here".into(), help });
+        let help = Some("for a count, omit the unit or name the counted thing in braces: `{packet}`".into());
+        return Err(UnitError { at, message: "missing unit".into(), help });
     }
     let (factor, annotation) = text.split_at(text.find('{').unwrap_or(text.len()));
     if !annotation.is_empty() && !is_annotation(annotation) {
-        let help = Some("write it like `{packet}`: ASCII letters, digits and signs, no blanks".into());
-        return Err(Mistake { at, message: "this is no annotation".into(), help });
+        let help = Some("write it as `{packet}`: printable ASCII without spaces".into());
+        return Err(UnitError { at, message: "invalid annotation".into(), help });
     }
     if is_factor(factor) || (factor.is_empty() && !annotation.is_empty()) {
         return Ok(());
     }
     let help = suggestion(factor);
-    Err(Mistake {
+    Err(UnitError {
         at: at.start..at.start + factor.len(),
-        message: format!("there is no unit `{factor}`"),
+        message: format!("unknown unit `{factor}`"),
         help,
     })
 }
@@ -129,7 +128,7 @@ fn is_annotation(text: &str) -> bool {
 fn is_factor(text: &str) -> bool {
     let base = text.trim_end_matches(|c: char| c.is_ascii_digit());
     let is_number = base.is_empty() && !text.is_empty() && !text.starts_with('0');
-    // A sign without digits is no exponent.
+    // A sign without digits is not an exponent.
     let symbol = if base.len() < text.len() { base.strip_suffix(['+', '-']).unwrap_or(base) } else { text };
     is_number || is_symbol(symbol)
 }
@@ -163,10 +162,10 @@ fn suggestion(factor: &str) -> Option<String> {
         return Some(format!("did you mean `{ucum}`?"));
     }
     let is_word = ascii.len() >= 3 && ascii.chars().all(|c| c.is_ascii_alphabetic());
-    is_word.then(|| format!("what is counted stands in braces: `{{{ascii}}}`"))
+    is_word.then(|| format!("put the counted thing in braces: `{{{ascii}}}`"))
 }
 
-/// How a unit may be written by people, and how UCUM spells that.
+/// Common spellings of units with their UCUM symbols.
 fn spellings() -> impl Iterator<Item = (String, String)> {
     let prefixes = || iter::once("").chain(PREFIXES).chain(BINARY_PREFIXES);
     let symbols = PLAIN.into_iter().chain(METRIC).map(|symbol| (symbol, symbol)).chain(OTHERWISE);
@@ -181,8 +180,8 @@ mod tests {
     use super::*;
 
     fn refused(unit: &str) -> (&str, String) {
-        let mistake = check(unit).unwrap_err();
-        (&unit[mistake.at], mistake.help.unwrap_or_default())
+        let error = check(unit).unwrap_err();
+        (&unit[error.at], error.help.unwrap_or_default())
     }
 
     #[test]
@@ -233,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_unit_is_told_by_its_place() {
+    fn an_invalid_unit_is_reported_with_its_place() {
         for (unit, place) in [
             ("m/sek", "sek"),
             ("xm", "xm"),
@@ -257,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn how_people_write_it_leads_to_how_ucum_does() {
+    fn common_spellings_lead_to_a_suggestion_of_the_ucum_symbol() {
         for (unit, suggested) in [
             ("B", "By"),
             ("KiB", "KiBy"),
@@ -277,7 +276,7 @@ mod tests {
         ] {
             assert_eq!(refused(unit).1, format!("did you mean `{suggested}`?"), "{unit}");
         }
-        assert_eq!(refused("jiffies").1, "what is counted stands in braces: `{jiffies}`");
+        assert_eq!(refused("jiffies").1, "put the counted thing in braces: `{jiffies}`");
         assert_eq!(refused("xq").1, "");
     }
 

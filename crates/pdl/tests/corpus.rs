@@ -1,6 +1,6 @@
-//! Files to learn from, and to hold the compiler to: `corpus/good` compiles and means what its snapshot says, `corpus/bad` is told as its snapshot says.
+//! Example files: those in `corpus/good` compile to the model in their snapshot, those in `corpus/bad` give the errors in their snapshot.
 //!
-//! Every file of the two folders is a case, those in folders below are what they include. `INSTA_UPDATE=always cargo test -p oasis-pdl --test corpus` writes the
+//! Every file of the two folders is a case, those in subfolders are included by them. `INSTA_UPDATE=always cargo test -p oasis-pdl --test corpus` writes the
 //! snapshots again; read their difference before it is committed.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test says what it expects by unwrapping")]
@@ -47,7 +47,7 @@ fn assert_snapshot(folder: &str, case: &str, text: &str) {
 }
 
 #[test]
-fn good_files_mean_what_their_snapshots_say() {
+fn good_files_compile_to_their_snapshots() {
     let folder = Folder::new("good");
     for case in folder.cases() {
         let report = folder.compiled(&case);
@@ -57,7 +57,7 @@ fn good_files_mean_what_their_snapshots_say() {
 }
 
 #[test]
-fn bad_files_are_told_as_their_snapshots_say() {
+fn bad_files_give_the_errors_of_their_snapshots() {
     let folder = Folder::new("bad");
     for case in folder.cases() {
         let report = folder.compiled(&case);

@@ -1,10 +1,10 @@
-//! One mistake is one diagnostic: none is missed, none is told twice, none brings others with it.
+//! One error in a file is one diagnostic: none is missed, repeated or followed by consequences.
 
 use oasis_pdl::compile;
 use std::{collections::HashMap, path::PathBuf};
 
 /// Compiles texts by path, the first one named on the command line, and gives codes and messages.
-fn told(texts: &[(&str, &str)], include_dirs: &[PathBuf]) -> Vec<(String, String)> {
+fn reported(texts: &[(&str, &str)], include_dirs: &[PathBuf]) -> Vec<(String, String)> {
     let files: HashMap<PathBuf, String> =
         texts.iter().map(|(path, text)| (PathBuf::from(path), (*text).to_owned())).collect();
     let report = compile(&[texts[0].0.into()], include_dirs, &files);
@@ -12,7 +12,7 @@ fn told(texts: &[(&str, &str)], include_dirs: &[PathBuf]) -> Vec<(String, String
 }
 
 fn check(text: &str) -> Vec<(String, String)> {
-    told(&[("example.pdl", text)], &[])
+    reported(&[("example.pdl", text)], &[])
 }
 
 fn one(code: &str, message: &str) -> Vec<(String, String)> {
@@ -39,14 +39,14 @@ fn a_cycle_of_structs_is_one_error() {
 
 #[test]
 fn each_cycle_of_structs_is_an_error() {
-    let told = check("struct A { A a; }; struct B { vector<vector<B>> b; A a; };");
-    let messages: Vec<_> = told.into_iter().map(|(_, message)| message).collect();
+    let reported = check("struct A { A a; }; struct B { vector<vector<B>> b; A a; };");
+    let messages: Vec<_> = reported.into_iter().map(|(_, message)| message).collect();
     assert_eq!(messages, ["struct `A` contains itself", "struct `B` contains itself"]);
 }
 
 #[test]
 fn an_unknown_type_of_several_metrics_is_one_error() {
-    assert_eq!(check("struct A { Port a, b, c; };"), one("E0010", "there is no type `Port`"));
+    assert_eq!(check("struct A { Port a, b, c; };"), one("E0010", "unknown type `Port`"));
 }
 
 #[test]
@@ -59,17 +59,17 @@ fn a_missing_semicolon_leaves_the_declaration_and_the_next_one_known() {
 #[test]
 fn a_missing_quote_is_one_error() {
     let text = "abstract probe A {\n  [unit(\"s)] uint8 a;\n  uint8 b;\n};\n";
-    assert_eq!(check(text), one("E0003", "this text has no closing quote on its line"));
+    assert_eq!(check(text), one("E0003", "unterminated string"));
 }
 
 #[test]
 fn a_comment_without_end_is_one_error() {
     let text = "module M { struct A { uint8 a /* first; };";
-    assert_eq!(check(text), one("E0003", "this comment has no end"));
+    assert_eq!(check(text), one("E0003", "unterminated comment"));
 }
 
 #[test]
-fn what_is_wrong_before_a_comment_without_end_is_told_too() {
+fn an_error_before_an_unterminated_comment_is_reported_too() {
     let codes: Vec<_> = check("struct A { uint8; }; /* first").into_iter().map(|(code, _)| code).collect();
     assert_eq!(codes, ["E0001", "E0003"]);
 }
@@ -97,5 +97,5 @@ fn a_file_beside_wins_over_one_of_the_same_name_that_was_read_before() {
         ("here/x.pdl", "struct Y { uint8 a; };"),
         ("here/a.pdl", "#include \"x.pdl\"\nstruct Z { Y y; };"),
     ];
-    assert_eq!(told(&files, &["lib".into()]), []);
+    assert_eq!(reported(&files, &["lib".into()]), []);
 }

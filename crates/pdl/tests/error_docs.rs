@@ -1,4 +1,4 @@
-//! The reference pages say what the compiler does: every code has its section, every example gives what is printed below it.
+//! The reference pages match the compiler: every code has a section, every example gives the printed output.
 
 use oasis_pdl::{Disk, Loader, Report, compile};
 use std::{collections::HashMap, path::PathBuf};
@@ -10,7 +10,7 @@ const DIAGNOSTIC: &str = include_str!("../src/diagnostic.rs");
 /// The file that every example is saved as.
 const EXAMPLE: &str = "example.pdl";
 
-/// What stands below `## E0001: …`.
+/// The content below `## E0001: …`.
 struct Section {
     code: String,
     blocks: Vec<Block>,
@@ -66,8 +66,8 @@ fn section(code: &str) -> Option<Section> {
 
 /// The codes that the compiler has, as `Code` lists them.
 fn codes() -> Vec<String> {
-    let (_, behind) = DIAGNOSTIC.split_once("pub enum Code {").unwrap_or_default();
-    let (variants, _) = behind.split_once('}').unwrap_or_default();
+    let (_, after) = DIAGNOSTIC.split_once("pub enum Code {").unwrap_or_default();
+    let (variants, _) = after.split_once('}').unwrap_or_default();
     (1..=variants.matches(',').count()).map(|number| format!("E{number:04}")).collect()
 }
 
@@ -80,7 +80,7 @@ fn compiled_from(path: &str, loader: &dyn Loader) -> Report {
     compile(&[path.into()], &[], loader)
 }
 
-/// That the report has errors of this code only, and reads as the page says.
+/// Checks that the report has errors of this code only, and that its text is on the page.
 fn assert_explained(report: &Report, code: &str, printed: Option<&str>) {
     assert!(!report.is_ok(), "the example of {code} compiles");
     for diagnostic in &report.diagnostics {
@@ -155,12 +155,12 @@ fn the_examples_of_the_language_compile() {
 }
 
 #[test]
-fn metrics_of_the_first_example_come_in_the_order_that_the_page_tells() {
+fn metrics_of_the_first_example_come_in_the_order_on_the_page() {
     let examples = blocks(LANGUAGE);
     let example = examples.iter().find(|block| block.language == "pdl").unwrap();
     let model = compiled(&example.text).model;
     let switch = model.probes.iter().find(|probe| !probe.is_abstract).unwrap();
-    let told: Vec<_> = switch.metrics.iter().map(|metric| format!("`{}`", metric.name)).collect();
-    let sentence = format!("`{}` has four metrics, in this order: {}.", switch.name, told.join(", "));
+    let reported: Vec<_> = switch.metrics.iter().map(|metric| format!("`{}`", metric.name)).collect();
+    let sentence = format!("`{}` has four metrics, in this order: {}.", switch.name, reported.join(", "));
     assert!(LANGUAGE.contains(&sentence), "{sentence}");
 }

@@ -1,4 +1,4 @@
-//! The one layout: what it looks like, what it leaves alone, and what it refuses.
+//! The layout of formatted files, and the files that are refused.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test says what it expects by unwrapping")]
 
@@ -10,7 +10,7 @@ use common::words::words;
 use oasis_pdl::format;
 use std::{fs, path::Path};
 
-/// The text laid out, after what holds for every text: nothing is said that was not said before, and a second run changes nothing.
+/// Formats a text. Checks that its words are unchanged and that a second run changes nothing.
 fn formatted(text: &str) -> String {
     let once =
         format("example.pdl".as_ref(), text).unwrap_or_else(|report| panic!("{}", report.render(false)));
@@ -63,39 +63,39 @@ fn a_comment_keeps_its_line() {
     let text = "\
 // of the file
 
-/* of the pragma */ #pragma version (1.1) // behind it
+/* of the pragma */ #pragma version (1.1) // after it
 
 
     // of the module
-module Plant { // behind the brace
+module Plant { // after the brace
 
 // alone
 
       // of the struct
   struct Port { /* inside */
-    string /* of the name */ name /* before the semicolon */; // behind the member
+    string /* of the name */ name /* before the semicolon */; // after the member
       // last in the struct
 
 
-  }; /* behind the struct */
+  }; /* after the struct */
   // last in the module
 }
 // last in the file";
     let wanted = "\
 // of the file
 
-/* of the pragma */ #pragma version (1.1) // behind it
+/* of the pragma */ #pragma version (1.1) // after it
 
 // of the module
-module Plant { // behind the brace
+module Plant { // after the brace
 
   // alone
 
   // of the struct
   struct Port { /* inside */
-    string /* of the name */ name /* before the semicolon */; // behind the member
+    string /* of the name */ name /* before the semicolon */; // after the member
     // last in the struct
-  }; /* behind the struct */
+  }; /* after the struct */
   // last in the module
 }
 // last in the file
@@ -116,7 +116,7 @@ struct A { string a; };
 \t\t/*
 \t\t * Tabs
 \t\t */
-        struct B { string b; /* behind it,
+        struct B { string b; /* after it,
                                 and below */ };
 }
 ";
@@ -134,7 +134,7 @@ module Plant {
    * Tabs
    */
   struct B {
-    string b; /* behind it,
+    string b; /* after it,
                  and below */
   };
 }
@@ -260,7 +260,7 @@ fn line_ends_and_other_blanks_become_one_kind() {
 }
 
 #[test]
-fn what_the_parser_refuses_is_not_laid_out() {
+fn a_file_with_syntax_errors_is_not_laid_out() {
     for (text, code) in [("struct A {", "E0001"), ("struct A { /*", "E0003")] {
         let report = format("example.pdl".as_ref(), text).expect_err(text);
         assert_eq!(report.diagnostics[0].code.name(), code, "{text}");
@@ -310,7 +310,7 @@ fn every_file_of_this_project_is_laid_out() {
 fn the_examples_of_the_reference_are_laid_out() {
     let page = include_str!("../../../docs/reference/pdl.md");
     let examples: Vec<&str> =
-        page.split("```pdl\n").skip(1).filter_map(|behind| behind.split("```").next()).collect();
+        page.split("```pdl\n").skip(1).filter_map(|after| after.split("```").next()).collect();
     assert!(examples.len() >= 3, "{}", examples.len());
     for example in examples {
         formatted(example);

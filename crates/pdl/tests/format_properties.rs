@@ -1,4 +1,4 @@
-//! Whatever stands between the words of a right file: the formatter says the same words, and has nothing to add to its own work.
+//! With any gaps between the words of a valid file, the formatter keeps the words, and formatting again changes nothing.
 
 mod common {
     pub mod words;
@@ -14,7 +14,7 @@ use proptest::{
 
 type Words = Vec<String>;
 
-/// What may stand between words, mostly little.
+/// Gaps between words, mostly short.
 const GAPS: [&str; 20] = [
     "",
     "",
@@ -35,7 +35,7 @@ const GAPS: [&str; 20] = [
     "/* two\n     lines  \n*/",
     "\n\t/* three\n\t * lines\n\n\t */ /* more */ ",
     "\n// one\n// two\n",
-    "/* long enough that what stands behind it is moved to the next line, whatever stands there */",
+    "/* long enough that what stands after it is moved to the next line, whatever stands there */",
 ];
 
 fn said(text: &str) -> Words {
@@ -173,7 +173,7 @@ fn spread(words: &[String], gaps: &[Index]) -> String {
         }
         text.push_str(gap);
         text.push_str(word);
-        // What stood behind documentation would belong to it.
+        // What stood after documentation would belong to it.
         if word.starts_with("///") {
             text.push('\n');
         }
@@ -189,7 +189,7 @@ proptest! {
     fn any_right_file_keeps_its_words_and_is_laid_out_once(words in file(), gaps in vec(any::<Index>(), 1..200)) {
         let text = spread(&words, &gaps);
         let once = format("example.pdl".as_ref(), &text).map_err(|report| report.render(false));
-        let once = once.unwrap_or_else(|told| panic!("{text}\n{told}"));
+        let once = once.unwrap_or_else(|reported| panic!("{text}\n{reported}"));
         prop_assert_eq!(said(&once), said(&text), "{}", once);
         let twice = format("example.pdl".as_ref(), &once).map_err(|report| report.render(false));
         prop_assert_eq!(twice.as_deref(), Ok(once.as_str()));

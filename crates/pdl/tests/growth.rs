@@ -1,6 +1,6 @@
-//! Memory and work grow with the size of a file, not with its square, whatever its shape.
+//! Memory and work grow in proportion to the size of a file, whatever its content.
 //!
-//! Work is told by what was allocated on the way, which no other load of the machine changes.
+//! Work is measured in allocated bytes, which do not depend on the load of the machine.
 
 #![allow(clippy::expect_used, reason = "a test says what it expects by unwrapping")]
 
@@ -64,7 +64,7 @@ fn repeated(number: usize, piece: impl Fn(usize) -> String) -> String {
     (0..number).map(piece).collect()
 }
 
-/// Holds the cost of four times the text to four times the cost, and something for tables that double.
+/// Checks that four times the text costs at most four times as much, with some room for tables that double.
 fn assert_linear(shape: &str, text: impl Fn(usize) -> String) {
     let sizes = [1_000, 4_000].map(|number| cost(&text(number)));
     let [small, large] = sizes;
@@ -134,7 +134,7 @@ fn many_unknown_names_are_linear() {
 }
 
 #[test]
-fn what_probes_inherit_has_a_bound() {
+fn inherited_metrics_have_a_bound() {
     let mut text = String::from("abstract probe Base {\n");
     for at in 0..10_000 {
         writeln!(text, "  uint8 m{at};").expect("a String takes any text");

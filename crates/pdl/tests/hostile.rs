@@ -1,9 +1,9 @@
-//! Files that nobody would write end in diagnostics: in no panic, no full stack, and no wait that grows with their square.
+//! Hostile files give diagnostics: no panic, no stack overflow, no quadratic time.
 
 use oasis_pdl::{compile, format, tokens};
 use std::{collections::HashMap, path::PathBuf};
 
-/// Enough that what takes the square of it would take minutes.
+/// Large enough that quadratic time would be minutes.
 const MANY: usize = 50_000;
 
 /// The number of errors.
@@ -19,7 +19,7 @@ fn numbered(piece: impl Fn(usize) -> String) -> String {
 }
 
 #[test]
-fn signs_without_end_do_not_fill_the_stack() {
+fn endless_repetition_does_not_overflow_the_stack() {
     for piece in [
         "{",
         "}",
@@ -73,7 +73,7 @@ fn a_name_can_have_any_length() {
 }
 
 #[test]
-fn many_mistakes_of_one_kind_are_told_one_by_one() {
+fn many_errors_of_one_kind_are_reported_one_by_one() {
     let uuids = numbered(|at| format!("[uuid({at}-?)] probe P{at} {{ }};\n"));
     assert_eq!(errors(uuids), MANY);
     let versions = numbered(|at| format!("[version(1.{at}.?)] abstract probe P{at} {{ }};\n"));

@@ -1,8 +1,8 @@
-//! Ranges and limits: kept as written, held against the type, and each mistake told once.
+//! Ranges and limits: kept as written, checked against the type, and each error reported once.
 
 mod common;
 
-use common::{compiled, one, told};
+use common::{compiled, one, reported};
 use oasis_pdl::model::{Limits, Number, Threshold};
 
 /// The limits of the only metric of the only probe.
@@ -13,9 +13,9 @@ fn limits(metric: &str) -> Limits {
     report.model.probes[0].metrics[0].limits.clone()
 }
 
-/// What is told of a metric.
+/// The errors of a metric.
 fn refused(metric: &str) -> Vec<(String, String)> {
-    told(&format!(
+    reported(&format!(
         "enum Mode {{ IDLE, STALE = 7, FAILED }}; struct S {{ }}; abstract probe P {{ {metric} }};"
     ))
 }
@@ -24,19 +24,19 @@ const NONE: Threshold = Threshold { below: None, above: None, values: Vec::new()
 
 #[test]
 fn limits_are_kept_as_they_were_written() {
-    let told = limits("[min(-1.5); max(1e2); warn(< 5, > 80); alarm(> 99.5)] real32 m;");
+    let reported = limits("[min(-1.5); max(1e2); warn(< 5, > 80); alarm(> 99.5)] real32 m;");
     let warn =
         Threshold { below: Some(Number::Integer(5)), above: Some(Number::Integer(80)), values: Vec::new() };
     let alarm = Threshold { above: Some(Number::Real(99.5)), ..NONE };
     let (min, max) = (Some(Number::Real(-1.5)), Some(Number::Real(100.0)));
-    assert_eq!(told, Limits { min, max, warn, alarm });
+    assert_eq!(reported, Limits { min, max, warn, alarm });
     assert_eq!(limits("uint8 m;"), Limits::default());
 }
 
 #[test]
-fn an_enum_is_held_against_its_enumerators() {
-    let told = limits("[warn(STALE); alarm(FAILED, IDLE)] Mode m;");
-    assert_eq!((told.warn.values, told.alarm.values), (vec![7], vec![8, 0]));
+fn the_limits_of_an_enum_are_enumerators() {
+    let reported = limits("[warn(STALE); alarm(FAILED, IDLE)] Mode m;");
+    assert_eq!((reported.warn.values, reported.alarm.values), (vec![7], vec![8, 0]));
 }
 
 #[test]
@@ -71,13 +71,13 @@ fn the_bounds_of_every_type_fit() {
 #[test]
 fn a_number_that_the_type_cannot_have_is_refused() {
     for (kind, number, message) in [
-        ("int8", "128", "128 does not fit `int8`"),
-        ("uint8", "-1", "-1 does not fit `uint8`"),
-        ("uint8", "0.5", "`uint8` holds whole numbers only"),
-        ("uint64", "1e3", "`uint64` holds whole numbers only"),
-        ("int64", "18446744073709551616", "`int64` holds whole numbers only"),
-        ("real32", "1e39", "this number is too large for `real32`"),
-        ("real64", "1e309", "this number is too large for any type"),
+        ("int8", "128", "128 does not fit in `int8`"),
+        ("uint8", "-1", "-1 does not fit in `uint8`"),
+        ("uint8", "0.5", "`uint8` requires a whole number"),
+        ("uint64", "1e3", "`uint64` requires a whole number"),
+        ("int64", "18446744073709551616", "`int64` requires a whole number"),
+        ("real32", "1e39", "number is too large for `real32`"),
+        ("real64", "1e309", "number is too large for any type"),
     ] {
         assert_eq!(refused(&format!("[max({number})] {kind} m;")), one("E0023", message));
         assert_eq!(refused(&format!("[warn(> {number})] {kind} m, n;")), one("E0023", message));
@@ -85,30 +85,30 @@ fn a_number_that_the_type_cannot_have_is_refused() {
 }
 
 #[test]
-fn what_is_no_number_has_no_limits() {
+fn a_type_that_is_not_a_number_has_no_limits() {
     for (kind, name) in
         [("string", "string"), ("boolean", "boolean"), ("vector<string>", "string"), ("S", "S")]
     {
-        let told = refused(&format!("[min(0); max(3); alarm(> 5)] {kind} m;"));
-        assert_eq!(told, one("E0025", &format!("`{name}` has no limits")));
+        let reported = refused(&format!("[min(0); max(3); alarm(> 5)] {kind} m;"));
+        assert_eq!(reported, one("E0025", &format!("`{name}` cannot have limits")));
     }
-    assert_eq!(refused("[min(0)] Mode m;"), one("E0025", "`Mode` is an enum, which has no range"));
-    assert_eq!(refused("[warn(> 1)] Mode m;"), one("E0025", "`Mode` is an enum: its limits are names"));
-    assert_eq!(refused("[warn(STALE)] int8 m;"), one("E0025", "`int8` is a number: its limits are numbers"));
+    assert_eq!(refused("[min(0)] Mode m;"), one("E0025", "enum `Mode` cannot have a range"));
+    assert_eq!(refused("[warn(> 1)] Mode m;"), one("E0025", "the limits of enum `Mode` must be enumerators"));
+    assert_eq!(refused("[warn(STALE)] int8 m;"), one("E0025", "the limits of `int8` must be numbers"));
 }
 
 #[test]
 fn bounds_in_the_wrong_order_are_one_error() {
-    let told = refused("[min(5); max(4); warn(> 7)] int8 m;");
-    assert_eq!(told, one("E0026", "the range has its lower bound above its upper one"));
-    let told = refused("[alarm(< 1.5, > 1)] real32 m;");
-    assert_eq!(told, one("E0026", "`alarm` has its lower bound above its upper one"));
+    let reported = refused("[min(5); max(4); warn(> 7)] int8 m;");
+    assert_eq!(reported, one("E0026", "the lower bound of the range is greater than its upper bound"));
+    let reported = refused("[alarm(< 1.5, > 1)] real32 m;");
+    assert_eq!(reported, one("E0026", "the lower bound of `alarm` is greater than its upper bound"));
     limits("[min(5); max(5); warn(< 5, > 5)] int8 m;");
 }
 
 #[test]
 fn a_limit_lies_inside_the_range() {
-    let outside = || one("E0027", "this limit is outside the metric's range");
+    let outside = || one("E0027", "limit is outside the metric's range");
     assert_eq!(refused("[max(100); warn(> 100.5)] real64 m;"), outside());
     assert_eq!(refused("[min(0); alarm(< -1)] int8 m;"), outside());
     // As an `f64` both are the same.
@@ -118,17 +118,17 @@ fn a_limit_lies_inside_the_range() {
 
 #[test]
 fn an_enumerator_is_looked_for_in_the_enum_of_the_metric() {
-    assert_eq!(refused("[warn(STALLED)] Mode m;"), one("E0028", "`Mode` has no enumerator `STALLED`"));
+    assert_eq!(refused("[warn(STALLED)] Mode m;"), one("E0028", "enum `Mode` has no enumerator `STALLED`"));
     // Its number is the mistake, not its use.
     let text = "enum E { A = 300 }; struct T { [warn(A)] E e; };";
-    assert_eq!(told(text), one("E0023", "300 does not fit `uint8`"));
+    assert_eq!(reported(text), one("E0023", "300 does not fit in `uint8`"));
 }
 
 #[test]
-fn nothing_stands_twice_in_a_limit() {
-    assert_eq!(refused("[warn(> 1, > 2)] int8 m;"), one("E0007", "`>` stands twice"));
-    assert_eq!(refused("[warn(STALE, STALE)] Mode m;"), one("E0007", "`STALE` stands twice"));
-    assert_eq!(refused("[min(1); min(2)] int8 m;"), one("E0007", "the attribute `min` stands twice"));
+fn a_limit_has_no_duplicates() {
+    assert_eq!(refused("[warn(> 1, > 2)] int8 m;"), one("E0007", "duplicate `>`"));
+    assert_eq!(refused("[warn(STALE, STALE)] Mode m;"), one("E0007", "duplicate `STALE`"));
+    assert_eq!(refused("[min(1); min(2)] int8 m;"), one("E0007", "duplicate attribute `min`"));
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn a_limit_that_makes_no_sense_is_one_error() {
 #[test]
 fn a_probe_has_no_limits() {
     assert_eq!(
-        told("[min(0)] abstract probe P { };"),
-        one("E0006", "a probe cannot have the attribute `min`")
+        reported("[min(0)] abstract probe P { };"),
+        one("E0006", "attribute `min` is not allowed on a probe")
     );
 }

@@ -11,10 +11,10 @@ use std::io;
 const PATH: &str = "/proc/stat";
 /// A line has a name and ten numbers; twenty digits each would be more than any host has seen.
 const LINE: usize = 224;
-/// Linux can be built for so many.
+/// Maximum processors that Linux can be built for.
 const MOST: u32 = 8192;
 
-/// The probe as users choose it.
+/// The entry in [`crate::PROBES`].
 pub(crate) const READY_MADE: ReadyMadeProbe = ReadyMadeProbe {
     name: "cpu",
     measures: "time of one processor, by kind of work; also steal and guest time",
@@ -57,9 +57,9 @@ impl Probe for Cpu {
     fn sample(&mut self) -> io::Result<LinuxCpuProbe> {
         let found = lines(self.file.read()?).find(|(number, _)| *number == self.number);
         let (number, times) =
-            found.ok_or_else(|| unexpected(PATH, &format!("there is no processor {}", self.number)))?;
+            found.ok_or_else(|| unexpected(PATH, &format!("no processor {}", self.number)))?;
         parse(times)
-            .ok_or_else(|| unexpected(PATH, &format!("the line cpu{number} has less than seven numbers")))
+            .ok_or_else(|| unexpected(PATH, &format!("the line cpu{number} has fewer than 7 numbers")))
     }
 }
 

@@ -11,10 +11,10 @@ use std::{io, path::Path};
 const PATH: &str = "/proc/diskstats";
 /// A line has about 120 bytes; this is room for two thousand devices.
 const ROOM: usize = 256 * 1024;
-/// The kernel counts in these, whatever the disk's own sectors are (Documentation/admin-guide/iostats.rst).
+/// The kernel counts in these units, whatever the sector size of the disk (Documentation/admin-guide/iostats.rst).
 const SECTOR_BYTES: u64 = 512;
 
-/// The probe as users choose it.
+/// The entry in [`crate::PROBES`].
 pub(crate) const READY_MADE: ReadyMadeProbe = ReadyMadeProbe {
     name: "disk",
     measures: "bytes, operations, time, queue",
@@ -61,14 +61,12 @@ impl Probe for Disk {
 
     fn sample(&mut self) -> io::Result<LinuxDiskProbe> {
         let found = lines(self.file.read()?).find(|(device, _)| *device == self.device);
-        let (_, counters) =
-            found.ok_or_else(|| unexpected(PATH, &format!("there is no device {}", self.device)))?;
-        parse(counters)
-            .ok_or_else(|| unexpected(PATH, &format!("the line of {} is no kernel's", self.device)))
+        let (_, counters) = found.ok_or_else(|| unexpected(PATH, &format!("no device {}", self.device)))?;
+        parse(counters).ok_or_else(|| unexpected(PATH, &format!("unexpected line for {}", self.device)))
     }
 }
 
-/// The whole disks that were ever read or written.
+/// Whole disks that have been read or written.
 fn devices() -> io::Result<Vec<String>> {
     let mut file = ProcFile::new(PATH, ROOM);
     let used = lines(file.read()?).filter(|(_, counters)| {
@@ -138,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_of_today_counts_discards_and_flushes() {
+    fn a_current_kernel_counts_discards_and_flushes() {
         let disk = line(include_str!("../recorded/diskstats-6.1"), "nvme0n1");
         assert_eq!((disk.reads, disk.read_bytes, disk.read_time), (187_512, 14_532_098 * 512, 63_218));
         assert_eq!(
@@ -161,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_is_not_there_is_an_error_that_names_it() {
+    fn an_unknown_device_is_an_error_that_names_it() {
         let error = Disk::new("nonesuch0").sample().unwrap_err().to_string();
         assert!(error.contains(PATH) && error.contains("nonesuch0"), "{error}");
     }

@@ -1,6 +1,6 @@
 //! Ready-made probes of a host and of devices connected to it.
 //!
-//! A probe is one file here and one file in `pdl/`, both with its name. Its `READY_MADE` says how users choose it; [`PROBES`] lists all.
+//! A probe is one file here and one file in `pdl/`, both with its name. Its constant `READY_MADE` describes it for the configuration; [`PROBES`] lists all.
 //! `CONTRIBUTING.md` has the recipe for a new one.
 //!
 //! ```
@@ -13,7 +13,7 @@
 //! # Ok(()) }
 //! ```
 //!
-//! Pure functions parse the texts of the kernel. Their tests read `recorded/`: texts that several kernels wrote.
+//! Pure functions parse the files of the kernel. Their tests read `recorded/`: files of several kernels.
 
 mod cpu;
 mod disk;
@@ -42,7 +42,7 @@ pub use windsonic::WindSonic;
 
 use oasis_instrument::ReadyMadeProbe;
 
-// The build script makes `PROBES`, every ready-made probe, from the names of the files in `pdl/`.
+// The build script generates `PROBES`, the list of ready-made probes, from the names of the files in `pdl/`.
 include!(concat!(env!("OUT_DIR"), "/ready_made.rs"));
 
 /// The probe types, generated from `pdl/` at build time.

@@ -10,7 +10,7 @@ use std::io;
 
 const PATH: &str = "/proc/meminfo";
 
-/// The probe as users choose it.
+/// The entry in [`crate::PROBES`].
 pub(crate) const READY_MADE: ReadyMadeProbe = ReadyMadeProbe {
     name: "memory",
     measures: "memory, swap, caches",
@@ -37,7 +37,7 @@ impl Probe for Memory {
     fn sample(&mut self) -> io::Result<LinuxMemoryProbe> {
         let sample = parse(self.0.read()?);
         if sample.physical_memory_total == 0 {
-            return Err(unexpected(PATH, "there is no line MemTotal"));
+            return Err(unexpected(PATH, "no line MemTotal"));
         }
         Ok(sample)
     }

@@ -12,7 +12,7 @@ const PATH: &str = "/proc/net/dev";
 /// A line has about 130 bytes; this is room for five hundred interfaces.
 const ROOM: usize = 64 * 1024;
 
-/// The probe as users choose it.
+/// The entry in [`crate::PROBES`].
 pub(crate) const READY_MADE: ReadyMadeProbe = ReadyMadeProbe {
     name: "network",
     measures: "bytes, packets, errors, drops",
@@ -53,12 +53,12 @@ impl Probe for Network {
     fn sample(&mut self) -> io::Result<LinuxNetworkProbe> {
         let found = lines(self.file.read()?).find(|(interface, _)| *interface == self.interface);
         let (_, counters) =
-            found.ok_or_else(|| unexpected(PATH, &format!("there is no interface {}", self.interface)))?;
-        parse(counters).ok_or_else(|| unexpected(PATH, "a line has less than sixteen numbers"))
+            found.ok_or_else(|| unexpected(PATH, &format!("no interface {}", self.interface)))?;
+        parse(counters).ok_or_else(|| unexpected(PATH, "a line has fewer than 16 numbers"))
     }
 }
 
-/// The interfaces that there are now: those that ever carried anything, and the loopback if there is no other.
+/// Interfaces that have carried traffic, or the loopback if there is no other.
 pub fn interfaces() -> io::Result<Vec<String>> {
     let mut file = ProcFile::new(PATH, ROOM);
     let all: Vec<(String, bool)> = lines(file.read()?)
@@ -74,7 +74,7 @@ pub fn interfaces() -> io::Result<Vec<String>> {
     Ok(if used.is_empty() { vec!["lo".into()] } else { used })
 }
 
-/// Interface and counters of each line behind the two of the heading.
+/// Interface and counters of each line after the two heading lines.
 fn lines(dev: &str) -> impl Iterator<Item = (&str, &str)> {
     dev.lines()
         .skip(2)

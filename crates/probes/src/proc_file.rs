@@ -11,7 +11,7 @@ pub struct ProcFile {
 }
 
 impl ProcFile {
-    /// `room` is how much of the file is wanted; it need not exist yet.
+    /// `room` is the number of bytes to read. The file need not exist yet.
     pub fn new(path: impl Into<PathBuf>, room: usize) -> Self {
         Self { path: path.into(), file: None, buffer: vec![0; room] }
     }
@@ -33,7 +33,7 @@ impl ProcFile {
     }
 }
 
-/// The kernel gives long lists in pieces of a page, however much room there is.
+/// The kernel returns long lists in pieces of a page, whatever the size of the buffer.
 fn fill(file: &File, buffer: &mut [u8]) -> io::Result<usize> {
     let mut length = 0;
     while let Some(room) = buffer.get_mut(length..).filter(|room| !room.is_empty()) {
@@ -55,14 +55,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_longer_than_a_page_is_read_to_its_end_or_to_what_there_is_room_for() {
+    fn a_file_longer_than_a_page_is_read_up_to_its_end_or_the_buffer_size() {
         let mut whole = ProcFile::new("/proc/self/smaps", 1024 * 1024);
         assert!(whole.read().unwrap().len() > 5_000);
         assert_eq!(ProcFile::new("/proc/self/smaps", 5_000).read().unwrap().len(), 5_000);
     }
 
     #[test]
-    fn a_file_that_is_not_there_is_an_error_that_names_it() {
+    fn a_missing_file_is_an_error_that_names_it() {
         let error = ProcFile::new("/proc/nonesuch", 8).read().unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
         assert!(error.to_string().contains("/proc/nonesuch"), "{error}");

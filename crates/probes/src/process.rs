@@ -12,7 +12,7 @@ use std::io;
 /// `stat` has about 400 bytes, `status` 1,500 and more on hosts with many processors.
 const ROOM: usize = 16 * 1024;
 
-/// The probe as users choose it.
+/// The entry in [`crate::PROBES`].
 pub(crate) const READY_MADE: ReadyMadeProbe = ReadyMadeProbe {
     name: "process",
     measures: "processor time, memory, threads, page faults, context switches, state",
@@ -36,7 +36,7 @@ pub struct Process {
     ticks_per_second: u64,
 }
 
-/// Open files stay with the process that they were opened for, even if its number is given to another.
+/// Open files belong to one process, even if its number is assigned to another process later.
 #[derive(Debug)]
 struct Files {
     pid: u32,
@@ -61,7 +61,7 @@ impl Probe for Process {
         let (pid, stat, status) = process.with(|pid| {
             let mut open = files.take().filter(|files| files.pid == pid).unwrap_or_else(|| Files::of(pid));
             let (stat, status) = open.read(&which)?;
-            // Only now: after an error they are opened again.
+            // Kept only on success: after an error they are opened again.
             *files = Some(open);
             Ok((pid, stat, status))
         })?;
@@ -92,9 +92,12 @@ impl Files {
     fn read(&mut self, which: &ProcessChoice) -> io::Result<(Stat, Status)> {
         let path = format!("/proc/{}/stat", self.pid);
         let stat = Stat::parse(self.stat.read()?)
-            .ok_or_else(|| unexpected(&path, "the line has less than 23 fields"))?;
+            .ok_or_else(|| unexpected(&path, "the line has fewer than 23 fields"))?;
         if !which.is_still(&stat) {
-            return Err(unexpected(&path, &format!("this is {} in state {} now", stat.comm, stat.state)));
+            return Err(unexpected(
+                &path,
+                &format!("the number now belongs to {} in state {}", stat.comm, stat.state),
+            ));
         }
         Ok((stat, Status::parse(self.status.read()?)))
     }

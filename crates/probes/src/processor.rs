@@ -10,7 +10,7 @@ use std::io;
 
 const PATH: &str = "/proc/stat";
 
-/// The probe as users choose it.
+/// The entry in [`crate::PROBES`].
 pub(crate) const READY_MADE: ReadyMadeProbe = ReadyMadeProbe {
     name: "processor",
     measures: "time of all processors together, by kind of work",
@@ -62,7 +62,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_first_line_is_told_apart_from_the_single_processors() {
+    fn the_first_line_is_distinguished_from_single_processors() {
         let sample = parse("cpu  1 2 3 4 5 6 7 8 9 0\ncpu0 9 9 9 9 9 9 9 9 9 9\n").unwrap();
         let expected = LinuxProcessorProbe {
             user_time: 1,

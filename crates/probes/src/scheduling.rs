@@ -12,7 +12,7 @@ use std::{fs, io, path::Path};
 /// Maximum threads of one process: each takes three files.
 const MOST_THREADS: usize = 256;
 
-/// The probe as users choose it.
+/// The entry in [`crate::PROBES`].
 pub(crate) const READY_MADE: ReadyMadeProbe = ReadyMadeProbe {
     name: "scheduling",
     measures: "time that threads run, and time that they wait for a processor: all together, and each",
@@ -56,7 +56,7 @@ impl Probe for Scheduling {
         let mut threads = process.with(|pid| threads(pid, &which))?;
         threads.retain(|thread| only.as_ref().is_none_or(|name| *name == thread.name));
         if let (Some(name), true) = (only, threads.is_empty()) {
-            return Err(io::Error::new(io::ErrorKind::NotFound, format!("no thread is called {name}")));
+            return Err(io::Error::new(io::ErrorKind::NotFound, format!("no thread with the name {name}")));
         }
         totals.take(&threads);
         let Totals { run_time, wait_time, timeslices, .. } = *totals;
@@ -64,7 +64,7 @@ impl Probe for Scheduling {
     }
 }
 
-/// Sums that only grow, although threads end and take their counters with them.
+/// Sums that only grow, although counters disappear with their threads.
 #[derive(Debug, Default)]
 struct Totals {
     run_time: u64,
@@ -74,11 +74,11 @@ struct Totals {
 }
 
 impl Totals {
-    /// Adds what each thread did since it was seen last; a new one did all of it since.
+    /// Adds the change of each thread since the previous call; for a new thread, all of its counters.
     fn take(&mut self, threads: &[ThreadScheduling]) {
         let new = ThreadScheduling::default();
         for thread in threads {
-            // Counters that fall are those of another thread with the number of one that ended.
+            // Counters that decrease belong to a new thread that reuses the number.
             let same = |old: &&ThreadScheduling| old.tid == thread.tid && old.run_time <= thread.run_time;
             let old = self.before.iter().find(same).unwrap_or(&new);
             self.run_time = self.run_time.wrapping_add(thread.run_time - old.run_time);
@@ -97,7 +97,7 @@ fn threads(pid: u32, which: &ProcessChoice) -> io::Result<Vec<ThreadScheduling>>
     let read = |path: &Path| fs::read_to_string(path).map_err(|error| named(path, error));
     let stat = Path::new(&process).join("stat");
     if Stat::parse(&read(&stat)?).is_none_or(|found| !which.is_still(&found)) {
-        return Err(unexpected(&stat.display().to_string(), "this is another process now"));
+        return Err(unexpected(&stat.display().to_string(), "the number now belongs to another process"));
     }
     let folder = Path::new(&process).join("task");
     let mut threads = Vec::new();
@@ -112,7 +112,7 @@ fn threads(pid: u32, which: &ProcessChoice) -> io::Result<Vec<ThreadScheduling>>
             Err(_) if path.exists() && threads.is_empty() => {
                 return Err(unexpected(
                     &path.display().to_string(),
-                    "no schedstat: the kernel is built without CONFIG_SCHED_INFO",
+                    "no schedstat: the kernel was built without CONFIG_SCHED_INFO",
                 ));
             }
             Err(_) => {}
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_run_is_an_error_that_names_it() {
+    fn a_missing_process_is_an_error_that_names_it() {
         let error = Scheduling::new(ProcessChoice::Pid(4_194_305), None).sample().unwrap_err().to_string();
         assert!(error.contains("/proc/4194305"), "{error}");
         let error =

@@ -12,7 +12,7 @@ use std::{
 /// The folder of the sensors.
 pub const CLASSES: &str = "/sys/class";
 
-/// The probe as users choose it.
+/// The entry in [`crate::PROBES`].
 pub(crate) const READY_MADE: ReadyMadeProbe = ReadyMadeProbe {
     name: "sensors",
     measures: "temperature, fan, voltage, current, power, humidity",
@@ -88,7 +88,7 @@ impl Quantity {
         ("humidity", Self::Humidity, 1_000.0),
     ];
 
-    /// Of a file such as `temp1_input`, or a thermal zone's `temp`.
+    /// Returns the quantity and scale for a file such as `temp1_input`, or `temp` of a thermal zone.
     fn of(file: &str) -> Option<(Self, f64)> {
         let stem = file.strip_suffix("_input").unwrap_or(file).trim_end_matches(|c: char| c.is_ascii_digit());
         let of_file = |(beginning, quantity, steps)| (beginning == stem).then_some((quantity, steps));
@@ -134,14 +134,14 @@ impl Place {
     }
 }
 
-/// A sensor as a probe of the type that its quantity has.
+/// A probe for a sensor, of the probe type of its quantity.
 pub struct Sensor<S> {
     place: Place,
     sample: fn(f64) -> S,
 }
 
 impl<S> Sensor<S> {
-    /// `sample` makes a sample of a value.
+    /// `sample` converts a value to a sample.
     pub fn new(place: Place, sample: fn(f64) -> S) -> Self {
         Self { place, sample }
     }
@@ -204,7 +204,7 @@ fn list(classes: &Path) -> io::Result<Vec<Place>> {
 fn read(path: &Path, file: &str) -> io::Result<f64> {
     let named = |kind, what: &str| io::Error::new(kind, format!("{}: {what}", path.display()));
     let text = fs::read_to_string(path).map_err(|error| named(error.kind(), &error.to_string()))?;
-    parse(&text, file).ok_or_else(|| named(io::ErrorKind::InvalidData, "this is no whole number"))
+    parse(&text, file).ok_or_else(|| named(io::ErrorKind::InvalidData, "not a whole number"))
 }
 
 fn parse(text: &str, file: &str) -> Option<f64> {
@@ -212,7 +212,7 @@ fn parse(text: &str, file: &str) -> Option<f64> {
     Some(steps as f64 / Quantity::of(file)?.1)
 }
 
-/// Sorted, so that names do not depend on the order in which the kernel lists them. A class that this host lacks has none.
+/// Sorted, so that names do not depend on the order in which the kernel lists them. Empty if this host does not have the class.
 fn folders(class: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(class) {
         Ok(entries) => entries,

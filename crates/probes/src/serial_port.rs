@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-/// An open tty. Its errors name it.
+/// An open tty. Errors name its path.
 #[derive(Debug)]
 pub struct SerialPort {
     path: PathBuf,
@@ -22,7 +22,7 @@ pub struct SerialPort {
 }
 
 impl SerialPort {
-    /// Opens the tty for this process alone, so that no other process takes half of the bytes.
+    /// Opens the tty exclusively, so that no other process reads part of the bytes.
     pub fn open(path: &Path, baud: u32) -> io::Result<Self> {
         let tty = open(path, baud).map_err(|error| named(path, error))?;
         Ok(Self { path: path.into(), tty })
@@ -33,7 +33,7 @@ impl SerialPort {
         self.read_unnamed(buffer, within).map_err(|error| named(&self.path, error))
     }
 
-    /// Sends all of it. Commands are so short that the driver takes them whole.
+    /// Writes all bytes. The driver accepts short commands whole.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.tty.write_all(bytes).map_err(|error| named(&self.path, error))
     }
@@ -47,7 +47,7 @@ impl SerialPort {
         }
         match self.tty.read(buffer) {
             // Readable without data: the other end has closed the line.
-            Ok(0) => Err(io::Error::new(io::ErrorKind::NotConnected, "the device is gone")),
+            Ok(0) => Err(io::Error::new(io::ErrorKind::NotConnected, "device disconnected")),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
             read => read,
         }

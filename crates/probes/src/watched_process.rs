@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A search through all processes takes milliseconds: not at the rate of a fast probe.
+/// Shortest time between two searches: a search through all processes takes milliseconds.
 const SEARCH_AGAIN: Duration = Duration::from_secs(1);
 /// Bytes of a name that the kernel keeps (TASK_COMM_LEN).
 const NAME_BYTES: usize = 15;
@@ -34,7 +34,7 @@ impl ProcessChoice {
         }
     }
 
-    /// Whether a found process still matches. A process that has ended makes room for its successor.
+    /// Whether a found process still matches. A process that has ended no longer matches.
     pub fn is_still(&self, stat: &Stat) -> bool {
         match self {
             Self::Name(name) => same_name(name, &stat.comm) && stat.state != 'Z',
@@ -43,7 +43,7 @@ impl ProcessChoice {
     }
 }
 
-/// A process that may come and go.
+/// A process that may end and restart.
 #[derive(Debug)]
 pub struct WatchedProcess {
     which: ProcessChoice,
@@ -86,10 +86,11 @@ impl WatchedProcess {
         let rested = self.searched.is_none_or(|searched| searched.elapsed() >= SEARCH_AGAIN);
         if rested {
             self.found = oldest(&self.which)?;
-            // A found process may end at once, and its successor must not wait.
+            // Search again at once if the process ended shortly after it was found.
             self.searched = self.found.is_none().then(Instant::now);
         }
-        let gone = || io::Error::new(io::ErrorKind::NotFound, format!("/proc: no process is called {name}"));
+        let gone =
+            || io::Error::new(io::ErrorKind::NotFound, format!("/proc: no process with the name {name}"));
         self.found.ok_or_else(gone)
     }
 }
@@ -98,7 +99,7 @@ fn oldest(which: &ProcessChoice) -> io::Result<Option<u32>> {
     let entries =
         fs::read_dir("/proc").map_err(|error| io::Error::new(error.kind(), format!("/proc: {error}")))?;
     let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
-    // Processes end during the search: an unreadable one is no candidate.
+    // A process may end during the search: skip unreadable ones.
     let candidates = pids.filter_map(|pid| {
         let stat = Stat::parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?;
         ProcessChoice::is_still(which, &stat).then_some((stat.start_time, pid))
@@ -161,7 +162,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_name_may_look_like_the_rest_of_the_line() {
+    fn a_name_can_look_like_the_rest_of_the_line() {
         let stat = Stat::parse(include_str!("../recorded/process-stat-6.18")).unwrap();
         assert_eq!((stat.comm.as_str(), stat.state), ("my app) R 1 (x", 'S'));
         assert_eq!((stat.minor_faults, stat.major_faults), (1_234, 5));

@@ -1,7 +1,7 @@
 //! `WindSonicProbe`: an ultrasonic anemometer on a serial line.
 //!
-//! [`message`] knows the bytes; `Anemometer` keeps the line, asks if it has to, and says what is wrong once. It has a thread of its
-//! own, because a line is slow and the node's collector must not wait for it: each message becomes a sample when it comes.
+//! [`message`] parses bytes; `Anemometer` keeps the line open, polls if configured, and logs an error once. It has a thread of its
+//! own, because a line is slow and the node's collector must not wait for it: each message becomes a sample on arrival.
 
 pub mod message;
 
@@ -22,10 +22,10 @@ const REOPEN: Duration = Duration::from_secs(1);
 /// The slowest anemometer sends once a second.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// Holds a minute of messages at least. They wait here only while the node is busy.
+/// Capacity for at least a minute of messages, which wait here only while the node is busy.
 const RING_BYTES: usize = 16 * 1024;
 
-/// The probe as users choose it.
+/// The entry in [`crate::PROBES`].
 pub(crate) const READY_MADE: ReadyMadeProbe = ReadyMadeProbe {
     name: "windsonic",
     measures: "an anemometer: direction, speed, status",
@@ -74,7 +74,7 @@ pub enum Mode {
     Polled {
         /// Its address.
         node: char,
-        /// How often.
+        /// Polling rate.
         hertz: Hertz,
     },
 }
@@ -110,12 +110,12 @@ impl Anemometer {
         loop {
             let Err(error) = SerialPort::open(&self.settings.port, self.settings.baud)
                 .and_then(|mut port| self.listen(&mut port));
-            self.complain(&error);
+            self.log_once(&error);
             thread::sleep(REOPEN);
         }
     }
 
-    /// Until the line fails.
+    /// Reads until the line fails.
     fn listen(&mut self, port: &mut SerialPort) -> io::Result<std::convert::Infallible> {
         let (mut messages, mut buffer) = (Messages::default(), [0; 256]);
         let (mut heard, mut ask_at) = (Instant::now(), Instant::now());
@@ -129,7 +129,7 @@ impl Anemometer {
                 match messages.take(byte) {
                     Some(Ok(message)) => {
                         heard = Instant::now();
-                        self.tell(&message);
+                        self.publish(&message);
                     }
                     Some(Err(damage)) => self.count(damage),
                     None => {}
@@ -137,7 +137,7 @@ impl Anemometer {
             }
             if heard.elapsed() >= SILENCE.max(self.longest_pause()) {
                 heard = Instant::now();
-                self.complain(&io::Error::new(io::ErrorKind::TimedOut, self.silence()));
+                self.log_once(&io::Error::new(io::ErrorKind::TimedOut, self.silence_error()));
             }
         }
     }
@@ -146,7 +146,7 @@ impl Anemometer {
     fn ask(&self, port: &mut SerialPort, node: char, hertz: Hertz, at: &mut Instant) -> io::Result<Duration> {
         let now = Instant::now();
         if now >= *at {
-            // The ? enables polled mode: an anemometer that lost its power begins in the mode that it has stored.
+            // The ? enables polled mode: after a power failure the anemometer starts in its stored mode.
             port.write(format!("?{node}").as_bytes())?;
             *at = (*at + Duration::from_nanos(hertz.period_ns())).max(now);
         }
@@ -160,19 +160,22 @@ impl Anemometer {
         }
     }
 
-    fn silence(&self) -> String {
+    fn silence_error(&self) -> String {
         let WindSonic { port, baud, mode } = &self.settings;
-        let asked = match mode {
+        let expected_mode = match mode {
             Mode::Continuous => "set to continuous mode (M2)".to_owned(),
             Mode::Polled { node, .. } => format!("in polled mode (M4) with address {node}"),
         };
-        format!("{}: no message: is the anemometer on, at {baud} baud, and {asked}?", port.display())
+        format!(
+            "{}: no message from the anemometer: is it switched on, at {baud} baud and {expected_mode}?",
+            port.display()
+        )
     }
 
-    fn tell(&mut self, message: &Message) {
+    fn publish(&mut self, message: &Message) {
         if self.failing {
             self.failing = false;
-            tracing::info!(port = %self.settings.port.display(), "the anemometer is back");
+            tracing::info!(port = %self.settings.port.display(), "anemometer works again");
         }
         // The ring counts a sample that does not fit.
         self.probe.flush(&WindSonicProbe {
@@ -184,19 +187,19 @@ impl Anemometer {
         });
     }
 
-    /// Logged once: a noisy line would fill the log, and the samples carry the count.
+    /// Counts damage and logs it once: a noisy line would fill the log, and samples contain the count.
     fn count(&mut self, damage: Damage) {
         if self.damaged == 0 {
-            tracing::warn!(port = %self.settings.port.display(), %damage, "the anemometer sends what is no message");
+            tracing::warn!(port = %self.settings.port.display(), %damage, "anemometer sends invalid messages");
         }
         self.damaged += 1;
     }
 
     /// Logs an error once, until a message arrives again.
-    fn complain(&mut self, error: &io::Error) {
+    fn log_once(&mut self, error: &io::Error) {
         if !self.failing {
             self.failing = true;
-            tracing::warn!(%error, "the anemometer cannot be read; trying again");
+            tracing::warn!(%error, "cannot read the anemometer: retrying");
         }
     }
 }

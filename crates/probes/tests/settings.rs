@@ -1,4 +1,4 @@
-//! Ready-made probes as configuration files choose them.
+//! Ready-made probes in configuration files.
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 

@@ -1,5 +1,5 @@
-//! Questions to stored samples, without a DAC: [`points`](points()) is a long time in few points, [`summarize`] an instance between two times in figures, and [`Sql`]
-//! answers SQL over all tables of an archive.
+//! Queries of stored samples, without a DAC: [`points`](points()) aggregates a long time to few points, [`summarize`] computes statistics of an instance between two times, and [`Sql`]
+//! runs SQL over all tables of an archive.
 //!
 //! ```
 //! use oasis_query::{Rows, Sql, SqlValue};

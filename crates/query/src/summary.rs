@@ -1,4 +1,4 @@
-//! What the archive holds of an instance between two times, in figures: so that two test runs can be laid side by side.
+//! Statistics of an instance between two times, for the comparison of test runs.
 
 use hdrhistogram::Histogram;
 use oasis_format::table::{Cell, Column, ColumnType, Table};
@@ -7,7 +7,7 @@ use oasis_store::{History, Missing, ReadError, cells::Number};
 use oasis_wire::{
     batch::Sample,
     loss::Cause,
-    schema::{Behaviour, ProbeType},
+    schema::{Behavior, ProbeType},
 };
 use serde::Serialize;
 use std::{
@@ -22,12 +22,12 @@ use uuid::Uuid;
 
 /// Bytes of batches in memory.
 const READ: usize = 1024 * 1024;
-/// Longest interval that is told from longer ones, nanoseconds: an hour.
+/// Longest recorded interval, nanoseconds: an hour.
 const LONGEST_INTERVAL: u64 = 3_600_000_000_000;
-/// Significant digits of intervals: they are right to a thousandth.
+/// Significant digits of intervals.
 const DIGITS: u8 = 3;
 
-/// An instance between two times.
+/// Statistics of an instance between two times.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
     /// Samples.
@@ -36,9 +36,9 @@ pub struct Summary {
     pub first_time: u64,
     /// Time of the last one.
     pub last_time: u64,
-    /// Samples a second between the first and the last one; none of a single one.
+    /// Samples a second between the first and the last one; `None` for a single one.
     pub rate: Option<f64>,
-    /// From one sample to the next, where none is missing between them.
+    /// Intervals between consecutive samples.
     pub intervals: Option<Intervals>,
     /// Samples missing between the first and the last one, by cause.
     pub lost: BTreeMap<Cause, u64>,
@@ -46,12 +46,12 @@ pub struct Summary {
     pub metrics: Vec<MetricSummary>,
 }
 
-/// Quantiles of intervals, nanoseconds, right to a thousandth.
+/// Quantiles of intervals, nanoseconds, exact to a thousandth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Intervals {
-    /// Half of them are no longer.
+    /// Median.
     pub p50: u64,
-    /// Of a hundred, 99 are no longer.
+    /// 99th percentile.
     pub p99: u64,
 }
 
@@ -62,26 +62,26 @@ pub struct MetricSummary {
     pub name: String,
     /// UCUM unit.
     pub unit: Option<String>,
-    /// Values that are numbers: not NaN, and finite.
+    /// Number of finite values.
     pub count: u64,
-    /// The least of them.
+    /// Minimum.
     pub min: Option<f64>,
-    /// The sum of them through their number.
+    /// Mean.
     pub mean: Option<f64>,
-    /// The greatest.
+    /// Maximum.
     pub max: Option<f64>,
     /// The first.
     pub first: Option<f64>,
     /// The last.
     pub last: Option<f64>,
-    /// How far a counter has counted from the first to the last; where it went back it has begun anew, at 0. None of other metrics.
+    /// Increase of a counter from the first value to the last; a decrease is a reset to 0. `None` for other metrics.
     pub increase: Option<f64>,
-    /// How far it has counted in a second, between the first sample and the last one. None if they are of one time.
+    /// Increase of a counter per second, between the first sample and the last one. `None` if both have the same time.
     pub increase_rate: Option<f64>,
 }
 
-/// An instance from the first time to before the second, nanoseconds on its node's clock; none if nothing is stored of that time. Reads
-/// all of it, in bounded memory, until `is_cancelled`: then it is none as well.
+/// Computes statistics of an instance between two times (the end is exclusive), nanoseconds on its node's clock. Returns `None`
+/// without samples. Reads all samples in bounded memory, until `is_cancelled`: then it returns `None` too.
 ///
 /// # Errors
 /// If catalogue or files cannot be read.
@@ -107,17 +107,17 @@ pub fn summarize(
     Ok(None)
 }
 
-/// A summary that grows.
+/// A summary in progress.
 struct Gathering {
     samples: u64,
     first_time: u64,
     intervals: Option<Histogram<u64>>,
     lost: BTreeMap<Cause, u64>,
     metrics: Vec<Metric>,
-    /// Columns of the type read now, each with the place of its metric.
+    /// Columns of the current type, each with the index of its metric.
     columns: Vec<(usize, Column)>,
     probe_type: Option<Arc<ProbeType>>,
-    /// Run and time of the last sample seen.
+    /// Run and time of the last sample.
     last: Option<(Uuid, u64)>,
     /// Whether samples are missing after the last one.
     has_gap: bool,
@@ -128,7 +128,7 @@ impl Gathering {
         Self {
             samples: 0,
             first_time: 0,
-            // An error would mean that the bounds make no sense, and they are constants.
+            // Fails only for invalid bounds, and they are constants.
             intervals: Histogram::new_with_bounds(1, LONGEST_INTERVAL, DIGITS).ok(),
             lost: BTreeMap::new(),
             metrics: Vec::new(),
@@ -139,7 +139,7 @@ impl Gathering {
         }
     }
 
-    /// Takes the columns of a type, if they are not those at hand.
+    /// Selects the columns of a type.
     fn follow(&mut self, probe_type: &Arc<ProbeType>) {
         if self.probe_type.as_ref().is_some_and(|known| Arc::ptr_eq(known, probe_type) || known == probe_type)
         {
@@ -171,7 +171,7 @@ impl Gathering {
         }
     }
 
-    /// Notes the interval since the sample before, if none is missing between them.
+    /// Records the interval since the previous sample, if none is missing between them.
     fn note_interval(&mut self, run: Uuid, time: u64) {
         let before = self.last.replace((run, time));
         let has_gap = std::mem::take(&mut self.has_gap);
@@ -219,7 +219,7 @@ struct Metric {
     counted: Option<Counted>,
 }
 
-/// How far a counter has counted, exactly.
+/// The exact increase of a counter.
 struct Counted {
     last: Option<Number>,
     increase: Number,
@@ -236,7 +236,7 @@ impl Metric {
     fn new(column: &Column) -> Self {
         let (name, unit) = (column.name.clone(), column.unit.clone());
         let (min, max) = (f64::INFINITY, f64::NEG_INFINITY);
-        let is_counter = column.behaviour == Some(Behaviour::Counter);
+        let is_counter = column.behavior == Some(Behavior::Counter);
         let counted = is_counter.then_some(Counted { last: None, increase: Number::Uint(0) });
         Self { name, unit, count: 0, min, max, mean: 0.0, first: 0.0, last: 0.0, counted }
     }
@@ -263,12 +263,12 @@ impl Metric {
         self.count += 1;
         self.min = self.min.min(value);
         self.max = self.max.max(value);
-        // Welford's way: a sum of a million counters would lose digits.
+        // Welford's algorithm: a sum of a million counters would lose digits.
         self.mean += (value - self.mean) / self.count as f64;
         self.last = value;
     }
 
-    /// With so many seconds between the first sample and the last one.
+    /// Finishes with the seconds between the first sample and the last one.
     fn finish(self, seconds: f64) -> MetricSummary {
         let of = |value: f64| (self.count > 0).then_some(value);
         let (min, mean, max) = (of(self.min), of(self.mean), of(self.max));
@@ -285,7 +285,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_counter_is_told_by_how_far_it_has_counted_also_where_it_began_anew() {
+    fn a_counter_has_its_increase_also_after_a_reset() {
         let probe_type: ProbeType = serde_json::from_str(
             r#"{"name": "Port", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0", "metrics": [
                 {"name": "rx", "type": "uint64", "kind": "counter"}, {"name": "level", "type": "uint64"}]}"#,

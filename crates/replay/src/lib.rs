@@ -1,9 +1,9 @@
-//! A recorded node that speaks the data channel: what an archive has, played back through the whole stack as if it were live.
+//! A recorded node that speaks the data channel: plays samples of an archive through the whole stack as if they were live.
 //!
 //! A [`Playback`] has the clock and the nodes. A [`Stage`] is one node that is played back, a [`Track`] one of its instances. Samples
 //! keep their values and sequence numbers; their times move to now, and closer together at a greater [`Speed`]. Like a node, a stage
-//! keeps what the DAC does not have yet in a bounded queue ([`oasis_probe::outgoing`]) and sends it again over the next connection
-//! ([`oasis_probe::link`]); a DAC that goes away is waited for.
+//! keeps unacknowledged samples in a bounded queue ([`oasis_probe::outgoing`]) and sends it again over the next connection
+//! ([`oasis_probe::link`]); it waits for a DAC that disconnects.
 //!
 //! ```no_run
 //! use oasis_store::History;

@@ -1,4 +1,4 @@
-//! A replay's connection to a DAC: a node's, on which the replay says what it is.
+//! The connection of a replay to a DAC: that of a node, which identifies itself as a replay.
 
 use oasis_channel::{
     DacMessage, Failure, NodeIdentity, NodeMessage, Outcome, PROTOCOL, Receiver, RegisteredInstance,
@@ -22,55 +22,55 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Sign of life.
+/// Interval of pings.
 const PING: Duration = Duration::from_secs(1);
-/// How long the DAC may take for an answer, or to let a name go that was ours.
+/// Timeout of answers, and of the release of our earlier name.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long a replay that has said goodbye waits for the DAC to close, so that its name is free.
+/// Timeout for the DAC to close the connection after a goodbye, so that the name is free.
 const LEAVE: Duration = Duration::from_secs(2);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
-/// Messages of the DAC that wait to be looked at; commands beyond that time out.
+/// Bound of received messages; further commands time out.
 const MESSAGES: usize = 256;
 
-/// Topics and the last sequence number of each that the DAC has.
+/// The last acknowledged sequence number of each topic.
 type Acknowledged = BTreeMap<TopicId, u64>;
 
-/// Why there is no connection.
+/// Errors of a connection.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
-    /// Nobody answers, or no longer: another attempt may do better.
+    /// Not reachable: another attempt may succeed.
     #[error("{0}")]
     Away(String),
-    /// The DAC does not want it, or is none: so it would be the next time.
+    /// Refused, or not a DAC: another attempt would fail too.
     #[error("{0}")]
     Refused(String),
 }
 
-/// The DAC that is played to.
+/// The target DAC.
 pub struct Dac {
     address: String,
     has_answered: Cell<bool>,
 }
 
 impl Dac {
-    /// The one whose data channel is at this `HOST:PORT`.
+    /// Creates a target for the data channel at this `HOST:PORT`.
     pub fn at(address: &str) -> Self {
         Self { address: address.into(), has_answered: Cell::new(false) }
     }
 }
 
-/// One connection.
+/// A connection.
 pub struct Link {
     connection: link::Link,
     messages: mpsc::Receiver<DacMessage>,
-    /// One entry a topic: as many as were registered.
+    /// One entry for each registered topic.
     acknowledged: Arc<Mutex<Acknowledged>>,
     pinged: Instant,
 }
 
 impl Link {
-    /// Connects as this node. Its name may still be held by a connection of ours that is about to end.
-    /// Where no DAC has ever answered, none is waited for.
+    /// Connects as this node. Waits if an earlier connection of this replay still has the name.
+    /// Does not wait for a DAC that never answered.
     pub fn connect(dac: &Dac, identity: &NodeIdentity) -> Result<Self, LinkError> {
         let start = Instant::now();
         loop {
@@ -89,7 +89,7 @@ impl Link {
                     thread::sleep(LOOK_AGAIN);
                 }
                 Err(refused) => {
-                    let message = format!("the DAC refuses {:?}: {}", identity.name, refused.message);
+                    let message = format!("DAC refused node {:?}: {}", identity.name, refused.message);
                     return Err(LinkError::Refused(message));
                 }
             }
@@ -111,7 +111,7 @@ impl Link {
         Ok(Ok(Self { connection, messages, acknowledged, pinged: Instant::now() }))
     }
 
-    /// Announces instances with their types; answers with their topics.
+    /// Registers instances with their types. Returns their topics.
     pub fn register(
         &mut self,
         types: Vec<ProbeType>,
@@ -127,7 +127,7 @@ impl Link {
                 Err(RecvTimeoutError::Disconnected) => return Err(self.ended()),
             }
         }
-        Err(LinkError::Away(format!("it does not answer within {} s", PATIENCE.as_secs())))
+        Err(LinkError::Away(format!("no answer within {} s", PATIENCE.as_secs())))
     }
 
     /// Sends a batch.
@@ -136,7 +136,7 @@ impl Link {
         sent.map_err(|_| self.ended())
     }
 
-    /// Tells which sequence numbers the recording lacks.
+    /// Reports sequence numbers that are missing in the recording.
     pub fn missing(
         &mut self,
         topic: TopicId,
@@ -147,7 +147,7 @@ impl Link {
         self.say(NodeMessage::Missing { topic, from_sequence, to_sequence, cause: cause.word().into() })
     }
 
-    /// Answers what the DAC has said, and gives a sign of life when it is time. What the DAC has acknowledged since the last call.
+    /// Answers messages of the DAC, and pings when due. Returns the acknowledgements since the last call.
     pub fn tend(&mut self) -> Result<Acknowledged, LinkError> {
         loop {
             match self.messages.try_recv() {
@@ -158,7 +158,7 @@ impl Link {
         }
         if self.pinged.elapsed() >= PING {
             self.pinged = Instant::now();
-            // Both clocks are this one's: the replay has no offset of its own.
+            // Both times are of this clock: the replay has no clock offset.
             self.say(NodeMessage::Ping {
                 node_time: now_ns(),
                 clock_offset_ns: None,
@@ -169,9 +169,9 @@ impl Link {
         Ok(std::mem::take(&mut *self.acknowledged.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
-    /// Says goodbye. The DAC has all that it should have.
+    /// Closes the connection after everything is acknowledged.
     pub fn leave(mut self, reason: &str) {
-        // A connection that ends meanwhile has ended, too.
+        // An error also ends the connection.
         if self.say(NodeMessage::Goodbye { reason: reason.into() }).is_err() {
             return;
         }
@@ -186,7 +186,7 @@ impl Link {
     fn answer(&mut self, message: DacMessage) -> Result<(), LinkError> {
         match message {
             DacMessage::Command { id, .. } => {
-                let failure = Failure::new("replay", "this is a replay: what was recorded takes no commands");
+                let failure = Failure::new("replay", "replayed instances take no commands");
                 self.say(NodeMessage::Result { id, outcome: Outcome::Failed(failure) })
             }
             _ => Ok(()),
@@ -198,18 +198,18 @@ impl Link {
         sent.map_err(|_| self.ended())
     }
 
-    /// Why the connection has ended: what the DAC said last, or how it broke.
+    /// Returns why the connection closed: the last message of the DAC, or the error.
     fn ended(&mut self) -> LinkError {
         let ended = self.connection.close();
-        ended.err().map_or_else(|| LinkError::Away("the connection has ended".into()), |error| how(&error))
+        ended.err().map_or_else(|| LinkError::Away("connection closed".into()), |error| how(&error))
     }
 }
 
 fn nobody(address: &str, why: &str) -> String {
-    format!("no DAC takes samples at {address}: is `oasis up` or `oasis dac` running? (--dac): {why}")
+    format!("no DAC at {address}: is `oasis up` or `oasis dac` running? (--dac): {why}")
 }
 
-/// Notes what is acknowledged and passes on what needs an answer, until the connection ends.
+/// Records acknowledgements and forwards other messages, until the connection ends.
 fn listen(
     receiver: &mut dyn Receiver,
     to: &mpsc::SyncSender<DacMessage>,
@@ -230,24 +230,26 @@ fn listen(
     }
 }
 
-/// What a refusal means for the next attempt.
+/// Decides whether to retry after a refusal.
 fn refused(failure: &Failure) -> LinkError {
     match failure.code.as_str() {
-        // It heard nothing of us for a while: this process was stopped, or the network was.
+        // The DAC timed out: this process or the network was stopped.
         "idle_timeout" | "hello_timeout" => LinkError::Away(failure.message.clone()),
-        _ => LinkError::Refused(format!("the DAC refuses the replay: {failure}")),
+        _ => LinkError::Refused(format!("DAC refused the replay: {failure}")),
     }
 }
 
-/// What the end of a connection means for the next attempt.
+/// Decides whether to retry after an error.
 fn how(error: &io::Error) -> LinkError {
     if let Some(failure) = error.get_ref().and_then(|inner| inner.downcast_ref::<Failure>()) {
         return refused(failure);
     }
     match error.kind() {
-        io::ErrorKind::InvalidData => LinkError::Refused(format!("what answers is no DAC: {error}")),
-        io::ErrorKind::UnexpectedEof => LinkError::Away("it closed the connection".into()),
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => LinkError::Away("it is silent".into()),
+        io::ErrorKind::InvalidData => LinkError::Refused(format!("the server is not a DAC: {error}")),
+        io::ErrorKind::UnexpectedEof => LinkError::Away("connection closed by the DAC".into()),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+            LinkError::Away("no answer from the DAC".into())
+        }
         _ => LinkError::Away(error.to_string()),
     }
 }
@@ -273,7 +275,7 @@ mod tests {
         }
     }
 
-    /// What becomes of an attempt that gets these bytes for an answer, before the connection ends.
+    /// Returns the result of an attempt that receives these bytes before the connection ends.
     fn answered(bytes: &[u8]) -> LinkError {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let dac = listener.local_addr().unwrap().to_string();
@@ -286,20 +288,20 @@ mod tests {
         peer.read_exact(&mut [0; 16]).unwrap();
         peer.write_all(bytes).unwrap();
         peer.shutdown(Shutdown::Write).unwrap();
-        // What is not read would become a reset, which overtakes the answer.
+        // Unread bytes would cause a reset, which overtakes the answer.
         let _ = peer.read_to_end(&mut Vec::new());
         attempt.join().unwrap()
     }
 
     #[test]
-    fn what_a_dac_refuses_is_not_tried_again_and_what_it_does_not_answer_is() {
+    fn refusals_are_not_retried_but_timeouts_are() {
         let mut refusal = Vec::new();
         let failure = Failure::new("protocol_version", "the node speaks protocol 1, this DAC 2");
         write_control(&DacMessage::Refused(failure), &mut refusal);
         let refused = answered(&refusal);
         assert!(matches!(&refused, LinkError::Refused(why) if why.contains("this DAC 2")), "{refused}");
         let no_dac = answered(b"HTTP/1.1 400 Bad Request\r\n\r\n");
-        assert!(matches!(&no_dac, LinkError::Refused(why) if why.contains("no DAC")), "{no_dac}");
+        assert!(matches!(&no_dac, LinkError::Refused(why) if why.contains("not a DAC")), "{no_dac}");
         let closed = answered(&[]);
         assert!(matches!(&closed, LinkError::Away(_)), "{closed}");
         let nobody = Link::connect(&Dac::at("127.0.0.1:1"), &identity()).err().unwrap();
@@ -307,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_of_this_process_is_no_reason_to_end() {
+    fn a_pause_of_this_process_is_retried() {
         let idle = refused(&Failure::new("idle_timeout", "nothing was heard for 5 s"));
         assert!(matches!(idle, LinkError::Away(_)), "{idle}");
         let overlap = refused(&Failure::new("sequence_overlap", "samples 3.. overlap"));

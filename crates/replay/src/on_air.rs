@@ -1,4 +1,4 @@
-//! An instance while a run of it is played: its samples on their way into batches, and the numbers that the recording lacks.
+//! An instance during the replay of a run: collects its samples into batches, and reports missing sequence numbers.
 
 use crate::{error::ReplayError, outbox::Told, track::Recorded};
 use oasis_channel::{InstanceState, RegisteredInstance};
@@ -12,32 +12,32 @@ use oasis_wire::{
 };
 use std::sync::Arc;
 
-/// Bytes of a batch, about.
+/// Approximate bytes of a batch.
 const BATCH: usize = 64 * 1024;
-/// Cause of what the recording lacks because of itself.
+/// Cause of samples that are missing in the recording itself.
 const NOT_RECORDED: Cause = Cause::NotRecorded;
 
-/// An instance in the run that is played.
+/// An instance in the run that is replayed.
 pub struct OnAir {
     series: Arc<Series>,
-    /// Once the DAC has given it one on this connection.
+    /// Its topic, once the DAC has assigned one on this connection.
     pub topic: Option<TopicId>,
     encoder: Encoder,
-    /// Of the first sample held.
+    /// Sequence number of the first collected sample.
     first_sequence: u64,
     state: u16,
-    /// The last number that was taken, or told missing.
+    /// The last sequence number that was collected or reported missing.
     last: u64,
 }
 
 impl OnAir {
-    /// An instance of which the DAC has been told all up to this sequence number.
+    /// Creates an instance of which the DAC has received everything up to this sequence number.
     pub fn new(series: Arc<Series>, last: u64) -> Result<Self, ReplayError> {
         let encoder = Encoder::new(&series.probe_type)?;
         Ok(Self { series, topic: None, encoder, first_sequence: 0, state: 0, last })
     }
 
-    /// What the DAC has to know of it.
+    /// Its registration with the DAC.
     pub fn announcement(&self) -> (Arc<ProbeType>, RegisteredInstance) {
         let Series { instance, kind, probe_type, .. } = &*self.series;
         let announced = RegisteredInstance {
@@ -50,61 +50,61 @@ impl OnAir {
         (probe_type.clone(), announced)
     }
 
-    /// The last number that was taken, or told missing.
+    /// The last sequence number that was collected or reported missing.
     pub fn last(&self) -> u64 {
         self.last
     }
 
-    /// Whether a sample is of the type that was announced.
+    /// Whether a sample has the registered type.
     pub fn is_of_type(&self, next: &Recorded) -> bool {
         self.series.probe_type == next.series.probe_type
     }
 
-    /// What is missing ahead of a sample: each with its last number.
+    /// Returns the missing ranges before a sample, each with its last number.
     pub fn missing_before(&mut self, next: &Recorded) -> Vec<(Told, u64)> {
         let up_to = next.sequence.saturating_sub(1);
-        let mut told = self.missing(&next.missing, up_to);
-        // The run began before the recording, or the stretch of it that is played.
+        let mut pieces = self.missing(&next.missing, up_to);
+        // The run began before the recording, or before the replayed part.
         let rest = up_to.saturating_sub(self.last);
-        told.extend(self.told(rest, NOT_RECORDED, up_to));
-        told
+        pieces.extend(self.missing_range(rest, NOT_RECORDED, up_to));
+        pieces
     }
 
-    /// What is missing behind the last sample: each with its last number.
+    /// Returns the missing ranges after the last sample, each with its last number.
     pub fn missing_behind(&mut self, missing: &[Missing]) -> Vec<(Told, u64)> {
         self.missing(missing, u64::MAX)
     }
 
     fn missing(&mut self, missing: &[Missing], up_to: u64) -> Vec<(Told, u64)> {
         let run = self.series.run;
-        let mut told = Vec::new();
-        // Ahead of the first sample of a run there may be others that nobody knows of.
+        let mut pieces = Vec::new();
+        // Before the first sample of a run there may be others that are not recorded.
         for missing in missing.iter().filter(|missing| missing.run == run) {
             let mut count = missing.count;
             if let Some(numbers) = &missing.numbers {
                 let ahead = numbers.start().saturating_sub(1).saturating_sub(self.last);
-                told.extend(self.told(ahead, NOT_RECORDED, up_to));
+                pieces.extend(self.missing_range(ahead, NOT_RECORDED, up_to));
                 count = numbers.end().saturating_sub(self.last);
             }
-            told.extend(self.told(count, cause_of(missing), up_to));
+            pieces.extend(self.missing_range(count, cause_of(missing), up_to));
         }
-        told
+        pieces
     }
 
-    fn told(&mut self, count: u64, cause: Cause, up_to: u64) -> Option<(Told, u64)> {
+    fn missing_range(&mut self, count: u64, cause: Cause, up_to: u64) -> Option<(Told, u64)> {
         let to = self.last.saturating_add(count).min(up_to);
         let from_sequence = self.last.checked_add(1).filter(|from| *from <= to)?;
         self.last = to;
         Some((Told::Missing { from_sequence, cause }, to))
     }
 
-    /// Whether what is held has to go before this sample, or before what is missing ahead of it.
+    /// Whether the collected samples must be sent before this sample or the gap before it.
     pub fn is_full(&self, next: &Recorded) -> bool {
         let has_room = self.encoder.bytes_held() + next.row.len() <= BATCH;
         !has_room || self.state != next.state || self.last.checked_add(1) != Some(next.sequence)
     }
 
-    /// Takes a sample, as of this time.
+    /// Adds a sample with this time.
     pub fn push(&mut self, next: &Recorded, time: u64) -> Result<(), ReplayError> {
         if self.encoder.is_empty() {
             (self.first_sequence, self.state) = (next.sequence, next.state);
@@ -113,7 +113,7 @@ impl OnAir {
         Ok(self.encoder.push(time, &next.row)?)
     }
 
-    /// What is held, as a batch, and its last number. It is for no topic yet: that may be another one when it goes.
+    /// Returns the collected samples as a batch, with its last number. Its topic is set when it is sent.
     pub fn batch(&mut self) -> Option<(Told, u64)> {
         if self.encoder.is_empty() {
             return None;
@@ -131,7 +131,7 @@ impl OnAir {
     }
 }
 
-/// What only an archive can lack, or nobody noted a cause for, a DAC's ledger calls by one word.
+/// Maps causes of the archive, and unknown ones, to the cause for the ledger of the DAC.
 fn cause_of(missing: &Missing) -> Cause {
     let is_known = missing.cause.is_of_ledger() && missing.cause != Cause::Unexplained;
     if is_known { missing.cause } else { NOT_RECORDED }
@@ -163,11 +163,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_of_the_beginning_of_a_run_keeps_its_numbers() {
+    fn losses_at_the_start_of_a_run_keep_their_numbers() {
         let mut on_air = OnAir::new(series(), 0).unwrap();
         let lost = Missing { numbers: Some(3..=10), ..missing(RUN, 8, Cause::BeforeEpoch) };
-        let told = ranges(on_air.missing_before(&sample(13, vec![lost.clone()])));
-        assert_eq!(told, [(1, 2, NOT_RECORDED), (3, 10, Cause::BeforeEpoch), (11, 12, NOT_RECORDED)]);
+        let pieces = ranges(on_air.missing_before(&sample(13, vec![lost.clone()])));
+        assert_eq!(pieces, [(1, 2, NOT_RECORDED), (3, 10, Cause::BeforeEpoch), (11, 12, NOT_RECORDED)]);
         on_air.push(&sample(13, Vec::new()), 0).unwrap();
         assert_eq!(ranges(on_air.missing_behind(&[lost])), []);
     }
@@ -176,16 +176,16 @@ mod tests {
         Missing { run, count, cause, numbers: None }
     }
 
-    fn ranges(told: Vec<(Told, u64)>) -> Vec<(u64, u64, Cause)> {
-        let range = |(told, to)| match told {
+    fn ranges(pieces: Vec<(Told, u64)>) -> Vec<(u64, u64, Cause)> {
+        let range = |(piece, to)| match piece {
             Told::Missing { from_sequence, cause } => (from_sequence, to, cause),
             Told::Batch { .. } => unreachable!("only what is missing was asked for"),
         };
-        told.into_iter().map(range).collect()
+        pieces.into_iter().map(range).collect()
     }
 
     #[test]
-    fn every_number_ahead_of_a_sample_is_told_with_its_cause_and_once() {
+    fn every_number_before_a_sample_is_reported_once_with_its_cause() {
         let mut on_air = OnAir::new(series(), 0).unwrap();
         let first = sample(41, vec![missing(Uuid::from_u128(9), 7, Cause::Network)]);
         assert_eq!(ranges(on_air.missing_before(&first)), [(1, 40, NOT_RECORDED)]);
@@ -195,22 +195,22 @@ mod tests {
             missing(RUN, 3, Cause::Damaged),
             missing(RUN, 90, Cause::Network),
         ];
-        let told = ranges(on_air.missing_before(&sample(50, lost)));
-        assert_eq!(told, [(42, 43, Cause::RingFull), (44, 46, NOT_RECORDED), (47, 49, Cause::Network)]);
+        let pieces = ranges(on_air.missing_before(&sample(50, lost)));
+        assert_eq!(pieces, [(42, 43, Cause::RingFull), (44, 46, NOT_RECORDED), (47, 49, Cause::Network)]);
         on_air.push(&sample(50, Vec::new()), 0).unwrap();
         assert_eq!(ranges(on_air.missing_before(&sample(51, Vec::new()))), []);
         let behind = [missing(RUN, 3, Cause::NodeRestart), missing(RUN, u64::MAX, Cause::Unexplained)];
-        let told = ranges(on_air.missing_behind(&behind));
-        assert_eq!(told, [(51, 53, Cause::NodeRestart), (54, u64::MAX, NOT_RECORDED)]);
+        let pieces = ranges(on_air.missing_behind(&behind));
+        assert_eq!(pieces, [(51, 53, Cause::NodeRestart), (54, u64::MAX, NOT_RECORDED)]);
         assert_eq!(ranges(on_air.missing_behind(&behind)), []);
     }
 
     #[test]
-    fn a_batch_says_how_many_samples_it_has() {
+    fn a_batch_has_its_number_of_samples() {
         let mut on_air = OnAir::new(series(), 6).unwrap();
         (7..=9).for_each(|sequence| on_air.push(&sample(sequence, Vec::new()), sequence).unwrap());
-        let (told, last) = on_air.batch().unwrap();
-        assert!(matches!(told, Told::Batch { samples: 3, .. }) && last == 9, "{told:?} {last}");
+        let (batch, last) = on_air.batch().unwrap();
+        assert!(matches!(batch, Told::Batch { samples: 3, .. }) && last == 9, "{batch:?} {last}");
         assert_eq!(on_air.batch(), None);
     }
 }

@@ -1,14 +1,14 @@
-//! What is on its way to the DAC: sent or not, it is kept until it is acknowledged. What a connection that broke had carried may be lost.
+//! The queue to the DAC: batches and losses are kept until they are acknowledged, because a broken connection may lose sent ones.
 
 use oasis_probe::outgoing::Outgoing;
 use oasis_wire::loss::Cause;
 
-/// What a stage tells of an instance.
+/// A message about an instance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Told {
-    /// A batch of so many samples.
+    /// A batch with this number of samples.
     Batch { bytes: Vec<u8>, samples: u64 },
-    /// Sequence numbers from this one on are missing.
+    /// Missing sequence numbers from this one on.
     Missing { from_sequence: u64, cause: Cause },
 }
 
@@ -35,12 +35,12 @@ impl Piece {
     }
 }
 
-/// All that was played.
+/// Totals of a replay.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Played {
     /// Samples.
     pub samples: u64,
-    /// Sequence numbers told missing.
+    /// Sequence numbers reported missing.
     pub missing: u64,
     /// Samples that the DAC has not acknowledged.
     pub unacknowledged: u64,
@@ -56,13 +56,13 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// For so many instances, and about so many bytes.
+    /// Creates a queue for this number of instances, and approximately this many bytes.
     pub fn new(instances: usize, capacity: usize) -> Self {
         let lanes = (0..instances).map(|_| Outgoing::default()).collect();
         Self { lanes, capacity, played: Played::default() }
     }
 
-    /// Whether there is room. If not, who plays waits: it goes a piece beyond its bound at most.
+    /// Whether there is room; otherwise playback waits. The bound is exceeded by at most one piece.
     pub fn has_room(&self) -> bool {
         self.lanes.iter().map(Outgoing::bytes).sum::<usize>() < self.capacity
     }
@@ -77,12 +77,12 @@ impl Outbox {
         self.lanes[instance].is_empty()
     }
 
-    /// All that it has ever taken.
+    /// Totals of everything queued so far.
     pub fn played(&self) -> Played {
         self.played
     }
 
-    /// Takes what ends with this sequence number of an instance.
+    /// Appends a piece that ends with this sequence number of an instance.
     pub fn push(&mut self, instance: usize, told: Told, last: u64) {
         let piece = Piece { told, last };
         self.played.samples += piece.samples();
@@ -95,7 +95,7 @@ impl Outbox {
         self.lanes[instance].push(piece, length);
     }
 
-    /// Has `send` take each piece that was not sent over the present connection, with its instance and last sequence number, until it fails.
+    /// Calls `send` with each piece that was not sent over the current connection, its instance and last sequence number, until it fails.
     pub fn send<E>(&mut self, mut send: impl FnMut(usize, &mut Told, u64) -> Result<(), E>) -> Result<(), E> {
         for (instance, lane) in self.lanes.iter_mut().enumerate() {
             while let Some(piece) = lane.next_unsent() {
@@ -106,14 +106,14 @@ impl Outbox {
         Ok(())
     }
 
-    /// The DAC has all of an instance up to this sequence number.
+    /// Removes pieces of an instance up to this acknowledged sequence number.
     pub fn acknowledge(&mut self, instance: usize, sequence: u64) {
         while let Some(piece) = self.lanes[instance].take_acknowledged(|piece| piece.last <= sequence) {
             self.played.unacknowledged -= piece.samples();
         }
     }
 
-    /// There is a new connection: all of it goes again.
+    /// Marks all pieces as unsent, for a new connection.
     pub fn send_again(&mut self) {
         self.lanes.iter_mut().for_each(Outgoing::send_again);
     }
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_acknowledged_goes_again_over_a_new_connection_in_its_order() {
+    fn unacknowledged_pieces_are_sent_again_in_order_over_a_new_connection() {
         let mut outbox = Outbox::new(2, 1_000);
         outbox.push(0, batch(5), 5);
         outbox.push(1, batch(2), 2);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_sent_is_next() {
+    fn an_unsent_piece_is_next() {
         let mut outbox = Outbox::new(1, 1_000);
         (1..=3).for_each(|last| outbox.push(0, batch(1), last));
         let broken = outbox.send(|_, _, last| if last == 2 { Err("broken") } else { Ok(()) });
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn it_has_a_bound_and_room_again_once_the_dac_has_something() {
+    fn it_has_a_bound_and_room_again_after_an_acknowledgement() {
         let mut outbox = Outbox::new(1, 300);
         let pieces = (1..).take_while(|last| {
             let has_room = outbox.has_room();

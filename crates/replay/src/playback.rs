@@ -1,4 +1,4 @@
-//! All nodes that are played, and when what was recorded happens now.
+//! The replay of all nodes, and the mapping of recorded times to the current time.
 
 use crate::{
     error::ReplayError,
@@ -13,41 +13,41 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Longest pause between two looks at what is due: nodes give signs of life, and Ctrl-C is obeyed.
+/// Longest pause between two steps, so that nodes send pings and Ctrl-C works.
 const PAUSE: Duration = Duration::from_millis(50);
-/// Samples that are due within this time go together, as a node would send them.
+/// Samples that are due within this time are sent together, as by a node.
 const LINGER: Duration = Duration::from_millis(5);
-/// Shortest time around: a recording of one sample must not keep everybody busy with connecting.
+/// Shortest duration of a loop: a recording of one sample must not cause constant reconnects.
 const SHORTEST_LAP: Duration = Duration::from_millis(100);
-/// How long a replay that was told to stop waits for the DAC to acknowledge the last samples.
+/// Timeout of the last acknowledgements after a request to stop.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// What a replay reports while it goes on.
+/// Progress of a replay.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// A node has lost its DAC: the replay pauses.
+    /// A node lost its connection: the replay pauses.
     Lost {
-        /// The node's name, as it is played.
+        /// The replayed name of the node.
         node: String,
-        /// How the connection ended.
+        /// The reason.
         why: String,
     },
-    /// All nodes have their DAC again.
+    /// All nodes are connected again.
     Back {
-        /// How long the replay paused.
+        /// Duration of the pause.
         paused: Duration,
         /// Samples that are sent again.
         again: u64,
     },
-    /// Where it is; often.
+    /// Its position, reported often.
     At {
-        /// How many times it has begun.
+        /// Number of the loop, from 1.
         lap: u64,
-        /// Place in the recording, in seconds.
+        /// Position in the recording, in seconds.
         seconds: f64,
         /// All samples played so far.
         samples: u64,
-        /// How late it is, in seconds.
+        /// Its lag, in seconds.
         lag: f64,
     },
 }
@@ -61,13 +61,13 @@ pub struct Playback<'a, R> {
     has_stopped: &'a AtomicBool,
 }
 
-/// How recorded times become times now.
+/// Maps recorded times to current times.
 #[derive(Clone, Copy)]
 struct Clock {
     speed: Speed,
     /// Time of the recording's first sample.
     first: u64,
-    /// When that one is played.
+    /// Its replayed time.
     began: u64,
 }
 
@@ -76,19 +76,19 @@ impl Clock {
         self.began.saturating_add(self.speed.scale(recorded.saturating_sub(self.first)))
     }
 
-    /// It stood still for so long.
+    /// Shifts later times by a pause.
     fn pause(&mut self, pause: Duration) {
         self.began = self.began.saturating_add(u64::try_from(pause.as_nanos()).unwrap_or(u64::MAX));
     }
 }
 
 impl<'a, R: FnMut(Event)> Playback<'a, R> {
-    /// A replay of these nodes, which ends early once the flag is set.
+    /// Creates a replay of these nodes, which stops early when the flag is set.
     pub fn new(stages: Vec<Stage>, speed: Speed, has_stopped: &'a AtomicBool, report: R) -> Self {
         Self { stages, speed, lap: 0, report, has_stopped }
     }
 
-    /// Plays once, or again and again.
+    /// Plays once, or in a loop.
     ///
     /// # Errors
     /// If the archive cannot be read, or the DAC refuses a node.
@@ -106,7 +106,7 @@ impl<'a, R: FnMut(Event)> Playback<'a, R> {
         }
     }
 
-    /// All that was played.
+    /// Totals of a replay.
     pub fn played(&self) -> Played {
         self.stages.iter().map(Stage::played).fold(Played::default(), |sum, played| Played {
             samples: sum.samples + played.samples,
@@ -137,7 +137,7 @@ impl<'a, R: FnMut(Event)> Playback<'a, R> {
             for stage in &mut self.stages {
                 turn = turn.max(stage.play(is_due, |time| clock.live(time))?);
             }
-            self.tell(&clock, next, now);
+            self.report_position(&clock, next, now);
             match turn {
                 Turn::Now => {}
                 Turn::WaitsForDac => thread::sleep(LINGER),
@@ -151,7 +151,7 @@ impl<'a, R: FnMut(Event)> Playback<'a, R> {
         Ok(())
     }
 
-    /// Has all nodes say goodbye, once the DAC has what was played; who is told to stop does not wait for long.
+    /// Closes all nodes after the DAC has acknowledged everything; after a request to stop, with a timeout.
     fn end(&mut self, reason: &str) -> Result<(), ReplayError> {
         let mut stopped = None;
         loop {
@@ -174,7 +174,7 @@ impl<'a, R: FnMut(Event)> Playback<'a, R> {
         }
     }
 
-    /// Waits until no node is away, for as long as that takes: playback stands still meanwhile. How long it did.
+    /// Waits without limit until all nodes are connected, while playback pauses. Returns the duration of the pause.
     fn bring_back(&mut self) -> Result<Duration, ReplayError> {
         let Some((node, why)) = self.stages.iter().find_map(Stage::away) else { return Ok(Duration::ZERO) };
         let began = Instant::now();
@@ -195,8 +195,8 @@ impl<'a, R: FnMut(Event)> Playback<'a, R> {
         Ok(paused)
     }
 
-    /// Reports where it is.
-    fn tell(&mut self, clock: &Clock, next: u64, now: u64) {
+    /// Reports its position.
+    fn report_position(&mut self, clock: &Clock, next: u64, now: u64) {
         let samples = self.played().samples;
         let seconds = next.saturating_sub(clock.first) as f64 / 1e9;
         let lag = now.saturating_sub(clock.live(next)) as f64 / 1e9;
@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn recorded_times_move_to_now_and_closer_together_and_stand_still_in_a_pause() {
+    fn recorded_times_are_shifted_scaled_and_paused() {
         let mut clock = Clock { speed: "10".parse().unwrap(), first: 1_000, began: 50_000 };
         assert_eq!([900, 1_000, 1_010, 2_000].map(|time| clock.live(time)), [50_000, 50_000, 50_001, 50_100]);
         clock.pause(Duration::from_nanos(500));

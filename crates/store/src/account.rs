@@ -1,4 +1,4 @@
-//! What the archive says of itself: per instance how far it has stored, and how it is as a whole.
+//! The state of the archive: what each instance has stored, and counters of the whole archive.
 
 use crate::{gap::Gap, recovery::Finding};
 use oasis_wire::{
@@ -11,15 +11,15 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// Gaps of an instance kept for people to read; all of them are in the catalogue.
+/// Most gaps listed for an instance; the catalogue has all of them.
 const GAPS_KEPT: usize = 64;
-/// Findings kept for people to read; those of segment files at a start are in the catalogue too, all of them in the log.
+/// Most findings listed. The log has all of them; the catalogue has those of segment files at a start.
 const FINDINGS_KEPT: usize = 256;
 
 /// An instance's two levels in this epoch: *received* is what the ledger counts, *stored* what survives a crash and a power cut.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Account {
-    /// Every sample before this offset is stored, or told in `gaps`.
+    /// Every sample before this offset is stored, or in `gaps`.
     pub stored_offset: Offset,
     /// Samples stored in this epoch.
     pub stored: u64,
@@ -34,20 +34,20 @@ pub struct Account {
 }
 
 impl Account {
-    /// Samples were stored, the last of them before offset `end`.
+    /// Counts stored samples, the last of them before offset `end`.
     pub fn store(&mut self, end: Offset, samples: u64, bytes: u64) {
         self.stored_offset = self.stored_offset.max(end);
         self.stored += samples;
         self.bytes += bytes;
     }
 
-    /// Samples will not be stored.
+    /// Counts samples that will not be stored.
     pub fn miss(&mut self, gap: Gap) {
         self.stored_offset = self.stored_offset.max(gap.to);
         self.lose(gap);
     }
 
-    /// The same, and no file says so yet.
+    /// As [`Account::miss`], for a gap that is in no file yet.
     pub fn lose(&mut self, gap: Gap) {
         self.missing += gap.to.0 - gap.from.0;
         if let Some(last) = self.gaps.back_mut().filter(|last| last.to == gap.from && last.cause == gap.cause)
@@ -63,23 +63,23 @@ impl Account {
     }
 }
 
-/// How the archive is.
+/// Whether the archive stores samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Condition {
-    /// It stores.
+    /// It stores samples.
     #[default]
     Storing,
-    /// It waits for room on the disk; live data goes on.
+    /// It waits for free space on the disk; live data continues.
     DiskFull,
-    /// It waits for the disk to work again; live data goes on.
+    /// It waits for the disk to recover; live data continues.
     DiskError,
     /// It was stopped, or has failed and starts again after a pause; live data goes on.
     Stopped,
 }
 
 impl Condition {
-    /// Why samples were lost to it.
+    /// The cause of samples lost in this condition.
     pub fn cause(self) -> Cause {
         match self {
             Self::Storing => Cause::ArchiveLag,
@@ -90,20 +90,20 @@ impl Condition {
     }
 }
 
-/// Counters of the archive since it was opened, but for what is on the disk.
+/// Counters of the archive since it was opened, and totals of the files on the disk.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Counters {
-    /// How it is.
+    /// Its condition.
     pub condition: Condition,
     /// Since when, on the DAC's clock.
     pub since: Nanos,
-    /// What the system said, unless it stores.
+    /// The error of the system, unless it stores.
     pub detail: Option<String>,
     /// Samples stored.
     pub stored: u64,
     /// Bytes of segment files written.
     pub bytes_written: u64,
-    /// Times that all that had come was synced at once.
+    /// Commits: each syncs everything that was received before.
     pub commits: u64,
     /// How long the last commit took, nanoseconds: reading, writing and syncing.
     pub commit_ns: u64,
@@ -111,7 +111,7 @@ pub struct Counters {
     pub longest_commit_ns: u64,
     /// Samples received and not stored.
     pub missing: u64,
-    /// Times that the disk took no more.
+    /// Times that the disk was full.
     pub disk_full: u64,
     /// Times that the disk failed.
     pub disk_errors: u64,
@@ -119,9 +119,9 @@ pub struct Counters {
     pub removed_files: u64,
     /// Samples in them.
     pub removed_samples: u64,
-    /// Commands that the catalogue had no more room for, or that were not listed in time.
+    /// Commands that exceeded the bound of the catalogue, or were not listed in time.
     pub commands_forgotten: u64,
-    /// Gaps of ledgers that the catalogue had no room for: their samples are missing without a cause.
+    /// Losses that exceeded the bound of the catalogue: their samples are missing without a cause.
     pub losses_forgotten: u64,
     /// Sealed segment files.
     pub segments: u64,
@@ -131,20 +131,20 @@ pub struct Counters {
     pub rollup_files: u64,
     /// Their bytes.
     pub rollup_bytes: u64,
-    /// Segment files that roll-ups were made of.
+    /// Segment files with roll-ups.
     pub rolled_segments: u64,
-    /// Sealed segment files that roll-ups have still to be made of, also those that there was no room for yet.
+    /// Sealed segment files without roll-ups yet, including those for which there was no room.
     pub rollup_waiting: u64,
-    /// Segment files that no roll-ups could be made of.
+    /// Segment files for which roll-ups failed.
     pub rollup_failures: u64,
-    /// What was wrong with files: when the archive was opened, and when they were read.
+    /// Damage found in files, at opening and while reading.
     pub findings: Vec<Finding>,
     /// Findings no longer listed.
     pub findings_forgotten: u64,
 }
 
 impl Counters {
-    /// How a round has ended; whether that is another condition than before.
+    /// Sets the condition after a round. Returns whether it changed.
     pub fn settle(&mut self, condition: Condition, detail: Option<String>, now: Nanos) -> bool {
         match condition {
             Condition::Storing | Condition::Stopped => {}
@@ -159,7 +159,7 @@ impl Counters {
         has_changed
     }
 
-    /// Lists a finding; false if it is listed already.
+    /// Lists a finding. Returns false if it is already listed.
     fn list(&mut self, finding: &Finding) -> bool {
         if self.findings.contains(finding) {
             return false;
@@ -173,17 +173,17 @@ impl Counters {
     }
 }
 
-/// Counters behind a lock that is held for counting only: nothing is logged under it.
+/// Counters behind a lock, which is held only for counting: nothing is logged under it.
 #[derive(Debug, Default)]
 pub struct Book(Mutex<Counters>);
 
 impl Book {
-    /// To count.
+    /// Locks the counters.
     pub fn open(&self) -> MutexGuard<'_, Counters> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes something wrong with a file, once.
+    /// Lists and logs damage of a file, once.
     pub fn find(&self, finding: Finding) {
         let is_new = self.open().list(&finding);
         if is_new {

@@ -1,4 +1,4 @@
-//! Annotations: what people note at a time or of a span, about everything, some nodes or some instances.
+//! Annotations: notes of people at a time or for a span, about everything, some nodes or some instances.
 
 use crate::{
     catalogue::error::CatalogueError,
@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 pub const MOST_ANNOTATIONS: u64 = 100_000;
 /// Longest text, in bytes.
 pub const LONGEST_TEXT: usize = 4 * 1024;
-/// Most nodes and instances that one is about.
+/// Most targets of an annotation.
 pub const MOST_TARGETS: usize = 64;
 /// Longest name of a node or an instance, in bytes.
 const LONGEST_TARGET: usize = 1024;
 
-/// What an annotation is about.
+/// The target of an annotation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
@@ -27,25 +27,25 @@ pub struct Target {
     pub instance: Option<String>,
 }
 
-/// What to note.
+/// The content of an annotation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Note {
-    /// When, or from when on.
+    /// Time, or start of the span.
     pub time: Nanos,
-    /// Until when; none for a moment.
+    /// End of the span; `None` for a single time.
     pub until: Option<Nanos>,
-    /// What.
+    /// The gap.
     pub text: String,
-    /// About what; empty for everything.
+    /// Its targets; empty for everything.
     pub targets: Vec<Target>,
 }
 
-/// A note that was written down.
+/// A stored annotation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Annotation {
     /// Its number.
     pub id: u64,
-    /// What it says.
+    /// Its content.
     #[serde(flatten)]
     pub note: Note,
     /// Its author.
@@ -54,49 +54,49 @@ pub struct Annotation {
     pub written: Nanos,
 }
 
-/// A place in the list of all annotations, which is ordered by time, then by number.
+/// A position in the list of all annotations, which is ordered by time, then by number.
 pub type Place = (Nanos, u64);
 
-/// Which annotations to list, in the order of their times.
+/// A filter for annotations.
 #[derive(Debug, Clone, Default)]
 pub struct AnnotationFilter {
-    /// Those that end no earlier.
+    /// Not those that end earlier.
     pub from: Option<Nanos>,
-    /// Those that begin earlier.
+    /// Only those that begin earlier.
     pub to: Option<Nanos>,
-    /// Those about this node, one of its instances, or everything.
+    /// Only those about this node, one of its instances, or everything.
     pub node: Option<String>,
-    /// Of a node: those about this instance, the whole node, or everything.
+    /// With a node: only those about this instance, the whole node, or everything.
     pub instance: Option<String>,
-    /// Those behind this place.
+    /// Only those after this position.
     pub after: Option<Place>,
 }
 
-/// Why an annotation is not written or deleted.
+/// Errors of annotations.
 #[derive(Debug, thiserror::Error)]
 pub enum AnnotationError {
-    /// A text is not taken.
+    /// An invalid text.
     #[error("{0}")]
     Text(#[from] BadText),
     /// It ends before it begins.
-    #[error("until is {until}, before time, {time}: a span ends no earlier than it begins")]
+    #[error("until ({until}) is before time ({time})")]
     Backwards {
         /// Begin.
         time: Nanos,
         /// End.
         until: Nanos,
     },
-    /// A time that the catalogue has no room for.
-    #[error("{0} is beyond the year 2262: times are nanoseconds since 1970")]
+    /// A time that the catalogue cannot store.
+    #[error("{0} is after the year 2262: times are nanoseconds since 1970")]
     TooLate(Nanos),
-    /// About more than allowed.
-    #[error("an annotation is about {MOST_TARGETS} nodes and instances at most, and these are {0}")]
+    /// Too many targets.
+    #[error("an annotation has at most {MOST_TARGETS} nodes and instances, got {0}")]
     TooManyTargets(usize),
-    /// More annotations than allowed.
-    #[error("there are {MOST_ANNOTATIONS} annotations, as many as allowed: delete one first")]
+    /// Too many annotations.
+    #[error("limit of {MOST_ANNOTATIONS} annotations reached: delete one first")]
     TooMany,
-    /// None has this number.
-    #[error("no annotation has the number {0}")]
+    /// No such number.
+    #[error("no annotation with number {0}")]
     Unknown(u64),
     /// The catalogue.
     #[error("{0}")]
@@ -111,7 +111,7 @@ impl From<rusqlite::Error> for AnnotationError {
 
 pub(crate) type Result<T> = std::result::Result<T, AnnotationError>;
 
-/// Refuses what no annotation may have.
+/// Checks the content of an annotation.
 pub fn check(note: &Note) -> Result<()> {
     if note.text.trim().is_empty() {
         return Err(BadText::Empty("text").into());

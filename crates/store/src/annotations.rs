@@ -7,15 +7,15 @@ use crate::{
 use oasis_wire::quantity::Nanos;
 use std::sync::Arc;
 
-/// The annotations of an archive. Each call waits for the disk: not for a thread that must not wait.
+/// The annotations of an archive. Each call blocks on the disk.
 #[derive(Debug, Clone)]
 pub struct Annotations(pub Arc<Store>);
 
 impl Annotations {
-    /// Writes one down.
+    /// Adds an annotation.
     ///
     /// # Errors
-    /// If it is not taken as it is, there are too many, or the catalogue fails.
+    /// If it is invalid, there are too many, or the catalogue fails.
     pub fn add(&self, note: Note, who: &str, now: Nanos) -> Result<Annotation> {
         check(&note)?;
         self.0.catalogue().add_annotation(note, who, now)

@@ -1,6 +1,6 @@
-//! The catalogue: an SQLite database beside the segment files that says what is where.
+//! The catalogue: an SQLite database that indexes the segment files.
 //!
-//! It speaks SQL and nothing else; the folder `catalogue/` has the tables: `1.sql` makes those of version 1, each that follows brings them one version further.
+//! It contains all SQL of the crate. The folder `catalogue/` defines the tables: `1.sql` creates version 1, each further file migrates to the next version.
 
 mod annotations;
 mod commands;
@@ -38,7 +38,7 @@ use versions::{SAME_TABLES, VERSION, VERSIONS};
 
 type Result<T> = std::result::Result<T, CatalogueError>;
 
-/// The database, and what keeps others from writing to it where a reader needs that.
+/// The database, and a lock against writers if a reader needs one.
 #[derive(Debug)]
 pub struct Catalogue(Connection, #[expect(dead_code, reason = "it is held, not read")] Option<File>);
 
@@ -49,13 +49,13 @@ pub struct Sealed<'a> {
     pub number: u64,
     /// The pattern of its retention rule.
     pub rule: &'a str,
-    /// When it was begun.
+    /// When it was created.
     pub created: Nanos,
-    /// When it was ended.
+    /// When it was sealed.
     pub sealed: Nanos,
     /// Its size.
     pub bytes: u64,
-    /// What is in it.
+    /// Its content.
     pub index: &'a FileIndex,
 }
 
@@ -66,7 +66,7 @@ pub struct Segment {
     pub number: u64,
     /// The pattern of its retention rule.
     pub rule: String,
-    /// When it was ended, on the DAC's clock.
+    /// When it was sealed, on the DAC's clock.
     pub sealed: Nanos,
     /// Its size.
     pub bytes: u64,
@@ -89,7 +89,7 @@ pub struct Extent {
     pub series: Arc<Series>,
     /// Offset of the first sample.
     pub first: Offset,
-    /// Offset behind the last one.
+    /// Offset after the last one.
     pub end: Offset,
     /// Least time of its samples.
     pub min_time: u64,
@@ -100,14 +100,14 @@ pub struct Extent {
 }
 
 impl Catalogue {
-    /// Opens it, or makes it.
+    /// Opens or creates it.
     ///
     /// # Errors
-    /// If it cannot be opened, or a later version has made it.
+    /// If it cannot be opened, or a later version wrote it.
     pub fn open(path: &Path) -> Result<Self> {
         let connection = Connection::open(path)?;
         connection.busy_timeout(Duration::from_secs(5))?;
-        // In WAL mode NORMAL does not survive a power cut: what was acknowledged may be gone.
+        // In WAL mode, NORMAL can lose acknowledged commits in a power failure.
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "foreign_keys", true)?;
@@ -116,10 +116,10 @@ impl Catalogue {
         Ok(catalogue)
     }
 
-    /// Opens that of a folder, to read it.
+    /// Opens the catalogue of a folder to read it.
     ///
     /// # Errors
-    /// If there is none, or another version has made it.
+    /// If there is none, or another version wrote it.
     pub fn open_to_read(folder: &Path) -> Result<Self> {
         let reading = reading::open(folder)?;
         match version(&reading.connection)? {
@@ -153,7 +153,7 @@ impl Catalogue {
         Ok(reaches)
     }
 
-    /// The same, of one instance; nothing if no sealed file has anything of it.
+    /// As [`Catalogue::reaches`], for one instance; `None` if no sealed file has samples of it.
     pub fn reach_of(&self, node: &str, instance: &str) -> Result<Option<Reach>> {
         let mut statement = self.0.prepare_cached(
             "SELECT min(extent.min_time), max(extent.max_time)
@@ -168,7 +168,7 @@ impl Catalogue {
         row.map(|row| Ok((unsigned(row, 0)?, unsigned(row, 1)?))).transpose()
     }
 
-    /// All types, those that were known first before others.
+    /// All types, oldest first.
     pub fn types(&self) -> Result<Vec<ProbeType>> {
         let mut statement = self.0.prepare_cached("SELECT schema FROM type ORDER BY id")?;
         let mut rows = statement.query([])?;
@@ -235,13 +235,13 @@ impl Catalogue {
         Ok(statement.query_row([signed(segment)], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
     }
 
-    /// Puts a file under another retention rule.
+    /// Assigns a file to another retention rule.
     pub fn set_rule(&mut self, segment: u64, rule: &str) -> Result<()> {
         self.0.execute("UPDATE segment SET rule = ? WHERE number = ?", params![rule, signed(segment)])?;
         Ok(())
     }
 
-    /// From when to when pinned test runs last, nanoseconds since 1970; the end of one that goes on is the greatest there is.
+    /// Time spans of pinned test runs, in nanoseconds since 1970; a running one has the greatest end.
     pub fn pinned(&self) -> Result<Vec<Range<u64>>> {
         let mut statement =
             self.0.prepare_cached("SELECT started, stopped FROM test_run WHERE pinned != 0")?;
@@ -296,7 +296,7 @@ impl Catalogue {
         let transaction = self.0.transaction()?;
         for StoredNode { name, uuid, host, software, last_seen } in nodes {
             let values = params![name, uuid.to_string(), host, software, signed(last_seen.0)];
-            // What is as it was is not written again.
+            // Unchanged rows are not written.
             transaction.execute(
                 "INSERT INTO node VALUES (?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE
                  SET uuid = excluded.uuid, host = excluded.host, software = excluded.software, last_seen = excluded.last_seen
@@ -344,7 +344,7 @@ fn parsed<T: std::str::FromStr>(text: &str, what: &'static str) -> Result<T> {
     text.parse().map_err(|_| CatalogueError::Value(text.into(), what))
 }
 
-/// SQLite's integers have signs: those of ours that are beyond them wrap there and back.
+/// SQLite's integers are signed: larger numbers wrap, in both directions.
 fn signed(number: u64) -> i64 {
     number as i64
 }

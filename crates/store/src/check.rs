@@ -17,12 +17,12 @@ use std::{
     sync::Arc,
 };
 
-/// What was read, and is as it was written.
+/// The files and samples that were checked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// Segment files, those that are damaged included.
+    /// Segment files, including damaged ones.
     pub segments: u64,
-    /// Roll-up files, those that are damaged included.
+    /// Roll-up files, including damaged ones.
     pub rollups: u64,
     /// Bytes of all of these.
     pub bytes: u64,
@@ -30,12 +30,12 @@ pub struct Checked {
     pub samples: u64,
 }
 
-/// Something that is not as it was written.
+/// Damage of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
-    /// What is wrong, and where.
+    /// Its description and place.
     pub finding: Finding,
-    /// The samples that cannot be read because of it.
+    /// The samples that it makes unreadable.
     pub lost: Vec<Lost>,
 }
 
@@ -48,20 +48,20 @@ pub struct Lost {
     pub instance: Arc<str>,
     /// How many.
     pub samples: u64,
-    /// They were taken no earlier and no later, nanoseconds since 1970 on the node's clock, by their neighbours or the catalogue.
+    /// Bounds of their times, nanoseconds since 1970 on the node's clock, from neighbors or the catalogue.
     pub times: (u64, u64),
 }
 
-/// What is told while an archive is read.
+/// Progress of a check.
 #[derive(Debug)]
 pub enum Told<'a> {
-    /// Something is not as it was written.
+    /// Damage was found.
     Damage(&'a Damage),
-    /// So much was read, of so many segment files.
+    /// Files were read, of this many segment files.
     Read(Checked, u64),
 }
 
-/// Reads all files of an archive, whether or not a DAC writes to it just now, and tells each damage when it comes to it.
+/// Reads all files of an archive, also while a DAC writes to it, and reports each damage when it is found.
 ///
 /// # Errors
 /// If there is no archive, or its folder or catalogue cannot be read for another reason than damage.
@@ -100,11 +100,11 @@ fn check_catalogue(
     let detail = match open_catalogue(directory) {
         Ok(catalogue) => return Ok(Some(catalogue)),
         Err(OpenError::Absent(_)) if !has_no_files => {
-            "it is gone: the next start of the DAC makes it again from the segment files".into()
+            "file not found: the next start of the DAC makes it again from the segment files".into()
         }
-        Err(OpenError::Catalogue(error)) if catalogue::is_damage(&error) => format!(
-            "{error}: the next start of the DAC puts it aside and makes it again from the segment files"
-        ),
+        Err(OpenError::Catalogue(error)) if catalogue::is_damage(&error) => {
+            format!("{error}: the next start of the DAC renames it and makes it again from the segment files")
+        }
         Err(error) => return Err(error),
     };
     let finding = Finding { file: "catalogue.sqlite".into(), from: 0, to: 0, kind: "damaged", detail };
@@ -112,7 +112,7 @@ fn check_catalogue(
     Ok(None)
 }
 
-/// Files that are listed and not there.
+/// Reports listed files that are missing.
 fn check_gone(
     directory: &Path,
     catalogue: &Catalogue,
@@ -120,7 +120,7 @@ fn check_gone(
     told: &mut impl FnMut(Told<'_>),
 ) -> Result<(), OpenError> {
     for number in numbers {
-        // Retention may have taken it since it was listed.
+        // Retention may have removed it since it was listed.
         if catalogue.segment_numbers()?.contains(&number) {
             let path = segment_file::path(directory, number);
             let gone = Unreadable::Io(io::Error::new(io::ErrorKind::NotFound, "the file is gone"));
@@ -140,7 +140,7 @@ fn open_catalogue(directory: &Path) -> Result<Catalogue, OpenError> {
     Ok(catalogue)
 }
 
-/// One file; `shares` is what the catalogue lists of it, if it does.
+/// Checks one file; `shares` are its series in the catalogue, if it is listed.
 fn check_segment(
     path: &Path,
     shares: Option<&[Share]>,
@@ -149,9 +149,9 @@ fn check_segment(
 ) {
     let file = match SegmentBytes::read(path, shares.is_some()) {
         Ok(file) => file,
-        // Retention has taken it meanwhile.
+        // Retention has removed it.
         Err(Unreadable::Io(error)) if error.kind() == io::ErrorKind::NotFound => return,
-        // One that was begun, and has nothing in it yet.
+        // A new file without content.
         Err(Unreadable::Header(NotASegment::Short(_))) if shares.is_none() => return,
         Err(error) => {
             checked.segments += 1;
@@ -162,7 +162,7 @@ fn check_segment(
     let length = file.bytes.len() as u64;
     let mut damage = file.found.damage.clone();
     let index = file.index();
-    // What is behind the last good record of a file that is being written are the next ones.
+    // In an open file, the next records follow the last valid one.
     if shares.is_some() && !file.found.is_sealed {
         damage.push(file.found.end..length);
     }
@@ -170,20 +170,16 @@ fn check_segment(
     for range in damage {
         let lost = lost_in(&range, &file.found, index, shares.unwrap_or_default());
         lost_samples = sum(lost.iter().map(|lost| lost.samples)).saturating_add(lost_samples);
-        let what = if range.start == file.found.end {
-            "the file does not go on here as it was written"
-        } else {
-            "these bytes are not what was written"
-        };
+        let what =
+            if range.start == file.found.end { "no valid record from here on" } else { "damaged bytes" };
         let rest = match shares {
-            Some(_) if lost.is_empty() => "no sample is lost with them",
-            _ => "everything around them is good",
+            Some(_) if lost.is_empty() => "no samples are lost",
+            _ => "the rest of the file is intact",
         };
         told(Told::Damage(&Damage { finding: finding(path, range, format!("{what}; {rest}")), lost }));
     }
     if shares.is_some() && file.found.is_sealed && index.is_none() {
-        let detail =
-            "its end does not say where its index is: readers go through all of it; no sample is lost";
+        let detail = "damaged trailer: readers scan the whole file; no samples are lost";
         told(Told::Damage(&Damage {
             finding: finding(path, file.found.end..length, detail.into()),
             lost: Vec::new(),
@@ -207,7 +203,7 @@ fn finding(path: &Path, bytes: Range<u64>, detail: String) -> Finding {
     Finding { file: file_name(path), from: bytes.start, to: bytes.end, kind: "damaged", detail }
 }
 
-/// A file that was read from end to end.
+/// The content of a file.
 struct SegmentBytes {
     header: FileHeader,
     bytes: Vec<u8>,
@@ -215,7 +211,7 @@ struct SegmentBytes {
 }
 
 impl SegmentBytes {
-    /// One that is being written is read again if it looks damaged: bytes may have come while it was read.
+    /// Reads a file. An open one is read again if it looks damaged, because it may have grown while it was read.
     fn read(path: &Path, is_listed: bool) -> Result<Self, Unreadable> {
         let file = Self::read_once(path)?;
         if is_listed || file.found.damage.is_empty() { Ok(file) } else { Self::read_once(path) }
@@ -232,7 +228,7 @@ impl SegmentBytes {
         entries.map(|entry| u64::from(entry.count)).sum()
     }
 
-    /// Where readers find its batches: what its last bytes lead to. None if they lead nowhere.
+    /// Returns the index that the trailer points to, if it is valid.
     fn index(&self) -> Option<&[u8]> {
         let position = record::parse_trailer(&self.bytes)?;
         let record = self.bytes.get(usize::try_from(position).ok()?..)?;
@@ -241,7 +237,7 @@ impl SegmentBytes {
     }
 }
 
-/// The series whose batches begin in these bytes: by the file's index, as readers find them, or by what lies around them if there is none.
+/// Returns the samples lost in these bytes: by the index of the file, or without one by the neighboring batches.
 fn lost_in(range: &Range<u64>, found: &Found, index: Option<&[u8]>, shares: &[Share]) -> Vec<Lost> {
     let of_share = |share: &Share| match index.and_then(|index| index::read(index, share.number).ok()) {
         Some(entries) => {
@@ -252,7 +248,7 @@ fn lost_in(range: &Range<u64>, found: &Found, index: Option<&[u8]>, shares: &[Sh
         }
         None => match found.index.series.iter().find(|series| share.is_of(&series.series)) {
             Some(series) => hole(range, series, share, &found.damage),
-            // Its own record is damaged: it goes with the first damage.
+            // Its own record is damaged: report it with the first damage.
             None if found.damage.first().is_none_or(|first| first == range) => (share.samples, share.times),
             None => (0, share.times),
         },
@@ -269,7 +265,7 @@ fn lost_in(range: &Range<u64>, found: &Found, index: Option<&[u8]>, shares: &[Sh
     shares.iter().filter_map(lost).collect()
 }
 
-/// How many samples of a series are missing between its good batches on both sides of some bytes, and between which times they lie.
+/// Returns the number of samples of a series between the valid batches on both sides of some bytes, and their time bounds.
 fn hole(range: &Range<u64>, series: &SeriesIndex, share: &Share, damage: &[Range<u64>]) -> (u64, (u64, u64)) {
     let behind = series.entries.partition_point(|entry| entry.position < range.start);
     let before = behind.checked_sub(1).map(|at| &series.entries[at]);
@@ -309,13 +305,12 @@ fn rollup_files(directory: &Path) -> io::Result<Vec<PathBuf>> {
 fn check_rollup(path: &Path, checked: &mut Checked, told: &mut impl FnMut(Told<'_>)) {
     let file = match RollupFile::open(path) {
         Ok(file) => file,
-        // A merge has taken it meanwhile.
+        // A merge has removed it.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return,
         Err(error) => {
             checked.rollups += 1;
-            let detail = format!(
-                "{error}: the next start of the DAC makes it again of the samples that are still there"
-            );
+            let detail =
+                format!("{error}: the next start of the DAC makes it again from the remaining samples");
             let to = fs::metadata(path).map_or(0, |metadata| metadata.len());
             return told(Told::Damage(&Damage { finding: finding(path, 0..to, detail), lost: Vec::new() }));
         }

@@ -1,30 +1,30 @@
-//! The archive's bounds, each with its reason (`[archive]`).
+//! The settings of the archive (`[archive]`).
 
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
-/// Where and how much (`[archive]`).
+/// Folder and bounds of the archive (`[archive]`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ArchiveConfig {
-    /// Folder of the archive, made if there is none; empty for no archive.
+    /// Folder of the archive, created if it does not exist; empty for no archive.
     pub directory: String,
-    /// Longest that a received sample waits to be stored while all is well, in milliseconds: one `fdatasync` covers all that came meanwhile.
+    /// Longest time until a received sample is stored in normal operation, in milliseconds: one `fdatasync` covers all samples of that time.
     pub commit_ms: u64,
-    /// Size beyond which a segment file is sealed and the next one begun, in bytes: what a restart reads again, and the least that retention lets go of.
+    /// Size at which a segment file is sealed, in bytes: the most that a restart reads again, and the unit of retention.
     pub segment_bytes: u64,
     /// Age at which a segment file is sealed, in seconds.
     pub segment_seconds: u64,
-    /// Room that is left to others on the disk, in bytes: with less the archive waits.
+    /// Free space to leave on the disk, in bytes: with less the archive waits.
     pub min_free_bytes: u64,
-    /// How much is kept of what. The first rule that matches an instance holds; one that none matches is not archived.
+    /// Retention rules. The first rule that matches an instance applies; an instance without a rule is not archived.
     pub retention: Vec<RetentionRule>,
     /// Longest that roll-ups are kept, in days; 0 for no limit. They are made when a segment file is sealed, and stay when it goes.
     pub rollup_days: u64,
-    /// Most room for roll-ups, in bytes; 0 for no limit. Beyond it the oldest seconds go first, then the oldest minutes, then the oldest hours.
+    /// Most bytes of roll-ups; 0 for no limit. Beyond it the oldest seconds are evicted first, then the oldest minutes, then the oldest hours.
     pub rollup_bytes: u64,
 }
 
-/// How much is kept of some instances.
+/// The retention of some instances.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RetentionRule {
@@ -34,7 +34,7 @@ pub struct RetentionRule {
     /// Longest that a sample is kept, in days; 0 for no limit.
     #[serde(default)]
     pub days: u64,
-    /// Most room for all that the rule matches, in bytes; 0 for no limit.
+    /// Most bytes of all matching instances; 0 for no limit.
     #[serde(default)]
     pub bytes: u64,
 }
@@ -59,7 +59,7 @@ impl Default for ArchiveConfig {
 }
 
 impl ArchiveConfig {
-    /// Which rule holds for an instance.
+    /// Returns the index of the rule that applies to an instance.
     pub fn rule_for(&self, node: &str, instance: &str) -> Option<usize> {
         let name = format!("{node}/{instance}");
         self.retention.iter().position(|rule| matches(&rule.instances, &name))
@@ -77,11 +77,11 @@ fn pattern<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     )))
 }
 
-/// Whether the pattern describes all of the text. A `*` stands for any text, everything else for itself.
+/// Whether the pattern matches the whole text. A `*` matches any text, other characters match themselves.
 pub fn matches(pattern: &str, text: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else { return pattern == text };
     let Some(mut text) = text.strip_prefix(head) else { return false };
-    // The first place where the next literal stands is good enough: a later star takes what lies behind it.
+    // The first match of the next literal is sufficient: a later star matches the rest.
     let mut parts = rest.split('*').peekable();
     while let Some(part) = parts.next() {
         if parts.peek().is_none() {
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_stands_for_any_text() {
+    fn a_star_matches_any_text() {
         for (pattern, text) in [
             ("*", ""),
             ("*", "a/b"),
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_rule_that_matches_holds() {
+    fn the_first_matching_rule_applies() {
         let rule = |instances: &str| RetentionRule { instances: instances.into(), days: 0, bytes: 0 };
         let config = ArchiveConfig { retention: vec![rule("a/*"), rule("*/x")], ..ArchiveConfig::default() };
         assert_eq!(["a", "b"].map(|node| config.rule_for(node, "x")), [Some(0), Some(1)]);

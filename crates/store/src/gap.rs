@@ -1,4 +1,4 @@
-//! What was not stored, and why.
+//! Gaps: offsets that were not stored, and their causes.
 
 use oasis_wire::{
     loss::Cause,
@@ -6,7 +6,7 @@ use oasis_wire::{
 };
 use serde::Serialize;
 
-/// Why the archive does not store offsets, by their codes in a file, which begin with 1.
+/// Causes of gaps, by their codes in a file, which begin with 1.
 const CAUSES: [Cause; 4] = [Cause::ArchiveLag, Cause::DiskFull, Cause::DiskError, Cause::ArchiveStopped];
 
 /// Offsets that were not stored.
@@ -14,9 +14,9 @@ const CAUSES: [Cause; 4] = [Cause::ArchiveLag, Cause::DiskFull, Cause::DiskError
 pub struct Gap {
     /// First one.
     pub from: Offset,
-    /// Behind the last one.
+    /// After the last one.
     pub to: Offset,
-    /// Why: the archive lagged or was stopped, its disk was full, or failed.
+    /// The cause: the archive lagged or was stopped, its disk was full, or failed.
     pub cause: Cause,
     /// When the archive noticed, on the DAC's clock.
     pub time: Nanos,
@@ -26,7 +26,7 @@ pub struct Gap {
 const GAP: usize = 32;
 
 impl Gap {
-    /// As a record's payload.
+    /// Encodes the payload of a record.
     pub fn write(&self) -> [u8; GAP] {
         let mut bytes = [0; GAP];
         let code = 1 + CAUSES.iter().position(|cause| *cause == self.cause).unwrap_or_default();
@@ -36,7 +36,7 @@ impl Gap {
         bytes
     }
 
-    /// Out of a record's payload; none of bytes that are none.
+    /// Decodes the payload of a record; `None` if it is invalid.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; GAP] = bytes.try_into().ok()?;
         let field = |at: usize| bytes[at..].first_chunk().map_or(0, |field| u64::from_le_bytes(*field));

@@ -1,4 +1,4 @@
-//! Why samples are missing between two that are there: what was not stored, and what had been lost before it came to the archive.
+//! Explains missing samples between stored ones: samples that were not stored, and samples that were lost before the archive.
 
 use crate::{
     catalogue::Loss,
@@ -17,35 +17,35 @@ use uuid::Uuid;
 
 /// End of the sequence numbers that the catalogue can contain: its integers are signed.
 const END: u64 = 1 << 63;
-/// Ranges kept of each run: beyond that, of what imports may yet put between the least numbers no holes are told. The log says how many numbers these are.
+/// Most ranges of each run: beyond that, gaps between the lowest ranges are not reported, because imports may fill them. The log counts their numbers.
 const MOST_RANGES: usize = 1_024;
 
 /// Samples that are missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
-    /// The node's run that they belong to.
+    /// The run of the node.
     pub run: Uuid,
     /// How many.
     pub count: u64,
     /// Why.
     pub cause: Cause,
-    /// Their sequence numbers; none if only their number is known, as of those that were not stored at the end of a run.
+    /// Their sequence numbers; `None` if only their count is known, as for samples not stored at the end of a run.
     pub numbers: Option<RangeInclusive<u64>>,
 }
 
-/// Follows an instance's samples, in the order of its past. An import may have put older ones behind later ones.
+/// Finds missing samples while it follows the stored samples of an instance. An import may have stored older samples after later ones.
 #[derive(Debug)]
 pub struct Holes {
     store: Arc<Store>,
-    /// Whether what is older than the first sample is of no interest.
+    /// Whether samples before the first one are not reported.
     is_cut: bool,
-    /// None before the first sample.
+    /// `None` before the first sample.
     at: Option<Stretch>,
-    /// Numbers of each run that need no more to be said of: samples before the present stretch, and what was told.
+    /// Sequence numbers of each run that are done: samples before the current stretch, and reported losses.
     accounted: BTreeMap<Uuid, Ranges>,
-    /// Numbers taken for accounted for because there were too many ranges.
+    /// Sequence numbers that were not checked because of too many ranges.
     passed_over: u64,
-    /// Offsets since the last sample that the archive does not have, and why, in order.
+    /// Offsets since the last sample that were not stored, with their causes, in order.
     not_stored: NotStored,
 }
 
@@ -59,13 +59,13 @@ struct Stretch {
 type NotStored = VecDeque<(Cause, u64)>;
 
 impl Holes {
-    /// In the past of this archive, read from a time on: 0 for all of it.
+    /// Follows the history of this archive from a time on: 0 for all of it.
     pub fn new(history: &History, from: u64) -> Self {
         let (store, accounted) = (history.0.clone(), BTreeMap::new());
         Self { store, is_cut: from > 0, at: None, accounted, passed_over: 0, not_stored: NotStored::new() }
     }
 
-    /// Offsets that are not there.
+    /// Skips offsets that were not stored.
     pub fn skip(&mut self, count: u64, cause: Cause) {
         if self.at.is_none() {
             return;
@@ -76,8 +76,8 @@ impl Holes {
         }
     }
 
-    /// What is missing between the sample before and this one, in the order of its numbers; where another run begins, what is known to be missing at the end of the
-    /// one and at the beginning of the other. Ahead of the first one it is what is known to be missing at the beginning of its run, if all of the past is read.
+    /// Returns the samples missing before this one, in the order of their numbers. If it starts another run, also returns known losses at the end of the earlier
+    /// run and at the start of this one. Before the first sample, returns known losses at the start of its run, if the whole history is read.
     ///
     /// # Errors
     /// If the catalogue cannot be read.
@@ -110,15 +110,15 @@ impl Holes {
         Ok(missing)
     }
 
-    /// Takes samples with sequence numbers that continue the one before.
+    /// Continues the current stretch up to a sequence number.
     pub fn pass(&mut self, last_sequence: u64) {
         if let Some(Stretch { numbers, .. }) = &mut self.at {
             numbers.end = numbers.end.max(last_sequence.saturating_add(1));
         }
     }
 
-    /// What is missing behind the last sample: what was not stored, and unless samples follow at a later time, what is known to be missing at the end of its run and
-    /// wherever else in the runs nothing was read.
+    /// Returns the samples missing after the last one: samples that were not stored and, unless more samples follow, known losses at the end of its run and
+    /// in unread parts of the runs.
     ///
     /// # Errors
     /// If the catalogue cannot be read.
@@ -145,14 +145,14 @@ impl Holes {
                 node,
                 instance,
                 numbers = self.passed_over,
-                "samples lie in too many pieces to tell of these sequence numbers whether any are missing"
+                "too many ranges: loss not checked for these sequence numbers"
             );
             self.passed_over = 0;
         }
         Ok(missing)
     }
 
-    /// Answers those of these numbers that were not accounted for.
+    /// Marks numbers as done. Returns those that were not yet.
     fn account_for(&mut self, run: Uuid, numbers: Range<u64>) -> Vec<Range<u64>> {
         let accounted = self.accounted.entry(run).or_default();
         let new = accounted.add(numbers);
@@ -160,7 +160,7 @@ impl Holes {
         new
     }
 
-    /// All of these numbers that were not there before: those that ledgers told of for that reason, the others because they were not stored, as far as that goes.
+    /// Explains new numbers: with the causes of the ledgers, the others as not stored, as far as that count goes.
     fn between(
         &mut self,
         names: (&str, &str),
@@ -178,13 +178,13 @@ impl Holes {
         Ok(missing)
     }
 
-    /// What ledgers told of behind the greatest number of a run.
+    /// Returns losses after the greatest number of a run, from the ledgers.
     fn at_end(&mut self, names: (&str, &str), run: Uuid) -> Result<Vec<Missing>, ReadError> {
         let end = self.accounted.entry(run).or_default().span().end;
         self.known(names, run, end..END)
     }
 
-    /// What ledgers told of numbers, but for those that are accounted for.
+    /// Returns losses within these numbers, from the ledgers, that are not done yet.
     fn known(
         &mut self,
         names: (&str, &str),
@@ -239,7 +239,7 @@ fn explain(
     rest(run, next..=*numbers.end(), not_stored, missing);
 }
 
-/// Numbers that no ledger told of.
+/// Explains numbers without a loss in the ledgers.
 fn rest(run: Uuid, numbers: RangeInclusive<u64>, not_stored: &mut NotStored, missing: &mut Vec<Missing>) {
     let mut numbers = numbers;
     while !numbers.is_empty() {
@@ -254,7 +254,7 @@ fn rest(run: Uuid, numbers: RangeInclusive<u64>, not_stored: &mut NotStored, mis
     }
 }
 
-/// Neighbours of one cause are one.
+/// Adds numbers; merges neighbors with the same cause.
 fn add(missing: &mut Vec<Missing>, run: Uuid, cause: Cause, numbers: RangeInclusive<u64>) {
     let count = (numbers.end() - numbers.start()).saturating_add(1);
     if let Some(last) = missing.last_mut().filter(|last| last.cause == cause)
@@ -268,7 +268,7 @@ fn add(missing: &mut Vec<Missing>, run: Uuid, cause: Cause, numbers: RangeInclus
     missing.push(Missing { run, count, cause, numbers: Some(numbers) });
 }
 
-/// What was not stored, of which the numbers are not known.
+/// Samples that were not stored, without their sequence numbers.
 fn uncounted(run: Uuid, not_stored: NotStored) -> impl Iterator<Item = Missing> {
     let missing = move |(cause, count): (Cause, u64)| Missing { run, count, cause, numbers: None };
     not_stored.into_iter().map(missing)
@@ -279,7 +279,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_number_of_a_hole_has_one_cause() {
+    fn every_number_of_a_gap_has_one_cause() {
         let loss = |numbers, cause| Loss { numbers, cause };
         let losses =
             [loss(12..=14, Cause::RingFull), loss(15..=15, Cause::RingFull), loss(20..=22, Cause::Network)];

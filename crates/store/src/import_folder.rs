@@ -1,4 +1,4 @@
-//! Where an import's files grow until they are whole, and what shows that they were not all listed.
+//! The folder of an import: its files are written here, and the folder shows that they are not all listed yet.
 //!
 //! Its file `epoch` names the epoch that all of the import's files are of, and no others. They move into the archive before one commit of the catalogue lists all of
 //! them: as long as the folder is there, a file of that epoch which is not listed is of an import that has not ended.
@@ -14,7 +14,7 @@ use std::{
 const NAME: &str = "import.part";
 const EPOCH: &str = "epoch";
 
-/// Makes it, empty but for the epoch, which lasts when this has returned. What an earlier one has left is gone.
+/// Creates the folder with only the epoch, synced. Removes leftovers of an earlier import.
 ///
 /// # Errors
 /// If the disk fails.
@@ -30,13 +30,13 @@ pub fn begin(archive: &Path, epoch: Epoch) -> io::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Epoch of the import that goes on, or that was interrupted, if there is one.
+/// Returns the epoch of a running or interrupted import, if there is one.
 ///
 /// # Errors
 /// If the disk fails.
 pub fn epoch(archive: &Path) -> io::Result<Option<Epoch>> {
     match fs::read_to_string(archive.join(NAME).join(EPOCH)) {
-        // One that cannot be read was never synced, so nothing has moved.
+        // An unreadable one was never synced, so no file was moved.
         Ok(text) => Ok(text.parse().ok()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
@@ -53,7 +53,7 @@ pub fn is_of(path: &Path, epoch: Epoch) -> io::Result<bool> {
     Ok(FileHeader::parse(&head).is_ok_and(|header| header.epoch == epoch))
 }
 
-/// Removes it with all that is in it.
+/// Removes the folder with its content.
 ///
 /// # Errors
 /// If the disk fails.

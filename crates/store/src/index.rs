@@ -1,4 +1,4 @@
-//! Where each series' batches lie in one segment file: in memory while it grows, at its end once it is sealed.
+//! The index of a segment file: the positions of the batches of each series. In memory while the file is open, at its end once it is sealed.
 
 use crate::{
     gap::Gap,
@@ -17,13 +17,13 @@ use oasis_wire::{
 };
 use std::{collections::HashMap, ops::Range, sync::Arc};
 
-/// Bytes of a file walked over before others go first.
+/// Bytes of a file that are scanned before the thread yields.
 const PIECE: usize = 256 * 1024;
 
 /// One batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
-    /// Where its record begins.
+    /// Start of its record.
     pub position: u64,
     /// Offset of its first sample.
     pub first: Offset,
@@ -38,12 +38,12 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Offset behind its last sample.
+    /// Offset after its last sample.
     pub fn end(&self) -> Offset {
         Offset(self.first.0.saturating_add(u64::from(self.count)))
     }
 
-    /// What it says of its samples.
+    /// Its offsets and times.
     pub fn listed(&self) -> Listed {
         Listed { first: self.first, count: u64::from(self.count), times: (self.min_time, self.max_time) }
     }
@@ -56,29 +56,29 @@ pub struct SeriesIndex {
     pub series: Arc<Series>,
     /// Its batches, in order.
     pub entries: Vec<Entry>,
-    /// Least and greatest time of all of them: readers ask for it each time, and there may be hundreds of thousands.
+    /// Least and greatest time of all of them, cached because there may be hundreds of thousands.
     pub times: (u64, u64),
     /// Its gaps, in order.
     pub gaps: Vec<Gap>,
 }
 
 impl SeriesIndex {
-    /// Nothing yet.
+    /// Creates an empty index.
     pub fn new(series: Arc<Series>) -> Self {
         Self { series, entries: Vec::new(), times: (u64::MAX, 0), gaps: Vec::new() }
     }
 
-    /// Adds the batch that comes next.
+    /// Adds the next batch.
     pub fn push(&mut self, entry: Entry) {
         self.times = (self.times.0.min(entry.min_time), self.times.1.max(entry.max_time));
         self.entries.push(entry);
     }
 }
 
-/// All series of a file; the file's number of a series is its place here plus one.
+/// All series of a file; the number of a series in the file is its index here plus one.
 #[derive(Debug, Clone, Default)]
 pub struct FileIndex {
-    /// In the order in which they came.
+    /// In the order of their first records.
     pub series: Vec<SeriesIndex>,
 }
 
@@ -88,22 +88,22 @@ impl FileIndex {
         self.series.get(usize::try_from(number).ok()?.checked_sub(1)?)
     }
 
-    /// The same, to add to it.
+    /// As [`FileIndex::get`], mutable.
     pub fn get_mut(&mut self, number: u32) -> Option<&mut SeriesIndex> {
         self.series.get_mut(usize::try_from(number).ok()?.checked_sub(1)?)
     }
 }
 
-/// What reading all of a file has shown.
+/// The result of reading a whole file.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// Where everything is.
+    /// The index.
     pub index: FileIndex,
-    /// Bytes between good records that are none.
+    /// Damaged bytes between valid records.
     pub damage: Vec<Range<u64>>,
-    /// Good records that make no sense: of a series whose own record is damaged, say.
+    /// Valid records that cannot be used, such as those of a series whose own record is damaged.
     pub orphans: u64,
-    /// Behind the last good record.
+    /// End of the last valid record.
     pub end: u64,
     /// Whether it ends with its index.
     pub is_sealed: bool,
@@ -113,7 +113,7 @@ pub struct Found {
 pub fn build(mut walk: Walk<'_>) -> Found {
     let mut found = Found::default();
     let mut types: HashMap<u32, Arc<ProbeType>> = HashMap::new();
-    // A series whose record is damaged leaves a hole in the numbers.
+    // A series with a damaged record leaves a gap in the numbers.
     let mut numbers: HashMap<u32, usize> = HashMap::new();
     let mut pace = Pace::every(PIECE);
     for step in walk.by_ref() {
@@ -159,7 +159,7 @@ pub fn build(mut walk: Walk<'_>) -> Found {
     found
 }
 
-/// What the index says of a batch record.
+/// Returns the index entry of a batch record.
 pub fn entry(position: u64, head: &Head, batch: &[u8]) -> Option<Entry> {
     let header = Header::parse(batch).ok()?;
     Some(Entry {
@@ -174,7 +174,7 @@ pub fn entry(position: u64, head: &Head, batch: &[u8]) -> Option<Entry> {
 
 const MILLISECOND: u64 = 1_000_000;
 
-/// The batches' places as the payload of an index record. Gaps are few and have records of their own.
+/// Encodes the entries as the payload of an index record. Gaps have their own records.
 pub fn write(index: &FileIndex) -> Vec<u8> {
     let mut out = Vec::new();
     put(index.series.len() as u64, &mut out);
@@ -188,7 +188,7 @@ pub fn write(index: &FileIndex) -> Vec<u8> {
             put(entry.first.0.wrapping_sub(before.end().0), &mut out);
             put(u64::from(entry.count), &mut out);
             put(entry.last_sequence.wrapping_sub(before.last_sequence), &mut out);
-            // Rounded outwards to milliseconds: a reader that needs exact times reads the samples.
+            // Rounded outwards to milliseconds; samples have exact times.
             let (least, before_least) = (entry.min_time / MILLISECOND, before.min_time / MILLISECOND);
             put(zigzag(least.wrapping_sub(before_least)), &mut out);
             put((entry.max_time.div_ceil(MILLISECOND)).saturating_sub(least), &mut out);
@@ -198,10 +198,10 @@ pub fn write(index: &FileIndex) -> Vec<u8> {
     out
 }
 
-/// The batches' places of one series out of an index record's payload.
+/// Decodes the entries of one series from the payload of an index record.
 ///
 /// # Errors
-/// What is wrong with the bytes.
+/// If the bytes are invalid.
 pub fn read(payload: &[u8], number: u32) -> Result<Vec<Entry>, Malformed> {
     let Some(mut mark) = Bookmark::first(payload, number)? else { return Ok(Vec::new()) };
     let mut read = Vec::new();
@@ -211,10 +211,10 @@ pub fn read(payload: &[u8], number: u32) -> Result<Vec<Entry>, Malformed> {
     Ok(read)
 }
 
-/// At most so many of a series from an offset on, out of an index record's payload, on from a mark if there is one.
+/// Decodes at most `most` entries of a series from an offset on. Continues from a bookmark, if there is one.
 ///
 /// # Errors
-/// What is wrong with the bytes.
+/// If the bytes are invalid.
 pub fn read_on(
     payload: &[u8],
     number: u32,
@@ -237,7 +237,7 @@ pub fn read_on(
     Ok(entries)
 }
 
-/// How far the batches' places of one series were read in an index record's payload: each is told from the one before.
+/// A position among the entries of one series in the payload of an index record. Each entry is coded relative to the one before.
 #[derive(Debug, Clone)]
 pub struct Bookmark {
     at: usize,
@@ -246,10 +246,10 @@ pub struct Bookmark {
 }
 
 impl Bookmark {
-    /// At the first batch of a series; none if there is no such series.
+    /// Returns the position of the first entry of a series; `None` if there is no such series.
     ///
     /// # Errors
-    /// What is wrong with the bytes.
+    /// If the bytes are invalid.
     pub fn first(payload: &[u8], number: u32) -> Result<Option<Self>, Malformed> {
         let mut from = Reader::new(payload, 0);
         for at in 1..=from.varint()? {
@@ -264,10 +264,10 @@ impl Bookmark {
         Ok(None)
     }
 
-    /// The next batch; none behind the last one.
+    /// Returns the next entry; `None` after the last one.
     ///
     /// # Errors
-    /// What is wrong with the bytes.
+    /// If the bytes are invalid.
     pub fn next(&mut self, payload: &[u8]) -> Result<Option<Entry>, Malformed> {
         if self.left == 0 {
             return Ok(None);
@@ -321,7 +321,7 @@ mod tests {
         })
     }
 
-    /// So many batches of ten samples each, at whole milliseconds.
+    /// Batches of ten samples each, at whole milliseconds.
     fn entries(batches: u64) -> impl Iterator<Item = Entry> {
         (0..batches).map(|batch| Entry {
             position: 64 + 128 * batch,
@@ -366,7 +366,7 @@ mod tests {
         }
 
         #[test]
-        fn who_reads_on_by_a_mark_gets_each_batch_once(
+        fn a_reader_with_a_bookmark_gets_each_batch_once(
             batches in 0_u64..40, most in 1_usize..9, skips in proptest::collection::vec(0_u64..25, 1..8),
         ) {
             let mut index = FileIndex::default();

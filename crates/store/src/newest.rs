@@ -1,9 +1,9 @@
-//! The newest samples of a time, found from its end: ten samples are found without reading a week.
+//! Finds the newest samples of a time span, from its end, without reading all of it.
 
 use oasis_wire::quantity::Offset;
 use std::ops::Range;
 
-/// So many samples of a time, the newest ones: told of batches from the newest to the oldest until it has them.
+/// A search for the newest samples of a time span. It receives batches from the newest to the oldest until it has found all samples.
 #[derive(Debug, Clone)]
 pub struct Newest {
     /// Nanoseconds since 1970 on the node's clock.
@@ -12,24 +12,24 @@ pub struct Newest {
     missing: u64,
 }
 
-/// A batch as it is listed.
+/// A batch as listed in an index.
 #[derive(Debug, Clone, Copy)]
 pub struct Listed {
     /// Offset of its first sample.
     pub first: Offset,
     /// Samples.
     pub count: u64,
-    /// Its least and greatest time, or a little beyond.
+    /// Its least and greatest time, possibly rounded outwards.
     pub times: (u64, u64),
 }
 
 impl Newest {
-    /// The newest `samples` of those that are no older than the one and older than the other end of `times`.
+    /// Searches the newest `samples` within `times`.
     pub fn new(times: Range<u64>, samples: u64) -> Self {
         Self { times, missing: samples }
     }
 
-    /// Where their time ends, if anywhere.
+    /// The end of the time span, if any.
     pub fn until(&self) -> Option<u64> {
         (self.times.end < u64::MAX).then_some(self.times.end)
     }
@@ -39,12 +39,12 @@ impl Newest {
         self.missing == 0
     }
 
-    /// Whether anything of such times can be wanted.
+    /// Whether samples of these times can be requested.
     pub fn overlaps(&self, (least, greatest): (u64, u64)) -> bool {
         least < self.times.end && greatest >= self.times.start
     }
 
-    /// Samples of a batch that are wanted for certain, without a look at their times.
+    /// The number of samples of a batch that certainly match, without reading their times.
     pub(crate) fn certain(&self, batch: &Listed) -> u64 {
         let (least, greatest) = batch.times;
         if least >= self.times.start && greatest < self.times.end { batch.count } else { 0 }
@@ -55,8 +55,8 @@ impl Newest {
         self.missing
     }
 
-    /// Takes in the batch before those that were taken in. Answers where to begin to have what was found by then, if any of the batch is wanted.
-    /// `read` gives the times of its samples, or nothing if they cannot be had.
+    /// Adds the previous batch. Returns the offset of the first sample found so far, if the batch has matching samples.
+    /// `read` returns the times of its samples, or `None` if they cannot be read.
     pub fn take(&mut self, batch: &Listed, read: impl FnOnce() -> Option<Vec<u64>>) -> Option<Offset> {
         if self.is_found() || !self.overlaps(batch.times) {
             return None;
@@ -88,7 +88,7 @@ mod tests {
         (Listed { first: Offset(10 * place), count: 10, times: (times[0], times[9]) }, times)
     }
 
-    /// Where five batches are begun, and how many of them had to be read.
+    /// The start offset after five batches, and the number of batches that were read.
     fn find(times: Range<u64>, samples: u64) -> (Option<u64>, usize, bool) {
         let (mut newest, mut begin, mut reads) = (Newest::new(times, samples), None, 0);
         for place in (0..5).rev() {
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_counts_for_nothing() {
+    fn an_unreadable_batch_has_no_samples() {
         let mut newest = Newest::new(0..105, 2);
         assert_eq!(newest.take(&batch(0).0, || None), None);
         assert!(!newest.is_found());

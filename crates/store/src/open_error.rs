@@ -1,9 +1,9 @@
-//! Why an archive cannot be opened.
+//! Errors of opening an archive.
 
 use crate::catalogue::CatalogueError;
 use std::{io, path::PathBuf};
 
-/// Why an archive cannot be opened.
+/// Errors of opening an archive.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The folder.
@@ -11,24 +11,24 @@ pub enum OpenError {
     Directory {
         /// As configured.
         path: PathBuf,
-        /// As the system says it.
+        /// The error of the system.
         error: io::Error,
     },
-    /// There is none.
-    #[error("{path} is no archive: it has no catalogue.sqlite", path = .0.display())]
+    /// Not an archive.
+    #[error("{path} is not an archive: it has no catalogue.sqlite", path = .0.display())]
     Absent(PathBuf),
-    /// Another process has it.
-    #[error("another process has the archive {path} open: give each DAC a folder of its own (archive.directory), and stop the DAC to import (on a read-only or full disk a reader has it open, too)", path = .0.display())]
+    /// Open in another process.
+    #[error("archive {path} is open in another process: use one folder for each DAC (archive.directory), and stop the DAC to import (on a read-only or full disk a reader also locks it)", path = .0.display())]
     Locked(PathBuf),
     /// The catalogue.
     #[error(transparent)]
     Catalogue(#[from] CatalogueError),
-    /// Nothing fits on its disk any more.
-    #[error("the disk of {path} is full, and an archive needs some room to be opened: make some, or start without it (archive.directory): {error}", path = .path.display())]
+    /// The disk is full.
+    #[error("disk full: cannot open the archive {path}: free some space, or start without an archive (archive.directory): {error}", path = .path.display())]
     NoRoom {
         /// The folder.
         path: PathBuf,
-        /// What could not be done.
+        /// The failed operation.
         error: Box<OpenError>,
     },
 }

@@ -1,4 +1,4 @@
-//! Opens an archive's folder to write to it: takes its lock, and brings catalogue and files together.
+//! Opens the folder of an archive for writing: locks it, and reconciles catalogue and files.
 
 use crate::{
     catalogue::{self, Sealed},
@@ -21,7 +21,7 @@ use std::{
     sync::Arc,
 };
 
-/// An archive opened to write to it. No other process can as long as this lives.
+/// An archive opened for writing. It locks out other writers.
 #[derive(Debug)]
 pub struct WritableStore {
     /// The archive.
@@ -30,15 +30,15 @@ pub struct WritableStore {
     pub config: ArchiveConfig,
     /// Number of the next segment file.
     pub next_number: u64,
-    /// Keeps other processes from writing to the folder.
+    /// Locks out other writers.
     pub lock: FolderLock,
 }
 
-/// Keeps other processes from writing to an archive's folder until it is dropped.
+/// Locks out other writers of an archive folder until it is dropped.
 #[derive(Debug)]
 pub struct FolderLock(#[expect(dead_code, reason = "it is held, not read")] File);
 
-/// Opens an archive's folder, or makes one: recovers what an earlier life has left.
+/// Opens or creates the folder of an archive, and recovers files after a crash.
 ///
 /// # Errors
 /// If the folder cannot be used, or belongs to another process.
@@ -46,12 +46,12 @@ pub fn open(config: ArchiveConfig) -> Result<WritableStore, OpenError> {
     let directory = PathBuf::from(&config.directory);
     let failed = |error| OpenError::Directory { path: directory.clone(), error };
     if directory.is_file() {
-        return Err(failed(io::Error::new(io::ErrorKind::NotADirectory, "it is a file: name a folder")));
+        return Err(failed(io::Error::new(io::ErrorKind::NotADirectory, "it is a file: configure a folder")));
     }
     fs::create_dir_all(&directory).map_err(failed)?;
     let lock = lock(&directory)?;
     if reserve::release_if_needed(&directory, &config) {
-        tracing::warn!(path = %directory.display(), "the disk is all but full: the archive starts in the room that it has kept back");
+        tracing::warn!(path = %directory.display(), "disk nearly full: archive starts in its reserved space");
     }
     open_locked(config, lock).map_err(|error| reserve::explain(&directory, error))
 }
@@ -61,7 +61,7 @@ fn open_locked(config: ArchiveConfig, lock: FolderLock) -> Result<WritableStore,
     let failed = |error| OpenError::Directory { path: directory.clone(), error };
     let (catalogue, findings) = catalogue::open_or_make_again(&directory)?;
     let store = Arc::new(Store::new(directory.clone(), catalogue));
-    // A catalogue that was made again does not know whether it had listed an import: what is there stays then.
+    // A rebuilt catalogue does not know whether it had listed an import: keep its files.
     let unfinished =
         if findings.is_empty() { import_folder::epoch(&directory).map_err(failed)? } else { None };
     findings.into_iter().for_each(|finding| store.book.find(finding));
@@ -70,7 +70,7 @@ fn open_locked(config: ArchiveConfig, lock: FolderLock) -> Result<WritableStore,
     let opened = WritableStore { store, config, next_number: last + 1, lock };
     opened.settle_rules()?;
     if let Err(error) = opened.store.forget_gone() {
-        tracing::warn!(%error, "the archive's catalogue still has what files have nothing of any more");
+        tracing::warn!(%error, "cannot remove obsolete rows from the catalogue");
     }
     reserve::keep(&opened.store.directory, &opened.config);
     Ok(opened)
@@ -86,7 +86,7 @@ fn lock(directory: &Path) -> Result<FolderLock, OpenError> {
     }
 }
 
-/// Brings catalogue and files together; those of an import that has not ended go. Answers the greatest number of a file.
+/// Reconciles catalogue and files; removes those of an unfinished import. Returns the greatest file number.
 fn recover_all(store: &Store, config: &ArchiveConfig, unfinished: Option<Epoch>) -> Result<u64, OpenError> {
     let failed = |error| OpenError::Directory { path: store.directory.clone(), error };
     let files = recovery::segment_files(&store.directory).map_err(failed)?;
@@ -104,7 +104,7 @@ fn recover_all(store: &Store, config: &ArchiveConfig, unfinished: Option<Epoch>)
             continue;
         }
         match unfinished {
-            // What cannot be read is told below.
+            // Unreadable files are reported below.
             Some(epoch) if import_folder::is_of(path, epoch).unwrap_or(false) => {
                 fs::remove_file(path).map_err(failed)?;
             }
@@ -112,7 +112,7 @@ fn recover_all(store: &Store, config: &ArchiveConfig, unfinished: Option<Epoch>)
         }
     }
     if unfinished.is_some() {
-        // They must not come back once the folder that names them is gone.
+        // They must be removed before the folder that names them.
         segment_file::sync_directory(&store.directory).map_err(failed)?;
     }
     for finding in store.rollups.open(&store.directory, true).map_err(failed)? {
@@ -123,7 +123,7 @@ fn recover_all(store: &Store, config: &ArchiveConfig, unfinished: Option<Epoch>)
     book.segments = segments.len() as u64;
     book.segment_bytes = segments.iter().map(|segment| segment.bytes).sum();
     book.since = now();
-    // Those that only roll-ups know of count too: a number stands for its samples for good.
+    // Includes files that only roll-ups list: numbers are never reused.
     let rolled = Level::ROLLED.into_iter().filter_map(|level| store.rollups.covered(level).pop_last());
     let last = files.iter().map(|(number, _)| *number).chain(listed).chain(rolled).max();
     Ok(last.unwrap_or_default())
@@ -133,7 +133,7 @@ fn recover_one(store: &Store, config: &ArchiveConfig, path: &Path) -> Result<(),
     let recovered = match recovery::recover(path) {
         Ok(recovered) => recovered,
         Err(Unreadable::Header(NotASegment::Short(length))) => {
-            // It ended before its first commit, so nothing in it was ever stored.
+            // The process ended before the first commit: nothing was stored.
             debug_assert!(length < FILE_HEADER);
             return fs::remove_file(path)
                 .map_err(|error| OpenError::Directory { path: path.to_owned(), error });
@@ -163,7 +163,7 @@ fn recover_one(store: &Store, config: &ArchiveConfig, path: &Path) -> Result<(),
 }
 
 impl WritableStore {
-    /// Files that were written under a rule that is no more come under the one that holds now.
+    /// Assigns files of removed rules to the rules that apply now.
     fn settle_rules(&self) -> Result<(), OpenError> {
         let mut catalogue = self.store.catalogue();
         for segment in catalogue.segments()? {
@@ -178,7 +178,7 @@ impl WritableStore {
         Ok(())
     }
 
-    /// What is stored, to be read.
+    /// Returns the stored samples for readers.
     pub fn history(&self) -> History {
         History(self.store.clone())
     }

@@ -1,34 +1,34 @@
-//! How a thread that works for long lets those go first that somebody waits for.
+//! Yielding of threads with long work, so that urgent threads run first.
 //!
-//! A system gives each runnable thread a turn of some milliseconds, one of low priority too, and samples pass the DAC in a tenth of one. So who has much to do
-//! asks after each small piece whether somebody else has something to do on this core: a call of less than a microsecond if not.
+//! The system gives each runnable thread a time slice of some milliseconds, while samples pass the DAC in a tenth of a millisecond. So long work yields after
+//! each small piece, which costs less than a microsecond if no other thread waits.
 
 use std::thread;
 
-/// A piece is never less than this part of all the work before it, where pieces grow.
+/// Growing pieces are at least this part of all earlier work.
 const PART: usize = 16;
 
-/// Work done since others were let go first.
+/// Work done since the last yield.
 #[derive(Debug)]
 pub struct Pace {
     piece: usize,
     done: usize,
-    /// All before; none where pieces stay as they are.
+    /// All earlier work; `None` if pieces do not grow.
     before: Option<usize>,
 }
 
 impl Pace {
-    /// Lets others go first after each so much of work, counted in whatever it is that takes the time.
+    /// Yields after each piece of work of this size, in any unit that is proportional to time.
     pub fn every(piece: usize) -> Self {
         Self { piece, done: 0, before: None }
     }
 
-    /// The same, for work that must not fall behind: where others always have something to do each piece waits a turn of theirs, so of much work pieces become larger.
+    /// As [`Pace::every`], for work that must not lag: on a busy machine each piece waits for a time slice of others, so pieces of long work become larger.
     pub fn growing_from(piece: usize) -> Self {
         Self { before: Some(0), ..Self::every(piece) }
     }
 
-    /// So much was done.
+    /// Counts work, and yields if a piece is done.
     pub fn did(&mut self, work: usize) {
         if self.is_piece_done(work) {
             thread::yield_now();
@@ -55,10 +55,10 @@ mod tests {
     }
 
     #[test]
-    fn much_work_that_must_not_fall_behind_is_done_in_few_pieces() {
+    fn long_work_that_must_not_lag_is_done_in_few_pieces() {
         let piece = 16;
         assert_eq!(pieces(Pace::every(piece), 16_000), 1_000);
-        // As many as ever of little work, and then as the logarithm.
+        // Little work has as many pieces as before, long work a logarithmic number.
         assert_eq!(pieces(Pace::growing_from(piece), PART * piece), PART);
         let of_much = pieces(Pace::growing_from(piece), 16_000);
         assert!((PART..6 * PART).contains(&of_much), "{of_much}");

@@ -1,13 +1,13 @@
-//! Numbers that are accounted for, as ranges.
+//! Sets of numbers, as ranges.
 
 use std::{collections::BTreeMap, ops::Range};
 
-/// Ranges that do not touch each other, by their beginnings.
+/// Disjoint ranges, by their starts.
 #[derive(Debug, Default)]
 pub struct Ranges(BTreeMap<u64, u64>);
 
 impl Ranges {
-    /// Adds numbers; answers those that were not there, in order.
+    /// Adds numbers. Returns the new ones, in order.
     pub fn add(&mut self, new: Range<u64>) -> Vec<Range<u64>> {
         if new.is_empty() {
             return Vec::new();
@@ -23,7 +23,7 @@ impl Ranges {
         missing
     }
 
-    /// Those of these numbers that are not there, in order.
+    /// Returns the numbers of a range that are not contained, in order.
     pub fn missing_in(&self, of: &Range<u64>) -> Vec<Range<u64>> {
         let mut missing = Vec::new();
         if of.is_empty() {
@@ -42,18 +42,18 @@ impl Ranges {
         missing
     }
 
-    /// Whether all of these numbers are there.
+    /// Whether all of these numbers are contained.
     pub fn has(&self, wanted: &Range<u64>) -> bool {
         self.0.range(..=wanted.start).next_back().is_some_and(|(_, to)| *to >= wanted.end)
     }
 
-    /// From the least number to behind the greatest; empty if there is none.
+    /// The range from the least to the greatest number; empty if there is none.
     pub fn span(&self) -> Range<u64> {
         let (first, last) = (self.0.first_key_value(), self.0.last_key_value());
         first.zip(last).map_or(0..0, |((from, _), (_, to))| *from..*to)
     }
 
-    /// Takes the first ranges and what is between them for one, until there are no more than so many. Answers how many numbers were between them.
+    /// Merges the first ranges, with the numbers between them, until at most `most` are left. Returns how many numbers were between them.
     pub fn limit(&mut self, most: usize) -> u64 {
         let mut between: u64 = 0;
         while self.0.len() > most.max(1)
@@ -65,7 +65,7 @@ impl Ranges {
         between
     }
 
-    /// Those that overlap, or end or begin where it does.
+    /// Returns the ranges that overlap or touch a range.
     fn touching(&self, of: &Range<u64>) -> impl Iterator<Item = (u64, u64)> {
         let before = self.0.range(..of.start).next_back().filter(|(_, to)| **to >= of.start);
         before.into_iter().chain(self.0.range(of.start..=of.end)).map(|(from, to)| (*from, *to))
@@ -80,7 +80,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_new_is_told_once(ranges in proptest::collection::vec((0_u64..50, 0_u64..10), 1..20)) {
+        fn new_numbers_are_returned_once(ranges in proptest::collection::vec((0_u64..50, 0_u64..10), 1..20)) {
             let (mut known, mut all) = (Ranges::default(), BTreeSet::new());
             for (from, length) in ranges {
                 let missing: Vec<u64> = known.missing_in(&(from..from + length)).into_iter().flatten().collect();
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn at_the_limit_the_least_are_taken_for_one() {
+    fn at_the_limit_the_lowest_ranges_are_merged() {
         let mut known = Ranges::default();
         for range in [1..3, 5..6, 9..12, 20..21] {
             known.add(range);

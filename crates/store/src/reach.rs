@@ -1,4 +1,4 @@
-//! From when to when samples are stored.
+//! The time span of stored samples.
 
 use std::collections::BTreeMap;
 

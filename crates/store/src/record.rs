@@ -1,4 +1,4 @@
-//! How records lie in a segment file, byte by byte. `docs/reference/archive-files.md` is the specification.
+//! The byte format of records in a segment file. `docs/reference/archive-files.md` is the specification.
 //!
 //! Pure functions over slices: files are opened elsewhere.
 
@@ -8,9 +8,9 @@ use oasis_wire::quantity::{Epoch, Nanos};
 pub const FILE_HEADER: usize = 64;
 /// Bytes of a record's header.
 pub const RECORD_HEADER: usize = 40;
-/// Bytes behind the last record of a sealed file.
+/// Bytes after the last record of a sealed file.
 pub const TRAILER: usize = 16;
-/// Records begin at multiples of this.
+/// Alignment of records.
 pub const ALIGN: usize = 8;
 /// Longest payload: an index of a segment file as large as may be configured.
 pub const MAX_PAYLOAD: usize = 256 * 1024 * 1024;
@@ -25,33 +25,33 @@ const END: [u8; 8] = *b"OASISEND";
 pub struct FileHeader {
     /// The file's number, as in its name.
     pub number: u64,
-    /// Random: records of another file, or made up by a probe, do not pass for this one's.
+    /// Random, so that records of another file, or bytes forged by a probe, do not match.
     pub nonce: u64,
     /// When it was begun, on the DAC's clock.
     pub created: Nanos,
-    /// The life of the DAC that wrote it.
+    /// The epoch of the DAC that wrote it.
     pub epoch: Epoch,
 }
 
-/// Why bytes do not begin a segment file.
+/// Errors of a file header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotASegment {
     /// Shorter than a header.
-    #[error("{0} bytes are too few for a segment file's header")]
+    #[error("{0} bytes are too short for the header of a segment file")]
     Short(usize),
-    /// Something else.
-    #[error("it does not begin as a segment file does")]
+    /// Another kind of file.
+    #[error("not a segment file")]
     Magic,
-    /// Of a later version.
-    #[error("segment file version {0}, where 1 is known: update oasis")]
+    /// A later version.
+    #[error("unsupported segment file version {0}: supported is 1, update oasis")]
     Version(u16),
     /// Damaged.
-    #[error("its header is damaged")]
+    #[error("damaged header")]
     Checksum,
 }
 
 impl FileHeader {
-    /// As bytes.
+    /// Encodes the header.
     pub fn write(&self) -> [u8; FILE_HEADER] {
         let mut bytes = [0; FILE_HEADER];
         bytes[..8].copy_from_slice(&MAGIC);
@@ -64,10 +64,10 @@ impl FileHeader {
         bytes
     }
 
-    /// Reads it.
+    /// Decodes the header.
     ///
     /// # Errors
-    /// What is wrong with the first bytes.
+    /// If the bytes are not a header.
     pub fn parse(bytes: &[u8]) -> Result<Self, NotASegment> {
         let bytes = bytes.first_chunk::<FILE_HEADER>().ok_or(NotASegment::Short(bytes.len()))?;
         if bytes[..8] != MAGIC {
@@ -89,21 +89,21 @@ impl FileHeader {
     }
 }
 
-/// What a record is.
+/// The kind of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
-    /// A probe type: its schema in JSON. `number` is the file's for it.
+    /// A probe type: its schema in JSON. `number` identifies it in the file.
     Type = 1,
-    /// A series: names, run, epoch, type, in JSON. `number` is the file's for it.
+    /// A series: names, run, epoch, type, in JSON. `number` identifies it in the file.
     Series = 2,
     /// A native batch, as it arrived, of the series `number`.
     Batch = 3,
     /// Offsets of the series `number` that were not stored.
     Gap = 4,
-    /// Where the batches are; the last record of a sealed file.
+    /// The index of the batches; the last record of a sealed file.
     Index = 5,
-    /// Where the cells are, in JSON; the last record of a roll-up file.
+    /// The directory of the cells, in JSON; the last record of a roll-up file.
     Directory = 6,
 }
 
@@ -118,7 +118,7 @@ impl Kind {
 /// A record without its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// Number of the series or type in this file.
     pub number: u32,
@@ -131,26 +131,26 @@ pub struct Head {
     payload_checksum: u32,
 }
 
-/// Why bytes are no record.
+/// Errors of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadRecord {
-    /// They end too early.
+    /// Truncated.
     #[error("the file ends within a record")]
     Short,
-    /// There is no record header, or a damaged one.
-    #[error("there is no record here")]
+    /// No record header, or a damaged one.
+    #[error("no valid record header")]
     Head,
-    /// The payload is damaged; the record takes so many bytes.
-    #[error("the payload of a record of {0} bytes is damaged")]
+    /// A damaged payload, with the size of the record.
+    #[error("damaged payload in a record of {0} bytes")]
     Payload(usize),
 }
 
-/// Bytes that a record with such a payload takes.
+/// Size of a record with this payload.
 pub fn size_of(payload: usize) -> usize {
     RECORD_HEADER + payload.next_multiple_of(ALIGN)
 }
 
-/// Appends a record that will lie at `position` of its file.
+/// Appends a record for `position` of its file.
 pub fn put(
     out: &mut Vec<u8>,
     nonce: u64,
@@ -161,7 +161,7 @@ pub fn put(
 ) {
     let mut head = [0; RECORD_HEADER];
     head[..4].copy_from_slice(&MARK);
-    head[4..8].copy_from_slice(&(payload.len() as u32).to_le_bytes()); // far below 4 GiB: MAX_PAYLOAD
+    head[4..8].copy_from_slice(&(payload.len() as u32).to_le_bytes()); // MAX_PAYLOAD is far below 4 GiB
     head[12] = kind as u8;
     head[16..20].copy_from_slice(&number.to_le_bytes());
     head[24..32].copy_from_slice(&min_time.to_le_bytes());
@@ -178,10 +178,10 @@ pub fn put(
     out.extend_from_slice(&[0; ALIGN][..padding]);
 }
 
-/// The record that begins with these bytes at `position` of its file: its head, its payload, and the bytes it takes.
+/// Decodes the record at `position` of its file. Returns its head, its payload and its size.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The damage.
 pub fn parse(bytes: &[u8], nonce: u64, position: u64) -> Result<(Head, &[u8], usize), BadRecord> {
     let head = parse_head(bytes, nonce, position)?;
     let size = size_of(head.length);
@@ -192,18 +192,18 @@ pub fn parse(bytes: &[u8], nonce: u64, position: u64) -> Result<(Head, &[u8], us
     Ok((head, &padded[..head.length], size))
 }
 
-/// Length of the payload of a record that was checked before; none of bytes that are too few.
+/// Length of the payload of a checked record; `None` if the bytes are too short.
 pub fn length_at(bytes: &[u8]) -> Option<usize> {
     bytes.first_chunk::<RECORD_HEADER>().map(|head| u32_at(head, 4) as usize)
 }
 
-/// The head alone.
+/// Decodes only the head.
 ///
 /// # Errors
 /// [`BadRecord::Short`] or [`BadRecord::Head`].
 pub fn parse_head(bytes: &[u8], nonce: u64, position: u64) -> Result<Head, BadRecord> {
     let head = bytes.first_chunk::<RECORD_HEADER>().ok_or(BadRecord::Short)?;
-    // Cheap, and refuses nearly everything that is no record: looking for the next one tries many places.
+    // A cheap test that rejects most bytes: the search for the next record tries many positions.
     if head[..4] != MARK || head_checksum(head, nonce, position) != u32_at(head, 8) {
         return Err(BadRecord::Head);
     }
@@ -221,7 +221,7 @@ pub fn parse_head(bytes: &[u8], nonce: u64, position: u64) -> Result<Head, BadRe
     }
 }
 
-/// The end of a sealed file: where its index record lies.
+/// Encodes the trailer of a sealed file: the position of its index record.
 pub fn trailer(index_position: u64) -> [u8; TRAILER] {
     let mut bytes = [0; TRAILER];
     bytes[..8].copy_from_slice(&index_position.to_le_bytes());
@@ -229,7 +229,7 @@ pub fn trailer(index_position: u64) -> [u8; TRAILER] {
     bytes
 }
 
-/// Where the index record of a sealed file lies; none if the file does not end as one.
+/// Decodes the position of the index record; `None` if the file is not sealed.
 pub fn parse_trailer(bytes: &[u8]) -> Option<u64> {
     let bytes = bytes.last_chunk::<TRAILER>()?;
     (bytes[8..] == END).then(|| u64_at(bytes, 0))
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_of_another_file_or_place_is_none() {
+    fn a_record_of_another_file_or_position_is_rejected() {
         let mut bytes = Vec::new();
         put(&mut bytes, 5, 64, (Kind::Gap, 1), (0, 0), &[1, 2, 3]);
         assert!(parse(&bytes, 5, 64).is_ok());

@@ -1,4 +1,4 @@
-//! What a start makes of files that were being written when an earlier life ended, or that the catalogue does not know.
+//! Recovery of files that were open when an earlier process ended, or that the catalogue does not list.
 
 use crate::{
     index::{self, Found},
@@ -13,49 +13,49 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A file, read and ended.
+/// A recovered file.
 #[derive(Debug)]
 pub struct Recovered {
     /// Its header.
     pub header: FileHeader,
-    /// What is in it.
+    /// Its content.
     pub found: Found,
     /// Its size now.
     pub bytes: u64,
-    /// Bytes cut off its end because they were no whole record.
+    /// Bytes of an incomplete record that were cut off its end.
     pub torn: u64,
 }
 
-/// What was wrong with files, for people and for the API.
+/// Damage of a file, for people and for the API.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// File name.
     pub file: String,
     /// First byte.
     pub from: u64,
-    /// Behind the last one.
+    /// After the last one.
     pub to: u64,
-    /// `torn_tail`: cut off, it was never stored. `damaged`: passed over, the rest is good. `unreadable`: none of it can be read. `read_error`: the disk did not give it.
+    /// `torn_tail`: cut off, was never stored. `damaged`: skipped, the rest is intact. `unreadable`: the whole file. `read_error`: the disk failed.
     pub kind: &'static str,
-    /// In words.
+    /// Description.
     pub detail: String,
 }
 
-/// Why a file was left alone.
+/// Errors of recovery.
 #[derive(Debug, thiserror::Error)]
 pub enum Unreadable {
-    /// The disk fails, or it may not be read or written.
+    /// The disk failed, or access was denied.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// It is no segment file.
+    /// Not a segment file.
     #[error("{0}")]
     Header(#[from] NotASegment),
 }
 
-/// Reads a file, cuts what was torn off its end, and seals it if it is not.
+/// Reads a file, cuts off an incomplete record at its end, and seals it if necessary.
 ///
 /// # Errors
-/// If it cannot be read or ended. The file is as it was then.
+/// If it cannot be read or sealed. The file is unchanged then.
 pub fn recover(path: &Path) -> Result<Recovered, Unreadable> {
     let length = fs::metadata(path)?.len();
     let (header, found) = look(path)?;
@@ -68,7 +68,7 @@ pub fn recover(path: &Path) -> Result<Recovered, Unreadable> {
     Ok(Recovered { header, found, bytes: sealed, torn })
 }
 
-/// Reads a file and leaves it as it is.
+/// Reads a file without changing it.
 ///
 /// # Errors
 /// If it cannot be read.
@@ -76,10 +76,10 @@ pub fn look(path: &Path) -> Result<(FileHeader, Found), Unreadable> {
     look_at(&fs::read(path)?)
 }
 
-/// The same of a file's bytes.
+/// As [`look`], for the bytes of a file.
 ///
 /// # Errors
-/// If they are no segment file.
+/// If they are not a segment file.
 pub fn look_at(bytes: &[u8]) -> Result<(FileHeader, Found), Unreadable> {
     let header = FileHeader::parse(bytes)?;
     let found = index::build(Walk::new(bytes, &header));
@@ -87,7 +87,7 @@ pub fn look_at(bytes: &[u8]) -> Result<(FileHeader, Found), Unreadable> {
 }
 
 impl Recovered {
-    /// What was wrong with it.
+    /// Returns its damage.
     pub fn findings(&self, path: &Path) -> Vec<Finding> {
         let file = file_name(path);
         let mut findings: Vec<_> = self
@@ -99,7 +99,7 @@ impl Recovered {
                 from: damage.start,
                 to: damage.end,
                 kind: "damaged",
-                detail: "these bytes are not what was written; everything around them is good".into(),
+                detail: "damaged bytes; the rest of the file is intact".into(),
             })
             .collect();
         if self.torn > 0 {
@@ -108,14 +108,14 @@ impl Recovered {
                 from: self.found.end,
                 to: self.found.end + self.torn,
                 kind: "torn_tail",
-                detail: "cut off: what lies behind is no whole record, as after a write that was interrupted before it was stored".into(),
+                detail: "cut off: incomplete record at the end, from a write that was interrupted before it was stored".into(),
             });
         }
         findings
     }
 }
 
-/// A finding about a file of which nothing can be read.
+/// Returns the finding for an unreadable file.
 pub fn unreadable(path: &Path, error: &Unreadable) -> Finding {
     let to = fs::metadata(path).map_or(0, |metadata| metadata.len());
     Finding { file: file_name(path), from: 0, to, kind: "unreadable", detail: error.to_string() }

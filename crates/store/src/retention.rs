@@ -1,4 +1,4 @@
-//! Which sealed files go. A file goes as a whole, oldest first.
+//! Chooses the sealed files to evict: whole files, oldest first.
 
 use crate::{catalogue::Segment, config::RetentionRule};
 use oasis_wire::quantity::Nanos;
@@ -6,8 +6,8 @@ use std::ops::Range;
 
 const DAY: u64 = 24 * 3_600 * 1_000_000_000;
 
-/// Numbers of the files that a rule lets go of. `segments` are all sealed ones, oldest first; `open_bytes` is what the rule's file that is being written takes.
-/// Files with samples from within a pinned time stay, and count.
+/// Returns the numbers of the files that a rule evicts. `segments` are all sealed files, oldest first; `open_bytes` is the size of the rule's open file.
+/// Files with samples within a pinned time span stay, and count.
 pub fn plan(
     rule: &RetentionRule,
     segments: &[Segment],
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_old_or_too_much_goes_oldest_first_and_only_under_its_own_rule() {
+    fn files_beyond_age_or_size_are_evicted_oldest_first_under_their_own_rule() {
         assert_eq!(plan_of(0, 0, None), [0_u64; 0]);
         assert_eq!(plan_of(3, 0, None), [1, 2]);
         assert_eq!(plan_of(0, 260, None), [1, 2]);

@@ -1,4 +1,4 @@
-//! The segment file that is being written. What is staged becomes visible, and counts as stored, with the commit that syncs it.
+//! The open segment file. Staged records become visible, and count as stored, with the commit that syncs them.
 
 use crate::{
     clock::now,
@@ -22,7 +22,7 @@ use std::{
 };
 use uuid::Uuid;
 
-/// Staged records beyond this are handed to the system before the round is over: little at a time, as a call of the system is not interrupted for others.
+/// Staged bytes that are written before the end of the round: little at a time, because a system call does not yield.
 const BUFFER: usize = 64 * 1024;
 
 /// Name of a segment file in the archive's folder.
@@ -37,42 +37,42 @@ pub fn number(path: &Path) -> Option<u64> {
     is_ours.then(|| stem.parse().ok())?
 }
 
-/// What readers see of a file that is being written: what was committed.
+/// The readers' view of an open file: its committed records.
 #[derive(Debug)]
 pub struct OpenFile {
     /// Its header.
     pub header: FileHeader,
-    /// Held for copying a few entries out, or a commit's entries in.
+    /// Locked to copy a few entries out, or the entries of a commit in.
     index: RwLock<FileIndex>,
 }
 
 impl OpenFile {
-    /// A file whose header and index were read.
+    /// Creates a view from a header and an index.
     pub fn new(header: FileHeader, index: FileIndex) -> Self {
         Self { header, index: RwLock::new(index) }
     }
 
-    /// Where everything is that was committed.
+    /// The index of committed records.
     pub fn index(&self) -> RwLockReadGuard<'_, FileIndex> {
         self.index.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// One series, while its DAC lives: a topic in one run of its node.
+/// Identifies a series within a process of the DAC: a topic and the run of its node.
 pub type SeriesKey = (TopicId, Uuid);
 
-/// The writer's side of it.
+/// The writer of an open file.
 #[derive(Debug)]
 pub struct SegmentFile {
     file: File,
     path: PathBuf,
-    /// What readers see.
+    /// The view of readers.
     pub open: Arc<OpenFile>,
-    /// Bytes that belong to the file: all before were committed.
+    /// Committed bytes.
     committed: u64,
-    /// Bytes handed to the system.
+    /// Written bytes.
     written: u64,
-    /// Records that lie behind `written`.
+    /// Records after `written`.
     buffer: Vec<u8>,
     /// By their schemas in JSON.
     types: HashMap<Vec<u8>, u32>,
@@ -92,10 +92,10 @@ struct Staged {
 }
 
 impl SegmentFile {
-    /// Begins a file. It counts as there once something in it was committed.
+    /// Creates a file. It becomes visible with its first commit.
     ///
     /// # Errors
-    /// If it cannot be made or written.
+    /// If it cannot be created or written.
     pub fn create(directory: &Path, number: u64, epoch: Epoch) -> io::Result<Self> {
         let path = path(directory, number);
         let nonce = Uuid::new_v4().as_u64_pair().0 ^ Uuid::new_v4().as_u64_pair().1;
@@ -103,7 +103,7 @@ impl SegmentFile {
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
         let made = file.write_all_at(&header.write(), 0).and_then(|()| sync_directory(directory));
         if let Err(error) = made {
-            // No other thread knows it yet.
+            // Not shared with other threads yet.
             let _ = std::fs::remove_file(&path);
             return Err(error);
         }
@@ -122,7 +122,7 @@ impl SegmentFile {
         })
     }
 
-    /// Bytes, those that are staged included.
+    /// Its size, including staged bytes.
     pub fn length(&self) -> u64 {
         self.written + self.buffer.len() as u64
     }
@@ -130,7 +130,7 @@ impl SegmentFile {
     /// Stages a batch of `count` samples from offset `first` on.
     ///
     /// # Errors
-    /// If the disk takes no more: call [`SegmentFile::roll_back`].
+    /// If the disk is full: call [`SegmentFile::roll_back`].
     pub fn stage(
         &mut self,
         key: SeriesKey,
@@ -139,7 +139,7 @@ impl SegmentFile {
         (first, count): (Offset, u16),
     ) -> io::Result<()> {
         let number = self.number_of(key, series);
-        // A batch whose time column breaks the rules is kept as it arrived; its readers are told when they come to it.
+        // A batch with an invalid time column is stored as it arrived; readers report it.
         let head = Header::parse(batch);
         let times = time_range(batch).unwrap_or_else(|_| {
             let arrived = head.map_or(0, |head| head.dac_time);
@@ -159,7 +159,7 @@ impl SegmentFile {
         if self.buffer.len() >= BUFFER { self.write_out() } else { Ok(()) }
     }
 
-    /// Stages word of offsets that will not be stored.
+    /// Stages a gap.
     pub fn stage_gap(&mut self, key: SeriesKey, series: impl FnOnce() -> Series, gap: Gap) {
         let number = self.number_of(key, series);
         self.put((Kind::Gap, number), (0, 0), &gap.write());
@@ -204,18 +204,18 @@ impl SegmentFile {
         Ok(())
     }
 
-    /// Hands all that is staged to the system, without waiting for the disk.
+    /// Writes all staged bytes, without waiting for the disk.
     ///
     /// # Errors
-    /// If the disk takes no more: call [`SegmentFile::roll_back`].
+    /// If the disk is full: call [`SegmentFile::roll_back`].
     pub fn finish_writing(&mut self) -> io::Result<()> {
         self.write_out()
     }
 
-    /// Waits until all that was written is on the disk, and shows it to readers. What this has said is stored.
+    /// Syncs all written bytes, and shows them to readers. They are stored when this returns.
     ///
     /// # Errors
-    /// If the disk fails. The system may have dropped what it could not write, and say nothing of it the next time: never write to this file again.
+    /// If the disk fails. The system may have dropped unwritten pages and may not report that again: never write to this file again.
     pub fn commit(&mut self) -> io::Result<()> {
         self.file.sync_data()?;
         self.committed = self.written;
@@ -239,9 +239,9 @@ impl SegmentFile {
         Ok(())
     }
 
-    /// Forgets what is staged: the file ends where it did before.
+    /// Discards staged records and the bytes written for them.
     pub fn roll_back(&mut self) {
-        // If this fails, what lies behind is overwritten, or cut when the file is recovered.
+        // If this fails, the bytes are overwritten, or cut off by recovery.
         let _ = self.file.set_len(self.committed);
         self.written = self.committed;
         self.buffer.clear();
@@ -253,10 +253,10 @@ impl SegmentFile {
         self.staged.types_before = staged.types_before;
     }
 
-    /// Ends the file with its index. Nothing may be staged. Answers its size.
+    /// Seals the file with its index. Nothing may be staged. Returns its size.
     ///
     /// # Errors
-    /// If the disk takes no more or fails; the file is good without its index.
+    /// If the disk is full or fails; the file is valid without its index.
     pub fn seal(&mut self) -> io::Result<u64> {
         let sealed = seal(&self.file, &self.open.header, self.committed, &self.open.index());
         if sealed.is_err() {
@@ -265,21 +265,21 @@ impl SegmentFile {
         sealed
     }
 
-    /// Where it lies.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// When it was begun.
+    /// When it was created.
     pub fn created(&self) -> Nanos {
         self.open.header.created
     }
 }
 
-/// Ends a file behind `end` with its index, synced. Answers its size.
+/// Writes the index at `end`, truncates and syncs the file. Returns its size.
 ///
 /// # Errors
-/// If the disk takes no more or fails.
+/// If the disk is full or fails.
 pub fn seal(file: &File, header: &FileHeader, end: u64, index: &FileIndex) -> io::Result<u64> {
     let mut bytes = Vec::new();
     record::put(&mut bytes, header.nonce, end, (Kind::Index, 0), (0, 0), &index::write(index));
@@ -291,14 +291,14 @@ pub fn seal(file: &File, header: &FileHeader, end: u64, index: &FileIndex) -> io
     Ok(length)
 }
 
-/// When a file was last written to, or now if the system does not know.
+/// The modification time of a file, or the current time if unknown.
 pub fn last_written(path: &Path) -> Nanos {
     let modified = std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
     let since_1970 = modified.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
     since_1970.and_then(|time| u64::try_from(time.as_nanos()).ok()).map_or_else(now, Nanos)
 }
 
-/// Makes new and removed names in a folder last.
+/// Syncs the names in a folder.
 pub fn sync_directory(directory: &Path) -> io::Result<()> {
     File::open(directory)?.sync_all()
 }

@@ -15,9 +15,9 @@ pub struct Series {
     pub instance: Arc<str>,
     /// What triggers a sample.
     pub kind: ProbeKind,
-    /// The node's run that sequence numbers count in.
+    /// The run of the sequence numbers.
     pub run: Uuid,
-    /// The life of the DAC that offsets count in.
+    /// The epoch of the offsets.
     pub epoch: Epoch,
     /// Their type.
     pub probe_type: Arc<ProbeType>,

@@ -1,4 +1,4 @@
-//! What the writer and the readers of an archive share: the catalogue, the files that are being written, and the books.
+//! The state that writer and readers of an archive share: the catalogue, the open files, and the counters.
 
 mod causes;
 mod gathering;
@@ -32,29 +32,29 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, atomic::AtomicU64},
 };
 
-/// An archive, opened.
+/// An open archive.
 #[derive(Debug)]
 pub struct Store {
     /// Its folder.
     pub directory: PathBuf,
-    /// Held for one question or answer.
+    /// Locked for one query.
     catalogue: Mutex<Catalogue>,
-    /// Files that are not in the catalogue yet, by number. Taken before the catalogue.
+    /// Files that are not in the catalogue yet, by number. Locked before the catalogue.
     open: RwLock<BTreeMap<u64, Arc<OpenFile>>>,
     indexes: Mutex<VecDeque<(u64, Bytes)>>,
     /// By topic of this epoch.
     accounts: RwLock<HashMap<TopicId, Account>>,
-    /// What is left of old samples.
+    /// The roll-ups.
     pub rollups: Rollups,
-    /// The newest samples put together, kept for further questions.
+    /// The cache of points of open files.
     pub recent: Recent,
     /// How often a segment file was opened to read samples.
     pub file_reads: AtomicU64,
-    /// How it is.
+    /// Its condition.
     pub book: Book,
 }
 
-/// Why history cannot be read.
+/// Errors of reading an archive.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The catalogue.
@@ -66,7 +66,7 @@ pub enum ReadError {
 }
 
 impl ReadError {
-    /// Whether there would be room for what was refused on a larger disk.
+    /// Whether the disk was full.
     pub fn is_disk_full(&self) -> bool {
         match self {
             Self::Catalogue(error) => error.is_disk_full(),
@@ -75,14 +75,14 @@ impl ReadError {
     }
 }
 
-/// Whether there would be room for what was refused on a larger disk.
+/// Whether the disk was full.
 pub fn is_disk_full(error: &io::Error) -> bool {
     use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
 }
 
 impl Store {
-    /// Over a catalogue in this folder.
+    /// Creates a store for a catalogue in this folder.
     pub fn new(directory: PathBuf, catalogue: Catalogue) -> Self {
         Self {
             directory,
@@ -97,15 +97,15 @@ impl Store {
         }
     }
 
-    /// The catalogue, for one question.
+    /// Locks the catalogue for one query.
     pub fn catalogue(&self) -> MutexGuard<'_, Catalogue> {
         self.catalogue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Bytes that are free on its disk.
+    /// Free bytes on its disk.
     ///
     /// # Errors
-    /// If the system does not say.
+    /// If the system call fails.
     pub fn free_bytes(&self) -> io::Result<u64> {
         reserve::free_bytes(&self.directory)
     }
@@ -113,7 +113,7 @@ impl Store {
     /// Lists a sealed file; readers find it in the catalogue from here on.
     ///
     /// # Errors
-    /// If the catalogue cannot take it; it stays among the open ones.
+    /// If the catalogue fails; the file stays among the open ones.
     pub fn add_sealed(&self, sealed: &Sealed<'_>) -> Result<(), CatalogueError> {
         self.catalogue().add(sealed)?;
         let mut book = self.book.open();
@@ -124,7 +124,7 @@ impl Store {
         Ok(())
     }
 
-    /// What is stored of an instance in this epoch.
+    /// Returns the account of an instance in this epoch.
     pub fn account(&self, topic: TopicId) -> Option<Account> {
         self.accounts.read().unwrap_or_else(PoisonError::into_inner).get(&topic).cloned()
     }
@@ -134,7 +134,7 @@ impl Store {
         change(&mut self.accounts.write().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Node and name of all instances of which anything is stored, in order.
+    /// Node and name of all stored instances, in order.
     ///
     /// # Errors
     /// If the catalogue fails.
@@ -149,7 +149,7 @@ impl Store {
         Ok(names.into_iter().collect())
     }
 
-    /// Has the catalogue forget what neither a segment file nor a roll-up has anything of.
+    /// Deletes rows of the catalogue that neither a segment file nor a roll-up needs.
     ///
     /// # Errors
     /// If the catalogue fails.
@@ -158,7 +158,7 @@ impl Store {
         self.catalogue().forget_gone(&rolled)
     }
 
-    /// Least and greatest time of what is stored of each instance, as samples or as roll-ups, nanoseconds on its node's clock.
+    /// Least and greatest stored time of each instance, in samples or roll-ups, nanoseconds on its node's clock.
     ///
     /// # Errors
     /// If the catalogue fails.
@@ -180,7 +180,7 @@ impl Store {
         Ok(reaches)
     }
 
-    /// The same, of one instance; nothing if nothing of it is stored.
+    /// As [`Store::reaches`], for one instance; `None` if it is not stored.
     ///
     /// # Errors
     /// If the catalogue fails.
@@ -199,12 +199,12 @@ impl Store {
         Ok(found.into_iter().reduce(together))
     }
 
-    /// All types of which anything is stored, those that were known first before others.
+    /// All stored types, oldest first.
     ///
     /// # Errors
     /// If the catalogue fails.
     pub fn types(&self) -> Result<Vec<Arc<ProbeType>>, ReadError> {
-        // The open ones first: one that is sealed in between is then seen twice, and not never.
+        // Open files first: a file that is sealed in between is then seen twice instead of never.
         let open = self.open_from(0);
         let mut types: Vec<_> = self.catalogue().types()?.into_iter().map(Arc::new).collect();
         for file in open {
@@ -234,7 +234,7 @@ impl Store {
         Ok(names.into_iter().collect())
     }
 
-    /// The types of those batches of an instance that lie between these times, oldest first.
+    /// The types of an instance between these times, oldest first.
     ///
     /// # Errors
     /// If the catalogue or an index cannot be read.
@@ -253,7 +253,7 @@ impl Store {
             }
             let has_any = || match self.entries_since(&extent, times.start) {
                 Ok(entries) => Ok(entries.iter().any(|entry| is_between(entry.min_time, entry.max_time))),
-                // A file that cannot be read may have some.
+                // An unreadable file may have some.
                 Err(ReadError::Io(_)) => Ok(true),
                 Err(error) => Err(error),
             };
@@ -269,7 +269,7 @@ impl Store {
     /// # Errors
     /// If the catalogue fails.
     pub fn extents(&self, node: &str, instance: &str, segment: u64) -> Result<Vec<Extent>, ReadError> {
-        // The open ones first: one that is sealed in between is then seen twice, and not never.
+        // Open files first: a file that is sealed in between is then seen twice instead of never.
         let open: Vec<_> = self.open_from(segment);
         let mut extents = self.catalogue().extents(node, instance, segment)?;
         let sealed = extents.len();
@@ -285,12 +285,12 @@ impl Store {
                 }
             }
         }
-        // One that could not be sealed, or not synced, is older than some that are listed.
+        // A file that could not be sealed or synced is older than some listed ones.
         extents.sort_by_key(|extent| (extent.segment, extent.number));
         Ok(extents)
     }
 
-    /// The first of the gaps that were noted of an instance in this epoch which does not end before an offset.
+    /// Returns the first gap of an instance in this epoch that does not end before an offset.
     ///
     /// # Errors
     /// If the catalogue fails.
@@ -302,7 +302,7 @@ impl Store {
         at: Offset,
     ) -> Result<Option<Gap>, ReadError> {
         let mut gaps = Vec::new();
-        // The open ones first: one that is sealed in between is then seen twice, and not never.
+        // Open files first: a file that is sealed in between is then seen twice instead of never.
         for file in self.open_from(0) {
             let index = file.index();
             let series = index.series.iter().filter(|series| {

@@ -22,32 +22,32 @@ pub const LONGEST_TAG: usize = 64;
 /// A test run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TestRun {
-    /// Its number: names may be anything, and may change.
+    /// Its number: names can change.
     pub id: u64,
-    /// No other test run has it.
+    /// Its unique name.
     pub name: String,
     /// When it was started, on the DAC's clock.
     pub started: Nanos,
-    /// When it was stopped; none while it goes on.
+    /// When it was stopped; `None` while it runs.
     pub stopped: Option<Nanos>,
-    /// What people want to remember of it.
+    /// Notes of people.
     pub notes: String,
-    /// In alphabetical order, none twice.
+    /// In alphabetical order, without duplicates.
     pub tags: Vec<String>,
-    /// Whether retention leaves its samples alone.
+    /// Whether retention keeps its samples.
     pub pinned: bool,
     /// The principal that started it.
     pub who: String,
 }
 
 impl TestRun {
-    /// From when to when its samples are, nanoseconds since 1970; up to `now` while it goes on.
+    /// Its time span, nanoseconds since 1970; up to `now` while it runs.
     pub fn span(&self, now: Nanos) -> Range<u64> {
         self.started.0..self.stopped.unwrap_or(now).0
     }
 }
 
-/// What is said of a test run at its start, or later.
+/// The description of a test run, set at its start or later.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Description {
     /// Its name.
@@ -56,12 +56,12 @@ pub struct Description {
     pub notes: String,
     /// Its tags, in any order.
     pub tags: Vec<String>,
-    /// Whether retention leaves its samples alone.
+    /// Whether retention keeps its samples.
     pub pinned: bool,
 }
 
 impl Description {
-    /// Refuses what no text of a test run may have.
+    /// Checks the texts of a test run.
     pub fn check(&mut self) -> Result<()> {
         check_name("name", &self.name, LONGEST_NAME)?;
         check_lines("notes", &self.notes, LONGEST_NOTES)?;
@@ -80,10 +80,10 @@ impl From<TestRun> for Description {
     }
 }
 
-/// Which test runs to list, newest first.
+/// A filter for test runs, which are listed newest first.
 #[derive(Debug, Clone, Default)]
 pub struct TestRunFilter {
-    /// Only those with smaller numbers: what an earlier list has not shown.
+    /// Only those with smaller numbers, to continue a list.
     pub before: Option<u64>,
     /// Only the one with this name.
     pub name: Option<String>,
@@ -91,29 +91,29 @@ pub struct TestRunFilter {
     pub tag: Option<String>,
 }
 
-/// Why a test run is not started, changed or shown.
+/// Errors of test runs.
 #[derive(Debug, thiserror::Error)]
 pub enum TestRunError {
-    /// A text is not taken.
+    /// An invalid text.
     #[error("{0}")]
     Text(#[from] BadText),
-    /// More tags than allowed.
-    #[error("a test run has {MOST_TAGS} tags at most, and these are {0}")]
+    /// Too many tags.
+    #[error("a test run has at most {MOST_TAGS} tags, got {0}")]
     TooManyTags(usize),
-    /// More test runs than allowed.
-    #[error("there are {MOST_TEST_RUNS} test runs, as many as allowed: delete one first")]
+    /// Too many test runs.
+    #[error("limit of {MOST_TEST_RUNS} test runs reached: delete one first")]
     TooMany,
-    /// Another one has the name.
-    #[error("another test run has the name {0:?}: give this one a name of its own")]
+    /// The name exists.
+    #[error("test run {0:?} already exists: choose another name")]
     Taken(String),
-    /// None has this number.
-    #[error("no test run has the number {0}")]
+    /// No such number.
+    #[error("no test run with number {0}")]
     Unknown(u64),
-    /// None has this name.
-    #[error("no test run has the name {0:?}")]
+    /// No such name.
+    #[error("no test run with the name {0:?}")]
     UnknownName(String),
-    /// It has been stopped before.
-    #[error("test run {0:?} was stopped already")]
+    /// Already stopped.
+    #[error("test run {0:?} is already stopped")]
     Stopped(String),
     /// The catalogue.
     #[error("{0}")]

@@ -7,37 +7,37 @@ use crate::{
 use oasis_wire::quantity::Nanos;
 use std::sync::Arc;
 
-/// The test runs of an archive. Each call waits for the disk: not for a thread that must not wait.
+/// The test runs of an archive. Each call blocks on the disk.
 #[derive(Debug, Clone)]
 pub struct TestRuns(pub Arc<Store>);
 
 impl TestRuns {
-    /// Starts one.
+    /// Starts a test run.
     ///
     /// # Errors
-    /// If a text is not taken, the name is another's, there are too many, or the catalogue fails.
+    /// If a text is invalid, the name exists, there are too many, or the catalogue fails.
     pub fn start(&self, mut description: Description, who: &str, now: Nanos) -> Result<TestRun> {
         description.check()?;
         self.0.catalogue().add_test_run(&description, who, now)
     }
 
-    /// Ends one that goes on.
+    /// Stops a running test run.
     ///
     /// # Errors
-    /// If there is none with this number, it was stopped before, or the catalogue fails.
+    /// If there is none with this number, it is already stopped, or the catalogue fails.
     pub fn stop(&self, id: u64, now: Nanos) -> Result<TestRun> {
         let mut catalogue = self.0.catalogue();
         let run = catalogue.test_run(id)?.ok_or(TestRunError::Unknown(id))?;
         if run.stopped.is_some() {
             return Err(TestRunError::Stopped(run.name));
         }
-        // A clock that was set back does not make a run end before it began.
+        // The end is not before the start, even if the clock was set back.
         let stopped = now.max(run.started);
         catalogue.stop_test_run(id, stopped)?;
         Ok(TestRun { stopped: Some(stopped), ..run })
     }
 
-    /// Changes what is said of one.
+    /// Changes the description of a test run.
     ///
     /// # Errors
     /// As [`TestRuns::start`], and if there is none with this number.
@@ -50,7 +50,7 @@ impl TestRuns {
         catalogue.change_test_run(id, &description)
     }
 
-    /// Forgets one; its samples stay for as long as retention keeps them.
+    /// Deletes a test run; retention still applies to its samples.
     ///
     /// # Errors
     /// If there is none with this number, or the catalogue fails.
@@ -75,7 +75,7 @@ impl TestRuns {
         self.list(&filter, 1)?.pop().ok_or_else(|| TestRunError::UnknownName(name.into()))
     }
 
-    /// At most so many, newest first.
+    /// Returns at most `most`, newest first.
     ///
     /// # Errors
     /// If the catalogue fails.

@@ -1,25 +1,25 @@
-//! Text that people write into the catalogue: bounded, and nothing that would move a terminal's cursor.
+//! Checks text that people write into the catalogue: bounded, without control characters that could affect a terminal.
 
-/// Why a text is not taken.
+/// Errors of a text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadText {
-    /// Nothing in it.
-    #[error("{0} is empty: write something")]
+    /// Empty.
+    #[error("{0} must not be empty")]
     Empty(&'static str),
-    /// Beyond its bound.
-    #[error("{field} has {bytes} bytes, where {most} are allowed")]
+    /// Too long.
+    #[error("{field} has {bytes} bytes: at most {most} are allowed")]
     TooLong {
-        /// Which text.
+        /// Its field.
         field: &'static str,
-        /// As it came.
+        /// Its length.
         bytes: usize,
         /// Its bound.
         most: usize,
     },
-    /// A control character, which shows nothing and may do much.
-    #[error("{field} has the control character U+{code:04X} in it: leave it out")]
+    /// A control character, which could affect a terminal.
+    #[error("{field} contains the control character U+{code:04X}: remove it")]
     Control {
-        /// Which text.
+        /// Its field.
         field: &'static str,
         /// Its code point.
         code: u32,
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_people_write_is_taken_and_what_moves_a_cursor_is_not() {
+    fn any_text_is_accepted_except_control_characters() {
         for name in ["soak 3", "<b>x</b>", "שלום", "\u{202e}evil", "=1+1", "..", "a/b", "'; DROP TABLE"] {
             assert_eq!(check_name("name", name, 64), Ok(()));
         }

@@ -1,29 +1,29 @@
-//! From record to record through a segment file's bytes, over damage where there is some.
+//! Iterates over the records of a segment file, and skips damage.
 
 use crate::record::{self, ALIGN, BadRecord, FILE_HEADER, FileHeader, Head, Kind};
 
-/// What comes next in a file.
+/// An item of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step<'a> {
-    /// A good record.
+    /// A valid record.
     Record {
-        /// Where it lies.
+        /// Its path.
         position: u64,
-        /// What it is.
+        /// Its kind.
         head: Head,
         /// Its payload.
         payload: &'a [u8],
     },
-    /// Bytes between good records that are none.
+    /// Damaged bytes between valid records.
     Damage {
         /// First byte.
         from: u64,
-        /// Behind the last one.
+        /// After the last one.
         to: u64,
     },
 }
 
-/// Reads a file's bytes. Bytes behind the last good record are not reported: see [`Walk::end`].
+/// Iterates over the bytes of a file. Bytes after the last valid record are not reported: see [`Walk::end`].
 #[derive(Debug)]
 pub struct Walk<'a> {
     bytes: &'a [u8],
@@ -34,12 +34,12 @@ pub struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// Walks through all of a file with this header.
+    /// Iterates over a whole file with this header.
     pub fn new(bytes: &'a [u8], header: &FileHeader) -> Self {
         Self { bytes, nonce: header.nonce, at: FILE_HEADER, end: FILE_HEADER, is_sealed: false }
     }
 
-    /// Behind the last good record seen: once the walk is over, what lies behind is a torn tail.
+    /// End of the last valid record so far; at the end of the walk the rest is a torn tail.
     pub fn end(&self) -> u64 {
         self.end as u64
     }
@@ -54,12 +54,12 @@ impl<'a> Walk<'a> {
         record::parse(rest, self.nonce, at as u64)
     }
 
-    /// The next good record from `at` on.
+    /// Finds the next valid record from `at` on.
     fn search(&self, mut at: usize) -> Option<usize> {
         while at < self.bytes.len() {
             match self.try_at(at) {
                 Ok(_) => return Some(at),
-                // The head is good, so the next record lies behind it.
+                // The head is valid, so the next record follows it.
                 Err(BadRecord::Payload(size)) => at += size,
                 Err(_) => at += ALIGN,
             }
@@ -97,7 +97,7 @@ mod tests {
 
     const HEADER: FileHeader = FileHeader { number: 1, nonce: 99, created: Nanos(0), epoch: Epoch(1) };
 
-    /// A file of such payloads, and where each record begins.
+    /// A file with these payloads, and the start of each record.
     fn file(payloads: &[Vec<u8>]) -> (Vec<u8>, Vec<usize>) {
         let mut bytes = HEADER.write().to_vec();
         let mut positions = Vec::new();
@@ -123,7 +123,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_torn_tail_costs_the_record_it_tore_and_nothing_else(
+        fn a_torn_tail_loses_only_its_own_record(
             payloads in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..80), 1..20),
             cut: prop::sample::Index,
         ) {
@@ -138,7 +138,7 @@ mod tests {
         }
 
         #[test]
-        fn flipped_bits_cost_the_records_they_are_in_and_are_located(
+        fn flipped_bits_lose_their_records_and_are_located(
             payloads in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..80), 2..20),
             bits in proptest::collection::vec(any::<prop::sample::Index>(), 1..4),
         ) {
@@ -147,7 +147,7 @@ mod tests {
             let mut flipped = std::collections::BTreeSet::new();
             for bit in bits {
                 let bit = FILE_HEADER * 8 + bit.index((bytes.len() - FILE_HEADER) * 8);
-                // Twice the same bit would be none.
+                // Flipping a bit twice changes nothing.
                 if flipped.insert(bit) {
                     bytes[bit / 8] ^= 1 << (bit % 8);
                 }

@@ -47,7 +47,7 @@ impl<'a> Writer<'a> {
         self.out.extend_from_slice(&little_endian);
     }
 
-    /// Bytes as they are.
+    /// Appends bytes unchanged.
     pub fn octets(&mut self, bytes: &[u8]) {
         self.out.extend_from_slice(bytes);
     }

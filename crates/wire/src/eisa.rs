@@ -15,11 +15,11 @@ use alloc::{string::String, vec::Vec};
 use uuid::Uuid;
 
 const MAGIC: [u8; 4] = *b"EISA";
-/// The version we write: the one of the captured frame.
+/// The version that is written: that of the captured frame.
 pub const VERSION: (u8, u8) = (1, 1);
 /// Probe data is aligned to this, counted from the start of the packet.
 const DATA_ALIGNMENT: usize = 8;
-/// Where the data size stands.
+/// Offset of the data size.
 const DATA_SIZE: usize = 40;
 
 /// A packet, its probe data not yet interpreted.
@@ -43,20 +43,20 @@ pub struct Packet<'a> {
     pub data: &'a [u8],
 }
 
-/// Why bytes are no packet.
+/// Errors of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PacketError {
-    /// Not an EISA packet at all.
-    #[error("the packet begins with {0:?}, not with EISA")]
+    /// Not an EISA packet.
+    #[error("packet starts with {0:?} instead of EISA")]
     Magic([u8; 4]),
     /// A version other than 1.0 and 1.1.
-    #[error("EISA version {0}.{1}, where 1.0 and 1.1 are known")]
+    #[error("unsupported EISA version {0}.{1}: supported are 1.0 and 1.1")]
     Version(u8, u8),
-    /// Truncated, or a field breaks its rules.
+    /// Truncated, or a field is invalid.
     #[error("{0}")]
     Malformed(#[from] Malformed),
     /// The packet continues after its data.
-    #[error("{0} bytes behind the probe data")]
+    #[error("{0} bytes after the probe data")]
     Leftover(usize),
 }
 
@@ -129,7 +129,7 @@ pub fn write_sample(probe_type: &ProbeType, instance: &str, state: u16, sample: 
         microseconds: (sample.time / 1_000 % 1_000_000) as u32,
         sequence: sample.sequence as u32,
         state,
-        // CDR strings end at their NUL.
+        // A CDR string ends at its first NUL.
         instance: instance.split('\0').next().unwrap_or_default(),
         data: &[],
     };

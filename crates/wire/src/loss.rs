@@ -1,4 +1,4 @@
-//! The one vocabulary of loss: why samples are missing, in one word for each reason.
+//! The one vocabulary of loss: one word for each reason why samples are missing.
 //!
 //! Ledgers, archives, doors, the HTTP API, SQL, exports and the page all use [`Cause`]. `docs/reference/loss.md`, the TypeScript and the Python
 //! package are generated from [`TABLE`] (`OASIS_UPDATE_LOSS=1 cargo test -p oasis-wire --test loss`).
@@ -63,7 +63,7 @@ pub enum Cause {
     Unexplained,
 }
 
-/// Where samples went missing.
+/// The place where samples were lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// In the node.
@@ -76,12 +76,12 @@ pub enum Place {
     Archive,
     /// On the way to one reader; other readers may have them.
     Reader,
-    /// Nobody knows.
+    /// Unknown.
     Unknown,
 }
 
 impl Place {
-    /// The word for it in documents.
+    /// Its name in documents.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Node => "node",
@@ -94,7 +94,7 @@ impl Place {
     }
 }
 
-/// A cause and what is known about it.
+/// A cause with its properties.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
     /// The cause.
@@ -103,9 +103,9 @@ pub struct Entry {
     pub word: &'static str,
     /// Words that earlier releases used for it, still read from clients, recordings and archives.
     pub former: &'static [&'static str],
-    /// Where samples went missing.
+    /// The place where samples were lost.
     pub place: Place,
-    /// Whether samples were lost against somebody's wish. A flight recorder keeps samples back because it was told to.
+    /// Whether the loss is unwanted. A flight recorder keeps samples back on purpose.
     pub is_loss: bool,
     /// One sentence for people, without its full stop.
     pub meaning: &'static str,
@@ -185,7 +185,7 @@ pub const TABLE: [Entry; 21] = {
             &[],
             Place::Dac,
             true,
-            "they were delivered to an earlier life of the DAC",
+            "they were delivered to an earlier run of the DAC",
         ),
         entry(
             EpochChanged,
@@ -193,7 +193,7 @@ pub const TABLE: [Entry; 21] = {
             &[],
             Place::Dac,
             true,
-            "the reader's position belongs to an earlier life of the DAC, and no archive has its samples",
+            "the reader's position belongs to an earlier run of the DAC, and no archive has its samples",
         ),
         entry(
             LogRetention,
@@ -283,7 +283,7 @@ pub const TABLE: [Entry; 21] = {
 impl Cause {
     /// Its row of the table.
     pub const fn entry(self) -> &'static Entry {
-        // The table is in the order of the enum; a test holds them together.
+        // The table is in the order of the enum, which a test checks.
         &TABLE[self as usize]
     }
 
@@ -292,7 +292,7 @@ impl Cause {
         self.entry().word
     }
 
-    /// Whether the ledger of an instance can have it: samples that never reached the topic log.
+    /// Whether the ledger of an instance uses it: samples that never reached the topic log.
     pub const fn is_of_ledger(self) -> bool {
         matches!(
             self,
@@ -315,10 +315,10 @@ impl Cause {
     }
 }
 
-/// Reads a cause that may be of another release or of a foreign recording: a word that the table lacks is [`Cause::Unexplained`].
+/// Reads a cause of another release or of a foreign recording: an unknown word becomes [`Cause::Unexplained`].
 ///
 /// # Errors
-/// If it is no text.
+/// If the value is not a string.
 pub fn lenient<'de, D: Deserializer<'de>>(from: D) -> Result<Cause, D::Error> {
     let word = alloc::borrow::Cow::<str>::deserialize(from)?;
     Ok(Cause::from_word(&word).unwrap_or(Cause::Unexplained))
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_is_no_cause_is_refused_with_the_words_that_are() {
+    fn an_unknown_cause_is_refused_with_a_list_of_the_known_ones() {
         let error = serde_json::from_str::<Cause>("\"rain\"").unwrap_err().to_string();
         assert!(error.contains("rain") && error.contains("ring_full, spool_full"), "{error}");
         assert_eq!(serde_json::to_string(&Cause::ArchiveLag).unwrap(), "\"archive_lag\"");

@@ -1,4 +1,4 @@
-//! The quantities everything else counts in, each its own type and each parsed once, at the door.
+//! Quantities: topics, offsets, sequence numbers, times, rates. Each is a type that is parsed once, at the boundary.
 
 use alloc::{format, string::String};
 use core::{fmt, str::FromStr};
@@ -20,7 +20,7 @@ macro_rules! counted {
 }
 
 counted! {
-    /// Number the DAC gave a probe instance at registration; unique within an [`Epoch`], never 0.
+    /// The number that the DAC assigns to a probe instance at registration: unique within an [`Epoch`], never 0.
     TopicId(u32)
 }
 counted! {
@@ -32,20 +32,20 @@ counted! {
     Sequence(u64)
 }
 counted! {
-    /// Nanoseconds since 1970-01-01 UTC on the clock of whoever wrote them.
+    /// Nanoseconds since 1970-01-01 UTC on the clock of the writer.
     Nanos(u64)
 }
 
-/// One life of a DAC's topic logs. Offsets of two epochs have nothing to do with each other.
+/// One lifetime of the topic logs of a DAC. Offsets of different epochs cannot be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Epoch(pub u64);
 
-/// Why a text is no [`Epoch`] or [`Position`].
+/// The error for a text that is not an [`Epoch`] or a [`Position`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "\"{0}\" is not a position: write EPOCH:OFFSET, 16 hexadecimal digits and a decimal number, as the DAC gave it"
+    "\"{0}\" is not a position: write EPOCH:OFFSET as received from the DAC, 16 hexadecimal digits and a decimal number"
 )]
-pub struct NotAPosition(String);
+pub struct PositionError(String);
 
 impl fmt::Display for Epoch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -54,12 +54,12 @@ impl fmt::Display for Epoch {
 }
 
 impl FromStr for Epoch {
-    type Err = NotAPosition;
-    fn from_str(text: &str) -> Result<Self, NotAPosition> {
+    type Err = PositionError;
+    fn from_str(text: &str) -> Result<Self, PositionError> {
         let digits = text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit());
         match u64::from_str_radix(text, 16) {
             Ok(epoch) if digits => Ok(Self(epoch)),
-            _ => Err(NotAPosition(text.into())),
+            _ => Err(PositionError(text.into())),
         }
     }
 }
@@ -76,12 +76,12 @@ impl<'de> Deserialize<'de> for Epoch {
     }
 }
 
-/// Where a reader stands: the next sample it wants, as `epoch:offset`.
+/// The position of a reader: the next sample it reads, as `epoch:offset`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
-    /// The life of the topic log that the offset counts in.
+    /// The epoch of the offset.
     pub epoch: Epoch,
-    /// The next sample wanted.
+    /// The offset of the next sample.
     pub offset: Offset,
 }
 
@@ -92,9 +92,9 @@ impl fmt::Display for Position {
 }
 
 impl FromStr for Position {
-    type Err = NotAPosition;
-    fn from_str(text: &str) -> Result<Self, NotAPosition> {
-        let refuse = || NotAPosition(text.into());
+    type Err = PositionError;
+    fn from_str(text: &str) -> Result<Self, PositionError> {
+        let refuse = || PositionError(text.into());
         let (epoch, offset) = text.split_once(':').ok_or_else(refuse)?;
         let epoch = epoch.parse().map_err(|_| refuse())?;
         let offset = offset.parse().map(Offset).map_err(|_| refuse())?;
@@ -121,15 +121,15 @@ pub struct Hertz(f64);
 
 /// A rate outside of 0.01 to 1,000 Hz.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("{0} Hz is out of range: a probe samples at 0.01 to 1,000 Hz")]
+#[error("rate of {0} Hz is out of range: 0.01 to 1,000 Hz")]
 pub struct RateOutOfRange(String);
 
 impl Hertz {
-    /// Once in 100 s.
+    /// One sample in 100 s.
     pub const MIN: f64 = 0.01;
-    /// Every millisecond; faster measuring is pushed by the application, not called by a timer.
+    /// One sample a millisecond; the application pushes samples of a higher rate.
     pub const MAX: f64 = 1_000.0;
-    /// Once a second.
+    /// One sample a second.
     pub const ONE: Self = Self(1.0);
 
     /// Checks the range.
@@ -179,9 +179,9 @@ pub struct DemandRange {
     max: Hertz,
 }
 
-/// A range with its bounds the wrong way round.
+/// The error for a range whose `min` exceeds its `max`.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("demand from {min} to {max} Hz is no range: min must not be above max")]
+#[error("invalid demand range, {min} to {max} Hz: min must not exceed max")]
 pub struct RangeReversed {
     min: Hertz,
     max: Hertz,
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_position_is_refused_by_name() {
+    fn an_invalid_position_is_quoted_in_the_error() {
         for text in [
             "",
             ":",
@@ -248,7 +248,7 @@ mod tests {
             "00000000000000ab:-1",
             "+0000000000000ab:1",
         ] {
-            assert_eq!(text.parse::<Position>(), Err(NotAPosition(text.into())));
+            assert_eq!(text.parse::<Position>(), Err(PositionError(text.into())));
         }
     }
 

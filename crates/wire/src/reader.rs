@@ -1,75 +1,75 @@
-//! Reads bytes from outside: every step is checked, nothing is allocated on the word of a length field.
+//! Reads bytes from outside: every step is checked, and a length field alone causes no allocation.
 
 /// A decoding error and its place: offsets count from the first byte read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
-    /// The bytes end too early.
-    #[error("{needed} bytes are needed at offset {at}, {left} are left")]
+    /// Unexpected end.
+    #[error("unexpected end at offset {at}: {needed} bytes needed, {left} left")]
     Truncated {
-        /// Where.
+        /// Offset.
         at: usize,
-        /// Bytes wanted.
+        /// Bytes needed.
         needed: usize,
-        /// Bytes there.
+        /// Bytes found.
         left: usize,
     },
     /// A varint of more than 64 bits.
-    #[error("the varint at offset {at} exceeds 64 bits")]
+    #[error("varint at offset {at} exceeds 64 bits")]
     Varint {
-        /// Where.
+        /// Offset.
         at: usize,
     },
     /// A boolean byte other than 0 and 1.
-    #[error("the boolean at offset {at} is neither 0 nor 1")]
+    #[error("boolean at offset {at} is neither 0 nor 1")]
     Boolean {
-        /// Where.
+        /// Offset.
         at: usize,
     },
     /// Text that is not UTF-8.
-    #[error("the text at offset {at} is not UTF-8")]
+    #[error("string at offset {at} is not UTF-8")]
     Text {
-        /// Where.
+        /// Offset.
         at: usize,
     },
     /// A CDR string without its NUL.
-    #[error("the string at offset {at} does not end with NUL")]
+    #[error("string at offset {at} does not end with NUL")]
     Terminator {
-        /// Where.
+        /// Offset.
         at: usize,
     },
     /// A value that does not fit its type.
-    #[error("the value at offset {at} does not fit its type")]
+    #[error("value at offset {at} is out of range for its type")]
     Range {
-        /// Where.
+        /// Offset.
         at: usize,
     },
     /// A run of equal values that goes past the end of its column.
-    #[error("the run at offset {at} goes past the end of its column")]
+    #[error("run at offset {at} exceeds its column")]
     Run {
-        /// Where.
+        /// Offset.
         at: usize,
     },
     /// A Golomb-Rice parameter over 56.
-    #[error("the Rice parameter at offset {at} is over 56")]
+    #[error("Rice parameter at offset {at} exceeds 56")]
     RiceParameter {
-        /// Where.
+        /// Offset.
         at: usize,
     },
     /// Nonzero bits after the last residual of a `rice` column.
-    #[error("the bits left over at offset {at} are not 0")]
+    #[error("unused bits at offset {at} are not 0")]
     Padding {
-        /// Where.
+        /// Offset.
         at: usize,
     },
     /// A vector of more elements than there are bytes.
-    #[error("the vector at offset {at} has more elements than there are bytes")]
+    #[error("vector at offset {at} has more elements than bytes")]
     Elements {
-        /// Where.
+        /// Offset.
         at: usize,
     },
 }
 
-/// A place in bytes that cannot be trusted.
+/// A reader of untrusted bytes.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
     bytes: &'a [u8],
@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
         self.take(N)?.first_chunk().copied().ok_or(Malformed::Truncated { at, needed: N, left })
     }
 
-    /// Passes over zero to `alignment - 1` bytes.
+    /// Skips zero to `alignment - 1` bytes.
     pub fn align(&mut self, alignment: usize) -> Result<(), Malformed> {
         self.take(self.at.next_multiple_of(alignment) - self.at).map(drop)
     }

@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Number;
 use uuid::Uuid;
 
-/// A concrete probe type of the PDL, flattened: the metrics of its bases stand first, in declaration order.
+/// A concrete probe type of the PDL, flattened: the metrics of its bases come first, in declaration order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProbeType {
     /// Scoped PDL name, such as `OASIS::System::LinuxProcessorProbe`.
     pub name: String,
     /// The type's identity on the wire.
     pub uuid: Uuid,
-    /// `major.minor` as written in the PDL, `1.0` when it says nothing.
+    /// `major.minor` as written in the PDL; `1.0` without a version.
     pub version: String,
     /// `///` documentation, without the slashes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,8 +52,8 @@ pub struct Metric {
     pub unit: Option<String>,
     /// How the value behaves over time: `counter`, `gauge`, `state` or `event`.
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "kind")]
-    pub behaviour: Option<Behaviour>,
-    /// Name to show to people, when the identifier is not good enough.
+    pub behavior: Option<Behavior>,
+    /// Display name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// The enum that an integer carries, or the elements of a vector of integers.
@@ -65,23 +65,23 @@ pub struct Metric {
     /// Greatest value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<Number>,
-    /// When a value is worth a warning.
+    /// Values that raise a warning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warn: Option<Threshold>,
-    /// When a value is worth an alarm.
+    /// Values that raise an alarm.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alarm: Option<Threshold>,
 }
 
 impl Metric {
-    /// A metric of which nothing is said but its name and type.
+    /// Creates a metric with only a name and a type.
     pub fn new(name: impl Into<String>, kind: MetricType) -> Self {
         Self {
             name: name.into(),
             kind,
             doc: None,
             unit: None,
-            behaviour: None,
+            behavior: None,
             label: None,
             enumeration: None,
             min: None,
@@ -92,7 +92,7 @@ impl Metric {
     }
 }
 
-/// Passed by a value that is below, or above, or one of these.
+/// Matches a value that is below, above or one of these.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Threshold {
     /// Less than this.
@@ -130,14 +130,14 @@ pub struct Enumerator {
 /// How a metric behaves over time (the PDL attribute `kind`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Behaviour {
-    /// Only grows (until it wraps or its source restarts); people want its rate.
+pub enum Behavior {
+    /// Only grows (until it wraps or its source restarts); usually shown as a rate.
     Counter,
     /// Goes up and down.
     Gauge,
-    /// One of a few values, each lasting a while.
+    /// One of a few values that change seldom.
     State,
-    /// Each sample reports something that happened.
+    /// Each sample reports an occurrence.
     Event,
 }
 
@@ -174,14 +174,14 @@ pub struct StructType {
     pub members: Vec<Metric>,
 }
 
-/// Why a schema cannot be used.
+/// Errors of a schema.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidType {
     /// Vectors and structs inside one another beyond [`MAX_DEPTH`].
     #[error("metric {0:?} nests vectors and structs deeper than {MAX_DEPTH}")]
     TooDeep(String),
-    /// More metrics than a batch has columns for, or more members in all than are sensible.
-    #[error("{0} metrics and struct members, where {MAX_MEMBERS} are allowed")]
+    /// More metrics than a batch has columns, or too many members in total.
+    #[error("{0} metrics and struct members: at most {MAX_MEMBERS} are allowed")]
     TooMany(usize),
     /// A vector of structs without members: any number of them would take no bytes.
     #[error("metric {0:?} is a vector of empty structs")]

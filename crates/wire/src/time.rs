@@ -1,4 +1,4 @@
-//! Times as people write and read them, the same in the command line, the HTTP API, WebSocket and SQL (feature `time`).
+//! Times as text, the same in the command line, the HTTP API, WebSocket and SQL (feature `time`).
 //!
 //! ```
 //! use oasis_wire::{quantity::Nanos, time};
@@ -13,7 +13,7 @@ use crate::quantity::Nanos;
 use alloc::{borrow::ToOwned, format, string::String};
 use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 
-/// Every form of a time that [`parse`] accepts: help and errors quote it.
+/// Every form of a time that [`parse`] accepts, for help and errors.
 pub const FORMS: &str = "nanoseconds since 1970, a date (2026-05-04) or a date and time (2026-05-04T12:00:00Z), UTC unless it names a zone, how long ago (-500ms, -90s, -15m, -2h, -7d, -4w), or now";
 
 /// Units in which a number of today is a time between 2001 and 2100, and the nanoseconds of each.
@@ -25,7 +25,7 @@ const NOWADAYS: core::ops::Range<u64> = 1_000_000_000..4_102_444_800;
 /// Why a text is not a time.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TimeError {
-    /// It has none of the [`FORMS`].
+    /// The text has none of the [`FORMS`].
     #[error("write {FORMS}")]
     Unknown,
     /// A number that is a plausible time only in another unit than nanoseconds.
@@ -80,7 +80,7 @@ pub fn parse_date(text: &str) -> Option<i128> {
     Some(civil.to_zoned(TimeZone::UTC).ok()?.timestamp().as_nanosecond())
 }
 
-/// The likely unit of a number that is not plausible as nanoseconds: taken as such it would silently be a moment in 1970.
+/// The likely unit of a number that is not plausible as nanoseconds: as nanoseconds it would be a time in 1970.
 fn other_unit(text: &str, number: u64) -> Option<TimeError> {
     let is_nowadays = |nanoseconds: u64| NOWADAYS.contains(&(nanoseconds / 1_000_000_000));
     UNITS.into_iter().find_map(|(unit, nanoseconds)| {
@@ -127,7 +127,7 @@ pub fn format_digits(nanoseconds: u64, digits: usize) -> String {
     timestamp(nanoseconds).map(|time| format!("{time:.digits$}")).unwrap_or_default()
 }
 
-/// Never none: 64 bits of nanoseconds end in 2554, and a timestamp reaches to 9999.
+/// Always `Some`: 64 bits of nanoseconds end in 2554, and a timestamp can be as late as 9999.
 fn timestamp(nanoseconds: u64) -> Option<Timestamp> {
     Timestamp::from_nanosecond(nanoseconds.into()).ok()
 }
@@ -201,14 +201,14 @@ mod tests {
     }
 
     #[test]
-    fn a_plus_that_a_url_lost_is_named() {
+    fn a_plus_that_a_url_turned_into_a_space_is_reported() {
         for text in ["2026-05-04T12:00:00 02:00", "2026-05-04 12:00:00 0200"] {
             assert_eq!(parse(text, Nanos(0)), Err(TimeError::LostPlus), "{text}");
         }
     }
 
     #[test]
-    fn dates_are_parsed_as_people_write_them() {
+    fn dates_are_parsed_in_common_forms() {
         let noon = 1_777_896_000_000_000_000;
         for text in [
             "2026-05-04T12:00:00Z",

@@ -35,7 +35,7 @@ impl<'a> RowWriter<'a> {
 
     fixed!(u8: u8, u16: u16, u32: u32, u64: u64, i8: i8, i16: i16, i32: i32, i64: i64, f32: f32, f64: f64);
 
-    /// Appends values that are packed already.
+    /// Appends packed values.
     #[inline]
     pub fn packed(&mut self, values: &[u8]) {
         self.0.extend_from_slice(values);
@@ -100,7 +100,7 @@ pub fn read(kind: &MetricType, from: &mut Reader<'_>) -> Result<Value, Malformed
     })
 }
 
-/// Packs one value of this type. A value of another type, which no reader makes, is packed as the zero of this one.
+/// Packs one value of this type. A value of another type, which readers never return, is packed as zero.
 pub fn write(kind: &MetricType, value: &Value, to: &mut RowWriter<'_>) {
     let int = if let Value::Int(value) = value { *value } else { 0 };
     let uint = if let Value::Uint(value) = value { *value } else { 0 };
@@ -138,7 +138,7 @@ pub fn write_row(probe_type: &ProbeType, values: &[Value], row: &mut Vec<u8>) {
     probe_type.metrics.iter().zip(values).for_each(|(metric, value)| write(&metric.kind, value, &mut to));
 }
 
-/// Passes over one packed value, checking it.
+/// Checks and skips one packed value.
 pub fn skip(kind: &MetricType, from: &mut Reader<'_>) -> Result<(), Malformed> {
     match kind {
         MetricType::Boolean => from.boolean().map(drop),

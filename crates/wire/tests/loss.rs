@@ -1,12 +1,12 @@
-//! The files made of the table of causes are those in the tree; `OASIS_UPDATE_LOSS=1` writes them.
+//! Files generated from the table of causes are up to date; `OASIS_UPDATE_LOSS=1` writes them.
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
 use oasis_wire::loss::{Cause, Entry, TABLE};
 use std::{fmt::Write as _, fs, path::Path};
 
-/// Holds a file to its text, or writes it.
-fn hold(path: &str, text: &str) {
+/// Compares a file with its expected text, or writes it.
+fn check_or_write(path: &str, text: &str) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
     if std::env::var_os("OASIS_UPDATE_LOSS").is_some() {
         fs::write(&file, text).unwrap();
@@ -50,7 +50,7 @@ fn the_reference_page_has_every_cause() {
         });
     }
     page += "\nA word that this table lacks, as of a foreign recording, counts as `unexplained`.\n";
-    hold("docs/reference/loss.md", &page);
+    check_or_write("docs/reference/loss.md", &page);
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn the_typescript_package_has_every_cause() {
             entry.former.iter().map(move |former| format!("  ['{former}', '{}'],\n", entry.word))
         })
         .collect();
-    hold(
+    check_or_write(
         "sdk/typescript/src/loss.ts",
         &format!(
             "// Generated from crates/wire/src/loss.rs: OASIS_UPDATE_LOSS=1 cargo test -p oasis-wire --test loss\n\n\
@@ -113,7 +113,7 @@ fn the_python_package_has_every_cause() {
                 .map(move |former| format!("    \"{former}\": Cause.{},\n", entry.word.to_uppercase()))
         })
         .collect();
-    hold(
+    check_or_write(
         "sdk/python/src/oasis/loss.py",
         &format!(
             "\"\"\"Why samples are missing.\n\nGenerated from crates/wire/src/loss.rs: OASIS_UPDATE_LOSS=1 cargo test -p oasis-wire --test loss\n\"\"\"\n\n\

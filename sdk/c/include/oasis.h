@@ -1,6 +1,6 @@
 /* OASIS for C: probes inside your program, and the node that carries their samples to a DAC.
  *
- * Made of crates/c-abi. Change that, not this. How to use it: docs/sdk/c.md.
+ * Generated from crates/c-abi. Do not edit. Guide: docs/sdk/c.md.
  */
 
 #ifndef OASIS_H

@@ -83,13 +83,13 @@ export const LOSS_CAUSES: readonly LossCause[] = [
     cause: 'before_epoch',
     place: 'DAC',
     isLoss: true,
-    meaning: 'they were delivered to an earlier life of the DAC',
+    meaning: 'they were delivered to an earlier run of the DAC',
   },
   {
     cause: 'epoch_changed',
     place: 'DAC',
     isLoss: true,
-    meaning: "the reader's position belongs to an earlier life of the DAC, and no archive has its samples",
+    meaning: "the reader's position belongs to an earlier run of the DAC, and no archive has its samples",
   },
   {
     cause: 'log_retention',

@@ -1,4 +1,4 @@
-//! A disk that fails, as far as a process can tell: strace answers its syncs in the kernel's place.
+//! A failing disk, simulated by strace, which injects errors into syncs.
 
 use super::Oasis;
 use rustix::process::{Pid, Signal, kill_process};
@@ -7,15 +7,15 @@ use std::{
     process::{Child, ChildStderr, Command, Stdio},
 };
 
-/// As long as it lives, whatever a process syncs fails with EIO, and nothing is synced.
+/// Until it is dropped, every sync of a process fails with EIO.
 pub struct FailingSyncs {
     strace: Child,
-    /// Kept open: what it says at its end has to go somewhere.
+    /// Kept open for its last output.
     _said: BufReader<ChildStderr>,
 }
 
 impl FailingSyncs {
-    /// None where there is no strace, or it may not trace other processes: that is said.
+    /// Returns `None` without strace, or without permission to trace, and prints the reason.
     pub fn of(process: &Oasis) -> Option<Self> {
         let id = process.id().to_string();
         let syncs = "fsync,fdatasync,sync_file_range";
@@ -29,7 +29,7 @@ impl FailingSyncs {
             Ok(strace) => strace,
             Err(error) => return skip(&format!("there is no strace ({error}): install strace")),
         };
-        // It says that it is there, or why not.
+        // It reports that it is attached, or why not.
         let mut said = BufReader::new(strace.stderr.take().expect("a pipe"));
         let mut line = String::new();
         said.read_line(&mut line).expect("the pipe is read");
@@ -42,7 +42,7 @@ impl FailingSyncs {
     }
 }
 
-/// Not by a macro, whose words are kept back for tests that fail.
+/// Writes directly, because output of macros is captured for failed tests.
 fn skip(why: &str) -> Option<FailingSyncs> {
     let _ = writeln!(io::stderr(), "SKIPPED: {why}");
     None
@@ -53,7 +53,7 @@ impl Drop for FailingSyncs {
         if let Ok(Some(_)) = self.strace.try_wait() {
             return;
         }
-        // Asked to end, it lets go of what it traces in good order.
+        // On SIGTERM it detaches cleanly.
         let _ = kill_process(Pid::from_child(&self.strace), Signal::INT);
         let _ = self.strace.wait();
     }

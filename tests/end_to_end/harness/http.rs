@@ -3,12 +3,12 @@ use serde_json::Value;
 use std::sync::LazyLock;
 use ureq::{Agent, http::Request};
 
-/// Keeps no connection for later: a DAC that is started again may have the address of the one before.
+/// Without connection pool: a restarted DAC may have the same address.
 static AGENT: LazyLock<Agent> = LazyLock::new(|| {
     Agent::config_builder().http_status_as_error(false).max_idle_connections(0).build().into()
 });
 
-/// A document that must be there.
+/// Returns a document that must exist.
 pub fn get(dac: &Oasis, path: &str) -> Value {
     let mut answer = AGENT.get(format!("{}{path}", dac.http())).call().expect("an answer");
     assert_eq!(answer.status(), 200, "GET {path}");
@@ -20,14 +20,14 @@ pub fn post(dac: &Oasis, path: &str, body: &Value) -> (u16, Value) {
     post_from(dac, path, body, dac.http())
 }
 
-/// As a page of another origin would.
+/// Posts as a page of another origin.
 pub fn post_from(dac: &Oasis, path: &str, body: &Value, origin: &str) -> (u16, Value) {
     let request = AGENT.post(format!("{}{path}", dac.http())).header("Origin", origin);
     let mut answer = request.send_json(body).expect("an answer");
     (answer.status().as_u16(), answer.body_mut().read_json().expect("JSON"))
 }
 
-/// Status and document, which is null if there is none; from no page.
+/// Status and document, or null without one; without an origin.
 pub fn request(dac: &Oasis, method: &str, path: &str, body: Option<&Value>) -> (u16, Value) {
     let body = body.map(Value::to_string).unwrap_or_default();
     let request = Request::builder().method(method).uri(format!("{}{path}", dac.http())).body(body);

@@ -1,4 +1,4 @@
-//! What the tests stand on: processes that end with the test, an HTTP client, WebSocket clients.
+//! The test harness: processes that end with the test, an HTTP client, WebSocket clients.
 
 mod failing_syncs;
 mod http;
@@ -25,17 +25,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Longest that anything may take on a machine that does other things as well.
-/// An `fdatasync` waits for what compilers beside it write, too.
+/// Timeout on a busy machine.
+/// An `fdatasync` also waits for the writes of compilers.
 pub const PATIENCE: Duration = Duration::from_secs(90);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
-/// Looks until there is something to see, and says what was missing when patience ends.
+/// Polls until there is a result. On timeout, names what was missing.
 pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     eventually_shown(what, || look().ok_or(Value::Null))
 }
 
-/// As [`eventually`], and says what there was to see instead.
+/// As [`eventually`], and prints the last state.
 pub fn eventually_shown<T>(what: &str, mut look: impl FnMut() -> Result<T, Value>) -> T {
     let start = Instant::now();
     loop {
@@ -57,7 +57,7 @@ pub fn instance(dac: &Oasis, node: &str, instance: &str) -> Option<Value> {
     Some(get(dac, &format!("/api/v1/instances/{id}")))
 }
 
-/// The ledger of an instance, once it satisfies.
+/// The ledger of an instance, once it matches.
 pub fn ledger(dac: &Oasis, node: &str, name: &str, what: &str, is_enough: impl Fn(&Value) -> bool) -> Value {
     eventually_shown(what, || {
         let ledger = instance(dac, node, name).map(|instance| instance["ledger"].clone()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A disk so small that it is full soon: a `tmpfs` of a few megabytes.
+//! A small disk: a `tmpfs` of a few megabytes.
 
 use std::{
     fs,
@@ -45,7 +45,7 @@ impl SmallDisk {
         filler.set_len(length.saturating_sub(bytes)).unwrap();
     }
 
-    /// What others had there is gone.
+    /// Removes the files of others.
     pub fn make_room(&self) {
         fs::remove_file(self.filler()).unwrap();
     }

@@ -78,11 +78,11 @@ fn arrow_and_parquet_have_every_sample_with_its_types() {
     let (is_done, _, said) = run("export", &archive, &["--format", "arrow"]);
     assert!(!is_done && said.contains("columns of one probe type"), "{said}");
     let (is_done, _, said) = run("export", &archive, &["plant/tank", "--format", "parquet", "--to", "1"]);
-    assert!(!is_done && said.contains("no sample of that time"), "{said}");
+    assert!(!is_done && said.contains("no sample in this time span"), "{said}");
 }
 
 #[test]
-fn the_past_is_an_arrow_stream_over_http_with_an_archive_and_without() {
+fn history_is_an_arrow_stream_over_http_with_an_archive_and_without() {
     let folder = tempfile::tempdir().unwrap();
     let archive = folder.path().join("archive");
     let archive = archive.to_str().unwrap();

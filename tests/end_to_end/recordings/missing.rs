@@ -26,7 +26,7 @@ fn of_tank(prefix: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_format_says_how_many_samples_are_missing_and_why() {
+fn every_format_has_the_number_of_missing_samples_and_the_cause() {
     let folder = tempfile::tempdir().unwrap();
     let Plant { archive, .. } = plant(folder.path());
     let formats = ["csv", "jsonl", "mcap"];
@@ -56,7 +56,7 @@ fn every_format_says_how_many_samples_are_missing_and_why() {
 }
 
 #[test]
-fn what_is_known_to_be_missing_ahead_of_the_first_sample_is_told() {
+fn losses_before_the_first_sample_are_exported() {
     let folder = tempfile::tempdir().unwrap();
     let archive = plant::late(folder.path());
     assert_eq!(said(&archive, "plant/flag", "csv"), ["plant/flag: 8 samples are missing, before_epoch"]);
@@ -81,7 +81,7 @@ fn gaps(archive: &Path) -> String {
 }
 
 #[test]
-fn imports_take_the_causes_over() {
+fn imports_include_causes() {
     let folder = tempfile::tempdir().unwrap();
     let Plant { archive, .. } = plant(folder.path());
     let file = folder.path().join("all.mcap");
@@ -93,7 +93,7 @@ fn imports_take_the_causes_over() {
         let import = |again: bool| {
             let (is_done, _, said) =
                 run("import", other.path(), &["--name", "bench", source.to_str().unwrap()]);
-            assert!(is_done && said.contains("3 holes have a cause") != again, "{said}");
+            assert!(is_done && said.contains("3 gaps have a cause") != again, "{said}");
         };
         import(false);
         assert_eq!(gaps(other.path()), expected);

@@ -38,7 +38,7 @@ pub enum Column {
 }
 
 impl Column {
-    /// An empty one.
+    /// Creates an empty column.
     pub fn new(kind: &MetricType, enumeration: Option<&EnumType>) -> Self {
         match (kind, enumeration) {
             (MetricType::Vector(of), _) => Self::List {
@@ -72,7 +72,7 @@ impl Column {
         }
     }
 
-    /// Appends a value, which a sample of the type has; answers about how many bytes it takes.
+    /// Appends a value of its type. Returns its approximate size in bytes.
     pub fn append(&mut self, value: &Value) -> usize {
         let int = if let Value::Int(value) = value { *value } else { 0 };
         let uint = if let Value::Uint(value) = value { *value } else { 0 };
@@ -99,7 +99,7 @@ impl Column {
             }
             Self::Enum(column) => {
                 let (of, column) = &mut **column;
-                // Known names are few, and numbers of 32 bits are not enough to fill a dictionary within a batch.
+                // Names are few, and the unknown numbers of one batch cannot fill a dictionary.
                 column.append_value(crate::table::enumerator(of, value).as_ref());
             }
             Self::List { element, ends, elements, .. } => {
@@ -122,7 +122,7 @@ impl Column {
         8
     }
 
-    /// What was appended; the column is empty again.
+    /// Returns the appended values, and empties the column.
     pub fn finish(&mut self) -> Result<ArrayRef, ArrowError> {
         Ok(match self {
             Self::Int8(column) => Arc::new(column.finish()),

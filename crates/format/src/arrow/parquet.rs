@@ -32,7 +32,7 @@ impl<W: Write + Send> Parquet<W> {
         Ok(Self { rows, out })
     }
 
-    /// One more sample.
+    /// Appends a sample.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -52,7 +52,7 @@ impl<W: Write + Send> Parquet<W> {
         Ok(())
     }
 
-    /// Ends the file and gives back what it went to.
+    /// Ends the file and returns its output.
     ///
     /// # Errors
     /// If it cannot be written.

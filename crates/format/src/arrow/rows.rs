@@ -25,7 +25,7 @@ pub struct Rows {
     schema: SchemaRef,
     texts: [StringDictionaryBuilder<Int32Type>; 4],
     /// The run and the epoch of the last sample, and both as text.
-    life: (Uuid, Epoch, [String; 2]),
+    series: (Uuid, Epoch, [String; 2]),
     offsets: UInt64Builder,
     sequences: UInt64Builder,
     times: TimestampNanosecondBuilder,
@@ -37,7 +37,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// None yet, of this type.
+    /// Creates an empty batch for this type.
     pub fn new(probe_type: &ProbeType) -> Self {
         let metrics = probe_type.metrics.iter().enumerate().filter(|(_, metric)| has_values(&metric.kind));
         let column = |(at, metric): (usize, &oasis_wire::schema::Metric)| {
@@ -46,7 +46,7 @@ impl Rows {
         Self {
             schema: schema(probe_type),
             texts: std::array::from_fn(|_| StringDictionaryBuilder::new()),
-            life: life(Uuid::nil(), Epoch(0)),
+            series: run_and_epoch(Uuid::nil(), Epoch(0)),
             offsets: UInt64Builder::new(),
             sequences: UInt64Builder::new(),
             times: TimestampNanosecondBuilder::new().with_timezone("UTC"),
@@ -57,32 +57,32 @@ impl Rows {
         }
     }
 
-    /// Of all its record batches.
+    /// The schema of its record batches.
     pub fn schema(&self) -> SchemaRef {
         self.schema.clone()
     }
 
-    /// Whether there is none.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
-    /// Whether it is time to finish.
+    /// Whether it should be finished.
     pub fn is_full(&self) -> bool {
         self.rows >= MAX_ROWS || self.bytes >= MAX_BYTES
     }
 
-    /// One more sample.
+    /// Appends a sample.
     pub fn push(&mut self, source: &Source, state: u16, sample: &Sample) {
-        if (self.life.0, self.life.1) != (source.run, source.epoch) {
-            self.life = life(source.run, source.epoch);
+        if (self.series.0, self.series.1) != (source.run, source.epoch) {
+            self.series = run_and_epoch(source.run, source.epoch);
         }
-        let [run, epoch] = &self.life.2;
+        let [run, epoch] = &self.series.2;
         let of_source: [&str; 4] = [&source.node, &source.instance, run, epoch];
         self.texts.iter_mut().zip(of_source).for_each(|(column, text)| column.append_value(text));
         self.offsets.append_value(sample.offset);
         self.sequences.append_value(sample.sequence);
-        // Times beyond the year 2262 are shown as the last one there is.
+        // Times after the year 2262 become the greatest time.
         self.times.append_value(i64::try_from(sample.time).unwrap_or(i64::MAX));
         self.states.append_value(state);
         let missing = Value::Boolean(false);
@@ -92,10 +92,10 @@ impl Rows {
         self.rows += 1;
     }
 
-    /// The record batch; the next one is empty.
+    /// Returns the record batch, and starts the next one.
     ///
     /// # Errors
-    /// If Arrow refuses it, which it has no reason to.
+    /// If Arrow rejects it, which does not happen.
     pub fn finish(&mut self) -> Result<RecordBatch, ArrowError> {
         (self.rows, self.bytes) = (0, 0);
         let mut columns: Vec<ArrayRef> = Vec::new();
@@ -112,6 +112,6 @@ impl Rows {
 }
 
 /// A run and an epoch, with both as text.
-fn life(run: Uuid, epoch: Epoch) -> (Uuid, Epoch, [String; 2]) {
+fn run_and_epoch(run: Uuid, epoch: Epoch) -> (Uuid, Epoch, [String; 2]) {
     (run, epoch, [run.to_string(), epoch.to_string()])
 }

@@ -36,12 +36,12 @@ pub fn schema(probe_type: &ProbeType) -> SchemaRef {
     Arc::new(Schema::new_with_metadata(fields, metadata))
 }
 
-/// Texts of which there are few.
+/// The type of texts with few distinct values.
 fn dictionary() -> DataType {
     DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
 }
 
-/// Whether a column would have anything in it: Parquet has no structs without members.
+/// Whether a column would have values: Parquet has no structs without members.
 pub(crate) fn has_values(kind: &MetricType) -> bool {
     match kind {
         MetricType::Struct(of) => of.members.iter().any(|member| has_values(&member.kind)),

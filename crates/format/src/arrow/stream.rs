@@ -23,7 +23,7 @@ impl<W: Write> Stream<W> {
         Ok(Self { rows, out })
     }
 
-    /// One more sample; some thousands are written at once.
+    /// Appends a sample; some thousands are written at once.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -32,7 +32,7 @@ impl<W: Write> Stream<W> {
         if self.rows.is_full() { self.flush() } else { Ok(()) }
     }
 
-    /// Writes what is held back.
+    /// Writes buffered samples.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -43,7 +43,7 @@ impl<W: Write> Stream<W> {
         Ok(self.out.flush()?)
     }
 
-    /// Ends the stream and gives back what it went to.
+    /// Ends the stream and returns its output.
     ///
     /// # Errors
     /// If it cannot be written.

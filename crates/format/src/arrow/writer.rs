@@ -5,7 +5,7 @@ use crate::{SampleWriter, Source, WriteError};
 use oasis_wire::{batch::Sample, schema::ProbeType};
 use std::{io::Write, sync::Arc};
 
-/// Writes a table, whose columns are known with its first sample.
+/// Writes a table. Its first sample determines the columns.
 pub struct TableWriter<W: Write + Send> {
     /// Until the first sample.
     out: Option<W>,

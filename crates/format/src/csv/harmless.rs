@@ -1,6 +1,6 @@
-//! Texts that no spreadsheet runs.
+//! Escapes text that a spreadsheet could run as a formula.
 
-/// The characters that a spreadsheet may take for the beginning of a formula.
+/// Characters that can start a formula in a spreadsheet.
 const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 
 /// Returns the text, after an apostrophe if it looks like a formula.

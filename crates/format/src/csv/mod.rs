@@ -22,13 +22,13 @@ pub(crate) const FORMAT: Format = Format {
     extension: "csv",
     is_text: true,
     samples: Some(SampleFormat {
-        help: "A line a sample, a column a metric, for spreadsheets; instances of one probe type",
+        help: "For spreadsheets: one line for each sample, one column for each metric; instances of one probe type",
         is_table: true,
         order: Order::ByInstance,
         open: |out| Ok(Box::new(Csv::new(out))),
     }),
     rows: Some(RowFormat {
-        help: "RFC 4180. A text that a spreadsheet might take for a formula begins with an apostrophe",
+        help: "RFC 4180; text that looks like a formula gets a leading apostrophe",
         open: |out| Box::new(Csv::new(out)),
     }),
     reader: None,
@@ -40,7 +40,7 @@ const FIXED: [&str; 7] = ["node", "instance", "run", "time", "time_ns", "sequenc
 /// Writes a CSV file.
 struct Csv<W: Write> {
     out: Writer<W>,
-    /// The type whose metrics the columns are, and the columns; none before the first sample.
+    /// The probe type and its columns; `None` before the first sample.
     table: Option<(Arc<ProbeType>, Table)>,
 }
 
@@ -117,7 +117,7 @@ fn field(cell: &Cell<'_>) -> String {
     }
 }
 
-/// A metric as a field. A finite real keeps its point, so that programs which guess the types of columns find a real.
+/// Formats a metric. A finite real keeps its decimal point, so that programs that guess column types find a real.
 fn metric(cell: &Cell<'_>) -> String {
     match cell {
         Cell::Real32(value) if value.is_finite() => format!("{value:?}"),
@@ -132,7 +132,7 @@ fn date_and_time(nanoseconds: u64) -> String {
     time.map(|time| format!("{time:.9}")).unwrap_or_default()
 }
 
-/// The error of the output, where the library has wrapped one.
+/// Unwraps the error of the output from the error of the library.
 fn io_error(error: csv::Error) -> io::Error {
     if !matches!(error.kind(), ErrorKind::Io(_)) {
         return io::Error::other(error);

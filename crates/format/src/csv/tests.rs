@@ -14,7 +14,7 @@ impl Write for Full {
 }
 
 #[test]
-fn a_row_of_an_answer_has_numbers_as_short_as_they_can_be_and_a_sample_keeps_the_point_of_a_real() {
+fn a_query_result_has_short_numbers_and_a_sample_keeps_the_point_of_a_real() {
     let reals = [Cell::Real64(20.0), Cell::Real64(0.5), Cell::Real64(f64::NEG_INFINITY)];
     assert_eq!(reals.each_ref().map(field), ["20", "0.5", "-Infinity"]);
     assert_eq!(reals.each_ref().map(metric), ["20.0", "0.5", "-Infinity"]);

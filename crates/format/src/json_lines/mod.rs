@@ -1,4 +1,4 @@
-//! JSON lines: one JSON object a line.
+//! JSON lines: one JSON object in each line.
 
 use crate::{
     Format, Order, RowFormat, RowWriter, SampleFormat, SampleWriter, Source, WriteError, table::Cell,
@@ -18,19 +18,19 @@ pub(crate) const FORMAT: Format = Format {
     extension: "jsonl",
     is_text: true,
     samples: Some(SampleFormat {
-        help: "One JSON object a line",
+        help: "One JSON object in each line",
         is_table: false,
         order: Order::ByInstance,
         open: |out| Ok(Box::new(JsonLines::new(out))),
     }),
-    rows: Some(RowFormat { help: "One JSON object a line", open: |out| Box::new(JsonLines::new(out)) }),
+    rows: Some(RowFormat { help: "One JSON object in each line", open: |out| Box::new(JsonLines::new(out)) }),
     reader: None,
 };
 
 /// Writes JSON lines.
 struct JsonLines<W> {
     out: W,
-    /// Names of the columns, of an answer.
+    /// Names of the columns of a query result.
     columns: Vec<String>,
 }
 
@@ -71,7 +71,7 @@ impl<W: Write> RowWriter for JsonLines<W> {
     }
 }
 
-/// A sample of a node's instance as an object, with its run where that is known.
+/// Converts a sample to an object, with its run if known.
 pub fn object(
     (node, instance): (&str, &str),
     run: Option<&Uuid>,
@@ -92,7 +92,7 @@ pub fn object(
     object
 }
 
-/// A cell as JSON. NaN and the infinities, which JSON lacks, become strings.
+/// Converts a cell to JSON. NaN and infinities, which JSON does not have, become strings.
 fn json(cell: &Cell<'_>) -> Value {
     match cell {
         Cell::Nothing => Value::Null,
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_keeps_the_order_of_its_columns_and_what_json_lacks_is_text() {
+    fn a_row_keeps_the_order_of_its_columns_and_infinities_are_text() {
         let mut out = Vec::new();
         let mut lines = JsonLines::new(&mut out);
         lines.begin(&["z".into(), "a".into(), "n".into(), "m".into()]).unwrap();

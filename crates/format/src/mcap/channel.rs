@@ -1,4 +1,4 @@
-//! A channel of a file, and how its messages become samples.
+//! Converts the messages of a channel to samples.
 
 use super::{
     Recorded,
@@ -20,51 +20,51 @@ use std::{
 };
 use uuid::Uuid;
 
-/// Topics on which an export speaks of itself: they are no probe's.
+/// Topics with metadata of an export, which are not of a probe.
 const ABOUT: &str = "/oasis/";
 
-/// Schemas by number: their names, and the metrics of those that are JSON Schemas.
+/// Schemas by number: name, and the metrics of a JSON Schema.
 pub type Schemas = HashMap<u16, (String, Vec<Metric>)>;
 
-/// Why a message is left out.
+/// Reasons to skip a message.
 #[derive(Debug, thiserror::Error)]
 pub enum Unread {
-    /// It is what an export says of itself.
-    #[error("what the export says of itself")]
+    /// Metadata of an export.
+    #[error("the metadata of the export")]
     About,
-    /// Its encoding is not read.
-    #[error("they are {0:?}, and JSON can be read")]
+    /// Unsupported encoding.
+    #[error("unsupported message encoding {0:?}: only JSON is supported")]
     Encoding(String),
-    /// It is longer than is read at once.
-    #[error("one has {0} bytes, and messages have {MAX_MESSAGE} at most")]
+    /// Too long.
+    #[error("a message has {0} bytes: at most {MAX_MESSAGE} are allowed")]
     Long(usize),
-    /// It is not what its encoding says.
-    #[error("one is no JSON: {0}")]
+    /// Invalid in its encoding.
+    #[error("invalid JSON: {0}")]
     Json(#[from] serde_json::Error),
-    /// There is nothing in it that could be a metric.
-    #[error("they are no objects with values")]
+    /// Without values that could be metrics.
+    #[error("the messages are not objects with values")]
     Nothing,
-    /// Its channel's probe type is none.
-    #[error("their probe type: {0}")]
+    /// Invalid probe type of its channel.
+    #[error("invalid probe type: {0}")]
     Type(#[from] InvalidType),
-    /// It is not what its schema says.
-    #[error("one does not fit: {0}")]
+    /// Does not match its schema.
+    #[error("a message does not match the schema: {0}")]
     Unfit(#[from] Unfit),
-    /// A batch could not hold it.
-    #[error("one has {0} bytes as a sample, and samples have {MAX_ROW} at most")]
+    /// Does not fit into a batch.
+    #[error("a sample has {0} bytes: at most {MAX_ROW} are allowed")]
     Row(usize),
 }
 
-/// What was read of a channel so far.
+/// A channel while it is read.
 #[derive(Debug)]
 pub struct Channel {
     pub topic: String,
-    /// What is known without a message.
+    /// Known from the channel record.
     from: From,
-    /// None before the first message that can be read.
+    /// `None` before the first readable message.
     pub samples: Option<Samples>,
     pub left_out: u64,
-    /// Of the first message left out.
+    /// Reason for the first skipped message.
     pub why: Option<Unread>,
 }
 
@@ -72,9 +72,9 @@ pub struct Channel {
 enum From {
     /// `oasis export` wrote it.
     Oasis { recorded: Recorded, first_sequence: u64 },
-    /// Messages are JSON: of a schema with this number, if it is not 0.
+    /// JSON messages with the schema of this number; 0 for none.
     Json { schema: u16 },
-    /// Messages are something else.
+    /// Other messages.
     Other(String),
 }
 
@@ -92,7 +92,7 @@ impl Channel {
         self.topic.starts_with(ABOUT)
     }
 
-    /// Metrics of its samples, as far as they are known.
+    /// The number of metrics of its samples, if known.
     pub fn metrics(&self) -> usize {
         let recorded = match (&self.samples, &self.from) {
             (Some(samples), _) => &samples.recorded,
@@ -158,7 +158,7 @@ impl Channel {
         let (name, metrics) =
             schema.map_or((&self.topic, &[][..]), |(name, metrics)| (name, metrics.as_slice()));
         let probe_type = infer::probe_type(name, metrics, content).ok_or(Unread::Nothing)?;
-        // The same whenever the file is read, so that its samples are known again; messages' own numbers may all be 0.
+        // Deterministic, so that a second import recognizes the samples; the numbers of the messages may all be 0.
         let mut identity = self.topic.clone().into_bytes();
         identity.extend_from_slice(&message.log_time.to_le_bytes());
         identity.extend_from_slice(message.data);
@@ -173,7 +173,7 @@ impl Channel {
     }
 }
 
-/// Whose samples a channel of an export has, and the number of the first one.
+/// Returns the source of a channel of an export, and its first sequence number.
 fn of_export(metadata: &BTreeMap<&str, &str>) -> Option<(Recorded, u64)> {
     let get = |key: &str| metadata.get(key).copied();
     let probe_type: ProbeType = serde_json::from_str(get("schema")?).ok()?;

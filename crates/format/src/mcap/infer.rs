@@ -1,16 +1,16 @@
-//! A probe type for JSON messages that come without one of ours: out of their JSON Schema, or else out of the first message.
+//! Infers a probe type for JSON messages of other programs: from their JSON Schema, otherwise from the first message.
 
 use oasis_wire::schema::{Metric, MetricType, ProbeType, StructType};
 use serde_json::Value as Json;
 use uuid::Uuid;
 
-/// Objects and lists in one another that are looked into.
+/// Deepest nesting of objects and lists.
 const DEPTH: usize = 8;
 
-/// A type whose samples are such messages; `described` is what their schema says. None if it has nothing that a metric could be.
+/// Returns a type for these messages; `described` are the metrics of their schema. `None` without metrics.
 pub fn probe_type(name: &str, described: &[Metric], first: &Json) -> Option<ProbeType> {
     let metrics = if described.is_empty() { metrics_of(first) } else { described.to_vec() };
-    // The same for the same messages: types are told apart by it.
+    // Deterministic, because the UUID identifies the type.
     let described = format!("{name} {}", serde_json::to_string(&metrics).unwrap_or_default());
     let uuid = Uuid::new_v5(&Uuid::NAMESPACE_OID, described.as_bytes());
     let probe_type =
@@ -18,7 +18,7 @@ pub fn probe_type(name: &str, described: &[Metric], first: &Json) -> Option<Prob
     Some(probe_type).filter(|probe_type| !probe_type.metrics.is_empty() && probe_type.validate().is_ok())
 }
 
-/// The metrics that a JSON Schema describes; none if it is no JSON Schema of an object.
+/// Returns the metrics of a JSON Schema; empty if it is not the schema of an object.
 pub fn metrics(schema: &[u8]) -> Vec<Metric> {
     let schema: Json = serde_json::from_slice(schema).unwrap_or_default();
     members(schema.get("properties"), DEPTH, &of_schema)
@@ -56,7 +56,7 @@ fn of_schema(schema: &Json, depth: usize) -> Option<MetricType> {
 
 fn of_value(value: &Json, depth: usize) -> Option<MetricType> {
     match value {
-        // A number that is whole in the first message may not be in the next.
+        // A number that is whole in the first message can be fractional in the next.
         Json::Number(_) => Some(MetricType::Real64),
         Json::Bool(_) => Some(MetricType::Boolean),
         Json::String(_) => Some(MetricType::String),

@@ -1,4 +1,4 @@
-//! JSON messages as values of a probe type.
+//! Converts JSON messages to values of a probe type.
 
 use super::bounds::MAX_ROW_VALUES;
 use oasis_wire::{
@@ -8,7 +8,7 @@ use oasis_wire::{
 use serde_json::Value as Json;
 use std::{error::Error, fmt};
 
-/// What in a message is not what its schema says.
+/// A mismatch between a message and its schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unfit {
     /// Names of the metric and its members, outermost first.
@@ -20,7 +20,7 @@ pub struct Unfit {
 impl fmt::Display for Unfit {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = if self.place.is_empty() { "the message" } else { &self.place };
-        write!(to, "{place} is {}, where {} is expected", self.found, self.wanted)
+        write!(to, "{place} is {}, expected {}", self.found, self.wanted)
     }
 }
 
@@ -37,12 +37,12 @@ impl Unfit {
     }
 }
 
-/// The values of a sample's metrics. Members that the message lacks are zero, empty or, if real, not a number.
+/// Returns the values of a sample's metrics. Missing members are zero, empty or, if real, NaN.
 pub fn sample(metrics: &[Metric], of: &Json) -> Result<Vec<Value>, Unfit> {
     members(metrics, of, &mut MAX_ROW_VALUES.clone())
 }
 
-/// `left` is how many values there may still be: what is left out in JSON takes room as a value.
+/// `left` is the number of values that may follow: members missing in JSON count as well.
 fn members(members: &[Metric], of: &Json, left: &mut usize) -> Result<Vec<Value>, Unfit> {
     let Json::Object(of) = of else { return Err(unfit(of, "an object")) };
     *left = left.checked_sub(members.len()).ok_or_else(too_many)?;
@@ -63,7 +63,7 @@ fn value(kind: &MetricType, of: &Json, left: &mut usize) -> Result<Value, Unfit>
         MetricType::Uint16 => Value::Uint(unsigned(of, u16::MAX.into())?),
         MetricType::Uint32 => Value::Uint(unsigned(of, u32::MAX.into())?),
         MetricType::Uint64 => Value::Uint(unsigned(of, u64::MAX)?),
-        // Its shortest text went into the file, so rounding it gives what it was.
+        // The file has its shortest text, so rounding restores it.
         MetricType::Real32 => Value::Real32(real(of)? as f32),
         MetricType::Real64 => Value::Real64(real(of)?),
         MetricType::Boolean => match of {
@@ -73,7 +73,7 @@ fn value(kind: &MetricType, of: &Json, left: &mut usize) -> Result<Value, Unfit>
         MetricType::String => match of {
             Json::Null => Value::String(String::new()),
             Json::String(text) => Value::String(text.clone()),
-            _ => return Err(unfit(of, "a text")),
+            _ => return Err(unfit(of, "a string")),
         },
         MetricType::Vector(element) => match of {
             Json::Null => Value::Vector(Vec::new()),
@@ -95,7 +95,7 @@ fn signed(of: &Json, min: i64, max: i64) -> Result<i64, Unfit> {
         return Ok(0);
     }
     let number = of.as_i64().filter(|number| (min..=max).contains(number));
-    number.ok_or_else(|| unfit(of, "a whole number that its type holds"))
+    number.ok_or_else(|| unfit(of, "a whole number in the range of its type"))
 }
 
 fn unsigned(of: &Json, max: u64) -> Result<u64, Unfit> {
@@ -103,7 +103,7 @@ fn unsigned(of: &Json, max: u64) -> Result<u64, Unfit> {
         return Ok(0);
     }
     let number = of.as_u64().filter(|number| *number <= max);
-    number.ok_or_else(|| unfit(of, "a whole number that its type holds"))
+    number.ok_or_else(|| unfit(of, "a whole number in the range of its type"))
 }
 
 fn real(of: &Json) -> Result<f64, Unfit> {
@@ -123,7 +123,7 @@ fn unfit(found: &Json, wanted: &'static str) -> Unfit {
 
 fn too_many() -> Unfit {
     let found = format!("one of more than {MAX_ROW_VALUES}");
-    Unfit { place: String::new(), found, wanted: "no more in one sample" }
+    Unfit { place: String::new(), found, wanted: "fewer values in one sample" }
 }
 
 /// Characters of a message, and of a name, that an error shows.
@@ -143,7 +143,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn numbers_that_a_type_does_not_hold_are_refused() {
+    fn numbers_out_of_range_are_refused() {
         for (kind, of) in [
             (MetricType::Uint8, json!(256)),
             (MetricType::Uint64, json!(-1)),
@@ -159,15 +159,9 @@ mod tests {
         let level = Metric::new("level", MetricType::Uint8);
         let inner = MetricType::Struct(StructType { name: String::new(), members: vec![level] });
         let error = sample(&[Metric::new("tank", inner)], &json!({"tank": {"level": 256}})).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "tank.level is 256, where a whole number that its type holds is expected"
-        );
+        assert_eq!(error.to_string(), "tank.level is 256, expected a whole number in the range of its type");
         let error = sample(&[], &json!("x".repeat(99))).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            format!("the message is \"{}…, where an object is expected", "x".repeat(39))
-        );
+        assert_eq!(error.to_string(), format!("the message is \"{}…, expected an object", "x".repeat(39)));
     }
 
     #[test]
@@ -182,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_json_cannot_say_comes_back() {
+    fn nan_and_infinities_are_restored() {
         let real = |of: Json| value(&MetricType::Real64, &of, &mut 9).unwrap();
         assert!(matches!(real(json!("NaN")), Value::Real64(value) if value.is_nan()));
         assert_eq!(real(json!("-Infinity")), Value::Real64(f64::NEG_INFINITY));

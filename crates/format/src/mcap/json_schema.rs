@@ -1,16 +1,16 @@
-//! A probe type's samples as JSON Schema describes them, in the words that viewers of MCAP files understand.
+//! The JSON Schema of a probe type's samples, in the form that viewers of MCAP files understand.
 
 use oasis_wire::schema::{EnumType, Metric, MetricType, ProbeType};
 use serde_json::{Map, Value, json};
 
-/// The member that has the state of the probe, beside the metrics.
+/// The member with the state of the probe.
 pub const STATE: &str = "oasis.state";
 
-/// The schema of a message: a sample's metrics as JSON, and the state of its probe, so that viewers offer that for a plot too.
+/// Returns the schema of a message: the metrics of a sample, and the state of its probe, so that viewers can plot it too.
 pub fn of(probe_type: &ProbeType) -> Value {
     let mut schema = object(&probe_type.metrics);
     schema["properties"][STATE] =
-        json!({"type": "integer", "minimum": 0, "description": "State of the probe, left out if it is 0."});
+        json!({"type": "integer", "minimum": 0, "description": "State of the probe; omitted if 0."});
     schema["title"] = probe_type.name.as_str().into();
     if let Some(doc) = &probe_type.doc {
         schema["description"] = doc.as_str().into();
@@ -24,7 +24,7 @@ fn object(members: &[Metric]) -> Value {
     json!({"type": "object", "properties": properties})
 }
 
-/// None for vectors of vectors: Foxglove and Lichtblick refuse a channel whose schema has one, and show members that it lacks.
+/// Returns `None` for vectors of vectors: Foxglove and Lichtblick refuse schemas with them, but show members without a schema.
 fn property(metric: &Metric) -> Option<Value> {
     let mut schema = of_kind(&metric.kind, metric.enumeration.as_ref())?;
     let unit = metric.unit.as_ref().map(|unit| format!("[{unit}]"));
@@ -52,7 +52,7 @@ fn of_kind(kind: &MetricType, enumeration: Option<&EnumType>) -> Option<Value> {
     })
 }
 
-/// How Foxglove's own schemas say which names numbers have; the type is for elements of vectors, of which it wants to know nothing else.
+/// Adds names of numbers as in Foxglove's own schemas. Elements of vectors only get the type.
 fn integer(mut schema: Value, enumeration: Option<&EnumType>) -> Value {
     if let Some(of) = enumeration {
         let value =
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_schema_has_nothing_that_viewers_refuse_a_channel_for() {
+    fn a_schema_has_nothing_that_viewers_refuse() {
         let mode =
             json!({"name": "Mode", "values": [{"name": "IDLE", "value": 0}, {"name": "BACK", "value": -3}]});
         let point = json!({"struct": {"name": "Point", "members": [
@@ -97,7 +97,7 @@ mod tests {
                 "mode": mode,
                 "modes": {"type": "array", "items": mode},
                 "path": {"type": "array", "items": point},
-                "oasis.state": {"type": "integer", "minimum": 0, "description": "State of the probe, left out if it is 0."},
+                "oasis.state": {"type": "integer", "minimum": 0, "description": "State of the probe; omitted if 0."},
             }})
         );
     }

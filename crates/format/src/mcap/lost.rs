@@ -1,4 +1,4 @@
-//! Messages of an export about samples that are missing, as they are written and read.
+//! Messages of an export about missing samples.
 
 use super::{bounds::MAX_MESSAGE, record::Message};
 use crate::Gap;
@@ -13,18 +13,18 @@ pub const TOPIC: &str = "/oasis/missing";
 /// The name of their schema.
 pub const SCHEMA_NAME: &str = "OASIS::Missing";
 
-/// Samples that the recording does not have.
+/// Samples that are missing in the recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lost {
     /// Node name, as it was recorded.
     pub node: String,
     /// Instance name.
     pub instance: String,
-    /// The run that the numbers count in.
+    /// The run of the sequence numbers.
     pub run: Uuid,
     /// Their sequence numbers.
     pub numbers: RangeInclusive<u64>,
-    /// The cause. A word that the table of causes lacks is [`Cause::Unexplained`].
+    /// The cause. An unknown word is [`Cause::Unexplained`].
     pub cause: Cause,
 }
 
@@ -70,7 +70,7 @@ pub fn message(gap: &Gap<'_>) -> serde_json::Result<Vec<u8>> {
 }
 
 impl Lost {
-    /// Reads a message. None if it does not say which samples they were.
+    /// Decodes a message; `None` without sequence numbers.
     pub fn read(message: &Message<'_>) -> Option<Self> {
         let data = Some(message.data).filter(|data| data.len() <= MAX_MESSAGE)?;
         let LossMessage { node, instance, run, from_sequence, to_sequence, cause, .. } =
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_missing_are_read_and_what_earlier_exports_say_is_passed_over() {
+    fn missing_numbers_are_read_and_messages_of_earlier_exports_are_skipped() {
         let told = r#"{"topic": "a/b", "samples": 3, "cause": "ring_full", "node": "a", "instance": "b",
             "run": "00000000-0000-0000-0000-000000000001", "from_sequence": 5, "to_sequence": 7}"#;
         let lost = read(told).unwrap();
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_read_as_it_was_written_and_has_no_numbers_where_none_are_known() {
+    fn a_gap_reads_back_and_has_no_numbers_if_none_are_known() {
         let gap = |numbers| {
             let gap = Gap {
                 node: "a",

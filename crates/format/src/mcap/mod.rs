@@ -1,11 +1,11 @@
-//! MCAP files. Those that `oasis export` has written are read as they were; of others, channels with JSON messages are read.
+//! MCAP files. Files of `oasis export` are restored exactly; of other files, channels with JSON messages are read.
 //!
-//! [`writer`] writes a file. [`read`] reads one from its beginning to its end, and passes on a batch at a time with the [`Recorded`]
-//! instance that it is of. A file may come from anywhere: whatever it says of itself, memory stays bounded, and a file that breaks a
-//! bound is refused by a [`ReadError`] that names it.
+//! [`writer`] writes a file. [`read`] reads a file sequentially, and returns one batch at a time with its [`Recorded`]
+//! instance. Files are not trusted: memory stays bounded whatever the content, and a file that exceeds a
+//! bound is refused with a [`ReadError`] that names the bound.
 //!
-//! In the order of reading: [`recording`] goes through the records, [`record`] takes one apart, [`channel`] makes samples of one
-//! channel's messages, with [`infer`] for types and [`json`] for values, and [`samples`] makes batches of them. [`lost`] are the
+//! In the order of reading: [`recording`] iterates over the records, [`record`] parses one, [`channel`] converts messages
+//! to samples, with [`infer`] for types and [`json`] for values, and [`samples`] encodes batches. [`lost`] are the
 //! messages about missing samples.
 
 mod bounds;
@@ -36,7 +36,7 @@ pub(crate) const FORMAT: Format = Format {
     extension: "mcap",
     is_text: false,
     samples: Some(SampleFormat {
-        help: "For Foxglove, Lichtblick and PlotJuggler: a channel an instance, messages are JSON",
+        help: "For Foxglove, Lichtblick and PlotJuggler: one channel for each instance, JSON messages",
         is_table: false,
         order: Order::ByTime,
         open: |out| Ok(Box::new(McapWriter::new(out)?)),

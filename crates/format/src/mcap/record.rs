@@ -1,17 +1,17 @@
-//! The three kinds of record that are read, over the bytes that are there: a length that they claim beyond that costs nothing.
+//! Parsers of the three kinds of records, over their bytes: a wrong length causes no allocation.
 //!
 //! <https://mcap.dev/spec> has the layout: little-endian, texts and maps with their length in bytes in front, as 32 bits.
 
 use std::collections::BTreeMap;
 
-/// A record that is not what its kind says.
+/// Errors of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadRecord {
-    /// A length in it leads beyond its end.
-    #[error("a record ends too early")]
+    /// A length exceeds its end.
+    #[error("truncated record")]
     Short,
-    /// A text in it is no text.
-    #[error("a record has a text that is no UTF-8")]
+    /// A string is not UTF-8.
+    #[error("string in a record is not UTF-8")]
     Text,
 }
 

@@ -1,20 +1,20 @@
-//! Whose samples a file has.
+//! The source of samples in a file.
 
 use oasis_channel::ProbeKind;
 use oasis_wire::schema::ProbeType;
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// The instance that samples are of, as the file says it.
+/// The instance of samples, according to the file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recorded {
-    /// Node name, if OASIS has recorded them.
+    /// Node name, if OASIS recorded them.
     pub node: Option<Arc<str>>,
-    /// Instance name; a channel's topic if it is another program's.
+    /// Instance name; the topic of a channel of another program.
     pub instance: Arc<str>,
-    /// What decided when a sample was taken.
+    /// Whether it was periodic or pushed.
     pub kind: ProbeKind,
-    /// The run that sequence numbers count in: the same whenever the file is read.
+    /// The run of the sequence numbers: the same whenever the file is read.
     pub run: Uuid,
     /// Their type.
     pub probe_type: Arc<ProbeType>,

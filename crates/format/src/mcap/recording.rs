@@ -1,4 +1,4 @@
-//! The records of a file, one after the other.
+//! Reads the records of a file.
 
 use super::{
     bounds::{
@@ -22,50 +22,50 @@ use std::{
     io::{self, Read},
 };
 
-/// Why a file was not read to its end. `E` is what whoever takes the batches may say.
+/// Errors of reading a file. `E` is the error of the receiver of batches.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError<E> {
-    /// It ends too early, or is not what it was when it was written.
+    /// Truncated or damaged.
     #[error(
-        "the MCAP file is damaged or not whole (`mcap recover` of the MCAP command line saves what is good): {0}"
+        "MCAP file damaged or truncated (`mcap recover` of the MCAP command line saves the intact part): {0}"
     )]
     Damaged(McapError),
-    /// A record of it is not what its kind says.
-    #[error("the MCAP file is damaged: {0}")]
+    /// An invalid record.
+    #[error("MCAP file damaged: {0}")]
     Record(#[from] BadRecord),
     /// A message has no channel.
-    #[error("the MCAP file is damaged: a message is of channel {0}, which it does not have")]
+    #[error("MCAP file damaged: a message refers to channel {0}, which does not exist")]
     NoChannel(u16),
-    /// A record or a chunk says that it is longer than is held at once.
+    /// A record or a chunk exceeds its bound.
     #[error(
-        "a record of the MCAP file is too long ({0}): {MAX_RECORD} bytes are read at once, packed and unpacked. Write it again with smaller chunks (`mcap compress --chunk-size`), without long attachments (`mcap filter`)"
+        "record in the MCAP file too long ({0}): at most {MAX_RECORD} bytes, compressed or not. Write it again with smaller chunks (`mcap compress --chunk-size`), without long attachments (`mcap filter`)"
     )]
     Long(McapError),
-    /// It is packed in a way that is not read.
-    #[error("the MCAP file's chunks cannot be read: {0}. Write them again with zstd (`mcap compress`)")]
+    /// Unsupported compression.
+    #[error("cannot read the chunks of the MCAP file: {0}. Write them again with zstd (`mcap compress`)")]
     Compression(McapError),
-    /// More is said of channels than is held.
+    /// Descriptions of channels exceed their bound.
     #[error(
-        "the MCAP file's schemas and channels have more than {MAX_DESCRIPTIONS} bytes, or one of them more than {MAX_MESSAGE}: take some of its topics at a time (`mcap filter`)"
+        "schemas and channels of the MCAP file exceed {MAX_DESCRIPTIONS} bytes, or one of them {MAX_MESSAGE}: import a part of the topics at a time (`mcap filter`)"
     )]
     Descriptions,
-    /// Its channels have more metrics than are held.
+    /// Metrics of channels exceed their bound.
     #[error(
-        "the MCAP file's channels have more than {MAX_METRICS} metrics together: take some of its topics at a time (`mcap filter`)"
+        "channels of the MCAP file have more than {MAX_METRICS} metrics in total: import a part of the topics at a time (`mcap filter`)"
     )]
     Metrics,
-    /// Its samples make too many batches.
+    /// Too many batches.
     #[error(
-        "the MCAP file's samples make more than {MAX_BATCHES} batches: take some time of it at a time (`mcap filter`, `oasis export --from --to`)"
+        "samples of the MCAP file need more than {MAX_BATCHES} batches: import a part of its time span at a time (`mcap filter`, `oasis export --from --to`)"
     )]
     Batches,
-    /// A sample is not what its schema says.
+    /// A sample does not match its schema.
     #[error("{0}")]
     Row(#[from] RowError),
     /// The file cannot be read.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// A batch was not taken.
+    /// The receiver failed.
     #[error("{0}")]
     Take(E),
 }
@@ -80,32 +80,32 @@ impl<E> ReadError<E> {
     }
 }
 
-/// Messages of a channel that were left out.
+/// Skipped messages of a channel.
 #[derive(Debug)]
 pub struct LeftOut {
     /// The channel's topic.
     pub topic: String,
     /// How many.
     pub messages: u64,
-    /// Why the first of them was.
+    /// The reason for the first.
     pub why: Unread,
 }
 
-/// What a file has besides samples that were taken.
+/// The remaining content of a file.
 #[derive(Debug, Default)]
 pub struct Rest {
-    /// Messages that are no samples, by channel.
+    /// Skipped messages, by channel.
     pub left_out: Vec<LeftOut>,
-    /// What it says is missing.
+    /// Missing samples.
     pub lost: Vec<Lost>,
-    /// Such messages beyond what is held.
+    /// Number of missing ranges beyond the bound.
     pub lost_forgotten: u64,
 }
 
-/// Reads a file from its beginning to its end; `take` gets its batches. Answers what else there was.
+/// Reads a file sequentially; `take` receives its batches. Returns the remaining content.
 ///
 /// # Errors
-/// If the file cannot be read, is damaged or breaks a bound, or if `take` fails. What was taken before is not all of the file.
+/// If the file cannot be read, is damaged or exceeds a bound, or if `take` fails. Earlier batches are only a part of the file.
 pub fn read<E>(
     mut from: impl Read,
     mut take: impl FnMut(&super::Recorded, &[u8]) -> Result<(), E>,
@@ -127,37 +127,37 @@ pub fn read<E>(
             LinearReadEvent::Record { data, opcode: op::MESSAGE } => {
                 recording.message(&Message::read(data)?, &mut take)?;
             }
-            // Others are not looked at: attachments, indexes, statistics.
+            // Ignores attachments, indexes, statistics.
             LinearReadEvent::Record { .. } => {}
         }
     }
     recording.finish(&mut take)
 }
 
-/// What was read so far.
+/// The state of reading a file.
 #[derive(Default)]
 struct Recording {
     schemas: Schemas,
     channels: BTreeMap<u16, Channel>,
     /// Bytes of schemas and channels.
     descriptions: usize,
-    /// Of all channels.
+    /// Metrics of all channels.
     metrics: usize,
-    /// Bytes of all channels that wait to become batches.
+    /// Collected bytes of all channels.
     held: usize,
     batches: usize,
     lost: Vec<Lost>,
-    /// Of their names and causes.
+    /// Bytes of names and causes of missing samples.
     lost_bytes: usize,
     lost_forgotten: u64,
-    /// Of the sample at hand.
+    /// The row of the current sample.
     row: Vec<u8>,
 }
 
 impl Recording {
     fn schema<E>(&mut self, data: &[u8]) -> Result<(), ReadError<E>> {
         let schema = Schema::read(data)?;
-        // Both schemas and channels stand in each chunk that needs them, and in the summary again.
+        // Schemas and channels are repeated in each chunk that needs them, and in the summary.
         if self.schemas.contains_key(&schema.id) {
             return Ok(());
         }
@@ -210,7 +210,7 @@ impl Recording {
                 channel.why.get_or_insert(error);
             }
         }
-        // Without a description the first message says which there are.
+        // Without a schema, the first message determines the metrics.
         let found = channel.metrics().saturating_sub(known);
         self.count(found)?;
         if self.held > MAX_HELD_TOGETHER {

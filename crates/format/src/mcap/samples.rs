@@ -1,4 +1,4 @@
-//! The samples of a channel that wait to become a batch.
+//! Collects the samples of a channel into batches.
 
 use super::{
     ReadError, Recorded,
@@ -17,7 +17,7 @@ pub struct Head {
     pub state: u16,
 }
 
-/// Where batches go.
+/// The receiver of batches.
 pub type Take<'a, E> = dyn FnMut(&Recorded, &[u8]) -> Result<(), E> + 'a;
 
 #[derive(Debug)]
@@ -26,9 +26,9 @@ pub struct Samples {
     encoder: Encoder,
     most: usize,
     pub last_sequence: u64,
-    /// Of the first sample that waits.
+    /// Head of the first collected sample.
     first: Head,
-    /// Sequence number that goes on from the last one that waits.
+    /// The next sequence number.
     next: Option<u64>,
 }
 
@@ -41,13 +41,13 @@ impl Samples {
         Ok(Self { recorded, encoder, most, last_sequence, first, next: None })
     }
 
-    /// All of a number of which a message has the last 32 bits: the nearest to the one before.
+    /// Restores a sequence number from its last 32 bits: the nearest to the one before.
     pub fn number(&self, low: u32) -> u64 {
         let ahead = low.wrapping_sub(self.last_sequence as u32) as i32;
         self.last_sequence.wrapping_add_signed(ahead.into())
     }
 
-    /// Takes a row; answers the batches that this has ended.
+    /// Adds a row. Returns the number of completed batches.
     pub fn push<E>(&mut self, head: Head, row: &[u8], take: &mut Take<'_, E>) -> Result<usize, ReadError<E>> {
         let is_full = self.encoder.len() >= self.most || self.held() + row.len() > MAX_HELD;
         let goes_on = self.next == Some(head.sequence) && head.state == self.first.state;
@@ -60,12 +60,12 @@ impl Samples {
         Ok(ended)
     }
 
-    /// Bytes that wait.
+    /// Collected bytes.
     pub fn held(&self) -> usize {
         self.encoder.bytes_held()
     }
 
-    /// Hands out what waits; answers how many batches that were.
+    /// Completes a batch of the collected samples. Returns the number of batches.
     pub fn end_batch<E>(&mut self, take: &mut Take<'_, E>) -> Result<usize, ReadError<E>> {
         if self.encoder.is_empty() {
             return Ok(0);

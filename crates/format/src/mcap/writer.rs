@@ -1,7 +1,7 @@
 //! Writes MCAP for Foxglove, Lichtblick and PlotJuggler: a channel for each instance, in the order of the samples' times.
 //!
-//! Messages are JSON under a JSON Schema: the one encoding that all three read without a plugin, and that says everything a schema
-//! of ours does. `docs/reference/mcap.md` lists what is where.
+//! Messages are JSON with a JSON Schema: the only encoding that all three read without a plugin and that can express the whole
+//! schema. `docs/reference/mcap.md` documents the content.
 
 use super::{json_schema, lost};
 use crate::{Gap, SampleWriter, Source, WriteError};
@@ -17,7 +17,7 @@ use std::{
     sync::Arc,
 };
 
-/// Bytes of a chunk. A viewer reads one at least to show one message.
+/// Bytes of a chunk. A viewer reads at least one chunk to show a message.
 const CHUNK: u64 = 1024 * 1024;
 /// The program and its version.
 const SOFTWARE: &str = concat!("oasis ", env!("CARGO_PKG_VERSION"));
@@ -27,11 +27,11 @@ pub struct McapWriter<W: Write> {
     out: Writer<NoSeek<W>>,
     /// By node and instance.
     channels: HashMap<(Arc<str>, Arc<str>), Channel>,
-    /// The channel of gaps, once there is one.
+    /// The channel of gaps, after the first gap.
     gaps: Option<u16>,
 }
 
-/// The channel of an instance, while its source is the same.
+/// The current channel of an instance.
 struct Channel {
     source: Arc<Source>,
     id: u16,
@@ -43,7 +43,7 @@ impl<W: Write> McapWriter<W> {
     /// # Errors
     /// If the output fails.
     pub fn new(out: W) -> Result<Self, WriteError> {
-        // Standard output cannot seek. Threads are not worth it: making JSON takes longer than compressing it.
+        // Standard output cannot seek. No threads: encoding JSON takes longer than compression.
         let options = WriteOptions::new()
             .compression(Some(Compression::Zstd))
             .compression_threads(0)

@@ -1,4 +1,4 @@
-//! What a sample has in one column.
+//! The value of a sample in one column.
 
 use std::{borrow::Cow, fmt};
 
@@ -17,18 +17,18 @@ pub enum Cell<'a> {
     Real64(f64),
     /// True or false.
     Boolean(bool),
-    /// A text, the name of an enum's value, or the JSON of a vector.
+    /// A string, the name of an enumerator, or the JSON of a vector.
     Text(Cow<'a, str>),
 }
 
-/// A cell as plain text, as short as it can be without losing anything; [`Cell::Nothing`] is empty.
+/// Formats a cell as the shortest exact text; [`Cell::Nothing`] is empty.
 impl fmt::Display for Cell<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nothing => Ok(()),
             Self::Int(value) => value.fmt(f),
             Self::Uint(value) => value.fmt(f),
-            // The words that JSON lines have: spreadsheets show them as text, scripts read them as numbers.
+            // The same words as in JSON lines: spreadsheets show them as text, scripts parse them as numbers.
             Self::Real32(value) if value.is_infinite() => f.write_str(infinity(value.is_sign_negative())),
             Self::Real64(value) if value.is_infinite() => f.write_str(infinity(value.is_sign_negative())),
             Self::Real32(value) => value.fmt(f),
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn infinities_are_called_as_everywhere() {
+    fn infinities_have_the_same_names_everywhere() {
         let texts = [f64::INFINITY, f64::NEG_INFINITY, 0.5].map(|value| Cell::Real64(value).to_string());
         assert_eq!(texts, ["Infinity", "-Infinity", "0.5"]);
         assert_eq!(Cell::Real32(f32::NEG_INFINITY).to_string(), "-Infinity");

@@ -2,7 +2,7 @@
 
 use super::{cell::Cell, name::Names};
 use oasis_wire::{
-    schema::{Behaviour, EnumType, Metric, MetricType},
+    schema::{Behavior, EnumType, Metric, MetricType},
     value::{self, Value},
 };
 use std::borrow::Cow;
@@ -10,21 +10,21 @@ use std::borrow::Cow;
 /// A column: a metric, or a member of a struct.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
-    /// Unique in its table, whatever the case.
+    /// Unique in its table, ignoring case.
     pub name: String,
-    /// What its cells are.
+    /// Type of its cells.
     pub kind: ColumnType,
     /// UCUM unit, such as `By` or `ms`.
     pub unit: Option<String>,
-    /// How it behaves over time, if the PDL says so.
-    pub behaviour: Option<Behaviour>,
-    /// What the PDL says about it.
+    /// Its kind in the PDL, if any.
+    pub behavior: Option<Behavior>,
+    /// Its documentation in the PDL.
     pub doc: Option<String>,
-    /// Place of the metric among a sample's values, then of each member within.
+    /// Index of the metric among a sample's values, then of each member within.
     path: Vec<usize>,
 }
 
-/// What the cells of a column are.
+/// The type of cells.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ColumnType {
     /// Signed integers of so many bits.
@@ -39,7 +39,7 @@ pub enum ColumnType {
     Boolean,
     /// Text.
     Text,
-    /// Text: a name of these.
+    /// Text: the name of an enumerator.
     Enum(EnumType),
     /// JSON text of a vector of this type.
     Json(MetricType),
@@ -88,25 +88,25 @@ pub(crate) fn flatten(
         name: names.unique(name),
         kind: ColumnType::of(metric),
         unit: metric.unit.clone(),
-        behaviour: metric.behaviour,
+        behavior: metric.behavior,
         doc: metric.doc.clone(),
         path: path.clone(),
     });
 }
 
 impl Column {
-    /// Place of the metric among a sample's values.
+    /// Index of the metric among a sample's values.
     pub fn metric(&self) -> usize {
-        // A column has a metric: `flatten` begins each path with one.
+        // Every path starts with a metric: see `flatten`.
         self.path.first().copied().unwrap_or_default()
     }
 
-    /// What a sample has here. Nothing if the values are not those of the table's type.
+    /// Returns the cell of a sample; [`Cell::Nothing`] if the values are not of the table's type.
     pub fn cell<'a>(&'a self, values: &'a [Value]) -> Cell<'a> {
         values.get(self.metric()).map_or(Cell::Nothing, |value| self.cell_of(value))
     }
 
-    /// As [`Column::cell`], of the metric's value alone.
+    /// As [`Column::cell`], for the value of the metric.
     pub fn cell_of<'a>(&'a self, value: &'a Value) -> Cell<'a> {
         match (self.find(value), &self.kind) {
             (None, _) => Cell::Nothing,
@@ -135,7 +135,7 @@ impl Column {
     }
 }
 
-/// The name of an enum's value; a number that the enum does not know is that number as text.
+/// Returns the name of an enumerator; an undeclared number becomes text.
 pub fn enumerator<'a>(of: &'a EnumType, value: &Value) -> Cow<'a, str> {
     let number = match value {
         Value::Int(value) => i128::from(*value),

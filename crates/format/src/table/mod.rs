@@ -1,7 +1,7 @@
-//! How samples become tables: which columns a probe type has, what they are called, and what a sample has in each of them.
+//! Maps samples to tables: the columns of a probe type, their names, and the cells of a sample.
 //!
-//! CSV, Arrow, Parquet, SQL and PostgreSQL all take their columns from here, so that a metric has one name wherever it is looked for.
-//! `docs/reference/tables.md` says the rules to those who write queries:
+//! CSV, Arrow, Parquet, SQL and PostgreSQL all use these columns, so that a metric has the same name everywhere.
+//! `docs/reference/tables.md` documents the rules for users:
 //!
 //! - A number, a boolean or a text is a column of its own.
 //! - An **enum** is the name of its value as text; a number that the schema does not know is that number as text.
@@ -39,14 +39,14 @@ pub use name::{Names, table_name};
 
 use oasis_wire::{schema::ProbeType, value::Value};
 
-/// What each table has before its metrics; a format may leave some out, no metric takes their names.
+/// The columns before the metrics. A format may omit some; no metric has one of these names.
 ///
-/// | column | what it is |
+/// | column | meaning |
 /// |---|---|
-/// | `node`, `instance` | whose sample it is |
-/// | `run` | UUID of the node's life that sequence numbers count in |
-/// | `epoch` | the life of the DAC's logs that offsets count in, hexadecimal |
-/// | `offset` | place in the topic log |
+/// | `node`, `instance` | source of the sample |
+/// | `run` | UUID of the node's run, to which sequence numbers belong |
+/// | `epoch` | epoch of the DAC's logs, to which offsets belong, hexadecimal |
+/// | `offset` | offset in the topic log |
 /// | `sequence` | number of the sample in its run, from 1 |
 /// | `time` | when it was taken, on the node's clock, UTC |
 /// | `time_ns` | the same as nanoseconds since 1970 |
@@ -57,14 +57,14 @@ pub const FIXED: [&str; 9] =
 /// The table of a probe type.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    /// What it is called unless another type took the name before: see [`table_name`].
+    /// Its name, unless another type already has it: see [`table_name`].
     pub name: String,
-    /// A column for each metric and each member of a struct, in the order in which the PDL has them.
+    /// A column for each metric and each member of a struct, in the order of the PDL.
     pub columns: Vec<Column>,
 }
 
 impl Table {
-    /// The columns of a type whose schema was [validated](ProbeType::validate).
+    /// Creates the table of a type whose schema was [validated](ProbeType::validate).
     pub fn new(probe_type: &ProbeType) -> Self {
         let mut names = Names::new(FIXED);
         let mut columns = Vec::new();
@@ -74,7 +74,7 @@ impl Table {
         Self { name: table_name(&probe_type.name), columns }
     }
 
-    /// What a sample of the type has in each column.
+    /// Returns the cells of a sample.
     pub fn cells<'a>(&'a self, values: &'a [Value]) -> impl Iterator<Item = Cell<'a>> {
         self.columns.iter().map(|column| column.cell(values))
     }

@@ -2,17 +2,17 @@
 
 use std::collections::HashSet;
 
-/// Names given so far: none twice, whatever the case.
+/// Used names, compared without case.
 #[derive(Debug, Clone, Default)]
 pub struct Names(HashSet<String>);
 
 impl Names {
-    /// These are taken.
+    /// Creates a set of used names.
     pub fn new<'a>(taken: impl IntoIterator<Item = &'a str>) -> Self {
         Self(taken.into_iter().map(str::to_lowercase).collect())
     }
 
-    /// The name, with the least number from `_2` on behind it if it is taken.
+    /// Returns the name; if it is used, with the lowest free suffix from `_2` on.
     pub fn unique(&mut self, name: &str) -> String {
         let numbered = (2_u64..).map(|number| format!("{name}_{number}"));
         let free = std::iter::once(name.to_owned())
@@ -64,7 +64,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_type_is_called_what_a_query_writes_without_quotes() {
+    fn a_table_name_needs_no_quotes() {
         for (probe_type, table) in [
             ("OASIS::System::LinuxProcessorProbe", "oasis_system_linux_processor_probe"),
             ("Plant::Tank", "plant_tank"),
@@ -82,14 +82,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_name_becomes_a_plain_one(name: String) {
+        fn any_name_becomes_an_identifier(name: String) {
             let table = table_name(&name);
             prop_assert!(table.starts_with(|first: char| first.is_ascii_lowercase()));
             prop_assert!(table.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'));
         }
 
         #[test]
-        fn no_name_is_given_twice(wanted in proptest::collection::vec("[aA]{1,2}(_2)?", 1..20)) {
+        fn names_are_unique(wanted in proptest::collection::vec("[aA]{1,2}(_2)?", 1..20)) {
             let mut names = Names::new(["a"]);
             let given: Vec<_> = wanted.iter().map(|name| names.unique(name).to_lowercase()).collect();
             let different: HashSet<_> = given.iter().cloned().collect();

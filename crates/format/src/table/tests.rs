@@ -66,7 +66,7 @@ fn no_metric_takes_the_name_of_another_column() {
 }
 
 #[test]
-fn values_of_another_type_are_nothing() {
+fn values_of_another_type_have_empty_cells() {
     let table = Table::new(&probe_type(vec![
         Metric::new("a", structure(vec![Metric::new("b", MetricType::Uint8)])),
         Metric::new("c", MetricType::Uint8),

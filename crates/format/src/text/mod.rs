@@ -1,9 +1,9 @@
-//! A table for people: columns that line up on a terminal.
+//! Aligned text for terminals.
 
 use crate::{Format, RowFormat, RowWriter, table::Cell, visible::Visible};
 use std::io::{self, Write};
 
-/// A table for people.
+/// Aligned text.
 pub(crate) const FORMAT: Format = Format {
     name: "table",
     alias: None,
@@ -14,7 +14,7 @@ pub(crate) const FORMAT: Format = Format {
     reader: None,
 };
 
-/// Rows whose cells decide the widths of the columns; later ones are written as they come.
+/// Rows that determine the widths of the columns; later ones are written at once.
 const MEASURED: usize = 100;
 /// The greatest width that pads a column: a wider cell shifts the columns of its own row only.
 const WIDEST: usize = 40;
@@ -33,7 +33,7 @@ impl<W: Write> Text<W> {
         Self { out, held: Vec::new(), widths: Vec::new(), rows: 0 }
     }
 
-    /// Writes the rows held so far.
+    /// Writes the buffered rows.
     fn release(&mut self) -> io::Result<()> {
         let held = std::mem::take(&mut self.held);
         if self.widths.is_empty() {
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_line_up_and_nothing_moves_the_cursor() {
+    fn columns_are_aligned_and_control_characters_escaped() {
         let mut out = Vec::new();
         let mut text = Text::new(&mut out);
         text.begin(&["name".into(), "n".into()]).unwrap();
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_beyond_those_that_are_measured_are_written_as_they_come() {
+    fn rows_after_the_measured_ones_are_written_at_once() {
         let mut out = Vec::new();
         let mut text = Text::new(&mut out);
         text.begin(&["n".into()]).unwrap();

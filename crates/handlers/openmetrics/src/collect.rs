@@ -1,13 +1,13 @@
-//! What a scrape says: of the DAC itself, and of the newest samples.
+//! Collects the content of a scrape: the state of the DAC, and the newest samples.
 
 use crate::exposition::{Exposition, Kind};
 use oasis_dac::{Dac, Instance, SOFTWARE};
 use oasis_format::table::{Cell, Column, Table};
 use oasis_store::matches;
-use oasis_wire::{batch::Batch, schema::Behaviour};
+use oasis_wire::{batch::Batch, schema::Behavior};
 use std::{collections::BTreeMap, ptr, sync::Arc};
 
-/// The DAC's own health and counters.
+/// Health and counters of the DAC.
 pub fn dac(dac: &Dac, out: &mut Exposition) {
     let version = SOFTWARE.split_once(' ').map_or(SOFTWARE, |(_, version)| version);
     out.sample(
@@ -26,7 +26,7 @@ pub fn dac(dac: &Dac, out: &mut Exposition) {
     }
 }
 
-/// Instances, without those that another type under the same name has replaced: a series must not appear twice.
+/// Returns instances, without those replaced by another type under the same name: a series must not appear twice.
 fn present(dac: &Dac) -> impl Iterator<Item = Arc<Instance>> {
     dac.registry.instances().into_iter().filter(|instance| !instance.is_retired())
 }
@@ -40,11 +40,7 @@ fn ledger(instance: &Instance, out: &mut Exposition) {
     let labels = [("node", &*instance.node), ("instance", &*instance.name)];
     let head = ("oasis_dac_samples_received", Kind::Counter, "Samples received since the DAC started.");
     out.sample(head, &labels, &received.to_string(), None);
-    let head = (
-        "oasis_dac_samples_missing",
-        Kind::Counter,
-        "Samples missing since the DAC started, by cause of loss.",
-    );
+    let head = ("oasis_dac_samples_missing", Kind::Counter, "Samples lost since the DAC started, by cause.");
     for (cause, count) in causes {
         let [node, name] = labels;
         out.sample(head, &[node, name, ("cause", cause.word())], &count.to_string(), None);
@@ -79,7 +75,7 @@ pub fn newest_values(dac: &Dac, patterns: &[String], out: &mut Exposition) {
 
 fn newest_of(instance: &Instance, table: &Table, out: &mut Exposition) {
     let Some(segment) = instance.log.latest() else { return };
-    // A batch whose columns break the rules has no newest sample; its header was good enough to be passed on.
+    // A batch with invalid columns has no newest sample; only its header was checked before.
     let Ok(batch) = Batch::parse(segment.batch(), &instance.probe_type) else { return };
     let Some(sample) = batch.samples().next_back() else { return };
     let labels = [("node", &*instance.node), ("instance", &*instance.name)];
@@ -90,7 +86,7 @@ fn newest_of(instance: &Instance, table: &Table, out: &mut Exposition) {
     }
 }
 
-/// Texts and lists are no numbers.
+/// Returns a number; `None` for strings and vectors.
 fn number(cell: &Cell<'_>) -> Option<String> {
     let real = |value: f64, shown: String| match value {
         value if value.is_nan() => "NaN".into(),
@@ -108,7 +104,7 @@ fn number(cell: &Cell<'_>) -> Option<String> {
 }
 
 fn kind(column: &Column) -> Kind {
-    if column.behaviour == Some(Behaviour::Counter) { Kind::Counter } else { Kind::Gauge }
+    if column.behavior == Some(Behavior::Counter) { Kind::Counter } else { Kind::Gauge }
 }
 
 /// `TABLE_COLUMN`, in the letters that a metric's name may have. Counters get their `_total` later.

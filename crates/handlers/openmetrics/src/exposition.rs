@@ -11,12 +11,12 @@ const MAX_BYTES: usize = 16 * 1024 * 1024;
 /// Longest help of a family, in bytes.
 const MAX_HELP: usize = 256;
 
-/// What a family's numbers mean.
+/// The kind of a family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Goes up and down.
     Gauge,
-    /// Only grows, until it begins anew.
+    /// Only grows, until a reset.
     Counter,
 }
 
@@ -38,13 +38,13 @@ struct Family {
 }
 
 impl Exposition {
-    /// An empty one in the format that a request accepts, with room for so many series.
+    /// Creates an empty document in the format that a request accepts, with at most `max_series` series.
     pub fn accepted(accept: &str, max_series: usize) -> Self {
         let is_open_metrics = accept.contains("application/openmetrics-text");
         Self { is_open_metrics, families: BTreeMap::new(), bytes: 0, series_left: max_series, omitted: 0 }
     }
 
-    /// Appends a sample. The first sample of a family decides its kind and help; one of another kind is left out.
+    /// Appends a sample. The first sample of a family determines its kind and help; samples of another kind are omitted.
     ///
     /// `name` has no `_total`. `time` is in nanoseconds since 1970; without one, Prometheus uses the time of the scrape.
     pub fn sample(
@@ -86,7 +86,7 @@ impl Exposition {
         self.bytes += family.lines.len() - before;
     }
 
-    /// Samples that found no room, or whose family has another kind.
+    /// Number of omitted samples: beyond the bound, or of another kind.
     pub fn omitted(&self) -> u64 {
         self.omitted
     }
@@ -95,7 +95,7 @@ impl Exposition {
     pub fn finish(mut self) -> Document {
         let omitted = self.omitted.to_string();
         (self.series_left, self.bytes) = (1, 0);
-        let head = ("oasis_dac_omitted_series", Kind::Gauge, "Values that this answer has no room for.");
+        let head = ("oasis_dac_omitted_series", Kind::Gauge, "Series omitted because of the limit.");
         self.sample(head, &[], &omitted, None);
         let mut body = String::new();
         for (name, Family { kind, help, lines }) in &self.families {

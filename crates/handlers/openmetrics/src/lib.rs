@@ -1,7 +1,7 @@
-//! A handler that serves `/metrics`: the DAC's health and counters, and the newest values of probe instances, for Prometheus and its kin.
+//! A handler that serves `/metrics`: the DAC's health and counters, and the newest values of probe instances, for Prometheus and compatible scrapers.
 //!
-//! It keeps nothing and reads nothing until somebody scrapes: a scrape looks at the registry, the ledgers and the newest sample of each
-//! topic log. [`exposition`] knows the text formats (OpenMetrics 1.0 and Prometheus' 0.0.4), [`collect`] what there is to say.
+//! It keeps no state and reads only on a scrape: the registry, the ledgers and the newest sample of each
+//! topic log. [`exposition`] writes the text formats (OpenMetrics 1.0 and Prometheus' 0.0.4), [`collect`] collects the values.
 //! `docs/guides/scrape-with-prometheus.md` is the guide.
 //!
 //! ```
@@ -34,10 +34,10 @@ use std::sync::{
 };
 use std::{sync::Arc, time::Duration};
 
-/// How long the thread sleeps between looks at the request to stop; it is woken at once anyway.
+/// Longest sleep of the thread; a request to stop wakes it at once.
 const REST: Duration = Duration::from_secs(3_600);
 
-/// What is served (`[openmetrics]`).
+/// The settings of the handler (`[openmetrics]`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OpenMetricsConfig {
@@ -45,7 +45,7 @@ pub struct OpenMetricsConfig {
     pub enabled: bool,
     /// Instances whose newest values are served, as `NODE/INSTANCE`; a `*` stands for any text. Empty for the DAC's own counters only.
     pub instances: Vec<String>,
-    /// Most series in one answer: a value of an instance is one. Beyond it values are left out and counted.
+    /// Most series in one answer: a value of an instance is one. Further values are omitted and counted.
     pub max_series: usize,
 }
 
@@ -69,7 +69,7 @@ pub struct OpenMetrics {
     /// The DAC while it runs. Locked to clone the pointer.
     dac: Mutex<Option<Arc<Dac>>>,
     scrapes: AtomicU64,
-    /// Series that the last scrape left out.
+    /// Series that the last scrape omitted.
     omitted: AtomicU64,
 }
 

@@ -103,7 +103,7 @@ fn newest_values_and_the_ledger_are_served_in_both_formats() {
 }
 
 #[test]
-fn values_beyond_the_bound_are_left_out_and_counted() {
+fn values_beyond_the_bound_are_omitted_and_counted() {
     let (dac, _session) = dac();
     let (all, _) = scrape(&dac, "", OpenMetricsConfig::default());
     let series = text(&all).lines().filter(|line| !line.starts_with('#')).count() - 1;

@@ -1,4 +1,4 @@
-//! What subscribers say to be sent something.
+//! How subscribers subscribe.
 
 use crate::servers::{INSTANCE, NODE, register};
 use clap::ValueEnum;
@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 /// How a server is subscribed to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Dialect {
-    /// Who connects is sent everything.
+    /// Every connection receives everything.
     Plain,
     /// The protocol of 2012: one command of 256 bytes.
     Eisa,
@@ -17,7 +17,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// The handshake. Servers answer any key; the one of RFC 6455 does.
+    /// The handshake, with the example key of RFC 6455.
     pub fn request(self, server: SocketAddr) -> Vec<u8> {
         let subprotocol = match self {
             Self::Plain | Self::Eisa => "",
@@ -30,7 +30,7 @@ impl Dialect {
         .into_bytes()
     }
 
-    /// What follows the handshake.
+    /// The message after the handshake, if any.
     pub fn subscribe(self) -> anyhow::Result<Vec<u8>> {
         Ok(match self {
             Self::Plain => Vec::new(),

@@ -1,4 +1,4 @@
-//! Messages out of the bytes of a server: whole frames without masks (RFC 6455 section 5.2).
+//! Extracts messages from the bytes of a server: complete frames without masks (RFC 6455 section 5.2).
 
 use anyhow::bail;
 
@@ -6,7 +6,7 @@ const CONTINUATION: u8 = 0x00;
 const BINARY: u8 = 0x82;
 const CLOSE: u8 = 0x88;
 
-/// Binary messages in some bytes. Texts and pings are passed over.
+/// Binary messages in some bytes. Texts and pings are skipped.
 #[derive(Debug)]
 pub struct Frames<'a> {
     bytes: &'a [u8],
@@ -24,7 +24,7 @@ impl<'a> Frames<'a> {
         self.length - self.bytes.len()
     }
 
-    /// First byte and payload of the next frame, once it is all there.
+    /// First byte and payload of the next frame, once it is complete.
     fn frame(&mut self) -> Option<(u8, &'a [u8])> {
         let [first, short, rest @ ..] = self.bytes else { return None };
         let (length, rest) = match short {
@@ -53,10 +53,10 @@ impl<'a> Iterator for Frames<'a> {
                 (BINARY, payload) => return Some(Ok(payload)),
                 (CLOSE, payload) => {
                     let reason = String::from_utf8_lossy(payload.get(2..).unwrap_or_default());
-                    return Some(refuse(format!("the server said goodbye: {reason}")));
+                    return Some(refuse(format!("server closed: {reason}")));
                 }
                 (first, _) if first & 0x80 == 0 || first & 0x0f == CONTINUATION => {
-                    return Some(refuse("the server sends messages in pieces".into()));
+                    return Some(refuse("fragmented messages are not supported".into()));
                 }
                 _ => {}
             }
@@ -84,8 +84,8 @@ mod tests {
     }
 
     #[test]
-    fn a_goodbye_tells_its_reason() {
+    fn a_close_frame_has_its_reason() {
         let found = Frames::new(&[0x88, 4, 3, 232, b'n', b'o']).next().unwrap();
-        assert_eq!(found.unwrap_err().to_string(), "the server said goodbye: no");
+        assert_eq!(found.unwrap_err().to_string(), "server closed: no");
     }
 }

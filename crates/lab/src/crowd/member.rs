@@ -13,24 +13,24 @@ use std::{
 
 /// `connect(2)` on a socket that does not block.
 const EINPROGRESS: i32 = 115;
-/// Ports from here on belong to nobody else at an address of a crowd's own.
+/// First port used at an address of the crowd.
 const FIRST_PORT: u16 = 10_000;
-/// Longest answer to a handshake.
+/// Longest handshake response.
 const MAX_ANSWER: usize = 8 * 1024;
 
 #[derive(Debug)]
 pub struct Member {
     stream: TcpStream,
     is_open: bool,
-    /// What it has to say and the socket has not taken yet.
+    /// Unsent bytes.
     outbound: Vec<u8>,
-    /// The beginning of what has not come whole.
+    /// The start of an incomplete frame.
     inbound: Vec<u8>,
     /// Messages so far.
     pub messages: u64,
     /// Number of the newest sample.
     pub sequence: u32,
-    /// Holes in the numbers.
+    /// Samples missing in the numbers.
     pub lost: u64,
     /// Whether ages count.
     pub is_watched: bool,
@@ -43,7 +43,7 @@ impl Member {
         socket.set_nonblocking(true)?;
         socket.set_tcp_nodelay(true)?;
         if let Some((source, index)) = source {
-            // A port of our choice: the system's search for a free one takes the longer the more are taken.
+            // Chooses the port: the search of the system for a free one gets slower with more connections.
             let port = u16::try_from(index).ok().and_then(|index| FIRST_PORT.checked_add(index));
             socket.set_reuse_address(true)?;
             socket.bind(&SocketAddr::new(source, port.unwrap_or_default()).into())?;
@@ -69,13 +69,13 @@ impl Member {
         &mut self.stream
     }
 
-    /// Says something.
+    /// Sends bytes.
     pub fn say(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
         self.outbound.extend_from_slice(bytes);
         self.flush()
     }
 
-    /// Says what is left to say.
+    /// Sends unsent bytes.
     pub fn flush(&mut self) -> anyhow::Result<()> {
         while !self.outbound.is_empty() {
             match self.stream.write(&self.outbound) {
@@ -86,22 +86,22 @@ impl Member {
                 Err(error) => return Err(error).context("a subscriber lost its connection"),
             }
         }
-        // Said once, and idle subscribers are to cost this side little too.
+        // Freed: idle subscribers should take little memory.
         self.outbound = Vec::new();
         Ok(())
     }
 
-    /// Takes what has come.
+    /// Reads received bytes.
     pub fn read(&mut self, buffer: &mut [u8], tally: &mut Tally) -> anyhow::Result<()> {
         loop {
             let length = match self.stream.read(buffer) {
-                Ok(0) => bail!("the server closed a subscriber's connection"),
+                Ok(0) => bail!("server closed a subscriber's connection"),
                 Ok(length) => length,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
                 Err(error) => return Err(error).context("a subscriber lost its connection"),
             };
             self.take(buffer.get(..length).unwrap_or_default(), tally)?;
-            // Less than there was room for: the socket is empty, and says so when it is not.
+            // The buffer was not filled: the socket is empty until the next event.
             if length < buffer.len() {
                 return Ok(());
             }
@@ -124,7 +124,7 @@ impl Member {
         Ok(())
     }
 
-    /// Bytes that have been dealt with.
+    /// Parses frames; returns the number of consumed bytes.
     fn parse(&mut self, bytes: &[u8], tally: &mut Tally) -> anyhow::Result<usize> {
         let start = if self.is_open { 0 } else { self.welcome(bytes, tally)? };
         if !self.is_open {
@@ -140,7 +140,7 @@ impl Member {
             if let Some((stamp, last)) = stamp.or_else(|| Stamp::of_batch(message)) {
                 tally.samples += u64::from(last - stamp.sequence) + 1;
                 let next = mem::replace(&mut self.sequence, last).wrapping_add(1);
-                // The first sample has whatever number; what came before it is nobody's loss.
+                // The first sample can have any number; samples before it are not lost.
                 if next > 1 {
                     self.lost += u64::from(stamp.sequence.saturating_sub(next));
                 }
@@ -157,7 +157,7 @@ impl Member {
         const END: &[u8] = b"\r\n\r\n";
         let Some(end) = bytes.windows(END.len()).position(|window| window == END) else {
             if bytes.len() > MAX_ANSWER {
-                bail!("the server's answer to a handshake has no end");
+                bail!("handshake response too long");
             }
             return Ok(0);
         };

@@ -1,4 +1,4 @@
-//! The load generator: many subscribers in one thread, none of which does more than it must.
+//! The load generator: many subscribers in one thread, each with as little work as possible.
 
 mod dialect;
 mod frames;
@@ -22,7 +22,7 @@ use std::{
 const WAVE: usize = 128;
 /// Read from a socket at once: a burst and more.
 const READ: usize = 256 * 1024;
-/// How long nothing may come while something has to.
+/// Timeout without messages.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Subscribers of one server.
@@ -32,14 +32,14 @@ pub struct Crowd {
     events: Events,
     members: Vec<Member>,
     buffer: Vec<u8>,
-    /// What has come so far.
+    /// Received so far.
     pub tally: Tally,
-    /// Time spent on what has come, and not on looking whether something has.
+    /// Time spent on received messages, without polling.
     pub busy: Duration,
 }
 
 impl Crowd {
-    /// Connects `count` subscribers and waits until each has been welcomed.
+    /// Connects `count` subscribers and waits for their handshakes.
     pub fn connect(
         server: SocketAddr,
         source: Option<IpAddr>,
@@ -58,13 +58,13 @@ impl Crowd {
         let (mut open, mut heard) = (0, Instant::now());
         while crowd.tally.welcomed < count {
             while crowd.members.len() < count.min(crowd.tally.welcomed + WAVE) {
-                crowd.add(server, source, &request).context("a subscriber cannot connect")?;
+                crowd.add(server, source, &request).context("cannot connect a subscriber")?;
             }
             crowd.turn(Duration::from_millis(10))?;
             if crowd.tally.welcomed > open {
                 (open, heard) = (crowd.tally.welcomed, Instant::now());
             } else if heard.elapsed() > PATIENCE {
-                bail!("{open} of {count} subscribers were welcomed, then no more");
+                bail!("stalled after {open} of {count} handshakes");
             }
         }
         let subscribe = dialect.subscribe()?;
@@ -81,12 +81,12 @@ impl Crowd {
         Ok(())
     }
 
-    /// How many they are.
+    /// The number of subscribers.
     pub fn len(&self) -> usize {
         self.members.len()
     }
 
-    /// Takes what has come; waits for something, but not longer than `patience`.
+    /// Reads received messages; waits at most `patience` for the first.
     pub fn turn(&mut self, patience: Duration) -> anyhow::Result<()> {
         match self.poll.poll(&mut self.events, Some(patience)) {
             Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error.into()),
@@ -106,7 +106,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// Takes what comes for as long as this.
+    /// Reads messages for this long.
     pub fn linger(&mut self, length: Duration) -> anyhow::Result<()> {
         let end = Instant::now() + length;
         loop {
@@ -118,8 +118,8 @@ impl Crowd {
         }
     }
 
-    /// Waits until so many messages have come in total. Without sleeping: to wake this side would cost the server a call to the other core for
-    /// each write that finds it asleep, the more often the slower the server, and a subscriber elsewhere costs it none.
+    /// Waits until so many messages have come in total. Polls without sleeping: waking this side would cost the server a call to the other core for
+    /// each write, more often for a slower server. Remote subscribers have no such cost.
     pub fn wait_for(&mut self, messages: u64) -> anyhow::Result<()> {
         let (mut heard, mut had) = (Instant::now(), self.tally.messages);
         while self.tally.messages < messages {
@@ -127,13 +127,13 @@ impl Crowd {
             if self.tally.messages > had {
                 (heard, had) = (Instant::now(), self.tally.messages);
             } else if heard.elapsed() > PATIENCE {
-                bail!("{had} of {messages} messages have come, then no more");
+                bail!("stalled after {had} of {messages} messages");
             }
         }
         Ok(())
     }
 
-    /// Waits until nothing comes any more.
+    /// Waits until no more messages arrive.
     pub fn settle(&mut self) -> anyhow::Result<()> {
         loop {
             let had = self.tally.messages;
@@ -144,18 +144,18 @@ impl Crowd {
         }
     }
 
-    /// Whether each has had a message.
+    /// Whether every subscriber has received a message.
     pub fn all_served(&self) -> bool {
         self.members.iter().all(|member| member.messages > 0)
     }
 
-    /// Counts into this from now on; gaps so far are forgotten.
+    /// Counts into this tally from now on, and resets gaps.
     pub fn count_into(&mut self, tally: Tally) {
         self.tally = tally;
         self.members.iter_mut().for_each(|member| member.lost = 0);
     }
 
-    /// Has these read no more.
+    /// Stops reading from these subscribers.
     pub fn stop(&mut self, who: Range<usize>) -> anyhow::Result<()> {
         for member in self.members.get_mut(who).context("so many are not here")? {
             self.poll.registry().deregister(member.stream())?;
@@ -163,8 +163,8 @@ impl Crowd {
         Ok(())
     }
 
-    /// Has these read again.
-    pub fn go_on(&mut self, who: Range<usize>) -> anyhow::Result<()> {
+    /// Resumes reading from these subscribers.
+    pub fn resume(&mut self, who: Range<usize>) -> anyhow::Result<()> {
         let first = who.start;
         for (index, member) in
             self.members.get_mut(who).context("so many are not here")?.iter_mut().enumerate()
@@ -175,14 +175,14 @@ impl Crowd {
         Ok(())
     }
 
-    /// Has the ages counted of those only.
+    /// Records ages of these subscribers only.
     pub fn watch(&mut self, who: Range<usize>) {
         for (index, member) in self.members.iter_mut().enumerate() {
             member.is_watched = who.contains(&index);
         }
     }
 
-    /// Samples that watched members have not got: holes in their numbers, and what they are behind the foremost.
+    /// Samples that watched subscribers did not receive: gaps in their numbers, and their lag to the newest.
     pub fn lost(&self) -> u64 {
         let watched = || self.members.iter().filter(|member| member.is_watched);
         let newest = watched().map(|member| member.sequence).max().unwrap_or_default();

@@ -1,19 +1,19 @@
-//! What a crowd has been sent.
+//! Counts of received messages.
 
 use hdrhistogram::Histogram;
 use std::time::Duration;
 
-/// Beyond this an age says only that something went wrong, in nanoseconds.
+/// Greatest age that is recorded, in nanoseconds.
 const OLDEST: u64 = 60_000_000_000;
 
-/// Counts, and ages if they are wanted.
+/// Counts, and optionally ages.
 #[derive(Debug, Default)]
 pub struct Tally {
     /// Subscribers whose handshake is done.
     pub welcomed: usize,
     /// Messages, all subscribers together.
     pub messages: u64,
-    /// Samples in them, where they say so.
+    /// Samples in them, if the messages have counts.
     pub samples: u64,
     ages: Option<Histogram<u64>>,
 }
@@ -35,14 +35,14 @@ impl Tally {
         Ok(Self { ages: Some(Histogram::new_with_max(OLDEST, 3)?), ..Self::default() })
     }
 
-    /// A sample of this age has come, in nanoseconds.
+    /// Records the age of a sample, in nanoseconds.
     pub fn age(&mut self, nanoseconds: u64) {
         if let Some(ages) = &mut self.ages {
             ages.saturating_record(nanoseconds);
         }
     }
 
-    /// What the ages are.
+    /// Returns the ages.
     pub fn ages(&self) -> Option<Ages> {
         let ages = self.ages.as_ref()?;
         let at = |quantile| Duration::from_nanos(ages.value_at_quantile(quantile));

@@ -65,7 +65,7 @@ struct Series {
 type Of = fn(&Series) -> &Vec<f64>;
 
 impl Fanout {
-    /// Measures, and answers a section of the report.
+    /// Measures, and returns a section of the report.
     pub fn run(&self) -> anyhow::Result<String> {
         let mut entries: Vec<Entry> = CONTENDERS.into_iter().filter_map(|one| self.enter(one)).collect();
         for repetition in 1..=self.repetitions {
@@ -74,7 +74,7 @@ impl Fanout {
                 entries.retain_mut(|entry| match entry.measure(index, burst, self.length()) {
                     Ok(()) => true,
                     Err(error) => {
-                        eprintln!("  {} is left out from here: {error:#}", entry.contender.name);
+                        eprintln!("  {} skipped from here on: {error:#}", entry.contender.name);
                         false
                     }
                 });
@@ -98,7 +98,7 @@ impl Fanout {
         match started {
             Ok((calm, restless)) => Some(Entry { contender, calm, restless, results }),
             Err(error) => {
-                eprintln!("  {} is skipped: {error:#}", contender.name);
+                eprintln!("  {} skipped: {error:#}", contender.name);
                 None
             }
         }
@@ -106,23 +106,21 @@ impl Fanout {
 
     fn report(&self, entries: &[Entry]) -> String {
         let mut out = format!(
-            "## Fan-out\n\n{} subscribers over loopback, binary messages of 136 bytes (`oasis native`: a native batch of one sample each). \
-             Servers on one core, the load generator on the other. {} measurements of each kind, the servers in turn; median (lowest to highest).\n\n",
+            "## Fan-out\n\n{} subscribers over loopback, binary messages of 136 bytes (`oasis native`: a native batch of one sample each). Servers run on one core, the load generator on the other. {} measurements of each kind, alternating between servers; median (lowest to highest).\n\n",
             self.subscribers, self.repetitions
         );
         for entry in entries {
             out += &format!("- `{}`: {}.\n", entry.contender.name, entry.contender.what);
         }
-        out += "\n### Deliveries a second of the server's processor time\n\n";
-        out += "The core is not saturated: a round, until everybody has got it, then a rest of 20 ms. Ours with its default rest between writes.\n\n";
+        out += "\n### Deliveries per second of server CPU time\n\n";
+        out += "The core is not saturated: each round ends when all subscribers have received it; the next starts 20 ms later. OASIS uses its default pause between writes.\n\n";
         out += &self.table(entries, |series| &series.calm, |series| &series.calm).to_string();
-        out += "\n### Deliveries a second, as fast as it goes\n\n";
-        out += "As the subscribers see it, four rounds under way at a time (`oasis node`: 1,024 samples, because a node gathers them for up to 10 ms): \
-                what is under way for one subscriber may share a write, so that row is not compared. Ours with no rest between writes (`flush_ms = 0`).\n\n";
+        out += "\n### Deliveries per second at saturation\n\n";
+        out += "Measured at the subscribers, with four rounds in flight (`oasis node`: 1,024 samples, because a node collects them for up to 10 ms, and several for one subscriber may share a write; that row is not compared). OASIS uses no pause between writes (`flush_ms = 0`).\n\n";
         out += &self.table(entries, |series| &series.saturated, |series| &series.comparable).to_string();
-        out += "\nThe load generator asks without sleeping. How much of its time it had something to read, and deliveries a second of the server's processor time:\n\n";
+        out += "\nThe load generator polls without sleeping. Share of its time spent reading messages, and deliveries per second of server CPU time:\n\n";
         out += &self.generator(entries).to_string();
-        out += "\n### Ours to each rival\n\nRatios of measurements that followed each other: median. First of processor time, then of saturated throughput.\n\n";
+        out += "\n### OASIS compared with each server\n\nMedian ratio of consecutive measurements: first by CPU time, then by saturated throughput.\n\n";
         out += &self.rivals(entries).to_string();
         out
     }

@@ -1,4 +1,4 @@
-//! What a subscriber costs in memory while nothing is sent to it.
+//! Memory of an idle subscriber.
 
 use super::progress;
 use crate::{
@@ -15,7 +15,7 @@ use std::{thread, time::Duration};
 const OTHER_FILES: u64 = 200;
 /// Connections of one client process at most: a source address has 28,000 ports, and each process needs files too.
 const EACH: u64 = 10_000;
-/// For the last of what a server does when it has been subscribed to.
+/// Time for a server to finish its subscriptions.
 const CALM: Duration = Duration::from_millis(500);
 
 /// Memory of idle subscribers.
@@ -32,7 +32,7 @@ struct Memory {
 }
 
 impl Idle {
-    /// Measures, and answers a section of the report.
+    /// Measures, and returns a section of the report.
     pub fn run(&self) -> anyhow::Result<String> {
         let limit = cpu::raise_open_files()?;
         let count = self.connections.min(limit.saturating_sub(OTHER_FILES));
@@ -41,17 +41,17 @@ impl Idle {
             progress(format_args!("{count} idle subscribers of {}", contender.name));
             match measure(contender, count) {
                 Ok(memory) => table.row(memory.row(contender.name, count)),
-                Err(error) => eprintln!("  {} is skipped: {error:#}", contender.name),
+                Err(error) => eprintln!("  {} skipped: {error:#}", contender.name),
             }
         }
         let asked = if count < self.connections {
-            format!(" ({} were asked for; the limit of open files is {limit})", self.connections)
+            format!(" ({} requested; the limit of open files is {limit})", self.connections)
         } else {
             String::new()
         };
         Ok(format!(
-            "## Idle subscribers\n\n{count} connections{asked} from several processes and addresses, each subscribed, after one message to everybody. \
-             User memory (`VmRSS`); what sockets take in the kernel is the same for all and not in it.\n\n{table}"
+            "## Idle subscribers\n\n{count} connections{asked} from several processes and addresses, each subscribed, after one message to all. \
+             Memory is user memory (`VmRSS`) without socket buffers of the kernel, which are the same for all servers.\n\n{table}"
         ))
     }
 }

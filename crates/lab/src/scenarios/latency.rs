@@ -35,7 +35,7 @@ struct Load {
 }
 
 impl Latency {
-    /// Measures, and answers a section of the report.
+    /// Measures, and returns a section of the report.
     pub fn run(&self) -> anyhow::Result<String> {
         let (fast, slow) = (Duration::from_secs(self.fast_s), Duration::from_secs(self.slow_s));
         let load = |contender, hertz, subscribers, length| Load { contender, hertz, subscribers, length };
@@ -51,8 +51,7 @@ impl Latency {
         }
         Ok(format!(
             "## Latency\n\nA probe in a node's process, TCP, a DAC with one shard and its default configuration, EISA packets to subscribers. \
-             Age: from the time in the packet (when the sample was taken) to the subscriber's read. \
-             The node shares its core with the load generator.\n\n{table}"
+             Age is the time from the sample's timestamp in the packet to the read at the subscriber. The node shares its core with the load generator.\n\n{table}"
         ))
     }
 }

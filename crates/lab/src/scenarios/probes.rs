@@ -1,4 +1,4 @@
-//! What probes cost the thread they watch: one flush, in time and in instructions, a million of them a second, a control loop with ten.
+//! The cost of probes for the watched thread: one flush, in time and in instructions, a million of them a second, a control loop with ten.
 
 mod control_loop;
 mod flush;
@@ -29,7 +29,7 @@ pub struct Probes {
 }
 
 impl Probes {
-    /// Measures, and answers sections of the report.
+    /// Measures, and returns sections of the report.
     pub fn run(&self) -> anyhow::Result<Vec<String>> {
         let dac = Child::lab(cpu::SERVERS, &["serve", "dac"])?;
         Ok(vec![

@@ -44,7 +44,7 @@ struct Run {
 }
 
 impl Slow {
-    /// Measures, and answers a section of the report.
+    /// Measures, and returns a section of the report.
     pub fn run(&self) -> anyhow::Result<String> {
         let mut station = Station::start(CHAIN, None, self.subscribers)?;
         station.crowd.watch(self.stopped..self.subscribers);
@@ -64,16 +64,14 @@ impl Slow {
             let without = self.publish(&mut station)?;
             station.crowd.stop(0..self.stopped)?;
             let with = self.publish(&mut station)?;
-            station.crowd.go_on(0..self.stopped)?;
+            station.crowd.resume(0..self.stopped)?;
             station.crowd.settle()?;
             ratios.push(with.p99.as_secs_f64() / without.p99.as_secs_f64());
             table.row(without.row(repetition, 0));
             table.row(with.row(repetition, self.stopped));
         }
         Ok(format!(
-            "## Stopped readers\n\n{} Hz from a node through a DAC to {} subscribers, for {} s each time; {} of them stop reading in every other run. \
-             Ages and losses are those of the other {}. Memory grows from run to run until the topic's log is at its bound of 8 MiB; \
-             stopped readers add to it what the second run of a pair has more than the first. p99 with stopped readers to p99 without, median: {}.\n\n{table}",
+            "## Stopped readers\n\n{} Hz from a node through a DAC to {} subscribers, {} s each run; {} of them stop reading in every other run. Ages and losses are those of the other {}. Memory grows from run to run until the topic log reaches its bound of 8 MiB; the difference within a pair of runs is due to stopped readers. Ratio of p99 with stopped readers to p99 without, median: {}.\n\n{table}",
             self.hertz,
             self.subscribers,
             self.length_s,

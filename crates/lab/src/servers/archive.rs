@@ -1,4 +1,4 @@
-//! A DAC with an archive, filled before it serves: what a long life would have left.
+//! A DAC with an archive that is filled before it serves, as after a long operation.
 
 use super::{oasis, runtime};
 use crate::order::{obey, ready};
@@ -25,7 +25,7 @@ pub struct Archived {
     fill: Option<Fill>,
 }
 
-/// What samples are put in before anybody is served.
+/// The samples that are stored before serving.
 #[derive(Debug, Clone, Copy, Subcommand)]
 pub enum Fill {
     /// So many samples at this rate, up to now, in batches as a node makes them.
@@ -46,7 +46,7 @@ pub enum Fill {
 pub fn serve(archived: &Archived) -> anyhow::Result<()> {
     let runtime = runtime()?;
     let dac = Dac::new(Config::default());
-    // However much is put in, nothing goes.
+    // Nothing is evicted.
     let config = ArchiveConfig {
         directory: archived.directory.to_string_lossy().into_owned(),
         retention: vec![oasis_store::RetentionRule { instances: "*".into(), days: 0, bytes: 0 }],
@@ -81,7 +81,7 @@ async fn fill(
     let (samples, in_batch, step, noise) = match fill {
         None => return Ok(()),
         Some(Fill::Past { hertz, seconds }) => {
-            // As much as a node gathers in 10 ms, or in a minute where nobody waits.
+            // As many as a node collects in 10 ms, or in a minute for slow rates.
             let in_batch = if hertz >= 100 { hertz / 100 } else { 60 };
             (hertz * seconds, in_batch, 1_000_000_000 / hertz, false)
         }

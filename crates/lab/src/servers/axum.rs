@@ -15,7 +15,7 @@ use ::axum::{
 use anyhow::bail;
 use tokio::{net::TcpListener, sync::broadcast};
 
-/// Rounds that a connection may be behind; the lab never has so many under way.
+/// Rounds that a connection may lag; the lab never has so many in flight.
 const CAPACITY: usize = 256;
 
 /// A round: all its messages at once, so that a task is woken once for them.
@@ -31,7 +31,7 @@ pub fn serve() -> anyhow::Result<()> {
     let mut packets = Packets::default();
     obey(|order| {
         let Order::Round { burst } = order else { bail!("this server publishes rounds only") };
-        // Without subscribers there is nobody to tell.
+        // Fails without subscribers.
         let _ = rounds.send(packets.burst(burst).map(Bytes::from).collect());
         Ok(())
     })

@@ -1,6 +1,6 @@
 //! As little as a server can do: an event loop that writes the same bytes to every socket, a burst in one call.
 //!
-//! What it takes is the system's price; every other server is measured by how much it adds.
+//! Its cost is the baseline; every other server adds to it.
 
 use super::Packets;
 use crate::order::{Order, obey, ready};
@@ -32,7 +32,7 @@ struct Peer {
     stream: TcpStream,
     /// What has come of its handshake; none when that is done.
     request: Option<Vec<u8>>,
-    /// What the socket had no room for, and how much of its first piece is gone.
+    /// Unsent pieces, and the number of sent bytes of the first.
     waiting: VecDeque<Rc<[u8]>>,
     written: usize,
 }
@@ -49,7 +49,7 @@ pub fn serve() -> anyhow::Result<()> {
     let mut listener = TcpListener::bind(([127, 0, 0, 1], 0).into())?;
     poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
     let waker = Arc::new(Waker::new(poll.registry(), ORDERS)?);
-    // A waker that is gone wakes nobody, not even for its last call.
+    // Kept alive: a dropped waker does not wake.
     let _kept = waker.clone();
     ready(&[listener.local_addr()?.to_string()])?;
     let (orders, inbox) = mpsc::channel();

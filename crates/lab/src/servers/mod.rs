@@ -1,4 +1,4 @@
-//! The servers that are measured: each a process of its own that publishes when it is told to.
+//! The measured servers: each is a process that publishes on order.
 
 pub mod archive;
 mod axum;
@@ -40,7 +40,7 @@ impl Server {
     }
 }
 
-/// Numbers the packets of a server that knows nothing else of them.
+/// Numbers the packets of a server.
 #[derive(Debug, Default)]
 struct Packets {
     sequence: u32,

@@ -1,4 +1,4 @@
-//! The real thing: DAC and doors, with the tasks and threads they have in `oasis dac`.
+//! DAC and doors, with the same tasks and threads as `oasis dac`.
 
 use super::runtime;
 use crate::{
@@ -51,7 +51,7 @@ pub fn sample(number: u64) -> LinuxProcessorProbe {
     }
 }
 
-/// Counters that move as nothing does.
+/// Random counters.
 fn noise(number: u64) -> LinuxProcessorProbe {
     // SplitMix64: one step for each counter.
     let mut state = number.wrapping_mul(7);
@@ -113,7 +113,7 @@ fn open_archive(directory: &Path) -> anyhow::Result<Arc<Archive>> {
     Ok(Arc::new(Archive::new(opened)))
 }
 
-/// What a node with the instance says first, and how its batches are made.
+/// The first messages of the node, and the encoder of its batches.
 pub fn greeting() -> anyhow::Result<(Encoder, [NodeMessage; 2])> {
     let probe_type: ProbeType = serde_json::from_str(LinuxProcessorProbe::SCHEMA)?;
     let encoder = Encoder::new(&probe_type)?;
@@ -128,14 +128,14 @@ pub fn greeting() -> anyhow::Result<(Encoder, [NodeMessage; 2])> {
     Ok((encoder, [hello, NodeMessage::Register { types: vec![probe_type], instances: vec![instance] }]))
 }
 
-/// A node's conversation without its socket: ledger, stamping and topic log see what they would see of a node.
+/// A node session without a socket: ledger, stamping and topic log work as for a node.
 pub struct Feed {
     session: NodeSession,
     topic: TopicId,
     encoder: Encoder,
     sequence: u64,
     answers: Vec<DacMessage>,
-    /// Where commands would come from: kept, or the DAC would take the node for gone.
+    /// The receiver of commands: kept, otherwise the DAC would close the session.
     _commands: mpsc::Receiver<DacMessage>,
 }
 
@@ -153,7 +153,7 @@ impl Feed {
             DacMessage::Registered { topics } => topics.first().map(|topic| topic.topic),
             _ => None,
         });
-        let topic = assigned.context("the DAC gave the instance no topic")?;
+        let topic = assigned.context("the DAC assigned no topic to the instance")?;
         Ok(Self { session, topic, encoder, sequence: 0, answers, _commands: commands })
     }
 

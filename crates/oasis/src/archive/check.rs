@@ -1,8 +1,9 @@
-//! `oasis archive check`: what of an archive is not as it was written.
+//! `oasis archive check`: finds damage in an archive.
 
 use super::{count, size};
-use crate::{cli::Format, progress::Progress, visible::Visible};
+use crate::{cli::Format, progress::Progress};
 use anyhow::Context;
+use oasis_format::visible::Visible;
 use oasis_store::{Checked, Damage, Told};
 use oasis_wire::time;
 use serde_json::json;
@@ -12,14 +13,14 @@ use std::{
     process::ExitCode,
 };
 
-/// Reads all of it, and prints each damage as it is found.
+/// Reads all files, and prints each damage when it is found.
 pub fn run(folder: &Path, format: Format) -> anyhow::Result<ExitCode> {
     let mut out = io::stdout().lock();
     let (mut damages, mut printed) = (0, Ok(()));
     let mut progress = Progress::new();
-    let checked = oasis_store::check(folder, |told| match told {
+    let checked = oasis_store::check(folder, |event| match event {
         Told::Read(checked, of) => {
-            progress.tell(|| format!("{} of {of} segment files, {}", checked.segments, size(checked.bytes)))
+            progress.show(|| format!("{} of {of} segment files, {}", checked.segments, size(checked.bytes)))
         }
         Told::Damage(damage) => {
             damages += 1;
@@ -30,7 +31,7 @@ pub fn run(folder: &Path, format: Format) -> anyhow::Result<ExitCode> {
         }
     })?;
     progress.clear();
-    printed.context("the findings cannot be written")?;
+    printed.context("cannot write the findings")?;
     if format == Format::Text {
         writeln!(out, "{}", verdict(folder, checked, damages))?;
     }
@@ -74,9 +75,9 @@ fn verdict(folder: &Path, checked: Checked, damages: u64) -> String {
     );
     let samples = count(checked.samples, "sample", "samples");
     match damages {
-        0 => format!("{}: all is as it was written: {samples} in {files}", folder.display()),
+        0 => format!("{}: no damage: {samples} in {files}", folder.display()),
         damages => format!(
-            "{}: damaged in {}; {samples} in {files} can be read",
+            "{}: {} damaged; {samples} in {files} can be read",
             folder.display(),
             count(damages, "place", "places")
         ),

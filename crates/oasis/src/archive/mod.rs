@@ -1,4 +1,4 @@
-//! `oasis archive`: what an archive's folder holds, and whether it is as it was written.
+//! `oasis archive`: shows and checks the content of an archive.
 
 mod check;
 mod show;
@@ -15,12 +15,12 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Say what is stored: how much, of which instances, from when to when, what is missing.
+    /// Show the stored instances with sizes, time spans and losses.
     #[command(after_help = "Examples:
   oasis archive show --archive ~/samples
   oasis archive show --archive ~/samples --format json | jq .instances")]
     Show(Look),
-    /// Read all files from end to end, and say which bytes are not what was written and whose samples that costs. Changes nothing; ends with 1 if it finds any.
+    /// Read all files, and report damaged bytes and lost samples. Changes nothing; exits with status 1 if there is damage.
     #[command(after_help = "Examples:
   oasis archive check --archive ~/samples
   oasis archive check --archive ~/samples && cp -a ~/samples /backup/")]
@@ -31,25 +31,25 @@ enum Verb {
 struct Look {
     #[command(flatten)]
     archive: ArchiveFolder,
-    /// How to print.
+    /// Output format.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
 
-/// Looks at an archive, its DAC at work or not.
+/// Shows or checks an archive, also while its DAC runs.
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let done = match &arguments.verb {
         Verb::Show(look) => show::run(&look.archive.find()?, look.format).map(|()| ExitCode::SUCCESS),
         Verb::Check(look) => check::run(&look.archive.find()?, look.format),
     };
     match done {
-        // `oasis archive show | head` is no error.
+        // `oasis archive show | head` is not an error.
         Err(error) if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),
         other => other,
     }
 }
 
-/// A size for people.
+/// Formats a size.
 fn size(bytes: u64) -> String {
     let mut amount = bytes as f64;
     for unit in ["bytes", "KiB", "MiB", "GiB"] {
@@ -61,7 +61,7 @@ fn size(bytes: u64) -> String {
     format!("{amount:.1} TiB")
 }
 
-/// A number of things.
+/// Formats a number with its noun.
 fn count(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }

@@ -1,8 +1,9 @@
-//! `oasis archive show`: what an archive holds.
+//! `oasis archive show`: shows the content of an archive.
 
 use super::{count, size};
-use crate::{cli::Format, visible::Visible};
+use crate::cli::Format;
 use anyhow::Context;
+use oasis_format::visible::Visible;
 use oasis_query::{Rows, Sql, SqlValue};
 use serde_json::{Value, json};
 use std::{
@@ -11,7 +12,7 @@ use std::{
     path::Path,
 };
 
-/// All that the catalogue tells, and files that are being written, as one JSON text.
+/// The content of the catalogue and of open files, as one JSON text.
 const QUERY: &str = "SELECT json_object(
   'samples', (SELECT coalesce(sum(samples), 0) FROM instances),
   'instances', json((SELECT json_group_array(json_object('node', node, 'instance', instance, 'type', type, 'version', version,
@@ -23,9 +24,10 @@ const QUERY: &str = "SELECT json_object(
 
 /// Prints it.
 pub fn run(folder: &Path, format: Format) -> anyhow::Result<()> {
-    let mut told = Told::default();
-    Sql::open(folder)?.query(QUERY, &mut told)?;
-    let mut archive: Value = serde_json::from_str(&told.0).context("the catalogue's answer is no JSON")?;
+    let mut answer = Answer::default();
+    Sql::open(folder)?.query(QUERY, &mut answer)?;
+    let mut archive: Value =
+        serde_json::from_str(&answer.0).context("the catalogue returned invalid JSON")?;
     let (segments, rollups) = (files(folder, "oseg")?, files(folder, "oroll")?);
     archive["segment_files"] = json!({"files": segments.0, "bytes": segments.1});
     archive["rollup_files"] = json!({"files": rollups.0, "bytes": rollups.1});
@@ -37,11 +39,11 @@ pub fn run(folder: &Path, format: Format) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Takes the one text that is answered.
+/// Receives the result, a single text.
 #[derive(Default)]
-struct Told(String);
+struct Answer(String);
 
-impl Rows for Told {
+impl Rows for Answer {
     fn begin(&mut self, _: &[String]) -> io::Result<()> {
         Ok(())
     }
@@ -54,14 +56,14 @@ impl Rows for Told {
     }
 }
 
-/// How many files have this ending, and their bytes.
+/// Number and bytes of files with this extension.
 fn files(folder: &Path, ending: &str) -> io::Result<(u64, u64)> {
     let (mut files, mut bytes) = (0, 0);
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         if entry.path().extension().is_some_and(|extension| extension == ending) {
             files += 1;
-            // One that has gone meanwhile has none.
+            // An evicted file has no size.
             bytes += entry.metadata().map_or(0, |metadata| metadata.len());
         }
     }
@@ -107,7 +109,7 @@ fn print(out: &mut impl Write, folder: &Path, archive: &Value) -> io::Result<()>
     Ok(())
 }
 
-/// What a sample takes.
+/// Formats the bytes of a sample.
 fn each(bytes: u64, samples: u64) -> String {
     if samples == 0 { String::new() } else { format!(" ({:.1} bytes each)", bytes as f64 / samples as f64) }
 }

@@ -43,7 +43,7 @@ pub struct Node {
 
 #[derive(Debug, Args)]
 pub struct Common {
-    /// Configuration file; flags win over it. Its default is documented in docs/reference/oasis.toml.
+    /// Configuration file; flags override it. docs/reference/oasis.toml documents its defaults.
     #[arg(long, value_name = "FILE", env = "OASIS_CONFIG")]
     pub config: Option<PathBuf>,
     /// Print one line of JSON with the addresses on standard output when ready, for scripts.
@@ -59,7 +59,7 @@ pub struct Addresses {
     /// Address that nodes connect to [default: 127.0.0.1:7071].
     #[arg(long, value_name = "HOST:PORT", env = "OASIS_CHANNEL_LISTEN")]
     pub channel_listen: Option<String>,
-    /// Folder to keep all samples in, made if there is none [default: none; samples are kept in memory for as long as there is room].
+    /// Folder of the archive, created if it does not exist [default: none; samples are kept in bounded memory].
     #[arg(long, value_name = "DIR", env = "OASIS_ARCHIVE")]
     pub archive: Option<String>,
     /// Let nodes send samples as datagrams too, to the same port by UDP.
@@ -74,24 +74,24 @@ pub struct Probes {
     pub name: Option<String>,
     #[arg(long = "probe", value_name = "PROBE[(PARAMETER=VALUE,…)][=INSTANCE][@HERTZ]", help = crate::live::probe_choice::help())]
     pub probes: Vec<String>,
-    /// Identity of the node over its lives [default: made of host and name].
+    /// Identity of the node across restarts [default: derived from host and name].
     #[arg(long, env = "OASIS_NODE_UUID")]
     pub uuid: Option<Uuid>,
-    /// How samples get to the DAC: tcp, or udp, which loses some rather than wait [default: tcp].
+    /// Transport of samples to the DAC: tcp, or udp, which may lose samples but never waits [default: tcp].
     #[arg(long, env = "OASIS_CHANNEL")]
     pub channel: Option<Channel>,
-    /// Directory for samples that the DAC does not have yet: they survive this process. Without it they wait in memory only.
+    /// Directory for unacknowledged samples, which survive this process. Without it they are kept only in memory.
     #[arg(long, value_name = "DIRECTORY", env = "OASIS_SPOOL_DIRECTORY")]
     pub spool_directory: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub struct List {
-    /// Only those whose NODE/INSTANCE contains it.
+    /// Only instances whose NODE/INSTANCE contains this text.
     pub text: Option<String>,
     #[command(flatten)]
     pub server: Server,
-    /// How to print.
+    /// Output format.
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
@@ -102,7 +102,7 @@ pub struct Handlers {
     pub act: Option<HandlersAct>,
     #[command(flatten)]
     pub server: Server,
-    /// How to print the list.
+    /// Output format.
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
@@ -123,14 +123,14 @@ pub enum HandlersAct {
 
 #[derive(Debug, Args)]
 pub struct Tail {
-    /// NODE/INSTANCE, where * stands for any text ('plant-7/*'); if none is given all that are online, and with --from or --last those that are not as well.
+    /// NODE/INSTANCE, where * matches any text ('plant-7/*') [default: all online instances; with --from or --last offline ones too].
     pub instances: Vec<Target>,
     #[command(flatten)]
     pub server: Server,
-    /// How to print.
+    /// Output format.
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
-    /// Begin with the oldest sample that the DAC holds in memory.
+    /// Start with the oldest sample in the memory of the DAC.
     #[arg(long)]
     pub from_earliest: bool,
     #[arg(help = format!("Start at this time, from the archive if necessary: {}", time::FORMS), long, value_name = "TIME", allow_hyphen_values = true, conflicts_with = "from_earliest")]
@@ -138,16 +138,16 @@ pub struct Tail {
     /// Stop at this time (exclusive).
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub to: Option<String>,
-    /// Begin with the newest samples there are, so many of each instance, from the archive if need be; with --from or --to, of that time.
+    /// Start with this many newest samples of each instance, from the archive if necessary; with --from or --to, of that time span.
     #[arg(short = 'n', long, value_name = "N", conflicts_with = "from_earliest")]
     pub last: Option<u32>,
-    /// Which samples: every, latest (skip to the newest when late), max_hz=N (at most N a second) or envelope=N (N a second, each with the least and greatest value).
+    /// Delivery: every, latest (skip to the newest after lag), max_hz=N (at most N a second) or envelope=N (N a second, each with minimum and maximum).
     #[arg(long, value_name = "DELIVERY", default_value_t)]
     pub delivery: Delivery,
-    /// What if the samples wanted are gone from the DAC's log: gap (go on with the oldest held), latest (with the newest) or close.
+    /// Action if requested samples were evicted from the DAC's log: gap (continue with the oldest), latest (with the newest) or close.
     #[arg(long, value_name = "POLICY", default_value = "gap")]
     pub overflow: Overflow,
-    /// End after this many samples.
+    /// Stop after this many samples.
     #[arg(long, value_name = "N")]
     pub count: Option<u64>,
 }

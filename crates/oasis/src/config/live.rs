@@ -1,4 +1,4 @@
-//! All sections of the configuration file, and which flags win over them.
+//! All sections of the configuration file, and the flags that override them.
 
 use crate::{
     cli::{Addresses, Common, Probes},
@@ -13,7 +13,7 @@ use oasis_store::ArchiveConfig;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// What a node of the command line watches unless told otherwise.
+/// The default probes of a node of the command line.
 const STANDARD_PROBES: [&str; 4] = ["processor", "memory", "network", "heartbeat"];
 
 /// Declares the file: the sections of DAC and node, and one for each handler.
@@ -32,7 +32,7 @@ macro_rules! sections {
         }
 
         impl Config {
-            /// The handlers that the file switches on.
+            /// The enabled handlers.
             pub fn handlers(&self) -> anyhow::Result<Vec<Arc<dyn Handler>>> {
                 let mut handlers: Vec<Arc<dyn Handler>> = Vec::new();
                 $(
@@ -58,7 +58,7 @@ impl Config {
         Self::read(common.config.as_deref())
     }
 
-    /// Flags for a DAC win.
+    /// Applies the flags of a DAC.
     pub fn with_addresses(mut self, addresses: Addresses) -> Self {
         if let Some(listen) = addresses.listen {
             self.doors.listen = listen;
@@ -73,7 +73,7 @@ impl Config {
         self
     }
 
-    /// Flags for a node win.
+    /// Applies the flags of a node.
     pub fn with_probes(mut self, probes: Probes) -> anyhow::Result<Self> {
         if let Some(name) = probes.name {
             self.node.name = name;

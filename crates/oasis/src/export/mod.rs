@@ -1,4 +1,4 @@
-//! `oasis export`: what an archive holds, as a file that other programs read. The DAC that writes the archive may go on meanwhile.
+//! `oasis export`: writes samples of an archive to a file for other programs, also while its DAC runs.
 
 mod output;
 mod samples;
@@ -10,9 +10,9 @@ use crate::{
     progress::Progress,
     target::{self, Target},
     time_flag::{self, now},
-    visible::Visible,
 };
 use anyhow::{Context, bail};
+use oasis_format::visible::Visible;
 use oasis_format::{Format, Gap, SampleFormat, SampleWriter, WriteError};
 use oasis_store::{History, Missing};
 use oasis_wire::{loss::Cause, schema::ProbeType};
@@ -25,10 +25,10 @@ use std::{
     sync::Arc,
 };
 
-/// Samples between two looks at whether to say how many there are.
+/// Samples between two updates of the progress line.
 const TOLD: u64 = 4_096;
 
-/// Writes all samples of the instances, and says on standard error what is missing.
+/// Writes all samples of the instances, and reports missing samples on standard error.
 pub fn run(arguments: &Export) -> anyhow::Result<()> {
     let archive = arguments.archive.find()?;
     let history = History::open(&archive)?;
@@ -48,29 +48,29 @@ pub fn run(arguments: &Export) -> anyhow::Result<()> {
     }
     if !format.is_text && output.is_none() && io::stdout().is_terminal() {
         bail!(
-            "this format is not text, and standard output is a terminal: name a file with -o FILE, or pass it on with | or >"
+            "this format is binary, and standard output is a terminal: use -o FILE, or redirect with | or >"
         );
     }
-    // `oasis export | head` is no error.
+    // `oasis export | head` is not an error.
     if let Some(written) = write(&history, &targets, span, samples, output, None)? {
-        eprintln!("{}", told(written, &targets));
+        eprintln!("{}", summary(written, &targets));
     }
     Ok(())
 }
 
-/// How samples are written in a format; the command line accepts no other.
+/// Returns the support of a format for samples; the command line accepts no other formats.
 fn samples_of(format: &'static Format) -> anyhow::Result<&'static SampleFormat> {
-    format.samples.as_ref().with_context(|| format!("{} cannot hold samples", format.name))
+    format.samples.as_ref().with_context(|| format!("{} does not support samples", format.name))
 }
 
-/// How much was written.
-fn told(written: u64, targets: &[Target]) -> String {
+/// Formats the number of written samples.
+fn summary(written: u64, targets: &[Target]) -> String {
     let plural = |number: u64| if number == 1 { "" } else { "s" };
     let instances = targets.len() as u64;
     format!("{written} sample{} of {instances} instance{}", plural(written), plural(instances))
 }
 
-/// Writes one file: all samples of the instances, or those of one type alone. Answers how many; nothing if their reader has seen enough.
+/// Writes one file: all samples of the instances, or those of one type. Returns their number, or `None` if the pipe was closed.
 fn write(
     history: &History,
     targets: &[Target],
@@ -93,7 +93,7 @@ fn write(
     Ok(Some(written))
 }
 
-/// From when to when: those of a test run, or as the flags say.
+/// Returns the time span of a test run, or of the flags.
 fn span(history: &History, arguments: &Export) -> anyhow::Result<(Option<u64>, Option<u64>)> {
     if let Some(name) = &arguments.run {
         let span = history.test_runs().named(name)?.span(now());
@@ -127,7 +127,7 @@ fn write_all(
                 })?;
                 written += 1;
                 if written % TOLD == 0 {
-                    progress.tell(|| format!("{written} samples"));
+                    progress.show(|| format!("{written} samples"));
                 }
             }
             Item::Missing(target, missing, time) => {
@@ -195,7 +195,7 @@ fn one_type(history: &History, targets: &[Target], span: Span) -> anyhow::Result
 fn explained(error: WriteError) -> anyhow::Error {
     match error {
         WriteError::SeveralTypes(..) => anyhow::anyhow!(
-            "{error} (-o FOLDER/ makes one of each; or name instances of one type, set --from or --to, or use --format jsonl or mcap)"
+            "{error} (use -o FOLDER/ for one file each, instances of one type, --from or --to, or --format jsonl or mcap)"
         ),
         error => error.into(),
     }

@@ -1,4 +1,4 @@
-//! Where an export goes.
+//! The output of an export.
 
 use anyhow::{Context, bail};
 use std::{
@@ -7,15 +7,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Standard output, or a file that has its name only once it is whole. One that does not become whole is removed.
+/// Standard output, or a file that is renamed when complete and removed if incomplete.
 pub struct Output {
     to: BufWriter<Box<dyn Write + Send>>,
-    /// What it is called until then, and what afterwards.
+    /// Temporary and final path.
     file: Option<(PathBuf, PathBuf)>,
 }
 
 impl Output {
-    /// None and `-` are standard output. What is no file, such as a device, is written to as it is; a link stays one.
+    /// `None` and `-` are standard output. Devices are written directly; links are followed.
     pub fn open(path: Option<&Path>) -> anyhow::Result<Self> {
         let Some(path) = path.filter(|path| path.as_os_str() != "-") else {
             return Ok(Self { to: BufWriter::new(Box::new(io::stdout())), file: None });
@@ -23,7 +23,7 @@ impl Output {
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let failed = |path: &Path| format!("cannot write {}", path.display());
         match fs::metadata(&path) {
-            Ok(found) if found.is_dir() => bail!("{} is a folder: name a file in it", path.display()),
+            Ok(found) if found.is_dir() => bail!("{} is a folder: give a file name", path.display()),
             Ok(found) if !found.is_file() => {
                 let to = OpenOptions::new().write(true).open(&path).with_context(|| failed(&path))?;
                 return Ok(Self { to: BufWriter::new(Box::new(to)), file: None });
@@ -40,7 +40,7 @@ impl Output {
     pub fn finish(mut self) -> anyhow::Result<()> {
         self.to.flush()?;
         match self.file.take() {
-            // It is whole, and stays if it cannot be called so.
+            // Complete: kept even if it cannot be renamed.
             Some((partial, path)) => fs::rename(&partial, &path)
                 .with_context(|| format!("cannot rename {} to {}", partial.display(), path.display())),
             None => Ok(()),
@@ -53,7 +53,7 @@ impl Drop for Output {
         if let Some((partial, _)) = &self.file
             && let Err(error) = fs::remove_file(partial)
         {
-            eprintln!("{} is not whole, and cannot be removed: {error}", partial.display());
+            eprintln!("{} is incomplete and cannot be removed: {error}", partial.display());
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Tables of several probe types: a file for each, in a folder.
 
-use super::{Span, samples_of, told, write};
+use super::{Span, samples_of, summary, write};
 use crate::target::Target;
 use anyhow::{Context, bail};
 use oasis_format::{
@@ -13,15 +13,15 @@ use std::{
     path::{MAIN_SEPARATOR, Path},
 };
 
-/// Whether a folder was named: one that is there, or a path that ends with a slash.
+/// Whether the path is a folder: an existing one, or a path that ends with a slash.
 pub fn is_folder(path: &Path) -> bool {
     path.is_dir() || path.to_str().is_some_and(|path| path.ends_with(MAIN_SEPARATOR))
 }
 
-/// Writes a file for each type that has samples in the time, called as its table is in SQL.
+/// Writes a file for each type with samples in the time span, with the name of its SQL table.
 ///
 /// # Errors
-/// If the archive cannot be read, a file not be written, or there are no samples in the time.
+/// If the archive cannot be read, a file cannot be written, or there are no samples in the time span.
 pub fn write_each(
     history: &History,
     targets: &[Target],
@@ -29,7 +29,7 @@ pub fn write_each(
     format: &'static Format,
     folder: &Path,
 ) -> anyhow::Result<()> {
-    fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    fs::create_dir_all(folder).with_context(|| format!("cannot create the folder {}", folder.display()))?;
     let times = span.from..span.to.unwrap_or(u64::MAX);
     let mut names = Names::new(std::iter::empty());
     let mut files = 0;
@@ -47,7 +47,7 @@ pub fn write_each(
         files += 1;
         let path = folder.join(format!("{name}.{}", format.extension));
         let written = write(history, &of_type, span, samples_of(format)?, Some(&path), Some(&probe_type))?;
-        eprintln!("{}: {}", path.display(), told(written.unwrap_or_default(), &of_type));
+        eprintln!("{}: {}", path.display(), summary(written.unwrap_or_default(), &of_type));
     }
     if files == 0 { bail!("nothing is stored of that time") } else { Ok(()) }
 }

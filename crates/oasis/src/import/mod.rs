@@ -1,7 +1,8 @@
-//! `oasis import`: recordings become part of an archive, all of a file or nothing of it.
+//! `oasis import`: imports recordings into an archive, each file completely or not at all.
 
-use crate::{cli::Import as Arguments, progress::Progress, visible::Visible};
+use crate::{cli::Import as Arguments, progress::Progress};
 use anyhow::{Context, bail};
+use oasis_format::visible::Visible;
 use oasis_format::{Reader, mcap::Recorded};
 use oasis_import::{Import, Imported};
 use oasis_store::{ArchiveConfig, Series};
@@ -12,20 +13,20 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Takes what the files hold, and says on standard error what came of it.
+/// Imports the files, and reports the results on standard error.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let config = arguments.archive.read_config()?;
     for path in &arguments.files {
         let imported = one(path, arguments.name.as_deref(), &config)
-            .with_context(|| format!("{}: nothing was imported of it", path.display()))?;
+            .with_context(|| format!("{}: nothing was imported", path.display()))?;
         let known = match imported.known {
             0 => String::new(),
-            known => format!(", {known} were there already"),
+            known => format!(", {known} already stored"),
         };
         let causes = match imported.causes {
             0 => String::new(),
-            1 => "; 1 hole has a cause".to_owned(),
-            causes => format!("; {causes} holes have a cause"),
+            1 => "; 1 gap has a cause".to_owned(),
+            causes => format!("; {causes} gaps have a cause"),
         };
         let notes = match (imported.test_runs, imported.annotations) {
             (0, 0) => String::new(),
@@ -34,32 +35,29 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         eprintln!("{}: {} samples imported{known}{causes}{notes}", path.display(), imported.samples);
         if imported.notes_left_out > 0 {
             eprintln!(
-                "{} test runs and annotations are left out: there is no room or no name for them",
+                "{} test runs and annotations skipped: limit reached, or invalid name",
                 imported.notes_left_out
             );
         }
         if imported.causes_forgotten > 0 {
-            eprintln!(
-                "the archive has room for 100,000 causes of holes: {} are forgotten",
-                imported.causes_forgotten
-            );
+            eprintln!("limit of 100,000 causes of losses reached: {} deleted", imported.causes_forgotten);
         }
     }
     Ok(())
 }
 
-/// What a file, or a folder, is.
+/// The kind of a file or folder.
 enum Source {
     Recording(&'static Reader),
     Segments(Vec<PathBuf>),
 }
 
 fn one(path: &Path, name: Option<&str>, config: &ArchiveConfig) -> anyhow::Result<Imported> {
-    // Before the archive is touched.
+    // Before the archive is changed.
     let source = look(path)?;
     let prefix = match name {
         Some(name) if name.is_empty() || name.contains('/') => {
-            bail!("--name is {name:?}: a node is called after it, so write a text without /")
+            bail!("--name is {name:?}: a node name must not be empty or contain /")
         }
         Some(name) => name.to_owned(),
         None => default_name(path)?,
@@ -70,19 +68,14 @@ fn one(path: &Path, name: Option<&str>, config: &ArchiveConfig) -> anyhow::Resul
         Source::Segments(files) => {
             let mut progress = Progress::new();
             for (at, file) in files.iter().enumerate() {
-                progress.tell(|| format!("{}: {at} of {} segment files", path.display(), files.len()));
+                progress.show(|| format!("{}: {at} of {} segment files", path.display(), files.len()));
                 let findings = import
                     .add_segment_file(file, |node| of_recording(&prefix, node))
-                    .with_context(|| format!("the segment file {}", file.display()))?;
+                    .with_context(|| format!("segment file {}", file.display()))?;
                 for finding in findings {
                     let bytes = format!("bytes {} to {}", finding.from, finding.to);
                     progress.clear();
-                    eprintln!(
-                        "{}: {bytes} are left out ({}): {}",
-                        file.display(),
-                        finding.kind,
-                        finding.detail
-                    );
+                    eprintln!("{}: {bytes} skipped ({}): {}", file.display(), finding.kind, finding.detail);
                 }
             }
             if path.is_dir() {
@@ -93,14 +86,14 @@ fn one(path: &Path, name: Option<&str>, config: &ArchiveConfig) -> anyhow::Resul
     Ok(import.finish()?)
 }
 
-/// What the catalogue of another archive has besides samples.
+/// Imports data of another catalogue besides samples.
 fn add_what_else(path: &Path, prefix: &str, import: &mut Import) -> anyhow::Result<()> {
     let name = |node: &str| of_recording(prefix, node);
     match import.add_causes(path, name) {
         Ok(()) => Ok(import.add_notes(path, prefix, name)?),
         Err(error) => {
             eprintln!(
-                "{}: causes of holes, test runs, annotations and hosts are left out: {error}",
+                "{}: causes of losses, test runs, annotations and hosts skipped: {error}",
                 path.display()
             );
             Ok(())
@@ -114,7 +107,7 @@ fn read(path: &Path, reader: &Reader, prefix: &str, import: &mut Import) -> anyh
     let rest = (reader.read)(&mut File::open(path)?, &mut |recorded, batch| {
         is_empty = false;
         batches += 1;
-        progress.tell(|| format!("{}: {batches} batches", path.display()));
+        progress.show(|| format!("{}: {batches} batches", path.display()));
         Ok(import.add(&series_of(recorded, prefix), batch)?)
     })?;
     progress.clear();
@@ -123,32 +116,23 @@ fn read(path: &Path, reader: &Reader, prefix: &str, import: &mut Import) -> anyh
         import.lose((node, lost.instance.into()), lost.run, lost.numbers, lost.cause);
     }
     if rest.lost_forgotten > 0 {
-        eprintln!(
-            "{}: of {} holes more the causes are left out: too many",
-            path.display(),
-            rest.lost_forgotten
-        );
+        eprintln!("{}: causes of {} more losses skipped: too many", path.display(), rest.lost_forgotten);
     }
     for left_out in rest.left_out {
         let why = left_out.why.to_string();
-        eprintln!(
-            "{}: {} messages are left out: {}",
-            Visible(&left_out.topic),
-            left_out.messages,
-            Visible(&why)
-        );
+        eprintln!("{}: {} messages skipped: {}", Visible(&left_out.topic), left_out.messages, Visible(&why));
     }
-    if is_empty { bail!("none of its messages can be read: JSON messages can") } else { Ok(()) }
+    if is_empty { bail!("no readable messages: only JSON messages are supported") } else { Ok(()) }
 }
 
-/// Import gives it an epoch.
+/// The import assigns an epoch.
 fn series_of(recorded: &Recorded, prefix: &str) -> Series {
     let Recorded { node, instance, kind, run, probe_type } = recorded.clone();
     let node = node.map_or_else(|| prefix.into(), |node| of_recording(prefix, &node).into());
     Series { node, instance, kind, run, epoch: Epoch(0), probe_type }
 }
 
-/// What a node of a recording is called in the archive: its past must not mix with that of a node of the same name that is there.
+/// The name of a recorded node in the archive: its history must not mix with that of an existing node.
 fn of_recording(prefix: &str, node: &str) -> String {
     format!("{prefix}:{node}")
 }
@@ -157,7 +141,7 @@ fn default_name(path: &Path) -> anyhow::Result<String> {
     let path = path.canonicalize()?;
     let stem = if path.is_dir() { path.file_name() } else { path.file_stem() };
     let stem = stem.and_then(|stem| stem.to_str()).filter(|stem| !stem.is_empty() && !stem.contains('/'));
-    stem.map(str::to_owned).context("its name is no text that a node could be called after: use --name NAME")
+    stem.map(str::to_owned).context("cannot derive a node name from the file name: use --name NAME")
 }
 
 fn look(path: &Path) -> anyhow::Result<Source> {
@@ -167,7 +151,7 @@ fn look(path: &Path) -> anyhow::Result<Source> {
         files.retain(|file| file.extension().is_some_and(|extension| extension == "oseg"));
         files.sort();
         if files.is_empty() {
-            bail!("the folder has no segment files (*.oseg); name MCAP files themselves");
+            bail!("no segment files (*.oseg) in the folder: pass MCAP files directly");
         }
         return Ok(Source::Segments(files));
     }
@@ -176,6 +160,6 @@ fn look(path: &Path) -> anyhow::Result<Source> {
     match (&magic[..read], oasis_format::reader_of(&magic[..read])) {
         (_, Some(reader)) => Ok(Source::Recording(reader)),
         (b"OASISSEG", None) => Ok(Source::Segments(vec![path.to_owned()])),
-        _ => bail!("it begins neither as an MCAP file nor as a segment file of an archive (.oseg)"),
+        _ => bail!("neither an MCAP file nor a segment file of an archive (.oseg)"),
     }
 }

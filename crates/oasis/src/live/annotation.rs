@@ -1,10 +1,9 @@
-//! `oasis annotation`: what is noted at a time, or of a span.
+//! `oasis annotation`: notes at a time or for a span.
 
-use crate::{
-    broken_pipe::is_broken_pipe, cli::Format, live::api::Api, live::dac_address::Server, visible::Visible,
-};
+use crate::{broken_pipe::is_broken_pipe, cli::Format, live::api::Api, live::dac_address::Server};
 use anyhow::Context;
 use clap::{Args, Subcommand};
+use oasis_format::visible::Visible;
 use oasis_wire::time;
 use serde_json::{Value, json};
 use std::{
@@ -19,22 +18,22 @@ pub struct Arguments {
     verb: Verb,
     #[command(flatten)]
     server: Server,
-    /// How to print.
+    /// Output format.
     #[arg(long, value_enum, default_value_t, global = true)]
     format: Format,
 }
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Note something, now or at another time.
+    /// Add an annotation, now or at another time.
     #[command(after_help = "Examples:
   oasis annotation add 'pump 3 switched on'                  now, about everything
   oasis annotation add 'valve stuck' plant-7/processor plant-8 --time -5m
   oasis annotation add 'rain' --time 2026-05-04T12:00:00Z --until 2026-05-04T14:30:00Z")]
     Add {
-        /// What is to be remembered, 1 to 4096 bytes.
+        /// Text of the annotation, 1 to 4096 bytes.
         text: String,
-        /// NODE or NODE/INSTANCE that it is about; everything if none is given.
+        /// NODE or NODE/INSTANCE that it concerns [default: everything].
         about: Vec<About>,
         #[arg(help = format!("Time, or start of a span: {} [default: now]", time::FORMS), long, value_name = "TIME", allow_hyphen_values = true)]
         time: Option<String>,
@@ -53,10 +52,10 @@ enum Verb {
         /// Only annotations that begin before this time.
         #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
         to: Option<String>,
-        /// Those about this node, one of its instances, or everything.
+        /// Only annotations about this node, one of its instances, or everything.
         #[arg(long)]
         node: Option<String>,
-        /// With --node: those about this instance, the whole node, or everything.
+        /// With --node: only annotations about this instance, the whole node, or everything.
         #[arg(long, requires = "node")]
         instance: Option<String>,
     },
@@ -64,7 +63,7 @@ enum Verb {
     #[command(after_help = "Examples:
   oasis annotation delete 12")]
     Delete {
-        /// Its number, as list says it.
+        /// Its number in the list.
         id: u64,
     },
 }
@@ -81,12 +80,12 @@ impl FromStr for About {
             Some((node, instance)) if !node.is_empty() && !instance.is_empty() => {
                 Ok(Self(json!({"node": node, "instance": instance})))
             }
-            _ => Err("write NODE or NODE/INSTANCE, such as my-host/processor".into()),
+            _ => Err("use NODE or NODE/INSTANCE, such as my-host/processor".into()),
         }
     }
 }
 
-/// Does one thing with annotations.
+/// Runs a subcommand.
 pub fn run(arguments: Arguments) -> anyhow::Result<()> {
     let api = Api::at(&arguments.server.url);
     let printed = match arguments.verb {
@@ -106,7 +105,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<()> {
             let given = given.into_iter().filter_map(|(key, value)| Some((key, value?))).collect();
             let list = list(&api, given)?;
             if list.is_empty() {
-                eprintln!("nothing is noted there: `oasis annotation add TEXT` notes something");
+                eprintln!("no annotations: add one with `oasis annotation add TEXT`");
             }
             print(&list, arguments.format)
         }
@@ -119,19 +118,19 @@ pub fn run(arguments: Arguments) -> anyhow::Result<()> {
         }
     };
     match printed.map_err(anyhow::Error::from) {
-        // `oasis annotation list | head` is no error.
+        // `oasis annotation list | head` is not an error.
         Err(error) if is_broken_pipe(&error) => Ok(()),
         other => other,
     }
 }
 
-/// All pages of the answer.
+/// Fetches all pages.
 fn list(api: &Api, mut query: Vec<(&str, String)>) -> anyhow::Result<Vec<Value>> {
     let mut all = Vec::new();
     loop {
         let asked: Vec<_> = query.iter().map(|(key, value)| (*key, value.as_str())).collect();
         let mut answer = api.get("/annotations", &asked)?;
-        all.append(answer["annotations"].as_array_mut().context("the DAC tells no annotations")?);
+        all.append(answer["annotations"].as_array_mut().context("the DAC returned no annotations")?);
         let Some(next) = answer["next"].as_str() else { return Ok(all) };
         query.retain(|(key, _)| *key != "after");
         query.push(("after", next.to_owned()));
@@ -146,7 +145,7 @@ fn print(annotations: &[Value], format: Format) -> io::Result<()> {
     })
 }
 
-/// An annotation in a line.
+/// Formats an annotation in one line.
 fn line(annotation: &Value) -> String {
     let time = |key: &str| annotation[key].as_u64().map(|time| time::format_digits(time, 0));
     let times = match time("until") {

@@ -27,7 +27,7 @@ impl Api {
         understand(request.call().with_context(|| self.nobody())?)
     }
 
-    /// Changes something; null if nothing is answered.
+    /// Sends a change; returns null without a response body.
     pub fn send(&self, method: Method, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {
         let body = body.map(Value::to_string).unwrap_or_default();
         let request = Request::builder().method(method).uri(format!("{}{path}", self.base));
@@ -36,7 +36,7 @@ impl Api {
     }
 
     fn nobody(&self) -> String {
-        format!("no DAC answers at {}: is `oasis up` or `oasis dac` running?", self.base)
+        format!("no DAC at {}: is `oasis up` or `oasis dac` running?", self.base)
     }
 }
 
@@ -48,6 +48,6 @@ fn understand(mut answer: Response<ureq::Body>) -> anyhow::Result<Value> {
     let problem: Value = serde_json::from_str(&text).unwrap_or_default();
     match problem["detail"].as_str() {
         Some(detail) => bail!("{detail}"),
-        None => bail!("the server answers {}, and is no DAC that knows this", answer.status()),
+        None => bail!("unexpected answer {}: the server is not a DAC, or an older one", answer.status()),
     }
 }

@@ -26,29 +26,32 @@ pub enum Incoming {
 }
 
 impl Client {
-    /// Connects and takes the welcome.
+    /// Connects and receives the welcome.
     pub async fn connect(address: &DacAddress) -> anyhow::Result<Self> {
         let mut request = address
             .websocket()
             .into_client_request()
-            .with_context(|| format!("{address} is no address of a DAC (--url)"))?;
+            .with_context(|| format!("{address} is not a DAC address (--url)"))?;
         request.headers_mut().insert("Sec-WebSocket-Protocol", HeaderValue::from_static("oasis.v1"));
         let (socket, _) = connect_async(request)
             .await
             .map_err(reason)
-            .with_context(|| format!("no DAC answers at {address}: is `oasis up` or `oasis dac` running?"))?;
+            .with_context(|| format!("no DAC at {address}: is `oasis up` or `oasis dac` running?"))?;
         let mut client = Self { address: address.clone(), socket, last_id: 0 };
         match client.next().await? {
             Some(Incoming::Control(message)) if message["op"] == "welcome" => Ok(client),
-            _ => bail!("{address} is a WebSocket, but not a DAC's"),
+            _ => bail!("the WebSocket at {address} is not of a DAC"),
         }
     }
 
-    /// Sends a request; its answer carries the number returned.
+    /// Sends a request. Returns its number, which is in the response.
     pub async fn request(&mut self, mut message: Value) -> anyhow::Result<i64> {
         self.last_id += 1;
         message["id"] = json!(self.last_id);
-        self.socket.send(Message::text(message.to_string())).await.context("the DAC went away")?;
+        self.socket
+            .send(Message::text(message.to_string()))
+            .await
+            .context("the DAC closed the connection")?;
         Ok(self.last_id)
     }
 
@@ -57,7 +60,7 @@ impl Client {
         while let Some(message) = self.socket.next().await {
             let message = message.map_err(|error| {
                 anyhow::anyhow!(
-                    "the connection to the DAC at {} broke ({error}): the DAC was killed, or the network is cut. \
+                    "connection to the DAC at {} lost ({error}): the DAC was killed, or the network failed. \
                      See whether `oasis up` or `oasis dac` still runs there",
                     self.address
                 )
@@ -74,7 +77,7 @@ impl Client {
         Ok(None)
     }
 
-    /// Waits for the answer to a request, passing over everything else.
+    /// Waits for the response to a request, and skips everything else.
     pub async fn answer(&mut self, id: i64) -> anyhow::Result<Value> {
         while let Some(incoming) = self.next().await? {
             match incoming {
@@ -90,7 +93,7 @@ impl Client {
                 _ => {}
             }
         }
-        bail!("the DAC closed the connection before it answered")
+        bail!("the DAC closed the connection without a response")
     }
 
     /// Waits for the registry, once watched.
@@ -102,11 +105,11 @@ impl Client {
                 _ => {}
             }
         }
-        bail!("the DAC closed the connection before it answered")
+        bail!("the DAC closed the connection without a response")
     }
 }
 
-/// Why a connection failed. An error of the system says all; the library's around it would say the same once more.
+/// Returns why a connection failed: the error of the system, without the wrapper of the library.
 fn reason(error: tungstenite::Error) -> anyhow::Error {
     match error {
         tungstenite::Error::Io(error) => error.into(),

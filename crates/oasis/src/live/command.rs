@@ -22,36 +22,36 @@ pub struct Arguments {
 
 #[derive(Debug, Clone, Subcommand)]
 pub enum What {
-    /// Sample at this rate from now on.
+    /// Set the sampling rate.
     Hertz {
         /// 0.01 to 1000.
         hertz: Hertz,
     },
-    /// Sample as often as those who read ask for; or, with off, keep the rate there is.
+    /// Let readers control the rate; off keeps the current rate.
     Demand {
-        /// The rate while nobody reads, 0.01 to 1000; or off.
+        /// Rate without readers, 0.01 to 1000; or off.
         min: Least,
-        /// The highest rate.
+        /// Highest rate.
         max: Option<Hertz>,
     },
-    /// Take samples.
+    /// Enable sampling.
     Enable,
-    /// Take no samples.
+    /// Disable sampling.
     Disable,
-    /// Take one sample at once.
+    /// Take one sample now.
     SampleNow,
-    /// Send what the flight recorder holds, and what comes for a while.
+    /// Trigger the flight recorder: send its samples, and those after the trigger.
     Trigger,
-    /// Of a probe on change: keep a sample only if this metric has moved by more than so much.
+    /// Set a deadband of a probe on change: keep samples only if this metric changes by more.
     Deadband {
         /// The metric's name.
         metric: String,
-        /// In the metric's unit, 0 or more. Without it any change counts.
+        /// Deadband in the metric's unit, 0 or more; without it any change counts.
         deadband: Option<f64>,
     },
 }
 
-/// What stands behind `demand`.
+/// The argument of `demand`.
 #[derive(Debug, Clone, Copy)]
 pub enum Least {
     Off,
@@ -77,7 +77,7 @@ impl TryFrom<What> for ProbeRequest {
                 Self::Demand(DemandRange::new(min, max)?)
             }
             What::Demand { min: Least::Off, max: None } => Self::DemandOff,
-            What::Demand { .. } => anyhow::bail!("write demand MIN MAX, such as demand 1 100, or demand off"),
+            What::Demand { .. } => anyhow::bail!("use demand MIN MAX, such as demand 1 100, or demand off"),
             What::Enable => Self::Enable,
             What::Disable => Self::Disable,
             What::SampleNow => Self::SampleNow,
@@ -87,7 +87,7 @@ impl TryFrom<What> for ProbeRequest {
     }
 }
 
-/// Sends one command and says what the instance does now.
+/// Sends one command and prints the state of the instance.
 pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let wish = ProbeRequest::try_from(arguments.what)?;
     let mut client = Client::connect(&arguments.server.url).await?;
@@ -100,7 +100,7 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let state = if done["enabled"] == true { "enabled" } else { "disabled" };
     if let ProbeRequest::Demand(range) = wish {
         let (min, max) = (range.min(), range.max());
-        println!("{}: {min} to {max} Hz as those who read ask for, {state}", arguments.target);
+        println!("{}: {min} to {max} Hz on demand of readers, {state}", arguments.target);
         return Ok(());
     }
     match done["hertz"].as_f64() {

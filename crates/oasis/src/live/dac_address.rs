@@ -1,4 +1,4 @@
-//! The address of a DAC, as it is typed for every command that talks to one.
+//! The address of a DAC on the command line.
 
 use clap::Args;
 use std::{fmt, str::FromStr};
@@ -6,7 +6,7 @@ use std::{fmt, str::FromStr};
 /// The flag that names the DAC.
 #[derive(Debug, Args)]
 pub struct Server {
-    /// Address of the DAC: http://HOST:PORT, where its page is, or ws://HOST:PORT/ws.
+    /// Address of the DAC: http://HOST:PORT of its page, or ws://HOST:PORT/ws.
     #[arg(
         long,
         value_name = "URL",
@@ -17,7 +17,7 @@ pub struct Server {
     pub url: DacAddress,
 }
 
-/// Where a DAC is. One address names its page, its API and its WebSocket.
+/// The address of a DAC, for its page, API and WebSocket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DacAddress {
     typed: String,
@@ -75,7 +75,7 @@ fn is_authority(text: &str) -> bool {
 }
 
 fn remedy() -> String {
-    "write http://HOST:PORT, the address of the DAC's page, such as http://127.0.0.1:7070, or ws://HOST:PORT/ws (--url, OASIS_URL)".into()
+    "use http://HOST:PORT, the address of the DAC's page, such as http://127.0.0.1:7070, or ws://HOST:PORT/ws (--url, OASIS_URL)".into()
 }
 
 #[cfg(test)]

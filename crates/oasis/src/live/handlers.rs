@@ -1,10 +1,10 @@
-//! `oasis handlers`: what acts on samples inside a DAC.
+//! `oasis handlers`: lists and controls the handlers of a DAC.
 
 use crate::{
     cli::{Format, Handlers, HandlersAct},
     live::api::Api,
-    visible::Visible,
 };
+use oasis_format::visible::Visible;
 use serde_json::Value;
 use std::io::{self, Write};
 use ureq::http::Method;
@@ -18,10 +18,10 @@ pub fn run(arguments: Handlers) -> anyhow::Result<()> {
         Some(HandlersAct::Stop { name }) => vec![switch(&api, &name, "stop")?],
     };
     if handlers.is_empty() {
-        eprintln!("the DAC has no handlers: its configuration switches them on (docs/reference/oasis.toml)");
+        eprintln!("no handlers: enable them in the configuration of the DAC (docs/reference/oasis.toml)");
     }
     match print(&handlers, arguments.format) {
-        // `oasis handlers | head` is no error.
+        // `oasis handlers | head` is not an error.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => Ok(other?),
     }

@@ -3,15 +3,15 @@
 use crate::{
     cli::{Format, List},
     live::api::Api,
-    visible::Visible,
 };
+use oasis_format::visible::Visible;
 use serde_json::Value;
 use std::io::{self, Write};
 
-/// What stands above the columns.
+/// Column headings.
 const HEAD: [&str; 5] = ["INSTANCE", "TYPE", "KIND", "RATE", "STATE"];
 
-/// Prints those whose names contain a text.
+/// Prints instances whose names contain a text.
 pub fn run(arguments: List) -> anyhow::Result<()> {
     let answer = Api::at(&arguments.server.url).get("/instances", &[])?;
     let wanted = arguments.text.unwrap_or_default();
@@ -19,12 +19,12 @@ pub fn run(arguments: List) -> anyhow::Result<()> {
     let found: Vec<&Value> = answer["instances"].as_array().into_iter().flatten().filter(is_wanted).collect();
     if found.is_empty() {
         match wanted.is_empty() {
-            true => eprintln!("the DAC knows no instances yet: start a node (`oasis node`)"),
-            false => eprintln!("the DAC knows no instance whose NODE/INSTANCE contains {wanted:?}"),
+            true => eprintln!("no instances yet: start a node (`oasis node`)"),
+            false => eprintln!("no instance whose NODE/INSTANCE contains {wanted:?}"),
         }
     }
     match print(&found, arguments.format) {
-        // `oasis list | head` is no error.
+        // `oasis list | head` is not an error.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => Ok(other?),
     }

@@ -1,4 +1,4 @@
-//! How a ready-made probe is chosen on the command line: `--probe 'PROBE(PARAMETER=VALUE,…)=INSTANCE@HERTZ'`.
+//! Parses the choice of a ready-made probe: `--probe 'PROBE(PARAMETER=VALUE,…)=INSTANCE@HERTZ'`.
 
 use anyhow::{Context, bail};
 use oasis_instrument::{Parameters, ProbeChoice};
@@ -20,7 +20,7 @@ pub fn parse(text: &str) -> anyhow::Result<ProbeChoice> {
     let (probe, parameters, rest) = match text.split_once('(') {
         Some((probe, rest)) => {
             // The last one: a parameter's value may have parentheses.
-            let (inside, behind) = rest.rsplit_once(')').context("there is no ) for the (")?;
+            let (inside, behind) = rest.rsplit_once(')').context("missing ) after (")?;
             (probe, parse_parameters(inside)?, behind)
         }
         None => {
@@ -33,10 +33,10 @@ pub fn parse(text: &str) -> anyhow::Result<ProbeChoice> {
         None => (rest, Hertz::ONE),
     };
     let instance = match named.strip_prefix('=') {
-        Some("") => bail!("the instance name behind = is empty"),
+        Some("") => bail!("the instance name after = is empty"),
         Some(instance) => Some(instance.to_owned()),
         None if named.is_empty() => None,
-        None => bail!("behind ) comes =INSTANCE, @HERTZ or nothing, not {named:?}"),
+        None => bail!("expected =INSTANCE, @HERTZ or nothing after ), found {named:?}"),
     };
     Ok(ProbeChoice { instance, hertz, parameters, ..ProbeChoice::new(probe) })
 }
@@ -46,7 +46,7 @@ fn parse_parameters(inside: &str) -> anyhow::Result<Parameters> {
     for parameter in inside.split(',') {
         let (name, value) = parameter
             .split_once('=')
-            .with_context(|| format!("{parameter:?} is no parameter: write NAME=VALUE"))?;
+            .with_context(|| format!("{parameter:?} is not a parameter: write NAME=VALUE"))?;
         if parameters.insert(name.trim().into(), value.trim().into()).is_some() {
             bail!("parameter {} is given twice", name.trim());
         }

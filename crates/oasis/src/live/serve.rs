@@ -1,4 +1,4 @@
-//! `oasis up`, `oasis dac`, `oasis node`: the pieces, together or apart.
+//! `oasis up`, `oasis dac`, `oasis node`: DAC and node in one process or two.
 
 use crate::{cli, config::Config};
 use anyhow::Context;
@@ -19,7 +19,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-/// How long browsers may take to go when the DAC ends.
+/// Timeout for browsers to disconnect when the DAC ends.
 const LAST_CALL: Duration = Duration::from_secs(1);
 
 /// Everything in one process.
@@ -29,7 +29,7 @@ pub async fn up(arguments: cli::Up) -> anyhow::Result<()> {
         Config::load(&arguments.common)?.with_addresses(arguments.addresses).with_probes(arguments.probes)?;
     let mut section = config.node.clone();
     let dac = RunningDac::start(config).await?;
-    // The very channel that a node elsewhere would use: one way of a sample, however many processes.
+    // The same channel as for a remote node, so that samples always take the same path.
     section.dac.clone_from(&dac.channel);
     let node = start_node(&section)?;
     announce(
@@ -40,7 +40,7 @@ pub async fn up(arguments: cli::Up) -> anyhow::Result<()> {
             ("node", section.name(), "node"),
         ],
     )?;
-    stop.told().await;
+    stop.requested().await;
     tokio::task::spawn_blocking(move || node.shutdown()).await?;
     dac.stop().await
 }
@@ -54,7 +54,7 @@ pub async fn dac(arguments: cli::Dac) -> anyhow::Result<()> {
         arguments.common.ready_json,
         &[("http", format!("http://{}", dac.http), "page"), ("channel", dac.channel.clone(), "data channel")],
     )?;
-    stop.told().await;
+    stop.requested().await;
     dac.stop().await
 }
 
@@ -70,7 +70,7 @@ pub async fn node(arguments: cli::Node) -> anyhow::Result<()> {
         arguments.common.ready_json,
         &[("node", section.name(), "node"), ("dac", section.dac.clone(), "sends to")],
     )?;
-    stop.told().await;
+    stop.requested().await;
     tokio::task::spawn_blocking(move || node.shutdown()).await?;
     Ok(())
 }
@@ -87,7 +87,7 @@ struct RunningDac {
 
 struct Archiving {
     archive: Arc<Archive>,
-    /// As long as somebody listens for it, a file that may not grow (`ulimit -f`) is an error, as a full disk is, and not the end of the process.
+    /// With a handler for SIGXFSZ, a file at its limit (`ulimit -f`) is an error like a full disk, and does not end the process.
     _file_too_large: Signal,
 }
 
@@ -104,11 +104,13 @@ impl RunningDac {
             (doors_listener.local_addr()?.to_string(), channel_listener.local_addr()?.to_string());
         let datagrams = match config.channel.udp {
             true => Some(UdpSocket::bind(&channel).await.with_context(|| {
-                format!("cannot take datagrams at {channel} (channel.udp): is another program there?")
+                format!(
+                    "cannot receive datagrams at {channel} (channel.udp): is another program using the port?"
+                )
             })?),
             false => None,
         };
-        // Wrong settings of a handler end the start before anything is written.
+        // Invalid settings of a handler end the start before anything is written.
         let handlers = config.handlers()?;
         let dac = Dac::new(oasis_dac::Config { log: config.log, channel: config.channel });
         if let Some(socket) = datagrams {
@@ -129,7 +131,7 @@ impl RunningDac {
     }
 
     async fn stop(self) -> anyhow::Result<()> {
-        // What comes now would be acknowledged, and neither read nor stored any more.
+        // Samples received from now on would be acknowledged, but not stored.
         let _ = tokio::time::timeout(LAST_CALL, self.dac.release_nodes()).await;
         self.ending.send_replace(true);
         // Open WebSockets never end by themselves.
@@ -140,13 +142,13 @@ impl RunningDac {
         tokio::task::spawn_blocking(move || handlers.stop_all()).await?;
         if let Some(archiving) = self.archive {
             let closing = tokio::task::spawn_blocking(move || archiving.archive.close());
-            closing.await?.context("the archive lacks what came last")?;
+            closing.await?.context("the archive could not store the last samples")?;
         }
         Ok(())
     }
 }
 
-/// None unless the configuration names a folder.
+/// `None` without a configured folder.
 fn open_archive(config: ArchiveConfig, dac: &Arc<Dac>) -> anyhow::Result<Option<Archiving>> {
     if config.directory.is_empty() {
         return Ok(None);
@@ -179,7 +181,7 @@ async fn serve_doors(
 async fn listen(address: &str, what: &str, setting: &str) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).await.with_context(|| {
         format!(
-            "cannot listen on {address} for {what} (write a free HOST:PORT: {setting}; another one may be running there)"
+            "cannot listen on {address} for {what}: use a free HOST:PORT ({setting}); another one may be running there"
         )
     })
 }
@@ -188,7 +190,7 @@ fn start_node(settings: &NodeSettings) -> anyhow::Result<Node> {
     Ok(settings.builder(oasis_probes::PROBES)?.start(settings.connector())?)
 }
 
-/// Says where everything is, as one line for scripts or as a few for people.
+/// Prints the addresses, as one line for scripts or as several for people.
 fn announce(as_json: bool, facts: &[(&str, String, &str)]) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     if as_json {
@@ -198,12 +200,12 @@ fn announce(as_json: bool, facts: &[(&str, String, &str)]) -> anyhow::Result<()>
     } else {
         writeln!(out, "{} is running", oasis_dac::SOFTWARE)?;
         facts.iter().try_for_each(|(_, value, label)| writeln!(out, "  {label:<14}{value}"))?;
-        writeln!(out, "Ctrl-C ends it.")?;
+        writeln!(out, "Press Ctrl-C to stop.")?;
     }
     Ok(out.flush()?)
 }
 
-/// The signals that end a process. Listened for before it says that it is ready: from then on somebody may send one.
+/// The signals that end a process, handled before it reports that it is ready.
 pub struct Stop {
     terminate: Signal,
     interrupt: Signal,
@@ -214,7 +216,7 @@ impl Stop {
         Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
 
-    pub async fn told(mut self) {
+    pub async fn requested(mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}

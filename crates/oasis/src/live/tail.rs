@@ -4,11 +4,11 @@ use crate::{
     cli::{Format, Tail},
     live::client::{Client, Incoming},
     target::{self, Target},
-    visible::Visible,
 };
 use anyhow::{Context, bail};
 use oasis_dac::{Delivery, now};
 use oasis_format::json_lines;
+use oasis_format::visible::Visible;
 use oasis_wire::{
     batch::{Batch, Header, Sample},
     quantity::Nanos,
@@ -21,7 +21,7 @@ use std::{
     io::{self, BufWriter, Write},
 };
 
-/// What is followed.
+/// A followed instance.
 struct Followed {
     target: Target,
     schema: ProbeType,
@@ -29,7 +29,7 @@ struct Followed {
     expected: Option<u64>,
 }
 
-/// Follows until interrupted, until enough samples have come, or until all are there that were asked for.
+/// Follows until an interrupt, the requested number of samples, or the end of the requested time span.
 pub async fn run(arguments: Tail) -> anyhow::Result<()> {
     let mut client = Client::connect(&arguments.server.url).await?;
     let printer = Printer {
@@ -47,7 +47,7 @@ pub async fn run(arguments: Tail) -> anyhow::Result<()> {
         patterns if patterns.iter().any(Target::is_pattern) => {
             let all = all(&client.registry().await?, |_| true);
             target::named(patterns, &all).map_err(|unknown| {
-                anyhow::anyhow!("the DAC knows nothing of {unknown}: `oasis list` lists what it knows")
+                anyhow::anyhow!("the DAC does not know {unknown}: list its instances with `oasis list`")
             })?
         }
         instances => instances.to_vec(),
@@ -57,7 +57,7 @@ pub async fn run(arguments: Tail) -> anyhow::Result<()> {
         follower.asked.insert(id, target);
     }
     match follower.follow(&mut client).await {
-        // `oasis tail | head` is no error.
+        // `oasis tail | head` is not an error.
         Err(error)
             if error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) =>
         {
@@ -76,23 +76,23 @@ fn subscription(target: &Target, arguments: &Tail) -> Value {
     })
 }
 
-/// All instances; if the past is not asked for, those that samples may come of now.
+/// All instances; without a request for history, only online ones.
 async fn everything(client: &mut Client, arguments: &Tail) -> anyhow::Result<Vec<Target>> {
     let registry = client.registry().await?;
     if all(&registry, |_| true).is_empty() {
-        bail!("the DAC knows no instances yet: start a node (`oasis node`)");
+        bail!("no instances yet: start a node (`oasis node`)");
     }
     let is_past = arguments.from.is_some() || arguments.last.is_some();
     let targets = all(&registry, |instance| is_past || instance["state"] == "online");
     if targets.is_empty() {
         bail!(
-            "no instance is online: start a node (`oasis node`), name an instance to wait for it, or say --from TIME or --last N for what is stored"
+            "no instance is online: start a node (`oasis node`), name an instance to wait for it, or use --from TIME or --last N for stored samples"
         );
     }
     Ok(targets)
 }
 
-/// Those of a registry that are wanted.
+/// The requested instances of a registry.
 fn all(registry: &Value, wanted: impl Fn(&Value) -> bool) -> Vec<Target> {
     let name = |instance: &Value, field: &str| instance[field].as_str().unwrap_or_default().to_owned();
     let target = |instance| Target { node: name(instance, "node"), instance: name(instance, "instance") };
@@ -100,9 +100,9 @@ fn all(registry: &Value, wanted: impl Fn(&Value) -> bool) -> Vec<Target> {
     instances.filter(|instance| wanted(instance)).map(target).collect()
 }
 
-/// What is asked for, followed and printed.
+/// The state of following.
 struct Follower {
-    /// By the number of the request that was not answered yet.
+    /// Pending requests, by number.
     asked: BTreeMap<i64, Target>,
     /// By topic.
     followed: BTreeMap<u32, Followed>,
@@ -124,22 +124,20 @@ impl Follower {
                         return Ok(());
                     }
                 }
-                Incoming::Control(message) => self.told(&message)?,
+                Incoming::Control(message) => self.on_message(&message)?,
             }
         }
         Ok(())
     }
 
-    fn told(&mut self, message: &Value) -> anyhow::Result<()> {
+    fn on_message(&mut self, message: &Value) -> anyhow::Result<()> {
         let topic = message["topic"].as_u64().and_then(|topic| u32::try_from(topic).ok());
         let asked = message["id"].as_i64().and_then(|id| self.asked.remove(&id));
         match (message["op"].as_str(), asked, topic) {
             (Some("subscribed"), Some(target), Some(topic)) => {
                 let schema = schema(&message["instance"]["schema"])?;
                 if self.printer.is_live && message["instance"]["state"] == "offline" {
-                    eprintln!(
-                        "{target}: offline; this waits for it. -n 20 or --from -1h shows what is stored"
-                    );
+                    eprintln!("{target}: offline, waiting for it; -n 20 or --from -1h shows stored samples");
                 }
                 self.followed.insert(topic, Followed { target, schema, expected: None });
             }
@@ -156,7 +154,7 @@ impl Follower {
                 let ended = self.followed.remove(&topic);
                 let cause = message["cause"].as_str().unwrap_or_default();
                 if let Some(Followed { target, .. }) = ended.filter(|_| cause != "to") {
-                    eprintln!("{target}: nothing follows: {}", Visible(cause));
+                    eprintln!("{target}: no more samples: {}", Visible(cause));
                 }
             }
             _ => gap(&self.followed, message).iter().for_each(|gap| eprintln!("{gap}")),
@@ -169,14 +167,13 @@ fn schema(json: &Value) -> anyhow::Result<ProbeType> {
     serde_json::from_value(json.clone()).context("in the schema from the DAC")
 }
 
-/// What stands between the sample expected next and those of this batch.
+/// Describes a gap before the samples of this batch.
 fn hole(expected: u64, header: &Header) -> String {
     let (first, kept) = (header.first_sequence, header.dropped_before);
     match first.checked_sub(expected) {
-        None => format!(
-            "numbers begin again with {first} after {}: the node or the DAC was started again",
-            expected - 1
-        ),
+        None => {
+            format!("numbers restart at {first} after {}: the node or the DAC was restarted", expected - 1)
+        }
         Some(missing) => {
             format!("{missing} samples are missing before {first} (the node dropped or kept back {kept})")
         }
@@ -187,18 +184,18 @@ struct Printer {
     out: BufWriter<io::Stdout>,
     format: Format,
     left: Option<u64>,
-    /// The past is not asked for.
+    /// Whether only live samples are requested.
     is_live: bool,
     /// Samples may be of any day.
     has_dates: bool,
     /// Time of the newest sample printed.
     last: Option<u64>,
-    /// Holes in the numbers are what was asked for, if the DAC says that they are drops.
+    /// Whether gaps in the numbers are expected, because the DAC thins samples.
     is_thinned: bool,
 }
 
 impl Printer {
-    /// Prints the samples; true when enough have been printed.
+    /// Prints the samples. Returns true when enough have been printed.
     fn batch(&mut self, followed: &mut Followed, bytes: &[u8]) -> anyhow::Result<bool> {
         let batch = Batch::parse(bytes, &followed.schema)?;
         let header = batch.header();
@@ -221,12 +218,12 @@ impl Printer {
         Ok(self.left == Some(0))
     }
 
-    /// Tells how to go on behind what was printed.
+    /// Adds how to continue after the printed samples.
     fn at_its_end(&self, broken: anyhow::Error) -> anyhow::Error {
         match self.last {
             Some(last) => {
                 let time = time::format_digits(last, 3);
-                anyhow::anyhow!("{broken:#}. If the DAC has an archive, --from {time} goes on here")
+                anyhow::anyhow!("{broken:#}. If the DAC has an archive, continue with --from {time}")
             }
             None => broken,
         }
@@ -260,7 +257,7 @@ impl Printer {
     }
 }
 
-/// What to say of samples that will not come, if this message tells of such.
+/// Describes missing samples, if this message reports any.
 fn gap(followed: &BTreeMap<u32, Followed>, message: &Value) -> Option<String> {
     let topic = u32::try_from(message["topic"].as_u64()?).ok()?;
     let target = &followed.get(&topic)?.target;
@@ -271,7 +268,7 @@ fn gap(followed: &BTreeMap<u32, Followed>, message: &Value) -> Option<String> {
     })
 }
 
-/// What an enum calls this number.
+/// The name of an enumerator.
 fn enumerator<'a>(metric: &'a Metric, value: &Value) -> Option<&'a str> {
     let known = &metric.enumeration.as_ref()?.values;
     known.iter().find(|known| Some(known.value) == value.as_i64()).map(|known| known.name.as_str())
@@ -306,15 +303,15 @@ mod tests {
         let schema = json!({"name": "Engine", "uuid": none, "version": "1.0", "metrics": []});
         let schema = serde_json::from_value(schema).unwrap();
         let followed = BTreeMap::from([(3, Followed { target, schema, expected: None })]);
-        let told = |message| gap(&followed, &message);
+        let described = |message| gap(&followed, &message);
         let lost = json!({"op": "gap", "topic": 3, "from": 5, "to": 9, "count": 4, "cause": "retention"});
-        assert_eq!(told(lost).unwrap(), "plant/engine: a gap of 4 samples: retention");
+        assert_eq!(described(lost).unwrap(), "plant/engine: a gap of 4 samples: retention");
         assert_eq!(
-            told(json!({"op": "gap", "topic": 3, "cause": "epoch"})).unwrap(),
+            described(json!({"op": "gap", "topic": 3, "cause": "epoch"})).unwrap(),
             "plant/engine: a gap: epoch"
         );
-        assert_eq!(told(json!({"op": "gap", "topic": 4, "count": 4, "cause": "retention"})), None);
-        assert_eq!(told(json!({"op": "unsubscribed", "topic": 3})), None);
+        assert_eq!(described(json!({"op": "gap", "topic": 4, "count": 4, "cause": "retention"})), None);
+        assert_eq!(described(json!({"op": "unsubscribed", "topic": 3})), None);
     }
 
     #[test]

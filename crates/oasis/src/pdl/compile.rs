@@ -14,7 +14,7 @@ pub fn run(arguments: &Compile) -> anyhow::Result<ExitCode> {
     let names = arguments.input.files.iter().filter_map(|file| file.file_name());
     let from = names.map(|name| name.to_string_lossy()).collect::<Vec<_>>().join(", ");
     let output = &arguments.output;
-    fs::create_dir_all(output).with_context(|| format!("cannot make the folder {}", output.display()))?;
+    fs::create_dir_all(output).with_context(|| format!("cannot create the folder {}", output.display()))?;
     for language in &arguments.languages {
         let path = output.join(language.file_name(&stem.to_string_lossy()));
         replace(&path, &language.generate(&report.model, &from))?;

@@ -9,7 +9,7 @@ use std::{
     process::ExitCode,
 };
 
-/// 1 says that a file is wrong, 2 that the arguments are.
+/// 1 reports an invalid file, 2 invalid arguments.
 const NEEDS_VERSION: u8 = 3;
 const BREAKING: u8 = 4;
 
@@ -29,8 +29,8 @@ pub fn run(arguments: &Diff) -> anyhow::Result<ExitCode> {
             }
         }
         MessageFormat::Human => {
-            let colours = out.is_terminal() && std::env::var_os("NO_COLOR").is_none();
-            explain(&mut out, &changes, sources, colours)?;
+            let colors = out.is_terminal() && std::env::var_os("NO_COLOR").is_none();
+            explain(&mut out, &changes, sources, colors)?;
         }
     }
     // The worst comes first.
@@ -49,21 +49,16 @@ fn compiled(path: &Path, arguments: &Diff) -> Report {
     })
 }
 
-/// A group a class, a line a change.
-fn explain(
-    out: &mut impl Write,
-    changes: &[Change],
-    sources: [&Sources; 2],
-    colours: bool,
-) -> io::Result<()> {
+/// Prints a group for each class, with a line for each change.
+fn explain(out: &mut impl Write, changes: &[Change], sources: [&Sources; 2], colors: bool) -> io::Result<()> {
     for class in Class::ALL {
-        let (title, colour) = heading(class);
+        let (title, color) = heading(class);
         let group: Vec<&Change> = changes.iter().filter(|change| change.class == class).collect();
         if group.is_empty() {
             continue;
         }
-        if colours {
-            writeln!(out, "\x1b[1;{colour}m{title}\x1b[0m")?;
+        if colors {
+            writeln!(out, "\x1b[1;{color}m{title}\x1b[0m")?;
         } else {
             writeln!(out, "{title}")?;
         }
@@ -75,23 +70,23 @@ fn explain(
     writeln!(out, "{}", counted(changes.len(), "change"))
 }
 
-/// What the class means, and how a terminal colours it.
+/// The heading of a class, and its terminal color.
 fn heading(class: Class) -> (&'static str, u8) {
     match class {
         Class::Breaking => ("Breaks readers:", 31),
         Class::NeedsVersion => ("Needs a higher version:", 33),
-        Class::NewVersion => ("Told by a higher version:", 36),
+        Class::NewVersion => ("Covered by a higher version:", 36),
         Class::Safe => ("Safe:", 32),
     }
 }
 
 fn line(change: &Change, [old, new]: [&Sources; 2]) -> String {
-    let said = format!("{}: {}", change.probe, change.message);
+    let text = format!("{}: {}", change.probe, change.message);
     match (change.old.map(|span| place(span, old)), change.new.map(|span| place(span, new))) {
-        (Some(old), Some(new)) => format!("{new}: {said} (was {old})"),
-        (Some(old), None) => format!("{old}: {said}"),
-        (None, Some(new)) => format!("{new}: {said}"),
-        (None, None) => said,
+        (Some(old), Some(new)) => format!("{new}: {text} (was {old})"),
+        (Some(old), None) => format!("{old}: {text}"),
+        (None, Some(new)) => format!("{new}: {text}"),
+        (None, None) => text,
     }
 }
 

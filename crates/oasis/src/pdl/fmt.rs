@@ -15,7 +15,7 @@ use std::{
 /// Stands for standard input and standard output.
 const PIPE: &str = "-";
 
-/// Every file is looked at, whatever is wrong with the others.
+/// Formats every file, also after errors in others.
 pub fn run(arguments: &Fmt) -> anyhow::Result<ExitCode> {
     if arguments.files.iter().any(|file| file == Path::new(PIPE)) {
         anyhow::ensure!(arguments.files.len() == 1, "`-` must be the only file");
@@ -35,7 +35,7 @@ pub fn run(arguments: &Fmt) -> anyhow::Result<ExitCode> {
     Ok(if is_fine { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Whether that went well.
+/// Formats one file. Returns whether it succeeded.
 fn rewrite(path: &Path, laid_out: &str) -> bool {
     let outcome = replace(path, laid_out);
     match &outcome {
@@ -60,7 +60,7 @@ fn pipe(is_check: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The text, and how it should be. What is wrong with it is told.
+/// Returns the text and its formatted version. Reports errors.
 fn laid_out(path: &Path, text: io::Result<String>) -> Option<(String, String)> {
     let report = match text {
         Ok(text) => match format(path, &text) {

@@ -3,7 +3,7 @@
 use anyhow::Context;
 use std::{io, process::ExitCode};
 
-/// Serves one editor. It is a failure if the editor goes without a word.
+/// Serves one editor. Fails if the editor exits without `shutdown`.
 pub fn run() -> anyhow::Result<ExitCode> {
     let is_agreed = oasis_pdl_lsp::serve(io::stdin(), io::stdout()).context("cannot talk to the editor")?;
     Ok(if is_agreed { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -14,10 +14,10 @@ use arguments::{Input, MessageFormat};
 use oasis_pdl::{Disk, Report};
 use std::{io::IsTerminal, process::ExitCode};
 
-/// Errors that people are shown at once: more are seldom read, and often follow from the first.
+/// Most errors printed at once: further ones are often consequences.
 const SHOWN: usize = 100;
 
-/// Does what was asked; the exit status says whether the files are right.
+/// Runs a subcommand. The exit status reports whether the files are valid.
 pub fn run(verb: Verb) -> anyhow::Result<ExitCode> {
     match verb {
         Verb::Check(arguments) => Ok(check::run(&arguments)),
@@ -28,7 +28,7 @@ pub fn run(verb: Verb) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Reads the files and tells what is wrong with them.
+/// Compiles the files and reports errors.
 fn read(input: &Input) -> Report {
     let report = oasis_pdl::compile(&input.files, &input.include, &Disk);
     explain(&report, input.message_format);
@@ -44,12 +44,12 @@ fn explain(report: &Report, format: MessageFormat) {
         }
         MessageFormat::Human if report.is_ok() => {}
         MessageFormat::Human => {
-            let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+            let colors = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
             for diagnostic in report.diagnostics.iter().take(SHOWN) {
-                eprintln!("{}\n", diagnostic.render(&report.sources, colours));
+                eprintln!("{}\n", diagnostic.render(&report.sources, colors));
             }
             let hidden = report.diagnostics.len().saturating_sub(SHOWN);
-            let rest = if hidden == 0 { String::new() } else { format!(", {hidden} of them not shown") };
+            let rest = if hidden == 0 { String::new() } else { format!(", {hidden} not shown") };
             eprintln!("{}{rest}", counted(report.diagnostics.len(), "error"));
         }
     }

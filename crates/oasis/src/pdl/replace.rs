@@ -8,7 +8,7 @@ use std::{
     path::Path,
 };
 
-/// Makes the file say this. It keeps its permissions, and a link stays one. It keeps its time too if it says the same already, so that nothing that depends on it is built again.
+/// Replaces the content of a file. Keeps its permissions and links. Does not write unchanged content, so that nothing is rebuilt.
 pub fn replace(path: &Path, text: &str) -> anyhow::Result<()> {
     if fs::read(path).is_ok_and(|present| present == text.as_bytes()) {
         return Ok(());
@@ -21,10 +21,10 @@ fn persist(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let present = fs::metadata(path).map(|present| present.permissions()).ok();
     let wanted = present.clone().unwrap_or_else(|| Permissions::from_mode(0o666));
-    // The user's mask takes from it, as from any file that a compiler makes.
+    // Restricted by the user's mask, like any new file.
     let mut beside = tempfile::Builder::new().permissions(wanted).tempfile_in(folder)?;
     beside.write_all(text.as_bytes())?;
-    // But it takes nothing from what the file has already.
+    // But permissions of an existing file are kept.
     if let Some(present) = present {
         beside.as_file().set_permissions(present)?;
     }

@@ -1,10 +1,10 @@
-//! The rows of an answer, on their way from SQLite to a format.
+//! Passes rows of a result from SQLite to a format.
 
 use oasis_format::{RowWriter, table::Cell};
 use oasis_query::{Rows, SqlValue};
 use std::{fmt::Write, io};
 
-/// Passes rows on to this.
+/// The receiver of rows.
 pub struct Answer<'a>(pub &'a mut dyn RowWriter);
 
 impl Rows for Answer<'_> {

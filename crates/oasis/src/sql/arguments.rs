@@ -1,4 +1,4 @@
-//! What can be typed behind `oasis sql`.
+//! The arguments of `oasis sql`.
 
 use crate::{archive_folder::ArchiveFolder, formats};
 use clap::Args;
@@ -10,10 +10,10 @@ pub struct Arguments {
     pub archive: ArchiveFolder,
     /// A query; or .tables, .schema TABLE or .help. Read from standard input if none is given.
     pub query: Option<String>,
-    /// How to print [default: table on a terminal, csv otherwise].
+    /// Output format [default: table on a terminal, csv otherwise].
     #[arg(long, value_parser = formats::of_rows())]
     pub format: Option<&'static Format>,
-    /// Say on standard error how many times a segment file was opened to read samples.
+    /// Print on standard error how many times segment files were opened to read samples.
     #[arg(long)]
     pub stats: bool,
 }

@@ -5,10 +5,11 @@ mod arguments;
 
 pub use arguments::Arguments;
 
-use crate::{broken_pipe::is_broken_pipe, visible::Visible};
+use crate::broken_pipe::is_broken_pipe;
 use answer::Answer;
 use anyhow::{Context, bail};
 use oasis_format::Format;
+use oasis_format::visible::Visible;
 use oasis_query::{Sql, SqlError, TableInfo};
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
 
@@ -29,12 +30,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         None => from_standard_input()?,
     };
     if query.trim().is_empty() {
-        bail!("there is no query: write one on the command line or on standard input, or .tables or .help");
+        bail!("no query: pass one as an argument or on standard input, or use .tables or .help");
     }
     let sql = Sql::open(&arguments.archive.find()?)?;
     let out = BufWriter::new(io::stdout().lock());
     match answer(&sql, query.trim(), arguments.format, out) {
-        // `oasis sql | head` is no error.
+        // `oasis sql | head` is not an error.
         Err(error) if is_broken_pipe(&error) => return Ok(()),
         other => other?,
     }
@@ -51,19 +52,19 @@ fn from_standard_input() -> anyhow::Result<String> {
     let mut query = String::new();
     let read = io::stdin().take(LONGEST_QUERY + 1).read_to_string(&mut query)?;
     if read as u64 > LONGEST_QUERY {
-        bail!("the query on standard input has more than {LONGEST_QUERY} bytes");
+        bail!("the query on standard input exceeds {LONGEST_QUERY} bytes");
     }
     Ok(query)
 }
 
 fn answer(sql: &Sql, query: &str, format: Option<&Format>, mut out: impl Write) -> anyhow::Result<()> {
     if let Some(about) = query.strip_prefix('.') {
-        tell(sql, about, &mut out)?;
+        print_about(sql, about, &mut out)?;
         return Ok(out.flush()?);
     }
     let default = oasis_format::find(if io::stdout().is_terminal() { "table" } else { "csv" });
     let format = format.or(default).and_then(|format| format.rows.as_ref());
-    let format = format.context("the format cannot hold the rows of an answer")?;
+    let format = format.context("the format does not support query results")?;
     let mut writer = (format.open)(&mut out);
     ask(sql, query, &mut Answer(&mut *writer))?;
     Ok(writer.finish()?)
@@ -80,14 +81,14 @@ fn ask(sql: &Sql, query: &str, rows: &mut Answer<'_>) -> anyhow::Result<()> {
                 true => " (write one SELECT at a time)",
                 false => "",
             };
-            bail!("the query has no answer: {error}{remedy}")
+            bail!("the query failed: {error}{remedy}")
         }
         other => Ok(other?),
     }
 }
 
-/// What stands behind a dot is about the tables.
-fn tell(sql: &Sql, about: &str, out: &mut impl Write) -> anyhow::Result<()> {
+/// Runs a command that starts with a dot.
+fn print_about(sql: &Sql, about: &str, out: &mut impl Write) -> anyhow::Result<()> {
     match about.split_whitespace().collect::<Vec<_>>()[..] {
         ["tables"] => {
             let width = sql.tables().iter().map(|table| table.name.len()).max().unwrap_or_default();
@@ -104,7 +105,7 @@ fn tell(sql: &Sql, about: &str, out: &mut impl Write) -> anyhow::Result<()> {
             }
         }
         ["help"] => writeln!(out, "{HELP}")?,
-        _ => bail!(".{about} is none of .tables, .schema TABLE and .help"),
+        _ => bail!("unknown command .{about}: use .tables, .schema TABLE or .help"),
     }
     Ok(())
 }

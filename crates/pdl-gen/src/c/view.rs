@@ -92,7 +92,7 @@ pub fn header(model: &Model, from: &str) -> Header {
     let declarations = in_order(model);
     let (depths, nested) = vectors_of(&declarations);
     let names = Names::new(&declarations, |scoped| depths.get(scoped).copied().unwrap_or(0));
-    let making = Making { model, names, depths };
+    let making = Builder { model, names, depths };
     let vectors = nested.into_iter().map(|(simple, depth)| Vector {
         name: format!("oasis_{simple}{}", VECTOR.repeat(depth)),
         of: format!("oasis_{simple}{}", VECTOR.repeat(depth - 1)),
@@ -124,13 +124,13 @@ fn vectors_of<'a>(
     (depths, nested)
 }
 
-struct Making<'a> {
+struct Builder<'a> {
     model: &'a Model,
     names: Names,
     depths: BTreeMap<&'a str, usize>,
 }
 
-impl Making<'_> {
+impl Builder<'_> {
     fn item(&self, declaration: Declaration<'_>) -> Item {
         match declaration {
             Declaration::Enum(declared) => Item::Enum(self.enumeration(declared)),

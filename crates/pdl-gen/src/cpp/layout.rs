@@ -1,4 +1,4 @@
-//! Where lines break: as clang-format has it in `sdk/cpp/.clang-format`.
+//! Line breaks in the style of clang-format in `sdk/cpp/.clang-format`.
 
 /// Columns of a line.
 const WIDTH: usize = 100;
@@ -44,9 +44,9 @@ pub fn equality(names: &[String], left: &str, right: &str, indent: usize) -> Str
     let mut column = indent;
     for (index, name) in names.iter().enumerate() {
         // The end of a term: ` &&`, or the `;` of the last.
-        let behind = if index + 1 == names.len() { 1 } else { 3 };
+        let suffix = if index + 1 == names.len() { 1 } else { 3 };
         let term = format!("{left}.{name} == {right}.{name}");
-        let stays = column + " && ".len() + term.len() + behind <= WIDTH;
+        let stays = column + " && ".len() + term.len() + suffix <= WIDTH;
         if index > 0 && stays {
             lines += " && ";
             column += " && ".len();
@@ -54,7 +54,7 @@ pub fn equality(names: &[String], left: &str, right: &str, indent: usize) -> Str
             lines += &format!(" &&\n{:indent$}", "");
             column = indent;
         }
-        if column + term.len() + behind > WIDTH {
+        if column + term.len() + suffix > WIDTH {
             lines += &format!("{left}.{name} ==\n{:indent$}    {right}.{name}", "");
             // Whatever follows goes to a line of its own.
             column = WIDTH;

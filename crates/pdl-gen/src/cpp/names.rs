@@ -1,4 +1,4 @@
-//! Names of the PDL as C++ can write them: a trailing underscore where C++ has the word for itself.
+//! Names of the PDL as C++ can write them: a trailing underscore if the name is reserved in C++.
 
 use super::reserved::{Place, is_reserved};
 use crate::names::{free_names, split};

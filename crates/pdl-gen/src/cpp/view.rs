@@ -116,7 +116,7 @@ fn item(model: &Model, scopes: &Scopes, declaration: Declaration<'_>, spelled: &
     }
 }
 
-/// A struct in the making.
+/// A struct that is being built.
 struct Inside<'a> {
     model: &'a Model,
     scopes: &'a Scopes,

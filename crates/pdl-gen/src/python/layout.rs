@@ -1,4 +1,4 @@
-//! Where lines break: as `ruff format` has it at this width.
+//! Line breaks in the style of `ruff format` at this width.
 
 /// Columns of a line, as in `sdk/python/pyproject.toml`.
 pub const WIDTH: usize = 110;
@@ -42,10 +42,10 @@ impl Layout {
         Self::Word(text.into())
     }
 
-    /// Lines of a statement, indented: `before`, the expression, `behind`.
-    pub fn statement(&self, indent: usize, before: &str, behind: &str) -> String {
-        let laid_out = self.laid_out(indent, before.len() + behind.len());
-        format!("{}{before}{laid_out}{behind}", " ".repeat(indent))
+    /// Lines of a statement, indented: `before`, the expression, `after`.
+    pub fn statement(&self, indent: usize, before: &str, after: &str) -> String {
+        let laid_out = self.laid_out(indent, before.len() + after.len());
+        format!("{}{before}{laid_out}{after}", " ".repeat(indent))
     }
 
     /// Lines of an assignment: `target = ` and the expression, in parentheses if not even its beginning fits after the target.
@@ -76,9 +76,9 @@ impl Layout {
         if inner.len() + content.len() <= WIDTH {
             return format!("{open}\n{inner}{content}\n{outer}{close}");
         }
-        let behind = if *separator == Separator::Comma { "," } else { "" };
+        let comma = if *separator == Separator::Comma { "," } else { "" };
         let lines: Vec<String> =
-            items.iter().map(|item| item.statement(indent + INDENT, "", behind)).collect();
+            items.iter().map(|item| item.statement(indent + INDENT, "", comma)).collect();
         format!("{open}\n{}\n{outer}{close}", lines.join("\n"))
     }
 

@@ -1,6 +1,6 @@
-//! Names of the PDL as Python can write them: a trailing underscore where a word means something else already.
+//! Names of the PDL as Python can write them: a trailing underscore if the name is already taken.
 
-use crate::names::{free_names, is_in, last, told_apart};
+use crate::names::{distinct_names, free_names, is_in, last};
 use oasis_pdl::{
     Model,
     model::{Enum, Metric},
@@ -34,7 +34,7 @@ impl Classes {
         let structs = model.structs.iter().map(|declared| &declared.name);
         let probes = model.probes.iter().filter(|probe| !probe.is_abstract).map(|probe| &probe.name);
         let scoped: Vec<&String> = enums.chain(structs).chain(probes).collect();
-        let names = free_names(&told_apart(&scoped), |name| is_in(name, &[KEYWORDS, MODULE]));
+        let names = free_names(&distinct_names(&scoped), |name| is_in(name, &[KEYWORDS, MODULE]));
         Self(scoped.into_iter().cloned().zip(names).collect())
     }
 

@@ -1,4 +1,4 @@
-//! Where lines break: as Biome has it at the width of `biome.json`, and Prettier too.
+//! Line breaks in the style of Biome and Prettier at the width of `biome.json`.
 
 /// Columns of a line.
 pub const WIDTH: usize = 110;
@@ -40,13 +40,13 @@ impl Layout {
         Self::Calling { function: function.into(), returned: Box::new(returned) }
     }
 
-    /// Lines of a statement, indented: `before`, the expression, `behind`.
-    pub fn statement(&self, indent: usize, before: &str, behind: &str) -> String {
-        format!("{}{before}{}{behind}", blanks(indent), self.laid_out(indent, before.len() + behind.len()))
+    /// Lines of a statement, indented: `before`, the expression, `after`.
+    pub fn statement(&self, indent: usize, before: &str, after: &str) -> String {
+        format!("{}{before}{}{after}", blanks(indent), self.laid_out(indent, before.len() + after.len()))
     }
 
     /// Lines of a property of an object: `key: ` and the expression, which moves to a line of its own where not even its beginning
-    /// fits behind the key.
+    /// fits after the key.
     pub fn property(&self, indent: usize, key: &str) -> String {
         let before = format!("{key}: ");
         let columns = indent + before.len() + self.beginning().chars().count();

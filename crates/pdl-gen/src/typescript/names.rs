@@ -1,7 +1,7 @@
 //! Names of the PDL as TypeScript can write them. Metrics and enumerators keep theirs: a property may have any name. A type gets an
 //! underscore appended if its name already has another meaning.
 
-use crate::names::{free_names, is_in, last, told_apart};
+use crate::names::{distinct_names, free_names, is_in, last};
 use oasis_pdl::Model;
 use std::collections::HashMap;
 
@@ -33,7 +33,7 @@ impl Types {
         let structs = model.structs.iter().map(|declared| &declared.name);
         let probes = model.probes.iter().filter(|probe| !probe.is_abstract).map(|probe| &probe.name);
         let scoped: Vec<&String> = enums.chain(structs).chain(probes).collect();
-        let names = free_names(&told_apart(&scoped), is_taken);
+        let names = free_names(&distinct_names(&scoped), is_taken);
         Self(scoped.into_iter().cloned().zip(names).collect())
     }
 

@@ -17,7 +17,7 @@ use serde::Serialize;
 #[derive(Serialize)]
 pub struct Module {
     from: String,
-    /// Whether a member has this name: Biome takes objects that have it for promises.
+    /// Whether a member has this name: Biome treats objects with it as promises.
     has_then: bool,
     imports: Vec<&'static str>,
     enums: Vec<Enum>,

@@ -1,4 +1,4 @@
-//! An editor: asks a server in the words of the protocol.
+//! An editor that sends protocol messages to a server.
 
 use lsp_server::{Message, Notification, Request};
 use oasis_pdl_lsp::{Server, Step};
@@ -14,7 +14,7 @@ impl Editor {
     pub fn new(options: Value) -> Self {
         let mut editor = Self { server: Server::default(), requests: 0 };
         editor.ask("initialize", json!({ "rootUri": "file:///plant", "initializationOptions": options }));
-        editor.tell("initialized", json!({}));
+        editor.notify("initialized", json!({}));
         editor
     }
 
@@ -28,11 +28,11 @@ impl Editor {
         response.get("result").or(response.get("error")).cloned().unwrap_or_default()
     }
 
-    pub fn tell(&mut self, method: &str, params: Value) {
+    pub fn notify(&mut self, method: &str, params: Value) {
         self.server.handle(Notification::new(method.into(), params).into());
     }
 
-    /// What is published now: a list of diagnostics by URI.
+    /// Returns the published diagnostics by URI.
     pub fn published(&mut self) -> Vec<(String, Vec<Value>)> {
         let files = self.server.settle().into_iter().map(|message| {
             let Message::Notification(notification) = message else { panic!("{message:?}") };
@@ -44,7 +44,7 @@ impl Editor {
 
     pub fn open(&mut self, uri: &str, text: &str) {
         let document = json!({ "uri": uri, "languageId": "pdl", "version": 1, "text": text });
-        self.tell("textDocument/didOpen", json!({ "textDocument": document }));
+        self.notify("textDocument/didOpen", json!({ "textDocument": document }));
     }
 
     pub fn at(&mut self, method: &str, uri: &str, line: u32, character: u32) -> Value {

@@ -1,7 +1,7 @@
 //! Metrics of a probe, members of a struct: matched by name. One in the same place with the same type was renamed.
 
-use super::{Teller, What, types::Types};
-use crate::model::{Behaviour, Metric, Number};
+use super::{ChangeKind, Changes, types::Types};
+use crate::model::{Behavior, Metric, Number};
 use std::{
     collections::{HashMap, HashSet},
     iter,
@@ -16,15 +16,15 @@ impl<'a> Types<'a> {
         let left: HashSet<&str> = new.iter().map(|metric| metric.name.as_str()).collect();
         let called = |metric: &Metric| format!("{noun} `{scope}{}`", metric.name);
         for metric in old.iter().filter(|metric| !left.contains(name(metric))) {
-            let message = format!("{} is gone", called(metric));
-            self.teller.tell(What::MetricRemoved, message, Some(metric.place), None);
+            let message = format!("{} removed", called(metric));
+            self.changes.push(ChangeKind::MetricRemoved, message, Some(metric.place), None);
         }
         for metric in new {
             match by_name.get(metric.name.as_str()) {
                 Some(known) => self.metric(known, metric, &called(metric)),
                 None => {
-                    let message = format!("{} is new", called(metric));
-                    self.teller.tell(What::MetricAdded, message, None, Some(metric.place));
+                    let message = format!("{} added", called(metric));
+                    self.changes.push(ChangeKind::MetricAdded, message, None, Some(metric.place));
                 }
             }
         }
@@ -33,21 +33,21 @@ impl<'a> Types<'a> {
         let moved = iter::zip(before, after).find(|(before, after)| *before != after.name);
         if let Some((_, metric)) = moved {
             let old = by_name.get(metric.name.as_str()).map(|known| known.place);
-            let message = format!("the order is another one from {} on", called(metric));
-            self.teller.tell(What::OrderChanged, message, old, Some(metric.place));
+            let message = format!("order changed, starting with {}", called(metric));
+            self.changes.push(ChangeKind::OrderChanged, message, old, Some(metric.place));
         }
     }
 
     fn metric(&mut self, old: &'a Metric, new: &'a Metric, called: &str) {
         let places = [old.place, new.place];
         if old.name != new.name {
-            let message = format!("{called} was called `{}`", old.name);
-            self.teller.tell(What::MetricRenamed, message, Some(old.place), Some(new.place));
+            let message = format!("{called} renamed from `{}`", old.name);
+            self.changes.push(ChangeKind::MetricRenamed, message, Some(old.place), Some(new.place));
         }
         self.kind(old, new, called);
-        attributes(&mut self.teller, old, new, called);
+        attributes(&mut self.changes, old, new, called);
         self.thresholds(old, new, called);
-        self.teller.tell_documentation(called, [&old.doc, &new.doc], places);
+        self.changes.push_documentation(called, [&old.doc, &new.doc], places);
     }
 
     fn thresholds(&mut self, old: &'a Metric, new: &'a Metric, called: &str) {
@@ -58,7 +58,7 @@ impl<'a> Types<'a> {
             let values_differ = self.names(0, &old.kind, &was.values) != self.names(1, &new.kind, &is.values);
             if values_differ || differs(was.below, is.below) || differs(was.above, is.above) {
                 let message = format!("`{thing}` of {called} changed");
-                self.teller.tell(What::LimitsChanged, message, Some(old.place), Some(new.place));
+                self.changes.push(ChangeKind::LimitsChanged, message, Some(old.place), Some(new.place));
             }
         }
     }
@@ -74,33 +74,28 @@ fn renamed<'a>(old: &'a [Metric], new: &'a [Metric]) -> HashMap<&'a str, &'a str
     pairs.map(|(old, new)| (old.name.as_str(), new.name.as_str())).collect()
 }
 
-fn attributes(teller: &mut Teller, old: &Metric, new: &Metric, called: &str) {
+fn attributes(changes: &mut Changes, old: &Metric, new: &Metric, called: &str) {
     let places = [old.place, new.place];
     let of = |thing: &str| format!("{thing} of {called}");
-    teller.tell_if_changed(
-        What::UnitChanged,
+    changes.push_text(
+        ChangeKind::UnitChanged,
         &of("unit"),
         [old.unit.as_deref(), new.unit.as_deref()],
         places,
     );
-    teller.tell_if_changed(
-        What::KindChanged,
-        &of("kind"),
-        [kind(old.behaviour), kind(new.behaviour)],
-        places,
-    );
-    teller.tell_if_changed(
-        What::LabelChanged,
+    changes.push_text(ChangeKind::KindChanged, &of("kind"), [kind(old.behavior), kind(new.behavior)], places);
+    changes.push_text(
+        ChangeKind::LabelChanged,
         &of("label"),
         [old.label.as_deref(), new.label.as_deref()],
         places,
     );
     let (before, after) = (&old.limits, &new.limits);
-    for (what, [was, is]) in [("`min`", [before.min, after.min]), ("`max`", [before.max, after.max])] {
+    for (bound, [was, is]) in [("`min`", [before.min, after.min]), ("`max`", [before.max, after.max])] {
         if differs(was, is) {
-            teller.tell(
-                What::RangeChanged,
-                format!("{} changed", of(what)),
+            changes.push(
+                ChangeKind::RangeChanged,
+                format!("{} changed", of(bound)),
                 Some(old.place),
                 Some(new.place),
             );
@@ -108,8 +103,8 @@ fn attributes(teller: &mut Teller, old: &Metric, new: &Metric, called: &str) {
     }
 }
 
-fn kind(behaviour: Option<Behaviour>) -> Option<&'static str> {
-    let known = Behaviour::ALL.into_iter().find(|(_, known)| Some(*known) == behaviour);
+fn kind(behavior: Option<Behavior>) -> Option<&'static str> {
+    let known = Behavior::ALL.into_iter().find(|(_, known)| Some(*known) == behavior);
     known.map(|(name, _)| name)
 }
 

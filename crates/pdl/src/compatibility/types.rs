@@ -1,6 +1,6 @@
 //! Types, and the structs and enums that they name: each pair is compared once a probe.
 
-use super::{Change, Teller, What};
+use super::{Change, ChangeKind, Changes};
 use crate::model::{Enum, Metric, Model, Primitive, Struct, Type};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -8,19 +8,19 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 pub struct Types<'a> {
     models: [&'a Model; 2],
     structs: [HashMap<&'a str, &'a Struct>; 2],
-    pub(super) teller: Teller,
+    pub(super) changes: Changes,
     /// Structs that are still to be compared: a chain of them can be longer than a stack.
     open: Vec<(&'a Struct, &'a Struct)>,
     seen: HashSet<(&'a str, &'a str)>,
 }
 
 impl<'a> Types<'a> {
-    pub fn new(old: &'a Model, new: &'a Model, teller: Teller) -> Self {
+    pub fn new(old: &'a Model, new: &'a Model, changes: Changes) -> Self {
         let by_name = |model: &'a Model| {
             model.structs.iter().map(|declared| (declared.name.as_str(), declared)).collect()
         };
         let structs = [by_name(old), by_name(new)];
-        Self { models: [old, new], structs, teller, open: Vec::new(), seen: HashSet::new() }
+        Self { models: [old, new], structs, changes, open: Vec::new(), seen: HashSet::new() }
     }
 
     /// Compares the structs that the metrics use, and the structs that these use.
@@ -28,7 +28,7 @@ impl<'a> Types<'a> {
         while let Some((old, new)) = self.open.pop() {
             self.struct_(old, new);
         }
-        self.teller.changes
+        self.changes.list
     }
 
     /// The types of a metric.
@@ -37,17 +37,18 @@ impl<'a> Types<'a> {
         while let (Type::Vector(old), Type::Vector(new)) = (before, after) {
             (before, after) = (old, new);
         }
-        let what = match (before, after) {
+        let change = match (before, after) {
             (Type::Primitive(old), Type::Primitive(new)) if old == new => return,
             (Type::Struct(old), Type::Struct(new)) => return self.structs_named(old, new),
             (Type::Enum(old), Type::Enum(new)) => return self.enums_named(old, new),
             _ if self.carrier(0, before).is_some() && self.carrier(0, before) == self.carrier(1, after) => {
-                What::EnumOrNumber
+                ChangeKind::EnumOrNumber
             }
-            _ => What::TypeChanged,
+            _ => ChangeKind::TypeChanged,
         };
-        let message = format!("{called} was `{}` and is `{}`", spelled(&old.kind), spelled(&new.kind));
-        self.teller.tell(what, message, Some(old.place), Some(new.place));
+        let message =
+            format!("type of {called} changed from `{}` to `{}`", spelled(&old.kind), spelled(&new.kind));
+        self.changes.push(change, message, Some(old.place), Some(new.place));
     }
 
     /// The simple type that travels for a simple type or an enum.
@@ -82,11 +83,11 @@ impl<'a> Types<'a> {
 
     fn struct_(&mut self, old: &'a Struct, new: &'a Struct) {
         if old.name != new.name {
-            let message = format!("struct `{}` stands where `{}` stood", new.name, old.name);
-            self.teller.tell(What::TypeRenamed, message, Some(old.place), Some(new.place));
+            let message = format!("struct `{}` replaced by `{}`", old.name, new.name);
+            self.changes.push(ChangeKind::TypeRenamed, message, Some(old.place), Some(new.place));
         }
         let called = format!("struct `{}`", new.name);
-        self.teller.tell_documentation(&called, [&old.doc, &new.doc], [old.place, new.place]);
+        self.changes.push_documentation(&called, [&old.doc, &new.doc], [old.place, new.place]);
         self.metrics(&old.members, &new.members, "member", &format!("{}.", new.name));
     }
 
@@ -102,16 +103,16 @@ impl<'a> Types<'a> {
     fn enum_(&mut self, old: &Enum, new: &Enum) {
         let places = (Some(old.place), Some(new.place));
         if old.name != new.name {
-            let message = format!("enum `{}` stands where `{}` stood", new.name, old.name);
-            self.teller.tell(What::TypeRenamed, message, places.0, places.1);
+            let message = format!("enum `{}` replaced by `{}`", old.name, new.name);
+            self.changes.push(ChangeKind::TypeRenamed, message, places.0, places.1);
         }
         if old.base != new.base {
             let [before, after] = [old.base.name(), new.base.name()];
-            let message = format!("enum `{}` was carried by `{before}` and is by `{after}`", new.name);
-            self.teller.tell(What::EnumBaseChanged, message, places.0, places.1);
+            let message = format!("base type of enum `{}` changed from `{before}` to `{after}`", new.name);
+            self.changes.push(ChangeKind::EnumBaseChanged, message, places.0, places.1);
         }
         let called = format!("enum `{}`", new.name);
-        self.teller.tell_documentation(&called, [&old.doc, &new.doc], [old.place, new.place]);
+        self.changes.push_documentation(&called, [&old.doc, &new.doc], [old.place, new.place]);
         self.enumerators(old, new);
     }
 
@@ -122,34 +123,35 @@ impl<'a> Types<'a> {
             // By name; else the one that took its number.
             let same = new.enumerators.iter().find(|is| is.name == was.name);
             let heir = || new.enumerators.iter().find(|is| is.value == was.value && !named(old, &is.name));
-            let (what, message) = match same.or_else(heir) {
-                None => (What::EnumeratorRemoved, format!("{} is gone", called(&was.name))),
-                Some(is) if is.name != was.name => {
-                    (What::EnumeratorRenamed, format!("{} was called `{}`", called(&is.name), was.name))
-                }
+            let (change, message) = match same.or_else(heir) {
+                None => (ChangeKind::EnumeratorRemoved, format!("{} removed", called(&was.name))),
+                Some(is) if is.name != was.name => (
+                    ChangeKind::EnumeratorRenamed,
+                    format!("{} renamed from `{}`", called(&is.name), was.name),
+                ),
                 Some(is) if is.value != was.value => {
-                    let message = format!("{} was {} and is {}", called(&is.name), was.value, is.value);
-                    (What::EnumeratorRenumbered, message)
+                    let message = format!("{} changed from {} to {}", called(&is.name), was.value, is.value);
+                    (ChangeKind::EnumeratorRenumbered, message)
                 }
                 Some(is) => {
                     let places = [was.place, is.place];
-                    self.teller.tell_documentation(&called(&is.name), [&was.doc, &is.doc], places);
+                    self.changes.push_documentation(&called(&is.name), [&was.doc, &is.doc], places);
                     continue;
                 }
             };
             let is = same.or_else(heir).map(|is| is.place);
-            self.teller.tell(what, message, Some(was.place), is);
+            self.changes.push(change, message, Some(was.place), is);
         }
         let took_over =
             |value| old.enumerators.iter().any(|was| was.value == value && !named(new, &was.name));
         for is in new.enumerators.iter().filter(|is| !named(old, &is.name) && !took_over(is.value)) {
-            let message = format!("{} is new", called(&is.name));
-            self.teller.tell(What::EnumeratorAdded, message, None, Some(is.place));
+            let message = format!("{} added", called(&is.name));
+            self.changes.push(ChangeKind::EnumeratorAdded, message, None, Some(is.place));
         }
     }
 }
 
-/// As a file would say it.
+/// The type in PDL syntax.
 fn spelled(kind: &Type) -> String {
     match kind {
         Type::Primitive(simple) => simple.name().to_owned(),

@@ -131,7 +131,7 @@ impl Layout<'_> {
     /// The first token from here on that satisfies, or the end.
     fn find(&self, from: usize, is_wanted: impl Fn(Token) -> bool) -> usize {
         let found = self.pieces.iter().skip(from).position(|piece| is_wanted(piece.token));
-        found.map_or(self.pieces.len(), |behind| from + behind)
+        found.map_or(self.pieces.len(), |after| from + after)
     }
 
     fn end_of_attributes(&self) -> usize {
@@ -199,11 +199,11 @@ impl Layout<'_> {
         let deeper = indent + CONTINUED;
         let mut column = indent + self.width(start..self.at);
         while self.at < end {
-            let next = self.behind_comma(end);
-            let is_behind_comma = self.token_at(self.at - 1) == Token::Comma;
+            let next = self.after_comma(end);
+            let is_after_comma = self.token_at(self.at - 1) == Token::Comma;
             let width = self.width(self.at..next);
             let joined = self.width(self.at - 1..next) - self.width(self.at - 1..self.at);
-            if is_behind_comma && column + joined > WIDTH {
+            if is_after_comma && column + joined > WIDTH {
                 self.begin(Join::Line, deeper);
                 column = deeper + width;
             } else {
@@ -214,7 +214,7 @@ impl Layout<'_> {
     }
 
     /// The position after the next comma before `end`, or after the `;` at `end`.
-    fn behind_comma(&self, end: usize) -> usize {
+    fn after_comma(&self, end: usize) -> usize {
         let rest = self.pieces.get(self.at..end).unwrap_or_default();
         match rest.iter().position(|piece| piece.token == Token::Comma) {
             Some(comma) => self.at + comma + 1,

@@ -75,14 +75,14 @@ fn between(text: &str, start: usize, end: usize) -> (Vec<Comment<'_>>, usize) {
     // Everything that is no comment is blank, and no blank is a slash.
     while let Some(blank) = rest.find('/') {
         let (before, from_comment) = rest.split_at(blank);
-        let (comment, behind) = from_comment.split_at(length(from_comment));
+        let (comment, after) = from_comment.split_at(length(from_comment));
         let at = end - from_comment.len();
         comments.push(Comment {
             text: comment.trim_end(),
             newlines: newlines(before),
             before: line_before(text, at),
         });
-        rest = behind;
+        rest = after;
     }
     (comments, newlines(rest))
 }

@@ -51,13 +51,13 @@ impl Writer {
         if must_break || is_set_apart || (is_item && (ends || !has_broken)) {
             self.line(place.indent, may_set_off && piece.newlines > 1 && !is_at_opening && !ends);
         } else if !piece.comments.is_empty() {
-            self.behind_comment(piece.token, place.join);
+            self.after_comment(piece.token, place.join);
         } else if place.join == Join::Spaced {
             self.blank();
         }
     }
 
-    fn behind_comment(&mut self, token: Token, join: Join) {
+    fn after_comment(&mut self, token: Token, join: Join) {
         let is_opening = matches!(token, Token::Name | Token::Number | Token::Text | Token::Uuid);
         if is_opening || join != Join::Glued {
             self.blank();

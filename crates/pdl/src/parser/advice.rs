@@ -1,11 +1,11 @@
-//! Habits from other languages, and the PDL for them.
+//! Help for constructs of other languages that PDL spells differently or does not have.
 
 use super::{Parser, Token};
 use crate::diagnostic::{Code, Diagnostic};
 
 pub const WRITE_ABSTRACT: &str = "write `abstract probe`";
 
-/// The declaration that another language calls so.
+/// Returns the PDL keyword for a keyword of another language.
 pub fn declaration(word: &str) -> Option<&'static str> {
     Some(match word {
         "class" | "record" | "type" | "typedef" | "message" | "union" => "struct",
@@ -17,37 +17,37 @@ pub fn declaration(word: &str) -> Option<&'static str> {
 }
 
 impl Parser<'_> {
-    /// Help for a token that does not fit, where one that would fit is known or not.
+    /// Returns help for an unexpected token; `wanted` is the expected token, if only one is.
     pub(super) fn advice(&self, wanted: Option<Token>) -> Option<String> {
         let text = match (wanted, self.peek(), self.next()) {
             (Some(Token::Semicolon), Token::BracketOpen, Token::Name) => {
-                "attributes stand before the type: `[unit(\"s\")] real64 age;`"
+                "put attributes before the type: `[unit(\"s\")] real64 age;`"
             }
             (_, Token::BracketOpen, Token::Number | Token::BracketClose | Token::Name) => {
-                "there are no arrays of fixed size: `vector<uint8>` holds any number"
+                "fixed-size arrays are not supported: use `vector<uint8>`"
             }
-            (Some(Token::Semicolon), Token::Equals, _) => "there are no default values",
+            (Some(Token::Semicolon), Token::Equals, _) => "default values are not supported",
             (Some(Token::BraceOpen), Token::Comma, _) => "a probe has at most one base",
             (Some(Token::BraceOpen), Token::Scope, _) => {
-                "declare it inside of `module … { }`: the name itself has no `::`"
+                "a declared name cannot contain `::`: declare it inside `module … { }`"
             }
-            (Some(Token::BracketClose), Token::Comma, _) => "put `;` between attributes",
-            (Some(Token::AngleClose), Token::Comma, _) => "a vector has no fixed size",
-            (Some(Token::ParenClose), Token::Scope, _) => "write the enumerator alone, without its enum",
-            (None, Token::Semicolon, _) if self.is_at_begin() => "take it out: one `;` is enough",
-            (None, Token::Number | Token::Uuid, _) => "a name begins with a letter",
+            (Some(Token::BracketClose), Token::Comma, _) => "separate attributes with `;`",
+            (Some(Token::AngleClose), Token::Comma, _) => "vectors have no fixed size",
+            (Some(Token::ParenClose), Token::Scope, _) => "write the enumerator without the name of its enum",
+            (None, Token::Semicolon, _) if self.is_at_begin() => "remove it: one `;` is enough",
+            (None, Token::Number | Token::Uuid, _) => "a name starts with a letter",
             _ => return None,
         };
         Some(text.to_owned())
     }
 
-    /// Reports documentation that documents nothing, and skips it.
+    /// Reports documentation that describes nothing, and skips it.
     pub(super) fn stray_documentation(&mut self) {
         let place = self.span();
         if self.peek() == Token::Doc && self.doc().is_some() && !self.is_at_end_of_block() {
-            let message = "documentation stands in the middle of what it describes";
-            let diagnostic = Diagnostic::new(Code::UnexpectedToken, place, message, "not here");
-            self.report(diagnostic.help("put it before the attributes"));
+            let message = "misplaced documentation";
+            let diagnostic = Diagnostic::new(Code::UnexpectedToken, place, message, "not allowed here");
+            self.report(diagnostic.help("move it before the attributes"));
         }
     }
 

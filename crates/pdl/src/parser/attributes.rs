@@ -1,8 +1,8 @@
-//! `[uuid(…); version(1.1)]` before probes, `[unit("By"); warn(> 80)]` before metrics: in any order, none of them twice.
+//! `[uuid(…); version(1.1)]` before probes, `[unit("By"); warn(> 80)]` before metrics: in any order, without duplicates.
 
 use super::{Parsed, Parser, advice::WRITE_ABSTRACT};
 use crate::{
-    ast::{Behaviour, Demand, Limits, METRIC_ATTRIBUTES, PROBE_ATTRIBUTES},
+    ast::{Behavior, Demand, Limits, METRIC_ATTRIBUTES, PROBE_ATTRIBUTES},
     diagnostic::{Code, Diagnostic, nearest, with_article},
     lexer::Token,
     source::Span,
@@ -21,12 +21,12 @@ pub struct Attributes {
     pub version: Option<String>,
     pub demand: Option<Box<Demand>>,
     pub unit: Option<String>,
-    pub behaviour: Option<Behaviour>,
+    pub behavior: Option<Behavior>,
     pub label: Option<String>,
     pub limits: Limits,
     /// Each attribute and where it stands.
     seen: Vec<(&'static str, Span)>,
-    /// One of them could not be read, so nothing can be said to be missing.
+    /// An attribute could not be parsed, so missing attributes are not reported.
     pub broken: bool,
 }
 
@@ -39,12 +39,12 @@ impl Attributes {
     pub fn only(&self, parser: &mut Parser<'_>, kind: &str, allowed: &[&str]) {
         let kind = with_article(kind);
         for &(name, span) in self.seen.iter().filter(|(name, _)| !allowed.contains(name)) {
-            let message = format!("{kind} cannot have the attribute `{name}`");
-            let diagnostic = Diagnostic::new(Code::UnknownAttribute, span, message, "does not belong here");
+            let message = format!("attribute `{name}` is not allowed on {kind}");
+            let diagnostic = Diagnostic::new(Code::UnknownAttribute, span, message, "not allowed here");
             let list = allowed.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
             parser.report(match allowed {
                 [] => diagnostic,
-                _ => diagnostic.note(format!("{kind} can have {list}")),
+                _ => diagnostic.note(format!("{kind} accepts {list}")),
             });
         }
     }
@@ -68,7 +68,7 @@ impl Parser<'_> {
                     self.skip_to_next_attribute();
                 }
                 if !self.eat(Token::Semicolon) {
-                    self.expect(Token::BracketClose, "behind the attributes")?;
+                    self.expect(Token::BracketClose, "after the attributes")?;
                     break;
                 }
             }
@@ -79,9 +79,9 @@ impl Parser<'_> {
     fn attribute(&mut self, attributes: &mut Attributes) -> Parsed<()> {
         let name = self.name("an attribute")?;
         let Some(known) = known().find(|known| *known == name.text) else {
-            let message = format!("there is no attribute `{}`", name.text);
+            let message = format!("unknown attribute `{}`", name.text);
             let mut diagnostic =
-                Diagnostic::new(Code::UnknownAttribute, name.span, message, "unknown attribute");
+                Diagnostic::new(Code::UnknownAttribute, name.span, message, "not an attribute");
             diagnostic.help = nearest(&name.text, known()).map(|known| format!("did you mean `{known}`?"));
             if name.text == "abstract" {
                 diagnostic.help = Some(WRITE_ABSTRACT.into());
@@ -89,22 +89,22 @@ impl Parser<'_> {
             return Err(self.report(diagnostic));
         };
         if let Some(&(_, first)) = attributes.seen.iter().find(|(seen, _)| *seen == known) {
-            let message = format!("the attribute `{known}` stands twice");
+            let message = format!("duplicate attribute `{known}`");
             let diagnostic = Diagnostic::new(Code::RepeatedAttribute, name.span, message, "again here");
             self.report(diagnostic.related(first, "first here"));
         }
         attributes.seen.push((known, name.span));
         match known {
-            "uuid" => attributes.uuid = Some(self.parenthesised(Self::uuid)?),
-            "version" => attributes.version = Some(self.parenthesised(Self::version)?),
-            "rate" => attributes.demand = self.parenthesised(Self::rate)?.map(Box::new),
-            "unit" => attributes.unit = Some(self.parenthesised(Self::unit)?),
-            "label" => attributes.label = Some(self.parenthesised(Self::text)?),
-            "min" => attributes.limits.min = Some(self.parenthesised(Self::number)?),
-            "max" => attributes.limits.max = Some(self.parenthesised(Self::number)?),
-            "warn" => attributes.limits.warn = self.parenthesised(Self::conditions)?,
-            "alarm" => attributes.limits.alarm = self.parenthesised(Self::conditions)?,
-            _ => attributes.behaviour = Some(self.parenthesised(Self::behaviour)?),
+            "uuid" => attributes.uuid = Some(self.parenthesized(Self::uuid)?),
+            "version" => attributes.version = Some(self.parenthesized(Self::version)?),
+            "rate" => attributes.demand = self.parenthesized(Self::rate)?.map(Box::new),
+            "unit" => attributes.unit = Some(self.parenthesized(Self::unit)?),
+            "label" => attributes.label = Some(self.parenthesized(Self::text)?),
+            "min" => attributes.limits.min = Some(self.parenthesized(Self::number)?),
+            "max" => attributes.limits.max = Some(self.parenthesized(Self::number)?),
+            "warn" => attributes.limits.warn = self.parenthesized(Self::conditions)?,
+            "alarm" => attributes.limits.alarm = self.parenthesized(Self::conditions)?,
+            _ => attributes.behavior = Some(self.parenthesized(Self::behavior)?),
         }
         Ok(())
     }
@@ -118,14 +118,14 @@ impl Parser<'_> {
             return Ok((uuid, span));
         }
         self.forget_unknown(span);
-        let diagnostic = Diagnostic::new(Code::BadUuid, span, "this is no UUID", "expected a UUID");
+        let diagnostic = Diagnostic::new(Code::BadUuid, span, "invalid UUID", "not a UUID");
         let help = if matches!(self.peek(), Token::Text | Token::BraceOpen) {
-            "write it without quotes and braces"
+            "write the UUID without quotes or braces"
         } else {
-            "a UUID has 8-4-4-4-12 hexadecimal digits: `uuidgen` makes one"
+            "a UUID has 8-4-4-4-12 hexadecimal digits: generate one with `uuidgen`"
         };
         let reported = self.report(diagnostic.help(help));
-        // Braces around it are no block.
+        // A brace before the UUID does not open a block.
         self.eat(Token::BraceOpen);
         Err(reported)
     }
@@ -134,7 +134,7 @@ impl Parser<'_> {
         if self.peek() != Token::Text {
             let help = Some(self.word()).filter(|word| !word.is_empty());
             let help = help.map(|word| format!("write `\"{word}\"`"));
-            return Err(self.unexpected_with("a text in quotes", help));
+            return Err(self.unexpected_with("a quoted string", help));
         }
         let span = self.advance();
         Ok(self.unquoted(span).to_owned())
@@ -143,24 +143,24 @@ impl Parser<'_> {
     fn unit(&mut self) -> Parsed<String> {
         let span = self.span();
         let text = self.text()?;
-        if let Err(mistake) = unit::check(&text) {
+        if let Err(error) = unit::check(&text) {
             // The text begins after its quote.
             let start = span.start + 1;
-            let place = Span { start: start + mistake.at.start, end: start + mistake.at.end, ..span };
-            let mut diagnostic = Diagnostic::new(Code::UnknownUnit, place, mistake.message, "not a unit");
-            diagnostic.help = mistake.help;
+            let place = Span { start: start + error.at.start, end: start + error.at.end, ..span };
+            let mut diagnostic = Diagnostic::new(Code::UnknownUnit, place, error.message, "not a unit");
+            diagnostic.help = error.help;
             self.report(diagnostic);
         }
         Ok(text)
     }
 
-    fn behaviour(&mut self) -> Parsed<Behaviour> {
-        if let Some((_, behaviour)) = Behaviour::ALL.into_iter().find(|(name, _)| *name == self.word()) {
+    fn behavior(&mut self) -> Parsed<Behavior> {
+        if let Some((_, behavior)) = Behavior::ALL.into_iter().find(|(name, _)| *name == self.word()) {
             self.advance();
-            return Ok(behaviour);
+            return Ok(behavior);
         }
-        let names = || Behaviour::ALL.into_iter().map(|(name, _)| name);
-        let message = format!("a metric's kind is one of {}", names().collect::<Vec<_>>().join(", "));
+        let names = || Behavior::ALL.into_iter().map(|(name, _)| name);
+        let message = format!("expected a kind: {}", names().collect::<Vec<_>>().join(", "));
         let mut diagnostic = Diagnostic::new(Code::BadAttribute, self.span(), message, "not a kind");
         let word = self.slice(self.span()).trim_matches(['"', '\'']);
         diagnostic.help = nearest(word, names()).map(|known| format!("did you mean `{known}`?"));

@@ -28,9 +28,9 @@ impl Parser<'_> {
 
     /// A directive after a declaration. It has no effect.
     pub(super) fn late_directive(&mut self) {
-        let message = "a directive stands behind a declaration";
-        let diagnostic = Diagnostic::new(Code::UnexpectedToken, self.span(), message, "too late");
-        self.report(diagnostic.help("put `#include` and `#pragma` before the first declaration"));
+        let message = "directive after a declaration";
+        let diagnostic = Diagnostic::new(Code::UnexpectedToken, self.span(), message, "not allowed here");
+        self.report(diagnostic.help("move it before the first declaration"));
         self.advance();
         self.skip_directive();
     }
@@ -51,7 +51,7 @@ impl Parser<'_> {
             return Err(self.unexpected("`version`"));
         }
         self.advance();
-        self.parenthesised(|parser| parser.version()).map(drop)
+        self.parenthesized(|parser| parser.version()).map(drop)
     }
 
     fn include(&mut self, file: &mut File) -> Parsed<()> {
@@ -60,7 +60,7 @@ impl Parser<'_> {
         let is_text = self.peek() == Token::Text && !self.unquoted(span).is_empty();
         if !is_text {
             self.forget_unknown(self.line());
-            let help = Some("write it like `#include \"engine.pdl\"`".to_owned());
+            let help = Some("write it as `#include \"engine.pdl\"`".to_owned());
             return Err(self.unexpected_with("the path of a file in quotes", help));
         }
         self.advance();
@@ -76,9 +76,10 @@ impl Parser<'_> {
         let number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
         if self.peek() != Token::Number || parts.len() != 2 || !parts.iter().all(number) {
             self.forget_unknown(span);
-            let message = "a version is two numbers and a dot";
-            let diagnostic = Diagnostic::new(Code::BadVersion, span, message, "not a version");
-            return Err(self.report(diagnostic.help("write it like `1.0`")));
+            let message = "invalid version";
+            let diagnostic =
+                Diagnostic::new(Code::BadVersion, span, message, "expected two numbers and a dot");
+            return Err(self.report(diagnostic.help("write it as `1.0`")));
         }
         self.advance();
         Ok(text)

@@ -17,13 +17,13 @@ impl Parser<'_> {
         self.advance();
         attributes.none_on(self, "enum");
         let name = self.name("the enum")?;
-        // Modes and conditions are few.
+        // Most enums have few values.
         let base = if self.eat(Token::Colon) { self.base_of_enum()? } else { Primitive::Uint8 };
-        let open = self.expect(Token::BraceOpen, "behind the enum's name")?;
+        let open = self.expect(Token::BraceOpen, "after the enum's name")?;
         let enumerators = self.enumerators();
         let _of_nothing = self.doc();
         self.end(open);
-        Ok(Enum { name, doc, base, enumerators, extent: self.from(start) })
+        Ok(Enum { name, doc, base, enumerators, extent: self.span_from(start) })
     }
 
     fn base_of_enum(&mut self) -> Parsed<Primitive> {
@@ -57,12 +57,12 @@ impl Parser<'_> {
         let name = self.name("an enumerator")?;
         let value = if self.eat(Token::Equals) { Some(self.number()?) } else { None };
         if self.peek() != Token::Comma && !self.at_end_of_block() {
-            let _reported = self.expect(Token::Comma, "behind the enumerator");
+            let _reported = self.expect(Token::Comma, "after the enumerator");
         }
         Ok(Enumerator { name, doc, value })
     }
 
-    /// Whether nothing but documentation of nothing stands before the `}`.
+    /// Whether only documentation comments precede the `}`.
     fn at_end_of_block(&self) -> bool {
         let next = self.tokens[self.at..].iter().find(|(token, _)| *token != Token::Doc);
         matches!(next, Some((Token::BraceClose | Token::End, _)))

@@ -9,10 +9,10 @@ use crate::{
 };
 use std::collections::HashMap;
 
-const EXAMPLE: &str = "write it like `> 80`, or `< 5, > 80`";
+const EXAMPLE: &str = "write it as `> 80` or `< 5, > 80`";
 
 impl Parser<'_> {
-    /// At least one, none of them twice.
+    /// At least one, without duplicates.
     pub(super) fn conditions(&mut self) -> Parsed<Vec<Condition>> {
         let mut conditions = Vec::new();
         let mut seen: HashMap<String, Span> = HashMap::new();
@@ -22,7 +22,7 @@ impl Parser<'_> {
             let text = self.slice(span).to_owned();
             conditions.push(self.condition()?);
             if let Some(first) = seen.insert(text.clone(), span) {
-                let message = format!("`{text}` stands twice");
+                let message = format!("duplicate `{text}`");
                 let diagnostic = Diagnostic::new(Code::RepeatedAttribute, span, message, "again here");
                 self.report(diagnostic.related(first, "first here"));
             }

@@ -15,7 +15,7 @@ impl Parser<'_> {
         }
         let span = self.span();
         let Some(value) = value(self.slice(span)) else {
-            let message = "this number is too large for any type";
+            let message = "number is too large for any type";
             return Err(self.report(Diagnostic::new(Code::NumberDoesNotFit, span, message, "too large")));
         };
         self.advance();

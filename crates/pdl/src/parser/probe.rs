@@ -30,13 +30,13 @@ impl Parser<'_> {
         let name = self.name("the probe")?;
         let base = if self.eat(Token::Colon) { Some(self.path("the base probe")?) } else { None };
         attributes.only(self, "probe", &PROBE_ATTRIBUTES);
-        let metrics = self.metrics("behind the probe's name")?;
+        let metrics = self.metrics("after the probe's name")?;
         if !is_abstract && attributes.uuid.is_none() && !attributes.broken {
-            let message = format!("probe `{}` has no uuid", name.text);
+            let message = format!("probe `{}` has no UUID", name.text);
             let diagnostic =
-                Diagnostic::new(Code::MissingUuid, name.span, message, "a concrete probe needs one");
-            self.report(diagnostic.note("the UUID says on the wire which probe a sample is of").help(
-                "write `[uuid(…); version(1.0)]` before the probe, with a UUID from `uuidgen`, or make it `abstract`",
+                Diagnostic::new(Code::MissingUuid, name.span, message, "a concrete probe requires a UUID");
+            self.report(diagnostic.note("on the wire, the UUID identifies the probe type of a sample").help(
+                "put `[uuid(…); version(1.0)]` before the probe, with a UUID from `uuidgen`, or make it `abstract`",
             ));
         }
         Ok(Probe {
@@ -48,7 +48,7 @@ impl Parser<'_> {
             demand: attributes.demand,
             base,
             metrics,
-            extent: self.from(start),
+            extent: self.span_from(start),
         })
     }
 }

@@ -9,14 +9,14 @@ use crate::{
 
 /// Rates that a node can call a probe at, in hertz (docs/reference/data-channel.md, `hertz`).
 const HERTZ: std::ops::RangeInclusive<f64> = 0.01..=1_000.0;
-const EXAMPLE: &str = "write it like `rate(demand, 1, 100)`: the lowest and the highest rate in hertz";
+const EXAMPLE: &str = "write it as `rate(demand, 1, 100)`: lowest and highest rate in hertz";
 
 impl Parser<'_> {
     /// `None` if it was parsed but is invalid, which is reported.
     pub(super) fn rate(&mut self) -> Parsed<Option<Demand>> {
         if self.word() != "demand" {
-            let message = "a probe's rate is set by `demand` only";
-            let diagnostic = Diagnostic::new(Code::BadAttribute, self.span(), message, "not `demand`");
+            let message = "invalid rate: expected `demand`";
+            let diagnostic = Diagnostic::new(Code::BadAttribute, self.span(), message, "expected `demand`");
             return Err(self.report(diagnostic.help(EXAMPLE)));
         }
         self.advance();
@@ -29,9 +29,9 @@ impl Parser<'_> {
             return Ok(None);
         }
         if max.value.is_less_than(min.value) {
-            let message = "the rate has its lower bound above its upper one";
-            let diagnostic = Diagnostic::new(Code::LimitsReversed, max.span, message, "the upper bound");
-            self.report(diagnostic.related(min.span, "the lower bound"));
+            let message = "the lower bound of the rate is greater than its upper bound";
+            let diagnostic = Diagnostic::new(Code::LimitsReversed, max.span, message, "upper bound");
+            self.report(diagnostic.related(min.span, "lower bound"));
             return Ok(None);
         }
         Ok(Some(Demand { min, max }))
@@ -47,9 +47,9 @@ impl Parser<'_> {
     fn is_rate(&mut self, bound: Number) -> bool {
         let is_rate = HERTZ.contains(&bound.value.to_f64());
         if !is_rate {
-            let message = "a probe cannot be sampled at this rate";
-            let diagnostic = Diagnostic::new(Code::RateOutOfRange, bound.span, message, "not a rate");
-            self.report(diagnostic.note("a rate is 0.01 to 1000 Hz"));
+            let message = "rate is out of range";
+            let diagnostic = Diagnostic::new(Code::RateOutOfRange, bound.span, message, "out of range");
+            self.report(diagnostic.note("rates range from 0.01 to 1000 Hz"));
         }
         is_rate
     }

@@ -23,13 +23,13 @@ impl Parser<'_> {
                     Code::TooDeep,
                     self.span(),
                     message,
-                    "one too many",
+                    "exceeds the limit",
                 )));
             }
             self.advance();
-            self.expect(Token::AngleOpen, "behind `vector`")?;
+            self.expect(Token::AngleOpen, "after `vector`")?;
             let element = self.kind(depth + 1)?;
-            self.expect(Token::AngleClose, "behind the type of the vector's elements")?;
+            self.expect(Token::AngleClose, "after the element type of the vector")?;
             return Ok(Type::Vector(Box::new(element)));
         }
         if let Some(primitive) = Primitive::named(word) {

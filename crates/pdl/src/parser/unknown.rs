@@ -6,10 +6,10 @@ use crate::{
     source::Span,
 };
 
-/// Characters that are no token.
+/// Characters that are not part of a token.
 pub struct Unknown {
     start: usize,
-    /// Whether something else is said of them.
+    /// Whether another diagnostic covers them.
     is_forgotten: bool,
 }
 
@@ -22,14 +22,14 @@ pub fn unknown(wrong: &[Diagnostic]) -> Vec<Unknown> {
 
 impl Parser<'_> {
     /// Whether an invalid character precedes this token. It has been reported, so an error here is a consequence.
-    pub(super) fn is_behind_unknown(&self) -> bool {
+    pub(super) fn follows_unknown(&self) -> bool {
         let before = self.at.checked_sub(1).map_or(0, |before| self.tokens[before].1.end);
         let next = self.unknown.partition_point(|unknown| unknown.start < before);
         let next = self.unknown.get(next);
         next.is_some_and(|unknown| unknown.start < self.span().start && !unknown.is_forgotten)
     }
 
-    /// A value in parentheses up to a blank or a comment, be it one token or, as it should not be, several.
+    /// The span of a value in parentheses, up to a blank or a comment. An invalid value can have several tokens.
     pub(super) fn value_span(&self) -> Span {
         let span = self.span();
         let rest = &self.text[span.start..];

@@ -1,4 +1,4 @@
-//! Compiles texts and tells what was said.
+//! Compiles texts and returns the diagnostics.
 
 use oasis_pdl::{Report, compile};
 use std::{collections::HashMap, path::PathBuf};
@@ -10,7 +10,7 @@ pub fn compiled(text: &str) -> Report {
 }
 
 /// Codes and messages.
-pub fn told(text: &str) -> Vec<(String, String)> {
+pub fn reported(text: &str) -> Vec<(String, String)> {
     compiled(text).diagnostics.iter().map(|wrong| (wrong.code.name(), wrong.message.clone())).collect()
 }
 

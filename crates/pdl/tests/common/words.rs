@@ -1,14 +1,14 @@
-//! What a text says, blanks aside: a second opinion beside the lexer's.
+//! The words of a text without blanks, found without the lexer.
 
-/// Words, texts, signs, documentation and comments, in order. The lines of a comment are told without the blanks around them.
+/// Words, texts, signs, documentation and comments, in order. The lines of a comment are trimmed.
 pub fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut rest = text.trim_start_matches(is_blank);
     while !rest.is_empty() {
-        let (word, behind) = rest.split_at(length(rest));
+        let (word, after) = rest.split_at(length(rest));
         let lines: Vec<&str> = word.lines().map(str::trim).collect();
         words.push(lines.join("\n"));
-        rest = behind.trim_start_matches(is_blank);
+        rest = after.trim_start_matches(is_blank);
     }
     words
 }

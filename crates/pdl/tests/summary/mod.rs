@@ -1,4 +1,4 @@
-//! A model in few words: a line a declaration, a line a metric, with all that was said of it.
+//! A summary of a model: a line for each declaration and each metric with its properties.
 
 use oasis_pdl::model::{Enum, Limits, Metric, Model, Number, Probe, Struct, Threshold, Type};
 
@@ -44,7 +44,7 @@ fn metric(metric: &Metric) -> String {
         }
     };
     say("unit", metric.unit.clone());
-    say("kind", metric.behaviour.map(|behaviour| format!("{behaviour:?}")));
+    say("kind", metric.behavior.map(|behavior| format!("{behavior:?}")));
     say("label", metric.label.as_ref().map(|label| format!("{label:?}")));
     let Limits { min, max, warn, alarm } = &metric.limits;
     say("min", min.map(number));

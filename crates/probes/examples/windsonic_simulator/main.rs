@@ -1,5 +1,5 @@
 //! An anemometer to try things with: `cargo run -p oasis-probes --example windsonic_simulator -- /tmp/wind`, then
-//! `oasis up --probe 'windsonic(port=/tmp/wind)'`. With `polled` behind the path it answers only when it is asked.
+//! `oasis up --probe 'windsonic(port=/tmp/wind)'`. With `polled` after the path it only answers polls.
 
 mod simulator;
 

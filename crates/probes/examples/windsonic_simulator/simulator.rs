@@ -18,7 +18,7 @@ use std::{
     time::Instant,
 };
 
-/// What the simulated wind says, over and over: a breeze that turns, and a calm.
+/// The simulated wind, repeated: a turning breeze, then a calm.
 pub const BODIES: [&str; 4] =
     ["Q,229,002.74,M,00,", "Q,231,003.10,M,00,", "Q,235,002.02,M,00,", "Q,,000.03,M,00,"];
 
@@ -30,12 +30,12 @@ pub struct Simulator {
 }
 
 impl Simulator {
-    /// At this path. A `polled` one is silent until it is asked.
+    /// Starts an anemometer at this path. A `polled` one sends only answers.
     pub fn plug_in(link: &Path, polled: bool) -> io::Result<Self> {
         let line = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
         grantpt(&line)?;
         unlockpt(&line)?;
-        // Nothing of what is sent comes back.
+        // No echo.
         let mut settings = tcgetattr(&line)?;
         settings.make_raw();
         tcsetattr(&line, OptionalActions::Now, &settings)?;
@@ -65,7 +65,7 @@ fn speak(line: &mut File, mut polled: bool, unplugged: &AtomicBool) {
     let mut say = |line: &mut File| {
         let body = bodies.next().unwrap_or(&BODIES[0]);
         let checksum = body.bytes().fold(0, |sum, byte| sum ^ byte);
-        // Nobody listens: a serial line does not care.
+        // Without a reader the bytes are lost, as on a serial line.
         let _ = write!(line, "\u{2}{body}\u{3}{checksum:02X}\r\n");
     };
     while !unplugged.load(Ordering::Relaxed) {
@@ -84,7 +84,7 @@ fn speak(line: &mut File, mut polled: bool, unplugged: &AtomicBool) {
     }
 }
 
-/// What comes within some milliseconds. While nobody has the line open it is an error to read it.
+/// Returns the bytes that arrive within some milliseconds. Reading fails while the line is not open at the other end.
 fn received(line: &mut File) -> Vec<u8> {
     let some = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
     let mut buffer = [0; 64];

@@ -1,10 +1,10 @@
-//! The anemometer's messages: found in a stream of bytes, and read.
+//! Finds and parses the messages of the anemometer in a stream of bytes.
 
 use std::fmt;
 
 const STX: u8 = 2;
 const ETX: u8 = 3;
-/// The longest message of the manual has some 30 bytes; what goes on behind this is noise.
+/// The longest message of the manual has some 30 bytes; anything longer is noise.
 const LONGEST: usize = 64;
 const METRES_A_SECOND: [(&str, f32); 5] =
     [("M", 1.0), ("N", 1_852.0 / 3_600.0), ("P", 0.447_04), ("K", 1.0 / 3.6), ("F", 0.3048 / 60.0)];
@@ -18,21 +18,21 @@ pub struct Message {
     pub direction: Option<f32>,
     /// Metres a second; none if it could not be measured.
     pub speed: Option<f32>,
-    /// 0 is well.
+    /// 0 if there is no error.
     pub status: u8,
 }
 
-/// Why bytes are no message.
+/// Errors of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Damage {
-    /// Sent as something else than it was received as.
-    #[error("the checksum does not fit: is the line rate right?")]
+    /// Changed on the way.
+    #[error("wrong checksum: check the line rate")]
     Checksum,
-    /// An end is missing.
-    #[error("no end of a message within {LONGEST} bytes")]
+    /// No end.
+    #[error("no end of message within {LONGEST} bytes")]
     Endless,
-    /// Whole, but not of the format.
-    #[error("this is no polar message such as Q,229,002.74,M,00: set the anemometer to M2 or M4")]
+    /// Complete, but of another format.
+    #[error("not a polar message such as Q,229,002.74,M,00: set the anemometer to M2 or M4")]
     Format,
 }
 
@@ -47,7 +47,7 @@ impl fmt::Display for Message {
 }
 
 impl Message {
-    /// What lies between STX and ETX. Some firmware puts blanks behind the commas.
+    /// Parses the text between STX and ETX. Some firmware puts blanks after the commas.
     fn parse(body: &[u8]) -> Option<Self> {
         let mut fields = str::from_utf8(body).ok()?.split(',').map(str::trim);
         let mut next = || fields.next();
@@ -83,7 +83,7 @@ fn checksum(body: &[u8]) -> u8 {
     body.iter().fold(0, |sum, byte| sum ^ byte)
 }
 
-/// Finds messages in what comes, in whatever pieces.
+/// Finds messages in received bytes, however they are split.
 #[derive(Debug, Default)]
 pub struct Messages {
     /// From STX on; empty between messages.
@@ -91,7 +91,7 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// Takes the next byte. Those between messages (the line end, the text at power-up) mean nothing.
+    /// Takes the next byte. Bytes between messages (line end, text at power-up) are ignored.
     pub fn take(&mut self, byte: u8) -> Option<Result<Message, Damage>> {
         match byte {
             STX => {

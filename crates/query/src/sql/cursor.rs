@@ -1,4 +1,4 @@
-//! Reads a table's rows from the segment files as SQLite asks for them: one stretch of one instance is in memory at a time.
+//! Reads rows of a table from segment files on demand of SQLite: one part of one instance is in memory at a time.
 
 use super::{
     plan::Wanted,
@@ -17,22 +17,22 @@ use std::{collections::VecDeque, ops::Range, sync::Arc};
 /// Bytes of batches read at once.
 const READ: usize = 64 * 1024;
 
-/// A place in the rows.
+/// A cursor over rows.
 #[repr(C)]
 pub struct Cursor {
-    /// SQLite's own; it must be the first.
+    /// Required by SQLite as the first field.
     base: ffi::sqlite3_vtab_cursor,
     samples: Arc<Samples>,
     wanted: Wanted,
-    /// How many metrics, from the first on, are decoded: as far as somebody looks.
+    /// Number of metrics that are decoded, up to the last one in use.
     metrics: usize,
-    /// Instances that follow.
+    /// Remaining instances.
     left: VecDeque<(String, String)>,
     past: Option<Past>,
     pieces: VecDeque<Piece>,
     /// The series of the batch before, and whether it is of the table's type.
     series: Option<(Arc<Series>, bool)>,
-    /// The batch that the row is in; none behind the last row.
+    /// The batch of the current row; `None` after the last row.
     batch: Option<Open>,
     number: i64,
 }
@@ -46,7 +46,7 @@ struct Open {
 }
 
 impl Cursor {
-    /// Before anything was asked for.
+    /// Creates a cursor before the first query.
     pub fn new(samples: Arc<Samples>) -> Self {
         Self {
             base: ffi::sqlite3_vtab_cursor::default(),
@@ -87,7 +87,7 @@ impl Cursor {
         }
     }
 
-    /// Schemas are long: they are compared once a series, not for each batch.
+    /// Compares schemas once for each series, not for each batch, because they are long.
     fn is_of_type(&mut self, series: &Arc<Series>) -> bool {
         if !self.series.as_ref().is_some_and(|(known, _)| Arc::ptr_eq(known, series)) {
             self.series = Some((series.clone(), series.probe_type == self.samples.probe_type));
@@ -96,12 +96,12 @@ impl Cursor {
     }
 
     fn open(&mut self, piece: Piece) {
-        // An epoch is no row, and a gap is one of the table `gaps`.
+        // Epochs are not rows, and gaps are in the table `gaps`.
         let Piece::Samples { series, batch, wanted, .. } = piece else { return };
         if self.is_of_type(&series) {
             self.batch = Open::new(series.clone(), &batch, &wanted, self.metrics);
             if self.batch.is_none() {
-                // As texts, so that a terminal shows what is in them and does not obey it.
+                // Escaped, so that a terminal does not interpret control characters.
                 let (node, instance) = (&*series.node, &*series.instance);
                 let (epoch, offset, samples) = (series.epoch, wanted.start, wanted.end.0 - wanted.start.0);
                 tracing::warn!(node, instance, %epoch, %offset, samples, "a batch that does not fit its schema is left out");
@@ -119,10 +119,10 @@ impl Open {
         Some(Self { series, batch, row: 0, left })
     }
 
-    /// Goes to the next row that is wanted; whether there is one.
+    /// Goes to the next matching row. Returns whether there is one.
     fn advance(&mut self, wanted: &Wanted) -> bool {
         let (times, span) = (self.batch.times(), wanted.span());
-        // Where a clock was set back, the past has samples of other times between those that are wanted.
+        // If a clock was set back, samples outside the time span can be between matching ones.
         let next = self.left.find(|at| times.get(*at).is_some_and(|time| span.contains(time)));
         next.inspect(|at| self.row = *at).is_some()
     }
@@ -140,7 +140,7 @@ impl Open {
     }
 }
 
-// SAFETY: the struct is `repr(C)` and begins with a `sqlite3_vtab_cursor`, as the trait asks for.
+// SAFETY: the struct is `repr(C)` and begins with a `sqlite3_vtab_cursor`, as the trait requires.
 unsafe impl VTabCursor for Cursor {
     fn filter(&mut self, idx_num: i32, idx_str: Option<&str>, args: &Filters<'_>) -> rusqlite::Result<()> {
         self.wanted = Wanted::understand(idx_str.unwrap_or_default(), args)?;
@@ -190,7 +190,7 @@ unsafe impl VTabCursor for Cursor {
             Some(_) => context.set_result(open.offset() as i64),
             None => {
                 let Some(column) = self.samples.table.columns.get(at - KEYS.len()) else { return Ok(()) };
-                // The value alone: a sample is a list that would be made for each row.
+                // Reads only this value: building the whole sample would allocate for each row.
                 match open.batch.value(column.metric(), open.row) {
                     Some(value) => set(context, &column.cell_of(&value)),
                     None => Ok(()),
@@ -207,7 +207,7 @@ unsafe impl VTabCursor for Cursor {
 fn set(context: &mut Context, cell: &Cell<'_>) -> rusqlite::Result<()> {
     match cell {
         Cell::Int(value) => context.set_result(value),
-        // SQLite's integers have 63 bits: beyond them digits are worth more than arithmetic.
+        // SQLite's integers have 63 bits: larger ones become text to keep their digits.
         Cell::Uint(value) => match i64::try_from(*value) {
             Ok(value) => context.set_result(value),
             Err(_) => context.set_result(value.to_string()),

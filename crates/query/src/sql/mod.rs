@@ -1,7 +1,7 @@
-//! SQL over an archive, to read: each probe type is a table, a sample a row (`docs/guides/query-with-sql.md`).
+//! Read-only SQL over an archive: each probe type is a table, each sample a row (`docs/guides/query-with-sql.md`).
 //!
-//! The tables of samples are SQLite's *virtual tables*: SQLite asks for rows, and [`cursor`] reads them from the segment files as it does. What a
-//! query says of node, instance and time is known before anything is read ([`plan`]), so that files without such samples stay closed.
+//! The tables of samples are *virtual tables* of SQLite: [`cursor`] reads rows from the segment files on demand. The conditions
+//! on node, instance and time are known before reading ([`plan`]), so that files without matching samples stay closed.
 
 mod cursor;
 mod plan;
@@ -15,7 +15,7 @@ use rusqlite::{Connection, types::ValueRef};
 use std::{path::Path, sync::Arc};
 use table::{SAMPLES, Samples, TIMES, columns_of, compare_times};
 
-/// Why a query has no answer.
+/// Errors of a query.
 #[derive(Debug, thiserror::Error)]
 pub enum SqlError {
     /// The archive cannot be opened.
@@ -27,13 +27,13 @@ pub enum SqlError {
     /// As SQLite says it.
     #[error("{0}")]
     Sqlite(#[from] rusqlite::Error),
-    /// It would change something.
-    #[error("this would change something, and the archive is read-only here: begin with SELECT or WITH")]
+    /// It would write.
+    #[error("the archive is read-only: start the statement with SELECT or WITH")]
     Writes,
-    /// No table has the name.
-    #[error("no table has the name {0:?}: .tables lists them")]
+    /// No such table.
+    #[error("no table {0:?}: list tables with .tables")]
     UnknownTable(String),
-    /// The output of the rows.
+    /// The output failed.
     #[error("{0}")]
     Output(std::io::Error),
 }
@@ -41,29 +41,29 @@ pub enum SqlError {
 /// A table that queries can use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableInfo {
-    /// What to write in a query.
+    /// Its name in queries.
     pub name: String,
-    /// What its rows are.
+    /// The meaning of its rows.
     pub about: String,
-    /// Its columns, with a unit behind those that have one.
+    /// Its columns, followed by their unit, if any.
     pub columns: Vec<(String, Option<String>)>,
 }
 
-/// Takes what a query answers, row by row.
+/// Receives the result of a query, row by row.
 pub trait Rows {
-    /// Names of the columns, once, before any row.
+    /// Receives the names of the columns, once, before any row.
     ///
     /// # Errors
     /// If they cannot be written.
     fn begin(&mut self, columns: &[String]) -> std::io::Result<()>;
-    /// A row.
+    /// Receives a row.
     ///
     /// # Errors
     /// If it cannot be written.
     fn row(&mut self, values: &[ValueRef<'_>]) -> std::io::Result<()>;
 }
 
-/// An archive that answers queries. What is stored later is not seen, unless in files that were begun before.
+/// An archive for queries. Samples of files that are created later are not visible.
 pub struct Sql {
     connection: Connection,
     history: History,
@@ -71,17 +71,17 @@ pub struct Sql {
 }
 
 impl Sql {
-    /// Opens an archive, whether or not a DAC writes to it just now.
+    /// Opens an archive, also while a DAC writes to it.
     ///
     /// # Errors
     /// If there is none, or its catalogue cannot be read.
     pub fn open(directory: &Path) -> Result<Self, SqlError> {
         let history = History::open(directory)?;
-        // What keeps writers away, if anything has to, the other connection holds as well.
+        // The other connection also keeps the lock against writers, if one is needed.
         let connection = reading::open(directory).map_err(OpenError::Catalogue)?.connection;
         connection.create_collation(TIMES, compare_times)?;
         let mut tables = views::create(&connection, &history.0.open_shares(), &history.0.open_gaps())?;
-        // Whatever else the file has keeps its name as well.
+        // Other tables of the file keep their names.
         let mut taken = all_names(&connection)?;
         taken.extend(tables.iter().map(|table| table.name.clone()));
         taken.extend(views::OPEN.map(str::to_owned));
@@ -90,21 +90,21 @@ impl Sql {
             let name = names.unique(&oasis_format::table::table_name(&probe_type.name));
             tables.push(add_samples(&connection, &history, name, probe_type)?);
         }
-        // Besides what is refused here, nothing can be attached, and no file made: the connection is read-only.
+        // The connection is read-only: databases cannot be attached, and files cannot be created.
         connection.pragma_update(None, "query_only", true)?;
         connection.set_limit(rusqlite::limits::Limit::SQLITE_LIMIT_ATTACHED, 0)?;
         Ok(Self { connection, history, tables })
     }
 
-    /// All tables: of samples, and of what else the catalogue has.
+    /// All tables: samples and other data of the catalogue.
     pub fn tables(&self) -> &[TableInfo] {
         &self.tables
     }
 
-    /// A table.
+    /// Returns a table.
     ///
     /// # Errors
-    /// If none has the name.
+    /// If there is none with this name.
     pub fn table(&self, name: &str) -> Result<&TableInfo, SqlError> {
         let found = self.tables.iter().find(|table| table.name.eq_ignore_ascii_case(name));
         found.ok_or_else(|| SqlError::UnknownTable(name.into()))
@@ -115,10 +115,10 @@ impl Sql {
         self.history.file_reads()
     }
 
-    /// Answers one query, row by row, in bounded memory; SQLite sorts what is large in temporary files.
+    /// Runs one query, row by row, in bounded memory; SQLite sorts large results in temporary files.
     ///
     /// # Errors
-    /// If the query is wrong or would change something, the archive cannot be read, or the rows not be written.
+    /// If the query is invalid or would write, the archive cannot be read, or the output fails.
     pub fn query(&self, sql: &str, rows: &mut dyn Rows) -> Result<(), SqlError> {
         let mut statement = self.connection.prepare(sql).map_err(refusal)?;
         if !statement.readonly() || statement.column_count() == 0 {

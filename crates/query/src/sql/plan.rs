@@ -1,4 +1,4 @@
-//! What a query says of node, instance and time, so that only files with such samples are read.
+//! Extracts the conditions of a query on node, instance and time, so that only matching files are read.
 
 use super::table::{INSTANCE, NODE, TIME, TIME_NS};
 use rusqlite::{
@@ -8,7 +8,7 @@ use rusqlite::{
 };
 use std::ops::Range;
 
-/// What is known of a constraint when the query is planned: the letter that tells the reader what its value is.
+/// Returns the letter of a constraint, which identifies its value to the reader.
 fn letter(column: i32, operator: IndexConstraintOp) -> Option<char> {
     use IndexConstraintOp::{
         SQLITE_INDEX_CONSTRAINT_EQ as EQ, SQLITE_INDEX_CONSTRAINT_GE as GE, SQLITE_INDEX_CONSTRAINT_GT as GT,
@@ -31,7 +31,7 @@ fn letter(column: i32, operator: IndexConstraintOp) -> Option<char> {
     }
 }
 
-/// Chooses what the reader is told: a letter for each value that it gets.
+/// Chooses the constraints for the reader: a letter for each value.
 pub fn choose(info: &mut IndexInfo, keys: i32) {
     let mut letters = String::new();
     for (constraint, mut usage) in info.constraints_and_usages() {
@@ -42,7 +42,7 @@ pub fn choose(info: &mut IndexInfo, keys: i32) {
         };
         letters.push(letter);
         usage.set_argv_index(i32::try_from(letters.len()).unwrap_or(i32::MAX));
-        // Times as text are compared here, where they are understood; for numbers and names SQLite looks again, which costs little.
+        // Times as text are compared only here; numbers and names are checked again by SQLite, which is cheap.
         usage.set_omit(letter.is_lowercase() && letter != 'n' && letter != 'i');
     }
     let has = |any: &str| letters.contains(|letter| any.contains(letter));
@@ -56,13 +56,13 @@ pub fn choose(info: &mut IndexInfo, keys: i32) {
     info.set_idx_str(&letters);
 }
 
-/// How many of the first columns of metrics somebody looks at, by a bit for each; the last bit stands for all columns beyond.
+/// Returns the number of leading metric columns in use, from a bit for each; the last bit stands for all further columns.
 fn columns_used(bits: u64, width: i32) -> i32 {
     let used = 64 - bits.leading_zeros() as i32;
     if used >= width { i32::MAX } else { used }
 }
 
-/// What the reader is to read.
+/// The requested rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// Of this node only.
@@ -71,14 +71,14 @@ pub struct Wanted {
     pub instance: Option<String>,
     /// From this time on, nanoseconds.
     pub from: u64,
-    /// Before this time; none for no end.
+    /// Before this time; `None` without end.
     pub to: Option<u64>,
-    /// Nothing can be so.
+    /// Contradictory conditions: no rows.
     pub is_empty: bool,
 }
 
 impl Wanted {
-    /// As the constraints say.
+    /// Creates it from the constraints.
     pub fn understand(letters: &str, values: &Filters<'_>) -> rusqlite::Result<Self> {
         let mut wanted = Self::default();
         for (letter, value) in letters.chars().zip(values.iter()) {
@@ -95,13 +95,13 @@ impl Wanted {
         Ok(wanted)
     }
 
-    /// The times that are wanted.
+    /// The requested time span.
     pub fn span(&self) -> Range<u64> {
         self.from..self.to.unwrap_or(u64::MAX)
     }
 
     fn bound(&mut self, letter: char, time: i128) {
-        // A real may be beyond all integers.
+        // A real can exceed all integers.
         let behind = time.saturating_add(1);
         let within = |time: i128| u64::try_from(time.max(0)).unwrap_or(u64::MAX);
         let (from, to) = match letter {
@@ -118,23 +118,23 @@ impl Wanted {
     }
 }
 
-/// Whether the value is the only one that was asked for.
+/// Adds a required value. Returns whether it agrees with earlier ones.
 fn narrow(known: &mut Option<String>, value: ValueRef<'_>) -> bool {
     let Ok(text) = value.as_str() else { return false };
     known.get_or_insert_with(|| text.to_owned()) == text
 }
 
-/// Nothing if nothing compares with it.
+/// Returns the time of a value; `None` if it compares with nothing.
 fn time_of(letter: char, value: ValueRef<'_>) -> rusqlite::Result<Option<i128>> {
     match value {
         ValueRef::Null => Ok(None),
-        // Rounded so that SQLite, which looks again, finds all that it wants.
+        // Rounded outwards: SQLite checks again.
         ValueRef::Integer(time) if letter.is_uppercase() => Ok(Some(time.into())),
         ValueRef::Real(time) if letter.is_uppercase() => {
             Ok(Some(if letter == 'U' || letter == 'B' { time.ceil() } else { time.floor() } as i128))
         }
         _ if letter.is_uppercase() => {
-            Err(Error::ModuleError("time_ns is compared with a text: write nanoseconds since 1970, or use time".into()))
+            Err(Error::ModuleError("time_ns is compared with text: write nanoseconds since 1970, or use time".into()))
         }
         ValueRef::Text(text) => {
             let text = String::from_utf8_lossy(text);
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_decoded_as_far_as_somebody_looks() {
+    fn columns_are_decoded_up_to_the_last_one_in_use() {
         assert_eq!([0, 0b1, 0b100, 0b101].map(|bits| columns_used(bits, 55)), [0, 1, 3, 3]);
         assert_eq!([1 << 53, 1 << 54].map(|bits| columns_used(bits, 55)), [54, i32::MAX]);
     }

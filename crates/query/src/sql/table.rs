@@ -18,19 +18,19 @@ use std::{
     sync::Arc,
 };
 
-/// What SQLite calls to read samples.
+/// The virtual table module.
 pub const SAMPLES: Module<'static, SamplesTable> = Module::eponymous_only_module();
 
 /// The columns before the metrics, by [`oasis_table::FIXED`]'s names.
 pub const KEYS: [&str; 9] =
     ["time", "node", "instance", "sequence", "state", "time_ns", "run", "epoch", "offset"];
-/// Place of `time`, and so on.
+/// Index of `time`, and so on.
 pub const TIME: i32 = 0;
 pub const NODE: i32 = 1;
 pub const INSTANCE: i32 = 2;
 pub const TIME_NS: i32 = 5;
 
-/// A type, and where its samples are.
+/// A type and the source of its samples.
 #[derive(Debug)]
 pub struct Samples {
     pub history: History,
@@ -50,15 +50,15 @@ pub fn columns_of(table: &Table) -> impl Iterator<Item = (&str, Option<&str>)> {
     KEYS.into_iter().map(|name| (name, None)).chain(metrics)
 }
 
-/// As SQLite knows it.
+/// The virtual table.
 #[repr(C)]
 pub struct SamplesTable {
-    /// SQLite's own; it must be the first.
+    /// Required by SQLite as the first field.
     base: ffi::sqlite3_vtab,
     samples: Arc<Samples>,
 }
 
-// SAFETY: the struct is `repr(C)` and begins with a `sqlite3_vtab`, as the trait asks for.
+// SAFETY: the struct is `repr(C)` and begins with a `sqlite3_vtab`, as the trait requires.
 unsafe impl<'vtab> VTab<'vtab> for SamplesTable {
     type Aux = Arc<Samples>;
     type Cursor = Cursor;
@@ -97,12 +97,12 @@ pub fn show_time(nanoseconds: u64) -> String {
     time::format_digits(nanoseconds, 9)
 }
 
-/// How SQLite compares texts that are times: wherever they stand in a query, `2026-05-04 12:00` is `2026-05-04T12:00:00.000000000Z`.
+/// The collation of times as text: in any part of a query, `2026-05-04 12:00` is `2026-05-04T12:00:00.000000000Z`.
 pub const TIMES: &str = "times";
 
-/// Compares texts as times if both are some; others stand behind all times, byte by byte: whatever is sorted has one order.
+/// Compares texts as times if both are valid; other texts sort after all times, byte by byte, so that the order is total.
 pub fn compare_times(a: &str, b: &str) -> Ordering {
-    // Those of columns sort as texts do.
+    // Values of columns sort as texts.
     let is_shown = |text: &str| text.len() == SHOWN && text.ends_with('Z');
     if is_shown(a) && is_shown(b) {
         return a.cmp(b);
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_compare_as_the_times_that_they_are() {
+    fn texts_of_times_compare_as_times() {
         let noon = "2026-05-04T12:00:00.000000000Z";
         for (text, order) in [
             (noon, Ordering::Equal),

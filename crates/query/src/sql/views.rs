@@ -1,11 +1,11 @@
-//! What the catalogue has besides samples, under names and in units that a query can use.
+//! Views of the catalogue for queries.
 
 use super::{TableInfo, table::TIMES};
 use oasis_store::store::{OpenGap, OpenShare};
 use oasis_wire::loss;
 use rusqlite::{Connection, params};
 
-/// Name, what its rows are, and the query behind it. `{t:COLUMN}` is a time as text, `{cause}` the cause of a loss in its present word.
+/// Name, meaning of the rows, and query. `{t:COLUMN}` is a time as text, `{cause}` the current word of a cause of loss.
 const VIEWS: [(&str, &str, &str); 6] = [
     (
         "test_runs",
@@ -16,7 +16,7 @@ const VIEWS: [(&str, &str, &str); 6] = [
     ),
     (
         "annotations",
-        "what people noted",
+        "annotations",
         "SELECT id, {t:time} AS time, time AS time_ns, {t:until} AS until, until AS until_ns, text,
                 (SELECT json_group_array(json_object('node', node, 'instance', instance) ORDER BY number)
                  FROM annotation_target WHERE annotation = id) AS targets,
@@ -25,7 +25,7 @@ const VIEWS: [(&str, &str, &str); 6] = [
     ),
     (
         "gaps",
-        "what is missing, and why: by sequence number if it never came to the DAC or had no room at its end, by offset if it was not stored",
+        "missing samples and their cause: by sequence number if the DAC never received them or the disk was full at the end of a run, by offset if they were not stored",
         "SELECT {t:time} AS time, time AS time_ns, node, instance, run, to_sequence - from_sequence + 1 AS count, {cause} AS cause,
                 from_sequence, to_sequence, NULL AS epoch, NULL AS from_offset, NULL AS to_offset
          FROM loss
@@ -40,12 +40,12 @@ const VIEWS: [(&str, &str, &str); 6] = [
     ),
     (
         "nodes",
-        "nodes that were there",
+        "known nodes",
         "SELECT name, uuid, host, software, {t:last_seen} AS last_seen, last_seen AS last_seen_ns FROM node",
     ),
     (
         "instances",
-        "instances of which there are samples",
+        "instances with samples",
         "SELECT node, instance, type, version, uuid, sum(samples) AS samples, {t:min(first)} AS first, {t:max(last)} AS last
          FROM (SELECT instance.node, instance.name AS instance, type.name AS type, type.version, type.uuid,
                       extent.samples, extent.min_time AS first, extent.max_time AS last
@@ -58,17 +58,17 @@ const VIEWS: [(&str, &str, &str); 6] = [
     ),
     (
         "commands",
-        "commands that were sent",
+        "sent commands",
         "SELECT {t:time} AS time, time AS time_ns, who, node, instance, command, outcome FROM main.command",
     ),
 ];
 
-/// What the catalogue does not list yet.
+/// Content that the catalogue does not list yet.
 pub const OPEN: [&str; 2] = [OPEN_SHARE, OPEN_GAP];
 const OPEN_SHARE: &str = "open_share";
 const OPEN_GAP: &str = "open_gap";
 
-/// Makes them, in this connection alone, with what files that are being written have.
+/// Creates the views in this connection, with the content of open files.
 pub fn create(
     connection: &Connection,
     shares: &[OpenShare],
@@ -132,7 +132,7 @@ fn add_gaps(connection: &Connection, open: &[OpenGap]) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// The column `cause`: archives of earlier releases have former words.
+/// The column `cause`: maps words of earlier releases.
 fn present_cause() -> String {
     let former = |entry: &loss::Entry| -> Vec<_> {
         entry.former.iter().map(|former| format!("WHEN '{former}' THEN '{}'", entry.word)).collect()
@@ -141,7 +141,7 @@ fn present_cause() -> String {
     format!("CASE cause {} ELSE cause END", cases.join(" "))
 }
 
-/// Texts as samples have them: RFC 3339 to the nanosecond.
+/// Replaces times by RFC 3339 text to the nanosecond.
 fn with_times(query: &str) -> String {
     let mut parts = query.split("{t:");
     let mut out = parts.next().unwrap_or_default().to_owned();

@@ -8,9 +8,9 @@ use rusqlite::{Row, params};
 type Result<T> = std::result::Result<T, AnnotationError>;
 
 impl Catalogue {
-    /// Writes an annotation down.
+    /// Adds an annotation.
     pub fn add_annotation(&mut self, note: Note, who: &str, written: Nanos) -> Result<Annotation> {
-        // A transaction of its own, or a part of one that was begun.
+        // Starts a transaction, or joins an open one.
         let transaction = self.0.savepoint()?;
         let there = transaction.query_row("SELECT count(*) FROM annotation", [], |row| unsigned(row, 0));
         if there? >= MOST_ANNOTATIONS {
@@ -35,7 +35,7 @@ impl Catalogue {
         Ok(Annotation { id: id as u64, note, who: who.into(), written })
     }
 
-    /// At most so many annotations, by time.
+    /// Returns at most `most` annotations, by time.
     pub fn annotations(&self, filter: &AnnotationFilter, most: usize) -> Result<Vec<Annotation>> {
         let mut statement = self.0.prepare_cached(
                 "SELECT id, time, until, text, who, written,
@@ -59,7 +59,7 @@ impl Catalogue {
         Ok(statement.query_map(values, read)?.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Whether the same was noted before.
+    /// Whether an identical annotation exists.
     pub fn has_annotation(&self, note: &Note) -> Result<bool> {
         let mut statement = self.0.prepare_cached(
             "SELECT (SELECT json_group_array(json_object('node', node, 'instance', instance) ORDER BY number)
@@ -70,7 +70,7 @@ impl Catalogue {
         let targets = statement
             .query_map(params![signed(note.time.0), until, note.text], |row| row.get::<_, String>(0))?;
         for of in targets {
-            // SQLite has just made it.
+            // SQLite generated this JSON.
             if serde_json::from_str::<Vec<Target>>(&of?).unwrap_or_default() == note.targets {
                 return Ok(true);
             }
@@ -78,7 +78,7 @@ impl Catalogue {
         Ok(false)
     }
 
-    /// Deletes an annotation; whether there was one.
+    /// Deletes an annotation. Returns whether it existed.
     pub fn delete_annotation(&mut self, id: u64) -> Result<bool> {
         let gone = self.0.execute("DELETE FROM annotation WHERE id = ?", [signed(id)]);
         Ok(gone? != 0)
@@ -92,7 +92,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Annotation> {
         time: Nanos(unsigned(row, 1)?),
         until: until.map(|until| Nanos(until as u64)),
         text: row.get(3)?,
-        // SQLite has just made it.
+        // SQLite generated this JSON.
         targets: serde_json::from_str(&targets).unwrap_or_default(),
     };
     Ok(Annotation { id: unsigned(row, 0)?, note, who: row.get(4)?, written: Nanos(unsigned(row, 5)?) })

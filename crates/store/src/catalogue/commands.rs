@@ -4,7 +4,7 @@ use super::{Catalogue, Result, signed};
 use oasis_wire::quantity::{Epoch, Nanos};
 use rusqlite::params;
 
-/// Commands kept when there are too many; the oldest are forgotten.
+/// Most commands; the oldest are deleted.
 const MOST_COMMANDS: u64 = 100_000;
 
 /// A command that was sent to an instance, and its outcome.
@@ -47,7 +47,7 @@ impl Catalogue {
         Ok(transaction.commit()?)
     }
 
-    /// Forgets the oldest commands if there are too many. Answers how many it has forgotten. It reads all of them: not for each round.
+    /// Deletes the oldest commands if there are too many, and returns their number. Reads the whole table: do not call it every round.
     pub fn forget_commands(&mut self) -> Result<u64> {
         let forgotten = self.0.execute(
             "DELETE FROM command WHERE time <= (SELECT time FROM command ORDER BY time DESC LIMIT 1 OFFSET ?)",
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_go_when_there_are_too_many_and_are_counted() {
+    fn the_oldest_are_deleted_at_the_bound_and_counted() {
         let folder = tempfile::tempdir().unwrap();
         let mut catalogue = Catalogue::open(&folder.path().join("catalogue.sqlite")).unwrap();
         let many = "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ?)

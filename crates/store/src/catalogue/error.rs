@@ -1,4 +1,4 @@
-//! Why the catalogue cannot be used.
+//! Errors of the catalogue.
 
 use super::versions::{SAME_TABLES, VERSION};
 use rusqlite::ErrorCode;
@@ -7,35 +7,35 @@ use std::path::PathBuf;
 /// The database is damaged, full, or of another version.
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogueError {
-    /// As SQLite says it.
+    /// An error of SQLite.
     #[error("catalogue: {0}")]
     Sqlite(#[from] rusqlite::Error),
-    /// Where nothing can be written only what a DAC has ended as it should can be read.
+    /// Read-only media require an archive that was closed cleanly.
     #[error(
-        "catalogue: {0}: nothing can be written beside it, and its DAC is at work or has not ended as it should: read a copy of the folder on a disk with room"
+        "catalogue: {0}: the folder is read-only or its disk full, and the archive is in use or was not closed cleanly: copy the folder to a writable disk"
     )]
     Unshared(rusqlite::Error),
-    /// Made by a later version.
-    #[error("catalogue: its tables are of version {0}, where {VERSION} is known: update oasis")]
+    /// Written by a later version.
+    #[error("catalogue: unsupported version {0} of its tables: supported is {VERSION}, update oasis")]
     Version(usize),
-    /// It is not what was written.
-    #[error("catalogue: it is damaged: {0}")]
+    /// Damaged.
+    #[error("catalogue: damaged: {0}")]
     Damaged(String),
-    /// A damaged one cannot be given another name.
+    /// A damaged one cannot be renamed.
     #[error("catalogue: {path} is damaged and cannot be renamed: {1}", path = .0.display())]
     Aside(PathBuf, std::io::Error),
-    /// Made by an earlier version, and this process may not write here.
+    /// Written by an earlier version, and this process may not migrate it.
     #[error(
-        "catalogue: its tables are of version {0}, where {SAME_TABLES} is needed: start its DAC with this oasis once, which brings them up to date"
+        "catalogue: version {0} of its tables is too old, {SAME_TABLES} is required: start its DAC once with this oasis to update them"
     )]
     Outdated(usize),
-    /// A value that no version of this program writes.
-    #[error("catalogue: {0:?} is no {1}")]
+    /// An invalid value.
+    #[error("catalogue: {0:?} is not a {1}")]
     Value(String, &'static str),
 }
 
 impl CatalogueError {
-    /// Whether there would be room for what was refused on a larger disk.
+    /// Whether the disk was full.
     pub fn is_disk_full(&self) -> bool {
         matches!(self, Self::Sqlite(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull))
     }

@@ -1,4 +1,4 @@
-//! What was received and not stored, in SQL.
+//! Gaps: samples that were received and not stored, in SQL.
 
 use super::{Catalogue, CatalogueError, Result, signed, unsigned};
 use crate::gap::Gap;
@@ -8,7 +8,7 @@ use oasis_wire::{
 };
 use rusqlite::params;
 
-/// Gaps of one series do not overlap, so that the first one to end behind an offset is the next; there may be tens of thousands behind it.
+/// Gaps of one series do not overlap, so the first one that ends after an offset is the next; tens of thousands may follow.
 const NEXT: &str = "
     SELECT gap.from_offset, gap.to_offset, gap.cause, gap.time FROM instance
     JOIN series ON series.instance = instance.id
@@ -18,7 +18,7 @@ const NEXT: &str = "
     ORDER BY gap.from_offset LIMIT 1";
 
 impl Catalogue {
-    /// The first stretch of offsets of an instance that was not stored in this epoch and does not end before an offset.
+    /// Returns the first gap of an instance in this epoch that does not end before an offset.
     pub fn next_gap(&self, node: &str, instance: &str, epoch: Epoch, at: Offset) -> Result<Option<Gap>> {
         let mut statement = self.0.prepare_cached(NEXT)?;
         let mut rows = statement.query(params![node, instance, epoch.to_string(), signed(at.0)])?;
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_gap_is_that_of_whichever_run_it_is_in() {
+    fn the_next_gap_may_be_of_any_run() {
         let folder = tempfile::tempdir().unwrap();
         let catalogue = with_gaps(folder.path(), 40);
         let found = [0, 5, 9, 10, 199, 200, 399].map(|at| next(&catalogue, at));
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn many_gaps_make_the_next_one_no_further_away() {
+    fn many_gaps_do_not_slow_the_search_for_the_next() {
         let steps = |gaps: u64| {
             let folder = tempfile::tempdir().unwrap();
             let catalogue = with_gaps(folder.path(), gaps);

@@ -1,4 +1,4 @@
-//! Sealed files on their way into the catalogue, and out of it, in SQL.
+//! Adds sealed files to the catalogue and removes them, in SQL.
 
 use super::{Catalogue, Result, Sealed, parsed, signed, unsigned};
 use crate::{index::SeriesIndex, series::Series};
@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use std::{ops::Range, sync::Arc};
 use uuid::Uuid;
 
-/// A series' share of a segment file, as far as a check of the file needs it.
+/// A series' share of a segment file, for a check of the file.
 #[derive(Debug)]
 pub struct Share {
     /// The series' number in the file's index.
@@ -24,7 +24,7 @@ pub struct Share {
     epoch: Epoch,
     /// Offset of the first sample.
     pub first: Offset,
-    /// Offset behind the last one.
+    /// Offset after the last one.
     pub end: Offset,
     /// Samples.
     pub samples: u64,
@@ -41,19 +41,19 @@ impl Share {
 }
 
 impl Catalogue {
-    /// Files that are listed from here on are invisible to others, and not durable, before [`Catalogue::commit`].
+    /// Starts a transaction: files that are added from now on become visible and durable with [`Catalogue::commit`].
     pub fn begin(&self) -> Result<()> {
         Ok(self.0.execute_batch("BEGIN IMMEDIATE")?)
     }
 
-    /// All that was listed since [`Catalogue::begin`] lasts, or nothing of it if this fails.
+    /// Commits everything since [`Catalogue::begin`]; nothing if this fails.
     pub fn commit(&self) -> Result<()> {
         Ok(self.0.execute_batch("COMMIT")?)
     }
 
     /// Lists a file that is sealed and synced.
     pub fn add(&mut self, sealed: &Sealed<'_>) -> Result<()> {
-        // A transaction of its own, or a part of one that was begun.
+        // Starts a transaction, or joins an open one.
         let transaction = self.0.savepoint()?;
         let entries = || sealed.index.series.iter().flat_map(|series| &series.entries);
         transaction.execute(
@@ -75,13 +75,13 @@ impl Catalogue {
         Ok(transaction.commit()?)
     }
 
-    /// Takes a file off the list.
+    /// Removes a file from the list.
     pub fn remove(&mut self, segment: u64) -> Result<()> {
         self.0.execute("DELETE FROM segment WHERE number = ?", [signed(segment)])?;
         Ok(())
     }
 
-    /// What is listed of a file, series by series.
+    /// Returns the listed series of a file.
     pub fn shares(&self, segment: u64) -> Result<Vec<Share>> {
         let mut statement = self.0.prepare_cached(
             "SELECT instance.node, instance.name, series.run, series.epoch, extent.number,
@@ -108,7 +108,7 @@ impl Catalogue {
         Ok(shares)
     }
 
-    /// Notes bytes that are not what was written.
+    /// Adds damaged bytes.
     pub fn add_damage(&mut self, segment: u64, bytes: &Range<u64>, kind: &str, found: Nanos) -> Result<()> {
         let values = params![signed(segment), signed(bytes.start), signed(bytes.end), kind, signed(found.0)];
         self.0.execute("INSERT INTO damage VALUES (?, ?, ?, ?, ?)", values)?;

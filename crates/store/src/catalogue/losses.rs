@@ -1,4 +1,4 @@
-//! What never reached the DAC's logs, in SQL. Segment files have the holes in the sequence numbers, and not why.
+//! Losses before the DAC's logs, in SQL. Segment files show gaps in the sequence numbers, but not their causes.
 
 use super::{Catalogue, Result, parsed, signed, unsigned};
 use oasis_wire::{loss::Cause, quantity::Nanos};
@@ -6,7 +6,7 @@ use rusqlite::{params, types::ValueRef};
 use std::ops::RangeInclusive;
 use uuid::Uuid;
 
-/// Losses kept; beyond that the oldest are forgotten, and what is missing there has no cause any more.
+/// Most losses; beyond that the oldest are deleted, and their samples are missing without a cause.
 pub const MOST_LOSSES: u64 = 100_000;
 
 /// Sequence numbers that never reached the DAC's logs.
@@ -25,7 +25,7 @@ pub struct LossRow<'a> {
     pub node: &'a str,
     /// Instance name.
     pub instance: &'a str,
-    /// What the numbers count in.
+    /// The run of the sequence numbers.
     pub run: Uuid,
     /// Which.
     pub numbers: RangeInclusive<u64>,
@@ -36,7 +36,7 @@ pub struct LossRow<'a> {
 }
 
 impl Catalogue {
-    /// Notes what was lost; what is known stays as it is. A part of a transaction that was begun, or one of its own. Answers how many others had to be forgotten.
+    /// Adds losses; existing ones stay unchanged. Joins an open transaction, or starts one. Returns how many others were deleted.
     pub fn add_losses<'a>(&mut self, losses: impl Iterator<Item = LossRow<'a>>) -> Result<u64> {
         let transaction = self.0.savepoint()?;
         {
@@ -85,7 +85,7 @@ impl Catalogue {
         Ok(left)
     }
 
-    /// All that is known to be lost of an instance, by run.
+    /// Returns all losses of an instance, by run.
     pub fn losses_of(&self, node: &str, instance: &str) -> Result<Vec<(Uuid, Loss)>> {
         let mut statement = self.0.prepare_cached(
             "SELECT run, from_sequence, to_sequence, cause FROM loss
@@ -102,7 +102,7 @@ impl Catalogue {
         Ok(losses)
     }
 
-    /// Those of these sequence numbers that were lost, in order. No two losses overlap, so that of those which begin before only the last can reach here.
+    /// Returns the losses within these sequence numbers, in order. Losses do not overlap, so only the last of those that begin before can reach into the range.
     pub fn losses_in(
         &self,
         node: &str,
@@ -125,14 +125,14 @@ impl Catalogue {
         Ok(losses.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Lets go of losses from before the oldest file.
+    /// Deletes losses from before the oldest file.
     pub fn forget_losses(&mut self) -> Result<()> {
         self.0.execute("DELETE FROM loss WHERE time < (SELECT min(created) FROM segment)", [])?;
         Ok(())
     }
 }
 
-/// Imports of earlier releases stored any word that a recording had.
+/// Parses a cause. Imports of earlier releases stored any word of a recording.
 fn cause_of(word: ValueRef<'_>) -> Cause {
     word.as_str().ok().and_then(Cause::from_word).unwrap_or(Cause::Unexplained)
 }

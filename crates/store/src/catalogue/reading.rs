@@ -12,16 +12,16 @@ use std::{
 /// A connection that reads.
 #[derive(Debug)]
 pub struct Reading {
-    /// Nothing is written through it.
+    /// A read-only connection.
     pub connection: Connection,
-    /// Keeps a writer from starting while it lives.
+    /// Prevents the start of a writer until it is dropped.
     pub undisturbed: Option<File>,
 }
 
 /// Opens the catalogue of an archive's folder.
 ///
-/// Readers and writer share a file in memory (`-shm`), which a reader makes if there is none. On a disk that is full or may not be written it cannot:
-/// then the catalogue is read as a file that nobody changes, which holds if its DAC has ended as it should.
+/// Readers and writer share a file (`-shm`), which a reader creates if there is none. On a full or read-only disk it cannot:
+/// then the catalogue is read as an unchanging file, which requires that its DAC closed it cleanly.
 ///
 /// # Errors
 /// If it cannot be opened, or read without that file.
@@ -46,7 +46,7 @@ pub fn open(folder: &Path) -> Result<Reading> {
 fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(Duration::from_secs(5))?;
-    // Opening alone reads nothing.
+    // Opening alone does not read the file.
     connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(connection)
 }
@@ -56,7 +56,7 @@ fn cannot_share(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(CannotOpen | DiskFull | ReadOnly | SystemIoFailure))
 }
 
-/// The archive's lock, if no DAC writes and none has left anything in a log beside the catalogue. A copy may have none.
+/// Returns the lock of the archive if no DAC writes and the write-ahead log is empty. A copy may have no lock file.
 fn undisturbed(folder: &Path) -> Option<Option<File>> {
     let lock = match File::open(folder.join("lock")) {
         Ok(lock) => Some(lock),
@@ -70,7 +70,7 @@ fn undisturbed(folder: &Path) -> Option<Option<File>> {
     (!has_log).then_some(lock)
 }
 
-/// The path in the form that promises SQLite that no process changes the file.
+/// The URI that tells SQLite that no process changes the file.
 fn unchanging(path: &Path) -> Option<String> {
     let path = path.to_str()?.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     Some(format!("file:{path}?immutable=1"))

@@ -10,7 +10,7 @@ use std::{
 };
 use uuid::Uuid;
 
-/// An instance of which something is stored.
+/// An instance with stored data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredInstance {
     /// Node name.
@@ -21,7 +21,7 @@ pub struct StoredInstance {
     pub probe_type: Arc<ProbeType>,
     /// Periodic or pushed.
     pub kind: ProbeKind,
-    /// The node's run that the sequence number counts in.
+    /// The run of the sequence number.
     pub run: Uuid,
     /// Sequence number of the newest sample stored, 0 if none of this run is left.
     pub last_sequence: u64,
@@ -29,7 +29,7 @@ pub struct StoredInstance {
     pub last_time: u64,
 }
 
-/// A node, as it was when it was last heard.
+/// A node, as last seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredNode {
     /// Its name.
@@ -40,12 +40,12 @@ pub struct StoredNode {
     pub host: String,
     /// Name and version of its software.
     pub software: String,
-    /// When it was last heard, on the DAC's clock.
+    /// When it was last seen, on the DAC's clock.
     pub last_seen: Nanos,
 }
 
 impl Catalogue {
-    /// What is stored of each instance. Of one that only roll-ups are left of, neither sequence number nor time.
+    /// Returns all stored instances. Without samples, only roll-ups, sequence number and time are 0.
     pub fn stored(&self) -> Result<Vec<StoredInstance>> {
         // The newest series of an instance has the greatest id; its run may have begun in an earlier epoch, as another series.
         let mut statement = self.0.prepare(
@@ -68,7 +68,7 @@ impl Catalogue {
         Ok(stored)
     }
 
-    /// All types: instances of one share it.
+    /// All types by number, shared between instances.
     fn types_by_number(&self) -> Result<HashMap<i64, Arc<ProbeType>>> {
         let mut statement = self.0.prepare("SELECT id, schema FROM type")?;
         let mut rows = statement.query([])?;
@@ -79,7 +79,7 @@ impl Catalogue {
         Ok(types)
     }
 
-    /// Notes a node that was there; one that is known stays as it is.
+    /// Adds a node; an existing one stays unchanged.
     pub fn add_stored_node(&self, node: &StoredNode) -> Result<()> {
         let StoredNode { name, uuid, host, software, last_seen } = node;
         self.0.execute(
@@ -89,7 +89,7 @@ impl Catalogue {
         Ok(())
     }
 
-    /// All nodes that were there.
+    /// All known nodes.
     pub fn nodes(&self) -> Result<Vec<StoredNode>> {
         let mut statement = self.0.prepare("SELECT name, uuid, host, software, last_seen FROM node")?;
         let mut rows = statement.query([])?;
@@ -98,7 +98,7 @@ impl Catalogue {
             let uuid: String = row.get(1)?;
             nodes.push(StoredNode {
                 name: row.get(0)?,
-                // It is informative only: an unreadable one does not hide the rest.
+                // Only informative: skip unreadable rows.
                 uuid: uuid.parse().unwrap_or_default(),
                 host: row.get(2)?,
                 software: row.get(3)?,
@@ -108,7 +108,7 @@ impl Catalogue {
         Ok(nodes)
     }
 
-    /// Forgets series, instances, types and damage that no file has anything of any more, but for instances that are in roll-ups.
+    /// Deletes series, instances, types and damage without a file, except for instances in roll-ups.
     pub fn forget_gone(&mut self, rolled: &BTreeMap<(Arc<str>, Arc<str>), u64>) -> Result<()> {
         let transaction = self.0.transaction()?;
         transaction.execute_batch(
@@ -141,7 +141,7 @@ impl Catalogue {
 fn read_stored(row: &Row<'_>, types: &HashMap<i64, Arc<ProbeType>>) -> Result<StoredInstance> {
     let number = row.get(4)?;
     let probe_type =
-        types.get(&number).ok_or_else(|| CatalogueError::Damaged(format!("there is no type {number}")))?;
+        types.get(&number).ok_or_else(|| CatalogueError::Damaged(format!("no type {number}")))?;
     let (node, instance): (String, String) = (row.get(0)?, row.get(1)?);
     let (kind, run): (String, String) = (row.get(2)?, row.get(3)?);
     Ok(StoredInstance {

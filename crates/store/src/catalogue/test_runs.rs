@@ -7,14 +7,14 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 
 type Result<T> = std::result::Result<T, TestRunError>;
 
-/// What [`read`] reads.
+/// The columns for [`read`].
 const COLUMNS: &str = "id, name, started, stopped, notes, pinned, who,
     (SELECT json_group_array(tag) FROM test_run_tag WHERE test_run = id)";
 
 impl Catalogue {
     /// Starts a test run.
     pub fn add_test_run(&mut self, run: &Description, who: &str, started: Nanos) -> Result<TestRun> {
-        // A transaction of its own, or a part of one that was begun.
+        // Starts a transaction, or joins an open one.
         let transaction = self.0.savepoint()?;
         let there = transaction.query_row("SELECT count(*) FROM test_run", [], |row| unsigned(row, 0));
         if there? >= MOST_TEST_RUNS {
@@ -42,14 +42,14 @@ impl Catalogue {
         })
     }
 
-    /// Notes when a test run ended.
+    /// Sets the end of a test run.
     pub fn stop_test_run(&mut self, id: u64, stopped: Nanos) -> Result<()> {
         let values = params![signed(stopped.0), signed(id)];
         self.0.execute("UPDATE test_run SET stopped = ? WHERE id = ?", values)?;
         Ok(())
     }
 
-    /// Changes what is said of a test run.
+    /// Changes the description of a test run.
     pub fn change_test_run(&mut self, id: u64, run: &Description) -> Result<TestRun> {
         let transaction = self.0.transaction()?;
         let values = params![run.name, run.notes, run.pinned, signed(id)];
@@ -61,7 +61,7 @@ impl Catalogue {
         self.test_run(id)?.ok_or(TestRunError::Unknown(id))
     }
 
-    /// Forgets a test run; whether there was one.
+    /// Deletes a test run. Returns whether it existed.
     pub fn delete_test_run(&mut self, id: u64) -> Result<bool> {
         let gone = self.0.execute("DELETE FROM test_run WHERE id = ?", [signed(id)]);
         Ok(gone? != 0)
@@ -74,7 +74,7 @@ impl Catalogue {
         Ok(statement.query_row([signed(id)], read).optional()?)
     }
 
-    /// At most so many test runs, newest first.
+    /// Returns at most `most` test runs, newest first.
     pub fn test_runs(&self, filter: &TestRunFilter, most: usize) -> Result<Vec<TestRun>> {
         let select = format!(
             "SELECT {COLUMNS} FROM test_run
@@ -100,7 +100,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<TestRun> {
         notes: row.get(4)?,
         pinned: row.get(5)?,
         who: row.get(6)?,
-        // SQLite has just made it.
+        // SQLite generated this JSON.
         tags: serde_json::from_str(&tags).unwrap_or_default(),
     })
 }
@@ -111,7 +111,7 @@ fn set_tags(to: &Connection, id: i64, tags: &[String]) -> Result<()> {
     Ok(tags.iter().try_for_each(|tag| insert.execute(params![id, tag]).map(drop))?)
 }
 
-/// Names are the only thing here that two may not share.
+/// Only names are unique.
 fn taken(error: rusqlite::Error, name: &str) -> TestRunError {
     match error.sqlite_error_code() {
         Some(ErrorCode::ConstraintViolation) => TestRunError::Taken(name.into()),

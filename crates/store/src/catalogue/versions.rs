@@ -1,7 +1,7 @@
-//! The versions of the catalogue's tables, and the SQL that brings them from one to the next.
+//! The versions of the catalogue's tables, and the SQL that migrates them.
 
-/// Each brings the tables to the version of its number; the last one is what is read and written here.
+/// Each script migrates to the version of its number; the last one is current.
 pub const VERSIONS: [&str; 3] = [include_str!("1.sql"), include_str!("2.sql"), include_str!("3.sql")];
 pub const VERSION: usize = VERSIONS.len();
-/// The last version that had other tables: what follows has only made them faster to read.
+/// The oldest version with the current tables: later versions only added indexes.
 pub const SAME_TABLES: usize = 2;

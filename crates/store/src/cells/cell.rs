@@ -1,4 +1,4 @@
-//! One cell: the samples of one stretch of time, in figures.
+//! One cell: statistics of the samples in one time interval.
 
 use super::{leaves::Leaf, number::Scalar, summary::Summary};
 use oasis_wire::{
@@ -8,18 +8,18 @@ use oasis_wire::{
 };
 use std::ops::Range;
 
-/// All samples of one stretch of time.
+/// All samples of one time interval.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Cell {
     /// How many.
     pub samples: u64,
-    /// Time of the one received last, nanoseconds on the node's clock.
+    /// Time of the last received sample, nanoseconds on the node's clock.
     pub last_time: u64,
-    /// What they have of each leaf, in the order of [`Cells::leaves`]; those behind the last are nothing.
+    /// The values of each leaf, in the order of [`Cells::leaves`]; further leaves have no values.
     pub tracks: Vec<Track>,
 }
 
-/// What a cell has of one leaf.
+/// The values of one leaf in a cell.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Track {
     /// No value.
@@ -27,14 +27,14 @@ pub enum Track {
     Nothing,
     /// A number.
     Number(Summary),
-    /// A number for each element of a vector; none where no vector was so long.
+    /// A number for each element of a vector; `None` for elements without values.
     Elements(Vec<Option<Summary>>),
     /// The last text.
     Text(String),
 }
 
 impl Track {
-    /// Takes in what follows.
+    /// Appends later values.
     pub fn append(&mut self, later: Self) {
         match (self, later) {
             (_, Self::Nothing) => {}
@@ -54,7 +54,7 @@ impl Track {
 }
 
 impl Cell {
-    /// Takes in what follows, of the same leaves.
+    /// Appends a later cell with the same leaves.
     pub(super) fn join(&mut self, later: Self) {
         self.follow(later.samples, later.last_time, later.tracks.len());
         for (track, later) in self.tracks.iter_mut().zip(later.tracks) {
@@ -62,7 +62,7 @@ impl Cell {
         }
     }
 
-    /// So many samples follow, with so many leaves.
+    /// Appends later samples with this many leaves.
     pub(super) fn follow(&mut self, samples: u64, last_time: u64, leaves: usize) {
         self.samples = self.samples.saturating_add(samples);
         self.last_time = last_time;

@@ -1,4 +1,4 @@
-//! Samples put together by time: one cell for each stretch of it.
+//! Samples aggregated by time: one cell for each interval.
 
 use super::{
     cell::{Cell, Track},
@@ -11,7 +11,7 @@ use oasis_wire::{
 };
 use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
-/// A type's leaves, each with its place among all.
+/// The leaves of a type, each with its index among all leaves.
 #[derive(Debug, Clone)]
 struct Mapping {
     probe_type: Arc<ProbeType>,
@@ -22,7 +22,7 @@ struct Mapping {
 #[derive(Debug, Clone)]
 pub struct Cells {
     step: u64,
-    /// Numbers of the cells that are wanted: a cell begins at its number times the width.
+    /// Numbers of the requested cells: a cell begins at its number times the width.
     wanted: Range<u64>,
     leaves: Vec<Leaf>,
     mappings: Vec<Mapping>,
@@ -40,30 +40,30 @@ impl Cells {
         self.step
     }
 
-    /// From when to when they are, nanoseconds.
+    /// The requested time span, nanoseconds.
     pub fn span(&self) -> Range<u64> {
         self.wanted.start.saturating_mul(self.step)..self.wanted.end.saturating_mul(self.step)
     }
 
-    /// What the samples have, over all types that came.
+    /// The leaves of all types so far.
     pub fn leaves(&self) -> &[Leaf] {
         &self.leaves
     }
 
-    /// Those that have samples, in order, with their numbers.
+    /// Cells with samples, in order, with their numbers.
     pub fn cells(&self) -> impl ExactSizeIterator<Item = (u64, &Cell)> + DoubleEndedIterator {
         self.cells.iter().map(|(number, cell)| (*number, cell))
     }
 
-    /// More of them are wanted, up to the one that a time lies in.
+    /// Extends the requested cells up to the one that contains a time.
     pub fn extend_to(&mut self, time: u64) {
         self.wanted.end = self.wanted.end.max((time / self.step).saturating_add(1));
     }
 
-    /// Takes in the samples of a batch behind the first few.
+    /// Adds the samples of a batch, without the first `skip`.
     ///
     /// # Errors
-    /// If it breaks the rules of its type.
+    /// If it does not match its type.
     pub fn add_batch(
         &mut self,
         probe_type: &Arc<ProbeType>,
@@ -89,10 +89,10 @@ impl Cells {
         Ok(())
     }
 
-    /// Takes in the cells of a roll-up's batch.
+    /// Adds the cells of a batch of a roll-up.
     ///
     /// # Errors
-    /// If it breaks the rules of its type.
+    /// If it does not match its type.
     pub fn add_rolled(
         &mut self,
         plan: &Plan,
@@ -114,7 +114,7 @@ impl Cells {
         Ok(())
     }
 
-    /// Takes in cells that are no wider, behind what there is.
+    /// Appends later cells that are not wider.
     pub fn add_cells(&mut self, cells: &Self) {
         let places: Vec<_> = cells.leaves.iter().map(|leaf| self.place(leaf)).collect();
         let span = self.span();
@@ -131,21 +131,21 @@ impl Cells {
         }
     }
 
-    /// All cells so far, which are forgotten here: those that follow add up to the same.
+    /// Returns and removes all cells so far; later cells add up to the same result.
     pub fn take(&mut self) -> Self {
         let (leaves, wanted) = (self.leaves.clone(), self.wanted.clone());
         let cells = std::mem::take(&mut self.cells);
         Self { step: self.step, wanted, leaves, mappings: Vec::new(), cells }
     }
 
-    /// How many values there are, about: vectors are as long as they were last.
+    /// The approximate number of values: vectors count with their last length.
     pub fn size(&self) -> usize {
         let values = |track: &Track| if let Track::Elements(elements) = track { elements.len() } else { 1 };
         let last = self.cells.last_key_value().map_or(0, |(_, cell)| cell.tracks.iter().map(values).sum());
         self.cells.len() * last.max(self.leaves.len())
     }
 
-    /// Makes wider cells of all that there are, where all times are wanted.
+    /// Merges all cells to wider ones; all times must be requested.
     pub fn widen(&mut self, step: u64) {
         if step == self.step {
             return;
@@ -171,7 +171,7 @@ impl Cells {
         self.mappings.len() - 1
     }
 
-    /// A leaf of that name and type has one place, whatever type of probe it comes from.
+    /// Returns the index of a leaf; leaves of the same name and type share one, whatever their probe type.
     fn place(&mut self, leaf: &Leaf) -> usize {
         let is_same = |known: &Leaf| known.name == leaf.name && known.kind == leaf.kind;
         self.leaves.iter().position(is_same).unwrap_or_else(|| {

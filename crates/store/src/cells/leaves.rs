@@ -1,26 +1,26 @@
-//! Which numbers and texts a probe type has: its metrics, the members of its structs, the elements of its vectors.
+//! The leaves of a probe type: metrics, members of structs, elements of vectors.
 
 use super::number::Number;
 use oasis_wire::{
-    schema::{Behaviour, Metric, MetricType, ProbeType},
+    schema::{Behavior, Metric, MetricType, ProbeType},
     value::Value,
 };
 
-/// Most elements of a vector that are summarised; those behind them are left out.
+/// Most elements of a vector that are summarized; further ones are ignored.
 pub const MAX_ELEMENTS: usize = 64;
 
 /// One number or text of a sample, or one for each element of a vector.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leaf {
-    /// As people write it: `load`, `pose.x`, `loads[]`, `axes[].position`, `matrix[][]`.
+    /// Its name: `load`, `pose.x`, `loads[]`, `axes[].position`, `matrix[][]`.
     pub name: String,
     /// Its type: fixed width, or text.
     pub kind: MetricType,
-    /// Whether it only grows, so that how far it has counted is of interest.
+    /// Whether it is a counter, so that its increase is computed.
     pub is_counter: bool,
-    /// Place of its metric in the probe type.
+    /// Index of its metric in the probe type.
     pub metric: usize,
-    /// The way to it within the metric's value.
+    /// The path to it within the metric's value.
     path: Vec<Step>,
 }
 
@@ -31,14 +31,14 @@ enum Step {
 }
 
 impl Leaf {
-    /// All of a type, in order.
+    /// Returns all leaves of a type, in order.
     pub fn all(probe_type: &ProbeType) -> Vec<Self> {
         let mut leaves = Vec::new();
         for (index, metric) in probe_type.metrics.iter().enumerate() {
             let start = Self {
                 name: metric.name.clone(),
                 kind: metric.kind.clone(),
-                is_counter: metric.behaviour == Some(Behaviour::Counter),
+                is_counter: metric.behavior == Some(Behavior::Counter),
                 metric: index,
                 path: Vec::new(),
             };
@@ -47,7 +47,7 @@ impl Leaf {
         leaves
     }
 
-    /// Most values that a sample of a type has of all of them.
+    /// The greatest number of values in a sample of a type.
     pub fn most_values(probe_type: &ProbeType) -> usize {
         let of = |leaf: &Self| if leaf.has_elements() { MAX_ELEMENTS } else { 1 };
         Self::all(probe_type).iter().map(of).sum()
@@ -86,7 +86,7 @@ impl Leaf {
         let mut path = self.path.clone();
         path.push(Step::Member(index));
         let name = format!("{}.{}", self.name, member.name);
-        let is_counter = member.behaviour == Some(Behaviour::Counter);
+        let is_counter = member.behavior == Some(Behavior::Counter);
         Self { name, kind: member.kind.clone(), is_counter, metric: self.metric, path }
     }
 
@@ -95,12 +95,12 @@ impl Leaf {
         self.name.contains("[]")
     }
 
-    /// One that is known by its name: its values are found elsewhere.
+    /// Creates a leaf with only a name, whose values are found elsewhere.
     pub fn named(name: &str, kind: MetricType, is_counter: bool) -> Self {
         Self { name: name.into(), kind, is_counter, metric: 0, path: Vec::new() }
     }
 
-    /// Whether it is a column of the batch, and not within one.
+    /// Whether it is a whole column of the batch.
     pub fn is_column(&self) -> bool {
         self.path.is_empty() && self.kind != MetricType::String
     }
@@ -122,7 +122,7 @@ impl Leaf {
         }
     }
 
-    /// Its name where there is one for each element; those of vectors within vectors are counted through.
+    /// The name of an element; elements of nested vectors are numbered consecutively.
     pub fn element_name(&self, element: usize) -> String {
         match self.name.rsplit_once("[]") {
             Some((before, behind)) => format!("{before}[{element}]{behind}"),
@@ -130,7 +130,7 @@ impl Leaf {
         }
     }
 
-    /// What a sample has of it, out of its metric's value.
+    /// Finds its values in the value of its metric.
     pub fn values<'a>(&self, value: &'a Value, found: &mut Vec<&'a Value>) {
         follow(&self.path, value, found);
     }
@@ -146,7 +146,7 @@ fn follow<'a>(path: &[Step], value: &'a Value, found: &mut Vec<&'a Value>) {
         }
         (Some((Step::Each, rest)), Value::Vector(elements)) => {
             for element in elements {
-                // Of all vectors within this one together.
+                // Of all nested vectors together.
                 if found.len() == MAX_ELEMENTS {
                     return;
                 }

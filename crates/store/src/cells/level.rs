@@ -1,29 +1,29 @@
-//! How much time a cell of a roll-up stands for.
+//! The cell widths of roll-ups.
 
 use serde::{Deserialize, Serialize};
 
-/// What points are made from, finest first.
+/// The source of points, finest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Level {
     /// The samples themselves.
     #[serde(rename = "raw")]
     Raw,
-    /// A cell a second.
+    /// One cell a second.
     #[serde(rename = "1s")]
     Second,
-    /// A cell a minute.
+    /// One cell a minute.
     #[serde(rename = "1m")]
     Minute,
-    /// A cell an hour.
+    /// One cell an hour.
     #[serde(rename = "1h")]
     Hour,
 }
 
 impl Level {
-    /// Those that are made of samples, finest first.
+    /// The levels of roll-ups, finest first.
     pub const ROLLED: [Self; 3] = [Self::Second, Self::Minute, Self::Hour];
 
-    /// The word that clients see.
+    /// Its word in the API.
     pub fn word(self) -> &'static str {
         match self {
             Self::Raw => "raw",
@@ -49,8 +49,8 @@ impl Level {
         }
     }
 
-    /// The coarsest that is good enough for points of this width: rounding that up to whole cells makes it no more than half as wide again,
-    /// or twice where the finer way would be to read all samples.
+    /// Returns the coarsest level for points of this width: rounding up to whole cells widens points by at most a half,
+    /// or doubles them if the finer level would read all samples.
     pub fn for_step(step: u64) -> Self {
         let is_enough = |level: &Self| match level {
             Self::Raw => true,

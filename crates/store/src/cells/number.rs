@@ -1,4 +1,4 @@
-//! Numbers as their metrics have them: integers stay integers, so that nothing of 64 bits is rounded.
+//! Numbers in the type of their metric: integers stay integers, so that 64 bits are not rounded.
 
 use oasis_wire::schema::MetricType;
 use std::cmp::Ordering;
@@ -17,7 +17,7 @@ pub enum Number {
 }
 
 impl Number {
-    /// Out of the 64 bits in which a column of this type holds it.
+    /// Converts the 64 bits of a column of this type.
     pub fn from_bits(bits: u64, kind: &MetricType) -> Self {
         match kind {
             MetricType::Int8 | MetricType::Int16 | MetricType::Int32 | MetricType::Int64 => {
@@ -46,7 +46,7 @@ impl Number {
         }
     }
 
-    /// Which is less. Those of one type are compared exactly.
+    /// Compares two numbers; exactly if they have the same type.
     pub fn order(self, other: Self) -> Option<Ordering> {
         match (self, other) {
             (Self::Int(one), Self::Int(other)) => Some(one.cmp(&other)),
@@ -55,7 +55,7 @@ impl Number {
         }
     }
 
-    /// How much a counter has counted between two readings. One that went back has begun anew, at 0.
+    /// The increase of a counter between two readings. A counter that decreased was reset to 0.
     pub fn counted(from: Self, to: Self) -> Self {
         match (from, to) {
             (Self::Uint(from), Self::Uint(to)) => Self::Uint(if to >= from { to - from } else { to }),
@@ -70,7 +70,7 @@ impl Number {
         }
     }
 
-    /// The sum of what a counter has counted.
+    /// Adds increases of a counter.
     pub fn plus(self, more: Self) -> Self {
         match (self, more) {
             (Self::Uint(some), Self::Uint(more)) => Self::Uint(some.saturating_add(more)),
@@ -81,9 +81,9 @@ impl Number {
 
 /// The four types that a column of numbers can have.
 pub trait Scalar: Copy + PartialOrd {
-    /// What many of them are added up in: integers without rounding.
+    /// The type of sums: integers are not rounded.
     type Sum: Copy + Default;
-    /// Out of the 64 bits in which a column holds it.
+    /// Converts the 64 bits of a column.
     fn from_bits(bits: u64) -> Self;
     /// As a number.
     fn number(self) -> Number;
@@ -91,7 +91,7 @@ pub trait Scalar: Copy + PartialOrd {
     fn add_to(self, sum: &mut Self::Sum);
     /// The `real64` nearest to a sum.
     fn real_of(sum: Self::Sum) -> f64;
-    /// Whether it is no number (NaN).
+    /// Whether it is NaN.
     fn is_nan(self) -> bool {
         false
     }

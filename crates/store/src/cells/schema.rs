@@ -1,4 +1,4 @@
-//! What a roll-up's cells look like as samples: the probe type of a level, made from the samples' own.
+//! Cells of roll-ups as samples: the probe type of a level, derived from the type of the samples.
 //!
 //! A cell is a sample of that type, taken at the time of the last sample in it. `docs/reference/archive-files.md` says which metrics it has.
 
@@ -11,11 +11,11 @@ use super::{
 };
 use oasis_wire::{
     batch::{Batch, Values},
-    schema::{Behaviour, Metric, MetricType, ProbeType},
+    schema::{Behavior, Metric, MetricType, ProbeType},
     value::Value,
 };
 
-/// Samples in a cell; no metric can have that name.
+/// Name of the sample count; no metric can have it.
 const SAMPLES: &str = "rollup.samples";
 
 /// The type of the cells of samples of this type.
@@ -48,7 +48,7 @@ fn columns_of(leaf: &Leaf, metrics: &mut Vec<Metric>) {
     if leaf.is_counter
         && let Some(last) = metrics.last_mut()
     {
-        last.behaviour = Some(Behaviour::Counter);
+        last.behavior = Some(Behavior::Counter);
     }
 }
 
@@ -56,7 +56,7 @@ fn is_real(kind: &MetricType) -> bool {
     matches!(kind, MetricType::Real32 | MetricType::Real64)
 }
 
-/// A cell as the values of a sample.
+/// Encodes a cell as the values of a sample.
 pub fn values(cell: &Cell, leaves: &[Leaf]) -> Vec<Value> {
     let mut values = vec![Value::Uint(cell.samples)];
     for (place, leaf) in leaves.iter().enumerate() {
@@ -78,7 +78,7 @@ pub fn values(cell: &Cell, leaves: &[Leaf]) -> Vec<Value> {
     values
 }
 
-/// In the order of [`columns_of`]. Where there is no value, `numbers` and all others are 0.
+/// Values in the order of [`columns_of`]. Without a value all of them are 0.
 fn fields(leaf: &Leaf, summary: Option<&Summary>) -> Vec<Value> {
     let zero = zero(&leaf.kind);
     let value = |of: fn(&Summary) -> Number| {
@@ -125,7 +125,7 @@ fn value(number: Number, kind: &MetricType) -> Value {
     }
 }
 
-/// Where a level's type has what of each leaf.
+/// The columns of each leaf in the type of a level.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     leaves: Vec<(Leaf, Columns)>,
@@ -138,7 +138,7 @@ enum Columns {
 }
 
 impl Plan {
-    /// Of a type that [`rolled`] has made; none if it is another.
+    /// Creates the plan of a type from [`rolled`]; `None` for another type.
     pub fn of(probe_type: &ProbeType) -> Option<Self> {
         let metrics = &probe_type.metrics;
         if metrics.first()?.name != SAMPLES {
@@ -164,12 +164,12 @@ impl Plan {
         Some(Self { leaves })
     }
 
-    /// What the cells have.
+    /// The leaves of the cells.
     pub fn leaves(&self) -> impl Iterator<Item = &Leaf> {
         self.leaves.iter().map(|(leaf, _)| leaf)
     }
 
-    /// One of a batch's cells.
+    /// Decodes one cell of a batch.
     pub fn cell(&self, batch: &Batch, index: usize) -> Cell {
         let samples = match batch.values(0) {
             Some(Values::Fixed(samples)) => samples[index],
@@ -294,13 +294,13 @@ mod tests {
         })
     }
 
-    /// Cells as text, because what is no number is equal to nothing, and sums of reals, which depend on the order in which they are made.
+    /// Cells as text, because NaN equals nothing, and sums of reals, which depend on their order.
     fn shown(cells: &Cells) -> (String, Vec<f64>) {
         let (mut text, mut sums) = (String::new(), Vec::new());
         for (number, cell) in cells.cells() {
             let mut cell = cell.clone();
             for summary in summaries(&mut cell) {
-                // As a share of what it may be.
+                // Relative to its bound.
                 let greatest = summary.min.real().abs().max(summary.max.real().abs());
                 let share = std::mem::take(&mut summary.sum) / (greatest * summary.numbers as f64);
                 sums.push(if share.is_finite() { share } else { 0.0 });
@@ -328,7 +328,7 @@ mod tests {
             let second = Level::Second.width();
             let mut made = Cells::new(second, 0..u64::MAX);
             let mut read = Cells::new(step, 0..u64::MAX);
-            // Wherever the maker puts away what it has.
+            // At any place where cells are written.
             let (before, after) = samples.split_at(cut.index(samples.len()));
             for part in [before, after].into_iter().filter(|part| !part.is_empty()) {
                 made.add_batch(&probe_type, &batch_of(&probe_type, part), 0).unwrap();

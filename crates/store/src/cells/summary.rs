@@ -1,31 +1,31 @@
-//! What is left of many values of one number: least, greatest, mean, first and last, and how far a counter has counted.
+//! Statistics of one number: minimum, maximum, mean, first and last value, and the increase of a counter.
 //!
-//! Summaries of parts add up to the summary of the whole, wherever the parts were cut.
+//! Summaries of parts add up to the summary of the whole, wherever it was split.
 
 use super::number::{Number, Scalar};
 use std::cmp::Ordering;
 
-/// Of one number, over one stretch of samples in the order in which they were received.
+/// Statistics of one number over samples in the order of their arrival.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Summary {
-    /// Values that are numbers: NaN is none.
+    /// Number of values without NaN.
     pub numbers: u64,
-    /// Least one; NaN if there is no number.
+    /// Minimum; NaN without numbers.
     pub min: Number,
-    /// Greatest one.
+    /// Maximum.
     pub max: Number,
     /// Sum of the numbers, for the mean.
     pub sum: f64,
-    /// The first value, whatever it is.
+    /// The first value, possibly NaN.
     pub first: Number,
     /// The last value.
     pub last: Number,
-    /// How far the number has counted from the first value to the last, if it is a counter.
+    /// The increase from the first value to the last, if it is a counter.
     pub increase: Option<Number>,
 }
 
 impl Summary {
-    /// Of one value.
+    /// Summarizes one value.
     pub fn of(value: Number, is_counter: bool) -> Self {
         let is_number = !value.real().is_nan();
         Self {
@@ -39,7 +39,7 @@ impl Summary {
         }
     }
 
-    /// Of values as a column holds them, 64 bits each; none of no values.
+    /// Summarizes values of a column, 64 bits each; `None` without values.
     pub fn of_column<T: Scalar>(bits: &[u64], is_counter: bool) -> Option<Self> {
         let first = T::from_bits(*bits.first()?);
         let (mut min, mut max, mut last, mut sum, mut numbers) =
@@ -70,14 +70,14 @@ impl Summary {
         Some(Self { numbers, min: min.number(), max: max.number(), sum, first, last, increase })
     }
 
-    /// How far a counter has counted that has begun anew in between.
+    /// The increase of a counter that was reset in between.
     fn counted<T: Scalar>(bits: &[u64]) -> Number {
         let number = |bits: &u64| T::from_bits(*bits).number();
         let steps = bits.windows(2).map(|pair| Number::counted(number(&pair[0]), number(&pair[1])));
         steps.fold(Number::counted(number(&bits[0]), number(&bits[0])), Number::plus)
     }
 
-    /// Takes in what follows.
+    /// Appends later values.
     pub fn append(&mut self, later: &Self) {
         if let (Some(increase), Some(more)) = (self.increase, later.increase) {
             let between = Number::counted(self.last, later.first);
@@ -98,7 +98,7 @@ impl Summary {
         self.last = later.last;
     }
 
-    /// How far a counter has counted in each of several stretches, from the last value before it on; in the first from its own first value.
+    /// The increase of a counter in each interval, from the last value before it; in the first interval from its first value.
     pub fn increases(stretches: &[Option<Self>]) -> impl Iterator<Item = Option<Number>> {
         let mut before: Option<Number> = None;
         stretches.iter().map(move |stretch| {
@@ -109,7 +109,7 @@ impl Summary {
         })
     }
 
-    /// The mean of the numbers; NaN if there is none.
+    /// The mean; NaN without numbers.
     pub fn mean(&self) -> f64 {
         self.sum / self.numbers as f64
     }
@@ -167,14 +167,14 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_that_went_back_has_begun_anew() {
+    fn a_counter_that_decreases_was_reset() {
         let counted = |bits: &[u64]| Summary::of_column::<u64>(bits, true).unwrap().increase;
         assert_eq!(counted(&[10, 15, 15, 3, 4]), Some(Number::Uint(5 + 3 + 1)));
         assert_eq!(counted(&[7]), Some(Number::Uint(0)));
     }
 
     #[test]
-    fn what_a_counter_has_counted_between_stretches_belongs_to_the_later_one() {
+    fn the_increase_between_intervals_belongs_to_the_later_one() {
         let of = |bits: &[u64]| Summary::of_column::<u64>(bits, true);
         let stretches = [of(&[5, 7]), None, of(&[10, 11]), of(&[2])];
         let increases: Vec<_> = Summary::increases(&stretches).collect();
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_counts_only_where_there_is_none() {
+    fn nan_counts_only_without_numbers() {
         let bits = [f32::NAN, 2.0, f32::NAN].map(|value| u64::from(value.to_bits()));
         let summary = Summary::of_column::<f32>(&bits, false).unwrap();
         assert_eq!(

@@ -1,6 +1,6 @@
-//! Samples of an instance put together as they come: cells of one width, what is missing, and how far they go.
+//! Points: samples of an instance aggregated to cells of one width, with missing samples and the position reached.
 //!
-//! Roll-ups are made of such points, by the second; a question for a long time in few points fills them from roll-ups and samples.
+//! Roll-ups are written from points of one second. A request for a long time in few points fills them from roll-ups and samples.
 
 mod recent;
 
@@ -21,14 +21,14 @@ use serde::{Deserialize, Serialize};
 use std::{ops::Range, sync::Arc};
 use uuid::Uuid;
 
-/// What is asked for.
+/// A requested time span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
     /// Nanoseconds since 1970 on the node's clock.
     pub from: u64,
-    /// Behind the last one.
+    /// After the last one.
     pub to: u64,
-    /// Whether samples behind `to` are wanted as well: it is the present, and the node's clock may be ahead.
+    /// Whether samples after `to` are included: `to` is the current time, and the node's clock may be ahead.
     pub is_open: bool,
     /// Most points.
     pub points: u32,
@@ -45,68 +45,68 @@ impl Span {
     }
 }
 
-/// An instance's past, put together.
+/// The aggregated history of an instance.
 #[derive(Debug, Clone)]
 pub struct Points {
-    /// What they are made from, where that is there.
+    /// The preferred level of their source.
     pub level: Level,
-    /// One point each.
+    /// One cell for each point.
     pub cells: Cells,
-    /// What is missing.
+    /// Missing samples.
     pub gaps: Vec<Missing>,
     is_open: bool,
-    /// The last sample seen.
+    /// The position after the last sample.
     reach: Option<Reach>,
     /// Number of the segment file that was read last.
     pub segment: u64,
-    /// Values beyond which cells become wider.
+    /// Most values: beyond that cells become wider.
     most_values: usize,
 }
 
-/// Samples that are not there.
+/// Missing samples.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Missing {
     /// Time of the last sample before them, nanoseconds.
     pub from: u64,
-    /// Time of the first sample behind them.
+    /// Time of the first sample after them.
     pub to: u64,
-    /// How many, as far as that is known.
+    /// Their number, as far as known; 0 if unknown.
     pub samples: u64,
     /// Why.
     #[serde(deserialize_with = "oasis_wire::loss::lenient")]
     pub cause: Cause,
-    /// Where only the sequence numbers say that they are missing: which, and of which run of the node.
+    /// Run and sequence numbers, if only these show that samples are missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub numbers: Option<(Uuid, Range<u64>)>,
 }
 
-/// How far samples go.
+/// The position after the last sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reach {
-    /// The life of the DAC that offsets count in.
+    /// The epoch of the offsets.
     pub epoch: Epoch,
-    /// The node's run that sequence numbers count in.
+    /// The run of the sequence numbers.
     pub run: Uuid,
-    /// Offset behind the last sample.
+    /// Offset after the last sample.
     pub offset: Offset,
-    /// Sequence number behind the last sample.
+    /// Sequence number after the last sample.
     pub sequence: u64,
     /// Time of the last sample, nanoseconds.
     pub time: u64,
 }
 
-/// A batch on its way into points.
+/// A batch to be added to points.
 #[derive(Debug, Clone, Copy)]
 pub struct Arrival<'a> {
-    /// The life of the DAC that its offsets count in.
+    /// The epoch of its offsets.
     pub epoch: Epoch,
-    /// The node's run that its sequence numbers count in.
+    /// The run of its sequence numbers.
     pub run: Uuid,
     /// Its type.
     pub probe_type: &'a Arc<ProbeType>,
     /// Offset of its first sample.
     pub first: Offset,
-    /// Least and greatest time of its samples, about.
+    /// Least and greatest time of its samples, possibly rounded outwards.
     pub times: (u64, u64),
     /// Samples.
     pub count: u64,
@@ -115,10 +115,10 @@ pub struct Arrival<'a> {
 }
 
 impl Points {
-    /// Nothing yet, to be made from this level.
+    /// Creates empty points for a source of this level.
     pub fn new(span: Span, level: Level) -> Self {
         let points = u64::from(span.points.max(1));
-        // Cells lie at multiples of their width, so that they stay what they are as the span moves: those at the ends may be two halves.
+        // Cells start at multiples of their width, so that they do not change as the span moves; cells at the ends may be partial.
         let whole = |step: u64| step.checked_next_multiple_of(level.width()).unwrap_or(u64::MAX);
         let mut step = whole(span.step());
         let wanted = |step: u64| span.from / step..span.end().div_ceil(step);
@@ -129,12 +129,12 @@ impl Points {
         Self::with(level, cells, span.is_open, None)
     }
 
-    /// All that comes behind `before`, by the second.
+    /// Creates points of one second for all samples after `before`.
     pub fn rolling(before: Option<Reach>) -> Self {
         Self::with(Level::Raw, Cells::new(Level::Second.width(), 0..u64::MAX), true, before)
     }
 
-    /// The same; by the minute or the hour where there would be more than so many values.
+    /// As [`Points::rolling`], with cells of a minute or an hour if there would be more than `most_values`.
     pub fn limited(before: Option<Reach>, most_values: usize) -> Self {
         Self { most_values, ..Self::rolling(before) }
     }
@@ -143,45 +143,45 @@ impl Points {
         Self { level, cells, gaps: Vec::new(), is_open, reach, segment: 0, most_values: usize::MAX }
     }
 
-    /// How many values and gaps there are, about.
+    /// The approximate number of values and gaps.
     pub fn size(&self) -> usize {
         self.cells.size() + self.gaps.len()
     }
 
-    /// How far the samples go that were taken in; none before the first.
+    /// The position after the last added sample; `None` before the first.
     pub fn reach(&self) -> Option<Reach> {
         self.reach
     }
 
-    /// Behind the last sample that was read; none before the first.
+    /// The position after the last sample that was read; `None` before the first.
     pub fn position(&self) -> Option<Position> {
         self.reach.map(|place| Position { epoch: place.epoch, offset: place.offset })
     }
 
-    /// Whether samples of such times are wanted.
+    /// Whether samples of these times are requested.
     pub fn wants(&self, times: (u64, u64)) -> bool {
         let span = self.cells.span();
         times.1 >= span.start && (self.is_open || times.0 < span.end)
     }
 
-    /// Whether a batch that comes next says anything about the span: by its samples, or because something is missing before it.
+    /// Whether the next batch affects the span, by its samples or by missing samples before it.
     pub fn looks_at(&self, place: Option<Reach>, arrival: &Arrival<'_>) -> bool {
-        let hole = place.filter(|place| place.is_hole_before(arrival));
+        let hole = place.filter(|place| place.is_gap_before(arrival));
         self.wants(arrival.times) || hole.is_some_and(|place| self.wants((place.time, arrival.times.0)))
     }
 
-    /// Whether offsets of a batch count as those of the last one do.
+    /// Whether a batch has the epoch of the last one.
     pub fn is_within(&self, arrival: &Arrival<'_>) -> bool {
         self.reach.is_some_and(|place| place.epoch == arrival.epoch)
     }
 
-    /// Whether all of a batch was read before.
+    /// Whether the whole batch was already added.
     pub fn has_passed(&self, arrival: &Arrival<'_>) -> bool {
         self.reach.is_some_and(|place| self.is_within(arrival) && arrival.end() <= place.offset)
     }
 
-    /// Takes in a batch, or why it cannot be had: of those of its samples that were not read yet, those that are wanted. `why` says why an offset before it is not there, and
-    /// up to where that holds.
+    /// Adds the new, requested samples of a batch, or the cause why it cannot be read. `why` returns the cause of a missing offset before it, and
+    /// the end of the gap.
     pub fn add(
         &mut self,
         arrival: &Arrival<'_>,
@@ -193,7 +193,7 @@ impl Points {
         }
         let seen = self.reach.filter(|_| self.is_within(arrival)).map_or(arrival.first, |place| place.offset);
         let seen = seen.max(arrival.first);
-        self.note_hole(arrival, batch.ok(), why);
+        self.note_gap(arrival, batch.ok(), why);
         if self.wants(arrival.times) {
             let skip = usize::try_from(seen.0.saturating_sub(arrival.first.0)).unwrap_or(usize::MAX);
             if self.is_open {
@@ -223,12 +223,12 @@ impl Points {
         }
     }
 
-    /// A batch, or all up to it, is of no interest.
+    /// Skips everything up to a batch, and the batch.
     pub fn pass(&mut self, arrival: &Arrival<'_>) {
         self.reach = Some(Reach::behind(arrival));
     }
 
-    /// A batch, or all up to its end, is not there.
+    /// Counts everything up to the end of a batch as missing.
     pub fn lose(&mut self, arrival: &Arrival<'_>, cause: Cause) {
         let seen = self.reach.filter(|_| self.is_within(arrival)).map_or(arrival.first, |place| place.offset);
         let samples = arrival.end().0.saturating_sub(seen.0);
@@ -237,21 +237,21 @@ impl Points {
         self.pass(arrival);
     }
 
-    /// What is left of some samples cannot be read: how many they were is not known.
+    /// Counts cells that cannot be read as missing; their number of samples is unknown.
     pub fn lose_cells(&mut self, (from, to): (u64, u64)) {
         self.miss(Missing { from, to, samples: 0, cause: Cause::Damaged, numbers: None });
     }
 
-    fn note_hole(
+    fn note_gap(
         &mut self,
         arrival: &Arrival<'_>,
         batch: Option<&[u8]>,
         why: impl Fn(Offset) -> (Offset, Cause),
     ) {
-        let Some(place) = self.reach.filter(|place| place.is_hole_before(arrival)) else { return };
+        let Some(place) = self.reach.filter(|place| place.is_gap_before(arrival)) else { return };
         let (from, to) = (place.time.min(arrival.times.0), arrival.times.0);
         let gap = |samples, cause, numbers| Missing { from, to, samples, cause, numbers };
-        // What came to the DAC and was not stored.
+        // Received by the DAC, but not stored.
         let mut not_stored = 0;
         if place.epoch == arrival.epoch {
             let mut at = place.offset;
@@ -263,7 +263,7 @@ impl Points {
                 at = end;
             }
         }
-        // Samples that never reached the DAC. How many the end of a run lost is not known from sequence numbers.
+        // Never received by the DAC. Sequence numbers do not show how many were lost at the end of a run.
         let is_same_run = place.run == arrival.run;
         if !is_same_run {
             self.miss(gap(0, Cause::NodeRestart, Some((place.run, place.sequence..u64::MAX))));
@@ -283,13 +283,13 @@ impl Points {
         }
     }
 
-    /// Takes in what is left of older samples.
+    /// Adds gaps and the position of rolled-up samples.
     pub fn absorb(&mut self, gaps: &[Missing], reach: Reach) {
         gaps.iter().for_each(|gap| self.miss(gap.clone()));
         self.reach = Some(reach);
     }
 
-    /// Takes in what was put together in narrower cells, behind what was taken in before.
+    /// Appends later points with narrower cells.
     pub fn join(&mut self, narrow: &Self) {
         if let (true, Some((last, _))) = (self.is_open, narrow.cells.cells().next_back()) {
             self.cells.extend_to(last.saturating_mul(narrow.cells.step()));
@@ -300,7 +300,7 @@ impl Points {
         }
     }
 
-    /// Those that begin and end in the same cells are one.
+    /// Adds a gap; merges gaps that begin and end in the same cells.
     pub fn miss(&mut self, missing: Missing) {
         if !self.wants((missing.from, missing.to)) {
             return;
@@ -323,7 +323,7 @@ impl Points {
     }
 }
 
-/// Makes neighbours one until there are no more than so many.
+/// Merges neighboring gaps until there are at most `most`.
 pub fn join_gaps(gaps: &mut Vec<Missing>, most: usize) {
     while gaps.len() > most.max(1) {
         let pairs = gaps.chunks(2).map(|pair| match pair {
@@ -339,7 +339,7 @@ pub fn join_gaps(gaps: &mut Vec<Missing>, most: usize) {
 }
 
 impl Reach {
-    /// How far samples go once this batch was taken in.
+    /// The position after this batch.
     pub fn behind(arrival: &Arrival<'_>) -> Self {
         Self {
             epoch: arrival.epoch,
@@ -350,14 +350,14 @@ impl Reach {
         }
     }
 
-    fn is_hole_before(&self, arrival: &Arrival<'_>) -> bool {
+    fn is_gap_before(&self, arrival: &Arrival<'_>) -> bool {
         let skips_offsets = self.epoch == arrival.epoch && arrival.first > self.offset;
         self.run != arrival.run || skips_offsets || arrival.first_sequence() > self.sequence
     }
 }
 
 impl<'a> Arrival<'a> {
-    /// A batch as a file's index has it.
+    /// Describes a batch of a file's index.
     pub fn of(series: &'a Series, entry: &Entry) -> Self {
         Self {
             epoch: series.epoch,

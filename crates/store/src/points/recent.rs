@@ -1,6 +1,6 @@
-//! Samples that have no roll-ups yet, put together while their file is being written: for questions, and for the roll-up.
+//! Points of open files, which have no roll-ups yet: aggregated in advance for requests and for the roll-up.
 //!
-//! By the second, as roll-ups are, or in wider cells where those would be too many: a file that was filled from a recording may have years in it.
+//! Cells have a second, as in roll-ups, or more if there would be too many: a file with a recording can span years.
 
 use super::{Points, Reach};
 use std::{
@@ -8,27 +8,27 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// Shares of files that are kept, those used last.
+/// Most cached shares of files.
 const KEPT: usize = 16;
-/// Most values of one share, of about 100 bytes each. Beyond that its cells become wider.
+/// Most values of one share, about 100 bytes each. Beyond that its cells become wider.
 const VALUES: usize = 400_000;
-/// Most values of all of them. Beyond that those that were not used for longest go.
+/// Most values of all shares. Beyond that the least recently used are evicted.
 const ALL_VALUES: usize = 800_000;
 
 /// Number of the segment file, and of the series in it.
 pub type Key = (u64, u32);
 
-/// A share of a file, which one at a time brings up to date.
+/// A share of a file, updated by one thread at a time.
 pub type Share = Arc<Mutex<Points>>;
 
-/// What was put together.
+/// The cache of points.
 #[derive(Debug, Default)]
 pub struct Recent(Mutex<Shares>);
 
 #[derive(Debug, Default)]
 struct Shares {
     kept: VecDeque<Kept>,
-    /// Those that are not kept: too many values even by the hour.
+    /// Shares with too many values even by the hour, which are not cached.
     too_large: BTreeSet<Key>,
 }
 
@@ -36,12 +36,12 @@ struct Shares {
 struct Kept {
     key: Key,
     share: Share,
-    /// Values in it, about, when it was used last.
+    /// Approximate number of values at the last use.
     values: usize,
 }
 
 impl Recent {
-    /// A share that is kept.
+    /// Returns a cached share.
     pub fn get(&self, key: Key) -> Option<Share> {
         let mut shares = self.lock();
         let at = shares.kept.iter().position(|kept| kept.key == key)?;
@@ -51,13 +51,13 @@ impl Recent {
         Some(share)
     }
 
-    /// Whether one more can be kept without letting go of another.
+    /// Whether there is room without evicting a share.
     pub fn has_room(&self) -> bool {
         let shares = self.lock();
         shares.kept.len() < KEPT && shares.values() + VALUES <= ALL_VALUES
     }
 
-    /// A share that is kept from now on, behind what was `before`; none if it is known to be too large.
+    /// Adds a share with samples after `before`; `None` if it is known to be too large.
     pub fn begin(&self, key: Key, before: Option<Reach>) -> Option<Share> {
         let mut shares = self.lock();
         if shares.too_large.contains(&key) {
@@ -71,7 +71,7 @@ impl Recent {
         Some(share)
     }
 
-    /// Notes how large a share has become. Answers whether it is still kept.
+    /// Updates the size of a share. Returns whether it is still cached.
     pub fn limit(&self, key: Key, points: &Points) -> bool {
         let mut shares = self.lock();
         let values = points.size();
@@ -89,7 +89,7 @@ impl Recent {
         true
     }
 
-    /// Lets go of a file's shares: it has roll-ups.
+    /// Removes the shares of a file that has roll-ups.
     pub fn end_file(&self, segment: u64) {
         let mut shares = self.lock();
         shares.kept.retain(|kept| kept.key.0 != segment);
@@ -124,7 +124,7 @@ mod tests {
     const MINUTE: u64 = 60_000_000_000;
     const IN_BATCH: u64 = 60;
 
-    /// So many batches of a sample a minute.
+    /// Adds batches of one sample a minute.
     fn fill(points: &mut Points, batches: u64) {
         let json = r#"{"name": "T", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0", "metrics": [{"name": "n", "type": "uint64"}]}"#;
         let probe_type: Arc<ProbeType> = Arc::new(serde_json::from_str(json).unwrap());
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_much_by_the_second_is_put_together_in_wider_cells() {
+    fn too_many_seconds_are_merged_to_wider_cells() {
         // With a sample a minute, minutes are as many as seconds.
         for (batches, level) in [(1, Level::Second), (2, Level::Hour), (50, Level::Hour)] {
             let mut points = Points::limited(None, 100);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn those_used_longest_ago_go_when_there_are_too_many() {
+    fn the_least_recently_used_are_evicted() {
         let recent = Recent::default();
         let keys: Vec<Key> = (1..=KEPT as u64 + 1).map(|segment| (segment, 1)).collect();
         for key in &keys[..KEPT] {
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_too_large_even_by_the_hour_is_not_begun_again() {
+    fn a_share_too_large_even_by_the_hour_is_not_added_again() {
         let recent = Recent::default();
         let key = (1, 1);
         recent.begin(key, None).unwrap();

@@ -6,9 +6,9 @@ fn time() -> impl Strategy<Value = u64> {
 }
 
 proptest! {
-    /// Times come from whoever asks, and from clocks that may say anything.
+    /// Times come from requests and from clocks, so they can be arbitrary.
     #[test]
-    fn any_time_is_in_no_more_points_than_were_asked_for(
+    fn any_time_span_has_at_most_the_requested_points(
         from in time(), to in time(), points in 1..20_u32,
         level in prop::sample::select(&[Level::Raw, Level::Second, Level::Minute, Level::Hour][..]), is_open: bool, last in time(),
     ) {
@@ -22,7 +22,7 @@ proptest! {
     }
 
     #[test]
-    fn there_are_as_many_points_as_asked_for_or_at_least_half(
+    fn there_are_at_least_half_of_the_requested_points(
         from in 0..1_u64 << 61, length in 1..1_u64 << 55, points in 1..10_000_u32,
     ) {
         let span = Span { from, to: from + length.max(points.into()), is_open: false, points };

@@ -1,4 +1,4 @@
-//! Makes roll-ups: of a sealed segment file's samples, and of other roll-ups.
+//! Makes roll-ups from the samples of a sealed segment file, and from other roll-ups.
 
 use crate::{
     cells::{Cells, Level, schema},
@@ -28,13 +28,13 @@ use std::{
 
 /// Cells in a batch, at most.
 const CELLS: usize = 4_096;
-/// Values of cells at work; what is beyond that is put into the file, and the rest of a cell becomes another one.
+/// Most values of cells in memory; beyond that cells are written, and the rest of a cell becomes another one.
 const AT_ONCE: usize = 200_000;
-/// Samples taken in, or values of cells, before others go first.
+/// Samples or values of cells that are processed before the thread yields.
 const PIECE: usize = 4_096;
-/// Gaps of an instance in a file; beyond that neighbours become one.
+/// Most gaps of an instance in a file; beyond that neighbors are merged.
 const GAPS: usize = 1_024;
-/// Values in a batch, about, at most.
+/// Approximate maximum of values in a batch.
 const VALUES: usize = 256 * 1_024;
 
 /// A sealed file to make roll-ups of.
@@ -42,13 +42,13 @@ const VALUES: usize = 256 * 1_024;
 pub struct Source<'a> {
     /// Its number.
     pub number: u64,
-    /// Where it lies.
+    /// Its path.
     pub path: &'a Path,
     /// When it was sealed.
     pub sealed: Nanos,
 }
 
-/// Makes drafts of these levels, from what was put together of the file's series already where there is that.
+/// Makes drafts of these levels, from cached points of the file's series if there are any.
 ///
 /// # Errors
 /// If file or catalogue cannot be read.
@@ -80,7 +80,7 @@ pub fn of_segment(source: Source<'_>, levels: &[Level], store: &Store) -> Result
         };
         let Some(reach) = points.reach() else { continue };
         put_levels(&mut drafts, &mut parts, probe_type, points.cells.take());
-        // Now, while the causes are known: they go with the samples.
+        // While the causes are known: they are evicted with the samples.
         store.explain(&series.series.node, &series.series.instance, &mut points)?;
         join_gaps(&mut points.gaps, GAPS);
         for (draft, part) in drafts.iter_mut().zip(parts) {
@@ -98,7 +98,7 @@ pub fn of_segment(source: Source<'_>, levels: &[Level], store: &Store) -> Result
     Ok(drafts)
 }
 
-/// What was put together of a series while its file was written, if that is all of it.
+/// Returns the cached points of a series if they are complete.
 fn all_of(share: &Share, series: &SeriesIndex) -> Option<Points> {
     let points = share.lock().unwrap_or_else(PoisonError::into_inner);
     let end = series.entries.last()?.end();
@@ -106,7 +106,7 @@ fn all_of(share: &Share, series: &SeriesIndex) -> Option<Points> {
     (points.cells.step() == Level::Second.width()).then(|| points.clone())
 }
 
-/// All of a series' samples by the second; `put` gets cells to be put away where they become too many.
+/// Aggregates all samples of a series by the second; `put` receives cells when there are too many.
 fn gather(
     bytes: &[u8],
     series: &SeriesIndex,
@@ -129,7 +129,7 @@ fn gather(
     points
 }
 
-/// What a draft has of a series so far.
+/// The part of a series in a draft.
 #[derive(Debug, Clone, Default)]
 struct Part {
     type_at: usize,
@@ -147,7 +147,7 @@ fn put_levels(drafts: &mut [Draft], parts: &mut [Part], probe_type: &ProbeType, 
 }
 
 fn batch_at<'a>(bytes: &'a [u8], entry: &Entry) -> Option<&'a [u8]> {
-    // The walk has checked it.
+    // Already checked by the walk.
     let at = usize::try_from(entry.position).ok()?;
     let length = record::length_at(bytes.get(at..)?)?;
     bytes.get(at + RECORD_HEADER..at + RECORD_HEADER + length)
@@ -164,7 +164,7 @@ fn put_cells(draft: &mut Draft, cell_type: &ProbeType, cells: &Cells) -> Vec<Pla
         for cell in some {
             value::write_row(cell_type, &schema::values(cell, cells.leaves()), &mut row);
             pace.did(cell_type.metrics.len());
-            // One that is too large for any batch is left out, as its samples were.
+            // A cell that is too large for a batch is omitted, as its samples were.
             if encoder.push(cell.last_time, &row).is_ok() {
                 times = (times.0.min(cell.last_time), times.1.max(cell.last_time));
             }
@@ -185,7 +185,7 @@ fn put_cells(draft: &mut Draft, cell_type: &ProbeType, cells: &Cells) -> Vec<Pla
 /// Makes one file of several of one level, oldest first.
 ///
 /// # Errors
-/// What is damaged in one of them: it would be lost without a word in a file that is whole.
+/// If one of them is damaged: the damage would not be visible in the new file.
 pub fn of_rollups(files: &[Arc<RollupFile>], level: Level) -> Result<Draft, Finding> {
     let mut segments: Vec<u64> =
         files.iter().flat_map(|file| file.directory.segments.iter().copied()).collect();
@@ -204,7 +204,7 @@ pub fn of_rollups(files: &[Arc<RollupFile>], level: Level) -> Result<Draft, Find
                 if !matches!(added, Some(Ok(()))) {
                     return Err(file.note_damage(place));
                 }
-                // A batch is a piece of work already.
+                // A batch is one piece of work.
                 thread::yield_now();
                 if cells.size() > AT_ONCE {
                     batches.extend(put_cells(&mut draft, &cell_type, &cells.take()));
@@ -225,7 +225,7 @@ pub fn of_rollups(files: &[Arc<RollupFile>], level: Level) -> Result<Draft, Find
 
 type Key = (Arc<str>, Arc<str>, Arc<ProbeType>);
 
-/// In the order in which they first came.
+/// In the order of their first occurrence.
 fn by_instance(files: &[Arc<RollupFile>]) -> Vec<(Key, Vec<(&RollupFile, &RolledSeries)>)> {
     let mut all: Vec<(Key, Vec<(&RollupFile, &RolledSeries)>)> = Vec::new();
     let mut known: BTreeMap<(Arc<str>, Arc<str>), Vec<usize>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! The thread that makes roll-ups, merges small files of them, and lets go of old ones. It gives way to everybody else.
+//! The thread that makes roll-ups, merges small roll-up files, and evicts old ones. It runs at low priority.
 
 mod making;
 
@@ -22,18 +22,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How often it looks for sealed files.
+/// Interval between searches for sealed files.
 const LOOK: Duration = Duration::from_secs(1);
-/// How often it looks whether there is room for what there was none for.
+/// Interval between retries after a full disk.
 const LOOK_FOR_ROOM: Duration = Duration::from_secs(5);
-/// So many files of about the same size become one.
+/// Number of files of about the same size that are merged.
 const MERGE: usize = 16;
-/// Files beyond this size are not merged any more.
+/// Files beyond this size are not merged.
 const MERGED_BYTES: u64 = 4 * 1024 * 1024;
-/// Lower than the threads that people wait for.
+/// Priority below that of other threads.
 const NICE: i32 = 10;
 
-/// The thread, to be told to end.
+/// A handle of the thread.
 #[derive(Debug)]
 pub struct Roller {
     thread: JoinHandle<()>,
@@ -44,7 +44,7 @@ impl Roller {
     /// Starts it.
     ///
     /// # Errors
-    /// If there cannot be one more thread.
+    /// If the system refuses a thread.
     pub fn start(store: Arc<Store>, config: ArchiveConfig) -> io::Result<Self> {
         let is_over = Arc::new(AtomicBool::new(false));
         let work = Work { store, config, is_over: is_over.clone(), looks_for_room: Instant::now() };
@@ -52,7 +52,7 @@ impl Roller {
         Ok(Self { thread, is_over })
     }
 
-    /// Ends it; what is not done is for the next start.
+    /// Stops it; the next start continues its work.
     pub fn stop(self) {
         self.is_over.store(true, Ordering::Relaxed);
         self.thread.thread().unpark();
@@ -64,17 +64,17 @@ struct Work {
     store: Arc<Store>,
     config: ArchiveConfig,
     is_over: Arc<AtomicBool>,
-    /// When it looks for room again.
+    /// Time of the next retry after a full disk.
     looks_for_room: Instant,
 }
 
 impl Work {
     fn run(mut self) {
-        // Of this thread alone; one that may not be lowered works as well.
+        // Of this thread alone; failure is harmless.
         let _ = rustix::process::setpriority_process(None, NICE);
         while !self.is_over.load(Ordering::Relaxed) {
             if let Err(error) = self.round() {
-                tracing::warn!(%error, "roll-ups are made later");
+                tracing::warn!(%error, "cannot make roll-ups now: retrying later");
             }
             thread::park_timeout(LOOK);
         }
@@ -97,7 +97,7 @@ impl Work {
             }
             self.store.rollups.note_tried(segment.number);
         }
-        // Letting go comes first: on a full disk it is what makes the room that a merge needs.
+        // Evict first: on a full disk a merge needs the space.
         self.retain();
         for level in Level::ROLLED {
             self.merge(level)?;
@@ -108,7 +108,7 @@ impl Work {
         Ok(())
     }
 
-    /// Whether what there was no room for is tried again now. The archive has no room either while less is free than it leaves to others.
+    /// Whether to retry after a full disk now. The configured free space must be available.
     fn finds_room(&mut self) -> bool {
         if self.store.rollups.waiting_for_room() == 0 || Instant::now() < self.looks_for_room {
             return false;
@@ -117,8 +117,8 @@ impl Work {
         self.store.free_bytes().is_ok_and(|free| free >= self.config.min_free_bytes)
     }
 
-    /// Makes what is missing of a segment file's roll-ups. It is tried once in the DAC's life, and again as long as there is no room for them. Answers whether
-    /// there was.
+    /// Makes the missing roll-ups of a segment file. Tries once in a process, and again while the disk is full. Returns whether
+    /// there was room.
     fn roll(&self, segment: &Segment, levels: &[Level]) -> bool {
         let path = segment_file::path(&self.store.directory, segment.number);
         let source = Source { number: segment.number, path: &path, sealed: segment.sealed };
@@ -137,17 +137,17 @@ impl Work {
             Ok(()) => self.store.book.open().rolled_segments += 1,
             Err(error) if has_room => {
                 self.store.book.open().rollup_failures += 1;
-                tracing::warn!(file = %path.display(), %error, "no roll-ups could be made of a segment file");
+                tracing::warn!(file = %path.display(), %error, "cannot make roll-ups of a segment file");
             }
             Err(_) if has_waited => {}
             Err(error) => {
-                tracing::warn!(file = %path.display(), %error, "roll-ups of a segment file are made when there is room for them");
+                tracing::warn!(file = %path.display(), %error, "no room for roll-ups of a segment file: retrying when there is");
             }
         }
         has_room
     }
 
-    /// Makes one file of the oldest small ones of about the same size, if there are enough.
+    /// Merges the oldest small files of about the same size, if there are enough.
     fn merge(&self, level: Level) -> Result<(), ReadError> {
         let files = self.store.rollups.of_level(level);
         let small = |file: &&Arc<RollupFile>| file.bytes <= MERGED_BYTES && !file.is_damaged();
@@ -170,7 +170,7 @@ impl Work {
         Ok(())
     }
 
-    /// Lets go of what is too old, and of the oldest of the finest level while there is too much.
+    /// Evicts files that are too old, and the oldest of the finest level while there are too many bytes.
     fn retain(&self) {
         let (days, most) = (self.config.rollup_days, self.config.rollup_bytes);
         let oldest = now().0.saturating_sub(days.saturating_mul(24 * 3_600 * 1_000_000_000));

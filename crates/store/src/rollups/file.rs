@@ -1,6 +1,6 @@
 //! A roll-up file: cells of one level of all instances over some segment files, as native batches, and a directory of them at its end.
 //!
-//! It is written under another name first and renamed when it is synced: a file with its name is whole. `docs/reference/archive-files.md` is the specification.
+//! It is written under a temporary name and renamed after its sync, so a file with its final name is complete. `docs/reference/archive-files.md` is the specification.
 
 use crate::{
     cells::{Level, Plan},
@@ -25,10 +25,10 @@ use std::{
 };
 use uuid::Uuid;
 
-/// What is where in a file: the last record of it, in JSON.
+/// The directory of a file: its last record, in JSON.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Directory {
-    /// Of its cells.
+    /// Level of its cells.
     pub level: Level,
     /// Numbers of the segment files whose samples are in it, each once.
     pub segments: Vec<u64>,
@@ -50,17 +50,17 @@ pub struct RolledSeries {
     /// Place of its type in the directory.
     #[serde(rename = "type")]
     pub type_at: usize,
-    /// First of the segment files that have samples of it.
+    /// The first segment file with samples of it.
     pub first_segment: u64,
-    /// Behind the last of its samples.
+    /// Position after its last sample.
     pub reach: Reach,
-    /// What is missing among its samples.
+    /// Missing samples.
     pub gaps: Vec<Missing>,
     /// Its batches of cells, in order.
     pub batches: Vec<Place>,
 }
 
-/// Where a batch of cells lies.
+/// The place of a batch of cells.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Place {
     /// Of its record.
@@ -73,7 +73,7 @@ pub struct Place {
     pub max_time: u64,
 }
 
-/// A file that is there.
+/// A complete roll-up file.
 #[derive(Debug)]
 pub struct RollupFile {
     file: File,
@@ -81,7 +81,7 @@ pub struct RollupFile {
     nonce: u64,
     /// Its size.
     pub bytes: u64,
-    /// What is in it.
+    /// Its content.
     pub directory: Directory,
     plans: Vec<Plan>,
     is_damaged: AtomicBool,
@@ -98,12 +98,12 @@ fn name(directory: &Directory) -> String {
 pub struct Draft {
     nonce: u64,
     bytes: Vec<u8>,
-    /// What is in it so far.
+    /// Its content so far.
     pub directory: Directory,
 }
 
 impl Draft {
-    /// Nothing yet, over these segment files.
+    /// Creates an empty draft for these segment files.
     pub fn new(level: Level, segments: Vec<u64>, sealed: u64) -> Self {
         let nonce = Uuid::new_v4().as_u64_pair().0 ^ Uuid::new_v4().as_u64_pair().1;
         let number = segments.first().copied().unwrap_or_default();
@@ -112,7 +112,7 @@ impl Draft {
         Self { nonce, bytes: header.write().to_vec(), directory }
     }
 
-    /// Puts a batch behind those that are there.
+    /// Appends a batch.
     pub fn put(&mut self, batch: &[u8], times: (u64, u64)) -> Place {
         let position = self.bytes.len() as u64;
         record::put(&mut self.bytes, self.nonce, position, (Kind::Batch, 0), times, batch);
@@ -129,10 +129,10 @@ impl Draft {
         })
     }
 
-    /// Writes the file; it is there once this has returned, and not at all before.
+    /// Writes the file, which becomes visible as a whole.
     ///
     /// # Errors
-    /// If the disk takes no more or fails.
+    /// If the disk is full or fails.
     pub fn finish(mut self, folder: &Path) -> io::Result<RollupFile> {
         let position = self.bytes.len() as u64;
         let json = serde_json::to_vec(&self.directory)?;
@@ -165,12 +165,12 @@ impl RollupFile {
         let mut trailer = [0; TRAILER];
         file.read_exact_at(&mut trailer, bytes.saturating_sub(TRAILER as u64))?;
         let position = record::parse_trailer(&trailer).filter(|position| *position < bytes);
-        let position = position.ok_or_else(|| damaged("its end is damaged"))?;
+        let position = position.ok_or_else(|| damaged("damaged trailer"))?;
         let mut record = vec![0; usize::try_from(bytes - position).unwrap_or_default()];
         file.read_exact_at(&mut record, position)?;
         let (head, payload, _) = record::parse(&record, header.nonce, position).map_err(io::Error::other)?;
         if head.kind != Kind::Directory {
-            return Err(damaged("its directory is damaged"));
+            return Err(damaged("damaged directory"));
         }
         let directory: Directory = serde_json::from_slice(payload)?;
         let is_valid = |probe_type: &&Arc<ProbeType>| probe_type.validate().is_ok();
@@ -178,7 +178,7 @@ impl RollupFile {
             directory.types.iter().take_while(is_valid).map_while(|found| Plan::of(found)).collect();
         let is_known = |series: &RolledSeries| series.type_at < plans.len();
         if plans.len() != directory.types.len() || !directory.series.iter().all(is_known) {
-            return Err(damaged("its directory makes no sense"));
+            return Err(damaged("inconsistent directory"));
         }
         Ok(Self {
             file,
@@ -191,14 +191,14 @@ impl RollupFile {
         })
     }
 
-    /// How to read a series' cells.
+    /// The cell type of a series, and the plan to read it.
     pub fn plan(&self, series: &RolledSeries) -> (&Arc<ProbeType>, &Plan) {
         (&self.directory.types[series.type_at], &self.plans[series.type_at])
     }
 
-    /// One batch; none if it is damaged.
+    /// Reads one batch; `None` if it is damaged.
     pub fn batch(&self, place: &Place) -> Option<Bytes> {
-        // A place beyond the end is no reason to ask for memory.
+        // Checked before allocation: a place may be beyond the end.
         let end = place.position.checked_add(place.length.into())?;
         if end > self.bytes {
             return None;
@@ -210,7 +210,7 @@ impl RollupFile {
         (head.kind == Kind::Batch).then(|| Bytes::from(bytes).slice(payload))
     }
 
-    /// A batch cannot be read, or is not what was written: the file is left out of merges from now on. Answers what people are told.
+    /// Notes that a batch is damaged or unreadable, which excludes the file from merges. Returns the finding.
     pub fn note_damage(&self, place: &Place) -> Finding {
         self.is_damaged.store(true, Ordering::Relaxed);
         Finding {
@@ -218,7 +218,7 @@ impl RollupFile {
             from: place.position,
             to: place.position.saturating_add(place.length.into()),
             kind: "damaged",
-            detail: "cells of a roll-up are not what was written: remove the file and start again, and it is made of the samples that are still there".into(),
+            detail: "damaged cells in a roll-up: remove the file and restart, then it is made again from the remaining samples".into(),
         }
     }
 
@@ -227,12 +227,12 @@ impl RollupFile {
         self.is_damaged.load(Ordering::Relaxed)
     }
 
-    /// Where it lies.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether all segments that it stands for are another's as well.
+    /// Whether another file covers all of its segments.
     pub fn is_within(&self, other: &Self) -> bool {
         let theirs = &other.directory.segments;
         self.directory.level == other.directory.level

@@ -1,7 +1,7 @@
-//! Roll-ups: what is left of old samples. Of each second, minute and hour the least, greatest, mean and last value of each metric, made once of a segment
-//! file when it is sealed, and kept for longer than it.
+//! Roll-ups: minimum, maximum, mean and last value of each metric for each second, minute and hour. They are made once for a segment
+//! file when it is sealed, and are kept for longer than it.
 //!
-//! [`file`] is a file of them, [`Rollups`] all that there are. [`rolling`](crate::rolling) makes them.
+//! [`file`] is one roll-up file, [`Rollups`] all of them. [`rolling`](crate::rolling) makes them.
 
 pub mod file;
 
@@ -23,9 +23,9 @@ use std::{
 #[derive(Debug, Default)]
 pub struct Rollups {
     files: RwLock<Vec<Arc<RollupFile>>>,
-    /// Segment files that were looked at, whether or not roll-ups could be made of them.
+    /// Segment files that were processed, successfully or not.
     tried: RwLock<BTreeSet<u64>>,
-    /// Those of them whose roll-ups the disk had no room for.
+    /// Those of them whose roll-ups did not fit on the disk.
     without_room: RwLock<BTreeSet<u64>>,
 }
 
@@ -48,17 +48,14 @@ impl Rollups {
             match RollupFile::open(&path) {
                 Ok(file) => files.push(Arc::new(file)),
                 Err(error) => {
-                    findings.push(damaged(
-                        &path,
-                        &format!("{error}: it is made again of the samples that are still there"),
-                    ));
+                    findings.push(damaged(&path, &format!("{error}: made again from the remaining samples")));
                     if tidies {
                         let _ = fs::rename(&path, path.with_extension("damaged"));
                     }
                 }
             }
         }
-        // A merge that was interrupted has left what it was made of.
+        // An interrupted merge left its source files.
         let is_left = |file: &Arc<RollupFile>| files.iter().any(|other| file.is_within(other));
         let left: Vec<_> =
             files.iter().filter(|file| is_left(file)).map(|file| file.path().to_owned()).collect();
@@ -77,7 +74,7 @@ impl Rollups {
         files.iter().filter(|file| file.directory.level == level).cloned().collect()
     }
 
-    /// Node and name of all instances that are in any file, and the time of the newest sample that went into one, nanoseconds.
+    /// Node and name of all instances in any file, with the time of their newest sample, nanoseconds.
     pub fn instances(&self) -> BTreeMap<(Arc<str>, Arc<str>), u64> {
         let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
         let mut instances = BTreeMap::new();
@@ -102,7 +99,7 @@ impl Rollups {
         reaches
     }
 
-    /// The same, of one instance, if any file has something of it.
+    /// As [`Rollups::reaches`], for one instance; `None` if no file contains it.
     pub fn reach_of(&self, node: &str, instance: &str) -> Option<Reach> {
         let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
         let series = files.iter().flat_map(|file| &file.directory.series);
@@ -113,29 +110,29 @@ impl Rollups {
             .reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
     }
 
-    /// Segment files that a level has the samples of.
+    /// Segment files that a level covers.
     pub fn covered(&self, level: Level) -> BTreeSet<u64> {
         self.of_level(level).iter().flat_map(|file| file.directory.segments.iter().copied()).collect()
     }
 
-    /// Whether a segment file may go: its roll-ups are made, or cannot be.
+    /// Whether a segment file may be evicted: its roll-ups are made, or failed.
     pub fn has_tried(&self, segment: u64) -> bool {
         self.tried.read().unwrap_or_else(PoisonError::into_inner).contains(&segment)
     }
 
-    /// Of how many segment files that are there roll-ups are made, or cannot be.
+    /// The number of existing segment files whose roll-ups are made, or failed.
     pub fn settled(&self) -> u64 {
         let tried = self.tried.read().unwrap_or_else(PoisonError::into_inner).len();
         tried.saturating_sub(self.waiting_for_room()) as u64
     }
 
-    /// A segment file has gone. Answers whether its roll-ups were still waiting for room.
+    /// Removes an evicted segment file. Returns whether its roll-ups were waiting for disk space.
     pub fn forget_segment(&self, segment: u64) -> bool {
         self.tried.write().unwrap_or_else(PoisonError::into_inner).remove(&segment);
         self.without_room.write().unwrap_or_else(PoisonError::into_inner).remove(&segment)
     }
 
-    /// Only these are there: others have gone while they were looked at.
+    /// Removes all other segment files, which were evicted meanwhile.
     pub(crate) fn keep(&self, segments: &BTreeSet<u64>) {
         for of in [&self.tried, &self.without_room] {
             of.write().unwrap_or_else(PoisonError::into_inner).retain(|number| segments.contains(number));
@@ -163,7 +160,7 @@ impl Rollups {
         };
     }
 
-    /// Puts a new file in the place of those that it was made of.
+    /// Replaces files by the file that was merged from them.
     pub(crate) fn replace(&self, new: RollupFile, old: &[Arc<RollupFile>]) {
         let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
         files.retain(|file| !old.iter().any(|gone| Arc::ptr_eq(gone, file)));
@@ -171,12 +168,12 @@ impl Rollups {
         files.sort_by_key(|file| file.directory.segments.first().copied());
         drop(files);
         for file in old {
-            // The next start removes what is left.
+            // The next start removes leftovers.
             let _ = fs::remove_file(file.path());
         }
     }
 
-    /// Forgets files.
+    /// Removes files.
     pub(crate) fn forget(&self, going: &[Arc<RollupFile>]) {
         let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
         files.retain(|file| !going.iter().any(|gone| Arc::ptr_eq(gone, file)));
@@ -186,7 +183,7 @@ impl Rollups {
         }
     }
 
-    /// How many files there are, and their bytes.
+    /// The number of files, and their bytes.
     pub fn size(&self) -> (u64, u64) {
         let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
         (files.len() as u64, files.iter().map(|file| file.bytes).sum())

@@ -1,4 +1,4 @@
-//! Why samples are missing: what the archive noted of offsets, and what the DAC's ledgers told of sequence numbers.
+//! Causes of missing samples: gaps of the archive by offset, and losses of the DAC's ledgers by sequence number.
 
 use super::{ReadError, Store};
 use crate::{
@@ -15,14 +15,14 @@ use uuid::Uuid;
 const END: u64 = i64::MAX as u64;
 
 impl Store {
-    /// Why an offset was not stored, and up to where that holds. `held_from` is the first offset of the file that has what comes behind.
+    /// Returns the cause why an offset was not stored, and the end of the gap. `held_from` is the first offset of the file that follows.
     pub fn why_not_stored(&self, series: &Series, at: Offset, held_from: Offset) -> (Offset, Cause) {
         let next = self.next_gap(&series.node, &series.instance, series.epoch, at).ok().flatten();
         match next {
             Some(Gap { from, to, cause, .. }) if from <= at => (to, cause),
             next => {
                 let end = next.map_or(Offset(u64::MAX), |gap| gap.from);
-                // Files go as a whole: what is not there of one that is was there once.
+                // Files are evicted as a whole: missing offsets within an existing file were not stored.
                 if at >= held_from {
                     (end, Cause::Damaged)
                 } else {
@@ -32,7 +32,7 @@ impl Store {
         }
     }
 
-    /// Gives what only its sequence numbers show to be missing the causes that ledgers have told.
+    /// Assigns the causes of ledgers to samples that are missing by sequence number.
     ///
     /// # Errors
     /// If the catalogue fails.
@@ -59,13 +59,13 @@ impl Store {
 }
 
 impl Extent {
-    /// Why offsets before its batches are not there.
+    /// Returns a function for the cause of missing offsets before its batches.
     pub fn why<'a>(&'a self, store: &'a Store) -> impl Fn(Offset) -> (Offset, Cause) + 'a {
         move |at| store.why_not_stored(&self.series, at, self.first)
     }
 }
 
-/// A gap by what ledgers have told of its numbers; the rest of it stays what it was.
+/// Splits a gap by the causes of the ledgers; the rest is unchanged.
 fn split(gap: Missing, losses: &[Loss]) -> Vec<Missing> {
     let Some((_, numbers)) = &gap.numbers else { return vec![gap] };
     let first = losses.partition_point(|loss| *loss.numbers.end() < numbers.start);
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_gap_is_split_by_what_was_told_of_its_numbers() {
+    fn a_gap_is_split_by_the_causes_of_its_numbers() {
         let loss = |numbers, cause| Loss { numbers, cause };
         let losses = [
             loss(1..=9, Cause::Network),

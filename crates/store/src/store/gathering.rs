@@ -1,4 +1,4 @@
-//! Puts the samples of segment files together as points: for roll-ups, and for readers.
+//! Aggregates the samples of segment files to points: for roll-ups, and for readers.
 
 use super::{ReadError, Store, Unread};
 use crate::{
@@ -12,13 +12,13 @@ use std::{io, sync::PoisonError, thread};
 
 /// Batches read at once.
 const READ: usize = 1_024;
-/// Samples put together before others go first, about: some tenths of a millisecond.
+/// Approximate number of samples that are processed before the thread yields: some tenths of a millisecond.
 const PIECE: u64 = 4_096;
-/// Batches in a file from which on reading them all keeps somebody waiting.
+/// Number of batches from which on reading a file delays a request noticeably.
 const MANY: usize = 2_000;
 
 impl Store {
-    /// Puts the samples of busy open files together in advance, so that questions for them are answered without delay.
+    /// Aggregates the samples of busy open files in advance, so that requests are not delayed.
     ///
     /// # Errors
     /// If files cannot be read.
@@ -34,7 +34,7 @@ impl Store {
             };
             let Some(share) = share else { continue };
             loop {
-                // A piece at a time, and the lock is free between pieces: a question that waits for this share continues it.
+                // Releases the lock after each piece: a request that waits for this share continues it.
                 thread::yield_now();
                 let mut recent = share.lock().unwrap_or_else(PoisonError::into_inner);
                 let is_more = self.add_piece(&extent, &mut recent)?;
@@ -46,7 +46,7 @@ impl Store {
         Ok(())
     }
 
-    /// How far an instance's samples went before a segment file.
+    /// Returns the position of an instance before a segment file.
     pub fn reach_before(&self, series: &Series, segment: u64) -> Option<Reach> {
         let extents = self.extents(&series.node, &series.instance, 0).ok()?;
         let stored = extents.iter().rfind(|extent| extent.segment < segment).map(|extent| extent.reach());
@@ -60,7 +60,7 @@ impl Store {
         })
     }
 
-    /// Takes into `points` the samples of a share that were not taken before.
+    /// Adds the new samples of a share to `points`.
     ///
     /// # Errors
     /// If files cannot be read.
@@ -69,14 +69,14 @@ impl Store {
             self.add_entries(extent, some, points)?;
         }
         let all = extent.as_one();
-        // What the catalogue lists and the file has not is lost.
+        // Samples that are listed but not in the file are lost.
         if !points.has_passed(&all) {
             points.lose(&all, oasis_wire::loss::Cause::Damaged);
         }
         Ok(())
     }
 
-    /// Takes in the batches of a share that come next, of [`PIECE`] samples. Answers whether there may be more.
+    /// Adds the next batches of a share, [`PIECE`] samples. Returns whether there may be more.
     fn add_piece(&self, extent: &Extent, points: &mut Points) -> Result<bool, ReadError> {
         let entries = self.entries_behind(points, extent, READ)?;
         let mut samples = 0;
@@ -90,7 +90,7 @@ impl Store {
         Ok(some < entries.len() || some == READ)
     }
 
-    /// The batches of a share that were not taken in yet, so many of them at most.
+    /// Returns at most `most` batches of a share that were not added yet.
     fn entries_behind(&self, points: &Points, extent: &Extent, most: usize) -> Result<Vec<Entry>, ReadError> {
         let all = extent.as_one();
         let seen =
@@ -130,13 +130,13 @@ impl Store {
     }
 }
 
-/// Whether a file is not there any more, as retention was faster, or ends too early.
+/// Whether a file was evicted meanwhile, or is truncated.
 fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof)
 }
 
 impl Extent {
-    /// All of it, as if it were one batch without a hole.
+    /// Describes the whole share as one batch without gaps.
     pub fn as_one(&self) -> Arrival<'_> {
         Arrival {
             epoch: self.series.epoch,
@@ -149,7 +149,7 @@ impl Extent {
         }
     }
 
-    /// How far its samples go.
+    /// The position after its last sample.
     pub fn reach(&self) -> Reach {
         Reach::behind(&self.as_one())
     }

@@ -1,10 +1,10 @@
-//! The files that are being written, as readers see them: what was committed.
+//! The readers' view of open files: committed records.
 
 use super::Store;
 use crate::{catalogue::Extent, gap::Gap, index::SeriesIndex, segment_file::OpenFile, series::Series};
 use std::sync::{Arc, PoisonError};
 
-/// What a file that is being written has of a series.
+/// The share of a series in an open file.
 #[derive(Debug)]
 pub struct OpenShare {
     /// The file's number.
@@ -17,30 +17,30 @@ pub struct OpenShare {
     pub times: (u64, u64),
 }
 
-/// What a file that is being written says was not stored.
+/// A gap in an open file.
 #[derive(Debug)]
 pub struct OpenGap {
     /// The file's number.
     pub segment: u64,
     /// The series.
     pub series: Arc<Series>,
-    /// What.
+    /// The gap.
     pub gap: Gap,
 }
 
 impl Store {
-    /// Shows readers a file that is being written.
+    /// Adds an open file.
     pub fn add_open(&self, file: &Arc<OpenFile>) {
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
         open.insert(file.header.number, file.clone());
     }
 
-    /// Forgets a file that was begun and has nothing in it.
+    /// Removes an open file without content.
     pub fn remove_open(&self, number: u64) {
         self.open.write().unwrap_or_else(PoisonError::into_inner).remove(&number);
     }
 
-    /// The shares of files that are being written which have at least so many batches.
+    /// Returns shares of open files with at least this many batches.
     pub fn busy_extents(&self, batches: usize) -> Vec<Extent> {
         let mut extents = Vec::new();
         for file in self.open_from(0) {
@@ -51,7 +51,7 @@ impl Store {
         extents
     }
 
-    /// What files that are being written have of each series.
+    /// Returns the shares of all open files.
     pub fn open_shares(&self) -> Vec<OpenShare> {
         let mut shares = Vec::new();
         for file in self.open_from(0) {
@@ -67,7 +67,7 @@ impl Store {
         shares
     }
 
-    /// What files that are being written say was not stored.
+    /// Returns the gaps of all open files.
     pub fn open_gaps(&self) -> Vec<OpenGap> {
         let mut gaps = Vec::new();
         for file in self.open_from(0) {
@@ -80,19 +80,19 @@ impl Store {
         gaps
     }
 
-    /// The one with this number, if it is being written.
+    /// Returns the open file with this number.
     pub(super) fn open_file(&self, segment: u64) -> Option<Arc<OpenFile>> {
         self.open.read().unwrap_or_else(PoisonError::into_inner).get(&segment).cloned()
     }
 
-    /// Those from a number on, in order.
+    /// Returns open files from a number on, in order.
     pub(super) fn open_from(&self, segment: u64) -> Vec<Arc<OpenFile>> {
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
         open.range(segment..).map(|(_, file)| file.clone()).collect()
     }
 }
 
-/// A series' share of a file that is being written; none if nothing of it was committed yet.
+/// Returns a series' share of an open file; `None` before its first commit.
 pub(super) fn extent(segment: u64, number: u32, series: &SeriesIndex) -> Option<Extent> {
     let (first, last) = (series.entries.first()?, series.entries.last()?);
     Some(Extent {

@@ -1,4 +1,4 @@
-//! What is in segment files: where an instance's batches lie, and their bytes.
+//! Reads segment files: the index entries of an instance, and the bytes of batches.
 
 use super::{ReadError, Store, Unread, window::Window};
 use crate::{
@@ -19,11 +19,11 @@ use std::{
     sync::{PoisonError, atomic::Ordering},
 };
 
-/// Index records kept in memory: readers of one file come again and again.
+/// Number of cached index records: readers access the same files repeatedly.
 const INDEXES_KEPT: usize = 16;
 
 impl Store {
-    /// Where the batches of a share lie, at most so many from the one on that has, or would have, the sample at this offset.
+    /// Returns at most `most` entries of a share, from the one that contains or follows this offset.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -31,7 +31,7 @@ impl Store {
         self.some_entries(extent, |entries| behind(entries, from).iter().take(most).copied().collect())
     }
 
-    /// As [`Store::entries`], for a reader that continues: `mark` is how far earlier calls have come in the index of this share's file, which must have been for offsets before this one.
+    /// As [`Store::entries`], for a reader that continues: `mark` is the bookmark of earlier calls for this share, with offsets before this one.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -52,7 +52,7 @@ impl Store {
         self.entries(extent, from, most)
     }
 
-    /// Where the batches of a share lie, from the first on that has a sample no older than this.
+    /// Returns the entries of a share, from the first with a sample at or after this time.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -62,7 +62,7 @@ impl Store {
         })
     }
 
-    /// Where the batches of a share lie that may have any of the newest samples which are still to be found, newest first, of those before `end`.
+    /// Returns the entries of a share before `end` that may contain the newest samples, newest first.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -101,7 +101,7 @@ impl Store {
         }
     }
 
-    /// The index record's payload of a sealed file; empty if it is damaged.
+    /// Returns the payload of the index record of a sealed file; empty if it is damaged.
     fn index_of(&self, segment: u64) -> io::Result<Bytes> {
         let mut indexes = self.indexes.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(at) = indexes.iter().position(|(known, _)| *known == segment)
@@ -135,14 +135,14 @@ impl Store {
         }
     }
 
-    /// Finds the batches without the file's index, which is damaged.
+    /// Finds the batches of a file with a damaged index.
     fn entries_by_walking(&self, extent: &Extent) -> Result<Vec<Entry>, ReadError> {
         self.book.find(Finding {
             file: self.file_name(extent.segment),
             from: 0,
             to: 0,
             kind: "damaged",
-            detail: "its index is damaged: it is read from end to end instead".into(),
+            detail: "damaged index: the file is scanned instead".into(),
         });
         let bytes = fs::read(segment_file::path(&self.directory, extent.segment))?;
         let header = FileHeader::parse(&bytes).map_err(io::Error::other)?;
@@ -151,7 +151,7 @@ impl Store {
         Ok(of_series.next().map(|series| series.entries).unwrap_or_default())
     }
 
-    /// The batches at these places of one file, or why one cannot be had.
+    /// Reads batches of one file; each can fail on its own.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -168,7 +168,7 @@ impl Store {
                     from: entry.position,
                     to: entry.position + RECORD_HEADER as u64,
                     kind: unread.cause().word(),
-                    detail: format!("the record that begins here {unread}"),
+                    detail: format!("the record at this position {unread}"),
                 });
             }
             batches.push(batch);
@@ -189,7 +189,7 @@ impl Store {
     }
 }
 
-/// Those that do not end before an offset: offsets of a series only grow.
+/// Returns the entries that do not end before an offset: offsets of a series only grow.
 fn behind(entries: &[Entry], from: Offset) -> &[Entry] {
     &entries[entries.partition_point(|entry| entry.end() <= from)..]
 }

@@ -1,4 +1,4 @@
-//! Batches out of a segment file: most lie close together, and are small, so that many are read at once.
+//! Reads batches from a segment file, many at once, because most are small and adjacent.
 
 use crate::{
     index::Entry,
@@ -10,22 +10,22 @@ use std::{fs::File, io, os::unix::fs::FileExt};
 
 /// Most bytes read at once.
 const WINDOW: u64 = 1024 * 1024;
-/// What is read behind the beginning of the last record that is wanted, of which only the beginning is known.
+/// Bytes to read from the start of the last requested record, whose size is unknown.
 const BEYOND: u64 = 4 * 1024;
 
-/// Why a batch that is listed cannot be had.
+/// Errors of reading a listed batch.
 #[derive(Debug, thiserror::Error)]
 pub enum Unread {
-    /// Its bytes are not what was written.
-    #[error("is not what was written")]
+    /// Damaged bytes.
+    #[error("is damaged")]
     Damaged,
-    /// The disk does not give them. It may another time.
+    /// The disk failed. Another attempt may succeed.
     #[error("cannot be read: {0}")]
     Disk(io::Error),
 }
 
 impl Unread {
-    /// Why its samples are missing.
+    /// The cause of its missing samples.
     pub fn cause(&self) -> Cause {
         match self {
             Self::Damaged => Cause::Damaged,
@@ -36,7 +36,7 @@ impl Unread {
 
 impl From<io::Error> for Unread {
     fn from(error: io::Error) -> Self {
-        // A file that was cut short.
+        // A truncated file.
         if error.kind() == io::ErrorKind::UnexpectedEof { Self::Damaged } else { Self::Disk(error) }
     }
 }
@@ -49,7 +49,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// One batch, checked. What of those behind it is `wanted` and lies close is read with it.
+    /// Reads and checks one batch. Also reads the following `wanted` batches that are close.
     pub fn read(
         &mut self,
         file: &File,
@@ -57,7 +57,7 @@ impl Window {
         entry: &Entry,
         wanted: &[Entry],
     ) -> Result<Bytes, Unread> {
-        // What of it cannot be read is read alone: others may be good.
+        // Reads an unreadable part alone: other batches may be intact.
         let is_read = self.move_to(file, entry, wanted).is_ok();
         match self.batch(header, entry).filter(|_| is_read) {
             Some(batch) => Ok(batch),
@@ -65,7 +65,7 @@ impl Window {
         }
     }
 
-    /// Reads a record, and those behind it that are wanted, unless they were read.
+    /// Reads a record and the requested ones after it, unless already read.
     fn move_to(&mut self, file: &File, entry: &Entry, wanted: &[Entry]) -> io::Result<()> {
         let end = self.start + self.bytes.len() as u64;
         if (self.start..end).contains(&entry.position) {
@@ -74,21 +74,21 @@ impl Window {
         let mut last = entry.position;
         for next in wanted {
             let further = (last..=entry.position.saturating_add(WINDOW)).contains(&next.position);
-            // What lies between is not worth reading if it is much.
+            // Do not read large unneeded parts.
             if !further || next.position - last > 4 * BEYOND {
                 break;
             }
             last = next.position;
         }
         let mut bytes = vec![0; usize::try_from(last - entry.position + BEYOND).unwrap_or_default()];
-        // The file may end before: what is not there is no record.
+        // The file may end earlier.
         let read = file.read_at(&mut bytes, entry.position)?;
         bytes.truncate(read);
         *self = Self { start: entry.position, bytes: bytes.into() };
         Ok(())
     }
 
-    /// One batch, checked; none if it is damaged, or goes beyond what was read.
+    /// Checks one batch; `None` if it is damaged, or not completely read.
     fn batch(&self, header: &FileHeader, entry: &Entry) -> Option<Bytes> {
         let at = usize::try_from(entry.position.checked_sub(self.start)?).ok()?;
         let (head, _, _) = record::parse(self.bytes.get(at..)?, header.nonce, entry.position).ok()?;
@@ -97,7 +97,7 @@ impl Window {
     }
 }
 
-/// One batch, checked.
+/// Reads and checks one batch.
 fn read_batch(file: &File, header: &FileHeader, entry: &Entry) -> Result<Bytes, Unread> {
     let mut head = [0; RECORD_HEADER];
     file.read_exact_at(&mut head, entry.position)?;
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_disk_does_not_give_is_told_apart_from_what_is_damaged() {
+    fn read_errors_are_distinguished_from_damage() {
         let mut bytes = Vec::new();
         record::put(&mut bytes, HEADER.nonce, 0, (Kind::Batch, 1), (0, 0), b"good");
         let damaged = bytes.len() as u64;

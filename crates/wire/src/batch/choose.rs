@@ -1,4 +1,4 @@
-//! Which encoding a column gets.
+//! Chooses the encoding of a column.
 
 use super::{
     column::{Encoding, Shape},
@@ -28,7 +28,7 @@ pub fn put_integers(
     }
     let plain_size = plain::size(shape, values.len());
     let changes = values.windows(2).filter(|pair| pair[0] != pair[1]).count();
-    // Where most values repeat a token says more than a code for each; sizes decide only where it may be close.
+    // If most values repeat, runs are smaller than a code for each value; sizes are compared only if it may be close.
     if changes * 4 <= values.len() {
         let from = out.len();
         delta::put(values, base, out);

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Encoding {
-    /// Values as they lie in memory.
+    /// Values in their memory layout.
     Plain = 0,
     /// Runs of zero deltas, varint deltas.
     Delta = 1,
@@ -49,11 +49,11 @@ impl Encoding {
 /// The three kinds of columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// Held as 64 bits, widened by sign or by zeros.
+    /// 64 bits, widened by sign or by zeros.
     Integer { width: u8, signed: bool, boolean: bool },
-    /// Held as its IEEE 754 bits.
+    /// IEEE 754 bits.
     Real { width: u8 },
-    /// Held packed.
+    /// Packed bytes.
     Rows,
 }
 
@@ -86,7 +86,7 @@ impl Shape {
         }
     }
 
-    /// Whether a widened value is one of this type.
+    /// Whether a widened value fits this type.
     pub(super) fn holds(self, value: u64) -> bool {
         match self {
             Self::Integer { boolean: true, .. } => value <= 1,
@@ -114,7 +114,7 @@ impl Shape {
         }
     }
 
-    /// Widens one column of samples that lie one after another, `stride` bytes each. Nothing comes of rows.
+    /// Widens one column of samples that lie one after another, `stride` bytes each. Appends nothing for rows.
     pub(super) fn gather(self, samples: &[u8], stride: usize, place: usize, values: &mut Vec<u64>) {
         values.clear();
         match self {

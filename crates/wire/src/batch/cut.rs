@@ -5,7 +5,7 @@ use crate::{schema::ProbeType, value};
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// The samples at these indexes, counted from 0, as a batch; none if the batch breaks its rules, or has no such samples.
+/// The samples at these indexes, counted from 0, as a batch; `None` if the batch is invalid or has no such samples.
 pub fn cut(bytes: &[u8], probe_type: &ProbeType, wanted: Range<usize>) -> Option<Vec<u8>> {
     let batch = Batch::parse(bytes, probe_type).ok()?;
     let header = batch.header();
@@ -20,7 +20,7 @@ pub fn cut(bytes: &[u8], probe_type: &ProbeType, wanted: Range<usize>) -> Option
     if encoder.is_empty() {
         return None;
     }
-    // The drops before the omitted samples do not precede these.
+    // Drops before omitted samples do not apply to the remaining ones.
     let dropped_before = if wanted.start == 0 { header.dropped_before } else { 0 };
     let fields = Fields {
         topic: header.topic,
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_out_is_what_the_whole_has_there() {
+    fn a_cut_has_the_samples_of_the_whole_batch() {
         let bytes = whole(5);
         let batch = Batch::parse(&bytes, &counter()).unwrap();
         let all: Vec<_> = batch.samples().collect();
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn of_nothing_and_of_what_is_no_batch_there_is_no_cut() {
+    fn an_empty_range_or_an_invalid_batch_gives_no_cut() {
         let bytes = whole(5);
         let past_its_end = 5..9;
         for (bytes, wanted) in [(&bytes[..], past_its_end), (&bytes, 2..2), (&bytes[..50], 0..1), (&[], 0..1)]

@@ -1,4 +1,4 @@
-//! The decoder, for whoever needs single samples: other formats, JSON, the terminal. Browsers read columns.
+//! The decoder for single samples: other formats, JSON, the terminal. Browsers read columns.
 
 use super::{
     BatchError,
@@ -65,7 +65,7 @@ impl Batch {
     /// Decodes times and the first so many metrics, and ignores the columns after them.
     ///
     /// # Errors
-    /// As [`Batch::parse`], as far as it looks.
+    /// As [`Batch::parse`], for the columns that it reads.
     pub fn parse_first(bytes: &[u8], probe_type: &ProbeType, metrics: usize) -> Result<Self, BatchError> {
         let header = check(bytes, probe_type)?;
         let count = usize::from(header.count);
@@ -128,20 +128,20 @@ impl Batch {
     }
 }
 
-/// Least and greatest time of a batch's samples, in nanoseconds on the node's clock. Looks at header and time column only, so it needs no schema.
+/// Least and greatest time of a batch's samples, in nanoseconds on the node's clock. Reads header and time column only, so it needs no schema.
 ///
 /// # Errors
-/// As [`Batch::parse`], as far as it looks.
+/// As [`Batch::parse`], for the columns that it reads.
 pub fn time_range(bytes: &[u8]) -> Result<(u64, u64), BatchError> {
     let times = times(bytes)?;
     let first = times.first().copied().unwrap_or_default();
     Ok(times.iter().fold((first, first), |(least, greatest), &time| (least.min(time), greatest.max(time))))
 }
 
-/// The times of a batch's samples, in nanoseconds on the node's clock. Looks at header and time column only, so it needs no schema.
+/// The times of a batch's samples, in nanoseconds on the node's clock. Reads header and time column only, so it needs no schema.
 ///
 /// # Errors
-/// As [`Batch::parse`], as far as it looks.
+/// As [`Batch::parse`], for the columns that it reads.
 pub fn times(bytes: &[u8]) -> Result<Vec<u64>, BatchError> {
     let header = Header::parse(bytes)?;
     let &code = bytes.get(HEADER).ok_or(BatchError::Truncated { length: bytes.len() })?;

@@ -1,4 +1,4 @@
-//! `delta`: runs of values that repeat, and varint deltas. For counters that stand still most of the time.
+//! `delta`: runs of equal values, and varint deltas. For counters that seldom change.
 
 use crate::{
     reader::{Malformed, Reader},

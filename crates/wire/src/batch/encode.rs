@@ -1,4 +1,4 @@
-//! The encoder: takes samples one by one, writes a batch.
+//! The encoder: collects samples and writes a batch.
 
 use super::{
     choose::{put_integers, put_reals},
@@ -12,7 +12,7 @@ use crate::{
 };
 use alloc::vec::Vec;
 
-/// Collects the samples of one instance and encodes them, again and again without allocating.
+/// Collects the samples of one instance and encodes them. Reuses its memory for every batch.
 #[derive(Debug, Clone)]
 pub struct Encoder {
     times: Vec<u64>,
@@ -23,9 +23,9 @@ pub struct Encoder {
     stride: usize,
     /// Whether all metrics are in `fixed`.
     is_fixed: bool,
-    /// Where booleans stand in a sample of `fixed`: the only fixed type with bytes that mean nothing.
+    /// Offsets of booleans in a sample of `fixed`: the only fixed type with invalid bytes.
     booleans: Vec<usize>,
-    /// The column at hand.
+    /// Values of the current column.
     values: Vec<u64>,
     choice: Choice,
 }
@@ -40,17 +40,17 @@ pub enum Choice {
     Plain,
 }
 
-/// Why a row was not taken.
+/// Errors of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RowError {
     /// The row does not fit the schema.
-    #[error("the row does not fit its schema: {0}")]
+    #[error("row does not match its schema: {0}")]
     Malformed(#[from] Malformed),
     /// The row continues after the last metric.
-    #[error("the row has {0} bytes behind its last metric")]
+    #[error("{0} bytes after the last metric of the row")]
     Leftover(usize),
     /// The batch is full.
-    #[error("the batch is full")]
+    #[error("batch is full")]
     Full,
 }
 
@@ -58,7 +58,7 @@ pub enum RowError {
 struct Column {
     kind: MetricType,
     shape: Shape,
-    /// Where it stands in a sample of fixed width.
+    /// Its offset in a sample of fixed width.
     place: usize,
     /// Packed values, if they have no fixed width.
     rows: Vec<u8>,
@@ -109,7 +109,7 @@ impl Encoder {
         self.len() * (8 + self.stride) + rows
     }
 
-    /// Takes a sample: its time in nanoseconds and its packed row. A row that is refused leaves no trace.
+    /// Appends a sample: its time in nanoseconds and its packed row. A refused row changes nothing.
     #[inline]
     pub fn push(&mut self, time: u64, row: &[u8]) -> Result<(), RowError> {
         if self.times.len() == usize::from(u16::MAX) {

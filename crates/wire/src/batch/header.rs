@@ -7,7 +7,7 @@ use crate::schema::ProbeType;
 pub const HEADER: usize = 48;
 /// Largest batch.
 pub const MAX_BATCH: usize = 1024 * 1024;
-/// Most values in one batch: samples times columns. A batch of repeated values is small with any number of values, but the memory of its reader is not.
+/// Most values in one batch: samples times columns. Repeated values take few bytes in a batch, but not in the memory of its reader.
 pub const MAX_VALUES: usize = 4 * 1024 * 1024;
 
 const KIND: u8 = 1;
@@ -17,7 +17,7 @@ const OFFSET: usize = 16;
 const DAC_TIME: usize = 32;
 const DROPPED: usize = 40;
 
-/// A batch's header, read.
+/// The header of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     /// Probe state; 0 is normal.
@@ -111,7 +111,7 @@ fn at<const N: usize>(head: &[u8; HEADER], offset: usize) -> [u8; N] {
     field
 }
 
-/// Checks header and directory, as the DAC does before it passes a batch on: cheap, and independent of the number of samples.
+/// Checks header and directory, as the DAC does before it forwards a batch. The cost does not depend on the number of samples.
 pub fn check(bytes: &[u8], probe_type: &ProbeType) -> Result<Header, BatchError> {
     let header = Header::parse(bytes)?;
     let wanted = probe_type.metrics.len() + 1;

@@ -19,32 +19,32 @@ pub use header::{Fields, HEADER, Header, MAX_BATCH, MAX_VALUES, check, stamp, st
 
 use crate::reader::Malformed;
 
-/// Why bytes are no batch.
+/// Errors of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BatchError {
     /// Shorter than a header and a directory.
-    #[error("{length} bytes are too few for a batch's header and directory")]
+    #[error("{length} bytes are too short for the header and directory of a batch")]
     Truncated {
-        /// Bytes there.
+        /// Bytes found.
         length: usize,
     },
     /// Larger than allowed.
-    #[error("a batch of {length} bytes, where {MAX_BATCH} are allowed")]
+    #[error("batch of {length} bytes: at most {MAX_BATCH} are allowed")]
     TooLarge {
-        /// Bytes there.
+        /// Bytes found.
         length: usize,
     },
     /// Another kind of message.
-    #[error("kind {0:#04x} is not a batch (0x01)")]
+    #[error("message kind {0:#04x} is not a batch (0x01)")]
     Kind(u8),
     /// Another version.
-    #[error("batch version {0}, where 1 is known")]
+    #[error("unsupported batch version {0}: supported is 1")]
     Version(u8),
     /// No samples.
-    #[error("a batch without samples")]
+    #[error("batch without samples")]
     Empty,
-    /// More values than a reader should have to keep.
-    #[error("{count} samples of {columns} columns are more than {MAX_VALUES} values")]
+    /// More values than a reader has to keep.
+    #[error("{count} samples of {columns} columns exceed {MAX_VALUES} values")]
     TooManyValues {
         /// Samples.
         count: u16,
@@ -52,7 +52,7 @@ pub enum BatchError {
         columns: u16,
     },
     /// Not as many columns as the schema has.
-    #[error("{found} columns, where the schema has {wanted} with the time")]
+    #[error("{found} columns: the schema has {wanted}, including the time")]
     Columns {
         /// As the header says.
         found: u16,
@@ -60,17 +60,17 @@ pub enum BatchError {
         wanted: usize,
     },
     /// An encoding that is unknown or does not suit the column's type.
-    #[error("column {column} has encoding {code}, which does not suit its type")]
+    #[error("column {column} has encoding {code}, which does not match its type")]
     Encoding {
         /// 0 is the time.
         column: usize,
         /// As in the directory.
         code: u8,
     },
-    /// A column's bytes break its encoding's rules.
+    /// Invalid bytes of a column.
     #[error("{0}")]
     Malformed(#[from] Malformed),
     /// Bytes after the last column.
-    #[error("{0} bytes behind the last column")]
+    #[error("{0} bytes after the last column")]
     Leftover(usize),
 }

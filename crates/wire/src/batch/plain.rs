@@ -1,4 +1,4 @@
-//! `plain`: values as they lie in memory, aligned to their width within the batch.
+//! `plain`: values in their memory layout, aligned to their width within the batch.
 
 use super::column::Shape;
 use crate::reader::{Malformed, Reader};

@@ -1,4 +1,4 @@
-//! `rice`: deltas from the mean step, Golomb-Rice coded. For times, and for whatever moves a little with each sample.
+//! `rice`: deltas from the mean step, Golomb-Rice coded. For times and for values that change a little with each sample.
 
 use crate::{
     reader::{Malformed, Reader},
@@ -11,7 +11,7 @@ const MAX_K: u8 = 56;
 /// A quotient of so many ones is followed by the whole residual.
 const ESCAPE: u32 = 24;
 
-/// How a column would be coded.
+/// The parameters of a coded column.
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
     step: u64,
@@ -121,7 +121,7 @@ pub fn get(count: usize, base: u64, from: &mut Reader<'_>) -> Result<Vec<u64>, M
     Ok(values)
 }
 
-/// Reads bytes from their least significant bit, a word ahead. Behind their end are zeros, which [`BitReader::finish`] finds out: once a column, not once a bit.
+/// Reads bytes from their least significant bit, a word ahead. Reads zeros after the end; [`BitReader::finish`] checks for it once a column.
 struct BitReader<'a> {
     bytes: &'a [u8],
     /// The byte after those in `word`.
@@ -161,7 +161,7 @@ impl BitReader<'_> {
         let rest = self.bytes.get(self.next..).unwrap_or_default();
         let more = rest.first_chunk().map_or_else(|| Self::last(rest), |word| u64::from_le_bytes(*word));
         self.word |= more << self.held;
-        // Whole bytes only; bits of the next one that found room are put there once more.
+        // Advances by whole bytes only; bits of a partial byte are loaded again.
         self.next += ((63 - self.held) / 8) as usize;
         self.held |= Self::FILLED;
     }
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_behind_a_column_are_left_to_others() {
+    fn bytes_after_a_column_are_not_read() {
         let mut bytes = written();
         let length = bytes.len();
         bytes.extend([0xff; 11]);
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_that_ends_early_is_told_where() {
+    fn a_truncated_column_is_reported_with_its_offset() {
         let bytes = written();
         for end in 0..bytes.len() {
             let error = get(VALUES.len(), 0, &mut Reader::new(&bytes[..end], 0)).unwrap_err();

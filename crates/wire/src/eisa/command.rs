@@ -17,21 +17,21 @@ const SCHEMA: u8 = 4;
 /// A command on a WebSocket without subprotocol.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientCommand {
-    /// Send me this probe's samples.
+    /// Subscribes to a probe instance.
     Register {
         /// EI node name.
         node: String,
         /// Probe instance name.
         instance: String,
     },
-    /// Send me no more of them.
+    /// Unsubscribes.
     Unregister {
         /// EI node name.
         node: String,
         /// Probe instance name.
         instance: String,
     },
-    /// Change its rate.
+    /// Changes its rate.
     Hertz {
         /// EI node name.
         node: String,
@@ -40,7 +40,7 @@ pub enum ClientCommand {
         /// Decimal text, as typed into the page of 2012.
         hertz: String,
     },
-    /// Send me its schema.
+    /// Requests its schema.
     Schema {
         /// EI node name.
         node: String,
@@ -49,16 +49,16 @@ pub enum ClientCommand {
     },
 }
 
-/// Why bytes are no command.
+/// Errors of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CommandError {
     /// Not 256 bytes.
-    #[error("a command of {0} bytes, where {COMMAND_LENGTH} are needed")]
+    #[error("command of {0} bytes: {COMMAND_LENGTH} are required")]
     Length(usize),
     /// An opcode other than 1 to 4.
-    #[error("opcode {0:#04x} is unknown")]
+    #[error("unknown opcode {0:#04x}")]
     Opcode(u8),
-    /// A string breaks its rules.
+    /// An invalid string.
     #[error("{0}")]
     Malformed(#[from] Malformed),
 }
@@ -115,14 +115,14 @@ mod tests {
     }
 
     #[test]
-    fn the_first_string_length_stands_at_offset_four() {
+    fn the_first_string_length_is_at_offset_four() {
         let bytes = hertz().encode().unwrap();
         assert_eq!(bytes[..10], [3, 0, 0, 0, 6, 0, 0, 0, b'p', b'l']);
         assert_eq!(ClientCommand::decode(&bytes), Ok(hertz()));
     }
 
     #[test]
-    fn what_is_no_command_is_refused_by_name() {
+    fn an_invalid_command_is_refused_by_name() {
         let good = hertz().encode().unwrap();
         assert_eq!(ClientCommand::decode(&good[..255]), Err(CommandError::Length(255)));
         let with = |at: usize, value: u8| {

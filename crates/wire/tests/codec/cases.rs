@@ -1,4 +1,4 @@
-//! Probe types and samples of every shape that a language could get wrong.
+//! Probe types and samples of every shape.
 
 use oasis_wire::{
     batch::Choice,
@@ -15,7 +15,7 @@ pub struct Case {
     /// Time and values.
     pub samples: Vec<(u64, Vec<Value>)>,
     pub choice: Choice,
-    /// What the encoder must choose, so that each encoding is covered on purpose.
+    /// The expected choice of the encoder, so that each encoding is covered.
     pub encodings: &'static str,
 }
 

@@ -118,25 +118,25 @@ fn a_packet_that_ends_early_is_refused_at_every_byte() {
     }
 }
 
-fn spoilt(at: usize, bytes: &[u8]) -> Result<(), PacketError> {
+fn corrupted(at: usize, bytes: &[u8]) -> Result<(), PacketError> {
     let mut packet = captured().to_vec();
     packet[at..at + bytes.len()].copy_from_slice(bytes);
     Packet::decode(&packet, ByteOrder::Little).map(|_| ())
 }
 
 #[test]
-fn what_breaks_the_rules_is_refused_by_its_name() {
-    assert_eq!(spoilt(0, b"AISA"), Err(PacketError::Magic(*b"AISA")));
-    assert_eq!(spoilt(4, &[1, 2]), Err(PacketError::Version(1, 2)));
-    assert_eq!(spoilt(4, &[2, 0]), Err(PacketError::Version(2, 0)));
-    assert_eq!(spoilt(4, &[1, 0]), Ok(()));
-    assert_eq!(spoilt(6, &[0xff, 0xff]), Ok(()), "padding carries no meaning");
-    assert_eq!(spoilt(40, &[48]), Err(PacketError::Leftover(8)));
-    assert!(matches!(spoilt(40, &[0xff; 4]), Err(PacketError::Malformed(Malformed::Truncated { .. }))));
-    assert!(matches!(spoilt(44, &[0xff; 4]), Err(PacketError::Malformed(Malformed::Truncated { .. }))));
-    assert_eq!(spoilt(44, &[0]), Err(PacketError::Malformed(Malformed::Terminator { at: 48 })));
-    assert_eq!(spoilt(72, b"x"), Err(PacketError::Malformed(Malformed::Terminator { at: 48 })));
-    assert_eq!(spoilt(50, &[0xff]), Err(PacketError::Malformed(Malformed::Text { at: 48 })));
+fn invalid_packets_are_refused_with_their_error() {
+    assert_eq!(corrupted(0, b"AISA"), Err(PacketError::Magic(*b"AISA")));
+    assert_eq!(corrupted(4, &[1, 2]), Err(PacketError::Version(1, 2)));
+    assert_eq!(corrupted(4, &[2, 0]), Err(PacketError::Version(2, 0)));
+    assert_eq!(corrupted(4, &[1, 0]), Ok(()));
+    assert_eq!(corrupted(6, &[0xff, 0xff]), Ok(()), "padding carries no meaning");
+    assert_eq!(corrupted(40, &[48]), Err(PacketError::Leftover(8)));
+    assert!(matches!(corrupted(40, &[0xff; 4]), Err(PacketError::Malformed(Malformed::Truncated { .. }))));
+    assert!(matches!(corrupted(44, &[0xff; 4]), Err(PacketError::Malformed(Malformed::Truncated { .. }))));
+    assert_eq!(corrupted(44, &[0]), Err(PacketError::Malformed(Malformed::Terminator { at: 48 })));
+    assert_eq!(corrupted(72, b"x"), Err(PacketError::Malformed(Malformed::Terminator { at: 48 })));
+    assert_eq!(corrupted(50, &[0xff]), Err(PacketError::Malformed(Malformed::Text { at: 48 })));
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn packets(case: &Case, order: ByteOrder) -> Vec<String> {
     shown(case).iter().enumerate().map(packet).collect()
 }
 
-/// A few samples say all that the native batch needs many for.
+/// The first samples: packets need fewer than native batches.
 fn shown(case: &Case) -> &[(u64, Vec<Value>)] {
     &case.samples[..case.samples.len().min(5)]
 }

@@ -1,4 +1,4 @@
-//! The codecs from outside: the files in `vectors/`, and what holds for any schema and any bytes.
+//! Tests of the public codecs: the files in `vectors/`, and properties of any schema and any bytes.
 //!
 //! The vectors are made by our encoders, reviewed, read by every language's tests. These tests fail when the encoders no
 //! longer make the same bytes; `OASIS_UPDATE_VECTORS=1` writes the files anew.

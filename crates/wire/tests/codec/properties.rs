@@ -1,4 +1,4 @@
-//! What holds for any schema, any values, any bytes.
+//! Properties of any schema, any values, any bytes.
 
 use crate::{
     cases::{NODE_TIME, metric},
@@ -35,7 +35,7 @@ fn any_type() -> impl Strategy<Value = MetricType> {
     })
 }
 
-/// Values that stay, move a little, or jump anywhere: each encoding gets its chance.
+/// Values that repeat, change a little, or jump: for all encodings.
 fn integer() -> impl Strategy<Value = i64> {
     prop_oneof![4 => Just(7_i64), 4 => -40..40_i64, 1 => any::<i64>()]
 }
@@ -122,7 +122,7 @@ fn read_all(probe_type: &ProbeType, bytes: &[u8]) {
 
 proptest! {
     #[test]
-    fn a_batch_decodes_to_what_went_in(
+    fn a_batch_decodes_to_its_samples(
         (probe_type, samples) in recording(),
         choice in prop::sample::select(vec![Choice::Smallest, Choice::Plain]),
     ) {
@@ -142,12 +142,12 @@ proptest! {
     }
 
     #[test]
-    fn a_spoilt_batch_never_panics(
+    fn a_corrupted_batch_never_panics(
         (probe_type, samples) in recording(),
-        spoilt in vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+        corrupted in vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
     ) {
         let mut bytes = encode(&probe_type, &samples, Choice::Smallest);
-        for (at, byte) in spoilt {
+        for (at, byte) in corrupted {
             let at = at.index(bytes.len());
             bytes[at] = byte;
         }
@@ -159,7 +159,7 @@ proptest! {
         let probe_type = probe_type(kinds);
         let columns = probe_type.metrics.len() as u8 + 1;
         if let Some(header) = bytes.get_mut(..48) {
-            // A header that is believed, so that what follows is read at all.
+            // A valid header, so that the rest is read.
             (header[0], header[1], header[44], header[45], header[46], header[47]) = (1, 1, count, 0, columns, 0);
         }
         if let Some(directory) = bytes.get_mut(48..48 + usize::from(columns)) {

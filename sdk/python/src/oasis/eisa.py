@@ -144,5 +144,5 @@ def _check_size(source: CdrReader, size: int) -> None:
     if size < source.left:
         at = source.at + size
         raise DecodeError(
-            Fault.LEFTOVER, at, f"{source.left - size} bytes behind the probe data at offset {at}"
+            Fault.LEFTOVER, at, f"{source.left - size} bytes after the probe data at offset {at}"
         )

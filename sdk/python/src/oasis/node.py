@@ -109,7 +109,8 @@ def _shutdown_all() -> None:
 class NodeBuilder:
     """A node that has not started yet. `name` is unique among the nodes of a DAC.
 
-    `config` is a configuration file. Its section [node] has all other settings (docs/reference/oasis.toml), ready-made probes, and the default name.
+    `config` is a configuration file. Its section [node] has the default name and all other settings (docs/reference/oasis.toml).
+    `heartbeat` is the only ready-made probe that Python programs can choose; host probes run in `oasis node`.
     Without name and file, the environment variable OASIS_CONFIG names the file; without that variable, defaults apply.
     OASIS_NODE_NAME, OASIS_NODE_UUID, OASIS_DAC and OASIS_SPOOL_DIRECTORY override the file.
     Raises OSError for a file that cannot be read, ValueError for an invalid one.

@@ -49,9 +49,7 @@ impl Archive {
             table.row(row(&server, &format!("{name}, after a restart"), seconds, target)?);
         }
         Ok(format!(
-            "## The past in points\n\n`GET /api/v1/samples?from=…&to=…&points={POINTS}` over loopback, the whole answer, a processor probe (seven counters). First with the newest segment file still open, \
-             which was filled some hundred times as fast as its probe would: at once, when the first answer has to put together what the archive's thread has not come to, and {} s later. \
-             Then after `kill -9` and a restart, when all is sealed and rolled up.\n\n{table}",
+            "## The past in points\n\n`GET /api/v1/samples?from=…&to=…&points={POINTS}` over loopback, complete responses, a processor probe (seven counters). First with the newest segment file still open, filled about a hundred times as fast as by its probe: at once, when the first request aggregates samples that have no roll-ups yet, and {} s later. Then after `kill -9` and a restart, with all files sealed and rolled up.\n\n{table}",
             REST.as_secs()
         ))
     }
@@ -74,7 +72,7 @@ pub(super) fn wait_for_rollups(address: &str) -> anyhow::Result<()> {
         }
         thread::sleep(Duration::from_millis(200));
     }
-    bail!("roll-ups are not made within {PATIENCE:?}")
+    bail!("no roll-ups within {PATIENCE:?}")
 }
 
 fn row(server: &Child, name: &str, seconds: u64, target: &str) -> anyhow::Result<Vec<String>> {
@@ -87,7 +85,7 @@ fn row(server: &Child, name: &str, seconds: u64, target: &str) -> anyhow::Result
         let text = dac_http::text(server.place(0)?, "GET", &path)?;
         times.push(began.elapsed().as_secs_f64() * 1e3);
         let answer: Value = serde_json::from_str(&text)?;
-        let message = answer["messages"].get(0).context("an answer without points")?;
+        let message = answer["messages"].get(0).context("response without points")?;
         level = message["level"].as_str().unwrap_or_default().to_owned();
         points = message["times"].as_array().map_or(0, Vec::len);
     }

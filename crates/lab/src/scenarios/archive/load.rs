@@ -68,7 +68,7 @@ impl Archive {
             let number = |name: &str| archive[name].as_u64().unwrap_or_default();
             stored = (number("stored"), number("missing"), bytes_in(folder.path())?);
         }
-        let ledger = dac_http::ledger(&address, INSTANCE)?.context("the DAC has forgotten its node")?;
+        let ledger = dac_http::ledger(&address, INSTANCE)?.context("the DAC does not know its node")?;
         let number = |name: &str| ledger[name].as_u64().unwrap_or_default();
         Ok(Run {
             samples: number("received"),
@@ -119,8 +119,8 @@ impl Archive {
         let (low, high) = spread(&pairs).unwrap_or_default();
         format!(
             "## Under load\n\nA pushed processor probe (seven counters) in a node's process, {} samples a second for {} s, TCP, a DAC with one shard, {} subscribers that take native batches. \
-             Age: from the encoding of a batch at the node to the subscriber's read. DAC and archive on one core, node and subscribers on the other. Pairs one right after the other, first one way round, then the other.\n\n\
-             {table}\nAge at the 99th percentile, with the archive to without, pair by pair: median {} ({low:.2} to {high:.2}); the target is 1.2 at most. Bytes are all files in the folder, roll-ups and catalogue included, but for the reserve.\n",
+             Age is the time from the encoding of a batch at the node to the read at the subscriber. DAC and archive run on one core, node and subscribers on the other. Runs with and without archive alternate, in both orders.\n\n\
+             {table}\nRatio of the p99 age with archive to that without, pair by pair: median {} ({low:.2} to {high:.2}); the target is at most 1.2. Bytes include all files in the folder, with roll-ups and catalogue but without the reserve.\n",
             self.hertz,
             self.length_s,
             self.subscribers,

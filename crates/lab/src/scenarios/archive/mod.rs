@@ -68,7 +68,7 @@ enum Figure {
 }
 
 impl Archive {
-    /// Measures, and answers sections of the report.
+    /// Measures, and returns sections of the report.
     pub fn run(&self) -> anyhow::Result<Vec<String>> {
         let mut sections = Vec::new();
         for what in &self.what {

@@ -37,7 +37,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(2);
 impl Archive {
     pub(super) fn postgresql(&self) -> anyhow::Result<String> {
         let Some(url) = &self.postgresql_url else {
-            return Ok("## PostgreSQL\n\nLeft out: no database was named, with `--postgresql-url` or in `OASIS_POSTGRESQL_URL`.\n".into());
+            return Ok("## PostgreSQL\n\nSkipped: no database given with `--postgresql-url` or `OASIS_POSTGRESQL_URL`.\n".into());
         };
         let rows = (self.rows_m * 1_000_000).next_multiple_of(BATCH);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -55,7 +55,7 @@ impl Archive {
             let drop = format!("DROP SCHEMA IF EXISTS {schema} CASCADE");
             let dropped = runtime.block_on(client.batch_execute(&drop));
             let (by_handler, by_copy) = run?;
-            dropped.with_context(|| format!("the schema {schema} is still there"))?;
+            dropped.with_context(|| format!("cannot drop the schema {schema}"))?;
             ours.push(by_handler);
             bare.push(by_copy);
         }
@@ -65,22 +65,21 @@ impl Archive {
         let pairs = ratios(&ours, &bare);
         let (low, high) = spread(&pairs).unwrap_or_default();
         Ok(format!(
-            "## PostgreSQL\n\n{rows} samples of seven counters, of one instance, in batches of {BATCH}, into PostgreSQL {version} (`fsync` {fsync}). The handler: connecting, making schema, tables and partition, encoding, a node's session, the topic log, rows and the \
-             places behind them. Then the same rows with the same client library in one `COPY` into the same table, emptied, with its key and partitions: their bytes are there already. Each {REPETITIONS} times in turn; median (lowest to highest).\n\n\
-             {table}\nHandler to bare `COPY`: {} ({low:.2} to {high:.2}).\n",
+            "## PostgreSQL\n\n{rows} samples of seven counters, of one instance, in batches of {BATCH}, into PostgreSQL {version} (`fsync` {fsync}). Handler: connecting, creating schema, tables and partition, encoding, a node's session, the topic log, rows and positions. For comparison, the same rows, already encoded, with the same client library in one `COPY` into the same emptied table, with its key and partitions. {REPETITIONS} alternating runs; median (lowest to highest).\n\n\
+             {table}\nRatio of handler to bare `COPY`: {} ({low:.2} to {high:.2}).\n",
             ratio(median(&pairs)),
         ))
     }
 }
 
 async fn connect(url: &str) -> anyhow::Result<Client> {
-    let address: tokio_postgres::Config = url.parse().context("--postgresql-url is no address")?;
+    let address: tokio_postgres::Config = url.parse().context("invalid --postgresql-url")?;
     let is_local = address.get_hosts().iter().all(|host| matches!(host, Host::Unix(_)));
     ensure!(
         is_local || address.get_ssl_mode() == SslMode::Disable,
-        "the handler would encrypt and the bare COPY would not: write sslmode=disable into --postgresql-url"
+        "the handler would encrypt and the bare COPY would not: use sslmode=disable in --postgresql-url"
     );
-    let (client, connection) = address.connect(NoTls).await.context("no connection to PostgreSQL")?;
+    let (client, connection) = address.connect(NoTls).await.context("cannot connect to PostgreSQL")?;
     // Its end is told to whoever uses the client.
     tokio::spawn(connection);
     Ok(client)
@@ -118,7 +117,7 @@ fn wait_for(handler: &Postgresql, rows: u64) -> anyhow::Result<()> {
         let state = handler.report();
         ensure!(
             state.missing + state.refused + state.failures == 0,
-            "the handler does not write all of it: {}",
+            "the handler did not write all rows: {}",
             state.detail.unwrap_or_else(|| format!("{} missing, {} refused", state.missing, state.refused))
         );
         if state.rows >= rows {
@@ -128,7 +127,7 @@ fn wait_for(handler: &Postgresql, rows: u64) -> anyhow::Result<()> {
             (last, since) = (state.rows, Instant::now());
         }
         if since.elapsed() > PATIENCE {
-            bail!("the handler has written {last} of {rows} rows, and none for {} s", PATIENCE.as_secs());
+            bail!("the handler stalled at {last} of {rows} rows for {} s", PATIENCE.as_secs());
         }
         thread::sleep(LOOK_AGAIN);
     }

@@ -37,11 +37,11 @@ impl Archive {
     pub(super) fn replay(&self) -> anyhow::Result<String> {
         let program = env::current_exe()?.with_file_name("oasis");
         if !program.is_file() {
-            return Ok("## Replay\n\nLeft out: there is no `oasis` beside the lab; `cargo build --release -p oasis` makes it.\n".into());
+            return Ok("## Replay\n\nSkipped: no `oasis` next to the lab; build it with `cargo build --release -p oasis`.\n".into());
         }
         let rows = (self.rows_m * 1_000_000).next_multiple_of(COMMIT);
         let folder = self.new_folder()?;
-        progress(format_args!("{rows} samples are recorded"));
+        progress(format_args!("recording {rows} samples"));
         rows::archived(folder.path(), rows, BATCH)?;
         let (mut ours, mut bare) = (Vec::new(), Vec::new());
         for repetition in 1..=REPETITIONS {
@@ -58,9 +58,8 @@ impl Archive {
         let pairs = ratios(&ours, &bare);
         let (low, high) = spread(&pairs).unwrap_or_default();
         Ok(format!(
-            "## Replay\n\n{rows} samples of seven counters, of one instance, in batches of {BATCH}, over TCP to a DAC in the lab's process. The replay: starting, reading segment files, giving each sample its new time, and waiting until the DAC has all of them. \
-             Beside it one thread that makes batches of the same samples, which are in memory, and sends them; until the last is acknowledged. In turn, {REPETITIONS} times; median (lowest to highest).\n\n\
-             {table}\nReplay to that: {} ({low:.2} to {high:.2}).\n",
+            "## Replay\n\n{rows} samples of seven counters, of one instance, in batches of {BATCH}, over TCP to a DAC in the lab's process. Replay: start, reading segment files, assigning new times, and waiting until the DAC has all samples. For comparison, one thread encodes the same samples from memory and sends them until the last is acknowledged. {REPETITIONS} alternating runs; median (lowest to highest).\n\n\
+             {table}\nRatio: {} ({low:.2} to {high:.2}).\n",
             ratio(median(&pairs)),
         ))
     }
@@ -90,7 +89,7 @@ fn replayed(program: &Path, archive: &Path, rows: u64) -> anyhow::Result<f64> {
         .stderr(Stdio::null())
         .status()?;
     let took = began.elapsed();
-    ensure!(status.success(), "{} replay ended with {status}", program.display());
+    ensure!(status.success(), "{} replay failed: {status}", program.display());
     check(&dac, &format!("{REPLAY_PREFIX}{NODE}"), rows)?;
     Ok(rows as f64 / took.as_secs_f64())
 }
@@ -103,7 +102,7 @@ fn sent(rows: u64) -> anyhow::Result<f64> {
     sender.send(&greeting, &[])?;
     let topic = loop {
         if let DacMessage::Registered { topics } = receiver.receive()? {
-            break topics.first().context("the DAC gave the instance no topic")?.topic;
+            break topics.first().context("the DAC assigned no topic to the instance")?.topic;
         }
     };
     let began = Instant::now();
@@ -111,7 +110,7 @@ fn sent(rows: u64) -> anyhow::Result<f64> {
     for first in (1..=rows).step_by(BATCH as usize) {
         sender.send(&[], &[&batch(&mut encoder, topic, first)?])?;
     }
-    acknowledged.join().ok().context("the thread that reads has panicked")??;
+    acknowledged.join().ok().context("the reader thread panicked")??;
     let took = began.elapsed();
     sender.send(&[NodeMessage::Goodbye { reason: "all is sent".into() }], &[])?;
     check(&dac, NODE, rows)?;

@@ -19,7 +19,7 @@ impl Archive {
                 table.row(vec![
                     format!("{size} GB"),
                     "–".into(),
-                    format!("left out: {free} bytes are free"),
+                    format!("skipped: {free} bytes free"),
                     "2 s".into(),
                 ]);
                 continue;
@@ -45,7 +45,7 @@ impl Archive {
             ]);
         }
         Ok(format!(
-            "## Restart\n\nFrom the start of the process to its socket being open, after `kill -9`: the first time with a file to recover, then with all sealed. Roll-ups are made behind it. The files may still be in the system's memory.\n\n{table}"
+            "## Restart\n\nTime from the start of the process to its open socket, after `kill -9`: first with a file to recover, then with all files sealed. Roll-ups follow in the background. The files may be in the page cache.\n\n{table}"
         ))
     }
 }

@@ -32,8 +32,7 @@ impl Archive {
         table.row(vec!["archive".into(), with_spread(&ours)]);
         table.row(vec!["SQLite".into(), with_spread(&sqlite)]);
         Ok(format!(
-            "## Rows a second\n\n{rows} samples of seven counters, synced every {COMMIT}. The archive: encoding, a node's session, the topic log and the segment file, on one thread and the archive's. SQLite: one prepared insert a row, \
-             WAL, `synchronous=FULL`, on one thread. In turn, {REPETITIONS} times; median (lowest to highest).\n\n{table}\nThe archive to SQLite: {}; the target is 2 at least.\n",
+            "## Rows a second\n\n{rows} samples of seven counters, synced every {COMMIT}. Archive: encoding, a node's session, the topic log and the segment file, on one thread plus the archive's thread. SQLite: one prepared insert for each row, WAL, `synchronous=FULL`, on one thread. {REPETITIONS} alternating runs; median (lowest to highest).\n\n{table}\nRatio of archive to SQLite: {}; the target is at least 2.\n",
             ratio(median(&ratios(&ours, &sqlite))),
         ))
     }

@@ -40,7 +40,7 @@ impl Archive {
         let mut table = Table::new([
             "samples in a batch",
             "archive",
-            "metrics that the query looks at",
+            "metrics in the query",
             "archive, rows/s",
             "SQLite, rows/s",
             "archive to SQLite",
@@ -69,8 +69,7 @@ impl Archive {
             }
         }
         Ok(format!(
-            "## SQL\n\n{rows} samples of seven counters, of one instance: the tables of `oasis sql` over segment files, and an SQLite table of the same rows ({}). One query of aggregates over all rows, \
-             in turn, {REPETITIONS} times; median (lowest to highest). The files are in the system's memory.\n\n{table}",
+            "## SQL\n\n{rows} samples of seven counters, of one instance: the tables of `oasis sql` over segment files, and an SQLite table of the same rows ({}). One query of aggregates over all rows, {REPETITIONS} alternating runs; median (lowest to highest). The files are in the page cache.\n\n{table}",
             megabytes(sqlite.path())?,
         ))
     }

@@ -55,23 +55,22 @@ pub fn measure(channel: &str, pairs: usize, ring_bytes: usize) -> anyhow::Result
     let (granted, runs) = (runs.0, runs.1?);
     let mut flushes = Histogram::<u64>::new(3)?;
     runs.iter().try_for_each(|run| flushes.add(&run.flushes))?;
-    let mut table =
-        Table::new(["loop", "p99 error of the period, us: median of the runs", "lowest to highest"]);
+    let mut table = Table::new(["loop", "p99 period error, us: median of runs", "lowest to highest"]);
     let begin: fn(&Errors) -> &Histogram<u64> = |errors| &errors.begin;
     for (end, of) in [("begin", begin), ("end", |errors| &errors.end)] {
         let p99 = |errors: &Errors| of(errors).value_at_quantile(0.99) as f64 / 1e3;
         let bare: Vec<f64> = runs.iter().map(|run| p99(&run.bare)).collect();
         let watched: Vec<f64> = runs.iter().map(|run| p99(&run.watched)).collect();
-        table.row(row(format!("where turns {end}: bare"), &bare, 1));
-        table.row(row(format!("where turns {end}: with ten probes"), &watched, 1));
-        table.row(row(format!("where turns {end}: ratio, pair by pair"), &ratios(&watched, &bare), 2));
+        table.row(row(format!("cycle {end}: bare"), &bare, 1));
+        table.row(row(format!("cycle {end}: with ten probes"), &watched, 1));
+        table.row(row(format!("cycle {end}: ratio, pair by pair"), &ratios(&watched, &bare), 2));
     }
     let urgency = match granted {
         Grant::Yes => format!("real-time priority {PRIORITY}"),
-        _ => "no real-time priority, which this host did not grant".into(),
+        _ => "no real-time priority (not granted by this host)".into(),
     };
     Ok(format!(
-        "## A control loop of 1 kHz\n\n{pairs} pairs of runs of {TURNS} turns, without probes and with {PROBES} that are flushed in each turn, {STRETCH} turns of one and {STRETCH} of the other, on core {} with {urgency}; a busy thread on each core, the node's collector and the DAC on core {}. A turn computes for {} us. Errors: between where two turns begin, and between where they end, less 1 ms. Rings of {ring_bytes} bytes.\n\n{table}\nThe ten flushes of a turn, with their samples and times, take {} us (median) and {} us (p99): nothing has touched their memory for a millisecond.\n",
+        "## A control loop of 1 kHz\n\n{pairs} pairs of runs of {TURNS} cycles, without probes and with {PROBES} that are flushed in each cycle, alternating every {STRETCH} cycles, on core {} with {urgency}; a busy thread on each core, the node's collector and the DAC on core {}. A cycle computes for {} us. Period errors are measured between starts of consecutive cycles, and between their ends, minus 1 ms. Rings have {ring_bytes} bytes.\n\n{table}\nThe ten flushes of a cycle, with their samples and times, take {} us (median) and {} us (p99); their memory was not accessed for a millisecond before.\n",
         cpu::CLIENTS,
         cpu::SERVERS,
         WORK.as_micros(),
@@ -101,7 +100,7 @@ struct Pair {
     flushes: Histogram<u64>,
 }
 
-/// Without and with probes. They take turns often: what else the machine does meets both.
+/// Without and with probes. They alternate often, so that other load affects both.
 fn run_pair(number: usize, probes: &mut [PushedProbe<LinuxProcessorProbe>]) -> anyhow::Result<Pair> {
     progress(format_args!("pair {} of runs of the control loop", number + 1));
     let times = || Histogram::new_with_max(10_000_000_000, 3);

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Flushes between two rests, so that no ring is ever full but the one that shall be.
+/// Flushes between two pauses, so that only the intended ring is full.
 const BURST: u64 = 1_000;
 const REST: Duration = Duration::from_millis(4);
 /// Room for a dozen bursts.
@@ -41,7 +41,7 @@ pub fn measure(channel: &str, flushes: u64) -> anyhow::Result<String> {
     let node = builder.start(TcpConnector::new(channel))?;
     let mut table =
         Table::new(["flush of 7 metrics, with its time", "p50 ns", "p99 ns", "p99.9 ns", "max us"]);
-    table.row(row("nothing: what two looks at the clock take", &time(flushes, |_| ())?));
+    table.row(row("none: two clock reads", &time(flushes, |_| ())?));
     for (name, mut probe) in probes {
         progress(format_args!("{flushes} flushes: {name}"));
         let times = time(flushes, |number| _ = black_box(probe.flush(black_box(&sample(number)))))?;
@@ -49,8 +49,7 @@ pub fn measure(channel: &str, flushes: u64) -> anyhow::Result<String> {
     }
     node.shutdown();
     Ok(format!(
-        "## One flush\n\n{flushes} flushes of `LinuxProcessorProbe` for each row, each between two looks at the clock (which the first row is the price of), in bursts of {BURST}; \
-         node and DAC at work.\n\n{table}"
+        "## One flush\n\n{flushes} flushes of `LinuxProcessorProbe` for each row, each timed with two clock reads (their cost is in the first row), in bursts of {BURST}, while node and DAC run.\n\n{table}"
     ))
 }
 

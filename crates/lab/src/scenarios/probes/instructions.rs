@@ -1,4 +1,4 @@
-//! Instructions of one flush, counted by callgrind: what timing on a busy machine cannot tell.
+//! Instructions of one flush, counted by callgrind: which do not depend on the load of the machine.
 
 use crate::{scenarios::progress, servers::sample, table::Table};
 use anyhow::Context;
@@ -7,14 +7,14 @@ use oasis_probe::{Deadbands, NodeBuilder, NodeConfig, NodeError, Overflow, Pushe
 use oasis_probes::LinuxProcessorProbe;
 use std::{env, hint::black_box, process::Command, time::Duration};
 
-/// A run of so many flushes, and one of twice as many: the difference has no start and no end of a process in it.
+/// Flushes of the first run; the second has twice as many, so that the difference excludes start and end of the process.
 const FLUSHES: u64 = 2_000;
 /// Room for all of them.
 const RING: usize = 1024 * 1024;
 /// Room for a few.
 const SMALL_RING: usize = 4 * 1024;
 
-/// What a flush meets.
+/// The situation of a flush.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum Flush {
     /// A ring with room.
@@ -44,7 +44,7 @@ impl Flush {
         }
     }
 
-    /// Flushes; nobody empties the ring, so that each run is as the one before.
+    /// Flushes without a reader of the ring, so that runs are identical.
     pub fn run(self, flushes: u64) -> anyhow::Result<()> {
         let mut probe = self.probe(&mut NodeBuilder::new("count", NodeConfig::default()))?;
         for number in 0..flushes {
@@ -65,13 +65,13 @@ impl Flush {
     }
 }
 
-/// Deadbands that no change of a number passes.
+/// Deadbands that no change exceeds.
 pub fn never() -> Deadbands {
     let moving = ["idle_time", "system_time", "user_time", "iowait_time", "soft_irq_time"];
     moving.into_iter().fold(Deadbands::any_change(), |bands, metric| bands.with(metric, f64::INFINITY))
 }
 
-/// A table of counts, or why there is none.
+/// Returns a table of counts.
 pub fn measure() -> anyhow::Result<String> {
     let mut table = Table::new(["flush of 7 metrics, its time given", "instructions"]);
     for flush in Flush::value_variants() {
@@ -81,7 +81,7 @@ pub fn measure() -> anyhow::Result<String> {
         table.row(vec![flush.name().into(), format!("{each:.0}")]);
     }
     Ok(format!(
-        "## Instructions of one flush\n\nCounted by callgrind, making the sample included: a run of {} flushes less one of {FLUSHES}, divided. Looking at the clock is not in it.\n\n{table}",
+        "## Instructions of one flush\n\nCounted by callgrind, including the construction of the sample: the difference between runs of {} and {FLUSHES} flushes, per flush. Clock reads are not included.\n\n{table}",
         2 * FLUSHES
     ))
 }

@@ -40,7 +40,7 @@ pub fn measure(http: &str, channel: &str, length: Duration) -> anyhow::Result<St
     let process_busy = cpu::time(process::id())?.saturating_sub(process_before);
     node.shutdown();
     let ledger = dac_http::ledger(http, "million")?.context("the DAC does not know the instance")?;
-    let received = ledger["received"].as_u64().context("a ledger without a count")?;
+    let received = ledger["received"].as_u64().context("ledger without a count")?;
     let mut table = Table::new(["samples", "a second", "lost", "sender ns a sample", "process, of a core"]);
     table.row(vec![
         sent.to_string(),
@@ -50,8 +50,7 @@ pub fn measure(http: &str, channel: &str, length: Duration) -> anyhow::Result<St
         percent(process_busy.as_secs_f64() / took.as_secs_f64()),
     ]);
     Ok(format!(
-        "## A million samples a second\n\n`LinuxProcessorProbe`, one thread that flushes what is due every millisecond, for {} s. Lost: sent less what the DAC's ledger received. \
-         The sender's cost is the thread's processor time while it flushes; process: sender, collector and shipper together.\n\n{table}",
+        "## A million samples a second\n\n`LinuxProcessorProbe`, one thread that flushes all due samples every millisecond, for {} s. Lost is the number sent minus the number received by the DAC's ledger. The sender's cost is its CPU time while it flushes; process is sender, collector and shipper together.\n\n{table}",
         length.as_secs()
     ))
 }

@@ -10,20 +10,20 @@ use oasis_wire::time;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// What to play: the name of a test run of the archive, or the folder of an archive, for all of it.
+    /// Recording: the name of a test run in the archive, or an archive folder for all of it.
     #[arg(value_name = "RUN|FOLDER")]
     pub what: String,
-    /// NODE/INSTANCE to play, where * stands for any text ('plant-7/*'); all but replays if none is given.
+    /// NODE/INSTANCE to play, where * matches any text ('plant-7/*') [default: all except replays].
     pub instances: Vec<Target>,
     #[command(flatten)]
     pub archive: ArchiveFolder,
-    /// Data channel of the DAC that gets it.
+    /// Data channel of the receiving DAC.
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7071", env = "OASIS_DAC", value_parser = target::data_channel)]
     pub dac: String,
-    /// How many times faster than it was recorded, 0.01 to 10000.
+    /// Speed relative to the recording, 0.01 to 10000.
     #[arg(long, value_name = "FACTOR", default_value = "1")]
     pub speed: Speed,
-    /// Begin again at the end, until Ctrl-C.
+    /// Repeat until Ctrl-C.
     #[arg(long = "loop")]
     pub is_loop: bool,
     #[arg(help = format!("Start at this time: {} [default: the oldest sample]", time::FORMS), long, value_name = "TIME", allow_hyphen_values = true)]

@@ -1,6 +1,6 @@
-//! `oasis replay`: a recording, published through the whole stack as if it were live.
+//! `oasis replay`: plays back a recording through the whole stack as if it were live.
 //!
-//! The crate `oasis-replay` plays; this finds the recording, and says on standard error how far it is.
+//! The crate `oasis-replay` plays; this module finds the recording, and reports progress on standard error.
 
 mod arguments;
 
@@ -11,10 +11,10 @@ use crate::{
     progress::Progress,
     target::{self, Target},
     time_flag,
-    visible::Visible,
 };
 use anyhow::{Context, bail};
 use oasis_dac::now;
+use oasis_format::visible::Visible;
 use oasis_replay::{Dac, Event, Playback, Played, Stage, Track, is_replay, replayed_name};
 use oasis_store::History;
 use std::{
@@ -31,31 +31,31 @@ use std::{
 };
 use tokio::{sync::oneshot, time::timeout};
 
-/// How long a replay that was told to stop may take, whatever the network does. The DAC has less to acknowledge the last samples.
+/// Timeout of a replay after a request to stop, whatever the network does. The DAC has less to acknowledge the last samples.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
-/// Plays until the end, or until told to stop.
+/// Plays until the end, or until a request to stop.
 pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let stop = Stop::listen()?;
     let has_stopped = Arc::new(AtomicBool::new(false));
-    let told = has_stopped.clone();
+    let stop_flag = has_stopped.clone();
     let (ended, mut playing) = oneshot::channel();
-    // A thread of its own: the end of the process waits for no answer of a network.
+    // A separate thread: the end of the process does not wait for the network.
     thread::Builder::new().name("oasis-replay".into()).spawn(move || {
-        // Nobody listens any more if it took too long.
-        let _ = ended.send(play(&arguments, &told));
+        // The receiver is closed after the timeout.
+        let _ = ended.send(play(&arguments, &stop_flag));
     })?;
     tokio::select! {
         played = &mut playing => return played.context("the replay panicked")?,
-        () = stop.told() => has_stopped.store(true, Ordering::Relaxed),
+        () = stop.requested() => has_stopped.store(true, Ordering::Relaxed),
     }
     let again = Stop::listen()?;
     tokio::select! {
         played = timeout(LAST_WORDS, playing) => match played {
             Ok(played) => played.context("the replay panicked")?,
-            Err(_) => bail!("the DAC does not answer; it may lack the last samples"),
+            Err(_) => bail!("no answer from the DAC: the last samples may be missing"),
         },
-        () = again.told() => bail!("stopped at once; the DAC may lack the last samples"),
+        () = again.requested() => bail!("stopped at once: the last samples may be missing"),
     }
 }
 
@@ -72,21 +72,24 @@ fn play(arguments: &Arguments, has_stopped: &AtomicBool) -> anyhow::Result<()> {
     Ok(ended?)
 }
 
-/// Says what happens: a line that stays, or where it is, to somebody at a terminal.
+/// Prints events, and the position as a progress line.
 fn report(progress: &mut Progress, event: Event) {
     let line = match event {
         Event::At { lap, seconds, samples, lag } => {
-            return progress.tell(|| {
+            return progress.show(|| {
                 let lap = if lap > 1 { format!("time {lap}, ") } else { String::new() };
                 let lag = if lag > 1.0 { format!(", {lag:.1} s behind") } else { String::new() };
                 format!("{lap}{seconds:.1} s of the recording, {samples} samples{lag}")
             });
         }
         Event::Lost { node, why } => {
-            format!("{} lost the DAC: {why}. The replay pauses until the DAC is back", Visible(&node))
+            format!(
+                "{} lost its connection: {why}. The replay pauses until the DAC is reachable",
+                Visible(&node)
+            )
         }
         Event::Back { paused, again } => format!(
-            "the DAC is back after {:.1} s: {again} samples are sent again, and the replay goes on",
+            "connected again after {:.1} s: {again} samples are sent again, and the replay continues",
             paused.as_secs_f64()
         ),
     };
@@ -98,9 +101,7 @@ fn summary(played: Played) -> String {
     let Played { samples, missing, unacknowledged } = played;
     let missing = match missing {
         0 => String::new(),
-        _ => format!(
-            "; {missing} more of their runs are not in what was played, and the DAC counts them as missing"
-        ),
+        _ => format!("; {missing} more of their runs were not replayed, and the DAC counts them as missing"),
     };
     let unacknowledged = match unacknowledged {
         0 => String::new(),
@@ -109,7 +110,7 @@ fn summary(played: Played) -> String {
     format!("{samples} samples replayed{missing}{unacknowledged}")
 }
 
-/// Where the recording is, and of which time.
+/// Returns archive and time span of the recording.
 fn recording(arguments: &Arguments) -> anyhow::Result<(History, Range<u64>)> {
     let (from, to) = time_flag::span(arguments.from.as_deref(), arguments.to.as_deref())?;
     let what = Path::new(&arguments.what);
@@ -118,17 +119,13 @@ fn recording(arguments: &Arguments) -> anyhow::Result<(History, Range<u64>)> {
     } else {
         let archive = arguments.archive.find().with_context(|| {
             format!(
-                "{} is no folder of an archive; if it is the name of a test run, name its archive",
+                "{} is not an archive folder; for the name of a test run, also give its archive",
                 arguments.what
             )
         })?;
         let history = History::open(&archive)?;
         let run = history.test_runs().named(&arguments.what).with_context(|| {
-            format!(
-                "{} is neither a test run of {} nor the folder of an archive",
-                arguments.what,
-                archive.display()
-            )
+            format!("{} is neither a test run of {} nor an archive folder", arguments.what, archive.display())
         })?;
         (history, run.span(now()))
     };
@@ -151,9 +148,7 @@ fn stages(history: &History, arguments: &Arguments, span: &Range<u64>) -> anyhow
         }
     }
     if nodes.is_empty() {
-        bail!(
-            "nothing is recorded of that: `oasis export` writes what the archive has, `oasis run list` the test runs"
-        );
+        bail!("no matching samples: `oasis archive show` lists instances, `oasis run list` test runs");
     }
     for node in nodes.keys() {
         eprintln!("playing {} as {}", Visible(node), Visible(&replayed_name(node)));

@@ -1,4 +1,4 @@
-//! What can be typed behind `oasis run`.
+//! The arguments of `oasis run`.
 
 use crate::{cli::Format, live::dac_address::Server};
 use clap::{Args, Subcommand};
@@ -9,7 +9,7 @@ pub struct Arguments {
     pub verb: Verb,
     #[command(flatten)]
     pub server: Server,
-    /// How to print.
+    /// Output format.
     #[arg(long, value_enum, default_value_t, global = true)]
     pub format: Format,
 }
@@ -21,11 +21,11 @@ pub enum Verb {
   oasis run start 'soak, pump 3 hot'
   oasis run start 'soak, pump 3 hot' --tag night --notes 'valve half open' --pin")]
     Start {
-        /// Any text; no other test run may have it.
+        /// A unique name.
         name: String,
         #[command(flatten)]
         description: Description,
-        /// Keep its samples whatever retention says.
+        /// Pin it: retention keeps its samples.
         #[arg(long)]
         pin: bool,
     },
@@ -42,11 +42,11 @@ pub enum Verb {
   oasis run list --tag night
   oasis run list --format json | jq -r .name")]
     List {
-        /// Only those with this tag.
+        /// Only test runs with this tag.
         #[arg(long)]
         tag: Option<String>,
     },
-    /// Show a test run: notes, tags, times, and each instance and metric in figures.
+    /// Show a test run: notes, tags, times, and statistics of each instance and metric.
     #[command(after_help = "Examples:
   oasis run show 'soak, pump 3 hot'
   oasis run show 'soak, pump 3 hot' --node plant-7 --instance processor
@@ -57,7 +57,7 @@ pub enum Verb {
         #[command(flatten)]
         only: Only,
     },
-    /// Change name, notes or tags; new tags take the place of the old ones.
+    /// Change name, notes or tags; new tags replace the old ones.
     #[command(after_help = "Examples:
   oasis run edit 'soak, pump 3 hot' --name 'soak, pump 3 warm'
   oasis run edit 'soak, pump 3 hot' --notes 'valve was shut' --tag night --tag discard")]
@@ -70,35 +70,35 @@ pub enum Verb {
         #[command(flatten)]
         description: Description,
     },
-    /// Keep its samples whatever retention says.
+    /// Pin it: retention keeps its samples.
     #[command(after_help = "Examples:
   oasis run pin 'soak, pump 3 hot'")]
     Pin {
         /// Its name.
         name: String,
     },
-    /// Let retention have its samples.
+    /// Unpin it: retention applies to its samples again.
     #[command(after_help = "Examples:
   oasis run unpin 'soak, pump 3 hot'")]
     Unpin {
         /// Its name.
         name: String,
     },
-    /// Forget a test run; its samples stay for as long as retention keeps them.
+    /// Delete a test run; retention still applies to its samples.
     #[command(after_help = "Examples:
   oasis run delete 'soak, pump 3 hot'")]
     Delete {
         /// Its name.
         name: String,
     },
-    /// Lay two test runs side by side: samples, rates, intervals, losses, each metric's values, and how far counters have counted.
+    /// Compare two test runs: samples, rates, intervals, losses, values of each metric, and increases of counters.
     #[command(after_help = "Examples:
   oasis run compare 'soak, pump 3 cold' 'soak, pump 3 hot'
   oasis run compare 'soak, pump 3 cold' 'soak, pump 3 hot' --instance processor")]
     Compare {
-        /// Name of the first one.
+        /// Name of the first test run.
         name: String,
-        /// Name of the second one.
+        /// Name of the second test run.
         with: String,
         #[command(flatten)]
         only: Only,
@@ -107,15 +107,15 @@ pub enum Verb {
 
 #[derive(Debug, Args)]
 pub struct Description {
-    /// What is to be remembered of it.
+    /// Notes.
     #[arg(long, value_name = "TEXT")]
     pub notes: Option<String>,
-    /// A word to find it by; repeatable.
+    /// A tag; repeatable.
     #[arg(long = "tag", value_name = "TAG")]
     pub tags: Vec<String>,
 }
 
-/// Which instances.
+/// A filter of instances.
 #[derive(Debug, Args)]
 pub struct Only {
     /// Only instances of this node.
@@ -127,7 +127,7 @@ pub struct Only {
 }
 
 impl Only {
-    /// As the API takes it.
+    /// The request body of the API.
     pub fn query(&self) -> Vec<(&str, &str)> {
         let asked = [("node", &self.node), ("instance", &self.instance)];
         asked.into_iter().filter_map(|(key, name)| Some((key, name.as_deref()?))).collect()

@@ -1,11 +1,11 @@
-//! One test run in figures, or two side by side, as text.
+//! Statistics of one test run, or a comparison of two, as text.
 
 use super::describe;
-use crate::visible::Visible;
+use oasis_format::visible::Visible;
 use serde_json::Value;
 use std::io::{self, Write};
 
-/// Prints what `GET …/comparison` answers.
+/// Prints the response of `GET …/comparison`.
 pub fn print(out: &mut impl Write, comparison: &Value) -> io::Result<()> {
     let is_pair = !comparison["with"].is_null();
     describe(out, &comparison["test_run"])?;
@@ -43,7 +43,7 @@ pub fn print(out: &mut impl Write, comparison: &Value) -> io::Result<()> {
         writeln!(out, "\nNothing is stored of that time.")?;
     }
     if comparison["more"] == true {
-        writeln!(out, "\nThere are more instances: name some with --node or --instance.")?;
+        writeln!(out, "\nMore instances exist: select some with --node or --instance.")?;
     }
     Ok(())
 }
@@ -55,7 +55,7 @@ struct Row {
     change: String,
 }
 
-/// A test run's name, at the head of a column.
+/// The name of a test run as a column heading.
 fn short(name: &str) -> String {
     const LONGEST: usize = 24;
     let name = Visible(name).to_string();
@@ -65,7 +65,7 @@ fn short(name: &str) -> String {
     }
 }
 
-/// What is told of an instance, and apart from that what never changed.
+/// The rows of an instance, and its constant metrics.
 fn rows(first: &Value, second: &Value) -> (Vec<Row>, Vec<String>) {
     let (mut rows, mut constants) = (Vec::new(), Vec::new());
     let mut row = |name: String, unit: &str, one: &Value, two: &Value| {
@@ -114,13 +114,13 @@ fn metric<'a>(side: &'a Value, name: &str) -> &'a Value {
     metrics.find(|metric| metric["name"] == name).unwrap_or(&Value::Null)
 }
 
-/// The one value that a metric had.
+/// The value of a constant metric.
 fn constant(metric: &Value) -> Option<&Value> {
     let is_constant = metric["min"].is_number() && metric["min"] == metric["max"];
     is_constant.then_some(&metric["last"])
 }
 
-/// Of both, those of the first one first.
+/// Instances of both, those of the first one first.
 fn keys<'a>(first: &'a Value, second: &'a Value) -> Vec<&'a str> {
     let of = |side: &'a Value| side.as_object().into_iter().flatten().map(|(key, _)| key.as_str());
     let mut keys: Vec<_> = of(first).collect();
@@ -140,7 +140,7 @@ fn metrics<'a>(first: &'a Value, second: &'a Value) -> Vec<(&'a str, &'a str)> {
     found
 }
 
-/// With one digit, and no sign before a nought.
+/// With one digit, and no sign before zero.
 fn percent(change: f64) -> String {
     if change.abs() < 0.05 { "0.0 %".into() } else { format!("{change:+.1} %") }
 }
@@ -150,7 +150,7 @@ fn figure(value: &Value, unit: &str) -> String {
         None => return "-".into(),
         Some(_) if value.is_u64() || value.is_i64() => value.to_string(),
         Some(number) if number == 0.0 || (1e-3..1e9).contains(&number.abs()) => {
-            // Four digits, and no fewer than there are in front of the point.
+            // Four digits, or all digits before the decimal point.
             let places = (3.0 - number.abs().max(1e-3).log10().floor()).clamp(0.0, 6.0) as usize;
             let text = format!("{number:.places$}");
             if !text.contains('.') {
@@ -161,7 +161,7 @@ fn figure(value: &Value, unit: &str) -> String {
         }
         Some(number) => format!("{number:.3e}"),
     };
-    // UCUM writes what is no unit, such as packets, in braces.
+    // UCUM puts annotations, such as packets, in braces.
     match unit.replace(['{', '}'], "") {
         unit if unit.is_empty() => number,
         unit => format!("{number} {}", Visible(&unit)),
@@ -191,14 +191,14 @@ mod tests {
         let mut out = Vec::new();
         print(&mut out, &comparison).unwrap();
         let text = String::from_utf8(out).unwrap();
-        let told: Vec<_> = text.lines().skip_while(|line| !line.contains("interval p99")).skip(1).collect();
+        let rows: Vec<_> = text.lines().skip_while(|line| !line.contains("interval p99")).skip(1).collect();
         let expected = [
             "  rx increase      10 packet   20 packet  +100.0 %",
             "  rx rate       2.5 packet/s  5 packet/s  +100.0 %",
             "  mode                     1           2  +100.0 %",
             "  constant: limit 5",
         ];
-        assert_eq!(told, expected, "{text}");
+        assert_eq!(rows, expected, "{text}");
     }
 
     #[test]

@@ -1,33 +1,34 @@
-//! `oasis run`: test runs, times with a name.
+//! `oasis run`: test runs, named spans of time.
 
 mod arguments;
 mod comparison;
 
 pub use arguments::Arguments;
 
-use crate::{cli::Format, live::api::Api, visible::Visible};
+use crate::{cli::Format, live::api::Api};
 use anyhow::{Context, bail};
 use arguments::{Description, Verb};
+use oasis_format::visible::Visible;
 use oasis_wire::time;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use ureq::http::Method;
 
-/// Test runs asked for at once.
+/// Test runs of one request.
 const PAGE: &str = "1000";
 
-/// Does one thing with test runs.
+/// Runs a subcommand.
 pub fn run(arguments: Arguments) -> anyhow::Result<()> {
     let api = Api::at(&arguments.server.url);
     let printed = print(&act(&api, arguments.verb)?, arguments.format);
     match printed {
-        // `oasis run list | head` is no error.
+        // `oasis run list | head` is not an error.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => Ok(other?),
     }
 }
 
-/// What there is to print.
+/// The output.
 enum Outcome {
     Run(Value),
     List(Vec<Value>),
@@ -51,8 +52,8 @@ fn act(api: &Api, verb: Verb) -> anyhow::Result<Outcome> {
         Verb::List { tag } => {
             let runs = list(api, tag.as_deref())?;
             match (runs.is_empty(), tag) {
-                (true, Some(tag)) => eprintln!("no test run has the tag {tag:?}"),
-                (true, None) => eprintln!("there is no test run yet: `oasis run start NAME` starts one"),
+                (true, Some(tag)) => eprintln!("no test run with the tag {tag:?}"),
+                (true, None) => eprintln!("no test runs yet: start one with `oasis run start NAME`"),
                 _ => {}
             }
             Ok(Outcome::List(runs))
@@ -64,7 +65,7 @@ fn act(api: &Api, verb: Verb) -> anyhow::Result<Outcome> {
         Verb::Edit { renamed: None, description: Description { notes: None, tags }, .. }
             if tags.is_empty() =>
         {
-            bail!("nothing is to be changed: say --name NAME, --notes TEXT or --tag TAG")
+            bail!("nothing to change: use --name NAME, --notes TEXT or --tag TAG")
         }
         Verb::Edit { name, renamed, description: Description { notes, tags } } => {
             let mut body = json!({});
@@ -96,11 +97,11 @@ fn act(api: &Api, verb: Verb) -> anyhow::Result<Outcome> {
 fn named(api: &Api, name: &str) -> anyhow::Result<Value> {
     let list = api.get("/test-runs", &[("name", name)])?;
     let found = list["test_runs"].get(0).cloned();
-    found.with_context(|| format!("no test run has the name {name:?}: `oasis run list` has them all"))
+    found.with_context(|| format!("no test run with the name {name:?}: list them with `oasis run list`"))
 }
 
 fn path(run: &Value) -> anyhow::Result<String> {
-    let id = run["id"].as_u64().context("the DAC tells no number of the test run")?;
+    let id = run["id"].as_u64().context("the DAC returned no number of the test run")?;
     Ok(format!("/test-runs/{id}"))
 }
 
@@ -112,7 +113,7 @@ fn list(api: &Api, tag: Option<&str>) -> anyhow::Result<Vec<Value>> {
         query.extend(tag.map(|tag| ("tag", tag)));
         query.extend(before.as_deref().map(|before| ("before", before)));
         let mut list = api.get("/test-runs", &query)?;
-        runs.append(list["test_runs"].as_array_mut().context("the DAC tells no test runs")?);
+        runs.append(list["test_runs"].as_array_mut().context("the DAC returned no test runs")?);
         match list["next"].as_u64() {
             Some(next) => before = Some(next.to_string()),
             None => return Ok(runs),
@@ -131,15 +132,15 @@ fn print(outcome: &Outcome, format: Format) -> io::Result<()> {
         Outcome::List(runs) => runs.iter().try_for_each(|run| writeln!(out, "{}", line(run))),
         Outcome::Comparison(comparison) => comparison::print(&mut out, comparison),
         Outcome::Deleted(name) => {
-            writeln!(out, "{name}: deleted; its samples stay for as long as retention keeps them")
+            writeln!(out, "{name}: deleted; retention still applies to its samples")
         }
     }
 }
 
-/// A test run in a line.
+/// Formats a test run in one line.
 fn line(run: &Value) -> String {
     let text = |key: &str| run[key].as_str().unwrap_or_default();
-    // To the second: people look for an hour, not for a nanosecond.
+    // To the second, for people.
     let time = |key: &str| run[key].as_u64().map(|time| time::format_digits(time, 0));
     let started = time("started").unwrap_or_default();
     let time = match time("stopped") {
@@ -152,7 +153,7 @@ fn line(run: &Value) -> String {
     format!("{}  {time}{pinned}{}", Visible(text("name")), Visible(&tags))
 }
 
-/// All that is said of a test run.
+/// Prints the description of a test run.
 fn describe(out: &mut impl Write, run: &Value) -> io::Result<()> {
     writeln!(out, "{}", line(run))?;
     if let Some(who) = run["who"].as_str().filter(|who| !who.is_empty()) {

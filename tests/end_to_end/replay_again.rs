@@ -85,7 +85,7 @@ fn a_cut_connection_loses_and_repeats_no_sample() {
     let proxy = cutting_proxy(dac.channel());
     let replayed = run(&["replay", first.to_str().unwrap(), "--dac", &proxy, "--speed", "10"]);
     let said = String::from_utf8(replayed.stderr).unwrap();
-    assert_eq!(said.matches("replay:plant lost the DAC: ").count(), CUTS.len(), "{said}");
+    assert_eq!(said.matches("replay:plant lost its connection: ").count(), CUTS.len(), "{said}");
     assert_eq!(said.matches("connected again after").count(), CUTS.len(), "{said}");
     flush(&dac);
     let (mut all, mut duplicates) = (0, 0);
@@ -208,7 +208,7 @@ fn a_replay_without_its_dac_ends_at_ctrl_c() {
     let mut playing = play_in_a_loop(folder.path(), dac.channel(), &messages);
     ledger(&dac, "replay:plant", "processor", "samples", |account| account["received"] != 0);
     dac.kill();
-    said(&messages, "replay:plant lost the DAC: ");
+    said(&messages, "replay:plant lost its connection: ");
     interrupt(&mut playing);
     said(&messages, " samples replayed");
 }

@@ -224,7 +224,7 @@ fn two_runs_are_compared_and_exported_from_the_command_line() {
         let said = refused(&[&["run", "--url", &url, "compare", HOSTILE, "later"][..], &who].concat());
         assert!(said.contains(&format!("{:?}", who[1])) && said.contains("oasis list"), "{said}");
     }
-    assert!(run(&["delete", "later"]).contains("samples stay"));
+    assert!(run(&["delete", "later"]).contains("retention still applies"));
     assert!(
         refused(&["export", "--archive", archive, "--run", "later"]).contains("no test run with the name")
     );

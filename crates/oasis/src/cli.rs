@@ -1,17 +1,12 @@
 //! The arguments of the command line.
 
+use crate::{archive, export, import, pdl, sql};
 #[cfg(feature = "live")]
-mod live;
-
-#[cfg(feature = "live")]
-pub use live::*;
-
-#[cfg(feature = "live")]
-use crate::live::{annotation, command, replay, test_run};
-use crate::{archive, archive_folder::ArchiveFolder, formats, pdl, sql, target::Target};
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use oasis_wire::time;
-use std::path::PathBuf;
+use crate::{
+    live::arguments::{Dac, Handlers, List, Node, Tail, Up},
+    live::{annotation, command, replay, test_run},
+};
+use clap::{Parser, Subcommand};
 
 /// Watch distributed real-time and embedded systems while they run, live, in any browser.
 #[derive(Debug, Parser)]
@@ -102,14 +97,14 @@ pub enum Verb {
   oasis export --archive ~/samples --run 'soak, pump 3 hot' --format jsonl
   oasis export --archive ~/samples --format mcap -o everything.mcap
   oasis export --archive ~/samples --format jsonl --from 2026-05-04T12:00Z --to 2026-05-04T12:05Z")]
-    Export(Export),
+    Export(export::Arguments),
     /// Import recordings into an archive that no DAC has open, created if it does not exist: MCAP files, and segment files of other archives.
     #[command(after_help = "Examples:
   oasis import --archive ~/samples test-drive.mcap            nodes become test-drive:NODE
   oasis import --archive ~/samples --name bench old-archive/  all of it, as bench:NODE
 
 Importing a file again adds nothing. A file that cannot be read adds nothing either.")]
-    Import(Import),
+    Import(import::Arguments),
     #[cfg(feature = "live")]
     /// Start, stop and compare test runs (named spans of time); see oasis run VERB --help.
     #[command(after_help = "Examples:
@@ -149,48 +144,4 @@ Importing a file again adds nothing. A file that cannot be read adds nothing eit
     /// Work with Probe Definition Language files.
     #[command(subcommand)]
     Pdl(pdl::Verb),
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// Text for people.
-    #[default]
-    Text,
-    /// JSON for programs: one object in each line.
-    #[value(alias = "jsonl")]
-    Json,
-}
-
-#[derive(Debug, Args)]
-pub struct Export {
-    /// NODE/INSTANCE, where * matches any text ('plant-7/*') [default: all instances].
-    pub instances: Vec<Target>,
-    #[command(flatten)]
-    pub archive: ArchiveFolder,
-    /// Output format.
-    #[arg(long, value_parser = formats::of_samples(), default_value = "csv")]
-    pub format: &'static oasis_format::Format,
-    #[arg(help = format!("Start at this time: {} [default: the oldest sample stored]", time::FORMS), long, value_name = "TIME", allow_hyphen_values = true)]
-    pub from: Option<String>,
-    /// Stop at this time (exclusive) [default: after the newest sample stored].
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub to: Option<String>,
-    /// Only samples between start and stop of the test run with this name; excludes --from and --to.
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["from", "to"])]
-    pub run: Option<String>,
-    /// Output file, renamed to its name when complete. For csv, arrow and parquet it can be a folder, with a file for each probe type [default: standard output].
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub struct Import {
-    /// MCAP files (.mcap), segment files (.oseg) or folders of segment files.
-    #[arg(required = true, value_name = "FILE")]
-    pub files: Vec<PathBuf>,
-    #[command(flatten)]
-    pub archive: ArchiveFolder,
-    /// Prefix for the names of imported nodes [default: the file name without extension].
-    #[arg(long, value_name = "NAME")]
-    pub name: Option<String>,
 }

@@ -12,6 +12,7 @@ mod formats;
 mod import;
 #[cfg(feature = "live")]
 mod live;
+mod output_format;
 mod pdl;
 mod progress;
 mod sql;

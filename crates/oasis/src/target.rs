@@ -33,6 +33,7 @@ impl Target {
     }
 
     /// Whether it can match several.
+    #[cfg(feature = "live")]
     pub fn is_pattern(&self) -> bool {
         self.plain().contains('*')
     }

@@ -1,7 +1,7 @@
 //! `oasis archive check`: finds damage in an archive.
 
 use super::{count, size};
-use crate::{cli::Format, progress::Progress};
+use crate::{output_format::Format, progress::Progress};
 use anyhow::Context;
 use oasis_format::visible::Visible;
 use oasis_store::{Checked, Damage, Told};

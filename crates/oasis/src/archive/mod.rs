@@ -3,7 +3,7 @@
 mod check;
 mod show;
 
-use crate::{archive_folder::ArchiveFolder, broken_pipe::is_broken_pipe, cli::Format};
+use crate::{archive_folder::ArchiveFolder, broken_pipe::is_broken_pipe, output_format::Format};
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
 

@@ -1,7 +1,7 @@
 //! `oasis archive show`: shows the content of an archive.
 
 use super::{count, size};
-use crate::cli::Format;
+use crate::output_format::Format;
 use anyhow::Context;
 use oasis_format::visible::Visible;
 use oasis_query::{Rows, Sql, SqlValue};

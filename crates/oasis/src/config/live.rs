@@ -1,7 +1,7 @@
 //! All sections of the configuration file, and the flags that override them.
 
 use crate::{
-    cli::{Addresses, Common, Probes},
+    live::arguments::{Addresses, Common, Probes},
     live::probe_choice,
 };
 use anyhow::Context;

@@ -1,16 +1,18 @@
 //! `oasis export`: writes samples of an archive to a file for other programs, also while its DAC runs.
 
+mod arguments;
 mod output;
 mod samples;
 mod tables;
 
 use crate::{
     broken_pipe::is_broken_pipe,
-    cli::Export,
     progress::Progress,
     target::{self, Target},
     time_flag::{self, now},
 };
+pub use arguments::Arguments;
+
 use anyhow::{Context, bail};
 use oasis_format::visible::Visible;
 use oasis_format::{Format, Gap, SampleFormat, SampleWriter, WriteError};
@@ -29,7 +31,7 @@ use std::{
 const TOLD: u64 = 4_096;
 
 /// Writes all samples of the instances, and reports missing samples on standard error.
-pub fn run(arguments: &Export) -> anyhow::Result<()> {
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let archive = arguments.archive.find()?;
     let history = History::open(&archive)?;
     let (from, to) = span(&history, arguments)?;
@@ -94,7 +96,7 @@ fn write(
 }
 
 /// Returns the time span of a test run, or of the flags.
-fn span(history: &History, arguments: &Export) -> anyhow::Result<(Option<u64>, Option<u64>)> {
+fn span(history: &History, arguments: &Arguments) -> anyhow::Result<(Option<u64>, Option<u64>)> {
     if let Some(name) = &arguments.run {
         let span = history.test_runs().named(name)?.span(now());
         return Ok((Some(span.start), Some(span.end)));

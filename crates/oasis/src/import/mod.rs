@@ -1,6 +1,10 @@
 //! `oasis import`: imports recordings into an archive, each file completely or not at all.
 
-use crate::{cli::Import as Arguments, progress::Progress};
+mod arguments;
+
+pub use arguments::Arguments;
+
+use crate::progress::Progress;
 use anyhow::{Context, bail};
 use oasis_format::visible::Visible;
 use oasis_format::{Reader, mcap::Recorded};

@@ -1,6 +1,6 @@
 //! `oasis annotation`: notes at a time or for a span.
 
-use crate::{broken_pipe::is_broken_pipe, cli::Format, live::api::Api, live::dac_address::Server};
+use crate::{broken_pipe::is_broken_pipe, live::api::Api, live::dac_address::Server, output_format::Format};
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use oasis_format::visible::Visible;

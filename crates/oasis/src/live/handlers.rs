@@ -1,8 +1,9 @@
 //! `oasis handlers`: lists and controls the handlers of a DAC.
 
 use crate::{
-    cli::{Format, Handlers, HandlersAct},
     live::api::Api,
+    live::arguments::{Handlers, HandlersAct},
+    output_format::Format,
 };
 use oasis_format::visible::Visible;
 use serde_json::Value;

@@ -1,9 +1,6 @@
 //! `oasis list`: the probe instances that a DAC knows.
 
-use crate::{
-    cli::{Format, List},
-    live::api::Api,
-};
+use crate::{live::api::Api, live::arguments::List, output_format::Format};
 use oasis_format::visible::Visible;
 use serde_json::Value;
 use std::io::{self, Write};

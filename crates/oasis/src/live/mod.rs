@@ -2,6 +2,7 @@
 
 pub mod annotation;
 mod api;
+pub mod arguments;
 mod client;
 pub mod command;
 pub mod dac_address;

@@ -1,6 +1,7 @@
 //! `oasis up`, `oasis dac`, `oasis node`: DAC and node in one process or two.
 
-use crate::{cli, config::Config};
+use super::arguments;
+use crate::config::Config;
 use anyhow::Context;
 use oasis_api::Api;
 use oasis_archive::Archive;
@@ -23,7 +24,7 @@ use tokio::{
 const LAST_CALL: Duration = Duration::from_secs(1);
 
 /// Everything in one process.
-pub async fn up(arguments: cli::Up) -> anyhow::Result<()> {
+pub async fn up(arguments: arguments::Up) -> anyhow::Result<()> {
     let stop = Stop::listen()?;
     let config =
         Config::load(&arguments.common)?.with_addresses(arguments.addresses).with_probes(arguments.probes)?;
@@ -46,7 +47,7 @@ pub async fn up(arguments: cli::Up) -> anyhow::Result<()> {
 }
 
 /// The DAC.
-pub async fn dac(arguments: cli::Dac) -> anyhow::Result<()> {
+pub async fn dac(arguments: arguments::Dac) -> anyhow::Result<()> {
     let stop = Stop::listen()?;
     let config = Config::load(&arguments.common)?.with_addresses(arguments.addresses);
     let dac = RunningDac::start(config).await?;
@@ -59,7 +60,7 @@ pub async fn dac(arguments: cli::Dac) -> anyhow::Result<()> {
 }
 
 /// A node.
-pub async fn node(arguments: cli::Node) -> anyhow::Result<()> {
+pub async fn node(arguments: arguments::Node) -> anyhow::Result<()> {
     let stop = Stop::listen()?;
     let mut section = Config::load(&arguments.common)?.with_probes(arguments.probes)?.node;
     if let Some(dac) = arguments.dac {

@@ -1,8 +1,9 @@
 //! `oasis tail`: samples as lines, for people or for programs.
 
 use crate::{
-    cli::{Format, Tail},
+    live::arguments::Tail,
     live::client::{Client, Incoming},
+    output_format::Format,
     target::{self, Target},
 };
 use anyhow::{Context, bail};

@@ -1,6 +1,6 @@
 //! The arguments of `oasis run`.
 
-use crate::{cli::Format, live::dac_address::Server};
+use crate::{live::dac_address::Server, output_format::Format};
 use clap::{Args, Subcommand};
 
 #[derive(Debug, Args)]

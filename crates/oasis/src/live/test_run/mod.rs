@@ -5,7 +5,7 @@ mod comparison;
 
 pub use arguments::Arguments;
 
-use crate::{cli::Format, live::api::Api};
+use crate::{live::api::Api, output_format::Format};
 use anyhow::{Context, bail};
 use arguments::{Description, Verb};
 use oasis_format::visible::Visible;

@@ -1,8 +1,8 @@
 //! The flags of commands that talk to a DAC, or are one.
 
-use super::Format;
 use crate::{
     live::dac_address::Server,
+    output_format::Format,
     target::{self, Target},
 };
 use clap::{Args, Subcommand};

@@ -76,7 +76,7 @@ check-commits: ## Check the subjects of the commits after BASE (origin/main)
 
 ##@ Before each merge: complete, as continuous integration runs it
 
-lint: page lint-python ## Check formatting, lints and types of everything
+lint: page lint-python rustdoc ## Check formatting, lints and types of everything
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo clippy --workspace --all-targets --locked --features oasis/arrow -- -D warnings

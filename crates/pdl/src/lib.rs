@@ -3,7 +3,7 @@
 //! Text becomes a [`Model`] in four steps, each a file: tokens (`lexer`), declarations ([`ast`], `parser`), files and includes
 //! ([`compile`]), names looked up (`names`). Compilation continues after an error: a [`Report`] has all [`Diagnostic`]s and
 //! all of the model that could be compiled. The compiler opens files only through its [`Loader`].
-//! [`format`] formats a text from its tokens alone.
+//! [`format()`] formats a text from its tokens alone.
 //!
 //! ```
 //! use std::{collections::HashMap, path::PathBuf};

@@ -1,11 +1,11 @@
 //! MCAP files. Files of `oasis export` are restored exactly; of other files, channels with JSON messages are read.
 //!
-//! [`writer`] writes a file. [`read`] reads a file sequentially, and returns one batch at a time with its [`Recorded`]
+//! `writer` writes a file. [`read`] reads a file sequentially, and returns one batch at a time with its [`Recorded`]
 //! instance. Files are not trusted: memory stays bounded whatever the content, and a file that exceeds a
 //! bound is refused with a [`ReadError`] that names the bound.
 //!
-//! In the order of reading: [`recording`] iterates over the records, [`record`] parses one, [`channel`] converts messages
-//! to samples, with [`infer`] for types and [`json`] for values, and [`samples`] encodes batches. [`lost`] are the
+//! In the order of reading: `recording` iterates over the records, `record` parses one, `channel` converts messages
+//! to samples, with `infer` for types and `json` for values, and `samples` encodes batches. `lost` are the
 //! messages about missing samples.
 
 mod bounds;

@@ -1,7 +1,7 @@
 //! A handler that serves `/metrics`: the DAC's health and counters, and the newest values of probe instances, for Prometheus and compatible scrapers.
 //!
 //! It keeps no state and reads only on a scrape: the registry, the ledgers and the newest sample of each
-//! topic log. [`exposition`] writes the text formats (OpenMetrics 1.0 and Prometheus' 0.0.4), [`collect`] collects the values.
+//! topic log. `exposition` writes the text formats (OpenMetrics 1.0 and Prometheus' 0.0.4), `collect` collects the values.
 //! `docs/guides/scrape-with-prometheus.md` is the guide.
 //!
 //! ```

@@ -15,7 +15,7 @@ pub struct Cell {
     pub samples: u64,
     /// Time of the last received sample, nanoseconds on the node's clock.
     pub last_time: u64,
-    /// The values of each leaf, in the order of [`Cells::leaves`]; further leaves have no values.
+    /// The values of each leaf, in the order of [`Cells::leaves`](super::Cells::leaves); further leaves have no values.
     pub tracks: Vec<Track>,
 }
 

@@ -1,7 +1,7 @@
 //! Aggregated samples: minimum, maximum, mean and last value of each number in each time interval. Roll-ups store such cells, and points are made of them.
 //!
-//! [`number`] and [`summary`] aggregate values, [`leaves`] are the values of a sample, [`cell`] is one time interval and [`Cells`] many of one width;
-//! [`level`] defines the cell widths of roll-ups, and [`schema`] encodes a cell as a sample.
+//! `number` and `summary` aggregate values, `leaves` are the values of a sample, `cell` is one time interval and [`Cells`] many of one width;
+//! `level` defines the cell widths of roll-ups, and [`schema`] encodes a cell as a sample.
 
 mod cell;
 #[expect(clippy::module_inception, reason = "the folder is named for the type")]

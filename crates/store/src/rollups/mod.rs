@@ -1,7 +1,7 @@
 //! Roll-ups: minimum, maximum, mean and last value of each metric for each second, minute and hour. They are made once for a segment
 //! file when it is sealed, and are kept for longer than it.
 //!
-//! [`file`] is one roll-up file, [`Rollups`] all of them. [`rolling`](crate::rolling) makes them.
+//! `file` is one roll-up file, [`Rollups`] all of them. [`rolling`](mod@crate::rolling) makes them.
 
 pub mod file;
 

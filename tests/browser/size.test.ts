@@ -31,3 +31,18 @@ for (const [width, height] of screens) {
     });
   }
 }
+
+// The facts in the header are as long as a door's name and the DAC's address.
+for (const width of [840, 1040, 1120, 1280]) {
+  it(`shows all buttons of the header at a width of ${width}`, async () => {
+    const visit = await rig.visit('', { viewport: { width, height: 800 } });
+    await visit.seesSamples('processor', 1);
+    await visit.page.evaluate(() => {
+      for (const fact of document.querySelectorAll('.fact dd'))
+        fact.textContent = 'Server-sent events 1.2.3.4';
+    });
+    const help = await visit.page.getByTestId('open-help').boundingBox();
+    expect(help && help.x + help.width).toBeLessThanOrEqual(width);
+    await visit.close();
+  });
+}

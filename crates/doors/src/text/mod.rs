@@ -108,7 +108,7 @@ fn admitted(
 }
 
 /// What there is since a position, at once.
-#[utoipa::path(get, path = "/api/v1/samples", params(parameters::Common),
+#[utoipa::path(get, tag = "samples", path = "/api/v1/samples", params(parameters::Common),
     responses((status = 200, description = "messages, and the position to go on from"), (status = 400, body = Problem), (status = 404, body = Problem),
         (status = 429, body = Problem), (status = 503, body = Problem)))]
 pub async fn poll_at_once(
@@ -125,7 +125,7 @@ pub async fn poll_at_once(
 }
 
 /// What there is since a position, as soon as there is something.
-#[utoipa::path(get, path = "/api/v1/samples/wait", params(parameters::Common, parameters::Wait),
+#[utoipa::path(get, tag = "samples", path = "/api/v1/samples/wait", params(parameters::Common, parameters::Wait),
     responses((status = 200, description = "messages, and the position to go on from"), (status = 400, body = Problem), (status = 404, body = Problem),
         (status = 429, body = Problem), (status = 503, body = Problem)))]
 pub async fn long_poll(
@@ -143,7 +143,7 @@ pub async fn long_poll(
 }
 
 /// All samples of a time as an Arrow stream; instances of one probe type.
-#[utoipa::path(get, path = "/api/v1/history.arrow", params(parameters::Span),
+#[utoipa::path(get, tag = "samples", path = "/api/v1/history.arrow", params(parameters::Span),
     responses((status = 200, description = "an Arrow IPC stream", content_type = "application/vnd.apache.arrow.stream"), (status = 400, body = Problem),
         (status = 404, body = Problem), (status = 422, body = Problem), (status = 429, body = Problem), (status = 501, body = Problem), (status = 503, body = Problem)))]
 pub async fn history(

@@ -20,7 +20,7 @@ use std::net::SocketAddr;
 const RETRY: &str = "retry: 1000\n\n";
 
 /// Samples without end, as server-sent events. Also at `/api/v1/stream.sse`.
-#[utoipa::path(get, path = "/api/v1/samples/events", params(parameters::Common),
+#[utoipa::path(get, tag = "samples", path = "/api/v1/samples/events", params(parameters::Common),
     responses((status = 200, description = "one event a message", content_type = "text/event-stream"), (status = 400, body = Problem),
         (status = 404, body = Problem), (status = 429, body = Problem), (status = 503, body = Problem)))]
 pub async fn events(

@@ -17,7 +17,7 @@ use axum::{
 use std::net::SocketAddr;
 
 /// Samples without end, a JSON object a line.
-#[utoipa::path(get, path = "/api/v1/samples/stream", params(parameters::Common, parameters::Padding),
+#[utoipa::path(get, tag = "samples", path = "/api/v1/samples/stream", params(parameters::Common, parameters::Padding),
     responses((status = 200, description = "one message a line", content_type = "application/x-ndjson"), (status = 400, body = Problem),
         (status = 404, body = Problem), (status = 429, body = Problem), (status = 503, body = Problem)))]
 pub async fn lines(

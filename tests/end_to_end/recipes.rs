@@ -1,22 +1,43 @@
-//! Follows the probe recipe of `CONTRIBUTING.md` on a copy of the sources: its code blocks build, and the new probe's samples arrive.
+//! Follows the recipes of `CONTRIBUTING.md` on a copy of the sources: their code blocks build, and the program has what they add.
 //!
-//! The copy has only the crates that a node needs. Their dependencies and unchanged crates are built once; later runs build the probes alone.
+//! All recipes are followed on one copy, which is built once for all tests. Files keep their times, so cargo builds again only what has changed since the
+//! last run. Dependencies are built without optimisation and debug information: the first run takes minutes, later ones seconds.
 
-use crate::harness::{Oasis, Program, eventually, finish, instance, repository};
+use crate::harness::{Oasis, eventually, finish, get, instance, ledger, post, program, repository};
+use serde_json::{Value, json};
 use std::{
-    env, fs,
+    collections::BTreeSet,
+    env,
+    fs::{self, File},
+    io::{BufRead, BufReader, Write},
+    net::TcpStream,
     path::{Path, PathBuf},
     process::Command,
+    sync::LazyLock,
+    time::SystemTime,
 };
 
-/// The crates of a node with ready-made probes.
-const CRATES: [&str; 7] = ["pdl", "wire", "pdl-gen", "channel", "probe", "instrument", "probes"];
+/// What the copy contains.
+const SOURCES: [&str; 10] = [
+    "ARCHITECTURE.md",
+    "Cargo.lock",
+    "Cargo.toml",
+    "crates",
+    "docs/reference",
+    "examples",
+    "pdl",
+    "rustfmt.toml",
+    "tests/structure",
+    "web/dist",
+];
+
+const RECIPES: [&str; 4] = ["Add a probe", "Add a handler", "Add a text door", "Add a format"];
 
 /// A step of a recipe that changes a file.
 #[derive(Debug, PartialEq)]
 struct Edit<'a> {
     file: &'a str,
-    /// The line after which the text goes, or `None` for a new file.
+    /// Text in the line after which the edit goes, or `None` for a new file.
     after: Option<&'a str>,
     text: String,
 }
@@ -29,10 +50,10 @@ fn edits<'a>(page: &'a str, recipe: &str) -> Vec<Edit<'a>> {
     let (mut edits, mut lines) = (Vec::new(), recipe.lines());
     let mut step = None;
     while let Some(line) = lines.next() {
-        let mut quoted = line.split('`').skip(1).step_by(2);
-        if line.contains(". Create `") {
+        let quoted = |verb| Some(line.split_once(verb)?.1.split('`').step_by(2));
+        if let Some(mut quoted) = quoted(". Create `") {
             step = Some((quoted.next().unwrap(), None));
-        } else if line.contains(". In `") {
+        } else if let Some(mut quoted) = quoted(". In `") {
             step = Some((quoted.next().unwrap(), quoted.next()));
         } else if line.starts_with("   ```") {
             let block = lines.by_ref().take_while(|line| !line.starts_with("   ```"));
@@ -46,78 +67,186 @@ fn edits<'a>(page: &'a str, recipe: &str) -> Vec<Edit<'a>> {
     edits
 }
 
-/// Copies the sources with their times, so that cargo builds only what a recipe changed.
+/// Copies the sources with their times.
 fn copy_sources(copy: &Path) {
     let _ = fs::remove_dir_all(copy);
-    fs::create_dir_all(copy.join("crates")).unwrap();
     let root = repository();
-    for name in CRATES {
-        finish(Command::new("cp").arg("-a").arg(root.join("crates").join(name)).arg(copy.join("crates")));
+    for name in SOURCES {
+        let target = copy.join(name);
+        let folder = target.parent().unwrap();
+        fs::create_dir_all(folder).unwrap();
+        finish(Command::new("cp").arg("-a").arg(root.join(name)).arg(folder));
     }
-    for name in ["pdl", "Cargo.lock", "rustfmt.toml"] {
-        finish(Command::new("cp").arg("-a").arg(root.join(name)).arg(copy));
-    }
-    let mut manifest: toml::Table = fs::read_to_string(root.join("Cargo.toml")).unwrap().parse().unwrap();
-    let workspace = manifest["workspace"].as_table_mut().unwrap();
-    workspace.insert("members".into(), vec!["crates/*".to_owned()].into());
-    workspace.remove("default-members");
-    workspace.remove("exclude");
-    fs::write(copy.join("Cargo.toml"), manifest.to_string()).unwrap();
 }
 
-fn apply(edit: &Edit<'_>, copy: &Path) {
+/// Applies an edit. Whatever it touches gets the later of its own time and `page_time`, so that cargo builds it again only if one of them has changed.
+fn apply(edit: &Edit<'_>, copy: &Path, page_time: SystemTime) {
     let file = copy.join(edit.file);
+    let folder = file.parent().unwrap();
+    let modified = |path: &Path| fs::metadata(path).and_then(|metadata| metadata.modified());
+    // Build scripts watch folders too.
+    let times =
+        [modified(&file), modified(folder)].map(|time| time.map_or(page_time, |time| time.max(page_time)));
     let text = match edit.after {
         None => {
             assert!(!file.exists(), "{} exists", edit.file);
+            fs::create_dir_all(folder).unwrap();
             edit.text.clone()
         }
-        Some(line) => {
-            let text = fs::read_to_string(&file).unwrap();
-            let (before, after) = text
-                .split_once(&format!("{line}\n"))
-                .unwrap_or_else(|| panic!("{} has no line {line:?}", edit.file));
-            format!("{before}{line}\n{}{after}", edit.text)
+        Some(anchor) => {
+            let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", edit.file));
+            let lines: Vec<_> = text.split_inclusive('\n').collect();
+            let found: Vec<_> = (0..lines.len()).filter(|&at| lines[at].contains(anchor)).collect();
+            let [at] = found[..] else {
+                panic!("{} has {} lines with {anchor:?}, not one", edit.file, found.len())
+            };
+            let (before, after) = lines.split_at(at + 1);
+            before.concat() + &edit.text + &after.concat()
         }
     };
-    fs::write(file, text).unwrap();
+    fs::write(&file, text).unwrap();
+    for (path, time) in [&*file, folder].into_iter().zip(times) {
+        File::open(path).unwrap().set_modified(time).unwrap();
+    }
 }
 
-/// Builds the example node of the copy. Returns the program.
-fn build(copy: &Path, target: &Path) -> PathBuf {
-    let cargo = || {
+/// Builds the program of the copy.
+fn build(copy: &Path, target: &Path) {
+    let cargo = |arguments: &str| {
         let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo.current_dir(copy).env("CARGO_TARGET_DIR", target).env("CARGO_NET_OFFLINE", "true");
-        cargo
+        finish(cargo.env("CARGO_PROFILE_DEV_DEBUG", "false").args(arguments.split(' ')));
     };
-    finish(cargo().args(["fmt", "-p", "oasis-probes", "--check"]));
-    finish(cargo().args(["build", "--quiet", "-p", "oasis-probes", "--example", "node"]));
-    target.join("debug/examples/node")
+    cargo("fmt -p oasis-probes -p oasis-totals -p oasis-doors -p oasis-format --check");
+    cargo(r#"build --quiet --config profile.dev.package."*".opt-level=0 -p oasis"#);
+}
+
+/// The copy, after all recipes.
+struct Followed {
+    copy: PathBuf,
+    /// The program that was built.
+    oasis: PathBuf,
+}
+
+static FOLLOWED: LazyLock<Followed> = LazyLock::new(|| {
+    let target = Path::new(env!("CARGO_BIN_EXE_oasis")).parent().unwrap().parent().unwrap().join("recipe");
+    let (copy, root) = (target.join("source"), repository());
+    copy_sources(&copy);
+    let page = fs::read_to_string(root.join("CONTRIBUTING.md")).unwrap();
+    let changed = |file| fs::metadata(root.join(file)).unwrap().modified().unwrap();
+    let page_time = changed("CONTRIBUTING.md").max(changed("tests/end_to_end/recipes.rs"));
+    for recipe in RECIPES {
+        edits(&page, recipe).iter().for_each(|edit| apply(edit, &copy, page_time));
+    }
+    build(&copy, &target);
+    Followed { oasis: target.join("debug/oasis"), copy }
+});
+
+/// The files that a recipe creates or changes, sorted.
+fn files_of(recipe: &str) -> Vec<String> {
+    let page = fs::read_to_string(repository().join("CONTRIBUTING.md")).unwrap();
+    let files: BTreeSet<_> = edits(&page, recipe).iter().map(|edit| edit.file.to_owned()).collect();
+    files.into_iter().collect()
+}
+
+/// The program of the copy with the new probe, once it has a sample.
+fn up(arguments: &[&str]) -> Oasis {
+    let probe = ["--name", "plant", "--probe", "uptime@20"];
+    let up = Oasis::up_of(&FOLLOWED.oasis, &[&probe, arguments].concat());
+    ledger(&up, "plant", "uptime", "a sample", |ledger| ledger["received"] != 0);
+    up
 }
 
 #[test]
 fn the_probe_recipe_adds_a_probe_whose_samples_arrive() {
-    let page = fs::read_to_string(repository().join("CONTRIBUTING.md")).unwrap();
-    let edits = edits(&page, "Add a probe");
-    let files: Vec<_> = edits.iter().map(|edit| edit.file).collect();
-    assert_eq!(files, ["pdl/uptime.pdl", "crates/probes/src/uptime.rs", "crates/probes/src/lib.rs"]);
-
-    let recipe = Path::new(env!("CARGO_BIN_EXE_oasis")).parent().unwrap().parent().unwrap().join("recipe");
-    let copy = recipe.join("source");
-    copy_sources(&copy);
-    edits.iter().for_each(|edit| apply(edit, &copy));
-    let program = build(&copy, &recipe);
-
-    let dac = Oasis::dac(&[]);
-    let settings = recipe.join("node.toml");
-    let node = format!("name = \"plant\"\ndac = \"{}\"", dac.channel());
-    fs::write(&settings, format!("[node]\n{node}\nprobes = [{{ probe = \"uptime\", hertz = 20 }}]\n"))
-        .unwrap();
-    let _node = Program::start(&program, &[settings.to_str().unwrap()]);
+    let files = ["crates/probes/src/lib.rs", "crates/probes/src/uptime.rs", "pdl/uptime.pdl"];
+    assert_eq!(files_of("Add a probe"), files);
+    let up = up(&[]);
     let uptime = eventually("a sample of uptime", || {
-        instance(&dac, "plant", "uptime")?["latest"]["metrics"]["uptime"].as_f64()
+        instance(&up, "plant", "uptime")?["latest"]["metrics"]["uptime"].as_f64()
     });
     assert!(uptime > 0.0, "{uptime}");
+}
+
+#[test]
+fn the_handler_recipe_adds_a_handler_that_the_api_lists() {
+    let files = [
+        "ARCHITECTURE.md",
+        "Cargo.toml",
+        "crates/handlers/totals/Cargo.toml",
+        "crates/handlers/totals/src/lib.rs",
+        "crates/oasis/Cargo.toml",
+        "crates/oasis/src/config/live.rs",
+        "docs/reference/oasis.toml",
+    ];
+    assert_eq!(files_of("Add a handler"), files);
+    let documented = fs::read_to_string(FOLLOWED.copy.join("docs/reference/oasis.toml")).unwrap();
+    let mut settings: toml::Table = documented.parse().unwrap();
+    assert_eq!(settings["totals"]["enabled"].as_bool(), Some(false), "as the page documents the default");
+    settings["totals"]["enabled"] = true.into();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("oasis.toml");
+    fs::write(&path, settings.to_string()).unwrap();
+    let up = up(&["--config", path.to_str().unwrap()]);
+    eventually("a count of the handler", || {
+        let list = get(&up, "/api/v1/handlers");
+        let totals = list["handlers"].as_array()?.iter().find(|handler| handler["name"] == "totals")?;
+        (totals["condition"] == "running" && totals["state"]["samples"].as_u64()? > 0).then_some(())
+    });
+}
+
+#[test]
+fn the_handler_recipe_adds_the_crate_to_the_table_of_the_architecture() {
+    let table = fs::read_to_string(FOLLOWED.copy.join("ARCHITECTURE.md")).unwrap();
+    let rows: Vec<_> = table.lines().filter(|line| line.starts_with("| `crates/")).collect();
+    let place =
+        |folder: &str| rows.iter().position(|row| row.starts_with(&format!("| `{folder}` |"))).unwrap();
+    let added = place("crates/handlers/totals");
+    // It depends on the first, and the second on it.
+    assert!(place("crates/handler") < added && added < place("crates/oasis"), "{rows:#?}");
+    let is_whole = |row: &&str| row.matches(" |").count() == rows[0].matches(" |").count();
+    assert!(is_whole(&rows[added]), "{}", rows[added]);
+}
+
+#[test]
+fn the_door_recipe_adds_a_door_that_is_documented_and_read_over_http() {
+    assert_eq!(
+        files_of("Add a text door"),
+        ["crates/doors/src/text/json_seq.rs", "crates/doors/src/text/mod.rs"]
+    );
+    let up = up(&[]);
+    let path = "/api/v1/samples/sequence";
+    assert!(get(&up, "/openapi.json")["paths"][path]["get"].is_object());
+
+    let mut stream = TcpStream::connect(up.listen()).unwrap();
+    let request = format!("GET {path}?node=plant&instance=uptime HTTP/1.0\r\nHost: {}\r\n\r\n", up.listen());
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut lines = BufReader::new(stream).lines().map(Result::unwrap);
+    assert!(lines.by_ref().any(|line| line.eq_ignore_ascii_case("content-type: application/json-seq")));
+    let samples = lines.find_map(|line| {
+        let message: Value = serde_json::from_str(line.rsplit_once('\x1e')?.1).unwrap();
+        (message["event"] == "samples").then_some(message)
+    });
+    assert_eq!(samples.unwrap()["instance"], "uptime");
+}
+
+#[test]
+fn the_format_recipe_adds_a_format_that_samples_are_exported_in() {
+    assert_eq!(files_of("Add a format"), ["crates/format/src/lib.rs", "crates/format/src/tsv/mod.rs"]);
+    let folder = tempfile::tempdir().unwrap();
+    let archive = ["--archive", folder.path().to_str().unwrap()];
+    let up = up(&archive);
+    assert_eq!(post(&up, "/api/v1/archive/flush", &json!({})).0, 200);
+    drop(up);
+    let export = |arguments: &[&str]| {
+        let output = program(&FOLLOWED.oasis).arg("export").args(arguments).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let help = export(&["--help"]);
+    assert!(help.contains("- tsv:") && help.contains("A line a sample, for scripts"), "{help}");
+    let table = export(&[&archive[..], &["plant/uptime", "--format", "tsv"]].concat());
+    assert!(table.starts_with("node\tinstance\ttime_ns\tuptime\nplant\tuptime\t"), "{table}");
 }
 
 #[test]

@@ -7,6 +7,53 @@
 //! other direction.
 //!
 //! This crate knows nothing of how samples reach readers: that is the task of the doors.
+//!
+//! ```
+//! use oasis_channel::{InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance, frame::Frame};
+//! use oasis_dac::{Config, Cursor, Dac, StartAt, now, session::NodeSession};
+//! use oasis_wire::{batch::{Batch, Encoder, Fields}, schema::ProbeType, value::{RowWriter, Value}};
+//! use std::sync::Arc;
+//! use uuid::Uuid;
+//!
+//! let tank: ProbeType = serde_json::from_str(r#"{
+//!     "name": "Plant::Tank", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0",
+//!     "metrics": [{"name": "level", "type": "real64", "unit": "m"}]
+//! }"#)?;
+//!
+//! // A node says hello and registers its tank. `ingest` reads such frames from a socket.
+//! let dac = Dac::new(Config::default());
+//! let mut session = NodeSession::new(dac.clone(), tokio::sync::mpsc::channel(1).0);
+//! let node = NodeIdentity {
+//!     name: "plant".into(), uuid: Uuid::nil(), run: Uuid::nil(), host: "host".into(), software: "example".into(), pid: 1,
+//! };
+//! let instance = RegisteredInstance {
+//!     name: "tank".into(), probe_type: tank.uuid, kind: ProbeKind::Pushed, demand: None,
+//!     state: InstanceState { hertz: None, enabled: true, recorder: None },
+//! };
+//! let hello = NodeMessage::Hello { protocol: PROTOCOL, node };
+//! let register = NodeMessage::Register { types: vec![tank.clone()], instances: vec![instance] };
+//! let mut answers = Vec::new();
+//! for message in [hello, register] {
+//!     session.handle(Frame::Control(&serde_json::to_vec(&message)?), now(), &mut answers)?;
+//! }
+//!
+//! // Its first sample arrives,
+//! let tank = dac.registry.find("plant", "tank").ok_or("it is registered")?;
+//! let (mut row, mut batch) = (Vec::new(), Vec::new());
+//! RowWriter::new(&mut row).f64(2.5);
+//! let mut encoder = Encoder::new(&tank.probe_type)?;
+//! encoder.push(now().0, &row)?;
+//! let fields = Fields { topic: tank.topic.0, state: 0, first_sequence: 1, node_time: now().0, dropped_before: 0 };
+//! encoder.finish(fields, &mut batch);
+//! session.handle(Frame::Batch(&batch), now(), &mut answers)?;
+//!
+//! // and a reader finds it in the topic log.
+//! let (mut cursor, _) = Cursor::new(tank.clone(), StartAt::Earliest, &Arc::default());
+//! let read = cursor.read(64 * 1024);
+//! let batch = Batch::parse(read.segments[0].batch(), &tank.probe_type)?;
+//! assert_eq!(batch.samples().next().map(|sample| sample.values), Some(vec![Value::Real64(2.5)]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod admission;
 pub mod commands;

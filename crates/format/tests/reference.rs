@@ -1,14 +1,15 @@
-//! The list in the reference matches the program.
+//! The list in the reference matches the program. `OASIS_UPDATE_DOCS=1 cargo test -p oasis-format` updates it.
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
 use oasis_format::{FORMATS, find, reader_of};
-use std::{collections::HashSet, fmt::Write, fs};
+use std::{collections::HashSet, env, fmt::Write, fs};
+
+const HEAD: &str = "| `--format` | file name ends with | `oasis export` | `oasis sql` | `oasis import` |\n|---|---|---|---|---|\n";
 
 /// The list as `docs/reference/formats.md` has it.
 fn list() -> String {
-    let head = "| `--format` | file name ends with | `oasis export` | `oasis sql` | `oasis import` |\n|---|---|---|---|---|\n";
-    FORMATS.iter().fold(head.to_owned(), |mut list, format| {
+    FORMATS.iter().fold(HEAD.to_owned(), |mut list, format| {
         let alias = format.alias.map(|alias| format!(", `{alias}`")).unwrap_or_default();
         let samples = format.samples.as_ref().map_or("", |samples| samples.help);
         let rows = format.rows.as_ref().map_or("", |rows| rows.help);
@@ -23,7 +24,14 @@ fn list() -> String {
 fn the_reference_lists_every_format() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/formats.md");
     let reference = fs::read_to_string(file).unwrap();
-    assert!(reference.contains(&list()), "docs/reference/formats.md lacks this list:\n\n{}", list());
+    let (before, rest) = reference.split_once(HEAD).unwrap();
+    let after = rest.find("\n\n").map_or("", |end| &rest[end + 1..]);
+    let updated = format!("{before}{}{after}", list());
+    if env::var_os("OASIS_UPDATE_DOCS").is_some() {
+        fs::write(file, updated).unwrap();
+    } else {
+        assert!(reference == updated, "docs/reference/formats.md lacks this list:\n\n{}", list());
+    }
 }
 
 #[test]

@@ -12,6 +12,43 @@
 //!
 //! A node of another kind, such as a replay, shares two parts: the queue of samples that the DAC lacks ([`outgoing`]), and
 //! the connection ([`link`]).
+//!
+//! ```
+//! use oasis_probe::{Malformed, NodeBuilder, NodeConfig, Reader, RowWriter, Sample, TcpConnector};
+//!
+//! // `oasis pdl compile --lang rust` writes such a type from PDL.
+//! struct Tank {
+//!     level: f64,
+//! }
+//!
+//! impl Sample for Tank {
+//!     const NAME: &'static str = "Plant::Tank";
+//!     const UUID: &'static str = "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11";
+//!     const SCHEMA: &'static str = r#"{
+//!         "name": "Plant::Tank", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0",
+//!         "metrics": [{"name": "level", "type": "real64", "unit": "m"}]
+//!     }"#;
+//!
+//!     fn write(&self, row: &mut RowWriter<'_>) {
+//!         row.f64(self.level);
+//!     }
+//!
+//!     fn read(row: &mut Reader<'_>) -> Result<Self, Malformed> {
+//!         Ok(Self { level: row.array().map(f64::from_le_bytes)? })
+//!     }
+//! }
+//!
+//! let dac = "127.0.0.1:7071";
+//! # let dac = "127.0.0.1:1"; // A DAC of this machine must not receive this.
+//! let mut builder = NodeBuilder::new("plant", NodeConfig::default());
+//! let mut tank = builder.pushed::<Tank>("tank", 64 * 1024)?;
+//! let node = builder.start(TcpConnector::new(dac))?;
+//!
+//! // Neither blocks nor fails if the DAC is away: the node keeps the samples until it has connected.
+//! assert!(tank.flush(&Tank { level: 2.5 }));
+//! # drop(node);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod batch_builder;
 mod clock;

@@ -1,5 +1,15 @@
 //! The native part of `sdk/python`: nodes and probes ([`node`]), log records and spans ([`texts`]), native batches ([`batch`]).
 //! The Python modules `oasis.node`, `oasis.logging`, `oasis.spans` and `oasis.batch` wrap it.
+//!
+//! ```python
+//! from oasis.node import NodeBuilder
+//! from tank import Tank  # from `oasis pdl compile --lang python`
+//!
+//! builder = NodeBuilder("plant")
+//! probe = builder.pushed("tank", Tank)
+//! with builder.start("127.0.0.1:7071"):
+//!     probe.flush(Tank(level=2.5))
+//! ```
 
 mod batch;
 mod node;

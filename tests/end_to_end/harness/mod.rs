@@ -10,7 +10,7 @@ mod small_disk;
 pub use failing_syncs::FailingSyncs;
 pub use http::{get, post, post_from, request};
 pub use native::{Incoming, Native, open, read};
-pub use process::{Oasis, oasis};
+pub use process::{Oasis, oasis, program};
 pub use programs::{
     Program, cargo_build, compile, compile_with, finish, generate, has_program, installed, repository,
 };

@@ -3,6 +3,7 @@ use serde_json::Value;
 use std::{
     fs,
     io::{BufRead, BufReader},
+    path::Path,
     process::{Child, ChildStdout, Command, ExitStatus, Stdio},
 };
 
@@ -10,7 +11,12 @@ const ANY_PORT: &str = "127.0.0.1:0";
 
 /// The binary under test, not yet started.
 pub fn oasis() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_oasis"));
+    program(Path::new(env!("CARGO_BIN_EXE_oasis")))
+}
+
+/// A binary that was built from other sources, not yet started.
+pub fn program(path: &Path) -> Command {
+    let mut command = Command::new(path);
     // Whatever the developer's shell says must not change a test.
     let variables = std::env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"OASIS_"));
     for (name, _) in variables {
@@ -32,6 +38,12 @@ impl Oasis {
     /// DAC, page and node in one.
     pub fn up(arguments: &[&str]) -> Self {
         Self::start(&[&["up", "--listen", ANY_PORT, "--channel-listen", ANY_PORT], arguments].concat())
+    }
+
+    /// DAC, page and node in one, of a binary that was built from other sources.
+    pub fn up_of(path: &Path, arguments: &[&str]) -> Self {
+        let up = ["up", "--listen", ANY_PORT, "--channel-listen", ANY_PORT];
+        Self::start_command(program(path), Stdio::inherit(), &[&up, arguments].concat())
     }
 
     /// A DAC on ports of its own.
@@ -65,7 +77,11 @@ impl Oasis {
     }
 
     fn start_logging_to(log: Stdio, arguments: &[&str]) -> Self {
-        let mut child = oasis()
+        Self::start_command(oasis(), log, arguments)
+    }
+
+    fn start_command(mut command: Command, log: Stdio, arguments: &[&str]) -> Self {
+        let mut child = command
             .args(arguments)
             .arg("--ready-json")
             .stdin(Stdio::null())

@@ -76,13 +76,15 @@ impl Workspace {
         self.default_members.contains(&package.id)
     }
 
-    /// Returns the names of all crates that `package` links, without those of tests and build scripts, as `cargo tree` lists them.
+    /// Returns the names of all crates that `package` links with these feature flags, without those of tests and build scripts, as
+    /// `cargo tree` lists them.
     ///
     /// # Errors
     /// If Cargo fails, for example because there is no such package.
-    pub fn linked(&self, package: &str) -> Result<BTreeSet<String>> {
-        let text =
-            cargo(&["tree", "--locked", "--package", package, "--edges", "normal", "--prefix", "none"])?;
+    pub fn linked(&self, package: &str, features: &[&str]) -> Result<BTreeSet<String>> {
+        let tree =
+            ["tree", "--locked", "--offline", "--package", package, "--edges", "normal", "--prefix", "none"];
+        let text = cargo(&[&tree, features].concat())?;
         Ok(text.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect())
     }
 }

@@ -42,24 +42,32 @@ use utoipa::OpenApi;
 /// A client that takes nothing for this long is gone, as at the WebSocket door; what it misses meanwhile stays in the log.
 pub const STALL: Duration = Duration::from_secs(30);
 
-#[derive(OpenApi)]
-#[openapi(paths(poll_at_once, long_poll, stream_lines, events, history))]
-struct Description;
+/// Declares the text doors: where each is, and its function.
+macro_rules! doors {
+    ($($path:literal => $($function:ident)::+,)*) => {
+        #[derive(OpenApi)]
+        #[openapi(paths($($($function)::+),*))]
+        struct Description;
+
+        /// All text doors.
+        pub fn router() -> Router<Doors> {
+            Router::new().route("/api/v1/stream.sse", get(sse::events))$(.route($path, get($($function)::+)))*
+        }
+    };
+}
+
+// The text doors, a line each.
+doors! {
+    "/api/v1/samples" => poll_at_once,
+    "/api/v1/samples/wait" => long_poll,
+    "/api/v1/samples/stream" => stream::lines,
+    "/api/v1/samples/events" => sse::events,
+    "/api/v1/history.arrow" => history,
+}
 
 /// The OpenAPI document of the text doors.
 pub fn openapi() -> utoipa::openapi::OpenApi {
     Description::openapi()
-}
-
-/// All text doors.
-pub fn router() -> Router<Doors> {
-    Router::new()
-        .route("/api/v1/samples", get(poll_at_once))
-        .route("/api/v1/samples/wait", get(long_poll))
-        .route("/api/v1/samples/stream", get(stream_lines))
-        .route("/api/v1/samples/events", get(events))
-        .route("/api/v1/stream.sse", get(events))
-        .route("/api/v1/history.arrow", get(history))
 }
 
 type Asked = (State<Doors>, ConnectInfo<SocketAddr>, RawQuery, HeaderMap);
@@ -100,7 +108,7 @@ fn admitted(
 }
 
 /// What there is since a position, at once.
-#[utoipa::path(get, path = "/api/v1/samples", params(parameters::Common),
+#[utoipa::path(get, tag = "samples", path = "/api/v1/samples", params(parameters::Common),
     responses((status = 200, description = "messages, and the position to go on from"), (status = 400, body = Problem), (status = 404, body = Problem),
         (status = 429, body = Problem), (status = 503, body = Problem)))]
 pub async fn poll_at_once(
@@ -117,7 +125,7 @@ pub async fn poll_at_once(
 }
 
 /// What there is since a position, as soon as there is something.
-#[utoipa::path(get, path = "/api/v1/samples/wait", params(parameters::Common, parameters::Wait),
+#[utoipa::path(get, tag = "samples", path = "/api/v1/samples/wait", params(parameters::Common, parameters::Wait),
     responses((status = 200, description = "messages, and the position to go on from"), (status = 400, body = Problem), (status = 404, body = Problem),
         (status = 429, body = Problem), (status = 503, body = Problem)))]
 pub async fn long_poll(
@@ -134,36 +142,8 @@ pub async fn long_poll(
     Ok(answer)
 }
 
-/// Samples without end, a JSON object a line.
-#[utoipa::path(get, path = "/api/v1/samples/stream", params(parameters::Common, parameters::Padding),
-    responses((status = 200, description = "one message a line", content_type = "application/x-ndjson"), (status = 400, body = Problem),
-        (status = 404, body = Problem), (status = 429, body = Problem), (status = 503, body = Problem)))]
-pub async fn stream_lines(
-    state: State<Doors>,
-    peer: ConnectInfo<SocketAddr>,
-    query: RawQuery,
-    headers: HeaderMap,
-) -> Result<Response, Problem> {
-    let visit = Visit::begin(Door::Stream, (state, peer, query, headers)).await?;
-    Ok(live::answer(visit, stream::Lines))
-}
-
-/// Samples without end, as server-sent events. Also at `/api/v1/stream.sse`.
-#[utoipa::path(get, path = "/api/v1/samples/events", params(parameters::Common),
-    responses((status = 200, description = "one event a message", content_type = "text/event-stream"), (status = 400, body = Problem),
-        (status = 404, body = Problem), (status = 429, body = Problem), (status = 503, body = Problem)))]
-pub async fn events(
-    state: State<Doors>,
-    peer: ConnectInfo<SocketAddr>,
-    query: RawQuery,
-    headers: HeaderMap,
-) -> Result<Response, Problem> {
-    let visit = Visit::begin(Door::Events, (state, peer, query, headers)).await?;
-    Ok(live::answer(visit, sse::Events))
-}
-
 /// All samples of a time as an Arrow stream; instances of one probe type.
-#[utoipa::path(get, path = "/api/v1/history.arrow", params(parameters::Span),
+#[utoipa::path(get, tag = "samples", path = "/api/v1/history.arrow", params(parameters::Span),
     responses((status = 200, description = "an Arrow IPC stream", content_type = "application/vnd.apache.arrow.stream"), (status = 400, body = Problem),
         (status = 404, body = Problem), (status = 422, body = Problem), (status = 429, body = Problem), (status = 501, body = Problem), (status = 503, body = Problem)))]
 pub async fn history(

@@ -1,14 +1,37 @@
 //! Server-sent events: what `EventSource` in a browser reads, and resumes by itself.
 
 use super::{
-    live::Dialect,
+    Visit,
+    live::{self, Dialect},
     output::Output,
+    parameters,
     query::Positions,
     reader::{Message, Reader},
 };
+use crate::{Doors, places::Door, problem::Problem};
+use axum::{
+    extract::{ConnectInfo, RawQuery, State},
+    http::HeaderMap,
+    response::Response,
+};
+use std::net::SocketAddr;
 
 /// Milliseconds until a browser connects again.
 const RETRY: &str = "retry: 1000\n\n";
+
+/// Samples without end, as server-sent events. Also at `/api/v1/stream.sse`.
+#[utoipa::path(get, tag = "samples", path = "/api/v1/samples/events", params(parameters::Common),
+    responses((status = 200, description = "one event a message", content_type = "text/event-stream"), (status = 400, body = Problem),
+        (status = 404, body = Problem), (status = 429, body = Problem), (status = 503, body = Problem)))]
+pub async fn events(
+    state: State<Doors>,
+    peer: ConnectInfo<SocketAddr>,
+    query: RawQuery,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let visit = Visit::begin(Door::Events, (state, peer, query, headers)).await?;
+    Ok(live::answer(visit, Events))
+}
 
 /// One event each message, its `id` the place behind it.
 #[derive(Debug)]

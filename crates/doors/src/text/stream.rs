@@ -1,11 +1,34 @@
 //! AJAX streaming: one answer without end, a JSON object a line.
 
 use super::{
-    live::Dialect,
+    Visit,
+    live::{self, Dialect},
     output::Output,
+    parameters,
     query::Positions,
     reader::{Message, Reader},
 };
+use crate::{Doors, places::Door, problem::Problem};
+use axum::{
+    extract::{ConnectInfo, RawQuery, State},
+    http::HeaderMap,
+    response::Response,
+};
+use std::net::SocketAddr;
+
+/// Samples without end, a JSON object a line.
+#[utoipa::path(get, tag = "samples", path = "/api/v1/samples/stream", params(parameters::Common, parameters::Padding),
+    responses((status = 200, description = "one message a line", content_type = "application/x-ndjson"), (status = 400, body = Problem),
+        (status = 404, body = Problem), (status = 429, body = Problem), (status = 503, body = Problem)))]
+pub async fn lines(
+    state: State<Doors>,
+    peer: ConnectInfo<SocketAddr>,
+    query: RawQuery,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let visit = Visit::begin(Door::Stream, (state, peer, query, headers)).await?;
+    Ok(live::answer(visit, Lines))
+}
 
 /// Each line begins with the place behind it.
 #[derive(Debug)]

@@ -4,8 +4,15 @@ use crate::exposition::{Exposition, Kind};
 use oasis_dac::{Dac, Instance, SOFTWARE};
 use oasis_format::table::{Cell, Column, Table};
 use oasis_store::matches;
-use oasis_wire::{batch::Batch, schema::Behavior};
-use std::{collections::BTreeMap, ptr, sync::Arc};
+use oasis_wire::{
+    batch::Batch,
+    schema::{Behavior, ProbeType},
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ptr,
+    sync::Arc,
+};
 
 /// Health and counters of the DAC.
 pub fn dac(dac: &Dac, out: &mut Exposition) {
@@ -56,7 +63,7 @@ pub fn newest_values(dac: &Dac, patterns: &[String], out: &mut Exposition) {
         .filter(|node| node.is_online())
         .map(|node| (node.identity.name.clone(), ()))
         .collect();
-    let mut table: Option<(Arc<oasis_wire::schema::ProbeType>, Table)> = None;
+    let mut families: Option<Families> = None;
     for instance in present(dac) {
         let name = format!("{}/{}", instance.node, instance.name);
         let is_wanted = patterns.iter().any(|pattern| matches(pattern, &name));
@@ -64,25 +71,42 @@ pub fn newest_values(dac: &Dac, patterns: &[String], out: &mut Exposition) {
             continue;
         }
         // Instances of one type often follow one another.
-        if !table.as_ref().is_some_and(|(of, _)| ptr::eq(&**of, &*instance.probe_type)) {
-            table = Some((instance.probe_type.clone(), Table::new(&instance.probe_type)));
-        }
-        if let Some((_, table)) = &table {
-            newest_of(&instance, table, out);
-        }
+        let known = families.take().filter(|known| ptr::eq(&*known.probe_type, &*instance.probe_type));
+        let of_type = families.insert(known.unwrap_or_else(|| Families::new(&instance.probe_type)));
+        newest_of(&instance, of_type, out);
     }
 }
 
-fn newest_of(instance: &Instance, table: &Table, out: &mut Exposition) {
+/// A probe type, and the name of the family of each of its columns.
+struct Families {
+    probe_type: Arc<ProbeType>,
+    table: Table,
+    names: Vec<String>,
+}
+
+impl Families {
+    fn new(probe_type: &Arc<ProbeType>) -> Self {
+        let table = Table::new(probe_type);
+        let names = table.columns.iter().map(|column| family_name(&table.name, column)).collect();
+        Self { probe_type: probe_type.clone(), table, names }
+    }
+}
+
+fn newest_of(instance: &Instance, Families { table, names, .. }: &Families, out: &mut Exposition) {
     let Some(segment) = instance.log.latest() else { return };
     // A batch with invalid columns has no newest sample; only its header was checked before.
     let Ok(batch) = Batch::parse(segment.batch(), &instance.probe_type) else { return };
     let Some(sample) = batch.samples().next_back() else { return };
     let labels = [("node", &*instance.node), ("instance", &*instance.name)];
-    for (column, cell) in table.columns.iter().zip(table.cells(&sample.values)) {
+    let mut served = BTreeSet::new();
+    for ((column, name), cell) in table.columns.iter().zip(names).zip(table.cells(&sample.values)) {
         let Some(value) = number(&cell) else { continue };
-        let (name, help) = (family_name(&table.name, column), help(column));
-        out.sample((&name, kind(column), &help), &labels, &value, Some(sample.time));
+        if served.insert(name) {
+            out.sample((name, kind(column), &help(column)), &labels, &value, Some(sample.time));
+        } else {
+            // Prometheus refuses an answer that has a series twice.
+            out.leave_out_duplicate();
+        }
     }
 }
 

@@ -28,6 +28,7 @@ pub struct Exposition {
     bytes: usize,
     series_left: usize,
     omitted: u64,
+    duplicates: u64,
 }
 
 #[derive(Debug)]
@@ -41,7 +42,14 @@ impl Exposition {
     /// Creates an empty document in the format that a request accepts, with at most `max_series` series.
     pub fn accepted(accept: &str, max_series: usize) -> Self {
         let is_open_metrics = accept.contains("application/openmetrics-text");
-        Self { is_open_metrics, families: BTreeMap::new(), bytes: 0, series_left: max_series, omitted: 0 }
+        Self {
+            is_open_metrics,
+            families: BTreeMap::new(),
+            bytes: 0,
+            series_left: max_series,
+            omitted: 0,
+            duplicates: 0,
+        }
     }
 
     /// Appends a sample. The first sample of a family determines its kind and help; samples of another kind are omitted.
@@ -91,12 +99,24 @@ impl Exposition {
         self.omitted
     }
 
+    /// Counts a sample that is left out because its series is in the answer already.
+    pub fn leave_out_duplicate(&mut self) {
+        self.duplicates += 1;
+    }
+
+    /// Samples whose series was in the answer already.
+    pub fn duplicates(&self) -> u64 {
+        self.duplicates
+    }
+
     /// The whole document.
     pub fn finish(mut self) -> Document {
-        let omitted = self.omitted.to_string();
-        (self.series_left, self.bytes) = (1, 0);
+        let (omitted, duplicates) = (self.omitted.to_string(), self.duplicates.to_string());
+        (self.series_left, self.bytes) = (2, 0);
         let head = ("oasis_dac_omitted_series", Kind::Gauge, "Series omitted because of the limit.");
         self.sample(head, &[], &omitted, None);
+        let help = "Values left out because another metric of their instance has the same name here.";
+        self.sample(("oasis_dac_duplicate_series", Kind::Gauge, help), &[], &duplicates, None);
         let mut body = String::new();
         for (name, Family { kind, help, lines }) in &self.families {
             let (word, total) = match kind {

@@ -71,6 +71,8 @@ pub struct OpenMetrics {
     scrapes: AtomicU64,
     /// Series that the last scrape omitted.
     omitted: AtomicU64,
+    /// Values of the last scrape whose series another metric of their instance has.
+    duplicates: AtomicU64,
 }
 
 impl Configured for OpenMetrics {
@@ -81,8 +83,13 @@ impl Configured for OpenMetrics {
         if let Some(bad) = config.instances.iter().find(|pattern| !pattern.contains(['/', '*'])) {
             return Err(BadPattern(bad.clone()));
         }
-        let handler =
-            Self { config, dac: Mutex::default(), scrapes: AtomicU64::new(0), omitted: AtomicU64::new(0) };
+        let handler = Self {
+            config,
+            dac: Mutex::default(),
+            scrapes: AtomicU64::new(0),
+            omitted: AtomicU64::new(0),
+            duplicates: AtomicU64::new(0),
+        };
         Ok(Some(handler).filter(|handler| handler.config.enabled))
     }
 }
@@ -109,6 +116,7 @@ impl Handler for OpenMetrics {
         json!({
             "scrapes": self.scrapes.load(Ordering::Relaxed),
             "omitted": self.omitted.load(Ordering::Relaxed),
+            "duplicates": self.duplicates.load(Ordering::Relaxed),
         })
     }
 
@@ -122,6 +130,7 @@ impl Handler for OpenMetrics {
         collect::newest_values(&dac, &self.config.instances, &mut exposition);
         self.scrapes.fetch_add(1, Ordering::Relaxed);
         self.omitted.store(exposition.omitted(), Ordering::Relaxed);
+        self.duplicates.store(exposition.duplicates(), Ordering::Relaxed);
         Some(exposition.finish())
     }
 }

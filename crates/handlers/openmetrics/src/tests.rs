@@ -12,17 +12,27 @@ use oasis_wire::{
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
+const TANK: &str = r#"{"name": "Plant::Tank", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0", "metrics": [
+    {"name": "level", "type": "real64", "unit": "m", "doc": "Height of the \"water\""},
+    {"name": "strokes_total", "type": "uint32", "kind": "counter"},
+    {"name": "is_open", "type": "boolean"},
+    {"name": "note", "type": "string"}]}"#;
+
 /// A DAC with the node `plant "7"` and its tank, of which one sample came.
 fn dac() -> (Arc<Dac>, NodeSession) {
     let dac = Dac::new(Config::default());
-    let tank: ProbeType = serde_json::from_str(
-        r#"{"name": "Plant::Tank", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0", "metrics": [
-            {"name": "level", "type": "real64", "unit": "m", "doc": "Height of the \"water\""},
-            {"name": "strokes_total", "type": "uint32", "kind": "counter"},
-            {"name": "is_open", "type": "boolean"},
-            {"name": "note", "type": "string"}]}"#,
-    )
-    .unwrap();
+    let session = connect(&dac, TANK, |writer| {
+        writer.f64(f64::INFINITY);
+        writer.u32(12);
+        writer.boolean(true);
+        writer.string("x");
+    });
+    (dac, session)
+}
+
+/// Connects the node `plant "7"` with an instance `tank` of a type, and sends one sample of it.
+fn connect(dac: &Arc<Dac>, schema: &str, write: impl FnOnce(&mut RowWriter<'_>)) -> NodeSession {
+    let probe_type: ProbeType = serde_json::from_str(schema).unwrap();
     let node = NodeIdentity {
         name: "plant \"7\"".into(),
         uuid: Uuid::nil(),
@@ -33,7 +43,7 @@ fn dac() -> (Arc<Dac>, NodeSession) {
     };
     let instance = RegisteredInstance {
         name: "tank".into(),
-        probe_type: tank.uuid,
+        probe_type: probe_type.uuid,
         kind: ProbeKind::Pushed,
         demand: None,
         state: InstanceState { hertz: None, enabled: true, recorder: None },
@@ -41,25 +51,21 @@ fn dac() -> (Arc<Dac>, NodeSession) {
     let mut session = NodeSession::new(dac.clone(), mpsc::channel(1).0);
     for message in [
         NodeMessage::Hello { protocol: PROTOCOL, node },
-        NodeMessage::Register { types: vec![tank.clone()], instances: vec![instance] },
+        NodeMessage::Register { types: vec![probe_type.clone()], instances: vec![instance] },
     ] {
         let json = serde_json::to_vec(&message).unwrap();
         session.handle(Frame::Control(&json), now(), &mut Vec::new()).unwrap();
     }
     let mut row = Vec::new();
-    let mut writer = RowWriter::new(&mut row);
-    writer.f64(f64::INFINITY);
-    writer.u32(12);
-    writer.boolean(true);
-    writer.string("x");
-    let mut encoder = Encoder::new(&tank).unwrap();
+    write(&mut RowWriter::new(&mut row));
+    let mut encoder = Encoder::new(&probe_type).unwrap();
     encoder.push(1_763_683_200_250_000_000, &row).unwrap();
-    let topic = dac.registry.instances()[0].topic.0;
+    let topic = dac.registry.find("plant \"7\"", "tank").unwrap().topic.0;
     let mut batch = Vec::new();
     encoder
         .finish(Fields { topic, state: 0, first_sequence: 1, node_time: 0, dropped_before: 0 }, &mut batch);
     session.handle(Frame::Batch(&batch), now(), &mut Vec::new()).unwrap();
-    (dac, session)
+    session
 }
 
 fn scrape(dac: &Arc<Dac>, accept: &str, config: OpenMetricsConfig) -> (Document, OpenMetrics) {
@@ -106,11 +112,11 @@ fn newest_values_and_the_ledger_are_served_in_both_formats() {
 fn values_beyond_the_bound_are_omitted_and_counted() {
     let (dac, _session) = dac();
     let (all, _) = scrape(&dac, "", OpenMetricsConfig::default());
-    let series = text(&all).lines().filter(|line| !line.starts_with('#')).count() - 1;
+    let series = text(&all).lines().filter(|line| !line.starts_with('#')).count() - 2;
     let config = OpenMetricsConfig { max_series: series - 2, ..OpenMetricsConfig::default() };
     let (document, handler) = scrape(&dac, "", config);
     assert!(text(&document).contains("oasis_dac_omitted_series 2\n"), "{}", text(&document));
-    assert_eq!(handler.state(), json!({"scrapes": 1, "omitted": 2}));
+    assert_eq!(handler.state(), json!({"scrapes": 1, "omitted": 2, "duplicates": 0}));
 }
 
 #[test]
@@ -130,4 +136,42 @@ fn a_family_has_one_kind() {
     exposition.sample(("a", Kind::Gauge, ""), &[], "1", None);
     exposition.sample(("a", Kind::Counter, ""), &[], "2", None);
     assert_eq!(exposition.omitted(), 1);
+}
+
+#[test]
+fn of_metrics_that_differ_only_in_punctuation_the_first_is_served_and_the_others_are_counted() {
+    let dac = Dac::new(Config::default());
+    let schema = r#"{"name": "Plant::Arm", "uuid": "3f1c6a52-0d7e-4a0b-8b1a-51b6d0f7c2e4", "version": "1.0",
+        "metrics": [
+            {"name": "at", "type": {"struct": {"name": "At", "members": [{"name": "x", "type": "real64"}]}}},
+            {"name": "at_x", "type": "real64"},
+            {"name": "y", "type": "real64"}]}"#;
+    let _session = connect(&dac, schema, |row| [1.5, 2.5, 3.5].into_iter().for_each(|value| row.f64(value)));
+    let (document, handler) = scrape(&dac, "", OpenMetricsConfig::default());
+    let values: Vec<_> = text(&document).lines().filter(|line| line.starts_with("plant_arm_")).collect();
+    let labels = r#"{node="plant \"7\"",instance="tank"}"#;
+    let expected = [("at_x", "1.5"), ("y", "3.5")]
+        .map(|(name, value)| format!("plant_arm_{name}{labels} {value} 1763683200250"));
+    assert_eq!(values, expected);
+    assert!(text(&document).contains("oasis_dac_duplicate_series 1\n"), "{}", text(&document));
+    assert_eq!(handler.state()["duplicates"], 1);
+}
+
+#[test]
+fn an_instance_that_came_back_with_another_type_is_served_once() {
+    let (dac, mut session) = dac();
+    let earlier = dac.registry.instances().remove(0);
+    session.close(now());
+    let other = r#"{"name": "Plant::Tank", "uuid": "5d2a7c1e-91f4-4f38-b6a1-0e8c4b7d9f22", "version": "2.0",
+        "metrics": [{"name": "level", "type": "real32", "unit": "m"}]}"#;
+    let _session = connect(&dac, other, |row| row.f32(0.5));
+    assert!(earlier.is_retired());
+    let (document, _) = scrape(&dac, "", OpenMetricsConfig::default());
+    let lines = text(&document).lines().filter(|line| !line.starts_with('#'));
+    let mut series = std::collections::BTreeSet::new();
+    for line in lines {
+        let (name, _) = line.split_once("} ").or_else(|| line.split_once(' ')).unwrap();
+        assert!(series.insert(name), "{name} appears twice\n{}", text(&document));
+    }
+    assert!(text(&document).contains(r#"plant_tank_level{node="plant \"7\"",instance="tank"} 0.5 "#));
 }

@@ -9,6 +9,25 @@
 //! `copy` encodes its rows, and a `round` collects rows for one transaction. `database` writes them over a
 //! connection that `tls` encrypts. `narrowing` writes the rest if some rows are refused. `handler` repeats
 //! this.
+//!
+//! ```
+//! use oasis_handler::{Configured, Supervisor};
+//! use oasis_postgresql::{Condition, Postgresql, PostgresqlConfig};
+//! use std::sync::Arc;
+//!
+//! assert!(Postgresql::configured(PostgresqlConfig::default())?.is_none(), "no database is configured");
+//! let url = "postgresql://oasis@127.0.0.1:1/plant".into();
+//! let config = PostgresqlConfig { url, ..PostgresqlConfig::default() };
+//! let handler = Arc::new(Postgresql::configured(config)?.expect("a database is configured"));
+//!
+//! let dac = oasis_dac::Dac::new(oasis_dac::Config::default());
+//! let supervisor = Supervisor::new(dac, None, vec![handler.clone()]);
+//! supervisor.start_all();
+//! // Nothing listens at this port: the handler reports it and retries until it is stopped.
+//! while handler.report().condition != Condition::Failing {}
+//! supervisor.stop_all();
+//! # Ok::<(), oasis_postgresql::BadTarget>(())
+//! ```
 
 mod config;
 mod copy;

@@ -1,0 +1,32 @@
+//! What reads archives without a DAC links neither the DAC nor its async runtime.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
+
+use oasis_structure::Workspace;
+
+/// Crates that other programs link to read and write recordings.
+const OFFLINE: [&str; 5] = ["oasis-store", "oasis-history", "oasis-query", "oasis-import", "oasis-format"];
+
+/// What they must not link.
+const LIVE: [&str; 2] = ["tokio", "oasis-dac"];
+
+#[test]
+fn crates_for_recordings_link_neither_the_dac_nor_tokio() {
+    let workspace = Workspace::load().unwrap();
+    for name in OFFLINE {
+        let linked = workspace.linked(name, &[]).unwrap();
+        assert!(linked.contains(name), "{name}: {linked:?}");
+        assert_eq!(LIVE.map(|live| linked.contains(live)), [false; 2], "{name} links one of {LIVE:?}");
+    }
+}
+
+#[test]
+fn the_offline_command_line_links_neither_the_dac_nor_tokio() {
+    let workspace = Workspace::load().unwrap();
+    let linked = |flags: &[&str]| {
+        let linked = workspace.linked("oasis", flags).unwrap();
+        LIVE.map(|live| linked.contains(live))
+    };
+    assert_eq!(linked(&["--no-default-features"]), [false; 2], "oasis without `live` links one of {LIVE:?}");
+    assert_eq!(linked(&[]), [true; 2], "the names in {LIVE:?} are those that Cargo uses");
+}

@@ -104,7 +104,7 @@ fn add_rolled(store: &Store, file: &RollupFile, series: &RolledSeries, points: &
         }
         let added = file.batch(place).map(|batch| points.cells.add_rolled(plan, cell_type, &batch));
         if !matches!(added, Some(Ok(()))) {
-            store.book.find(file.note_damage(place));
+            store.counters.report(file.note_damage(place));
             points.lose_cells((place.min_time, place.max_time));
         }
     }

@@ -36,7 +36,7 @@ impl History {
         let catalogue = Catalogue::open_to_read(directory)?;
         let store = Store::new(directory.to_owned(), catalogue);
         for finding in store.rollups.open(directory, false).map_err(failed)? {
-            store.book.find(finding);
+            store.counters.report(finding);
         }
         // Files first: one that is sealed in between is then seen twice, and not never.
         let files = recovery::segment_files(directory).map_err(failed)?;
@@ -50,7 +50,7 @@ impl History {
                 // Of an import: before all of it is listed, nothing of it is there.
                 Ok((header, _)) if unfinished == Some(header.epoch) => {}
                 Ok((header, found)) => store.add_open(&Arc::new(OpenFile::new(header, found.index))),
-                Err(error) => store.book.find(recovery::unreadable(&path, &error)),
+                Err(error) => store.counters.report(recovery::unreadable(&path, &error)),
             }
         }
         Ok(Self(Arc::new(store)))

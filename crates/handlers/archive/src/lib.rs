@@ -95,7 +95,7 @@ impl Archive {
 
     /// How the archive is.
     pub fn counters(&self) -> Counters {
-        let counters = self.store.book.open().clone();
+        let counters = self.store.counters.lock().clone();
         let rollup_waiting = counters.segments.saturating_sub(self.store.rollups.settled());
         Counters { rollup_waiting, ..counters }
     }
@@ -168,7 +168,7 @@ struct Life<'a>(&'a Archive);
 impl Drop for Life<'_> {
     fn drop(&mut self) {
         self.0.lives().requests = None;
-        self.0.store.book.open().settle(Condition::Stopped, None, now());
+        self.0.store.counters.lock().settle(Condition::Stopped, None, now());
     }
 }
 

@@ -137,7 +137,7 @@ impl Store {
 
     /// Finds the batches of a file with a damaged index.
     fn entries_by_walking(&self, extent: &Extent) -> Result<Vec<Entry>, ReadError> {
-        self.book.find(Finding {
+        self.counters.report(Finding {
             file: self.file_name(extent.segment),
             from: 0,
             to: 0,
@@ -163,7 +163,7 @@ impl Store {
         for (at, entry) in entries.iter().enumerate() {
             let batch = window.read(&file, &header, entry, &entries[at..]);
             if let Err(unread) = &batch {
-                self.book.find(Finding {
+                self.counters.report(Finding {
                     file: self.file_name(segment),
                     from: entry.position,
                     to: entry.position + RECORD_HEADER as u64,

@@ -64,7 +64,7 @@ impl Writer {
 
     /// Counts what the topic logs have let go of since nothing can be stored.
     pub(super) fn note_lost(&mut self) {
-        let cause = self.store.book.open().condition.cause();
+        let cause = self.store.counters.lock().condition.cause();
         let mut missing = 0;
         for tracked in &mut self.tracked {
             tracked.note_came();
@@ -75,12 +75,12 @@ impl Writer {
                 .with_accounts(|accounts| accounts.entry(tracked.instance.topic).or_default().lose(gap));
             missing += to.0 - from.0;
         }
-        self.store.book.open().missing += missing;
+        self.store.counters.lock().missing += missing;
     }
 
     /// Lists the samples that could not be stored before the DAC stopped.
     pub(super) fn list_unstored(&mut self) -> Result<(), CatalogueError> {
-        let condition = self.store.book.open().condition;
+        let condition = self.store.counters.lock().condition;
         if condition == Condition::Storing {
             return Ok(());
         }
@@ -94,7 +94,7 @@ impl Writer {
                 let rows =
                     unstored.into_iter().map(|numbers| LossRow { node, instance, run, numbers, cause, time });
                 let forgotten = catalogue.add_losses(rows)?;
-                self.store.book.open().losses_forgotten += forgotten;
+                self.store.counters.lock().losses_forgotten += forgotten;
             }
         }
         Ok(())

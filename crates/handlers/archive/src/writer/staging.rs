@@ -94,10 +94,10 @@ impl Writer {
                 bytes += progress.bytes;
             }
         });
-        let mut book = self.store.book.open();
-        book.stored += samples;
-        book.bytes_written += bytes;
-        book.missing += missing;
+        let mut counters = self.store.counters.lock();
+        counters.stored += samples;
+        counters.bytes_written += bytes;
+        counters.missing += missing;
     }
 }
 

@@ -5,7 +5,7 @@ use crate::{
     plant::{Node, Plant, STEP, config, counter_of},
     rollups::{eventually, small_files, wait_for_rollups},
 };
-use oasis_store::{ArchiveConfig, History, Holes, Level, Missing, RetentionRule, points::Span};
+use oasis_store::{ArchiveConfig, History, Level, LossTracker, Missing, RetentionRule, points::Span};
 use std::{collections::BTreeMap, fs, ops::RangeInclusive, path::Path, sync::atomic::AtomicBool};
 use uuid::Uuid;
 
@@ -146,27 +146,27 @@ fn what_a_full_disk_costs_is_counted_as_it_goes_and_known_after_a_restart() {
     plant.stop();
 }
 
-type Told = Vec<(String, Option<RangeInclusive<u64>>)>;
+type Found = Vec<(String, Option<RangeInclusive<u64>>)>;
 
-/// Follows an instance's samples as stretches of sequence numbers without a hole.
-struct Follower(Holes);
+/// Follows an instance's samples as consecutive sequence numbers.
+struct Follower(LossTracker);
 
 impl Follower {
     fn new(folder: &Path, from: u64) -> Self {
-        Self(Holes::new(&History::open(folder).unwrap(), from))
+        Self(LossTracker::new(&History::open(folder).unwrap(), from))
     }
 
-    fn goes_on(&mut self, run: u128, numbers: RangeInclusive<u64>) -> Told {
+    fn goes_on(&mut self, run: u128, numbers: RangeInclusive<u64>) -> Found {
         let missing = self.0.before(&counter_of("plant", run), *numbers.start()).unwrap();
         self.0.pass(*numbers.end());
-        Self::told(missing)
+        Self::found(missing)
     }
 
-    fn ends(&mut self) -> Told {
-        Self::told(self.0.behind("plant", "counter", false).unwrap())
+    fn ends(&mut self) -> Found {
+        Self::found(self.0.after_last("plant", "counter", false).unwrap())
     }
 
-    fn told(missing: Vec<Missing>) -> Told {
+    fn found(missing: Vec<Missing>) -> Found {
         missing.into_iter().map(|missing| (missing.cause.word().to_owned(), missing.numbers)).collect()
     }
 }

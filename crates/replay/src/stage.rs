@@ -6,7 +6,7 @@ use crate::{
     error::ReplayError,
     link::{Dac, Link, LinkError},
     on_air::OnAir,
-    outbox::{Outbox, Played, Told},
+    outbox::{Message, Outbox, Played},
     track::Track,
 };
 use oasis_channel::{Backoff, NodeIdentity, REPLAY_PREFIX};
@@ -248,8 +248,8 @@ impl Stage {
                 continue;
             };
             let full = if on_air.is_full(next) { on_air.batch() } else { None };
-            for (told, last) in full.into_iter().chain(on_air.missing_before(next)) {
-                self.outbox.push(at, told, last);
+            for (message, last) in full.into_iter().chain(on_air.missing_before(next)) {
+                self.outbox.push(at, message, last);
             }
             let Some(next) = player.track.take()? else { return Ok(Turn::Later) };
             on_air.push(&next, live(next.time))?;
@@ -259,8 +259,8 @@ impl Stage {
 
     fn flush(&mut self, at: usize) {
         let held = self.players[at].on_air.as_mut().and_then(OnAir::batch);
-        if let Some((told, last)) = held {
-            self.outbox.push(at, told, last);
+        if let Some((message, last)) = held {
+            self.outbox.push(at, message, last);
         }
     }
 
@@ -269,8 +269,8 @@ impl Stage {
         let player = &mut self.players[at];
         let is_over = player.run() != self.run;
         let Some(on_air) = player.on_air.as_mut().filter(|_| is_over) else { return };
-        for (told, last) in on_air.missing_behind(player.track.behind()) {
-            self.outbox.push(at, told, last);
+        for (message, last) in on_air.missing_after(player.track.after_last()) {
+            self.outbox.push(at, message, last);
         }
     }
 
@@ -278,15 +278,17 @@ impl Stage {
     fn ship(&mut self) -> Result<(), ReplayError> {
         let Connection::Up(link, _) = &mut self.connection else { return Ok(()) };
         let players = &self.players;
-        let sent = self.outbox.send(|at, told, last| {
+        let sent = self.outbox.send(|at, message, last| {
             let topic = players[at].on_air.as_ref().and_then(|on_air| on_air.topic);
             let Some(topic) = topic else { return Err(no_topic()) };
-            match told {
-                Told::Batch { bytes, .. } => {
+            match message {
+                Message::Batch { bytes, .. } => {
                     batch::stamp_topic(bytes, topic.0);
                     link.send(bytes)
                 }
-                Told::Missing { from_sequence, cause } => link.missing(topic, *from_sequence..=last, *cause),
+                Message::Missing { from_sequence, cause } => {
+                    link.missing(topic, *from_sequence..=last, *cause)
+                }
             }
         });
         sent.or_else(|error| self.broken(error))
@@ -380,7 +382,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_replayed_node_is_told_from_a_recorded_one_and_has_no_slash_of_its_own() {
+    fn a_replayed_node_differs_from_a_recorded_one_and_has_no_slash_of_its_own() {
         assert!(is_replay(&replayed_name("plant")) && !is_replay("plant"));
         let target = format!("{}/a/b", replayed_name("plant"));
         assert_eq!(target.split_once('/'), Some(("replay:plant", "a/b")));

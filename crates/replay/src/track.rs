@@ -76,7 +76,7 @@ impl Track {
     }
 
     /// What is missing behind the sample taken last, if it is known: at the end of a run and of the recording.
-    pub fn behind(&self) -> &[Missing] {
+    pub fn after_last(&self) -> &[Missing] {
         self.next.as_ref().map_or(&self.behind, |next| &next.missing)
     }
 

@@ -31,7 +31,7 @@ use tokio::{
     sync::{mpsc, oneshot, watch},
     time::Instant,
 };
-use upkeep::{Told, Unsealed};
+use upkeep::{LastProblem, Unsealed};
 use uuid::Uuid;
 
 /// Segments read from a topic log at once: what the archive holds on to besides what is staged.
@@ -106,9 +106,9 @@ pub struct Writer {
     /// When nodes were listed; none if some have come or gone since.
     nodes_listed: Option<Instant>,
     /// What the log was told last of sealing.
-    sealing: Told,
+    sealing: LastProblem,
     /// What the log was told last of listing.
-    listing: Told,
+    listing: LastProblem,
 }
 
 impl Writer {
@@ -129,8 +129,8 @@ impl Writer {
             next_number,
             commands_listed: 0,
             nodes_listed: None,
-            sealing: Told::default(),
-            listing: Told::default(),
+            sealing: LastProblem::default(),
+            listing: LastProblem::default(),
         }
     }
 
@@ -280,10 +280,10 @@ impl Writer {
         self.turn = self.turn.wrapping_add(1);
         if !is_first {
             let took = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
-            let mut book = self.store.book.open();
-            book.commits += 1;
-            book.commit_ns = took;
-            book.longest_commit_ns = book.longest_commit_ns.max(took);
+            let mut counters = self.store.counters.lock();
+            counters.commits += 1;
+            counters.commit_ns = took;
+            counters.longest_commit_ns = counters.longest_commit_ns.max(took);
         }
         Ok(left)
     }
@@ -307,7 +307,7 @@ impl Writer {
             Some(file) => file,
             None => self.begin_file()?,
         };
-        let condition = self.store.book.open().condition;
+        let condition = self.store.counters.lock().condition;
         let staged = self.stage(rule, wanted, &mut file, condition);
         let written = staged.and_then(|staged| file.finish_writing().map(|()| staged));
         let (progress, left) = match written {
@@ -353,7 +353,7 @@ impl Writer {
             Err(error) => (Condition::DiskError, Some(error.to_string())),
         };
         // Logging may block on a stalled disk, and readers of the counters must not wait for it: first the counters, then the log.
-        let has_changed = self.store.book.open().settle(condition, detail.clone(), now());
+        let has_changed = self.store.counters.lock().settle(condition, detail.clone(), now());
         match detail {
             _ if !has_changed => {}
             Some(detail) => tracing::error!(%detail, "the archive stores nothing for now; live data goes on"),

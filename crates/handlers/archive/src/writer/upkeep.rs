@@ -29,11 +29,11 @@ pub struct Unsealed {
 
 /// What the log was told of something that is tried again each second: a disk that is full for long must not be filled with it.
 #[derive(Debug, Default)]
-pub struct Told(Option<String>);
+pub struct LastProblem(Option<String>);
 
-impl Told {
+impl LastProblem {
     /// Whether the log was told something else, or nothing, before.
-    fn is_news(&mut self, problem: String) -> bool {
+    fn is_new(&mut self, problem: String) -> bool {
         self.0.replace(problem.clone()) != Some(problem)
     }
 }
@@ -56,13 +56,13 @@ impl Writer {
         while let Some(mut next) = self.unsealed.pop_front() {
             if let Err(error) = self.seal_one(&mut next) {
                 let path = next.file.path().display().to_string();
-                if self.sealing.is_news(format!("{path}: {error}")) {
+                if self.sealing.is_new(format!("{path}: {error}")) {
                     tracing::warn!(file = path, %error, "sealing a segment file is tried again");
                 }
                 self.unsealed.push_front(next);
                 return;
             }
-            self.sealing = Told::default();
+            self.sealing = LastProblem::default();
         }
     }
 
@@ -92,8 +92,8 @@ impl Writer {
         self.seal();
         reserve::keep(&self.store.directory, &self.config);
         match self.retain().and_then(|()| self.list_others()) {
-            Ok(()) => self.listing = Told::default(),
-            Err(error) if self.listing.is_news(error.to_string()) => {
+            Ok(()) => self.listing = LastProblem::default(),
+            Err(error) if self.listing.is_new(error.to_string()) => {
                 tracing::warn!(%error, "the archive's catalogue is not up to date");
             }
             Err(_) => {}
@@ -121,12 +121,12 @@ impl Writer {
                 self.store.catalogue().remove(number)?;
                 remove(&segment_file::path(&self.store.directory, number))?;
                 let is_lost = self.store.rollups.forget_segment(number);
-                let mut book = self.store.book.open();
-                book.rollup_failures += u64::from(is_lost);
-                book.removed_files += 1;
-                book.removed_samples += segment.samples;
-                book.segments = book.segments.saturating_sub(1);
-                book.segment_bytes = book.segment_bytes.saturating_sub(segment.bytes);
+                let mut counters = self.store.counters.lock();
+                counters.rollup_failures += u64::from(is_lost);
+                counters.removed_files += 1;
+                counters.removed_samples += segment.samples;
+                counters.segments = counters.segments.saturating_sub(1);
+                counters.segment_bytes = counters.segment_bytes.saturating_sub(segment.bytes);
                 left.remove(&number);
             }
         }
@@ -136,7 +136,7 @@ impl Writer {
             if is_rolled {
                 self.store.catalogue().forget_losses()?;
             }
-            self.store.forget_gone()?;
+            self.store.remove_unreferenced()?;
         }
         Ok(())
     }
@@ -161,11 +161,11 @@ impl Writer {
             catalogue.add_commands(self.dac.epoch(), &rows)?;
             // The journal holds a thousand: what it let go of before it could be listed is gone.
             let missed = ended.first().map_or(0, |first| first.id.saturating_sub(listed + 1));
-            self.store.book.open().commands_forgotten += missed;
+            self.store.counters.lock().commands_forgotten += missed;
             self.commands_listed = last.id;
             if listed == 0 || listed / TIDY_COMMANDS != last.id / TIDY_COMMANDS {
                 let forgotten = catalogue.forget_commands()?;
-                self.store.book.open().commands_forgotten += forgotten;
+                self.store.counters.lock().commands_forgotten += forgotten;
             }
         }
         drop(catalogue);
@@ -182,7 +182,7 @@ impl Writer {
     pub(super) fn list_losses_of(&mut self, which: &[usize]) -> Result<(), CatalogueError> {
         let mut losses = Vec::new();
         let mut forgotten = 0;
-        let mut told = Vec::with_capacity(which.len());
+        let mut reported = Vec::with_capacity(which.len());
         for &at in which {
             let tracked = &self.tracked[at];
             let instance = &tracked.instance;
@@ -194,7 +194,7 @@ impl Writer {
             forgotten += new.saturating_sub(ledger.gaps.len()) as u64;
             let loss = |gap: &Gap| (instance.node.clone(), instance.name.clone(), gap.clone());
             losses.extend(ledger.gaps.range(listed..).map(loss));
-            told.push((at, gaps));
+            reported.push((at, gaps));
         }
         if !losses.is_empty() {
             let mut catalogue = self.store.catalogue();
@@ -218,8 +218,8 @@ impl Writer {
             }
             forgotten += catalogue.add_losses(rows.into_iter())?;
         }
-        self.store.book.open().losses_forgotten += forgotten;
-        for (at, gaps) in told {
+        self.store.counters.lock().losses_forgotten += forgotten;
+        for (at, gaps) in reported {
             self.tracked[at].losses_listed = gaps;
         }
         Ok(())

@@ -78,7 +78,7 @@ pub struct Topic {
     /// Where the next message comes from, if not from the topic log.
     past: Option<Past>,
     /// Where a reader stands that has everything handed out so far.
-    told: Position,
+    position: Position,
     /// The archive was asked for the sample at this offset, and does not have it.
     missing: Option<Offset>,
     /// The time to end at was reached.
@@ -155,21 +155,21 @@ impl Reader {
             None => (StartAt::Earliest, wanted_past()?),
         };
         let (cursor, epoch_changed) = self.cursor(instance, from)?;
-        let mut told = Position { epoch: self.epoch(), offset: cursor.next() };
+        let mut position = Position { epoch: self.epoch(), offset: cursor.next() };
         match from {
             // The archive may know what was before.
             StartAt::Position(at) if epoch_changed && self.reads_archive() => {
                 past = Some(Past::from_position(at));
-                told = at;
+                position = at;
             }
             _ if epoch_changed => {
                 let names = (&*instance.node, &*instance.name);
                 let gap = Message::Event("gap", json::gap(names, None, Cause::EpochChanged));
-                self.waiting.push_back((index, gap, told));
+                self.waiting.push_back((index, gap, position));
             }
             _ => {}
         }
-        self.topics.push(Topic { cursor, past, told, missing: None, is_over: false });
+        self.topics.push(Topic { cursor, past, position, missing: None, is_over: false });
         Ok(())
     }
 
@@ -189,7 +189,7 @@ impl Reader {
 
     /// Where a reader stands that has everything handed out so far.
     pub fn positions(&self) -> Positions {
-        Positions(self.topics.iter().map(|topic| topic.told).collect())
+        Positions(self.topics.iter().map(|topic| topic.position).collect())
     }
 
     /// Whether nothing follows: the reader's overflow policy says so, or the time to end at was reached.
@@ -199,9 +199,9 @@ impl Reader {
 
     /// Whether [`Reader::next`] has something, or will have it after [`Reader::fetch`].
     pub fn is_behind(&self) -> bool {
-        let is_told_its_end = has_passed(self.request.times.until);
+        let reports_end = has_passed(self.request.times.until);
         let is_behind = |topic: &Topic| {
-            !topic.is_over && (is_told_its_end || topic.past.is_some() || topic.cursor.has_unread())
+            !topic.is_over && (reports_end || topic.past.is_some() || topic.cursor.has_unread())
         };
         !self.waiting.is_empty() || (!self.is_over && self.topics.iter().any(is_behind))
     }
@@ -224,18 +224,18 @@ impl Reader {
             self.turn = (first + 1) % topics.max(1);
             (0..topics).map(|step| (first + step) % topics).find(|&index| self.ask(index));
         }
-        self.end_if_all_is_told();
+        self.end_if_all_are_over();
         let (index, message, behind) = self.waiting.pop_front()?;
         if let Some(topic) = self.topics.get_mut(index) {
-            topic.told = behind;
+            topic.position = behind;
         }
         Some(message)
     }
 
-    fn end_if_all_is_told(&mut self) {
+    fn end_if_all_are_over(&mut self) {
         if self.waiting.is_empty() && !self.is_over && self.topics.iter().all(|topic| topic.is_over) {
             self.is_over = true;
-            let behind = self.topics[0].told;
+            let behind = self.topics[0].position;
             self.waiting.push_back((0, Message::Event("end", json::end("to")), behind));
         }
     }
@@ -359,7 +359,7 @@ impl Reader {
         let topic = &mut self.topics[index];
         if items.is_empty() {
             // Nothing will say so when it is handed out, and a reader that comes back goes on from here.
-            topic.told = if let Then::Log { at, .. } = then { at } else { begin };
+            topic.position = if let Then::Log { at, .. } = then { at } else { begin };
         }
         let instance = topic.cursor.instance();
         let names = (&*instance.node, &*instance.name);
@@ -380,7 +380,7 @@ impl Reader {
     /// Nothing follows, because the archive cannot be read.
     fn fail(&mut self, index: usize) {
         self.is_over = true;
-        let behind = self.topics[index].told;
+        let behind = self.topics[index].position;
         self.waiting.push_back((index, Message::Event("end", json::end("archive_error")), behind));
     }
 

@@ -3,7 +3,7 @@
 use super::{
     client::{EisaClient, NativeClient},
     end::{End, STALL},
-    stretch::{Reading, Stretch},
+    past_state::{PastState, Reading},
 };
 use crate::places::Resident;
 use bytes::Bytes;
@@ -64,7 +64,7 @@ pub struct Subscription {
     /// Which samples, and what if it is too late for them.
     pub options: Options,
     /// Its past, or its end, if it asked for one.
-    pub stretch: Option<Box<Stretch>>,
+    pub past: Option<Box<PastState>>,
     /// Held for what it does when it goes: the subscriber asks for its rate no more.
     pub _asking: DemandGuard,
 }

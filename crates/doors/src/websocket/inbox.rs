@@ -2,7 +2,7 @@
 
 use super::{
     connection::{ConnectionId, Place, Protocol},
-    stretch::Piece,
+    past_state::Piece,
 };
 use mio::Waker;
 use oasis_channel::InstanceState;

@@ -14,10 +14,10 @@ mod native;
 mod pace;
 mod packets;
 mod past;
+mod past_state;
 mod push;
 mod shard;
 mod shards;
-mod stretch;
 mod topic;
 
 pub use handshake::upgrade;

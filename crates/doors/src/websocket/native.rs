@@ -5,8 +5,8 @@ use super::{
     connection::{Connection, ConnectionId, Protocol},
     end::End,
     messages::{Answer, Request, Subscribe, What},
+    past_state::PastState,
     shard::Shard,
-    stretch::Stretch,
 };
 use crate::{
     past::{
@@ -138,9 +138,9 @@ impl Shard {
             None => (StartAt::Earliest, past()?),
         };
         let is_at_its_log = source.is_none();
-        let stretch = Stretch::new(times.until, source, id);
+        let past = PastState::new(times.until, source, id);
         let instance = Box::new(view::with_schema(&dac.registry, &stream));
-        let begun = self.subscribe(key, stream, from, options, stretch).filter(|_| is_at_its_log);
+        let begun = self.subscribe(key, stream, from, options, past).filter(|_| is_at_its_log);
         let Some((offset, epoch_changed)) = begun else { return Ok(()) };
         self.answer(key, &Answer::Subscribed { id, topic, epoch: dac.epoch(), offset, instance })?;
         if epoch_changed {
@@ -162,7 +162,7 @@ impl Shard {
             let message = format!("there is no subscription to topic {topic}");
             return self.answer(key, &Answer::error(id, "unknown_topic", message));
         };
-        if let Some(asked) = subscription.stretch.and_then(|stretch| stretch.request) {
+        if let Some(asked) = subscription.past.and_then(|past| past.request) {
             let message = format!("the subscription to topic {topic} was ended before it began");
             self.answer(key, &Answer::error(asked, "unsubscribed", message))?;
         }

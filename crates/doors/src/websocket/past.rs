@@ -9,8 +9,8 @@ use super::{
     end::End,
     inbox::Event,
     messages::Answer,
+    past_state::{Piece, Reading, Rendered, Stage, Task},
     shard::Shard,
-    stretch::{Piece, Reading, Rendered, Stage, Task},
 };
 use crate::{
     past::{Archived, Fetcher, Source, Then},
@@ -24,39 +24,39 @@ use std::{mem, sync::Arc};
 impl Subscription {
     /// Whether its samples do not come from the log yet.
     pub fn is_in_the_past(&self) -> bool {
-        self.stretch.as_ref().is_some_and(|stretch| stretch.stage.is_some())
+        self.past.as_ref().is_some_and(|past| past.stage.is_some())
     }
 
     /// Samples of this time and later are not wanted.
     pub fn until(&self) -> Option<u64> {
-        self.stretch.as_ref()?.until
+        self.past.as_ref()?.until
     }
 
     /// The log has let go of what it wants: leaves the log for the archive, unless that does not have it either.
     pub fn go_back(&mut self, instance: &Instance, archived: &Archived) -> bool {
-        let missing = self.stretch.as_ref().and_then(|stretch| stretch.missing);
+        let missing = self.past.as_ref().and_then(|past| past.missing);
         if missing == Some(self.next) || !archived.serves(self.options) {
             return false;
         }
         let at = Position { epoch: instance.log.epoch(), offset: self.next };
-        self.stretch.get_or_insert_default().stage = Some(Stage::Next(Source::from_position(at)));
+        self.past.get_or_insert_default().stage = Some(Stage::Next(Source::from_position(at)));
         true
     }
 
     /// Goes over to the log.
     fn join(&mut self, at: Position, is_missing: bool) {
         self.next = at.offset;
-        let Some(stretch) = &mut self.stretch else { return };
-        stretch.stage = None;
-        stretch.missing = is_missing.then_some(at.offset);
-        if stretch.until.is_none() && stretch.missing.is_none() {
-            self.stretch = None;
+        let Some(past) = &mut self.past else { return };
+        past.stage = None;
+        past.missing = is_missing.then_some(at.offset);
+        if past.until.is_none() && past.missing.is_none() {
+            self.past = None;
         }
     }
 
     /// What is to be asked for next, if it is not under way.
     fn ask(&mut self) -> Option<Source> {
-        let stage = self.stretch.as_mut()?.stage.as_mut()?;
+        let stage = self.past.as_mut()?.stage.as_mut()?;
         match mem::replace(stage, Stage::UnderWay) {
             Stage::Next(source) => Some(source),
             Stage::UnderWay => None,
@@ -146,7 +146,7 @@ impl Shard {
         let Some(instance) = self.topics.get(slot).map(|topic| topic.instance.clone()) else { return Ok(()) };
         let Some(connection) = self.connections.get_mut(key) else { return Ok(()) };
         let Some(subscription) = connection.subscriptions.last_mut() else { return Ok(()) };
-        let request = subscription.stretch.as_mut().and_then(|stretch| stretch.request.take());
+        let request = subscription.past.as_mut().and_then(|past| past.request.take());
         let Rendered { begin, messages, then } = match piece {
             Ok(rendered) => rendered,
             Err(error) => return self.give_up(key, instance.topic, request, error),
@@ -154,7 +154,7 @@ impl Shard {
         let mut is_over = false;
         match then {
             Then::Past(source) => {
-                subscription.stretch.get_or_insert_default().stage = Some(Stage::Next(source));
+                subscription.past.get_or_insert_default().stage = Some(Stage::Next(source));
             }
             Then::Log { at, is_missing } => subscription.join(at, is_missing),
             Then::Over => is_over = true,

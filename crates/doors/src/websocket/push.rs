@@ -4,8 +4,8 @@ use super::{
     connection::{Protocol, Subscription},
     end::End,
     inbox::TopicWaker,
+    past_state::PastState,
     shard::Shard,
-    stretch::Stretch,
     topic::{Format, Topic},
 };
 use crate::past::times::has_passed;
@@ -25,7 +25,7 @@ impl Shard {
         instance: Arc<Instance>,
         from: StartAt,
         options: Options,
-        stretch: Option<Box<Stretch>>,
+        past: Option<Box<PastState>>,
     ) -> Option<(Offset, bool)> {
         let connection = self.connections.get_mut(key)?;
         let topics = &mut self.topics;
@@ -45,7 +45,7 @@ impl Shard {
             next,
             _asking: instance.register_demand(options.delivery),
             options,
-            stretch,
+            past,
         });
         topic.readers.push(key);
         self.enqueue(key);

@@ -123,7 +123,7 @@ impl Shard {
                 }
             }
             self.inbox.take(&mut inbox);
-            inbox.drain(..).for_each(|event| self.told(event));
+            inbox.drain(..).for_each(|event| self.on_event(event));
             self.round();
             self.see_off();
             self.look_around();
@@ -139,7 +139,7 @@ impl Shard {
         if self.raised.is_empty() && self.queue.is_empty() { around } else { self.pace.wait(now).min(around) }
     }
 
-    fn told(&mut self, event: Event) {
+    fn on_event(&mut self, event: Event) {
         match event {
             Event::Newcomer(newcomer) => self.adopt(*newcomer),
             Event::Topic(slot) => self.raised.push(slot),

@@ -58,10 +58,10 @@ fn start(around: &Surroundings, number: usize) -> io::Result<Arc<Inbox>> {
     let inbox = Arc::new(Inbox::new(Waker::new(poll.registry(), INBOX)?));
     let shard = Shard::new(around.clone(), poll, inbox.clone());
     thread::Builder::new().name(format!("oasis-shard-{number}")).spawn(move || shard.run())?;
-    let (told, mut registry) = (Arc::downgrade(&inbox), around.dac.registry.watch());
+    let (weak_inbox, mut registry) = (Arc::downgrade(&inbox), around.dac.registry.watch());
     around.runtime.spawn(async move {
         while registry.changed().await.is_ok() {
-            let Some(inbox) = told.upgrade() else { return };
+            let Some(inbox) = weak_inbox.upgrade() else { return };
             inbox.post(Event::Registry);
             tokio::time::sleep(REGISTRY_PAUSE).await;
         }

@@ -10,7 +10,7 @@ use tokio::task::AbortHandle;
 
 /// What a subscription has that is not at its topic's log, or ends at some time.
 #[derive(Debug, Default)]
-pub struct Stretch {
+pub struct PastState {
     /// Samples of this time and later are not wanted.
     pub until: Option<u64>,
     /// Where its samples come from, if not from the log.
@@ -30,7 +30,7 @@ pub enum Stage {
     UnderWay,
 }
 
-impl Stretch {
+impl PastState {
     /// Of a subscription that asks for one; most do not.
     pub fn new(until: Option<u64>, source: Option<Source>, request: i64) -> Option<Box<Self>> {
         let request = source.is_some().then_some(request);

@@ -45,8 +45,8 @@ struct Open {
 }
 
 impl Samples {
-    /// Reads the samples from a time on, up to the first one that is not older than `until`, nanoseconds since 1970 on the node's clock. Holds about
-    /// `bytes` of batches in memory.
+    /// Reads the samples from a time on, up to the first one that is not older than `until`, nanoseconds since 1970 on the node's clock. Keeps about `bytes` of
+    /// batches in memory.
     pub fn new(
         archive: &History,
         (node, instance): (&str, &str),

@@ -1,4 +1,4 @@
-//! What is lost while nothing can be stored: it is counted at once, and known when the DAC ends so.
+//! Counts losses while the archive cannot store samples, and lists them when the DAC ends in that state.
 
 use super::{Tracked, Writer};
 use oasis_dac::now;
@@ -11,11 +11,11 @@ use oasis_wire::quantity::Offset;
 use std::ops::RangeInclusive;
 use uuid::Uuid;
 
-/// Stretches of different causes kept of a topic, and runs of its node; what follows goes with the last.
+/// Ranges of different causes kept of a topic, and runs of its node. Later losses are added to the last one.
 const MOST: usize = 64;
 
 impl Tracked {
-    /// Behind what was stored or is known to be lost.
+    /// After the last offset that was stored or is known to be lost.
     fn settled(&self) -> Offset {
         self.lost.last().map_or(self.next, |gap| gap.to)
     }
@@ -28,7 +28,7 @@ impl Tracked {
         }
     }
 
-    /// Notes how far the node's present run has come: its ledger forgets that when another one begins.
+    /// Records the last sequence number of the node's present run. Its ledger forgets that number when another run begins.
     fn note_came(&mut self) {
         if self.next >= self.instance.log.next() {
             return;
@@ -43,7 +43,7 @@ impl Tracked {
         }
     }
 
-    /// Numbers that came and were not stored, by run; those that never came may be among them.
+    /// Received numbers that were not stored, by run. Numbers that were never received may be among them.
     fn unstored(&self) -> Vec<(Uuid, RangeInclusive<u64>)> {
         let stored = |run: Uuid| self.last.filter(|(last, _)| *last == run).map(|(_, number)| number);
         // Runs before the one that was stored last are stored.
@@ -62,7 +62,7 @@ impl Writer {
         self.tracked.iter_mut().for_each(|tracked| tracked.came.clear());
     }
 
-    /// Counts what the topic logs have let go of since nothing can be stored.
+    /// Counts the samples that the topic logs have evicted since storing failed.
     pub(super) fn note_lost(&mut self) {
         let cause = self.store.counters.lock().condition.cause();
         let mut missing = 0;

@@ -1,4 +1,4 @@
-//! Connections in: what every one is bound by before anything is known of it.
+//! Accepts connections, and bounds each before its first request.
 
 use crate::{DoorsConfig, text};
 use axum::{Router, extract::ConnectInfo, http::Request};
@@ -59,17 +59,17 @@ pub async fn serve(
             }
         });
     }
-    // Whoever connects from here on learns at once that nobody listens.
+    // Closes the listener: later connections are refused at once.
     drop(listener);
     connections.shutdown().await;
 }
 
-/// Whether the first byte of a request comes in time. The HTTP server's own clock starts with that byte.
+/// Waits for the first byte of a request, with a timeout. The HTTP server's own timeout starts with that byte.
 async fn says_something(stream: &TcpStream, deadline: Duration) -> bool {
     matches!(timeout(deadline, stream.peek(&mut [0])).await, Ok(Ok(1..)))
 }
 
-/// A client that takes nothing holds neither memory nor its connection for long: the system closes it when something has waited for so long.
+/// Limits memory and time for a client that does not read: the system closes its connection when sent data waits too long.
 fn bound(stream: &TcpStream, send_buffer: usize) {
     let socket = socket2::SockRef::from(stream);
     let bounded = socket

@@ -1,4 +1,4 @@
-//! Server-sent events: what `EventSource` in a browser reads, and resumes by itself.
+//! Server-sent events, for `EventSource` in a browser, which resumes by itself.
 
 use super::{
     live::Dialect,
@@ -10,7 +10,7 @@ use super::{
 /// Milliseconds until a browser connects again.
 const RETRY: &str = "retry: 1000\n\n";
 
-/// One event each message, its `id` the place behind it.
+/// One event for each message; its `id` is the position after it.
 #[derive(Debug)]
 pub struct Events;
 

@@ -7,7 +7,7 @@ use super::{
     reader::{Message, Reader},
 };
 
-/// Each line begins with the place behind it.
+/// Each line begins with the position after it.
 #[derive(Debug)]
 pub struct Lines;
 
@@ -17,7 +17,7 @@ impl Dialect for Lines {
     fn greet(&self, reader: &Reader, out: &mut Output) {
         let padding = reader.request().padding;
         if padding > 0 {
-            // Browsers of 2012 showed a script nothing before so many bytes had come.
+            // Browsers of 2012 passed no data to a script before this many bytes.
             out.own(" ".repeat(padding - 1).as_bytes());
             out.own(b"\n");
         }

@@ -95,7 +95,7 @@ async fn hand_over(doors: Doors, peer: SocketAddr, upgrade: OnUpgrade, protocol:
     }
 }
 
-/// A socket that sends at once, and lets no more wait in the system than it should.
+/// Sets a socket to send at once, and bounds its unsent bytes in the system.
 fn configured(stream: TcpStream, send_buffer: usize) -> io::Result<std::net::TcpStream> {
     let stream = stream.into_std()?;
     stream.set_nodelay(true)?;

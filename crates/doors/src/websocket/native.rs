@@ -26,15 +26,15 @@ const PATIENCE: u32 = 100;
 /// Commands of one client under way at the same time.
 const COMMANDS: u32 = 64;
 
-/// What is left of a request that is none.
+/// The id of an invalid request.
 #[derive(Debug, Deserialize)]
 struct Numbered {
     id: i64,
 }
 
-/// Why there is no subscription.
+/// Why a subscription failed.
 enum Refusal {
-    /// What it asks for makes no sense.
+    /// Its parameters are invalid.
     NotAllowed(NotAllowed),
     /// A word that clients see, and what to do.
     Code(&'static str, String),
@@ -208,7 +208,7 @@ impl Shard {
         self.settle(id.key, said);
     }
 
-    /// Tells everybody who watches the registry of its change: one text for all of them.
+    /// Notifies all watching clients of a change of the registry: one text for all of them.
     pub(super) fn send_registry(&mut self) {
         let watching = |(key, connection): (usize, &mut Connection)| {
             client(connection).is_some_and(|client| client.watches).then_some(key)
@@ -224,7 +224,7 @@ impl Shard {
         }
     }
 
-    /// Tells a client of a subscription that has ended by itself.
+    /// Notifies a client of a subscription that has ended by itself.
     pub(super) fn say_unsubscribed(
         &mut self,
         key: usize,

@@ -26,14 +26,14 @@ pub struct Shards {
 }
 
 impl Shards {
-    /// Starts the threads, as many as the configuration says.
+    /// Starts the configured number of threads.
     pub fn start(around: &Surroundings) -> io::Result<Self> {
         let inboxes =
             (0..around.config.shards()).map(|number| start(around, number)).collect::<io::Result<_>>()?;
         Ok(Self { inboxes, next: AtomicUsize::new(0) })
     }
 
-    /// Gives a connection to one of the shards, each in its turn.
+    /// Passes a connection to one of the shards, in turn.
     pub fn adopt(&self, newcomer: Newcomer) {
         let turn = self.next.fetch_add(1, Ordering::Relaxed) % self.inboxes.len().max(1);
         if let Some(inbox) = self.inboxes.get(turn) {
@@ -41,7 +41,7 @@ impl Shards {
         }
     }
 
-    /// Has every client told that the DAC shuts down.
+    /// Notifies every client that the DAC shuts down.
     pub fn end(&self) {
         self.inboxes.iter().for_each(|inbox| inbox.post(Event::End));
     }

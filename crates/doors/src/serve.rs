@@ -50,7 +50,7 @@ pub async fn serve(
         });
         let (builder, watcher) = (builder.clone(), connections.watcher());
         tokio::spawn(async move {
-            if !says_something(&stream, head).await {
+            if !receives_first_byte(&stream, head).await {
                 return tracing::debug!(%peer, "a client said nothing");
             }
             let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
@@ -65,7 +65,7 @@ pub async fn serve(
 }
 
 /// Waits for the first byte of a request, with a timeout. The HTTP server's own timeout starts with that byte.
-async fn says_something(stream: &TcpStream, deadline: Duration) -> bool {
+async fn receives_first_byte(stream: &TcpStream, deadline: Duration) -> bool {
     matches!(timeout(deadline, stream.peek(&mut [0])).await, Ok(Ok(1..)))
 }
 

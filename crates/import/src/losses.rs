@@ -88,8 +88,8 @@ impl Import {
         for extent in history.0.extents(node, instance, 0)? {
             self.add_gaps_of(history, &extent, &mut tracker, &mut at, (key, &noted))?;
         }
-        let behind = tracker.after_last(node, instance, false)?;
-        self.lose_all(key, &noted, behind);
+        let after_last = tracker.after_last(node, instance, false)?;
+        self.lose_all(key, &noted, after_last);
         Ok(())
     }
 
@@ -128,10 +128,10 @@ impl Import {
     /// Adds losses that are not added yet.
     fn lose_all(&mut self, key: &(Arc<str>, Arc<str>), noted: &Known, missing: Vec<Missing>) {
         for Missing { run, numbers, cause, .. } in missing {
-            let is_told = |numbers: &RangeInclusive<u64>| {
+            let is_reported = |numbers: &RangeInclusive<u64>| {
                 noted.has(run, &(*numbers.start()..numbers.end().saturating_add(1)))
             };
-            if let Some(numbers) = numbers.filter(|numbers| !is_told(numbers)) {
+            if let Some(numbers) = numbers.filter(|numbers| !is_reported(numbers)) {
                 self.lose(key.clone(), run, numbers, cause);
             }
         }

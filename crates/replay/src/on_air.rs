@@ -199,10 +199,10 @@ mod tests {
         assert_eq!(pieces, [(42, 43, Cause::RingFull), (44, 46, NOT_RECORDED), (47, 49, Cause::Network)]);
         on_air.push(&sample(50, Vec::new()), 0).unwrap();
         assert_eq!(ranges(on_air.missing_before(&sample(51, Vec::new()))), []);
-        let behind = [missing(RUN, 3, Cause::NodeRestart), missing(RUN, u64::MAX, Cause::Unexplained)];
-        let pieces = ranges(on_air.missing_after(&behind));
+        let after = [missing(RUN, 3, Cause::NodeRestart), missing(RUN, u64::MAX, Cause::Unexplained)];
+        let pieces = ranges(on_air.missing_after(&after));
         assert_eq!(pieces, [(51, 53, Cause::NodeRestart), (54, u64::MAX, NOT_RECORDED)]);
-        assert_eq!(ranges(on_air.missing_after(&behind)), []);
+        assert_eq!(ranges(on_air.missing_after(&after)), []);
     }
 
     #[test]

@@ -202,7 +202,7 @@ impl Stage {
             self.is_ending = true;
             for at in 0..self.players.len() {
                 self.flush(at);
-                self.tell_behind(at);
+                self.report_missing_at_end(at);
             }
         }
         self.ship()?;
@@ -265,7 +265,7 @@ impl Stage {
     }
 
     /// Losses at the end of a run are known with the first sample of the next one, or at the end of the recording.
-    fn tell_behind(&mut self, at: usize) {
+    fn report_missing_at_end(&mut self, at: usize) {
         let player = &mut self.players[at];
         let is_over = player.run() != self.run;
         let Some(on_air) = player.on_air.as_mut().filter(|_| is_over) else { return };

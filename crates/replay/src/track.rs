@@ -35,7 +35,7 @@ pub struct Track {
     samples: Samples,
     next: Option<Recorded>,
     /// Losses after the last sample, once it was read.
-    behind: Vec<Missing>,
+    after_last: Vec<Missing>,
 }
 
 impl Track {
@@ -56,7 +56,7 @@ impl Track {
             samples: samples(history, (node, instance), &span),
             span,
             next: None,
-            behind: Vec::new(),
+            after_last: Vec::new(),
         };
         track.next = track.read()?;
         Ok(track.next.is_some().then_some(track))
@@ -65,7 +65,7 @@ impl Track {
     /// Begins again.
     pub fn rewind(&mut self) -> Result<(), ReplayError> {
         self.samples = samples(&self.history, (&self.node, &self.instance), &self.span);
-        self.behind.clear();
+        self.after_last.clear();
         self.next = self.read()?;
         Ok(())
     }
@@ -77,7 +77,7 @@ impl Track {
 
     /// Returns the losses after the last sample taken, if known: at the end of a run and of the recording.
     pub fn after_last(&self) -> &[Missing] {
-        self.next.as_ref().map_or(&self.behind, |next| &next.missing)
+        self.next.as_ref().map_or(&self.after_last, |next| &next.missing)
     }
 
     /// Takes the next sample, and reads the one that follows.
@@ -98,7 +98,7 @@ impl Track {
                     return Ok(Some(recorded(series, state, sample, missing)));
                 }
                 None => {
-                    self.behind = missing;
+                    self.after_last = missing;
                     return Ok(None);
                 }
             }

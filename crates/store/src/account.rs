@@ -74,7 +74,7 @@ pub enum Condition {
     DiskFull,
     /// It waits for the disk to recover; live data continues.
     DiskError,
-    /// It was stopped, or has failed and starts again after a pause; live data goes on.
+    /// It was stopped, or has failed and starts again after a pause; live data continues.
     Stopped,
 }
 
@@ -173,7 +173,7 @@ impl Counters {
     }
 }
 
-/// Counters behind a lock, which is held only for counting: nothing is logged under it.
+/// Counters behind a lock. Hold it only for counting: nothing is logged under it.
 #[derive(Debug, Default)]
 pub struct SharedCounters(Mutex<Counters>);
 

@@ -197,7 +197,7 @@ fn check_segment(
     checked.samples = checked.samples.saturating_add(samples);
 }
 
-/// Numbers out of files and catalogue are whatever somebody wrote there.
+/// Numbers in files and catalogue may have been forged.
 fn sum(numbers: impl Iterator<Item = u64>) -> u64 {
     numbers.fold(0, u64::saturating_add)
 }
@@ -250,7 +250,7 @@ fn lost_in(range: &Range<u64>, found: &Found, index: Option<&[u8]>, shares: &[Sh
             (samples, (first, hit.iter().map(|entry| entry.max_time).max().unwrap_or_default()))
         }
         None => match found.index.series.iter().find(|series| share.is_of(&series.series)) {
-            Some(series) => hole(range, series, share, &found.damage),
+            Some(series) => lost_of_series(range, series, share, &found.damage),
             // Its own record is damaged: report it with the first damage.
             None if found.damage.first().is_none_or(|first| first == range) => (share.samples, share.times),
             None => (0, share.times),
@@ -269,14 +269,19 @@ fn lost_in(range: &Range<u64>, found: &Found, index: Option<&[u8]>, shares: &[Sh
 }
 
 /// Returns the number of samples of a series between the valid batches on both sides of some bytes, and their time bounds.
-fn hole(range: &Range<u64>, series: &SeriesIndex, share: &Share, damage: &[Range<u64>]) -> (u64, (u64, u64)) {
-    let behind = series.entries.partition_point(|entry| entry.position < range.start);
-    let before = behind.checked_sub(1).map(|at| &series.entries[at]);
-    let after = series.entries.get(behind);
-    let is_told = |other: &Range<u64>| {
+fn lost_of_series(
+    range: &Range<u64>,
+    series: &SeriesIndex,
+    share: &Share,
+    damage: &[Range<u64>],
+) -> (u64, (u64, u64)) {
+    let next = series.entries.partition_point(|entry| entry.position < range.start);
+    let before = next.checked_sub(1).map(|at| &series.entries[at]);
+    let after = series.entries.get(next);
+    let is_counted = |other: &Range<u64>| {
         other.start < range.start && before.is_none_or(|entry| other.start > entry.position)
     };
-    if damage.iter().any(is_told) {
+    if damage.iter().any(is_counted) {
         return (0, share.times);
     }
     let (from, to) = (before.map_or(share.first, Entry::end), after.map_or(share.end, |entry| entry.first));

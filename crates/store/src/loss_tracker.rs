@@ -152,7 +152,7 @@ impl LossTracker {
         Ok(missing)
     }
 
-    /// Marks numbers as done. Returns those that were not yet.
+    /// Marks numbers as done. Returns those that were not done before.
     fn account_for(&mut self, run: Uuid, numbers: Range<u64>) -> Vec<Range<u64>> {
         let accounted = self.accounted.entry(run).or_default();
         let new = accounted.add(numbers);

@@ -28,8 +28,8 @@ pub trait Dialect: Send + 'static {
 
     /// Before everything else.
     fn greet(&self, reader: &Reader, out: &mut Output);
-    /// Writes one message; `behind` is the position after it.
-    fn message(&self, message: &Message, behind: &Positions, out: &mut Output);
+    /// Writes one message; `after` is the position after it.
+    fn message(&self, message: &Message, after: &Positions, out: &mut Output);
     /// Writes a keep-alive message.
     fn keep_alive(&self, out: &mut Output);
 }
@@ -103,7 +103,7 @@ impl<D: Dialect> Writer<D> {
                     return Ok(());
                 }
                 () = self.to.closed() => return Err(Gone),
-                () = std::future::ready(()), if self.reader.is_behind() => {}
+                () = std::future::ready(()), if self.reader.has_more() => {}
                 () = self.reader.raised() => {}
                 () = tokio::time::sleep(KEEP_ALIVE) => self.dialect.keep_alive(&mut self.out),
             }

@@ -25,7 +25,7 @@ pub async fn answer(doors: &Doors, reader: &mut Reader, mut out: Output) -> Resp
         message.write(&mut out);
         separator = ",{";
     }
-    let (next, more) = (reader.positions(), reader.is_behind());
+    let (next, more) = (reader.positions(), reader.has_more());
     out.own(format!("],\"next\":\"{next}\",\"more\":{more}}}\n").as_bytes());
     let headers = live::headers("application/json", out.coding());
     out.finish();
@@ -37,7 +37,7 @@ pub async fn answer(doors: &Doors, reader: &mut Reader, mut out: Output) -> Resp
 pub async fn wait(doors: &Doors, reader: &Reader, timeout: Duration) {
     let deadline = tokio::time::Instant::now() + timeout;
     let mut ended = pin!(doors.ended());
-    while !reader.is_behind() {
+    while !reader.has_more() {
         tokio::select! {
             () = &mut ended => return,
             () = reader.raised() => {}

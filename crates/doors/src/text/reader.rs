@@ -198,12 +198,12 @@ impl Reader {
     }
 
     /// Whether [`Reader::next`] has something, or will have it after [`Reader::fetch`].
-    pub fn is_behind(&self) -> bool {
+    pub fn has_more(&self) -> bool {
         let reports_end = has_passed(self.request.times.until);
-        let is_behind = |topic: &Topic| {
+        let has_more = |topic: &Topic| {
             !topic.is_over && (reports_end || topic.past.is_some() || topic.cursor.has_unread())
         };
-        !self.waiting.is_empty() || (!self.is_over && self.topics.iter().any(is_behind))
+        !self.waiting.is_empty() || (!self.is_over && self.topics.iter().any(has_more))
     }
 
     /// Returns whether [`Reader::fetch`] has work.
@@ -225,9 +225,9 @@ impl Reader {
             (0..topics).map(|step| (first + step) % topics).find(|&index| self.ask(index));
         }
         self.end_if_all_are_over();
-        let (index, message, behind) = self.waiting.pop_front()?;
+        let (index, message, after) = self.waiting.pop_front()?;
         if let Some(topic) = self.topics.get_mut(index) {
-            topic.position = behind;
+            topic.position = after;
         }
         Some(message)
     }
@@ -235,8 +235,8 @@ impl Reader {
     fn end_if_all_are_over(&mut self) {
         if self.waiting.is_empty() && !self.is_over && self.topics.iter().all(|topic| topic.is_over) {
             self.is_over = true;
-            let behind = self.topics[0].position;
-            self.waiting.push_back((0, Message::Event("end", json::end("to")), behind));
+            let after = self.topics[0].position;
+            self.waiting.push_back((0, Message::Event("end", json::end("to")), after));
         }
     }
 
@@ -268,10 +268,10 @@ impl Reader {
 
     fn hand_out(&mut self, index: usize, instance: &Arc<Instance>, turn: Turn, until: Option<u64>) {
         let epoch = self.epoch();
-        let behind = |offset| Position { epoch, offset };
+        let after = |offset| Position { epoch, offset };
         if let Some(skipped) = turn.skipped {
             let gap = Message::Event("gap", json::skipped(instance, &skipped));
-            self.waiting.push_back((index, gap, behind(skipped.to)));
+            self.waiting.push_back((index, gap, after(skipped.to)));
         }
         for segment in turn.segments {
             let wanted = turn.wanted.max(segment.first());
@@ -280,7 +280,7 @@ impl Reader {
             let to = end.unwrap_or(segment.end());
             if to > wanted {
                 let samples = Message::Samples(Source::Live(instance.clone()), segment, turn.wanted..to);
-                self.waiting.push_back((index, samples, behind(to)));
+                self.waiting.push_back((index, samples, after(to)));
             }
             if end.is_some() {
                 self.topics[index].is_over = true;
@@ -290,7 +290,7 @@ impl Reader {
         if turn.is_over {
             self.is_over = true;
             let end = Message::Event("end", json::end("overflow"));
-            self.waiting.push_back((index, end, behind(turn.next)));
+            self.waiting.push_back((index, end, after(turn.next)));
         }
     }
 
@@ -307,11 +307,11 @@ impl Reader {
         let at = Position { epoch: self.epoch(), offset: topic.cursor.next() };
         let changed = match self.cursor(&successor, StartAt::Position(at)) {
             Ok((cursor, _)) => {
-                let behind = Position { offset: cursor.next(), ..at };
+                let after = Position { offset: cursor.next(), ..at };
                 let names = (&*successor.node, &*successor.name);
                 let changed = json::type_changed(names, &successor.probe_type);
                 self.topics[index].cursor = cursor;
-                (index, Message::Event("type_changed", changed), behind)
+                (index, Message::Event("type_changed", changed), after)
             }
             Err(_) => {
                 self.is_over = true;
@@ -380,8 +380,8 @@ impl Reader {
     /// Ends the reader, because the archive cannot be read.
     fn fail(&mut self, index: usize) {
         self.is_over = true;
-        let behind = self.topics[index].position;
-        self.waiting.push_back((index, Message::Event("end", json::end("archive_error")), behind));
+        let after = self.topics[index].position;
+        self.waiting.push_back((index, Message::Event("end", json::end("archive_error")), after));
     }
 
     fn epoch(&self) -> Epoch {

@@ -23,8 +23,8 @@ impl Dialect for Lines {
         }
     }
 
-    fn message(&self, message: &Message, behind: &Positions, out: &mut Output) {
-        out.own(format!("{{\"next\":\"{behind}\",").as_bytes());
+    fn message(&self, message: &Message, after: &Positions, out: &mut Output) {
+        out.own(format!("{{\"next\":\"{after}\",").as_bytes());
         message.write(out);
         out.own(b"\n");
     }

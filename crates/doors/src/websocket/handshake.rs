@@ -89,7 +89,7 @@ async fn hand_over(doors: Doors, peer: SocketAddr, upgrade: OnUpgrade, protocol:
     };
     match configured(parts.io.into_inner(), doors.config.send_buffer_bytes) {
         Ok(stream) => {
-            doors.shards.adopt(Newcomer { stream, peer, protocol, place, early: parts.read_buf.to_vec() });
+            doors.shards.accept(Newcomer { stream, peer, protocol, place, early: parts.read_buf.to_vec() });
         }
         Err(error) => tracing::info!(%peer, %error, "a connection broke at its handshake"),
     }

@@ -138,7 +138,7 @@ impl Shard {
             Protocol::Native(_) => Format::Native,
             Protocol::Eisa(_) => Format::Eisa,
         };
-        let (mut pieces, mut room, mut is_behind, mut is_late) = (Vec::new(), WRITE, false, false);
+        let (mut pieces, mut room, mut lags, mut is_late) = (Vec::new(), WRITE, false, false);
         let mut over: Vec<(TopicId, &'static str)> = Vec::new();
         for subscription in &mut connection.subscriptions {
             let Some(topic) = self.topics.get_mut(subscription.topic) else { continue };
@@ -169,7 +169,7 @@ impl Shard {
                 }
             }
             if subscription.next < topic.instance.log.next() {
-                is_behind = true;
+                lags = true;
             } else if topic.instance.is_retired() {
                 over.push((topic.instance.topic, "type_changed"));
             } else if has_passed(subscription.until()) {
@@ -177,7 +177,7 @@ impl Shard {
             }
         }
         // A connection that lags more begins with another topic the next time.
-        if is_behind && connection.subscriptions.len() > 1 {
+        if lags && connection.subscriptions.len() > 1 {
             self.rotate(key);
         }
         self.write(key, &pieces)?;
@@ -185,7 +185,7 @@ impl Shard {
             self.read_past(key);
         }
         self.push_past(key)?;
-        if is_behind {
+        if lags {
             self.enqueue(key);
         }
         over.into_iter().try_for_each(|(topic, cause)| self.finish(key, topic, cause))

@@ -33,7 +33,7 @@ pub const INBOX: Token = Token(usize::MAX);
 /// Read from a socket at once.
 const READ: usize = 64 * 1024;
 /// How often the shard checks for clients that do not read.
-const LOOK_AROUND: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Pings that a client may send in that time.
 const PINGS: u32 = 100;
 
@@ -71,7 +71,7 @@ pub struct Shard {
     buffer: Vec<u8>,
     /// Of connections and of what they read of the past.
     pub(super) next_serial: u64,
-    looked_around: Instant,
+    last_check: Instant,
     /// Connections with a sent close frame, and when they are closed, soonest first.
     leaving: VecDeque<(Instant, ConnectionId)>,
     is_ending: bool,
@@ -95,7 +95,7 @@ impl Shard {
             pace: Pace::new(longest, now),
             buffer: vec![0; READ],
             next_serial: 0,
-            looked_around: now,
+            last_check: now,
             leaving: VecDeque::new(),
             is_ending: false,
         }
@@ -124,8 +124,8 @@ impl Shard {
             self.inbox.take(&mut inbox);
             inbox.drain(..).for_each(|event| self.on_event(event));
             self.round();
-            self.see_off();
-            self.look_around();
+            self.close_finished();
+            self.check_stalled();
         }
     }
 
@@ -133,14 +133,14 @@ impl Shard {
     fn patience(&self) -> Duration {
         let now = Instant::now();
         let goodbye = self.leaving.front().map(|(due, _)| *due);
-        let around = self.looked_around + LOOK_AROUND;
-        let around = goodbye.map_or(around, |due| due.min(around)).saturating_duration_since(now);
-        if self.raised.is_empty() && self.queue.is_empty() { around } else { self.pace.wait(now).min(around) }
+        let next_check = self.last_check + CHECK_INTERVAL;
+        let next = goodbye.map_or(next_check, |due| due.min(next_check)).saturating_duration_since(now);
+        if self.raised.is_empty() && self.queue.is_empty() { next } else { self.pace.wait(now).min(next) }
     }
 
     fn on_event(&mut self, event: Event) {
         match event {
-            Event::Newcomer(newcomer) => self.adopt(*newcomer),
+            Event::Newcomer(newcomer) => self.accept(*newcomer),
             Event::Topic(slot) => self.raised.push(slot),
             Event::Outcome { connection, request, outcome } => self.outcome(connection, request, &outcome),
             Event::Past { connection, serial, piece } => self.past_read(connection, serial, *piece),
@@ -153,7 +153,7 @@ impl Shard {
         }
     }
 
-    fn adopt(&mut self, newcomer: Newcomer) {
+    fn accept(&mut self, newcomer: Newcomer) {
         let Newcomer { stream, peer, protocol, place, mut early } = newcomer;
         let entry = self.connections.vacant_entry();
         let key = entry.key();
@@ -304,7 +304,7 @@ impl Shard {
     }
 
     /// Closes connections whose timeout after the close frame has passed.
-    fn see_off(&mut self) {
+    fn close_finished(&mut self) {
         let now = Instant::now();
         while self.leaving.front().is_some_and(|(due, _)| *due <= now)
             && let Some((_, id)) = self.leaving.pop_front()
@@ -327,12 +327,12 @@ impl Shard {
     }
 
     /// Closes clients that do not read, and ends subscriptions that have all samples of their time.
-    fn look_around(&mut self) {
+    fn check_stalled(&mut self) {
         let now = Instant::now();
-        if now < self.looked_around + LOOK_AROUND {
+        if now < self.last_check + CHECK_INTERVAL {
             return;
         }
-        self.looked_around = now;
+        self.last_check = now;
         let (mut stalled, mut over) = (Vec::new(), Vec::new());
         for (key, connection) in &mut self.connections {
             connection.pings = 0;

@@ -34,7 +34,7 @@ impl Shards {
     }
 
     /// Passes a connection to one of the shards, in turn.
-    pub fn adopt(&self, newcomer: Newcomer) {
+    pub fn accept(&self, newcomer: Newcomer) {
         let turn = self.next.fetch_add(1, Ordering::Relaxed) % self.inboxes.len().max(1);
         if let Some(inbox) = self.inboxes.get(turn) {
             inbox.post(Event::Newcomer(Box::new(newcomer)));

@@ -77,7 +77,7 @@ struct Tracked {
     /// Gaps after that offset, while storing failed: counted, and in no file. Neighbors with one cause are merged.
     lost: Vec<Gap>,
     /// Runs of the node that sent samples while storing failed, in order, with the sequence numbers.
-    came: Vec<(Uuid, RangeInclusive<u64>)>,
+    received: Vec<(Uuid, RangeInclusive<u64>)>,
     /// Run and number of the last sample that was stored.
     last: Option<(Uuid, u64)>,
     /// Gaps of its ledger that are in the catalogue, or too old to get there.
@@ -250,7 +250,7 @@ impl Writer {
                     rule,
                     next,
                     lost: Vec::new(),
-                    came: Vec::new(),
+                    received: Vec::new(),
                     last: None,
                     losses_listed: 0,
                 });
@@ -265,9 +265,9 @@ impl Writer {
         let mut left = Left::Nothing;
         let mut is_first = true;
         for rule in 0..self.files.len() {
-            let behind =
+            let lags =
                 |(tracked, wanted): &(&Tracked, &Offset)| tracked.rule == rule && tracked.next < **wanted;
-            if !self.tracked.iter().zip(wanted).any(|pair| behind(&pair)) {
+            if !self.tracked.iter().zip(wanted).any(|pair| lags(&pair)) {
                 continue;
             }
             is_first = false;

@@ -37,9 +37,9 @@ impl Tracked {
         let Some(run) = ledger.run() else { return };
         let numbers = ledger.first_sequence.max(1)..=ledger.last_sequence;
         drop(ledger);
-        self.came.pop_if(|(last, _)| *last == run);
-        if self.came.len() < MOST {
-            self.came.push((run, numbers));
+        self.received.pop_if(|(last, _)| *last == run);
+        if self.received.len() < MOST {
+            self.received.push((run, numbers));
         }
     }
 
@@ -47,19 +47,19 @@ impl Tracked {
     fn unstored(&self) -> Vec<(Uuid, RangeInclusive<u64>)> {
         let stored = |run: Uuid| self.last.filter(|(last, _)| *last == run).map(|(_, number)| number);
         // Runs before the one that was stored last are stored.
-        let begun = self.came.iter().position(|(run, _)| stored(*run).is_some()).unwrap_or_default();
-        let unstored = self.came[begun..].iter().map(|(run, came)| {
-            let first = stored(*run).map_or(*came.start(), |number| number.saturating_add(1));
-            (*run, first..=*came.end())
+        let begun = self.received.iter().position(|(run, _)| stored(*run).is_some()).unwrap_or_default();
+        let unstored = self.received[begun..].iter().map(|(run, received)| {
+            let first = stored(*run).map_or(*received.start(), |number| number.saturating_add(1));
+            (*run, first..=*received.end())
         });
         unstored.filter(|(_, numbers)| !numbers.is_empty()).collect()
     }
 }
 
 impl Writer {
-    /// All that came is stored.
+    /// Records that everything received is stored.
     pub(super) fn forget_lost(&mut self) {
-        self.tracked.iter_mut().for_each(|tracked| tracked.came.clear());
+        self.tracked.iter_mut().for_each(|tracked| tracked.received.clear());
     }
 
     /// Counts the samples that the topic logs have evicted since storing failed.

@@ -67,9 +67,9 @@ impl Writer {
                     pace.did(record::size_of(segment.batch().len()));
                 }
             }
-            let is_behind = progress.next < wanted;
+            let lags = progress.next < wanted;
             all.push(progress);
-            if is_behind {
+            if lags {
                 return Ok((all, Left::Something));
             }
         }

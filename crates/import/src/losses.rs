@@ -14,7 +14,7 @@ use oasis_wire::{
 use std::{ops::RangeInclusive, path::Path, sync::Arc};
 use uuid::Uuid;
 
-/// What a recording says was lost.
+/// The losses of a recording.
 #[derive(Debug)]
 pub(super) struct Lost {
     node: Arc<str>,

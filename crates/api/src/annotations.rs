@@ -1,4 +1,4 @@
-//! Annotations over HTTP: what people note at times, in the archive's catalogue.
+//! Annotations over HTTP: notes of people at times, in the archive's catalogue.
 
 use super::archive::{archive, blocking, catalogue_problem};
 use axum::{
@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use utoipa::{IntoParams, ToSchema};
 
-/// Annotations in one answer, unless it is asked for fewer, and at most.
+/// Annotations in one answer: by default, and at most.
 const LISTED: usize = 1_000;
 
-/// What an annotation is about.
+/// The node or instance of an annotation.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TargetView {
@@ -41,7 +41,7 @@ pub struct AnnotationView {
     text: String,
     /// About what; empty for everything.
     targets: Vec<TargetView>,
-    /// Who wrote it.
+    /// Its author.
     who: String,
     /// When it was written, nanoseconds since 1970 on the DAC's clock.
     written: u64,
@@ -67,23 +67,23 @@ impl From<Annotation> for AnnotationView {
 pub struct AnnotationList {
     /// By time.
     annotations: Vec<AnnotationView>,
-    /// `after` for those that follow; null behind the last one.
+    /// `after` for the next annotations; null after the last one.
     next: Option<String>,
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
 pub struct AnnotationQuery {
-    /// Those that end no earlier: nanoseconds since 1970, a date and time, or how long ago (-15m).
+    /// Annotations that end no earlier: nanoseconds since 1970, a date and time, or how long ago (-15m).
     from: Option<String>,
-    /// Those that begin earlier.
+    /// Annotations that begin earlier.
     to: Option<String>,
-    /// Those about this node, one of its instances, or everything.
+    /// Annotations of this node, one of its instances, or everything.
     node: Option<String>,
-    /// With `node`: those about this instance, the whole node, or everything.
+    /// With `node`: annotations of this instance, the whole node, or everything.
     instance: Option<String>,
-    /// Those that follow: `next` of an earlier answer.
+    /// The next annotations: `next` of an earlier answer.
     after: Option<String>,
-    /// At most so many, 1 to 1000, which it is if it is not said.
+    /// Most annotations in the answer, 1 to 1000; 1000 by default.
     limit: Option<usize>,
 }
 
@@ -137,7 +137,7 @@ impl Time {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewAnnotation {
-    /// When, or from when on; now if it is not said.
+    /// Its time, or its start; now by default.
     time: Option<Time>,
     /// Until when, for a span.
     until: Option<Time>,
@@ -211,7 +211,7 @@ fn place(text: &str) -> Result<Place, Problem> {
     Ok((Nanos(time), id))
 }
 
-/// Asks where nobody waits for a socket.
+/// Runs a query on a thread that may block.
 async fn of<T: Send + 'static>(
     doors: &Doors,
     ask: impl FnOnce(&Annotations) -> Result<T, AnnotationError> + Send + 'static,

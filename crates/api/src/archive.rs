@@ -1,4 +1,4 @@
-//! The archive over HTTP: how it is, and that it store what has come.
+//! The archive over HTTP: its state, and storing what was received.
 
 use super::read::InstanceFilter;
 use axum::{
@@ -36,7 +36,7 @@ pub struct StoredInstances {
     instances: Vec<StoredInstance>,
 }
 
-/// What is stored of an instance, as samples or as roll-ups.
+/// The stored samples or roll-ups of an instance.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct StoredInstance {
     node: String,
@@ -47,8 +47,8 @@ pub struct StoredInstance {
     newest_time: u64,
 }
 
-/// Instances of which anything is stored, by name, and from when to when. Of one, by `node` and `instance`, it costs the same however many others there are;
-/// none in the answer if nothing of it is stored.
+/// Instances with stored samples, by name, and the times of these. For one, by `node` and `instance`, the cost does not depend on the others. The answer is
+/// empty if nothing of it is stored.
 #[utoipa::path(get, path = "/api/v1/archive/instances", params(InstanceFilter),
     responses((status = 200, body = StoredInstances), (status = 400, body = Problem), (status = 404, body = Problem)))]
 pub async fn instances(
@@ -100,7 +100,7 @@ pub async fn flush(State(doors): State<Doors>, headers: HeaderMap) -> Result<Jso
     })
 }
 
-/// The archive, if there is one.
+/// Returns the archive, if there is one.
 pub fn archive(doors: &Doors) -> Result<&Arc<Archive>, Problem> {
     doors.archived.archive.as_ref().ok_or_else(|| {
         let detail = "this DAC has no archive: start it with --archive DIR, or with archive.directory in its configuration";
@@ -108,7 +108,7 @@ pub fn archive(doors: &Doors) -> Result<&Arc<Archive>, Problem> {
     })
 }
 
-/// Waits for the disk where nobody waits for a socket.
+/// Waits for the disk on a thread that may block.
 pub async fn blocking<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> Result<T, Problem> {
     tokio::task::spawn_blocking(act)
         .await

@@ -60,7 +60,7 @@ pub struct Journal {
     commands: Vec<JournalEntry>,
 }
 
-/// The last commands, oldest first: who, when, what, how it ended.
+/// The last commands, oldest first: author, time, command, result.
 #[utoipa::path(get, path = "/api/v1/commands", responses((status = 200, body = Journal)))]
 pub async fn journal(State(doors): State<Doors>) -> Json<Journal> {
     Json(Journal { commands: doors.dac.commands.journal() })

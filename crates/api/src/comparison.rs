@@ -1,4 +1,4 @@
-//! A test run in figures, alone or beside another one.
+//! Figures of a test run, alone or compared with another one.
 
 use super::{
     archive::{archive, blocking, catalogue_problem},
@@ -26,7 +26,7 @@ const MOST_INSTANCES: usize = 1_000;
 
 #[derive(Debug, Deserialize, IntoParams)]
 pub struct ComparisonQuery {
-    /// Number of the test run to lay beside it.
+    /// Number of the test run to compare with.
     with: Option<u64>,
     /// Only instances of this node.
     node: Option<String>,
@@ -37,11 +37,11 @@ pub struct ComparisonQuery {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Comparison {
     test_run: TestRunView,
-    /// The other one; null if none was asked for.
+    /// The other one; null if none was requested.
     with: Option<TestRunView>,
-    /// Those of which anything is stored of either test run, by name.
+    /// Instances with stored samples in either test run, by name.
     instances: Vec<InstanceComparison>,
-    /// Whether there are more than the 1,000 that are told.
+    /// Whether more than the 1,000 listed ones exist.
     more: bool,
 }
 
@@ -59,7 +59,7 @@ pub struct InstanceComparison {
     with: Option<Summary>,
 }
 
-/// A test run in figures for each instance and metric, beside another one if it is named. Reads all samples of their times: that takes a while.
+/// Figures of a test run for each instance and metric, compared with another one if it is named. Reads all samples of their times, which takes a while.
 #[utoipa::path(get, path = "/api/v1/test-runs/{test_run}/comparison", params(("test_run" = u64, Path, description = "its number"), ComparisonQuery),
     responses((status = 200, body = Comparison), (status = 400, body = Problem), (status = 404, body = Problem), (status = 500, body = Problem)))]
 pub async fn compare(
@@ -77,7 +77,7 @@ pub async fn compare(
     Ok(Json(comparison))
 }
 
-/// Nobody waits for the answer any more once this is gone.
+/// Its drop means that the client no longer waits for the answer.
 #[derive(Default)]
 struct Leaving(Arc<AtomicBool>);
 
@@ -104,7 +104,7 @@ fn compared(
     let mut more = false;
     let mut is_known = query.node.is_none() && query.instance.is_none();
     for (node, instance) in history.instances().map_err(|error| read_problem(&error))? {
-        // Nobody waits for an answer that is cut here.
+        // The client no longer waits for an answer that is cut here.
         if has_left.load(Ordering::Relaxed) {
             break;
         }

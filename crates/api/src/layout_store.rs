@@ -1,7 +1,6 @@
-//! LayoutStore of the page, saved under names for everybody who opens it.
+//! Layouts of the page, saved under names for all its users.
 //!
-//! They are kept in memory and, if a directory is configured, in one file each. What is in them is the page's business: here they
-//! are JSON objects of bounded size.
+//! They are kept in memory and, if a directory is configured, in one file each. Their content is up to the page: here they are JSON objects of bounded size.
 
 use std::{
     collections::BTreeMap,
@@ -51,7 +50,7 @@ pub struct LayoutStore {
 }
 
 impl LayoutStore {
-    /// What is in `directory`, which is made if it is not there; without one, nothing outlives the process.
+    /// Loads the layouts of `directory`, which is created if missing. Without a directory, layouts are lost when the process ends.
     pub fn open(directory: Option<PathBuf>, most: usize, most_bytes: usize) -> io::Result<Self> {
         let mut known = BTreeMap::new();
         if let Some(directory) = &directory {
@@ -122,7 +121,7 @@ impl LayoutStore {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Layout>> {
-        // Nothing in here is left half done.
+        // No operation under this lock leaves a partial state.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

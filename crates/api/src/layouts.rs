@@ -33,7 +33,7 @@ pub async fn list(State(api): State<Api>) -> Json<Layouts> {
     Json(Layouts { layouts: api.layouts.list().into_iter().map(view).collect() })
 }
 
-/// A layout as it was saved.
+/// A saved layout.
 #[utoipa::path(get, path = "/api/v1/layouts/{name}", params(("name" = String, Path)),
     responses((status = 200, body = Object), (status = 404, body = Problem)))]
 pub async fn get(State(api): State<Api>, Path(name): Path<String>) -> Result<Response, Problem> {
@@ -78,7 +78,7 @@ fn admit(api: &Api, headers: &HeaderMap) -> Result<(), Problem> {
     api.doors.admit(headers, "pages of other sites may not change layouts (doors.allowed_origins)")
 }
 
-/// Files are written where nobody waits for a socket.
+/// Writes files on a thread that may block.
 async fn blocking<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> Result<T, Problem> {
     tokio::task::spawn_blocking(act)
         .await

@@ -118,7 +118,7 @@ impl Api {
     }
 }
 
-/// Serves until `ended` completes and every client has been told.
+/// Serves until `ended` completes and every client was notified.
 ///
 /// # Errors
 /// Those of the listener.
@@ -131,7 +131,7 @@ pub async fn serve(
     oasis_doors::serve(&doors, api.router(), listener, ended).await
 }
 
-/// `GET /`: the page, or a WebSocket for clients of 2012, which know no path.
+/// `GET /`: the page, or a WebSocket for clients of 2012, which use no path.
 async fn websocket_or_page(doors: State<Doors>, peer: ConnectInfo<SocketAddr>, request: Request) -> Response {
     if request.headers().contains_key(header::UPGRADE) {
         return oasis_doors::upgrade(doors, peer, request).await;
@@ -169,7 +169,7 @@ fn paths() -> Router<Api> {
         .route("/api/v1/annotations/{annotation}", delete(annotations::delete))
 }
 
-/// What a request's body says.
+/// Parses the body of a request.
 fn body<T: DeserializeOwned>(json: &[u8]) -> Result<T, Problem> {
     serde_json::from_slice(json)
         .map_err(|error| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_request", error.to_string()))

@@ -55,12 +55,12 @@ pub struct InstanceFilter {
 }
 
 impl InstanceFilter {
-    /// Node and name, if a single instance is asked for.
+    /// Node and name, if a single instance is requested.
     pub fn one(&self) -> Option<(&str, &str)> {
         self.node.as_deref().zip(self.instance.as_deref())
     }
 
-    /// Whether an instance of this name on this node is asked for.
+    /// Whether the instance of this name on this node is requested.
     pub fn wants(&self, node: &str, instance: &str) -> bool {
         self.node.as_deref().is_none_or(|wanted| wanted == node)
             && self.instance.as_deref().is_none_or(|wanted| wanted == instance)
@@ -109,7 +109,7 @@ pub async fn instance(
 pub struct LedgerBook {
     #[schema(value_type = String)]
     epoch: Epoch,
-    /// Bytes that all topic logs hold.
+    /// Bytes of all topic logs.
     log_bytes: usize,
     instances: Vec<InstanceLedger>,
     /// Counters of the data channel.
@@ -121,7 +121,7 @@ pub struct LedgerBook {
     /// Readers at each text door now.
     #[schema(value_type = Object)]
     readers: BTreeMap<&'static str, usize>,
-    /// Streams thinned for their readers.
+    /// Derived streams.
     derived: Vec<DerivedView>,
 }
 
@@ -131,7 +131,7 @@ pub struct LedgerFilter {
     node: Option<String>,
     /// Only ledgers of instances with this name.
     instance: Option<String>,
-    /// Only ledgers that miss samples for this cause, and of their gaps those with it.
+    /// Only ledgers with samples missing for this cause, with only its gaps.
     cause: Option<String>,
 }
 
@@ -144,7 +144,7 @@ impl LedgerFilter {
     }
 }
 
-/// Every instance's loss ledger, and who was turned away.
+/// Every instance's loss ledger, and the counts of refused clients.
 #[utoipa::path(get, path = "/api/v1/ledger", params(LedgerFilter),
     responses((status = 200, body = LedgerBook), (status = 400, body = Problem)))]
 pub async fn ledger(
@@ -167,7 +167,7 @@ pub async fn ledger(
     }))
 }
 
-/// The instances of a node, those with a name, or all.
+/// Returns the instances of a node, those with a name, or all.
 fn chosen(doors: &Doors, node: Option<&str>, instance: Option<&str>) -> Vec<Arc<Instance>> {
     let wanted = |asked: Option<&str>, name: &str| asked.is_none_or(|asked| asked == name);
     let mut instances = doors.dac.registry.instances();

@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use utoipa::{IntoParams, ToSchema};
 
-/// Test runs in one answer, unless it is asked for fewer.
+/// Test runs in one answer by default.
 const LISTED: usize = 100;
-/// Most of them, whatever is asked for: they may have long notes.
+/// Most of them in one answer, because they may have long notes.
 const MOST_LISTED: usize = 1_000;
 
 /// A test run.
@@ -27,14 +27,14 @@ pub struct TestRunView {
     name: String,
     /// When it was started, nanoseconds since 1970 on the DAC's clock.
     started: u64,
-    /// When it was stopped; null while it goes on.
+    /// When it was stopped; null while it is running.
     stopped: Option<u64>,
     notes: String,
     /// In alphabetical order.
     tags: Vec<String>,
     /// Whether retention leaves its samples alone.
     pinned: bool,
-    /// Who started it.
+    /// Its author.
     who: String,
 }
 
@@ -50,7 +50,7 @@ impl From<TestRun> for TestRunView {
 pub struct TestRunList {
     /// Newest first.
     test_runs: Vec<TestRunView>,
-    /// `before` for those that follow; null behind the last one.
+    /// `before` for the next test runs; null after the last one.
     next: Option<u64>,
 }
 
@@ -58,11 +58,11 @@ pub struct TestRunList {
 pub struct TestRunQuery {
     /// Only the one with this name.
     name: Option<String>,
-    /// Only those with this tag.
+    /// Only test runs with this tag.
     tag: Option<String>,
-    /// Only those with smaller numbers: `next` of an earlier answer.
+    /// Only test runs with smaller numbers: `next` of an earlier answer.
     before: Option<u64>,
-    /// At most so many, 1 to 1000; 100 if it is not said.
+    /// Most test runs in the answer, 1 to 1000; 100 by default.
     limit: Option<usize>,
 }
 
@@ -105,7 +105,7 @@ pub struct NewTestRun {
     pinned: bool,
 }
 
-/// Starts a test run. Any number of them may go on at the same time.
+/// Starts a test run. Several may overlap.
 #[utoipa::path(post, path = "/api/v1/test-runs", request_body = NewTestRun,
     responses((status = 201, body = TestRunView), (status = 403, body = Problem), (status = 404, body = Problem),
         (status = 409, body = Problem), (status = 422, body = Problem), (status = 507, body = Problem)))]
@@ -136,18 +136,18 @@ pub async fn stop(
     Ok(Json(of(&doors, move |runs| runs.stop(id, now())).await?.into()))
 }
 
-/// What to change of a test run; what is not named stays.
+/// Changes of a test run; absent members stay unchanged.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TestRunChange {
     name: Option<String>,
     notes: Option<String>,
-    /// In place of those it has.
+    /// Replaces its tags.
     tags: Option<Vec<String>>,
     pinned: Option<bool>,
 }
 
-/// Changes what is said of a test run: its name, its notes, its tags, whether it is pinned.
+/// Changes a test run's name, notes or tags, or whether it is pinned.
 #[utoipa::path(patch, path = "/api/v1/test-runs/{test_run}", params(("test_run" = u64, Path, description = "its number")),
     request_body = TestRunChange,
     responses((status = 200, body = TestRunView), (status = 403, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem),
@@ -196,7 +196,7 @@ pub fn number(id: &str) -> Result<u64, Problem> {
     })
 }
 
-/// Asks where nobody waits for a socket.
+/// Runs a query on a thread that may block.
 async fn of<T: Send + 'static>(
     doors: &Doors,
     ask: impl FnOnce(&TestRuns) -> Result<T, TestRunError> + Send + 'static,

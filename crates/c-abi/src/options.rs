@@ -87,7 +87,7 @@ impl PushedOptions {
     }
 
     /// # Safety
-    /// There are as many deadbands as it says, and their names end with NUL.
+    /// `deadbands` has as many elements as stated, and their names end with NUL.
     unsafe fn kind(&self) -> Result<PushedKind, Problem> {
         Ok(match self.kind {
             OASIS_KIND_PUSHED => PushedKind::Pushed,

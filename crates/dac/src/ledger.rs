@@ -1,6 +1,6 @@
 //! The loss ledger of one instance: every sequence number is received, or missing for a reason.
 //!
-//! Pure bookkeeping: it is told what arrived and what the node says of itself, in the order of the channel.
+//! Pure bookkeeping: it receives batches and the node's reports, in the order of the channel.
 
 use oasis_channel::Drops;
 use oasis_wire::{loss::Cause, quantity::Nanos};
@@ -31,7 +31,7 @@ pub struct Gap {
     pub run: Uuid,
 }
 
-/// What to do with a batch.
+/// The decision about a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// New samples: append them.
@@ -53,15 +53,15 @@ pub struct Ledger {
     pub last_sequence: u64,
     /// Samples of the present run up to this sequence number were stored by an earlier run of the DAC, which counted them; 0 if there are none.
     pub stored_before: u64,
-    /// Samples that are missing, whatever the cause.
+    /// Missing samples of all causes.
     pub missing: u64,
-    /// Those of them that nobody accounts for.
+    /// Missing samples without a known cause.
     pub unexplained: u64,
-    /// What `missing` is made of: also of gaps that are no longer listed.
+    /// The causes of `missing`, including gaps that are no longer listed.
     pub causes: BTreeMap<Cause, u64>,
     /// Samples received again after a reconnect and thrown away.
     pub duplicates: u64,
-    /// What the node says of the present run.
+    /// The node's reports of the present run.
     pub node: NodeCounters,
     /// The latest gaps, oldest first.
     pub gaps: VecDeque<Gap>,
@@ -72,7 +72,7 @@ pub struct Ledger {
     /// Whether the present run began before this DAC's epoch, and nothing of it has arrived yet.
     #[serde(skip)]
     joined_late: bool,
-    /// Whether the node has said what it dropped in the present run before this DAC's epoch.
+    /// Whether the node has reported its drops in the present run from before this DAC's epoch.
     #[serde(skip)]
     has_baseline: bool,
     /// Drops of the present run that gaps have been explained with.
@@ -118,8 +118,8 @@ impl Ledger {
         self.attributed = Drops::default();
     }
 
-    /// An earlier run of the DAC has stored this run's samples up to a sequence number. Sent again they are duplicates; what is missing counts from there.
-    /// Nothing happens if it is another run's, or samples have come already.
+    /// Records that an earlier run of the DAC has stored this run's samples up to a sequence number. If these are sent again, they are duplicates. Missing
+    /// samples count from there. Ignored for another run, and after the first sample.
     pub fn resume(&mut self, run: Uuid, last_sequence: u64) {
         if self.run == Some(run) && self.last_sequence == 0 {
             self.last_sequence = last_sequence;
@@ -127,14 +127,14 @@ impl Ledger {
         }
     }
 
-    /// What the node says it has taken, and dropped up to the batch that follows. A word before the first batch of a run tells of drops whose gaps
-    /// another DAC has seen.
+    /// Records the node's counts of samples taken and of drops before the next batch. A report before the first batch of a run covers gaps that another DAC has
+    /// seen.
     pub fn counters(&mut self, taken: u64, dropped: Drops) {
         if !self.has_baseline && self.first_sequence == 0 {
             self.has_baseline = true;
             self.attributed = dropped;
         }
-        // Who sends what an earlier process left knows only of what that process had written down.
+        // A process that sends the spool of an earlier one knows only what that one wrote to disk.
         let taken = taken.max(self.node.taken);
         self.node = NodeCounters {
             taken,
@@ -168,7 +168,7 @@ impl Ledger {
         Verdict::New
     }
 
-    /// The node has sent samples up to this number before it connected: to an earlier life of this DAC, if they are not here.
+    /// The node has sent samples up to this number before it connected. Samples that are not here went to an earlier run of this DAC.
     pub fn joined_at(&mut self, delivered: u64, now: Nanos) {
         if self.joined_late && self.first_sequence == 0 {
             self.joined_late = false;
@@ -176,13 +176,13 @@ impl Ledger {
         }
     }
 
-    /// Samples up to this number were sent as datagrams and will not come.
+    /// Samples up to this number were sent as datagrams and are lost.
     pub fn lost_on_the_way(&mut self, to_sequence: u64, now: Nanos) {
         self.pass_over(to_sequence, Cause::Network, now);
     }
 
-    /// Samples of these numbers are not in the recording that is played back, for the reason that it has, or because of itself. Told again after a reconnect
-    /// it changes nothing.
+    /// Records that the replayed recording lacks these samples, with the recorded cause or because of the recording itself. Repeating it after a reconnect
+    /// changes nothing.
     pub fn not_in_recording(&mut self, numbers: RangeInclusive<u64>, cause: Cause, now: Nanos) {
         if *numbers.end() <= self.last_sequence {
             return;
@@ -204,7 +204,7 @@ impl Ledger {
         self.run
     }
 
-    /// Why samples are missing that the node says nothing of.
+    /// Returns the cause of missing samples that the node does not report.
     fn cause_of_silence(&self) -> Cause {
         if self.joined_late { Cause::BeforeEpoch } else { Cause::Unexplained }
     }

@@ -23,30 +23,30 @@ pub struct DoorsConfig {
     pub max_sse: usize,
     /// JSON-lines streams open at the same time.
     pub max_streams: usize,
-    /// Long polls held at the same time.
+    /// Concurrent long polls.
     pub max_long_polls: usize,
     /// Polls answered at the same time.
     pub max_polls: usize,
     /// How long a client may take for the head of a request from its first byte on, and between two requests, in milliseconds.
     pub head_timeout_ms: u64,
-    /// Size of a poll's answer beyond which nothing more is put in, in bytes; the rest comes with the next one.
+    /// Size of a poll's answer at which it ends, in bytes; the next poll returns the rest.
     pub max_answer_bytes: usize,
     /// Threads that write to WebSockets; 0 for one a core.
     pub shards: usize,
     /// Longest rest between two rounds of writes to WebSockets, in milliseconds: with many readers each write carries more. 0 for none.
     pub flush_ms: u64,
-    /// What waits in the system for one WebSocket that takes nothing, in bytes; the rest waits in the topic log.
+    /// Limit for unsent bytes of one WebSocket in the system's send buffer; more stays in the topic log.
     pub send_buffer_bytes: usize,
     /// Directory where layouts of the page are kept, made if it is not there; empty: in memory, until the process ends.
     pub layouts_dir: String,
     /// Layouts that can be saved.
     pub max_layouts: usize,
-    /// Largest layout, in bytes of JSON. All of them are held in memory.
+    /// Largest layout, in bytes of JSON. All layouts are kept in memory.
     pub max_layout_bytes: usize,
 }
 
 impl DoorsConfig {
-    /// Where layouts are kept over restarts, if anywhere.
+    /// Directory of saved layouts; without one they are lost at a restart.
     pub fn layouts_dir(&self) -> Option<PathBuf> {
         (!self.layouts_dir.is_empty()).then(|| PathBuf::from(&self.layouts_dir))
     }

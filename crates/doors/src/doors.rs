@@ -1,4 +1,4 @@
-//! What every door shares.
+//! State that all doors share.
 
 use crate::{
     config::DoorsConfig,
@@ -14,7 +14,7 @@ use oasis_dac::{Admission, Dac};
 use std::{collections::BTreeMap, io, sync::Arc, time::Instant};
 use tokio::{runtime::Handle, sync::watch};
 
-/// What every door shares.
+/// State that all doors share.
 #[derive(Debug, Clone)]
 pub struct Doors {
     /// The DAC that is read.
@@ -26,13 +26,13 @@ pub struct Doors {
     pub(crate) ending: Arc<watch::Sender<bool>>,
     pub(crate) places: Arc<Places>,
     pub(crate) shards: Arc<Shards>,
-    /// The archive, if there is one, and turns to read it.
+    /// The archive, if there is one, and permits to read it.
     pub archived: Archived,
     refused_origins: Arc<RefusedOrigins>,
 }
 
 impl Doors {
-    /// Doors to `dac`, and to its past if there is an archive. Starts the threads that own WebSockets; called within a tokio runtime.
+    /// Creates the doors to `dac`, and to its archive if there is one. Starts the threads that own WebSockets. Must be called within a tokio runtime.
     pub fn new(dac: Arc<Dac>, config: DoorsConfig, archive: Option<Arc<Archive>>) -> io::Result<Self> {
         let admission = Arc::new(Admission::new(config.max_websockets));
         let places = Arc::new(Places::new(&config));

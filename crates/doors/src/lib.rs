@@ -1,12 +1,12 @@
-//! Doors: how browsers and scripts get at what the DAC holds.
+//! Doors: the transports through which browsers and scripts receive samples of the DAC.
 //!
-//! A door is only *how to wait* and *how to write*. Samples come from the topic logs and, for all doors alike, from the `past`. Two doors
-//! share one path, WebSocket in the native protocol and in the format of 2012 (`websocket`); four are for clients that read
-//! text: server-sent events, a stream of lines, long poll and poll (`text`). A door must not know how samples arrived, nor the HTTP API and
-//! the page, which stand above it (`oasis-api`).
+//! A door decides only *how to wait* and *how to write*. Samples come from the topic logs and, for all doors alike, from the `past`. Two doors share one
+//! path: WebSocket in the native protocol and in the format of 2012 (`websocket`). Four are for clients that read text: server-sent events, a stream of
+//! lines, long poll and poll (`text`). A door must not depend on how samples arrived, nor on the HTTP API and the page, which are a layer above
+//! (`oasis-api`).
 //!
-//! Text is compressed once for all readers at the head of a log, and the pieces are spliced into each answer (`text/gzip.rs`, `text/zstd.rs`).
-//! One segment of 100 samples (17 KB of JSON) costs, in microseconds for all readers together (`cargo bench -p oasis-doors`, two shared cores):
+//! Text is compressed once for all readers at the head of a log, and the pieces are spliced into each answer (`text/gzip.rs`, `text/zstd.rs`). One segment has
+//! 100 samples (17 KB of JSON). It costs, in microseconds for all readers together (`cargo bench -p oasis-doors`, two shared cores):
 //!
 //! | readers | gzip, spliced | gzip, an encoder each | zstd, spliced | zstd, an encoder each |
 //! |---|---|---|---|---|
@@ -109,7 +109,7 @@ impl Doors {
     }
 }
 
-/// Serves `router`, which contains the doors, until `ended` completes and every client has been told.
+/// Serves `router`, which contains the doors, until `ended` completes and every client was notified.
 ///
 /// # Errors
 /// Those of the listener.

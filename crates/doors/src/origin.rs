@@ -1,4 +1,4 @@
-//! Which web pages may act here: our own, and those the configuration names.
+//! Checks which web pages may use the DAC: its own page, and those of configured origins.
 //!
 //! Browsers send `Origin` and scripts cannot forge it there, so it keeps other sites' pages out of a DAC that their visitor can reach
 //! (RFC 6455 10.2). Programs that are not browsers send none and are let through. The own page is one whose origin is the host
@@ -63,7 +63,7 @@ impl RefusedOrigins {
     }
 }
 
-/// Whether the request comes from no page, from our own page or from an allowed one.
+/// Returns whether the request comes from no page, from our own page or from an allowed one.
 pub fn allowed(headers: &HeaderMap, config: &DoorsConfig) -> bool {
     let Some(origin) = headers.get(header::ORIGIN) else { return true };
     let (Ok(origin), Some(Ok(host))) = (origin.to_str(), headers.get(header::HOST).map(|host| host.to_str()))

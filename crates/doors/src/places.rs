@@ -1,4 +1,4 @@
-//! Who may read at the same time: bounds per text door, per address and in total.
+//! Limits of concurrent readers: per text door, per address and in total.
 
 use crate::{DoorsConfig, problem::Problem};
 use axum::http::StatusCode;
@@ -92,10 +92,10 @@ impl Places {
         Ok(Place { _total: total, _door: door, _address: address })
     }
 
-    /// A place among those of the peer's address, WebSockets and readers by text doors counted together.
+    /// Takes a place of the peer's address. WebSockets and readers by text doors count together.
     ///
     /// # Errors
-    /// Status 429 if they are all taken.
+    /// Status 429 if all of them are taken.
     pub fn resident(&self, peer: IpAddr) -> Result<Resident, (&'static str, Problem)> {
         self.addresses.enter(peer).ok_or_else(|| {
             let detail = format!(
@@ -113,7 +113,7 @@ impl Places {
     }
 }
 
-/// Readers by address. Holds only addresses that have one.
+/// Readers by address. Contains only addresses with readers.
 #[derive(Debug)]
 struct Addresses {
     most: usize,
@@ -136,7 +136,7 @@ impl Addresses {
     }
 }
 
-/// A place among those of one address; free again when dropped.
+/// A place of one address; free again when dropped.
 #[derive(Debug)]
 pub struct Resident {
     addresses: Arc<Addresses>,

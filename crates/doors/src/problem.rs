@@ -9,7 +9,7 @@ use oasis_dac::CommandError;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// What went wrong, for programs and for people.
+/// An error, for programs and for people.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Problem {
     /// `/problems/` and a code of `docs/reference/http-api.md`.
@@ -19,7 +19,7 @@ pub struct Problem {
     title: &'static str,
     /// HTTP status.
     status: u16,
-    /// What exactly, and what to do.
+    /// The details, and what to do.
     detail: String,
 }
 

@@ -1,4 +1,4 @@
-//! Connections in: what every one is bound by before anything is known of it.
+//! Accepts connections, and bounds each before its first request.
 
 use crate::{DoorsConfig, text};
 use axum::{Router, extract::ConnectInfo, http::Request};
@@ -50,7 +50,7 @@ pub async fn serve(
         });
         let (builder, watcher) = (builder.clone(), connections.watcher());
         tokio::spawn(async move {
-            if !says_something(&stream, head).await {
+            if !receives_first_byte(&stream, head).await {
                 return tracing::debug!(%peer, "a client said nothing");
             }
             let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
@@ -59,17 +59,17 @@ pub async fn serve(
             }
         });
     }
-    // Whoever connects from here on learns at once that nobody listens.
+    // Closes the listener: later connections are refused at once.
     drop(listener);
     connections.shutdown().await;
 }
 
-/// Whether the first byte of a request comes in time. The HTTP server's own clock starts with that byte.
-async fn says_something(stream: &TcpStream, deadline: Duration) -> bool {
+/// Waits for the first byte of a request, with a timeout. The HTTP server's own timeout starts with that byte.
+async fn receives_first_byte(stream: &TcpStream, deadline: Duration) -> bool {
     matches!(timeout(deadline, stream.peek(&mut [0])).await, Ok(Ok(1..)))
 }
 
-/// A client that takes nothing holds neither memory nor its connection for long: the system closes it when something has waited for so long.
+/// Limits memory and time for a client that does not read: the system closes its connection when sent data waits too long.
 fn bound(stream: &TcpStream, send_buffer: usize) {
     let socket = socket2::SockRef::from(stream);
     let bounded = socket

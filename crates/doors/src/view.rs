@@ -47,11 +47,11 @@ pub enum Presence {
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct NodeView {
     name: String,
-    /// Identity over lives; null if nobody wrote it down.
+    /// Identity over runs; null if not configured.
     uuid: Option<Uuid>,
-    /// This life of its process, or its last one.
+    /// The current run of its process, or its last one.
     run: Uuid,
-    /// Empty, as the software, if nobody wrote it down.
+    /// Empty, as the software, if not configured.
     host: String,
     software: String,
     /// Null until it has connected in this epoch: before that it is known from the archive alone.
@@ -63,7 +63,7 @@ pub struct NodeView {
     clock_offset_ns: Option<i64>,
     /// Round trip of that measurement, nanoseconds.
     round_trip_ns: Option<u64>,
-    /// What the instrumentation costs its host; null until the node has said so.
+    /// Cost of the instrumentation on its host; null until the node has reported it.
     overhead: Option<OverheadView>,
     /// Whether its samples were recorded before and are played back.
     replay: bool,
@@ -71,14 +71,14 @@ pub struct NodeView {
     instances: usize,
 }
 
-/// What the instrumentation costs a node's host. Shares are of one core.
+/// Cost of the instrumentation on a node's host. Shares are of one core.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct OverheadView {
     /// Processor time of the node's threads.
     cpu: f64,
     /// Time within the callbacks of periodic probes.
     callbacks: f64,
-    /// What `cpu` is kept under; null if it is not bounded.
+    /// Limit for `cpu`; null if it is not bounded.
     budget: Option<f64>,
     /// Instances that run slower than they were asked to because of the budget, and their rates in hertz.
     lowered: BTreeMap<String, f64>,
@@ -106,15 +106,15 @@ pub struct InstanceView {
     enabled: bool,
     /// Rate; null for a pushed probe, and for one that is known from the archive alone or played back.
     hertz: Option<f64>,
-    /// What its readers ask for; null if its rate is not theirs to set.
+    /// Demand of its readers; null if they cannot set its rate.
     demand: Option<DemandView>,
     #[schema(value_type = String, example = "periodic")]
     kind: ProbeKind,
-    /// What its flight recorder sends around a trigger; null if it has none.
+    /// What its flight recorder sends around a trigger; null without a recorder.
     recorder: Option<RecorderView>,
     #[schema(value_type = String)]
     epoch: Epoch,
-    /// The life of its node's process that registered it last; null until one has in this epoch: before that it is known from the archive alone.
+    /// The run of its node's process that registered it last; null until one has in this epoch, because then it is known from the archive alone.
     run: Option<Uuid>,
 }
 
@@ -136,11 +136,11 @@ impl From<RecorderSpan> for RecorderView {
 /// A rate that follows demand, in hertz.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct DemandView {
-    /// While nobody reads.
+    /// Rate without readers.
     min: f64,
-    /// However much is asked for.
+    /// Highest rate on demand.
     max: f64,
-    /// What the readers ask for now. A rate that falls does so after a pause.
+    /// The rate that readers demand now. It decreases only after a pause.
     asked: f64,
 }
 
@@ -194,13 +194,13 @@ pub struct LedgerView {
     ledger: Ledger,
     #[schema(value_type = Object)]
     log: LogState,
-    /// What of it is stored; absent without an archive, or before anything is.
+    /// Its stored samples; absent without an archive, or before anything is stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Object)]
     archive: Option<Account>,
 }
 
-/// A loss ledger and whose it is.
+/// A loss ledger, with the names of its node and instance.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct InstanceLedger {
     topic: u32,
@@ -247,7 +247,7 @@ fn presence(node: &Node) -> Presence {
     if node.is_online() { Presence::Online } else { Presence::Offline }
 }
 
-/// An instance that the present life of its node has not registered is not there, whatever its node is.
+/// An instance that the present run of its node has not registered is offline, whether or not its node is connected.
 fn presence_on(node: &Node, instance: &Instance) -> Presence {
     if instance.ledger().run() == Some(node.identity.run) { presence(node) } else { Presence::Offline }
 }
@@ -296,12 +296,12 @@ pub fn detail(registry: &Registry, archive: Option<&Archive>, instance: &Instanc
 
 /// An instance's ledger.
 fn ledger(archive: Option<&Archive>, instance: &Instance) -> LedgerView {
-    // In this order, so that nothing seems stored before it was received.
+    // Read in this order, so that no sample seems stored before it was received.
     let archive = archive.and_then(|archive| archive.account(instance.topic));
     LedgerView { ledger: instance.ledger().clone(), log: instance.log.state(), archive }
 }
 
-/// An instance's ledger, and whose it is; with a cause, only if samples are missing for that, and with those gaps alone.
+/// An instance's ledger with its names. With a cause: only if samples are missing for it, and with its gaps alone.
 pub fn ledger_of(
     archive: Option<&Archive>,
     instance: &Instance,
@@ -348,7 +348,7 @@ pub fn derived(derived: &Derived) -> Vec<DerivedView> {
     derived.list().into_iter().map(view).collect()
 }
 
-/// The newest sample. A batch whose columns break the rules has none: its header was good enough to be passed on.
+/// Returns the newest sample. A batch with malformed columns has none; only its header was checked when it arrived.
 fn latest(instance: &Instance) -> Option<SampleView> {
     let segment = instance.log.latest()?;
     let batch = Batch::parse(segment.batch(), &instance.probe_type).ok()?;

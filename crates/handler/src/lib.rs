@@ -1,4 +1,4 @@
-//! The seam for handlers: what acts on samples inside the DAC.
+//! The interface of handlers, which act on samples inside the DAC.
 //!
 //! A [`Handler`] has a name, runs on a thread of its own until it is asked to stop, and reports its state at any time. The [`Supervisor`] starts and
 //! stops handlers, restarts one that fails or panics with a growing pause, and lists them for API, command line and page. A failing handler harms no
@@ -56,16 +56,16 @@ pub trait Handler: Send + Sync + 'static {
     /// Its name in the configuration file, the API and the log.
     fn name(&self) -> &'static str;
 
-    /// Runs on a thread of its own until `context.stopping` says so. May block.
+    /// Runs on its own thread until `context.stopping` is set. May block.
     ///
     /// # Errors
-    /// If it cannot go on. The supervisor reports the failure and starts it again after a pause.
+    /// If it cannot continue. The supervisor reports the failure and starts it again after a pause.
     fn run(&self, context: Context) -> Result<(), Failure>;
 
     /// Returns its state for the API and the page. Must neither block nor take long; called from other threads, running or not.
     fn state(&self) -> Value;
 
-    /// Returns how long it may take to stop; after that it is left behind.
+    /// Returns the timeout of a stop; after that its thread is abandoned.
     fn stop_deadline(&self) -> Duration {
         Duration::from_secs(5)
     }
@@ -85,21 +85,21 @@ pub trait Configured: Handler + Sized {
     /// Why a section is wrong.
     type Error: std::error::Error + Send + Sync + 'static;
 
-    /// Creates the handler of a section; none if the section leaves it switched off.
+    /// Creates the handler of a section; `None` if the section leaves it switched off.
     ///
     /// # Errors
-    /// If a setting is invalid. Whatever may be mended while the DAC runs, such as an unreachable database, is no error.
+    /// If a setting is invalid. Problems that may be solved while the DAC runs, such as an unreachable database, are no errors.
     fn configured(config: Self::Config) -> Result<Option<Self>, Self::Error>;
 }
 
-/// What a handler receives when it starts.
+/// The context of a handler when it starts.
 #[derive(Clone)]
 pub struct Context {
     /// Registry, topic logs and command bus.
     pub dac: Arc<Dac>,
-    /// Samples that the topic logs no longer hold, if there is an archive.
+    /// Samples that the topic logs have evicted, if there is an archive.
     pub archive: Option<Arc<dyn Stored>>,
-    /// Says when to stop.
+    /// The request to stop.
     pub stopping: Stopping,
 }
 

@@ -1,4 +1,4 @@
-//! One life of a handler: from a start to the stop, over failures and restarts, on a thread of its own.
+//! One life of a handler: from a start to the stop, over failures and restarts, on its own thread.
 
 use crate::{Condition, Context, Failure, Handler, Stopping};
 use std::{

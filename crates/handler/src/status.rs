@@ -41,6 +41,6 @@ pub struct Status {
     pub detail: Option<String>,
     /// How often it was started again after a failure since it was started by hand.
     pub restarts: u64,
-    /// What the handler says of itself.
+    /// The handler's own state.
     pub state: Value,
 }

@@ -6,7 +6,7 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// Says whether a handler has to stop. Threads wait with [`Stopping::wait_for`], tasks with [`Stopping::stopped`].
+/// Whether a handler has to stop. Threads wait with [`Stopping::wait_for`], tasks with [`Stopping::stopped`].
 #[derive(Debug, Clone)]
 pub struct Stopping {
     flag: Arc<(Mutex<bool>, Condvar)>,
@@ -54,7 +54,7 @@ impl Stopping {
 
     /// Completes when it has to stop.
     pub async fn stopped(&self) {
-        // An error means that the supervisor is gone, which stops handlers as well.
+        // Fails only if the supervisor is gone, which stops handlers as well.
         let _ = self.watched.clone().wait_for(|&stop| stop).await;
     }
 }

@@ -21,7 +21,7 @@ pub enum HandlerError {
     /// No handler has this name.
     #[error("unknown handler {name:?}: configured are {known}")]
     Unknown {
-        /// As it was asked for.
+        /// The unknown name.
         name: String,
         /// The names that exist.
         known: String,
@@ -55,7 +55,7 @@ pub struct Supervisor {
 struct Entry {
     handler: Arc<dyn Handler>,
     vitals: Arc<Vitals>,
-    /// Of the present life. Locked while the handler is started or stopped, outside of all other locks.
+    /// State of the present life. Locked while the handler is started or stopped, outside of all other locks.
     life: Mutex<Option<Life>>,
 }
 
@@ -160,7 +160,7 @@ impl Supervisor {
         }
         let started = std::thread::Builder::new().name(name.into()).spawn(move || {
             live(&handler, &context, &vitals, backoff);
-            // Who waits for the end may rely on it that the thread holds nothing any more.
+            // Drop everything before `ending`, because a stop waits only for `ending`.
             drop((handler, context, vitals));
             drop(ending);
         });

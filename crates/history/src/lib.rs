@@ -1,8 +1,8 @@
 //! One reader over the archive and the topic log of an instance.
 //!
-//! Archive and log hold the same batches at the same offsets. A [`Reader`] starts at a [`Start`]: a position, a time, or the newest N samples. It yields
-//! [`Piece`]s, first from the archive and then from the log, without a duplicate and without a hole: batches, gaps with their causes, changes of the epoch and of
-//! the probe type. [`Samples`] reads an archive alone, sample by sample, and names the sequence numbers that are missing between two samples.
+//! Archive and log contain the same batches at the same offsets. A [`Reader`] starts at a [`Start`]: a position, a time, or the newest N samples. It yields
+//! [`Piece`]s, first from the archive and then from the log, and each sample once: batches, gaps with their causes, changes of the epoch and of the probe type.
+//! [`Samples`] reads an archive alone, sample by sample, and names the sequence numbers that are missing between two samples.
 //!
 //! The crate knows the topic log only as the trait [`Log`], so that tools that work offline need no DAC. All calls are synchronous and may read files: do not
 //! call them on a thread that must not block.

@@ -23,7 +23,7 @@ pub trait Log: Send + Sync {
     /// Returns the offset of the first sample ever appended, or to be appended.
     fn start(&self) -> Offset;
 
-    /// Returns the offset of the oldest sample held; that of the next sample if the log is empty.
+    /// Returns the offset of the oldest sample in the log; that of the next sample if the log is empty.
     fn first(&self) -> Offset;
 
     /// Returns the offset of the next sample.
@@ -42,7 +42,7 @@ pub struct LogRead {
     pub batches: Vec<Held>,
 }
 
-/// A batch that a topic log holds.
+/// A batch in a topic log.
 #[derive(Debug, Clone)]
 pub struct Held {
     /// The series of its samples.

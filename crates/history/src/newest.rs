@@ -4,13 +4,13 @@ use crate::log::Log;
 use oasis_store::{Listed, Newest};
 use oasis_wire::{batch, quantity::Offset};
 
-/// The wanted samples that the topic log holds.
+/// The wanted samples in the topic log.
 pub struct HeldNewest {
     /// The rest of the request, which the archive has to answer.
     pub rest: Newest,
-    /// Offset of the oldest sample that the log holds.
+    /// Offset of the oldest sample in the log.
     pub first: Offset,
-    /// Offset of the first wanted sample; that of the next sample if the log holds none of them.
+    /// Offset of the first wanted sample; that of the next sample if the log contains none of them.
     pub begin: Offset,
 }
 

@@ -1,4 +1,4 @@
-//! What a reader yields.
+//! The results of a reader.
 
 use bytes::Bytes;
 use oasis_store::Series;
@@ -15,11 +15,11 @@ use std::{ops::Range, sync::Arc};
 pub enum Piece {
     /// Samples.
     Samples(Batch),
-    /// Samples that are missing, and why. Without offsets nobody knows which: the reader's position belongs to an epoch of which nothing is stored.
+    /// Missing samples and their cause. The offsets are unknown if the reader's position belongs to an epoch without stored samples.
     Gap(Option<Range<Offset>>, Cause),
     /// Offsets count in another epoch from here on: the DAC was started again.
     Epoch,
-    /// Samples have another type from here on: the node came back with another one under the same name.
+    /// Samples have another type from here on: the node connected again with another type under the same name.
     Type(Arc<ProbeType>),
 }
 
@@ -43,27 +43,27 @@ pub struct Read {
     pub begin: Position,
     /// Pieces in order, each with the position after it.
     pub pieces: Vec<(Piece, Position)>,
-    /// What follows.
+    /// The next step of the caller.
     pub then: Then,
 }
 
-/// What follows the pieces of a read.
+/// The next step after the pieces of a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Then {
     /// There may be more: read again.
     More,
-    /// What comes next may be on its way to the archive: let the archive store all that it has received, then read again.
+    /// The next samples may not be stored yet: let the archive store everything it has received, then read again.
     Flush,
-    /// The topic log goes on.
+    /// Continue in the topic log.
     Log {
         /// Position of the next sample.
         at: Position,
-        /// Whether the archive was asked for that sample and does not have it: if the log has evicted it too, it is lost.
+        /// Whether the archive lacks that sample. If the log has evicted it too, it is lost.
         is_missing: bool,
     },
-    /// Nothing: the end of the requested time was reached.
+    /// The end of the requested time was reached.
     TimeEnd,
-    /// Nothing: this is the end of the archive, and there is no topic log.
+    /// The end of the archive was reached, and there is no topic log.
     ArchiveEnd,
 }
 

@@ -1,7 +1,7 @@
-//! A place in the history of an instance, and the way from the archive to the topic log.
+//! A position in the history of an instance, and the switch from the archive to the topic log.
 //!
-//! The seam is a number: the reader goes over to the log once the log holds the next sample. If neither has it, the archive is asked to store
-//! what it has received ([`Then::Flush`]), and is read again: only then is the sample missing.
+//! The seam is an offset: the reader switches to the log once the log contains the next sample. If neither contains it, the archive stores what it has received
+//! ([`Then::Flush`]) and is read again. Only then is the sample missing.
 
 use crate::{
     log::{self, Log},
@@ -19,7 +19,7 @@ use std::{fmt, sync::Arc};
 /// Batches read from a topic log at once.
 const BATCHES: usize = 64;
 
-/// Where a reader starts.
+/// The start of a reader.
 #[derive(Debug, Clone)]
 pub enum Start {
     /// At this position.
@@ -38,11 +38,11 @@ pub struct Reader {
     log: Option<Arc<dyn Log>>,
     until: Option<u64>,
     place: Place,
-    /// The type that the caller reads by, if it wants to be told of other ones.
+    /// The type that the caller decodes with, if changes of the type are reported.
     probe_type: Option<Arc<ProbeType>>,
     /// Whether the archive was flushed since the last piece.
     has_flushed: bool,
-    /// The archive was asked for the sample at this offset of the log, and does not have it.
+    /// The archive does not contain the sample at this offset of the log.
     missing: Option<Offset>,
 }
 
@@ -51,7 +51,7 @@ enum Place {
     Start(Start),
     Archive(Box<Past>),
     Log(Offset),
-    /// Where the time ends.
+    /// The end of the time range.
     End(Position),
 }
 
@@ -76,7 +76,7 @@ impl Reader {
         Self { archive: archive.into(), ..self }
     }
 
-    /// Goes on with this topic log.
+    /// Continues with this topic log.
     pub fn with_log(self, log: Arc<dyn Log>) -> Self {
         Self { log: Some(log), ..self }
     }
@@ -86,12 +86,12 @@ impl Reader {
         Self { until: until.into(), ..self }
     }
 
-    /// Yields a [`Piece::Type`] where samples have another type than this one, or than those before.
+    /// Yields a [`Piece::Type`] where the type of samples differs from this one, or from the one before.
     pub fn with_type(self, probe_type: Arc<ProbeType>) -> Self {
         Self { probe_type: Some(probe_type), ..self }
     }
 
-    /// Goes to a position.
+    /// Moves to a position.
     pub fn seek(&mut self, at: Position) {
         self.place = Place::Start(Start::Position(at));
         self.has_flushed = false;
@@ -117,10 +117,10 @@ impl Reader {
         }
     }
 
-    /// Reads the next pieces, about `bytes` of batches, up to the place where the log goes on.
+    /// Reads the next pieces, about `bytes` of batches, up to the offset where the log continues.
     ///
     /// # Errors
-    /// If the archive cannot be read. The place stays.
+    /// If the archive cannot be read. The position is unchanged.
     pub fn read_archive(&mut self, bytes: usize) -> Result<Read, ReadError> {
         match &self.place {
             Place::Start(start) => {
@@ -193,7 +193,7 @@ impl Reader {
         }
     }
 
-    /// Reads on in the archive, or goes over to the log.
+    /// Continues in the archive, or switches to the log.
     fn read_on(&mut self, bytes: usize) -> Result<Read, ReadError> {
         let Place::Archive(past) = &mut self.place else { return self.read_archive(bytes) };
         let begin = past.position();
@@ -220,7 +220,7 @@ impl Reader {
         }
     }
 
-    /// All that is stored was read, and the log does not hold the next sample.
+    /// Everything stored was read, and the log does not contain the next sample.
     fn leave(&mut self, log: &dyn Log, begin: Position) -> Read {
         let (mut at, mut pieces) = (begin, self.type_change(begin));
         if at.epoch != log.epoch() {
@@ -237,7 +237,7 @@ impl Reader {
             // The log reports the gap.
             return self.join(at, Vec::new(), true);
         }
-        // Nobody knows what is missing of that epoch. Of the present one nothing is left out.
+        // The losses of that epoch are unknown. Losses of the present one are all known.
         let start = Position { epoch: log.epoch(), offset: log.start() };
         self.seek(start);
         Read { begin: start, pieces: vec![(Piece::Gap(None, Cause::EpochChanged), start)], then: Then::More }
@@ -255,7 +255,7 @@ impl Reader {
         self.change_type(&probe_type, at).into_iter().collect()
     }
 
-    /// Yields a piece if the caller wants to be told of types and this is another one.
+    /// Yields a piece if changes of the type are reported and this is another type.
     fn change_type(&mut self, probe_type: &Arc<ProbeType>, at: Position) -> Option<(Piece, Position)> {
         let before = self.probe_type.as_mut()?;
         if Arc::ptr_eq(before, probe_type) || before == probe_type {
@@ -327,7 +327,7 @@ impl Reader {
         Ok(Read { begin, pieces, then: Then::Log { at, is_missing: false } })
     }
 
-    /// Goes over to the log.
+    /// Switches to the log.
     fn join(&mut self, at: Position, pieces: Vec<(Piece, Position)>, is_missing: bool) -> Read {
         self.place = Place::Log(at.offset);
         self.missing = is_missing.then_some(at.offset);

@@ -4,7 +4,7 @@ use crate::{
     piece::{Batch, Piece, Then},
     reader::{Reader, Start},
 };
-use oasis_store::{History, Holes, Missing, ReadError, Series};
+use oasis_store::{History, LossTracker, Missing, ReadError, Series};
 use oasis_wire::{
     batch::{self, BatchError, Sample},
     loss::Cause,
@@ -28,7 +28,7 @@ pub struct Samples {
     instance: String,
     reader: Reader,
     bytes: usize,
-    holes: Holes,
+    losses: LossTracker,
     pieces: VecDeque<Piece>,
     open: Option<Open>,
     found: VecDeque<Found>,
@@ -45,8 +45,8 @@ struct Open {
 }
 
 impl Samples {
-    /// Reads the samples from a time on, up to the first one that is not older than `until`, nanoseconds since 1970 on the node's clock. Holds about
-    /// `bytes` of batches in memory.
+    /// Reads the samples from a time on, up to the first one that is not older than `until`, nanoseconds since 1970 on the node's clock. Keeps about `bytes` of
+    /// batches in memory.
     pub fn new(
         archive: &History,
         (node, instance): (&str, &str),
@@ -59,7 +59,7 @@ impl Samples {
             instance: instance.into(),
             reader: Reader::new(node, instance, Start::Time(from)).with_archive(archive.clone()).until(until),
             bytes,
-            holes: Holes::new(archive, from),
+            losses: LossTracker::new(archive, from),
             pieces: VecDeque::new(),
             open: None,
             found: VecDeque::new(),
@@ -104,7 +104,7 @@ impl Samples {
         if read.pieces.is_empty() && matches!(read.then, Then::TimeEnd | Then::ArchiveEnd) {
             self.is_over = true;
             let more_follow = read.then == Then::TimeEnd;
-            let missing = self.holes.behind(&self.node, &self.instance, more_follow)?;
+            let missing = self.losses.after_last(&self.node, &self.instance, more_follow)?;
             self.found.extend(missing.into_iter().map(Found::Missing));
         }
         self.pieces.extend(read.pieces.into_iter().map(|(piece, _)| piece));
@@ -113,7 +113,7 @@ impl Samples {
 
     fn add(&mut self, sample: Sample) -> Result<(), ReadError> {
         let Some(open) = &self.open else { return Ok(()) };
-        let missing = self.holes.before(&open.series, sample.sequence)?;
+        let missing = self.losses.before(&open.series, sample.sequence)?;
         self.found.extend(missing.into_iter().map(Found::Missing));
         self.found.push_back(Found::Sample(open.series.clone(), open.batch.header().state, sample));
         Ok(())
@@ -121,7 +121,7 @@ impl Samples {
 
     fn take(&mut self, piece: Piece) {
         match piece {
-            Piece::Gap(Some(offsets), cause) => self.holes.skip(offsets.end.0 - offsets.start.0, cause),
+            Piece::Gap(Some(offsets), cause) => self.losses.skip(offsets.end.0 - offsets.start.0, cause),
             Piece::Samples(batch) => self.decode(batch),
             Piece::Gap(None, _) | Piece::Epoch | Piece::Type(_) => {}
         }
@@ -136,7 +136,7 @@ impl Samples {
             }
             Err(error) => {
                 self.unreadable.get_or_insert(error);
-                self.holes.skip(wanted.end.0 - wanted.start.0, Cause::Damaged);
+                self.losses.skip(wanted.end.0 - wanted.start.0, Cause::Damaged);
             }
         }
     }

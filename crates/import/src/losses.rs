@@ -5,7 +5,7 @@ use oasis_store::{
     History, OpenError, ReadError,
     catalogue::{Extent, LossRow, MOST_LOSSES},
     clock::now,
-    holes::{Holes, Missing},
+    loss_tracker::{LossTracker, Missing},
 };
 use oasis_wire::{
     loss::Cause,
@@ -14,7 +14,7 @@ use oasis_wire::{
 use std::{ops::RangeInclusive, path::Path, sync::Arc};
 use uuid::Uuid;
 
-/// What a recording says was lost.
+/// The losses of a recording.
 #[derive(Debug)]
 pub(super) struct Lost {
     node: Arc<str>,
@@ -83,13 +83,13 @@ impl Import {
             self.lose(key.clone(), run, loss.numbers, loss.cause);
         }
         // Gaps have offsets of the source archive, which differ here.
-        let mut holes = Holes::new(history, 0);
+        let mut tracker = LossTracker::new(history, 0);
         let mut at = None;
         for extent in history.0.extents(node, instance, 0)? {
-            self.add_gaps_of(history, &extent, &mut holes, &mut at, (key, &noted))?;
+            self.add_gaps_of(history, &extent, &mut tracker, &mut at, (key, &noted))?;
         }
-        let behind = holes.behind(node, instance, false)?;
-        self.lose_all(key, &noted, behind);
+        let after_last = tracker.after_last(node, instance, false)?;
+        self.lose_all(key, &noted, after_last);
         Ok(())
     }
 
@@ -98,7 +98,7 @@ impl Import {
         &mut self,
         history: &History,
         extent: &Extent,
-        holes: &mut Holes,
+        tracker: &mut LossTracker,
         at: &mut Option<(Epoch, Offset)>,
         (key, noted): (&(Arc<str>, Arc<str>), &Known),
     ) -> Result<(), ReadError> {
@@ -108,14 +108,14 @@ impl Import {
                 while reached < entry.first {
                     let (end, cause) = history.0.why_not_stored(series, reached, extent.first);
                     let end = end.clamp(Offset(reached.0 + 1), entry.first);
-                    holes.skip(end.0 - reached.0, cause);
+                    tracker.skip(end.0 - reached.0, cause);
                     reached = end;
                 }
             }
             *at = Some((series.epoch, entry.end()));
             let first = entry.last_sequence.saturating_add(1).saturating_sub(entry.count.into());
-            let missing = holes.before(series, first)?;
-            holes.pass(entry.last_sequence);
+            let missing = tracker.before(series, first)?;
+            tracker.pass(entry.last_sequence);
             self.lose_all(key, noted, missing);
             let numbers = first..entry.last_sequence.saturating_add(1);
             if self.instances.get(key).is_some_and(|own| !own.known.has(series.run, &numbers)) {
@@ -128,10 +128,10 @@ impl Import {
     /// Adds losses that are not added yet.
     fn lose_all(&mut self, key: &(Arc<str>, Arc<str>), noted: &Known, missing: Vec<Missing>) {
         for Missing { run, numbers, cause, .. } in missing {
-            let is_told = |numbers: &RangeInclusive<u64>| {
+            let is_reported = |numbers: &RangeInclusive<u64>| {
                 noted.has(run, &(*numbers.start()..numbers.end().saturating_add(1)))
             };
-            if let Some(numbers) = numbers.filter(|numbers| !is_told(numbers)) {
+            if let Some(numbers) = numbers.filter(|numbers| !is_reported(numbers)) {
                 self.lose(key.clone(), run, numbers, cause);
             }
         }

@@ -70,7 +70,7 @@ impl Link {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        // Whoever drops it does not ask how it ended.
+        // A caller that needs the error calls `close` itself.
         let _ = self.close();
     }
 }

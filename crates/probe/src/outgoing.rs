@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-/// What a piece costs besides its bytes.
+/// Memory of a piece in addition to its bytes.
 const OVERHEAD: usize = 96;
 
 /// A queue of pieces in the order in which they are sent.

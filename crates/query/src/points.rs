@@ -11,7 +11,7 @@ use oasis_store::{
 };
 use std::sync::{Arc, PoisonError};
 
-/// An instance's share of a file, as it can be read.
+/// The samples of an instance in one file: as stored, or rolled up.
 enum Part {
     Raw(Extent),
     Rolled(Arc<RollupFile>, usize),
@@ -45,7 +45,7 @@ impl Part {
 /// If catalogue or files cannot be read.
 pub fn points(history: &History, node: &str, instance: &str, span: Span) -> Result<Points, ReadError> {
     let store = &*history.0;
-    // In this order: samples go once their roll-ups are there.
+    // In this order, because samples are evicted only after their roll-ups are made.
     let extents = store.extents(node, instance, 0)?;
     let levels = [Level::Raw, Level::Second, Level::Minute, Level::Hour];
     let shares = levels.map(|level| (level, shares(store, &extents, node, instance, level)));
@@ -79,7 +79,7 @@ pub fn add_points(
     store.explain(node, instance, points)
 }
 
-/// All that there is at a level, oldest first: samples where they were not rolled up.
+/// Returns everything of a level, oldest first: samples where they have no roll-ups.
 fn shares(store: &Store, extents: &[Extent], node: &str, instance: &str, level: Level) -> Vec<Part> {
     let files = store.rollups.of_level(level);
     let covers = |file: &Arc<RollupFile>, number: u64| file.directory.segments.binary_search(&number).is_ok();
@@ -104,7 +104,7 @@ fn add_rolled(store: &Store, file: &RollupFile, series: &RolledSeries, points: &
         }
         let added = file.batch(place).map(|batch| points.cells.add_rolled(plan, cell_type, &batch));
         if !matches!(added, Some(Ok(()))) {
-            store.book.find(file.note_damage(place));
+            store.counters.report(file.note_damage(place));
             points.lose_cells((place.min_time, place.max_time));
         }
     }
@@ -153,7 +153,7 @@ fn begin_recent(store: &Store, key: Key, extent: &Extent, points: &Points) -> Op
     is_much.then(|| store.recent.begin(key, points.reach())).flatten()
 }
 
-/// The coarsest level that is good enough, or the finest that goes as far back as any.
+/// Returns the coarsest level that is fine enough, or the finest one with the oldest samples.
 fn choose(shares: &[(Level, Vec<Part>)], span: Span) -> Level {
     let overlaps = |share: &&Part| {
         let (least, greatest) = share.times();

@@ -1,4 +1,4 @@
-//! Points of an instance: what the archive has, then what only the topic log has.
+//! Points of an instance: samples of the archive, then newer ones of the topic log.
 
 use crate::points::{Points, Span, add_points, points};
 use oasis_history::{Held, Log};
@@ -17,16 +17,16 @@ pub struct PointsReader {
     span: Span,
     archive: Option<History>,
     log: Arc<dyn Log>,
-    /// What the archive had before it was flushed.
+    /// The result of reading the archive before its flush.
     stored: Option<Points>,
 }
 
 /// Result of a read.
 #[derive(Debug)]
 pub enum PointsRead {
-    /// What comes next may be on its way to the archive: let the archive store all that it has received, then read again.
+    /// The next samples may not be stored yet: let the archive store everything it has received, then read again.
     Flush,
-    /// All points, and where the log goes on.
+    /// All points, and the position where the log continues.
     Done(Box<Points>, Position),
 }
 
@@ -60,7 +60,7 @@ impl PointsReader {
         Ok(PointsRead::Done(Box::new(all), Position { epoch: self.log.epoch(), offset }))
     }
 
-    /// Whether the log has evicted the next sample, so that it is on its way to the archive, or lost.
+    /// Returns whether the log has evicted the next sample: it will be stored, or is lost.
     fn is_behind_the_log(&self, archive: &History, points: &Points) -> bool {
         let next = match points.position().filter(|at| at.epoch == self.log.epoch()) {
             Some(at) => at.offset,
@@ -72,7 +72,7 @@ impl PointsReader {
         next < self.log.first()
     }
 
-    /// Adds what the log has after what is stored. Returns where the reader goes on.
+    /// Adds the samples of the log after the stored ones. Returns the next position of the reader.
     fn add_log(&self, points: &mut Points) -> Offset {
         let log = &*self.log;
         let account = self.archive.as_ref().and_then(|archive| archive.0.account(log.topic()));

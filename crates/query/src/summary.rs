@@ -42,7 +42,7 @@ pub struct Summary {
     pub intervals: Option<Intervals>,
     /// Samples missing between the first and the last one, by cause.
     pub lost: BTreeMap<Cause, u64>,
-    /// Numbers and booleans, those within structs too, in the order of the schema.
+    /// Numbers and booleans, including those within structs, in the order of the schema.
     pub metrics: Vec<MetricSummary>,
 }
 

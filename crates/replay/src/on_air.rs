@@ -1,6 +1,6 @@
 //! An instance during the replay of a run: collects its samples into batches, and reports missing sequence numbers.
 
-use crate::{error::ReplayError, outbox::Told, track::Recorded};
+use crate::{error::ReplayError, outbox::Message, track::Recorded};
 use oasis_channel::{InstanceState, RegisteredInstance};
 use oasis_probe::now_ns;
 use oasis_store::{Missing, Series};
@@ -61,7 +61,7 @@ impl OnAir {
     }
 
     /// Returns the missing ranges before a sample, each with its last number.
-    pub fn missing_before(&mut self, next: &Recorded) -> Vec<(Told, u64)> {
+    pub fn missing_before(&mut self, next: &Recorded) -> Vec<(Message, u64)> {
         let up_to = next.sequence.saturating_sub(1);
         let mut pieces = self.missing(&next.missing, up_to);
         // The run began before the recording, or before the replayed part.
@@ -71,11 +71,11 @@ impl OnAir {
     }
 
     /// Returns the missing ranges after the last sample, each with its last number.
-    pub fn missing_behind(&mut self, missing: &[Missing]) -> Vec<(Told, u64)> {
+    pub fn missing_after(&mut self, missing: &[Missing]) -> Vec<(Message, u64)> {
         self.missing(missing, u64::MAX)
     }
 
-    fn missing(&mut self, missing: &[Missing], up_to: u64) -> Vec<(Told, u64)> {
+    fn missing(&mut self, missing: &[Missing], up_to: u64) -> Vec<(Message, u64)> {
         let run = self.series.run;
         let mut pieces = Vec::new();
         // Before the first sample of a run there may be others that are not recorded.
@@ -91,11 +91,11 @@ impl OnAir {
         pieces
     }
 
-    fn missing_range(&mut self, count: u64, cause: Cause, up_to: u64) -> Option<(Told, u64)> {
+    fn missing_range(&mut self, count: u64, cause: Cause, up_to: u64) -> Option<(Message, u64)> {
         let to = self.last.saturating_add(count).min(up_to);
         let from_sequence = self.last.checked_add(1).filter(|from| *from <= to)?;
         self.last = to;
-        Some((Told::Missing { from_sequence, cause }, to))
+        Some((Message::Missing { from_sequence, cause }, to))
     }
 
     /// Whether the collected samples must be sent before this sample or the gap before it.
@@ -114,7 +114,7 @@ impl OnAir {
     }
 
     /// Returns the collected samples as a batch, with its last number. Its topic is set when it is sent.
-    pub fn batch(&mut self) -> Option<(Told, u64)> {
+    pub fn batch(&mut self) -> Option<(Message, u64)> {
         if self.encoder.is_empty() {
             return None;
         }
@@ -127,7 +127,7 @@ impl OnAir {
         };
         let mut bytes = Vec::new();
         self.encoder.finish(fields, &mut bytes);
-        Some((Told::Batch { bytes, samples: self.last - self.first_sequence + 1 }, self.last))
+        Some((Message::Batch { bytes, samples: self.last - self.first_sequence + 1 }, self.last))
     }
 }
 
@@ -169,17 +169,17 @@ mod tests {
         let pieces = ranges(on_air.missing_before(&sample(13, vec![lost.clone()])));
         assert_eq!(pieces, [(1, 2, NOT_RECORDED), (3, 10, Cause::BeforeEpoch), (11, 12, NOT_RECORDED)]);
         on_air.push(&sample(13, Vec::new()), 0).unwrap();
-        assert_eq!(ranges(on_air.missing_behind(&[lost])), []);
+        assert_eq!(ranges(on_air.missing_after(&[lost])), []);
     }
 
     fn missing(run: Uuid, count: u64, cause: Cause) -> Missing {
         Missing { run, count, cause, numbers: None }
     }
 
-    fn ranges(pieces: Vec<(Told, u64)>) -> Vec<(u64, u64, Cause)> {
+    fn ranges(pieces: Vec<(Message, u64)>) -> Vec<(u64, u64, Cause)> {
         let range = |(piece, to)| match piece {
-            Told::Missing { from_sequence, cause } => (from_sequence, to, cause),
-            Told::Batch { .. } => unreachable!("only what is missing was asked for"),
+            Message::Missing { from_sequence, cause } => (from_sequence, to, cause),
+            Message::Batch { .. } => unreachable!("only what is missing was asked for"),
         };
         pieces.into_iter().map(range).collect()
     }
@@ -199,10 +199,10 @@ mod tests {
         assert_eq!(pieces, [(42, 43, Cause::RingFull), (44, 46, NOT_RECORDED), (47, 49, Cause::Network)]);
         on_air.push(&sample(50, Vec::new()), 0).unwrap();
         assert_eq!(ranges(on_air.missing_before(&sample(51, Vec::new()))), []);
-        let behind = [missing(RUN, 3, Cause::NodeRestart), missing(RUN, u64::MAX, Cause::Unexplained)];
-        let pieces = ranges(on_air.missing_behind(&behind));
+        let after = [missing(RUN, 3, Cause::NodeRestart), missing(RUN, u64::MAX, Cause::Unexplained)];
+        let pieces = ranges(on_air.missing_after(&after));
         assert_eq!(pieces, [(51, 53, Cause::NodeRestart), (54, u64::MAX, NOT_RECORDED)]);
-        assert_eq!(ranges(on_air.missing_behind(&behind)), []);
+        assert_eq!(ranges(on_air.missing_after(&after)), []);
     }
 
     #[test]
@@ -210,7 +210,7 @@ mod tests {
         let mut on_air = OnAir::new(series(), 6).unwrap();
         (7..=9).for_each(|sequence| on_air.push(&sample(sequence, Vec::new()), sequence).unwrap());
         let (batch, last) = on_air.batch().unwrap();
-        assert!(matches!(batch, Told::Batch { samples: 3, .. }) && last == 9, "{batch:?} {last}");
+        assert!(matches!(batch, Message::Batch { samples: 3, .. }) && last == 9, "{batch:?} {last}");
         assert_eq!(on_air.batch(), None);
     }
 }

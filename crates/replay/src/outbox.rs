@@ -5,7 +5,7 @@ use oasis_wire::loss::Cause;
 
 /// A message about an instance.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Told {
+pub enum Message {
     /// A batch with this number of samples.
     Batch { bytes: Vec<u8>, samples: u64 },
     /// Missing sequence numbers from this one on.
@@ -14,23 +14,23 @@ pub enum Told {
 
 #[derive(Debug)]
 struct Piece {
-    told: Told,
+    message: Message,
     /// Its last sequence number.
     last: u64,
 }
 
 impl Piece {
     fn length(&self) -> usize {
-        match &self.told {
-            Told::Batch { bytes, .. } => bytes.len(),
-            Told::Missing { .. } => 0,
+        match &self.message {
+            Message::Batch { bytes, .. } => bytes.len(),
+            Message::Missing { .. } => 0,
         }
     }
 
     fn samples(&self) -> u64 {
-        match self.told {
-            Told::Batch { samples, .. } => samples,
-            Told::Missing { .. } => 0,
+        match self.message {
+            Message::Batch { samples, .. } => samples,
+            Message::Missing { .. } => 0,
         }
     }
 }
@@ -83,11 +83,11 @@ impl Outbox {
     }
 
     /// Appends a piece that ends with this sequence number of an instance.
-    pub fn push(&mut self, instance: usize, told: Told, last: u64) {
-        let piece = Piece { told, last };
+    pub fn push(&mut self, instance: usize, message: Message, last: u64) {
+        let piece = Piece { message, last };
         self.played.samples += piece.samples();
         self.played.unacknowledged += piece.samples();
-        if let Told::Missing { from_sequence, .. } = piece.told {
+        if let Message::Missing { from_sequence, .. } = piece.message {
             self.played.missing =
                 self.played.missing.saturating_add((last - from_sequence).saturating_add(1));
         }
@@ -96,10 +96,13 @@ impl Outbox {
     }
 
     /// Calls `send` with each piece that was not sent over the current connection, its instance and last sequence number, until it fails.
-    pub fn send<E>(&mut self, mut send: impl FnMut(usize, &mut Told, u64) -> Result<(), E>) -> Result<(), E> {
+    pub fn send<E>(
+        &mut self,
+        mut send: impl FnMut(usize, &mut Message, u64) -> Result<(), E>,
+    ) -> Result<(), E> {
         for (instance, lane) in self.lanes.iter_mut().enumerate() {
             while let Some(piece) = lane.next_unsent() {
-                send(instance, &mut piece.told, piece.last)?;
+                send(instance, &mut piece.message, piece.last)?;
                 lane.note_sent();
             }
         }
@@ -123,8 +126,8 @@ impl Outbox {
 mod tests {
     use super::*;
 
-    fn batch(samples: u64) -> Told {
-        Told::Batch { bytes: vec![0; 100], samples }
+    fn batch(samples: u64) -> Message {
+        Message::Batch { bytes: vec![0; 100], samples }
     }
 
     fn sent(outbox: &mut Outbox) -> Vec<(usize, u64)> {
@@ -142,7 +145,7 @@ mod tests {
         let mut outbox = Outbox::new(2, 1_000);
         outbox.push(0, batch(5), 5);
         outbox.push(1, batch(2), 2);
-        outbox.push(0, Told::Missing { from_sequence: 6, cause: Cause::RingFull }, 8);
+        outbox.push(0, Message::Missing { from_sequence: 6, cause: Cause::RingFull }, 8);
         assert_eq!(sent(&mut outbox), [(0, 5), (0, 8), (1, 2)]);
         assert_eq!(sent(&mut outbox), []);
         outbox.acknowledge(0, 7);

@@ -1,12 +1,12 @@
-//! One node, played back: its instances' recordings, and its connection.
+//! One replayed node: the recordings of its instances, and its connection.
 //!
-//! What is played goes through an [`Outbox`] to the DAC, so that a connection which breaks takes nothing with it. Until there is another one the stage is away.
+//! Pieces pass an [`Outbox`] to the DAC, so that a broken connection loses none of them. The stage is away until it is connected again.
 
 use crate::{
     error::ReplayError,
     link::{Dac, Link, LinkError},
     on_air::OnAir,
-    outbox::{Outbox, Played, Told},
+    outbox::{Message, Outbox, Played},
     track::Track,
 };
 use oasis_channel::{Backoff, NodeIdentity, REPLAY_PREFIX};
@@ -24,7 +24,7 @@ const TURN: usize = 1_000;
 /// Bytes that a node keeps for the case that the connection breaks; then it waits for the DAC.
 const OUTBOX: usize = 4 * 1024 * 1024;
 
-/// What a node is called when it is played back.
+/// Name of a node when it is replayed.
 pub fn replayed_name(node: &str) -> String {
     format!("{REPLAY_PREFIX}{node}")
 }
@@ -34,12 +34,12 @@ pub fn is_replay(node: &str) -> bool {
     node.starts_with(REPLAY_PREFIX)
 }
 
-/// What comes next.
+/// The next sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Turn {
     /// Something that is not due yet, or nothing.
     Later,
-    /// What the DAC has to do or to say.
+    /// The state of the connection to the DAC.
     WaitsForDac,
     /// More that is due.
     Now,
@@ -52,10 +52,10 @@ pub struct Stage {
     players: Vec<Player>,
     /// The recorded run that is played.
     run: Option<Uuid>,
-    /// Whether the run is over, and what is missing behind its last samples was told.
+    /// Whether the run is over, and the losses after its last samples were reported.
     is_ending: bool,
     connection: Connection,
-    /// Types that the DAC has been told on this connection.
+    /// Types sent to the DAC on this connection.
     types: HashMap<Uuid, Arc<ProbeType>>,
     /// Players by the topics of this connection.
     topics: HashMap<TopicId, usize>,
@@ -124,10 +124,10 @@ impl Stage {
         }
     }
 
-    /// Time of the sample that comes next, on the recorded node's clock; none at the end.
+    /// Time of the next sample, on the recorded node's clock; `None` at the end.
     pub fn next_time(&self) -> Option<u64> {
         let of_run = |player: &&Player| self.run.is_some() && player.run() == self.run;
-        // All of a run before the next one begins, whatever a clock that was set back says.
+        // A run is replayed completely before the next one begins, even if a clock was set back.
         let now = self.players.iter().filter(of_run).filter_map(Player::time).min();
         now.or_else(|| self.players.iter().filter_map(Player::time).min())
     }
@@ -137,7 +137,7 @@ impl Stage {
         self.players.iter_mut().try_for_each(|player| player.track.rewind())
     }
 
-    /// Its name and how its connection broke, until there is another one.
+    /// Its name and the error that broke its connection, until it is connected again.
     pub fn away(&self) -> Option<(&str, &str)> {
         match &self.connection {
             Connection::Away { why, .. } => Some((&self.identity.name, why)),
@@ -150,7 +150,7 @@ impl Stage {
         self.outbox.played()
     }
 
-    /// Sends what is due, each sample with the time that `live` makes of its own, but not more than a turn's worth.
+    /// Sends due samples with the times that `live` computes, up to a bound for each call.
     pub fn play(
         &mut self,
         is_due: impl Fn(u64) -> bool,
@@ -196,13 +196,13 @@ impl Stage {
         }
     }
 
-    /// Says goodbye once the DAC has all that was played of the run: whether it is so far.
+    /// Sends a goodbye once the DAC has received the whole run. Returns whether it was sent.
     pub fn end(&mut self, reason: &str) -> Result<bool, ReplayError> {
         if !self.is_ending {
             self.is_ending = true;
             for at in 0..self.players.len() {
                 self.flush(at);
-                self.tell_behind(at);
+                self.report_missing_at_end(at);
             }
         }
         self.ship()?;
@@ -248,8 +248,8 @@ impl Stage {
                 continue;
             };
             let full = if on_air.is_full(next) { on_air.batch() } else { None };
-            for (told, last) in full.into_iter().chain(on_air.missing_before(next)) {
-                self.outbox.push(at, told, last);
+            for (message, last) in full.into_iter().chain(on_air.missing_before(next)) {
+                self.outbox.push(at, message, last);
             }
             let Some(next) = player.track.take()? else { return Ok(Turn::Later) };
             on_air.push(&next, live(next.time))?;
@@ -259,18 +259,18 @@ impl Stage {
 
     fn flush(&mut self, at: usize) {
         let held = self.players[at].on_air.as_mut().and_then(OnAir::batch);
-        if let Some((told, last)) = held {
-            self.outbox.push(at, told, last);
+        if let Some((message, last)) = held {
+            self.outbox.push(at, message, last);
         }
     }
 
-    /// What was lost at the end of a run is known with the first sample of the next one, or when the recording is over.
-    fn tell_behind(&mut self, at: usize) {
+    /// Losses at the end of a run are known with the first sample of the next one, or at the end of the recording.
+    fn report_missing_at_end(&mut self, at: usize) {
         let player = &mut self.players[at];
         let is_over = player.run() != self.run;
         let Some(on_air) = player.on_air.as_mut().filter(|_| is_over) else { return };
-        for (told, last) in on_air.missing_behind(player.track.behind()) {
-            self.outbox.push(at, told, last);
+        for (message, last) in on_air.missing_after(player.track.after_last()) {
+            self.outbox.push(at, message, last);
         }
     }
 
@@ -278,15 +278,17 @@ impl Stage {
     fn ship(&mut self) -> Result<(), ReplayError> {
         let Connection::Up(link, _) = &mut self.connection else { return Ok(()) };
         let players = &self.players;
-        let sent = self.outbox.send(|at, told, last| {
+        let sent = self.outbox.send(|at, message, last| {
             let topic = players[at].on_air.as_ref().and_then(|on_air| on_air.topic);
             let Some(topic) = topic else { return Err(no_topic()) };
-            match told {
-                Told::Batch { bytes, .. } => {
+            match message {
+                Message::Batch { bytes, .. } => {
                     batch::stamp_topic(bytes, topic.0);
                     link.send(bytes)
                 }
-                Told::Missing { from_sequence, cause } => link.missing(topic, *from_sequence..=last, *cause),
+                Message::Missing { from_sequence, cause } => {
+                    link.missing(topic, *from_sequence..=last, *cause)
+                }
             }
         });
         sent.or_else(|error| self.broken(error))
@@ -380,7 +382,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_replayed_node_is_told_from_a_recorded_one_and_has_no_slash_of_its_own() {
+    fn a_replayed_node_differs_from_a_recorded_one_and_has_no_slash_of_its_own() {
         assert!(is_replay(&replayed_name("plant")) && !is_replay("plant"));
         let target = format!("{}/a/b", replayed_name("plant"));
         assert_eq!(target.split_once('/'), Some(("replay:plant", "a/b")));

@@ -12,7 +12,7 @@ const READ: usize = 64 * 1024;
 
 /// A recorded sample, and what is missing ahead of it.
 pub struct Recorded {
-    /// Whose, of which type, in which run of its node.
+    /// Names, type and run of its node.
     pub series: Arc<Series>,
     /// State of the probe.
     pub state: u16,
@@ -22,7 +22,7 @@ pub struct Recorded {
     pub time: u64,
     /// Its metrics, packed.
     pub row: Vec<u8>,
-    /// What is missing at the end of the run before, and then ahead of it in its own.
+    /// Losses at the end of the previous run, then losses before this sample in its own run.
     pub missing: Vec<Missing>,
 }
 
@@ -34,12 +34,12 @@ pub struct Track {
     span: Range<u64>,
     samples: Samples,
     next: Option<Recorded>,
-    /// What is missing behind the last sample, once it was read.
-    behind: Vec<Missing>,
+    /// Losses after the last sample, once it was read.
+    after_last: Vec<Missing>,
 }
 
 impl Track {
-    /// The recording of an instance between two times; none if nothing is there.
+    /// Opens the recording of an instance between two times; `None` if it contains no samples.
     ///
     /// # Errors
     /// If the archive cannot be read.
@@ -56,7 +56,7 @@ impl Track {
             samples: samples(history, (node, instance), &span),
             span,
             next: None,
-            behind: Vec::new(),
+            after_last: Vec::new(),
         };
         track.next = track.read()?;
         Ok(track.next.is_some().then_some(track))
@@ -65,7 +65,7 @@ impl Track {
     /// Begins again.
     pub fn rewind(&mut self) -> Result<(), ReplayError> {
         self.samples = samples(&self.history, (&self.node, &self.instance), &self.span);
-        self.behind.clear();
+        self.after_last.clear();
         self.next = self.read()?;
         Ok(())
     }
@@ -75,9 +75,9 @@ impl Track {
         self.next.as_ref()
     }
 
-    /// What is missing behind the sample taken last, if it is known: at the end of a run and of the recording.
-    pub fn behind(&self) -> &[Missing] {
-        self.next.as_ref().map_or(&self.behind, |next| &next.missing)
+    /// Returns the losses after the last sample taken, if known: at the end of a run and of the recording.
+    pub fn after_last(&self) -> &[Missing] {
+        self.next.as_ref().map_or(&self.after_last, |next| &next.missing)
     }
 
     /// Takes the next sample, and reads the one that follows.
@@ -98,7 +98,7 @@ impl Track {
                     return Ok(Some(recorded(series, state, sample, missing)));
                 }
                 None => {
-                    self.behind = missing;
+                    self.after_last = missing;
                     return Ok(None);
                 }
             }

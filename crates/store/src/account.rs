@@ -74,7 +74,7 @@ pub enum Condition {
     DiskFull,
     /// It waits for the disk to recover; live data continues.
     DiskError,
-    /// It was stopped, or has failed and starts again after a pause; live data goes on.
+    /// It was stopped, or has failed and starts again after a pause; live data continues.
     Stopped,
 }
 
@@ -173,19 +173,19 @@ impl Counters {
     }
 }
 
-/// Counters behind a lock, which is held only for counting: nothing is logged under it.
+/// Counters behind a lock. Hold it only for counting: nothing is logged under it.
 #[derive(Debug, Default)]
-pub struct Book(Mutex<Counters>);
+pub struct SharedCounters(Mutex<Counters>);
 
-impl Book {
+impl SharedCounters {
     /// Locks the counters.
-    pub fn open(&self) -> MutexGuard<'_, Counters> {
+    pub fn lock(&self) -> MutexGuard<'_, Counters> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Lists and logs damage of a file, once.
-    pub fn find(&self, finding: Finding) {
-        let is_new = self.open().list(&finding);
+    pub fn report(&self, finding: Finding) {
+        let is_new = self.lock().list(&finding);
         if is_new {
             let Finding { file, from, to, kind, detail } = finding;
             tracing::warn!(file, from, to, kind, "{detail}");

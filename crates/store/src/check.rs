@@ -54,7 +54,7 @@ pub struct Lost {
 
 /// Progress of a check.
 #[derive(Debug)]
-pub enum Told<'a> {
+pub enum CheckEvent<'a> {
     /// Damage was found.
     Damage(&'a Damage),
     /// Files were read, of this many segment files.
@@ -65,11 +65,11 @@ pub enum Told<'a> {
 ///
 /// # Errors
 /// If there is no archive, or its folder or catalogue cannot be read for another reason than damage.
-pub fn check(directory: &Path, mut told: impl FnMut(Told<'_>)) -> Result<Checked, OpenError> {
-    let told = &mut told;
+pub fn check(directory: &Path, mut report: impl FnMut(CheckEvent<'_>)) -> Result<Checked, OpenError> {
+    let report = &mut report;
     let failed = |error| OpenError::Directory { path: directory.to_owned(), error };
     let files = recovery::segment_files(directory).map_err(failed)?;
-    let catalogue = check_catalogue(directory, files.is_empty(), told)?;
+    let catalogue = check_catalogue(directory, files.is_empty(), report)?;
     let mut checked = Checked::default();
     let listed = catalogue.as_ref().map(Catalogue::segment_numbers).transpose()?.unwrap_or_default();
     for (number, path) in &files {
@@ -77,16 +77,16 @@ pub fn check(directory: &Path, mut told: impl FnMut(Told<'_>)) -> Result<Checked
             Some(catalogue) if listed.contains(number) => Some(catalogue.shares(*number)?),
             _ => None,
         };
-        check_segment(path, shares.as_deref(), &mut checked, told);
-        told(Told::Read(checked, files.len() as u64));
+        check_segment(path, shares.as_deref(), &mut checked, report);
+        report(CheckEvent::Read(checked, files.len() as u64));
     }
     if let Some(catalogue) = &catalogue {
         let is_there = |number: &u64| files.iter().any(|(found, _)| found == number);
         let gone = listed.into_iter().filter(|number| !is_there(number));
-        check_gone(directory, catalogue, gone, told)?;
+        check_gone(directory, catalogue, gone, report)?;
     }
     for path in rollup_files(directory).map_err(failed)? {
-        check_rollup(&path, &mut checked, told);
+        check_rollup(&path, &mut checked, report);
     }
     Ok(checked)
 }
@@ -95,7 +95,7 @@ pub fn check(directory: &Path, mut told: impl FnMut(Told<'_>)) -> Result<Checked
 fn check_catalogue(
     directory: &Path,
     has_no_files: bool,
-    told: &mut impl FnMut(Told<'_>),
+    report: &mut impl FnMut(CheckEvent<'_>),
 ) -> Result<Option<Catalogue>, OpenError> {
     let detail = match open_catalogue(directory) {
         Ok(catalogue) => return Ok(Some(catalogue)),
@@ -108,7 +108,7 @@ fn check_catalogue(
         Err(error) => return Err(error),
     };
     let finding = Finding { file: "catalogue.sqlite".into(), from: 0, to: 0, kind: "damaged", detail };
-    told(Told::Damage(&Damage { finding, lost: Vec::new() }));
+    report(CheckEvent::Damage(&Damage { finding, lost: Vec::new() }));
     Ok(None)
 }
 
@@ -117,7 +117,7 @@ fn check_gone(
     directory: &Path,
     catalogue: &Catalogue,
     numbers: impl Iterator<Item = u64>,
-    told: &mut impl FnMut(Told<'_>),
+    report: &mut impl FnMut(CheckEvent<'_>),
 ) -> Result<(), OpenError> {
     for number in numbers {
         // Retention may have removed it since it was listed.
@@ -125,7 +125,7 @@ fn check_gone(
             let path = segment_file::path(directory, number);
             let gone = Unreadable::Io(io::Error::new(io::ErrorKind::NotFound, "the file is gone"));
             let lost = catalogue.shares(number)?.iter().map(Lost::all_of).collect();
-            told(Told::Damage(&Damage { finding: recovery::unreadable(&path, &gone), lost }));
+            report(CheckEvent::Damage(&Damage { finding: recovery::unreadable(&path, &gone), lost }));
         }
     }
     Ok(())
@@ -145,7 +145,7 @@ fn check_segment(
     path: &Path,
     shares: Option<&[Share]>,
     checked: &mut Checked,
-    told: &mut impl FnMut(Told<'_>),
+    report: &mut impl FnMut(CheckEvent<'_>),
 ) {
     let file = match SegmentBytes::read(path, shares.is_some()) {
         Ok(file) => file,
@@ -156,7 +156,7 @@ fn check_segment(
         Err(error) => {
             checked.segments += 1;
             let lost = shares.unwrap_or_default().iter().map(Lost::all_of).collect();
-            return told(Told::Damage(&Damage { finding: recovery::unreadable(path, &error), lost }));
+            return report(CheckEvent::Damage(&Damage { finding: recovery::unreadable(path, &error), lost }));
         }
     };
     let length = file.bytes.len() as u64;
@@ -176,11 +176,14 @@ fn check_segment(
             Some(_) if lost.is_empty() => "no samples are lost",
             _ => "the rest of the file is intact",
         };
-        told(Told::Damage(&Damage { finding: finding(path, range, format!("{what}; {rest}")), lost }));
+        report(CheckEvent::Damage(&Damage {
+            finding: finding(path, range, format!("{what}; {rest}")),
+            lost,
+        }));
     }
     if shares.is_some() && file.found.is_sealed && index.is_none() {
         let detail = "damaged trailer: readers scan the whole file; no samples are lost";
-        told(Told::Damage(&Damage {
+        report(CheckEvent::Damage(&Damage {
             finding: finding(path, file.found.end..length, detail.into()),
             lost: Vec::new(),
         }));
@@ -194,7 +197,7 @@ fn check_segment(
     checked.samples = checked.samples.saturating_add(samples);
 }
 
-/// Numbers out of files and catalogue are whatever somebody wrote there.
+/// Numbers in files and catalogue may have been forged.
 fn sum(numbers: impl Iterator<Item = u64>) -> u64 {
     numbers.fold(0, u64::saturating_add)
 }
@@ -247,7 +250,7 @@ fn lost_in(range: &Range<u64>, found: &Found, index: Option<&[u8]>, shares: &[Sh
             (samples, (first, hit.iter().map(|entry| entry.max_time).max().unwrap_or_default()))
         }
         None => match found.index.series.iter().find(|series| share.is_of(&series.series)) {
-            Some(series) => hole(range, series, share, &found.damage),
+            Some(series) => lost_of_series(range, series, share, &found.damage),
             // Its own record is damaged: report it with the first damage.
             None if found.damage.first().is_none_or(|first| first == range) => (share.samples, share.times),
             None => (0, share.times),
@@ -266,14 +269,19 @@ fn lost_in(range: &Range<u64>, found: &Found, index: Option<&[u8]>, shares: &[Sh
 }
 
 /// Returns the number of samples of a series between the valid batches on both sides of some bytes, and their time bounds.
-fn hole(range: &Range<u64>, series: &SeriesIndex, share: &Share, damage: &[Range<u64>]) -> (u64, (u64, u64)) {
-    let behind = series.entries.partition_point(|entry| entry.position < range.start);
-    let before = behind.checked_sub(1).map(|at| &series.entries[at]);
-    let after = series.entries.get(behind);
-    let is_told = |other: &Range<u64>| {
+fn lost_of_series(
+    range: &Range<u64>,
+    series: &SeriesIndex,
+    share: &Share,
+    damage: &[Range<u64>],
+) -> (u64, (u64, u64)) {
+    let next = series.entries.partition_point(|entry| entry.position < range.start);
+    let before = next.checked_sub(1).map(|at| &series.entries[at]);
+    let after = series.entries.get(next);
+    let is_counted = |other: &Range<u64>| {
         other.start < range.start && before.is_none_or(|entry| other.start > entry.position)
     };
-    if damage.iter().any(is_told) {
+    if damage.iter().any(is_counted) {
         return (0, share.times);
     }
     let (from, to) = (before.map_or(share.first, Entry::end), after.map_or(share.end, |entry| entry.first));
@@ -302,7 +310,7 @@ fn rollup_files(directory: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-fn check_rollup(path: &Path, checked: &mut Checked, told: &mut impl FnMut(Told<'_>)) {
+fn check_rollup(path: &Path, checked: &mut Checked, report: &mut impl FnMut(CheckEvent<'_>)) {
     let file = match RollupFile::open(path) {
         Ok(file) => file,
         // A merge has removed it.
@@ -312,14 +320,17 @@ fn check_rollup(path: &Path, checked: &mut Checked, told: &mut impl FnMut(Told<'
             let detail =
                 format!("{error}: the next start of the DAC makes it again from the remaining samples");
             let to = fs::metadata(path).map_or(0, |metadata| metadata.len());
-            return told(Told::Damage(&Damage { finding: finding(path, 0..to, detail), lost: Vec::new() }));
+            return report(CheckEvent::Damage(&Damage {
+                finding: finding(path, 0..to, detail),
+                lost: Vec::new(),
+            }));
         }
     };
     checked.rollups += 1;
     checked.bytes += file.bytes;
     for place in file.directory.series.iter().flat_map(|series| &series.batches) {
         if file.batch(place).is_none() {
-            told(Told::Damage(&Damage { finding: file.note_damage(place), lost: Vec::new() }));
+            report(CheckEvent::Damage(&Damage { finding: file.note_damage(place), lost: Vec::new() }));
         }
     }
 }

@@ -18,7 +18,7 @@ pub struct ArchiveConfig {
     pub min_free_bytes: u64,
     /// Retention rules. The first rule that matches an instance applies; an instance without a rule is not archived.
     pub retention: Vec<RetentionRule>,
-    /// Longest that roll-ups are kept, in days; 0 for no limit. They are made when a segment file is sealed, and stay when it goes.
+    /// Longest that roll-ups are kept, in days; 0 for no limit. They are made when a segment file is sealed, and stay when it is evicted.
     pub rollup_days: u64,
     /// Most bytes of roll-ups; 0 for no limit. Beyond it the oldest seconds are evicted first, then the oldest minutes, then the oldest hours.
     pub rollup_bytes: u64,

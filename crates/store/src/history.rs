@@ -19,12 +19,12 @@ use std::{
     sync::{Arc, atomic::Ordering},
 };
 
-/// An archive's readers' side.
+/// The readers' side of an archive.
 #[derive(Debug, Clone)]
 pub struct History(pub Arc<Store>);
 
 impl History {
-    /// Opens an archive to read it, whether or not a DAC writes to it just now. What is stored later is not seen, unless in files that were begun before.
+    /// Opens an archive to read it, whether or not a DAC writes to it. Later samples are visible only in files that existed before.
     ///
     /// # Errors
     /// If there is no archive, or its catalogue cannot be read.
@@ -36,7 +36,7 @@ impl History {
         let catalogue = Catalogue::open_to_read(directory)?;
         let store = Store::new(directory.to_owned(), catalogue);
         for finding in store.rollups.open(directory, false).map_err(failed)? {
-            store.book.find(finding);
+            store.counters.report(finding);
         }
         // Files first: one that is sealed in between is then seen twice, and not never.
         let files = recovery::segment_files(directory).map_err(failed)?;
@@ -47,16 +47,16 @@ impl History {
                 continue;
             }
             match recovery::look(&path) {
-                // Of an import: before all of it is listed, nothing of it is there.
+                // Files of an import become visible when all of them are listed.
                 Ok((header, _)) if unfinished == Some(header.epoch) => {}
                 Ok((header, found)) => store.add_open(&Arc::new(OpenFile::new(header, found.index))),
-                Err(error) => store.book.find(recovery::unreadable(&path, &error)),
+                Err(error) => store.counters.report(recovery::unreadable(&path, &error)),
             }
         }
         Ok(Self(Arc::new(store)))
     }
 
-    /// Node and name of all instances of which anything is stored, in order.
+    /// Returns node and name of all instances with stored samples, in order.
     ///
     /// # Errors
     /// If the catalogue cannot be read.
@@ -64,7 +64,7 @@ impl History {
         self.0.instances()
     }
 
-    /// Least and greatest time of what is stored of each instance, as samples or as roll-ups, nanoseconds on its node's clock.
+    /// Returns the least and greatest time of each instance's stored samples or roll-ups, nanoseconds on its node's clock.
     ///
     /// # Errors
     /// If the catalogue cannot be read.
@@ -72,7 +72,7 @@ impl History {
         self.0.reaches()
     }
 
-    /// The same, of one instance, without a look at the others; nothing if nothing of it is stored.
+    /// Returns these times of one instance, at a cost that does not depend on the others; `None` if nothing of it is stored.
     ///
     /// # Errors
     /// If the catalogue cannot be read.
@@ -80,7 +80,7 @@ impl History {
         self.0.reach_of(node, instance)
     }
 
-    /// All types of which anything is stored, those that were known first before others.
+    /// Returns all types with stored samples, in the order in which they became known.
     ///
     /// # Errors
     /// If the catalogue cannot be read.
@@ -88,7 +88,7 @@ impl History {
         self.0.types()
     }
 
-    /// Node and name of all instances that have samples of this type, in order.
+    /// Returns node and name of all instances with samples of this type, in order.
     ///
     /// # Errors
     /// If the catalogue cannot be read.
@@ -96,7 +96,7 @@ impl History {
         self.0.instances_of(probe_type)
     }
 
-    /// The types that an instance has samples of in a time, nanoseconds on the node's clock. One that has nothing but a part of a batch there may be left out.
+    /// Returns the types of an instance's samples in a time, nanoseconds on the node's clock. A type with only a part of a batch in it may be left out.
     ///
     /// # Errors
     /// If catalogue or files cannot be read.
@@ -109,18 +109,18 @@ impl History {
         self.0.types_between(node, instance, times)
     }
 
-    /// How often a segment file was opened to read samples.
+    /// Returns how often a segment file was opened to read samples.
     pub fn file_reads(&self) -> u64 {
         self.0.file_reads.load(Ordering::Relaxed)
     }
 
-    /// Its test runs, to look at.
+    /// Returns its test runs, read-only.
     pub fn test_runs(&self) -> TestRuns {
         TestRuns(self.0.clone())
     }
 
-    /// An instance's past from the first sample on that is not older than `time`, up to the first that is not older than `until`, nanoseconds on the
-    /// node's clock. None if nothing that recent is stored. Reads files: not for a thread that must not wait.
+    /// Returns an instance's past, from the first sample that is not older than `time` to the first that is not older than `until`, nanoseconds on the node's
+    /// clock. `None` if there are no such samples. Reads files: do not call it on a thread that must not block.
     ///
     /// # Errors
     /// If catalogue or files cannot be read.
@@ -134,7 +134,7 @@ impl History {
         Past::from_time(&self.0, node, instance, time, until)
     }
 
-    /// An instance's past from a position on. None if nothing of its epoch is stored. Reads files: not for a thread that must not wait.
+    /// Returns an instance's past from a position on; `None` if nothing of its epoch is stored. Reads files: do not call it on a thread that must not block.
     ///
     /// # Errors
     /// If catalogue or files cannot be read.
@@ -148,8 +148,8 @@ impl History {
         Past::at_position(&self.0, node, instance, at, until)
     }
 
-    /// An instance's past from the oldest of the newest samples on that are still to be found, of those that were received before `before`; up to the
-    /// end of their time. None if there are no such samples. Reads files: not for a thread that must not wait.
+    /// Returns an instance's past, from the oldest of the newest samples that are still wanted and were received before `before`, to the end of their time.
+    /// `None` if there are no such samples. Reads files: do not call it on a thread that must not block.
     ///
     /// # Errors
     /// If catalogue or files cannot be read.

@@ -1,7 +1,7 @@
 //! The folder of an import: its files are written here, and the folder shows that they are not all listed yet.
 //!
-//! Its file `epoch` names the epoch that all of the import's files are of, and no others. They move into the archive before one commit of the catalogue lists all of
-//! them: as long as the folder is there, a file of that epoch which is not listed is of an import that has not ended.
+//! Its file `epoch` contains the epoch of the import's files. Only they are of it. They move into the archive before one commit of the catalogue lists all of
+//! them. While the folder exists, an unlisted file of that epoch belongs to an unfinished import.
 
 use crate::{record::FileHeader, segment_file};
 use oasis_wire::quantity::Epoch;

@@ -19,7 +19,7 @@
 //!
 //! In the order of reading: [`record`] and [`walk`] are the file format, [`index`] lists the batches of a file, [`segment_file`] writes one, and
 //! [`recovery`] completes one after a crash. [`catalogue`] speaks SQL. [`cells`] are samples in figures by time, [`points`] puts them together, [`rollups`] is the set of
-//! files made of them. [`store`] is what a writer shares with readers; [`opening`] opens it to write, [`past`] reads sample by sample, [`holes`] explains missing
+//! files made of them. [`store`] is what a writer shares with readers; [`opening`] opens it to write, [`past`] reads sample by sample, [`loss_tracker`] explains missing
 //! samples, and [`rolling`] is the thread that makes roll-ups. `docs/reference/archive-files.md` is the specification of the files.
 
 pub mod account;
@@ -32,9 +32,9 @@ pub mod clock;
 pub mod config;
 pub mod gap;
 pub mod history;
-pub mod holes;
 pub mod import_folder;
 pub mod index;
+pub mod loss_tracker;
 pub mod newest;
 pub mod open_error;
 pub mod opening;
@@ -62,11 +62,11 @@ pub use annotation::{Annotation, AnnotationError, AnnotationFilter, Note, Place,
 pub use annotations::Annotations;
 pub use catalogue::CatalogueError;
 pub use cells::Level;
-pub use check::{Checked, Damage, Lost, Told, check};
+pub use check::{CheckEvent, Checked, Damage, Lost, check};
 pub use config::{ArchiveConfig, RetentionRule, matches};
 pub use gap::Gap;
 pub use history::History;
-pub use holes::{Holes, Missing};
+pub use loss_tracker::{LossTracker, Missing};
 pub use newest::{Listed, Newest};
 pub use open_error::OpenError;
 pub use opening::{WritableStore, open};

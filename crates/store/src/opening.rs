@@ -64,12 +64,12 @@ fn open_locked(config: ArchiveConfig, lock: FolderLock) -> Result<WritableStore,
     // A rebuilt catalogue does not know whether it had listed an import: keep its files.
     let unfinished =
         if findings.is_empty() { import_folder::epoch(&directory).map_err(failed)? } else { None };
-    findings.into_iter().for_each(|finding| store.book.find(finding));
+    findings.into_iter().for_each(|finding| store.counters.report(finding));
     let last = recover_all(&store, &config, unfinished)?;
     import_folder::remove(&directory).map_err(failed)?;
     let opened = WritableStore { store, config, next_number: last + 1, lock };
     opened.settle_rules()?;
-    if let Err(error) = opened.store.forget_gone() {
+    if let Err(error) = opened.store.remove_unreferenced() {
         tracing::warn!(%error, "cannot remove obsolete rows from the catalogue");
     }
     reserve::keep(&opened.store.directory, &opened.config);
@@ -95,7 +95,7 @@ fn recover_all(store: &Store, config: &ArchiveConfig, unfinished: Option<Epoch>)
         if files.binary_search_by_key(number, |(number, _)| *number).is_err() {
             let path = segment_file::path(&store.directory, *number);
             let gone = Unreadable::Io(io::Error::new(io::ErrorKind::NotFound, "the file is gone"));
-            store.book.find(recovery::unreadable(&path, &gone));
+            store.counters.report(recovery::unreadable(&path, &gone));
             store.catalogue().remove(*number)?;
         }
     }
@@ -116,13 +116,13 @@ fn recover_all(store: &Store, config: &ArchiveConfig, unfinished: Option<Epoch>)
         segment_file::sync_directory(&store.directory).map_err(failed)?;
     }
     for finding in store.rollups.open(&store.directory, true).map_err(failed)? {
-        store.book.find(finding);
+        store.counters.report(finding);
     }
     let segments = store.catalogue().segments()?;
-    let mut book = store.book.open();
-    book.segments = segments.len() as u64;
-    book.segment_bytes = segments.iter().map(|segment| segment.bytes).sum();
-    book.since = now();
+    let mut counters = store.counters.lock();
+    counters.segments = segments.len() as u64;
+    counters.segment_bytes = segments.iter().map(|segment| segment.bytes).sum();
+    counters.since = now();
     // Includes files that only roll-ups list: numbers are never reused.
     let rolled = Level::ROLLED.into_iter().filter_map(|level| store.rollups.covered(level).pop_last());
     let last = files.iter().map(|(number, _)| *number).chain(listed).chain(rolled).max();
@@ -139,7 +139,7 @@ fn recover_one(store: &Store, config: &ArchiveConfig, path: &Path) -> Result<(),
                 .map_err(|error| OpenError::Directory { path: path.to_owned(), error });
         }
         Err(error) => {
-            store.book.find(recovery::unreadable(path, &error));
+            store.counters.report(recovery::unreadable(path, &error));
             return Ok(());
         }
     };
@@ -157,7 +157,7 @@ fn recover_one(store: &Store, config: &ArchiveConfig, path: &Path) -> Result<(),
     })?;
     for finding in findings {
         store.catalogue().add_damage(number, &(finding.from..finding.to), finding.kind, now())?;
-        store.book.find(finding);
+        store.counters.report(finding);
     }
     Ok(())
 }

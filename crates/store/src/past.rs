@@ -20,10 +20,10 @@ const READ: usize = 64;
 /// Places of batches looked up at once, and kept until they are read. Some 25 KiB.
 const ENTRIES: usize = 512;
 
-/// What comes next.
+/// A piece of the past.
 #[derive(Debug, Clone)]
 pub enum Piece {
-    /// Offsets count anew: the DAC was started again.
+    /// Offsets restart: the DAC was started again.
     Epoch(Arc<Series>),
     /// Samples.
     Samples {
@@ -31,23 +31,23 @@ pub enum Piece {
         series: Arc<Series>,
         /// The native batch, as it arrived.
         batch: Bytes,
-        /// Offset of its first sample, and behind its last one.
+        /// Offset of its first sample, and after its last one.
         offsets: Range<Offset>,
-        /// Those that are wanted.
+        /// Offsets of the wanted samples.
         wanted: Range<Offset>,
     },
-    /// Offsets that are not there.
+    /// Missing offsets.
     Gap {
         /// The series that follows.
         series: Arc<Series>,
-        /// Which.
+        /// The offsets.
         offsets: Range<Offset>,
-        /// Why.
+        /// Their cause.
         cause: Cause,
     },
 }
 
-/// Somebody's place in an instance's past.
+/// A position in an instance's past.
 #[derive(Debug)]
 pub struct Past {
     store: Arc<Store>,
@@ -55,33 +55,33 @@ pub struct Past {
     instance: Arc<str>,
     /// The next sample wanted.
     at: Position,
-    /// Number of a file that nothing wanted lies before.
+    /// Number of a file: earlier files contain no wanted samples.
     segment: u64,
     until: Option<u64>,
     is_over: bool,
     ahead: Option<Ahead>,
 }
 
-/// Places of batches that follow in a share.
+/// Positions of the next batches of an extent.
 #[derive(Debug)]
 struct Ahead {
     segment: u64,
     number: u32,
     entries: Arc<[Entry]>,
-    /// Behind them in the file's index, if it is sealed.
+    /// The position after them in the file's index, if it is sealed.
     mark: Option<Bookmark>,
 }
 
 impl Ahead {
-    /// Those from an offset on, if there are any.
-    fn behind(&self, from: Offset) -> Option<Range<usize>> {
+    /// Returns the entries from an offset on, if there are any.
+    fn entries_after(&self, from: Offset) -> Option<Range<usize>> {
         let first = self.entries.partition_point(|entry| entry.end() <= from);
         (first < self.entries.len()).then_some(first..self.entries.len())
     }
 }
 
 impl Past {
-    /// From the first sample on that is not older than `time`.
+    /// Starts at the first sample that is not older than `time`.
     pub fn from_time(
         store: &Arc<Store>,
         node: &str,
@@ -94,7 +94,7 @@ impl Past {
                 continue;
             }
             let entries = match store.entries_since(&extent, time) {
-                // The reader is told when it comes to it.
+                // The read reports the gap later.
                 Err(ReadError::Io(_)) => {
                     let at = Position { epoch: extent.series.epoch, offset: extent.first };
                     return Ok(Some(Self::new(store, node, instance, at, extent.segment, until)));
@@ -103,7 +103,7 @@ impl Past {
             };
             for entry in entries {
                 let batch = batches(store, &extent, std::slice::from_ref(&entry))?.pop().and_then(Result::ok);
-                // One that cannot be had counts as wanted: its reader is told.
+                // An unreadable batch counts as wanted: the read reports the gap.
                 let times = batch.and_then(|batch| batch::times(&batch).ok());
                 let index = match times {
                     Some(times) => times.iter().position(|&sample| sample >= time),
@@ -119,7 +119,7 @@ impl Past {
         Ok(None)
     }
 
-    /// From the oldest of the newest samples on that are still to be found, of those that were received before `before`.
+    /// Starts at the oldest of the newest samples that are still wanted and were received before `before`.
     pub fn from_newest(
         store: &Arc<Store>,
         node: &str,
@@ -137,7 +137,7 @@ impl Past {
             }
             let end = if extent.series.epoch == before.epoch { before.offset } else { Offset(u64::MAX) };
             let entries = match store.newest_entries(&extent, newest, end) {
-                // It goes without, and the reader is told when it comes to it.
+                // Skipped; the read reports the gap later.
                 Err(ReadError::Io(_)) => continue,
                 other => other?,
             };
@@ -191,7 +191,7 @@ impl Past {
         self.is_over
     }
 
-    /// What comes next, of about so many bytes; nothing if no more is stored. Reads files: not for a thread that must not wait.
+    /// Reads the next pieces, of about this many bytes; none at the end of the stored samples. Reads files: do not call it on a thread that must not block.
     ///
     /// # Errors
     /// If catalogue or files cannot be read.
@@ -210,10 +210,10 @@ impl Past {
         Ok(pieces)
     }
 
-    /// The first share with anything wanted.
+    /// Returns the first extent with wanted samples.
     fn next_extent(&self) -> Result<Option<Extent>, ReadError> {
         let extents = self.store.extents(&self.node, &self.instance, self.segment)?;
-        // A file holds one epoch, and files are numbered in the order in which they were begun.
+        // A file contains one epoch, and file numbers increase with their creation.
         let last_of_epoch = extents.iter().filter(|extent| extent.series.epoch == self.at.epoch);
         let last_of_epoch = last_of_epoch.map(|extent| extent.segment).max().unwrap_or(self.segment);
         Ok(extents.into_iter().find(|extent| {
@@ -225,12 +225,14 @@ impl Past {
         }))
     }
 
-    /// Places of batches of a share, and which of them are wanted next.
+    /// Returns the positions of batches of an extent, and the range of the next wanted ones.
     fn look_ahead(&mut self, extent: &Extent) -> Result<(Arc<[Entry]>, Range<usize>), ReadError> {
         let from = self.at.offset;
         let of_share = |ahead: &Ahead| (ahead.segment, ahead.number) == (extent.segment, extent.number);
         let before = self.ahead.take().filter(of_share);
-        if let Some((ahead, wanted)) = before.as_ref().and_then(|ahead| Some((ahead, ahead.behind(from)?))) {
+        if let Some((ahead, wanted)) =
+            before.as_ref().and_then(|ahead| Some((ahead, ahead.entries_after(from)?)))
+        {
             let entries = ahead.entries.clone();
             self.ahead = before;
             return Ok((entries, wanted));
@@ -243,7 +245,7 @@ impl Past {
         Ok((entries, all))
     }
 
-    /// Reads from a share; answers about how many bytes.
+    /// Reads from an extent. Returns the approximate number of bytes.
     fn read_extent(
         &mut self,
         extent: &Extent,
@@ -268,7 +270,7 @@ impl Past {
                 }
             }
         }
-        // What the catalogue lists and the file has not is lost.
+        // Samples that the catalogue lists and the file does not contain are lost.
         if entries.is_empty() {
             self.skip(extent, extent.end, pieces, Cause::Damaged);
         }
@@ -282,9 +284,9 @@ impl Past {
         batch: Result<Bytes, Cause>,
         pieces: &mut Vec<Piece>,
     ) -> Result<(), ReadError> {
-        self.tell_hole(extent, entry.first, pieces);
+        self.report_gap(extent, entry.first, pieces);
         if self.until.is_some_and(|until| entry.min_time >= until) {
-            // Damaged or not: nothing of it is wanted.
+            // Damaged or not, none of its samples are wanted.
             self.is_over = true;
             return Ok(());
         }
@@ -305,7 +307,7 @@ impl Past {
         Ok(())
     }
 
-    /// Behind the last sample wanted of a batch.
+    /// Returns the offset after the last wanted sample of a batch.
     fn end_within(&mut self, entry: &Entry, batch: &[u8]) -> Offset {
         let Some(until) = self.until.filter(|until| entry.max_time >= *until) else { return entry.end() };
         let seen = usize::try_from(self.at.offset.0 - entry.first.0).unwrap_or(usize::MAX);
@@ -319,8 +321,8 @@ impl Past {
         }
     }
 
-    /// Tells of offsets before `to` that are not there.
-    fn tell_hole(&mut self, extent: &Extent, to: Offset, pieces: &mut Vec<Piece>) {
+    /// Reports missing offsets before `to`.
+    fn report_gap(&mut self, extent: &Extent, to: Offset, pieces: &mut Vec<Piece>) {
         while self.at.offset < to {
             let (end, cause) = self.store.why_not_stored(&extent.series, self.at.offset, extent.first);
             self.skip(extent, end.min(to), pieces, cause);
@@ -334,7 +336,7 @@ impl Past {
     }
 }
 
-/// Batches of a share, or why each cannot be had: a file that cannot be read costs what is in it, and nothing behind.
+/// Reads batches of an extent, each or its error: an unreadable file affects only its own batches.
 fn batches(
     store: &Store,
     extent: &Extent,
@@ -347,9 +349,9 @@ fn batches(
     }
 }
 
-/// Why nothing of a file can be had.
+/// Returns the cause for an unreadable file.
 fn cause_of(extent: &Extent, error: io::Error) -> Cause {
-    // Retention was faster.
+    // Retention has removed it meanwhile.
     if error.kind() == io::ErrorKind::NotFound {
         return Cause::ArchiveRetention;
     }

@@ -23,7 +23,7 @@ pub struct Series {
     pub probe_type: Arc<ProbeType>,
 }
 
-/// A series as its record in a segment file says it; the type is a record of its own.
+/// A series as in its record in a segment file; the type has its own record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SeriesRecord {
     node: Arc<str>,
@@ -37,7 +37,7 @@ pub struct SeriesRecord {
 }
 
 impl SeriesRecord {
-    /// What to write of a series whose type has this number in the file.
+    /// Returns the record of a series whose type has this number in the file.
     pub fn new(series: &Series, type_number: u32) -> Self {
         let Series { node, instance, kind, run, epoch, .. } = series.clone();
         Self { node, instance, kind, run, epoch, type_number }

@@ -10,7 +10,7 @@ pub use open_files::{OpenGap, OpenShare};
 pub use window::Unread;
 
 use crate::{
-    account::{Account, Book},
+    account::{Account, SharedCounters},
     catalogue::{Catalogue, CatalogueError, Extent, Sealed},
     gap::Gap,
     points::Recent,
@@ -51,7 +51,7 @@ pub struct Store {
     /// How often a segment file was opened to read samples.
     pub file_reads: AtomicU64,
     /// Its condition.
-    pub book: Book,
+    pub counters: SharedCounters,
 }
 
 /// Errors of reading an archive.
@@ -93,7 +93,7 @@ impl Store {
             file_reads: AtomicU64::new(0),
             rollups: Rollups::default(),
             recent: Recent::default(),
-            book: Book::default(),
+            counters: SharedCounters::default(),
         }
     }
 
@@ -116,10 +116,10 @@ impl Store {
     /// If the catalogue fails; the file stays among the open ones.
     pub fn add_sealed(&self, sealed: &Sealed<'_>) -> Result<(), CatalogueError> {
         self.catalogue().add(sealed)?;
-        let mut book = self.book.open();
-        book.segments += 1;
-        book.segment_bytes += sealed.bytes;
-        drop(book);
+        let mut counters = self.counters.lock();
+        counters.segments += 1;
+        counters.segment_bytes += sealed.bytes;
+        drop(counters);
         self.open.write().unwrap_or_else(PoisonError::into_inner).remove(&sealed.number);
         Ok(())
     }
@@ -153,9 +153,9 @@ impl Store {
     ///
     /// # Errors
     /// If the catalogue fails.
-    pub fn forget_gone(&self) -> Result<(), CatalogueError> {
+    pub fn remove_unreferenced(&self) -> Result<(), CatalogueError> {
         let rolled = self.rollups.instances();
-        self.catalogue().forget_gone(&rolled)
+        self.catalogue().remove_unreferenced(&rolled)
     }
 
     /// Least and greatest stored time of each instance, in samples or roll-ups, nanoseconds on its node's clock.

@@ -72,7 +72,7 @@ impl Fields {
     }
 
     fn put(&mut self, name: &'static str, value: fmt::Arguments<'_>) {
-        // A value whose formatting fails keeps what it has written by then.
+        // A value whose formatting fails keeps the text written until then.
         if let Some(place) = self.place(name) {
             let _ = place.write_fmt(value);
         } else {
@@ -82,7 +82,7 @@ impl Fields {
         }
     }
 
-    /// Returns the empty text for this name; none if there are too many fields.
+    /// Returns the empty text for this name; `None` if there are too many fields.
     fn place(&mut self, name: &'static str) -> Option<&mut BoundedText> {
         let known = self.values[..self.used].iter().position(|(known, _)| *known == name);
         let index = known.unwrap_or(self.used);

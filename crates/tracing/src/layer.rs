@@ -26,7 +26,7 @@ use tracing_subscriber::{
 const OWN: [&str; 6] =
     ["oasis_channel", "oasis_instrument", "oasis_probe", "oasis_probes", "oasis_tracing", "oasis_wire"];
 
-/// Which records become samples, and of which instances.
+/// Filter and instances of the records that become samples.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
     /// Instance of events; none to ignore events.

@@ -146,7 +146,7 @@ pub fn write_message(opcode: Opcode, payload: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(payload);
 }
 
-/// Appends a client's message in one frame. The mask must be unpredictable to whoever chose the payload (RFC 6455 10.3).
+/// Appends a client's message in one frame. The mask must be unpredictable for the author of the payload (RFC 6455 10.3).
 pub fn write_masked(opcode: Opcode, payload: &[u8], key: [u8; 4], out: &mut Vec<u8>) {
     write_header(opcode, true, Some(key), payload.len(), out);
     let start = out.len();

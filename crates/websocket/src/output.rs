@@ -1,4 +1,4 @@
-//! What waits to be written to one peer.
+//! Unsent bytes to one peer.
 
 use crate::{
     Error,

@@ -199,8 +199,8 @@ proptest! {
         prop_assert_eq!(got, expected);
     }
 
-    /// Each reader counts the samples that it received, that were thinned out and that it was told it missed.
-    /// Together these are all samples, wherever it resumes.
+    /// Each reader counts the samples that it received, that were thinned out and that were reported missing. Together these are all samples, wherever it
+    /// resumes.
     #[test]
     fn a_reader_that_resumes_anywhere_accounts_for_every_sample(
         steps in steps(),

@@ -43,7 +43,7 @@ fn what_a_recording_lacks_is_told_again_after_a_reconnect_and_counts_once() {
     }
     assert_eq!(causes(&ledger), [(2, 4, Cause::Network), (5, 9, Cause::RingFull)]);
     assert_eq!((ledger.received, ledger.duplicates, ledger.last_sequence), (3, 2, 11));
-    // Of what follows this DAC was told nothing.
+    // The node did not report the following samples to this DAC.
     ledger.not_in_recording(14..=15, Cause::RingFull, NOW);
     assert_eq!(causes(&ledger)[2..], [(12, 13, Cause::Unexplained), (14, 15, Cause::RingFull)]);
 }
@@ -228,7 +228,8 @@ proptest! {
         }
     }
 
-    /// A replay tells pieces of numbers in order, some of them missing. Connections break, DACs die with or without an archive: what was not acknowledged is told again.
+    /// A replay reports ranges of numbers in order, some of them missing. Connections break, and DACs end with or without an archive. Ranges without an
+    /// acknowledgement are reported again.
     #[test]
     fn nothing_of_a_replay_is_unexplained_or_there_twice_however_connections_and_dacs_end(
         pieces in proptest::collection::vec((any::<bool>(), 1_u64..5), 1..30),

@@ -1,4 +1,4 @@
-//! The archive as doors read it: not too many at the same time, and only on threads that may wait for a disk.
+//! Access of doors to the archive: a bounded number of readers, only on threads that may block.
 
 use oasis_archive::Archive;
 use oasis_dac::{Delivery, Options, Overflow};
@@ -6,31 +6,31 @@ use oasis_store::{History, ReadError};
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Readers of the archive at the same time, each a thread that may wait for a disk: the others wait for their turn.
+/// Concurrent readers of the archive, each on a thread that may block; others wait for a permit.
 const READERS: usize = 8;
 
-/// What is stored, if anything is, and whose turn it is to read it.
+/// The stored samples, if there is an archive, and permits to read them.
 #[derive(Debug, Clone)]
 pub struct Archived {
-    /// None if nothing is stored.
+    /// `None` without an archive.
     pub archive: Option<Arc<Archive>>,
     turns: Arc<Semaphore>,
 }
 
 impl Archived {
-    /// Everybody's turn.
+    /// Creates access to the archive, with all permits free.
     pub fn new(archive: Option<Arc<Archive>>) -> Self {
         Self { archive, turns: Arc::new(Semaphore::new(READERS)) }
     }
 
-    /// Whether samples that the log no longer holds are looked for here.
+    /// Returns whether samples that the log has evicted are read from the archive.
     pub fn serves(&self, options: Options) -> bool {
         self.archive.is_some() && options.delivery == Delivery::Every && options.overflow != Overflow::Latest
     }
 
-    /// Returns when one more may read, as long as what is returned lives.
+    /// Waits for a permit to read. The permit ends when it is dropped.
     pub async fn turn(&self) -> Option<OwnedSemaphorePermit> {
-        // An error would mean that there are no turns any more, and nobody ends them.
+        // Fails only if the semaphore is closed, which never happens.
         self.turns.clone().acquire_owned().await.ok()
     }
 
@@ -39,21 +39,21 @@ impl Archived {
         self.archive.as_ref().map(|archive| archive.history())
     }
 
-    /// Lets the archive store all that it has received. What it cannot store is not found, and its reader learns why.
+    /// Lets the archive store everything it has received. A sample that it cannot store is not found, and its reader receives the cause.
     pub async fn flush(&self) {
         if let Some(archive) = &self.archive {
             let _ = archive.flush().await;
         }
     }
 
-    /// Reads when it is the reader's turn.
+    /// Waits for a permit, then reads.
     pub async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, ReadError> + Send + 'static,
     ) -> Result<T, ReadError> {
         let turn = self.turn().await;
         let work = move || {
-            // The caller may have gone. The turn is over when the thread has read.
+            // The caller may be gone. The permit ends when the thread has read.
             let _turn = turn;
             work()
         };
@@ -61,7 +61,7 @@ impl Archived {
     }
 }
 
-/// Runs what takes long or reads files where it keeps nobody waiting.
+/// Runs a function that takes long or reads files on a thread that may block.
 pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ReadError> + Send + 'static,
 ) -> Result<T, ReadError> {

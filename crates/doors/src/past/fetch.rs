@@ -10,7 +10,7 @@ use std::sync::Arc;
 const FETCH: usize = 256 * 1024;
 
 impl Fetcher {
-    /// Fetches the next part. Waits for disks, and for others who read them.
+    /// Fetches the next part. Waits for disks, and for other readers of the archive.
     ///
     /// # Errors
     /// If the archive cannot be read.

@@ -1,4 +1,4 @@
-//! The past of a topic, for every door: what the topic log no longer holds is read with an [`oasis_history::Reader`] until the log has the next sample.
+//! The past of a topic, for every door: samples that the topic log has evicted are read with an [`oasis_history::Reader`], until the log has the next sample.
 //!
 //! A [`Fetcher`] reads one bounded part of a [`Source`] at a time ([`fetch`], [`points`]); doors only write what it returns. [`times`] says what clients may ask for,
 //! [`archived`] who may read files and when.
@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use times::{Begin, Times};
 
-/// Where a topic's next message comes from, if not from its log.
+/// The source of a topic's next message, if not its log.
 #[derive(Debug)]
 pub enum Source {
     /// Archive and log, from here on.
@@ -31,7 +31,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// Returns the past that is asked for, if any: a time to begin at, or a number of samples.
+    /// Returns the past for a request, if any: it begins at a time, or has a number of samples.
     ///
     /// # Errors
     /// If the points would be more than one message should contain: says how many there may be.
@@ -66,7 +66,7 @@ pub struct Fetcher {
     pub instance: Arc<Instance>,
     /// Samples of this time and later are not wanted, nanoseconds since 1970 on the node's clock.
     pub until: Option<u64>,
-    /// Whether the client knows the instance's type, so that it has to be told of any other one.
+    /// Whether the client knows the instance's type, so that it must be notified of any other one.
     pub has_type: bool,
     /// First members of a message of points.
     pub points_head: Map<String, Value>,
@@ -77,7 +77,7 @@ pub struct Fetcher {
 /// A message of the past.
 #[derive(Debug)]
 pub enum Item {
-    /// Samples, or why there are none.
+    /// Samples, or the cause of missing ones.
     Piece(Piece),
     /// Points, as JSON.
     Points(Vec<u8>),
@@ -90,20 +90,20 @@ pub struct Fetched {
     pub begin: Position,
     /// Messages in order, each with the position after it.
     pub items: Vec<(Item, Position)>,
-    /// What follows.
+    /// The next step.
     pub then: Then,
 }
 
-/// What follows a part of the past.
+/// The next step after a part of the past.
 #[derive(Debug)]
 pub enum Then {
     /// There may be more.
     Past(Source),
-    /// The topic log goes on.
+    /// Continue in the topic log.
     Log {
         /// Position of the next sample.
         at: Position,
-        /// Whether the archive was asked for that sample and does not have it: if the log has evicted it too, it is lost.
+        /// Whether the archive lacks that sample. If the log has evicted it too, it is lost.
         is_missing: bool,
     },
     /// The end of the requested time was reached.

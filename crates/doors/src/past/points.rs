@@ -1,4 +1,4 @@
-//! The past of a topic as points, in one message: what the archive has, then what only the topic log has.
+//! The past of a topic as points, in one message: samples of the archive, then newer ones of the topic log.
 
 use super::{Fetched, Fetcher, Item, Then};
 use crate::view::Integers;
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 /// Most values of one message: points times numbers of a sample.
 const MAX_VALUES: usize = 500_000;
 
-/// Says how many points there may be, if those would be more values than one message should have to hold.
+/// Returns an error with the allowed number of points if these would have too many values for one message.
 pub(super) fn check_width(points: u32, probe_type: &ProbeType) -> Result<(), String> {
     let width = Leaf::most_values(probe_type);
     if width.saturating_mul(points as usize) <= MAX_VALUES {
@@ -71,12 +71,12 @@ impl Fetcher {
         say("samples", cells.iter().map(|cell| cell.samples).collect());
         say("metrics", metrics(points.cells.leaves(), &cells, self.integers).into());
         say("gaps", points.gaps.iter().map(gap).collect());
-        // Names, numbers and lists: nothing that JSON could refuse.
+        // Contains only names, numbers and lists, so JSON cannot fail.
         serde_json::to_vec(&message).unwrap_or_default()
     }
 }
 
-/// Why samples are missing. The ledger may know more of the latest ones.
+/// Returns the cause of missing samples. The ledger may know more about the latest ones.
 fn cause(gap: &Missing, instance: &Instance) -> Value {
     let Some((run, numbers)) = &gap.numbers else { return json!(gap.cause) };
     let ledger = instance.ledger();

@@ -1,4 +1,4 @@
-//! What may be asked for of a topic's past: `from`, `to`, `last` and `points`, the same at every door.
+//! The time range of a request: `from`, `to`, `last` and `points`, the same at every door.
 
 use oasis_dac::{Delivery, now};
 use oasis_wire::time::{self, TimeError};
@@ -6,58 +6,58 @@ use oasis_wire::time::{self, TimeError};
 /// Most points: more than any screen has columns of pixels.
 const MAX_POINTS: u32 = 10_000;
 
-/// Most of the newest samples that may be asked for: what is more is a time, and not a number of samples.
+/// Most newest samples of a request. A reader that wants more uses a time.
 const MAX_LAST: u32 = 10_000;
 
 /// How long samples may be on their way, nanoseconds: nodes have clocks of their own and collect what they send.
 const ON_THE_WAY: u64 = 10_000_000_000;
 
-/// The stretch of time that is asked for.
+/// The time range of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Times {
-    /// Where to begin, unless a position says so.
+    /// The start, unless a position is given.
     pub from: Begin,
     /// Samples of this time and later are not wanted, nanoseconds since 1970 on the node's clock.
     pub until: Option<u64>,
     /// Most points that the past is put together to; none for every sample.
     pub points: Option<u32>,
-    /// Most samples of the past: the newest ones. None for all of them.
+    /// Most samples of the past: the newest ones. `None` for all of them.
     pub last: Option<u32>,
 }
 
-/// Where to begin.
+/// The start of a time range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Begin {
-    /// The newest segment held, then live.
+    /// The newest segment in memory, then live samples.
     #[default]
     Now,
-    /// The oldest sample held.
+    /// The oldest sample in memory.
     Earliest,
     /// The first sample that is no older, nanoseconds since 1970 on the node's clock.
     Time(u64),
 }
 
-/// What is wrong with a request, and what would be allowed.
+/// An invalid parameter, and its allowed values.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name} is {value:?}: {allowed}")]
 pub struct NotAllowed {
-    /// What it is called.
+    /// Name of the parameter.
     pub name: String,
-    /// What it is.
+    /// Its value.
     pub value: String,
-    /// What it may be.
+    /// Its allowed values.
     pub allowed: String,
 }
 
 impl NotAllowed {
-    /// Says so.
+    /// Creates the error.
     pub fn new(name: &str, value: &str, allowed: impl Into<String>) -> Self {
         Self { name: name.into(), value: value.into(), allowed: allowed.into() }
     }
 }
 
 impl Times {
-    /// Takes `from`, `to`, `last` or `points` as it was written.
+    /// Parses `from`, `to`, `last` or `points`.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), NotAllowed> {
         match name {
             "from" => {
@@ -75,7 +75,7 @@ impl Times {
         Ok(())
     }
 
-    /// Refuses what does not go together. Who resumes at a position has no need of `from`, and gets no points.
+    /// Refuses contradicting parameters. A reader that resumes at a position needs no `from`, and receives no points.
     pub fn check(&self, resumes: bool, delivery: Delivery) -> Result<(), NotAllowed> {
         let is_time = matches!(self.from, Begin::Time(_)) && !resumes;
         if let (Some(points), false, false) = (self.points, is_time, resumes) {
@@ -104,12 +104,12 @@ impl Times {
     }
 }
 
-/// Whether samples older than this are expected no more. Who has all that there are need not wait for one that is not: it may never come.
+/// Whether older samples can still arrive. A reader with all samples before the end does not wait for one more: it may never arrive.
 pub fn has_passed(until: Option<u64>) -> bool {
     until.is_some_and(|until| until.saturating_add(ON_THE_WAY) <= now().0)
 }
 
-/// Refuses a time that ends before it begins: nothing could be in it.
+/// Refuses a time range that ends before it begins.
 pub fn in_order(from: u64, to: u64) -> Result<(), NotAllowed> {
     if from <= to {
         return Ok(());

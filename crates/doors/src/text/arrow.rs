@@ -1,6 +1,6 @@
-//! The past as an Arrow stream, for pandas, polars and DuckDB: what the archive has, or without one the topic logs, up to now.
+//! The past as an Arrow stream, for pandas, polars and DuckDB: samples of the archive, or without one of the topic logs, up to now.
 //!
-//! A thread that may wait for the disk makes the stream; it holds one piece for a client that is slow.
+//! A thread that may block produces the stream. It keeps one piece for a slow client.
 
 use super::{STALL, query::Request};
 use crate::{Doors, past::times::Begin, places::Place, problem::Problem};
@@ -32,7 +32,7 @@ const PART: usize = 64 * 1024;
 
 /// Answers with all samples of a time.
 pub async fn answer(doors: Doors, request: Request, place: Place) -> Result<Response, Problem> {
-    // What has come until now is wanted as well; what cannot be stored will not be found.
+    // Includes samples up to now. Samples that cannot be stored will not be found.
     doors.archived.flush().await;
     let turn = doors.archived.turn().await;
     let (to, mut from) = mpsc::channel(1);
@@ -40,12 +40,12 @@ pub async fn answer(doors: Doors, request: Request, place: Place) -> Result<Resp
     tokio::task::spawn_blocking(move || {
         let out = Parts { to: to.clone(), handle, held: Vec::new() };
         if let Err(error) = write(&doors, &request, out) {
-            // A client that has gone needs no answer.
+            // Fails only if the client is gone.
             let _ = to.blocking_send(Err(error));
         }
         drop((turn, place));
     });
-    // The first part tells whether there is anything.
+    // The first part shows whether there are samples.
     let first = match from.recv().await {
         Some(Ok(part)) => part,
         Some(Err(Failure::Problem(problem))) => return Err(*problem),
@@ -107,7 +107,7 @@ fn write(doors: &Doors, request: &Request, out: Parts) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses instances that neither the DAC nor its archive has ever had.
+/// Refuses instances that neither the DAC nor its archive knows.
 fn known(doors: &Doors, request: &Request) -> Result<(), Problem> {
     let is_here = |(node, name): &&(String, String)| doors.dac.registry.find(node, name).is_some();
     let mut others = request.topics.iter().filter(|topic| !is_here(topic)).peekable();
@@ -132,7 +132,7 @@ struct Table {
 }
 
 impl Table {
-    /// Adds the samples of a topic: what the archive has, then what only the topic log has, up to now.
+    /// Adds the samples of a topic: those of the archive, then newer ones of the topic log, up to now.
     fn add_topic(&mut self, doors: &Doors, request: &Request, names: (&str, &str)) -> Result<(), Failure> {
         let (node, name) = names;
         let instance = doors.dac.registry.find(node, name);
@@ -148,11 +148,11 @@ impl Table {
             let read = reader.read(READ).map_err(|error| failed(&error.to_string()))?;
             let is_over = read.pieces.is_empty() && !matches!(read.then, Then::More | Then::Flush);
             for (piece, after) in read.pieces {
-                // Gaps are holes in the sequence numbers here.
+                // Gaps are missing sequence numbers here.
                 if let Piece::Samples(batch) = piece {
                     self.add(&batch)?;
                 }
-                // What comes while the table is sent is not part of it.
+                // Samples that arrive while the table is sent are not part of it.
                 if end.is_some_and(|(epoch, next)| after.epoch == epoch && after.offset >= next) {
                     return Ok(());
                 }
@@ -164,7 +164,7 @@ impl Table {
     }
 
     fn add(&mut self, Batch { series, bytes, wanted, .. }: &Batch) -> Result<(), Failure> {
-        // Bytes that do not fit their schema are counted by every reader of the other doors; here they are a hole.
+        // Batches that do not match their schema are counted by readers of the other doors; here they are a gap.
         let Ok(batch) = batch::Batch::parse(bytes, &series.probe_type) else { return Ok(()) };
         let Series { node, instance, kind, run, epoch, probe_type } = Series::clone(series);
         let source = Source { node, instance, kind, run, epoch, probe_type };

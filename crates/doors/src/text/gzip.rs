@@ -1,7 +1,7 @@
-//! One gzip stream out of pieces that many answers share.
+//! Builds one gzip stream from pieces that many answers share.
 //!
-//! Browsers read only the first member of a gzip file, so members cannot be strung together. Deflate blocks can: a piece that was flushed
-//! completely refers to nothing before it and ends on a byte (RFC 1951 3.2.3), and checksums of pieces combine without looking at their bytes again.
+//! Browsers read only the first member of a gzip file, so members cannot be concatenated. Deflate blocks can. A piece with a full flush refers to no earlier
+//! data and ends on a byte (RFC 1951 3.2.3). Checksums of pieces combine without reading their bytes again.
 
 use bytes::{BufMut, Bytes};
 use crc32fast::Hasher;
@@ -14,7 +14,7 @@ const LAST: [u8; 2] = [3, 0];
 /// Checksum and length of the text before a piece's blocks.
 const PREFIX: usize = 8;
 
-/// A text as blocks, with what the trailer needs to know of it.
+/// A text as blocks, with its length and checksum for the trailer.
 pub fn piece(text: &[u8]) -> Bytes {
     let mut out = Vec::with_capacity(PREFIX + text.len() / 4 + 64);
     out.put_u32_le(crc32fast::hash(text));
@@ -24,9 +24,9 @@ pub fn piece(text: &[u8]) -> Bytes {
         let taken = usize::try_from(compress.total_in()).unwrap_or(usize::MAX);
         let rest = text.get(taken..).unwrap_or_default();
         out.reserve(rest.len() / 2 + 64);
-        // A failure would mean misuse of the compressor; the trailer's checksum would tell the reader.
+        // Fails only after misuse of the compressor; then the trailer's checksum is wrong.
         let done = compress.compress_vec(rest, &mut out, FlushCompress::Full).is_err();
-        // Room that is left says that nothing waits inside.
+        // Free room in the output means that the compressor has no more.
         if done || out.len() < out.capacity() {
             return out.into();
         }
@@ -43,7 +43,7 @@ pub struct Splice {
 }
 
 impl Splice {
-    /// What goes before the first piece; empty after that.
+    /// The header before the first piece; empty after that.
     pub fn head(&mut self) -> &'static [u8] {
         if std::mem::replace(&mut self.has_begun, true) { &[] } else { &HEAD }
     }
@@ -58,7 +58,7 @@ impl Splice {
         piece.slice(PREFIX..)
     }
 
-    /// A short text of this answer alone, stored as it is.
+    /// A short text for this answer alone, stored without compression.
     pub fn own(&mut self, text: &[u8], out: &mut impl BufMut) {
         for chunk in text.chunks(usize::from(u16::MAX)) {
             let length = chunk.len() as u16; // chunks keep it in range

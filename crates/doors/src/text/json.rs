@@ -1,5 +1,5 @@
-//! The one JSON form of all text doors: each segment's samples as the members of an object, without its opening brace, so that a door
-//! can put a member of its own before them. `docs/reference/text-doors.md` describes it.
+//! The JSON form of all text doors: each segment's samples as the members of an object, without its opening brace. So a door can put a member of its own before
+//! them. `docs/reference/text-doors.md` describes it.
 
 use super::source::Source;
 use crate::view::{Integers, SampleView};
@@ -30,13 +30,13 @@ struct Samples<'a> {
     samples: Vec<Value>,
 }
 
-/// Those samples of a segment that are wanted by a reader who has everything before them.
+/// Returns the wanted samples of a segment, for a reader that has everything before them.
 pub fn samples(source: &Source, segment: &Segment, wanted: &Range<Offset>, integers: Integers) -> Bytes {
     let Ok(batch) = Batch::parse(segment.batch(), source.probe_type()) else {
         return unreadable(source, segment, wanted);
     };
     let header = batch.header();
-    // A reader that begins behind the batch's first sample has been told what was before that.
+    // A reader that begins after the batch's first sample has received the report of earlier drops.
     let is_whole = wanted.start <= segment.first_held();
     let thinned = segment.first_held().0.saturating_sub(segment.first().0.max(wanted.start.0));
     let dropped = u64::from(header.dropped_before).saturating_sub(segment.thinned());
@@ -71,7 +71,7 @@ fn one(probe_type: &ProbeType, state: u16, sample: Sample, integers: Integers) -
     json
 }
 
-/// A batch whose columns break the rules: the DAC looked only at its header.
+/// A batch with malformed columns: the DAC checks only its header.
 fn unreadable(source: &Source, segment: &Segment, wanted: &Range<Offset>) -> Bytes {
     let from = wanted.start.max(segment.first());
     gap((source.node(), source.instance()), Some(from..wanted.end), Cause::Unreadable)
@@ -82,7 +82,7 @@ pub fn skipped(instance: &Instance, skipped: &Skipped) -> Bytes {
     gap((&instance.node, &instance.name), Some(skipped.from..skipped.to), skipped.cause)
 }
 
-/// Samples that the reader will not get, and why; it is not said which if its position belongs to an earlier life of the DAC.
+/// Samples that the reader will not receive, and the cause. Without offsets if its position belongs to an earlier run of the DAC.
 pub fn gap((node, instance): (&str, &str), range: Option<Range<Offset>>, cause: Cause) -> Bytes {
     let mut gap = json!({"event": "gap", "node": node, "instance": instance});
     if let Some(Range { start, end }) = range {
@@ -106,7 +106,7 @@ pub fn epoch((node, instance): (&str, &str), epoch: Epoch) -> Bytes {
     members(&json!({"event": "epoch", "node": node, "instance": instance, "epoch": epoch}))
 }
 
-/// Nothing follows.
+/// The end of an answer.
 pub fn end(cause: &str) -> Bytes {
     members(&json!({"event": "end", "cause": cause}))
 }

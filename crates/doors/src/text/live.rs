@@ -18,26 +18,26 @@ use tokio::{sync::mpsc, time::Instant};
 
 /// Collected before it is written.
 const TURN_BYTES: usize = 64 * 1024;
-/// A sign of life for proxies, and the way to notice a client that went without a word.
+/// Interval of keep-alive messages, for proxies and to notice a client that has disappeared.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// What a message looks like at a door.
+/// The format of messages at a door.
 pub trait Dialect: Send + 'static {
     /// Media type.
     const MEDIA: &'static str;
 
     /// Before everything else.
     fn greet(&self, reader: &Reader, out: &mut Output);
-    /// One message; `behind` is the place behind it.
-    fn message(&self, message: &Message, behind: &Positions, out: &mut Output);
-    /// Nothing has happened for a while.
+    /// Writes one message; `after` is the position after it.
+    fn message(&self, message: &Message, after: &Positions, out: &mut Output);
+    /// Writes a keep-alive message.
     fn keep_alive(&self, out: &mut Output);
 }
 
-/// Answers with a body that goes on until somebody ends it.
+/// Answers with a body that continues until the client or the DAC ends it.
 pub fn answer<D: Dialect>(visit: Visit, dialect: D) -> Response {
     let Visit { doors, place, reader, mut out } = visit;
-    // Room for one: what a client does not take stays in the topic log.
+    // Room for one message: the others stay in the topic log until the client reads.
     let (to, from) = mpsc::channel(1);
     let coding = out.coding();
     dialect.greet(&reader, &mut out);
@@ -52,7 +52,7 @@ pub fn answer<D: Dialect>(visit: Visit, dialect: D) -> Response {
     (headers(D::MEDIA, coding), Body::from_stream(parts)).into_response()
 }
 
-/// What every text door says of its answer. Proxies must neither keep it nor collect it.
+/// Adds the headers of all text doors. Proxies must neither cache an answer nor buffer it.
 pub fn headers(media: &'static str, coding: Coding) -> HeaderMap {
     let mut headers = HeaderMap::new();
     let mut say = |name, value| drop(headers.insert(name, HeaderValue::from_static(value)));
@@ -74,7 +74,7 @@ struct Writer<D> {
     to: mpsc::Sender<Bytes>,
 }
 
-/// The client is gone, or takes nothing.
+/// The client is gone, or does not read.
 struct Gone;
 
 impl<D: Dialect> Writer<D> {
@@ -103,7 +103,7 @@ impl<D: Dialect> Writer<D> {
                     return Ok(());
                 }
                 () = self.to.closed() => return Err(Gone),
-                () = std::future::ready(()), if self.reader.is_behind() => {}
+                () = std::future::ready(()), if self.reader.has_more() => {}
                 () = self.reader.raised() => {}
                 () = tokio::time::sleep(KEEP_ALIVE) => self.dialect.keep_alive(&mut self.out),
             }

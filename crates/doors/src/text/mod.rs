@@ -1,5 +1,4 @@
-//! Text doors: samples as JSON over plain HTTP, for whoever has no WebSocket: a script with `curl`, a proxy that knows nothing newer, the
-//! papers' comparison of server push.
+//! Text doors: samples as JSON over plain HTTP, for clients without WebSocket: scripts with `curl`, old proxies, the papers' comparison of server push.
 //!
 //! A [`query::Request`] becomes a [`reader::Reader`], which hands out one [`reader::Message`] at a time; what is written of it goes through an
 //! [`output::Output`]. What the topic logs no longer hold comes from the archive ([`crate::past`]), all of it or in so many points. The doors are [`sse`], [`stream`] and [`poll`] (long and short); [`live`] is what the first two share.
@@ -39,7 +38,7 @@ use reader::Reader;
 use std::{net::SocketAddr, time::Duration};
 use utoipa::OpenApi;
 
-/// A client that takes nothing for this long is gone, as at the WebSocket door; what it misses meanwhile stays in the log.
+/// Timeout of a client that does not read, as at the WebSocket door. Its next samples stay in the log.
 pub const STALL: Duration = Duration::from_secs(30);
 
 /// Declares the text doors: where each is, and its function.
@@ -72,7 +71,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
 
 type Asked = (State<Doors>, ConnectInfo<SocketAddr>, RawQuery, HeaderMap);
 
-/// What a request has once it is let in.
+/// State of an accepted request.
 struct Visit {
     doors: Doors,
     place: Place,
@@ -89,7 +88,7 @@ impl Visit {
     }
 }
 
-/// What is asked for, and a place at the door.
+/// The parsed request, and a place at the door.
 fn admitted(
     door: Door,
     doors: &Doors,
@@ -107,7 +106,7 @@ fn admitted(
     Ok((request, place))
 }
 
-/// What there is since a position, at once.
+/// Returns the samples after a position, at once.
 #[utoipa::path(get, tag = "samples", path = "/api/v1/samples", params(parameters::Common),
     responses((status = 200, description = "messages, and the position to go on from"), (status = 400, body = Problem), (status = 404, body = Problem),
         (status = 429, body = Problem), (status = 503, body = Problem)))]
@@ -124,7 +123,7 @@ pub async fn poll_at_once(
     Ok(answer)
 }
 
-/// What there is since a position, as soon as there is something.
+/// Returns the samples after a position, as soon as there are some.
 #[utoipa::path(get, tag = "samples", path = "/api/v1/samples/wait", params(parameters::Common, parameters::Wait),
     responses((status = 200, description = "messages, and the position to go on from"), (status = 400, body = Problem), (status = 404, body = Problem),
         (status = 429, body = Problem), (status = 503, body = Problem)))]
@@ -163,7 +162,7 @@ pub async fn history(
     }
 }
 
-/// Parameters, for the OpenAPI document only: order matters between them, so they are read from the query as it is.
+/// Parameters, for the OpenAPI document only. Their order matters, so the doors parse the query themselves.
 mod parameters {
     use serde::Deserialize;
     use utoipa::IntoParams;
@@ -172,12 +171,12 @@ mod parameters {
     #[into_params(parameter_in = Query)]
     #[allow(dead_code, reason = "described, not read")]
     pub struct Common {
-        /// Node name; instances named behind it are its own.
+        /// Node name; instances named after it belong to it.
         node: Vec<String>,
         /// Instance name, once or more for each node.
         instance: Vec<String>,
-        /// `now` (the newest segment held, then live), `earliest` (held in memory), or a time, for samples that are no older: nanoseconds since 1970,
-        /// a date and time (RFC 3339), or how long ago (`-90s`, `-15m`, `-2h`, `-7d`).
+        /// `now` (the newest segment in memory, then live), `earliest` (in memory), or a time, for samples that are no older: nanoseconds since 1970, a date
+        /// and time (RFC 3339), or how long ago (`-90s`, `-15m`, `-2h`, `-7d`).
         from: Option<String>,
         /// A time to end at: samples that old or younger are not wanted.
         to: Option<String>,
@@ -185,11 +184,11 @@ mod parameters {
         last: Option<u32>,
         /// Most points that the past from `from` on is put together to, 1 to 10,000: a message `points` for each instance, and then what follows.
         points: Option<u32>,
-        /// Where an earlier answer ended: `EPOCH:OFFSET`, with one offset for each instance, separated by commas. Wins over `from`.
+        /// Where an earlier answer ended: `EPOCH:OFFSET`, with one offset for each instance, separated by commas. Overrides `from`.
         resume: Option<String>,
         /// `every`, `latest`, `max_hz=N` or `envelope=N`.
         delivery: Option<String>,
-        /// What happens if the log no longer holds what is wanted: `gap`, `latest` or `close`.
+        /// What happens if the log has evicted wanted samples: `gap`, `latest` or `close`.
         overflow: Option<String>,
         /// `number`, or `string` for 64-bit integers as strings.
         integers: Option<String>,
@@ -199,11 +198,11 @@ mod parameters {
     #[into_params(parameter_in = Query)]
     #[allow(dead_code, reason = "described, not read")]
     pub struct Span {
-        /// Node name; instances named behind it are its own.
+        /// Node name; instances named after it belong to it.
         node: Vec<String>,
         /// Instance name, once or more for each node.
         instance: Vec<String>,
-        /// A time, for samples that are no older; all that there are if absent.
+        /// A time, for samples that are no older; all samples if absent.
         from: Option<String>,
         /// A time to end at; now if absent.
         to: Option<String>,
@@ -213,7 +212,7 @@ mod parameters {
     #[into_params(parameter_in = Query)]
     #[allow(dead_code, reason = "described, not read")]
     pub struct Wait {
-        /// Seconds that the answer may be held, 0 to 120; 25 by default.
+        /// Longest wait for an answer, 0 to 120 seconds; 25 by default.
         timeout: Option<u64>,
     }
 

@@ -72,7 +72,7 @@ impl Output {
         self.bytes += self.tail.len() - before;
     }
 
-    /// A segment's samples at the offsets `wanted`: made once for all readers at the log who want all of it.
+    /// Adds a segment's samples at the offsets `wanted`: encoded once for all readers at the log that want all of them.
     pub fn samples(&mut self, source: &Source, segment: &Segment, wanted: &Range<Offset>) {
         let (integers, coding) = (self.integers, self.coding());
         let make = |wanted: &Range<Offset>| {
@@ -116,7 +116,7 @@ impl Output {
         }
     }
 
-    /// Nothing follows.
+    /// Ends the output.
     pub fn finish(&mut self) {
         match &mut self.seam {
             Seam::Gzip(splice) => {
@@ -133,7 +133,7 @@ impl Output {
         }
     }
 
-    /// What was collected.
+    /// Returns the collected bytes.
     pub fn take(&mut self) -> Vec<Bytes> {
         self.cut();
         self.bytes = 0;

@@ -1,4 +1,4 @@
-//! Answers that end: at once (poll), or once there is something to say (long poll).
+//! Answers that end: at once (poll), or after the first message (long poll).
 
 use super::{live, output::Output, reader::Reader};
 use crate::Doors;
@@ -15,7 +15,7 @@ pub async fn answer(doors: &Doors, reader: &mut Reader, mut out: Output) -> Resp
     while out.len() < doors.config.max_answer_bytes {
         reader.fetch().await;
         let Some(message) = reader.next() else {
-            // What was fetched may have been no more than the way to the log, and what the log had no more than the way to the archive.
+            // A fetch may only lead to the log, and the log may only lead to the archive, without a message.
             if reader.is_in_the_past() {
                 continue;
             }
@@ -25,7 +25,7 @@ pub async fn answer(doors: &Doors, reader: &mut Reader, mut out: Output) -> Resp
         message.write(&mut out);
         separator = ",{";
     }
-    let (next, more) = (reader.positions(), reader.is_behind());
+    let (next, more) = (reader.positions(), reader.has_more());
     out.own(format!("],\"next\":\"{next}\",\"more\":{more}}}\n").as_bytes());
     let headers = live::headers("application/json", out.coding());
     out.finish();
@@ -33,11 +33,11 @@ pub async fn answer(doors: &Doors, reader: &mut Reader, mut out: Output) -> Resp
     (headers, Body::from_stream(parts)).into_response()
 }
 
-/// Returns when there is something to say: data, the end of the time, or of the DAC.
+/// Waits for data, the timeout, or the end of the DAC.
 pub async fn wait(doors: &Doors, reader: &Reader, timeout: Duration) {
     let deadline = tokio::time::Instant::now() + timeout;
     let mut ended = pin!(doors.ended());
-    while !reader.is_behind() {
+    while !reader.has_more() {
         tokio::select! {
             () = &mut ended => return,
             () = reader.raised() => {}

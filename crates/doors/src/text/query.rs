@@ -1,4 +1,4 @@
-//! What a request to a text door asks for. Whatever is wrong is answered with the parameter, its value and what is allowed.
+//! Parses requests to text doors. An error names the parameter, its value and the allowed ones.
 
 use crate::{
     past::times::{NotAllowed, Times},
@@ -10,9 +10,9 @@ use oasis_dac::{Delivery, Options, Overflow};
 use oasis_wire::quantity::{Epoch, Position};
 use std::{fmt::Display, ops::RangeInclusive, str::FromStr, time::Duration};
 
-/// Longest that a long poll may be held.
+/// Longest wait of a long poll.
 const MAX_TIMEOUT: u64 = 120;
-/// Most bytes of padding: what browsers of 2012 needed was 256.
+/// Most bytes of padding: browsers of 2012 needed 256.
 const MAX_PADDING: usize = 4096;
 
 /// A request, understood.
@@ -20,15 +20,15 @@ const MAX_PADDING: usize = 4096;
 pub struct Request {
     /// Node and instance names, in the order of the request.
     pub topics: Vec<(String, String)>,
-    /// The time that is asked for.
+    /// The time range.
     pub times: Times,
-    /// Where an earlier answer ended: wins over where the time begins.
+    /// Where an earlier answer ended. It overrides the start of the time range.
     pub resume: Option<Positions>,
     /// Delivery and overflow policy, for all of them.
     pub options: Options,
     /// How 64-bit integers are written.
     pub integers: Integers,
-    /// How long a long poll is held.
+    /// How long a long poll waits.
     pub timeout: Duration,
     /// Spaces before the first line of a stream.
     pub padding: usize,
@@ -180,7 +180,7 @@ impl From<NotAllowed> for Problem {
 /// How an answer is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coding {
-    /// Not at all.
+    /// No compression.
     Identity,
     /// RFC 1952.
     Gzip,
@@ -303,7 +303,7 @@ mod tests {
         let times = |times: &str| parse(&format!("node=a&instance=x&{times}")).unwrap().times;
         let day = times("from=2026-05-04&to=2026-05-05");
         assert_eq!(day, times("from=2026-05-04T02:00:00%2B02:00&to=2026-05-05T00:00:00Z"));
-        // Whoever resumes somewhere does not begin at from.
+        // A reader that resumes at a position does not begin at `from`.
         times(&format!("from=2026-05-05&to=2026-05-04&resume={EPOCH}:5"));
     }
 

@@ -1,4 +1,4 @@
-//! One request's places: what comes next, one message at a time, each topic in its turn.
+//! The positions of one request: yields one message at a time, from each topic in turn.
 
 use super::{
     json,
@@ -25,13 +25,13 @@ use oasis_wire::{
 use serde_json::json;
 use std::{collections::VecDeque, ops::Range, sync::Arc, time::Duration};
 
-/// How long a reader that comes back is kept waiting for nodes that have not come back yet.
+/// How long a resuming reader waits for nodes that have not connected again.
 const RETURN: Duration = Duration::from_secs(10);
 
-/// What to write next.
+/// The next message to write.
 #[derive(Debug)]
 pub enum Message {
-    /// Samples of a segment: those at these offsets.
+    /// Samples of a segment at these offsets.
     Samples(Source, Arc<Segment>, Range<Offset>),
     /// Anything else: JSON without its opening brace.
     Event(&'static str, Bytes),
@@ -75,11 +75,11 @@ fn message(names: (&str, &str), item: Item, after: Position) -> Message {
 #[derive(Debug)]
 pub struct Topic {
     cursor: Cursor,
-    /// Where the next message comes from, if not from the topic log.
+    /// Source of the next message, if not the topic log.
     past: Option<Past>,
-    /// Where a reader stands that has everything handed out so far.
-    told: Position,
-    /// The archive was asked for the sample at this offset, and does not have it.
+    /// Position after everything that was yielded so far.
+    position: Position,
+    /// The archive does not contain the sample at this offset.
     missing: Option<Offset>,
     /// The time to end at was reached.
     is_over: bool,
@@ -98,18 +98,18 @@ pub struct Reader {
     request: Request,
     signal: Arc<Signal>,
     topics: Vec<Topic>,
-    /// Handed out before the topics are asked again: index of the topic, message, place behind it.
+    /// Messages to yield before the topics are read again: index of the topic, message, position after it.
     waiting: VecDeque<(usize, Message, Position)>,
-    /// Whose turn it is.
+    /// Index of the next topic to read.
     turn: usize,
     is_over: bool,
 }
 
 impl Reader {
-    /// Opens every topic of the request. A reader from before the DAC's restart may come back sooner than the nodes: it waits for them.
+    /// Opens every topic of the request. A reader from before the DAC's restart may return before the nodes; then it waits for them.
     ///
     /// # Errors
-    /// 404 for an unknown instance, 503 or 422 if there cannot be the derived stream it asks for.
+    /// 404 for an unknown instance, 503 or 422 if its derived stream cannot be created.
     pub async fn open(doors: &Doors, request: Request) -> Result<Self, Problem> {
         let mut registry = doors.dac.registry.watch();
         let is_of_before = |at: &Position| at.epoch != doors.dac.epoch();
@@ -155,21 +155,21 @@ impl Reader {
             None => (StartAt::Earliest, wanted_past()?),
         };
         let (cursor, epoch_changed) = self.cursor(instance, from)?;
-        let mut told = Position { epoch: self.epoch(), offset: cursor.next() };
+        let mut position = Position { epoch: self.epoch(), offset: cursor.next() };
         match from {
-            // The archive may know what was before.
+            // The archive may contain earlier samples.
             StartAt::Position(at) if epoch_changed && self.reads_archive() => {
                 past = Some(Past::from_position(at));
-                told = at;
+                position = at;
             }
             _ if epoch_changed => {
                 let names = (&*instance.node, &*instance.name);
                 let gap = Message::Event("gap", json::gap(names, None, Cause::EpochChanged));
-                self.waiting.push_back((index, gap, told));
+                self.waiting.push_back((index, gap, position));
             }
             _ => {}
         }
-        self.topics.push(Topic { cursor, past, told, missing: None, is_over: false });
+        self.topics.push(Topic { cursor, past, position, missing: None, is_over: false });
         Ok(())
     }
 
@@ -177,7 +177,7 @@ impl Reader {
         Ok(Cursor::open(&self.doors.dac, instance, from, self.request.options, &self.signal)?)
     }
 
-    /// Whether samples that the log no longer holds are looked for in the archive.
+    /// Returns whether samples that the log has evicted are read from the archive.
     fn reads_archive(&self) -> bool {
         self.doors.archived.serves(self.request.options)
     }
@@ -187,26 +187,26 @@ impl Reader {
         &self.request
     }
 
-    /// Where a reader stands that has everything handed out so far.
+    /// Returns the positions after everything that was yielded so far.
     pub fn positions(&self) -> Positions {
-        Positions(self.topics.iter().map(|topic| topic.told).collect())
+        Positions(self.topics.iter().map(|topic| topic.position).collect())
     }
 
-    /// Whether nothing follows: the reader's overflow policy says so, or the time to end at was reached.
+    /// Returns whether the reader has ended, because of its overflow policy or because the end of its time was reached.
     pub fn is_over(&self) -> bool {
         self.is_over && self.waiting.is_empty()
     }
 
     /// Whether [`Reader::next`] has something, or will have it after [`Reader::fetch`].
-    pub fn is_behind(&self) -> bool {
-        let is_told_its_end = has_passed(self.request.times.until);
-        let is_behind = |topic: &Topic| {
-            !topic.is_over && (is_told_its_end || topic.past.is_some() || topic.cursor.has_unread())
+    pub fn has_more(&self) -> bool {
+        let reports_end = has_passed(self.request.times.until);
+        let has_more = |topic: &Topic| {
+            !topic.is_over && (reports_end || topic.past.is_some() || topic.cursor.has_unread())
         };
-        !self.waiting.is_empty() || (!self.is_over && self.topics.iter().any(is_behind))
+        !self.waiting.is_empty() || (!self.is_over && self.topics.iter().any(has_more))
     }
 
-    /// Whether there is something to fetch.
+    /// Returns whether [`Reader::fetch`] has work.
     pub fn is_in_the_past(&self) -> bool {
         !self.is_over && self.topics.iter().any(Topic::is_in_the_past)
     }
@@ -216,7 +216,7 @@ impl Reader {
         self.signal.raised().await;
     }
 
-    /// The next message; [`Reader::positions`] is the place behind it. What the topic logs do not hold has to be fetched first.
+    /// Returns the next message; [`Reader::positions`] is then the position after it. Samples that the topic logs have evicted must be fetched first.
     pub fn next(&mut self) -> Option<Message> {
         if self.waiting.is_empty() && !self.is_over {
             let topics = self.topics.len();
@@ -224,19 +224,19 @@ impl Reader {
             self.turn = (first + 1) % topics.max(1);
             (0..topics).map(|step| (first + step) % topics).find(|&index| self.ask(index));
         }
-        self.end_if_all_is_told();
-        let (index, message, behind) = self.waiting.pop_front()?;
+        self.end_if_all_are_over();
+        let (index, message, after) = self.waiting.pop_front()?;
         if let Some(topic) = self.topics.get_mut(index) {
-            topic.told = behind;
+            topic.position = after;
         }
         Some(message)
     }
 
-    fn end_if_all_is_told(&mut self) {
+    fn end_if_all_are_over(&mut self) {
         if self.waiting.is_empty() && !self.is_over && self.topics.iter().all(|topic| topic.is_over) {
             self.is_over = true;
-            let behind = self.topics[0].told;
-            self.waiting.push_back((0, Message::Event("end", json::end("to")), behind));
+            let after = self.topics[0].position;
+            self.waiting.push_back((0, Message::Event("end", json::end("to")), after));
         }
     }
 
@@ -268,10 +268,10 @@ impl Reader {
 
     fn hand_out(&mut self, index: usize, instance: &Arc<Instance>, turn: Turn, until: Option<u64>) {
         let epoch = self.epoch();
-        let behind = |offset| Position { epoch, offset };
+        let after = |offset| Position { epoch, offset };
         if let Some(skipped) = turn.skipped {
             let gap = Message::Event("gap", json::skipped(instance, &skipped));
-            self.waiting.push_back((index, gap, behind(skipped.to)));
+            self.waiting.push_back((index, gap, after(skipped.to)));
         }
         for segment in turn.segments {
             let wanted = turn.wanted.max(segment.first());
@@ -280,7 +280,7 @@ impl Reader {
             let to = end.unwrap_or(segment.end());
             if to > wanted {
                 let samples = Message::Samples(Source::Live(instance.clone()), segment, turn.wanted..to);
-                self.waiting.push_back((index, samples, behind(to)));
+                self.waiting.push_back((index, samples, after(to)));
             }
             if end.is_some() {
                 self.topics[index].is_over = true;
@@ -290,11 +290,11 @@ impl Reader {
         if turn.is_over {
             self.is_over = true;
             let end = Message::Event("end", json::end("overflow"));
-            self.waiting.push_back((index, end, behind(turn.next)));
+            self.waiting.push_back((index, end, after(turn.next)));
         }
     }
 
-    /// The topic's node came back with another type: goes on with the topic that took its place, where the offsets go on as well.
+    /// Switches to the topic that replaced this one, after the node connected with another type. Its offsets continue.
     fn follow(&mut self, index: usize) -> bool {
         let (Some((node, name)), Some(topic)) = (self.request.topics.get(index), self.topics.get(index))
         else {
@@ -307,11 +307,11 @@ impl Reader {
         let at = Position { epoch: self.epoch(), offset: topic.cursor.next() };
         let changed = match self.cursor(&successor, StartAt::Position(at)) {
             Ok((cursor, _)) => {
-                let behind = Position { offset: cursor.next(), ..at };
+                let after = Position { offset: cursor.next(), ..at };
                 let names = (&*successor.node, &*successor.name);
                 let changed = json::type_changed(names, &successor.probe_type);
                 self.topics[index].cursor = cursor;
-                (index, Message::Event("type_changed", changed), behind)
+                (index, Message::Event("type_changed", changed), after)
             }
             Err(_) => {
                 self.is_over = true;
@@ -322,7 +322,7 @@ impl Reader {
         true
     }
 
-    /// Fetches what comes next of one topic that is not at its log, if there is one and nothing else waits.
+    /// Fetches the next part of one topic that is not at its log, if no message waits.
     pub async fn fetch(&mut self) {
         if !self.waiting.is_empty() || self.is_over() {
             return;
@@ -348,7 +348,7 @@ impl Reader {
             archived: self.doors.archived.clone(),
             instance,
             until: self.request.times.until,
-            // Samples as JSON say what they are.
+            // Samples as JSON contain their names.
             has_type: false,
             points_head,
             integers: self.request.integers,
@@ -358,8 +358,8 @@ impl Reader {
     fn fetched(&mut self, index: usize, Fetched { begin, items, then }: Fetched) {
         let topic = &mut self.topics[index];
         if items.is_empty() {
-            // Nothing will say so when it is handed out, and a reader that comes back goes on from here.
-            topic.told = if let Then::Log { at, .. } = then { at } else { begin };
+            // No message will set the position later, and a reader that resumes continues here.
+            topic.position = if let Then::Log { at, .. } = then { at } else { begin };
         }
         let instance = topic.cursor.instance();
         let names = (&*instance.node, &*instance.name);
@@ -377,11 +377,11 @@ impl Reader {
         }
     }
 
-    /// Nothing follows, because the archive cannot be read.
+    /// Ends the reader, because the archive cannot be read.
     fn fail(&mut self, index: usize) {
         self.is_over = true;
-        let behind = self.topics[index].told;
-        self.waiting.push_back((index, Message::Event("end", json::end("archive_error")), behind));
+        let after = self.topics[index].position;
+        self.waiting.push_back((index, Message::Event("end", json::end("archive_error")), after));
     }
 
     fn epoch(&self) -> Epoch {

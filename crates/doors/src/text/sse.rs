@@ -1,4 +1,4 @@
-//! Server-sent events: what `EventSource` in a browser reads, and resumes by itself.
+//! Server-sent events, for `EventSource` in a browser, which resumes by itself.
 
 use super::{
     Visit,
@@ -44,8 +44,8 @@ impl Dialect for Events {
         out.own(RETRY.as_bytes());
     }
 
-    fn message(&self, message: &Message, behind: &Positions, out: &mut Output) {
-        out.own(format!("event: {}\nid: {behind}\ndata: {{", message.name()).as_bytes());
+    fn message(&self, message: &Message, after: &Positions, out: &mut Output) {
+        out.own(format!("event: {}\nid: {after}\ndata: {{", message.name()).as_bytes());
         message.write(out);
         out.own(b"\n\n");
     }

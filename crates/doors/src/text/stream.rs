@@ -30,7 +30,7 @@ pub async fn lines(
     Ok(live::answer(visit, Lines))
 }
 
-/// Each line begins with the place behind it.
+/// Each line begins with the position after it.
 #[derive(Debug)]
 pub struct Lines;
 
@@ -40,14 +40,14 @@ impl Dialect for Lines {
     fn greet(&self, reader: &Reader, out: &mut Output) {
         let padding = reader.request().padding;
         if padding > 0 {
-            // Browsers of 2012 showed a script nothing before so many bytes had come.
+            // Browsers of 2012 passed no data to a script before this many bytes.
             out.own(" ".repeat(padding - 1).as_bytes());
             out.own(b"\n");
         }
     }
 
-    fn message(&self, message: &Message, behind: &Positions, out: &mut Output) {
-        out.own(format!("{{\"next\":\"{behind}\",").as_bytes());
+    fn message(&self, message: &Message, after: &Positions, out: &mut Output) {
+        out.own(format!("{{\"next\":\"{after}\",").as_bytes());
         message.write(out);
         out.own(b"\n");
     }

@@ -1,4 +1,4 @@
-//! Readers that come and go anywhere, on a DAC with a real session in front.
+//! Readers that start and stop anywhere, on a DAC with a real session.
 
 use super::{
     output::Output,
@@ -32,7 +32,7 @@ fn counter() -> ProbeType {
 /// Time from one sample to the next.
 const STEP: u64 = 10_000_000;
 
-/// An archive that stores when it is told to.
+/// An archive that stores on request.
 fn archive(folder: &std::path::Path, dac: &Arc<Dac>) -> (Arc<Archive>, Supervisor) {
     let config = oasis_store::ArchiveConfig {
         directory: folder.to_str().unwrap().into(),
@@ -96,7 +96,7 @@ impl Plant {
     }
 }
 
-/// What an answer says: each sample's offset, and every message's account of offsets.
+/// The content of an answer: each sample's offset, and the offsets that each message accounts for.
 async fn read(doors: &Doors, query: &str) -> (Vec<u64>, u64, u64) {
     let request = Request::parse(query, &HeaderMap::new(), 10).unwrap();
     let mut reader = Reader::open(doors, request).await.unwrap();
@@ -176,7 +176,7 @@ fn expected(numbers: &[u64], step: u64) -> Sums {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// In the middle of a batch or between two, with the log's tail gone or not.
+    /// In the middle of a batch or between two, with the log's tail evicted or not.
     #[test]
     fn a_reader_gets_every_sample_once_or_is_told_wherever_it_resumes(
         batches in proptest::collection::vec(1_u64..40, 1..12),
@@ -209,7 +209,7 @@ proptest! {
         result?;
     }
 
-    /// Wherever the seam between archive and log is, points say what every sample between their ends says; and what follows them is what they do not hold.
+    /// At any seam between archive and log, points summarize all samples between their ends, and the samples after them follow.
     #[test]
     fn points_are_what_every_sample_adds_up_to_and_live_goes_on_behind_them(
         batches in proptest::collection::vec((1_u64..40, any::<bool>()), 1..16),
@@ -259,8 +259,8 @@ proptest! {
         result?;
     }
 
-    /// The log is small, the archive stores now and then: whoever asks for the past gets each sample once, from the archive or from the log, or is told
-    /// that neither had the time to keep it.
+    /// The log is small, and the archive stores now and then. A reader of the past receives each sample once, from the archive or from the log, or a gap if
+    /// both have evicted it.
     #[test]
     fn a_reader_of_the_past_gets_every_sample_once_or_is_told_wherever_the_seam_is(
         batches in proptest::collection::vec((1_u64..40, any::<bool>()), 1..16),
@@ -286,11 +286,11 @@ proptest! {
             for (from, to) in places {
                 let from = from.index(plant.taken as usize + 1) as u64;
                 let to = from + to.index((plant.taken - from) as usize + 1) as u64;
-                // By position, and by times that lie just behind a sample and just before one.
+                // By position, and by times just after a sample and just before one.
                 let resume = format!("resume={}:{from}&to={}ns", dac.epoch(), to * STEP);
                 let (offsets, accounted, next) =
                     read(&doors, &format!("node=plant&instance=counter&{resume}")).await;
-                // Nobody knows at what times the samples of a gap were taken, so one at the end is told to its end.
+                // The times of samples in a gap are unknown, so a gap at the end is reported completely.
                 prop_assert_eq!(accounted, next - from);
                 prop_assert!(next >= to && offsets.last().is_none_or(|&last| last < to));
                 let times = format!("from={}ns&to={}ns", (from * STEP).saturating_sub(STEP - 1), to * STEP);

@@ -12,7 +12,7 @@ const WINDOW_LOG: u32 = 20;
 const MAGIC: u32 = 0xfd2f_b528;
 /// RFC 8878 3.1.1.1.1: one segment, its size in two bytes, no checksum.
 const DESCRIPTOR: u8 = 0b0110_0000;
-/// What that form of the size leaves out.
+/// Offset of this encoding of the size.
 const SIZE_BASE: usize = 256;
 /// RFC 8878 3.1.1.2: last block, stored.
 const LAST_RAW: u32 = 1;
@@ -28,7 +28,7 @@ thread_local! {
 pub fn piece(text: &[u8]) -> Bytes {
     compressed(text)
         .unwrap_or_else(|_| {
-            // Only without memory for a compressor. Then the text goes as it is.
+            // Fails only without memory for a compressor. Then the text is sent uncompressed.
             let mut out = Vec::with_capacity(text.len() + 64);
             own(text, &mut out);
             out
@@ -57,7 +57,7 @@ pub fn nothing(out: &mut impl BufMut) {
     own_chunk(&[], out);
 }
 
-/// A short text of one answer alone, stored as it is. An empty text adds nothing.
+/// A short text of one answer alone, stored without compression. An empty text adds nothing.
 pub fn own(text: &[u8], out: &mut impl BufMut) {
     text.chunks(MAX_RAW).for_each(|chunk| own_chunk(chunk, out));
 }

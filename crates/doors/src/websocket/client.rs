@@ -3,10 +3,10 @@
 use oasis_channel::InstanceState;
 use oasis_dac::CommandError;
 
-/// What is known of a native client.
+/// State of a native client.
 #[derive(Debug, Default)]
 pub struct NativeClient {
-    /// Whether it wants to know of each change of the registry.
+    /// Whether it is notified of changes of the registry.
     pub watches: bool,
     /// Requests that could not be understood.
     pub nonsense: u32,
@@ -14,7 +14,7 @@ pub struct NativeClient {
     pub commands: u32,
 }
 
-/// What is known of a client of 2012.
+/// State of a client of 2012.
 #[derive(Debug, Default)]
 pub struct EisaClient {
     /// Commands under way.
@@ -22,7 +22,7 @@ pub struct EisaClient {
 }
 
 impl EisaClient {
-    /// Nobody can be told, but the operator.
+    /// The protocol has no error message, so only the log reports it.
     pub fn command_ended(&mut self, outcome: &Result<InstanceState, CommandError>) {
         self.commands -= 1;
         if let Err(error) = outcome {

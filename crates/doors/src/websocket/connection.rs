@@ -3,7 +3,7 @@
 use super::{
     client::{EisaClient, NativeClient},
     end::{End, STALL},
-    stretch::{Reading, Stretch},
+    past_state::{PastState, Reading},
 };
 use crate::places::Resident;
 use bytes::Bytes;
@@ -17,7 +17,7 @@ use std::{
 };
 use tokio::sync::OwnedSemaphorePermit;
 
-/// A place among all WebSockets and one among those of the client's address; free again when dropped.
+/// A place among all WebSockets and one of the client's address; free again when dropped.
 #[derive(Debug)]
 pub struct Place {
     _total: OwnedSemaphorePermit,
@@ -36,14 +36,14 @@ const LIMITS: Limits = Limits { frame: 64 * 1024, message: 64 * 1024, output: 10
 /// How long a goodbye may take.
 pub const GOODBYE: Duration = Duration::from_millis(500);
 
-/// A connection's key on its shard, which another one gets when it is gone, and what tells the two apart.
+/// A connection's key on its shard, which is reused after its end, and a serial number that is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConnectionId {
     pub key: usize,
     pub serial: u64,
 }
 
-/// What the client speaks.
+/// Protocol of the client.
 #[derive(Debug)]
 pub enum Protocol {
     /// `oasis.v1`
@@ -52,7 +52,7 @@ pub enum Protocol {
     Eisa(EisaClient),
 }
 
-/// A place in a topic log: all there is of most subscriptions.
+/// A position in a topic log; most subscriptions have no other state.
 #[derive(Debug)]
 pub struct Subscription {
     /// Slot of the topic on this shard.
@@ -63,9 +63,9 @@ pub struct Subscription {
     pub next: Offset,
     /// Which samples, and what if it is too late for them.
     pub options: Options,
-    /// Its past, or its end, if it asked for one.
-    pub stretch: Option<Box<Stretch>>,
-    /// Held for what it does when it goes: the subscriber asks for its rate no more.
+    /// Its past or end, if it requested one.
+    pub past: Option<Box<PastState>>,
+    /// Kept for its effect when dropped: the subscriber's demand for a rate ends.
     pub _asking: DemandGuard,
 }
 
@@ -75,32 +75,32 @@ pub struct Connection {
     stream: TcpStream,
     /// Address of the client.
     pub peer: SocketAddr,
-    /// Tells it from the one that had its key before.
+    /// Distinguishes it from earlier connections with its key.
     pub serial: u64,
-    /// What it speaks.
+    /// Its protocol.
     pub protocol: Protocol,
     /// Its messages from bytes.
     pub decoder: Decoder,
     /// Its places in topic logs.
     pub subscriptions: Vec<Subscription>,
-    /// What it reads of the past, if it does.
+    /// The piece of the past that is being read, if any.
     pub reading: Option<Box<Reading>>,
-    /// Whether it is on the list of those to be written to.
+    /// Whether it is in the list of connections to write to.
     pub is_queued: bool,
     /// Pings since the shard last looked around.
     pub pings: u32,
-    /// Bytes that the socket had no room for.
+    /// Bytes that did not fit into the socket.
     output: Output,
     /// Since when the socket has taken nothing.
     blocked_since: Option<Instant>,
-    /// Whether a goodbye was said, or waits to be.
+    /// Whether a close frame was sent or waits.
     is_leaving: bool,
-    /// Free for another one when this is dropped.
+    /// Its place, free again when this is dropped.
     _place: Place,
 }
 
 impl Connection {
-    /// A connection whose handshake is done.
+    /// A connection after its handshake.
     pub fn new(stream: TcpStream, peer: SocketAddr, serial: u64, protocol: Protocol, place: Place) -> Self {
         Self {
             stream,
@@ -124,12 +124,12 @@ impl Connection {
         &mut self.stream
     }
 
-    /// Whether the socket would take samples now. One that would not is behind, and the log keeps what it needs.
+    /// Whether the socket accepts samples now. If not, the connection lags, and the log keeps its next samples.
     pub fn is_open(&self) -> bool {
         self.output.is_empty() && !self.is_leaving()
     }
 
-    /// Whether a goodbye was said, or waits to be.
+    /// Whether a close frame was sent or waits.
     pub fn is_leaving(&self) -> bool {
         self.is_leaving
     }
@@ -144,7 +144,7 @@ impl Connection {
         self.write_with(|output, stream| Ok(output.write(pieces, stream)?))
     }
 
-    /// Writes a piece of the past. What waits of it does not count as an answer left unread: the client did not ask for that much at once.
+    /// Writes a piece of the past. Its unsent part is no unread answer, because the client did not request it at once.
     pub fn write_past(&mut self, piece: Bytes) -> Result<(), End> {
         self.write_with(|output, stream| Ok(output.write_extra(piece, stream)?))
     }
@@ -154,7 +154,7 @@ impl Connection {
         self.write_with(|output, stream| output.message(opcode, payload, stream))
     }
 
-    /// Writes what waits, as far as there is room.
+    /// Writes unsent bytes, as far as the socket accepts them.
     pub fn flush(&mut self) -> Result<(), End> {
         self.write_with(|output, stream| Ok(output.flush(stream)?))?;
         if self.output.is_empty() {
@@ -178,7 +178,7 @@ impl Connection {
         outcome
     }
 
-    /// Says goodbye; nothing is written after it.
+    /// Sends a close frame; nothing is written after it.
     pub fn leave(&mut self, code: CloseCode, reason: &str) {
         if self.is_leaving() {
             return;

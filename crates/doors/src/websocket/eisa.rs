@@ -1,4 +1,4 @@
-//! The format of 2012: clients that offer no subprotocol get one EISA packet in each binary frame and nothing else.
+//! The format of 2012: a client without a subprotocol receives one EISA packet in each binary frame and nothing else.
 //!
 //! They send commands of 256 bytes; nodes and instances go by their names. A schema, which has no packet, comes as one text frame.
 
@@ -41,7 +41,7 @@ impl Shard {
                     self.unanswerable(key, "unknown_instance");
                     return Ok(());
                 };
-                // A schema came as JSON, and goes as it.
+                // A schema arrives as JSON, and is sent as JSON.
                 let json = serde_json::to_vec(&*found.probe_type).unwrap_or_default();
                 if let Some(connection) = self.connections.get_mut(key) {
                     connection.say(Opcode::Text, &json)?;

@@ -3,7 +3,7 @@
 use oasis_websocket::{CloseCode, Error};
 use std::{io, time::Duration};
 
-/// A client that takes nothing for this long is gone; what it misses meanwhile stays in the log, not in its socket.
+/// Timeout of a client that does not read. Its next samples stay in the log, not in its socket.
 pub const STALL: Duration = Duration::from_secs(30);
 
 /// Why a connection ends. `docs/reference/websocket.md` has the table.
@@ -33,7 +33,7 @@ pub enum End {
 }
 
 impl End {
-    /// WebSocket close code and the word it is counted under; none if there is nobody to tell, or nothing to count.
+    /// Returns the WebSocket close code and the word for its counter; `None` if the client is gone, or nothing is counted.
     pub fn code(&self) -> Option<(CloseCode, Option<&'static str>)> {
         let (code, word) = match self {
             Self::Client => return None,
@@ -52,7 +52,7 @@ impl End {
 }
 
 impl From<io::Error> for End {
-    /// A connection that breaks has nobody left to tell.
+    /// A broken connection cannot receive a close frame.
     fn from(_: io::Error) -> Self {
         Self::Client
     }

@@ -89,13 +89,13 @@ async fn hand_over(doors: Doors, peer: SocketAddr, upgrade: OnUpgrade, protocol:
     };
     match configured(parts.io.into_inner(), doors.config.send_buffer_bytes) {
         Ok(stream) => {
-            doors.shards.adopt(Newcomer { stream, peer, protocol, place, early: parts.read_buf.to_vec() });
+            doors.shards.accept(Newcomer { stream, peer, protocol, place, early: parts.read_buf.to_vec() });
         }
         Err(error) => tracing::info!(%peer, %error, "a connection broke at its handshake"),
     }
 }
 
-/// A socket that sends at once, and lets no more wait in the system than it should.
+/// Sets a socket to send at once, and bounds its unsent bytes in the system.
 fn configured(stream: TcpStream, send_buffer: usize) -> io::Result<std::net::TcpStream> {
     let stream = stream.into_std()?;
     stream.set_nodelay(true)?;

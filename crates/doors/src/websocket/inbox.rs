@@ -1,8 +1,8 @@
-//! What other threads tell a shard.
+//! Events from other threads to a shard.
 
 use super::{
     connection::{ConnectionId, Place, Protocol},
-    stretch::Piece,
+    past_state::Piece,
 };
 use mio::Waker;
 use oasis_channel::InstanceState;
@@ -12,39 +12,39 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// A client whose handshake is done.
+/// A client after its handshake.
 #[derive(Debug)]
 pub struct Newcomer {
     /// The socket; it does not block.
     pub stream: std::net::TcpStream,
     /// Address of the client.
     pub peer: SocketAddr,
-    /// What it speaks.
+    /// Its protocol.
     pub protocol: Protocol,
-    /// Its place among all WebSockets, and among those of its address.
+    /// Its place among all WebSockets, and of its address.
     pub place: Place,
-    /// What it sent behind its handshake.
+    /// Bytes received after its handshake.
     pub early: Vec<u8>,
 }
 
-/// What a shard is told.
+/// An event for a shard.
 #[derive(Debug)]
 pub enum Event {
-    /// A client for this shard. At most as many as there are places.
+    /// A client for this shard. There are at most as many as places.
     Newcomer(Box<Newcomer>),
     /// The topic in this slot has something new. At most one for each topic.
     Topic(usize),
     /// A client's command has an outcome. At most as many as clients may have under way.
     Outcome {
         connection: ConnectionId,
-        /// What the client calls its request.
+        /// The client's number of its request.
         request: i64,
         outcome: Result<InstanceState, CommandError>,
     },
-    /// A piece of the past that a connection asked for. At most one for each connection.
+    /// A piece of the past for a connection. At most one for each connection.
     Past {
         connection: ConnectionId,
-        /// Tells it from what the connection asked for before.
+        /// Distinguishes it from earlier pieces for the connection.
         serial: u64,
         piece: Box<Piece>,
     },
@@ -67,13 +67,13 @@ impl Inbox {
         Self { events: Mutex::default(), waker }
     }
 
-    /// Tells the shard.
+    /// Posts an event to the shard.
     pub fn post(&self, event: Event) {
         let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
         let is_first = events.is_empty();
         events.push(event);
         drop(events);
-        // Who finds others there knows that the shard was woken for them.
+        // If the inbox is not empty, another thread has already woken the shard.
         if is_first && let Err(error) = self.waker.wake() {
             tracing::error!(%error, "a shard cannot be woken");
         }
@@ -85,7 +85,7 @@ impl Inbox {
     }
 }
 
-/// Tells a shard of appends to one topic: once, until the shard has looked.
+/// Notifies a shard of appends to one topic: once, until the shard has looked.
 #[derive(Debug)]
 pub struct TopicWaker {
     inbox: Arc<Inbox>,
@@ -99,7 +99,7 @@ impl TopicWaker {
         Self { inbox, slot, raised: WakeFlag::new() }
     }
 
-    /// The shard is about to look. What was appended before this is seen, what is appended after it raises again.
+    /// Called before the shard looks. It will see earlier appends; later ones raise the flag again.
     pub fn lower(&self) {
         self.raised.lower();
     }

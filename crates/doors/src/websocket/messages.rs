@@ -1,4 +1,4 @@
-//! What is said in `oasis.v1`: requests and answers as JSON, samples as native batches.
+//! Messages of `oasis.v1`: requests and answers as JSON, samples as native batches.
 
 use crate::{
     past::times::{NotAllowed, Times},
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::ops::Range;
 
-/// What a client says.
+/// A message of a client.
 #[derive(Debug, Deserialize)]
 pub struct Request {
     pub id: i64,
@@ -25,7 +25,7 @@ pub struct Request {
     pub what: What,
 }
 
-/// What it asks for.
+/// Its operation.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "op", rename_all = "kebab-case")]
 pub enum What {
@@ -45,7 +45,7 @@ pub enum What {
     },
 }
 
-/// A subscription that is asked for.
+/// A requested subscription.
 #[derive(Debug, Deserialize)]
 pub struct Subscribe {
     pub node: String,
@@ -67,7 +67,7 @@ impl Subscribe {
         Options { delivery: self.delivery, overflow: self.overflow }
     }
 
-    /// The time that is asked for. Nanoseconds may be a number, or text where numbers that large are rounded.
+    /// The time range. Nanoseconds may be a number, or text for clients that would round numbers that large.
     pub fn times(&self) -> Result<Times, NotAllowed> {
         let mut times = Times::default();
         for (name, value) in
@@ -87,7 +87,7 @@ impl Subscribe {
     }
 }
 
-/// What the DAC says.
+/// A message of the DAC.
 #[derive(Debug, Serialize)]
 #[serde(tag = "op", rename_all = "snake_case")]
 pub enum Answer {
@@ -161,7 +161,7 @@ pub struct Missing {
 }
 
 impl Answer {
-    /// Answers are made of texts, numbers and lists: nothing that JSON could refuse.
+    /// Answers contain only text, numbers and lists, so JSON cannot fail.
     pub fn json(&self) -> Vec<u8> {
         serde_json::to_vec(self).unwrap_or_default()
     }
@@ -171,7 +171,7 @@ impl Answer {
         Self::Error { id: Some(id), code: code.into(), message: message.into() }
     }
 
-    /// Samples that a subscriber will not get; it is not said which if its position belongs to an earlier life of the DAC.
+    /// Samples that a subscriber will not receive. Without offsets if its position belongs to an earlier run of the DAC.
     pub fn gap(topic: TopicId, range: Option<Range<Offset>>, cause: Cause) -> Self {
         let range =
             range.map(|Range { start, end }| Missing { from: start, to: end, count: end.0 - start.0 });
@@ -190,7 +190,7 @@ impl Answer {
     }
 }
 
-/// Appends those samples of a segment that are wanted, as a batch of this topic.
+/// Appends the wanted samples of a segment, as a batch of this topic.
 pub fn put_samples(
     topic: TopicId,
     probe_type: &ProbeType,
@@ -206,7 +206,7 @@ pub fn put_samples(
     }
     let is_whole = start == 0 && wanted.end >= segment.end();
     let some = (!is_whole).then(|| batch::cut(segment.batch(), probe_type, start..end)).flatten();
-    // One that breaks the rules cannot be cut: that is its reader's to find out.
+    // A malformed batch cannot be cut; its reader detects the error.
     let batch = some.as_deref().unwrap_or(segment.batch());
     frame::write_message(Opcode::Binary, batch, out);
     let place = out.len() - batch.len();

@@ -1,4 +1,4 @@
-//! WebSocket: the handshake, and which of two protocols follows it.
+//! WebSocket: the handshake, and the choice between two protocols.
 //!
 //! The handshake is HTTP's; after it the socket belongs to a [`shard`], which decodes frames with [`oasis_websocket`] and knows the protocols ([`native`] with its [`messages`], [`eisa`]),
 //! what each client has been sent ([`connection`], [`topic`]), when to send more ([`push`], [`pace`]), and where what the logs no longer hold comes from ([`past`]).
@@ -14,10 +14,10 @@ mod native;
 mod pace;
 mod packets;
 mod past;
+mod past_state;
 mod push;
 mod shard;
 mod shards;
-mod stretch;
 mod topic;
 
 pub use handshake::upgrade;

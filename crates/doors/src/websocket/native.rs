@@ -5,8 +5,8 @@ use super::{
     connection::{Connection, ConnectionId, Protocol},
     end::End,
     messages::{Answer, Request, Subscribe, What},
+    past_state::PastState,
     shard::Shard,
-    stretch::Stretch,
 };
 use crate::{
     past::{
@@ -26,15 +26,15 @@ const PATIENCE: u32 = 100;
 /// Commands of one client under way at the same time.
 const COMMANDS: u32 = 64;
 
-/// What is left of a request that is none.
+/// The id of an invalid request.
 #[derive(Debug, Deserialize)]
 struct Numbered {
     id: i64,
 }
 
-/// Why there is no subscription.
+/// Why a subscription failed.
 enum Refusal {
-    /// What it asks for makes no sense.
+    /// Its parameters are invalid.
     NotAllowed(NotAllowed),
     /// A word that clients see, and what to do.
     Code(&'static str, String),
@@ -138,9 +138,9 @@ impl Shard {
             None => (StartAt::Earliest, past()?),
         };
         let is_at_its_log = source.is_none();
-        let stretch = Stretch::new(times.until, source, id);
+        let past = PastState::new(times.until, source, id);
         let instance = Box::new(view::with_schema(&dac.registry, &stream));
-        let begun = self.subscribe(key, stream, from, options, stretch).filter(|_| is_at_its_log);
+        let begun = self.subscribe(key, stream, from, options, past).filter(|_| is_at_its_log);
         let Some((offset, epoch_changed)) = begun else { return Ok(()) };
         self.answer(key, &Answer::Subscribed { id, topic, epoch: dac.epoch(), offset, instance })?;
         if epoch_changed {
@@ -162,7 +162,7 @@ impl Shard {
             let message = format!("there is no subscription to topic {topic}");
             return self.answer(key, &Answer::error(id, "unknown_topic", message));
         };
-        if let Some(asked) = subscription.stretch.and_then(|stretch| stretch.request) {
+        if let Some(asked) = subscription.past.and_then(|past| past.request) {
             let message = format!("the subscription to topic {topic} was ended before it began");
             self.answer(key, &Answer::error(asked, "unsubscribed", message))?;
         }
@@ -208,7 +208,7 @@ impl Shard {
         self.settle(id.key, said);
     }
 
-    /// Tells everybody who watches the registry of its change: one text for all of them.
+    /// Notifies all watching clients of a change of the registry: one text for all of them.
     pub(super) fn send_registry(&mut self) {
         let watching = |(key, connection): (usize, &mut Connection)| {
             client(connection).is_some_and(|client| client.watches).then_some(key)
@@ -224,7 +224,7 @@ impl Shard {
         }
     }
 
-    /// Tells a client of a subscription that has ended by itself.
+    /// Notifies a client of a subscription that has ended by itself.
     pub(super) fn say_unsubscribed(
         &mut self,
         key: usize,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 /// Rest for each unit of work.
 const REST: u32 = 3;
-/// A shorter rest is none: nothing would be saved, and the system would make it longer.
+/// A shorter rest is skipped: it would save nothing, and the system would prolong it.
 const GRAIN: Duration = Duration::from_millis(1);
 
 /// When the next round may begin.

@@ -12,7 +12,7 @@ pub fn put(instance: &Instance, segment: &Segment, out: &mut Vec<u8>) {
     packets.iter().for_each(|packet| frame::write_message(Opcode::Binary, packet, out));
 }
 
-/// A batch as EISA packets, in one allocation. A batch whose columns break the rules has none.
+/// Returns a batch as EISA packets, in one allocation; `None` for a batch with malformed columns.
 fn packets(instance: &Instance, batch: &[u8]) -> Pieces {
     let mut bytes = Vec::new();
     let mut ends = Vec::new();

@@ -1,16 +1,15 @@
-//! The past of topics, for those who want more than their logs hold.
+//! The past of topics, for subscriptions that need samples that the logs have evicted.
 //!
-//! A shard waits for no disk: tasks of the runtime read, and post what they have as whole messages into the shard's inbox. For each connection one piece is under
-//! way or waits at a time, however many of its subscriptions want some; they take turns. It is written when the socket has room, and only then is the
-//! next one asked for.
+//! A shard never waits for a disk: tasks of the runtime read, and post whole messages to the shard's inbox. Each connection has at most one piece that is being
+//! read or waits. Its subscriptions take turns. The piece is written when the socket has room, and only then is the next one requested.
 
 use super::{
     connection::{ConnectionId, Subscription},
     end::End,
     inbox::Event,
     messages::Answer,
+    past_state::{Piece, Reading, Rendered, Stage, Task},
     shard::Shard,
-    stretch::{Piece, Reading, Rendered, Stage, Task},
 };
 use crate::{
     past::{Archived, Fetcher, Source, Then},
@@ -24,39 +23,39 @@ use std::{mem, sync::Arc};
 impl Subscription {
     /// Whether its samples do not come from the log yet.
     pub fn is_in_the_past(&self) -> bool {
-        self.stretch.as_ref().is_some_and(|stretch| stretch.stage.is_some())
+        self.past.as_ref().is_some_and(|past| past.stage.is_some())
     }
 
     /// Samples of this time and later are not wanted.
     pub fn until(&self) -> Option<u64> {
-        self.stretch.as_ref()?.until
+        self.past.as_ref()?.until
     }
 
-    /// The log has let go of what it wants: leaves the log for the archive, unless that does not have it either.
+    /// Switches from the log to the archive, because the log has evicted the next sample. Returns false if the archive does not have it either.
     pub fn go_back(&mut self, instance: &Instance, archived: &Archived) -> bool {
-        let missing = self.stretch.as_ref().and_then(|stretch| stretch.missing);
+        let missing = self.past.as_ref().and_then(|past| past.missing);
         if missing == Some(self.next) || !archived.serves(self.options) {
             return false;
         }
         let at = Position { epoch: instance.log.epoch(), offset: self.next };
-        self.stretch.get_or_insert_default().stage = Some(Stage::Next(Source::from_position(at)));
+        self.past.get_or_insert_default().stage = Some(Stage::Next(Source::from_position(at)));
         true
     }
 
-    /// Goes over to the log.
+    /// Switches to the log.
     fn join(&mut self, at: Position, is_missing: bool) {
         self.next = at.offset;
-        let Some(stretch) = &mut self.stretch else { return };
-        stretch.stage = None;
-        stretch.missing = is_missing.then_some(at.offset);
-        if stretch.until.is_none() && stretch.missing.is_none() {
-            self.stretch = None;
+        let Some(past) = &mut self.past else { return };
+        past.stage = None;
+        past.missing = is_missing.then_some(at.offset);
+        if past.until.is_none() && past.missing.is_none() {
+            self.past = None;
         }
     }
 
-    /// What is to be asked for next, if it is not under way.
+    /// Takes the next source to read, unless a read is under way.
     fn ask(&mut self) -> Option<Source> {
-        let stage = self.stretch.as_mut()?.stage.as_mut()?;
+        let stage = self.past.as_mut()?.stage.as_mut()?;
         match mem::replace(stage, Stage::UnderWay) {
             Stage::Next(source) => Some(source),
             Stage::UnderWay => None,
@@ -91,7 +90,7 @@ fn fetcher(instance: &Arc<Instance>, until: Option<u64>, archived: &Archived) ->
 }
 
 impl Shard {
-    /// Has a piece of the past read, for the subscription whose turn it is, unless there is one already.
+    /// Starts to read a piece of the past for the next subscription, unless a read is under way.
     pub(super) fn read_past(&mut self, key: usize) {
         let Some(connection) = self.connections.get_mut(key) else { return };
         if connection.reading.is_some() || connection.is_leaving() {
@@ -114,7 +113,7 @@ impl Shard {
         connection.reading = Some(Box::new(reading));
     }
 
-    /// A piece of the past is there. One that nobody waits for any more is thrown away.
+    /// Receives a piece of the past. Drops it if its reader is gone.
     pub(super) fn past_read(&mut self, id: ConnectionId, serial: u64, piece: Piece) {
         let reading = self.same(id).and_then(|connection| connection.reading.as_mut());
         if let Some(reading) = reading.filter(|reading| reading.serial == serial) {
@@ -123,7 +122,7 @@ impl Shard {
         }
     }
 
-    /// Writes the piece that waits, if there is one and the socket has room, and asks for the next one.
+    /// Writes the waiting piece, if there is one and the socket has room, and requests the next one.
     pub(super) fn push_past(&mut self, key: usize) -> Result<(), End> {
         let Some(connection) = self.connections.get_mut(key).filter(|connection| connection.is_open()) else {
             return Ok(());
@@ -133,7 +132,7 @@ impl Shard {
         let Reading { topic: slot, piece: Some(piece), .. } = *reading else { return Ok(()) };
         let subscriptions = &mut connection.subscriptions;
         if let Some(index) = subscriptions.iter().position(|subscription| subscription.topic == slot) {
-            // It is the others' turn now.
+            // The other subscriptions are next.
             subscriptions.rotate_left(index + 1);
             self.write_past(key, slot, piece)?;
         }
@@ -146,7 +145,7 @@ impl Shard {
         let Some(instance) = self.topics.get(slot).map(|topic| topic.instance.clone()) else { return Ok(()) };
         let Some(connection) = self.connections.get_mut(key) else { return Ok(()) };
         let Some(subscription) = connection.subscriptions.last_mut() else { return Ok(()) };
-        let request = subscription.stretch.as_mut().and_then(|stretch| stretch.request.take());
+        let request = subscription.past.as_mut().and_then(|past| past.request.take());
         let Rendered { begin, messages, then } = match piece {
             Ok(rendered) => rendered,
             Err(error) => return self.give_up(key, instance.topic, request, error),
@@ -154,7 +153,7 @@ impl Shard {
         let mut is_over = false;
         match then {
             Then::Past(source) => {
-                subscription.stretch.get_or_insert_default().stage = Some(Stage::Next(source));
+                subscription.past.get_or_insert_default().stage = Some(Stage::Next(source));
             }
             Then::Log { at, is_missing } => subscription.join(at, is_missing),
             Then::Over => is_over = true,

@@ -1,11 +1,11 @@
-//! Who reads what on a shard, and the rounds in which it is written to them.
+//! Subscriptions of a shard, and the rounds in which it writes to them.
 
 use super::{
     connection::{Protocol, Subscription},
     end::End,
     inbox::TopicWaker,
+    past_state::PastState,
     shard::Shard,
-    stretch::Stretch,
     topic::{Format, Topic},
 };
 use crate::past::times::has_passed;
@@ -14,7 +14,7 @@ use oasis_dac::{Instance, Options, StartAt};
 use oasis_wire::quantity::{Offset, TopicId};
 use std::{mem, sync::Arc, time::Instant};
 
-/// Written to a socket in one round. Who is behind by more gets the rest in the next rounds, behind the others.
+/// Bytes written to a socket in one round. A connection that lags more continues in the next rounds, after the others.
 const WRITE: usize = 64 * 1024;
 
 impl Shard {
@@ -25,7 +25,7 @@ impl Shard {
         instance: Arc<Instance>,
         from: StartAt,
         options: Options,
-        stretch: Option<Box<Stretch>>,
+        past: Option<Box<PastState>>,
     ) -> Option<(Offset, bool)> {
         let connection = self.connections.get_mut(key)?;
         let topics = &mut self.topics;
@@ -36,7 +36,7 @@ impl Shard {
             slot
         });
         let topic = topics.get_mut(slot)?;
-        // The topic tells of appends already, so nothing goes unnoticed from here on.
+        // The topic already reports appends, so none is missed from here on.
         let (next, epoch_changed) = instance.start(from, options.delivery);
         connection.subscriptions.reserve_exact(1);
         connection.subscriptions.push(Subscription {
@@ -45,7 +45,7 @@ impl Shard {
             next,
             _asking: instance.register_demand(options.delivery),
             options,
-            stretch,
+            past,
         });
         topic.readers.push(key);
         self.enqueue(key);
@@ -61,7 +61,7 @@ impl Shard {
         })
     }
 
-    /// Ends a subscription, if there is one.
+    /// Ends a subscription, if it exists.
     pub(super) fn unsubscribe(&mut self, key: usize, topic: TopicId) -> Option<Subscription> {
         let slot = *self.slots.get(&topic)?;
         let connection = self.connections.get_mut(key)?;
@@ -98,7 +98,7 @@ impl Shard {
         }
     }
 
-    /// Writes to everybody who may be behind, if it is time.
+    /// Writes to all connections that may lag, if it is time.
     pub(super) fn round(&mut self) {
         let began = Instant::now();
         if (self.raised.is_empty() && self.queue.is_empty()) || !self.pace.wait(began).is_zero() {
@@ -127,7 +127,7 @@ impl Shard {
         self.pace.rest(began, Instant::now());
     }
 
-    /// Writes what a connection is behind, all topics in one write, up to a bound.
+    /// Writes unread samples of all topics of a connection in one write, up to a bound.
     fn push(&mut self, key: usize) -> Result<(), End> {
         let Some(connection) = self.connections.get_mut(key) else { return Ok(()) };
         connection.is_queued = false;
@@ -138,7 +138,7 @@ impl Shard {
             Protocol::Native(_) => Format::Native,
             Protocol::Eisa(_) => Format::Eisa,
         };
-        let (mut pieces, mut room, mut is_behind, mut is_late) = (Vec::new(), WRITE, false, false);
+        let (mut pieces, mut room, mut lags, mut is_late) = (Vec::new(), WRITE, false, false);
         let mut over: Vec<(TopicId, &'static str)> = Vec::new();
         for subscription in &mut connection.subscriptions {
             let Some(topic) = self.topics.get_mut(subscription.topic) else { continue };
@@ -169,15 +169,15 @@ impl Shard {
                 }
             }
             if subscription.next < topic.instance.log.next() {
-                is_behind = true;
+                lags = true;
             } else if topic.instance.is_retired() {
                 over.push((topic.instance.topic, "type_changed"));
             } else if has_passed(subscription.until()) {
                 over.push((topic.instance.topic, "to"));
             }
         }
-        // Who is behind by more than fits begins with another topic the next time.
-        if is_behind && connection.subscriptions.len() > 1 {
+        // A connection that lags more begins with another topic the next time.
+        if lags && connection.subscriptions.len() > 1 {
             self.rotate(key);
         }
         self.write(key, &pieces)?;
@@ -185,7 +185,7 @@ impl Shard {
             self.read_past(key);
         }
         self.push_past(key)?;
-        if is_behind {
+        if lags {
             self.enqueue(key);
         }
         over.into_iter().try_for_each(|(topic, cause)| self.finish(key, topic, cause))

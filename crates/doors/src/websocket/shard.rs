@@ -1,8 +1,7 @@
 //! A shard: one thread that owns its connections and waits for all of them at once.
 //!
-//! Nothing here is shared but the topic logs, so nothing is locked while writing. What a subscriber has not been sent yet stays in
-//! the log; the shard keeps a place in it and nothing else. What happens in a turn of the loop: sockets are read, events from other threads are taken, and if the
-//! [`Pace`] allows it everybody who is behind and whose socket has room is written to.
+//! Only the topic logs are shared, so nothing is locked while writing. Unsent samples stay in the log; the shard keeps only a position in it. In each turn of
+//! the loop, it reads sockets and takes events from other threads. If the [`Pace`] allows it, it writes to all connections that lag and whose socket has room.
 
 use super::{
     connection::{Connection, ConnectionId, GOODBYE, Protocol},
@@ -33,21 +32,21 @@ use tokio::runtime::Handle;
 pub const INBOX: Token = Token(usize::MAX);
 /// Read from a socket at once.
 const READ: usize = 64 * 1024;
-/// How often the shard looks for those who stopped taking.
-const LOOK_AROUND: Duration = Duration::from_secs(1);
+/// How often the shard checks for clients that do not read.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Pings that a client may send in that time.
 const PINGS: u32 = 100;
 
-/// What a shard knows of the world.
+/// State that all shards share.
 #[derive(Debug, Clone)]
 pub struct Surroundings {
-    /// What is read, and who obeys.
+    /// The DAC with its topic logs and commands.
     pub dac: Arc<Dac>,
     /// Bounds.
     pub config: Arc<DoorsConfig>,
     /// Counts what clients bring and why they were closed.
     pub admission: Arc<Admission>,
-    /// What the logs no longer hold.
+    /// Samples that the logs have evicted.
     pub archived: Archived,
     /// For what takes time: commands, reading the past.
     pub runtime: Handle,
@@ -64,7 +63,7 @@ pub struct Shard {
     pub(super) slots: HashMap<TopicId, usize>,
     /// Topics with something new.
     pub(super) raised: Vec<usize>,
-    /// Keys of connections that may be behind.
+    /// Keys of connections that may lag.
     pub(super) queue: Vec<usize>,
     /// Slots of topics with bytes to share until the round ends.
     pub(super) served: Vec<usize>,
@@ -72,8 +71,8 @@ pub struct Shard {
     buffer: Vec<u8>,
     /// Of connections and of what they read of the past.
     pub(super) next_serial: u64,
-    looked_around: Instant,
-    /// Those who said goodbye and when they are closed, soonest first.
+    last_check: Instant,
+    /// Connections with a sent close frame, and when they are closed, soonest first.
     leaving: VecDeque<(Instant, ConnectionId)>,
     is_ending: bool,
 }
@@ -96,7 +95,7 @@ impl Shard {
             pace: Pace::new(longest, now),
             buffer: vec![0; READ],
             next_serial: 0,
-            looked_around: now,
+            last_check: now,
             leaving: VecDeque::new(),
             is_ending: false,
         }
@@ -123,25 +122,25 @@ impl Shard {
                 }
             }
             self.inbox.take(&mut inbox);
-            inbox.drain(..).for_each(|event| self.told(event));
+            inbox.drain(..).for_each(|event| self.on_event(event));
             self.round();
-            self.see_off();
-            self.look_around();
+            self.close_finished();
+            self.check_stalled();
         }
     }
 
-    /// How long there is nothing to do but wait.
+    /// Returns the time until the next work.
     fn patience(&self) -> Duration {
         let now = Instant::now();
         let goodbye = self.leaving.front().map(|(due, _)| *due);
-        let around = self.looked_around + LOOK_AROUND;
-        let around = goodbye.map_or(around, |due| due.min(around)).saturating_duration_since(now);
-        if self.raised.is_empty() && self.queue.is_empty() { around } else { self.pace.wait(now).min(around) }
+        let next_check = self.last_check + CHECK_INTERVAL;
+        let next = goodbye.map_or(next_check, |due| due.min(next_check)).saturating_duration_since(now);
+        if self.raised.is_empty() && self.queue.is_empty() { next } else { self.pace.wait(now).min(next) }
     }
 
-    fn told(&mut self, event: Event) {
+    fn on_event(&mut self, event: Event) {
         match event {
-            Event::Newcomer(newcomer) => self.adopt(*newcomer),
+            Event::Newcomer(newcomer) => self.accept(*newcomer),
             Event::Topic(slot) => self.raised.push(slot),
             Event::Outcome { connection, request, outcome } => self.outcome(connection, request, &outcome),
             Event::Past { connection, serial, piece } => self.past_read(connection, serial, *piece),
@@ -154,14 +153,14 @@ impl Shard {
         }
     }
 
-    fn adopt(&mut self, newcomer: Newcomer) {
+    fn accept(&mut self, newcomer: Newcomer) {
         let Newcomer { stream, peer, protocol, place, mut early } = newcomer;
         let entry = self.connections.vacant_entry();
         let key = entry.key();
         self.next_serial += 1;
         let stream = mio::net::TcpStream::from_std(stream);
         let connection = entry.insert(Connection::new(stream, peer, self.next_serial, protocol, place));
-        // Edge-triggered: told once of each change, and never registered again.
+        // Edge-triggered: reports each change once, and is never registered again.
         let interest = Interest::READABLE | Interest::WRITABLE;
         if let Err(error) = self.poll.registry().register(connection.stream(), Token(key), interest) {
             tracing::error!(%error, "a connection cannot be watched");
@@ -189,13 +188,13 @@ impl Shard {
         self.settle(key, outcome);
     }
 
-    /// Reads until there is nothing left: the system tells of a readable socket once.
+    /// Reads until the socket is empty: the system reports a readable socket once.
     fn read(&mut self, key: usize, buffer: &mut [u8]) -> Result<(), End> {
         loop {
             let Some(connection) = self.connections.get_mut(key) else { return Ok(()) };
             match connection.stream().read(buffer) {
                 Ok(0) => return Err(End::Client),
-                // Nobody listens to one who was told to go.
+                // A closing connection does not read.
                 Ok(_) if connection.is_leaving() => {}
                 Ok(length) => self.take(key, buffer.get_mut(..length).unwrap_or_default())?,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
@@ -219,7 +218,7 @@ impl Shard {
     fn message(&mut self, key: usize, message: Message<'_>) -> Result<(), End> {
         let Some(connection) = self.connections.get_mut(key) else { return Ok(()) };
         match message {
-            // What comes behind a goodbye counts no more, and nothing is said behind one.
+            // Frames after a close frame are ignored, and no frame is sent after one.
             _ if connection.is_leaving() => Ok(()),
             Message::Ping(payload) => {
                 connection.pings += 1;
@@ -252,7 +251,7 @@ impl Shard {
         }
     }
 
-    /// Carries a command to its node on another thread, so that samples keep flowing meanwhile.
+    /// Sends a command to its node on another thread, so that samples keep flowing.
     pub(super) fn send_command(
         &self,
         key: usize,
@@ -293,7 +292,7 @@ impl Shard {
         self.leave(key, code, &end.to_string());
     }
 
-    /// Says goodbye; the client closes, or else the shard in a while.
+    /// Sends a close frame. The client closes the connection, or the shard after a timeout.
     fn leave(&mut self, key: usize, code: CloseCode, reason: &str) {
         let Some(connection) = self.connections.get_mut(key).filter(|connection| !connection.is_leaving())
         else {
@@ -304,8 +303,8 @@ impl Shard {
         self.leaving.push_back((Instant::now() + GOODBYE, id));
     }
 
-    /// Closes those who said goodbye and were waited for long enough.
-    fn see_off(&mut self) {
+    /// Closes connections whose timeout after the close frame has passed.
+    fn close_finished(&mut self) {
         let now = Instant::now();
         while self.leaving.front().is_some_and(|(due, _)| *due <= now)
             && let Some((_, id)) = self.leaving.pop_front()
@@ -327,13 +326,13 @@ impl Shard {
         }
     }
 
-    /// Lets go of those who stopped taking, and looks for subscriptions that have all there is of their time.
-    fn look_around(&mut self) {
+    /// Closes clients that do not read, and ends subscriptions that have all samples of their time.
+    fn check_stalled(&mut self) {
         let now = Instant::now();
-        if now < self.looked_around + LOOK_AROUND {
+        if now < self.last_check + CHECK_INTERVAL {
             return;
         }
-        self.looked_around = now;
+        self.last_check = now;
         let (mut stalled, mut over) = (Vec::new(), Vec::new());
         for (key, connection) in &mut self.connections {
             connection.pings = 0;

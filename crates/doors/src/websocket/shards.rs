@@ -26,22 +26,22 @@ pub struct Shards {
 }
 
 impl Shards {
-    /// Starts the threads, as many as the configuration says.
+    /// Starts the configured number of threads.
     pub fn start(around: &Surroundings) -> io::Result<Self> {
         let inboxes =
             (0..around.config.shards()).map(|number| start(around, number)).collect::<io::Result<_>>()?;
         Ok(Self { inboxes, next: AtomicUsize::new(0) })
     }
 
-    /// Gives a connection to one of the shards, each in its turn.
-    pub fn adopt(&self, newcomer: Newcomer) {
+    /// Passes a connection to one of the shards, in turn.
+    pub fn accept(&self, newcomer: Newcomer) {
         let turn = self.next.fetch_add(1, Ordering::Relaxed) % self.inboxes.len().max(1);
         if let Some(inbox) = self.inboxes.get(turn) {
             inbox.post(Event::Newcomer(Box::new(newcomer)));
         }
     }
 
-    /// Has every client told that the DAC shuts down.
+    /// Notifies every client that the DAC shuts down.
     pub fn end(&self) {
         self.inboxes.iter().for_each(|inbox| inbox.post(Event::End));
     }
@@ -58,10 +58,10 @@ fn start(around: &Surroundings, number: usize) -> io::Result<Arc<Inbox>> {
     let inbox = Arc::new(Inbox::new(Waker::new(poll.registry(), INBOX)?));
     let shard = Shard::new(around.clone(), poll, inbox.clone());
     thread::Builder::new().name(format!("oasis-shard-{number}")).spawn(move || shard.run())?;
-    let (told, mut registry) = (Arc::downgrade(&inbox), around.dac.registry.watch());
+    let (weak_inbox, mut registry) = (Arc::downgrade(&inbox), around.dac.registry.watch());
     around.runtime.spawn(async move {
         while registry.changed().await.is_ok() {
-            let Some(inbox) = told.upgrade() else { return };
+            let Some(inbox) = weak_inbox.upgrade() else { return };
             inbox.post(Event::Registry);
             tokio::time::sleep(REGISTRY_PAUSE).await;
         }

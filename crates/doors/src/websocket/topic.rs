@@ -14,10 +14,10 @@ use std::{ops::Range, sync::Arc};
 /// Segments looked at for one burst.
 const SEGMENTS: usize = 256;
 
-/// Bursts kept for others in a round. Readers that are further behind are mostly each at a place of its own: theirs are not kept.
+/// Bursts kept for other readers in a round. Readers that lag more are mostly at different positions, so their bursts are not kept.
 const SHARED: usize = 8;
 
-/// What a subscriber's bytes look like.
+/// Encoding of a subscriber's samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// One native batch in each message.
@@ -26,17 +26,17 @@ pub enum Format {
     Eisa,
 }
 
-/// Whole messages for everybody who wants the same samples in the same format.
+/// Whole messages for all readers that want the same samples in the same format.
 #[derive(Debug, Clone)]
 pub struct Burst {
     format: Format,
     options: Options,
     from: Offset,
-    /// Behind the last sample in it.
+    /// Offset after the last sample in it.
     pub end: Offset,
     /// As they go to the socket.
     pub bytes: Bytes,
-    /// The log does not hold the first sample wanted any more.
+    /// The log has evicted the first wanted sample.
     pub is_late: bool,
     /// Why the subscription ends here, if it does.
     pub over: Option<&'static str>,
@@ -45,7 +45,7 @@ pub struct Burst {
 /// A topic that clients of this shard read.
 #[derive(Debug)]
 pub struct Topic {
-    /// What is read.
+    /// The instance.
     pub instance: Arc<Instance>,
     /// Keys of the connections that read it, in no order.
     pub readers: Vec<usize>,
@@ -55,19 +55,20 @@ pub struct Topic {
 }
 
 impl Topic {
-    /// A topic without readers; the shard is told of each append from now on.
+    /// Creates a topic without readers. The shard receives each append from now on.
     pub fn new(instance: Arc<Instance>, waker: TopicWaker) -> Self {
         let waker = Arc::new(waker);
         instance.log.add_reader(waker.clone());
         Self { instance, readers: Vec::new(), waker, bursts: Vec::new() }
     }
 
-    /// The shard looks now: an append from here on is told again.
+    /// Called before the shard looks: later appends are reported again.
     pub fn look(&self) {
         self.waker.lower();
     }
 
-    /// Messages from `from` on, up to about `most` bytes: one segment at least, if there is one. No sample of the time `until`, and none behind the first of those.
+    /// Returns messages from `from` on, up to about `most` bytes, and at least one segment if there is one. Excludes samples of the time `until` and all after
+    /// the first of those.
     pub fn burst(
         &mut self,
         format: Format,
@@ -91,12 +92,12 @@ impl Topic {
         burst
     }
 
-    /// Whether nobody has been served in this round.
+    /// Whether no reader was served in this round.
     pub fn is_fresh(&self) -> bool {
         self.bursts.is_empty()
     }
 
-    /// Ends a round: what was shared is shared no more.
+    /// Ends a round: drops the shared bursts.
     pub fn forget_bursts(&mut self) {
         self.bursts.clear();
     }

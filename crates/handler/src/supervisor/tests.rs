@@ -6,7 +6,7 @@ use std::sync::{
     mpsc::Sender,
 };
 
-/// What a run does.
+/// The behavior of a run.
 type Outcome = fn(&Context) -> Result<(), Failure>;
 
 /// Reports each run, then runs its outcome.

@@ -1,8 +1,8 @@
 //! The recorder: a handler that stores what a DAC receives.
 //!
-//! Each life of an [`Archive`] has a thread of its own. It reads each topic log with a position of its own, as every other reader does, and writes the batches to
-//! the segment files of an [`oasis_store`]. A sample is *received* once the DAC's ledger counts it, and *stored* once a commit has synced it: stored samples survive
-//! `kill -9` and a power cut. [`restore`] adds the stored nodes and instances to a DAC that starts.
+//! Each start of an [`Archive`] has its own thread. It reads each topic log with its own position, as every other reader does. It writes the batches to the
+//! segment files of an [`oasis_store`]. A sample is *received* once the DAC's ledger counts it, and *stored* once a commit has synced it. Stored samples
+//! survive `kill -9` and a power cut. [`restore`] adds the stored nodes and instances to a DAC that starts.
 //!
 //! ```
 //! use oasis_archive::{Archive, restore};
@@ -65,16 +65,16 @@ pub struct Archive {
     _lock: FolderLock,
 }
 
-/// What one life of the thread leaves to the next one, and how to reach the present one.
+/// State that one run of the thread leaves to the next one, and the way to reach the current one.
 #[derive(Debug)]
 struct Lives {
-    /// None while no thread runs. Before the first one, requests wait for it.
+    /// `None` while no thread runs. Requests before the first run are queued.
     requests: Option<mpsc::Sender<Flush>>,
-    /// The other end, before the first life.
+    /// The receiving end, before the first run.
     waiting: Option<mpsc::Receiver<Flush>>,
-    /// None while a thread runs, and after one that has failed.
+    /// `None` while a thread runs, and after one that has failed.
     writer: Option<Writer>,
-    /// How the last life has ended.
+    /// Result of the last run.
     ended: Result<(), NotStored>,
 }
 
@@ -88,19 +88,19 @@ impl Archive {
         Self { store, config, next_number, lives, _lock: lock }
     }
 
-    /// What is stored of an instance in this epoch; none before its first commit, or if no rule matches it.
+    /// Returns the account of an instance in this epoch; `None` before its first commit, or if no rule matches it.
     pub fn account(&self, topic: TopicId) -> Option<Account> {
         self.store.account(topic)
     }
 
     /// How the archive is.
     pub fn counters(&self) -> Counters {
-        let counters = self.store.book.open().clone();
+        let counters = self.store.counters.lock().clone();
         let rollup_waiting = counters.segments.saturating_sub(self.store.rollups.settled());
         Counters { rollup_waiting, ..counters }
     }
 
-    /// What is stored, to be read.
+    /// The stored samples, for readers.
     pub fn history(&self) -> History {
         History(self.store.clone())
     }
@@ -120,7 +120,7 @@ impl Archive {
         &self.store.directory
     }
 
-    /// Stores all that was received before the call.
+    /// Stores everything that was received before the call.
     ///
     /// # Errors
     /// If the disk is full or fails: what could not be stored is tried again later. If the archive is stopped.
@@ -147,7 +147,7 @@ impl Archive {
         self.lives.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins a life: makes it reachable, and takes over what the last one has left.
+    /// Begins a run of the thread: makes it reachable, and takes over the state that the last one has left.
     fn begin(&self, dac: &Arc<Dac>) -> (Life<'_>, Writer, mpsc::Receiver<Flush>) {
         let mut lives = self.lives();
         let requests = lives.waiting.take().unwrap_or_else(|| {
@@ -168,7 +168,7 @@ struct Life<'a>(&'a Archive);
 impl Drop for Life<'_> {
     fn drop(&mut self) {
         self.0.lives().requests = None;
-        self.0.store.book.open().settle(Condition::Stopped, None, now());
+        self.0.store.counters.lock().settle(Condition::Stopped, None, now());
     }
 }
 

@@ -3,7 +3,7 @@
 use oasis_dac::{Registry, RestoreCounts, StoredInstance, StoredNode};
 use oasis_store::{OpenError, WritableStore};
 
-/// Adds the nodes and instances of which something is stored to a registry, offline. Call it before the first node connects.
+/// Adds the stored nodes and instances to a registry, as offline. Call it before the first node connects.
 ///
 /// # Errors
 /// If the catalogue fails.

@@ -1,4 +1,4 @@
-//! The archive's thread: reads every topic log as any reader does, and commits what has come in rounds.
+//! The archive's thread: reads every topic log as any reader does, and commits received samples in rounds.
 //!
 //! No reader waits for it. If it lags, the topic logs evict batches that it has not read, and it notes the gap.
 
@@ -31,22 +31,22 @@ use tokio::{
     sync::{mpsc, oneshot, watch},
     time::Instant,
 };
-use upkeep::{Told, Unsealed};
+use upkeep::{LastProblem, Unsealed};
 use uuid::Uuid;
 
-/// Segments read from a topic log at once: what the archive holds on to besides what is staged.
+/// Segments read from a topic log at once: the archive references them in addition to staged ones.
 const READ: usize = 64;
 /// Bytes staged in one round, about: a commit after a long wait must not take long itself.
 const ROUND_BYTES: u64 = 16 * 1024 * 1024;
 /// How long the archive waits before it tries a disk again that has failed or is full.
 const RETRY: Duration = Duration::from_secs(1);
-/// How often it looks at the age of files, at retention, nodes and commands.
+/// How often it checks the age of files, retention, nodes and commands.
 const MAINTENANCE: Duration = Duration::from_secs(1);
 
-/// A request to store everything received so far; the answer says whether it is stored.
+/// A request to store everything received so far. The answer reports whether it is stored.
 pub type Flush = oneshot::Sender<Result<(), NotStored>>;
 
-/// What was received could not be stored.
+/// Received samples could not be stored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotStored {
     /// No room.
@@ -72,12 +72,12 @@ impl From<io::Error> for NotStored {
 struct Tracked {
     instance: Arc<Instance>,
     rule: usize,
-    /// Everything before it is stored or told missing.
+    /// All samples before this offset are stored or reported missing.
     next: Offset,
-    /// What it let go of behind that while nothing could be stored: counted, and in no file. Neighbours of one cause are one.
+    /// Gaps after that offset, while storing failed: counted, and in no file. Neighbors with one cause are merged.
     lost: Vec<Gap>,
-    /// Runs of the node whose samples came while nothing could be stored, and which, in order.
-    came: Vec<(Uuid, RangeInclusive<u64>)>,
+    /// Runs of the node that sent samples while storing failed, in order, with the sequence numbers.
+    received: Vec<(Uuid, RangeInclusive<u64>)>,
     /// Run and number of the last sample that was stored.
     last: Option<(Uuid, u64)>,
     /// Gaps of its ledger that are in the catalogue, or too old to get there.
@@ -93,7 +93,7 @@ pub struct Writer {
     signal: Arc<Signal>,
     registry: watch::Receiver<u64>,
     tracked: Vec<Tracked>,
-    /// Where a round begins, so that none is always the last.
+    /// Index of the topic where a round begins. It rotates, so that no topic is always last.
     turn: usize,
     /// The file that is being written under each rule.
     files: Vec<Option<SegmentFile>>,
@@ -103,12 +103,12 @@ pub struct Writer {
     next_number: Arc<AtomicU64>,
     /// Commands up to this number have ended and are in the catalogue.
     commands_listed: u64,
-    /// When nodes were listed; none if some have come or gone since.
+    /// When nodes were listed; `None` if some have connected or left since.
     nodes_listed: Option<Instant>,
-    /// What the log was told last of sealing.
-    sealing: Told,
-    /// What the log was told last of listing.
-    listing: Told,
+    /// The last logged problem of sealing.
+    sealing: LastProblem,
+    /// The last logged problem of listing.
+    listing: LastProblem,
 }
 
 impl Writer {
@@ -129,8 +129,8 @@ impl Writer {
             next_number,
             commands_listed: 0,
             nodes_listed: None,
-            sealing: Told::default(),
-            listing: Told::default(),
+            sealing: LastProblem::default(),
+            listing: LastProblem::default(),
         }
     }
 
@@ -162,7 +162,7 @@ impl Writer {
                     continue;
                 }
                 changed = self.registry.changed(), if !is_pending => {
-                    // An error would mean that there is no DAC left, and here is one.
+                    // Fails only without a DAC, and `self` has one.
                     is_pending = changed.is_ok();
                     self.registry.mark_changed();
                     continue;
@@ -198,7 +198,7 @@ impl Writer {
         }
     }
 
-    /// One round, or, to the last sample that had come when it began, as many as it takes.
+    /// Stores one round of samples. With a target, stores as many rounds as it takes to reach the newest sample at the start.
     fn store_all(&mut self, to_the_end: bool) -> Result<Left, NotStored> {
         if self.registry.has_changed().unwrap_or(false) {
             self.registry.mark_unchanged();
@@ -223,7 +223,7 @@ impl Writer {
     fn follow_instances(&mut self) {
         self.nodes_listed = None;
         let wake: Arc<dyn Wake> = self.signal.clone();
-        // A topic that another one has taken the place of is read to its end first, and its ledger goes with it.
+        // A replaced topic is read to its end first, because its ledger is removed with it.
         let is_told = self.list_losses();
         if let Err(error) = &is_told {
             tracing::warn!(%error, "the archive's catalogue is not up to date");
@@ -242,7 +242,7 @@ impl Writer {
             let rule = self.config.rule_for(&instance.node, &instance.name);
             if let (Some(rule), false) = (rule, known.contains(&instance.topic)) {
                 instance.log.add_reader(wake.clone());
-                // Samples that an earlier life of this thread has stored stay stored.
+                // Samples that an earlier run of this thread has stored stay stored.
                 let account = self.store.account(instance.topic);
                 let next = account.map_or(instance.log.start(), |account| account.stored_offset);
                 self.tracked.push(Tracked {
@@ -250,7 +250,7 @@ impl Writer {
                     rule,
                     next,
                     lost: Vec::new(),
-                    came: Vec::new(),
+                    received: Vec::new(),
                     last: None,
                     losses_listed: 0,
                 });
@@ -258,16 +258,16 @@ impl Writer {
         }
     }
 
-    /// Stages what has come, up to `wanted` of each topic, and commits it, rule by rule.
+    /// Stages new samples, up to `wanted` of each topic, and commits them, rule by rule.
     fn round(&mut self, wanted: &[Offset]) -> Result<Left, NotStored> {
         let began = std::time::Instant::now();
         self.check_room()?;
         let mut left = Left::Nothing;
         let mut is_first = true;
         for rule in 0..self.files.len() {
-            let behind =
+            let lags =
                 |(tracked, wanted): &(&Tracked, &Offset)| tracked.rule == rule && tracked.next < **wanted;
-            if !self.tracked.iter().zip(wanted).any(|pair| behind(&pair)) {
+            if !self.tracked.iter().zip(wanted).any(|pair| lags(&pair)) {
                 continue;
             }
             is_first = false;
@@ -280,10 +280,10 @@ impl Writer {
         self.turn = self.turn.wrapping_add(1);
         if !is_first {
             let took = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
-            let mut book = self.store.book.open();
-            book.commits += 1;
-            book.commit_ns = took;
-            book.longest_commit_ns = book.longest_commit_ns.max(took);
+            let mut counters = self.store.counters.lock();
+            counters.commits += 1;
+            counters.commit_ns = took;
+            counters.longest_commit_ns = counters.longest_commit_ns.max(took);
         }
         Ok(left)
     }
@@ -307,7 +307,7 @@ impl Writer {
             Some(file) => file,
             None => self.begin_file()?,
         };
-        let condition = self.store.book.open().condition;
+        let condition = self.store.counters.lock().condition;
         let staged = self.stage(rule, wanted, &mut file, condition);
         let written = staged.and_then(|staged| file.finish_writing().map(|()| staged));
         let (progress, left) = match written {
@@ -318,16 +318,16 @@ impl Writer {
                 return Err(error.into());
             }
         };
-        // First: a hole in a file has its cause even if this process ends now. What fails is tried again with the other things that are listed.
+        // Listed first: a gap in a file has its cause even if this process ends now. If this fails, it is retried with the other lists.
         let read: Vec<_> = progress.iter().map(|progress| progress.at).collect();
         let _ = self.list_losses_of(&read);
         let before = file.samples;
         if let Err(error) = file.commit() {
-            // What the system could not write it may have dropped: this file is not written to again. The next start reads and ends it.
+            // The system may have dropped data that it could not write, so this file is not written again. The next start reads and ends it.
             file.roll_back();
             tracing::error!(file = %file.path().display(), %error, "the archive leaves a segment file that could not be synced");
             if file.samples == 0 {
-                // Nothing in it was ever stored, and a disk that fails for long would leave one of these each second.
+                // Nothing in it was ever stored. A disk that fails for long would leave one such file each second.
                 self.store.remove_open(file.open.header.number);
                 remove(file.path())?;
             }
@@ -353,7 +353,7 @@ impl Writer {
             Err(error) => (Condition::DiskError, Some(error.to_string())),
         };
         // Logging may block on a stalled disk, and readers of the counters must not wait for it: first the counters, then the log.
-        let has_changed = self.store.book.open().settle(condition, detail.clone(), now());
+        let has_changed = self.store.counters.lock().settle(condition, detail.clone(), now());
         match detail {
             _ if !has_changed => {}
             Some(detail) => tracing::error!(%detail, "the archive stores nothing for now; live data goes on"),
@@ -363,7 +363,7 @@ impl Writer {
     }
 }
 
-/// What a round has left for the next one.
+/// State that a round leaves to the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Left {
     Nothing,

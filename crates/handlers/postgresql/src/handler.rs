@@ -6,7 +6,7 @@ use crate::{
     round::{ROUND_BYTES, Rounds},
     source::Source,
     starts::{Names, Starts},
-    state::{Book, Condition, State},
+    state::{Condition, SharedState, State},
     tls::{BadTarget, Target},
 };
 use oasis_dac::{Dac, Instance, Signal, now};
@@ -33,7 +33,7 @@ const LAST_CALL: Duration = Duration::from_secs(3);
 pub struct Postgresql {
     config: PostgresqlConfig,
     target: Target,
-    book: Arc<Book>,
+    shared: Arc<SharedState>,
 }
 
 impl Configured for Postgresql {
@@ -45,14 +45,14 @@ impl Configured for Postgresql {
             return Ok(None);
         }
         let target = Target::new(&config)?;
-        Ok(Some(Self { config, target, book: Arc::default() }))
+        Ok(Some(Self { config, target, shared: Arc::default() }))
     }
 }
 
 impl Postgresql {
     /// Returns how many rows it has written, and how it is.
     pub fn report(&self) -> State {
-        self.book.open().clone()
+        self.shared.lock().clone()
     }
 }
 
@@ -71,7 +71,7 @@ impl Handler for Postgresql {
             archive,
             config: self.config.clone(),
             target: self.target.clone(),
-            book: self.book.clone(),
+            shared: self.shared.clone(),
             signal: Arc::default(),
             sources: BTreeMap::new(),
             starts: Starts::default(),
@@ -95,7 +95,7 @@ struct Work {
     archive: Option<Arc<dyn Stored>>,
     config: PostgresqlConfig,
     target: Target,
-    book: Arc<Book>,
+    shared: Arc<SharedState>,
     registry: watch::Receiver<u64>,
     signal: Arc<Signal>,
     sources: BTreeMap<TopicId, Source>,
@@ -116,7 +116,7 @@ impl Work {
             };
             match ended {
                 Ok(()) => return,
-                Err(failure) => self.book.note(Condition::Failing, Some(failure.to_string())),
+                Err(failure) => self.shared.note(Condition::Failing, Some(failure.to_string())),
             }
             self.measure();
             let mut ended = self.ended.clone();
@@ -139,7 +139,7 @@ impl Work {
             let is_last = *self.ended.borrow();
             self.follow_instances(&stopped);
             let has_more = self.round(&mut database).await?;
-            self.book.note(Condition::Storing, None);
+            self.shared.note(Condition::Storing, None);
             self.measure();
             if has_more {
                 continue;
@@ -160,7 +160,7 @@ impl Work {
 
     fn follow_instances(&mut self, stopped: &HashMap<Names, Position>) {
         let instances = self.dac.registry.instances();
-        self.forget_gone(&instances);
+        self.remove_absent(&instances);
         for instance in instances {
             if self.sources.contains_key(&instance.topic) {
                 continue;
@@ -188,7 +188,7 @@ impl Work {
     }
 
     /// Removes retired sources that were read to their end, and names without an instance.
-    fn forget_gone(&mut self, instances: &[Arc<Instance>]) {
+    fn remove_absent(&mut self, instances: &[Arc<Instance>]) {
         if self.sources.len().max(self.starts.len()) <= instances.len() {
             return;
         }
@@ -230,14 +230,14 @@ impl Work {
             }
         };
         let refused: u64 = written.refusals.iter().map(|refusal| refusal.samples).sum();
-        let mut state = self.book.open();
+        let mut state = self.shared.lock();
         state.rows += written.new;
         state.known += round.rows().saturating_sub(written.new + refused);
         state.missing += round.missing;
         state.commits += 1;
         drop(state);
-        self.book.refuse(round.refusals);
-        self.book.refuse(written.refusals);
+        self.shared.refuse(round.refusals);
+        self.shared.refuse(written.refusals);
         Ok(round.has_more)
     }
 
@@ -245,7 +245,7 @@ impl Work {
     fn measure(&self) {
         let behind = self.sources.values().map(Source::behind).sum();
         let oldest = self.sources.values().filter_map(Source::oldest).min();
-        let mut state = self.book.open();
+        let mut state = self.shared.lock();
         state.behind = behind;
         state.lag_ns = oldest.map_or(0, |arrived| now().0.saturating_sub(arrived.0));
     }

@@ -52,18 +52,18 @@ pub struct State {
 
 /// The shared state. Locked for a few assignments.
 #[derive(Debug, Default)]
-pub struct Book(Mutex<State>);
+pub struct SharedState(Mutex<State>);
 
-impl Book {
+impl SharedState {
     /// Locks the state for reading or counting.
-    pub fn open(&self) -> MutexGuard<'_, State> {
+    pub fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Records refused samples.
     pub fn refuse(&self, refusals: Vec<Refusal>) {
         for refusal in refusals {
-            let mut state = self.open();
+            let mut state = self.lock();
             state.refused += refusal.samples;
             let is_same = |known: &Refusal| (&known.table, &known.code) == (&refusal.table, &refusal.code);
             let known = state.refusals.iter().position(is_same).map(|at| state.refusals.remove(at));
@@ -87,7 +87,7 @@ impl Book {
 
     /// Records the condition.
     pub fn note(&self, condition: Condition, detail: Option<String>) {
-        let mut state = self.open();
+        let mut state = self.lock();
         let is_new = state.condition != condition || state.since == 0;
         if is_new {
             (state.condition, state.since) = (condition, now().0);
@@ -123,13 +123,13 @@ mod tests {
 
     #[test]
     fn refusals_are_summed_by_reason_and_all_are_counted() {
-        let book = Book::default();
-        book.refuse(vec![refusal(1, 5), refusal(2, 6), refusal(1, 7)]);
-        let state = book.open().clone();
+        let shared = SharedState::default();
+        shared.refuse(vec![refusal(1, 5), refusal(2, 6), refusal(1, 7)]);
+        let state = shared.lock().clone();
         assert_eq!(state.refused, 6);
         assert_eq!(state.refusals, [Refusal { samples: 4, ..refusal(1, 7) }, refusal(2, 6)]);
-        book.refuse((0..100).map(|table| refusal(table, 1)).collect());
-        let state = book.open().clone();
+        shared.refuse((0..100).map(|table| refusal(table, 1)).collect());
+        let state = shared.lock().clone();
         assert_eq!(
             (state.refused, state.refusals.len(), &state.refusals[0]),
             (206, REFUSALS, &refusal(99, 1))

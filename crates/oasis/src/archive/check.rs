@@ -4,7 +4,7 @@ use super::{count, size};
 use crate::{output_format::Format, progress::Progress};
 use anyhow::Context;
 use oasis_format::visible::Visible;
-use oasis_store::{Checked, Damage, Told};
+use oasis_store::{CheckEvent, Checked, Damage};
 use oasis_wire::time;
 use serde_json::json;
 use std::{
@@ -19,10 +19,10 @@ pub fn run(folder: &Path, format: Format) -> anyhow::Result<ExitCode> {
     let (mut damages, mut printed) = (0, Ok(()));
     let mut progress = Progress::new();
     let checked = oasis_store::check(folder, |event| match event {
-        Told::Read(checked, of) => {
+        CheckEvent::Read(checked, of) => {
             progress.show(|| format!("{} of {of} segment files, {}", checked.segments, size(checked.bytes)))
         }
-        Told::Damage(damage) => {
+        CheckEvent::Damage(damage) => {
             damages += 1;
             progress.clear();
             if printed.is_ok() {

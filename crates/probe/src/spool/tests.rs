@@ -82,7 +82,7 @@ fn a_drop_reported_by_a_dropped_batch_is_reported_again() {
     spool.push(batch(0, 2, 1)); // drops 1
     assert_eq!(take(&mut spool)[0].dropped_before, 1);
     spool.connected(TOPICS.into_iter()); // the connection broke: 2 is unsent again
-    spool.push(batch(0, 3, 1)); // drops 2, which told of 1
+    spool.push(batch(0, 3, 1)); // drops 2, which reported 1
     let sent = take(&mut spool);
     assert_eq!((sent[0].first_sequence, sent[0].dropped_before), (3, 2));
 }
@@ -110,7 +110,7 @@ fn drops_of_the_ring_and_of_the_spool_are_counted_separately() {
     spool.connected(TOPICS.into_iter());
     spool.push(NewBatch { before: dropped(4), ..batch(0, 5, 1) });
     spool.push(batch(0, 6, 1));
-    spool.push(NewBatch { before: dropped(2), ..batch(0, 9, 1) }); // drops 5, which told of 4 in front of it
+    spool.push(NewBatch { before: dropped(2), ..batch(0, 9, 1) }); // drops 5, which reported 4 before it
     assert_eq!(take(&mut spool)[0].dropped_before, 5);
     assert_eq!(spool.sent(0).dropped, Drops { ring_full: 4, spool_full: 1, ..Drops::default() });
     assert_eq!(take(&mut spool)[0].dropped_before, 2);

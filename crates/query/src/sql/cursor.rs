@@ -62,7 +62,7 @@ impl Cursor {
         }
     }
 
-    /// Goes to the next row.
+    /// Moves to the next row.
     fn advance(&mut self) -> rusqlite::Result<()> {
         loop {
             if self.batch.as_mut().is_some_and(|open| open.advance(&self.wanted)) {
@@ -119,7 +119,7 @@ impl Open {
         Some(Self { series, batch, row: 0, left })
     }
 
-    /// Goes to the next matching row. Returns whether there is one.
+    /// Moves to the next matching row. Returns whether there is one.
     fn advance(&mut self, wanted: &Wanted) -> bool {
         let (times, span) = (self.batch.times(), wanted.span());
         // If a clock was set back, samples outside the time span can be between matching ones.
@@ -212,7 +212,7 @@ fn set(context: &mut Context, cell: &Cell<'_>) -> rusqlite::Result<()> {
             Ok(value) => context.set_result(value),
             Err(_) => context.set_result(value.to_string()),
         },
-        // Through its shortest text, so that 0.1 stays 0.1.
+        // Uses its shortest text, so that 0.1 stays 0.1.
         Cell::Real32(value) => {
             let shortest = value.to_string().parse().unwrap_or_else(|_| f64::from(*value));
             context.set_result(shortest)

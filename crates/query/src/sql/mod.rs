@@ -24,7 +24,7 @@ pub enum SqlError {
     /// It cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// As SQLite says it.
+    /// The error of SQLite.
     #[error("{0}")]
     Sqlite(#[from] rusqlite::Error),
     /// It would write.

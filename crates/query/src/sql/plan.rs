@@ -102,13 +102,13 @@ impl Wanted {
 
     fn bound(&mut self, letter: char, time: i128) {
         // A real can exceed all integers.
-        let behind = time.saturating_add(1);
+        let after = time.saturating_add(1);
         let within = |time: i128| u64::try_from(time.max(0)).unwrap_or(u64::MAX);
         let (from, to) = match letter {
-            'e' => (time, Some(behind)),
+            'e' => (time, Some(after)),
             'f' => (time, None),
-            'a' => (behind, None),
-            'u' => (0, Some(behind)),
+            'a' => (after, None),
+            'u' => (0, Some(after)),
             _ => (0, Some(time)),
         };
         self.from = self.from.max(within(from));

@@ -70,7 +70,7 @@ fn undisturbed(folder: &Path) -> Option<Option<File>> {
     (!has_log).then_some(lock)
 }
 
-/// The URI that tells SQLite that no process changes the file.
+/// The URI with which SQLite assumes that no process changes the file.
 fn unchanging(path: &Path) -> Option<String> {
     let path = path.to_str()?.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     Some(format!("file:{path}?immutable=1"))

@@ -109,7 +109,7 @@ impl Catalogue {
     }
 
     /// Deletes series, instances, types and damage without a file, except for instances in roll-ups.
-    pub fn forget_gone(&mut self, rolled: &BTreeMap<(Arc<str>, Arc<str>), u64>) -> Result<()> {
+    pub fn remove_unreferenced(&mut self, rolled: &BTreeMap<(Arc<str>, Arc<str>), u64>) -> Result<()> {
         let transaction = self.0.transaction()?;
         transaction.execute_batch(
             "DELETE FROM damage WHERE segment NOT IN (SELECT number FROM segment);

@@ -95,7 +95,7 @@ impl Leaf {
         self.name.contains("[]")
     }
 
-    /// Creates a leaf with only a name, whose values are found elsewhere.
+    /// Creates a leaf with only a name; its values are elsewhere.
     pub fn named(name: &str, kind: MetricType, is_counter: bool) -> Self {
         Self { name: name.into(), kind, is_counter, metric: 0, path: Vec::new() }
     }

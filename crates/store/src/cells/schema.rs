@@ -1,6 +1,6 @@
 //! Cells of roll-ups as samples: the probe type of a level, derived from the type of the samples.
 //!
-//! A cell is a sample of that type, taken at the time of the last sample in it. `docs/reference/archive-files.md` says which metrics it has.
+//! A cell is a sample of that type, taken at the time of the last sample in it. `docs/reference/archive-files.md` lists its metrics.
 
 use super::{
     cell::{Cell, Track},

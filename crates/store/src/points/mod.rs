@@ -225,7 +225,7 @@ impl Points {
 
     /// Skips everything up to a batch, and the batch.
     pub fn pass(&mut self, arrival: &Arrival<'_>) {
-        self.reach = Some(Reach::behind(arrival));
+        self.reach = Some(Reach::after(arrival));
     }
 
     /// Counts everything up to the end of a batch as missing.
@@ -340,7 +340,7 @@ pub fn join_gaps(gaps: &mut Vec<Missing>, most: usize) {
 
 impl Reach {
     /// The position after this batch.
-    pub fn behind(arrival: &Arrival<'_>) -> Self {
+    pub fn after(arrival: &Arrival<'_>) -> Self {
         Self {
             epoch: arrival.epoch,
             run: arrival.run,

@@ -103,8 +103,8 @@ impl Work {
             self.merge(level)?;
         }
         self.store.put_together()?;
-        let mut book = self.store.book.open();
-        (book.rollup_files, book.rollup_bytes) = self.store.rollups.size();
+        let mut counters = self.store.counters.lock();
+        (counters.rollup_files, counters.rollup_bytes) = self.store.rollups.size();
         Ok(())
     }
 
@@ -134,9 +134,9 @@ impl Work {
         let has_waited = self.store.rollups.waits_for_room(segment.number);
         self.store.rollups.note_room(segment.number, has_room);
         match made {
-            Ok(()) => self.store.book.open().rolled_segments += 1,
+            Ok(()) => self.store.counters.lock().rolled_segments += 1,
             Err(error) if has_room => {
-                self.store.book.open().rollup_failures += 1;
+                self.store.counters.lock().rollup_failures += 1;
                 tracing::warn!(file = %path.display(), %error, "cannot make roll-ups of a segment file");
             }
             Err(_) if has_waited => {}
@@ -163,7 +163,7 @@ impl Work {
                     Ok(merged) => {
                         self.store.rollups.replace(merged.finish(&self.store.directory)?, &some);
                     }
-                    Err(finding) => self.store.book.find(finding),
+                    Err(finding) => self.store.counters.report(finding),
                 }
             }
         }

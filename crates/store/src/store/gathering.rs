@@ -65,7 +65,7 @@ impl Store {
     /// # Errors
     /// If files cannot be read.
     pub fn add_extent(&self, extent: &Extent, points: &mut Points) -> Result<(), ReadError> {
-        for some in self.entries_behind(points, extent, usize::MAX)?.chunks(READ) {
+        for some in self.entries_after(points, extent, usize::MAX)?.chunks(READ) {
             self.add_entries(extent, some, points)?;
         }
         let all = extent.as_one();
@@ -78,7 +78,7 @@ impl Store {
 
     /// Adds the next batches of a share, [`PIECE`] samples. Returns whether there may be more.
     fn add_piece(&self, extent: &Extent, points: &mut Points) -> Result<bool, ReadError> {
-        let entries = self.entries_behind(points, extent, READ)?;
+        let entries = self.entries_after(points, extent, READ)?;
         let mut samples = 0;
         let some = entries.iter().take_while(|entry| {
             let is_wanted = samples < PIECE;
@@ -91,7 +91,7 @@ impl Store {
     }
 
     /// Returns at most `most` batches of a share that were not added yet.
-    fn entries_behind(&self, points: &Points, extent: &Extent, most: usize) -> Result<Vec<Entry>, ReadError> {
+    fn entries_after(&self, points: &Points, extent: &Extent, most: usize) -> Result<Vec<Entry>, ReadError> {
         let all = extent.as_one();
         let seen =
             points.reach().filter(|_| points.is_within(&all)).map_or(extent.first, |reach| reach.offset);
@@ -108,7 +108,7 @@ impl Store {
         for entry in entries {
             let arrival = Arrival::of(series, entry);
             is_read.push(points.looks_at(reach, &arrival));
-            reach = Some(Reach::behind(&arrival));
+            reach = Some(Reach::after(&arrival));
         }
         let read = entries.iter().zip(&is_read).filter(|(_, is_read)| **is_read);
         let read: Vec<_> = read.map(|(entry, _)| *entry).collect();
@@ -151,6 +151,6 @@ impl Extent {
 
     /// The position after its last sample.
     pub fn reach(&self) -> Reach {
-        Reach::behind(&self.as_one())
+        Reach::after(&self.as_one())
     }
 }

@@ -28,7 +28,7 @@ impl Store {
     /// # Errors
     /// If the file cannot be read.
     pub fn entries(&self, extent: &Extent, from: Offset, most: usize) -> Result<Vec<Entry>, ReadError> {
-        self.some_entries(extent, |entries| behind(entries, from).iter().take(most).copied().collect())
+        self.some_entries(extent, |entries| after(entries, from).iter().take(most).copied().collect())
     }
 
     /// As [`Store::entries`], for a reader that continues: `mark` is the bookmark of earlier calls for this share, with offsets before this one.
@@ -137,7 +137,7 @@ impl Store {
 
     /// Finds the batches of a file with a damaged index.
     fn entries_by_walking(&self, extent: &Extent) -> Result<Vec<Entry>, ReadError> {
-        self.book.find(Finding {
+        self.counters.report(Finding {
             file: self.file_name(extent.segment),
             from: 0,
             to: 0,
@@ -163,7 +163,7 @@ impl Store {
         for (at, entry) in entries.iter().enumerate() {
             let batch = window.read(&file, &header, entry, &entries[at..]);
             if let Err(unread) = &batch {
-                self.book.find(Finding {
+                self.counters.report(Finding {
                     file: self.file_name(segment),
                     from: entry.position,
                     to: entry.position + RECORD_HEADER as u64,
@@ -190,6 +190,6 @@ impl Store {
 }
 
 /// Returns the entries that do not end before an offset: offsets of a series only grow.
-fn behind(entries: &[Entry], from: Offset) -> &[Entry] {
+fn after(entries: &[Entry], from: Offset) -> &[Entry] {
     &entries[entries.partition_point(|entry| entry.end() <= from)..]
 }

@@ -1,4 +1,4 @@
-//! What is lost while nothing can be stored: it is counted at once, and known when the DAC ends so.
+//! Counts losses while the archive cannot store samples, and lists them when the DAC ends in that state.
 
 use super::{Tracked, Writer};
 use oasis_dac::now;
@@ -11,11 +11,11 @@ use oasis_wire::quantity::Offset;
 use std::ops::RangeInclusive;
 use uuid::Uuid;
 
-/// Stretches of different causes kept of a topic, and runs of its node; what follows goes with the last.
+/// Ranges of different causes kept of a topic, and runs of its node. Later losses are added to the last one.
 const MOST: usize = 64;
 
 impl Tracked {
-    /// Behind what was stored or is known to be lost.
+    /// After the last offset that was stored or is known to be lost.
     fn settled(&self) -> Offset {
         self.lost.last().map_or(self.next, |gap| gap.to)
     }
@@ -28,7 +28,7 @@ impl Tracked {
         }
     }
 
-    /// Notes how far the node's present run has come: its ledger forgets that when another one begins.
+    /// Records the last sequence number of the node's present run. Its ledger forgets that number when another run begins.
     fn note_came(&mut self) {
         if self.next >= self.instance.log.next() {
             return;
@@ -37,34 +37,34 @@ impl Tracked {
         let Some(run) = ledger.run() else { return };
         let numbers = ledger.first_sequence.max(1)..=ledger.last_sequence;
         drop(ledger);
-        self.came.pop_if(|(last, _)| *last == run);
-        if self.came.len() < MOST {
-            self.came.push((run, numbers));
+        self.received.pop_if(|(last, _)| *last == run);
+        if self.received.len() < MOST {
+            self.received.push((run, numbers));
         }
     }
 
-    /// Numbers that came and were not stored, by run; those that never came may be among them.
+    /// Received numbers that were not stored, by run. Numbers that were never received may be among them.
     fn unstored(&self) -> Vec<(Uuid, RangeInclusive<u64>)> {
         let stored = |run: Uuid| self.last.filter(|(last, _)| *last == run).map(|(_, number)| number);
         // Runs before the one that was stored last are stored.
-        let begun = self.came.iter().position(|(run, _)| stored(*run).is_some()).unwrap_or_default();
-        let unstored = self.came[begun..].iter().map(|(run, came)| {
-            let first = stored(*run).map_or(*came.start(), |number| number.saturating_add(1));
-            (*run, first..=*came.end())
+        let begun = self.received.iter().position(|(run, _)| stored(*run).is_some()).unwrap_or_default();
+        let unstored = self.received[begun..].iter().map(|(run, received)| {
+            let first = stored(*run).map_or(*received.start(), |number| number.saturating_add(1));
+            (*run, first..=*received.end())
         });
         unstored.filter(|(_, numbers)| !numbers.is_empty()).collect()
     }
 }
 
 impl Writer {
-    /// All that came is stored.
+    /// Records that everything received is stored.
     pub(super) fn forget_lost(&mut self) {
-        self.tracked.iter_mut().for_each(|tracked| tracked.came.clear());
+        self.tracked.iter_mut().for_each(|tracked| tracked.received.clear());
     }
 
-    /// Counts what the topic logs have let go of since nothing can be stored.
+    /// Counts the samples that the topic logs have evicted since storing failed.
     pub(super) fn note_lost(&mut self) {
-        let cause = self.store.book.open().condition.cause();
+        let cause = self.store.counters.lock().condition.cause();
         let mut missing = 0;
         for tracked in &mut self.tracked {
             tracked.note_came();
@@ -75,12 +75,12 @@ impl Writer {
                 .with_accounts(|accounts| accounts.entry(tracked.instance.topic).or_default().lose(gap));
             missing += to.0 - from.0;
         }
-        self.store.book.open().missing += missing;
+        self.store.counters.lock().missing += missing;
     }
 
     /// Lists the samples that could not be stored before the DAC stopped.
     pub(super) fn list_unstored(&mut self) -> Result<(), CatalogueError> {
-        let condition = self.store.book.open().condition;
+        let condition = self.store.counters.lock().condition;
         if condition == Condition::Storing {
             return Ok(());
         }
@@ -94,7 +94,7 @@ impl Writer {
                 let rows =
                     unstored.into_iter().map(|numbers| LossRow { node, instance, run, numbers, cause, time });
                 let forgotten = catalogue.add_losses(rows)?;
-                self.store.book.open().losses_forgotten += forgotten;
+                self.store.counters.lock().losses_forgotten += forgotten;
             }
         }
         Ok(())

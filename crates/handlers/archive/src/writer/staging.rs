@@ -1,4 +1,4 @@
-//! What has come since the last round, from the topic logs into a segment file.
+//! Copies samples received since the last round from the topic logs into a segment file.
 
 use super::{Left, READ, ROUND_BYTES, Tracked, Writer};
 use oasis_dac::{Segment, now};
@@ -17,15 +17,15 @@ use uuid::Uuid;
 /// Bytes staged before others go first, more in a long round: less than a tenth of a millisecond.
 const PIECE: usize = 16 * 1024;
 
-/// What a round has staged of one topic.
+/// Samples of one topic that a round has staged.
 #[derive(Debug)]
 pub(super) struct Progress {
-    /// Place of the topic among those that are followed.
+    /// Index of the topic among the followed ones.
     pub at: usize,
     next: Offset,
     samples: u64,
     bytes: u64,
-    /// Those that were not counted before.
+    /// Samples not counted before.
     gaps: Vec<Gap>,
     /// Run and number of the last sample.
     last: Option<(Uuid, u64)>,
@@ -67,9 +67,9 @@ impl Writer {
                     pace.did(record::size_of(segment.batch().len()));
                 }
             }
-            let is_behind = progress.next < wanted;
+            let lags = progress.next < wanted;
             all.push(progress);
-            if is_behind {
+            if lags {
                 return Ok((all, Left::Something));
             }
         }
@@ -94,10 +94,10 @@ impl Writer {
                 bytes += progress.bytes;
             }
         });
-        let mut book = self.store.book.open();
-        book.stored += samples;
-        book.bytes_written += bytes;
-        book.missing += missing;
+        let mut counters = self.store.counters.lock();
+        counters.stored += samples;
+        counters.bytes_written += bytes;
+        counters.missing += missing;
     }
 }
 
@@ -105,7 +105,7 @@ fn key(tracked: &Tracked, run: Uuid) -> SeriesKey {
     (tracked.instance.topic, run)
 }
 
-/// Stages word of what the log has let go of up to an offset: what was counted as it went, and then what has gone since.
+/// Stages gaps for samples that the log has evicted up to an offset: first those already counted, then later ones.
 fn stage_missed(
     tracked: &Tracked,
     (to, condition): (Offset, Condition),

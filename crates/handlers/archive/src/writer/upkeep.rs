@@ -1,4 +1,4 @@
-//! What the archive's thread does between rounds: ends files, lists them, lets go of old ones, notes nodes and commands.
+//! Maintenance of the archive's thread between rounds: ends and lists files, evicts old ones, records nodes and commands.
 
 use super::{Writer, remove};
 use oasis_dac::{Gap, Node, commands::JournalEntry, now};
@@ -11,9 +11,9 @@ use oasis_wire::{loss::Cause, quantity::Nanos};
 use std::{collections::BTreeSet, time::Duration};
 use tokio::time::Instant;
 
-/// Commands listed from one look at how many there are to the next.
+/// Commands listed between two checks of their number.
 const TIDY_COMMANDS: u64 = 1_000;
-/// How often it is noted when nodes were last heard, besides when some come or go and at the end.
+/// How often the times of the nodes' last messages are recorded, besides when nodes connect or leave and at the end.
 const SEEN: Duration = Duration::from_secs(60);
 
 /// A file that is full and not listed yet.
@@ -21,19 +21,19 @@ const SEEN: Duration = Duration::from_secs(60);
 pub struct Unsealed {
     /// Its retention rule.
     pub rule: usize,
-    /// What there is to seal.
+    /// The file to seal.
     pub file: SegmentFile,
     /// Its size, once it is sealed.
     pub bytes: Option<u64>,
 }
 
-/// What the log was told of something that is tried again each second: a disk that is full for long must not be filled with it.
+/// The last problem logged of an operation that is retried each second. Repeating it would fill a disk that stays full.
 #[derive(Debug, Default)]
-pub struct Told(Option<String>);
+pub struct LastProblem(Option<String>);
 
-impl Told {
-    /// Whether the log was told something else, or nothing, before.
-    fn is_news(&mut self, problem: String) -> bool {
+impl LastProblem {
+    /// Records a problem. Returns whether it differs from the last one.
+    fn is_new(&mut self, problem: String) -> bool {
         self.0.replace(problem.clone()) != Some(problem)
     }
 }
@@ -56,13 +56,13 @@ impl Writer {
         while let Some(mut next) = self.unsealed.pop_front() {
             if let Err(error) = self.seal_one(&mut next) {
                 let path = next.file.path().display().to_string();
-                if self.sealing.is_news(format!("{path}: {error}")) {
+                if self.sealing.is_new(format!("{path}: {error}")) {
                     tracing::warn!(file = path, %error, "sealing a segment file is tried again");
                 }
                 self.unsealed.push_front(next);
                 return;
             }
-            self.sealing = Told::default();
+            self.sealing = LastProblem::default();
         }
     }
 
@@ -92,15 +92,15 @@ impl Writer {
         self.seal();
         reserve::keep(&self.store.directory, &self.config);
         match self.retain().and_then(|()| self.list_others()) {
-            Ok(()) => self.listing = Told::default(),
-            Err(error) if self.listing.is_news(error.to_string()) => {
+            Ok(()) => self.listing = LastProblem::default(),
+            Err(error) if self.listing.is_new(error.to_string()) => {
                 tracing::warn!(%error, "the archive's catalogue is not up to date");
             }
             Err(_) => {}
         }
     }
 
-    /// Lets go of what retention does not keep.
+    /// Evicts segments by retention.
     fn retain(&mut self) -> Result<(), Box<dyn std::error::Error>> {
         let (segments, pinned) = {
             let catalogue = self.store.catalogue();
@@ -113,7 +113,7 @@ impl Writer {
                 let Some(segment) = segments.iter().find(|segment| segment.number == number) else {
                     continue;
                 };
-                // What is left of it has to be made first.
+                // Its roll-ups have to be made first.
                 if !self.store.rollups.has_tried(number) {
                     continue;
                 }
@@ -121,22 +121,22 @@ impl Writer {
                 self.store.catalogue().remove(number)?;
                 remove(&segment_file::path(&self.store.directory, number))?;
                 let is_lost = self.store.rollups.forget_segment(number);
-                let mut book = self.store.book.open();
-                book.rollup_failures += u64::from(is_lost);
-                book.removed_files += 1;
-                book.removed_samples += segment.samples;
-                book.segments = book.segments.saturating_sub(1);
-                book.segment_bytes = book.segment_bytes.saturating_sub(segment.bytes);
+                let mut counters = self.store.counters.lock();
+                counters.rollup_failures += u64::from(is_lost);
+                counters.removed_files += 1;
+                counters.removed_samples += segment.samples;
+                counters.segments = counters.segments.saturating_sub(1);
+                counters.segment_bytes = counters.segment_bytes.saturating_sub(segment.bytes);
                 left.remove(&number);
             }
         }
-        // What was lost ahead of the oldest file was noticed before it was begun. Once it has roll-ups, they have the cause.
+        // Losses before the oldest file were recorded before it was created. Once it has roll-ups, they contain the cause.
         let is_rolled = left.first().is_none_or(|oldest| self.store.rollups.has_tried(*oldest));
         if left.len() < segments.len() {
             if is_rolled {
                 self.store.catalogue().forget_losses()?;
             }
-            self.store.forget_gone()?;
+            self.store.remove_unreferenced()?;
         }
         Ok(())
     }
@@ -150,7 +150,7 @@ impl Writer {
         let ended: Vec<_> = new.take_while(|entry| entry.outcome != "pending").collect();
         let mut catalogue = self.store.catalogue();
         if self.nodes_listed.is_none_or(|at| at.elapsed() >= SEEN) {
-            // Remembered nodes come from the catalogue.
+            // Remembered nodes are already in the catalogue.
             let nodes = self.dac.registry.nodes();
             let heard = nodes.iter().filter(|node| !node.is_remembered);
             catalogue.add_nodes(&heard.map(node_row).collect::<Vec<_>>())?;
@@ -159,30 +159,30 @@ impl Writer {
         if let Some(last) = ended.last() {
             let rows: Vec<_> = ended.iter().map(command_row).collect();
             catalogue.add_commands(self.dac.epoch(), &rows)?;
-            // The journal holds a thousand: what it let go of before it could be listed is gone.
+            // The journal keeps 1,000 commands: commands that it evicted before they were listed are lost.
             let missed = ended.first().map_or(0, |first| first.id.saturating_sub(listed + 1));
-            self.store.book.open().commands_forgotten += missed;
+            self.store.counters.lock().commands_forgotten += missed;
             self.commands_listed = last.id;
             if listed == 0 || listed / TIDY_COMMANDS != last.id / TIDY_COMMANDS {
                 let forgotten = catalogue.forget_commands()?;
-                self.store.book.open().commands_forgotten += forgotten;
+                self.store.counters.lock().commands_forgotten += forgotten;
             }
         }
         drop(catalogue);
         Ok(self.list_losses()?)
     }
 
-    /// What the ledgers say was lost before it came here: the files have only its sequence numbers.
+    /// Lists losses before the archive, from the ledgers: the files contain only their sequence numbers.
     pub(super) fn list_losses(&mut self) -> Result<(), CatalogueError> {
         let all: Vec<_> = (0..self.tracked.len()).collect();
         self.list_losses_of(&all)
     }
 
-    /// The same of some topics, by their places.
+    /// Does the same for some topics, by index.
     pub(super) fn list_losses_of(&mut self, which: &[usize]) -> Result<(), CatalogueError> {
         let mut losses = Vec::new();
         let mut forgotten = 0;
-        let mut told = Vec::with_capacity(which.len());
+        let mut reported = Vec::with_capacity(which.len());
         for &at in which {
             let tracked = &self.tracked[at];
             let instance = &tracked.instance;
@@ -190,18 +190,18 @@ impl Writer {
             let gaps = ledger.gaps_forgotten + ledger.gaps.len() as u64;
             let new = usize::try_from(gaps - tracked.losses_listed).unwrap_or(usize::MAX);
             let listed = ledger.gaps.len().saturating_sub(new);
-            // What a ledger let go of before it could be listed is gone.
+            // Gaps that a ledger evicted before they were listed are lost.
             forgotten += new.saturating_sub(ledger.gaps.len()) as u64;
             let loss = |gap: &Gap| (instance.node.clone(), instance.name.clone(), gap.clone());
             losses.extend(ledger.gaps.range(listed..).map(loss));
-            told.push((at, gaps));
+            reported.push((at, gaps));
         }
         if !losses.is_empty() {
             let mut catalogue = self.store.catalogue();
             let mut rows = Vec::with_capacity(losses.len());
             for (node, instance, gap) in &losses {
                 let (run, numbers) = (gap.run, gap.from_sequence..=gap.to_sequence);
-                // The earlier life may have said why it did not store what it had.
+                // The earlier run may have recorded why it did not store samples that it received.
                 let numbers = match gap.cause {
                     Cause::BeforeEpoch => catalogue.without_cause(node, instance, run, numbers)?,
                     _ => vec![numbers],
@@ -218,8 +218,8 @@ impl Writer {
             }
             forgotten += catalogue.add_losses(rows.into_iter())?;
         }
-        self.store.book.open().losses_forgotten += forgotten;
-        for (at, gaps) in told {
+        self.store.counters.lock().losses_forgotten += forgotten;
+        for (at, gaps) in reported {
             self.tracked[at].losses_listed = gaps;
         }
         Ok(())

@@ -5,7 +5,7 @@ use crate::{
     plant::{Node, Plant, STEP, config, counter_of},
     rollups::{eventually, small_files, wait_for_rollups},
 };
-use oasis_store::{ArchiveConfig, History, Holes, Level, Missing, RetentionRule, points::Span};
+use oasis_store::{ArchiveConfig, History, Level, LossTracker, Missing, RetentionRule, points::Span};
 use std::{collections::BTreeMap, fs, ops::RangeInclusive, path::Path, sync::atomic::AtomicBool};
 use uuid::Uuid;
 
@@ -146,27 +146,27 @@ fn what_a_full_disk_costs_is_counted_as_it_goes_and_known_after_a_restart() {
     plant.stop();
 }
 
-type Told = Vec<(String, Option<RangeInclusive<u64>>)>;
+type Found = Vec<(String, Option<RangeInclusive<u64>>)>;
 
-/// Follows an instance's samples as stretches of sequence numbers without a hole.
-struct Follower(Holes);
+/// Follows an instance's samples as consecutive sequence numbers.
+struct Follower(LossTracker);
 
 impl Follower {
     fn new(folder: &Path, from: u64) -> Self {
-        Self(Holes::new(&History::open(folder).unwrap(), from))
+        Self(LossTracker::new(&History::open(folder).unwrap(), from))
     }
 
-    fn goes_on(&mut self, run: u128, numbers: RangeInclusive<u64>) -> Told {
+    fn follow(&mut self, run: u128, numbers: RangeInclusive<u64>) -> Found {
         let missing = self.0.before(&counter_of("plant", run), *numbers.start()).unwrap();
         self.0.pass(*numbers.end());
-        Self::told(missing)
+        Self::found(missing)
     }
 
-    fn ends(&mut self) -> Told {
-        Self::told(self.0.behind("plant", "counter", false).unwrap())
+    fn ends(&mut self) -> Found {
+        Self::found(self.0.after_last("plant", "counter", false).unwrap())
     }
 
-    fn told(missing: Vec<Missing>) -> Told {
+    fn found(missing: Vec<Missing>) -> Found {
         missing.into_iter().map(|missing| (missing.cause.word().to_owned(), missing.numbers)).collect()
     }
 }
@@ -185,13 +185,13 @@ fn with_a_hole(folder: &Path) {
 fn a_hole_is_told_once_also_where_older_samples_stand_behind_later_ones() {
     let folder = tempfile::tempdir().unwrap();
     with_a_hole(folder.path());
-    let hole = |cause: &str, numbers| (cause.to_owned(), Some(numbers));
+    let gap = |cause: &str, numbers| (cause.to_owned(), Some(numbers));
     let mut follower = Follower::new(folder.path(), 0);
-    assert_eq!(follower.goes_on(1, 1..=40), []);
-    assert_eq!(follower.goes_on(1, 51..=90), [hole("ring_full", 41..=50)]);
+    assert_eq!(follower.follow(1, 1..=40), []);
+    assert_eq!(follower.follow(1, 51..=90), [gap("ring_full", 41..=50)]);
     // As an import leaves it.
-    assert_eq!(follower.goes_on(1, 20..=30), []);
-    assert_eq!(follower.goes_on(1, 91..=95), []);
+    assert_eq!(follower.follow(1, 20..=30), []);
+    assert_eq!(follower.follow(1, 91..=95), []);
     assert_eq!(follower.ends(), []);
 }
 
@@ -199,15 +199,15 @@ fn a_hole_is_told_once_also_where_older_samples_stand_behind_later_ones() {
 fn a_hole_within_samples_that_stand_behind_later_ones_is_told() {
     let folder = tempfile::tempdir().unwrap();
     with_a_hole(folder.path());
-    let hole = |cause: &str, numbers| (cause.to_owned(), Some(numbers));
+    let gap = |cause: &str, numbers| (cause.to_owned(), Some(numbers));
     let mut follower = Follower::new(folder.path(), 0);
-    assert_eq!(follower.goes_on(1, 61..=90), [hole("ring_full", 41..=50)]);
-    assert_eq!(follower.goes_on(2, 1..=9), []);
-    assert_eq!(follower.goes_on(1, 1..=20), []);
-    assert_eq!(follower.goes_on(1, 31..=35), [hole("unexplained", 21..=30)]);
+    assert_eq!(follower.follow(1, 61..=90), [gap("ring_full", 41..=50)]);
+    assert_eq!(follower.follow(2, 1..=9), []);
+    assert_eq!(follower.follow(1, 1..=20), []);
+    assert_eq!(follower.follow(1, 31..=35), [gap("unexplained", 21..=30)]);
     // What was told is not told again, nor what is there.
-    assert_eq!(follower.goes_on(1, 56..=58), [hole("unexplained", 36..=40), hole("unexplained", 51..=55)]);
-    assert_eq!(follower.goes_on(1, 91..=91), [hole("unexplained", 59..=60)]);
+    assert_eq!(follower.follow(1, 56..=58), [gap("unexplained", 36..=40), gap("unexplained", 51..=55)]);
+    assert_eq!(follower.follow(1, 91..=91), [gap("unexplained", 59..=60)]);
     assert_eq!(follower.ends(), []);
 }
 
@@ -216,14 +216,14 @@ fn more_pieces_than_are_kept_cost_no_hole_that_is_read_forward() {
     let folder = tempfile::tempdir().unwrap();
     with_a_hole(folder.path());
     let mut follower = Follower::new(folder.path(), 0);
-    follower.goes_on(2, 1..=9);
+    follower.follow(2, 1..=9);
     // Backwards, so that each is a piece of its own, and more than are kept of a run.
     for piece in (100..1_300).rev() {
-        follower.goes_on(1, piece * 10..=piece * 10 + 5);
+        follower.follow(1, piece * 10..=piece * 10 + 5);
     }
     let expected = [("unexplained".to_owned(), Some(13_006..=13_999))];
-    follower.goes_on(1, 12_996..=13_005);
-    assert_eq!(follower.goes_on(1, 14_000..=14_001), expected);
+    follower.follow(1, 12_996..=13_005);
+    assert_eq!(follower.follow(1, 14_000..=14_001), expected);
     assert_eq!(follower.ends(), []);
 }
 
@@ -231,23 +231,23 @@ fn more_pieces_than_are_kept_cost_no_hole_that_is_read_forward() {
 fn what_is_known_to_be_missing_where_nothing_was_read_is_told_at_the_end() {
     let folder = tempfile::tempdir().unwrap();
     with_a_hole(folder.path());
-    let hole = |numbers| ("ring_full".to_owned(), Some(numbers));
+    let gap = |numbers| ("ring_full".to_owned(), Some(numbers));
     let mut follower = Follower::new(folder.path(), 0);
-    assert_eq!(follower.goes_on(1, 45..=46), [hole(41..=44)]);
-    assert_eq!(follower.goes_on(2, 1..=9), [hole(47..=50)]);
+    assert_eq!(follower.follow(1, 45..=46), [gap(41..=44)]);
+    assert_eq!(follower.follow(2, 1..=9), [gap(47..=50)]);
     assert_eq!(follower.ends(), []);
     // Samples before those of the time that is asked for are not missing.
     let mut follower = Follower::new(folder.path(), 1);
-    assert_eq!(follower.goes_on(1, 60..=90), []);
-    assert_eq!(follower.goes_on(1, 1..=20), []);
-    assert_eq!(follower.goes_on(1, 31..=35), []);
+    assert_eq!(follower.follow(1, 60..=90), []);
+    assert_eq!(follower.follow(1, 1..=20), []);
+    assert_eq!(follower.follow(1, 31..=35), []);
     assert_eq!(follower.ends(), []);
     // Two recordings that end and begin around it.
     let mut follower = Follower::new(folder.path(), 0);
-    assert_eq!(follower.goes_on(2, 1..=9), []);
-    assert_eq!(follower.goes_on(1, 1..=20), []);
-    assert_eq!(follower.goes_on(2, 10..=19), [hole(41..=50)]);
-    assert_eq!(follower.goes_on(1, 60..=90), []);
+    assert_eq!(follower.follow(2, 1..=9), []);
+    assert_eq!(follower.follow(1, 1..=20), []);
+    assert_eq!(follower.follow(2, 10..=19), [gap(41..=50)]);
+    assert_eq!(follower.follow(1, 60..=90), []);
     assert_eq!(follower.ends(), []);
 }
 

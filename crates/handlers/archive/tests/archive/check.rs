@@ -2,7 +2,7 @@
 
 use super::{copy_of, segment_files};
 use crate::plant::{Node, Plant, STEP, config, read_alone};
-use oasis_store::{Checked, Damage, OpenError, Told};
+use oasis_store::{CheckEvent, Checked, Damage, OpenError};
 use proptest::prelude::*;
 use std::{
     fs,
@@ -27,14 +27,14 @@ fn archive() -> tempfile::TempDir {
 fn check(folder: &Path) -> (Checked, Vec<Damage>) {
     let mut damages = Vec::new();
     let mut read = Checked::default();
-    let told = |told: Told<'_>| match told {
-        Told::Damage(damage) => damages.push(damage.clone()),
-        Told::Read(checked, files) => {
+    let on_event = |event: CheckEvent<'_>| match event {
+        CheckEvent::Damage(damage) => damages.push(damage.clone()),
+        CheckEvent::Read(checked, files) => {
             assert!(checked.segments <= files && checked.bytes >= read.bytes);
             read = checked;
         }
     };
-    let checked = oasis_store::check(folder, told).unwrap();
+    let checked = oasis_store::check(folder, on_event).unwrap();
     (checked, damages)
 }
 

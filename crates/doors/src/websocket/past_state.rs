@@ -1,4 +1,4 @@
-//! What a subscription reads of its topic's past, and the pieces that were read.
+//! State of a subscription that reads the past, and the pieces that it receives.
 
 use super::messages::{Answer, put_samples};
 use crate::past::{Fetched, Item, Source, Then, segment};
@@ -8,30 +8,30 @@ use oasis_websocket::{Opcode, frame};
 use oasis_wire::quantity::{Offset, Position, TopicId};
 use tokio::task::AbortHandle;
 
-/// What a subscription has that is not at its topic's log, or ends at some time.
+/// State of a subscription that is not at its topic's log, or has an end.
 #[derive(Debug, Default)]
-pub struct Stretch {
+pub struct PastState {
     /// Samples of this time and later are not wanted.
     pub until: Option<u64>,
-    /// Where its samples come from, if not from the log.
+    /// Source of its samples, if not the log.
     pub stage: Option<Stage>,
     /// The request that is answered once it is known where the past begins.
     pub request: Option<i64>,
-    /// The archive was asked for the sample at this offset, and has none.
+    /// The archive does not contain the sample at this offset.
     pub missing: Option<Offset>,
 }
 
-/// How far the past is.
+/// Progress of reading the past.
 #[derive(Debug)]
 pub enum Stage {
-    /// It is asked for when it is this subscription's turn.
+    /// Read when this subscription is next.
     Next(Source),
-    /// It was asked for.
+    /// A read is under way.
     UnderWay,
 }
 
-impl Stretch {
-    /// Of a subscription that asks for one; most do not.
+impl PastState {
+    /// Returns the state of a new subscription; `None` for most, which need none.
     pub fn new(until: Option<u64>, source: Option<Source>, request: i64) -> Option<Box<Self>> {
         let request = source.is_some().then_some(request);
         let is_some = until.is_some() || source.is_some();
@@ -39,12 +39,12 @@ impl Stretch {
     }
 }
 
-/// What a connection reads of the past just now.
+/// The piece of the past that a connection reads now.
 #[derive(Debug)]
 pub struct Reading {
     /// Slot of the topic.
     pub topic: usize,
-    /// Tells it from what the connection read before.
+    /// Distinguishes it from earlier reads of the connection.
     pub serial: u64,
     /// The piece, once it was read.
     pub piece: Option<Piece>,
@@ -52,7 +52,7 @@ pub struct Reading {
     pub _task: Task,
 }
 
-/// Nobody waits for a reader whose subscription has ended.
+/// Aborts a read when its subscription ends.
 #[derive(Debug)]
 pub struct Task(pub AbortHandle);
 
@@ -62,17 +62,17 @@ impl Drop for Task {
     }
 }
 
-/// A piece of the past as it goes to the socket, or why there is none.
+/// A rendered piece of the past, or the error of reading it.
 pub type Piece = Result<Rendered, String>;
 
 /// Whole messages.
 #[derive(Debug)]
 pub struct Rendered {
-    /// The first sample that comes.
+    /// Position of the first sample.
     pub begin: Position,
-    /// As they go to the socket.
+    /// The messages, ready for the socket.
     pub messages: Bytes,
-    /// What follows.
+    /// The next step.
     pub then: Then,
 }
 

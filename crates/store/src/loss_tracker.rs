@@ -35,13 +35,13 @@ pub struct Missing {
 
 /// Finds missing samples while it follows the stored samples of an instance. An import may have stored older samples after later ones.
 #[derive(Debug)]
-pub struct Holes {
+pub struct LossTracker {
     store: Arc<Store>,
     /// Whether samples before the first one are not reported.
     is_cut: bool,
     /// `None` before the first sample.
-    at: Option<Stretch>,
-    /// Sequence numbers of each run that are done: samples before the current stretch, and reported losses.
+    at: Option<Consecutive>,
+    /// Sequence numbers of each run that are done: samples before the current ones, and reported losses.
     accounted: BTreeMap<Uuid, Ranges>,
     /// Sequence numbers that were not checked because of too many ranges.
     passed_over: u64,
@@ -51,14 +51,14 @@ pub struct Holes {
 
 /// The last samples, with consecutive sequence numbers.
 #[derive(Debug)]
-struct Stretch {
+struct Consecutive {
     run: Uuid,
     numbers: Range<u64>,
 }
 
 type NotStored = VecDeque<(Cause, u64)>;
 
-impl Holes {
+impl LossTracker {
     /// Follows the history of this archive from a time on: 0 for all of it.
     pub fn new(history: &History, from: u64) -> Self {
         let (store, accounted) = (history.0.clone(), BTreeMap::new());
@@ -92,8 +92,8 @@ impl Holes {
             return Ok(Vec::new());
         }
         let names = (&*series.node, &*series.instance);
-        let last = self.at.replace(Stretch { run, numbers: sequence..sequence.saturating_add(1) });
-        let Some(Stretch { run: last, numbers }) = last else {
+        let last = self.at.replace(Consecutive { run, numbers: sequence..sequence.saturating_add(1) });
+        let Some(Consecutive { run: last, numbers }) = last else {
             if self.is_cut {
                 self.account_for(run, 0..sequence);
             }
@@ -110,9 +110,9 @@ impl Holes {
         Ok(missing)
     }
 
-    /// Continues the current stretch up to a sequence number.
+    /// Continues the current consecutive samples up to a sequence number.
     pub fn pass(&mut self, last_sequence: u64) {
-        if let Some(Stretch { numbers, .. }) = &mut self.at {
+        if let Some(Consecutive { numbers, .. }) = &mut self.at {
             numbers.end = numbers.end.max(last_sequence.saturating_add(1));
         }
     }
@@ -122,13 +122,13 @@ impl Holes {
     ///
     /// # Errors
     /// If the catalogue cannot be read.
-    pub fn behind(
+    pub fn after_last(
         &mut self,
         node: &str,
         instance: &str,
         more_follow: bool,
     ) -> Result<Vec<Missing>, ReadError> {
-        let Some(Stretch { run, numbers }) = self.at.take() else { return Ok(Vec::new()) };
+        let Some(Consecutive { run, numbers }) = self.at.take() else { return Ok(Vec::new()) };
         self.account_for(run, numbers);
         let names = (node, instance);
         let mut missing = if more_follow { Vec::new() } else { self.at_end(names, run)? };
@@ -152,7 +152,7 @@ impl Holes {
         Ok(missing)
     }
 
-    /// Marks numbers as done. Returns those that were not yet.
+    /// Marks numbers as done. Returns those that were not done before.
     fn account_for(&mut self, run: Uuid, numbers: Range<u64>) -> Vec<Range<u64>> {
         let accounted = self.accounted.entry(run).or_default();
         let new = accounted.add(numbers);

@@ -1,8 +1,8 @@
 //! Doors: how browsers and scripts get at what the DAC holds.
 //!
-//! A door is only *how to wait* and *how to write*. Samples come from the topic logs and, for all doors alike, from the [`past`]. Two doors
-//! share one path, WebSocket in the native protocol and in the format of 2012 ([`websocket`]); four are for clients that read
-//! text: server-sent events, a stream of lines, long poll and poll ([`text`]). A door must not know how samples arrived, nor the HTTP API and
+//! A door is only *how to wait* and *how to write*. Samples come from the topic logs and, for all doors alike, from the `past`. Two doors
+//! share one path, WebSocket in the native protocol and in the format of 2012 (`websocket`); four are for clients that read
+//! text: server-sent events, a stream of lines, long poll and poll (`text`). A door must not know how samples arrived, nor the HTTP API and
 //! the page, which stand above it (`oasis-api`).
 //!
 //! Text is compressed once for all readers at the head of a log, and the pieces are spliced into each answer (`text/gzip.rs`, `text/zstd.rs`).

@@ -3,7 +3,7 @@
 //! Text becomes a [`Model`] in four steps, each a file: tokens (`lexer`), declarations ([`ast`], `parser`), files and includes
 //! ([`compile`]), names looked up (`names`). Nothing stops at the first error: a [`Report`] has all [`Diagnostic`]s and as much of
 //! the model as could be understood. The compiler opens files only through its [`Loader`].
-//! [`format`] lays a text out; it knows words, not their meaning.
+//! [`format()`] lays a text out; it knows words, not their meaning.
 //!
 //! ```
 //! use std::{collections::HashMap, path::PathBuf};

@@ -5,9 +5,9 @@
 //! samples, encodes them into native batches, keeps them until the DAC has them, and executes commands. The types of
 //! samples are generated from PDL.
 //!
-//! In the order a sample passes: [`ring`] (pushed probes) or a schedule (periodic ones), then the collector thread.
-//! It has an optional flight [`recorder`] and an encoder for each instance. Then the spool, and the shipper thread
-//! with its channel. Once a second the collector measures the cost of all that ([`overhead`]), and the [`governor`]
+//! In the order a sample passes: `ring` (pushed probes) or a schedule (periodic ones), then the collector thread.
+//! It has an optional flight `recorder` and an encoder for each instance. Then the spool, and the shipper thread
+//! with its channel. Once a second the collector measures the cost of all that (`overhead`), and the `governor`
 //! lowers rates. Each buffer is bounded; dropped samples are counted and reported to the DAC.
 //!
 //! A node of another kind, such as a replay, shares two parts: the queue of samples that the DAC lacks ([`outgoing`]), and

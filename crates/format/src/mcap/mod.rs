@@ -1,11 +1,11 @@
 //! MCAP files. Those that `oasis export` has written are read as they were; of others, channels with JSON messages are read.
 //!
-//! [`writer`] writes a file. [`read`] reads one from its beginning to its end, and passes on a batch at a time with the [`Recorded`]
+//! `writer` writes a file. [`read`] reads one from its beginning to its end, and passes on a batch at a time with the [`Recorded`]
 //! instance that it is of. A file may come from anywhere: whatever it says of itself, memory stays bounded, and a file that breaks a
 //! bound is refused by a [`ReadError`] that names it.
 //!
-//! In the order of reading: [`recording`] goes through the records, [`record`] takes one apart, [`channel`] makes samples of one
-//! channel's messages, with [`infer`] for types and [`json`] for values, and [`samples`] makes batches of them. [`lost`] are the
+//! In the order of reading: `recording` goes through the records, `record` takes one apart, `channel` makes samples of one
+//! channel's messages, with `infer` for types and `json` for values, and `samples` makes batches of them. `lost` are the
 //! messages about missing samples.
 
 mod bounds;

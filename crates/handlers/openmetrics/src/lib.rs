@@ -1,7 +1,7 @@
 //! A handler that serves `/metrics`: the DAC's health and counters, and the newest values of probe instances, for Prometheus and its kin.
 //!
 //! It keeps nothing and reads nothing until somebody scrapes: a scrape looks at the registry, the ledgers and the newest sample of each
-//! topic log. [`exposition`] knows the text formats (OpenMetrics 1.0 and Prometheus' 0.0.4), [`collect`] what there is to say.
+//! topic log. `exposition` knows the text formats (OpenMetrics 1.0 and Prometheus' 0.0.4), `collect` what there is to say.
 //! `docs/guides/scrape-with-prometheus.md` is the guide.
 //!
 //! ```

@@ -5,9 +5,9 @@
 //! evicted the samples. A round is one transaction: rows by binary `COPY`, and the positions after them.
 //! `docs/guides/keep-samples-in-postgresql.md` documents the tables and the guarantees.
 //!
-//! In the order of a sample: [`source`] reads the next samples of an instance. [`tables`] maps its type to a table,
-//! [`copy`] encodes its rows, and a [`round`] collects rows for one transaction. [`database`] writes them over a
-//! connection that [`tls`] encrypts. [`narrowing`] writes the rest if some rows are refused. [`handler`] repeats
+//! In the order of a sample: `source` reads the next samples of an instance. `tables` maps its type to a table,
+//! `copy` encodes its rows, and a `round` collects rows for one transaction. `database` writes them over a
+//! connection that `tls` encrypts. `narrowing` writes the rest if some rows are refused. `handler` repeats
 //! this.
 //!
 //! ```

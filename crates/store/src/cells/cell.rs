@@ -15,7 +15,7 @@ pub struct Cell {
     pub samples: u64,
     /// Time of the one received last, nanoseconds on the node's clock.
     pub last_time: u64,
-    /// What they have of each leaf, in the order of [`Cells::leaves`]; those behind the last are nothing.
+    /// What they have of each leaf, in the order of [`super::Cells::leaves`]; those behind the last are nothing.
     pub tracks: Vec<Track>,
 }
 

@@ -1,7 +1,7 @@
 //! Roll-ups: what is left of old samples. Of each second, minute and hour the least, greatest, mean and last value of each metric, made once of a segment
 //! file when it is sealed, and kept for longer than it.
 //!
-//! [`file`] is a file of them, [`Rollups`] all that there are. [`rolling`](crate::rolling) makes them.
+//! [`file`](mod@file) is a file of them, [`Rollups`] all that there are. [`rolling`](crate::rolling) makes them.
 
 pub mod file;
 

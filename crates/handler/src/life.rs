@@ -58,7 +58,8 @@ impl Vitals {
 pub(crate) fn live(handler: &Arc<dyn Handler>, context: &Context, vitals: &Vitals, backoff: Backoff) {
     let (name, stopping) = (handler.name(), &context.stopping);
     let mut pause = backoff.first;
-    while !stopping.is_stopping() {
+    // Once at least: a handler that is stopped at once may have to store what came before.
+    loop {
         vitals.set(Condition::Running);
         let started = Instant::now();
         let Err(failure) = run(&**handler, context.clone()) else { break };

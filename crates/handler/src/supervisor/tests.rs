@@ -112,6 +112,16 @@ fn a_handler_that_backs_off_stops_at_once() {
 }
 
 #[test]
+fn a_handler_that_is_stopped_at_once_has_run() {
+    for _ in 0..100 {
+        let (supervisor, started) = supervisor(&[("storing", until_stopped)]);
+        supervisor.start("storing").unwrap();
+        supervisor.stop("storing").unwrap();
+        assert_eq!(started.try_recv(), Ok("storing"));
+    }
+}
+
+#[test]
 fn a_failure_while_it_stops_is_kept_and_starts_nothing() {
     fn fails_at_the_end(context: &Context) -> Result<(), Failure> {
         while !context.stopping.wait_for(Duration::from_secs(60)) {}

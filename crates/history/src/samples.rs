@@ -79,11 +79,16 @@ impl Samples {
                 return Ok(Some(found));
             }
             if let Some(open) = &mut self.open {
-                let sample = open.left.next().and_then(|index| open.batch.get(index));
-                match sample {
-                    Some(sample) => self.add(sample)?,
-                    None => self.open = None,
+                let Some(sample) = open.left.next().and_then(|index| open.batch.get(index)) else {
+                    self.open = None;
+                    continue;
+                };
+                let missing = self.losses.before(&open.series, sample.sequence)?;
+                let sample = Found::Sample(open.series.clone(), open.batch.header().state, sample);
+                if missing.is_empty() {
+                    return Ok(Some(sample));
                 }
+                self.found.extend(missing.into_iter().map(Found::Missing).chain([sample]));
             } else if let Some(piece) = self.pieces.pop_front() {
                 self.take(piece);
             } else if self.is_over {
@@ -108,14 +113,6 @@ impl Samples {
             self.found.extend(missing.into_iter().map(Found::Missing));
         }
         self.pieces.extend(read.pieces.into_iter().map(|(piece, _)| piece));
-        Ok(())
-    }
-
-    fn add(&mut self, sample: Sample) -> Result<(), ReadError> {
-        let Some(open) = &self.open else { return Ok(()) };
-        let missing = self.losses.before(&open.series, sample.sequence)?;
-        self.found.extend(missing.into_iter().map(Found::Missing));
-        self.found.push_back(Found::Sample(open.series.clone(), open.batch.header().state, sample));
         Ok(())
     }
 

@@ -529,7 +529,7 @@ fn an_export_has_every_sample_once_while_the_dac_goes_on() {
     assert!(!is_done && said.contains("--from") && said.contains("-15m"), "{said}");
     let (is_done, _, said) = export(&["--from", "2026-05-05", "--to", "2026-05-04"]);
     assert!(
-        !is_done && said.contains("--from is 2026-05-05T00:00:00Z") && said.contains("--to, 2026-05-04"),
+        !is_done && said.contains("--from (2026-05-05T00:00:00Z)") && said.contains("--to (2026-05-04"),
         "{said}"
     );
     let (is_done, _, said) = export(&["--to", "1763683200"]);

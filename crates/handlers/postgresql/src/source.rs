@@ -78,7 +78,7 @@ impl Source {
     pub async fn read(&mut self, archive: Option<&Arc<dyn Stored>>) -> Result<Found, ReadError> {
         // The handler's thread may block on the disk: it has no other work.
         let mut read = self.reader.read(READ)?;
-        if let (Then::Flush, Some(archive)) = (read.then, archive) {
+        while let (Then::Flush, Some(archive)) = (read.then, archive) {
             archive.flush().await;
             read = self.reader.read(READ)?;
         }

@@ -10,7 +10,7 @@ import { launch, Visit } from '../harness/browser.ts';
 import { BINARY, Oasis } from '../harness/oasis.ts';
 import { PlainNode } from '../harness/plain_node.ts';
 import { takePicture } from './picture.ts';
-import { layoutLink, Plant } from './plant.ts';
+import { LOG_LEVEL, layoutLink, Plant } from './plant.ts';
 
 /** One picture for each guide that is about the page. */
 
@@ -27,23 +27,7 @@ const LOG_RECORD = {
   uuid: randomUUID(),
   version: '1.0',
   metrics: [
-    {
-      name: 'level',
-      type: 'uint8',
-      kind: 'event',
-      label: 'Level',
-      enum: {
-        name: 'LogLevel',
-        values: [
-          { name: 'DEBUG', value: 5 },
-          { name: 'INFO', value: 9 },
-          { name: 'WARN', value: 13 },
-          { name: 'ERROR', value: 17 },
-        ],
-      },
-      warn: { values: [13] },
-      alarm: { values: [17] },
-    },
+    LOG_LEVEL,
     { name: 'target', type: 'string', label: 'Target' },
     { name: 'message', type: 'string', label: 'Message' },
     { name: 'span', type: 'string', label: 'Span' },

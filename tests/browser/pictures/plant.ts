@@ -43,28 +43,29 @@ const WIND = {
     { name: 'speed', type: 'real32', unit: 'm/s', label: 'Speed', min: 0, max: 60 },
   ],
 };
+/** The levels of log records; warnings and errors are highlighted. */
+export const LOG_LEVEL = {
+  name: 'level',
+  type: 'uint8',
+  kind: 'event',
+  label: 'Level',
+  enum: {
+    name: 'LogLevel',
+    values: [
+      { name: 'DEBUG', value: 5 },
+      { name: 'INFO', value: 9 },
+      { name: 'WARN', value: 13 },
+      { name: 'ERROR', value: 17 },
+    ],
+  },
+  warn: { values: [13] },
+  alarm: { values: [17] },
+};
 const LOG = {
   name: 'Plant::Log',
   uuid: randomUUID(),
   version: '1.0',
-  metrics: [
-    {
-      name: 'level',
-      type: 'uint8',
-      kind: 'event',
-      enum: {
-        name: 'Level',
-        values: [
-          { name: 'INFO', value: 9 },
-          { name: 'WARN', value: 13 },
-          { name: 'ERROR', value: 17 },
-        ],
-      },
-      warn: { values: [13] },
-      alarm: { values: [17] },
-    },
-    { name: 'message', type: 'string' },
-  ],
+  metrics: [LOG_LEVEL, { name: 'message', type: 'string' }],
 };
 
 const FEED_MS = 250;

@@ -173,7 +173,7 @@ impl Counters {
     }
 }
 
-/// Counters behind a lock. Hold it only for counting: nothing is logged under it.
+/// Shared counters. Do not log while the lock is held.
 #[derive(Debug, Default)]
 pub struct SharedCounters(Mutex<Counters>);
 

@@ -222,7 +222,7 @@ impl Plant {
         self.archive
     }
 
-    /// The archive stops; the DAC goes on.
+    /// Stops the archive while the DAC runs.
     pub fn pause(&self) {
         self.handlers.stop("archive").unwrap();
     }

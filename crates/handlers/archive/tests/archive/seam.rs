@@ -138,7 +138,7 @@ fn another_type_is_told_before_its_first_sample() {
     plant.change_type();
     let mut follower = Follower::new(&plant, Start::Time(0), None);
     follower.catch_up(&plant, 10_000);
-    // The reader knows the new type: it is told of the old one, and of the new one again.
+    // The reader knows the new type. It reports the change to the old type, and the change back.
     assert_eq!((follower.runs(), follower.types), (numbers(0..400), 2));
 }
 

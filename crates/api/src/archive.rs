@@ -94,7 +94,7 @@ pub async fn flush(State(doors): State<Doors>, headers: HeaderMap) -> Result<Jso
         let code = match error {
             NotStored::DiskFull(_) => "disk_full",
             NotStored::DiskError(_) => "disk_error",
-            NotStored::Stopped => "archive_stopped",
+            NotStored::Stopped | NotStored::Unfinished => "archive_stopped",
         };
         Problem::new(StatusCode::INSUFFICIENT_STORAGE, code, error.to_string())
     })

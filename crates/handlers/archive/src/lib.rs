@@ -74,8 +74,8 @@ struct Lives {
     waiting: Option<mpsc::Receiver<Flush>>,
     /// `None` while a thread runs, and after one that has failed.
     writer: Option<Writer>,
-    /// Result of the last run.
-    ended: Result<(), NotStored>,
+    /// Result of the last run. `None` while a thread runs, and after one that has failed.
+    ended: Option<Result<(), NotStored>>,
 }
 
 impl Archive {
@@ -83,7 +83,8 @@ impl Archive {
     pub fn new(writable: WritableStore) -> Self {
         let WritableStore { store, config, next_number, lock } = writable;
         let (requests, waiting) = mpsc::channel(REQUESTS);
-        let lives = Lives { requests: Some(requests), waiting: Some(waiting), writer: None, ended: Ok(()) };
+        let lives =
+            Lives { requests: Some(requests), waiting: Some(waiting), writer: None, ended: Some(Ok(())) };
         let (next_number, lives) = (Arc::new(AtomicU64::new(next_number)), Mutex::new(lives));
         Self { store, config, next_number, lives, _lock: lock }
     }
@@ -134,13 +135,13 @@ impl Archive {
     /// Notes what was received while it was stopped, if it is. Call it when the DAC ends, after the handler has stopped. Reads and writes files.
     ///
     /// # Errors
-    /// If the last samples before the stop could not be stored.
+    /// If the last samples before the stop could not be stored, or the thread has not finished.
     pub fn close(&self) -> Result<(), NotStored> {
         let mut lives = self.lives();
         if let Some(writer) = &mut lives.writer {
             writer.list_received_while_stopped();
         }
-        lives.ended.clone()
+        lives.ended.clone().unwrap_or(Err(NotStored::Unfinished))
     }
 
     fn lives(&self) -> MutexGuard<'_, Lives> {
@@ -158,6 +159,7 @@ impl Archive {
         let fresh =
             || Writer::new(dac.clone(), self.store.clone(), self.config.clone(), self.next_number.clone());
         let writer = lives.writer.take().unwrap_or_else(fresh);
+        lives.ended = None;
         (Life(self), writer, requests)
     }
 }
@@ -183,10 +185,10 @@ impl Handler for Archive {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(failed)?;
         let roller = Roller::start(self.store.clone(), self.config.clone()).map_err(failed)?;
         let ended = runtime.block_on(writer.run(requests, &context.stopping));
-        roller.stop();
+        drop(roller);
         let mut lives = self.lives();
         lives.writer = Some(writer);
-        lives.ended.clone_from(&ended);
+        lives.ended = Some(ended.clone());
         drop(lives);
         ended.map_err(|error| Failure(format!("the last samples are not stored: {error}")))
     }

@@ -58,6 +58,9 @@ pub enum NotStored {
     /// The archive does not run.
     #[error("the archive is stopped: `oasis handlers start archive` starts it")]
     Stopped,
+    /// The archive's thread still runs, or has failed.
+    #[error("the archive's thread has not finished: the last samples may not be stored")]
+    Unfinished,
 }
 
 impl From<io::Error> for NotStored {

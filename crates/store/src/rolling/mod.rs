@@ -33,10 +33,11 @@ const MERGED_BYTES: u64 = 4 * 1024 * 1024;
 /// Priority below that of other threads.
 const NICE: i32 = 10;
 
-/// A handle of the thread.
+/// A handle of the thread. Dropping it stops the thread, also while its owner panics: two of them would make each roll-up twice.
 #[derive(Debug)]
 pub struct Roller {
-    thread: JoinHandle<()>,
+    /// `None` once it was stopped.
+    thread: Option<JoinHandle<()>>,
     is_over: Arc<AtomicBool>,
 }
 
@@ -49,14 +50,18 @@ impl Roller {
         let is_over = Arc::new(AtomicBool::new(false));
         let work = Work { store, config, is_over: is_over.clone(), looks_for_room: Instant::now() };
         let thread = thread::Builder::new().name("roll-ups".into()).spawn(move || work.run())?;
-        Ok(Self { thread, is_over })
+        Ok(Self { thread: Some(thread), is_over })
     }
+}
 
-    /// Stops it; the next start continues its work.
-    pub fn stop(self) {
+impl Drop for Roller {
+    /// Waits for the thread. The next start continues its work.
+    fn drop(&mut self) {
         self.is_over.store(true, Ordering::Relaxed);
-        self.thread.thread().unpark();
-        let _ = self.thread.join();
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            let _ = thread.join();
+        }
     }
 }
 

@@ -407,6 +407,17 @@ fn a_stopped_archive_is_read_and_goes_on_where_it_was() {
 }
 
 #[test]
+fn an_archive_that_still_runs_does_not_report_that_everything_is_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let plant = Plant::start(config(folder.path()), &Node::new(1), ROOM);
+    // An answer means that the thread runs.
+    plant.flush().unwrap();
+    assert_eq!(plant.archive.close(), Err(NotStored::Unfinished));
+    plant.pause();
+    assert_eq!(plant.archive.close(), Ok(()));
+}
+
+#[test]
 fn what_the_log_evicts_while_the_archive_is_stopped_has_that_cause() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
@@ -438,7 +449,7 @@ fn what_comes_while_the_archive_is_stopped_until_the_end_has_that_cause_afterwar
     node.take(40);
     plant.send(&mut node, true);
     drop(plant.stop());
-    // The node goes on with the next number.
+    // The node continues with the next number.
     let mut plant = Plant::start(config(folder.path()), &node, ROOM);
     plant.fill(&mut node, 1);
     let mut samples =

@@ -1,7 +1,6 @@
 //! One Zstandard stream out of pieces that many answers share: frames, strung together as RFC 8878 3 allows.
 
 use bytes::{BufMut, Bytes};
-use std::cell::RefCell;
 use zstd::{bulk::Compressor, zstd_safe::CParameter};
 
 /// Little time for most of the gain: a piece is made while its first reader waits.
@@ -19,11 +18,6 @@ const LAST_RAW: u32 = 1;
 /// Below it the size of a frame fits the form above, and its one block the window.
 const MAX_RAW: usize = 64 * 1024;
 
-thread_local! {
-    /// Its tables cost more to make than a piece to compress: a mebibyte or so for each thread of the server.
-    static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
-}
-
 /// A text as a frame.
 pub fn piece(text: &[u8]) -> Bytes {
     compressed(text)
@@ -37,22 +31,12 @@ pub fn piece(text: &[u8]) -> Bytes {
 }
 
 fn compressed(text: &[u8]) -> std::io::Result<Vec<u8>> {
-    COMPRESSOR.with_borrow_mut(|kept| {
-        let compressor = match kept {
-            Some(compressor) => compressor,
-            None => kept.insert(compressor()?),
-        };
-        compressor.compress(text)
-    })
-}
-
-fn compressor() -> std::io::Result<Compressor<'static>> {
     let mut compressor = Compressor::new(LEVEL)?;
     compressor.set_parameter(CParameter::WindowLog(WINDOW_LOG))?;
-    Ok(compressor)
+    compressor.compress(text)
 }
 
-/// The frame of an answer without text: no bytes at all are no Zstandard stream.
+/// Writes the frame of an answer without text. An empty body is not a Zstandard stream.
 pub fn nothing(out: &mut impl BufMut) {
     own_chunk(&[], out);
 }

@@ -28,9 +28,10 @@ impl StopRequest {
     }
 
     pub(crate) fn stop(&self) {
+        // First: a handler that the flag wakes must find `is_stopping` true.
+        self.watched.send_replace(true);
         *self.flag.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.flag.1.notify_all();
-        self.watched.send_replace(true);
     }
 }
 

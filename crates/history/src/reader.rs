@@ -40,8 +40,8 @@ pub struct Reader {
     place: Place,
     /// The type that the caller decodes with, if changes of the type are reported.
     probe_type: Option<Arc<ProbeType>>,
-    /// Whether the archive was flushed since the last piece.
-    has_flushed: bool,
+    /// Offset of the oldest sample in the log when the archive was flushed, if it was since the last piece.
+    flushed: Option<Offset>,
     /// The archive does not contain the sample at this offset of the log.
     missing: Option<Offset>,
 }
@@ -66,7 +66,7 @@ impl Reader {
             until: None,
             place: Place::Start(start),
             probe_type: None,
-            has_flushed: false,
+            flushed: None,
             missing: None,
         }
     }
@@ -94,7 +94,7 @@ impl Reader {
     /// Moves to a position.
     pub fn seek(&mut self, at: Position) {
         self.place = Place::Start(Start::Position(at));
-        self.has_flushed = false;
+        self.flushed = None;
     }
 
     /// Reads the next pieces, about `bytes` of batches, from the archive and then from the log. No pieces and [`Then::Log`] mean that all was
@@ -158,7 +158,7 @@ impl Reader {
         }
         if let Some(past) = if is_settled { None } else { self.find_stored(&start, held.as_ref())? } {
             self.place = Place::Archive(Box::new(past));
-            self.has_flushed = false;
+            self.flushed = None;
             return self.read_on(bytes);
         }
         if !is_settled && self.must_flush() {
@@ -204,7 +204,7 @@ impl Reader {
         let stored = past.read(bytes)?;
         let is_over = past.is_over();
         if !stored.is_empty() || is_over {
-            self.has_flushed = false;
+            self.flushed = None;
             let at = past.position();
             let pieces = self.take(stored);
             if is_over {
@@ -215,20 +215,23 @@ impl Reader {
         }
         match self.log.clone() {
             None => Ok(archive_end(begin)),
-            Some(_) if !self.has_flushed => Ok(self.flush(begin)),
-            Some(log) => Ok(self.leave(&*log, begin)),
+            Some(log) => Ok(match self.flushed {
+                None => self.flush(begin),
+                Some(oldest) => self.leave(&*log, begin, oldest),
+            }),
         }
     }
 
-    /// Everything stored was read, and the log does not contain the next sample.
-    fn leave(&mut self, log: &dyn Log, begin: Position) -> Read {
+    /// Everything stored was read, and the log does not contain the next sample. It is missing only if the log had evicted it before the archive was flushed:
+    /// otherwise the archive may contain it later. `oldest` is the offset of the oldest sample in the log at that time.
+    fn leave(&mut self, log: &dyn Log, begin: Position, oldest: Offset) -> Read {
         let (mut at, mut pieces) = (begin, self.type_change(begin));
         if at.epoch != log.epoch() {
             at = Position { epoch: log.epoch(), offset: log.start() };
             pieces.push((Piece::Epoch, at));
         }
         // If the log does not have it either, the log reports the gap.
-        Read { begin, ..self.join(at, pieces, true) }
+        Read { begin, ..self.join(at, pieces, at.offset < oldest) }
     }
 
     /// The archive has nothing of the epoch of `at`.
@@ -337,11 +340,11 @@ impl Reader {
     /// Whether the archive should store what it has received before it is asked again.
     fn must_flush(&self) -> bool {
         let (Some(log), Some(archive)) = (&self.log, &self.archive) else { return false };
-        !self.has_flushed && log::is_ahead_of(&**log, archive)
+        self.flushed.is_none() && log::is_ahead_of(&**log, archive)
     }
 
     fn flush(&mut self, begin: Position) -> Read {
-        self.has_flushed = true;
+        self.flushed = self.log.as_ref().map(|log| log.first());
         Read { begin, pieces: Vec::new(), then: Then::Flush }
     }
 }

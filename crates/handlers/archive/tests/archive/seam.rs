@@ -179,6 +179,23 @@ fn a_position_in_an_epoch_of_which_nothing_is_stored_goes_on_with_all_of_the_pre
     assert_eq!(follower.runs(), numbers(0..4_000));
 }
 
+#[test]
+fn samples_that_come_and_are_evicted_after_the_reader_has_caught_up_are_read_from_the_archive() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(folder.path()), &node, LITTLE);
+    plant.fill(&mut node, 1);
+    let start = Position { epoch: plant.epoch(), offset: Offset(0) };
+    drop(plant.stop());
+    plant = Plant::start(config(folder.path()), &node, LITTLE);
+    let mut follower = Follower::new(&plant, Start::Position(start), None);
+    // Nothing of the new epoch has arrived.
+    follower.catch_up(&plant, 10_000);
+    plant.fill(&mut node, 99);
+    follower.catch_up(&plant, 10_000);
+    assert_eq!((follower.runs(), follower.gaps.len()), (numbers(0..4_000), 0));
+}
+
 /// What happens while somebody reads.
 #[derive(Debug, Clone)]
 enum Step {

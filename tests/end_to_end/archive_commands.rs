@@ -12,13 +12,13 @@ use tempfile::TempDir;
 const TABLE: &str = "oasis_system_linux_processor_probe";
 
 /// A folder with `oasis.toml`, which names the archive in it, and a DAC that has stored samples of two types there.
-struct Recorded {
+struct RecordedArchive {
     folder: TempDir,
     dac: Oasis,
     _node: Oasis,
 }
 
-impl Recorded {
+impl RecordedArchive {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let archive = folder.path().join("archive");
@@ -52,7 +52,7 @@ fn refused(arguments: &[&str]) -> String {
 
 #[test]
 fn commands_read_the_archive_that_the_configuration_names() {
-    let recorded = Recorded::new();
+    let recorded = RecordedArchive::new();
     let config = recorded.path("oasis.toml");
     let by_flag = ran(&["sql", "--config", &config, ".tables"]);
     assert!(String::from_utf8_lossy(&by_flag.stdout).contains(TABLE), "{by_flag:?}");
@@ -83,7 +83,7 @@ fn commands_read_the_archive_that_the_configuration_names() {
 
 #[test]
 fn a_reader_that_has_seen_enough_is_no_error() {
-    let recorded = Recorded::new();
+    let recorded = RecordedArchive::new();
     let archive = recorded.path("archive");
     let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n";
     for format in ["csv", "jsonl", "table"] {
@@ -109,7 +109,7 @@ fn left_alone(mut command: std::process::Command) {
 
 #[test]
 fn bytes_do_not_go_to_a_terminal() {
-    let recorded = Recorded::new();
+    let recorded = RecordedArchive::new();
     let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&terminal).unwrap();
     unlockpt(&terminal).unwrap();
@@ -124,7 +124,7 @@ fn bytes_do_not_go_to_a_terminal() {
 
 #[test]
 fn instances_of_several_types_are_refused_before_anything_is_written() {
-    let recorded = Recorded::new();
+    let recorded = RecordedArchive::new();
     let archive = recorded.path("archive");
     let said = refused(&["export", "--archive", &archive]);
     assert!(said.contains("one probe type") && said.contains("--format jsonl"), "{said}");
@@ -139,7 +139,7 @@ fn instances_of_several_types_are_refused_before_anything_is_written() {
 
 #[test]
 fn a_folder_gets_a_table_of_each_type() {
-    let recorded = Recorded::new();
+    let recorded = RecordedArchive::new();
     let (archive, folder) = (recorded.path("archive"), recorded.path("tables/"));
     let output = ran(&["export", "--archive", &archive, "-o", &folder]);
     let said = String::from_utf8(output.stderr).unwrap();
@@ -165,7 +165,7 @@ fn a_folder_gets_a_table_of_each_type() {
 
 #[test]
 fn an_archive_is_shown_and_checked_while_its_dac_is_at_work() {
-    let recorded = Recorded::new();
+    let recorded = RecordedArchive::new();
     let archive = recorded.path("archive");
     let printed = |verb: &str, format: &str| {
         let output = ran(&["archive", verb, "--archive", &archive, "--format", format]);
@@ -189,7 +189,7 @@ fn an_archive_is_shown_and_checked_while_its_dac_is_at_work() {
     assert!(printed("check", "text").contains("no damage"));
 
     // Damage gives an error status.
-    let Recorded { folder, dac, _node } = recorded;
+    let RecordedArchive { folder, dac, _node } = recorded;
     drop(_node);
     assert!(dac.stop().success());
     let files = fs::read_dir(folder.path().join("archive")).unwrap().map(|entry| entry.unwrap().path());
@@ -207,7 +207,7 @@ fn an_archive_is_shown_and_checked_while_its_dac_is_at_work() {
 
 #[test]
 fn an_invalid_archive_or_address_is_named() {
-    let recorded = Recorded::new();
+    let recorded = RecordedArchive::new();
     let (archive, file) = (recorded.path("archive"), recorded.path("oasis.toml"));
     for command in [
         &["sql", ".tables"][..],

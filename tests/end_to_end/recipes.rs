@@ -122,13 +122,13 @@ fn build(copy: &Path, target: &Path) {
 }
 
 /// The copy, after all recipes.
-struct Followed {
+struct AppliedRecipes {
     copy: PathBuf,
     /// The program that was built.
     oasis: PathBuf,
 }
 
-static FOLLOWED: LazyLock<Followed> = LazyLock::new(|| {
+static FOLLOWED: LazyLock<AppliedRecipes> = LazyLock::new(|| {
     let target = Path::new(env!("CARGO_BIN_EXE_oasis")).parent().unwrap().parent().unwrap().join("recipe");
     let (copy, root) = (target.join("source"), repository());
     copy_sources(&copy);
@@ -139,7 +139,7 @@ static FOLLOWED: LazyLock<Followed> = LazyLock::new(|| {
         edits(&page, recipe).iter().for_each(|edit| apply(edit, &copy, page_time));
     }
     build(&copy, &target);
-    Followed { oasis: target.join("debug/oasis"), copy }
+    AppliedRecipes { oasis: target.join("debug/oasis"), copy }
 });
 
 /// The files that a recipe creates or changes, sorted.

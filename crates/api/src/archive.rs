@@ -79,18 +79,18 @@ fn wanted(history: &History, filter: &InstanceFilter) -> Result<Reaches, ReadErr
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Flushed {
+pub struct FlushResult {
     /// `stored`
     status: &'static str,
 }
 
 /// Stores all that was received before the request, and answers when it is stored.
 #[utoipa::path(post, path = "/api/v1/archive/flush",
-    responses((status = 200, body = Flushed), (status = 403, body = Problem), (status = 404, body = Problem), (status = 507, body = Problem)))]
-pub async fn flush(State(doors): State<Doors>, headers: HeaderMap) -> Result<Json<Flushed>, Problem> {
+    responses((status = 200, body = FlushResult), (status = 403, body = Problem), (status = 404, body = Problem), (status = 507, body = Problem)))]
+pub async fn flush(State(doors): State<Doors>, headers: HeaderMap) -> Result<Json<FlushResult>, Problem> {
     doors.admit(&headers, "pages of other sites may not write (doors.allowed_origins)")?;
     let stored = archive(&doors)?.flush().await;
-    stored.map(|()| Json(Flushed { status: "stored" })).map_err(|error| {
+    stored.map(|()| Json(FlushResult { status: "stored" })).map_err(|error| {
         let code = match error {
             NotStored::DiskFull(_) => "disk_full",
             NotStored::DiskError(_) => "disk_error",

@@ -96,7 +96,7 @@ impl Connector for UdpConnector {
         // A full buffer loses a datagram: this channel must never wait for space.
         socket.set_nonblocking(true)?;
         let (tcp_sender, tcp_receiver) = tcp::halves(stream)?;
-        let opened = Arc::new(Opened::default());
+        let opened = Arc::new(DatagramState::default());
         let sender = UdpSender {
             tcp: tcp_sender,
             socket,
@@ -116,7 +116,7 @@ impl Connector for UdpConnector {
 
 /// What the receiver passes to the sender.
 #[derive(Debug, Default)]
-struct Opened {
+struct DatagramState {
     /// The offer from `welcome`.
     offer: OnceLock<DatagramOffer>,
     /// Whether the DAC has answered a ping.
@@ -127,7 +127,7 @@ struct UdpSender {
     tcp: Box<dyn Sender>,
     socket: UdpSocket,
     dac: IpAddr,
-    opened: Arc<Opened>,
+    opened: Arc<DatagramState>,
     has_announced: bool,
     datagram_bytes: usize,
     scratch: Vec<u8>,
@@ -167,7 +167,7 @@ impl Sender for UdpSender {
 
 struct UdpReceiver {
     tcp: Box<dyn Receiver>,
-    opened: Arc<Opened>,
+    opened: Arc<DatagramState>,
 }
 
 impl Receiver for UdpReceiver {

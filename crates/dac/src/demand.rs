@@ -37,7 +37,7 @@ struct Inner {
     /// None while demand is off.
     range: Option<DemandRange>,
     /// Number of readers for each requested rate.
-    asked: BTreeMap<Wanted, u32>,
+    asked: BTreeMap<RequestedRate, u32>,
     /// Present while the rate is higher than requested.
     fall: Option<Fall>,
     /// True while a task runs, or is about to start.
@@ -54,9 +54,9 @@ struct Fall {
 /// A requested rate, as the bits of its hertz. These are ordered like the rate, because it is never negative.
 /// Infinite for the highest rate of the probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Wanted(u64);
+struct RequestedRate(u64);
 
-impl From<Delivery> for Wanted {
+impl From<Delivery> for RequestedRate {
     fn from(delivery: Delivery) -> Self {
         match delivery {
             Delivery::MaxHz(hertz) => Self(hertz.get().to_bits()),
@@ -70,7 +70,7 @@ impl From<Delivery> for Wanted {
 #[derive(Debug)]
 pub struct DemandGuard {
     demand: Arc<Demand>,
-    wanted: Wanted,
+    wanted: RequestedRate,
 }
 
 impl Drop for DemandGuard {
@@ -118,7 +118,7 @@ impl Demand {
 
     /// Registers a reader with this delivery.
     pub(crate) fn register(self: &Arc<Self>, delivery: Delivery) -> DemandGuard {
-        let wanted = Wanted::from(delivery);
+        let wanted = RequestedRate::from(delivery);
         self.change(|asked| *asked.entry(wanted).or_default() += 1);
         DemandGuard { demand: self.clone(), wanted }
     }
@@ -156,7 +156,7 @@ impl Demand {
         step
     }
 
-    fn change(&self, change: impl FnOnce(&mut BTreeMap<Wanted, u32>)) {
+    fn change(&self, change: impl FnOnce(&mut BTreeMap<RequestedRate, u32>)) {
         let mut inner = self.lock();
         let before = inner.highest();
         change(&mut inner.asked);
@@ -189,12 +189,12 @@ impl Demand {
 }
 
 impl Inner {
-    fn highest(&self) -> Option<Wanted> {
+    fn highest(&self) -> Option<RequestedRate> {
         self.asked.last_key_value().map(|(wanted, _)| *wanted)
     }
 
     fn asked(&self, range: DemandRange) -> Hertz {
-        range.nearest(self.highest().map_or(0.0, |Wanted(bits)| f64::from_bits(bits)))
+        range.nearest(self.highest().map_or(0.0, |RequestedRate(bits)| f64::from_bits(bits)))
     }
 
     fn step(&mut self, actual: Option<Hertz>, now: Instant) -> Step {

@@ -22,11 +22,11 @@ const OVERHEAD: usize = 128;
 pub(crate) struct Encodings {
     capacity: usize,
     /// Never locked while an encoding is made.
-    held: Mutex<Held>,
+    held: Mutex<Slots>,
 }
 
 #[derive(Debug, Default)]
-struct Held {
+struct Slots {
     made: BTreeMap<(Offset, EncodingId), Slot>,
     bytes: usize,
 }
@@ -82,7 +82,7 @@ impl Encodings {
         held.bytes as isize - before as isize
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, Slots> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

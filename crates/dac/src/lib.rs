@@ -84,7 +84,7 @@ pub use commands::{CommandBus, CommandError, ProbeRequest};
 pub use cursor::{Cursor, StartAt};
 pub use delivery::{Delivery, DeliveryError, Options, Overflow, OverflowError};
 pub use demand::{Demand, DemandGuard, DemandState};
-pub use derived::{DeriveError, Derived};
+pub use derived::{DeriveError, DerivedStreams};
 pub use encodings::EncodingId;
 pub use instance::Instance;
 pub use ledger::{Gap, Ledger, NodeCounters, Verdict};
@@ -93,7 +93,7 @@ pub use node::{Link, Node};
 pub use registry::{Registry, RestoreCounts, StoredInstance, StoredNode};
 pub use segment::{Pieces, Segment};
 pub use signal::{Signal, Wake};
-pub use turn::{Skipped, Turn};
+pub use turn::{SkippedRange, Turn};
 pub use wake_flag::WakeFlag;
 
 /// The atomics that `wake_flag` uses, so that its model can substitute others.
@@ -140,7 +140,7 @@ pub struct Dac {
     /// Memory budget of all topic logs.
     pub budget: Arc<LogBudget>,
     /// Derived streams, with fewer samples than their base.
-    pub derived: Arc<Derived>,
+    pub derived: Arc<DerivedStreams>,
     epoch: Epoch,
     sessions: AtomicU64,
     /// True once the nodes are being released.
@@ -160,7 +160,7 @@ impl Dac {
             commands: CommandBus::default(),
             admission: Admission::new(config.channel.max_connections),
             datagrams: datagrams::Datagrams::default(),
-            derived: Derived::new(config.log.derived_streams, linger, budget.clone()),
+            derived: DerivedStreams::new(config.log.derived_streams, linger, budget.clone()),
             budget,
             epoch,
             sessions: AtomicU64::new(0),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Turn {
     /// Samples that it asked for and will not receive.
-    pub skipped: Option<Skipped>,
+    pub skipped: Option<SkippedRange>,
     /// Offset of the first wanted sample: the first segment may begin before it.
     pub wanted: Offset,
     /// Segments in order of offset.
@@ -21,7 +21,7 @@ pub struct Turn {
 
 /// Samples that a reader will not receive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Skipped {
+pub struct SkippedRange {
     /// Offset of the first one.
     pub from: Offset,
     /// Offset after the last one.
@@ -30,7 +30,7 @@ pub struct Skipped {
     pub cause: Cause,
 }
 
-impl Skipped {
+impl SkippedRange {
     /// Returns the number of samples.
     pub fn count(&self) -> u64 {
         self.to.0 - self.from.0
@@ -58,7 +58,7 @@ impl Instance {
             return self.newest(from, Cause::Latest);
         }
         let read = self.log.read(from, max);
-        let skipped = read.missed.map(|(from, to)| Skipped { from, to, cause: Cause::LogRetention });
+        let skipped = read.missed.map(|(from, to)| SkippedRange { from, to, cause: Cause::LogRetention });
         let wanted = skipped.map_or(from, |skipped| skipped.to);
         match options.overflow {
             Overflow::Latest if skipped.is_some() => self.newest(from, Cause::LogRetention),
@@ -77,7 +77,7 @@ impl Instance {
         let newest = self.log.newest(&self.probe_type).filter(|newest| newest.end() > from);
         let to = newest.as_ref().map_or(from, |newest| newest.first().max(from));
         Turn {
-            skipped: (from < to).then_some(Skipped { from, to, cause }),
+            skipped: (from < to).then_some(SkippedRange { from, to, cause }),
             wanted: to,
             next: newest.as_ref().map_or(from, |newest| newest.end()),
             segments: newest.into_iter().collect(),

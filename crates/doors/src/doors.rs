@@ -3,7 +3,7 @@
 use crate::{
     config::DoorsConfig,
     origin::{self, RefusedOrigins},
-    past::Archived,
+    past::ArchiveAccess,
     places::Places,
     problem::Problem,
     websocket::{Shards, Surroundings},
@@ -27,7 +27,7 @@ pub struct Doors {
     pub(crate) places: Arc<Places>,
     pub(crate) shards: Arc<Shards>,
     /// The archive, if there is one, and permits to read it.
-    pub archived: Archived,
+    pub archived: ArchiveAccess,
     refused_origins: Arc<RefusedOrigins>,
 }
 
@@ -37,7 +37,7 @@ impl Doors {
         let admission = Arc::new(Admission::new(config.max_websockets));
         let places = Arc::new(Places::new(&config));
         let config = Arc::new(config);
-        let archived = Archived::new(archive);
+        let archived = ArchiveAccess::new(archive);
         let shards = Shards::start(&Surroundings {
             dac: dac.clone(),
             config: config.clone(),

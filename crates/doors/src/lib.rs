@@ -93,7 +93,7 @@ mod websocket;
 
 pub use config::DoorsConfig;
 pub use doors::Doors;
-pub use past::{Archived, times::in_order};
+pub use past::{ArchiveAccess, times::in_order};
 pub use problem::Problem;
 pub use text::openapi;
 pub use websocket::upgrade;

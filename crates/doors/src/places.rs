@@ -59,7 +59,7 @@ pub struct Places {
 pub struct Place {
     _total: OwnedSemaphorePermit,
     _door: OwnedSemaphorePermit,
-    _address: Resident,
+    _address: AddressPermit,
 }
 
 impl Places {
@@ -96,7 +96,7 @@ impl Places {
     ///
     /// # Errors
     /// Status 429 if all of them are taken.
-    pub fn resident(&self, peer: IpAddr) -> Result<Resident, (&'static str, Problem)> {
+    pub fn resident(&self, peer: IpAddr) -> Result<AddressPermit, (&'static str, Problem)> {
         self.addresses.enter(peer).ok_or_else(|| {
             let detail = format!(
                 "{} readers and WebSockets have the address {peer} (doors.max_per_address)",
@@ -121,14 +121,14 @@ struct Addresses {
 }
 
 impl Addresses {
-    fn enter(self: &Arc<Self>, address: IpAddr) -> Option<Resident> {
+    fn enter(self: &Arc<Self>, address: IpAddr) -> Option<AddressPermit> {
         let mut readers = self.readers();
         let count = readers.get(&address).copied().unwrap_or(0);
         if count >= self.most {
             return None;
         }
         readers.insert(address, count + 1);
-        Some(Resident { addresses: self.clone(), address })
+        Some(AddressPermit { addresses: self.clone(), address })
     }
 
     fn readers(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
@@ -138,12 +138,12 @@ impl Addresses {
 
 /// A place of one address; free again when dropped.
 #[derive(Debug)]
-pub struct Resident {
+pub struct AddressPermit {
     addresses: Arc<Addresses>,
     address: IpAddr,
 }
 
-impl Drop for Resident {
+impl Drop for AddressPermit {
     fn drop(&mut self) {
         let mut readers = self.addresses.readers();
         match readers.get_mut(&self.address) {

@@ -2,7 +2,7 @@
 
 use oasis_archive::Archive;
 use oasis_channel::{Overhead, ProbeKind, RecorderSpan};
-use oasis_dac::{Delivery, DemandState, Derived, Instance, Ledger, LogState, Node, Registry};
+use oasis_dac::{Delivery, DemandState, DerivedStreams, Instance, Ledger, LogState, Node, Registry};
 use oasis_store::Account;
 use oasis_wire::{batch::Batch, loss::Cause, quantity::Epoch, schema::ProbeType, value};
 use serde::Serialize;
@@ -337,7 +337,7 @@ pub struct DerivedView {
 }
 
 /// All derived streams.
-pub fn derived(derived: &Derived) -> Vec<DerivedView> {
+pub fn derived(derived: &DerivedStreams) -> Vec<DerivedView> {
     let view = |stream: Arc<Instance>| DerivedView {
         topic: stream.topic.0,
         node: stream.node.as_ref().into(),

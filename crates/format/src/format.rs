@@ -2,7 +2,7 @@
 
 use crate::{
     Gap, Source, WriteError,
-    mcap::{ReadError, Recorded, Rest},
+    mcap::{ReadError, RecordedSeries, Rest},
     table::Cell,
 };
 use oasis_wire::batch::Sample;
@@ -73,7 +73,7 @@ pub type OpenRows = for<'a> fn(&'a mut dyn Write) -> Box<dyn RowWriter + 'a>;
 pub type ReadBatches = fn(&mut dyn Read, &mut TakeBatch<'_>) -> Result<Rest, ReadError<TakeError>>;
 
 /// Receives a batch.
-pub type TakeBatch<'a> = dyn FnMut(&Recorded, &[u8]) -> Result<(), TakeError> + 'a;
+pub type TakeBatch<'a> = dyn FnMut(&RecordedSeries, &[u8]) -> Result<(), TakeError> + 'a;
 
 /// The error of a receiver of batches.
 pub type TakeError = Box<dyn Error + Send + Sync>;

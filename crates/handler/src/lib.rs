@@ -79,7 +79,7 @@ pub trait Handler: Send + Sync + 'static {
 }
 
 /// A handler with a section of its own in the configuration file.
-pub trait Configured: Handler + Sized {
+pub trait ConfiguredHandler: Handler + Sized {
     /// The section, with its defaults.
     type Config;
     /// Why a section is wrong.
@@ -98,13 +98,13 @@ pub struct Context {
     /// Registry, topic logs and command bus.
     pub dac: Arc<Dac>,
     /// Samples that the topic logs have evicted, if there is an archive.
-    pub archive: Option<Arc<dyn Stored>>,
+    pub archive: Option<Arc<dyn StoredSamples>>,
     /// The request to stop.
     pub stopping: Stopping,
 }
 
 /// The archive as a handler sees it.
-pub trait Stored: Send + Sync + 'static {
+pub trait StoredSamples: Send + Sync + 'static {
     /// The stored samples.
     fn history(&self) -> History;
 

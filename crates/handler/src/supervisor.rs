@@ -1,7 +1,7 @@
 //! Starts and stops handlers, and lists them.
 
 use crate::{
-    Condition, Context, Document, Handler, Status, Stored,
+    Condition, Context, Document, Handler, Status, StoredSamples,
     life::{Backoff, Vitals, live},
     stopping::StopRequest,
 };
@@ -47,7 +47,7 @@ pub enum HandlerError {
 /// All handlers of a DAC.
 pub struct Supervisor {
     dac: Arc<Dac>,
-    archive: Option<Arc<dyn Stored>>,
+    archive: Option<Arc<dyn StoredSamples>>,
     backoff: Backoff,
     entries: Vec<Entry>,
 }
@@ -73,7 +73,11 @@ impl fmt::Debug for Supervisor {
 
 impl Supervisor {
     /// Handlers of this DAC; none runs yet.
-    pub fn new(dac: Arc<Dac>, archive: Option<Arc<dyn Stored>>, handlers: Vec<Arc<dyn Handler>>) -> Self {
+    pub fn new(
+        dac: Arc<Dac>,
+        archive: Option<Arc<dyn StoredSamples>>,
+        handlers: Vec<Arc<dyn Handler>>,
+    ) -> Self {
         let entry = |handler| Entry { handler, vitals: Arc::default(), life: Mutex::new(None) };
         let entries = handlers.into_iter().map(entry).collect();
         Self { dac, archive, backoff: Backoff::default(), entries }

@@ -1,7 +1,7 @@
 //! The topic log of an instance, as the reader of its history needs it.
 
 use oasis_dac::Instance;
-use oasis_history::{Held, Log, LogRead};
+use oasis_history::{Log, LogBatch, LogRead};
 use oasis_store::Series;
 use oasis_wire::{
     quantity::{Epoch, Offset, TopicId},
@@ -46,7 +46,7 @@ impl Log for InstanceLog {
             let known = series.take().filter(|series| series.run == segment.run());
             let of_run = known.unwrap_or_else(|| Arc::new(series_of(&self.0, segment.run())));
             series = Some(of_run.clone());
-            Held {
+            LogBatch {
                 series: of_run,
                 batch: segment.batch().clone(),
                 offsets: segment.first_held()..segment.end(),

@@ -8,7 +8,7 @@
 //! call them on a thread that must not block.
 //!
 //! ```
-//! use oasis_history::{Reader, Start, Then};
+//! use oasis_history::{Reader, Start, NextStep};
 //! use oasis_store::{ArchiveConfig, open};
 //!
 //! let folder = tempfile::tempdir()?;
@@ -18,7 +18,7 @@
 //! // Without a topic log, the end of the archive is the end.
 //! let mut reader = Reader::new("plant", "cpu", Start::Time(0)).with_archive(archive.history());
 //! let read = reader.read(64 * 1024)?;
-//! assert!(read.pieces.is_empty() && matches!(read.then, Then::ArchiveEnd));
+//! assert!(read.pieces.is_empty() && matches!(read.then, NextStep::ArchiveEnd));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -28,7 +28,7 @@ mod piece;
 mod reader;
 mod samples;
 
-pub use log::{Held, Log, LogRead};
-pub use piece::{Batch, Piece, Read, Then, end_before};
+pub use log::{Log, LogBatch, LogRead};
+pub use piece::{Batch, NextStep, Piece, Read, end_before};
 pub use reader::{Reader, Start};
-pub use samples::{Found, Samples};
+pub use samples::{SampleOrMissing, Samples};

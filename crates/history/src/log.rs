@@ -39,12 +39,12 @@ pub struct LogRead {
     /// Offsets from the requested one on that the log has evicted.
     pub evicted: Option<Range<Offset>>,
     /// Batches in order; the first may begin before the requested offset.
-    pub batches: Vec<Held>,
+    pub batches: Vec<LogBatch>,
 }
 
 /// A batch in a topic log.
 #[derive(Debug, Clone)]
-pub struct Held {
+pub struct LogBatch {
     /// The series of its samples.
     pub series: Arc<Series>,
     /// The native batch.

@@ -1,7 +1,7 @@
 //! The newest samples of a time, as far as the topic log has them.
 
 use crate::log::Log;
-use oasis_store::{Listed, Newest};
+use oasis_store::{ListedBatch, Newest};
 use oasis_wire::{batch, quantity::Offset};
 
 /// The wanted samples in the topic log.
@@ -25,7 +25,7 @@ pub fn in_log(log: &dyn Log, newest: &Newest) -> HeldNewest {
         let range = (times.iter().min().copied(), times.iter().max().copied());
         let (Some(least), Some(greatest)) = range else { continue };
         let (first, count) = (held.offsets.start, times.len() as u64);
-        let listed = Listed { first, count, times: (least, greatest) };
+        let listed = ListedBatch { first, count, times: (least, greatest) };
         if let Some(offset) = rest.take(&listed, || Some(times)) {
             begin = offset;
         }

@@ -44,12 +44,12 @@ pub struct Read {
     /// Pieces in order, each with the position after it.
     pub pieces: Vec<(Piece, Position)>,
     /// The next step of the caller.
-    pub then: Then,
+    pub then: NextStep,
 }
 
 /// The next step after the pieces of a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Then {
+pub enum NextStep {
     /// There may be more: read again.
     More,
     /// The next samples may not be stored yet: let the archive store everything it has received, then read again.

@@ -1,12 +1,12 @@
 //! A position in the history of an instance, and the switch from the archive to the topic log.
 //!
 //! The seam is an offset: the reader switches to the log once the log contains the next sample. If neither contains it, the archive stores what it has received
-//! ([`Then::Flush`]) and is read again. Only then is the sample missing.
+//! ([`NextStep::Flush`]) and is read again. Only then is the sample missing.
 
 use crate::{
     log::{self, Log},
     newest::{self, HeldNewest},
-    piece::{Batch, Piece, Read, Then, end_before},
+    piece::{Batch, NextStep, Piece, Read, end_before},
 };
 use oasis_store::{History, Newest, Past, ReadError};
 use oasis_wire::{
@@ -97,7 +97,7 @@ impl Reader {
         self.flushed = None;
     }
 
-    /// Reads the next pieces, about `bytes` of batches, from the archive and then from the log. No pieces and [`Then::Log`] mean that all was
+    /// Reads the next pieces, about `bytes` of batches, from the archive and then from the log. No pieces and [`NextStep::Log`] mean that all was
     /// read.
     ///
     /// # Errors
@@ -108,11 +108,11 @@ impl Reader {
         }
         let read = self.read_archive(bytes)?;
         match (read.then, &self.log) {
-            (Then::Log { at, .. }, Some(log)) if read.pieces.is_empty() => {
+            (NextStep::Log { at, .. }, Some(log)) if read.pieces.is_empty() => {
                 let log = log.clone();
                 self.read_log(&*log, at.offset, bytes)
             }
-            (Then::Log { .. }, _) => Ok(Read { then: Then::More, ..read }),
+            (NextStep::Log { .. }, _) => Ok(Read { then: NextStep::More, ..read }),
             _ => Ok(read),
         }
     }
@@ -130,9 +130,9 @@ impl Reader {
             Place::Archive(_) => self.read_on(bytes),
             Place::Log(at) => {
                 let at = Position { epoch: self.epoch(), offset: *at };
-                Ok(Read { begin: at, pieces: Vec::new(), then: Then::Log { at, is_missing: false } })
+                Ok(Read { begin: at, pieces: Vec::new(), then: NextStep::Log { at, is_missing: false } })
             }
-            Place::End(at) => Ok(Read { begin: *at, pieces: Vec::new(), then: Then::TimeEnd }),
+            Place::End(at) => Ok(Read { begin: *at, pieces: Vec::new(), then: NextStep::TimeEnd }),
         }
     }
 
@@ -210,7 +210,7 @@ impl Reader {
             if is_over {
                 self.place = Place::End(at);
             }
-            let then = if is_over { Then::TimeEnd } else { Then::More };
+            let then = if is_over { NextStep::TimeEnd } else { NextStep::More };
             return Ok(Read { begin, pieces, then });
         }
         match self.log.clone() {
@@ -243,7 +243,11 @@ impl Reader {
         // The losses of that epoch are unknown. Losses of the present one are all known.
         let start = Position { epoch: log.epoch(), offset: log.start() };
         self.seek(start);
-        Read { begin: start, pieces: vec![(Piece::Gap(None, Cause::EpochChanged), start)], then: Then::More }
+        Read {
+            begin: start,
+            pieces: vec![(Piece::Gap(None, Cause::EpochChanged), start)],
+            then: NextStep::More,
+        }
     }
 
     /// Position of the oldest sample in the log.
@@ -322,19 +326,19 @@ impl Reader {
             }
             if end.is_some() {
                 self.place = Place::End(Position { epoch, offset: at });
-                return Ok(Read { begin, pieces, then: Then::TimeEnd });
+                return Ok(Read { begin, pieces, then: NextStep::TimeEnd });
             }
         }
         self.place = Place::Log(at);
         let at = Position { epoch, offset: at };
-        Ok(Read { begin, pieces, then: Then::Log { at, is_missing: false } })
+        Ok(Read { begin, pieces, then: NextStep::Log { at, is_missing: false } })
     }
 
     /// Switches to the log.
     fn join(&mut self, at: Position, pieces: Vec<(Piece, Position)>, is_missing: bool) -> Read {
         self.place = Place::Log(at.offset);
         self.missing = is_missing.then_some(at.offset);
-        Read { begin: at, pieces, then: Then::Log { at, is_missing } }
+        Read { begin: at, pieces, then: NextStep::Log { at, is_missing } }
     }
 
     /// Whether the archive should store what it has received before it is asked again.
@@ -345,12 +349,12 @@ impl Reader {
 
     fn flush(&mut self, begin: Position) -> Read {
         self.flushed = self.log.as_ref().map(|log| log.first());
-        Read { begin, pieces: Vec::new(), then: Then::Flush }
+        Read { begin, pieces: Vec::new(), then: NextStep::Flush }
     }
 }
 
 fn archive_end(begin: Position) -> Read {
-    Read { begin, pieces: Vec::new(), then: Then::ArchiveEnd }
+    Read { begin, pieces: Vec::new(), then: NextStep::ArchiveEnd }
 }
 
 impl fmt::Debug for Reader {

@@ -1,7 +1,7 @@
 //! The samples of an archive one by one, with what is missing between them.
 
 use crate::{
-    piece::{Batch, Piece, Then},
+    piece::{Batch, NextStep, Piece},
     reader::{Reader, Start},
 };
 use oasis_store::{History, LossTracker, Missing, ReadError, Series};
@@ -14,7 +14,7 @@ use std::{collections::VecDeque, ops::Range, sync::Arc};
 
 /// A sample, or missing ones.
 #[derive(Debug)]
-pub enum Found {
+pub enum SampleOrMissing {
     /// A sample: its series, the state of its probe, and its values.
     Sample(Arc<Series>, u16, Sample),
     /// Samples that are missing at this place, and why.
@@ -30,15 +30,15 @@ pub struct Samples {
     bytes: usize,
     losses: LossTracker,
     pieces: VecDeque<Piece>,
-    open: Option<Open>,
-    found: VecDeque<Found>,
+    open: Option<OpenBatch>,
+    found: VecDeque<SampleOrMissing>,
     unreadable: Option<BatchError>,
     is_over: bool,
 }
 
 /// A decoded batch, and the indexes of the samples that were not read yet.
 #[derive(Debug)]
-struct Open {
+struct OpenBatch {
     series: Arc<Series>,
     batch: batch::Batch,
     left: Range<usize>,
@@ -73,7 +73,7 @@ impl Samples {
     /// # Errors
     /// If the archive cannot be read.
     #[allow(clippy::should_implement_trait, reason = "an iterator of results would go on after an error")]
-    pub fn next(&mut self) -> Result<Option<Found>, ReadError> {
+    pub fn next(&mut self) -> Result<Option<SampleOrMissing>, ReadError> {
         loop {
             if let Some(found) = self.found.pop_front() {
                 return Ok(Some(found));
@@ -84,11 +84,11 @@ impl Samples {
                     continue;
                 };
                 let missing = self.losses.before(&open.series, sample.sequence)?;
-                let sample = Found::Sample(open.series.clone(), open.batch.header().state, sample);
+                let sample = SampleOrMissing::Sample(open.series.clone(), open.batch.header().state, sample);
                 if missing.is_empty() {
                     return Ok(Some(sample));
                 }
-                self.found.extend(missing.into_iter().map(Found::Missing).chain([sample]));
+                self.found.extend(missing.into_iter().map(SampleOrMissing::Missing).chain([sample]));
             } else if let Some(piece) = self.pieces.pop_front() {
                 self.take(piece);
             } else if self.is_over {
@@ -106,11 +106,11 @@ impl Samples {
 
     fn read(&mut self) -> Result<(), ReadError> {
         let read = self.reader.read(self.bytes)?;
-        if read.pieces.is_empty() && matches!(read.then, Then::TimeEnd | Then::ArchiveEnd) {
+        if read.pieces.is_empty() && matches!(read.then, NextStep::TimeEnd | NextStep::ArchiveEnd) {
             self.is_over = true;
-            let more_follow = read.then == Then::TimeEnd;
+            let more_follow = read.then == NextStep::TimeEnd;
             let missing = self.losses.after_last(&self.node, &self.instance, more_follow)?;
-            self.found.extend(missing.into_iter().map(Found::Missing));
+            self.found.extend(missing.into_iter().map(SampleOrMissing::Missing));
         }
         self.pieces.extend(read.pieces.into_iter().map(|(piece, _)| piece));
         Ok(())
@@ -129,7 +129,7 @@ impl Samples {
             Ok(batch) => {
                 let index = |offset: Offset| (offset.0 - offsets.start.0) as usize;
                 let left = index(wanted.start)..index(wanted.end);
-                self.open = Some(Open { series, batch, left });
+                self.open = Some(OpenBatch { series, batch, left });
             }
             Err(error) => {
                 self.unreadable.get_or_insert(error);

@@ -9,9 +9,9 @@ use uuid::Uuid;
 
 /// Stored sequence numbers by run.
 #[derive(Debug, Default)]
-pub struct Known(HashMap<Uuid, Ranges>);
+pub struct KnownSequences(HashMap<Uuid, Ranges>);
 
-impl Known {
+impl KnownSequences {
     /// Reads the stored sequence numbers of an instance.
     ///
     /// # Errors

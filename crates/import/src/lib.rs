@@ -25,10 +25,10 @@ mod notes;
 
 pub use losses::SourceError;
 
-use known::Known;
+use known::KnownSequences;
 use oasis_store::{
     AnnotationError, Finding, OpenError, ReadError, Series, TestRunError, WritableStore,
-    catalogue::{CatalogueError, Sealed},
+    catalogue::{CatalogueError, SealedFile},
     clock::now,
     import_folder, record,
     recovery::{self, Unreadable},
@@ -102,7 +102,7 @@ pub enum ImportError {
 
 /// The result of an import.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Imported {
+pub struct ImportTotals {
     /// New samples.
     pub samples: u64,
     /// Samples that were already stored.
@@ -132,7 +132,7 @@ pub struct Import {
     instances: HashMap<(Arc<str>, Arc<str>), Instance>,
     /// The last number used.
     topics: u32,
-    imported: Imported,
+    imported: ImportTotals,
     /// Losses of the recording.
     lost: Vec<losses::Lost>,
     /// Whether leftovers could not be removed: the next start removes them.
@@ -145,7 +145,7 @@ struct Instance {
     topics: Vec<(Arc<ProbeType>, TopicId)>,
     rule: usize,
     next: Offset,
-    known: Known,
+    known: KnownSequences,
 }
 
 impl Import {
@@ -165,7 +165,7 @@ impl Import {
             sealed: Vec::new(),
             instances: HashMap::new(),
             topics: 0,
-            imported: Imported::default(),
+            imported: ImportTotals::default(),
             lost: Vec::new(),
             is_left: false,
         })
@@ -226,7 +226,7 @@ impl Import {
         }
         let length = bytes.len() as u64;
         let torn = if found.is_sealed { 0 } else { length.saturating_sub(found.end) };
-        let recovered = recovery::Recovered { header, torn, found, bytes: length };
+        let recovered = recovery::RecoveredFile { header, torn, found, bytes: length };
         Ok(recovered.findings(path))
     }
 
@@ -241,7 +241,7 @@ impl Import {
             let rule = self.opened.config.rule_for(&key.0, &key.1);
             let rule = rule.ok_or_else(|| ImportError::NoRule(format!("{}/{}", key.0, key.1)))?;
             // Before its files are listed: listed files cannot be read before they are moved.
-            let known = Known::of(&self.opened.store, &key.0, &key.1)?;
+            let known = KnownSequences::of(&self.opened.store, &key.0, &key.1)?;
             let instance = Instance { topics: Vec::new(), rule, next: Offset(0), known };
             self.instances.insert(key.clone(), instance);
         }
@@ -286,7 +286,7 @@ impl Import {
         file.finish_writing()?;
         file.commit()?;
         let bytes = file.seal()?;
-        self.opened.store.add_sealed(&Sealed {
+        self.opened.store.add_sealed(&SealedFile {
             number: file.open.header.number,
             rule: &self.opened.config.retention[rule].instances,
             created: file.created(),
@@ -302,7 +302,7 @@ impl Import {
     ///
     /// # Errors
     /// If the disk or the catalogue fails: the archive is unchanged then.
-    pub fn finish(mut self) -> Result<Imported, ImportError> {
+    pub fn finish(mut self) -> Result<ImportTotals, ImportError> {
         for (rule, file) in std::mem::take(&mut self.files) {
             self.seal(rule, file)?;
         }

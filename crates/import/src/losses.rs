@@ -1,6 +1,6 @@
 //! Imports the causes of missing samples.
 
-use super::{Import, ImportError, Instance, known::Known};
+use super::{Import, ImportError, Instance, known::KnownSequences};
 use oasis_store::{
     History, OpenError, ReadError,
     catalogue::{Extent, LossRow, MOST_LOSSES},
@@ -77,7 +77,7 @@ impl Import {
         key: &(Arc<str>, Arc<str>),
     ) -> Result<(), ReadError> {
         let losses = history.0.catalogue().losses_of(node, instance)?;
-        let mut noted = Known::default();
+        let mut noted = KnownSequences::default();
         for (run, loss) in losses {
             noted.add(run, *loss.numbers.start()..loss.numbers.end().saturating_add(1));
             self.lose(key.clone(), run, loss.numbers, loss.cause);
@@ -100,7 +100,7 @@ impl Import {
         extent: &Extent,
         tracker: &mut LossTracker,
         at: &mut Option<(Epoch, Offset)>,
-        (key, noted): (&(Arc<str>, Arc<str>), &Known),
+        (key, noted): (&(Arc<str>, Arc<str>), &KnownSequences),
     ) -> Result<(), ReadError> {
         let series = &extent.series;
         for entry in history.0.entries(extent, Offset(0), usize::MAX)? {
@@ -126,7 +126,7 @@ impl Import {
     }
 
     /// Adds losses that are not added yet.
-    fn lose_all(&mut self, key: &(Arc<str>, Arc<str>), noted: &Known, missing: Vec<Missing>) {
+    fn lose_all(&mut self, key: &(Arc<str>, Arc<str>), noted: &KnownSequences, missing: Vec<Missing>) {
         for Missing { run, numbers, cause, .. } in missing {
             let is_reported = |numbers: &RangeInclusive<u64>| {
                 noted.has(run, &(*numbers.start()..numbers.end().saturating_add(1)))

@@ -7,7 +7,7 @@ use crate::{
     scenarios::{Archive, Fanout, Flush, Idle, Latency, Probes, Slow},
     servers::{
         Server,
-        archive::{self, Archived},
+        archive::{self, ArchiveArguments},
     },
     subscribers,
 };
@@ -50,7 +50,7 @@ enum Verb {
     Serve(Serve),
     /// A DAC with an archive that was filled.
     #[command(hide = true)]
-    ServeArchive(Archived),
+    ServeArchive(ArchiveArguments),
     /// A node with one probe; orders come on its standard input.
     #[command(hide = true)]
     Node {

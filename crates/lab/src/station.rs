@@ -121,7 +121,7 @@ impl Contender {
     }
 
     /// Starts the server, and the node if it has one. `flush` is the longest rest between its writes, if it is ours.
-    pub fn serve(self, flush: Option<Duration>) -> anyhow::Result<Served> {
+    pub fn serve(self, flush: Option<Duration>) -> anyhow::Result<RunningServer> {
         let millis = flush.map(|flush| flush.as_millis().to_string());
         let flush = millis.as_deref().filter(|_| self.is_ours());
         let lab = |server| {
@@ -139,23 +139,23 @@ impl Contender {
             Make::Chain(hertz) => return chain(lab("dac")?, hertz),
         };
         let address = server.place(0)?.parse()?;
-        Ok(Served { server, node: None, address })
+        Ok(RunningServer { server, node: None, address })
     }
 }
 
 /// A DAC and a node of its own.
-fn chain(dac: Child, hertz: Option<&str>) -> anyhow::Result<Served> {
+fn chain(dac: Child, hertz: Option<&str>) -> anyhow::Result<RunningServer> {
     let mut arguments = vec!["node", dac.place(1)?];
     arguments.extend(hertz.iter().flat_map(|&hertz| ["--hertz", hertz]));
     let node = Child::lab(cpu::CLIENTS, &arguments)?;
     wait_until_known(dac.place(0)?)?;
     let address = dac.place(0)?.parse()?;
-    Ok(Served { server: dac, node: Some(node), address })
+    Ok(RunningServer { server: dac, node: Some(node), address })
 }
 
 /// A server without subscribers yet.
 #[derive(Debug)]
-pub struct Served {
+pub struct RunningServer {
     /// The process that is measured.
     pub server: Child,
     /// The publishing process, if it is another one.
@@ -164,9 +164,9 @@ pub struct Served {
     pub address: SocketAddr,
 }
 
-impl Served {
+impl RunningServer {
     /// A DAC with an archive in this folder, or without one, and its node.
-    pub fn archiving(archive: Option<&Path>) -> anyhow::Result<Served> {
+    pub fn archiving(archive: Option<&Path>) -> anyhow::Result<RunningServer> {
         let mut arguments = vec!["serve".to_owned(), "dac".to_owned()];
         if let Some(archive) = archive {
             arguments.extend(["--archive".to_owned(), archive.to_string_lossy().into_owned()]);
@@ -190,7 +190,7 @@ impl Served {
 #[derive(Debug)]
 pub struct Station {
     /// The processes.
-    pub served: Served,
+    pub served: RunningServer,
     /// The subscribers.
     pub crowd: Crowd,
 }
@@ -202,7 +202,7 @@ impl Station {
     }
 
     /// The same, for a running server.
-    pub fn over(served: Served, dialect: Dialect, subscribers: usize) -> anyhow::Result<Self> {
+    pub fn over(served: RunningServer, dialect: Dialect, subscribers: usize) -> anyhow::Result<Self> {
         let crowd = Crowd::connect(served.address, None::<IpAddr>, dialect, subscribers)?;
         let mut station = Self { served, crowd };
         let deadline = Instant::now() + PATIENCE;

@@ -1,7 +1,7 @@
 //! Completions at a place.
 
 use crate::{
-    context::{Wanted, context},
+    context::{ExpectedWord, context},
     workspace::View,
 };
 use lsp_types::{CompletionItem, CompletionItemKind, Position};
@@ -24,25 +24,25 @@ pub fn completion(view: &View<'_>, position: Position) -> Vec<CompletionItem> {
     let context = context(view.text, view.offset(position));
     let known = Names { model: &view.report.model, scope: &context.scope };
     match context.wanted {
-        Wanted::Nothing => Vec::new(),
-        Wanted::Directive => words(["include", "pragma"], CompletionItemKind::KEYWORD),
-        Wanted::Declaration => words(DECLARATIONS, CompletionItemKind::KEYWORD),
-        Wanted::Attribute(names) => words(names.iter().copied(), CompletionItemKind::PROPERTY),
-        Wanted::Unit { is_quoted } => units(is_quoted),
-        Wanted::Kind => words(Behavior::ALL.map(|(name, _)| name), CompletionItemKind::VALUE),
-        Wanted::Enumerator(path) => known.enumerators(&path),
-        Wanted::Type => {
+        ExpectedWord::Nothing => Vec::new(),
+        ExpectedWord::Directive => words(["include", "pragma"], CompletionItemKind::KEYWORD),
+        ExpectedWord::Declaration => words(DECLARATIONS, CompletionItemKind::KEYWORD),
+        ExpectedWord::Attribute(names) => words(names.iter().copied(), CompletionItemKind::PROPERTY),
+        ExpectedWord::Unit { is_quoted } => units(is_quoted),
+        ExpectedWord::Kind => words(Behavior::ALL.map(|(name, _)| name), CompletionItemKind::VALUE),
+        ExpectedWord::Enumerator(path) => known.enumerators(&path),
+        ExpectedWord::Type => {
             let names = Primitive::ALL.iter().map(|primitive| primitive.name()).chain(["vector"]);
             let mut items = words(names, CompletionItemKind::KEYWORD);
             items.extend(known.all(false));
             items
         }
-        Wanted::Base => known.all(true),
-        Wanted::Carrier => {
+        ExpectedWord::Base => known.all(true),
+        ExpectedWord::Carrier => {
             let carriers = Primitive::ALL.iter().filter(|primitive| primitive.can_carry_enum());
             words(carriers.map(|primitive| primitive.name()), CompletionItemKind::KEYWORD)
         }
-        Wanted::Within { path, is_base } => known.within(&path, is_base),
+        ExpectedWord::Within { path, is_base } => known.within(&path, is_base),
     }
 }
 
@@ -68,10 +68,10 @@ struct Names<'a> {
 }
 
 /// A declared name, its kind and its documentation.
-type Known<'a> = (&'a str, CompletionItemKind, Option<&'a str>);
+type KnownName<'a> = (&'a str, CompletionItemKind, Option<&'a str>);
 
 impl<'a> Names<'a> {
-    fn known(&self, is_base: bool) -> Vec<Known<'a>> {
+    fn known(&self, is_base: bool) -> Vec<KnownName<'a>> {
         if is_base {
             let probes = self.model.probes.iter();
             return probes

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// The kind of word that fits at the cursor.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum ExpectedWord {
     Nothing,
     Directive,
     Declaration,
@@ -38,7 +38,7 @@ pub enum Wanted {
 /// The kind of word that fits at the cursor, and the modules around it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Context {
-    pub wanted: Wanted,
+    pub wanted: ExpectedWord,
     /// `A::B`, empty at the root.
     pub scope: String,
 }
@@ -57,7 +57,7 @@ pub fn context(text: &str, offset: usize) -> Context {
     // Documentation goes on where it ends, up to the end of the line.
     let inside = inside.or(before.last().filter(|(token, at)| *token == Token::Doc && at.end == start));
     let wanted = match inside.map_or_else(|| gap(text, rest), |(token, _)| in_token(*token)) {
-        Gap::Comment => Wanted::Nothing,
+        Gap::Comment => ExpectedWord::Nothing,
         Gap::Text => walk.in_text(),
         Gap::Blank => walk.wanted(text, &all, known),
     };
@@ -177,22 +177,26 @@ impl<'a> Walk<'a> {
         modules.map(|(_, name)| *name).collect::<Vec<_>>().join("::")
     }
 
-    fn in_text(&self) -> Wanted {
-        if self.attribute == Some("unit") { Wanted::Unit { is_quoted: true } } else { Wanted::Nothing }
+    fn in_text(&self) -> ExpectedWord {
+        if self.attribute == Some("unit") {
+            ExpectedWord::Unit { is_quoted: true }
+        } else {
+            ExpectedWord::Nothing
+        }
     }
 
-    fn wanted(&self, text: &str, all: &[(Token, Range<usize>)], known: usize) -> Wanted {
+    fn wanted(&self, text: &str, all: &[(Token, Range<usize>)], known: usize) -> ExpectedWord {
         match self.last {
             _ if self.is_in_brackets => self.in_brackets(text, all, known),
             Some(Token::Scope) => {
                 let path = path_before(text, all.get(..known.saturating_sub(1)).unwrap_or_default());
-                Wanted::Within { path, is_base: self.head.is_some() }
+                ExpectedWord::Within { path, is_base: self.head.is_some() }
             }
-            Some(Token::Hash) if self.blocks.is_empty() => Wanted::Directive,
+            Some(Token::Hash) if self.blocks.is_empty() => ExpectedWord::Directive,
             Some(Token::Colon) => match self.head {
-                Some((Sort::Probe, _)) => Wanted::Base,
-                Some((Sort::Enum, _)) => Wanted::Carrier,
-                _ => Wanted::Nothing,
+                Some((Sort::Probe, _)) => ExpectedWord::Base,
+                Some((Sort::Enum, _)) => ExpectedWord::Carrier,
+                _ => ExpectedWord::Nothing,
             },
             last if self.is_in_block() => self.in_block(last),
             None
@@ -204,34 +208,34 @@ impl<'a> Walk<'a> {
                 | Token::Doc
                 | Token::Text
                 | Token::ParenClose,
-            ) => Wanted::Declaration,
-            Some(Token::Name) if self.last_word == "abstract" => Wanted::Declaration,
-            _ => Wanted::Nothing,
+            ) => ExpectedWord::Declaration,
+            Some(Token::Name) if self.last_word == "abstract" => ExpectedWord::Declaration,
+            _ => ExpectedWord::Nothing,
         }
     }
 
-    fn in_block(&self, last: Option<Token>) -> Wanted {
+    fn in_block(&self, last: Option<Token>) -> ExpectedWord {
         let is_enum = self.blocks.last().is_some_and(|(sort, _)| *sort == Sort::Enum);
         match last {
             Some(
                 Token::BraceOpen | Token::Semicolon | Token::BracketClose | Token::Doc | Token::AngleOpen,
-            ) if !is_enum => Wanted::Type,
-            _ => Wanted::Nothing,
+            ) if !is_enum => ExpectedWord::Type,
+            _ => ExpectedWord::Nothing,
         }
     }
 
-    fn in_brackets(&self, text: &str, all: &[(Token, Range<usize>)], known: usize) -> Wanted {
+    fn in_brackets(&self, text: &str, all: &[(Token, Range<usize>)], known: usize) -> ExpectedWord {
         let begins = matches!(self.last, Some(Token::BracketOpen | Token::Semicolon));
         match (self.attribute, self.last) {
-            (None, _) if !begins => Wanted::Nothing,
-            (None, _) if self.is_in_block() => Wanted::Attribute(&METRIC_ATTRIBUTES),
-            (None, _) => Wanted::Attribute(&PROBE_ATTRIBUTES),
-            (Some("unit"), Some(Token::ParenOpen)) => Wanted::Unit { is_quoted: false },
-            (Some("kind"), Some(Token::ParenOpen)) => Wanted::Kind,
+            (None, _) if !begins => ExpectedWord::Nothing,
+            (None, _) if self.is_in_block() => ExpectedWord::Attribute(&METRIC_ATTRIBUTES),
+            (None, _) => ExpectedWord::Attribute(&PROBE_ATTRIBUTES),
+            (Some("unit"), Some(Token::ParenOpen)) => ExpectedWord::Unit { is_quoted: false },
+            (Some("kind"), Some(Token::ParenOpen)) => ExpectedWord::Kind,
             (Some("warn" | "alarm"), Some(Token::ParenOpen | Token::Comma)) => {
-                Wanted::Enumerator(path_after(text, all.get(known..).unwrap_or_default()))
+                ExpectedWord::Enumerator(path_after(text, all.get(known..).unwrap_or_default()))
             }
-            _ => Wanted::Nothing,
+            _ => ExpectedWord::Nothing,
         }
     }
 }
@@ -275,13 +279,13 @@ mod tests {
     use super::*;
 
     /// The cursor stands at the `|`.
-    fn at(marked: &str) -> (Wanted, String) {
+    fn at(marked: &str) -> (ExpectedWord, String) {
         let offset = marked.find('|').unwrap();
         let context = context(&marked.replacen('|', "", 1), offset);
         (context.wanted, context.scope)
     }
 
-    fn wanted(marked: &str) -> Wanted {
+    fn wanted(marked: &str) -> ExpectedWord {
         at(marked).0
     }
 
@@ -298,11 +302,11 @@ mod tests {
             "/* a */ |",
             "abstract |",
         ] {
-            assert_eq!(wanted(text), Wanted::Declaration, "{text}");
+            assert_eq!(wanted(text), ExpectedWord::Declaration, "{text}");
         }
         assert_eq!(at("module A { module B { |").1, "A::B");
-        assert_eq!(wanted("#|"), Wanted::Directive);
-        assert_eq!(wanted("#inc|"), Wanted::Directive);
+        assert_eq!(wanted("#|"), ExpectedWord::Directive);
+        assert_eq!(wanted("#inc|"), ExpectedWord::Directive);
     }
 
     #[test]
@@ -314,31 +318,34 @@ mod tests {
             "probe A { vector<|",
             "module M { struct A { /// Doc.\n |",
         ] {
-            assert_eq!(wanted(text), Wanted::Type, "{text}");
+            assert_eq!(wanted(text), ExpectedWord::Type, "{text}");
         }
         for text in ["struct A { uint8 |", "struct |", "enum A { |", "probe A { uint8 a, |"] {
-            assert_eq!(wanted(text), Wanted::Nothing, "{text}");
+            assert_eq!(wanted(text), ExpectedWord::Nothing, "{text}");
         }
     }
 
     #[test]
     fn attributes_are_those_of_what_follows() {
-        assert_eq!(wanted("[|"), Wanted::Attribute(&PROBE_ATTRIBUTES));
-        assert_eq!(wanted("module M { [version(1.0); u|"), Wanted::Attribute(&PROBE_ATTRIBUTES));
-        assert_eq!(wanted("probe A { [|"), Wanted::Attribute(&METRIC_ATTRIBUTES));
-        assert_eq!(wanted("probe A { [unit(\"s\"); |] uint8 a; };"), Wanted::Attribute(&METRIC_ATTRIBUTES));
-        assert_eq!(wanted("probe A { [kind(|"), Wanted::Kind);
-        assert_eq!(wanted("probe A { [kind(co|)] uint8 a; };"), Wanted::Kind);
-        assert_eq!(wanted("probe A { [unit(|"), Wanted::Unit { is_quoted: false });
-        assert_eq!(wanted("probe A { [unit(\"|"), Wanted::Unit { is_quoted: true });
-        assert_eq!(wanted("probe A { [unit(\"K|\")] uint8 a; };"), Wanted::Unit { is_quoted: true });
-        assert_eq!(wanted("probe A { [label(\"|\")] uint8 a; };"), Wanted::Nothing);
-        assert_eq!(wanted("probe A { [uuid(|"), Wanted::Nothing);
+        assert_eq!(wanted("[|"), ExpectedWord::Attribute(&PROBE_ATTRIBUTES));
+        assert_eq!(wanted("module M { [version(1.0); u|"), ExpectedWord::Attribute(&PROBE_ATTRIBUTES));
+        assert_eq!(wanted("probe A { [|"), ExpectedWord::Attribute(&METRIC_ATTRIBUTES));
+        assert_eq!(
+            wanted("probe A { [unit(\"s\"); |] uint8 a; };"),
+            ExpectedWord::Attribute(&METRIC_ATTRIBUTES)
+        );
+        assert_eq!(wanted("probe A { [kind(|"), ExpectedWord::Kind);
+        assert_eq!(wanted("probe A { [kind(co|)] uint8 a; };"), ExpectedWord::Kind);
+        assert_eq!(wanted("probe A { [unit(|"), ExpectedWord::Unit { is_quoted: false });
+        assert_eq!(wanted("probe A { [unit(\"|"), ExpectedWord::Unit { is_quoted: true });
+        assert_eq!(wanted("probe A { [unit(\"K|\")] uint8 a; };"), ExpectedWord::Unit { is_quoted: true });
+        assert_eq!(wanted("probe A { [label(\"|\")] uint8 a; };"), ExpectedWord::Nothing);
+        assert_eq!(wanted("probe A { [uuid(|"), ExpectedWord::Nothing);
     }
 
     #[test]
     fn limits_look_ahead_for_their_enum() {
-        let enumerators = |path: &str| Wanted::Enumerator(path.into());
+        let enumerators = |path: &str| ExpectedWord::Enumerator(path.into());
         assert_eq!(wanted("struct A { [warn(|)] ::M::Mode mode; };"), enumerators("::M::Mode"));
         assert_eq!(wanted("struct A { [warn(IDLE, F|)] vector<Mode> mode; };"), enumerators("Mode"));
         assert_eq!(wanted("struct A { [warn(|"), enumerators(""));
@@ -346,10 +353,10 @@ mod tests {
 
     #[test]
     fn paths_and_bases_are_distinguished() {
-        assert_eq!(wanted("probe A : |"), Wanted::Base);
-        assert_eq!(wanted("probe A : Ba|"), Wanted::Base);
-        assert_eq!(wanted("enum A : |"), Wanted::Carrier);
-        let within = |path: &str, is_base| Wanted::Within { path: path.into(), is_base };
+        assert_eq!(wanted("probe A : |"), ExpectedWord::Base);
+        assert_eq!(wanted("probe A : Ba|"), ExpectedWord::Base);
+        assert_eq!(wanted("enum A : |"), ExpectedWord::Carrier);
+        let within = |path: &str, is_base| ExpectedWord::Within { path: path.into(), is_base };
         assert_eq!(wanted("probe A : M::|"), within("M", true));
         assert_eq!(wanted("struct A { ::M::N::P|"), within("::M::N", false));
         assert_eq!(wanted("struct A { ::|"), within("", false));
@@ -358,7 +365,7 @@ mod tests {
     #[test]
     fn nothing_completes_in_comments() {
         for text in ["// |", "/* |", "/// |", "struct A { // |\n uint8 a; };", "/* | */", "#include \"|\""] {
-            assert_eq!(wanted(text), Wanted::Nothing, "{text}");
+            assert_eq!(wanted(text), ExpectedWord::Nothing, "{text}");
         }
     }
 }

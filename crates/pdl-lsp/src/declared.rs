@@ -7,7 +7,7 @@ use oasis_pdl::{
 
 /// Something that has a name.
 #[derive(Clone, Copy)]
-pub enum Declared<'a> {
+pub enum NamedItem<'a> {
     Probe(&'a Probe),
     Struct(&'a Struct),
     Enum(&'a Enum),
@@ -16,19 +16,19 @@ pub enum Declared<'a> {
 }
 
 /// Everything that was declared, and where its name stands. Inherited metrics come more than once.
-pub fn declarations(model: &Model) -> impl Iterator<Item = (Span, Declared<'_>)> {
+pub fn declarations(model: &Model) -> impl Iterator<Item = (Span, NamedItem<'_>)> {
     let probes = model.probes.iter().flat_map(|probe| {
-        let metrics = probe.metrics.iter().map(|metric| (metric.place.0, Declared::Metric(metric)));
-        [(probe.place.0, Declared::Probe(probe))].into_iter().chain(metrics)
+        let metrics = probe.metrics.iter().map(|metric| (metric.place.0, NamedItem::Metric(metric)));
+        [(probe.place.0, NamedItem::Probe(probe))].into_iter().chain(metrics)
     });
     let structs = model.structs.iter().flat_map(|declared| {
-        let members = declared.members.iter().map(|member| (member.place.0, Declared::Metric(member)));
-        [(declared.place.0, Declared::Struct(declared))].into_iter().chain(members)
+        let members = declared.members.iter().map(|member| (member.place.0, NamedItem::Metric(member)));
+        [(declared.place.0, NamedItem::Struct(declared))].into_iter().chain(members)
     });
     let enums = model.enums.iter().flat_map(|declared| {
         let values = declared.enumerators.iter();
-        let values = values.map(move |value| (value.place.0, Declared::Enumerator(declared, value)));
-        [(declared.place.0, Declared::Enum(declared))].into_iter().chain(values)
+        let values = values.map(move |value| (value.place.0, NamedItem::Enumerator(declared, value)));
+        [(declared.place.0, NamedItem::Enum(declared))].into_iter().chain(values)
     });
     probes.chain(structs).chain(enums)
 }

@@ -1,7 +1,7 @@
 //! Hover texts: the declaration of a name, its documentation, and its size in a sample.
 
 use crate::{
-    declared::{Declared, declarations},
+    declared::{NamedItem, declarations},
     size::Sizes,
     text::Lines,
     workspace::View,
@@ -31,27 +31,27 @@ pub fn hover(view: &View<'_>, position: Position) -> Option<Hover> {
 }
 
 /// Markdown: the declaration, its documentation, its size.
-fn described(declared: Declared<'_>, model: &Model) -> String {
+fn described(declared: NamedItem<'_>, model: &Model) -> String {
     let mut sizes = Sizes::new(model);
     let (code, doc, facts) = match declared {
-        Declared::Probe(probe) => {
+        NamedItem::Probe(probe) => {
             let facts =
                 format!("{}, {}", counted(probe.metrics.len(), "metric"), row(sizes.of_all(&probe.metrics)));
             (probe_code(probe), &probe.doc, facts)
         }
-        Declared::Struct(declared) => {
+        NamedItem::Struct(declared) => {
             let facts = row(sizes.of_all(&declared.members));
             (format!("struct {}", declared.name), &declared.doc, facts)
         }
-        Declared::Enum(declared) => {
+        NamedItem::Enum(declared) => {
             let names: Vec<&str> = declared.enumerators.iter().map(|value| value.name.as_str()).collect();
             let code = format!("enum {} : {}", declared.name, declared.base.name());
             (code, &declared.doc, names.join(", "))
         }
-        Declared::Enumerator(of, value) => {
+        NamedItem::Enumerator(of, value) => {
             (format!("{} = {}", value.name, value.value), &value.doc, format!("of enum `{}`", of.name))
         }
-        Declared::Metric(metric) => (metric_code(metric, model), &metric.doc, row(sizes.of(&metric.kind))),
+        NamedItem::Metric(metric) => (metric_code(metric, model), &metric.doc, row(sizes.of(&metric.kind))),
     };
     let code = format!("```pdl\n{code}\n```");
     [Some(code), doc.clone(), Some(facts)].into_iter().flatten().collect::<Vec<_>>().join("\n\n")

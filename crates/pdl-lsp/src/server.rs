@@ -56,8 +56,8 @@ impl Default for Server {
 }
 
 /// A request that was refused.
-struct Refused(ErrorCode, String);
-type Answer = Result<Value, Refused>;
+struct RefusedRequest(ErrorCode, String);
+type Answer = Result<Value, RefusedRequest>;
 
 impl Server {
     /// Handles a message. [`Server::settle`] reports the diagnostics of the documents afterwards.
@@ -91,7 +91,7 @@ impl Server {
     fn request(&mut self, Request { id, method, params }: Request) -> Response {
         match self.answer(&method, params) {
             Ok(result) => Response::new_ok(id, result),
-            Err(Refused(code, message)) => refusal(id, code, message),
+            Err(RefusedRequest(code, message)) => refusal(id, code, message),
         }
     }
 
@@ -99,13 +99,13 @@ impl Server {
         match (self.phase, method) {
             (Phase::New, "initialize") => Ok(self.initialize(&params)),
             (Phase::New, _) => {
-                Err(Refused(ErrorCode::ServerNotInitialized, "expected `initialize` first".into()))
+                Err(RefusedRequest(ErrorCode::ServerNotInitialized, "expected `initialize` first".into()))
             }
             (Phase::ShutDown, _) => {
-                Err(Refused(ErrorCode::InvalidRequest, "expected `exit` after `shutdown`".into()))
+                Err(RefusedRequest(ErrorCode::InvalidRequest, "expected `exit` after `shutdown`".into()))
             }
             (Phase::Running, "initialize") => {
-                Err(Refused(ErrorCode::InvalidRequest, "the server is already initialized".into()))
+                Err(RefusedRequest(ErrorCode::InvalidRequest, "the server is already initialized".into()))
             }
             (Phase::Running, "shutdown") => {
                 self.phase = Phase::ShutDown;
@@ -127,7 +127,7 @@ impl Server {
                 result(self.laid_out(&params.text_document.uri))
             }
             (Phase::Running, _) => {
-                Err(Refused(ErrorCode::MethodNotFound, format!("unknown method {method:?}")))
+                Err(RefusedRequest(ErrorCode::MethodNotFound, format!("unknown method {method:?}")))
             }
         }
     }
@@ -237,10 +237,11 @@ pub fn refusal(id: RequestId, code: ErrorCode, message: String) -> Response {
     Response::new_err(id, code as i32, message)
 }
 
-fn parsed<T: DeserializeOwned>(params: Value) -> Result<T, Refused> {
-    serde_json::from_value(params).map_err(|error| Refused(ErrorCode::InvalidParams, error.to_string()))
+fn parsed<T: DeserializeOwned>(params: Value) -> Result<T, RefusedRequest> {
+    serde_json::from_value(params)
+        .map_err(|error| RefusedRequest(ErrorCode::InvalidParams, error.to_string()))
 }
 
 fn result(value: impl Serialize) -> Answer {
-    serde_json::to_value(value).map_err(|error| Refused(ErrorCode::InternalError, error.to_string()))
+    serde_json::to_value(value).map_err(|error| RefusedRequest(ErrorCode::InternalError, error.to_string()))
 }

@@ -10,12 +10,12 @@ use crate::{
 use std::collections::HashMap;
 
 /// An enum, and where each enumerator stands in it.
-pub struct Known {
+pub struct EnumIndex {
     pub declared: Enum,
     by_name: HashMap<String, usize>,
 }
 
-impl Known {
+impl EnumIndex {
     /// Returns the enumerator with this name; if there are two, the first.
     pub fn enumerator(&self, name: &str) -> Option<&Enumerator> {
         self.declared.enumerators.get(*self.by_name.get(name)?)
@@ -23,7 +23,7 @@ impl Known {
 }
 
 /// Numbers the enumerators of one enum; names and numbers must differ.
-pub fn resolve(scoped: String, declared: &ast::Enum, wrong: &mut Vec<Diagnostic>) -> Known {
+pub fn resolve(scoped: String, declared: &ast::Enum, wrong: &mut Vec<Diagnostic>) -> EnumIndex {
     let mut names = HashMap::new();
     let mut numbers = HashMap::new();
     let mut enumerators = Vec::new();
@@ -53,7 +53,7 @@ pub fn resolve(scoped: String, declared: &ast::Enum, wrong: &mut Vec<Diagnostic>
     let names = enumerators.iter().enumerate().rev();
     let by_name = names.map(|(index, known)| (known.name.clone(), index)).collect();
     let declared = Enum { name: scoped, doc: declared.doc.clone(), base: declared.base, enumerators, place };
-    Known { declared, by_name }
+    EnumIndex { declared, by_name }
 }
 
 fn number(

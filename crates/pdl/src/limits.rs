@@ -3,7 +3,7 @@
 use crate::{
     ast::{self, Condition},
     diagnostic::{Code, Diagnostic, nearest},
-    enums::Known,
+    enums::EnumIndex,
     model::{Limits, Primitive, Threshold, Type},
     number,
     source::Span,
@@ -17,7 +17,7 @@ const MAX_COMPARED: usize = 256;
 pub fn resolve(
     limits: &ast::Limits,
     kind: &Type,
-    enums: &HashMap<String, Known>,
+    enums: &HashMap<String, EnumIndex>,
     wrong: &mut Vec<Diagnostic>,
 ) -> Limits {
     match kind {
@@ -41,7 +41,7 @@ fn none(limits: &ast::Limits, name: &str, wrong: &mut Vec<Diagnostic>) -> Limits
     Limits::default()
 }
 
-fn enumerated(limits: &ast::Limits, of: &Known, wrong: &mut Vec<Diagnostic>) -> Limits {
+fn enumerated(limits: &ast::Limits, of: &EnumIndex, wrong: &mut Vec<Diagnostic>) -> Limits {
     for number in limits.min.iter().chain(&limits.max) {
         let message = format!("enum `{}` cannot have a range", of.declared.name);
         wrong.push(wrong_type(number.span, message, "not allowed for an enum"));
@@ -62,7 +62,7 @@ fn enumerated(limits: &ast::Limits, of: &Known, wrong: &mut Vec<Diagnostic>) -> 
 }
 
 /// The number of an enumerator.
-fn value(name: &ast::Name, of: &Known, wrong: &mut Vec<Diagnostic>) -> Option<i64> {
+fn value(name: &ast::Name, of: &EnumIndex, wrong: &mut Vec<Diagnostic>) -> Option<i64> {
     let found = of.enumerator(&name.text);
     if found.is_none() {
         let message = format!("enum `{}` has no enumerator `{}`", of.declared.name, name.text);

@@ -4,7 +4,7 @@ use crate::{
     ast::{self, Declaration, File},
     cycles,
     diagnostic::{Code, Diagnostic, nearest, simple_for, with_article},
-    enums::{self, Known},
+    enums::{self, EnumIndex},
     limits,
     model::{Demand, Metric, Model, Place, Primitive, Probe, Struct, Type},
     scope::{find, join, last, spelled},
@@ -23,14 +23,14 @@ const MAX_INHERITED: usize = 1_000_000;
 const MAX_SUGGESTIONS: usize = 64;
 
 #[derive(Clone, Copy)]
-enum Declared<'a> {
+enum DeclaredItem<'a> {
     Module,
     Struct(&'a ast::Struct),
     Enum(&'a ast::Enum),
     Probe(&'a ast::Probe),
 }
 
-impl Declared<'_> {
+impl DeclaredItem<'_> {
     fn noun(self) -> &'static str {
         match self {
             Self::Module => "module",
@@ -64,11 +64,11 @@ pub fn resolve<'a>(
 
 struct Names<'a, 'w> {
     /// By scoped name: the kind of declaration, and the place of the first one.
-    table: HashMap<String, (Declared<'a>, Span)>,
+    table: HashMap<String, (DeclaredItem<'a>, Span)>,
     /// Structs, enums and probes in declaration order.
     order: Vec<String>,
     /// By scoped name, before anything that uses them.
-    enums: HashMap<String, Known>,
+    enums: HashMap<String, EnumIndex>,
     /// Metrics that probes have from their bases, so far.
     inherited: usize,
     /// Unknown names that may still be compared with all known ones.
@@ -81,10 +81,10 @@ impl<'a> Names<'a, '_> {
     fn collect(&mut self, scope: &str, declarations: &'a [Declaration]) {
         for declaration in declarations {
             let (name, declared) = match declaration {
-                Declaration::Module(module) => (&module.name, Declared::Module),
-                Declaration::Struct(declared) => (&declared.name, Declared::Struct(declared)),
-                Declaration::Enum(declared) => (&declared.name, Declared::Enum(declared)),
-                Declaration::Probe(probe) => (&probe.name, Declared::Probe(probe)),
+                Declaration::Module(module) => (&module.name, DeclaredItem::Module),
+                Declaration::Struct(declared) => (&declared.name, DeclaredItem::Struct(declared)),
+                Declaration::Enum(declared) => (&declared.name, DeclaredItem::Enum(declared)),
+                Declaration::Probe(probe) => (&probe.name, DeclaredItem::Probe(probe)),
             };
             let scoped = join(scope, &name.text);
             self.declare(scoped.clone(), name, declared);
@@ -94,10 +94,10 @@ impl<'a> Names<'a, '_> {
         }
     }
 
-    fn declare(&mut self, scoped: String, name: &ast::Name, declared: Declared<'a>) {
+    fn declare(&mut self, scoped: String, name: &ast::Name, declared: DeclaredItem<'a>) {
         match self.table.get(&scoped) {
             // Modules reopen.
-            Some((Declared::Module, _)) if matches!(declared, Declared::Module) => {}
+            Some((DeclaredItem::Module, _)) if matches!(declared, DeclaredItem::Module) => {}
             Some((known, first)) => {
                 let message = format!("`{scoped}` is declared twice");
                 let label = format!("{} of the same name", with_article(declared.noun()));
@@ -108,7 +108,7 @@ impl<'a> Names<'a, '_> {
                 );
             }
             None => {
-                if !matches!(declared, Declared::Module) {
+                if !matches!(declared, DeclaredItem::Module) {
                     self.order.push(scoped.clone());
                 }
                 self.table.insert(scoped, (declared, name.span));
@@ -122,9 +122,9 @@ impl<'a> Names<'a, '_> {
         self.number_enums();
         for scoped in self.order.clone() {
             match self.table[&scoped].0 {
-                Declared::Struct(declared) => structs.push(self.struct_(scoped, declared)),
-                Declared::Probe(probe) => probes.push(self.probe(&scoped, probe, &mut flattened)),
-                Declared::Enum(_) | Declared::Module => {}
+                DeclaredItem::Struct(declared) => structs.push(self.struct_(scoped, declared)),
+                DeclaredItem::Probe(probe) => probes.push(self.probe(&scoped, probe, &mut flattened)),
+                DeclaredItem::Enum(_) | DeclaredItem::Module => {}
             }
         }
         for probe in &mut probes {
@@ -150,7 +150,7 @@ impl<'a> Names<'a, '_> {
 
     fn number_enums(&mut self) {
         for scoped in &self.order {
-            if let Declared::Enum(declared) = self.table[scoped].0 {
+            if let DeclaredItem::Enum(declared) = self.table[scoped].0 {
                 self.enums.insert(scoped.clone(), enums::resolve(scoped.clone(), declared, self.wrong));
             }
         }
@@ -200,7 +200,7 @@ impl<'a> Names<'a, '_> {
                 metrics = known.clone();
                 break;
             }
-            let Some(&(Declared::Probe(probe), span)) = self.table.get(&name) else { break };
+            let Some(&(DeclaredItem::Probe(probe), span)) = self.table.get(&name) else { break };
             if !on_the_way.insert(name.clone()) {
                 let first = chain.iter().position(|(seen, _)| *seen == name).unwrap_or_default();
                 let message = format!("probe `{name}` is its own base");
@@ -265,8 +265,8 @@ impl<'a> Names<'a, '_> {
                 };
                 self.refer(path, &found);
                 match self.table[&found].0 {
-                    Declared::Struct(_) => Some(Type::Struct(found)),
-                    Declared::Enum(_) => Some(Type::Enum(found)),
+                    DeclaredItem::Struct(_) => Some(Type::Struct(found)),
+                    DeclaredItem::Enum(_) => Some(Type::Enum(found)),
                     other => {
                         self.wrong_kind(path, other, "a type");
                         None
@@ -283,7 +283,7 @@ impl<'a> Names<'a, '_> {
         };
         self.refer(path, &found);
         match self.table[&found].0 {
-            Declared::Probe(_) => Some(found),
+            DeclaredItem::Probe(_) => Some(found),
             other => {
                 self.wrong_kind(path, other, "a probe");
                 None
@@ -338,7 +338,7 @@ impl<'a> Names<'a, '_> {
         }
         let simple = Primitive::ALL.iter().map(|primitive| primitive.name()).filter(|_| what == "type");
         let fits =
-            |scoped: &&String| matches!(self.table[*scoped].0, Declared::Probe(_)) == (what == "probe");
+            |scoped: &&String| matches!(self.table[*scoped].0, DeclaredItem::Probe(_)) == (what == "probe");
         let declared = self.order.iter().filter(fits);
         let found = nearest(last, simple.chain(declared.clone().map(|scoped| self::last(scoped))))?;
         // The bare name if it resolves here, otherwise the path to it.
@@ -351,7 +351,7 @@ impl<'a> Names<'a, '_> {
         }
     }
 
-    fn wrong_kind(&mut self, path: &ast::Path, found: Declared<'_>, wanted: &str) {
+    fn wrong_kind(&mut self, path: &ast::Path, found: DeclaredItem<'_>, wanted: &str) {
         let message = format!("`{}` is {}, not {wanted}", spelled(path), with_article(found.noun()));
         self.wrong.push(Diagnostic::new(Code::WrongKind, path.span, message, format!("expected {wanted}")));
     }
@@ -377,7 +377,7 @@ impl<'a> Names<'a, '_> {
     fn check_uuids(&mut self, probes: &[Probe]) {
         let mut seen: HashMap<Uuid, (&str, Span)> = HashMap::new();
         for probe in probes {
-            let Some(&(Declared::Probe(declared), _)) = self.table.get(&probe.name) else { continue };
+            let Some(&(DeclaredItem::Probe(declared), _)) = self.table.get(&probe.name) else { continue };
             let Some((uuid, span)) = declared.uuid else { continue };
             if let Some((other, first)) = seen.insert(uuid, (&probe.name, span)) {
                 let message = format!("probes `{other}` and `{}` have the same UUID", probe.name);

@@ -18,14 +18,14 @@ use crate::{
     source::{FileId, Span},
 };
 use attributes::Attributes;
-use unknown::Unknown;
+use unknown::UnknownCharacters;
 
 /// Deepest nesting of modules and of vectors.
 const MAX_DEPTH: usize = 16;
 
 /// A syntax error that was reported already.
-pub(crate) struct Reported;
-type Parsed<T> = Result<T, Reported>;
+pub(crate) struct AlreadyReported;
+type ParseResult<T> = Result<T, AlreadyReported>;
 
 /// Parses a file. The result has every declaration that could be parsed, even after errors.
 pub fn parse(file: FileId, text: &str) -> (File, Vec<Diagnostic>) {
@@ -48,7 +48,7 @@ struct Parser<'a> {
     /// The end of the meaningful tokens: the tokens after an unterminated comment or text have no meaning.
     readable: usize,
     /// Characters that are not part of a token, in order.
-    unknown: Vec<Unknown>,
+    unknown: Vec<UnknownCharacters>,
     wrong: Vec<Diagnostic>,
 }
 
@@ -98,7 +98,7 @@ impl Parser<'_> {
         found
     }
 
-    fn expect(&mut self, token: Token, context: &str) -> Parsed<Span> {
+    fn expect(&mut self, token: Token, context: &str) -> ParseResult<Span> {
         if self.peek() == token {
             return Ok(self.advance());
         }
@@ -117,21 +117,21 @@ impl Parser<'_> {
         Err(self.report(diagnostic))
     }
 
-    fn report(&mut self, diagnostic: Diagnostic) -> Reported {
+    fn report(&mut self, diagnostic: Diagnostic) -> AlreadyReported {
         let is_echo = diagnostic.code == Code::UnexpectedToken
             && (self.span().start >= self.readable || self.follows_unknown());
         if !is_echo {
             self.wrong.push(diagnostic);
         }
-        Reported
+        AlreadyReported
     }
 
-    fn unexpected(&mut self, wanted: &str) -> Reported {
+    fn unexpected(&mut self, wanted: &str) -> AlreadyReported {
         let help = self.advice(None);
         self.unexpected_with(wanted, help)
     }
 
-    fn unexpected_with(&mut self, wanted: &str, help: Option<String>) -> Reported {
+    fn unexpected_with(&mut self, wanted: &str, help: Option<String>) -> AlreadyReported {
         let message = format!("expected {wanted}, found {}", self.found());
         let label = format!("expected {wanted}");
         let diagnostic = Diagnostic::new(Code::UnexpectedToken, self.span(), message, label);
@@ -177,7 +177,7 @@ impl Parser<'_> {
             match self.declaration(depth) {
                 Ok(Some(declaration)) => declarations.push(declaration),
                 Ok(None) => {}
-                Err(Reported) => self.recover(),
+                Err(AlreadyReported) => self.recover(),
             }
         }
         declarations
@@ -195,7 +195,7 @@ impl Parser<'_> {
         self.peek() != Token::End
     }
 
-    fn declaration(&mut self, depth: usize) -> Parsed<Option<Declaration>> {
+    fn declaration(&mut self, depth: usize) -> ParseResult<Option<Declaration>> {
         let start = self.span();
         let doc = self.doc();
         let attributes = self.attributes()?;
@@ -221,7 +221,7 @@ impl Parser<'_> {
         }
     }
 
-    fn no_declaration(&mut self) -> Reported {
+    fn no_declaration(&mut self) -> AlreadyReported {
         let message = format!("expected a declaration, found {}", self.found());
         let label = "expected `module`, `struct`, `enum` or `probe`";
         let mut diagnostic = Diagnostic::new(Code::UnexpectedToken, self.span(), message, label);
@@ -242,7 +242,7 @@ impl Parser<'_> {
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
 
-    fn name(&mut self, of: &str) -> Parsed<Name> {
+    fn name(&mut self, of: &str) -> ParseResult<Name> {
         if self.peek() != Token::Name {
             return Err(self.unexpected(&format!("the name of {of}")));
         }
@@ -250,7 +250,7 @@ impl Parser<'_> {
         Ok(Name { text, span: self.advance() })
     }
 
-    fn module(&mut self, start: Span, depth: usize, attributes: &Attributes) -> Parsed<Module> {
+    fn module(&mut self, start: Span, depth: usize, attributes: &Attributes) -> ParseResult<Module> {
         let keyword = self.advance();
         attributes.none_on(self, "module");
         let name = self.name("the module")?;
@@ -267,7 +267,7 @@ impl Parser<'_> {
         Ok(Module { name, declarations, extent: self.span_from(start) })
     }
 
-    fn close(&mut self, open: Span) -> Parsed<()> {
+    fn close(&mut self, open: Span) -> ParseResult<()> {
         if self.eat(Token::BraceClose) {
             return Ok(());
         }
@@ -283,7 +283,7 @@ impl Parser<'_> {
         }
     }
 
-    fn struct_(&mut self, start: Span, doc: Option<String>, attributes: &Attributes) -> Parsed<Struct> {
+    fn struct_(&mut self, start: Span, doc: Option<String>, attributes: &Attributes) -> ParseResult<Struct> {
         self.advance();
         attributes.none_on(self, "struct");
         let name = self.name("the struct")?;
@@ -292,7 +292,7 @@ impl Parser<'_> {
     }
 
     /// `{ … };` of a struct or a probe.
-    fn metrics(&mut self, context: &str) -> Parsed<Vec<Metric>> {
+    fn metrics(&mut self, context: &str) -> ParseResult<Vec<Metric>> {
         let open = self.expect(Token::BraceOpen, context)?;
         let mut metrics = Vec::new();
         while !matches!(self.peek(), Token::BraceClose | Token::End) {
@@ -317,7 +317,7 @@ impl Parser<'_> {
     }
 
     /// `[…] type name, name, type name;`
-    fn metric_line(&mut self, metrics: &mut Vec<Metric>) -> Parsed<()> {
+    fn metric_line(&mut self, metrics: &mut Vec<Metric>) -> ParseResult<()> {
         let doc = self.doc();
         if matches!(self.peek(), Token::BraceClose) {
             return Ok(());
@@ -349,7 +349,7 @@ impl Parser<'_> {
         self.expect(Token::Semicolon, "after the metric").map(drop)
     }
 
-    fn parenthesized<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+    fn parenthesized<T>(&mut self, inner: impl FnOnce(&mut Self) -> ParseResult<T>) -> ParseResult<T> {
         self.expect(Token::ParenOpen, "before the value")?;
         let value = inner(self)?;
         self.expect(Token::ParenClose, "after the value")?;

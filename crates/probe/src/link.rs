@@ -8,7 +8,7 @@ use std::{
 };
 
 /// A connection whose hello the DAC has answered with a welcome.
-pub struct Welcomed {
+pub struct OpenLink {
     /// Sends to the DAC.
     pub sender: Box<dyn Sender>,
     /// Receives from the DAC.
@@ -19,7 +19,7 @@ pub struct Welcomed {
     pub epoch: Epoch,
 }
 
-impl Welcomed {
+impl OpenLink {
     /// Connects and says hello.
     ///
     /// # Errors

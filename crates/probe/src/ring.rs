@@ -47,7 +47,7 @@ const NAP: Duration = Duration::from_micros(50);
 
 /// State shared by both sides of a ring.
 #[derive(Debug)]
-pub struct Shared {
+pub struct RingState {
     /// Last sequence number of a dropped sample. The numbers of other samples are in the ring: writing them here too
     /// would cost each flush a cache line that the node's processor has read.
     dropped_to: AtomicU64,
@@ -57,7 +57,7 @@ pub struct Shared {
     ended: AtomicBool,
 }
 
-impl Shared {
+impl RingState {
     /// Sets whether the probe takes samples.
     pub fn set_enabled(&self, enabled: bool) {
         self.enabled.store(enabled, Ordering::Relaxed);
@@ -66,7 +66,7 @@ impl Shared {
 
 /// Tells whether a probe takes samples.
 #[derive(Debug)]
-pub struct Switch(Arc<Shared>);
+pub struct Switch(Arc<RingState>);
 
 impl Switch {
     /// Returns whether the probe takes samples.
@@ -88,7 +88,7 @@ pub struct PushedProbe<S> {
 pub struct RowProbe {
     ring: Writer,
     overflow: Overflow,
-    shared: Arc<Shared>,
+    shared: Arc<RingState>,
     sequence: u64,
     state: ProbeState,
     changes: Option<ChangeFilter>,
@@ -103,14 +103,14 @@ pub struct Drain {
     /// Sequence number of the last record read.
     last_sequence: u64,
     /// State shared with the producer.
-    pub shared: Arc<Shared>,
+    pub shared: Arc<RingState>,
 }
 
 /// Creates a ring. With `limits`, only changes are written to it.
 pub fn ring(config: RingConfig, limits: Option<Arc<Limits>>) -> Result<(RowProbe, Drain), TryReserveError> {
     let words = config.bytes.div_ceil(WORD).max(HEAD / WORD);
     let (writer, reader) = words::ring(words, config.overflow == Overflow::DropOldest)?;
-    let shared = Arc::new(Shared {
+    let shared = Arc::new(RingState {
         dropped_to: AtomicU64::new(0),
         enabled: AtomicBool::new(true),
         ended: AtomicBool::new(false),

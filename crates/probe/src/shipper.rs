@@ -5,7 +5,7 @@
 use crate::{
     clock::{ClockOffset, now_ns},
     collector::Order,
-    link::{self, Welcomed},
+    link::{self, OpenLink},
     outbox::Outbox,
 };
 use oasis_channel::{
@@ -110,7 +110,7 @@ impl Attempts {
         outbox: &Arc<Outbox>,
     ) -> io::Result<()> {
         let hello = NodeMessage::Hello { protocol: PROTOCOL, node: announcement.identity.clone() };
-        let mut dac = Welcomed::connect(connector, &[hello])?;
+        let mut dac = OpenLink::connect(connector, &[hello])?;
         let instances = as_they_are_now(announcement, outbox);
         dac.sender.send(
             &[NodeMessage::Register { types: announcement.types.clone(), instances: instances.clone() }],
@@ -119,7 +119,7 @@ impl Attempts {
         let DacMessage::Registered { topics } = link::receive(&mut *dac.receiver)? else {
             return Err(link::unexpected());
         };
-        let Welcomed { software, epoch, .. } = &dac;
+        let OpenLink { software, epoch, .. } = &dac;
         tracing::info!(%software, %epoch, instances = topics.len(), "connected to the DAC");
 
         let index_of = |name: &str| instances.iter().position(|instance| instance.name == name);

@@ -9,7 +9,7 @@ use pyo3::{exceptions::PyValueError, prelude::*, pybacked::PyBackedBytes, types:
 use std::fmt;
 
 /// Sequence number, time and packed row of a sample.
-type Decoded<'py> = (u64, u64, Bound<'py, PyBytes>);
+type DecodedSample<'py> = (u64, u64, Bound<'py, PyBytes>);
 
 /// Encodes a batch of samples, each given as time and packed row. Returns no bytes for no samples.
 #[pyfunction]
@@ -36,7 +36,11 @@ pub fn encode_batch<'py>(
 
 /// Decodes the samples of a batch.
 #[pyfunction]
-pub fn decode_batch<'py>(py: Python<'py>, schema: &str, batch: PyBackedBytes) -> PyResult<Vec<Decoded<'py>>> {
+pub fn decode_batch<'py>(
+    py: Python<'py>,
+    schema: &str,
+    batch: PyBackedBytes,
+) -> PyResult<Vec<DecodedSample<'py>>> {
     let probe_type = self::schema(schema)?;
     let batch = Batch::parse(&batch, &probe_type).map_err(refused)?;
     let mut row = Vec::new();

@@ -1,7 +1,7 @@
 //! Points of an instance: samples of the archive, then newer ones of the topic log.
 
 use crate::points::{Points, Span, add_points, points};
-use oasis_history::{Held, Log};
+use oasis_history::{Log, LogBatch};
 use oasis_store::{Gap, History, Level, ReadError, points::Arrival};
 use oasis_wire::{
     batch::{self, Header},
@@ -88,7 +88,7 @@ impl PointsReader {
 }
 
 /// Adds a batch of the log; `not_stored` are the samples before it that the archive could not store.
-fn add_held(points: &mut Points, held: &Held, not_stored: &VecDeque<Gap>) {
+fn add_held(points: &mut Points, held: &LogBatch, not_stored: &VecDeque<Gap>) {
     let Ok(header) = Header::parse(&held.batch) else { return };
     let count = held.offsets.end.0 - held.offsets.start.0;
     let arrival = Arrival {

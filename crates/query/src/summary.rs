@@ -2,7 +2,7 @@
 
 use hdrhistogram::Histogram;
 use oasis_format::table::{Cell, Column, ColumnType, Table};
-use oasis_history::{Found, Samples};
+use oasis_history::{SampleOrMissing, Samples};
 use oasis_store::{History, Missing, ReadError, cells::Number};
 use oasis_wire::{
     batch::Sample,
@@ -96,11 +96,11 @@ pub fn summarize(
     let mut gathering = Gathering::new();
     while !is_cancelled.load(Ordering::Relaxed) {
         match samples.next()? {
-            Some(Found::Sample(series, _, sample)) => {
+            Some(SampleOrMissing::Sample(series, _, sample)) => {
                 gathering.follow(&series.probe_type);
                 gathering.sample(series.run, &sample);
             }
-            Some(Found::Missing(missing)) => gathering.count(missing),
+            Some(SampleOrMissing::Missing(missing)) => gathering.count(missing),
             None => return Ok(gathering.finish()),
         }
     }
@@ -216,16 +216,16 @@ struct Metric {
     mean: f64,
     first: f64,
     last: f64,
-    counted: Option<Counted>,
+    counted: Option<CounterIncrease>,
 }
 
 /// The exact increase of a counter.
-struct Counted {
+struct CounterIncrease {
     last: Option<Number>,
     increase: Number,
 }
 
-impl Counted {
+impl CounterIncrease {
     fn add(&mut self, number: Number) {
         let step = Number::counted(self.last.unwrap_or(number), number);
         (self.last, self.increase) = (Some(number), self.increase.plus(step));
@@ -237,7 +237,7 @@ impl Metric {
         let (name, unit) = (column.name.clone(), column.unit.clone());
         let (min, max) = (f64::INFINITY, f64::NEG_INFINITY);
         let is_counter = column.behavior == Some(Behavior::Counter);
-        let counted = is_counter.then_some(Counted { last: None, increase: Number::Uint(0) });
+        let counted = is_counter.then_some(CounterIncrease { last: None, increase: Number::Uint(0) });
         Self { name, unit, count: 0, min, max, mean: 0.0, first: 0.0, last: 0.0, counted }
     }
 

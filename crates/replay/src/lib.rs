@@ -32,8 +32,8 @@ mod track;
 
 pub use error::ReplayError;
 pub use link::{Dac, LinkError};
-pub use outbox::Played;
+pub use outbox::ReplayTotals;
 pub use playback::{Event, Playback};
 pub use speed::Speed;
 pub use stage::{Stage, is_replay, replayed_name};
-pub use track::{Recorded, Track};
+pub use track::{RecordedSample, Track};

@@ -5,7 +5,7 @@ use oasis_channel::{
     TopicAssignment, tcp::TcpConnector,
 };
 use oasis_probe::{
-    link::{self, Welcomed},
+    link::{self, OpenLink},
     now_ns,
 };
 use oasis_wire::{loss::Cause, quantity::TopicId, schema::ProbeType};
@@ -33,7 +33,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 const MESSAGES: usize = 256;
 
 /// The last acknowledged sequence number of each topic.
-type Acknowledged = BTreeMap<TopicId, u64>;
+type Acknowledgements = BTreeMap<TopicId, u64>;
 
 /// Errors of a connection.
 #[derive(Debug, thiserror::Error)]
@@ -64,7 +64,7 @@ pub struct Link {
     connection: link::Link,
     messages: mpsc::Receiver<DacMessage>,
     /// One entry for each registered topic.
-    acknowledged: Arc<Mutex<Acknowledged>>,
+    acknowledged: Arc<Mutex<Acknowledgements>>,
     pinged: Instant,
 }
 
@@ -98,12 +98,12 @@ impl Link {
 
     fn attempt(dac: &str, identity: &NodeIdentity) -> Result<Result<Self, Failure>, LinkError> {
         let hello = NodeMessage::Hello { protocol: PROTOCOL, node: identity.clone() };
-        let dac = match Welcomed::connect(&mut TcpConnector::new(dac), &[hello, NodeMessage::Replay]) {
+        let dac = match OpenLink::connect(&mut TcpConnector::new(dac), &[hello, NodeMessage::Replay]) {
             Ok(dac) => dac,
             Err(error) => return error.downcast::<Failure>().map(Err).map_err(|error| how(&error)),
         };
         let (to, messages) = mpsc::sync_channel(MESSAGES);
-        let acknowledged = Arc::<Mutex<Acknowledged>>::default();
+        let acknowledged = Arc::<Mutex<Acknowledgements>>::default();
         let noted = acknowledged.clone();
         let connection = dac
             .listen("oasis-replay-listener", move |receiver| listen(receiver, &to, &noted))
@@ -148,7 +148,7 @@ impl Link {
     }
 
     /// Answers messages of the DAC, and pings when due. Returns the acknowledgements since the last call.
-    pub fn tend(&mut self) -> Result<Acknowledged, LinkError> {
+    pub fn tend(&mut self) -> Result<Acknowledgements, LinkError> {
         loop {
             match self.messages.try_recv() {
                 Ok(message) => self.answer(message)?,
@@ -213,7 +213,7 @@ fn nobody(address: &str, why: &str) -> String {
 fn listen(
     receiver: &mut dyn Receiver,
     to: &mpsc::SyncSender<DacMessage>,
-    acknowledged: &Mutex<Acknowledged>,
+    acknowledged: &Mutex<Acknowledgements>,
 ) -> io::Result<()> {
     loop {
         match link::receive(receiver)? {

@@ -1,6 +1,6 @@
 //! An instance during the replay of a run: collects its samples into batches, and reports missing sequence numbers.
 
-use crate::{error::ReplayError, outbox::Message, track::Recorded};
+use crate::{error::ReplayError, outbox::Message, track::RecordedSample};
 use oasis_channel::{InstanceState, RegisteredInstance};
 use oasis_probe::now_ns;
 use oasis_store::{Missing, Series};
@@ -56,12 +56,12 @@ impl OnAir {
     }
 
     /// Whether a sample has the registered type.
-    pub fn is_of_type(&self, next: &Recorded) -> bool {
+    pub fn is_of_type(&self, next: &RecordedSample) -> bool {
         self.series.probe_type == next.series.probe_type
     }
 
     /// Returns the missing ranges before a sample, each with its last number.
-    pub fn missing_before(&mut self, next: &Recorded) -> Vec<(Message, u64)> {
+    pub fn missing_before(&mut self, next: &RecordedSample) -> Vec<(Message, u64)> {
         let up_to = next.sequence.saturating_sub(1);
         let mut pieces = self.missing(&next.missing, up_to);
         // The run began before the recording, or before the replayed part.
@@ -99,13 +99,13 @@ impl OnAir {
     }
 
     /// Whether the collected samples must be sent before this sample or the gap before it.
-    pub fn is_full(&self, next: &Recorded) -> bool {
+    pub fn is_full(&self, next: &RecordedSample) -> bool {
         let has_room = self.encoder.bytes_held() + next.row.len() <= BATCH;
         !has_room || self.state != next.state || self.last.checked_add(1) != Some(next.sequence)
     }
 
     /// Adds a sample with this time.
-    pub fn push(&mut self, next: &Recorded, time: u64) -> Result<(), ReplayError> {
+    pub fn push(&mut self, next: &RecordedSample, time: u64) -> Result<(), ReplayError> {
         if self.encoder.is_empty() {
             (self.first_sequence, self.state) = (next.sequence, next.state);
         }
@@ -158,8 +158,8 @@ mod tests {
         })
     }
 
-    fn sample(sequence: u64, missing: Vec<Missing>) -> Recorded {
-        Recorded { series: series(), state: 0, sequence, time: sequence, row: Vec::new(), missing }
+    fn sample(sequence: u64, missing: Vec<Missing>) -> RecordedSample {
+        RecordedSample { series: series(), state: 0, sequence, time: sequence, row: Vec::new(), missing }
     }
 
     #[test]

@@ -37,7 +37,7 @@ impl Piece {
 
 /// Totals of a replay.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Played {
+pub struct ReplayTotals {
     /// Samples.
     pub samples: u64,
     /// Sequence numbers reported missing.
@@ -52,14 +52,14 @@ pub struct Outbox {
     /// The pieces of each instance, in order.
     lanes: Vec<Outgoing<Piece>>,
     capacity: usize,
-    played: Played,
+    played: ReplayTotals,
 }
 
 impl Outbox {
     /// Creates a queue for this number of instances, and approximately this many bytes.
     pub fn new(instances: usize, capacity: usize) -> Self {
         let lanes = (0..instances).map(|_| Outgoing::default()).collect();
-        Self { lanes, capacity, played: Played::default() }
+        Self { lanes, capacity, played: ReplayTotals::default() }
     }
 
     /// Whether there is room; otherwise playback waits. The bound is exceeded by at most one piece.
@@ -78,7 +78,7 @@ impl Outbox {
     }
 
     /// Totals of everything queued so far.
-    pub fn played(&self) -> Played {
+    pub fn played(&self) -> ReplayTotals {
         self.played
     }
 
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(sent(&mut outbox), [(0, 9)]);
         outbox.send_again();
         assert_eq!(sent(&mut outbox), [(0, 8), (0, 9), (1, 2)]);
-        assert_eq!(outbox.played(), Played { samples: 8, missing: 3, unacknowledged: 3 });
+        assert_eq!(outbox.played(), ReplayTotals { samples: 8, missing: 3, unacknowledged: 3 });
         assert!(!outbox.is_empty_of(0) && !outbox.is_empty());
         outbox.acknowledge(0, 9);
         outbox.acknowledge(1, 90);

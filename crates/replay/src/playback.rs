@@ -2,7 +2,7 @@
 
 use crate::{
     error::ReplayError,
-    outbox::Played,
+    outbox::ReplayTotals,
     speed::Speed,
     stage::{Stage, Turn},
 };
@@ -107,8 +107,8 @@ impl<'a, R: FnMut(Event)> Playback<'a, R> {
     }
 
     /// Totals of a replay.
-    pub fn played(&self) -> Played {
-        self.stages.iter().map(Stage::played).fold(Played::default(), |sum, played| Played {
+    pub fn played(&self) -> ReplayTotals {
+        self.stages.iter().map(Stage::played).fold(ReplayTotals::default(), |sum, played| ReplayTotals {
             samples: sum.samples + played.samples,
             missing: sum.missing.saturating_add(played.missing),
             unacknowledged: sum.unacknowledged + played.unacknowledged,

@@ -6,7 +6,7 @@ use crate::{
     error::ReplayError,
     link::{Dac, Link, LinkError},
     on_air::OnAir,
-    outbox::{Message, Outbox, Played},
+    outbox::{Message, Outbox, ReplayTotals},
     track::Track,
 };
 use oasis_channel::{Backoff, NodeIdentity, REPLAY_PREFIX};
@@ -146,7 +146,7 @@ impl Stage {
     }
 
     /// All that was played.
-    pub fn played(&self) -> Played {
+    pub fn played(&self) -> ReplayTotals {
         self.outbox.played()
     }
 

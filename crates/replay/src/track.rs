@@ -2,7 +2,7 @@
 
 use crate::error::ReplayError;
 use oasis_format::visible::Visible;
-use oasis_history::{Found, Samples};
+use oasis_history::{SampleOrMissing, Samples};
 use oasis_store::{History, Missing, Series};
 use oasis_wire::{batch::Sample, value};
 use std::{ops::Range, sync::Arc};
@@ -11,7 +11,7 @@ use std::{ops::Range, sync::Arc};
 const READ: usize = 64 * 1024;
 
 /// A recorded sample, and what is missing ahead of it.
-pub struct Recorded {
+pub struct RecordedSample {
     /// Names, type and run of its node.
     pub series: Arc<Series>,
     /// State of the probe.
@@ -33,7 +33,7 @@ pub struct Track {
     history: History,
     span: Range<u64>,
     samples: Samples,
-    next: Option<Recorded>,
+    next: Option<RecordedSample>,
     /// Losses after the last sample, once it was read.
     after_last: Vec<Missing>,
 }
@@ -71,7 +71,7 @@ impl Track {
     }
 
     /// The next sample; none at the end.
-    pub fn peek(&self) -> Option<&Recorded> {
+    pub fn peek(&self) -> Option<&RecordedSample> {
         self.next.as_ref()
     }
 
@@ -81,7 +81,7 @@ impl Track {
     }
 
     /// Takes the next sample, and reads the one that follows.
-    pub fn take(&mut self) -> Result<Option<Recorded>, ReplayError> {
+    pub fn take(&mut self) -> Result<Option<RecordedSample>, ReplayError> {
         let next = self.read().map_err(|error| {
             let instance = format!("{}/{}", Visible(&self.node), Visible(&self.instance));
             ReplayError::ReadOn { instance, error: Box::new(error) }
@@ -89,12 +89,12 @@ impl Track {
         Ok(std::mem::replace(&mut self.next, next))
     }
 
-    fn read(&mut self) -> Result<Option<Recorded>, ReplayError> {
+    fn read(&mut self) -> Result<Option<RecordedSample>, ReplayError> {
         let mut missing = Vec::new();
         loop {
             match self.samples.next()? {
-                Some(Found::Missing(some)) => missing.push(some),
-                Some(Found::Sample(series, state, sample)) => {
+                Some(SampleOrMissing::Missing(some)) => missing.push(some),
+                Some(SampleOrMissing::Sample(series, state, sample)) => {
                     return Ok(Some(recorded(series, state, sample, missing)));
                 }
                 None => {
@@ -110,9 +110,9 @@ fn samples(history: &History, names: (&str, &str), span: &Range<u64>) -> Samples
     Samples::new(history, names, span.start, Some(span.end), READ)
 }
 
-fn recorded(series: Arc<Series>, state: u16, sample: Sample, missing: Vec<Missing>) -> Recorded {
+fn recorded(series: Arc<Series>, state: u16, sample: Sample, missing: Vec<Missing>) -> RecordedSample {
     let mut row = Vec::new();
     value::write_row(&series.probe_type, &sample.values, &mut row);
     let Sample { sequence, time, .. } = sample;
-    Recorded { series, state, sequence, time, row, missing }
+    RecordedSample { series, state, sequence, time, row, missing }
 }

@@ -44,7 +44,7 @@ pub struct Catalogue(Connection, #[expect(dead_code, reason = "it is held, not r
 
 /// A sealed file, to be listed.
 #[derive(Debug)]
-pub struct Sealed<'a> {
+pub struct SealedFile<'a> {
     /// Its number.
     pub number: u64,
     /// The pattern of its retention rule.

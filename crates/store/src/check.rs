@@ -3,7 +3,7 @@
 use crate::{
     catalogue::{self, Catalogue, Share},
     gap::Gap,
-    index::{self, Entry, Found, SeriesIndex},
+    index::{self, Entry, ScannedFile, SeriesIndex},
     open_error::OpenError,
     record::{self, FileHeader, Kind, NotASegment},
     recovery::{self, Finding, Unreadable, file_name},
@@ -19,7 +19,7 @@ use std::{
 
 /// The files and samples that were checked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Checked {
+pub struct CheckTotals {
     /// Segment files, including damaged ones.
     pub segments: u64,
     /// Roll-up files, including damaged ones.
@@ -58,19 +58,19 @@ pub enum CheckEvent<'a> {
     /// Damage was found.
     Damage(&'a Damage),
     /// Files were read, of this many segment files.
-    Read(Checked, u64),
+    Read(CheckTotals, u64),
 }
 
 /// Reads all files of an archive, also while a DAC writes to it, and reports each damage when it is found.
 ///
 /// # Errors
 /// If there is no archive, or its folder or catalogue cannot be read for another reason than damage.
-pub fn check(directory: &Path, mut report: impl FnMut(CheckEvent<'_>)) -> Result<Checked, OpenError> {
+pub fn check(directory: &Path, mut report: impl FnMut(CheckEvent<'_>)) -> Result<CheckTotals, OpenError> {
     let report = &mut report;
     let failed = |error| OpenError::Directory { path: directory.to_owned(), error };
     let files = recovery::segment_files(directory).map_err(failed)?;
     let catalogue = check_catalogue(directory, files.is_empty(), report)?;
-    let mut checked = Checked::default();
+    let mut checked = CheckTotals::default();
     let listed = catalogue.as_ref().map(Catalogue::segment_numbers).transpose()?.unwrap_or_default();
     for (number, path) in &files {
         let shares = match &catalogue {
@@ -144,7 +144,7 @@ fn open_catalogue(directory: &Path) -> Result<Catalogue, OpenError> {
 fn check_segment(
     path: &Path,
     shares: Option<&[Share]>,
-    checked: &mut Checked,
+    checked: &mut CheckTotals,
     report: &mut impl FnMut(CheckEvent<'_>),
 ) {
     let file = match SegmentBytes::read(path, shares.is_some()) {
@@ -210,7 +210,7 @@ fn finding(path: &Path, bytes: Range<u64>, detail: String) -> Finding {
 struct SegmentBytes {
     header: FileHeader,
     bytes: Vec<u8>,
-    found: Found,
+    found: ScannedFile,
 }
 
 impl SegmentBytes {
@@ -241,7 +241,7 @@ impl SegmentBytes {
 }
 
 /// Returns the samples lost in these bytes: by the index of the file, or without one by the neighboring batches.
-fn lost_in(range: &Range<u64>, found: &Found, index: Option<&[u8]>, shares: &[Share]) -> Vec<Lost> {
+fn lost_in(range: &Range<u64>, found: &ScannedFile, index: Option<&[u8]>, shares: &[Share]) -> Vec<Lost> {
     let of_share = |share: &Share| match index.and_then(|index| index::read(index, share.number).ok()) {
         Some(entries) => {
             let hit: Vec<_> = entries.iter().filter(|entry| range.contains(&entry.position)).collect();
@@ -310,7 +310,7 @@ fn rollup_files(directory: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-fn check_rollup(path: &Path, checked: &mut Checked, report: &mut impl FnMut(CheckEvent<'_>)) {
+fn check_rollup(path: &Path, checked: &mut CheckTotals, report: &mut impl FnMut(CheckEvent<'_>)) {
     let file = match RollupFile::open(path) {
         Ok(file) => file,
         // A merge has removed it.

@@ -2,7 +2,7 @@
 
 use crate::{
     gap::Gap,
-    newest::Listed,
+    newest::ListedBatch,
     pace::Pace,
     record::{Head, Kind},
     series::{Series, SeriesRecord},
@@ -44,8 +44,8 @@ impl Entry {
     }
 
     /// Its offsets and times.
-    pub fn listed(&self) -> Listed {
-        Listed { first: self.first, count: u64::from(self.count), times: (self.min_time, self.max_time) }
+    pub fn listed(&self) -> ListedBatch {
+        ListedBatch { first: self.first, count: u64::from(self.count), times: (self.min_time, self.max_time) }
     }
 }
 
@@ -96,7 +96,7 @@ impl FileIndex {
 
 /// The result of reading a whole file.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct ScannedFile {
     /// The index.
     pub index: FileIndex,
     /// Damaged bytes between valid records.
@@ -110,8 +110,8 @@ pub struct Found {
 }
 
 /// Reads all of a file's bytes.
-pub fn build(mut walk: Walk<'_>) -> Found {
-    let mut found = Found::default();
+pub fn build(mut walk: Walk<'_>) -> ScannedFile {
+    let mut found = ScannedFile::default();
     let mut types: HashMap<u32, Arc<ProbeType>> = HashMap::new();
     // A series with a damaged record leaves a gap in the numbers.
     let mut numbers: HashMap<u32, usize> = HashMap::new();

@@ -62,12 +62,12 @@ pub use annotation::{Annotation, AnnotationError, AnnotationFilter, Note, Place,
 pub use annotations::Annotations;
 pub use catalogue::CatalogueError;
 pub use cells::Level;
-pub use check::{CheckEvent, Checked, Damage, Lost, check};
+pub use check::{CheckEvent, CheckTotals, Damage, Lost, check};
 pub use config::{ArchiveConfig, RetentionRule, matches};
 pub use gap::Gap;
 pub use history::History;
 pub use loss_tracker::{LossTracker, Missing};
-pub use newest::{Listed, Newest};
+pub use newest::{ListedBatch, Newest};
 pub use open_error::OpenError;
 pub use opening::{WritableStore, open};
 pub use past::{Past, Piece};

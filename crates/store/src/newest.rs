@@ -14,7 +14,7 @@ pub struct Newest {
 
 /// A batch as listed in an index.
 #[derive(Debug, Clone, Copy)]
-pub struct Listed {
+pub struct ListedBatch {
     /// Offset of its first sample.
     pub first: Offset,
     /// Samples.
@@ -45,7 +45,7 @@ impl Newest {
     }
 
     /// The number of samples of a batch that certainly match, without reading their times.
-    pub(crate) fn certain(&self, batch: &Listed) -> u64 {
+    pub(crate) fn certain(&self, batch: &ListedBatch) -> u64 {
         let (least, greatest) = batch.times;
         if least >= self.times.start && greatest < self.times.end { batch.count } else { 0 }
     }
@@ -57,7 +57,7 @@ impl Newest {
 
     /// Adds the previous batch. Returns the offset of the first sample found so far, if the batch has matching samples.
     /// `read` returns the times of its samples, or `None` if they cannot be read.
-    pub fn take(&mut self, batch: &Listed, read: impl FnOnce() -> Option<Vec<u64>>) -> Option<Offset> {
+    pub fn take(&mut self, batch: &ListedBatch, read: impl FnOnce() -> Option<Vec<u64>>) -> Option<Offset> {
         if self.is_found() || !self.overlaps(batch.times) {
             return None;
         }
@@ -83,9 +83,9 @@ mod tests {
     use super::*;
 
     /// Batches of ten samples, one each nanosecond from 100 on: the one at this place.
-    fn batch(place: u64) -> (Listed, Vec<u64>) {
+    fn batch(place: u64) -> (ListedBatch, Vec<u64>) {
         let times: Vec<_> = (100 + 10 * place..110 + 10 * place).collect();
-        (Listed { first: Offset(10 * place), count: 10, times: (times[0], times[9]) }, times)
+        (ListedBatch { first: Offset(10 * place), count: 10, times: (times[0], times[9]) }, times)
     }
 
     /// The start offset after five batches, and the number of batches that were read.

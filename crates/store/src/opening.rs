@@ -1,7 +1,7 @@
 //! Opens the folder of an archive for writing: locks it, and reconciles catalogue and files.
 
 use crate::{
-    catalogue::{self, Sealed},
+    catalogue::{self, SealedFile},
     cells::Level,
     clock::now,
     config::ArchiveConfig,
@@ -147,7 +147,7 @@ fn recover_one(store: &Store, config: &ArchiveConfig, path: &Path) -> Result<(),
     let first = recovered.found.index.series.first().map(|series| series.series.clone());
     let rule = first.and_then(|series| config.rule_for(&series.node, &series.instance));
     let number = recovered.header.number;
-    store.catalogue().add(&Sealed {
+    store.catalogue().add(&SealedFile {
         number,
         rule: rule.map_or("", |rule| &config.retention[rule].instances),
         created: recovered.header.created,

@@ -1,7 +1,7 @@
 //! Recovery of files that were open when an earlier process ended, or that the catalogue does not list.
 
 use crate::{
-    index::{self, Found},
+    index::{self, ScannedFile},
     record::{FileHeader, NotASegment},
     segment_file,
     walk::Walk,
@@ -15,11 +15,11 @@ use std::{
 
 /// A recovered file.
 #[derive(Debug)]
-pub struct Recovered {
+pub struct RecoveredFile {
     /// Its header.
     pub header: FileHeader,
     /// Its content.
-    pub found: Found,
+    pub found: ScannedFile,
     /// Its size now.
     pub bytes: u64,
     /// Bytes of an incomplete record that were cut off its end.
@@ -56,23 +56,23 @@ pub enum Unreadable {
 ///
 /// # Errors
 /// If it cannot be read or sealed. The file is unchanged then.
-pub fn recover(path: &Path) -> Result<Recovered, Unreadable> {
+pub fn recover(path: &Path) -> Result<RecoveredFile, Unreadable> {
     let length = fs::metadata(path)?.len();
     let (header, found) = look(path)?;
     if found.is_sealed {
-        return Ok(Recovered { header, found, bytes: length, torn: 0 });
+        return Ok(RecoveredFile { header, found, bytes: length, torn: 0 });
     }
     let file = OpenOptions::new().write(true).open(path)?;
     let sealed = segment_file::seal(&file, &header, found.end, &found.index)?;
     let torn = length - found.end;
-    Ok(Recovered { header, found, bytes: sealed, torn })
+    Ok(RecoveredFile { header, found, bytes: sealed, torn })
 }
 
 /// Reads a file without changing it.
 ///
 /// # Errors
 /// If it cannot be read.
-pub fn look(path: &Path) -> Result<(FileHeader, Found), Unreadable> {
+pub fn look(path: &Path) -> Result<(FileHeader, ScannedFile), Unreadable> {
     look_at(&fs::read(path)?)
 }
 
@@ -80,13 +80,13 @@ pub fn look(path: &Path) -> Result<(FileHeader, Found), Unreadable> {
 ///
 /// # Errors
 /// If they are not a segment file.
-pub fn look_at(bytes: &[u8]) -> Result<(FileHeader, Found), Unreadable> {
+pub fn look_at(bytes: &[u8]) -> Result<(FileHeader, ScannedFile), Unreadable> {
     let header = FileHeader::parse(bytes)?;
     let found = index::build(Walk::new(bytes, &header));
     Ok((header, found))
 }
 
-impl Recovered {
+impl RecoveredFile {
     /// Returns its damage.
     pub fn findings(&self, path: &Path) -> Vec<Finding> {
         let file = file_name(path);

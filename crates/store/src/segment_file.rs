@@ -77,13 +77,13 @@ pub struct SegmentFile {
     /// By their schemas in JSON.
     types: HashMap<Vec<u8>, u32>,
     series: HashMap<SeriesKey, u32>,
-    staged: Staged,
+    staged: StagedRecords,
     /// Samples committed.
     pub samples: u64,
 }
 
 #[derive(Debug, Default)]
-struct Staged {
+struct StagedRecords {
     series: Vec<(SeriesKey, Arc<Series>)>,
     entries: Vec<(u32, Entry)>,
     gaps: Vec<(u32, Gap)>,
@@ -117,7 +117,7 @@ impl SegmentFile {
             buffer: Vec::new(),
             types: HashMap::new(),
             series: HashMap::new(),
-            staged: Staged::default(),
+            staged: StagedRecords::default(),
             samples: 0,
         })
     }

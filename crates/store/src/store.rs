@@ -11,9 +11,9 @@ pub use window::Unread;
 
 use crate::{
     account::{Account, SharedCounters},
-    catalogue::{Catalogue, CatalogueError, Extent, Sealed},
+    catalogue::{Catalogue, CatalogueError, Extent, SealedFile},
     gap::Gap,
-    points::Recent,
+    points::PointsCache,
     reach::{Reach, Reaches},
     reserve,
     rollups::Rollups,
@@ -47,7 +47,7 @@ pub struct Store {
     /// The roll-ups.
     pub rollups: Rollups,
     /// The cache of points of open files.
-    pub recent: Recent,
+    pub recent: PointsCache,
     /// How often a segment file was opened to read samples.
     pub file_reads: AtomicU64,
     /// Its condition.
@@ -92,7 +92,7 @@ impl Store {
             accounts: RwLock::default(),
             file_reads: AtomicU64::new(0),
             rollups: Rollups::default(),
-            recent: Recent::default(),
+            recent: PointsCache::default(),
             counters: SharedCounters::default(),
         }
     }
@@ -114,7 +114,7 @@ impl Store {
     ///
     /// # Errors
     /// If the catalogue fails; the file stays among the open ones.
-    pub fn add_sealed(&self, sealed: &Sealed<'_>) -> Result<(), CatalogueError> {
+    pub fn add_sealed(&self, sealed: &SealedFile<'_>) -> Result<(), CatalogueError> {
         self.catalogue().add(sealed)?;
         let mut counters = self.counters.lock();
         counters.segments += 1;

@@ -4,7 +4,7 @@
 
 mod dac;
 
-use dac::{Kept, Watched};
+use dac::{Kept, WatchedNode};
 use oasis_probe::{NodeBuilder, NodeConfig};
 use oasis_tracing::{Config, OasisLayer};
 use serde_json::{Map, Value, json};
@@ -16,7 +16,7 @@ use tracing_subscriber::{Layer, filter::LevelFilter, layer::SubscriberExt, regis
 fn watch(config: &Config, level: LevelFilter, program: impl FnOnce()) -> Kept {
     let mut builder = NodeBuilder::new("test", NodeConfig::default());
     let layer = OasisLayer::with_config(&mut builder, config).unwrap();
-    let watched = Watched::start(builder);
+    let watched = WatchedNode::start(builder);
     tracing::subscriber::with_default(registry().with(layer.with_filter(level)), program);
     watched.finish()
 }
@@ -151,7 +151,7 @@ fn records_of_many_threads_arrive_or_are_counted() {
             scope.spawn(move || log(thread));
         }
     });
-    let watched = Watched::start(builder);
+    let watched = WatchedNode::start(builder);
     // A batch is sent after the ring was emptied, so there is room for the next sample, which reports the gap.
     watched.wait_for_a_batch();
     tracing::dispatcher::with_default(&dispatch, || info!("last"));

@@ -4,7 +4,7 @@
 
 mod dac;
 
-use dac::Watched;
+use dac::WatchedNode;
 use oasis_probe::{NodeBuilder, NodeConfig};
 use oasis_tracing::OasisLayer;
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ fn a_value_that_logs_while_it_is_formatted_disturbs_no_record() {
     let mut builder = NodeBuilder::new("test", NodeConfig::default());
     // For the whole process: under a subscriber of one thread, tracing leaves out what is logged meanwhile.
     registry().with(OasisLayer::new(&mut builder).unwrap()).init();
-    let watched = Watched::start(builder);
+    let watched = WatchedNode::start(builder);
     {
         let span = info_span!("work", value = tracing::field::Empty).entered();
         span.record("value", tracing::field::debug(Chatty));

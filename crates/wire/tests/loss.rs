@@ -135,13 +135,12 @@ fn sentence(text: &str) -> String {
 #[test]
 fn a_cause_of_another_release_is_read_and_counts_as_unexplained() {
     #[derive(serde::Deserialize)]
-    struct Recorded {
+    struct Record {
         #[serde(deserialize_with = "oasis_wire::loss::lenient")]
         cause: Cause,
     }
-    let read = |word: &str| {
-        serde_json::from_str::<Recorded>(&format!("{{\"cause\": {word}}}")).map(|read| read.cause)
-    };
+    let read =
+        |word: &str| serde_json::from_str::<Record>(&format!("{{\"cause\": {word}}}")).map(|read| read.cause);
     assert_eq!(read("\"disk_full\"").unwrap(), Cause::DiskFull);
     assert_eq!(read("\"archive_behind\"").unwrap(), Cause::ArchiveLag);
     assert_eq!(read("\"meteor\"").unwrap(), Cause::Unexplained);

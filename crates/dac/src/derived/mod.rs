@@ -69,7 +69,7 @@ type Key = (TopicId, bool, u64);
 
 /// All derived streams of a DAC.
 #[derive(Debug)]
-pub struct Derived {
+pub struct DerivedStreams {
     most: usize,
     linger: Duration,
     budget: Arc<LogBudget>,
@@ -78,7 +78,7 @@ pub struct Derived {
     streams: Mutex<HashMap<Key, Arc<Instance>>>,
 }
 
-impl Derived {
+impl DerivedStreams {
     pub(crate) fn new(most: usize, linger: Duration, budget: Arc<LogBudget>) -> Arc<Self> {
         let runtime = Handle::try_current().ok();
         Arc::new(Self { most, linger, budget, runtime, streams: Mutex::default() })
@@ -155,7 +155,7 @@ fn is_read(stream: &Arc<Instance>) -> bool {
 
 /// The task that feeds one stream.
 struct FeedTask {
-    table: Arc<Derived>,
+    table: Arc<DerivedStreams>,
     key: Key,
     stream: Arc<Instance>,
     feed: Feed,

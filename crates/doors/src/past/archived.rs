@@ -11,13 +11,13 @@ const READERS: usize = 8;
 
 /// The stored samples, if there is an archive, and permits to read them.
 #[derive(Debug, Clone)]
-pub struct Archived {
+pub struct ArchiveAccess {
     /// `None` without an archive.
     pub archive: Option<Arc<Archive>>,
     turns: Arc<Semaphore>,
 }
 
-impl Archived {
+impl ArchiveAccess {
     /// Creates access to the archive, with all permits free.
     pub fn new(archive: Option<Arc<Archive>>) -> Self {
         Self { archive, turns: Arc::new(Semaphore::new(READERS)) }

@@ -1,6 +1,6 @@
 //! Reads a bounded part of the past on a thread that may block.
 
-use super::{Fetched, Fetcher, Item, Source, Then};
+use super::{Fetcher, Item, NextStep, PastPart, Source};
 use oasis_handler::InstanceLog;
 use oasis_history::{self as history, Reader, Start};
 use oasis_store::ReadError;
@@ -14,7 +14,7 @@ impl Fetcher {
     ///
     /// # Errors
     /// If the archive cannot be read.
-    pub async fn fetch(&self, source: Source) -> Result<Fetched, ReadError> {
+    pub async fn fetch(&self, source: Source) -> Result<PastPart, ReadError> {
         match source {
             Source::Start(start) => self.read(Box::new(self.reader(start))).await,
             Source::Reader(reader) => self.read(reader).await,
@@ -35,7 +35,7 @@ impl Fetcher {
         Arc::new(InstanceLog(self.instance.clone()))
     }
 
-    async fn read(&self, mut reader: Box<Reader>) -> Result<Fetched, ReadError> {
+    async fn read(&self, mut reader: Box<Reader>) -> Result<PastPart, ReadError> {
         loop {
             let work = move || {
                 let read = reader.read_archive(FETCH)?;
@@ -44,16 +44,16 @@ impl Fetcher {
             let (back, read) = self.archived.read(work).await?;
             reader = back;
             let then = match read.then {
-                history::Then::Flush => {
+                history::NextStep::Flush => {
                     self.archived.flush().await;
                     continue;
                 }
-                history::Then::More => Then::Past(Source::Reader(reader)),
-                history::Then::Log { at, is_missing } => Then::Log { at, is_missing },
-                history::Then::TimeEnd | history::Then::ArchiveEnd => Then::Over,
+                history::NextStep::More => NextStep::Past(Source::Reader(reader)),
+                history::NextStep::Log { at, is_missing } => NextStep::Log { at, is_missing },
+                history::NextStep::TimeEnd | history::NextStep::ArchiveEnd => NextStep::Over,
             };
             let items = read.pieces.into_iter().map(|(piece, after)| (Item::Piece(piece), after));
-            return Ok(Fetched { begin: read.begin, items: items.collect(), then });
+            return Ok(PastPart { begin: read.begin, items: items.collect(), then });
         }
     }
 }

@@ -8,7 +8,7 @@ mod fetch;
 mod points;
 pub mod times;
 
-pub use archived::Archived;
+pub use archived::ArchiveAccess;
 
 use crate::view::Integers;
 use oasis_dac::{Instance, Segment};
@@ -61,7 +61,7 @@ impl Source {
 #[derive(Debug, Clone)]
 pub struct Fetcher {
     /// The archive.
-    pub archived: Archived,
+    pub archived: ArchiveAccess,
     /// The instance of the topic.
     pub instance: Arc<Instance>,
     /// Samples of this time and later are not wanted, nanoseconds since 1970 on the node's clock.
@@ -85,18 +85,18 @@ pub enum Item {
 
 /// One part of the past.
 #[derive(Debug)]
-pub struct Fetched {
+pub struct PastPart {
     /// Position of the first sample, if there is any.
     pub begin: Position,
     /// Messages in order, each with the position after it.
     pub items: Vec<(Item, Position)>,
     /// The next step.
-    pub then: Then,
+    pub then: NextStep,
 }
 
 /// The next step after a part of the past.
 #[derive(Debug)]
-pub enum Then {
+pub enum NextStep {
     /// There may be more.
     Past(Source),
     /// Continue in the topic log.

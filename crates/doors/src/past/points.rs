@@ -1,6 +1,6 @@
 //! The past of a topic as points, in one message: samples of the archive, then newer ones of the topic log.
 
-use super::{Fetched, Fetcher, Item, Then};
+use super::{Fetcher, Item, NextStep, PastPart};
 use crate::view::Integers;
 use oasis_dac::{Instance, now};
 use oasis_query::{PointsRead, PointsReader};
@@ -31,7 +31,7 @@ pub(super) fn check_width(points: u32, probe_type: &ProbeType) -> Result<(), Str
 
 impl Fetcher {
     /// Puts everything from a time on into one message.
-    pub(super) async fn fetch_points(&self, from: u64, most: u32) -> Result<Fetched, ReadError> {
+    pub(super) async fn fetch_points(&self, from: u64, most: u32) -> Result<PastPart, ReadError> {
         let (now, until) = (now().0, self.until);
         let to = until.unwrap_or(now.max(from.saturating_add(1)));
         let span = Span { from, to, is_open: until.is_none(), points: most };
@@ -52,8 +52,8 @@ impl Fetcher {
             self.archived.flush().await;
         };
         let is_over = until.is_some_and(|until| until <= now);
-        let then = if is_over { Then::Over } else { Then::Log { at: begin, is_missing: false } };
-        Ok(Fetched { begin, items: vec![(Item::Points(text), begin)], then })
+        let then = if is_over { NextStep::Over } else { NextStep::Log { at: begin, is_missing: false } };
+        Ok(PastPart { begin, items: vec![(Item::Points(text), begin)], then })
     }
 
     fn describe(&self, points: &Points) -> Vec<u8> {

@@ -16,7 +16,7 @@ use oasis_format::{
     arrow::{MEDIA_TYPE, Stream},
 };
 use oasis_handler::InstanceLog;
-use oasis_history::{Batch, Piece, Reader, Start, Then};
+use oasis_history::{Batch, NextStep, Piece, Reader, Start};
 use oasis_store::Series;
 use oasis_wire::{batch, quantity::Offset, schema::ProbeType};
 use std::{
@@ -146,7 +146,7 @@ impl Table {
         };
         loop {
             let read = reader.read(READ).map_err(|error| failed(&error.to_string()))?;
-            let is_over = read.pieces.is_empty() && !matches!(read.then, Then::More | Then::Flush);
+            let is_over = read.pieces.is_empty() && !matches!(read.then, NextStep::More | NextStep::Flush);
             for (piece, after) in read.pieces {
                 // Gaps are missing sequence numbers here.
                 if let Piece::Samples(batch) = piece {

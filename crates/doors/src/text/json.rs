@@ -4,7 +4,7 @@
 use super::source::Source;
 use crate::view::{Integers, SampleView};
 use bytes::Bytes;
-use oasis_dac::{Delivery, Instance, Segment, Skipped};
+use oasis_dac::{Delivery, Instance, Segment, SkippedRange};
 use oasis_wire::{
     batch::{Batch, Sample},
     loss::Cause,
@@ -78,7 +78,7 @@ fn unreadable(source: &Source, segment: &Segment, wanted: &Range<Offset>) -> Byt
 }
 
 /// Samples that the reader will not get.
-pub fn skipped(instance: &Instance, skipped: &Skipped) -> Bytes {
+pub fn skipped(instance: &Instance, skipped: &SkippedRange) -> Bytes {
     gap((&instance.node, &instance.name), Some(skipped.from..skipped.to), skipped.cause)
 }
 

@@ -69,7 +69,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
     Description::openapi()
 }
 
-type Asked = (State<Doors>, ConnectInfo<SocketAddr>, RawQuery, HeaderMap);
+type RequestParts = (State<Doors>, ConnectInfo<SocketAddr>, RawQuery, HeaderMap);
 
 /// State of an accepted request.
 struct Visit {
@@ -80,7 +80,7 @@ struct Visit {
 }
 
 impl Visit {
-    async fn begin(door: Door, (State(doors), peer, query, headers): Asked) -> Result<Self, Problem> {
+    async fn begin(door: Door, (State(doors), peer, query, headers): RequestParts) -> Result<Self, Problem> {
         let (request, place) = admitted(door, &doors, peer, query, &headers)?;
         let out = Output::new(Coding::accepted(&headers), request.integers);
         let reader = Reader::open(&doors, request).await?;

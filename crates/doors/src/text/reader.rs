@@ -9,7 +9,7 @@ use super::{
 use crate::{
     Doors,
     past::{
-        self, Fetched, Fetcher, Item, Source as Past, Then,
+        self, Fetcher, Item, NextStep, PastPart, Source as Past,
         times::{Begin, has_passed},
     },
     problem::Problem,
@@ -355,25 +355,25 @@ impl Reader {
         }
     }
 
-    fn fetched(&mut self, index: usize, Fetched { begin, items, then }: Fetched) {
+    fn fetched(&mut self, index: usize, PastPart { begin, items, then }: PastPart) {
         let topic = &mut self.topics[index];
         if items.is_empty() {
             // No message will set the position later, and a reader that resumes continues here.
-            topic.position = if let Then::Log { at, .. } = then { at } else { begin };
+            topic.position = if let NextStep::Log { at, .. } = then { at } else { begin };
         }
         let instance = topic.cursor.instance();
         let names = (&*instance.node, &*instance.name);
         let messages = items.into_iter().map(|(item, after)| (index, message(names, item, after), after));
         self.waiting.extend(messages);
         match then {
-            Then::Past(past) => topic.past = Some(past),
-            Then::Log { at, is_missing } => {
+            NextStep::Past(past) => topic.past = Some(past),
+            NextStep::Log { at, is_missing } => {
                 topic.cursor.seek(at.offset);
                 if is_missing {
                     topic.missing = Some(at.offset);
                 }
             }
-            Then::Over => topic.is_over = true,
+            NextStep::Over => topic.is_over = true,
         }
     }
 

@@ -5,7 +5,7 @@ use super::{
     end::{End, STALL},
     past_state::{PastState, Reading},
 };
-use crate::places::Resident;
+use crate::places::AddressPermit;
 use bytes::Bytes;
 use mio::net::TcpStream;
 use oasis_dac::{DemandGuard, Options};
@@ -21,12 +21,12 @@ use tokio::sync::OwnedSemaphorePermit;
 #[derive(Debug)]
 pub struct Place {
     _total: OwnedSemaphorePermit,
-    _address: Resident,
+    _address: AddressPermit,
 }
 
 impl Place {
     /// Both, taken.
-    pub fn new(total: OwnedSemaphorePermit, address: Resident) -> Self {
+    pub fn new(total: OwnedSemaphorePermit, address: AddressPermit) -> Self {
         Self { _total: total, _address: address }
     }
 }

@@ -28,7 +28,7 @@ const COMMANDS: u32 = 64;
 
 /// The id of an invalid request.
 #[derive(Debug, Deserialize)]
-struct Numbered {
+struct RequestId {
     id: i64,
 }
 
@@ -77,7 +77,7 @@ impl Shard {
         match serde_json::from_str(text) {
             Ok(Request { id, what }) => self.request(key, id, what),
             Err(error) => {
-                let numbered = serde_json::from_str::<Numbered>(text).ok();
+                let numbered = serde_json::from_str::<RequestId>(text).ok();
                 self.bad_request(key, numbered.map(|numbered| numbered.id), error.to_string())
             }
         }

@@ -8,11 +8,11 @@ use super::{
     end::End,
     inbox::Event,
     messages::Answer,
-    past_state::{Piece, Reading, Rendered, Stage, Task},
+    past_state::{Piece, Reading, RenderedPart, Stage, Task},
     shard::Shard,
 };
 use crate::{
-    past::{Archived, Fetcher, Source, Then},
+    past::{ArchiveAccess, Fetcher, NextStep, Source},
     view::{self, Integers},
 };
 use oasis_dac::Instance;
@@ -32,7 +32,7 @@ impl Subscription {
     }
 
     /// Switches from the log to the archive, because the log has evicted the next sample. Returns false if the archive does not have it either.
-    pub fn go_back(&mut self, instance: &Instance, archived: &Archived) -> bool {
+    pub fn go_back(&mut self, instance: &Instance, archived: &ArchiveAccess) -> bool {
         let missing = self.past.as_ref().and_then(|past| past.missing);
         if missing == Some(self.next) || !archived.serves(self.options) {
             return false;
@@ -66,7 +66,7 @@ impl Subscription {
 async fn read(fetcher: Fetcher, source: Source) -> Piece {
     let topic = fetcher.instance.topic;
     match fetcher.fetch(source).await {
-        Ok(fetched) => Ok(Rendered::new(topic, fetched)),
+        Ok(fetched) => Ok(RenderedPart::new(topic, fetched)),
         Err(error) => {
             tracing::error!(%error, "the archive cannot be read");
             Err(error.to_string())
@@ -74,7 +74,7 @@ async fn read(fetcher: Fetcher, source: Source) -> Piece {
     }
 }
 
-fn fetcher(instance: &Arc<Instance>, until: Option<u64>, archived: &Archived) -> Fetcher {
+fn fetcher(instance: &Arc<Instance>, until: Option<u64>, archived: &ArchiveAccess) -> Fetcher {
     let mut points_head = serde_json::Map::new();
     points_head.insert("op".into(), "points".into());
     points_head.insert("topic".into(), json!(instance.topic));
@@ -146,17 +146,17 @@ impl Shard {
         let Some(connection) = self.connections.get_mut(key) else { return Ok(()) };
         let Some(subscription) = connection.subscriptions.last_mut() else { return Ok(()) };
         let request = subscription.past.as_mut().and_then(|past| past.request.take());
-        let Rendered { begin, messages, then } = match piece {
+        let RenderedPart { begin, messages, then } = match piece {
             Ok(rendered) => rendered,
             Err(error) => return self.give_up(key, instance.topic, request, error),
         };
         let mut is_over = false;
         match then {
-            Then::Past(source) => {
+            NextStep::Past(source) => {
                 subscription.past.get_or_insert_default().stage = Some(Stage::Next(source));
             }
-            Then::Log { at, is_missing } => subscription.join(at, is_missing),
-            Then::Over => is_over = true,
+            NextStep::Log { at, is_missing } => subscription.join(at, is_missing),
+            NextStep::Over => is_over = true,
         }
         if let Some(id) = request {
             let Position { epoch, offset } = begin;

@@ -1,7 +1,7 @@
 //! State of a subscription that reads the past, and the pieces that it receives.
 
 use super::messages::{Answer, put_samples};
-use crate::past::{Fetched, Item, Source, Then, segment};
+use crate::past::{Item, NextStep, PastPart, Source, segment};
 use bytes::Bytes;
 use oasis_history::Piece as HistoryPiece;
 use oasis_websocket::{Opcode, frame};
@@ -63,22 +63,22 @@ impl Drop for Task {
 }
 
 /// A rendered piece of the past, or the error of reading it.
-pub type Piece = Result<Rendered, String>;
+pub type Piece = Result<RenderedPart, String>;
 
 /// Whole messages.
 #[derive(Debug)]
-pub struct Rendered {
+pub struct RenderedPart {
     /// Position of the first sample.
     pub begin: Position,
     /// The messages, ready for the socket.
     pub messages: Bytes,
     /// The next step.
-    pub then: Then,
+    pub then: NextStep,
 }
 
-impl Rendered {
+impl RenderedPart {
     /// Renders a piece as messages of this topic.
-    pub fn new(topic: TopicId, Fetched { begin, items, then }: Fetched) -> Self {
+    pub fn new(topic: TopicId, PastPart { begin, items, then }: PastPart) -> Self {
         let mut out = Vec::new();
         for (item, after) in items {
             match item {

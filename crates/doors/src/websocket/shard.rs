@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     config::DoorsConfig,
-    past::{Archived, times::has_passed},
+    past::{ArchiveAccess, times::has_passed},
 };
 use mio::{Events, Interest, Poll, Token};
 use oasis_dac::{Admission, Dac, ProbeRequest, now};
@@ -47,7 +47,7 @@ pub struct Surroundings {
     /// Counts what clients bring and why they were closed.
     pub admission: Arc<Admission>,
     /// Samples that the logs have evicted.
-    pub archived: Archived,
+    pub archived: ArchiveAccess,
     /// For what takes time: commands, reading the past.
     pub runtime: Handle,
 }

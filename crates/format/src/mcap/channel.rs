@@ -1,7 +1,7 @@
 //! Converts the messages of a channel to samples.
 
 use super::{
-    Recorded,
+    RecordedSeries,
     bounds::{self, MAX_MESSAGE, MAX_ROW},
     infer,
     json::{self, Unfit},
@@ -71,7 +71,7 @@ pub struct Channel {
 #[derive(Debug)]
 enum From {
     /// `oasis export` wrote it.
-    Oasis { recorded: Recorded, first_sequence: u64 },
+    Oasis { recorded: RecordedSeries, first_sequence: u64 },
     /// JSON messages with the schema of this number; 0 for none.
     Json { schema: u16 },
     /// Other messages.
@@ -154,7 +154,7 @@ impl Channel {
         schema: Option<&(String, Vec<Metric>)>,
         message: &Message<'_>,
         content: &Json,
-    ) -> Result<Recorded, Unread> {
+    ) -> Result<RecordedSeries, Unread> {
         let (name, metrics) =
             schema.map_or((&self.topic, &[][..]), |(name, metrics)| (name, metrics.as_slice()));
         let probe_type = infer::probe_type(name, metrics, content).ok_or(Unread::Nothing)?;
@@ -163,7 +163,7 @@ impl Channel {
         identity.extend_from_slice(&message.log_time.to_le_bytes());
         identity.extend_from_slice(message.data);
         let topic = self.topic.trim_start_matches('/');
-        Ok(Recorded {
+        Ok(RecordedSeries {
             node: None,
             instance: if topic.is_empty() { "channel".into() } else { topic.into() },
             kind: ProbeKind::Pushed,
@@ -174,10 +174,10 @@ impl Channel {
 }
 
 /// Returns the source of a channel of an export, and its first sequence number.
-fn of_export(metadata: &BTreeMap<&str, &str>) -> Option<(Recorded, u64)> {
+fn of_export(metadata: &BTreeMap<&str, &str>) -> Option<(RecordedSeries, u64)> {
     let get = |key: &str| metadata.get(key).copied();
     let probe_type: ProbeType = serde_json::from_str(get("schema")?).ok()?;
-    let recorded = Recorded {
+    let recorded = RecordedSeries {
         node: Some(get("node")?.into()),
         instance: get("instance")?.into(),
         kind: serde_json::from_value(get("kind")?.into()).ok()?,

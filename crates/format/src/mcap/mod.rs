@@ -1,6 +1,6 @@
 //! MCAP files. Files of `oasis export` are restored exactly; of other files, channels with JSON messages are read.
 //!
-//! `writer` writes a file. [`read`] reads a file sequentially, and returns one batch at a time with its [`Recorded`]
+//! `writer` writes a file. [`read`] reads a file sequentially, and returns one batch at a time with its [`RecordedSeries`]
 //! instance. Files are not trusted: memory stays bounded whatever the content, and a file that exceeds a
 //! bound is refused with a [`ReadError`] that names the bound.
 //!
@@ -15,7 +15,7 @@ mod json;
 mod json_schema;
 mod lost;
 mod record;
-mod recorded;
+mod recorded_series;
 mod recording;
 mod samples;
 mod writer;
@@ -23,7 +23,7 @@ mod writer;
 pub use channel::Unread;
 pub use lost::Lost;
 pub use record::BadRecord;
-pub use recorded::Recorded;
+pub use recorded_series::RecordedSeries;
 pub use recording::{LeftOut, ReadError, Rest, read};
 pub use writer::McapWriter;
 

@@ -108,7 +108,7 @@ pub struct Rest {
 /// If the file cannot be read, is damaged or exceeds a bound, or if `take` fails. Earlier batches are only a part of the file.
 pub fn read<E>(
     mut from: impl Read,
-    mut take: impl FnMut(&super::Recorded, &[u8]) -> Result<(), E>,
+    mut take: impl FnMut(&super::RecordedSeries, &[u8]) -> Result<(), E>,
 ) -> Result<Rest, ReadError<E>> {
     let options = LinearReaderOptions::default()
         .with_prevalidate_chunk_crcs(true)

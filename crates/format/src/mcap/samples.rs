@@ -1,7 +1,7 @@
 //! Collects the samples of a channel into batches.
 
 use super::{
-    ReadError, Recorded,
+    ReadError, RecordedSeries,
     bounds::{MAX_HELD, MAX_KEPT, MAX_SAMPLES},
 };
 use oasis_wire::{
@@ -18,11 +18,11 @@ pub struct Head {
 }
 
 /// The receiver of batches.
-pub type Take<'a, E> = dyn FnMut(&Recorded, &[u8]) -> Result<(), E> + 'a;
+pub type Take<'a, E> = dyn FnMut(&RecordedSeries, &[u8]) -> Result<(), E> + 'a;
 
 #[derive(Debug)]
 pub struct Samples {
-    pub recorded: Recorded,
+    pub recorded: RecordedSeries,
     encoder: Encoder,
     most: usize,
     pub last_sequence: u64,
@@ -34,7 +34,7 @@ pub struct Samples {
 
 impl Samples {
     /// `last_sequence` is the number before the first one.
-    pub fn new(recorded: Recorded, last_sequence: u64) -> Result<Self, InvalidType> {
+    pub fn new(recorded: RecordedSeries, last_sequence: u64) -> Result<Self, InvalidType> {
         let encoder = Encoder::new(&recorded.probe_type)?;
         let most = (MAX_VALUES / (recorded.probe_type.metrics.len() + 1)).clamp(1, MAX_SAMPLES);
         let first = Head { time: 0, sequence: 0, state: 0 };

@@ -10,7 +10,7 @@ use std::sync::{
 type Outcome = fn(&Context) -> Result<(), Failure>;
 
 /// Reports each run, then runs its outcome.
-struct Scripted {
+struct ScriptedHandler {
     name: &'static str,
     started: Mutex<Sender<&'static str>>,
     outcome: Outcome,
@@ -19,7 +19,7 @@ struct Scripted {
 /// Milliseconds that the deaf handler may take to stop.
 static PATIENCE: AtomicU64 = AtomicU64::new(1);
 
-impl Handler for Scripted {
+impl Handler for ScriptedHandler {
     fn name(&self) -> &'static str {
         self.name
     }
@@ -47,7 +47,7 @@ fn until_stopped(context: &Context) -> Result<(), Failure> {
 fn supervisor(handlers: &[(&'static str, Outcome)]) -> (Supervisor, Receiver<&'static str>) {
     let (sender, started) = mpsc::channel();
     let handler = |&(name, outcome): &(&'static str, _)| -> Arc<dyn Handler> {
-        Arc::new(Scripted { name, started: Mutex::new(sender.clone()), outcome })
+        Arc::new(ScriptedHandler { name, started: Mutex::new(sender.clone()), outcome })
     };
     let dac = Dac::new(oasis_dac::Config::default());
     let mut supervisor = Supervisor::new(dac, None, handlers.iter().map(handler).collect());

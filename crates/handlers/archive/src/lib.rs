@@ -32,7 +32,7 @@ pub use restore::restore;
 pub use writer::NotStored;
 
 use oasis_dac::{Dac, now};
-use oasis_handler::{Context, Failure, Handler, Stored};
+use oasis_handler::{Context, Failure, Handler, StoredSamples};
 use oasis_store::{
     Account, Annotations, ArchiveConfig, Condition, Counters, History, TestRuns, WritableStore,
     opening::FolderLock, rolling::Roller, store::Store,
@@ -203,7 +203,7 @@ impl Handler for Archive {
     }
 }
 
-impl Stored for Archive {
+impl StoredSamples for Archive {
     fn history(&self) -> History {
         Self::history(self)
     }

@@ -31,7 +31,7 @@ use tokio::{
     sync::{mpsc, oneshot, watch},
     time::Instant,
 };
-use upkeep::{LastProblem, Unsealed};
+use upkeep::{FullFile, LastProblem};
 use uuid::Uuid;
 
 /// Segments read from a topic log at once: the archive references them in addition to staged ones.
@@ -72,7 +72,7 @@ impl From<io::Error> for NotStored {
 
 /// A topic log, and how far it was read.
 #[derive(Debug)]
-struct Tracked {
+struct TopicProgress {
     instance: Arc<Instance>,
     rule: usize,
     /// All samples before this offset are stored or reported missing.
@@ -95,13 +95,13 @@ pub struct Writer {
     config: ArchiveConfig,
     signal: Arc<Signal>,
     registry: watch::Receiver<u64>,
-    tracked: Vec<Tracked>,
+    tracked: Vec<TopicProgress>,
     /// Index of the topic where a round begins. It rotates, so that no topic is always last.
     turn: usize,
     /// The file that is being written under each rule.
     files: Vec<Option<SegmentFile>>,
     /// Tried again at each maintenance.
-    unsealed: VecDeque<Unsealed>,
+    unsealed: VecDeque<FullFile>,
     /// Number of the next segment file. It outlives a writer that has failed.
     next_number: Arc<AtomicU64>,
     /// Commands up to this number have ended and are in the catalogue.
@@ -248,7 +248,7 @@ impl Writer {
                 // Samples that an earlier run of this thread has stored stay stored.
                 let account = self.store.account(instance.topic);
                 let next = account.map_or(instance.log.start(), |account| account.stored_offset);
-                self.tracked.push(Tracked {
+                self.tracked.push(TopicProgress {
                     instance,
                     rule,
                     next,
@@ -268,8 +268,9 @@ impl Writer {
         let mut left = Left::Nothing;
         let mut is_first = true;
         for rule in 0..self.files.len() {
-            let lags =
-                |(tracked, wanted): &(&Tracked, &Offset)| tracked.rule == rule && tracked.next < **wanted;
+            let lags = |(tracked, wanted): &(&TopicProgress, &Offset)| {
+                tracked.rule == rule && tracked.next < **wanted
+            };
             if !self.tracked.iter().zip(wanted).any(|pair| lags(&pair)) {
                 continue;
             }

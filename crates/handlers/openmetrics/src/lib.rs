@@ -5,7 +5,7 @@
 //! `docs/guides/scrape-with-prometheus.md` is the guide.
 //!
 //! ```
-//! use oasis_handler::{Configured, Supervisor};
+//! use oasis_handler::{ConfiguredHandler, Supervisor};
 //! use oasis_openmetrics::{OpenMetrics, OpenMetricsConfig};
 //! use std::sync::Arc;
 //!
@@ -25,7 +25,7 @@ mod exposition;
 
 use exposition::Exposition;
 use oasis_dac::Dac;
-use oasis_handler::{Configured, Context, Document, Failure, Handler};
+use oasis_handler::{ConfiguredHandler, Context, Document, Failure, Handler};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::{
@@ -75,7 +75,7 @@ pub struct OpenMetrics {
     duplicates: AtomicU64,
 }
 
-impl Configured for OpenMetrics {
+impl ConfiguredHandler for OpenMetrics {
     type Config = OpenMetricsConfig;
     type Error = BadPattern;
 

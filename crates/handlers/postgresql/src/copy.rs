@@ -54,8 +54,8 @@ impl Rows {
     }
 
     /// Ends the rows.
-    pub fn seal(self) -> Sealed {
-        Sealed { bytes: self.bytes.into(), ends: self.ends, series: self.series }
+    pub fn seal(self) -> CopyData {
+        CopyData { bytes: self.bytes.into(), ends: self.ends, series: self.series }
     }
 
     fn cell(&mut self, kind: &ColumnType, cell: &Cell<'_>) {
@@ -114,13 +114,13 @@ impl Rows {
 
 /// Rows of one table ready to be sent, all of them or some.
 #[derive(Debug)]
-pub struct Sealed {
+pub struct CopyData {
     bytes: Bytes,
     ends: Vec<(usize, u64)>,
     series: Vec<(usize, Arc<Series>)>,
 }
 
-impl Sealed {
+impl CopyData {
     /// Returns the number of rows.
     pub fn count(&self) -> usize {
         self.ends.len()

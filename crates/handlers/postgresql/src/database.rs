@@ -1,8 +1,8 @@
 //! The database: its tables, its partitions, and the transaction of a round.
 
 use crate::{
-    copy::Sealed,
-    recent::Recent,
+    copy::CopyData,
+    recent::LruCache,
     refusal::{Refusal, Why},
     round::Load,
     tables::{Shape, qualified, quoted},
@@ -75,7 +75,7 @@ impl Failure {
 pub struct Database {
     client: Client,
     schema: String,
-    tables: Recent<Table>,
+    tables: LruCache<Table>,
 }
 
 /// A table in the database.
@@ -92,7 +92,7 @@ struct Table {
 #[derive(Debug)]
 pub struct Piece<'a> {
     pub table: String,
-    pub rows: &'a Sealed,
+    pub rows: &'a CopyData,
     pub range: Range<usize>,
 }
 
@@ -101,7 +101,7 @@ pub type Positions = [(String, String, Position)];
 
 /// Result of a round.
 #[derive(Debug, Default)]
-pub struct Written {
+pub struct RoundResult {
     /// Rows that were new.
     pub new: u64,
     /// Samples that the database refused.
@@ -141,7 +141,7 @@ impl Database {
                 quoted(&schema)
             ))
             .await?;
-        Ok(Self { client, schema, tables: Recent::new(TABLES) })
+        Ok(Self { client, schema, tables: LruCache::new(TABLES) })
     }
 
     /// Returns the position of each instance's next sample, by node and instance.
@@ -214,9 +214,9 @@ impl Database {
     ///
     /// # Errors
     /// If the write failed.
-    pub async fn write(&mut self, loads: &[Load], positions: &Positions) -> Result<Written, Failure> {
+    pub async fn write(&mut self, loads: &[Load], positions: &Positions) -> Result<RoundResult, Failure> {
         match in_time(self.write_all(loads, positions)).await {
-            Ok(new) => Ok(Written { new, refusals: Vec::new() }),
+            Ok(new) => Ok(RoundResult { new, refusals: Vec::new() }),
             Err(failure) => {
                 failure.refusal()?;
                 self.write_what_it_takes(loads, positions).await

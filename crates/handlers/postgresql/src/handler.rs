@@ -10,7 +10,7 @@ use crate::{
     tls::{BadTarget, Target},
 };
 use oasis_dac::{Dac, Instance, Signal, now};
-use oasis_handler::{Configured, Context, Handler, Stored};
+use oasis_handler::{ConfiguredHandler, Context, Handler, StoredSamples};
 use oasis_wire::quantity::{Position, TopicId};
 use serde_json::{Value, json};
 use std::{
@@ -36,7 +36,7 @@ pub struct Postgresql {
     shared: Arc<SharedState>,
 }
 
-impl Configured for Postgresql {
+impl ConfiguredHandler for Postgresql {
     type Config = PostgresqlConfig;
     type Error = BadTarget;
 
@@ -92,7 +92,7 @@ impl Handler for Postgresql {
 /// State of the thread.
 struct Work {
     dac: Arc<Dac>,
-    archive: Option<Arc<dyn Stored>>,
+    archive: Option<Arc<dyn StoredSamples>>,
     config: PostgresqlConfig,
     target: Target,
     shared: Arc<SharedState>,

@@ -11,7 +11,7 @@
 //! this.
 //!
 //! ```
-//! use oasis_handler::{Configured, Supervisor};
+//! use oasis_handler::{ConfiguredHandler, Supervisor};
 //! use oasis_postgresql::{Condition, Postgresql, PostgresqlConfig};
 //! use std::sync::Arc;
 //!

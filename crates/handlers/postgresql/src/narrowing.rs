@@ -1,7 +1,7 @@
 //! Finds the rows that the database refuses, and writes the others: table by table, then by halves.
 
 use crate::{
-    database::{Database, Failure, Piece, Positions, Written, in_time},
+    database::{Database, Failure, Piece, Positions, RoundResult, in_time},
     refusal::{Refusal, Why},
     round::Load,
 };
@@ -21,8 +21,8 @@ impl Database {
         &mut self,
         loads: &[Load],
         positions: &Positions,
-    ) -> Result<Written, Failure> {
-        let mut written = Written::default();
+    ) -> Result<RoundResult, Failure> {
+        let mut written = RoundResult::default();
         for load in loads {
             self.forget(&load.shape);
             match in_time(self.table_for(load)).await {
@@ -55,7 +55,12 @@ impl Database {
         Ok(table)
     }
 
-    async fn write_load(&mut self, table: &str, load: &Load, written: &mut Written) -> Result<(), Failure> {
+    async fn write_load(
+        &mut self,
+        table: &str,
+        load: &Load,
+        written: &mut RoundResult,
+    ) -> Result<(), Failure> {
         let all = 0..load.rows.count();
         let mut left = vec![all.clone()];
         while let Some(range) = left.pop() {
@@ -93,7 +98,7 @@ impl Database {
     }
 }
 
-impl Written {
+impl RoundResult {
     /// Records refused rows. Rows with one reason make one entry.
     fn refuse(&mut self, table: &str, load: &Load, rows: Range<usize>, why: Why) {
         let Some(sample) = load.rows.sample(rows.start) else { return };

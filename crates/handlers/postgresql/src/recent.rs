@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 
 /// Entries, the most recently used first.
 #[derive(Debug)]
-pub struct Recent<T> {
+pub struct LruCache<T> {
     most: usize,
     things: VecDeque<T>,
 }
 
-impl<T> Recent<T> {
+impl<T> LruCache<T> {
     /// Creates an empty cache of at most `most` entries.
     pub fn new(most: usize) -> Self {
         Self { most, things: VecDeque::new() }
@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn the_least_recently_used_entry_is_evicted() {
-        let mut recent = Recent::new(3);
+        let mut recent = LruCache::new(3);
         (1..=3).for_each(|number| recent.put(number));
         assert_eq!(recent.find(|&number| number == 1), Some(&mut 1));
         recent.put(4);

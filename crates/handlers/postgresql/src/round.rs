@@ -1,15 +1,15 @@
 //! A round: new samples of all instances, as many as one transaction accepts.
 
 use crate::{
-    copy::{Rows, Sealed},
+    copy::{CopyData, Rows},
     database::{clean, day},
-    recent::Recent,
+    recent::LruCache,
     refusal::{Refusal, Why},
-    source::{Found, Source},
+    source::{ReadResult, Source},
     tables::{Shape, TooWide},
 };
 use jiff::civil::Date;
-use oasis_handler::Stored;
+use oasis_handler::StoredSamples;
 use oasis_history::Batch;
 use oasis_store::Series;
 use oasis_wire::{
@@ -31,7 +31,7 @@ const TYPES: usize = 256;
 #[derive(Debug)]
 pub struct Load {
     pub shape: Arc<Shape>,
-    pub rows: Sealed,
+    pub rows: CopyData,
     pub days: BTreeSet<Date>,
 }
 
@@ -58,13 +58,13 @@ impl Round {
 }
 
 /// A cached type, and the shape of its table.
-type Known = (Arc<ProbeType>, Result<Arc<Shape>, TooWide>);
+type CachedType = (Arc<ProbeType>, Result<Arc<Shape>, TooWide>);
 
 /// Collects one round after the other.
 #[derive(Debug)]
 pub struct Rounds {
     bytes: usize,
-    types: Recent<Known>,
+    types: LruCache<CachedType>,
     /// The topic that the last round ended with: the next one begins after it.
     last: Option<TopicId>,
 }
@@ -72,14 +72,14 @@ pub struct Rounds {
 impl Rounds {
     /// Creates rounds of approximately this many bytes.
     pub fn new(bytes: usize) -> Self {
-        Self { bytes, types: Recent::new(TYPES), last: None }
+        Self { bytes, types: LruCache::new(TYPES), last: None }
     }
 
     /// Reads some of the new samples.
     pub async fn gather(
         &mut self,
         sources: &mut BTreeMap<TopicId, Source>,
-        archive: Option<&Arc<dyn Stored>>,
+        archive: Option<&Arc<dyn StoredSamples>>,
     ) -> Round {
         let (mut round, mut tables, mut bytes) = (Round::default(), Tables::new(), 0);
         for topic in in_turn(sources.keys().copied(), self.last) {
@@ -116,7 +116,7 @@ impl Rounds {
     }
 
     /// Adds samples to their table's load. Returns their bytes.
-    fn add(&mut self, found: Found, tables: &mut Tables, round: &mut Round) -> usize {
+    fn add(&mut self, found: ReadResult, tables: &mut Tables, round: &mut Round) -> usize {
         round.missing += found.missing;
         let mut bytes = 0;
         for Batch { series, bytes: batch, wanted, .. } in found.batches {
@@ -140,7 +140,7 @@ impl Rounds {
     }
 
     fn shape(&mut self, probe_type: &Arc<ProbeType>) -> Result<Arc<Shape>, TooWide> {
-        let is_it = |(known, _): &Known| Arc::ptr_eq(known, probe_type) || **known == **probe_type;
+        let is_it = |(known, _): &CachedType| Arc::ptr_eq(known, probe_type) || **known == **probe_type;
         if let Some((_, shape)) = self.types.find(is_it) {
             return shape.clone();
         }

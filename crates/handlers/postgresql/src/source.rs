@@ -1,8 +1,8 @@
 //! Reads the next samples of an instance: from its topic log, or from the archive if the log has evicted them.
 
 use oasis_dac::{Instance, Wake};
-use oasis_handler::{InstanceLog, Stored};
-use oasis_history::{Batch, Piece, Reader, Start, Then};
+use oasis_handler::{InstanceLog, StoredSamples};
+use oasis_history::{Batch, NextStep, Piece, Reader, Start};
 use oasis_store::ReadError;
 use oasis_wire::quantity::{Nanos, Offset, Position};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub struct Source {
 
 /// Result of a read.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct ReadResult {
     pub batches: Vec<Batch>,
     /// Samples that neither log nor archive has any more.
     pub missing: u64,
@@ -33,7 +33,7 @@ impl Source {
     pub fn new(
         instance: Arc<Instance>,
         stopped: Option<Position>,
-        archive: Option<&Arc<dyn Stored>>,
+        archive: Option<&Arc<dyn StoredSamples>>,
         wake: Arc<dyn Wake>,
     ) -> Self {
         let log = &instance.log;
@@ -75,14 +75,14 @@ impl Source {
     ///
     /// # Errors
     /// If the archive cannot be read; the position stays.
-    pub async fn read(&mut self, archive: Option<&Arc<dyn Stored>>) -> Result<Found, ReadError> {
+    pub async fn read(&mut self, archive: Option<&Arc<dyn StoredSamples>>) -> Result<ReadResult, ReadError> {
         // The handler's thread may block on the disk: it has no other work.
         let mut read = self.reader.read(READ)?;
-        while let (Then::Flush, Some(archive)) = (read.then, archive) {
+        while let (NextStep::Flush, Some(archive)) = (read.then, archive) {
             archive.flush().await;
             read = self.reader.read(READ)?;
         }
-        let mut found = Found::default();
+        let mut found = ReadResult::default();
         self.at = read.begin;
         for (piece, after) in read.pieces {
             self.at = after;

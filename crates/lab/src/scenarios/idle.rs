@@ -5,7 +5,7 @@ use crate::{
     child::Child,
     cpu,
     order::Order,
-    station::{CONTENDERS, Contender, Served},
+    station::{CONTENDERS, Contender, RunningServer},
     table::Table,
 };
 use clap::{Args, ValueEnum};
@@ -76,7 +76,7 @@ fn measure(contender: Contender, count: u64) -> anyhow::Result<Memory> {
 }
 
 /// Client processes, as many as it takes.
-fn subscribe(contender: Contender, served: &Served, count: u64) -> anyhow::Result<Vec<Child>> {
+fn subscribe(contender: Contender, served: &RunningServer, count: u64) -> anyhow::Result<Vec<Child>> {
     let value = contender.dialect().to_possible_value();
     let dialect = value.as_ref().map_or("plain", |value| value.get_name());
     let mut children = Vec::new();

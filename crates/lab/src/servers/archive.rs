@@ -18,7 +18,7 @@ const NOISE_BYTES: u64 = 32;
 
 /// Which archive, and what goes into it first.
 #[derive(Debug, Args)]
-pub struct Archived {
+pub struct ArchiveArguments {
     /// Its folder.
     directory: PathBuf,
     #[command(subcommand)]
@@ -43,7 +43,7 @@ pub enum Fill {
 }
 
 /// Serves until there are no more orders.
-pub fn serve(archived: &Archived) -> anyhow::Result<()> {
+pub fn serve(archived: &ArchiveArguments) -> anyhow::Result<()> {
     let runtime = runtime()?;
     let dac = Dac::new(Config::default());
     // Nothing is evicted.

@@ -4,7 +4,7 @@ use super::{count, size};
 use crate::{output_format::Format, progress::Progress};
 use anyhow::Context;
 use oasis_format::visible::Visible;
-use oasis_store::{CheckEvent, Checked, Damage};
+use oasis_store::{CheckEvent, CheckTotals, Damage};
 use oasis_wire::time;
 use serde_json::json;
 use std::{
@@ -66,7 +66,7 @@ fn print(out: &mut impl Write, damage: &Damage, format: Format) -> io::Result<()
     Ok(())
 }
 
-fn verdict(folder: &Path, checked: Checked, damages: u64) -> String {
+fn verdict(folder: &Path, checked: CheckTotals, damages: u64) -> String {
     let files = format!(
         "{} and {}, {}",
         count(checked.segments, "segment file", "segment files"),

@@ -7,7 +7,7 @@ use crate::{
 use anyhow::Context;
 use oasis_dac::config::{ChannelConfig, LogConfig};
 use oasis_doors::DoorsConfig;
-use oasis_handler::{Configured, Handler};
+use oasis_handler::{ConfiguredHandler, Handler};
 use oasis_instrument::{NodeSettings, ProbeChoice};
 use oasis_store::ArchiveConfig;
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,7 @@ macro_rules! sections {
             pub channel: ChannelConfig,
             pub log: LogConfig,
             pub archive: ArchiveConfig,
-            $(pub $name: <$handler as Configured>::Config,)*
+            $(pub $name: <$handler as ConfiguredHandler>::Config,)*
             pub node: NodeSettings,
         }
 
@@ -36,7 +36,7 @@ macro_rules! sections {
             pub fn handlers(&self) -> anyhow::Result<Vec<Arc<dyn Handler>>> {
                 let mut handlers: Vec<Arc<dyn Handler>> = Vec::new();
                 $(
-                    let configured = <$handler as Configured>::configured(self.$name.clone());
+                    let configured = <$handler as ConfiguredHandler>::configured(self.$name.clone());
                     let handler = configured.context(concat!("in the section [", stringify!($name), "]"))?;
                     handlers.extend(handler.map(|handler| -> Arc<dyn Handler> { Arc::new(handler) }));
                 )*

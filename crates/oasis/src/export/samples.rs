@@ -2,7 +2,7 @@
 
 use crate::target::Target;
 use oasis_format::{Order, Source};
-use oasis_history::{self as history, Found};
+use oasis_history::{self as history, SampleOrMissing};
 use oasis_store::{History, Missing, ReadError, Series};
 use oasis_wire::batch::Sample;
 use std::{
@@ -68,12 +68,14 @@ impl OfInstance {
             let found = self.samples.next()?;
             self.complain();
             match (found, self.time) {
-                (Some(Found::Sample(series, state, sample)), _) => {
+                (Some(SampleOrMissing::Sample(series, state, sample)), _) => {
                     self.time = Some(sample.time);
                     break Some(Item::Sample(self.source(&series), state, sample));
                 }
-                (Some(Found::Missing(missing)), Some(time)) => break Some(self.missing(missing, time)),
-                (Some(Found::Missing(missing)), None) => first_missing.push(missing),
+                (Some(SampleOrMissing::Missing(missing)), Some(time)) => {
+                    break Some(self.missing(missing, time));
+                }
+                (Some(SampleOrMissing::Missing(missing)), None) => first_missing.push(missing),
                 (None, _) => break None,
             }
         };

@@ -7,8 +7,8 @@ pub use arguments::Arguments;
 use crate::progress::Progress;
 use anyhow::{Context, bail};
 use oasis_format::visible::Visible;
-use oasis_format::{Reader, mcap::Recorded};
-use oasis_import::{Import, Imported};
+use oasis_format::{Reader, mcap::RecordedSeries};
+use oasis_import::{Import, ImportTotals};
 use oasis_store::{ArchiveConfig, Series};
 use oasis_wire::quantity::Epoch;
 use std::{
@@ -56,7 +56,7 @@ enum Source {
     Segments(Vec<PathBuf>),
 }
 
-fn one(path: &Path, name: Option<&str>, config: &ArchiveConfig) -> anyhow::Result<Imported> {
+fn one(path: &Path, name: Option<&str>, config: &ArchiveConfig) -> anyhow::Result<ImportTotals> {
     // Before the archive is changed.
     let source = look(path)?;
     let prefix = match name {
@@ -130,8 +130,8 @@ fn read(path: &Path, reader: &Reader, prefix: &str, import: &mut Import) -> anyh
 }
 
 /// The import assigns an epoch.
-fn series_of(recorded: &Recorded, prefix: &str) -> Series {
-    let Recorded { node, instance, kind, run, probe_type } = recorded.clone();
+fn series_of(recorded: &RecordedSeries, prefix: &str) -> Series {
+    let RecordedSeries { node, instance, kind, run, probe_type } = recorded.clone();
     let node = node.map_or_else(|| prefix.into(), |node| of_recording(prefix, &node).into());
     Series { node, instance, kind, run, epoch: Epoch(0), probe_type }
 }

@@ -7,7 +7,7 @@ use oasis_api::Api;
 use oasis_archive::Archive;
 use oasis_dac::Dac;
 use oasis_doors::Doors;
-use oasis_handler::{Handler, Stored, Supervisor};
+use oasis_handler::{Handler, StoredSamples, Supervisor};
 use oasis_instrument::NodeSettings;
 use oasis_probe::Node;
 use oasis_store::ArchiveConfig;
@@ -119,7 +119,7 @@ impl RunningDac {
         }
         let archive = open_archive(config.archive, &dac)?;
         let archived = archive.as_ref().map(|archiving| archiving.archive.clone());
-        let stored = archived.clone().map(|archive| -> Arc<dyn Stored> { archive });
+        let stored = archived.clone().map(|archive| -> Arc<dyn StoredSamples> { archive });
         let recorder = archived.clone().map(|archive| -> Arc<dyn Handler> { archive });
         let handlers = recorder.into_iter().chain(handlers).collect();
         let handlers = Arc::new(Supervisor::new(dac.clone(), stored, handlers));

@@ -23,7 +23,7 @@ use std::{
 };
 
 /// A followed instance.
-struct Followed {
+struct FollowedInstance {
     target: Target,
     schema: ProbeType,
     /// Sequence number expected next, once one was seen.
@@ -106,7 +106,7 @@ struct Follower {
     /// Pending requests, by number.
     asked: BTreeMap<i64, Target>,
     /// By topic.
-    followed: BTreeMap<u32, Followed>,
+    followed: BTreeMap<u32, FollowedInstance>,
     printer: Printer,
 }
 
@@ -140,7 +140,7 @@ impl Follower {
                 if self.printer.is_live && message["instance"]["state"] == "offline" {
                     eprintln!("{target}: offline, waiting for it; -n 20 or --from -1h shows stored samples");
                 }
-                self.followed.insert(topic, Followed { target, schema, expected: None });
+                self.followed.insert(topic, FollowedInstance { target, schema, expected: None });
             }
             (_, Some(target), _) => {
                 let reason = message["message"].as_str().unwrap_or("the DAC refused without a reason");
@@ -154,7 +154,7 @@ impl Follower {
             (Some("unsubscribed"), _, Some(topic)) => {
                 let ended = self.followed.remove(&topic);
                 let cause = message["cause"].as_str().unwrap_or_default();
-                if let Some(Followed { target, .. }) = ended.filter(|_| cause != "to") {
+                if let Some(FollowedInstance { target, .. }) = ended.filter(|_| cause != "to") {
                     eprintln!("{target}: no more samples: {}", Visible(cause));
                 }
             }
@@ -197,7 +197,7 @@ struct Printer {
 
 impl Printer {
     /// Prints the samples. Returns true when enough have been printed.
-    fn batch(&mut self, followed: &mut Followed, bytes: &[u8]) -> anyhow::Result<bool> {
+    fn batch(&mut self, followed: &mut FollowedInstance, bytes: &[u8]) -> anyhow::Result<bool> {
         let batch = Batch::parse(bytes, &followed.schema)?;
         let header = batch.header();
         if let Some(expected) = followed.expected
@@ -230,8 +230,8 @@ impl Printer {
         }
     }
 
-    fn line(&mut self, followed: &Followed, sample: &Sample, state: u16) -> io::Result<()> {
-        let Followed { target, schema, .. } = followed;
+    fn line(&mut self, followed: &FollowedInstance, sample: &Sample, state: u16) -> io::Result<()> {
+        let FollowedInstance { target, schema, .. } = followed;
         match self.format {
             Format::Json => {
                 let name = (&*target.node, &*target.instance);
@@ -259,7 +259,7 @@ impl Printer {
 }
 
 /// Describes missing samples, if this message reports any.
-fn gap(followed: &BTreeMap<u32, Followed>, message: &Value) -> Option<String> {
+fn gap(followed: &BTreeMap<u32, FollowedInstance>, message: &Value) -> Option<String> {
     let topic = u32::try_from(message["topic"].as_u64()?).ok()?;
     let target = &followed.get(&topic)?.target;
     let cause = Visible(message["cause"].as_str()?);
@@ -303,7 +303,7 @@ mod tests {
         let none = "00000000-0000-0000-0000-000000000000";
         let schema = json!({"name": "Engine", "uuid": none, "version": "1.0", "metrics": []});
         let schema = serde_json::from_value(schema).unwrap();
-        let followed = BTreeMap::from([(3, Followed { target, schema, expected: None })]);
+        let followed = BTreeMap::from([(3, FollowedInstance { target, schema, expected: None })]);
         let described = |message| gap(&followed, &message);
         let lost = json!({"op": "gap", "topic": 3, "from": 5, "to": 9, "count": 4, "cause": "retention"});
         assert_eq!(described(lost).unwrap(), "plant/engine: a gap of 4 samples: retention");

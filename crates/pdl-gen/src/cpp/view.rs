@@ -102,7 +102,7 @@ pub fn header(model: &Model, from: &str) -> Header {
 
 fn item(model: &Model, scopes: &Scopes, declaration: Declaration<'_>, spelled: &str) -> Item {
     let (namespace, name) = split(spelled);
-    let inside = |metrics, place| Inside::new(model, scopes, namespace, name, metrics, place);
+    let inside = |metrics, place| StructScope::new(model, scopes, namespace, name, metrics, place);
     match declaration {
         Declaration::Enum(declared) => Item::Enum(enumeration(declared, name)),
         Declaration::Struct(declared) => {
@@ -117,7 +117,7 @@ fn item(model: &Model, scopes: &Scopes, declaration: Declaration<'_>, spelled: &
 }
 
 /// A struct that is being built.
-struct Inside<'a> {
+struct StructScope<'a> {
     model: &'a Model,
     scopes: &'a Scopes,
     namespace: &'a str,
@@ -129,7 +129,7 @@ struct Inside<'a> {
     hidden: Vec<String>,
 }
 
-impl<'a> Inside<'a> {
+impl<'a> StructScope<'a> {
     fn new(
         model: &'a Model,
         scopes: &'a Scopes,

@@ -10,7 +10,7 @@ pub struct Values<'a> {
 }
 
 /// A value to be written.
-pub struct Written<'a> {
+pub struct FieldValue<'a> {
     /// Scoped name of the probe or struct, a point, and the metric.
     pub metric: &'a str,
     /// Field of the class.
@@ -44,7 +44,7 @@ impl Values<'_> {
     }
 
     /// The statement that writes `value`, loops around it `depth` deep.
-    pub fn write(&self, kind: &Type, value: &str, depth: usize, of: &Written<'_>) -> String {
+    pub fn write(&self, kind: &Type, value: &str, depth: usize, of: &FieldValue<'_>) -> String {
         let indent = 4 * (depth + 2);
         let value = Layout::word(value);
         let metric = Layout::word(format!("\"{}\"", of.metric));

@@ -4,7 +4,7 @@ use super::{
     layout::{Layout, WIDTH},
     names::{Classes, enumerators},
     text::{docstring, literal},
-    value::{Values, Written},
+    value::{FieldValue, Values},
 };
 use crate::{json_schema, text::pieces};
 use oasis_pdl::{
@@ -132,7 +132,7 @@ fn class(values: &Values<'_>, scoped: &str, doc: &str, metrics: &[Metric]) -> Cl
 fn field(values: &Values<'_>, scoped: &str, metric: &Metric, name: &str) -> Field {
     let declared = format!("{name}: {} = ", values.annotation(&metric.kind));
     let path = format!("{scoped}.{}", metric.name);
-    let of = Written { metric: &path, field: name };
+    let of = FieldValue { metric: &path, field: name };
     let default = values.default(&metric.kind);
     Field {
         declaration: default.assignment(INDENT, &declared),

@@ -1,6 +1,6 @@
 //! `[uuid(…); version(1.1)]` before probes, `[unit("By"); warn(> 80)]` before metrics: in any order, without duplicates.
 
-use super::{Parsed, Parser, advice::WRITE_ABSTRACT};
+use super::{ParseResult, Parser, advice::WRITE_ABSTRACT};
 use crate::{
     ast::{Behavior, Demand, Limits, METRIC_ATTRIBUTES, PROBE_ATTRIBUTES},
     diagnostic::{Code, Diagnostic, nearest, with_article},
@@ -56,7 +56,7 @@ impl Attributes {
 }
 
 impl Parser<'_> {
-    pub(super) fn attributes(&mut self) -> Parsed<Attributes> {
+    pub(super) fn attributes(&mut self) -> ParseResult<Attributes> {
         let mut attributes = Attributes::default();
         while self.eat(Token::BracketOpen) {
             loop {
@@ -76,7 +76,7 @@ impl Parser<'_> {
         Ok(attributes)
     }
 
-    fn attribute(&mut self, attributes: &mut Attributes) -> Parsed<()> {
+    fn attribute(&mut self, attributes: &mut Attributes) -> ParseResult<()> {
         let name = self.name("an attribute")?;
         let Some(known) = known().find(|known| *known == name.text) else {
             let message = format!("unknown attribute `{}`", name.text);
@@ -109,7 +109,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn uuid(&mut self) -> Parsed<(Uuid, Span)> {
+    fn uuid(&mut self) -> ParseResult<(Uuid, Span)> {
         let span = self.value_span();
         if self.peek() == Token::Uuid
             && let Ok(uuid) = self.slice(span).parse()
@@ -130,7 +130,7 @@ impl Parser<'_> {
         Err(reported)
     }
 
-    fn text(&mut self) -> Parsed<String> {
+    fn text(&mut self) -> ParseResult<String> {
         if self.peek() != Token::Text {
             let help = Some(self.word()).filter(|word| !word.is_empty());
             let help = help.map(|word| format!("write `\"{word}\"`"));
@@ -140,7 +140,7 @@ impl Parser<'_> {
         Ok(self.unquoted(span).to_owned())
     }
 
-    fn unit(&mut self) -> Parsed<String> {
+    fn unit(&mut self) -> ParseResult<String> {
         let span = self.span();
         let text = self.text()?;
         if let Err(error) = unit::check(&text) {
@@ -154,7 +154,7 @@ impl Parser<'_> {
         Ok(text)
     }
 
-    fn behavior(&mut self) -> Parsed<Behavior> {
+    fn behavior(&mut self) -> ParseResult<Behavior> {
         if let Some((_, behavior)) = Behavior::ALL.into_iter().find(|(name, _)| *name == self.word()) {
             self.advance();
             return Ok(behavior);

@@ -1,6 +1,6 @@
 //! `#pragma version (1.1)` and `#include "path"`: before the first declaration.
 
-use super::{Parsed, Parser};
+use super::{ParseResult, Parser};
 use crate::{
     ast::{DECLARATIONS, File, Name},
     diagnostic::{Code, Diagnostic, nearest},
@@ -45,7 +45,7 @@ impl Parser<'_> {
         }
     }
 
-    fn pragma(&mut self) -> Parsed<()> {
+    fn pragma(&mut self) -> ParseResult<()> {
         self.advance();
         if self.word() != "version" {
             return Err(self.unexpected("`version`"));
@@ -54,7 +54,7 @@ impl Parser<'_> {
         self.parenthesized(|parser| parser.version()).map(drop)
     }
 
-    fn include(&mut self, file: &mut File) -> Parsed<()> {
+    fn include(&mut self, file: &mut File) -> ParseResult<()> {
         self.advance();
         let span = self.span();
         let is_text = self.peek() == Token::Text && !self.unquoted(span).is_empty();
@@ -69,7 +69,7 @@ impl Parser<'_> {
     }
 
     /// `major.minor`
-    pub(super) fn version(&mut self) -> Parsed<String> {
+    pub(super) fn version(&mut self) -> ParseResult<String> {
         let span = self.value_span();
         let text = self.slice(span).to_owned();
         let parts: Vec<&str> = text.split('.').collect();

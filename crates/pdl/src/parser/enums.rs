@@ -1,6 +1,6 @@
 //! `enum Mode : uint8 { IDLE, RUNNING = 5, FAILED };`
 
-use super::{Attributes, Parsed, Parser};
+use super::{Attributes, ParseResult, Parser};
 use crate::{
     ast::{Enum, Enumerator, Primitive},
     lexer::Token,
@@ -13,7 +13,7 @@ impl Parser<'_> {
         start: Span,
         doc: Option<String>,
         attributes: &Attributes,
-    ) -> Parsed<Enum> {
+    ) -> ParseResult<Enum> {
         self.advance();
         attributes.none_on(self, "enum");
         let name = self.name("the enum")?;
@@ -26,7 +26,7 @@ impl Parser<'_> {
         Ok(Enum { name, doc, base, enumerators, extent: self.span_from(start) })
     }
 
-    fn base_of_enum(&mut self) -> Parsed<Primitive> {
+    fn base_of_enum(&mut self) -> ParseResult<Primitive> {
         let found = Primitive::named(self.word()).filter(|primitive| primitive.can_carry_enum());
         let base = found.ok_or_else(|| self.unexpected("an integer type of at most 32 bits"))?;
         self.advance();
@@ -52,7 +52,7 @@ impl Parser<'_> {
         self.eat(Token::Comma) && !self.at_end_of_block()
     }
 
-    fn enumerator(&mut self) -> Parsed<Enumerator> {
+    fn enumerator(&mut self) -> ParseResult<Enumerator> {
         let doc = self.doc();
         let name = self.name("an enumerator")?;
         let value = if self.eat(Token::Equals) { Some(self.number()?) } else { None };

@@ -1,6 +1,6 @@
 //! `(< 5, > 80)` and `(DEGRADED, FAILED)` after `warn` and `alarm`.
 
-use super::{Parsed, Parser};
+use super::{ParseResult, Parser};
 use crate::{
     ast::{Condition, Number},
     diagnostic::{Code, Diagnostic},
@@ -13,7 +13,7 @@ const EXAMPLE: &str = "write it as `> 80` or `< 5, > 80`";
 
 impl Parser<'_> {
     /// At least one, without duplicates.
-    pub(super) fn conditions(&mut self) -> Parsed<Vec<Condition>> {
+    pub(super) fn conditions(&mut self) -> ParseResult<Vec<Condition>> {
         let mut conditions = Vec::new();
         let mut seen: HashMap<String, Span> = HashMap::new();
         loop {
@@ -32,7 +32,7 @@ impl Parser<'_> {
         }
     }
 
-    fn condition(&mut self) -> Parsed<Condition> {
+    fn condition(&mut self) -> ParseResult<Condition> {
         match self.peek() {
             Token::AngleOpen => {
                 self.advance();
@@ -47,7 +47,7 @@ impl Parser<'_> {
         }
     }
 
-    fn limit(&mut self) -> Parsed<Number> {
+    fn limit(&mut self) -> ParseResult<Number> {
         if self.peek() == Token::Equals {
             return Err(self.unexpected_with("a number", Some(EXAMPLE.into())));
         }

@@ -1,6 +1,6 @@
 //! Numbers: `5`, `-1`, `99.5`, `1e6`.
 
-use super::{Parsed, Parser};
+use super::{ParseResult, Parser};
 use crate::{
     ast::Number,
     diagnostic::{Code, Diagnostic},
@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Parser<'_> {
-    pub(super) fn number(&mut self) -> Parsed<Number> {
+    pub(super) fn number(&mut self) -> ParseResult<Number> {
         if self.peek() != Token::Number {
             return Err(self.unexpected("a number"));
         }

@@ -1,6 +1,6 @@
 //! `[uuid(…); version(1.0)] abstract probe Name : Base { … };`
 
-use super::{Attributes, Parsed, Parser, advice::WRITE_ABSTRACT};
+use super::{Attributes, ParseResult, Parser, advice::WRITE_ABSTRACT};
 use crate::{
     ast::{PROBE_ATTRIBUTES, Probe},
     diagnostic::{Code, Diagnostic},
@@ -14,7 +14,7 @@ impl Parser<'_> {
         start: Span,
         doc: Option<String>,
         attributes: Attributes,
-    ) -> Parsed<Probe> {
+    ) -> ParseResult<Probe> {
         let is_abstract = self.word() == "abstract";
         self.advance();
         if is_abstract && self.word() != "probe" {

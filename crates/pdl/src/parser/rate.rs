@@ -1,6 +1,6 @@
 //! `(demand, 1, 100)` after `rate`: the readers choose between two rates in hertz.
 
-use super::{Parsed, Parser};
+use super::{ParseResult, Parser};
 use crate::{
     ast::{Demand, Number},
     diagnostic::{Code, Diagnostic},
@@ -13,7 +13,7 @@ const EXAMPLE: &str = "write it as `rate(demand, 1, 100)`: lowest and highest ra
 
 impl Parser<'_> {
     /// `None` if it was parsed but is invalid, which is reported.
-    pub(super) fn rate(&mut self) -> Parsed<Option<Demand>> {
+    pub(super) fn rate(&mut self) -> ParseResult<Option<Demand>> {
         if self.word() != "demand" {
             let message = "invalid rate: expected `demand`";
             let diagnostic = Diagnostic::new(Code::BadAttribute, self.span(), message, "expected `demand`");
@@ -37,7 +37,7 @@ impl Parser<'_> {
         Ok(Some(Demand { min, max }))
     }
 
-    fn comma_in_rate(&mut self) -> Parsed<()> {
+    fn comma_in_rate(&mut self) -> ParseResult<()> {
         if self.eat(Token::Comma) {
             return Ok(());
         }

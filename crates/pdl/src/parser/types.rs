@@ -1,6 +1,6 @@
 //! Types and scoped names: `uint8`, `vector<Port>`, `::OASIS::System::Port`.
 
-use super::{MAX_DEPTH, Parsed, Parser};
+use super::{MAX_DEPTH, ParseResult, Parser};
 use crate::{
     ast::{Path, Primitive, Type},
     diagnostic::{Code, Diagnostic},
@@ -14,7 +14,7 @@ impl Parser<'_> {
         self.peek() == Token::Scope || matches!(next, Some(Token::Name | Token::AngleOpen | Token::Scope))
     }
 
-    pub(super) fn kind(&mut self, depth: usize) -> Parsed<Type> {
+    pub(super) fn kind(&mut self, depth: usize) -> ParseResult<Type> {
         let word = self.word();
         if word == "vector" {
             if depth >= MAX_DEPTH {
@@ -39,7 +39,7 @@ impl Parser<'_> {
         self.path("a type").map(Type::Named)
     }
 
-    pub(super) fn path(&mut self, of: &str) -> Parsed<Path> {
+    pub(super) fn path(&mut self, of: &str) -> ParseResult<Path> {
         let start = self.span();
         let rooted = self.eat(Token::Scope);
         if self.peek() != Token::Name {

@@ -7,17 +7,17 @@ use crate::{
 };
 
 /// Characters that are not part of a token.
-pub struct Unknown {
+pub struct UnknownCharacters {
     start: usize,
     /// Whether another diagnostic covers them.
     is_forgotten: bool,
 }
 
 /// The characters that the lexer reported, in order.
-pub fn unknown(wrong: &[Diagnostic]) -> Vec<Unknown> {
+pub fn unknown(wrong: &[Diagnostic]) -> Vec<UnknownCharacters> {
     let wrong = wrong.iter().filter(|wrong| wrong.code == Code::UnknownCharacter);
     let places = wrong.filter_map(|wrong| wrong.place);
-    places.map(|place| Unknown { start: place.start, is_forgotten: false }).collect()
+    places.map(|place| UnknownCharacters { start: place.start, is_forgotten: false }).collect()
 }
 
 impl Parser<'_> {

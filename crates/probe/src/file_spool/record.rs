@@ -26,7 +26,7 @@ pub struct Head {
 
 /// Contents at the start of a byte slice.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Found<'a> {
+pub enum Content<'a> {
     /// A batch as it was written.
     Batch {
         /// Its head.
@@ -59,19 +59,19 @@ pub fn write(batch: &QueuedBatch, out: &mut Vec<u8>) {
 }
 
 /// Returns what is at the start of `bytes`, and its length. With `is_end`, nothing follows them, and the result is
-/// never [`Found::Incomplete`].
-pub fn next(bytes: &[u8], is_end: bool) -> (Found<'_>, usize) {
+/// never [`Content::Incomplete`].
+pub fn next(bytes: &[u8], is_end: bool) -> (Content<'_>, usize) {
     let Some(head) = bytes.first_chunk::<HEAD>() else {
-        return if is_end { (Found::Unreadable, bytes.len()) } else { (Found::Incomplete, 0) };
+        return if is_end { (Content::Unreadable, bytes.len()) } else { (Content::Incomplete, 0) };
     };
-    let Some(head) = parse(head) else { return (Found::Unreadable, next_record(bytes, is_end)) };
+    let Some(head) = parse(head) else { return (Content::Unreadable, next_record(bytes, is_end)) };
     match bytes.get(HEAD..HEAD + head.length) {
         Some(batch) if crc32fast::hash(batch) == head.crc => {
-            (Found::Batch { head, bytes: batch }, HEAD + head.length)
+            (Content::Batch { head, bytes: batch }, HEAD + head.length)
         }
-        Some(_) => (Found::Damaged(head), HEAD + head.length),
-        None if is_end => (Found::Damaged(head), bytes.len()),
-        None => (Found::Incomplete, 0),
+        Some(_) => (Content::Damaged(head), HEAD + head.length),
+        None if is_end => (Content::Damaged(head), bytes.len()),
+        None => (Content::Incomplete, 0),
     }
 }
 

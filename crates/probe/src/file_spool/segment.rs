@@ -1,6 +1,6 @@
 //! One file of the spool: a head that identifies the node and its instances, then records.
 
-use super::record::{self, Found};
+use super::record::{self, Content};
 use crate::{
     shipper::Announcement,
     spool::{FilePlace, Place, QueuedBatch},
@@ -156,11 +156,11 @@ impl Reader {
             }
             let (found, used) = record::next(&self.buffer[self.start..], is_end);
             let batch = match found {
-                Found::Incomplete => {
+                Content::Incomplete => {
                     is_end = self.fill()? == 0;
                     continue;
                 }
-                Found::Batch { head, bytes } => {
+                Content::Batch { head, bytes } => {
                     let batch = QueuedBatch {
                         instance: head.instance as usize,
                         first_sequence: head.first_sequence,
@@ -172,13 +172,13 @@ impl Reader {
                     self.see(head);
                     Some(batch)
                 }
-                Found::Damaged(head) => {
+                Content::Damaged(head) => {
                     self.see(head);
                     self.damage.batches += 1;
                     self.damage.samples += u64::from(head.count);
                     None
                 }
-                Found::Unreadable => {
+                Content::Unreadable => {
                     self.damage.bytes += used as u64;
                     None
                 }

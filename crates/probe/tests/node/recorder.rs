@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const CLOSED: &str = "closed";
 
 #[derive(Debug, Clone, Copy)]
-pub struct Seen {
+pub struct SeenSample {
     pub sequence: u64,
     pub state: u16,
     pub value: f64,
@@ -35,7 +35,7 @@ struct Memory {
     identity: Option<NodeIdentity>,
     types: Vec<ProbeType>,
     instances: Vec<RegisteredInstance>,
-    samples: Vec<(TopicId, Seen)>,
+    samples: Vec<(TopicId, SeenSample)>,
     counters: Vec<Counters>,
     outcomes: Vec<(u64, Outcome)>,
     goodbyes: usize,
@@ -167,7 +167,7 @@ impl Memory {
         let (topic, state) = (TopicId(header.topic), header.state);
         for sample in batch.samples() {
             let Value::Real64(value) = sample.values[0] else { panic!("{:?} is no reading", sample.values) };
-            self.samples.push((topic, Seen { sequence: sample.sequence, state, value }));
+            self.samples.push((topic, SeenSample { sequence: sample.sequence, state, value }));
         }
         (topic, header.first_sequence + u64::from(header.count) - 1)
     }
@@ -177,7 +177,7 @@ impl Memory {
         Some(TopicId(index as u32 + 1))
     }
 
-    fn seen(&self, instance: &str) -> Vec<Seen> {
+    fn seen(&self, instance: &str) -> Vec<SeenSample> {
         let topic = self.topic(instance);
         self.samples.iter().filter(|(of, _)| Some(*of) == topic).map(|(_, seen)| *seen).collect()
     }
@@ -222,7 +222,7 @@ impl Recorder {
         });
     }
 
-    pub fn samples(&self, instance: &str) -> Vec<Seen> {
+    pub fn samples(&self, instance: &str) -> Vec<SeenSample> {
         self.memory.0.lock().unwrap().seen(instance)
     }
 

@@ -1,7 +1,7 @@
 //! Reads rows of a table from segment files on demand of SQLite: one part of one instance is in memory at a time.
 
 use super::{
-    plan::Wanted,
+    plan::RowFilter,
     table::{KEYS, Samples, show_time},
 };
 use bytes::Bytes;
@@ -23,7 +23,7 @@ pub struct Cursor {
     /// Required by SQLite as the first field.
     base: ffi::sqlite3_vtab_cursor,
     samples: Arc<Samples>,
-    wanted: Wanted,
+    wanted: RowFilter,
     /// Number of metrics that are decoded, up to the last one in use.
     metrics: usize,
     /// Remaining instances.
@@ -51,7 +51,7 @@ impl Cursor {
         Self {
             base: ffi::sqlite3_vtab_cursor::default(),
             samples,
-            wanted: Wanted::default(),
+            wanted: RowFilter::default(),
             metrics: usize::MAX,
             left: VecDeque::new(),
             past: None,
@@ -120,7 +120,7 @@ impl Open {
     }
 
     /// Moves to the next matching row. Returns whether there is one.
-    fn advance(&mut self, wanted: &Wanted) -> bool {
+    fn advance(&mut self, wanted: &RowFilter) -> bool {
         let (times, span) = (self.batch.times(), wanted.span());
         // If a clock was set back, samples outside the time span can be between matching ones.
         let next = self.left.find(|at| times.get(*at).is_some_and(|time| span.contains(time)));
@@ -143,7 +143,7 @@ impl Open {
 // SAFETY: the struct is `repr(C)` and begins with a `sqlite3_vtab_cursor`, as the trait requires.
 unsafe impl VTabCursor for Cursor {
     fn filter(&mut self, idx_num: i32, idx_str: Option<&str>, args: &Filters<'_>) -> rusqlite::Result<()> {
-        self.wanted = Wanted::understand(idx_str.unwrap_or_default(), args)?;
+        self.wanted = RowFilter::understand(idx_str.unwrap_or_default(), args)?;
         let columns = &self.samples.table.columns;
         let last = usize::try_from(idx_num).unwrap_or(usize::MAX).min(columns.len()).checked_sub(1);
         self.metrics = last.map_or(0, |last| columns[last].metric() + 1);

@@ -64,7 +64,7 @@ fn columns_used(bits: u64, width: i32) -> i32 {
 
 /// The requested rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct RowFilter {
     /// Of this node only.
     pub node: Option<String>,
     /// Of this instance only.
@@ -77,7 +77,7 @@ pub struct Wanted {
     pub is_empty: bool,
 }
 
-impl Wanted {
+impl RowFilter {
     /// Creates it from the constraints.
     pub fn understand(letters: &str, values: &Filters<'_>) -> rusqlite::Result<Self> {
         let mut wanted = Self::default();

@@ -1,6 +1,6 @@
 //! Adds sealed files to the catalogue and removes them, in SQL.
 
-use super::{Catalogue, Result, Sealed, parsed, signed, unsigned};
+use super::{Catalogue, Result, SealedFile, parsed, signed, unsigned};
 use crate::{index::SeriesIndex, series::Series};
 use oasis_channel::ProbeKind;
 use oasis_wire::{
@@ -52,7 +52,7 @@ impl Catalogue {
     }
 
     /// Lists a file that is sealed and synced.
-    pub fn add(&mut self, sealed: &Sealed<'_>) -> Result<()> {
+    pub fn add(&mut self, sealed: &SealedFile<'_>) -> Result<()> {
         // Starts a transaction, or joins an open one.
         let transaction = self.0.savepoint()?;
         let entries = || sealed.index.series.iter().flat_map(|series| &series.entries);

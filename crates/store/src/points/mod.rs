@@ -4,7 +4,7 @@
 
 mod recent;
 
-pub use recent::{Key, Recent, Share};
+pub use recent::{Key, PointsCache, Share};
 
 use crate::{
     cells::{Cells, Level},

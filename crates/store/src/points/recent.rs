@@ -23,7 +23,7 @@ pub type Share = Arc<Mutex<Points>>;
 
 /// The cache of points.
 #[derive(Debug, Default)]
-pub struct Recent(Mutex<Shares>);
+pub struct PointsCache(Mutex<Shares>);
 
 #[derive(Debug, Default)]
 struct Shares {
@@ -40,7 +40,7 @@ struct Kept {
     values: usize,
 }
 
-impl Recent {
+impl PointsCache {
     /// Returns a cached share.
     pub fn get(&self, key: Key) -> Option<Share> {
         let mut shares = self.lock();
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn the_least_recently_used_are_evicted() {
-        let recent = Recent::default();
+        let recent = PointsCache::default();
         let keys: Vec<Key> = (1..=KEPT as u64 + 1).map(|segment| (segment, 1)).collect();
         for key in &keys[..KEPT] {
             recent.begin(*key, None).unwrap();
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_share_too_large_even_by_the_hour_is_not_added_again() {
-        let recent = Recent::default();
+        let recent = PointsCache::default();
         let key = (1, 1);
         recent.begin(key, None).unwrap();
         let mut points = Points::rolling(None);

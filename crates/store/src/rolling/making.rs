@@ -2,7 +2,7 @@
 
 use crate::{
     cells::{Cells, Level, schema},
-    index::{self, Entry, Found, SeriesIndex},
+    index::{self, Entry, ScannedFile, SeriesIndex},
     pace::Pace,
     points::{Arrival, Points, Reach, Share, join_gaps},
     record::{self, FileHeader, RECORD_HEADER},
@@ -55,7 +55,7 @@ pub struct Source<'a> {
 pub fn of_segment(source: Source<'_>, levels: &[Level], store: &Store) -> Result<Vec<Draft>, ReadError> {
     let bytes = fs::read(source.path)?;
     let header = FileHeader::parse(&bytes).map_err(io::Error::other)?;
-    let found: Found = index::build(Walk::new(&bytes, &header));
+    let found: ScannedFile = index::build(Walk::new(&bytes, &header));
     let of_level = |level: &Level| Draft::new(*level, vec![source.number], source.sealed.0);
     let mut drafts: Vec<_> = levels.iter().map(of_level).collect();
     for (number, series) in (1..).zip(&found.index.series) {

@@ -29,12 +29,12 @@ pub struct Kept {
 }
 
 /// A node whose samples are kept.
-pub struct Watched {
+pub struct WatchedNode {
     node: Node,
     memory: Memory,
 }
 
-impl Watched {
+impl WatchedNode {
     pub fn start(builder: NodeBuilder) -> Self {
         let memory = Memory::default();
         Self { node: builder.start(memory.clone()).unwrap(), memory }

@@ -1,6 +1,6 @@
 //! Counts losses while the archive cannot store samples, and lists them when the DAC ends in that state.
 
-use super::{Tracked, Writer};
+use super::{TopicProgress, Writer};
 use oasis_dac::now;
 use oasis_store::{
     account::Condition,
@@ -14,7 +14,7 @@ use uuid::Uuid;
 /// Ranges of different causes kept of a topic, and runs of its node. Later losses are added to the last one.
 const MOST: usize = 64;
 
-impl Tracked {
+impl TopicProgress {
     /// After the last offset that was stored or is known to be lost.
     fn settled(&self) -> Offset {
         self.lost.last().map_or(self.next, |gap| gap.to)
@@ -85,7 +85,7 @@ impl Writer {
             return Ok(());
         }
         let (cause, time) = (condition.cause(), now());
-        self.tracked.iter_mut().for_each(Tracked::note_came);
+        self.tracked.iter_mut().for_each(TopicProgress::note_came);
         let mut catalogue = self.store.catalogue();
         for tracked in &self.tracked {
             let (node, instance) = (&*tracked.instance.node, &*tracked.instance.name);

@@ -1,6 +1,6 @@
 //! Copies samples received since the last round from the topic logs into a segment file.
 
-use super::{Left, READ, ROUND_BYTES, Tracked, Writer};
+use super::{Left, READ, ROUND_BYTES, TopicProgress, Writer};
 use oasis_dac::{Segment, now};
 use oasis_handler::series_of;
 use oasis_store::{
@@ -101,13 +101,13 @@ impl Writer {
     }
 }
 
-fn key(tracked: &Tracked, run: Uuid) -> SeriesKey {
+fn key(tracked: &TopicProgress, run: Uuid) -> SeriesKey {
     (tracked.instance.topic, run)
 }
 
 /// Stages gaps for samples that the log has evicted up to an offset: first those already counted, then later ones.
 fn stage_missed(
-    tracked: &Tracked,
+    tracked: &TopicProgress,
     (to, condition): (Offset, Condition),
     run: Uuid,
     file: &mut SegmentFile,
@@ -129,7 +129,7 @@ fn stage_missed(
 }
 
 fn stage_segment(
-    tracked: &Tracked,
+    tracked: &TopicProgress,
     segment: &Segment,
     file: &mut SegmentFile,
     progress: &mut Progress,

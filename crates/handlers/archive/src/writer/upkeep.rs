@@ -3,7 +3,7 @@
 use super::{Writer, remove};
 use oasis_dac::{Gap, Node, commands::JournalEntry, now};
 use oasis_store::{
-    catalogue::{CatalogueError, CommandRow, LossRow, Sealed, StoredNode},
+    catalogue::{CatalogueError, CommandRow, LossRow, SealedFile, StoredNode},
     reserve, retention,
     segment_file::{self, SegmentFile},
 };
@@ -18,7 +18,7 @@ const SEEN: Duration = Duration::from_secs(60);
 
 /// A file that is full and not listed yet.
 #[derive(Debug)]
-pub struct Unsealed {
+pub struct FullFile {
     /// Its retention rule.
     pub rule: usize,
     /// The file to seal.
@@ -46,7 +46,7 @@ impl Writer {
             file.length() >= self.config.segment_bytes || now().0.saturating_sub(file.created().0) >= age.0
         };
         if let Some(file) = self.files[rule].take_if(is_over) {
-            self.unsealed.push_back(Unsealed { rule, file, bytes: None });
+            self.unsealed.push_back(FullFile { rule, file, bytes: None });
             self.seal();
         }
     }
@@ -66,7 +66,7 @@ impl Writer {
         }
     }
 
-    fn seal_one(&self, unsealed: &mut Unsealed) -> Result<(), Box<dyn std::error::Error>> {
+    fn seal_one(&self, unsealed: &mut FullFile) -> Result<(), Box<dyn std::error::Error>> {
         let bytes = match unsealed.bytes {
             Some(bytes) => bytes,
             None => unsealed.file.seal()?,
@@ -74,7 +74,7 @@ impl Writer {
         unsealed.bytes = Some(bytes);
         let open = unsealed.file.open.clone();
         let index = open.index();
-        self.store.add_sealed(&Sealed {
+        self.store.add_sealed(&SealedFile {
             number: open.header.number,
             rule: &self.config.retention[unsealed.rule].instances,
             created: open.header.created,
@@ -228,7 +228,7 @@ impl Writer {
     pub fn end(&mut self) {
         for rule in 0..self.files.len() {
             if let Some(file) = self.files[rule].take() {
-                self.unsealed.push_back(Unsealed { rule, file, bytes: None });
+                self.unsealed.push_back(FullFile { rule, file, bytes: None });
             }
         }
         self.seal();

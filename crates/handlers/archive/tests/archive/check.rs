@@ -2,7 +2,7 @@
 
 use super::{copy_of, segment_files};
 use crate::plant::{Node, Plant, STEP, config, read_alone};
-use oasis_store::{CheckEvent, Checked, Damage, OpenError};
+use oasis_store::{CheckEvent, CheckTotals, Damage, OpenError};
 use proptest::prelude::*;
 use std::{
     fs,
@@ -24,9 +24,9 @@ fn archive() -> tempfile::TempDir {
     folder
 }
 
-fn check(folder: &Path) -> (Checked, Vec<Damage>) {
+fn check(folder: &Path) -> (CheckTotals, Vec<Damage>) {
     let mut damages = Vec::new();
-    let mut read = Checked::default();
+    let mut read = CheckTotals::default();
     let on_event = |event: CheckEvent<'_>| match event {
         CheckEvent::Damage(damage) => damages.push(damage.clone()),
         CheckEvent::Read(checked, files) => {

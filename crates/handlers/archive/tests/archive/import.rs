@@ -4,7 +4,7 @@ use super::{copy_of, numbers, segment_files};
 use crate::plant::{self, Node, Plant, config, counter_of};
 use crate::sql::one;
 use oasis_dac::now;
-use oasis_import::{Import, Imported};
+use oasis_import::{Import, ImportTotals};
 use oasis_query::Sql;
 use oasis_store::{Description, Note, Target};
 use oasis_wire::quantity::Nanos;
@@ -43,7 +43,7 @@ fn it_holds_on_to_no_file_that_is_whole() {
     let held = fs::read_dir("/proc/self/fd").unwrap().filter_map(|fd| fs::read_link(fd.unwrap().path()).ok());
     let held: Vec<_> = held.filter(|path| path.starts_with(growing(folder.path()))).collect();
     assert!(held.len() <= 1, "{held:?}");
-    assert_eq!(import.finish().unwrap(), Imported { samples: 600 * BATCH, ..Imported::default() });
+    assert_eq!(import.finish().unwrap(), ImportTotals { samples: 600 * BATCH, ..ImportTotals::default() });
     assert_eq!(plant::read_alone(folder.path()).numbers, numbers(0..600 * BATCH));
     assert!(!growing(folder.path()).exists());
 }
@@ -64,7 +64,7 @@ fn one_that_cannot_be_moved_into_its_place_leaves_the_archive_as_it_was() {
     assert_eq!(plant::read_alone(folder.path()).numbers, numbers(0..0));
     let mut again = begin(folder.path());
     add(&mut again, 200);
-    assert_eq!(again.finish().unwrap(), Imported { samples: 200 * BATCH, ..Imported::default() });
+    assert_eq!(again.finish().unwrap(), ImportTotals { samples: 200 * BATCH, ..ImportTotals::default() });
     assert_eq!(plant::read_alone(folder.path()).numbers, numbers(0..200 * BATCH));
 }
 

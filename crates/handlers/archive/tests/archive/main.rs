@@ -456,7 +456,7 @@ fn what_comes_while_the_archive_is_stopped_until_the_end_has_that_cause_afterwar
         oasis_history::Samples::new(&plant.archive.history(), ("plant", "counter"), 0, None, 1_000);
     let mut missing = Vec::new();
     while let Some(found) = samples.next().unwrap() {
-        if let oasis_history::Found::Missing(some) = found {
+        if let oasis_history::SampleOrMissing::Missing(some) = found {
             missing.push((some.numbers, some.cause.word()));
         }
     }

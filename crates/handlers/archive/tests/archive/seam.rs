@@ -5,7 +5,7 @@ use crate::{
     plant::{Node, Plant, STEP, config, runs},
 };
 use oasis_handler::InstanceLog;
-use oasis_history::{Batch, Found, Piece, Reader, Samples, Start, Then};
+use oasis_history::{Batch, NextStep, Piece, Reader, SampleOrMissing, Samples, Start};
 use oasis_store::Newest;
 use oasis_wire::{
     batch,
@@ -45,11 +45,11 @@ impl Follower {
             let is_empty = read.pieces.is_empty();
             read.pieces.into_iter().for_each(|(piece, after)| self.take(piece, after));
             match read.then {
-                Then::Flush => plant.flush().unwrap(),
-                Then::TimeEnd => return true,
-                Then::Log { .. } if is_empty => return false,
-                Then::More | Then::Log { .. } => {}
-                Then::ArchiveEnd => panic!("there is a log"),
+                NextStep::Flush => plant.flush().unwrap(),
+                NextStep::TimeEnd => return true,
+                NextStep::Log { .. } if is_empty => return false,
+                NextStep::More | NextStep::Log { .. } => {}
+                NextStep::ArchiveEnd => panic!("there is a log"),
             }
         }
     }
@@ -157,8 +157,8 @@ fn samples_of_an_archive_come_with_what_is_missing_between_them() {
     let (mut read, mut missing) = (Vec::new(), Vec::new());
     while let Some(found) = samples.next().unwrap() {
         match found {
-            Found::Sample(_, _, sample) => read.push(sample.sequence),
-            Found::Missing(some) => missing.push((read.len(), some.count, some.cause)),
+            SampleOrMissing::Sample(_, _, sample) => read.push(sample.sequence),
+            SampleOrMissing::Missing(some) => missing.push((read.len(), some.count, some.cause)),
         }
     }
     assert_eq!(runs(read), [(1, 11), (15, 25)]);

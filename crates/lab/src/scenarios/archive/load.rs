@@ -6,7 +6,7 @@ use crate::{
     dac_http,
     order::Order,
     servers::INSTANCE,
-    station::{Served, Station},
+    station::{RunningServer, Station},
     statistics::{median, ratios, spread},
     table::{Table, millis, percent, ratio, short},
 };
@@ -50,7 +50,7 @@ impl Archive {
 
     fn one(&self, is_archived: bool) -> anyhow::Result<Run> {
         let folder = self.new_folder()?;
-        let served = Served::archiving(is_archived.then(|| folder.path()))?;
+        let served = RunningServer::archiving(is_archived.then(|| folder.path()))?;
         let Station { mut served, mut crowd } = Station::over(served, Dialect::Native, self.subscribers)?;
         let address = served.address.to_string();
         crowd.count_into(Tally::with_ages()?);

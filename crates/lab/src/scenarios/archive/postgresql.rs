@@ -10,7 +10,7 @@ use crate::{
 use anyhow::{Context, bail, ensure};
 use futures_util::{SinkExt, TryStreamExt};
 use oasis_dac::{Config, Dac, config::LogConfig};
-use oasis_handler::{Configured, Supervisor};
+use oasis_handler::{ConfiguredHandler, Supervisor};
 use oasis_postgresql::{Postgresql, PostgresqlConfig};
 use std::{
     pin::pin,

@@ -15,7 +15,7 @@ use crate::{
 use anyhow::{Context, bail};
 use oasis_dac::now;
 use oasis_format::visible::Visible;
-use oasis_replay::{Dac, Event, Playback, Played, Stage, Track, is_replay, replayed_name};
+use oasis_replay::{Dac, Event, Playback, ReplayTotals, Stage, Track, is_replay, replayed_name};
 use oasis_store::History;
 use std::{
     collections::BTreeMap,
@@ -97,8 +97,8 @@ fn report(progress: &mut Progress, event: Event) {
     eprintln!("{line}");
 }
 
-fn summary(played: Played) -> String {
-    let Played { samples, missing, unacknowledged } = played;
+fn summary(played: ReplayTotals) -> String {
+    let ReplayTotals { samples, missing, unacknowledged } = played;
     let missing = match missing {
         0 => String::new(),
         _ => format!("; {missing} more of their runs were not replayed, and the DAC counts them as missing"),

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 /// The instance of samples, according to the file.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Recorded {
+pub struct RecordedSeries {
     /// Node name, if OASIS recorded them.
     pub node: Option<Arc<str>>,
     /// Instance name; the topic of a channel of another program.

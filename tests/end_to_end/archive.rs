@@ -1,7 +1,8 @@
 //! Samples that the archive reported as stored survive failures of the process and the disk (`docs/reference/archive.md`).
 
 use crate::harness::{
-    FailingSyncs, Oasis, SmallDisk, eventually, eventually_shown, get, ledger, let_go, oasis, post, small_log,
+    FailingSyncs, Oasis, SmallDisk, eventually, eventually_shown, get, ledger, let_go, oasis, post, request,
+    small_log,
 };
 use oasis_store::{ArchiveConfig, History, Piece};
 use oasis_wire::quantity::{Epoch, Offset, Position};
@@ -359,6 +360,52 @@ fn samples_that_could_not_be_synced_are_never_reported_as_stored() {
     let history = history(folder.path());
     promises.check(&history);
     nothing_is_twice(&history);
+}
+
+/// The health of the DAC, once this holds for its reasons.
+fn health(dac: &Oasis, expected: &str, is_so: impl Fn(&str) -> bool) -> Value {
+    eventually_shown(expected, || {
+        let health = get(dac, "/api/v1/health");
+        let reasons = health["reasons"].to_string();
+        if is_so(&reasons) { Ok(health) } else { Err(health) }
+    })
+}
+
+#[test]
+fn nobody_waits_for_a_disk_that_hangs() {
+    let stored = |ledger: &Value| ledger["archive"]["stored"].as_u64().unwrap_or_default();
+    let folder = tempfile::tempdir().unwrap();
+    let dac = Oasis::dac(&at(folder.path()));
+    let _node = Oasis::node(dac.channel(), LOAD);
+    ledger(&dac, "plant", "processor", "samples stored", |ledger| stored(ledger) > 100);
+    assert_eq!(get(&dac, "/readyz")["status"], "ok");
+    let Some(hanging) = FailingSyncs::hanging(&dac) else { return };
+
+    let found = health(&dac, "a hanging archive", |reasons| reasons.contains("thread archive hangs"));
+    assert_eq!(found["status"], "degraded", "{found}");
+    assert_eq!(request(&dac, "GET", "/healthz", None).0, 200, "a restart would not help");
+    assert_eq!(request(&dac, "GET", "/readyz", None).0, 503);
+    let (status, problem) = post(&dac, "/api/v1/archive/flush", &json!({}));
+    assert_eq!((status, &problem["type"]), (507, &json!("/problems/archive_hangs")), "{problem}");
+    let then = ledger(&dac, "plant", "processor", "a ledger", |_| true);
+    let more = then["received"].as_u64().unwrap() + 200;
+    let now =
+        ledger(&dac, "plant", "processor", "live data", |ledger| ledger["received"].as_u64() > Some(more));
+    assert_eq!(stored(&now), stored(&then), "nothing can have been stored");
+
+    drop(hanging);
+    health(&dac, "a working archive", |reasons| reasons == "[]");
+    let (status, flushed) = post(&dac, "/api/v1/archive/flush", &json!({}));
+    assert_eq!(status, 200, "{flushed}");
+    let after = ledger(&dac, "plant", "processor", "a ledger", |_| true);
+    assert_eq!(after["archive"]["missing"], 0, "the topic log had all of it: {after:#}");
+
+    let Some(hanging) = FailingSyncs::hanging(&dac) else { return };
+    health(&dac, "a hanging archive", |reasons| reasons.contains("thread archive hangs"));
+    dac.ask_to_stop();
+    eventually("the end of the DAC", || dac.has_ended().then_some(()));
+    drop(hanging);
+    assert!(!dac.stop().success(), "it reports that samples are not stored");
 }
 
 #[test]

@@ -32,6 +32,7 @@ mod replay;
 mod replay_again;
 mod sdk;
 mod sql;
+mod systemd;
 mod test_runs;
 mod text_doors;
 mod two_processes;

@@ -95,6 +95,7 @@ pub async fn flush(State(doors): State<Doors>, headers: HeaderMap) -> Result<Jso
             NotStored::DiskFull(_) => "disk_full",
             NotStored::DiskError(_) => "disk_error",
             NotStored::Stopped | NotStored::Unfinished => "archive_stopped",
+            NotStored::Hangs(_) => "archive_hangs",
         };
         Problem::new(StatusCode::INSUFFICIENT_STORAGE, code, error.to_string())
     })

@@ -107,6 +107,7 @@ fn problem(error: HandlerError) -> Problem {
     let (status, code) = match error {
         HandlerError::Unknown { .. } => (StatusCode::NOT_FOUND, "unknown_handler"),
         HandlerError::Thread { .. } => (StatusCode::SERVICE_UNAVAILABLE, "not_started"),
+        HandlerError::Hangs(_) => (StatusCode::SERVICE_UNAVAILABLE, "hangs"),
         HandlerError::Slow { .. } => (StatusCode::SERVICE_UNAVAILABLE, "slow"),
     };
     Problem::new(status, code, error.to_string())

@@ -16,6 +16,7 @@ mod archive;
 mod commands;
 mod comparison;
 mod handlers;
+mod health;
 mod layout_store;
 mod layouts;
 mod page;
@@ -42,7 +43,9 @@ use utoipa::OpenApi;
 #[openapi(
     info(title = "OASIS", description = "Watch distributed real-time and embedded systems while they run."),
     paths(
-        read::healthz,
+        health::healthz,
+        health::readyz,
+        health::health,
         read::nodes,
         read::instances,
         read::instance,
@@ -139,11 +142,13 @@ async fn websocket_or_page(doors: State<Doors>, peer: ConnectInfo<SocketAddr>, r
     page::index()
 }
 
-/// All paths below `/api/v1`, and the two that tools expect at the root.
+/// All paths below `/api/v1`, and those that tools expect at the root.
 fn paths() -> Router<Api> {
     Router::new()
-        .route("/healthz", get(read::healthz))
+        .route("/healthz", get(health::healthz))
+        .route("/readyz", get(health::readyz))
         .route("/openapi.json", get(|| async { Json(openapi()) }))
+        .route("/api/v1/health", get(health::health))
         .route("/api/v1/nodes", get(read::nodes))
         .route("/api/v1/instances", get(read::instances))
         .route("/api/v1/instances/{id}", get(read::instance))

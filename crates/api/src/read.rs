@@ -5,7 +5,7 @@ use axum::{
     extract::{Path, Query, State, rejection::QueryRejection},
     http::StatusCode,
 };
-use oasis_dac::{AdmissionCounters, Instance, now};
+use oasis_dac::{AdmissionCounters, Instance};
 use oasis_doors::{
     Doors, Problem,
     view::{self, DerivedView, InstanceDetail, InstanceLedger, InstanceView, NodeView},
@@ -18,22 +18,6 @@ use serde::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 use utoipa::{IntoParams, ToSchema};
-
-#[derive(Debug, Serialize, ToSchema)]
-pub struct Health {
-    /// `ok`
-    status: &'static str,
-    /// Name and version.
-    software: &'static str,
-    /// The DAC's clock: nanoseconds since 1970-01-01 UTC.
-    dac_time: u64,
-}
-
-/// Whether the DAC serves.
-#[utoipa::path(get, path = "/healthz", responses((status = 200, body = Health)))]
-pub async fn healthz() -> Json<Health> {
-    Json(Health { status: "ok", software: oasis_dac::SOFTWARE, dac_time: now().0 })
-}
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Nodes {

@@ -102,6 +102,7 @@ mod atomic {
 }
 
 use config::{ChannelConfig, LogConfig};
+use oasis_health::Health;
 use oasis_wire::quantity::{Epoch, Nanos};
 use std::{
     sync::{
@@ -141,6 +142,8 @@ pub struct Dac {
     pub budget: Arc<LogBudget>,
     /// Derived streams, with fewer samples than their base.
     pub derived: Arc<DerivedStreams>,
+    /// Threads and tasks that are watched.
+    pub health: Health,
     epoch: Epoch,
     sessions: AtomicU64,
     /// True once the nodes are being released.
@@ -162,6 +165,7 @@ impl Dac {
             datagrams: datagrams::Datagrams::default(),
             derived: DerivedStreams::new(config.log.derived_streams, linger, budget.clone()),
             budget,
+            health: Health::default(),
             epoch,
             sessions: AtomicU64::new(0),
             releasing: watch::Sender::new(false),
@@ -187,6 +191,11 @@ impl Dac {
     pub(crate) async fn nodes_released(&self) {
         // Fails only if the sender is gone, but `self` owns it.
         let _ = self.releasing.subscribe().wait_for(|&releasing| releasing).await;
+    }
+
+    /// Returns whether the nodes are being released: the DAC ends.
+    pub fn is_releasing(&self) -> bool {
+        *self.releasing.borrow()
     }
 
     /// Evicts samples that are older than `log.topic_seconds`.

@@ -47,6 +47,7 @@ pub use supervisor::{HandlerError, Supervisor};
 pub use topic_log::{InstanceLog, series_of};
 
 use oasis_dac::Dac;
+use oasis_health::Pulse;
 use oasis_store::History;
 use serde_json::Value;
 use std::{pin::Pin, sync::Arc, time::Duration};
@@ -64,6 +65,11 @@ pub trait Handler: Send + Sync + 'static {
 
     /// Returns its state for the API and the page. Must neither block nor take long; called from other threads, running or not.
     fn state(&self) -> Value;
+
+    /// Returns why it does not do its work at present although it runs, such as a full disk. Must not block; called from other threads.
+    fn problem(&self) -> Option<String> {
+        None
+    }
 
     /// Returns the timeout of a stop; after that its thread is abandoned.
     fn stop_deadline(&self) -> Duration {
@@ -101,6 +107,8 @@ pub struct Context {
     pub archive: Option<Arc<dyn StoredSamples>>,
     /// The request to stop.
     pub stopping: Stopping,
+    /// Marks calls that may hang: `context.pulse.begin("write a file")`.
+    pub pulse: Arc<Pulse>,
 }
 
 /// The archive as a handler sees it.

@@ -24,8 +24,8 @@ pub(crate) struct Backoff {
 
 impl Default for Backoff {
     fn default() -> Self {
-        let seconds = Duration::from_secs;
-        Self { first: seconds(1), most: seconds(60), recovered: seconds(60) }
+        let minute = Duration::from_secs(60);
+        Self { first: Duration::from_millis(500), most: minute, recovered: minute }
     }
 }
 
@@ -38,6 +38,8 @@ pub(crate) struct Signs {
     pub condition: Condition,
     pub detail: Option<String>,
     pub restarts: u64,
+    /// Whether the system refused its thread.
+    pub is_refused: bool,
 }
 
 impl Vitals {

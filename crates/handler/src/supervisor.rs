@@ -2,18 +2,22 @@
 
 use crate::{
     Condition, Context, Document, Handler, Status, StoredSamples,
-    life::{Backoff, Vitals, live},
+    life::{Backoff, Signs, Vitals, live},
     stopping::StopRequest,
 };
 use oasis_dac::Dac;
+use oasis_health::Finding;
 use std::{
     fmt, io,
     sync::{
         Arc, Mutex, PoisonError,
         mpsc::{self, Receiver, RecvTimeoutError},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
+
+/// Interval between looks at a handler that stops.
+const LOOK: Duration = Duration::from_millis(200);
 
 /// Why a handler cannot be started or stopped.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +38,9 @@ pub enum HandlerError {
         /// As the system reports it.
         error: io::Error,
     },
+    /// A call of it has not returned for so long that nobody waits for it.
+    #[error("handler not stopped, {0}; stop stays requested")]
+    Hangs(Finding),
     /// It has not stopped in time.
     #[error("handler {name} has not stopped within {} s; stop stays requested", deadline.as_secs())]
     Slow {
@@ -105,14 +112,15 @@ impl Supervisor {
     /// # Errors
     /// If no handler has this name, or it does not stop in time.
     pub fn stop(&self, name: &str) -> Result<(), HandlerError> {
-        self.stop_entry(self.find(name)?)
+        self.stop_entry(self.find(name)?, Instant::now())
     }
 
     /// Asks all handlers to stop, then waits for each, for its deadline at most.
     pub fn stop_all(&self) {
         self.entries.iter().for_each(Entry::ask_to_stop);
+        let asked = Instant::now();
         for entry in &self.entries {
-            if let Err(error) = self.stop_entry(entry) {
+            if let Err(error) = self.stop_entry(entry, asked) {
                 tracing::warn!(%error, "handler did not stop");
             }
         }
@@ -121,6 +129,11 @@ impl Supervisor {
     /// Lists all handlers.
     pub fn list(&self) -> Vec<Status> {
         self.entries.iter().map(Entry::status).collect()
+    }
+
+    /// Returns the handlers that do not work although they should: by name, why.
+    pub fn problems(&self) -> Vec<(&'static str, String)> {
+        self.entries.iter().filter_map(|entry| Some((entry.handler.name(), entry.problem()?))).collect()
     }
 
     /// Lists one handler.
@@ -156,11 +169,12 @@ impl Supervisor {
         }
         let (request, stopping) = StopRequest::new();
         let (ending, ended) = mpsc::channel::<()>();
-        let context = Context { dac: self.dac.clone(), archive: self.archive.clone(), stopping };
+        let pulse = Arc::new(self.dac.health.watch(name));
+        let context = Context { dac: self.dac.clone(), archive: self.archive.clone(), stopping, pulse };
         let (handler, vitals, backoff) = (entry.handler.clone(), entry.vitals.clone(), self.backoff);
         {
             let mut signs = vitals.lock();
-            (signs.condition, signs.detail, signs.restarts) = (Condition::Running, None, 0);
+            *signs = Signs { condition: Condition::Running, ..Signs::default() };
         }
         let started = std::thread::Builder::new().name(name.into()).spawn(move || {
             live(&handler, &context, &vitals, backoff);
@@ -170,22 +184,34 @@ impl Supervisor {
         });
         if let Err(error) = started {
             let mut signs = entry.vitals.lock();
-            (signs.condition, signs.detail) = (Condition::Stopped, Some(error.to_string()));
+            *signs = Signs { detail: Some(error.to_string()), is_refused: true, ..Signs::default() };
             return Err(HandlerError::Thread { name, error });
         }
         *life = Some(Life { request, ended });
         Ok(())
     }
 
-    fn stop_entry(&self, entry: &Entry) -> Result<(), HandlerError> {
+    /// Waits for a handler that was asked to stop at that time. Waits no longer for one whose call hangs.
+    fn stop_entry(&self, entry: &Entry, asked: Instant) -> Result<(), HandlerError> {
         let mut life = entry.life.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(running) = life.as_ref() else { return Ok(()) };
         running.ask_to_stop(&entry.vitals);
-        match running.ended.recv_timeout(entry.handler.stop_deadline()) {
-            Err(RecvTimeoutError::Timeout) => Err(entry.slow()),
-            Ok(()) | Err(RecvTimeoutError::Disconnected) => {
-                *life = None;
-                Ok(())
+        let deadline = asked + entry.handler.stop_deadline();
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match running.ended.recv_timeout(left.min(LOOK)) {
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Some(finding) = self.dac.health.finding(entry.handler.name()) {
+                        return Err(HandlerError::Hangs(finding));
+                    }
+                    if left <= LOOK {
+                        return Err(entry.slow());
+                    }
+                }
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => {
+                    *life = None;
+                    return Ok(());
+                }
             }
         }
     }
@@ -199,6 +225,19 @@ impl Entry {
 
     fn slow(&self) -> HandlerError {
         HandlerError::Slow { name: self.handler.name(), deadline: self.handler.stop_deadline() }
+    }
+
+    fn problem(&self) -> Option<String> {
+        let Signs { condition, detail, is_refused, .. } = self.vitals.lock().clone();
+        match condition {
+            Condition::Running => self.handler.problem(),
+            Condition::BackingOff => {
+                Some(format!("restarting after a failure: {}", detail.unwrap_or_default()))
+            }
+            Condition::Stopped if is_refused => detail,
+            // On request.
+            Condition::Stopped | Condition::Stopping => None,
+        }
     }
 
     fn status(&self) -> Status {

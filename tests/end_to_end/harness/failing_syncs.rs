@@ -1,13 +1,18 @@
-//! A failing disk, simulated by strace, which injects errors into syncs.
+//! A failing or hanging disk, simulated by strace, which injects errors or delays into syncs.
 
 use super::Oasis;
 use rustix::process::{Pid, Signal, kill_process};
 use std::{
     io::{self, BufRead, BufReader, Write},
     process::{Child, ChildStderr, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
 };
 
-/// Until it is dropped, every sync of a process fails with EIO.
+/// Timeout of detaching.
+const DETACHING: Duration = Duration::from_secs(5);
+
+/// Until it is dropped, every sync of a process fails with EIO, or hangs.
 pub struct FailingSyncs {
     strace: Child,
     /// Kept open for its last output.
@@ -17,11 +22,20 @@ pub struct FailingSyncs {
 impl FailingSyncs {
     /// Returns `None` without strace, or without permission to trace, and prints the reason.
     pub fn of(process: &Oasis) -> Option<Self> {
+        Self::inject(process, "error=EIO")
+    }
+
+    /// The same, but each sync takes an hour.
+    pub fn hanging(process: &Oasis) -> Option<Self> {
+        Self::inject(process, "delay_enter=3600s")
+    }
+
+    fn inject(process: &Oasis, fault: &str) -> Option<Self> {
         let id = process.id().to_string();
         let syncs = "fsync,fdatasync,sync_file_range";
         let strace = Command::new("strace")
             .args(["-f", "-p", &id, "-o", "/dev/null", "-e", "signal=none"])
-            .args(["-e", &format!("trace={syncs}"), "-e", &format!("inject={syncs}:error=EIO")])
+            .args(["-e", &format!("trace={syncs}"), "-e", &format!("inject={syncs}:{fault}")])
             .stdin(Stdio::null())
             .stderr(Stdio::piped())
             .spawn();
@@ -53,8 +67,16 @@ impl Drop for FailingSyncs {
         if let Ok(Some(_)) = self.strace.try_wait() {
             return;
         }
-        // On SIGTERM it detaches cleanly.
+        // On SIGINT it detaches cleanly, unless a thread of an ended process is in a sync that hangs.
+        let asked = Instant::now();
         let _ = kill_process(Pid::from_child(&self.strace), Signal::INT);
+        while asked.elapsed() < DETACHING {
+            if let Ok(Some(_)) = self.strace.try_wait() {
+                return;
+            }
+            thread::park_timeout(Duration::from_millis(10));
+        }
+        let _ = self.strace.kill();
         let _ = self.strace.wait();
     }
 }

@@ -51,6 +51,14 @@ impl Oasis {
         Self::start(&[&["dac", "--listen", ANY_PORT, "--channel-listen", ANY_PORT], arguments].concat())
     }
 
+    /// A DAC with these variables in its environment.
+    pub fn dac_with(variables: &[(&str, &str)]) -> Self {
+        let mut command = oasis();
+        command.envs(variables.iter().copied());
+        let dac = ["dac", "--listen", ANY_PORT, "--channel-listen", ANY_PORT];
+        Self::start_command(command, Stdio::inherit(), &dac)
+    }
+
     /// A DAC whose log goes to a file.
     pub fn dac_logging_to(log: fs::File, arguments: &[&str]) -> Self {
         let dac = ["dac", "--listen", ANY_PORT, "--channel-listen", ANY_PORT];
@@ -128,9 +136,20 @@ impl Oasis {
         // Dropping does that.
     }
 
+    /// SIGTERM.
+    pub fn ask_to_stop(&self) {
+        kill_process(Pid::from_child(&self.child), Signal::TERM).expect("it still runs");
+    }
+
+    /// Whether it has ended, although a tracer may still hold one of its threads.
+    pub fn has_ended(&self) -> bool {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
+        status.is_empty() || status.contains("State:\tZ")
+    }
+
     /// SIGTERM, and how it ended.
     pub fn stop(mut self) -> ExitStatus {
-        kill_process(Pid::from_child(&self.child), Signal::TERM).expect("it still runs");
+        self.ask_to_stop();
         self.child.wait().expect("it ended")
     }
 

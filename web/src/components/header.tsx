@@ -3,6 +3,7 @@ import { connection } from '../state/store.ts';
 import { strings } from '../strings.ts';
 import { ArchiveTrouble } from './archive_trouble.tsx';
 import { Dot } from './dot.tsx';
+import { HealthWarning } from './health_warning.tsx';
 import { Toolbar } from './toolbar.tsx';
 
 const TONES = { connected: 'good', connecting: 'idle', reconnecting: 'warn' } as const;
@@ -22,6 +23,7 @@ export function Header() {
         <span>{words[phase]}</span>
       </div>
       <ArchiveTrouble />
+      <HealthWarning />
       <dl class="facts">
         <Fact name={words.door} value={words.doors[door]} testId="door" />
         <Fact

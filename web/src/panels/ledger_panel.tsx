@@ -3,6 +3,7 @@ import { formatInteger, formatRough } from '../format/number.ts';
 import { formatAge } from '../format/time.ts';
 import { formatBytes } from '../format/unit.ts';
 import { archiveTrouble } from '../state/archive_condition.ts';
+import { healthProblems, problemsBesides } from '../state/dac_health.ts';
 import { followDacLedger, ledgerCauses, ledgerFilter, ledgerTargets } from '../state/dac_ledger.ts';
 import { ageOf } from '../state/freshness.ts';
 import { followHandlers } from '../state/handlers.ts';
@@ -46,6 +47,11 @@ export function LedgerPanel() {
           {strings.connection.archiveTrouble(archiveTrouble.value.condition)} {archiveTrouble.value.detail}
         </p>
       )}
+      {problemsBesides(archiveTrouble.value !== undefined, healthProblems.value).map(({ reason }) => (
+        <p key={reason} class="card-problem" data-testid="ledger-health-problem">
+          {reason}
+        </p>
+      ))}
       <HandlerList />
       <dl class="facts-row">
         {facts.map(([name, value]) => (

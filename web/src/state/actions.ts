@@ -8,6 +8,7 @@ import { followAnnotations } from './annotations.ts';
 import { followArchiveCondition } from './archive_condition.ts';
 import { awaited, newestOfAllAway } from './away.ts';
 import { defaultChoice, isComplete } from './choice.ts';
+import { followHealth } from './dac_health.ts';
 import { startKeys } from './keys.ts';
 import { startTicking } from './now.ts';
 import { closeTarget, openPanels, panels, shownTargets } from './panels.ts';
@@ -29,6 +30,7 @@ export async function start(): Promise<void> {
   startTicking();
   followAnnotations();
   followArchiveCondition();
+  followHealth();
   followPanels(client);
   if (!(await load())) chooseOnFirstSight();
   else awaitNewestIfAllAreAway();

@@ -140,7 +140,7 @@ async function reportDoor(): Promise<void> {
 
 async function isServing(): Promise<boolean> {
   try {
-    const health = new URL('healthz', page);
+    const health = new URL('api/v1/health', page);
     return (await fetch(health, { cache: 'no-store', signal: AbortSignal.timeout(HEALTH_MS) })).ok;
   } catch {
     return false;

@@ -27,6 +27,7 @@ export const connectionStrings = {
     unknown: '\u2013',
     archiveTrouble: (condition: string) =>
       `The archive stores nothing: ${archiveTroubles.get(condition) ?? condition}. Live data continues.`,
+    healthProblem: (reason: string, more: number) => (more > 0 ? `${reason} (and ${more} more)` : reason),
   },
 
   banner: {

@@ -33,6 +33,7 @@ pub use writer::NotStored;
 
 use oasis_dac::{Dac, now};
 use oasis_handler::{Context, Failure, Handler, StoredSamples};
+use oasis_health::{Finding, Health};
 use oasis_store::{
     Account, Annotations, ArchiveConfig, Condition, Counters, History, TestRuns, WritableStore,
     opening::FolderLock, rolling::Roller, store::Store,
@@ -48,6 +49,10 @@ use std::{
 use tokio::sync::{mpsc, oneshot};
 use writer::{Flush, Writer};
 
+/// Its name as a handler, and of its thread.
+const NAME: &str = "archive";
+/// Interval between looks at the archive's thread while somebody waits for it.
+const LOOK: Duration = Duration::from_millis(500);
 /// Requests that wait for the archive's thread.
 const REQUESTS: usize = 64;
 /// How long it may take to store the last samples. All topic logs together have 512 MiB.
@@ -76,6 +81,8 @@ struct Lives {
     writer: Option<Writer>,
     /// Result of the last run. `None` while a thread runs, and after one that has failed.
     ended: Option<Result<(), NotStored>>,
+    /// Where calls of the thread are watched; `None` before the first run.
+    health: Option<Health>,
 }
 
 impl Archive {
@@ -83,8 +90,13 @@ impl Archive {
     pub fn new(writable: WritableStore) -> Self {
         let WritableStore { store, config, next_number, lock } = writable;
         let (requests, waiting) = mpsc::channel(REQUESTS);
-        let lives =
-            Lives { requests: Some(requests), waiting: Some(waiting), writer: None, ended: Some(Ok(())) };
+        let lives = Lives {
+            requests: Some(requests),
+            waiting: Some(waiting),
+            writer: None,
+            ended: Some(Ok(())),
+            health: None,
+        };
         let (next_number, lives) = (Arc::new(AtomicU64::new(next_number)), Mutex::new(lives));
         Self { store, config, next_number, lives, _lock: lock }
     }
@@ -128,8 +140,25 @@ impl Archive {
     pub async fn flush(&self) -> Result<(), NotStored> {
         let (answer, answered) = oneshot::channel();
         let requests = self.lives().requests.clone().ok_or(NotStored::Stopped)?;
-        requests.send(answer).await.map_err(|_| NotStored::Stopped)?;
-        answered.await.map_err(|_| NotStored::Stopped)?
+        let stored = async {
+            requests.send(answer).await.map_err(|_| NotStored::Stopped)?;
+            answered.await.map_err(|_| NotStored::Stopped)?
+        };
+        tokio::select! {
+            stored = stored => stored,
+            finding = self.hangs() => Err(NotStored::Hangs(finding.to_string())),
+        }
+    }
+
+    /// Completes once a call of the archive's thread hangs.
+    async fn hangs(&self) -> Finding {
+        loop {
+            tokio::time::sleep(LOOK).await;
+            let health = self.lives().health.clone();
+            if let Some(finding) = health.and_then(|health| health.finding(NAME)) {
+                return finding;
+            }
+        }
     }
 
     /// Notes what was received while it was stopped, if it is. Call it when the DAC ends, after the handler has stopped. Reads and writes files.
@@ -160,6 +189,7 @@ impl Archive {
             || Writer::new(dac.clone(), self.store.clone(), self.config.clone(), self.next_number.clone());
         let writer = lives.writer.take().unwrap_or_else(fresh);
         lives.ended = None;
+        lives.health = Some(dac.health.clone());
         (Life(self), writer, requests)
     }
 }
@@ -176,7 +206,7 @@ impl Drop for Life<'_> {
 
 impl Handler for Archive {
     fn name(&self) -> &'static str {
-        "archive"
+        NAME
     }
 
     fn run(&self, context: Context) -> Result<(), Failure> {
@@ -184,7 +214,7 @@ impl Handler for Archive {
         let (_life, mut writer, requests) = self.begin(&context.dac);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(failed)?;
         let roller = Roller::start(self.store.clone(), self.config.clone()).map_err(failed)?;
-        let ended = runtime.block_on(writer.run(requests, &context.stopping));
+        let ended = runtime.block_on(writer.run(requests, &context.stopping, &context.pulse));
         drop(roller);
         let mut lives = self.lives();
         lives.writer = Some(writer);
@@ -196,6 +226,17 @@ impl Handler for Archive {
     fn state(&self) -> Value {
         let Counters { condition, stored, missing, commits, segments, segment_bytes, .. } = self.counters();
         json!({"condition": condition, "stored": stored, "missing": missing, "commits": commits, "segments": segments, "segment_bytes": segment_bytes})
+    }
+
+    fn problem(&self) -> Option<String> {
+        let counters = self.store.counters.lock();
+        match counters.condition {
+            Condition::DiskFull => {
+                Some(format!("the disk is full: {}", counters.detail.as_deref().unwrap_or_default()))
+            }
+            Condition::DiskError => counters.detail.clone(),
+            Condition::Storing | Condition::Stopped => None,
+        }
     }
 
     fn stop_deadline(&self) -> Duration {

@@ -8,6 +8,7 @@ mod upkeep;
 
 use oasis_dac::{Dac, Instance, Signal, Wake, now};
 use oasis_handler::Stopping;
+use oasis_health::Pulse;
 use oasis_store::{
     account::Condition,
     config::ArchiveConfig,
@@ -55,6 +56,9 @@ pub enum NotStored {
     /// The disk fails.
     #[error("the disk fails: {0}")]
     DiskError(String),
+    /// A call of the archive's thread has not returned for so long that nobody waits for it.
+    #[error("the archive stores nothing now: {0}")]
+    Hangs(String),
     /// The archive does not run.
     #[error("the archive is stopped: `oasis handlers start archive` starts it")]
     Stopped,
@@ -145,6 +149,7 @@ impl Writer {
         &mut self,
         mut requests: mpsc::Receiver<Flush>,
         stopping: &Stopping,
+        pulse: &Pulse,
     ) -> Result<(), NotStored> {
         let pause = Duration::from_millis(self.config.commit_ms);
         let mut maintenance = tokio::time::interval(MAINTENANCE);
@@ -154,9 +159,10 @@ impl Writer {
         let mut is_pending = true;
         loop {
             let request = tokio::select! {
-                () = stopping.stopped() => return self.finish(requests),
+                () = stopping.stopped() => return self.finish(requests, pulse),
                 Some(request) = requests.recv() => Some(request),
                 _ = maintenance.tick() => {
+                    let _call = pulse.begin("maintaining the archive's files and catalogue");
                     self.maintain();
                     continue;
                 }
@@ -172,7 +178,7 @@ impl Writer {
                 }
                 () = tokio::time::sleep_until(due), if is_pending => None,
             };
-            let stored = self.store_all(request.is_some());
+            let stored = self.store_all(request.is_some(), pulse);
             is_pending = !matches!(stored, Ok(Left::Nothing));
             due = Instant::now() + if stored.is_err() { RETRY.max(pause) } else { pause };
             if let Some(answer) = request {
@@ -183,9 +189,10 @@ impl Writer {
     }
 
     /// Stores everything received so far, seals all files, and answers the requests that wait.
-    fn finish(&mut self, mut requests: mpsc::Receiver<Flush>) -> Result<(), NotStored> {
+    fn finish(&mut self, mut requests: mpsc::Receiver<Flush>, pulse: &Pulse) -> Result<(), NotStored> {
         requests.close();
-        let stored = self.store_all(true).map(drop);
+        let stored = self.store_all(true, pulse).map(drop);
+        let _call = pulse.begin("ending the archive's files");
         self.end();
         while let Ok(answer) = requests.try_recv() {
             let _ = answer.send(stored.clone());
@@ -202,13 +209,14 @@ impl Writer {
     }
 
     /// Stores one round of samples. With a target, stores as many rounds as it takes to reach the newest sample at the start.
-    fn store_all(&mut self, to_the_end: bool) -> Result<Left, NotStored> {
+    fn store_all(&mut self, to_the_end: bool, pulse: &Pulse) -> Result<Left, NotStored> {
         if self.registry.has_changed().unwrap_or(false) {
             self.registry.mark_unchanged();
             self.follow_instances();
         }
         let wanted: Vec<_> = self.tracked.iter().map(|tracked| tracked.instance.log.next()).collect();
         loop {
+            let call = pulse.begin("writing and syncing samples");
             let result = self.round(&wanted);
             self.note(&result);
             match &result {
@@ -216,6 +224,7 @@ impl Writer {
                 Ok(Left::Nothing) => self.forget_lost(),
                 Ok(Left::Something) => {}
             }
+            drop(call);
             match result {
                 Ok(Left::Something) if to_the_end => {}
                 other => return other,

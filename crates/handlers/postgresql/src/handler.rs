@@ -64,7 +64,7 @@ impl Handler for Postgresql {
     /// Writes the samples that the DAC receives. Samples that the logs have evicted are read from the archive. When it has to stop, it writes the
     /// remaining samples if the database accepts them at once.
     fn run(&self, context: Context) -> Result<(), oasis_handler::Failure> {
-        let Context { dac, archive, stopping } = context;
+        let Context { dac, archive, stopping, .. } = context;
         let work = Work {
             registry: dac.registry.watch(),
             dac,
@@ -82,6 +82,11 @@ impl Handler for Postgresql {
         let runtime = runtime.map_err(|error| oasis_handler::Failure(format!("no runtime: {error}")))?;
         runtime.block_on(work.run());
         Ok(())
+    }
+
+    fn problem(&self) -> Option<String> {
+        let state = self.shared.lock();
+        (state.condition == Condition::Failing).then(|| state.detail.clone().unwrap_or_default())
     }
 
     fn state(&self) -> Value {

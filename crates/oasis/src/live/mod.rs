@@ -10,12 +10,18 @@ mod handlers;
 mod list;
 pub mod probe_choice;
 pub mod replay;
+mod revive;
 mod serve;
+mod systemd;
 mod tail;
 pub mod test_run;
 
 use crate::cli::Verb;
 use anyhow::bail;
+use std::time::Duration;
+
+/// Timeout of calls that block while the process ends.
+const LAST_CALLS: Duration = Duration::from_secs(1);
 
 /// Runs one of them.
 pub fn run(verb: Verb) -> anyhow::Result<()> {
@@ -35,5 +41,9 @@ pub fn run(verb: Verb) -> anyhow::Result<()> {
 }
 
 fn in_runtime<T>(task: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
-    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(task)
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let result = runtime.block_on(task);
+    // A disk that hangs must not keep the process.
+    runtime.shutdown_timeout(LAST_CALLS);
+    result
 }

@@ -1,6 +1,10 @@
 //! `oasis up`, `oasis dac`, `oasis node`: DAC and node in one process or two.
 
-use super::arguments;
+use super::{
+    arguments,
+    revive::{beat, revive},
+    systemd,
+};
 use crate::config::Config;
 use anyhow::Context;
 use oasis_api::Api;
@@ -8,6 +12,7 @@ use oasis_archive::Archive;
 use oasis_dac::Dac;
 use oasis_doors::Doors;
 use oasis_handler::{Handler, StoredSamples, Supervisor};
+use oasis_health::{Health, Watchdog};
 use oasis_instrument::NodeSettings;
 use oasis_probe::Node;
 use oasis_store::ArchiveConfig;
@@ -25,7 +30,7 @@ const LAST_CALL: Duration = Duration::from_secs(1);
 
 /// Everything in one process.
 pub async fn up(arguments: arguments::Up) -> anyhow::Result<()> {
-    let stop = Stop::listen()?;
+    let mut stop = Stop::listen()?;
     let config =
         Config::load(&arguments.common)?.with_addresses(arguments.addresses).with_probes(arguments.probes)?;
     let mut section = config.node.clone();
@@ -42,13 +47,17 @@ pub async fn up(arguments: arguments::Up) -> anyhow::Result<()> {
         ],
     )?;
     stop.requested().await;
-    tokio::task::spawn_blocking(move || node.shutdown()).await?;
-    dac.stop().await
+    systemd::stopping();
+    let ending = async {
+        tokio::task::spawn_blocking(move || node.shutdown()).await?;
+        dac.stop().await
+    };
+    stop.unless_again(ending).await
 }
 
 /// The DAC.
 pub async fn dac(arguments: arguments::Dac) -> anyhow::Result<()> {
-    let stop = Stop::listen()?;
+    let mut stop = Stop::listen()?;
     let config = Config::load(&arguments.common)?.with_addresses(arguments.addresses);
     let dac = RunningDac::start(config).await?;
     announce(
@@ -56,24 +65,26 @@ pub async fn dac(arguments: arguments::Dac) -> anyhow::Result<()> {
         &[("http", format!("http://{}", dac.http), "page"), ("channel", dac.channel.clone(), "data channel")],
     )?;
     stop.requested().await;
-    dac.stop().await
+    systemd::stopping();
+    stop.unless_again(dac.stop()).await
 }
 
 /// A node.
 pub async fn node(arguments: arguments::Node) -> anyhow::Result<()> {
-    let stop = Stop::listen()?;
+    let mut stop = Stop::listen()?;
     let mut section = Config::load(&arguments.common)?.with_probes(arguments.probes)?.node;
     if let Some(dac) = arguments.dac {
         section.dac = dac;
     }
     let node = start_node(&section)?;
+    let _watchdog = systemd::watchdog(Health::default())?;
     announce(
         arguments.common.ready_json,
         &[("node", section.name(), "node"), ("dac", section.dac.clone(), "sends to")],
     )?;
     stop.requested().await;
-    tokio::task::spawn_blocking(move || node.shutdown()).await?;
-    Ok(())
+    systemd::stopping();
+    stop.unless_again(async { Ok(tokio::task::spawn_blocking(move || node.shutdown()).await?) }).await
 }
 
 struct RunningDac {
@@ -84,6 +95,7 @@ struct RunningDac {
     archive: Option<Archiving>,
     handlers: Arc<Supervisor>,
     dac: Arc<Dac>,
+    _watchdog: Watchdog,
 }
 
 struct Archiving {
@@ -125,10 +137,12 @@ impl RunningDac {
         let handlers = Arc::new(Supervisor::new(dac.clone(), stored, handlers));
         let api = Api::new(Doors::new(dac.clone(), config.doors, archived)?, handlers.clone())?;
         handlers.start_all();
-        tokio::spawn(oasis_dac::ingest::serve(dac.clone(), channel_listener));
+        let watchdog = systemd::watchdog(dac.health.clone())?;
+        tokio::spawn(beat(dac.health.clone()));
+        tokio::spawn(serve_channel(dac.clone(), channel_listener.into_std()?));
         let (ending, ended) = watch::channel(false);
-        let served = tokio::spawn(serve_doors(api, doors_listener, ended));
-        Ok(Self { http, channel, ending, served, archive, handlers, dac })
+        let served = tokio::spawn(serve_doors(dac.health.clone(), api, doors_listener.into_std()?, ended));
+        Ok(Self { http, channel, ending, served, archive, handlers, dac, _watchdog: watchdog })
     }
 
     async fn stop(self) -> anyhow::Result<()> {
@@ -168,15 +182,30 @@ fn open_archive(config: ArchiveConfig, dac: &Arc<Dac>) -> anyhow::Result<Option<
     Ok(Some(Archiving { archive, _file_too_large }))
 }
 
+async fn serve_channel(dac: Arc<Dac>, listener: std::net::TcpListener) {
+    let served = revive(dac.health.clone(), "data channel", || {
+        let (dac, listener) = (dac.clone(), listener.try_clone());
+        async move { oasis_dac::ingest::serve(dac, TcpListener::from_std(listener?)?).await }
+    });
+    if let Err(error) = served.await {
+        tracing::error!(%error, "the data channel accepts no more nodes");
+    }
+}
+
 async fn serve_doors(
+    health: Health,
     api: Api,
-    listener: TcpListener,
-    mut ended: watch::Receiver<bool>,
+    listener: std::net::TcpListener,
+    ended: watch::Receiver<bool>,
 ) -> std::io::Result<()> {
-    let ended = async move {
-        let _ = ended.wait_for(|&ended| ended).await;
-    };
-    oasis_api::serve(api, listener, ended).await
+    revive(health, "http server", || {
+        let (api, listener, mut ended) = (api.clone(), listener.try_clone(), ended.clone());
+        let ended = async move {
+            let _ = ended.wait_for(|&ended| ended).await;
+        };
+        async move { oasis_api::serve(api, TcpListener::from_std(listener?)?, ended).await }
+    })
+    .await
 }
 
 async fn listen(address: &str, what: &str, setting: &str) -> anyhow::Result<TcpListener> {
@@ -203,7 +232,9 @@ fn announce(as_json: bool, facts: &[(&str, String, &str)]) -> anyhow::Result<()>
         facts.iter().try_for_each(|(_, value, label)| writeln!(out, "  {label:<14}{value}"))?;
         writeln!(out, "Press Ctrl-C to stop.")?;
     }
-    Ok(out.flush()?)
+    out.flush()?;
+    systemd::ready();
+    Ok(())
 }
 
 /// The signals that end a process, handled before it reports that it is ready.
@@ -217,10 +248,21 @@ impl Stop {
         Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
 
-    pub async fn requested(mut self) {
+    /// Completes at the next signal.
+    pub async fn requested(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
+        }
+    }
+
+    /// Ends the process in order, unless another signal asks for its end at once.
+    async fn unless_again(&mut self, ending: impl Future<Output = anyhow::Result<()>>) -> anyhow::Result<()> {
+        tokio::select! {
+            ended = ending => ended,
+            () = self.requested() => {
+                anyhow::bail!("ended at once by a second signal: the last samples may not be stored or sent")
+            }
         }
     }
 }

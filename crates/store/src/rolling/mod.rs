@@ -14,6 +14,7 @@ use crate::{
 use making::Source;
 use std::{
     io,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -78,8 +79,11 @@ impl Work {
         // Of this thread alone; failure is harmless.
         let _ = rustix::process::setpriority_process(None, NICE);
         while !self.is_over.load(Ordering::Relaxed) {
-            if let Err(error) = self.round() {
-                tracing::warn!(%error, "cannot make roll-ups now: retrying later");
+            match catch_unwind(AssertUnwindSafe(|| self.round())) {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => tracing::warn!(%error, "cannot make roll-ups now: retrying later"),
+                // The panic's own message is in the log already.
+                Err(_) => tracing::error!("making roll-ups failed: retrying"),
             }
             thread::park_timeout(LOOK);
         }

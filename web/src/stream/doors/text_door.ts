@@ -39,7 +39,7 @@ export class TextDoor implements Door {
     private readonly events: DoorEvents,
   ) {
     this.api = new URL('api/v1/', page);
-    this.health = new URL('healthz', page);
+    this.health = new URL('health', this.api);
     this.attempt(() => this.welcome());
   }
 

@@ -36,7 +36,7 @@ const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// Plays until the end, or until a request to stop.
 pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let stop = Stop::listen()?;
+    let mut stop = Stop::listen()?;
     let has_stopped = Arc::new(AtomicBool::new(false));
     let stop_flag = has_stopped.clone();
     let (ended, mut playing) = oneshot::channel();
@@ -49,7 +49,7 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
         played = &mut playing => return played.context("the replay panicked")?,
         () = stop.requested() => has_stopped.store(true, Ordering::Relaxed),
     }
-    let again = Stop::listen()?;
+    let mut again = Stop::listen()?;
     tokio::select! {
         played = timeout(LAST_WORDS, playing) => match played {
             Ok(played) => played.context("the replay panicked")?,

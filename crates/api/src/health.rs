@@ -1,0 +1,74 @@
+//! Whether the DAC works, and if not, why: for people, for orchestrators (`/healthz`, `/readyz`) and for the page.
+
+use crate::Api;
+use axum::{Json, extract::State, http::StatusCode};
+use oasis_dac::now;
+use oasis_health::FindingKind;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Health {
+    /// `ok`; `degraded`: something does not work, and a restart of the DAC would not help; `failing`: a restart would help
+    status: &'static str,
+    /// Name and version.
+    software: &'static str,
+    /// The DAC's clock: nanoseconds since 1970-01-01 UTC.
+    dac_time: u64,
+    /// Why the status is not `ok`.
+    reasons: Vec<Reason>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Reason {
+    /// The thread or handler that does not work, or `dac`.
+    part: String,
+    /// One sentence for people.
+    reason: String,
+}
+
+/// Whether the DAC should stay as it is. `503` only if a restart would help.
+#[utoipa::path(get, path = "/healthz", responses((status = 200, body = Health), (status = 503, body = Health)))]
+pub async fn healthz(State(api): State<Api>) -> (StatusCode, Json<Health>) {
+    let health = api.health();
+    (unless(health.status == "failing"), Json(health))
+}
+
+/// Whether the DAC does all its work: `503` if any part does not, or while it ends.
+#[utoipa::path(get, path = "/readyz", responses((status = 200, body = Health), (status = 503, body = Health)))]
+pub async fn readyz(State(api): State<Api>) -> (StatusCode, Json<Health>) {
+    let health = api.health();
+    (unless(!health.reasons.is_empty()), Json(health))
+}
+
+/// The same for the page: always `200`.
+#[utoipa::path(get, path = "/api/v1/health", responses((status = 200, body = Health)))]
+pub async fn health(State(api): State<Api>) -> Json<Health> {
+    Json(api.health())
+}
+
+fn unless(is_bad: bool) -> StatusCode {
+    if is_bad { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK }
+}
+
+impl Api {
+    fn health(&self) -> Health {
+        let dac = &self.doors.dac;
+        let findings = dac.health.findings();
+        let is_failing = findings.iter().any(|finding| finding.kind == FindingKind::Died);
+        let ending = dac.is_releasing().then(|| Reason { part: "dac".into(), reason: "the DAC ends".into() });
+        let handlers = self.handlers.problems().into_iter();
+        let reasons: Vec<_> = findings
+            .into_iter()
+            .map(|finding| Reason { part: finding.thread.to_string(), reason: finding.to_string() })
+            .chain(handlers.map(|(name, reason)| Reason { part: name.into(), reason }))
+            .chain(ending)
+            .collect();
+        let status = match reasons.is_empty() {
+            true => "ok",
+            false if is_failing => "failing",
+            false => "degraded",
+        };
+        Health { status, software: oasis_dac::SOFTWARE, dac_time: now().0, reasons }
+    }
+}

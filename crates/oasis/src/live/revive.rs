@@ -1,0 +1,60 @@
+//! Tasks that start again after a panic.
+
+use super::systemd::RUNTIME;
+use oasis_health::Health;
+use std::time::Duration;
+
+/// Pause between a panic and the next start.
+const PAUSE: Duration = Duration::from_millis(500);
+/// Interval at which the runtime shows that it runs tasks.
+const BEAT: Duration = Duration::from_secs(1);
+
+/// Runs a task to its end, and again if it panics. It counts as dead in between.
+pub async fn revive<F>(health: Health, name: &str, mut start: impl FnMut() -> F) -> F::Output
+where
+    F: Future<Output: Send> + Send + 'static,
+{
+    loop {
+        let (pulse, task) = (health.watch(name), start());
+        let running = tokio::spawn(async move {
+            let _pulse = pulse;
+            task.await
+        });
+        match running.await {
+            Ok(output) => return output,
+            Err(error) => tracing::error!(task = name, %error, "a task failed, restarting"),
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// Shows the watchdog that the runtime runs tasks.
+pub async fn beat(health: Health) {
+    let pulse = health.watch(RUNTIME);
+    loop {
+        let _call = pulse.begin("running its tasks");
+        tokio::time::sleep(BEAT).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_task_that_panics_is_started_again() {
+        let health = Health::default();
+        let mut starts = 0;
+        let output = revive(health.clone(), "task", || {
+            starts += 1;
+            let is_first = starts == 1;
+            async move {
+                assert!(!is_first, "planted");
+                7
+            }
+        });
+        assert_eq!(output.await, 7);
+        assert_eq!(starts, 2);
+        assert_eq!(health.findings(), []);
+    }
+}

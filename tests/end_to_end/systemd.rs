@@ -1,0 +1,24 @@
+//! Notifications to the service manager (`docs/reference/health.md`).
+
+use crate::harness::Oasis;
+use std::os::unix::net::UnixDatagram;
+
+fn next(socket: &UnixDatagram) -> String {
+    let mut buffer = [0; 256];
+    let length = socket.recv(&mut buffer).unwrap();
+    String::from_utf8_lossy(&buffer[..length]).trim().to_owned()
+}
+
+#[test]
+fn a_dac_reports_to_systemd() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("notify");
+    let socket = UnixDatagram::bind(&path).unwrap();
+    let dac = Oasis::dac_with(&[("NOTIFY_SOCKET", path.to_str().unwrap()), ("WATCHDOG_USEC", "2000000")]);
+    let mut received = vec![next(&socket), next(&socket), next(&socket)];
+    received.sort();
+    assert_eq!(received, ["READY=1", "WATCHDOG=1", "WATCHDOG=1"]);
+    assert!(dac.stop().success());
+    let last = std::iter::repeat_with(|| next(&socket)).find(|message| message != "WATCHDOG=1");
+    assert_eq!(last.unwrap(), "STOPPING=1");
+}

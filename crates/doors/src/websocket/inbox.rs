@@ -52,6 +52,9 @@ pub enum Event {
     Registry,
     /// The DAC shuts down.
     End,
+    /// A planted defect.
+    #[cfg(test)]
+    Panic,
 }
 
 /// Events for a shard that may be waiting for its sockets.

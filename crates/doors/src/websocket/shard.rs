@@ -101,8 +101,14 @@ impl Shard {
         }
     }
 
-    /// Serves until the DAC shuts down and everybody has left.
-    pub fn run(mut self) {
+    /// Where it receives events of other threads.
+    pub fn inbox(&self) -> Arc<Inbox> {
+        self.inbox.clone()
+    }
+
+    /// Serves until the DAC shuts down and everybody has left, as a thread with this name.
+    pub fn run(mut self, name: &str) {
+        let pulse = self.around.dac.health.watch(name);
         let mut events = Events::with_capacity(1024);
         let mut inbox = Vec::new();
         while !(self.is_ending && self.connections.is_empty()) {
@@ -112,6 +118,7 @@ impl Shard {
                 tracing::error!(%error, "a shard cannot wait for its sockets");
                 return;
             }
+            let _call = pulse.begin("serving WebSockets");
             for event in events.iter().filter(|event| event.token() != INBOX) {
                 let key = event.token().0;
                 if event.is_writable() {
@@ -150,6 +157,8 @@ impl Shard {
                 let keys: Vec<usize> = self.connections.iter().map(|(key, _)| key).collect();
                 keys.into_iter().for_each(|key| self.end(key, &End::ShuttingDown));
             }
+            #[cfg(test)]
+            Event::Panic => panic!("planted"),
         }
     }
 

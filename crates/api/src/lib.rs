@@ -13,6 +13,7 @@
 
 mod annotations;
 mod archive;
+mod audit;
 mod commands;
 mod comparison;
 mod handlers;
@@ -43,6 +44,7 @@ use utoipa::OpenApi;
 #[openapi(
     info(title = "OASIS", description = "Watch distributed real-time and embedded systems while they run."),
     paths(
+        audit::audit,
         health::healthz,
         health::readyz,
         health::health,
@@ -153,6 +155,7 @@ fn paths() -> Router<Api> {
         .route("/api/v1/instances", get(read::instances))
         .route("/api/v1/instances/{id}", get(read::instance))
         .route("/api/v1/ledger", get(read::ledger))
+        .route("/api/v1/audit", get(audit::audit))
         .route("/api/v1/handlers", get(handlers::list))
         .route("/api/v1/handlers/{name}/start", post(handlers::start))
         .route("/api/v1/handlers/{name}/stop", post(handlers::stop))

@@ -39,6 +39,16 @@ pub struct InstanceFilter {
 }
 
 impl InstanceFilter {
+    /// The requested node.
+    pub fn node(&self) -> Option<&str> {
+        self.node.as_deref()
+    }
+
+    /// The requested instance.
+    pub fn instance(&self) -> Option<&str> {
+        self.instance.as_deref()
+    }
+
     /// Node and name, if a single instance is requested.
     pub fn one(&self) -> Option<(&str, &str)> {
         self.node.as_deref().zip(self.instance.as_deref())
@@ -152,7 +162,7 @@ pub async fn ledger(
 }
 
 /// Returns the instances of a node, those with a name, or all.
-fn chosen(doors: &Doors, node: Option<&str>, instance: Option<&str>) -> Vec<Arc<Instance>> {
+pub fn chosen(doors: &Doors, node: Option<&str>, instance: Option<&str>) -> Vec<Arc<Instance>> {
     let wanted = |asked: Option<&str>, name: &str| asked.is_none_or(|asked| asked == name);
     let mut instances = doors.dac.registry.instances();
     instances.retain(|known| wanted(node, &known.node) && wanted(instance, &known.name));

@@ -67,6 +67,9 @@ pub struct Ledger {
     pub gaps: VecDeque<Gap>,
     /// Gaps no longer listed.
     pub gaps_forgotten: u64,
+    /// Sequence numbers of ended runs that were received or recorded as missing.
+    #[serde(skip)]
+    ended_runs: u64,
     #[serde(skip)]
     run: Option<Uuid>,
     /// Whether the present run began before this DAC's epoch, and nothing of it has arrived yet.
@@ -103,6 +106,8 @@ impl Ledger {
         }
         if let Some(ended) = self.run {
             let lost = self.node.taken.saturating_sub(self.last_sequence);
+            let numbers = (self.last_sequence - self.stored_before).saturating_add(lost);
+            self.ended_runs = self.ended_runs.saturating_add(numbers);
             if lost > 0 {
                 self.miss(self.last_sequence + 1, lost, Cause::NodeRestart, ended, now);
             }
@@ -197,6 +202,11 @@ impl Ledger {
             self.miss(self.last_sequence + 1, count, cause, run, now);
             self.last_sequence = to_sequence;
         }
+    }
+
+    /// Returns how many sequence numbers are settled: received here, or recorded as missing.
+    pub fn accounted(&self) -> u64 {
+        self.ended_runs.saturating_add(self.last_sequence - self.stored_before)
     }
 
     /// The run of the node that sequence numbers count in.

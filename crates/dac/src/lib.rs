@@ -56,6 +56,7 @@
 //! ```
 
 mod admission;
+mod audit;
 pub mod commands;
 pub mod config;
 mod cursor;
@@ -80,6 +81,7 @@ mod turn;
 mod wake_flag;
 
 pub use admission::{Admission, AdmissionCounters};
+pub use audit::Audit;
 pub use commands::{CommandBus, CommandError, ProbeRequest};
 pub use cursor::{Cursor, StartAt};
 pub use delivery::{Delivery, DeliveryError, Options, Overflow, OverflowError};

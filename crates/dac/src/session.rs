@@ -375,8 +375,9 @@ impl NodeSession {
 /// Appends a batch to the topic's log if the ledger reports it as new.
 fn append(instance: &Instance, bytes: &[u8], header: batch::Header, now: Nanos) -> Result<(), Failure> {
     let (first, dropped) = (header.first_sequence, header.dropped_before.into());
-    let verdict = instance.ledger().batch(first, header.count.into(), dropped, now);
-    match verdict {
+    // Kept until the samples are appended, so that ledger and log always agree.
+    let mut ledger = instance.ledger();
+    match ledger.batch(first, header.count.into(), dropped, now) {
         Verdict::New => instance.log.append_without_wake(bytes.to_vec(), header.count, |batch, offset| {
             batch::stamp(batch, offset.0, now.0);
         }),

@@ -72,6 +72,13 @@ pub enum Verb {
   oasis list --format json | jq -r .type")]
     List(List),
     #[cfg(feature = "live")]
+    /// Show that every generated sample is accounted for; fails if one is not.
+    #[command(after_help = "Examples:
+  oasis audit
+  oasis audit my-host/
+  oasis audit --format json | jq .declared")]
+    Audit(List),
+    #[cfg(feature = "live")]
     /// List, start and stop the handlers of a DAC.
     #[command(after_help = "Examples:
   oasis handlers                             name, condition and last failure of each

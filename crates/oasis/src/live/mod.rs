@@ -3,6 +3,7 @@
 pub mod annotation;
 mod api;
 pub mod arguments;
+mod audit;
 mod client;
 pub mod command;
 pub mod dac_address;
@@ -31,6 +32,7 @@ pub fn run(verb: Verb) -> anyhow::Result<()> {
         Verb::Node(arguments) => in_runtime(serve::node(arguments)),
         Verb::Tail(arguments) => in_runtime(tail::run(arguments)),
         Verb::List(arguments) => list::run(arguments),
+        Verb::Audit(arguments) => audit::run(arguments),
         Verb::Handlers(arguments) => handlers::run(arguments),
         Verb::Command(arguments) => in_runtime(command::run(arguments)),
         Verb::Run(arguments) => test_run::run(arguments),

@@ -73,8 +73,8 @@ def test_samples_without_metrics_are_only_numbers_and_times() -> None:
     ("column", "error", "says"),
     [
         ([1, 2**31], ValueError, "Shapes::Inner::Words.class: 1 to 2147483648 is not within"),
-        ([1.5, 2.5], TypeError, "Shapes::Inner::Words.class: an array of float64 is no int32"),
-        (["a", "b"], TypeError, "Shapes::Inner::Words.class: an array of <U1 is no int32"),
+        ([1.5, 2.5], TypeError, "Shapes::Inner::Words.class: expected an array of int32, got float64"),
+        (["a", "b"], TypeError, "Shapes::Inner::Words.class: expected an array of int32, got <U1"),
         ([1, 2, 3], ValueError, "different lengths: [2, 3]"),
     ],
 )

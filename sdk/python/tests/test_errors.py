@@ -26,20 +26,20 @@ def refusal(sample: oasis.Probe) -> str:
 @pytest.mark.parametrize(
     ("values", "problem"),
     [
-        ({"int8_value": 128}, "int8_value: 128 is no int8 (-128 to 127)"),
-        ({"int8_value": -129}, "int8_value: -129 is no int8 (-128 to 127)"),
-        ({"uint8_value": -1}, "uint8_value: -1 is no uint8 (0 to 255)"),
-        ({"uint16_value": 65536}, "uint16_value: 65536 is no uint16 (0 to 65535)"),
+        ({"int8_value": 128}, "int8_value: expected int8 (-128 to 127), got 128"),
+        ({"int8_value": -129}, "int8_value: expected int8 (-128 to 127), got -129"),
+        ({"uint8_value": -1}, "uint8_value: expected uint8 (0 to 255), got -1"),
+        ({"uint16_value": 65536}, "uint16_value: expected uint16 (0 to 65535), got 65536"),
         ({"int64_value": 1 << 63}, None),
         ({"uint64_value": 1 << 64}, None),
-        ({"int32_value": 1.0}, "int32_value: 1.0 is no int32 (-2147483648 to 2147483647)"),
-        ({"int32_value": True}, "int32_value: True is no int32 (-2147483648 to 2147483647)"),
+        ({"int32_value": 1.0}, "int32_value: expected int32 (-2147483648 to 2147483647), got 1.0"),
+        ({"int32_value": True}, "int32_value: expected int32 (-2147483648 to 2147483647), got True"),
         ({"int32_value": None}, None),
         ({"real32_value": 1e39}, "real32_value: 1e+39 does not fit real32 (up to 3.4028235e+38)"),
-        ({"real32_value": "1"}, "real32_value: '1' is no float"),
-        ({"real64_value": False}, "real64_value: False is no float"),
+        ({"real32_value": "1"}, "real32_value: expected float, got '1'"),
+        ({"real64_value": False}, "real64_value: expected float, got False"),
         ({"real64_value": 10**400}, None),
-        ({"boolean_value": 1}, "boolean_value: 1 is no bool"),
+        ({"boolean_value": 1}, "boolean_value: expected bool, got 1"),
     ],
 )
 def test_a_number_that_does_not_fit(values: dict[str, Any], problem: str | None) -> None:
@@ -58,8 +58,8 @@ def test_texts_that_utf8_cannot_carry() -> None:
     assert refusal(Texts(text="a\ud800")) == (
         "Shapes::Texts.text: '\\ud800' at index 1 is a surrogate, which UTF-8 cannot carry"
     )
-    assert refusal(Texts(texts=[b"octets"])) == "Shapes::Texts.texts: b'octets' is no str"  # type: ignore[list-item]
-    assert refusal(Texts(texts="text")) == "Shapes::Texts.texts: 'text' is no list"  # type: ignore[arg-type]
+    assert refusal(Texts(texts=[b"octets"])) == "Shapes::Texts.texts: expected str, got b'octets'"  # type: ignore[list-item]
+    assert refusal(Texts(texts="text")) == "Shapes::Texts.texts: expected list, got 'text'"  # type: ignore[arg-type]
 
 
 def test_what_is_no_enumerator_or_struct() -> None:

@@ -34,33 +34,41 @@ function refusal<T>(of: ProbeCodec<T>, changed: Record<string, unknown>): string
 
 describe('a value that its metric cannot represent', () => {
   it.each([
-    ['int8_value', 128, 'range: Shapes::Numbers.int8_value: 128 is no int8 (-128 to 127)'],
-    ['uint8_value', -1, 'range: Shapes::Numbers.uint8_value: -1 is no uint8 (0 to 255)'],
-    ['int16_value', 1.5, 'range: Shapes::Numbers.int16_value: 1.5 is no int16 (-32768 to 32767)'],
-    ['uint16_value', Number.NaN, 'range: Shapes::Numbers.uint16_value: NaN is no uint16 (0 to 65535)'],
-    ['int32_value', '7', 'type: Shapes::Numbers.int32_value: "7" is no int32 (-2147483648 to 2147483647)'],
+    ['int8_value', 128, 'range: Shapes::Numbers.int8_value: expected int8 (-128 to 127), got 128'],
+    ['uint8_value', -1, 'range: Shapes::Numbers.uint8_value: expected uint8 (0 to 255), got -1'],
+    ['int16_value', 1.5, 'range: Shapes::Numbers.int16_value: expected int16 (-32768 to 32767), got 1.5'],
+    [
+      'uint16_value',
+      Number.NaN,
+      'range: Shapes::Numbers.uint16_value: expected uint16 (0 to 65535), got NaN',
+    ],
+    [
+      'int32_value',
+      '7',
+      'type: Shapes::Numbers.int32_value: expected int32 (-2147483648 to 2147483647), got "7"',
+    ],
     [
       'uint32_value',
       undefined,
-      'type: Shapes::Numbers.uint32_value: undefined is no uint32 (0 to 4294967295)',
+      'type: Shapes::Numbers.uint32_value: expected uint32 (0 to 4294967295), got undefined',
     ],
     [
       'uint64_value',
       5,
-      'type: Shapes::Numbers.uint64_value: 5 is no uint64 (0 to 18446744073709551615, as a bigint)',
+      'type: Shapes::Numbers.uint64_value: expected uint64 (0 to 18446744073709551615, as a bigint), got 5',
     ],
     [
       'uint64_value',
       -1n,
-      'range: Shapes::Numbers.uint64_value: -1n is no uint64 (0 to 18446744073709551615)',
+      'range: Shapes::Numbers.uint64_value: expected uint64 (0 to 18446744073709551615), got -1n',
     ],
     [
       'real32_value',
       1e39,
       'range: Shapes::Numbers.real32_value: 1e+39 does not fit real32 (up to 3.4028235e+38)',
     ],
-    ['real64_value', 1n, 'type: Shapes::Numbers.real64_value: 1n is no number'],
-    ['boolean_value', 1, 'type: Shapes::Numbers.boolean_value: 1 is no boolean'],
+    ['real64_value', 1n, 'type: Shapes::Numbers.real64_value: expected number, got 1n'],
+    ['boolean_value', 1, 'type: Shapes::Numbers.boolean_value: expected boolean, got 1'],
   ])('%s: %s', (metric, value, text) => {
     expect(refusal(ShapesNumbers, { [metric]: value })).toBe(text);
   });
@@ -70,13 +78,13 @@ describe('a value that its metric cannot represent', () => {
       'text: Shapes::Texts.text: half of a surrogate pair at index 1, which UTF-8 cannot represent',
     );
     expect(refusal(Texts, { text: '\ud83d\ude00' })).toBe('accepted');
-    expect(refusal(Texts, { texts: 'ab' })).toBe('type: Shapes::Texts.texts: "ab" is no array');
+    expect(refusal(Texts, { texts: 'ab' })).toBe('type: Shapes::Texts.texts: expected array, got "ab"');
     expect(refusal(Enums, { mode: 9 })).toBe(
       'range: Shapes::Enums.mode: 9 is none of DOWN (0), UP (7), DRAINING (8)',
     );
-    expect(refusal(Structs, { uplink: null })).toBe('type: Shapes::Structs.uplink: null is no Shapes::Port');
+    expect(refusal(Structs, { uplink: null })).toBe('type: Shapes::Structs.uplink: expected Shapes::Port, got null');
     expect(refusal(Structs, { groups: [[{ ...Port.create(), bytes: -1n }]] })).toBe(
-      'range: Shapes::Structs.groups: Shapes::Port.bytes: -1n is no uint64 (0 to 18446744073709551615)',
+      'range: Shapes::Structs.groups: Shapes::Port.bytes: expected uint64 (0 to 18446744073709551615), got -1n',
     );
     expect(refusal(Line, { counts: [2n ** 64n] })).toMatch(
       /^range: Plant::Line7::Line.counts: 18446744073709551616n/,

@@ -10,7 +10,7 @@ const SYMBOLS = new Map([
 const PREFIX = /^(?:[KMGT]i|da|[YZEPTGMkhdcmunpfazy])/;
 const RAISED = new Map([...'0123456789+-'].map((digit, index) => [digit, '⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻'.charAt(index)]));
 
-/** Letters of a unit; one that is longer tells nobody anything. */
+/** Longest displayed unit, in letters. */
 const LONGEST = 24;
 
 /** `KiBy/s` as `KiB/s`, `m/s2` as `m/s²`, `{packet}` as `packet`. */

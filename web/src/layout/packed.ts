@@ -5,7 +5,7 @@ export async function pack(text: string): Promise<string> {
   return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
-/** More than this is no layout, whatever it says. */
+/** A longer text is not a layout. */
 const LARGEST = 1 << 20;
 
 /** Undoes {@link pack}; nothing if it cannot be undone. */

@@ -5,7 +5,7 @@ import type { Target } from '../stream/view.ts';
 import { planPanels } from './plan.ts';
 import { Waiting } from './waiting.tsx';
 
-/** Waits for an instance's schema, then becomes the panel that suits it best; the others that suit it open behind it. */
+/** Waits for an instance's schema, then becomes the panel that suits it best; the others that suit it open in tabs after it. */
 export function AutoPanel({ id, target }: { id: string; target: Target }) {
   const { schema } = cellsOf(target).status.value ?? {};
   useEffect(() => {

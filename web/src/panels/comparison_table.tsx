@@ -90,7 +90,7 @@ function Row({ row }: { row: ComparedRow }) {
   );
 }
 
-/** Where there is no room for a name in one line, it is cut behind an underscore. */
+/** Breaks a name after an underscore if it does not fit into one line. */
 function Breakable({ name }: { name: string }) {
   const parts = name.split(/(?<=_)/);
   return (

@@ -3,7 +3,7 @@ import { strings } from '../strings.ts';
 /** Lines that are seen at a time; more are scrolled to. */
 const MOST_LINES = 6;
 
-/** Notes on a test run, of as many lines as there are. Enter begins another one; Ctrl-Enter is for whoever is done. */
+/** Notes on a test run, with any number of lines. Enter begins another line; Ctrl-Enter saves. */
 export function NotesField(props: {
   label: string;
   testId: string;

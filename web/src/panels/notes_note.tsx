@@ -6,7 +6,7 @@ import { strings } from '../strings.ts';
 
 const words = strings.notes;
 
-/** Says up to when notes are shown, if there may be others behind the last one; below a chart in few words. */
+/** Shows the time of the last note if there may be later ones; in few words below a chart. */
 export function NotesNote({ isShort = false }: { isShort?: boolean }) {
   if (keptUntil.value === undefined) return null;
   const until = formatMoment(keptUntil.value, span.value);

@@ -4,7 +4,7 @@ import { partsOf } from '../series/parts.ts';
 import type { Target } from '../stream/view.ts';
 import type { PanelContent } from './spec.ts';
 
-/** More lines in one chart cannot be told apart. */
+/** Most lines in one chart: more cannot be distinguished. */
 const LINES = 10;
 const CHARTS = 5;
 const PART_CHARTS = 4;
@@ -27,7 +27,7 @@ export function planPanels(target: Target, schema: Schema): PanelContent[] {
   if (isList) panels.unshift({ kind: 'events', targets: [target] });
   const limited = metrics.find((metric) => isLine(metric) && hasLimits(metric) && metric.kind !== 'counter');
   if (limited && !wind) panels.push({ kind: 'gauge', target, metric: limited.name });
-  // Of a sign of life, what can be told is how regular it is.
+  // A heartbeat has no value: its regularity is shown.
   if (panels.length === 0) panels.push({ kind: 'histogram', target, metric: null });
   return panels;
 }

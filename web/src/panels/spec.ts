@@ -53,7 +53,7 @@ export function targetsOf(content: PanelContent): readonly Target[] {
   }
 }
 
-/** What is left of a panel when an instance is no longer watched; nothing if there is nothing. */
+/** Returns the panel without an instance that is no longer watched; nothing if no other is left. */
 export function without(spec: PanelSpec, target: Target): PanelSpec | undefined {
   const key = keyOf(target);
   if (!targetsOf(spec).some((other) => keyOf(other) === key)) return spec;

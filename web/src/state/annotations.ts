@@ -30,7 +30,7 @@ const PAUSE_MS = 300;
 export const annotations = signal<readonly Annotation[]>([]);
 /** Those that the DAC keeps, of the time that is shown. */
 const kept = signal<readonly Annotation[]>([]);
-/** When the last one shown begins, if the DAC may have others behind it; milliseconds since 1970. */
+/** Start of the last shown annotation if the DAC may have later ones, in milliseconds since 1970. */
 export const keptUntil = signal<number | undefined>(undefined);
 export const allAnnotations = computed(() =>
   [...annotations.value, ...kept.value].sort((a, b) => a.time - b.time),
@@ -107,7 +107,7 @@ export function annotationsOn(notes: readonly Annotation[], shown: readonly Targ
   );
 }
 
-/** More exactly than a double holds it. */
+/** More exact than a double. */
 function nanos(ms: number): string {
   return String(BigInt(Math.max(0, Math.round(ms))) * 1_000_000n);
 }

@@ -10,7 +10,7 @@ import { show, span } from './time.ts';
 const MINUTE = 60_000;
 /** How long a node is missed before it is one of those that are gone. */
 const MISSED_MS = 60 * MINUTE;
-/** Of the time shown, what lies behind a newest sample that was gone to. */
+/** The part of the shown time after the newest sample that the page went to. */
 const BEHIND = 0.05;
 
 /** The DAC's clock, to the minute: lists need not be made anew more often. */

@@ -2,7 +2,7 @@ import { type Fields, isFields, listOf } from '../fields.ts';
 import { ask } from './api.ts';
 import type { TestRun } from './test_runs.ts';
 
-/** Two test runs side by side (http-api.md, "comparison"), told as `oasis run compare` tells them. */
+/** Two test runs side by side (http-api.md, "comparison"), worded like `oasis run compare`. */
 export interface Comparison {
   readonly runs: readonly [first: TestRun, second: TestRun];
   readonly instances: readonly ComparedInstance[];

@@ -22,7 +22,7 @@ export async function saveLayout(name: string, layout: LayoutDocument): Promise<
   await listLayouts();
 }
 
-/** Nothing if what is saved there is no layout of this page. */
+/** Returns nothing if the saved text is not a layout of this page. */
 export async function fetchLayout(name: string): Promise<LayoutDocument | undefined> {
   return parseLayout(await ask('GET', path(name)));
 }

@@ -124,7 +124,7 @@ async function readDacLedger(
   }
 }
 
-/** The answer to `GET /api/v1/ledger`; what is no instance's ledger is left out. `here` is what had come from which log, by `keyOf`. */
+/** The answer to `GET /api/v1/ledger`; entries that are not ledgers are left out. `here` is what had come from which log, by `keyOf`. */
 export function parseDacLedger(
   answer: unknown,
   here: ReadonlyMap<string, LossView['log']>,

@@ -27,7 +27,7 @@ it('reads a DAC that reports a state alone', () => {
   ]);
 });
 
-it('leaves out what is no handler', () => {
+it('leaves out entries that are not handlers', () => {
   expect(parseHandlers({ handlers: [{}, 7, null, { name: 5 }, { name: '' }] })).toEqual([]);
   expect(parseHandlers('no')).toEqual([]);
 });

@@ -90,7 +90,7 @@ export function startSaving(): void {
   });
   effect(() => {
     const wanted = encodeTargets(shownTargets.value);
-    // The browser takes its time for it: who has just clicked does not wait.
+    // The browser takes some time for it, and a click must not wait.
     if (panels.value.length > 0 || !isFirst) setTimeout(() => replaceAddress(wanted));
   });
 }

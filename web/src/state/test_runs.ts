@@ -30,7 +30,7 @@ export interface TestRunPage {
 
 /** The listed test runs; undefined before the first answer. */
 export const testRuns = signal<TestRunPage | undefined>(undefined);
-/** For each page that was turned to behind the newest one: the number of the last test run before it. */
+/** For each page after the newest one: the number of the last test run before it. */
 const turned = signal<readonly number[]>([]);
 /** Why they could not be read the last time; empty if they could. */
 export const testRunsProblem = signal('');
@@ -62,7 +62,7 @@ export function followTestRuns(): () => void {
 async function listTestRuns(signal?: AbortSignal): Promise<void> {
   const behind = turned.peek();
   const before = behind.length > 0 ? `&before=${behind.at(-1)}` : '';
-  // One more tells whether there are older ones.
+  // One more shows whether there are older ones.
   const answer = await ask('GET', `test-runs?limit=${TEST_RUNS_PAGE + 1}${before}`, { signal });
   // Somebody has turned on meanwhile.
   if (turned.peek() !== behind) return;

@@ -25,7 +25,7 @@ export function toggleTheme(): void {
   try {
     localStorage.setItem(STORED, chosen.value);
   } catch {
-    // No memory allowed: it holds until the page is left.
+    // Without storage the theme lasts until the page is closed.
   }
 }
 

@@ -96,7 +96,7 @@ fn newest_values_and_the_ledger_are_served_in_both_formats() {
     ] {
         assert!(text(&older).lines().any(|found| found == line), "{line}\n{}", text(&older));
     }
-    assert!(!text(&older).contains("note"), "a text is no number");
+    assert!(!text(&older).contains("note"), "a text is not a number");
     let (newer, _) = scrape(&dac, "application/openmetrics-text;version=1.0.0", OpenMetricsConfig::default());
     for line in [
         "# TYPE plant_tank_strokes counter".to_owned(),

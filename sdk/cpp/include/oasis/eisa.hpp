@@ -44,8 +44,8 @@ inline void read_start(CdrReader &from) {
   const std::uint8_t minor = from.octet();
   if (major != major_version || minor > minor_version) {
     throw DecodeError(DecodeError::Kind::version, version_at,
-                      "EISA version " + std::to_string(major) + "." + std::to_string(minor) +
-                          ", where 1.0 and 1.1 are known");
+                      "unsupported EISA version " + std::to_string(major) + "." + std::to_string(minor) +
+                          ": supported are 1.0 and 1.1");
   }
 }
 

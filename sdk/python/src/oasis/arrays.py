@@ -79,7 +79,7 @@ def _fitting(array: npt.NDArray[Any], wanted: np.dtype[Any], what: str) -> npt.N
         raise ValueError(f"{what}: {array.min()} to {array.max()} is not within {limits.min} to {limits.max}")
     if wanted.kind == "f" and array.dtype.kind in "fiu":
         return array
-    raise TypeError(f"{what}: an array of {array.dtype} is no {wanted}")
+    raise TypeError(f"{what}: expected an array of {wanted}, got {array.dtype}")
 
 
 def _struct(members: list[dict[str, Any]], path: str) -> np.dtype[np.void]:

@@ -49,7 +49,7 @@ class CdrWriter(Writer):
 
 
 class CdrReader(Reader):
-    """Reads CDR. What padding holds does not matter."""
+    """Reads CDR. The bytes of the padding do not matter."""
 
     __slots__ = ("_is_big",)
 

@@ -122,7 +122,7 @@ def _read_version(source: CdrReader) -> tuple[int, int]:
         raise DecodeError(Fault.MAGIC, 0, f"the packet begins with {magic!r}, not with EISA")
     major, minor = source.take(2)
     if major != 1 or minor > 1:
-        text = f"EISA version {major}.{minor}, where 1.0 and 1.1 are known"
+        text = f"unsupported EISA version {major}.{minor}: supported are 1.0 and 1.1"
         raise DecodeError(Fault.VERSION, len(MAGIC), text)
     return major, minor
 

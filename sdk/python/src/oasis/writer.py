@@ -38,7 +38,7 @@ class Writer(ABC):
 
     @abstractmethod
     def _text(self, encoded: bytes) -> None:
-        """Append a text behind its length."""
+        """Append a text after its length."""
 
     @abstractmethod
     def _count(self, count: int) -> None:
@@ -125,7 +125,7 @@ class Writer(ABC):
     def vector(self, value: Sequence[T], metric: str) -> Sequence[T]:
         """Append the number of elements, and return them to be written."""
         if isinstance(value, str) or not isinstance(value, Sequence):
-            raise EncodeError(metric, f"{_shown(value)} is no list")
+            raise EncodeError(metric, f"expected list, got {_shown(value)}")
         self._count(len(value))
         return value
 
@@ -134,14 +134,14 @@ class Writer(ABC):
             self._fixed(_index(value).to_bytes(width, "little", signed=True))
         except (OverflowError, TypeError):
             half = 1 << (8 * width - 1)
-            problem = f"{_shown(value)} is no int{8 * width} ({-half} to {half - 1})"
+            problem = f"expected int{8 * width} ({-half} to {half - 1}), got {_shown(value)}"
             raise EncodeError(metric, problem) from None
 
     def _unsigned(self, value: int, width: int, metric: str) -> None:
         try:
             self._fixed(_index(value).to_bytes(width, "little"))
         except (OverflowError, TypeError):
-            problem = f"{_shown(value)} is no uint{8 * width} (0 to {(1 << 8 * width) - 1})"
+            problem = f"expected uint{8 * width} (0 to {(1 << 8 * width) - 1}), got {_shown(value)}"
             raise EncodeError(metric, problem) from None
 
 
@@ -154,13 +154,13 @@ def _index(value: int) -> int:
 
 def _expect(value: object, kind: type, metric: str) -> None:
     if not isinstance(value, kind):
-        raise EncodeError(metric, f"{_shown(value)} is no {kind.__name__}")
+        raise EncodeError(metric, f"expected {kind.__name__}, got {_shown(value)}")
 
 
 def _expect_real(value: object, metric: str) -> None:
     """Floats, and whatever says that it can be one."""
     if isinstance(value, bool) or not (hasattr(value, "__float__") or hasattr(value, "__index__")):
-        raise EncodeError(metric, f"{_shown(value)} is no float")
+        raise EncodeError(metric, f"expected float, got {_shown(value)}")
 
 
 def _shown(value: object) -> str:

@@ -124,7 +124,7 @@ export class ColumnReader implements Reader {
   }
 
   #mismatch(wanted: string): never {
-    const problem = `a value in ${this.#what} is no ${wanted}: the batch is of another type`;
+    const problem = `expected ${wanted} in ${this.#what}: the batch is of another type`;
     throw new DecodeError('columns', undefined, problem);
   }
 }

@@ -117,7 +117,7 @@ function readVersion(source: CdrReader): readonly [number, number] {
     throw new DecodeError(
       'version',
       MAGIC.length,
-      `unknown EISA version ${major}.${minor}: expected 1.0 or 1.1`,
+      `unsupported EISA version ${major}.${minor}: supported are 1.0 and 1.1`,
     );
   }
   return [major, minor];

@@ -177,11 +177,11 @@ function refuse(
 ): never {
   const kind = typeof value === wanted ? 'range' : 'type';
   const hint = kind === 'type' && wanted === 'bigint' ? ', as a bigint' : '';
-  throw new EncodeError(kind, metric, `${shown(value)} is no ${type} (${min} to ${max}${hint})`);
+  throw new EncodeError(kind, metric, `expected ${type} (${min} to ${max}${hint}), got ${shown(value)}`);
 }
 
 function expect(isExpected: boolean, value: unknown, wanted: string, metric: string): void {
-  if (!isExpected) throw new EncodeError('type', metric, `${shown(value)} is no ${wanted}`);
+  if (!isExpected) throw new EncodeError('type', metric, `expected ${wanted}, got ${shown(value)}`);
 }
 
 function shown(value: unknown): string {

@@ -58,7 +58,7 @@ function columnOf({ name, type }: Metric, samples: readonly JsonSample[]): Colum
 export function fromJson(type: MetricType, json: unknown): Value {
   if (isVector(type)) return listOf(json).map((element) => fromJson(type.vector, element));
   if (isStruct(type)) {
-    if (typeof json !== 'object' || json === null) throw new TypeError('a struct that is no object');
+    if (typeof json !== 'object' || json === null) throw new TypeError('expected an object for a struct');
     const members = json as Record<string, unknown>;
     return type.struct.members.map((member) => fromJson(member.type, members[member.name]));
   }
@@ -81,6 +81,6 @@ function narrowest(value: bigint): number | bigint {
 }
 
 function listOf(json: unknown): readonly unknown[] {
-  if (!Array.isArray(json)) throw new TypeError('a vector that is no list');
+  if (!Array.isArray(json)) throw new TypeError('expected a list for a vector');
   return json;
 }

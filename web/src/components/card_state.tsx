@@ -19,7 +19,7 @@ const TONES: Record<CardStateName, Tone> = {
 };
 
 export function CardState({ cells }: { cells: InstanceCells }) {
-  // Computed, so that the clock's ticking draws nothing as long as the state stays.
+  // Computed, so that a tick of the clock redraws only a changed state.
   const name = useComputed(() => cardState(cells)).value;
   const probeState = useComputed(() => cells.sample.value?.state ?? 0).value;
   const problem = cells.status.value?.problem;

@@ -4,14 +4,14 @@ import type { PerSecond } from '../stream/counters.ts';
 import { strings } from '../strings.ts';
 import { RateNote, ScalarValue } from './scalar_value.tsx';
 
-/** More would bury the page; the count of the rest is shown. */
+/** Most elements shown; the count of the others follows. */
 const SHOWN = 64;
 
 interface Props {
   readonly type: MetricType;
   readonly value: Value;
   readonly rate: PerSecond;
-  /** Of the numbers in vectors, too. */
+  /** Also applies to numbers in vectors. */
   readonly meaning: Meaning;
 }
 

@@ -28,7 +28,7 @@ export function ControlForms({ chosen }: { chosen: readonly Target[] }) {
   const following = able('demand-off').length;
   const schemas = able('deadband').flatMap((target) => cellsOf(target).status.value?.schema ?? []);
   const metrics = new Map(schemas.flatMap((schema) => schema.metrics.map((metric) => [metric.name, metric])));
-  /** A deadband belongs to a metric: those that have none of that name are left alone. */
+  /** A deadband belongs to a metric: instances without a metric of that name are skipped. */
   const having = (name: string) =>
     able('deadband').filter((target) =>
       cellsOf(target).status.value?.schema?.metrics.some((metric) => metric.name === name),

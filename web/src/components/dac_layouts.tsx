@@ -9,7 +9,7 @@ import { useAttempt } from './use_attempt.ts';
 
 const words = strings.layouts;
 
-/** Layouts that everybody who opens this DAC's page can have. */
+/** Layouts that the DAC stores for all users of its page. */
 export function DacLayouts() {
   const name = useSignal('');
   const { problem, attempt } = useAttempt();

@@ -21,7 +21,7 @@ export function DeadbandForm(props: {
   const submit = (event: Event) => {
     event.preventDefault();
     const text = typed.value.trim();
-    // Nothing typed: any change counts.
+    // An empty field means that any change counts.
     if (text === '') return props.onRequest({ command: 'deadband', metric: metric.name });
     const deadband = Number(text);
     if (!(deadband >= 0)) return props.onProblem(words.deadbandWrong);

@@ -8,7 +8,7 @@ import { useUniqueId } from './use_unique_id.ts';
 const words = strings.commands;
 const DEFAULT: DemandRange = { min: 1, max: 100 };
 
-/** Lets the rate follow the demand of readers, or ends that. */
+/** Lets the rate follow the demand of readers, or stops it. */
 export function DemandForm(props: {
   demand: DemandEntry | null;
   /** The default of the probe's author. */

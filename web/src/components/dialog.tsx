@@ -14,7 +14,7 @@ export function Dialog(props: { title: string; testId: string; children: Compone
     const dialog = element.current;
     if (!dialog) return;
     dialog.showModal();
-    // The ground behind the dialog belongs to it; for keys there is Escape.
+    // A click on the backdrop closes the dialog, as Escape does.
     const leave = (event: Event) => event.target === dialog && dialog.close();
     dialog.addEventListener('click', leave);
     return () => {

@@ -11,9 +11,9 @@ import { type InstanceEntry, isRateUnknown } from '../stream/protocol.ts';
 import { strings } from '../strings.ts';
 
 const words = strings.card;
-/** Letters that the unit takes. */
+/** Width of the unit, in letters. */
 const PER_SECOND = 2;
-/** Letters that a count within a note may take. */
+/** Width of a count in a note, in letters. */
 const FEW = 6;
 const { unknown } = strings.connection;
 
@@ -59,7 +59,7 @@ function configuredRate(entry: InstanceEntry | undefined): string {
 
 function AgeGauge({ cells, room }: { cells: InstanceCells; room: number }) {
   const age = ageOf(cells);
-  // By the node's own clock, as the node's log files have it.
+  // By the node's own clock, as in the node's log files.
   const taken = cells.sample.value?.time;
   return (
     <div class="gauge" title={words.ageTip}>
@@ -74,7 +74,7 @@ function AgeGauge({ cells, room }: { cells: InstanceCells; room: number }) {
   );
 }
 
-/** The larger of its two units alone, if there is no room for both. */
+/** Drops the smaller of two units if only one fits. */
 function fitAge(age: string, room: number): string {
   return age.length <= room ? age : age.split(' ').slice(0, 2).join(' ');
 }

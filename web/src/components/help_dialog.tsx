@@ -4,7 +4,7 @@ import { Dialog } from './dialog.tsx';
 
 const words = strings.keys;
 
-/** What keys and pointer do. */
+/** The actions of keys and pointer. */
 export function HelpDialog() {
   return (
     <Dialog title={words.title} testId="help">

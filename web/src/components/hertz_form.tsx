@@ -7,7 +7,7 @@ import { useUniqueId } from './use_unique_id.ts';
 const words = strings.commands;
 const PRESETS = [1, 10, 100];
 
-/** How often an instance is sampled. */
+/** The sampling rate of an instance. */
 export function HertzForm(props: {
   hertz: number | undefined;
   onHertz: (hertz: number) => void;

@@ -33,7 +33,7 @@ export function Icon({ name }: { name: IconName }) {
   );
 }
 
-/** A button that is a drawing; its name is for everybody who does not see it. */
+/** A button with a drawing, and a name for screen readers. */
 export function IconButton(props: {
   icon: IconName;
   label: string;

@@ -20,16 +20,16 @@ import { CompoundValue } from './compound_value.tsx';
 import { RateNote, ScalarValue } from './scalar_value.tsx';
 
 const words = strings.card;
-/** Of the letters at the side, in rem. */
+/** Size of the letters at the side, in rem. */
 const SMALL = 0.8571;
 
-/** How many figures the columns have room for. */
+/** Number of digits that fit into the columns. */
 interface Room {
   readonly value: ReadonlySignal<number>;
   readonly side: ReadonlySignal<number>;
 }
 
-/** A sample, a row a metric, built from the schema that came with the subscription. */
+/** A sample with a row for each metric, from the schema of the subscription. */
 export function MetricTable({ target, cells }: { target: Target; cells: InstanceCells }) {
   const schema = cells.status.value?.schema;
   if (!schema) return <div class="metrics-empty">{cells.status.value?.problem ?? words.noSample}</div>;
@@ -77,7 +77,7 @@ function Table(props: { target: Target; cells: InstanceCells; metrics: readonly 
   );
 }
 
-/** Apart from the table, for the same reason as its rows. */
+/** Separate from the table, for the same reason as its rows. */
 function Moment({ shown, cells }: { shown: ReadonlySignal<Shown>; cells: InstanceCells }) {
   return <MomentNote shown={shown.value} cells={cells} />;
 }
@@ -86,7 +86,7 @@ function isCounting(metric: Metric): boolean {
   return metric.kind === 'counter';
 }
 
-/** Apart from the head, so that a sample draws only this. */
+/** Separate from the head, so that a sample redraws only this. */
 function Rows(props: {
   metrics: readonly Metric[];
   shown: ReadonlySignal<Shown>;
@@ -158,7 +158,7 @@ function Row(props: {
   );
 }
 
-/** What counts, counts up: its least and greatest say nothing. */
+/** A counter only rises: its minimum and maximum say nothing. */
 function ExtentCell(props: { metric: Metric; value: number | undefined; room: number }) {
   const { metric, value, room } = props;
   if (value === undefined || !Number.isFinite(value) || !isLine(metric) || metric.kind === 'counter')
@@ -171,7 +171,7 @@ function ExtentCell(props: { metric: Metric; value: number | undefined; room: nu
   );
 }
 
-/** As it would be written in full. */
+/** The value with all digits. */
 function written(metric: Metric, value: Value): string {
   return enumeratorOf(metric.enum, value)?.name ?? formatScalar(value, metric.type);
 }

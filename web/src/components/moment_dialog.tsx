@@ -6,7 +6,7 @@ import { Dialog } from './dialog.tsx';
 
 const words = strings.moment;
 
-/** Shows a moment that may lie weeks back. */
+/** Goes to a moment that may be weeks ago. */
 export function MomentDialog() {
   const moment = useSignal(localTime((ends()[0] + ends()[1]) / 2));
   return (
@@ -41,7 +41,7 @@ export function MomentDialog() {
   );
 }
 
-/** As the field wants it: without a time zone, in the browser's. */
+/** Formats a time for the input field: local, without a time zone. */
 function localTime(ms: number): string {
   const zone = new Date(ms).getTimezoneOffset() * 60_000;
   return new Date(ms - zone).toISOString().slice(0, 19);

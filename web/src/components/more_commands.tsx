@@ -10,7 +10,7 @@ import { DemandForm } from './demand_form.tsx';
 
 const words = strings.commands;
 
-/** Parameters of a probe that are changed now and then; which it has, its kind and its schema say. */
+/** Parameters of a probe that are changed rarely. Its kind and its schema decide which it has. */
 export function MoreCommands(props: { target: Target; cells: InstanceCells; problem: Signal<string> }) {
   const { target, cells, problem } = props;
   const entry = cells.entry.value;

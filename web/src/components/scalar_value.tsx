@@ -10,18 +10,18 @@ interface Props {
   readonly type: MetricType;
   readonly value: Value;
   readonly meaning: Meaning;
-  /** Figures that it may take. */
+  /** Most digits. */
   readonly room?: number;
 }
 
-/** Figures that the sign of a warning takes. */
+/** Width of the sign of a warning, in digits. */
 const SIGN = 2;
-/** Letters of the sign before what is rounded. */
+/** Width of the sign before a rounded value, in letters. */
 const ABOUT = 2;
-/** Letters of ` /s`. */
+/** Width of ` /s`, in letters. */
 const PER_SECOND = 3;
 
-/** A value, set off if it is worth a warning or an alarm. */
+/** A value, highlighted on a warning or an alarm. */
 export function ScalarValue(props: Props) {
   const judgement = judge(props.meaning, props.value);
   if (!judgement) return <PlainValue {...props} />;
@@ -44,7 +44,7 @@ function Worth(props: { severity: string; tip: string; children: ComponentChildr
   );
 }
 
-/** A number of an enum by its name; one that the enum does not know as the number. */
+/** The name of an enumerator; an unknown one as its number. */
 function PlainValue({ type, value, meaning, room }: Props) {
   const enumerator = enumeratorOf(meaning.enum, value);
   if (enumerator) return <span title={enumerator.doc ?? String(value)}>{enumerator.name}</span>;
@@ -56,7 +56,7 @@ function PlainValue({ type, value, meaning, room }: Props) {
   return <>{room !== undefined && isNumber ? fitNumber(value, full, room) : full}</>;
 }
 
-/** Beside a counter how fast it counts, beside many bytes how many that is. */
+/** A note beside the value: the rate of a counter, or a large number of bytes in a larger unit. */
 export function RateNote({
   metric,
   value,

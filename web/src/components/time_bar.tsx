@@ -23,7 +23,7 @@ const words = strings.time;
 /** Such as `Europe/Berlin`. */
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** What time all panels show: live or paused, how long, and a slider back to the oldest sample held. */
+/** The time that all panels show: live or paused, its length, and a slider back to the oldest sample. */
 export function TimeBar() {
   const isLive = range.value.live;
   return (
@@ -104,7 +104,7 @@ function CompareChoice() {
   );
 }
 
-/** Where the end of what is shown lies between the oldest sample and now. */
+/** The end of the shown range, as a share of the time from the oldest sample to now. */
 function Slider() {
   const second = useComputed(() => Math.floor(now.value / 1000) * 1000).value;
   const shown = range.value;
@@ -132,7 +132,7 @@ function Slider() {
 }
 
 function Ends() {
-  // Read so that it ticks while live; a tenth of a second is not to be read anyway.
+  // Reads the ticking clock while live. Tenths of a second would not be readable.
   const second = useComputed(() => (range.value.live ? Math.floor(now.value / 1000) : 0)).value;
   void second;
   const [from, to] = ends(range.value);

@@ -6,7 +6,7 @@ import { TreeList } from './tree_list.tsx';
 
 /** Nodes and their instances, to choose from. */
 export function Tree() {
-  // On a narrow screen the list is folded away until it is wanted.
+  // On a narrow screen the list is collapsed at first.
   const isOpen = useSignal(false);
   const words = strings.tree;
   const instances = registry.value?.instances ?? [];

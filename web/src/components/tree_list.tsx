@@ -4,12 +4,12 @@ import { useSize } from '../panels/use_size.ts';
 import { type TreeRow, treeRows } from '../state/tree.ts';
 import { TreeGone, TreeInstance, TreeNodeHead } from './tree_node.tsx';
 
-/** Heights of rows in rem, as the style sheet has them. */
+/** Heights of rows in rem, equal to those of the style sheet. */
 const HEIGHTS = { node: 3.6, instance: 3.05, gone: 3.05 } as const;
-/** Rows drawn beyond each edge, so that neither scrolling nor arrow keys meet emptiness. */
+/** Rows drawn beyond each edge, so that scrolling and arrow keys always find rows. */
 const BEYOND = 6;
 
-/** The rows that can be seen of a list that may have thousands. */
+/** Draws only the visible rows of a list that may have thousands. */
 export function TreeList() {
   const list = useRef<HTMLDivElement>(null);
   const top = useSignal(0);
@@ -72,7 +72,7 @@ function rowAt(tops: readonly number[], y: number): number {
   return low;
 }
 
-/** Arrows go from instance to instance, and over what folds some of them out. */
+/** Arrow keys move from instance to instance, and to the row that expands more of them. */
 function move(event: KeyboardEvent & { readonly currentTarget: HTMLElement }): void {
   if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
   const buttons = [...event.currentTarget.querySelectorAll<HTMLElement>('.tree-instance, .tree-gone')];

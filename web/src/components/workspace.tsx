@@ -12,7 +12,7 @@ import { isNarrow } from '../state/width.ts';
 import { strings } from '../strings.ts';
 import { IconButton } from './icon.tsx';
 
-/** The panels: docked where there is room, one below the other where there is not. */
+/** The panels: docked on a wide screen, one below the other on a narrow one. */
 export function Workspace() {
   return (
     <main class="main" aria-label={strings.main.label}>

@@ -34,7 +34,7 @@ function scaled(size: number, base: number, prefixes: readonly string[]): [numbe
   return [scale, prefixes[prefix]];
 }
 
-/** As many decimals as the step between ticks wants; without one, four digits that matter. */
+/** As many decimals as the step between ticks needs; without a step four significant digits. */
 function digits(value: number, step: number | undefined): string {
   const size = Math.abs(value);
   if (size !== 0 && size < 1e-4 && (step === undefined || step < 1e-4))

@@ -2,7 +2,7 @@ import { formatInteger, GROUP } from './number.ts';
 
 /** SI prefixes, thousand by thousand. */
 const PREFIXES = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
-/** Figures that stay, whatever the room. */
+/** Fewest significant digits. */
 const FIGURES = 3;
 
 /**
@@ -33,7 +33,7 @@ function scaled(value: number): string | undefined {
   if (size < 1000) return undefined;
   let power = Math.min(PREFIXES.length - 1, Math.floor(Math.log10(size) / 3));
   let text = (size / 1000 ** power).toPrecision(FIGURES);
-  // 999 999 is a million in three figures.
+  // 999 999 is a million in three digits.
   if (Number(text) >= 1000 && power < PREFIXES.length - 1) {
     power++;
     text = (size / 1000 ** power).toPrecision(FIGURES);

@@ -1,6 +1,6 @@
 import type { MetricType, Value } from '@oasis/wire';
 
-/** Narrow and unbreakable: groups digits without looking like a decimal sign anywhere in the world. */
+/** A narrow no-break space. It groups digits and is no decimal sign anywhere. */
 export const GROUP = '\u202f';
 const MINUS = '\u2212';
 const DIGITS = 6;
@@ -18,7 +18,7 @@ export function formatInteger(value: number | bigint): string {
   return (value < 0 ? MINUS : '') + group(digits);
 }
 
-/** Always as many digits, so that a live value does not dance. */
+/** Formats with a constant number of digits, so that a live value does not jump. */
 export function formatReal(value: number): string {
   if (Number.isNaN(value)) return 'NaN';
   const sign = value < 0 || Object.is(value, -0) ? MINUS : '';
@@ -33,7 +33,7 @@ export function formatReal(value: number): string {
   return sign + group(whole) + (fraction ? `.${fraction}` : '');
 }
 
-/** Three or four digits that matter: for rates. */
+/** Formats a rate with three or four significant digits. */
 export function formatRough(value: number): string {
   const size = Math.abs(value);
   if (size >= 100) return formatInteger(Math.round(value));
@@ -41,13 +41,13 @@ export function formatRough(value: number): string {
   return text.replace('-', MINUS);
 }
 
-/** A share of one as a percentage, two digits that matter. */
+/** Formats a share of 1 as a percentage with two significant digits. */
 export function formatShare(share: number): string {
   const percent = share * 100;
   return `${percent >= 10 ? Math.round(percent) : percent >= 1 ? percent.toFixed(1) : percent.toFixed(2)}\u202f%`;
 }
 
-/** How far something has changed, in percent: with one digit, and no sign before a nought. */
+/** Formats a change in percent with one decimal, and no sign before zero. */
 export function formatChange(percent: number): string {
   const size = Math.abs(percent) < 0.05 ? 0 : Math.abs(percent);
   const sign = size === 0 ? '' : percent < 0 ? MINUS : '+';

@@ -1,6 +1,6 @@
-/** An age in milliseconds, as wide as it needs to be and no wider. */
+/** Formats an age in milliseconds with as few letters as possible. */
 export function formatAge(ms: number): string {
-  // Estimates of clock offsets are a little off; a sample from the next blink is a sample from now.
+  // Clock offsets are estimates: a sample from slightly in the future counts as new.
   if (ms < 0 && ms > -500) return '0.0 s';
   if (ms < 0) return `\u2212${formatAge(-ms)}`;
   const seconds = ms / 1000;
@@ -12,7 +12,7 @@ export function formatAge(ms: number): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** An age in its largest unit alone. */
+/** Formats an age in its largest unit only. */
 export function formatRoughAge(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
   if (minutes < 1) return 'less than a minute';
@@ -48,7 +48,7 @@ export function formatInstant(ms: number, now = Date.now()): string {
   return isToday ? formatClock(ms) : `${formatDay(ms)}:${two(new Date(ms).getSeconds())}`;
 }
 
-/** A moment, as exactly as what is shown around it can tell: milliseconds; with its day if that is not today. */
+/** Formats a moment to the millisecond, with its day if that is not today. */
 export function formatMoment(ms: number, span: number, now = Date.now()): string {
   if (new Date(ms).toDateString() !== new Date(now).toDateString()) return formatDay(ms);
   const fraction =
@@ -56,7 +56,7 @@ export function formatMoment(ms: number, span: number, now = Date.now()): string
   return formatClock(ms) + fraction;
 }
 
-/** A length of time in one unit if it is whole in it. */
+/** Formats a duration, in one unit if it is a whole number of it. */
 export function formatSpan(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   for (const [unit, size] of [

@@ -1,4 +1,4 @@
-/** UCUM symbols as people write them, without their prefix; what is not in the table stays as it is. */
+/** Common notations of UCUM symbols, without prefix. Other symbols stay unchanged. */
 const SYMBOLS = new Map([
   ['By', 'B'],
   ['Cel', '°C'],
@@ -57,12 +57,12 @@ const BYTES = new Map([
 ]);
 const PREFIXES = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 
-/** Bytes that a unit stands for, if it is one of bytes. */
+/** Returns the number of bytes in a unit, if it is a unit of bytes. */
 export function byteSize(unit: string | undefined): number | undefined {
   return BYTES.get(unit ?? '');
 }
 
-/** Many bytes in few digits, or nothing if the value can be read as it is. */
+/** Formats a large number of bytes in few digits; empty if the value is readable as it is. */
 export function scaledBytes(value: number | bigint, unit: string | undefined): string | undefined {
   const size = byteSize(unit);
   if (size === undefined) return undefined;

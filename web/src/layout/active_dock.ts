@@ -1,4 +1,4 @@
-/** The dock as keys and menus see it. */
+/** The interface of the dock for keys and menus. */
 export interface ActiveDock {
   /** The panel that has the focus. */
   readonly activeId: string | undefined;

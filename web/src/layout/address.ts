@@ -1,6 +1,6 @@
 import type { Target } from '../stream/view.ts';
 
-/** What is watched, as the fragment of an address. */
+/** The watched instances as the fragment of an address. */
 
 const WATCH = '#watch=';
 
@@ -11,7 +11,7 @@ export function encodeTargets(targets: readonly Target[]): string {
   return WATCH + parts.join(',');
 }
 
-/** Nothing if the text says nothing about instances; an empty list if it says that none is watched. */
+/** Returns undefined if the text has no list of instances; an empty list if none is watched. */
 export function decodeTargets(text: string): Target[] | undefined {
   if (!text.startsWith(WATCH)) return undefined;
   const targets: Target[] = [];

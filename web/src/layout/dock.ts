@@ -39,7 +39,7 @@ export class Dock implements ActiveDock {
       disableFloatingGroups: true,
       noPanelsOverlay: 'emptyGroup',
       defaultRenderer: 'onlyWhenVisible',
-      // Those of its own measure every row of tabs whenever one changes.
+      // The library's own tabs measure every row whenever one changes.
       scrollbars: 'native',
     });
     this.api.onDidRemovePanel((panel) => {
@@ -50,7 +50,7 @@ export class Dock implements ActiveDock {
     });
   }
 
-  /** Opens, closes and names panels so that the dock has the given ones. */
+  /** Opens, closes and renames panels until the dock has the given ones. */
   sync(specs: readonly PanelSpec[]): void {
     this.specs = specs;
     this.quietly(() => {
@@ -102,7 +102,7 @@ export class Dock implements ActiveDock {
     else this.api.maximizeGroup(panel);
   }
 
-  /** Makes the next or the one before the active panel, over all groups. */
+  /** Activates the next or the previous panel, over all groups. */
   step(by: 1 | -1): void {
     const { panels } = this.api;
     if (panels.length === 0) return;
@@ -168,7 +168,7 @@ export class Dock implements ActiveDock {
     this.api.addPanel({ ...common, position: this.roomiest() });
   }
 
-  /** Where there is most room: a part of the largest group, or a tab of it if it is small. */
+  /** Returns the place with most room: a part of the largest group, or a tab of it if it is small. */
   private roomiest() {
     const largest = this.api.groups.reduce((found, group) =>
       group.width * group.height > found.width * found.height ? group : found,
@@ -189,7 +189,7 @@ export class Dock implements ActiveDock {
     );
   }
 
-  /** For an instance whose table is a tab beside others: a chart of one of those. */
+  /** Returns a chart of an instance whose table is a tab beside that of this instance. */
   private pair(beside: readonly PanelSpec[]): PanelSpec | undefined {
     const group = beside.length > 0 ? this.api.getPanel(beside[0].id)?.group : undefined;
     if (!group || group.panels.length < 2) return undefined;

@@ -18,7 +18,7 @@ export interface LayoutDocument {
 const MAX_PANELS = 200;
 const MAX_METRICS = 100;
 const LONGEST = 1024;
-/** The latest date of date fields. */
+/** Latest date that the date fields accept. */
 const LAST_DAY = Date.UTC(9999, 11, 31);
 
 /** Parses an untrusted layout without its invalid parts; undefined if it is not a layout. */
@@ -139,7 +139,7 @@ function text(json: unknown): string | undefined {
   return typeof json === 'string' && json.length <= LONGEST ? json : undefined;
 }
 
-/** Milliseconds since 1970 that there is a date for, or no longer a span. */
+/** Whether a number is a valid time in milliseconds since 1970, or a span of at most that length. */
 function isTime(json: unknown): json is number {
   return typeof json === 'number' && Math.abs(json) <= LAST_DAY;
 }

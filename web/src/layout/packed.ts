@@ -8,7 +8,7 @@ export async function pack(text: string): Promise<string> {
 /** A longer text is not a layout. */
 const LARGEST = 1 << 20;
 
-/** Undoes {@link pack}; nothing if it cannot be undone. */
+/** Decodes the text of {@link pack}; undefined if it is invalid. */
 export async function unpack(packed: string): Promise<string | undefined> {
   try {
     const binary = atob(packed.replaceAll('-', '+').replaceAll('_', '/'));

@@ -3,7 +3,7 @@ import type { Source } from '../stream/query.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 import type { PanelContent } from './spec.ts';
 
-/** Kinds of panels as readers know them. */
+/** Kinds of panels with their names on the page. */
 export const wantedKinds = [
   'chart',
   'shares',
@@ -37,7 +37,7 @@ export function fits(kind: WantedKind, metric: Metric | undefined): boolean {
   return kind !== 'shares' || metric.kind === 'counter';
 }
 
-/** The panels that show what was picked. */
+/** Returns the panels for the chosen metrics. */
 export function buildPanels(kind: WantedKind, picks: readonly Pick[]): PanelContent[] {
   const metrics = picks.flatMap(({ target, metric }) => (metric === undefined ? [] : [{ target, metric }]));
   switch (kind) {

@@ -12,7 +12,7 @@ const { unknown } = strings.connection;
 export function ComparisonTable({ comparison }: { comparison: Comparison }) {
   const { runs, instances, hasMore } = comparison;
   const table = useRef<HTMLTableElement>(null);
-  // It stands below a list that may be long.
+  // The list above it may be long.
   // biome-ignore lint/correctness/useExhaustiveDependencies: another comparison is gone to as well
   useEffect(() => {
     table.current?.focus({ preventScroll: true });

@@ -108,7 +108,7 @@ function Line({
   );
 }
 
-/** To the millisecond; on another day the second says enough. */
+/** Formats a time to the millisecond; on another day to the second. */
 function formatEvent(time: number): string {
   const isToday = new Date(time).toDateString() === new Date().toDateString();
   return isToday ? formatMoment(time, 0) : formatInstant(time);

@@ -1,8 +1,8 @@
-/** What a panel has to export: a picture, a drawing, a table. */
+/** The formats that a panel can export: a picture, a drawing, a table. */
 export interface Picture {
   canvas?(): HTMLCanvasElement;
   svg?(): SVGSVGElement | null;
-  /** A drawing made for this, which stands by itself. */
+  /** A drawing that needs no style sheet. */
   vector?(): SVGSVGElement;
   /** Rows of cells, the first with names. */
   table?(): readonly (readonly string[])[];

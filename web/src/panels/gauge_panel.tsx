@@ -70,7 +70,7 @@ export function GaugePanel({ spec }: { spec: Spec }) {
   );
 }
 
-/** From least to greatest, as the probe's author says; else around what there is. */
+/** The scale: the range that the probe declares, or else one around the values. */
 export function dialRange(metric: Metric, value: number): [number, number] {
   const limits = [metric.warn?.below, metric.warn?.above, metric.alarm?.below, metric.alarm?.above].filter(
     (limit) => limit !== undefined,

@@ -1,7 +1,7 @@
 import { type LineStyle, linesOf } from '../charts/line.ts';
 import type { ViewResult } from '../stream/query.ts';
 
-/** A line so many times as high as the middle one leaves nothing to be seen of the others. */
+/** A line this many times higher than the median hides the others. */
 const DWARFS = 30;
 
 /**
@@ -29,7 +29,7 @@ export class LineChoice {
     this.hidden = new Set(isAlone ? [] : others);
   }
 
-  /** Looks at the first samples; returns whether anything changed. */
+  /** Updates the choice from the first samples. Returns whether it changed. */
   settle(result: ViewResult, styles: readonly LineStyle[]): boolean {
     if (this.isSettled) return false;
     const heights = linesOf(result, styles).map((line) => {
@@ -46,7 +46,7 @@ export class LineChoice {
     const middle = moving[Math.floor(moving.length / 2)] ?? 0;
     heights.forEach((height, index) => {
       const isGiant = moving.length > 2 && height > DWARFS * middle;
-      // What counts may be about to.
+      // A counter at 0 may still start to count.
       const isIdle = height === 0 && heights.length > 3 && moving.length > 0 && !styles[index].isCounter;
       if (isGiant || isIdle) this.hidden.add(index);
     });

@@ -15,10 +15,10 @@ export interface DescribedLine extends LineStyle {
   readonly limits: readonly Limit[];
 }
 
-/** Which elements a pattern stands for, by instance and pattern. */
+/** The elements that match a pattern, by instance and pattern. */
 export type Parts = Readonly<Record<string, readonly string[]>>;
 
-/** The elements that an answer has columns of. */
+/** Returns the elements whose columns an answer has. */
 export function partsIn({ answer }: ViewResult): Parts {
   const found: Record<string, string[]> = {};
   if (answer.kind !== 'columns') return found;
@@ -43,7 +43,7 @@ function findMetric(schema: Schema | undefined, name: string): Metric | undefine
   return undefined;
 }
 
-/** What the lines of a panel are, from the schemas of their instances. Reads signals. */
+/** Returns the lines of a panel, from the schemas of their instances. Reads signals. */
 export function describeLines(spec: PanelSpec & { kind: 'series' }, parts: Parts): DescribedLine[] {
   const isMixed = spec.sources.length > 1;
   let color = 0;

@@ -6,7 +6,7 @@ import type { Shown } from './use_shown.ts';
 
 const words = strings.past;
 
-/** Says of values that they are those of an earlier time, and how long before that they were taken; nothing of the newest ones. */
+/** Shows that values are of an earlier time, and their age at that time. Shows nothing beside the newest values. */
 export function MomentNote({ shown, cells }: { shown: Shown; cells: InstanceCells }) {
   const { at, sample, state, level } = shown;
   if (at === undefined) return null;
@@ -22,7 +22,7 @@ export function MomentNote({ shown, cells }: { shown: Shown; cells: InstanceCell
   );
 }
 
-/** Says of what does not go back in time that it shows now, while others show the past. */
+/** Shows that a panel shows the present while others show the past. */
 export function NowNote({ text = words.now }: { text?: string }) {
   return (
     <p class="now-note" data-testid="now-note">

@@ -1,6 +1,6 @@
 import { strings } from '../strings.ts';
 
-/** Lines that are seen at a time; more are scrolled to. */
+/** Visible lines; more are reached by scrolling. */
 const MOST_LINES = 6;
 
 /** Notes on a test run, with any number of lines. Enter begins another line; Ctrl-Enter saves. */

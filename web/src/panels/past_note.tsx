@@ -31,7 +31,7 @@ export function PastNote({ past, isOfStates = false }: { past: PastPart | undefi
   );
 }
 
-/** Of all lines of a chart the one that is worst off. */
+/** Returns the line of a chart with the least complete past. */
 export function pastOf({ answer }: ViewResult): PastPart | undefined {
   if (answer.kind !== 'columns') return undefined;
   const parts = answer.blocks.flatMap(({ past }) => past ?? []);

@@ -9,7 +9,7 @@ const LINES = 10;
 const CHARTS = 5;
 const PART_CHARTS = 4;
 
-/** The panels that suit a probe type, best first, chosen from nothing but its schema. */
+/** Returns the panels that suit a probe type, best first, from its schema alone. */
 export function planPanels(target: Target, schema: Schema): PanelContent[] {
   const { metrics } = schema;
   const panels: PanelContent[] = [];
@@ -19,7 +19,7 @@ export function planPanels(target: Target, schema: Schema): PanelContent[] {
   const within = metrics.flatMap(partsOf).map(({ pattern, metric }) => partChart(target, pattern, metric));
   panels.push(...charts.slice(0, CHARTS), ...within.slice(0, PART_CHARTS));
   const isList = metrics.some(isEvent);
-  // Texts of a list are to be read one by one.
+  // Texts in a list are read one by one.
   const states = metrics
     .filter((metric) => isState(metric) && !(isList && metric.type === 'string'))
     .map(({ name }) => name);
@@ -46,7 +46,7 @@ function partChart(target: Target, pattern: string, { name, label }: Metric): Pa
   return { kind: 'series', sources: [{ target, metrics: [pattern] }], mode: 'lines', title: what };
 }
 
-/** The metrics, or what they are counted in. */
+/** Groups metrics by unit. */
 function nameOf(group: readonly Metric[]): string {
   const labels = group.map(({ name, label }) => label ?? name);
   const [{ unit, kind }] = group;
@@ -54,7 +54,7 @@ function nameOf(group: readonly Metric[]): string {
   return formatUnit(unit) + (kind === 'counter' ? '/s' : '');
 }
 
-/** Counters of time are shares of it. */
+/** A counter of time is drawn as a share of time. */
 function isShared(group: readonly Metric[]): boolean {
   return group.length >= 3 && group.every(({ kind, unit }) => kind === 'counter' && unit === '{jiffy}');
 }

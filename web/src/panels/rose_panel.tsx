@@ -17,7 +17,7 @@ type Spec = PanelSpec & { kind: 'rose' };
 const RADIUS = 82;
 const words = strings.rose;
 
-/** From where the wind came how often and how fast, over the time shown. */
+/** A wind rose: frequency and speed by direction over the shown range. */
 export function RosePanel({ spec }: { spec: Spec }) {
   const drawing = useRef<SVGSVGElement>(null);
   const found = useSignal<Rose | undefined>(undefined);
@@ -121,7 +121,7 @@ function Classes({ rose, unit }: { rose: Rose; unit: string | undefined }) {
   );
 }
 
-/** Areas, not lengths, are what the eye compares. */
+/** The eye compares areas, not lengths. */
 function radius(count: number, most: number): number {
   return RADIUS * Math.sqrt(count / most);
 }

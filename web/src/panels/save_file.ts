@@ -1,6 +1,6 @@
 import type { Picture } from './exports.ts';
 
-/** Hands the reader a file. */
+/** Downloads a file. */
 export function saveFile(name: string, content: Blob): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement('a');
@@ -10,7 +10,7 @@ export function saveFile(name: string, content: Blob): void {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-/** A name that every file system takes. */
+/** Returns a name that every file system accepts. */
 export function fileName(title: string, ending: string): string {
   const time = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
   const plain = title
@@ -20,7 +20,7 @@ export function fileName(title: string, ending: string): string {
   return `${plain || 'oasis'}-${time}.${ending}`;
 }
 
-/** RFC 4180; a cell that a spreadsheet would take for a formula is text. */
+/** Formats rows as CSV (RFC 4180). A cell that a spreadsheet would evaluate as a formula is marked as text. */
 export function csv(rows: readonly (readonly string[])[]): Blob {
   const lines = rows.map((row) => row.map(cell).join(','));
   return new Blob([`${lines.join('\r\n')}\r\n`], { type: 'text/csv' });
@@ -32,7 +32,7 @@ function cell(text: string): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** What a panel shows, as a picture on the page's ground. */
+/** Returns a panel's content as a picture with the page's background. */
 export async function png(picture: Picture, ground: string): Promise<Blob | undefined> {
   const source = picture.canvas?.();
   if (source) return flattened(source, source.width, source.height, ground);
@@ -74,7 +74,7 @@ const COPIED = [
   'dominant-baseline',
 ];
 
-/** A drawing that stands by itself: colors and fonts come from style sheets, which it leaves behind. */
+/** Copies the colors and fonts of the style sheets into a drawing, so that it needs none. */
 export function svg(drawing: SVGSVGElement): Blob {
   const copy = drawing.cloneNode(true) as SVGSVGElement;
   const originals = [drawing, ...drawing.querySelectorAll('*')];
@@ -93,7 +93,7 @@ export function svg(drawing: SVGSVGElement): Blob {
   return svgFile(copy);
 }
 
-/** A drawing that has all it needs within. */
+/** A drawing with its styles inlined. */
 export function svgFile(drawing: SVGSVGElement): Blob {
   return new Blob([new XMLSerializer().serializeToString(drawing)], { type: 'image/svg+xml' });
 }

@@ -36,11 +36,11 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
   const drawn = useSignal(0);
   const parts = useSignal<Parts>({});
   const past = useSignal<PastPart | undefined>(undefined);
-  // As text, so that what only looks new makes no new chart.
+  // As text, so that an equal specification makes no new chart.
   const described = useComputed(() => JSON.stringify(describeLines(spec, parts.value))).value;
   const lines = useMemo(() => JSON.parse(described) as DescribedLine[], [described]);
   const choice = useRef(new LineChoice()).current;
-  /** What is laid over it. */
+  /** Marks that are drawn over it. */
   const ghost = useRef<ViewResult>();
   const palette = usePalette();
   const reading = useRef<ReturnType<typeof setTimeout>>();
@@ -79,7 +79,7 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
       canvas: () => made.canvas,
       vector: () => {
         const shown = lines.filter((_, line) => choice.isShown(line));
-        // Shares have no unit but one.
+        // Shares have the unit 1.
         const named = shown.map((line) =>
           spec.mode === 'shares' ? { ...line, unit: '%', isCounter: false } : line,
         );
@@ -104,13 +104,13 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
       if (JSON.stringify(fromArchive) !== JSON.stringify(past.peek())) past.value = fromArchive;
       const elements = partsIn(result);
       if (JSON.stringify(elements) !== JSON.stringify(parts.peek())) {
-        // Another chart is made for other lines; it draws the newest answer.
+        // Other lines need a new chart, which draws the newest answer.
         parts.value = elements;
         return;
       }
       if (spec.mode === 'lines' && choice.settle(result, lines)) drawn.value++;
       chart.current?.draw(result);
-      // A legend that is read by people need not change more often than they can read; but it has the last word of what it is beside.
+      // The legend changes only as often as people can read, and ends with the newest values.
       if (reading.current === undefined)
         reading.current = setTimeout(() => {
           reading.current = undefined;
@@ -175,7 +175,7 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
   );
 }
 
-/** What the chart shows, a row a column of pixels. */
+/** The content of the chart, one row for each column of pixels. */
 function tableOf(chart: TimeChart, lines: readonly DescribedLine[]): string[][] {
   const names = lines.map(
     ({ label, unit, isCounter }) => `${label} [${unit ?? '1'}${isCounter ? '/s' : ''}]`,

@@ -1,19 +1,19 @@
 import type { Source } from '../stream/query.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 
-/** What a panel shows: plain data, for it is saved, shared and exported. */
+/** The content of a panel, as plain data: it is saved, shared and exported. */
 
 export type PanelSpec = { readonly id: string } & PanelContent;
 
-/** What a chart is called beside the name of its instance, if that can be said shorter than by its metrics. */
+/** The title of a chart beside the name of its instance, if it is shorter than the names of its metrics. */
 interface Titled {
   readonly title?: string;
 }
 
 export type PanelContent =
-  /** Everything about one instance: newest sample, figures, commands, what happened. */
+  /** Everything about one instance: newest sample, figures, commands, events. */
   | { readonly kind: 'instance'; readonly target: Target }
-  /** Becomes what suits the instance best, once its schema is known. */
+  /** Becomes the panel that suits the instance best once its schema is known. */
   | { readonly kind: 'auto'; readonly target: Target }
   | ({ readonly kind: 'series'; readonly sources: readonly Source[]; readonly mode: SeriesMode } & Titled)
   | { readonly kind: 'states'; readonly sources: readonly Source[] }
@@ -34,7 +34,7 @@ export function isSingle(kind: PanelKind): kind is SingleKind {
 }
 
 export type PanelKind = PanelContent['kind'];
-/** `shares`: what each is of the sum of all, stacked. */
+/** `shares`: each value as a share of the sum of all, stacked. */
 export type SeriesMode = 'lines' | 'shares';
 
 export function targetsOf(content: PanelContent): readonly Target[] {

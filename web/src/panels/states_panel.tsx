@@ -51,7 +51,7 @@ export function StatesPanel({ spec }: { spec: Spec }) {
       const severity = judge(metric, value)?.severity;
       if (severity) return { text, color: severity === 'alarm' ? palette.bad : palette.warn };
       if (typeof value === 'boolean') return { text, color: value ? palette.accent : palette.muted };
-      // A state of an enum has the color of its place in it; others as they come.
+      // The color of an enumerator follows its place in the enum. Other states get colors in order of appearance.
       const place = metric.enum?.values.findIndex((named) => named.value === value) ?? -1;
       if (place >= 0) return { text, color: palette.series[place % palette.series.length] };
       const known = seen[track];

@@ -4,7 +4,7 @@ import { formatUnit } from '../format/unit.ts';
 import type { DescribedLine } from './lines.ts';
 
 const SPACE = 'http://www.w3.org/2000/svg';
-/** In letters: of the mark before a name, and between two. */
+/** Widths in letters: of the mark before a name, and between two names. */
 const MARK = 3;
 const GAP = 3;
 

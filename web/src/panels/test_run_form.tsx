@@ -32,7 +32,7 @@ export function TestRunForm(props: {
         event.preventDefault();
         const wanted = name.value;
         if (wanted.trim() === '') return;
-        // What was refused, because another one has the name perhaps, is there to be changed.
+        // A refused name, for example one that is taken, stays in the field.
         props.onStart(wanted.trim(), tagsOf(tags.value), notes.value, () => {
           if (name.value === wanted) name.value = '';
         });

@@ -5,7 +5,7 @@ import { NotesField } from './notes_field.tsx';
 
 const words = strings.testRuns;
 
-/** Notes on a test run, kept as soon as they are left or Ctrl-Enter is pressed. While somebody writes, what is read of them meanwhile takes no word away. */
+/** Notes on a test run. They are saved when the field loses the focus or on Ctrl-Enter. Notes that are read meanwhile do not replace typed text. */
 export function TestRunNotes(props: { run: TestRun; attempt: (act: () => Promise<unknown>) => void }) {
   const { run, attempt } = props;
   const written = useSignal<string | undefined>(undefined);
@@ -18,7 +18,7 @@ export function TestRunNotes(props: { run: TestRun; attempt: (act: () => Promise
     }
     attempt(async () => {
       await changeTestRun(run, { notes });
-      // Somebody may be writing on.
+      // The user may still be writing.
       if (written.peek() === notes) written.value = undefined;
     });
   };

@@ -5,7 +5,7 @@ import { targetsOf } from './spec.ts';
 
 const words = strings.panels;
 
-/** What stands on a panel's tab. */
+/** Returns the title on a panel's tab. */
 export function titleOf(spec: PanelSpec): string {
   const instances = [...new Set(targetsOf(spec).map(nameOf))].join(', ');
   switch (spec.kind) {

@@ -3,10 +3,10 @@ import type { RefObject } from 'preact';
 import { useCallback } from 'preact/hooks';
 import { useSize } from './use_size.ts';
 
-/** Of the root element; what is set in rem grows with it. */
+/** The font size of the root element, in pixels: lengths in rem grow with it. */
 const rootSize = () => Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
 
-/** How many figures have room in an element, set in letters of so many rem, or else in its own. */
+/** Returns how many digits fit into an element, in letters of this many rem or else in its own. */
 export function useRoom(element: RefObject<HTMLElement>, rem?: number): ReadonlySignal<number> {
   const room = useSignal(Number.POSITIVE_INFINITY);
   const measure = useCallback(

@@ -8,10 +8,10 @@ import { useView } from './use_view.ts';
 /** The sample whose values a panel shows. */
 export interface Shown {
   readonly sample: SampleView | undefined;
-  /** The time that it was looked up for, milliseconds by the browser's clock; none for the newest one. */
+  /** The requested time in milliseconds, browser clock; absent for the newest sample. */
   readonly at: number | undefined;
   readonly state: PastState;
-  /** Of roll-ups, if it is made from such. */
+  /** The level of the roll-ups that it is made from, if any. */
   readonly level?: string;
 }
 
@@ -36,7 +36,7 @@ export function useShown(target: Target, cells: InstanceCells): ReadonlySignal<S
     },
   );
   useSignalEffect(() => {
-    // Whatever was found, it is not of this time.
+    // The earlier result is of another time.
     void range.value.live;
     found.value = undefined;
   });
@@ -45,7 +45,7 @@ export function useShown(target: Target, cells: InstanceCells): ReadonlySignal<S
       return { sample: cells.sample.value ?? found.value?.sample, at: undefined, state: 'ready' };
     const at = range.value.to;
     const known = found.value;
-    // What was shown last stays until there is an answer, which says so.
+    // The last values stay until the answer arrives.
     if (!known) return { sample: cells.sample.peek(), at, state: 'reading' };
     return { ...known, at, state: known.to === at ? known.state : 'reading' };
   });

@@ -45,12 +45,12 @@ export function watch(target: Target): void {
     .some((spec) => spec.kind === 'instance' && keyOf(spec.target) === keyOf(target));
   if (isShown) return;
   openDefault([{ node, instance }]);
-  // Where something is live, nobody is taken away from it.
+  // While any instance is live, the page stays at the present.
   const isAnyThere = shownTargets.peek().some((shown) => cellsOf(shown).entry.peek()?.state === 'online');
   awaited.value = isAnyThere ? '' : keyOf(target);
 }
 
-/** Once it is known which nodes are there: a link, or what was there last time, may show nothing that is live. */
+/** Waits for the nodes: a link or a saved layout may show only offline instances. */
 function awaitNewestIfAllAreAway(): void {
   const stop = effect(() => {
     if (!registry.value) return;
@@ -64,7 +64,7 @@ export function unwatch(target: Target): void {
   closeTarget(target);
 }
 
-/** A table, and what suits the instance best beside it. */
+/** Opens a table, and beside it the panel that suits the instance best. */
 export function openDefault(targets: readonly Target[]): void {
   openPanels(
     targets.flatMap((target) => [

@@ -52,7 +52,7 @@ export async function toggleLoud(): Promise<void> {
   if (isLoud.peek()) beep();
 }
 
-/** How many alarms want an eye, in the tab's title. */
+/** Shows the number of unacknowledged alarms in the tab's title. */
 export function startTitle(): void {
   unseen.subscribe((count) => {
     document.title = count === 0 ? strings.title : strings.alarms.tab(count);

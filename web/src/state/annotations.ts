@@ -13,22 +13,22 @@ export interface Annotation {
   readonly time: number;
   readonly until?: number;
   readonly text: string;
-  /** What it is about, whole nodes where `instance` is missing; everything without. */
+  /** The instances that it concerns: a whole node if `instance` is missing; all of them without this field. */
   readonly targets?: readonly { readonly node: string; readonly instance?: string }[];
-  /** Its number in the DAC, for everybody; without one it belongs to this layout. */
+  /** Its number in the DAC, which everybody sees. Without one it belongs to this layout. */
   readonly id?: number;
 }
 
 export const MAX_ANNOTATIONS = 100;
 export const MAX_NOTE = 200;
-/** Most that one answer has: http-api.md. */
+/** Limit of one answer (http-api.md). */
 export const MAX_KEPT = 1000;
 const REREAD_MS = 5000;
 const PAUSE_MS = 300;
 
-/** Those of this layout, saved and shared with it. */
+/** Notes of this layout, saved and shared with it. */
 export const annotations = signal<readonly Annotation[]>([]);
-/** Those that the DAC keeps, of the time that is shown. */
+/** Notes of the DAC in the shown range. */
 const kept = signal<readonly Annotation[]>([]);
 /** Start of the last shown annotation if the DAC may have later ones, in milliseconds since 1970. */
 export const keptUntil = signal<number | undefined>(undefined);
@@ -36,7 +36,7 @@ export const allAnnotations = computed(() =>
   [...annotations.value, ...kept.value].sort((a, b) => a.time - b.time),
 );
 
-/** Writes a note: for everybody, if the DAC keeps any. */
+/** Writes a note: into the DAC for everybody, or into the layout if the DAC stores none. */
 export async function annotate(time: number, text: string): Promise<void> {
   const note = { time, text: text.slice(0, MAX_NOTE) };
   if (hasArchive.peek()) {
@@ -57,13 +57,13 @@ export async function removeAnnotation(annotation: Annotation): Promise<void> {
   annotations.value = annotations.peek().filter((other) => other !== annotation);
 }
 
-/** Keeps what the DAC has of the time that is shown up to date. */
+/** Keeps the DAC's notes in the shown range up to date. */
 export function followAnnotations(): void {
   const canAsk = computed(() => hasArchive.value && isConnected.value);
   effect(() => {
     void range.value;
     if (!canAsk.value) return;
-    // They stay as they were; the banner reports the lost connection.
+    // The notes stay as they were; the banner reports the lost connection.
     return reread((signal) => readKept(signal).catch(() => {}), REREAD_MS, PAUSE_MS);
   });
 }
@@ -96,7 +96,7 @@ function targetsIn(fields: unknown): Pick<Annotation, 'targets'> {
   return targets.length === 0 ? {} : { targets };
 }
 
-/** Those that are about some of these instances, or about everything. */
+/** Returns the notes that concern any of these instances, or all. */
 export function annotationsOn(notes: readonly Annotation[], shown: readonly Target[]): Annotation[] {
   return notes.filter(
     ({ targets }) =>

@@ -5,15 +5,15 @@ import { now } from './now.ts';
 import { connection } from './store.ts';
 import { show, span } from './time.ts';
 
-/** Nodes and instances that are not there, and the way to the last that was heard of them. */
+/** Offline nodes and instances, and the way to their last samples. */
 
 const MINUTE = 60_000;
-/** How long a node is missed before it is one of those that are gone. */
+/** Milliseconds after which an offline node counts as gone. */
 const MISSED_MS = 60 * MINUTE;
 /** The part of the shown time after the newest sample that the page went to. */
 const BEHIND = 0.05;
 
-/** The DAC's clock, to the minute: lists need not be made anew more often. */
+/** The DAC's clock, to the minute: lists need no update more often. */
 const minute = computed(() => {
   const offset = connection.value.clock?.offset ?? 0;
   return Math.floor((now.value + offset) / MINUTE) * MINUTE;
@@ -24,18 +24,18 @@ export function awayFor({ since }: NodeEntry): number {
   return Math.max(0, minute.value - since);
 }
 
-/** Whether a node has been offline for so long that nobody waits for it. */
+/** Whether a node has been offline for so long that it counts as gone. */
 export function isGone(node: NodeEntry): boolean {
   return node.state !== 'online' && awayFor(node) > MISSED_MS;
 }
 
-/** Whether the list of those that are gone is folded out; undefined until somebody has said so. */
+/** Whether the list of gone nodes is expanded; undefined until the user has chosen. */
 export const isGoneListOpen = signal<boolean | undefined>(undefined);
 
-/** Key of an instance that was opened while nothing that is shown was online: its newest sample is shown as soon as it is known. */
+/** Key of an instance that was opened while all shown instances were offline: the page goes to its newest sample once that is known. */
 export const awaited = signal('');
 
-/** Key of the instance, of those that are shown, whose node was heard last, if all of them are offline. */
+/** Key of the shown instance whose node was heard last, if all shown instances are offline. */
 export function newestOfAllAway(
   entries: readonly (InstanceEntry | undefined)[],
   nodes: readonly NodeEntry[],
@@ -47,7 +47,7 @@ export function newestOfAllAway(
   return newest && keyOf(newest);
 }
 
-/** Shows as long a time as now, up to a sample that was taken then; milliseconds by the browser's clock. */
+/** Shows a range of the same length that ends with the sample of this time; milliseconds, browser clock. */
 export function showNewest(taken: number): void {
   const to = taken + span.peek() * BEHIND;
   show(to - span.peek(), to);

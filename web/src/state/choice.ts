@@ -1,11 +1,11 @@
 import type { InstanceEntry } from '../stream/protocol.ts';
 import type { Target } from '../stream/view.ts';
 
-/** What is watched when nobody has chosen yet. */
+/** The instances that are watched before the user has chosen any. */
 
 const WANTED = ['Processor', 'Memory'];
 
-/** Something useful for a first look: a processor and a memory, else whatever there is. */
+/** Chooses a processor and a memory, or else the first instances. */
 export function defaultChoice(instances: readonly InstanceEntry[]): Target[] {
   const online = instances.filter((entry) => entry.state === 'online');
   const found = WANTED.map((name) => online.find((entry) => entry.type.includes(name)));

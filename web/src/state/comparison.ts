@@ -6,7 +6,7 @@ import type { TestRun } from './test_runs.ts';
 export interface Comparison {
   readonly runs: readonly [first: TestRun, second: TestRun];
   readonly instances: readonly ComparedInstance[];
-  /** Whether there are instances that it leaves out. */
+  /** Whether some instances are left out. */
   readonly hasMore: boolean;
 }
 
@@ -14,7 +14,7 @@ export interface ComparedInstance {
   readonly node: string;
   readonly instance: string;
   readonly rows: readonly ComparedRow[];
-  /** Metrics that never changed, and have the same value in all that has them. */
+  /** Metrics with one constant value in all their instances. */
   readonly constants: readonly { readonly name: string; readonly unit: string; readonly value: number }[];
 }
 
@@ -25,20 +25,20 @@ export interface ComparedRow {
   readonly name: string;
   readonly unit: string;
   readonly sides: readonly [first: Figures | undefined, second: Figures | undefined];
-  /** From the first to the second, in percent of the first; undefined where there is nothing to take it of. */
+  /** Change from the first to the second in percent of the first; undefined if the first is 0 or missing. */
   readonly change: number | undefined;
 }
 
 export interface Figures {
-  /** What stands for all of a time: the mean, of a counter how far it has counted in a second. */
+  /** The figure of a test run: the mean; for a counter the increase in a second. */
   readonly value: number;
-  /** Least and greatest, unless they are the same. */
+  /** Minimum and maximum, unless they are equal. */
   readonly range?: readonly [number, number];
-  /** How far a counter has counted in all. */
+  /** The total increase of a counter. */
   readonly increase?: number;
 }
 
-/** All samples of both times are read for it. */
+/** Timeout: the DAC reads all samples of both test runs. */
 const COMPARISON_MS = 600_000;
 
 export async function compareTestRuns(one: TestRun, other: TestRun): Promise<Comparison> {
@@ -101,7 +101,7 @@ function rowOf(
   return { of, name, unit, sides: [one, two], change };
 }
 
-/** The one value that a metric had in all that have it. */
+/** The constant value of a metric in all its instances. */
 function constantOf(both: readonly (Fields | undefined)[]): number | undefined {
   const values = both.flatMap((of) => (of ? [of.min, of.max] : []));
   const [value] = values;

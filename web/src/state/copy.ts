@@ -1,7 +1,7 @@
 import { strings } from '../strings.ts';
 import { notify } from './notice.ts';
 
-/** Puts text where the reader can paste it from, and says so. */
+/** Copies text to the clipboard and shows a notice. */
 export async function copyText(text: string, what: string = text): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);

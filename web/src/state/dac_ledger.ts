@@ -19,7 +19,7 @@ export interface LedgerGap {
   readonly time: number;
 }
 
-/** Where samples are that are not missing: on the way to the DAC, or stored by an earlier life of it. */
+/** The place of samples that are not missing: in flight to the DAC, or stored by an earlier run of it. */
 export const PLACES = ['to_come', 'stored_before'] as const;
 export type Place = (typeof PLACES)[number];
 
@@ -29,7 +29,7 @@ export function isPlace(word: string): word is Place {
 
 /** The DAC's ledger of one instance (http-api.md, "instance"), the part that the page shows. */
 export interface DacAccount {
-  /** Samples that the probe took, in all runs of the node that this DAC has met. */
+  /** Samples that the probe took, in all runs of the node in this epoch. */
   readonly taken: number;
   /** Samples of these that the DAC received. */
   readonly received: number;
@@ -93,7 +93,7 @@ export function followDacLedger(): () => void {
   return reread((signal) => readDacLedger(questions, targets, signal), REREAD_MS);
 }
 
-/** Queries that together have the ledgers of all these: of an instance, of a node, or of everything. */
+/** Returns the queries for the ledgers of these instances: of one, of a node, or of all. */
 export function questionsFor(targets: readonly Target[], cause: string): string[] {
   const byNode = new Map<string, string[]>();
   for (const { node, instance } of targets) byNode.set(node, [...(byNode.get(node) ?? []), instance]);
@@ -120,7 +120,7 @@ async function readDacLedger(
     );
     dacAccounts.value = new Map(answers.flat());
   } catch {
-    // They stay as they were.
+    // The ledgers stay as they were.
   }
 }
 
@@ -154,7 +154,7 @@ function accountOf(ledger: Fields, here: number): DacAccount {
   for (const [cause, count] of totals) add(cause, whole(count));
   const stored = whole(ledger.stored_before);
   add('stored_before', stored);
-  // The DAC sees a gap with the batch after it: until then these samples may still arrive.
+  // The DAC detects a gap with the batch after it. Until then these samples may still arrive.
   const taken = isFields(ledger.node) ? whole(ledger.node.taken) : 0;
   const toCome = Math.max(0, taken - whole(ledger.last_sequence));
   add('to_come', toCome);

@@ -23,7 +23,7 @@ export async function exportPicture(): Promise<void> {
   else if (drawing) saveFile(fileName(titleFor(id), 'svg'), svg(drawing));
 }
 
-/** What the active panel shows, as a table. */
+/** The content of the active panel as a table. */
 export function exportCsv(): void {
   const found = chosen(({ table }) => table !== undefined);
   if (!found) {
@@ -34,7 +34,7 @@ export function exportCsv(): void {
   saveFile(fileName(titleFor(id), 'csv'), csv(picture.table?.() ?? []));
 }
 
-/** The active panel, or else the first that has what is wanted. */
+/** Returns the active panel, or else the first one that has the requested format. */
 function chosen(has: (picture: Picture) => boolean): [string, Picture] | undefined {
   const active = activeDock()?.activeId;
   const picture = active === undefined ? undefined : pictureOf(active);

@@ -23,14 +23,14 @@ export function ageOf(cells: InstanceCells): number | undefined {
   return now.value - takenAt(cells, sample.time);
 }
 
-/** A time of the node's clock by the browser's, milliseconds. */
+/** Converts a time of the node's clock to the browser's, in milliseconds. */
 export function takenAt(cells: InstanceCells, time: number): number {
   const browserOffset = connection.value.clock?.offset ?? 0;
   const nodeOffset = (cells.node.value?.clock_offset_ns ?? 0) / 1e6;
   return time + nodeOffset - browserOffset;
 }
 
-/** The first thing that is not as it should be, or `live`. */
+/** The most severe problem of an instance, or `live`. */
 export function cardState(cells: InstanceCells): CardStateName {
   if (connection.value.phase !== 'connected') return 'lost';
   const status = cells.status.value?.status ?? 'waiting';
@@ -45,7 +45,7 @@ export function cardState(cells: InstanceCells): CardStateName {
   return entry?.replay ? 'replay' : 'live';
 }
 
-/** Whether a flight recorder waits for a trigger: nothing follows what it sent last. */
+/** Whether a flight recorder waits for a trigger: it sends nothing until then. */
 function isArmed(cells: InstanceCells): boolean {
   const entry = cells.entry.value;
   if (!entry?.recorder) return false;

@@ -7,9 +7,9 @@ import { copyLink } from './share.ts';
 import { toggleTheme } from './theme.ts';
 import { goLive, pan, togglePause, zoom } from './time.ts';
 
-/** What keys do: one table for the page and for its help. */
+/** The actions of keys: one table for the page and for its help. */
 export interface KeyBinding {
-  /** As `KeyboardEvent.key` has it. */
+  /** The value of `KeyboardEvent.key`. */
   readonly keys: readonly string[];
   readonly what: string;
   readonly act: () => void;
@@ -44,7 +44,7 @@ export const bindings: readonly KeyBinding[] = [
   { keys: ['?'], what: words.help, act: () => show('help') },
 ];
 
-/** Whether it was the pointer that gave something the focus. */
+/** Whether the pointer has set the focus. */
 let isByPointer = false;
 
 export function startKeys(): void {
@@ -56,7 +56,7 @@ export function startKeys(): void {
     if (event.ctrlKey || event.metaKey || event.altKey || openDialog.peek() || event.defaultPrevented) return;
     if (event.key === 'Tab' || event.key.startsWith('Arrow')) isByPointer = false;
     if (wantsKey(event.target, event.key)) return;
-    // What a click has given the focus must not take the key for a second click.
+    // An element focused by a click must not handle the key as a second click.
     if (event.key === ' ' && event.target instanceof HTMLElement) event.target.blur();
     const binding = bindings.find(({ keys }) => keys.includes(event.key));
     if (!binding) return;
@@ -65,12 +65,12 @@ export function startKeys(): void {
   });
 }
 
-/** Whether what has the focus does something with the key itself. */
+/** Whether the focused element handles the key itself. */
 function wantsKey(target: EventTarget | null, key: string): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target.matches('input, select, textarea') || target.isContentEditable) return true;
   const isPressed = target instanceof HTMLButtonElement || target.getAttribute('role') === 'tab';
-  // A button that was clicked with the pointer has the focus, too, but nobody means it by the space bar.
+  // A clicked button keeps the focus, but the space bar is not meant for it.
   if (isPressed && (key === ' ' || key === 'Enter')) return key === 'Enter' || !isByPointer;
   return key.startsWith('Arrow') && target.closest('[role=tablist], [role=toolbar], .tree-list') !== null;
 }

@@ -2,7 +2,7 @@ import { computed } from '@preact/signals';
 import type { Target } from '../stream/view.ts';
 import { registry } from './store.ts';
 
-/** Names of instances that several nodes have; as text, so that a registry that says nothing new changes nothing. */
+/** Names of instances that several nodes have. It is text, so that an equal registry causes no change. */
 const shared = computed(() => {
   const nodes = new Map<string, string>();
   const found = new Set<string>();
@@ -16,7 +16,7 @@ const shared = computed(() => {
 
 export const sharedNames = computed(() => new Set(JSON.parse(shared.value) as string[]));
 
-/** What an instance is called where its node is not said: with its node, if others have one of that name. */
+/** Returns an instance's name for places without its node. Adds the node if other nodes have an instance of that name. */
 export function nameOf({ node, instance }: Target): string {
   return sharedNames.value.has(instance) ? `${instance} (${node})` : instance;
 }

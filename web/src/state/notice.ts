@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 
 const SHOWN_MS = 2500;
 
-/** A short word that something has been done. */
+/** A short notice that an action has succeeded. */
 export const notice = signal('');
 
 let timer: ReturnType<typeof setTimeout> | undefined;

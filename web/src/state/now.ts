@@ -7,7 +7,7 @@ export function clock(): number {
   return performance.timeOrigin + performance.now();
 }
 
-/** The time as ages see it: ticks by itself, connection or not, but not while nobody looks. */
+/** The present time for ages. It ticks without a connection too, but not while the page is hidden. */
 export const now = signal(clock());
 
 export function startTicking(): void {

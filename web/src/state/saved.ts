@@ -8,15 +8,15 @@ import { annotations } from './annotations.ts';
 import { openPanels, panels, shownTargets } from './panels.ts';
 import { range } from './time.ts';
 
-/** The layout in the address (to share), in the browser's memory (to come back to), and in files. */
+/** The layout in the address (to share), in the browser's storage (to restore), and in files. */
 
 const STORED = 'oasis.layout';
 const VIEW = '#view=';
 const PAUSE_MS = 300;
 
-/** Where the panels lie, as the dock last said it. */
+/** The places of the panels in the dock's last report. */
 export const geometry = signal<Geometry | undefined>(undefined);
-/** Counts layouts that were loaded: the dock lays out anew. */
+/** Counts loaded layouts. A change makes the dock place all panels again. */
 export const loaded = signal(0);
 
 export function currentLayout(): LayoutDocument {
@@ -45,7 +45,7 @@ export async function sharedAddress(): Promise<string> {
   return url.href;
 }
 
-/** What the address says, or else what was there last time. Returns whether there was anything. */
+/** Loads the layout of the address, or else the saved one. Returns whether there was any. */
 export async function load(): Promise<boolean> {
   window.addEventListener('hashchange', () => void fromAddress(undefined));
   return fromAddress(stored());
@@ -77,7 +77,7 @@ async function fromAddress(before: LayoutDocument | undefined): Promise<boolean>
   return true;
 }
 
-/** Keeps address and memory up to date. */
+/** Keeps address and storage up to date. */
 export function startSaving(): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isFirst = true;
@@ -99,12 +99,12 @@ function save(): void {
   try {
     localStorage.setItem(STORED, JSON.stringify({ ...currentLayout(), range: undefined }));
   } catch {
-    // No memory allowed: the address still says what is watched.
+    // Storage is not allowed: the address still contains the layout.
   }
 }
 
 function replaceAddress(hash: string): void {
-  // Replacing keeps the back button for leaving the page.
+  // Replacing the entry lets the back button leave the page.
   if (location.hash !== hash) history.replaceState(null, '', hash);
 }
 

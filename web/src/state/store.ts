@@ -27,7 +27,7 @@ export const connection = signal<ConnectionView>({
   server: '',
   epoch: '',
 });
-/** The connection itself has news every second or so: how far clocks are apart. */
+/** Changes about every second, with each measurement of the clock offset. */
 export const isConnected = computed(() => connection.value.phase === 'connected');
 export const registry = signal<Registry | undefined>(undefined);
 export const filter = signal('');
@@ -49,7 +49,7 @@ export interface InstanceCells {
   readonly node: Signal<NodeEntry | undefined>;
 }
 
-/** Looked up once for each registry, not once for each panel: there may be hundreds of both. */
+/** Computed once for each registry, and not for each panel: there may be hundreds of both. */
 const entries = computed(() => new Map(registry.value?.instances.map((entry) => [keyOf(entry), entry])));
 const nodes = computed(() => new Map(registry.value?.nodes.map((node) => [node.name, node])));
 

@@ -17,7 +17,7 @@ export interface TestRun {
 }
 
 export const TEST_RUNS_PAGE = 100;
-/** The page is back so soon after a DAC that was away, too. */
+/** The same pause follows a failure of the DAC. */
 const REREAD_MS = 2000;
 
 export interface TestRunPage {
@@ -32,15 +32,15 @@ export interface TestRunPage {
 export const testRuns = signal<TestRunPage | undefined>(undefined);
 /** For each page after the newest one: the number of the last test run before it. */
 const turned = signal<readonly number[]>([]);
-/** Why they could not be read the last time; empty if they could. */
+/** The error of the last attempt to read them; empty after a success. */
 export const testRunsProblem = signal('');
 
 /** Keeps the list up to date, after failures as well. Returns a function that ends it. */
 export function followTestRuns(): () => void {
   return effect(() => {
-    // The banner reports the lost connection; as soon as there is one they are read.
+    // The banner reports the lost connection. They are read again as soon as there is one.
     if (!isConnected.value) return;
-    // As is another page.
+    // Another page is read at once, too.
     void turned.value;
     let isThere = true;
     return reread(async (signal) => {
@@ -51,7 +51,7 @@ export function followTestRuns(): () => void {
       } catch (error) {
         if (signal.aborted) return;
         testRunsProblem.value = error instanceof Error ? error.message : String(error);
-        // A DAC gets an archive at its start only.
+        // A DAC has an archive from its start, or never.
         isThere = !(error instanceof Refusal && error.code === 'no_archive');
         if (!isThere) testRuns.value = undefined;
       }
@@ -64,7 +64,7 @@ async function listTestRuns(signal?: AbortSignal): Promise<void> {
   const before = behind.length > 0 ? `&before=${behind.at(-1)}` : '';
   // One more shows whether there are older ones.
   const answer = await ask('GET', `test-runs?limit=${TEST_RUNS_PAGE + 1}${before}`, { signal });
-  // Somebody has turned on meanwhile.
+  // The user has turned to another page meanwhile.
   if (turned.peek() !== behind) return;
   const runs = (answer as { test_runs: Fields[] }).test_runs.map(testRunOf);
   testRuns.value = {
@@ -77,7 +77,7 @@ async function listTestRuns(signal?: AbortSignal): Promise<void> {
 export function turnToOlder(): void {
   const page = testRuns.peek();
   const last = page?.runs.at(-1);
-  // The page that was turned to last may not be there yet.
+  // The last page that was requested may not be loaded yet.
   if (last && page?.hasOlder && page.number === turned.peek().length + 1)
     turned.value = [...turned.peek(), last.id];
 }
@@ -88,7 +88,7 @@ export function turnToNewer(): void {
 
 export async function startTestRun(name: string, tags: readonly string[], notes: string): Promise<void> {
   await ask('POST', 'test-runs', { body: { name, tags, notes } });
-  // It is on the first page.
+  // A new test run is on the first page.
   turned.value = [];
   await listTestRuns();
 }

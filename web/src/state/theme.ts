@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 
-/** Dark or light: as the system has it, until somebody chooses. */
+/** Dark or light. Follows the system until the user chooses. */
 
 export type Theme = 'dark' | 'light';
 

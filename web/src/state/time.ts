@@ -13,9 +13,9 @@ const SHORTEST = 20;
 const LONGEST = 31 * DAY;
 
 export const range = signal<Range>({ live: true, span: 60_000 });
-/** A second range of the same length is laid over the first: so many milliseconds before it; 0 for none. */
+/** Milliseconds from the shown range back to a second one of the same length, which is drawn over it; 0 for none. */
 export const compareAgo = signal(0);
-/** Where the pointer is on any chart. */
+/** The time under the pointer on any chart. */
 export const cursorTime = signal<number | undefined>(undefined);
 
 export const span = computed(() => spanOf(range.value));
@@ -24,7 +24,7 @@ export function spanOf(shown: Range): number {
   return shown.live ? shown.span : shown.to - shown.from;
 }
 
-/** Both ends of what is shown now. */
+/** Start and end of the range shown now. */
 export function ends(shown: Range = range.peek()): [number, number] {
   if (!shown.live) return [shown.from, shown.to];
   const now = clock();
@@ -56,7 +56,7 @@ export function show(from: number, to: number): void {
   range.value = { live: false, from, to };
 }
 
-/** Moves what is shown by a share of its length; what would lie in the future is live. */
+/** Moves the range by a share of its length. A range that would end in the future becomes live. */
 export function pan(share: number): void {
   const [from, to] = ends();
   const by = (to - from) * share;
@@ -64,7 +64,7 @@ export function pan(share: number): void {
   else range.value = { live: false, from: from + by, to: to + by };
 }
 
-/** Shows more or less time around a place, given as share of what is shown. */
+/** Zooms around a place, which is given as a share of the range. */
 export function zoom(factor: number, around = 1): void {
   const shown = range.peek();
   if (shown.live && around === 1) {
@@ -77,7 +77,7 @@ export function zoom(factor: number, around = 1): void {
   show(pivot - length * around, pivot + length * (1 - around));
 }
 
-/** Shows what was around a moment, as long a time as now. */
+/** Shows a range of the same length around a moment. */
 export function goTo(moment: number): void {
   const length = span.peek();
   const to = Math.min(moment + length / 2, clock());

@@ -7,7 +7,7 @@ import { filter, registry } from './store.ts';
 export type TreeRow =
   | { readonly kind: 'node'; readonly key: string; readonly node: NodeEntry; readonly count: number }
   | { readonly kind: 'instance'; readonly key: string; readonly entry: InstanceEntry }
-  /** Folds those out that have been gone for long. */
+  /** Expands the nodes that have been offline for long. */
   | { readonly kind: 'gone'; readonly key: string; readonly nodes: number; readonly isOpen: boolean };
 
 /**

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-/** Too narrow for panels side by side; the same width as in the style sheets. */
+/** Whether the window is too narrow for panels side by side. The width equals that of the style sheets. */
 const narrow = matchMedia('(max-width: 52rem)');
 
 export const isNarrow = signal(narrow.matches);

@@ -89,7 +89,7 @@ lint-python: target/venv/installed ## Check formatting, lints and types of Pytho
 	target/venv/bin/ruff format --quiet --check $(GENERATED_PYTHON)
 	cd sdk/python && ../../target/venv/bin/mypy
 
-check-docs: ## Check links, examples, quoted messages and the list of locks in Markdown
+check-docs: ## Check links, examples, pictures, quoted messages and the list of locks in Markdown
 	python3 docs/checks/prose.py
 
 docs: $(MDBOOK) ## Build the book and check its links: target/book/docs/index.html

@@ -89,7 +89,7 @@ lint-python: target/venv/installed ## Check formatting, lints and types of Pytho
 	target/venv/bin/ruff format --quiet --check $(GENERATED_PYTHON)
 	cd sdk/python && ../../target/venv/bin/mypy
 
-check-docs: ## Check links, examples, quoted messages and the list of locks in Markdown
+check-docs: ## Check links, examples, pictures, quoted messages and the list of locks in Markdown
 	python3 docs/checks/prose.py
 
 docs: $(MDBOOK) ## Build the book and check its links: target/book/docs/index.html
@@ -189,7 +189,7 @@ bench-page: page browser ## Measure the page in a real browser, 15 minutes: docs
 	cargo build --release --locked -p oasis -p oasis-lab
 	OASIS_BIN=$(CURDIR)/target/release/oasis OASIS_LAB_BIN=$(CURDIR)/target/release/oasis-lab npm run bench --workspace tests/browser
 
-pictures: page browser ## Take the pictures of docs/images
+pictures: page browser postgresql terminal ## Take the pictures of docs/images
 	cargo build --locked -p oasis
 	npm run pictures --workspace tests/browser
 
@@ -207,6 +207,9 @@ postgresql: ## Install PostgreSQL; each test starts a server of its own
 
 promtool: ## Install Debian's promtool if there is none (asks for root); it checks /metrics
 	@command -v promtool >/dev/null || { echo "installing prometheus"; $(call install,prometheus); }
+
+terminal: ## Install what the pictures of terminals run: curl, jq, script
+	@command -v curl >/dev/null && command -v jq >/dev/null && command -v script >/dev/null || { echo "installing curl, jq, bsdutils"; $(call install,curl jq bsdutils); }
 
 valgrind: ## Install valgrind, which counts instructions
 	@command -v valgrind >/dev/null || { echo "installing valgrind"; $(call install,valgrind); }

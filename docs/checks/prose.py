@@ -1,8 +1,8 @@
 """Checks every Markdown file of the repository (`make check-docs`).
 
 Links and anchors lead somewhere. Lines have 120 columns at most, cells of tables 20 words. Blocks of TOML and JSON
-parse. Each message that troubleshooting.md quotes stands in the sources, and concurrency.md lists each lock and each
-file that starts a thread. Commands are checked by `cargo test -p oasis documented_commands`.
+parse. Each guide has a picture. Each message that troubleshooting.md quotes stands in the sources, and concurrency.md
+lists each lock and each file that starts a thread. Commands are checked by `cargo test -p oasis documented_commands`.
 """
 
 import json
@@ -103,6 +103,20 @@ def check_blocks(name: str, text: str) -> Iterator[str]:
             yield f"{name}:{line}: {language}: {error}"
 
 
+def check_pictures() -> Iterator[str]:
+    """Each guide shows a picture, and a page shows or links to each picture of docs/images."""
+    linked = set()
+    for name in pages():
+        plain = without_blocks((ROOT / name).read_text())
+        images = re.findall(r"(!?)\[[^\]]+\]\((?:[^)\s]*/)?images/([^)\s]+)\)", plain)
+        linked.update(image for _, image in images)
+        if name.startswith("docs/guides/") and not any(shown for shown, _ in images):
+            yield f"{name}: has no picture"
+    for image in sorted((ROOT / "docs/images").iterdir()):
+        if image.name not in linked:
+            yield f"docs/images/{image.name}: no page shows it"
+
+
 def product_code(path: Path) -> str:
     """Without what only tests compile, and without comments."""
     code = re.split(r"^#\[cfg\(test\)\]\nmod \w+ \{", path.read_text(), maxsplit=1, flags=re.MULTILINE)[0]
@@ -150,7 +164,7 @@ def check_locks() -> Iterator[str]:
 
 
 def main() -> int:
-    problems = [*check_messages(), *check_locks()]
+    problems = [*check_pictures(), *check_messages(), *check_locks()]
     for name in pages():
         text = (ROOT / name).read_text()
         problems += check_links(name, text)

@@ -82,7 +82,9 @@ describe('a value that its metric cannot represent', () => {
     expect(refusal(Enums, { mode: 9 })).toBe(
       'range: Shapes::Enums.mode: 9 is none of DOWN (0), UP (7), DRAINING (8)',
     );
-    expect(refusal(Structs, { uplink: null })).toBe('type: Shapes::Structs.uplink: expected Shapes::Port, got null');
+    expect(refusal(Structs, { uplink: null })).toBe(
+      'type: Shapes::Structs.uplink: expected Shapes::Port, got null',
+    );
     expect(refusal(Structs, { groups: [[{ ...Port.create(), bytes: -1n }]] })).toBe(
       'range: Shapes::Structs.groups: Shapes::Port.bytes: expected uint64 (0 to 18446744073709551615), got -1n',
     );

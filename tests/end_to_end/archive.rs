@@ -139,7 +139,7 @@ fn the_archive_is_stopped_and_started_while_the_dac_runs() {
 }
 
 #[test]
-fn what_was_stored_survives_kill_9_at_any_time() {
+fn stored_samples_survive_kill_9_at_any_time() {
     let kills = env::var("OASIS_TEST_KILLS").map_or(KILLS, |kills| kills.parse().expect("a number"));
     let folder = tempfile::tempdir().unwrap();
     let mut dac = Oasis::dac(&at(folder.path()));

@@ -168,7 +168,7 @@ fn a_poll_answers_at_once_and_the_next_goes_on_where_it_ended() {
 
 /// Samples of a message `points`, all together.
 #[test]
-fn a_poll_from_a_time_that_has_no_samples_yet_goes_on_behind_what_is_there() {
+fn a_poll_from_a_time_to_come_continues_after_the_newest_sample() {
     let archive = tempfile::tempdir().unwrap();
     for arguments in [&[][..], &["--archive", archive.path().to_str().unwrap()]] {
         let up = up(arguments);
@@ -193,7 +193,7 @@ fn samples_in(points: &Value) -> u64 {
 }
 
 #[test]
-fn the_past_comes_in_so_many_points_at_every_door_and_live_goes_on_behind_it() {
+fn the_past_comes_in_as_many_points_at_every_door_and_live_samples_follow() {
     let folder = tempfile::tempdir().unwrap();
     let up = up(&["--archive", folder.path().to_str().unwrap()]);
     let query = format!("{TOPIC}&from=-1h&points=30");
@@ -257,7 +257,7 @@ fn a_poll_has_a_most_and_says_that_there_is_more() {
 }
 
 #[test]
-fn a_long_poll_waits_for_data_and_no_longer_than_it_was_told() {
+fn a_long_poll_waits_for_data_until_its_timeout() {
     let up = Oasis::up(&["--name", "plant", "--probe", "processor@0.01"]);
     ledger(&up, "plant", "processor", "a sample", |ledger| ledger["received"] == 1);
     let (_, first) = ask(&up, &format!("/api/v1/samples/wait?{TOPIC}"));
@@ -331,7 +331,7 @@ fn server_sent_events_resume_by_the_last_event_id_and_learn_of_a_new_epoch() {
 }
 
 #[test]
-fn a_slow_reader_is_told_exactly_what_it_missed() {
+fn a_slow_reader_receives_exact_gaps() {
     let (_folder, path) = config("[log]\ntopic_bytes = 16384\n[doors]\nsend_buffer_bytes = 4096\n");
     let up = Oasis::up(&["--name", "plant", "--probe", "processor@1000", "--config", path.to_str().unwrap()]);
     ledger(&up, "plant", "processor", "a sample", |ledger| ledger["received"] != 0);
@@ -371,7 +371,7 @@ fn overflow_close_ends_the_subscription_and_latest_jumps() {
 }
 
 #[test]
-fn latest_gives_one_sample_and_tells_what_it_skipped() {
+fn latest_gives_one_sample_and_the_skipped_range() {
     let up = up(&[]);
     let epoch = get(&up, "/api/v1/ledger")["epoch"].as_str().unwrap().to_owned();
     ledger(&up, "plant", "processor", "20 samples", |ledger| ledger["received"].as_u64() >= Some(20));
@@ -468,7 +468,7 @@ fn a_compressed_stream_shows_each_message_as_it_comes() {
 }
 
 #[test]
-fn what_a_request_may_not_ask_for_is_named() {
+fn a_refused_request_names_its_parameter() {
     let up = up(&[]);
     for (query, status, words) in [
         ("node=plant", 400, ["instance", "node=NODE"]),

@@ -241,7 +241,7 @@ fn points_of_the_past_are_followed_by_every_sample() {
 }
 
 #[test]
-fn what_neither_log_nor_archive_has_is_told_with_its_cause() {
+fn samples_in_neither_log_nor_archive_are_a_gap_with_its_cause() {
     let folder = tempfile::tempdir().unwrap();
     let (dac, _node) = plant(folder.path());
     let is_stored = |ledger: &Value| ledger["archive"]["stored"].as_u64() > Some(100);
@@ -274,7 +274,7 @@ fn what_neither_log_nor_archive_has_is_told_with_its_cause() {
 }
 
 #[test]
-fn without_an_archive_the_past_is_what_the_log_holds() {
+fn without_an_archive_the_past_is_that_of_the_log() {
     let up = Oasis::up(&["--name", "plant", "--probe", "processor@200"]);
     ledger(&up, "plant", "processor", "samples", |ledger| ledger["received"].as_u64() > Some(50));
     let mut client = Native::connect(&up.url());
@@ -294,7 +294,7 @@ fn without_an_archive_the_past_is_what_the_log_holds() {
 }
 
 #[test]
-fn what_makes_no_sense_is_named_with_what_would() {
+fn an_invalid_request_is_refused_with_valid_values() {
     let up = Oasis::up(&["--name", "plant", "--probe", "processor@50"]);
     ledger(&up, "plant", "processor", "a sample", |ledger| ledger["received"] != 0);
     let mut client = Native::connect(&up.url());

@@ -29,6 +29,6 @@ fn the_example_of_the_documentation() {
 }
 
 #[test]
-fn what_is_imported_does_not_depend_on_where_lines_break() {
+fn imports_do_not_depend_on_line_breaks() {
     check("python/long.pdl", generate, "python/long.py");
 }

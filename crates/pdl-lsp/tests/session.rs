@@ -115,7 +115,7 @@ fn definitions_are_found_across_includes() {
 }
 
 #[test]
-fn completion_knows_what_fits() {
+fn completion_offers_fitting_names() {
     let mut editor = editor();
     let mut complete = |line: &str| {
         let text = format!("#include \"base.pdl\"\nmodule Line {{\n{line}");

@@ -200,7 +200,7 @@ fn attributes_that_fill_the_line_stand_above_what_they_describe() {
 }
 
 #[test]
-fn a_full_line_goes_on_behind_a_comma() {
+fn a_full_line_is_broken_after_a_comma() {
     let names: Vec<String> = (0..20).map(|number| format!("metric{number}")).collect();
     let text = format!("abstract probe P {{ uint64 {}; vector<string> a, b; }};", names.join(","));
     let wanted = "\

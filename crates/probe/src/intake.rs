@@ -13,13 +13,13 @@ pub struct Intake {
     in_hand: usize,
     limit: usize,
     /// Whether the file contains batches that are not in the spool's own queue: newer batches must not overtake them.
-    pub(crate) is_behind: bool,
+    pub(crate) is_lagging: bool,
 }
 
 impl Intake {
     /// Creates a queue of at most `limit` bytes, including those that the spooler has taken.
     pub fn new(limit: usize) -> Self {
-        Self { batches: VecDeque::new(), bytes: 0, in_hand: 0, limit, is_behind: false }
+        Self { batches: VecDeque::new(), bytes: 0, in_hand: 0, limit, is_lagging: false }
     }
 
     /// Adds a batch; drops the oldest ones if needed.
@@ -58,7 +58,7 @@ impl Intake {
 
     /// Returns whether no batches are queued, taken, or only in the file.
     pub fn is_empty(&self) -> bool {
-        self.is_settled() && !self.is_behind
+        self.is_settled() && !self.is_lagging
     }
 
     fn keep_to_the_limit(&mut self) {

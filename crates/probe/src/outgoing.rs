@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_not_sent_is_evicted_the_oldest_first() {
+    fn only_unsent_batches_are_evicted_the_oldest_first() {
         let mut queue = Outgoing::default();
         (1..=3).for_each(|piece| queue.push(piece, piece as usize));
         queue.note_sent();

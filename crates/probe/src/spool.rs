@@ -149,11 +149,11 @@ impl Spool {
     /// Creates a spool for a node with a file spool: half of the bytes for batches that wait for the file, half for
     /// the queue.
     pub fn before_a_file(limit: usize, instances: usize) -> Self {
-        Self::behind(Intake::new(limit / 2), limit / 2, instances)
+        Self::with_intake(Intake::new(limit / 2), limit / 2, instances)
     }
 
     /// Creates a spool of at most `limit` bytes that is fed from `intake`.
-    pub fn behind(intake: Intake, limit: usize, instances: usize) -> Self {
+    pub fn with_intake(intake: Intake, limit: usize, instances: usize) -> Self {
         Self { intake: Some(intake), ..Self::new(limit, instances) }
     }
 
@@ -166,7 +166,7 @@ impl Spool {
             account.before = Missing { ring_full, kept_back, invalid_row };
             account.admitted = place.sequence;
         }
-        spool.set_behind(true);
+        spool.set_lagging(true);
         spool
     }
 
@@ -241,23 +241,23 @@ impl Spool {
         self.intake.as_mut().map(Intake::take).unwrap_or_default()
     }
 
-    /// Settles the taken batches, except `rest`. `is_behind` tells whether some of them are only in the file.
-    pub fn settle_intake(&mut self, rest: Vec<QueuedBatch>, is_behind: bool) {
+    /// Settles the taken batches, except `rest`. `is_lagging` tells whether some of them are only in the file.
+    pub fn settle_intake(&mut self, rest: Vec<QueuedBatch>, is_lagging: bool) {
         if let Some(intake) = &mut self.intake {
             intake.settle(rest.into_iter());
-            intake.is_behind = is_behind;
+            intake.is_lagging = is_lagging;
         }
     }
 
     /// Returns whether the file has batches that are not in this queue.
-    pub fn is_behind(&self) -> bool {
-        self.intake.as_ref().is_some_and(|intake| intake.is_behind)
+    pub fn is_lagging(&self) -> bool {
+        self.intake.as_ref().is_some_and(|intake| intake.is_lagging)
     }
 
-    /// Sets [`Spool::is_behind`].
-    pub fn set_behind(&mut self, is_behind: bool) {
+    /// Sets [`Spool::is_lagging`].
+    pub fn set_lagging(&mut self, is_lagging: bool) {
         if let Some(intake) = &mut self.intake {
-            intake.is_behind = is_behind;
+            intake.is_lagging = is_lagging;
         }
     }
 

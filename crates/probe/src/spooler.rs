@@ -49,19 +49,19 @@ impl Spooler<'_> {
         let wait = deadline.saturating_duration_since(Instant::now());
         let could_write = may_write(Instant::now());
         let (mut held, _) = self.outbox.wait(wait, |held| {
-            let takes = could_write || !held.spool.is_behind();
+            let takes = could_write || !held.spool.is_lagging();
             held.ended
                 || (takes && held.spool.has_intake())
-                || (held.spool.is_behind() && held.spool.wants_more())
+                || (held.spool.is_lagging() && held.spool.wants_more())
         });
         let has_ended = held.ended;
-        let is_behind = held.spool.is_behind();
+        let is_lagging = held.spool.is_lagging();
         let can_write = may_write(Instant::now()) || has_ended;
-        let takes = can_write || !is_behind;
+        let takes = can_write || !is_lagging;
         let batches = if takes { held.spool.take_intake() } else { Vec::new() };
         drop(held);
         if !batches.is_empty() {
-            self.place(batches, can_write, is_behind);
+            self.place(batches, can_write, is_lagging);
         }
         if !has_ended {
             self.refill();
@@ -70,7 +70,7 @@ impl Spooler<'_> {
     }
 
     /// Places each batch: in the file and, unless others wait there before it, in the queue as well.
-    fn place(&mut self, mut batches: Vec<QueuedBatch>, can_write: bool, mut is_behind: bool) {
+    fn place(&mut self, mut batches: Vec<QueuedBatch>, can_write: bool, mut is_lagging: bool) {
         if can_write {
             self.write(&mut batches);
         }
@@ -79,18 +79,18 @@ impl Spooler<'_> {
             let mut rest = Vec::new();
             for batch in batches {
                 match batch.stored {
-                    Some(_) if is_behind => {}
+                    Some(_) if is_lagging => {}
                     Some(place) if !held.spool.has_room_for(&batch) => {
                         begin = Some(place);
-                        is_behind = true;
+                        is_lagging = true;
                     }
                     Some(_) => held.spool.admit(batch),
                     // It must not overtake batches that are only in the file.
-                    None if is_behind => rest.push(batch),
+                    None if is_lagging => rest.push(batch),
                     None => held.spool.keep(batch),
                 }
             }
-            held.spool.settle_intake(rest, is_behind);
+            held.spool.settle_intake(rest, is_lagging);
         });
         if let Some(place) = begin {
             self.journal.read_from(place);
@@ -116,9 +116,9 @@ impl Spooler<'_> {
 
     /// Fills the queue from the file with batches that it lacks.
     fn refill(&mut self) {
-        let (is_behind, mut room) =
-            self.outbox.with(|held| (held.spool.is_behind() && held.spool.wants_more(), held.spool.room()));
-        if !is_behind {
+        let (is_lagging, mut room) =
+            self.outbox.with(|held| (held.spool.is_lagging() && held.spool.wants_more(), held.spool.room()));
+        if !is_lagging {
             return;
         }
         let mut batches = Vec::new();
@@ -135,16 +135,16 @@ impl Spooler<'_> {
         self.is_full &= has_more;
         self.outbox.with(|held| {
             batches.into_iter().for_each(|batch| held.spool.admit(batch));
-            held.spool.set_behind(has_more);
+            held.spool.set_lagging(has_more);
         });
     }
 
     /// Records what is delivered and removes segments that are no longer needed.
     fn settle(&mut self) {
-        let (delivered, in_queue, is_behind) = self
+        let (delivered, in_queue, is_lagging) = self
             .outbox
-            .with(|held| (held.spool.delivered(), held.spool.oldest_segment(), held.spool.is_behind()));
-        let unread = if is_behind { self.journal.reading() } else { u64::MAX };
+            .with(|held| (held.spool.delivered(), held.spool.oldest_segment(), held.spool.is_lagging()));
+        let unread = if is_lagging { self.journal.reading() } else { u64::MAX };
         let needed = in_queue.unwrap_or(u64::MAX).min(unread);
         if let Err(error) = self.journal.settle(delivered, needed) {
             // It costs space, and after a crash some samples are sent twice, which the DAC detects.

@@ -49,7 +49,7 @@ impl PointsReader {
             }
             (Some(archive), None) => {
                 let stored = points(archive, &self.node, &self.instance, self.span)?;
-                if self.is_behind_the_log(archive, &stored) {
+                if self.starts_after_the_log(archive, &stored) {
                     self.stored = Some(stored);
                     return Ok(PointsRead::Flush);
                 }
@@ -61,7 +61,7 @@ impl PointsReader {
     }
 
     /// Returns whether the log has evicted the next sample: it will be stored, or is lost.
-    fn is_behind_the_log(&self, archive: &History, points: &Points) -> bool {
+    fn starts_after_the_log(&self, archive: &History, points: &Points) -> bool {
         let next = match points.position().filter(|at| at.epoch == self.log.epoch()) {
             Some(at) => at.offset,
             None => {

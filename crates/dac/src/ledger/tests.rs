@@ -18,7 +18,7 @@ fn causes(ledger: &Ledger) -> Vec<(u64, u64, Cause)> {
 }
 
 #[test]
-fn what_a_recording_lacks_has_the_cause_that_it_tells() {
+fn samples_missing_in_a_recording_have_the_recorded_cause() {
     let mut ledger = Ledger::default();
     for run in [RUN, NEXT_RUN] {
         ledger.registered(run, NOW);
@@ -33,7 +33,7 @@ fn what_a_recording_lacks_has_the_cause_that_it_tells() {
 }
 
 #[test]
-fn what_a_recording_lacks_is_told_again_after_a_reconnect_and_counts_once() {
+fn losses_of_a_recording_that_are_repeated_after_a_reconnect_count_once() {
     let mut ledger = ledger_that_met_the_node_from_its_start();
     for _ in 0..2 {
         ledger.registered(RUN, NOW);
@@ -49,7 +49,7 @@ fn what_a_recording_lacks_is_told_again_after_a_reconnect_and_counts_once() {
 }
 
 #[test]
-fn what_an_earlier_dac_had_of_a_replay_is_not_told_missing_from_its_recording() {
+fn samples_of_a_replay_that_an_earlier_dac_had_are_not_missing() {
     let mut ledger = Ledger::default();
     ledger.registered(RUN, NOW);
     ledger.resume(RUN, 20);
@@ -68,7 +68,7 @@ fn every_cause_is_found_by_its_word() {
 }
 
 #[test]
-fn what_was_kept_back_and_what_was_no_row_are_no_loss_of_a_ring() {
+fn kept_back_and_invalid_rows_are_not_losses_of_the_ring() {
     let mut ledger = ledger_that_met_the_node_from_its_start();
     ledger.counters(12, Drops { ring_full: 2, spool_full: 1, kept_back: 5, invalid_row: 2 });
     assert_eq!(ledger.batch(12, 1, 10, NOW), Verdict::New);
@@ -91,7 +91,7 @@ fn consecutive_batches_leave_no_gap() {
 }
 
 #[test]
-fn drops_the_node_told_of_are_explained_by_their_cause() {
+fn reported_drops_have_their_cause() {
     let mut ledger = ledger_that_met_the_node_from_its_start();
     ledger.counters(10, Drops { ring_full: 3, spool_full: 5, ..Drops::default() });
     ledger.batch(10, 1, 8, NOW);
@@ -100,7 +100,7 @@ fn drops_the_node_told_of_are_explained_by_their_cause() {
 }
 
 #[test]
-fn what_nobody_tells_of_is_unexplained() {
+fn unreported_losses_are_unexplained() {
     let mut ledger = ledger_that_met_the_node_from_its_start();
     ledger.batch(5, 1, 1, NOW);
     assert_eq!(causes(&ledger), [(2, 3, Cause::Unexplained), (4, 4, Cause::RingFull)]);
@@ -117,7 +117,7 @@ fn a_batch_sent_again_counts_as_duplicate_and_changes_nothing_else() {
 }
 
 #[test]
-fn a_dac_that_starts_late_says_what_went_to_its_predecessor() {
+fn a_dac_that_starts_late_reports_samples_before_its_epoch() {
     let mut ledger = Ledger::default();
     ledger.registered(RUN, NOW);
     ledger.batch(100, 1, 4, NOW);
@@ -126,7 +126,7 @@ fn a_dac_that_starts_late_says_what_went_to_its_predecessor() {
 }
 
 #[test]
-fn what_an_earlier_dac_has_stored_is_a_duplicate_when_it_is_sent_again() {
+fn samples_that_an_earlier_dac_has_stored_are_duplicates() {
     let mut ledger = Ledger::default();
     ledger.registered(RUN, NOW);
     ledger.resume(NEXT_RUN, 7);
@@ -138,7 +138,7 @@ fn what_an_earlier_dac_has_stored_is_a_duplicate_when_it_is_sent_again() {
 }
 
 #[test]
-fn drops_that_an_earlier_dac_was_told_of_explain_nothing_here() {
+fn drops_reported_to_an_earlier_dac_explain_nothing() {
     let mut ledger = Ledger::default();
     ledger.registered(RUN, NOW);
     ledger.counters(120, Drops { spool_full: 20, ..Drops::default() });
@@ -159,7 +159,7 @@ fn samples_a_dead_process_had_taken_are_lost_with_it() {
 }
 
 #[test]
-fn a_node_that_comes_back_to_a_run_cannot_take_back_what_that_had_taken() {
+fn a_resumed_run_cannot_lower_its_count_of_taken_samples() {
     let mut ledger = ledger_that_met_the_node_from_its_start();
     ledger.counters(9, Drops::default());
     ledger.counters(4, Drops::default());
@@ -169,7 +169,7 @@ fn a_node_that_comes_back_to_a_run_cannot_take_back_what_that_had_taken() {
 }
 
 #[test]
-fn what_is_lost_on_the_way_has_that_cause_and_is_not_waited_for() {
+fn lost_datagrams_have_that_cause_and_nothing_waits_for_them() {
     let mut ledger = ledger_that_met_the_node_from_its_start();
     ledger.lost_on_the_way(4, NOW);
     ledger.lost_on_the_way(3, NOW);
@@ -179,7 +179,7 @@ fn what_is_lost_on_the_way_has_that_cause_and_is_not_waited_for() {
 }
 
 #[test]
-fn what_was_sent_before_the_node_came_went_elsewhere() {
+fn samples_sent_before_the_node_connected_are_before_the_epoch() {
     let mut ledger = Ledger::default();
     ledger.registered(RUN, NOW);
     ledger.joined_at(7, NOW);

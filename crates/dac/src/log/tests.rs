@@ -31,7 +31,7 @@ fn the_offset_is_stamped_before_the_bytes_become_immutable() {
 }
 
 #[test]
-fn a_reader_off_the_tail_learns_what_it_missed() {
+fn a_reader_before_the_oldest_sample_receives_the_gap() {
     let log = log(2 * segment_cost());
     (0..5).for_each(|_| append(&log, 10));
     let read = log.read(Offset(7), 10);
@@ -114,7 +114,7 @@ fn above_the_total_each_topic_shrinks_to_its_share() {
 proptest! {
     /// The plain model: a list of all samples ever appended, of which the log keeps the tail.
     #[test]
-    fn a_reader_gets_every_sample_once_or_is_told_of_the_gap(
+    fn a_reader_receives_every_sample_once_or_a_gap(
         steps in proptest::collection::vec((1_u16..20, 0_usize..4), 1..80),
         capacity in 1_usize..20,
     ) {

@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_browser_remembers_wins() {
+    fn the_position_of_a_browser_wins() {
         let mut headers = HeaderMap::new();
         headers.insert("last-event-id", format!("{EPOCH}:9").parse().unwrap());
         let query = format!("node=a&instance=x&resume={EPOCH}:5&from=now");
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_value_and_what_is_allowed() {
+    fn an_error_names_the_value_and_the_allowed_ones() {
         for (query, words) in [
             ("", ["instance", "node=NODE"]),
             ("instance=x", ["\"x\"", "before"]),

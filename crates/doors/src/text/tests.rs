@@ -178,7 +178,7 @@ proptest! {
 
     /// In the middle of a batch or between two, with the log's tail evicted or not.
     #[test]
-    fn a_reader_gets_every_sample_once_or_is_told_wherever_it_resumes(
+    fn a_reader_receives_every_sample_once_or_a_gap_wherever_it_resumes(
         batches in proptest::collection::vec(1_u64..40, 1..12),
         places in proptest::collection::vec((any::<prop::sample::Index>(), 0_usize..4), 1..8),
         room in 1_usize..8,
@@ -211,7 +211,7 @@ proptest! {
 
     /// At any seam between archive and log, points summarize all samples between their ends, and the samples after them follow.
     #[test]
-    fn points_are_what_every_sample_adds_up_to_and_live_goes_on_behind_them(
+    fn points_cover_every_sample_and_live_samples_follow_them(
         batches in proptest::collection::vec((1_u64..40, any::<bool>()), 1..16),
         places in proptest::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), 1_u32..30), 1..6),
         room in 1_usize..8, is_archived: bool,
@@ -262,7 +262,7 @@ proptest! {
     /// The log is small, and the archive stores now and then. A reader of the past receives each sample once, from the archive or from the log, or a gap if
     /// both have evicted it.
     #[test]
-    fn a_reader_of_the_past_gets_every_sample_once_or_is_told_wherever_the_seam_is(
+    fn a_reader_of_the_past_receives_every_sample_once_or_a_gap_wherever_the_seam_is(
         batches in proptest::collection::vec((1_u64..40, any::<bool>()), 1..16),
         places in proptest::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..6),
         room in 1_usize..8,

@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_value_and_what_is_allowed() {
+    fn an_error_names_the_value_and_the_allowed_ones() {
         for (more, words) in [
             (r#","from":"then""#, ["from is \"then\"", "earliest, or a time"]),
             (r#","from":1.5"#, ["from is \"1.5\"", "-15m"]),

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_is_about_is_a_node_or_an_instance() {
+    fn an_annotation_concerns_a_node_or_an_instance() {
         assert_eq!("plant-7".parse::<About>().unwrap().0, json!({"node": "plant-7"}));
         let instance = json!({"node": "plant-7", "instance": "network/eth0"});
         assert_eq!("plant-7/network/eth0".parse::<About>().unwrap().0, instance);

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_gets_an_example_of_one() {
+    fn an_invalid_address_is_refused_with_an_example() {
         for text in [
             "",
             "not a url",

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_is_told_parameters_in_parentheses() {
+    fn a_probe_takes_parameters_in_parentheses() {
         let choice = parse("process(name=postgres)=db@2").unwrap();
         assert_eq!((choice.probe.as_str(), choice.hertz.get()), ("process", 2.0));
         assert_eq!(choice.instance.as_deref(), Some("db"));

@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_a_restart_mends_needs_one() {
+    fn only_failures_that_a_restart_mends_need_one() {
         assert!(!needs_restart(&[]));
         assert!(!needs_restart(&[finding("archive", FindingKind::Hangs("syncing"))]));
         assert!(needs_restart(&[finding("archive", FindingKind::Died)]));

@@ -298,7 +298,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_gap_is_told_by_whose_it_is() {
+    fn a_gap_is_printed_with_its_instance() {
         let target = Target { node: "plant".into(), instance: "engine".into() };
         let none = "00000000-0000-0000-0000-000000000000";
         let schema = json!({"name": "Engine", "uuid": none, "version": "1.0", "metrics": []});

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_as_short_as_what_stands_around_it_allows() {
+    fn a_name_is_as_short_as_its_scope_allows() {
         let scopes = Scopes {
             spelled: HashMap::new(),
             declared: ["A", "A::T", "A::B", "A::B::C", "A::B::T", "A::B::A", "T"].map(String::from).into(),

@@ -107,13 +107,13 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_stays_in_one_line() {
+    fn a_line_that_fits_is_not_broken() {
         let (a, b) = ("a".repeat(48), "b".repeat(48));
         assert_eq!(call(48), format!("    call({a}, {b}):"));
     }
 
     #[test]
-    fn what_does_not_is_broken_as_little_as_possible() {
+    fn a_long_line_is_broken_as_little_as_possible() {
         let (a, b) = ("a".repeat(50), "b".repeat(50));
         assert_eq!(call(50), format!("    call(\n        {a}, {b}\n    ):"));
         let (a, b) = ("a".repeat(51), "b".repeat(51));

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_docstring_says_what_the_pdl_says() {
+    fn a_docstring_repeats_the_documentation_in_pdl() {
         assert_eq!(docstring("Says \"yes\"", 0), r#""""Says "yes\"""""#);
         assert_eq!(docstring(r#"""""\"#, 0), r#""""\""\""\\""""#);
         assert_eq!(

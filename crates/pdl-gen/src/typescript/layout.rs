@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_fits_stays_in_one_line() {
+    fn a_line_that_fits_is_not_broken() {
         let call = |length: usize| Layout::call("f", vec!["a".repeat(length)]).property(2, "key");
         assert_eq!(call(99), format!("  key: f({}),", "a".repeat(99)));
         assert_eq!(call(100), format!("  key: f(\n    {},\n  ),", "a".repeat(100)));

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_module_says_itself_is_no_name_of_a_type() {
+    fn names_that_a_module_declares_are_not_used_for_types() {
         let taken = ["class", "Map", "StructCodec", "value", "item", "item16"].map(is_taken);
         assert_eq!(taken, [true; 6]);
         assert_eq!(["Class", "items", "item2b", "Port"].map(is_taken), [false; 4]);

@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_comment_says_what_the_pdl_says() {
+    fn a_comment_repeats_the_documentation_in_pdl() {
         assert_eq!(comment("Says */ it.", 2), "  /** Says *\\/ it. */");
         assert_eq!(comment("One.\n\n  Two.\n", 2), "  /**\n   * One.\n   *\n   * Two.\n   */");
         assert_eq!(comment(" ", 0), "");

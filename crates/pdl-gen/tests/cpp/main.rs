@@ -50,7 +50,7 @@ fn generated_types_read_and_write_the_vectors() {
 }
 
 #[test]
-fn what_is_wrong_is_refused_at_its_place() {
+fn an_error_names_its_place() {
     let compiler = compiler("runtime");
     compiler.file("plant.hpp", &header(PLANT));
     compiler.run(&test("runtime.cpp"));

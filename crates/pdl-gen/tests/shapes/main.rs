@@ -81,7 +81,7 @@ fn generated_types_make_the_vectors() {
 }
 
 #[test]
-fn what_was_read_is_written_as_it_was() {
+fn decoded_samples_are_encoded_to_the_same_bytes() {
     for case in cases() {
         assert_eq!(hex(&case.again), hex(&case.row), "{}", case.name);
     }

@@ -186,7 +186,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn a_file_cut_anywhere_costs_what_was_behind_the_cut(shapes in shapes(), cut in 0.0..1.0_f64) {
+    fn a_file_cut_anywhere_loses_only_batches_after_the_cut(shapes in shapes(), cut in 0.0..1.0_f64) {
         let folder = tempfile::tempdir().unwrap();
         let mut writer = journal(folder.path());
         let mut written = batches(&shapes);

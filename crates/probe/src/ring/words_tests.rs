@@ -51,7 +51,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: if cfg!(miri) { 4 } else { 256 }, ..ProptestConfig::default() })]
 
     #[test]
-    fn it_does_what_a_queue_does(
+    fn it_behaves_like_a_queue(
         capacity in 1_usize..40,
         overwrites: bool,
         steps in prop::collection::vec(prop::option::weighted(0.6, 1_usize..12), 1..200),

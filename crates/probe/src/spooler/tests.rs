@@ -156,7 +156,7 @@ proptest! {
     fn with_room_on_the_disk_only_the_ring_drops(events in events(false), limit in 500..5_000_usize) {
         let folder = tempfile::tempdir().unwrap();
         // Memory for the batches between two steps; the file must take everything else.
-        let mut model = Model::new(Spool::behind(Intake::new(400_000), limit, INSTANCES));
+        let mut model = Model::new(Spool::with_intake(Intake::new(400_000), limit, INSTANCES));
         let outbox = model.outbox.clone();
         let mut spooler = spooler(&outbox, folder.path());
         let ring: u64 = events.iter().map(|event| match event { Event::Batch(.., dropped) => (*dropped).into(), _ => 0_u64 }).sum();

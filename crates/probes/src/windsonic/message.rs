@@ -193,7 +193,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_written_is_read(degrees in prop::option::of(0u16..360), speed in 0u32..6000, status in 0u8..10) {
+        fn a_written_message_is_parsed(degrees in prop::option::of(0u16..360), speed in 0u32..6000, status in 0u8..10) {
             let message = Message {
                 node: 'Q', direction: degrees.map(f32::from), speed: Some(speed as f32 / 100.0), status,
             };

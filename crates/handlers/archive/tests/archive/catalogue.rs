@@ -43,7 +43,7 @@ fn a_catalogue_that_is_none_is_put_aside_and_made_again() {
 }
 
 #[test]
-fn a_catalogue_that_is_gone_is_told() {
+fn a_missing_catalogue_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let node = archive(folder.path());
     fs::remove_file(folder.path().join("catalogue.sqlite")).unwrap();
@@ -61,7 +61,7 @@ fn a_new_archive_lacks_nothing() {
 }
 
 #[test]
-fn what_is_in_the_catalogue_alone_is_taken_over() {
+fn entries_of_the_catalogue_alone_are_imported() {
     let folder = tempfile::tempdir().unwrap();
     let node = archive(folder.path());
     let path = folder.path().join("catalogue.sqlite");

@@ -80,7 +80,7 @@ fn old_gaps_keep_their_causes_when_ledger_and_files_are_gone() {
 }
 
 #[test]
-fn what_is_damaged_in_a_file_that_was_recovered_is_called_so() {
+fn damage_in_a_recovered_file_has_that_cause() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     let one_file = |folder: &Path| ArchiveConfig { segment_bytes: 1 << 30, ..config(folder) };
@@ -114,7 +114,7 @@ fn on_a_full_disk(folder: &Path, node: &mut Node, topic_bytes: usize) -> Plant {
 }
 
 #[test]
-fn what_a_full_disk_costs_is_counted_as_it_goes_and_known_after_a_restart() {
+fn losses_of_a_full_disk_are_counted_at_once_and_known_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     // The topic log has little more room than a batch takes.
@@ -182,7 +182,7 @@ fn with_a_hole(folder: &Path) {
 }
 
 #[test]
-fn a_hole_is_told_once_also_where_older_samples_stand_behind_later_ones() {
+fn a_gap_is_reported_once_also_where_older_samples_follow_later_ones() {
     let folder = tempfile::tempdir().unwrap();
     with_a_hole(folder.path());
     let gap = |cause: &str, numbers| (cause.to_owned(), Some(numbers));
@@ -196,7 +196,7 @@ fn a_hole_is_told_once_also_where_older_samples_stand_behind_later_ones() {
 }
 
 #[test]
-fn a_hole_within_samples_that_stand_behind_later_ones_is_told() {
+fn a_gap_within_samples_that_follow_later_ones_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     with_a_hole(folder.path());
     let gap = |cause: &str, numbers| (cause.to_owned(), Some(numbers));
@@ -228,7 +228,7 @@ fn more_pieces_than_are_kept_cost_no_hole_that_is_read_forward() {
 }
 
 #[test]
-fn what_is_known_to_be_missing_where_nothing_was_read_is_told_at_the_end() {
+fn losses_where_nothing_was_read_are_reported_at_the_end() {
     let folder = tempfile::tempdir().unwrap();
     with_a_hole(folder.path());
     let gap = |numbers| ("ring_full".to_owned(), Some(numbers));
@@ -252,7 +252,7 @@ fn what_is_known_to_be_missing_where_nothing_was_read_is_told_at_the_end() {
 }
 
 #[test]
-fn what_a_full_disk_costs_has_its_cause_in_each_run_that_ended_meanwhile() {
+fn losses_of_a_full_disk_have_their_cause_in_each_run_that_ended_meanwhile() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     let mut plant = on_a_full_disk(folder.path(), &mut node, ROOM);

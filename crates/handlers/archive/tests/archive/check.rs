@@ -99,7 +99,7 @@ fn a_file_that_is_gone_costs_all_that_is_listed_of_it() {
 }
 
 #[test]
-fn a_catalogue_that_is_damaged_or_gone_is_told_and_files_are_read_all_the_same() {
+fn a_damaged_or_missing_catalogue_is_reported_and_files_are_read() {
     let folder = archive();
     let path = folder.path().join("catalogue.sqlite");
     damage(&path, |bytes| bytes[100..500].fill(0xff));
@@ -116,7 +116,7 @@ fn a_catalogue_that_is_damaged_or_gone_is_told_and_files_are_read_all_the_same()
 }
 
 #[test]
-fn a_damaged_roll_up_is_told_and_costs_no_sample() {
+fn a_damaged_roll_up_is_reported_and_costs_no_sample() {
     let folder = archive();
     let rollups = of_ending(folder.path(), "oroll");
     for path in &rollups {
@@ -130,7 +130,7 @@ fn a_damaged_roll_up_is_told_and_costs_no_sample() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]
-    fn what_a_check_calls_readable_is_what_readers_get(
+    fn readers_get_all_samples_that_a_check_calls_readable(
         bits in proptest::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0..8_u8), 1..4),
         cut in proptest::option::of(any::<prop::sample::Index>()),
     ) {

@@ -109,7 +109,7 @@ fn one_that_is_killed_while_its_files_move_leaves_the_archive_as_it_was() {
 }
 
 #[test]
-fn one_that_is_killed_behind_its_commit_is_there() {
+fn an_import_that_is_killed_after_its_commit_is_complete() {
     let folder = tempfile::tempdir().unwrap();
     let mut import = begin(folder.path());
     add(&mut import, 200);

@@ -52,7 +52,7 @@ fn segment_files(directory: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn what_was_stored_reads_back_from_any_time_to_any_time() {
+fn stored_samples_are_read_from_any_time_to_any_time() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     let mut plant = Plant::start(config(folder.path()), &node, ROOM);
@@ -119,7 +119,7 @@ fn received_is_not_stored_before_its_commit() {
 }
 
 #[test]
-fn a_reader_that_is_late_is_told_what_the_archive_missed() {
+fn a_late_reader_receives_the_gaps_of_the_archive() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     // Room for little more than the newest batch.
@@ -169,7 +169,7 @@ fn a_folder_has_one_owner() {
 }
 
 #[test]
-fn retention_lets_the_oldest_files_go_and_readers_are_told() {
+fn retention_evicts_the_oldest_files_and_readers_receive_a_gap() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     let mut config = config(folder.path());
@@ -242,7 +242,7 @@ fn a_flipped_bit_costs_one_batch_and_is_located() {
 }
 
 #[test]
-fn a_file_that_the_disk_does_not_give_is_told_as_such_and_costs_only_itself() {
+fn an_unreadable_file_is_reported_and_costs_only_its_samples() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     let mut plant = Plant::start(config(folder.path()), &node, ROOM);
@@ -418,7 +418,7 @@ fn an_archive_that_still_runs_does_not_report_that_everything_is_stored() {
 }
 
 #[test]
-fn what_the_log_evicts_while_the_archive_is_stopped_has_that_cause() {
+fn samples_evicted_while_the_archive_is_stopped_have_that_cause() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     let mut plant = Plant::start(config(folder.path()), &node, 8 * 1024);
@@ -440,7 +440,7 @@ fn what_the_log_evicts_while_the_archive_is_stopped_has_that_cause() {
 }
 
 #[test]
-fn what_comes_while_the_archive_is_stopped_until_the_end_has_that_cause_afterwards() {
+fn samples_received_by_a_stopped_archive_have_that_cause_after_the_end() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     let mut plant = Plant::start(config(folder.path()), &node, ROOM);

@@ -47,7 +47,7 @@ fn a_node_that_was_there_is_known_with_the_type_that_it_had_last() {
 }
 
 #[test]
-fn what_was_imported_is_known_by_its_names_and_times() {
+fn imported_instances_are_known_by_names_and_times() {
     let folder = tempfile::tempdir().unwrap();
     let mut import = Import::begin(oasis_store::open(config(folder.path())).unwrap()).unwrap();
     let series = counter_of("drive", 3);
@@ -60,7 +60,7 @@ fn what_was_imported_is_known_by_its_names_and_times() {
 }
 
 #[test]
-fn what_only_rollups_are_left_of_is_known_and_what_nothing_is_left_of_is_forgotten() {
+fn instances_with_only_roll_ups_are_known_and_those_without_are_forgotten() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     let mut plant = Plant::start(small_files(folder.path()), &node, ROOM);

@@ -121,7 +121,7 @@ fn old_samples_are_left_as_rollups_whatever_becomes_of_their_files() {
 }
 
 #[test]
-fn what_there_was_no_room_for_is_made_once_there_is() {
+fn roll_ups_without_room_are_made_once_there_is_some() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     let mut plant = Plant::start(small_files(folder.path()), &node, ROOM);
@@ -137,7 +137,7 @@ fn what_there_was_no_room_for_is_made_once_there_is() {
 }
 
 #[test]
-fn who_asks_again_gets_what_came_meanwhile() {
+fn a_second_question_includes_newer_samples() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     // Nothing is sealed, so nothing is rolled up.
@@ -189,7 +189,7 @@ fn a_crash_at_any_time_leaves_each_sample_in_one_rollup() {
 }
 
 #[test]
-fn what_a_merge_was_made_of_is_not_counted_twice() {
+fn merged_roll_ups_are_not_counted_twice() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     let mut plant = Plant::start(small_files(folder.path()), &node, ROOM);
@@ -207,7 +207,7 @@ fn what_a_merge_was_made_of_is_not_counted_twice() {
 }
 
 #[test]
-fn a_damaged_rollup_is_told_and_made_again() {
+fn a_damaged_roll_up_is_reported_and_made_again() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     let mut plant = Plant::start(small_files(folder.path()), &node, ROOM);
@@ -251,7 +251,7 @@ fn damaged_cells_are_a_gap() {
 }
 
 #[test]
-fn a_damaged_rollup_is_told_and_left_out_of_merges() {
+fn a_damaged_roll_up_is_reported_and_not_merged() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     let mut plant = Plant::start(small_files(folder.path()), &node, ROOM);

@@ -130,7 +130,7 @@ fn samples_that_neither_has_are_one_gap_with_its_cause() {
 }
 
 #[test]
-fn another_type_is_told_before_its_first_sample() {
+fn a_change_of_type_precedes_its_first_sample() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     let mut plant = Plant::start(config(folder.path()), &node, LITTLE);
@@ -143,7 +143,7 @@ fn another_type_is_told_before_its_first_sample() {
 }
 
 #[test]
-fn samples_of_an_archive_come_with_what_is_missing_between_them() {
+fn samples_of_an_archive_come_with_the_gaps_between_them() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     let mut plant = Plant::start(config(folder.path()), &node, 8 * 1024 * 1024);

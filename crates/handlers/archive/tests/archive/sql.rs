@@ -106,7 +106,7 @@ fn every_sample_is_a_row_while_the_dac_goes_on() {
 }
 
 #[test]
-fn what_is_said_of_time_and_names_keeps_files_closed() {
+fn conditions_on_time_and_names_keep_files_closed() {
     let folder = tempfile::tempdir().unwrap();
     let (_node, plant) = plant(folder.path());
     plant.stop();
@@ -273,7 +273,7 @@ impl Write for Log {
 }
 
 #[test]
-fn a_batch_that_does_not_fit_its_schema_is_left_out_and_told_with_its_instance() {
+fn a_batch_that_does_not_fit_its_schema_is_skipped_and_reported() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     let mut plant = Plant::start(config(folder.path()), &node, ROOM);
@@ -302,7 +302,7 @@ fn a_batch_that_does_not_fit_its_schema_is_left_out_and_told_with_its_instance()
 }
 
 #[test]
-fn gaps_of_the_file_that_is_being_written_are_told_once() {
+fn gaps_of_the_open_file_are_reported_once() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     // A topic log with little more room than a batch takes, and files that are not sealed before the end.

@@ -26,7 +26,7 @@ fn named(name: &str) -> Description {
 }
 
 #[test]
-fn a_test_run_is_what_it_was_after_a_restart() {
+fn a_test_run_survives_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let node = Node::new(1);
     let plant = Plant::start(config(folder.path()), &node, ROOM);
@@ -79,7 +79,7 @@ fn names_are_nobody_elses_and_texts_are_bounded() {
 }
 
 #[test]
-fn what_a_pinned_run_saw_stays_until_it_is_unpinned() {
+fn samples_of_a_pinned_run_stay_until_it_is_unpinned() {
     let folder = tempfile::tempdir().unwrap();
     let retention = vec![RetentionRule { instances: "*".into(), days: 0, bytes: 1 }];
     let mut node = Node::new(1);
@@ -100,7 +100,7 @@ fn what_a_pinned_run_saw_stays_until_it_is_unpinned() {
 }
 
 #[test]
-fn a_summary_has_rates_values_and_what_is_missing_with_its_cause() {
+fn a_summary_has_rates_values_and_losses_with_causes() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     let mut plant = Plant::start(config(folder.path()), &node, ROOM);
@@ -136,7 +136,7 @@ fn a_summary_has_rates_values_and_what_is_missing_with_its_cause() {
 }
 
 #[test]
-fn what_was_lost_of_a_type_that_another_took_the_place_of_has_its_cause() {
+fn losses_of_a_replaced_type_have_their_cause() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     let mut plant = Plant::start(config(folder.path()), &node, ROOM);
@@ -171,7 +171,7 @@ fn note(time: u64, until: Option<u64>, targets: &[(&str, Option<&str>)]) -> Note
 }
 
 #[test]
-fn annotations_are_found_by_time_and_by_what_they_are_about() {
+fn annotations_are_found_by_time_and_by_instance() {
     let folder = tempfile::tempdir().unwrap();
     let plant = Plant::start(config(folder.path()), &Node::new(1), ROOM);
     let annotations = plant.archive.annotations();

@@ -174,7 +174,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn counters_are_told_by_what_they_counted_and_constants_in_a_line() {
+    fn counters_show_their_increase_and_constants_share_a_line() {
         let run = json!({"name": "a", "started": 0, "stopped": 1, "tags": [], "who": "", "notes": ""});
         let counter = |increase: u64, rate: f64, last: u64| {
             json!({"name": "rx", "unit": "{packet}", "min": 7, "mean": 7.5, "max": last, "last": last,

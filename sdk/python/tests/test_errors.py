@@ -63,14 +63,14 @@ def test_texts_that_utf8_cannot_carry() -> None:
 
 
 def test_what_is_no_enumerator_or_struct() -> None:
-    assert refusal(Line(mode=5)) == "Plant::Line7::Line.mode: 5 is no Mode"  # type: ignore[arg-type]
-    assert refusal(Line(drives=[None])) == "Plant::Line7::Line.drives: None is no Drive"  # type: ignore[list-item]
+    assert refusal(Line(mode=5)) == "Plant::Line7::Line.mode: expected Mode, got 5"  # type: ignore[arg-type]
+    assert refusal(Line(drives=[None])) == "Plant::Line7::Line.drives: expected Drive, got None"  # type: ignore[list-item]
 
 
 def test_an_error_in_a_member_names_its_metric() -> None:
     drive = Drive(name="left", mode=Trend.UP)  # type: ignore[arg-type]
     told = refusal(Line(drives=[drive]))
-    assert told.startswith("Plant::Line7::Line.drives: Plant::Drive.mode: <Trend.UP: 300> is no Mode")
+    assert told.startswith("Plant::Line7::Line.drives: Plant::Drive.mode: expected Mode, got <Trend.UP: 300>")
 
 
 def test_a_number_that_the_enum_does_not_declare() -> None:

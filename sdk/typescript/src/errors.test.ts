@@ -89,7 +89,7 @@ describe('a value that its metric cannot represent', () => {
       'range: Shapes::Structs.groups: Shapes::Port.bytes: expected uint64 (0 to 18446744073709551615), got -1n',
     );
     expect(refusal(Line, { counts: [2n ** 64n] })).toMatch(
-      /^range: Plant::Line7::Line.counts: 18446744073709551616n/,
+      /^range: Plant::Line7::Line.counts: .* got 18446744073709551616n$/,
     );
   });
 

@@ -82,7 +82,7 @@ mod tests {
     fn an_account_is_a_line() {
         let mut instance = json!({"node": "plant\n", "instance": "pump", "generated": 14, "received": 10,
             "declared": {"ring_full": 2, "network": 1}, "waiting": 1, "undeclared": 0});
-        let line = "plant\\n/pump: 14 generated = 10 received + 2 ring_full + 1 network + 1 waiting";
+        let line = "plant\\u{a}/pump: 14 generated = 10 received + 2 ring_full + 1 network + 1 waiting";
         assert_eq!(paragraph(&instance), line);
         instance["archive"] = json!({"stored": 8, "missing": 0, "waiting": 1, "undeclared": 1});
         let stored = "; 10 received = 8 stored + 0 not stored + 1 to store; 1 UNDECLARED";

@@ -47,7 +47,7 @@ pub struct ChannelConfig {
     pub max_nodes: usize,
     /// Instances of all nodes, including offline ones.
     pub max_topics: usize,
-    /// Memory limit for the schemas of all instances, in bytes of JSON; further schemas are refused.
+    /// Memory limit for the schemas of all instances and nodes, in bytes; further schemas are refused.
     pub max_schema_bytes: usize,
 }
 

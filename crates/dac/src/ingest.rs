@@ -28,16 +28,23 @@ const READ_SIZE: usize = 64 * 1024;
 
 /// How often old samples are evicted.
 const EXPIRY: Duration = Duration::from_secs(1);
+/// How often silent topics give memory back if the active ones need it.
+const SHRINKING: Duration = Duration::from_millis(100);
 
 /// Accepts nodes until they are [released](Dac::release_nodes).
 pub async fn serve(dac: Arc<Dac>, listener: TcpListener) -> io::Result<()> {
     let mut expiry = tokio::time::interval(EXPIRY);
+    let mut shrinking = tokio::time::interval(SHRINKING);
     loop {
         let accepted = tokio::select! {
             () = dac.nodes_released() => return Ok(()),
             accepted = listener.accept() => accepted,
             _ = expiry.tick() => {
                 dac.expire(now());
+                continue;
+            }
+            _ = shrinking.tick() => {
+                dac.shrink_logs();
                 continue;
             }
         };
@@ -106,6 +113,7 @@ async fn converse(
     mut route: Option<Route>,
 ) -> Result<(), End> {
     let mut reader = Reader::new(dac.config.channel.max_message_bytes);
+    let mut partial = dac.partial_messages.hold();
     let mut answers = Vec::new();
     let mut bytes = Vec::new();
     let mut deadline = Instant::now() + SILENCE;
@@ -125,6 +133,10 @@ async fn converse(
                 while let Some(frame) = reader.next().map_err(|error| refuse(error.code(), &error))? {
                     session.handle(frame, now(), &mut answers).map_err(End::Refused)?;
                     heard = true;
+                }
+                if !partial.set(reader.pending()) && reader.pending() > READ_SIZE {
+                    let message = "the unfinished messages of all nodes exceed their share of memory_bytes: send smaller ones";
+                    return Err(refuse("memory_limit", &message));
                 }
                 // Only complete frames prove that the peer is alive: single bytes do not.
                 if heard {

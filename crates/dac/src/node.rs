@@ -1,10 +1,14 @@
 //! A node as the DAC knows it.
 
 use crate::registry::{StoredInstance, StoredNode};
-use oasis_channel::{DacMessage, NodeIdentity, Overhead, REPLAY_PREFIX};
+use oasis_channel::{DacMessage, Failure, NodeIdentity, Overhead, REPLAY_PREFIX, ResumeSecret};
 use oasis_wire::quantity::Nanos;
 use std::sync::Arc;
 use tokio::sync::mpsc;
+use uuid::Uuid;
+
+/// A node heard within this time, in nanoseconds, is alive: no other node may take its name.
+const ALIVE: u64 = 3_000_000_000;
 
 /// A node as the DAC knows it, connected or not.
 #[derive(Debug, Clone)]
@@ -27,11 +31,29 @@ pub struct Node {
     /// then 0, and unknown parts of its identity are nil or empty.
     pub is_remembered: bool,
     pub(crate) link: Option<Link>,
+    /// Proves that a connection is of the owner of the run. Unknown for a remembered node and for programs that send
+    /// none.
+    secret: Option<ResumeSecret>,
+    /// Who had the name before, if that was another node that had fallen silent.
+    displaced: Option<Displaced>,
+}
+
+/// A node whose name another one has taken.
+#[derive(Debug, Clone)]
+pub(crate) struct Displaced {
+    run: Uuid,
+    secret: ResumeSecret,
 }
 
 impl Node {
     /// Creates a node that has just connected.
-    pub(crate) fn new(identity: NodeIdentity, link: Link, now: Nanos) -> Self {
+    pub(crate) fn new(
+        identity: NodeIdentity,
+        secret: Option<ResumeSecret>,
+        displaced: Option<Displaced>,
+        link: Link,
+        now: Nanos,
+    ) -> Self {
         Self {
             identity: Arc::new(identity),
             since: now,
@@ -42,6 +64,8 @@ impl Node {
             is_replay: false,
             is_remembered: false,
             link: Some(link),
+            secret,
+            displaced,
         }
     }
 
@@ -66,6 +90,55 @@ impl Node {
             is_replay: stored.node.starts_with(REPLAY_PREFIX),
             is_remembered: true,
             link: None,
+            secret: None,
+            displaced: None,
+        }
+    }
+
+    /// Decides whether a connection may have this node's name. Returns who is displaced by that, if anybody.
+    ///
+    /// # Errors
+    /// `run_secret_wrong` for somebody else's run, `name_taken` for another run while this node is alive.
+    pub(crate) fn give_way(
+        &self,
+        identity: &NodeIdentity,
+        secret: Option<ResumeSecret>,
+        now: Nanos,
+    ) -> Result<Option<Displaced>, Failure> {
+        if self.identity.run == identity.run {
+            return if self.is_owner(secret) {
+                Ok(self.displaced.clone())
+            } else {
+                Err(wrong_secret(identity))
+            };
+        }
+        let is_back = |before: &Displaced| {
+            before.run == identity.run && secret.is_some_and(|secret| secret.matches(before.secret))
+        };
+        if self.displaced.as_ref().is_some_and(is_back) {
+            // Once only: two nodes must not take the name from each other forever.
+            return Ok(None);
+        }
+        if self.is_online() && now.0.saturating_sub(self.last_heard.0) < ALIVE {
+            let message = format!(
+                "name {1:?} is in use by a connected node on {0}: give this node another name",
+                self.identity.host, identity.name
+            );
+            return Err(Failure::new("name_taken", message));
+        }
+        // A new process of the same node replaces the one before for good.
+        let is_another = self.is_online() && self.identity.uuid != identity.uuid;
+        let displaced = || Some(Displaced { run: self.identity.run, secret: self.secret? });
+        Ok(is_another.then(displaced).flatten())
+    }
+
+    fn is_owner(&self, secret: Option<ResumeSecret>) -> bool {
+        match (self.secret, secret) {
+            (Some(own), Some(given)) => own.matches(given),
+            // The archive contains no secrets: the first to come is believed.
+            (None, _) if self.is_remembered => true,
+            (None, None) => true,
+            _ => false,
         }
     }
 
@@ -105,6 +178,14 @@ pub struct Link {
     pub outbound: mpsc::Sender<DacMessage>,
     /// Whether the node has registered.
     pub accepts_commands: bool,
+}
+
+fn wrong_secret(identity: &NodeIdentity) -> Failure {
+    let message = format!(
+        "run {} of node {:?} belongs to another process: start this node again, so that it begins a run of its own",
+        identity.run, identity.name
+    );
+    Failure::new("run_secret_wrong", message)
 }
 
 /// Returns whether a change is large enough to act on: watchers need not see each second's noise.

@@ -9,6 +9,8 @@ use std::{num::NonZero, path::PathBuf};
 pub struct DoorsConfig {
     /// Address of page, API and WebSocket.
     pub listen: String,
+    /// Host names that requests may use besides `localhost` and IP addresses, such as `dac.example.org`.
+    pub allowed_hosts: Vec<String>,
     /// Origins that may open a WebSocket or send a command besides the page's own, such as `https://ops.example.org`.
     pub allowed_origins: Vec<String>,
     /// WebSockets open at the same time.
@@ -64,6 +66,7 @@ impl Default for DoorsConfig {
     fn default() -> Self {
         Self {
             listen: "127.0.0.1:7070".into(),
+            allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
             max_websockets: 10_000,
             max_subscriptions: 1_000,

@@ -90,7 +90,7 @@ impl Registry {
         if !is_known && inner.nodes.len() >= self.max_nodes {
             return false;
         }
-        let schema_bytes = serde_json::to_string(&*stored.probe_type).map_or(0, |json| json.len());
+        let schema_bytes = stored.probe_type.memory_bytes();
         if inner.instances.len() >= self.max_topics
             || inner.schema_bytes + schema_bytes > self.max_schema_bytes
         {

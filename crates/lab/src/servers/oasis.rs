@@ -124,7 +124,7 @@ pub fn greeting() -> anyhow::Result<(Encoder, [NodeMessage; 2])> {
         demand: None,
         state: InstanceState { hertz: None, enabled: true, recorder: None },
     };
-    let hello = NodeMessage::Hello { protocol: PROTOCOL, node: identity() };
+    let hello = NodeMessage::Hello { protocol: PROTOCOL, node: identity(), secret: None };
     Ok((encoder, [hello, NodeMessage::Register { types: vec![probe_type], instances: vec![instance] }]))
 }
 

@@ -125,7 +125,11 @@ impl RunningDac {
         };
         // Invalid settings of a handler end the start before anything is written.
         let handlers = config.handlers()?;
-        let dac = Dac::new(oasis_dac::Config { log: config.log, channel: config.channel });
+        let dac = Dac::new(oasis_dac::Config {
+            memory_bytes: config.memory_bytes,
+            log: config.log,
+            channel: config.channel,
+        });
         if let Some(socket) = datagrams {
             tokio::spawn(oasis_dac::datagrams::serve(dac.clone(), socket));
         }

@@ -13,6 +13,7 @@ mod demand;
 mod eisa_client;
 mod file_spool;
 mod harness;
+mod large_registry;
 mod logging;
 mod malformed;
 mod native_client;

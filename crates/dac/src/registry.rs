@@ -83,6 +83,11 @@ impl Registry {
         self.changed.subscribe()
     }
 
+    /// Returns the present version.
+    pub fn version(&self) -> u64 {
+        *self.changed.borrow()
+    }
+
     /// Returns all nodes by name.
     pub fn nodes(&self) -> Vec<Node> {
         self.lock().nodes.values().cloned().collect()

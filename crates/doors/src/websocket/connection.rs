@@ -144,8 +144,8 @@ impl Connection {
         self.write_with(|output, stream| Ok(output.write(pieces, stream)?))
     }
 
-    /// Writes a piece of the past. Its unsent part is no unread answer, because the client did not request it at once.
-    pub fn write_past(&mut self, piece: Bytes) -> Result<(), End> {
+    /// Writes a piece of the past, or a picture of the registry. Its unsent part is no unread answer, because the client did not request it at once.
+    pub fn write_shared(&mut self, piece: Bytes) -> Result<(), End> {
         self.write_with(|output, stream| Ok(output.write_extra(piece, stream)?))
     }
 

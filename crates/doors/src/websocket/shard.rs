@@ -8,6 +8,7 @@ use super::{
     end::End,
     inbox::{Event, Inbox, Newcomer},
     pace::Pace,
+    picture::Picture,
     topic::Topic,
 };
 use crate::{
@@ -74,6 +75,8 @@ pub struct Shard {
     last_check: Instant,
     /// Connections with a sent close frame, and when they are closed, soonest first.
     leaving: VecDeque<(Instant, ConnectionId)>,
+    /// The registry, as clients that watch it receive it.
+    pub(super) picture: Picture,
     is_ending: bool,
 }
 
@@ -97,6 +100,7 @@ impl Shard {
             next_serial: 0,
             last_check: now,
             leaving: VecDeque::new(),
+            picture: Picture::default(),
             is_ending: false,
         }
     }
@@ -130,6 +134,7 @@ impl Shard {
             }
             self.inbox.take(&mut inbox);
             inbox.drain(..).for_each(|event| self.on_event(event));
+            self.send_due_pictures();
             self.round();
             self.close_finished();
             self.check_stalled();
@@ -141,7 +146,8 @@ impl Shard {
         let now = Instant::now();
         let goodbye = self.leaving.front().map(|(due, _)| *due);
         let next_check = self.last_check + CHECK_INTERVAL;
-        let next = goodbye.map_or(next_check, |due| due.min(next_check)).saturating_duration_since(now);
+        let next = [goodbye, self.picture.due()].into_iter().flatten().fold(next_check, Instant::min);
+        let next = next.saturating_duration_since(now);
         if self.raised.is_empty() && self.queue.is_empty() { next } else { self.pace.wait(now).min(next) }
     }
 
@@ -151,7 +157,7 @@ impl Shard {
             Event::Topic(slot) => self.raised.push(slot),
             Event::Outcome { connection, request, outcome } => self.outcome(connection, request, &outcome),
             Event::Past { connection, serial, piece } => self.past_read(connection, serial, *piece),
-            Event::Registry => self.send_registry(),
+            Event::Registry => self.registry_changed(),
             Event::End => {
                 self.is_ending = true;
                 let keys: Vec<usize> = self.connections.iter().map(|(key, _)| key).collect();
@@ -187,6 +193,7 @@ impl Shard {
         let Some(connection) = self.connections.get_mut(key) else { return };
         let outcome = connection.flush();
         self.settle(key, outcome);
+        self.send_late_picture(key);
         self.enqueue(key);
     }
 

@@ -95,6 +95,10 @@ pub struct Connection {
     blocked_since: Option<Instant>,
     /// Whether a close frame was sent or waits.
     is_leaving: bool,
+    /// Whether it is in the list of connections to read from.
+    pub is_readable: bool,
+    /// Whether the decoder keeps whole frames, for the next turn.
+    pub has_frames: bool,
     /// Its place, free again when this is dropped.
     _place: Place,
 }
@@ -119,6 +123,8 @@ impl Connection {
         }
     }
 
+            is_readable: false,
+            has_frames: false,
     /// The socket.
     pub fn stream(&mut self) -> &mut TcpStream {
         &mut self.stream

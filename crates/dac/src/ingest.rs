@@ -3,6 +3,7 @@
 use crate::{
     Dac,
     datagrams::{QUEUE, Route},
+    listener::{Acceptor, Farewell, Refusal},
     now,
     session::NodeSession,
 };
@@ -32,35 +33,37 @@ const EXPIRY: Duration = Duration::from_secs(1);
 /// Accepts nodes until they are [released](Dac::release_nodes).
 pub async fn serve(dac: Arc<Dac>, listener: TcpListener) -> io::Result<()> {
     let mut expiry = tokio::time::interval(EXPIRY);
+    let (mut acceptor, farewell) = (Acceptor::new(listener), Farewell::default());
     loop {
-        let accepted = tokio::select! {
+        let (stream, peer) = tokio::select! {
             () = dac.nodes_released() => return Ok(()),
-            accepted = listener.accept() => accepted,
+            accepted = acceptor.accept() => accepted,
             _ = expiry.tick() => {
                 dac.expire(now());
                 continue;
             }
         };
-        let (stream, peer) = match accepted {
-            Ok(accepted) => accepted,
-            Err(error) => {
-                // Out of file descriptors, or a peer that left before it was accepted: others can still connect.
-                tracing::warn!(%error, "failed to accept a node");
-                tokio::time::sleep(Duration::from_millis(50)).await;
-                continue;
+        match dac.gate.admit(&dac.admission, &stream, peer.ip()) {
+            Ok(place) => {
+                let dac = dac.clone();
+                tokio::spawn(async move {
+                    connection(dac, stream, peer).await;
+                    drop(place);
+                });
             }
-        };
-        let Some(permit) = dac.admission.try_admit() else {
-            dac.admission.count_refused("too_many_connections");
-            tracing::warn!(%peer, "node refused: connection limit reached (channel.max_connections)");
-            continue;
-        };
-        let dac = dac.clone();
-        tokio::spawn(async move {
-            connection(dac, stream, peer).await;
-            drop(permit);
-        });
+            Err(refusal) => {
+                dac.gate.note_refused(&dac.admission, peer.ip(), refusal);
+                farewell.say(stream, refused(refusal));
+            }
+        }
     }
+}
+
+/// The message to a node that has no place.
+fn refused(refusal: Refusal) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write_control(&DacMessage::Refused(Failure::new(refusal.code(), refusal.to_string())), &mut bytes);
+    bytes
 }
 
 async fn connection(dac: Arc<Dac>, mut stream: TcpStream, peer: SocketAddr) {
@@ -81,8 +84,7 @@ async fn connection(dac: Arc<Dac>, mut stream: TcpStream, peer: SocketAddr) {
             tracing::warn!(%peer, node = node.as_deref(), %failure, "node refused");
             let mut bytes = Vec::new();
             write_control(&DacMessage::Refused(failure), &mut bytes);
-            // A courtesy: a peer that does not read it is closed anyway.
-            let _ = timeout_at(Instant::now() + Duration::from_secs(1), stream.write_all(&bytes)).await;
+            Farewell::send(stream, &bytes).await;
         }
     }
 }

@@ -204,6 +204,28 @@ fn one_address_has_a_limited_number_of_nodes() {
     assert!(refused(&dac, "channel", "too_many_from_address") >= 1);
 }
 
+#[test]
+fn hellos_of_nodes_that_never_send_a_sample_keep_no_other_node_away() {
+    let (dac, _folder) = dac("[channel]\nmax_nodes = 20\n");
+    let hellos = |round: u32| {
+        for number in 0..50 {
+            drop(welcomed(&dac, &format!("liar {round} {number}")).unwrap());
+            // Nodes that are connected are not evicted.
+            eventually("its end", || {
+                (get(&dac, "/api/v1/ledger")["channel"]["open"].as_u64() <= Some(1)).then_some(())
+            });
+        }
+    };
+    hellos(1);
+    let node = Oasis::node(dac.channel(), &["--probe", "processor@200"]);
+    ledger(&dac, "plant", "processor", "a sample", |ledger| ledger["received"] != 0);
+    assert!(node.stop().success());
+    hellos(2);
+    let kept = ledger(&dac, "plant", "processor", "its ledger", |_| true);
+    assert_ne!(kept["received"], 0);
+    assert_eq!(get(&dac, "/api/v1/nodes")["nodes"].as_array().unwrap().len(), 20);
+}
+
 /// The limit of open files of a process, soft and hard.
 fn open_files(process: u32) -> (String, String) {
     let limits = fs::read_to_string(format!("/proc/{process}/limits")).unwrap();

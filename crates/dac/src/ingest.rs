@@ -72,7 +72,7 @@ async fn connection(dac: Arc<Dac>, mut stream: TcpStream, peer: SocketAddr) {
     let (outbound, commands) = mpsc::channel(OUTBOUND);
     let route = Route::open(&dac);
     let offer = route.as_ref().map(|route| route.offer);
-    let mut session = NodeSession::new(dac.clone(), outbound).offering(offer);
+    let mut session = NodeSession::new(dac.clone(), outbound).at(peer.ip()).offering(offer);
     let ended = converse(&dac, &mut stream, &mut session, commands, route).await;
     let node = session.node().map(str::to_owned);
     session.close(now());

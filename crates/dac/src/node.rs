@@ -3,7 +3,7 @@
 use crate::registry::{StoredInstance, StoredNode};
 use oasis_channel::{DacMessage, NodeIdentity, Overhead, REPLAY_PREFIX};
 use oasis_wire::quantity::Nanos;
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 use tokio::sync::mpsc;
 
 /// A node as the DAC knows it, connected or not.
@@ -26,6 +26,8 @@ pub struct Node {
     /// Whether it is known only from the archive and has not connected in this run of the DAC. Its process number is
     /// then 0, and unknown parts of its identity are nil or empty.
     pub is_remembered: bool,
+    /// Its address when it connected; unknown for a node without a socket.
+    pub(crate) address: Option<IpAddr>,
     pub(crate) link: Option<Link>,
 }
 
@@ -41,6 +43,7 @@ impl Node {
             overhead: None,
             is_replay: false,
             is_remembered: false,
+            address: link.address,
             link: Some(link),
         }
     }
@@ -65,6 +68,7 @@ impl Node {
             overhead: None,
             is_replay: stored.node.starts_with(REPLAY_PREFIX),
             is_remembered: true,
+            address: None,
             link: None,
         }
     }
@@ -101,6 +105,8 @@ impl Node {
 pub struct Link {
     /// Number of the session that owns it: a session that was replaced must not mark its successor offline.
     pub session: u64,
+    /// Address of the node, if it has one.
+    pub address: Option<IpAddr>,
     /// Queue of messages to the node. Bounded; full means that the node does not read.
     pub outbound: mpsc::Sender<DacMessage>,
     /// Whether the node has registered.

@@ -1,5 +1,6 @@
 //! The nodes, their probe instances, and each instance's topic.
 
+mod eviction;
 mod remembered;
 
 pub use remembered::{RestoreCounts, StoredInstance, StoredNode};
@@ -48,8 +49,10 @@ struct Inner {
     by_name: HashMap<(Arc<str>, Arc<str>), TopicId>,
     last_topic: u32,
     schema_bytes: usize,
-    /// What earlier runs of the DAC stored: the node's run and last sequence number, by names. Each entry is used
-    /// once.
+    /// Where the offsets of a new instance begin: after those of every evicted one.
+    first_offset: Offset,
+    /// What earlier runs of the DAC stored, or evicted instances had: the node's run and last sequence number, by
+    /// names. Each entry is used once.
     stored: HashMap<(Arc<str>, Arc<str>), (Uuid, u64)>,
     /// Topics of instances known only from the archive; the first is evicted first. Some may have registered since,
     /// or are gone.
@@ -216,7 +219,7 @@ impl Registry {
                     inner.remove(old);
                 }
                 // A client resumes by names: an offset must not identify two different samples.
-                let start = known.map_or(Offset(0), |old| old.log.next());
+                let start = known.map_or(inner.first_offset, |old| old.log.next());
                 self.add(&mut inner, key, announced, probe_type, start)?
             }
         };
@@ -265,7 +268,7 @@ impl Registry {
         start: Offset,
     ) -> Result<Arc<Instance>, Failure> {
         while inner.instances.len() >= self.max_topics {
-            if !inner.evict_oldest() {
+            if !inner.evict_oldest_instance() {
                 let message = format!(
                     "topic limit reached: the DAC has {} topics (channel.max_topics)",
                     self.max_topics
@@ -276,7 +279,7 @@ impl Registry {
         // Instances share the schema of a type, but any of them may become its last owner: each counts in full.
         let schema_bytes = serde_json::to_string(&**probe_type).map_or(0, |json| json.len());
         while inner.schema_bytes + schema_bytes > self.max_schema_bytes {
-            if !inner.evict_oldest() {
+            if !inner.evict_oldest_instance() {
                 let message = format!(
                     "schema memory limit reached: {} bytes are in use (channel.max_schema_bytes)",
                     inner.schema_bytes

@@ -10,6 +10,7 @@ mod farewell;
 mod gate;
 
 pub use acceptor::Acceptor;
+pub(crate) use addresses::counted;
 pub use addresses::{AddressPermit, Addresses};
 pub use farewell::Farewell;
 pub use gate::{Connection, Gate, Refusal};

@@ -174,6 +174,23 @@ mod tests {
     }
 
     #[test]
+    fn a_message_has_a_bounded_number_of_fragments_and_more_if_it_is_long() {
+        let of = |count: usize, fragment: &[u8]| {
+            let mut frames = vec![frame(0x02, fragment)];
+            frames.resize(count - 1, frame(0x00, fragment));
+            frames.push(frame(0x80, fragment));
+            let (mut decoder, limits) =
+                (Decoder::default(), Limits { message: 1 << 20, ..Limits::default() });
+            decoder.limits = limits;
+            decoder.decode(&mut frames.concat(), |_| Ok::<_, Error>(()))
+        };
+        assert_eq!(of(1_024, &[]), Ok(()));
+        assert_eq!(of(1_025, &[]), Err(Error::TooManyFragments(1_024)));
+        // Autobahn sends messages in fragments of 64 bytes.
+        assert_eq!(of(16_384, &[7; 64]), Ok(()));
+    }
+
+    #[test]
     fn a_message_may_be_bounded_tighter_than_a_frame() {
         let mut decoder = Decoder::new(Role::Server, Limits { frame: 20, message: 10, output: 0 });
         let outcome = decoder.decode(&mut frame(0x82, &[0; 11]), |_| Ok::<_, Error>(()));

@@ -12,17 +12,19 @@ use std::{
 const KEPT: usize = 16_384;
 
 impl Inner {
-    /// Evicts offline nodes, those of least value first: nodes that never sent a sample; then the node known only from
-    /// the archive that was connected the longest ago; then, of the address with the most offline nodes, the one heard
-    /// the longest ago. Returns false if all nodes are connected.
+    /// Evicts offline nodes: those that never sent a sample, or else one of the address that has the most of them.
+    /// Returns false if all nodes are connected.
     pub(super) fn evict_oldest_node(&mut self) -> bool {
-        self.evict_silent_nodes() || self.evict_remembered_node() || self.evict_offline_node()
+        self.evict_silent_nodes() || self.evict_offline_node()
     }
 
     /// Evicts an instance, or a node with its instances, for an instance that registers. Returns false if all
     /// instances belong to connected nodes.
     pub(super) fn evict_oldest_instance(&mut self) -> bool {
-        self.evict_silent_nodes() || self.evict_oldest() || self.evict_offline_node()
+        let are_remembered = |nodes: Vec<&Node>| nodes.iter().any(|node| node.is_remembered);
+        self.evict_silent_nodes()
+            || (are_remembered(self.most_offline()) && self.evict_oldest())
+            || self.evict_offline_node()
     }
 
     /// Evicts offline nodes that never sent a sample, a hundredth of all nodes at once: a flood of them must not cost a
@@ -45,29 +47,23 @@ impl Inner {
         !silent.is_empty()
     }
 
-    /// Evicts the restored node that was connected the longest ago.
-    fn evict_remembered_node(&mut self) -> bool {
-        let remembered = self.nodes.values().filter(|node| node.is_remembered);
-        let oldest = remembered.min_by_key(|node| node.last_heard).map(|node| node.identity.clone());
-        oldest.is_some_and(|identity| {
-            self.remove_node(&identity.name);
-            true
-        })
+    /// Evicts the node that left the longest ago, of the address that has most offline nodes.
+    fn evict_offline_node(&mut self) -> bool {
+        let oldest = self.most_offline().into_iter().min_by_key(|node| node.since);
+        let Some(identity) = oldest.map(|node| node.identity.clone()) else { return false };
+        tracing::debug!(node = %identity.name, "offline node evicted");
+        self.remove_node(&identity.name);
+        true
     }
 
-    /// Evicts the node heard the longest ago among the offline nodes of the address that has most of them.
-    fn evict_offline_node(&mut self) -> bool {
+    /// Returns the offline nodes of the address that has most of them. Nodes known only from the archive count as one
+    /// address.
+    fn most_offline(&self) -> Vec<&Node> {
         let mut by_address: HashMap<Option<IpAddr>, Vec<&Node>> = HashMap::new();
-        for node in self.nodes.values().filter(|node| !node.is_online() && !node.is_remembered) {
+        for node in self.nodes.values().filter(|node| !node.is_online()) {
             by_address.entry(node.address.map(counted)).or_default().push(node);
         }
-        let most = by_address.into_values().max_by_key(Vec::len).unwrap_or_default();
-        let oldest = most.iter().min_by_key(|node| node.last_heard).map(|node| node.identity.clone());
-        oldest.is_some_and(|identity| {
-            tracing::info!(node = %identity.name, "offline node evicted: its samples in memory are gone (channel.max_nodes, channel.max_topics)");
-            self.remove_node(&identity.name);
-            true
-        })
+        by_address.into_values().max_by_key(Vec::len).unwrap_or_default()
     }
 
     /// Removes a node and its instances.

@@ -1,7 +1,7 @@
 //! Offline nodes make room for nodes that connect.
 
 use super::*;
-use oasis_dac::config::ChannelConfig;
+use oasis_dac::{StoredInstance, config::ChannelConfig};
 use std::net::IpAddr;
 
 fn limited(max_nodes: usize, max_topics: usize) -> Arc<Dac> {
@@ -46,6 +46,23 @@ fn the_address_with_the_most_offline_nodes_loses_one() {
     let _second = Peer::connected(&dac, "second", 1);
     assert_eq!(nodes(&dac), ["alone", "first", "second", "two of many"]);
     assert!(dac.registry.find("one of many", "beat").is_none());
+}
+
+#[test]
+fn one_address_does_not_evict_what_the_archive_remembers() {
+    let dac = limited(5, 5);
+    let stored = |name: &str| StoredInstance {
+        node: name.into(),
+        instance: "beat".into(),
+        probe_type: Arc::new(beat()),
+        kind: ProbeKind::Pushed,
+        run: Uuid::from_u128(1),
+        last_sequence: 10,
+        last_time: 1,
+    };
+    dac.registry.restore(&[], vec![stored("archived a"), stored("archived b")]);
+    (1..50).for_each(|now| visit(&dac, &format!("liar {now}"), "192.0.2.1", 1, now));
+    assert_eq!(nodes(&dac), ["archived a", "archived b", "liar 47", "liar 48", "liar 49"]);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tungstenite::Message;
 use uuid::Uuid;
 
-const INSTANCES: usize = 5_000;
+const INSTANCES: usize = 2_500;
 /// Reconnects of the node while the client reads nothing.
 const RECONNECTS: usize = 10;
 
@@ -31,7 +31,7 @@ fn connect(channel: &str, secret: ResumeSecret) -> (Box<dyn Sender>, Box<dyn Rec
         pid: 1,
     };
     let instance = |number| RegisteredInstance {
-        name: format!("{}{number}", "a-long-name-".repeat(20)),
+        name: format!("{}{number}", "a-long-name-".repeat(70)),
         probe_type: beat().uuid,
         kind: ProbeKind::Pushed,
         demand: None,

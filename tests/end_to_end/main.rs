@@ -34,6 +34,7 @@ mod replay;
 mod replay_again;
 mod sdk;
 mod sql;
+mod starvation;
 mod systemd;
 mod test_runs;
 mod text_doors;

@@ -68,6 +68,7 @@ mod encodings;
 pub mod ingest;
 mod instance;
 mod ledger;
+pub mod listener;
 mod log;
 mod memory;
 mod newest;
@@ -106,6 +107,7 @@ mod atomic {
 }
 
 use config::{ChannelConfig, LogConfig};
+use listener::Gate;
 use oasis_health::Health;
 use oasis_wire::quantity::{Epoch, Nanos};
 use std::{
@@ -163,6 +165,8 @@ pub struct Dac {
     pub commands: CommandBus,
     /// Admission to the data channel, with its counters.
     pub admission: Admission,
+    /// Limits the connections of the data channel by address.
+    pub(crate) gate: Gate,
     /// Routes of batches that arrive by UDP.
     pub datagrams: datagrams::Datagrams,
     /// Memory budget of all topic logs.
@@ -193,6 +197,7 @@ impl Dac {
             registry: Registry::new(epoch, &config.channel, config.schema_bytes(), budget.clone(), steer),
             commands: CommandBus::default(),
             admission: Admission::new(config.channel.max_connections),
+            gate: Gate::new("channel", config.channel.max_connections_per_address, config::USUAL_PER_ADDRESS),
             datagrams: datagrams::Datagrams::default(),
             derived: DerivedStreams::new(config.log.derived_streams, linger, budget.clone()),
             budget,

@@ -3,7 +3,7 @@
 use crate::registry::{StoredInstance, StoredNode};
 use oasis_channel::{DacMessage, Failure, NodeIdentity, Overhead, REPLAY_PREFIX, ResumeSecret};
 use oasis_wire::quantity::Nanos;
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
@@ -30,6 +30,8 @@ pub struct Node {
     /// Whether it is known only from the archive and has not connected in this run of the DAC. Its process number is
     /// then 0, and unknown parts of its identity are nil or empty.
     pub is_remembered: bool,
+    /// Its address when it connected; unknown for a node without a socket.
+    pub(crate) address: Option<IpAddr>,
     pub(crate) link: Option<Link>,
     /// Proves that a connection is of the owner of the run. Unknown for a remembered node and for programs that send
     /// none.
@@ -63,6 +65,7 @@ impl Node {
             overhead: None,
             is_replay: false,
             is_remembered: false,
+            address: link.address,
             link: Some(link),
             secret,
             displaced,
@@ -89,6 +92,7 @@ impl Node {
             overhead: None,
             is_replay: stored.node.starts_with(REPLAY_PREFIX),
             is_remembered: true,
+            address: None,
             link: None,
             secret: None,
             displaced: None,
@@ -174,6 +178,8 @@ impl Node {
 pub struct Link {
     /// Number of the session that owns it: a session that was replaced must not mark its successor offline.
     pub session: u64,
+    /// Address of the node, if it has one.
+    pub address: Option<IpAddr>,
     /// Queue of messages to the node. Bounded; full means that the node does not read.
     pub outbound: mpsc::Sender<DacMessage>,
     /// Whether the node has registered.

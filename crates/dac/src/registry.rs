@@ -1,5 +1,6 @@
 //! The nodes, their probe instances, and each instance's topic.
 
+mod eviction;
 mod remembered;
 mod schemas;
 
@@ -49,8 +50,10 @@ struct Inner {
     by_name: HashMap<(Arc<str>, Arc<str>), TopicId>,
     last_topic: u32,
     schema_bytes: usize,
-    /// What earlier runs of the DAC stored: the node's run and last sequence number, by names. Each entry is used
-    /// once.
+    /// Where the offsets of a new instance begin: after those of every evicted one.
+    first_offset: Offset,
+    /// What earlier runs of the DAC stored, or evicted instances had: the node's run and last sequence number, by
+    /// names. Each entry is used once.
     stored: HashMap<(Arc<str>, Arc<str>), (Uuid, u64)>,
     /// Topics of instances known only from the archive; the first is evicted first. Some may have registered since,
     /// or are gone.
@@ -222,7 +225,7 @@ impl Registry {
                     inner.remove(old);
                 }
                 // A client resumes by names: an offset must not identify two different samples.
-                let start = known.map_or(Offset(0), |old| old.log.next());
+                let start = known.map_or(inner.first_offset, |old| old.log.next());
                 self.add(&mut inner, key, announced, probe_type, start)?
             }
         };
@@ -271,7 +274,7 @@ impl Registry {
         start: Offset,
     ) -> Result<Arc<Instance>, Failure> {
         while inner.instances.len() >= self.max_topics {
-            if !inner.evict_oldest() {
+            if !inner.evict_oldest_instance() {
                 let message = format!(
                     "topic limit reached: the DAC has {} topics (channel.max_topics)",
                     self.max_topics

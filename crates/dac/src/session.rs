@@ -23,6 +23,7 @@ use oasis_wire::{
 };
 use std::{
     collections::{BTreeSet, HashMap},
+    net::IpAddr,
     ops::RangeInclusive,
     sync::Arc,
 };
@@ -45,6 +46,7 @@ const MAX_REGISTRATION: usize = 16 * 1024 * 1024;
 pub struct NodeSession {
     dac: Arc<Dac>,
     number: u64,
+    address: Option<IpAddr>,
     /// Moves to the registry with hello. Once another connection of the node replaces this one there, this
     /// connection's queue ends.
     outbound: Option<mpsc::Sender<DacMessage>>,
@@ -75,6 +77,7 @@ impl NodeSession {
             schema_memory: dac.registry.hold_schemas(),
             dac,
             number,
+            address: None,
             outbound: Some(outbound),
             node: None,
             types: HashMap::new(),
@@ -87,6 +90,11 @@ impl NodeSession {
             reorders: None,
             waiting_bytes: 0,
         }
+    }
+
+    /// Adds the address of the node.
+    pub fn at(self, address: IpAddr) -> Self {
+        Self { address: Some(address), ..self }
     }
 
     /// Adds an offer of datagrams.
@@ -296,7 +304,7 @@ impl NodeSession {
         let Some(outbound) = self.outbound.take() else {
             return Err(Failure::new("hello_expected", "hello was received before"));
         };
-        let link = Link { session: self.number, outbound, accepts_commands: false };
+        let link = Link { session: self.number, address: self.address, outbound, accepts_commands: false };
         self.dac.registry.connect(node.clone(), secret, link, now)?;
         tracing::info!(node = %node.name, host = %node.host, run = %node.run, "node connected");
         self.node = Some(Arc::new(node));

@@ -14,6 +14,8 @@ use oasis_wire::{
     schema::{Metric, MetricType, ProbeType, StructType},
     value::RowWriter,
 };
+#[path = "session/eviction.rs"]
+mod eviction;
 #[path = "session/remembered.rs"]
 mod remembered;
 #[path = "session/takeover.rs"]

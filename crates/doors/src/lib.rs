@@ -80,6 +80,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod body;
 mod config;
 mod doors;
 mod host;
@@ -120,15 +121,15 @@ pub async fn serve(
     listener: TcpListener,
     ended: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
-    let Doors { admission, ending, shards, config, .. } = doors.clone();
+    let Doors { ending, shards, .. } = doors.clone();
     let ended = async move {
         ended.await;
         ending.send_replace(true);
         shards.end();
     };
     let router = router.layer(from_fn_with_state(doors.clone(), host::guard));
-    serve::serve(router, listener, &config, ended).await;
+    serve::serve(doors, router, listener, ended).await;
     // WebSockets are no requests any more: the HTTP server does not wait for them.
-    admission.wait_until_empty().await;
+    doors.admission.wait_until_empty().await;
     Ok(())
 }

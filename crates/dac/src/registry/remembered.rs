@@ -135,19 +135,4 @@ impl Inner {
         }
         false
     }
-
-    /// Evicts the restored node that was connected the longest ago. Returns false if there is none.
-    pub(super) fn evict_oldest_node(&mut self) -> bool {
-        let remembered = self.nodes.values().filter(|node| node.is_remembered);
-        let oldest = remembered.min_by_key(|node| node.last_heard).map(|node| node.identity.name.clone());
-        let Some(oldest) = oldest else { return false };
-        self.nodes.remove(&oldest);
-        let its: Vec<_> =
-            self.instances.values().filter(|instance| *instance.node == *oldest).cloned().collect();
-        for instance in its {
-            self.by_name.remove(&(instance.node.clone(), instance.name.clone()));
-            self.remove(&instance);
-        }
-        true
-    }
 }

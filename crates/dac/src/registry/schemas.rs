@@ -24,7 +24,7 @@ impl Registry {
     pub(super) fn make_room_for_schema(&self, inner: &mut Inner, bytes: usize) -> Result<(), Failure> {
         let of_sessions = self.session_schemas.used();
         while inner.schema_bytes.saturating_add(of_sessions).saturating_add(bytes) > self.max_schema_bytes {
-            if !inner.evict_oldest() {
+            if !inner.evict_oldest_instance() {
                 let message = format!(
                     "schema memory limit reached: {} bytes are in use (channel.max_schema_bytes, memory_bytes)",
                     inner.schema_bytes + of_sessions

@@ -82,6 +82,7 @@ pub fn serve(flush: Option<Duration>, is_fed: bool, archive: Option<&Path>) -> a
     handlers.start_all();
     let mut feed = is_fed.then(|| Feed::new(dac.clone())).transpose()?;
     let mut config = DoorsConfig {
+        max_connections: 1_000_000,
         max_websockets: 1_000_000,
         max_per_address: 1_000_000,
         shards: 1,

@@ -102,10 +102,12 @@ fn add_rolled(store: &Store, file: &RollupFile, series: &RolledSeries, points: &
         if !points.wants((place.min_time, place.max_time)) {
             continue;
         }
-        let added = file.batch(place).map(|batch| points.cells.add_rolled(plan, cell_type, &batch));
-        if !matches!(added, Some(Ok(()))) {
-            store.counters.report(file.note_damage(place));
-            points.lose_cells((place.min_time, place.max_time));
+        match file.cells(series, place) {
+            Ok(batch) => points.cells.add_rolled(plan, cell_type, &batch),
+            Err(bad) => {
+                store.counters.report(file.note_damage(place, &bad));
+                points.lose_cells((place.min_time, place.max_time));
+            }
         }
     }
     points.absorb(&series.gaps, series.reach);

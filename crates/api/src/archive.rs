@@ -8,7 +8,7 @@ use axum::{
 };
 use oasis_archive::{Archive, NotStored};
 use oasis_doors::{Doors, Problem};
-use oasis_store::{CatalogueError, Counters, History, Reaches, ReadError};
+use oasis_store::{CatalogueError, ClockJump, Counters, History, Reaches, ReadError};
 use serde::Serialize;
 use std::sync::Arc;
 use utoipa::ToSchema;
@@ -99,6 +99,28 @@ pub async fn flush(State(doors): State<Doors>, headers: HeaderMap) -> Result<Jso
         };
         Problem::new(StatusCode::INSUFFICIENT_STORAGE, code, error.to_string())
     })
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct RetentionConfirmed {
+    /// `confirmed`; `unchanged` if the clock had not jumped.
+    status: &'static str,
+    /// `{"seconds"}`: by how much the wall clock had jumped; null if it had not.
+    #[schema(value_type = Object)]
+    clock_jump: Option<ClockJump>,
+}
+
+/// Confirms that the wall clock is right after it has jumped, so that samples are evicted by age again.
+#[utoipa::path(post, path = "/api/v1/archive/retention/confirm",
+    responses((status = 200, body = RetentionConfirmed), (status = 403, body = Problem), (status = 404, body = Problem)))]
+pub async fn confirm_retention(
+    State(doors): State<Doors>,
+    headers: HeaderMap,
+) -> Result<Json<RetentionConfirmed>, Problem> {
+    doors.admit(&headers, "pages of other sites may not write (doors.allowed_origins)")?;
+    let clock_jump = archive(&doors)?.confirm_clock();
+    let status = if clock_jump.is_some() { "confirmed" } else { "unchanged" };
+    Ok(Json(RetentionConfirmed { status, clock_jump }))
 }
 
 /// Returns the archive, if there is one.

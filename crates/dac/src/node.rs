@@ -1,6 +1,9 @@
 //! A node as the DAC knows it.
 
-use crate::registry::{StoredInstance, StoredNode};
+use crate::{
+    moment::Moment,
+    registry::{StoredInstance, StoredNode},
+};
 use oasis_channel::{DacMessage, NodeIdentity, Overhead, REPLAY_PREFIX};
 use oasis_wire::quantity::Nanos;
 use std::sync::Arc;
@@ -15,6 +18,8 @@ pub struct Node {
     pub since: Nanos,
     /// When it last sent anything.
     pub last_heard: Nanos,
+    /// The same by the steady clock.
+    pub(crate) heard: Nanos,
     /// DAC clock minus node clock, in nanoseconds; none before the first measurement.
     pub clock_offset_ns: Option<i64>,
     /// Round trip of that measurement, in nanoseconds.
@@ -31,11 +36,12 @@ pub struct Node {
 
 impl Node {
     /// Creates a node that has just connected.
-    pub(crate) fn new(identity: NodeIdentity, link: Link, now: Nanos) -> Self {
+    pub(crate) fn new(identity: NodeIdentity, link: Link, now: Moment) -> Self {
         Self {
             identity: Arc::new(identity),
-            since: now,
-            last_heard: now,
+            since: now.wall,
+            last_heard: now.wall,
+            heard: now.steady,
             clock_offset_ns: None,
             round_trip_ns: None,
             overhead: None,
@@ -60,6 +66,7 @@ impl Node {
             identity: Arc::new(identity),
             since: last,
             last_heard: last,
+            heard: Nanos(0),
             clock_offset_ns: None,
             round_trip_ns: None,
             overhead: None,

@@ -8,6 +8,7 @@ use crate::{
     config::ChannelConfig,
     instance::Instance,
     log::{LogBudget, TopicLog},
+    moment::Moment,
     node::{Link, Node},
 };
 use oasis_channel::{Failure, InstanceState, NodeIdentity, Overhead, RegisteredInstance};
@@ -116,10 +117,10 @@ impl Registry {
 
     /// Connects a node that has said hello. Closes an older connection of the same run of the node. Refuses a name
     /// that another living node has.
-    pub(crate) fn connect(&self, identity: NodeIdentity, link: Link, now: Nanos) -> Result<(), Failure> {
+    pub(crate) fn connect(&self, identity: NodeIdentity, link: Link, now: Moment) -> Result<(), Failure> {
         let mut inner = self.lock();
         if let Some(known) = inner.nodes.get(&identity.name) {
-            let alive = known.is_online() && now.0.saturating_sub(known.last_heard.0) < ALIVE;
+            let alive = known.is_online() && now.steady.0.saturating_sub(known.heard.0) < ALIVE;
             if alive && known.identity.run != identity.run {
                 let message = format!(
                     "name {1:?} is in use by a connected node on {0}: give this node another name",
@@ -161,9 +162,9 @@ impl Registry {
     }
 
     /// Records that the node has sent something.
-    pub(crate) fn note_heard(&self, node: &str, now: Nanos) {
+    pub(crate) fn note_heard(&self, node: &str, now: Moment) {
         if let Some(known) = self.lock().nodes.get_mut(node) {
-            known.last_heard = now;
+            (known.last_heard, known.heard) = (now.wall, now.steady);
         }
     }
 

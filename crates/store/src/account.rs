@@ -1,6 +1,6 @@
 //! The state of the archive: what each instance has stored, and counters of the whole archive.
 
-use crate::{gap::Gap, recovery::Finding};
+use crate::{clock_watch::ClockJump, gap::Gap, recovery::Finding};
 use oasis_wire::{
     loss::Cause,
     quantity::{Nanos, Offset},
@@ -141,6 +141,8 @@ pub struct Counters {
     pub findings: Vec<Finding>,
     /// Findings no longer listed.
     pub findings_forgotten: u64,
+    /// The jump of the wall clock, while nothing is evicted by age because of it.
+    pub clock_jump: Option<ClockJump>,
 }
 
 impl Counters {

@@ -3,7 +3,8 @@
 use crate::{
     catalogue::{self, SealedFile},
     cells::Level,
-    clock::now,
+    clock::{Clock, SystemClock, now},
+    clock_watch::ClockWatch,
     config::ArchiveConfig,
     history::History,
     import_folder,
@@ -43,6 +44,14 @@ pub struct FolderLock(#[expect(dead_code, reason = "it is held, not read")] File
 /// # Errors
 /// If the folder cannot be used, or belongs to another process.
 pub fn open(config: ArchiveConfig) -> Result<WritableStore, OpenError> {
+    open_with(config, Arc::new(SystemClock))
+}
+
+/// As [`open`], with another clock for retention by age.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_with(config: ArchiveConfig, clock: Arc<dyn Clock>) -> Result<WritableStore, OpenError> {
     let directory = PathBuf::from(&config.directory);
     let failed = |error| OpenError::Directory { path: directory.clone(), error };
     if directory.is_file() {
@@ -53,14 +62,19 @@ pub fn open(config: ArchiveConfig) -> Result<WritableStore, OpenError> {
     if reserve::release_if_needed(&directory, &config) {
         tracing::warn!(path = %directory.display(), "disk nearly full: archive starts in its reserved space");
     }
-    open_locked(config, lock).map_err(|error| reserve::explain(&directory, error))
+    open_locked(config, lock, clock).map_err(|error| reserve::explain(&directory, error))
 }
 
-fn open_locked(config: ArchiveConfig, lock: FolderLock) -> Result<WritableStore, OpenError> {
+fn open_locked(
+    config: ArchiveConfig,
+    lock: FolderLock,
+    clock: Arc<dyn Clock>,
+) -> Result<WritableStore, OpenError> {
     let directory = PathBuf::from(&config.directory);
     let failed = |error| OpenError::Directory { path: directory.clone(), error };
     let (catalogue, findings) = catalogue::open_or_make_again(&directory)?;
-    let store = Arc::new(Store::new(directory.clone(), catalogue));
+    let clock = ClockWatch::new(clock, catalogue.trusted_time()?);
+    let store = Arc::new(Store::new(directory.clone(), catalogue, clock));
     // A rebuilt catalogue does not know whether it had listed an import: keep its files.
     let unfinished =
         if findings.is_empty() { import_folder::epoch(&directory).map_err(failed)? } else { None };

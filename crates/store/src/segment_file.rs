@@ -19,6 +19,7 @@ use std::{
     os::unix::fs::FileExt,
     path::{Path, PathBuf},
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
+    time::{Duration, Instant},
 };
 use uuid::Uuid;
 
@@ -80,6 +81,8 @@ pub struct SegmentFile {
     staged: StagedRecords,
     /// Samples committed.
     pub samples: u64,
+    /// When it was created: the wall clock may be set meanwhile.
+    begun: Instant,
 }
 
 #[derive(Debug, Default)]
@@ -119,6 +122,7 @@ impl SegmentFile {
             series: HashMap::new(),
             staged: StagedRecords::default(),
             samples: 0,
+            begun: Instant::now(),
         })
     }
 
@@ -270,7 +274,12 @@ impl SegmentFile {
         &self.path
     }
 
-    /// When it was created.
+    /// How long ago it was created.
+    pub fn age(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
+    /// When it was created, by the wall clock.
     pub fn created(&self) -> Nanos {
         self.open.header.created
     }

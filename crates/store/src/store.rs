@@ -11,7 +11,8 @@ pub use window::Unread;
 
 use crate::{
     account::{Account, SharedCounters},
-    catalogue::{Catalogue, CatalogueError, Extent, SealedFile},
+    catalogue::{Catalogue, CatalogueError, Expired, Extent, SealedFile},
+    clock_watch::ClockWatch,
     gap::Gap,
     points::PointsCache,
     reach::{Reach, Reaches},
@@ -52,6 +53,8 @@ pub struct Store {
     pub file_reads: AtomicU64,
     /// Its condition.
     pub counters: SharedCounters,
+    /// Whether the wall clock can be trusted.
+    pub clock: ClockWatch,
 }
 
 /// Errors of reading an archive.
@@ -83,7 +86,7 @@ pub fn is_disk_full(error: &io::Error) -> bool {
 
 impl Store {
     /// Creates a store for a catalogue in this folder.
-    pub fn new(directory: PathBuf, catalogue: Catalogue) -> Self {
+    pub fn new(directory: PathBuf, catalogue: Catalogue, clock: ClockWatch) -> Self {
         Self {
             directory,
             catalogue: Mutex::new(catalogue),
@@ -94,12 +97,33 @@ impl Store {
             rollups: Rollups::default(),
             recent: PointsCache::default(),
             counters: SharedCounters::default(),
+            clock,
         }
     }
 
     /// Locks the catalogue for one query.
     pub fn catalogue(&self) -> MutexGuard<'_, Catalogue> {
         self.catalogue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns what retention has evicted of an instance, if anything.
+    ///
+    /// # Errors
+    /// If the catalogue fails.
+    pub fn expired(&self, node: &str, instance: &str) -> Result<Option<Expired>, CatalogueError> {
+        self.catalogue().expired(node, instance)
+    }
+
+    /// Records the time at which the wall clock was last trusted, if that is due.
+    ///
+    /// # Errors
+    /// If the catalogue fails.
+    pub fn record_trusted_time(&self) -> Result<(), CatalogueError> {
+        if let Some(time) = self.clock.to_record() {
+            self.catalogue().record_trusted_time(&time)?;
+            self.clock.note_recorded(time);
+        }
+        Ok(())
     }
 
     /// Free bytes on its disk.

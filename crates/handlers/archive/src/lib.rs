@@ -35,7 +35,7 @@ use oasis_dac::{Dac, now};
 use oasis_handler::{Context, Failure, Handler, StoredSamples};
 use oasis_health::{Finding, Health};
 use oasis_store::{
-    Account, Annotations, ArchiveConfig, Condition, Counters, History, TestRuns, WritableStore,
+    Account, Annotations, ArchiveConfig, ClockJump, Condition, Counters, History, TestRuns, WritableStore,
     opening::FolderLock, rolling::Roller, store::Store,
 };
 use oasis_wire::quantity::TopicId;
@@ -110,7 +110,12 @@ impl Archive {
     pub fn counters(&self) -> Counters {
         let counters = self.store.counters.lock().clone();
         let rollup_waiting = counters.segments.saturating_sub(self.store.rollups.settled());
-        Counters { rollup_waiting, ..counters }
+        Counters { rollup_waiting, clock_jump: self.store.clock.jump(), ..counters }
+    }
+
+    /// Trusts the wall clock as it is now, so that samples are evicted by age again. Returns its jump, if it had jumped.
+    pub fn confirm_clock(&self) -> Option<ClockJump> {
+        self.store.clock.confirm()
     }
 
     /// The stored samples, for readers.
@@ -235,7 +240,7 @@ impl Handler for Archive {
                 Some(format!("the disk is full: {}", counters.detail.as_deref().unwrap_or_default()))
             }
             Condition::DiskError => counters.detail.clone(),
-            Condition::Storing | Condition::Stopped => None,
+            Condition::Storing | Condition::Stopped => self.store.clock.jump().map(|jump| jump.to_string()),
         }
     }
 

@@ -6,7 +6,6 @@ mod making;
 use crate::{
     catalogue::Segment,
     cells::Level,
-    clock::now,
     config::ArchiveConfig,
     rollups::RollupFile,
     segment_file,
@@ -129,9 +128,8 @@ impl Work {
         if Instant::now() < self.remakes {
             return;
         }
-        let is_wanted = |file: &Arc<RollupFile>| file.is_oversized() && !file.is_damaged();
         let all = Level::ROLLED.into_iter().flat_map(|level| self.store.rollups.of_level(level));
-        let oversized: Vec<_> = all.filter(is_wanted).collect();
+        let oversized: Vec<_> = all.filter(|file| file.is_oversized()).collect();
         for (at, old) in (1..).zip(&oversized) {
             if self.is_over.load(Ordering::Relaxed) {
                 return;
@@ -150,6 +148,8 @@ impl Work {
                     let is_left = |number| segments.iter().any(|segment| segment.number == number);
                     if old.directory.segments.iter().copied().all(is_left) {
                         self.store.rollups.forget(std::slice::from_ref(old));
+                    } else {
+                        self.remakes = Instant::now() + REMAKE;
                     }
                 }
             }
@@ -221,12 +221,14 @@ impl Work {
     /// Evicts files that are too old, and the oldest of the finest level while there are too many bytes.
     fn retain(&self) {
         let (days, most) = (self.config.rollup_days, self.config.rollup_bytes);
-        let oldest = now().0.saturating_sub(days.saturating_mul(24 * 3_600 * 1_000_000_000));
+        let now = if days > 0 { self.store.clock.trusted() } else { None };
+        let oldest =
+            now.map_or(0, |now| now.0.saturating_sub(days.saturating_mul(24 * 3_600 * 1_000_000_000)));
         let mut going = Vec::new();
         let mut bytes = self.store.rollups.size().1;
         for level in Level::ROLLED {
             for file in self.store.rollups.of_level(level) {
-                if (days > 0 && file.directory.sealed < oldest) || (most > 0 && bytes > most) {
+                if file.directory.sealed < oldest || (most > 0 && bytes > most) {
                     bytes = bytes.saturating_sub(file.bytes);
                     going.push(file);
                 }

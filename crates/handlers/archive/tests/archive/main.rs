@@ -5,6 +5,7 @@
 mod catalogue;
 mod causes;
 mod check;
+mod clock;
 mod import;
 mod plant;
 mod remembered;

@@ -334,13 +334,13 @@ fn archive_of_long_texts(folder: &Path, samples: u64) {
     plant.stop();
 }
 
-/// The samples of the points of an instance, with a point for each second.
-fn samples_by_the_second(plant: &Plant, seconds: u64) -> u64 {
+/// Whether a point for each second has all samples of so many seconds, one a second, and no gap.
+fn has_each_second(plant: &Plant, seconds: u64) -> bool {
     let points = u32::try_from(seconds).unwrap();
     let span = Span { from: 0, to: seconds * SECOND, is_open: false, points };
     let points = oasis_query::points(&plant.archive.history(), "plant", "counter", span).unwrap();
-    assert_eq!((points.level, &points.gaps[..]), (Level::Second, &[][..]));
-    points.cells.cells().map(|(_, cell)| cell.samples).sum()
+    let samples: u64 = points.cells.cells().map(|(_, cell)| cell.samples).sum();
+    points.level == Level::Second && points.gaps.is_empty() && samples == seconds
 }
 
 /// Writes a roll-up file as earlier releases did: all cells of a series in one batch, whatever its size.
@@ -374,7 +374,7 @@ fn roll_ups_of_long_texts_are_read_back() {
     let folder = tempfile::tempdir().unwrap();
     archive_of_long_texts(folder.path(), 5_000);
     let plant = Plant::start(config(folder.path()), &Node::new(1), ROOM);
-    assert_eq!(samples_by_the_second(&plant, 5_000), 5_000);
+    assert!(has_each_second(&plant, 5_000));
 }
 
 #[test]
@@ -398,9 +398,10 @@ fn oversized_roll_ups_are_found_by_a_check_and_made_again_even_without_their_sam
             config.retention = vec![RetentionRule { instances: "*".into(), days: 0, bytes: 1 }];
         }
         let plant = Plant::start(config, &Node::new(1), ROOM);
-        eventually("a file is still too large", || !RollupFile::open(&seconds).unwrap().is_oversized());
         eventually("samples stay", || keeps_samples || segment_files(folder.path()).is_empty());
-        assert_eq!(samples_by_the_second(&plant, 5_000), 5_000);
+        // A reader that comes before must not keep it from being made again.
+        eventually("a file is still too large", || has_each_second(&plant, 5_000));
+        assert!(!RollupFile::open(&seconds).unwrap().is_oversized());
     }
 }
 
@@ -415,5 +416,5 @@ fn oversized_and_damaged_roll_ups_are_made_again_from_the_samples() {
     eventually("a file is still too large", || {
         RollupFile::open(&seconds).is_ok_and(|file| !file.is_oversized())
     });
-    assert_eq!(samples_by_the_second(&plant, 5_000), 5_000);
+    eventually("it is not read", || has_each_second(&plant, 5_000));
 }

@@ -96,6 +96,7 @@ pub async fn flush(State(doors): State<Doors>, headers: HeaderMap) -> Result<Jso
             NotStored::DiskError(_) => "disk_error",
             NotStored::Stopped | NotStored::Unfinished => "archive_stopped",
             NotStored::Hangs(_) => "archive_hangs",
+            NotStored::Gone(_) => "archive_gone",
         };
         Problem::new(StatusCode::INSUFFICIENT_STORAGE, code, error.to_string())
     })
@@ -140,9 +141,10 @@ pub async fn blocking<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'stati
 
 /// The problem of a catalogue that cannot be read or written.
 pub fn catalogue_problem(error: &CatalogueError) -> Problem {
-    let (status, code) = match error.is_disk_full() {
-        true => (StatusCode::INSUFFICIENT_STORAGE, "disk_full"),
-        false => (StatusCode::INTERNAL_SERVER_ERROR, "catalogue"),
+    let (status, code) = match error {
+        CatalogueError::Gone(_) => (StatusCode::INSUFFICIENT_STORAGE, "archive_gone"),
+        error if error.is_disk_full() => (StatusCode::INSUFFICIENT_STORAGE, "disk_full"),
+        _ => (StatusCode::INTERNAL_SERVER_ERROR, "catalogue"),
     };
     Problem::new(status, code, error.to_string())
 }

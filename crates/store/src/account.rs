@@ -74,6 +74,8 @@ pub enum Condition {
     DiskFull,
     /// It waits for the disk to recover; live data continues.
     DiskError,
+    /// Its path does not name its folder any more; live data continues.
+    Gone,
     /// It was stopped, or has failed and starts again after a pause; live data continues.
     Stopped,
 }
@@ -84,7 +86,7 @@ impl Condition {
         match self {
             Self::Storing => Cause::ArchiveLag,
             Self::DiskFull => Cause::DiskFull,
-            Self::DiskError => Cause::DiskError,
+            Self::DiskError | Self::Gone => Cause::DiskError,
             Self::Stopped => Cause::ArchiveStopped,
         }
     }
@@ -149,7 +151,7 @@ impl Counters {
     /// Sets the condition after a round. Returns whether it changed.
     pub fn settle(&mut self, condition: Condition, detail: Option<String>, now: Nanos) -> bool {
         match condition {
-            Condition::Storing | Condition::Stopped => {}
+            Condition::Storing | Condition::Stopped | Condition::Gone => {}
             Condition::DiskFull => self.disk_full += 1,
             Condition::DiskError => self.disk_errors += 1,
         }

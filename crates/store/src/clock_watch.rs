@@ -99,6 +99,11 @@ impl ClockWatch {
         jump.is_none().then_some(wall)
     }
 
+    /// Returns its source of time.
+    pub fn clock(&self) -> Arc<dyn Clock> {
+        self.clock.clone()
+    }
+
     /// Returns the jump at the last look, if there was one.
     pub fn jump(&self) -> Option<ClockJump> {
         self.state().jump

@@ -37,7 +37,7 @@ impl History {
         }
         let catalogue = Catalogue::open_to_read(directory)?;
         let clock = ClockWatch::new(Arc::new(SystemClock), None);
-        let store = Store::new(directory.to_owned(), catalogue, clock);
+        let store = Store::new(directory.to_owned(), catalogue, clock, None);
         for finding in store.rollups.open(directory, false).map_err(failed)? {
             store.counters.report(finding);
         }

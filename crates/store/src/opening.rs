@@ -6,6 +6,7 @@ use crate::{
     clock::{Clock, SystemClock, now},
     clock_watch::ClockWatch,
     config::ArchiveConfig,
+    folder_identity::FolderIdentity,
     history::History,
     import_folder,
     open_error::OpenError,
@@ -37,7 +38,7 @@ pub struct WritableStore {
 
 /// Locks out other writers of an archive folder until it is dropped.
 #[derive(Debug)]
-pub struct FolderLock(#[expect(dead_code, reason = "it is held, not read")] File);
+pub struct FolderLock(File);
 
 /// Opens or creates the folder of an archive, and recovers files after a crash.
 ///
@@ -65,6 +66,15 @@ pub fn open_with(config: ArchiveConfig, clock: Arc<dyn Clock>) -> Result<Writabl
     open_locked(config, lock, clock).map_err(|error| reserve::explain(&directory, error))
 }
 
+/// Opens an archive again whose folder was gone, once its path names a folder. Does not create one.
+///
+/// # Errors
+/// As [`open`], and while there is no folder.
+pub fn open_again(gone: &Store, config: ArchiveConfig) -> Result<WritableStore, OpenError> {
+    gone.check_reopening()?;
+    open_with(config, gone.clock.clock())
+}
+
 fn open_locked(
     config: ArchiveConfig,
     lock: FolderLock,
@@ -74,7 +84,8 @@ fn open_locked(
     let failed = |error| OpenError::Directory { path: directory.clone(), error };
     let (catalogue, findings) = catalogue::open_or_make_again(&directory)?;
     let clock = ClockWatch::new(clock, catalogue.trusted_time()?);
-    let store = Arc::new(Store::new(directory.clone(), catalogue, clock));
+    let identity = FolderIdentity::of(&directory, &lock.0).map_err(failed)?;
+    let store = Arc::new(Store::new(directory.clone(), catalogue, clock, Some(identity)));
     // A rebuilt catalogue does not know whether it had listed an import: keep its files.
     let unfinished =
         if findings.is_empty() { import_folder::epoch(&directory).map_err(failed)? } else { None };

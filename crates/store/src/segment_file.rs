@@ -2,6 +2,7 @@
 
 use crate::{
     clock::now,
+    folder_identity,
     gap::Gap,
     index::{self, Entry, FileIndex, SeriesIndex},
     record::{self, FileHeader, Kind},
@@ -272,6 +273,11 @@ impl SegmentFile {
     /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether its path names it. Without a name nothing in it is stored.
+    pub fn is_named(&self) -> bool {
+        folder_identity::names(&self.path, &self.file)
     }
 
     /// How long ago it was created.

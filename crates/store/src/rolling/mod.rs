@@ -95,6 +95,10 @@ impl Work {
     }
 
     fn round(&mut self) -> Result<(), ReadError> {
+        if self.store.check_named().is_err() {
+            // The path may name a folder of others; the archive's thread reports it.
+            return Ok(());
+        }
         let segments = self.store.catalogue().segments()?;
         self.remake_oversized(&segments);
         self.store.rollups.keep(&segments.iter().map(|segment| segment.number).collect());

@@ -53,6 +53,11 @@ impl Writer {
     /// Seals and lists what waits for it.
     fn seal(&mut self) {
         while let Some(mut next) = self.unsealed.pop_front() {
+            if !next.file.is_named() {
+                tracing::error!(file = %next.file.path().display(), "a segment file was removed while it was written: its samples are lost");
+                self.store.remove_open(next.file.open.header.number);
+                continue;
+            }
             if let Err(error) = self.seal_one(&mut next) {
                 let path = next.file.path().display().to_string();
                 if self.sealing.is_new(format!("{path}: {error}")) {

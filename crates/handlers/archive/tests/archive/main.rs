@@ -6,6 +6,7 @@ mod catalogue;
 mod causes;
 mod check;
 mod clock;
+mod folder;
 mod import;
 mod plant;
 mod remembered;

@@ -8,7 +8,7 @@ use axum::{
 };
 use oasis_archive::{Archive, NotStored};
 use oasis_doors::{Doors, Problem};
-use oasis_store::{CatalogueError, Counters, History, Reaches, ReadError};
+use oasis_store::{CatalogueError, ClockJump, Counters, History, Reaches, ReadError};
 use serde::Serialize;
 use std::sync::Arc;
 use utoipa::ToSchema;
@@ -96,9 +96,32 @@ pub async fn flush(State(doors): State<Doors>, headers: HeaderMap) -> Result<Jso
             NotStored::DiskError(_) => "disk_error",
             NotStored::Stopped | NotStored::Unfinished => "archive_stopped",
             NotStored::Hangs(_) => "archive_hangs",
+            NotStored::Gone(_) => "archive_gone",
         };
         Problem::new(StatusCode::INSUFFICIENT_STORAGE, code, error.to_string())
     })
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct RetentionConfirmed {
+    /// `confirmed`; `unchanged` if the clock had not jumped.
+    status: &'static str,
+    /// `{"seconds"}`: by how much the wall clock had jumped; null if it had not.
+    #[schema(value_type = Object)]
+    clock_jump: Option<ClockJump>,
+}
+
+/// Confirms that the wall clock is right after it has jumped, so that samples are evicted by age again.
+#[utoipa::path(post, path = "/api/v1/archive/retention/confirm",
+    responses((status = 200, body = RetentionConfirmed), (status = 403, body = Problem), (status = 404, body = Problem)))]
+pub async fn confirm_retention(
+    State(doors): State<Doors>,
+    headers: HeaderMap,
+) -> Result<Json<RetentionConfirmed>, Problem> {
+    doors.admit(&headers, "pages of other sites may not write (doors.allowed_origins)")?;
+    let clock_jump = archive(&doors)?.confirm_clock();
+    let status = if clock_jump.is_some() { "confirmed" } else { "unchanged" };
+    Ok(Json(RetentionConfirmed { status, clock_jump }))
 }
 
 /// Returns the archive, if there is one.
@@ -118,9 +141,10 @@ pub async fn blocking<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'stati
 
 /// The problem of a catalogue that cannot be read or written.
 pub fn catalogue_problem(error: &CatalogueError) -> Problem {
-    let (status, code) = match error.is_disk_full() {
-        true => (StatusCode::INSUFFICIENT_STORAGE, "disk_full"),
-        false => (StatusCode::INTERNAL_SERVER_ERROR, "catalogue"),
+    let (status, code) = match error {
+        CatalogueError::Gone(_) => (StatusCode::INSUFFICIENT_STORAGE, "archive_gone"),
+        error if error.is_disk_full() => (StatusCode::INSUFFICIENT_STORAGE, "disk_full"),
+        _ => (StatusCode::INTERNAL_SERVER_ERROR, "catalogue"),
     };
     Problem::new(status, code, error.to_string())
 }

@@ -54,6 +54,7 @@ use utoipa::OpenApi;
         read::ledger,
         archive::state,
         archive::flush,
+        archive::confirm_retention,
         archive::instances,
         commands::send,
         commands::journal,
@@ -165,6 +166,7 @@ fn paths() -> Router<Api> {
         .route("/api/v1/archive", get(archive::state))
         .route("/api/v1/archive/instances", get(archive::instances))
         .route("/api/v1/archive/flush", post(archive::flush))
+        .route("/api/v1/archive/retention/confirm", post(archive::confirm_retention))
         .route("/api/v1/commands", post(commands::send).get(commands::journal))
         .route("/api/v1/test-runs", get(test_runs::list).post(test_runs::start))
         .route(

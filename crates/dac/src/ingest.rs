@@ -4,7 +4,7 @@ use crate::{
     Dac,
     datagrams::{QUEUE, Route},
     listener::{Acceptor, Farewell, Refusal},
-    now,
+    moment::{Moment, now, steady},
     session::NodeSession,
 };
 use oasis_channel::{
@@ -42,7 +42,7 @@ pub async fn serve(dac: Arc<Dac>, listener: TcpListener) -> io::Result<()> {
             () = dac.nodes_released() => return Ok(()),
             accepted = acceptor.accept() => accepted,
             _ = expiry.tick() => {
-                dac.expire(now());
+                dac.expire(steady());
                 continue;
             }
             _ = shrinking.tick() => {
@@ -133,7 +133,7 @@ async fn converse(
                 reader.extend(&buffer[..length]);
                 let mut heard = false;
                 while let Some(frame) = reader.next().map_err(|error| refuse(error.code(), &error))? {
-                    session.handle(frame, now(), &mut answers).map_err(End::Refused)?;
+                    session.handle(frame, Moment::now(), &mut answers).map_err(End::Refused)?;
                     heard = true;
                 }
                 if !partial.set(reader.pending()) && reader.pending() > READ_SIZE {
@@ -142,17 +142,17 @@ async fn converse(
                 }
                 // Only complete frames prove that the peer is alive: single bytes do not.
                 if heard {
-                    session.acknowledge(now(), &mut answers);
+                    session.acknowledge(Moment::now(), &mut answers);
                     deadline = Instant::now() + SILENCE;
                 }
             }
             batch = Route::receive(&mut route) => {
                 datagrams(dac, session, batch, &mut route);
-                session.acknowledge(now(), &mut answers);
+                session.acknowledge(Moment::now(), &mut answers);
             }
             () = wait_until(session.due()) => {
-                session.overdue(now());
-                session.acknowledge(now(), &mut answers);
+                session.overdue(Moment::now());
+                session.acknowledge(Moment::now(), &mut answers);
             }
             command = commands.recv() => match command {
                 Some(command) => answers.push(command),
@@ -178,7 +178,7 @@ async fn converse(
 fn datagrams(dac: &Dac, session: &mut NodeSession, first: Vec<u8>, route: &mut Option<Route>) {
     let more = std::iter::from_fn(|| route.as_mut().and_then(Route::try_receive));
     for batch in std::iter::once(first).chain(more).take(QUEUE) {
-        if let Err(failure) = session.datagram(&batch, now()) {
+        if let Err(failure) = session.datagram(&batch, Moment::now()) {
             // A peer that knows the token can spoil its own datagrams, but not the session.
             dac.admission
                 .count_refused(&format!("datagram_{}", failure.code.trim_start_matches("datagram_")));
@@ -188,7 +188,7 @@ fn datagrams(dac: &Dac, session: &mut NodeSession, first: Vec<u8>, route: &mut O
 
 async fn wait_until(due: Option<Nanos>) {
     match due {
-        Some(due) => tokio::time::sleep(Duration::from_nanos(due.0.saturating_sub(now().0))).await,
+        Some(due) => tokio::time::sleep(Duration::from_nanos(due.0.saturating_sub(steady().0))).await,
         None => std::future::pending().await,
     }
 }

@@ -71,6 +71,7 @@ mod ledger;
 pub mod listener;
 mod log;
 mod memory;
+mod moment;
 mod newest;
 mod node;
 mod registry;
@@ -94,6 +95,7 @@ pub use instance::Instance;
 pub use ledger::{Gap, Ledger, NodeCounters, Verdict};
 pub use log::{LogBudget, LogState, Read, TopicLog};
 pub use memory::{HeldMemory, MemoryAccount};
+pub use moment::{Moment, now};
 pub use node::{Link, Node};
 pub use registry::{Registry, RestoreCounts, StoredInstance, StoredNode};
 pub use segment::{Pieces, Segment};
@@ -115,7 +117,7 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 use tokio::sync::{mpsc, watch};
 
@@ -244,7 +246,7 @@ impl Dac {
         }
     }
 
-    /// Evicts samples that are older than `log.topic_seconds`.
+    /// Evicts samples that arrived longer ago than `log.topic_seconds`, by the steady clock.
     pub(crate) fn expire(&self, now: Nanos) {
         let age = self.config.log.topic_seconds.saturating_mul(1_000_000_000);
         if age == 0 {
@@ -258,10 +260,4 @@ impl Dac {
     fn next_session(&self) -> u64 {
         self.sessions.fetch_add(1, Ordering::Relaxed)
     }
-}
-
-/// Returns the time of the DAC's clock.
-pub fn now() -> Nanos {
-    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    Nanos(u64::try_from(since_1970.as_nanos()).unwrap_or(u64::MAX))
 }

@@ -6,7 +6,7 @@
 
 use crate::{
     encodings::{EncodingId, Encodings},
-    newest,
+    moment, newest,
     segment::{Pieces, Segment},
     signal::Wake,
 };
@@ -183,7 +183,7 @@ impl TopicLog {
         let (first, end) = (Offset(inner.next), Offset(inner.next + span));
         stamp(&mut batch, Offset(end.0 - u64::from(count)));
         let segment = Segment::covering(Bytes::from(batch), first, end, count).of_run(inner.run);
-        let segment = Arc::new(segment);
+        let segment = Arc::new(segment.arrived_at(moment::steady()));
         inner.next = end.0;
         self.account(&mut inner, &segment);
         inner.segments.push_back(segment);
@@ -254,11 +254,11 @@ impl TopicLog {
         }
     }
 
-    /// Evicts samples that arrived before this time, except the newest segment.
+    /// Evicts samples that arrived before this time of the steady clock, except the newest segment.
     pub fn expire(&self, before: Nanos) {
         let mut inner = self.lock();
         while inner.segments.len() > 1
-            && inner.segments.front().is_some_and(|oldest| oldest.arrived() < before)
+            && inner.segments.front().is_some_and(|oldest| oldest.arrived_steady() < before)
         {
             self.drop_oldest(&mut inner);
         }

@@ -1,6 +1,9 @@
 //! A node as the DAC knows it.
 
-use crate::registry::{StoredInstance, StoredNode};
+use crate::{
+    moment::Moment,
+    registry::{StoredInstance, StoredNode},
+};
 use oasis_channel::{DacMessage, Failure, NodeIdentity, Overhead, REPLAY_PREFIX, ResumeSecret};
 use oasis_wire::quantity::Nanos;
 use std::{net::IpAddr, sync::Arc};
@@ -19,6 +22,8 @@ pub struct Node {
     pub since: Nanos,
     /// When it last sent anything.
     pub last_heard: Nanos,
+    /// The same by the steady clock.
+    pub(crate) heard: Nanos,
     /// DAC clock minus node clock, in nanoseconds; none before the first measurement.
     pub clock_offset_ns: Option<i64>,
     /// Round trip of that measurement, in nanoseconds.
@@ -54,12 +59,13 @@ impl Node {
         secret: Option<ResumeSecret>,
         displaced: Option<Displaced>,
         link: Link,
-        now: Nanos,
+        now: Moment,
     ) -> Self {
         Self {
             identity: Arc::new(identity),
-            since: now,
-            last_heard: now,
+            since: now.wall,
+            last_heard: now.wall,
+            heard: now.steady,
             clock_offset_ns: None,
             round_trip_ns: None,
             overhead: None,
@@ -87,6 +93,7 @@ impl Node {
             identity: Arc::new(identity),
             since: last,
             last_heard: last,
+            heard: Nanos(0),
             clock_offset_ns: None,
             round_trip_ns: None,
             overhead: None,
@@ -107,7 +114,7 @@ impl Node {
         &self,
         identity: &NodeIdentity,
         secret: Option<ResumeSecret>,
-        now: Nanos,
+        now: Moment,
     ) -> Result<Option<Displaced>, Failure> {
         if self.identity.run == identity.run {
             return if self.is_owner(secret) {
@@ -123,7 +130,7 @@ impl Node {
             // Once only: two nodes must not take the name from each other forever.
             return Ok(None);
         }
-        if self.is_online() && now.0.saturating_sub(self.last_heard.0) < ALIVE {
+        if self.is_online() && now.steady.0.saturating_sub(self.heard.0) < ALIVE {
             let message = format!(
                 "name {1:?} is in use by a connected node on {0}: give this node another name",
                 self.identity.host, identity.name

@@ -11,6 +11,7 @@ use crate::{
     instance::Instance,
     log::{LogBudget, TopicLog},
     memory::MemoryAccount,
+    moment::Moment,
     node::{Link, Node},
 };
 use oasis_channel::{Failure, InstanceState, NodeIdentity, Overhead, RegisteredInstance, ResumeSecret};
@@ -130,7 +131,7 @@ impl Registry {
         identity: NodeIdentity,
         secret: Option<ResumeSecret>,
         link: Link,
-        now: Nanos,
+        now: Moment,
     ) -> Result<(), Failure> {
         let mut inner = self.lock();
         let known = inner.nodes.get(&identity.name).map(|known| known.give_way(&identity, secret, now));
@@ -170,9 +171,9 @@ impl Registry {
     }
 
     /// Records that the node has sent something.
-    pub(crate) fn note_heard(&self, node: &str, now: Nanos) {
+    pub(crate) fn note_heard(&self, node: &str, now: Moment) {
         if let Some(known) = self.lock().nodes.get_mut(node) {
-            known.last_heard = now;
+            (known.last_heard, known.heard) = (now.wall, now.steady);
         }
     }
 

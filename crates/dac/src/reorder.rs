@@ -1,6 +1,6 @@
 //! Batches of one topic that arrived before their predecessors: a datagram may overtake another.
 //!
-//! Only bookkeeping of numbers and times; the session asks which batches are due.
+//! Only bookkeeping of numbers and times of the steady clock; the session asks which batches are due.
 
 use oasis_wire::quantity::Nanos;
 use std::collections::{BTreeMap, btree_map::Entry};
@@ -19,6 +19,8 @@ pub struct Reorder {
     waiting: BTreeMap<u64, WaitingBatch>,
     /// The last sequence number that the node reported as sent, and when.
     sent: Option<(u64, Nanos)>,
+    /// Whether the batches that wait have waited long enough.
+    is_impatient: bool,
 }
 
 /// A batch that waits for its predecessors.
@@ -62,7 +64,7 @@ impl Reorder {
 
     /// Ends the wait of all batches.
     pub fn stop_waiting(&mut self) {
-        self.waiting.values_mut().for_each(|waiting| waiting.since = Nanos(0));
+        self.is_impatient = true;
     }
 
     /// Discards the first batch. Returns its bytes.
@@ -80,9 +82,11 @@ impl Reorder {
     pub fn lost(&mut self, last: u64, now: Nanos) -> Option<u64> {
         let late = |since: Nanos, patience| now.0.saturating_sub(since.0) >= patience;
         if let Some(first) = self.waiting.values().next() {
-            let is_over = late(first.since, PATIENCE) || self.waiting.len() > MAX_WAITING;
+            let is_over =
+                self.is_impatient || late(first.since, PATIENCE) || self.waiting.len() > MAX_WAITING;
             return is_over.then(|| first.first.saturating_sub(1).saturating_sub(first.dropped_before));
         }
+        self.is_impatient = false;
         let (sent, since) = self.sent?;
         if sent <= last {
             self.sent = None;
@@ -96,7 +100,7 @@ impl Reorder {
 
     /// Returns when to call [`Reorder::lost`] again.
     pub fn due(&self) -> Option<Nanos> {
-        let patience = if self.waiting.len() > MAX_WAITING { 0 } else { PATIENCE };
+        let patience = if self.is_impatient || self.waiting.len() > MAX_WAITING { 0 } else { PATIENCE };
         let waiting = self.waiting.values().next().map(|first| first.since.0 + patience);
         let sent = self.sent.map(|(_, since)| since.0 + LATEST);
         waiting.or(sent).map(Nanos)
@@ -151,7 +155,7 @@ mod tests {
         reorder.note_sent(20, Nanos(now));
         reorder.keep(batch(10, 0, now));
         reorder.stop_waiting();
-        assert_eq!(reorder.due(), Some(Nanos(PATIENCE)));
+        assert_eq!(reorder.due(), Some(Nanos(now)));
         assert_eq!(reorder.lost(3, Nanos(now)), Some(9));
         assert!(reorder.next(9).is_some());
         assert_eq!(reorder.lost(10, Nanos(now)), None, "samples sent just now may still arrive");

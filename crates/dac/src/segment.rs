@@ -30,6 +30,8 @@ pub struct Segment {
     newest: OnceLock<Arc<Segment>>,
     /// Another encoding, once a reader has asked for it.
     pieces: OnceLock<Pieces>,
+    /// When it arrived, by the steady clock.
+    arrived_steady: Nanos,
     /// The part of [`Segment::cost`] that the log has accounted for. Only accessed under the log's lock.
     accounted: AtomicUsize,
 }
@@ -44,12 +46,32 @@ impl Segment {
     /// samples and those thinned out before them.
     pub fn covering(batch: Bytes, first: Offset, end: Offset, count: u16) -> Self {
         let (newest, pieces) = (OnceLock::new(), OnceLock::new());
-        Self { batch, first, end, count, run: Uuid::nil(), newest, pieces, accounted: AtomicUsize::new(0) }
+        Self {
+            batch,
+            first,
+            end,
+            count,
+            run: Uuid::nil(),
+            newest,
+            pieces,
+            arrived_steady: Nanos(0),
+            accounted: AtomicUsize::new(0),
+        }
     }
 
     /// Sets the node's run.
     pub fn of_run(self, run: Uuid) -> Self {
         Self { run, ..self }
+    }
+
+    /// Sets when it arrived, by the steady clock.
+    pub(crate) fn arrived_at(self, arrived_steady: Nanos) -> Self {
+        Self { arrived_steady, ..self }
+    }
+
+    /// Returns when it arrived, by the steady clock.
+    pub(crate) fn arrived_steady(&self) -> Nanos {
+        self.arrived_steady
     }
 
     /// Returns the node's run that its sequence numbers belong to; nil in a derived stream.

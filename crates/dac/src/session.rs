@@ -8,6 +8,7 @@ use crate::{
     instance::Instance,
     ledger::Verdict,
     memory::HeldMemory,
+    moment::Moment,
     node::Link,
     reorder::{Reorder, WaitingBatch},
 };
@@ -113,7 +114,13 @@ impl NodeSession {
     }
 
     /// Handles one frame; appends the answers to `out`.
-    pub fn handle(&mut self, frame: Frame<'_>, now: Nanos, out: &mut Vec<DacMessage>) -> Result<(), Failure> {
+    pub fn handle(
+        &mut self,
+        frame: Frame<'_>,
+        now: impl Into<Moment>,
+        out: &mut Vec<DacMessage>,
+    ) -> Result<(), Failure> {
+        let now = now.into();
         match frame {
             Frame::Batch(bytes) => self.batch(bytes, now),
             Frame::Control(json) => {
@@ -128,9 +135,9 @@ impl NodeSession {
 
     /// Wakes the readers of topics with new samples, and acknowledges these samples. Called once for all frames of a
     /// read.
-    pub fn acknowledge(&mut self, now: Nanos, out: &mut Vec<DacMessage>) {
+    pub fn acknowledge(&mut self, now: impl Into<Moment>, out: &mut Vec<DacMessage>) {
         let Some(node) = &self.node else { return };
-        self.dac.registry.note_heard(&node.name, now);
+        self.dac.registry.note_heard(&node.name, now.into());
         if self.unacknowledged.is_empty() {
             return;
         }
@@ -158,42 +165,43 @@ impl NodeSession {
 
     /// Handles a batch that arrived as a datagram. An invalid one must only be counted, because the connection is not
     /// at fault.
-    pub fn datagram(&mut self, bytes: &[u8], now: Nanos) -> Result<(), Failure> {
+    pub fn datagram(&mut self, bytes: &[u8], now: impl Into<Moment>) -> Result<(), Failure> {
         if self.reorders.is_none() {
             return Err(Failure::new(
                 "datagram_unexpected",
                 "datagram received, but the node has not announced datagrams",
             ));
         }
-        self.batch(bytes, now)
+        self.batch(bytes, now.into())
     }
 
-    /// Returns when to call [`NodeSession::overdue`] next.
+    /// Returns when to call [`NodeSession::overdue`] next, by the steady clock.
     pub fn due(&self) -> Option<Nanos> {
         self.reorders.iter().flatten().filter_map(|(_, reorder)| reorder.due()).min()
     }
 
     /// Gives up waiting for batches that did not arrive in time.
-    pub fn overdue(&mut self, now: Nanos) {
+    pub fn overdue(&mut self, now: impl Into<Moment>) {
+        let now = now.into();
         let (Some(node), Some(mut reorders)) = (&self.node, self.reorders.take()) else { return };
         let run = node.run;
         for (topic, reorder) in &mut reorders {
             let Some(instance) = self.topics.get(topic).cloned() else { continue };
             loop {
                 let last = instance.ledger().last_sequence;
-                let Some(lost) = reorder.lost(last, now) else { break };
-                if !instance.ledger().lost_on_the_way(lost, now) {
+                let Some(lost) = reorder.lost(last, now.steady) else { break };
+                if !instance.ledger().lost_on_the_way(lost, now.wall) {
                     self.waiting_bytes -= reorder.discard_first();
                     continue;
                 }
                 self.unacknowledged.insert(*topic);
-                self.waiting_bytes -= append_waiting(&instance, run, reorder, now);
+                self.waiting_bytes -= append_waiting(&instance, run, reorder, now.wall);
             }
         }
         self.reorders = Some(reorders);
     }
 
-    fn batch(&mut self, bytes: &[u8], now: Nanos) -> Result<(), Failure> {
+    fn batch(&mut self, bytes: &[u8], now: Moment) -> Result<(), Failure> {
         let Some(node) = &self.node else { return Err(hello_expected()) };
         let run = node.run;
         let invalid = |error: batch::BatchError| Failure::new("batch_invalid", error.to_string());
@@ -205,10 +213,10 @@ impl NodeSession {
         if let Some(reorders) = &mut self.reorders {
             let reorder = reorders.entry(topic).or_default();
             let (first, dropped_before) = (header.first_sequence, header.dropped_before.into());
-            let batch = WaitingBatch { first, dropped_before, since: now, bytes: bytes.to_vec() };
+            let batch = WaitingBatch { first, dropped_before, since: now.steady, bytes: bytes.to_vec() };
             let (last, highest) = {
                 let ledger = instance.ledger();
-                (ledger.last_sequence, ledger.highest_plausible(now))
+                (ledger.last_sequence, ledger.highest_plausible(now.wall))
             };
             if first > highest {
                 return Err(jump(instance, first, last));
@@ -221,10 +229,10 @@ impl NodeSession {
                 }
                 return Ok(());
             }
-            append(instance, run, bytes, header, now)?;
-            self.waiting_bytes -= append_waiting(instance, run, reorder, now);
+            append(instance, run, bytes, header, now.wall)?;
+            self.waiting_bytes -= append_waiting(instance, run, reorder, now.wall);
         } else {
-            append(instance, run, bytes, header, now)?;
+            append(instance, run, bytes, header, now.wall)?;
         }
         self.unacknowledged.insert(topic);
         Ok(())
@@ -233,7 +241,7 @@ impl NodeSession {
     fn control(
         &mut self,
         message: NodeMessage,
-        now: Nanos,
+        now: Moment,
         out: &mut Vec<DacMessage>,
     ) -> Result<(), Failure> {
         match (&self.node, message) {
@@ -246,7 +254,7 @@ impl NodeSession {
             }
             (Some(node), NodeMessage::Register { types, instances }) => {
                 let node = node.clone();
-                self.register(&node, types, instances, now, out)
+                self.register(&node, types, instances, now.wall, out)
             }
             (Some(node), NodeMessage::Replay) => {
                 self.is_replay = true;
@@ -254,7 +262,7 @@ impl NodeSession {
                 Ok(())
             }
             (Some(_), NodeMessage::Missing { topic, from_sequence, to_sequence, cause }) => {
-                self.missing(topic, from_sequence..=to_sequence, &cause, now)
+                self.missing(topic, from_sequence..=to_sequence, &cause, now.wall)
             }
             (Some(_), NodeMessage::Datagrams) => {
                 self.reorders.get_or_insert_default();
@@ -273,7 +281,7 @@ impl NodeSession {
                 if let Some(overhead) = overhead {
                     self.dac.registry.note_overhead(&node.name, overhead);
                 }
-                out.push(DacMessage::Pong { node_time, dac_time: now.0 });
+                out.push(DacMessage::Pong { node_time, dac_time: now.wall.0 });
                 Ok(())
             }
             (Some(node), NodeMessage::Goodbye { reason }) => {
@@ -290,7 +298,7 @@ impl NodeSession {
         protocol: u32,
         node: NodeIdentity,
         secret: Option<ResumeSecret>,
-        now: Nanos,
+        now: Moment,
         out: &mut Vec<DacMessage>,
     ) -> Result<(), Failure> {
         if protocol != PROTOCOL {
@@ -397,14 +405,14 @@ impl NodeSession {
         Ok(())
     }
 
-    fn counters(&mut self, counters: &[Counters], now: Nanos) {
+    fn counters(&mut self, counters: &[Counters], now: Moment) {
         for counters in counters {
             let Some(instance) = self.topics.get(&counters.topic) else { continue };
             let mut ledger = instance.ledger();
             ledger.counters(counters.taken, counters.dropped);
             if let Some(reorders) = &mut self.reorders {
-                ledger.joined_at(counters.sent, now);
-                reorders.entry(counters.topic).or_default().note_sent(counters.sent, now);
+                ledger.joined_at(counters.sent, now.wall);
+                reorders.entry(counters.topic).or_default().note_sent(counters.sent, now.steady);
             }
         }
     }

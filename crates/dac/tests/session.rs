@@ -6,7 +6,7 @@ use oasis_channel::{
     Counters, DacMessage, Drops, Failure, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind,
     RegisteredInstance, ResumeSecret, frame::Frame,
 };
-use oasis_dac::{Config, Dac, StartAt, session::NodeSession};
+use oasis_dac::{Config, Dac, Moment, StartAt, session::NodeSession};
 use oasis_wire::loss::Cause;
 use oasis_wire::{
     batch::{Encoder, Fields},
@@ -215,6 +215,28 @@ fn waiting_datagrams_are_bounded_and_above_the_bound_stop_waiting() {
     assert!(ledger.gaps.iter().all(|gap| (gap.cause, gap.time) == (Cause::Network, over)), "{ledger:?}");
     let header = oasis_wire::batch::Header::parse(instance.log.latest().unwrap().batch()).unwrap();
     assert_eq!(header.dac_time, over.0);
+}
+
+#[test]
+fn deadlines_and_liveness_do_not_depend_on_the_wall_clock() {
+    const DAY: u64 = 24 * 3_600 * 1_000_000_000;
+    const SECOND: u64 = 1_000_000_000;
+    let at = |wall, steady| Moment { wall: Nanos(wall), steady: Nanos(steady) };
+    let dac = dac();
+    let (mut peer, topic) = Peer::connected(&dac, "a", 1);
+    peer.say(&NodeMessage::Datagrams, 0).unwrap();
+    peer.session.datagram(&batch(topic, 5, 1, 0), at(50 * DAY, SECOND)).unwrap();
+    peer.session.acknowledge(at(50 * DAY, SECOND), &mut Vec::new());
+    // The clock is set back: the batch waits no longer than it would have.
+    let due = peer.session.due().unwrap();
+    peer.session.overdue(at(10 * DAY, due.0));
+    let ledger = dac.registry.instance(topic).unwrap().ledger().clone();
+    assert_eq!((ledger.received, ledger.missing, ledger.gaps[0].time), (1, 4, Nanos(10 * DAY)));
+    // The clock is set forward: the node is as alive as before.
+    let json = serde_json::to_vec(&hello("a", 2)).unwrap();
+    let connect = |at: Moment| Peer::new(&dac).session.handle(Frame::Control(&json), at, &mut Vec::new());
+    assert_eq!(code(connect(at(90 * DAY, 2 * SECOND))), "name_taken");
+    connect(at(10 * DAY, 5 * SECOND)).unwrap();
 }
 
 #[test]

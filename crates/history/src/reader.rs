@@ -279,8 +279,8 @@ impl Reader {
                 oasis_store::Piece::Epoch(series) => {
                     pieces.push((Piece::Epoch, Position { epoch: series.epoch, offset: Offset(0) }));
                 }
-                oasis_store::Piece::Gap { series, offsets, cause } => {
-                    let after = Position { epoch: series.epoch, offset: offsets.end };
+                oasis_store::Piece::Gap { epoch, offsets, cause } => {
+                    let after = Position { epoch, offset: offsets.end };
                     pieces.push((Piece::Gap(Some(offsets), cause), after));
                 }
                 oasis_store::Piece::Samples { series, batch, offsets, wanted } => {

@@ -4,11 +4,12 @@ pub use oasis_store::points::{Missing, Points, Span};
 
 use oasis_store::{
     History, Level, ReadError,
-    catalogue::Extent,
+    catalogue::{Expired, Extent},
     points::{Key, Share},
     rollups::{RolledSeries, RollupFile},
     store::Store,
 };
+use oasis_wire::loss::Cause;
 use std::sync::{Arc, PoisonError};
 
 /// The samples of an instance in one file: as stored, or rolled up.
@@ -52,7 +53,11 @@ pub fn points(history: &History, node: &str, instance: &str, span: Span) -> Resu
     let level = choose(&shares, span);
     let mut points = Points::new(span, level);
     let shares = shares.into_iter().find(|(of, _)| *of == level).map(|(_, shares)| shares);
-    for share in shares.unwrap_or_default() {
+    let shares = shares.unwrap_or_default();
+    if let Some(expired) = store.expired(node, instance)? {
+        miss_expired(&expired, &shares, &mut points);
+    }
+    for share in shares {
         match share {
             Part::Raw(extent) => add_share(store, &extent, &mut points)?,
             Part::Rolled(file, at) => add_rolled(store, &file, &file.directory.series[at], &mut points),
@@ -60,6 +65,20 @@ pub fn points(history: &History, node: &str, instance: &str, span: Span) -> Resu
     }
     store.explain(node, instance, &mut points)?;
     Ok(points)
+}
+
+/// Reports what retention has evicted before the first samples and roll-ups of a level.
+fn miss_expired(expired: &Expired, shares: &[Part], points: &mut Points) {
+    let (least, greatest) = expired.times;
+    let first = shares.iter().map(|share| share.times().0).min();
+    // A cell has the time of its last sample.
+    let covered = first.map(|first| first.saturating_sub(points.level.width()));
+    if covered.is_some_and(|covered| covered <= least) {
+        return;
+    }
+    let to = first.map_or(greatest, |first| first.min(greatest));
+    let samples = if first.is_none() { expired.samples } else { 0 };
+    points.miss(Missing { from: least, to, samples, cause: Cause::ArchiveRetention, numbers: None });
 }
 
 /// Adds to `points` the stored samples of an instance after those that were added before.
@@ -102,10 +121,12 @@ fn add_rolled(store: &Store, file: &RollupFile, series: &RolledSeries, points: &
         if !points.wants((place.min_time, place.max_time)) {
             continue;
         }
-        let added = file.batch(place).map(|batch| points.cells.add_rolled(plan, cell_type, &batch));
-        if !matches!(added, Some(Ok(()))) {
-            store.counters.report(file.note_damage(place));
-            points.lose_cells((place.min_time, place.max_time));
+        match file.cells(series, place) {
+            Ok(batch) => points.cells.add_rolled(plan, cell_type, &batch),
+            Err(bad) => {
+                store.counters.report(file.note_damage(place, &bad));
+                points.lose_cells((place.min_time, place.max_time));
+            }
         }
     }
     points.absorb(&series.gaps, series.reach);

@@ -1,6 +1,6 @@
 //! The state of the archive: what each instance has stored, and counters of the whole archive.
 
-use crate::{gap::Gap, recovery::Finding};
+use crate::{clock_watch::ClockJump, gap::Gap, recovery::Finding};
 use oasis_wire::{
     loss::Cause,
     quantity::{Nanos, Offset},
@@ -74,6 +74,8 @@ pub enum Condition {
     DiskFull,
     /// It waits for the disk to recover; live data continues.
     DiskError,
+    /// Its path does not name its folder any more; live data continues.
+    Gone,
     /// It was stopped, or has failed and starts again after a pause; live data continues.
     Stopped,
 }
@@ -84,7 +86,7 @@ impl Condition {
         match self {
             Self::Storing => Cause::ArchiveLag,
             Self::DiskFull => Cause::DiskFull,
-            Self::DiskError => Cause::DiskError,
+            Self::DiskError | Self::Gone => Cause::DiskError,
             Self::Stopped => Cause::ArchiveStopped,
         }
     }
@@ -141,13 +143,15 @@ pub struct Counters {
     pub findings: Vec<Finding>,
     /// Findings no longer listed.
     pub findings_forgotten: u64,
+    /// The jump of the wall clock, while nothing is evicted by age because of it.
+    pub clock_jump: Option<ClockJump>,
 }
 
 impl Counters {
     /// Sets the condition after a round. Returns whether it changed.
     pub fn settle(&mut self, condition: Condition, detail: Option<String>, now: Nanos) -> bool {
         match condition {
-            Condition::Storing | Condition::Stopped => {}
+            Condition::Storing | Condition::Stopped | Condition::Gone => {}
             Condition::DiskFull => self.disk_full += 1,
             Condition::DiskError => self.disk_errors += 1,
         }

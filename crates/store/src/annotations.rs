@@ -18,7 +18,8 @@ impl Annotations {
     /// If it is invalid, there are too many, or the catalogue fails.
     pub fn add(&self, note: Note, who: &str, now: Nanos) -> Result<Annotation> {
         check(&note)?;
-        self.0.catalogue().add_annotation(note, who, now)
+        let added = self.0.catalogue().add_annotation(note, who, now);
+        self.0.lasting(added)
     }
 
     /// At most so many.
@@ -34,6 +35,7 @@ impl Annotations {
     /// # Errors
     /// If there is none with this number, or the catalogue fails.
     pub fn delete(&self, id: u64) -> Result<()> {
-        if self.0.catalogue().delete_annotation(id)? { Ok(()) } else { Err(AnnotationError::Unknown(id)) }
+        let is_deleted = self.0.catalogue().delete_annotation(id)?;
+        self.0.lasting(if is_deleted { Ok(()) } else { Err(AnnotationError::Unknown(id)) })
     }
 }

@@ -6,12 +6,14 @@ mod annotations;
 mod commands;
 mod damage;
 pub mod error;
+mod expired;
 mod gaps;
 mod listing;
 mod losses;
 pub mod reading;
 mod remembered;
 mod test_runs;
+mod trusted_time;
 mod versions;
 
 use crate::{
@@ -30,6 +32,7 @@ use std::{fs::File, ops::Range, path::Path, sync::Arc, time::Duration};
 pub use commands::CommandRow;
 pub use damage::{is_damage, open_or_make_again};
 pub use error::CatalogueError;
+pub use expired::Expired;
 pub use listing::Share;
 pub use losses::{Loss, LossRow, MOST_LOSSES};
 pub use remembered::{StoredInstance, StoredNode};

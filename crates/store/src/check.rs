@@ -1,4 +1,6 @@
-//! Reads all of an archive from end to end and reports what is damaged and which samples that costs. Changes nothing.
+//! Reads and decodes all of an archive from end to end, as its readers do, and reports what is damaged and which samples that costs. Changes nothing.
+
+mod refused;
 
 use crate::{
     catalogue::{self, Catalogue, Share},
@@ -188,12 +190,22 @@ fn check_segment(
             lost: Vec::new(),
         }));
     }
+    if file.found.orphans > 0 && file.found.damage.is_empty() {
+        let detail =
+            format!("{} intact records are of no known series or type, or no batches", file.found.orphans);
+        report(CheckEvent::Damage(&Damage { finding: finding(path, 0..length, detail), lost: Vec::new() }));
+    }
+    for damage in refused::batches(path, &file.bytes, &file.found.index) {
+        lost_samples = sum(damage.lost.iter().map(|lost| lost.samples)).saturating_add(lost_samples);
+        report(CheckEvent::Damage(&damage));
+    }
     checked.segments += 1;
     checked.bytes += length;
     let samples = match shares {
-        Some(shares) => sum(shares.iter().map(|share| share.samples)).saturating_sub(lost_samples),
+        Some(shares) => sum(shares.iter().map(|share| share.samples)),
         None => file.samples(),
     };
+    let samples = samples.saturating_sub(lost_samples);
     checked.samples = checked.samples.saturating_add(samples);
 }
 
@@ -328,9 +340,12 @@ fn check_rollup(path: &Path, checked: &mut CheckTotals, report: &mut impl FnMut(
     };
     checked.rollups += 1;
     checked.bytes += file.bytes;
-    for place in file.directory.series.iter().flat_map(|series| &series.batches) {
-        if file.batch(place).is_none() {
-            report(CheckEvent::Damage(&Damage { finding: file.note_damage(place), lost: Vec::new() }));
+    for series in &file.directory.series {
+        for place in &series.batches {
+            if let Err(bad) = file.cells(series, place) {
+                let finding = file.note_damage(place, &bad);
+                report(CheckEvent::Damage(&Damage { finding, lost: Vec::new() }));
+            }
         }
     }
 }

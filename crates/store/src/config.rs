@@ -59,6 +59,11 @@ impl Default for ArchiveConfig {
 }
 
 impl ArchiveConfig {
+    /// Whether samples or roll-ups are evicted by age.
+    pub fn evicts_by_age(&self) -> bool {
+        self.rollup_days > 0 || self.retention.iter().any(|rule| rule.days > 0)
+    }
+
     /// Returns the index of the rule that applies to an instance.
     pub fn rule_for(&self, node: &str, instance: &str) -> Option<usize> {
         let name = format!("{node}/{instance}");

@@ -2,6 +2,8 @@
 
 use crate::{
     catalogue::Catalogue,
+    clock::SystemClock,
+    clock_watch::ClockWatch,
     import_folder,
     newest::Newest,
     open_error::OpenError,
@@ -34,7 +36,8 @@ impl History {
             return Err(OpenError::Absent(directory.to_owned()));
         }
         let catalogue = Catalogue::open_to_read(directory)?;
-        let store = Store::new(directory.to_owned(), catalogue);
+        let clock = ClockWatch::new(Arc::new(SystemClock), None);
+        let store = Store::new(directory.to_owned(), catalogue, clock, None);
         for finding in store.rollups.open(directory, false).map_err(failed)? {
             store.counters.report(finding);
         }

@@ -1,6 +1,6 @@
 //! Errors of opening an archive.
 
-use crate::catalogue::CatalogueError;
+use crate::{catalogue::CatalogueError, folder_identity::FolderGone};
 use std::{io, path::PathBuf};
 
 /// Errors of opening an archive.
@@ -20,6 +20,9 @@ pub enum OpenError {
     /// Open in another process.
     #[error("archive {path} is open in another process: use one folder for each DAC (archive.directory), and stop the DAC to import (on a read-only or full disk a reader also locks it)", path = .0.display())]
     Locked(PathBuf),
+    /// Its folder was gone while it was open, and is not there again.
+    #[error(transparent)]
+    Gone(#[from] FolderGone),
     /// The catalogue.
     #[error(transparent)]
     Catalogue(#[from] CatalogueError),

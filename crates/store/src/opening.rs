@@ -3,8 +3,10 @@
 use crate::{
     catalogue::{self, SealedFile},
     cells::Level,
-    clock::now,
+    clock::{Clock, SystemClock, now},
+    clock_watch::ClockWatch,
     config::ArchiveConfig,
+    folder_identity::FolderIdentity,
     history::History,
     import_folder,
     open_error::OpenError,
@@ -36,13 +38,21 @@ pub struct WritableStore {
 
 /// Locks out other writers of an archive folder until it is dropped.
 #[derive(Debug)]
-pub struct FolderLock(#[expect(dead_code, reason = "it is held, not read")] File);
+pub struct FolderLock(File);
 
 /// Opens or creates the folder of an archive, and recovers files after a crash.
 ///
 /// # Errors
 /// If the folder cannot be used, or belongs to another process.
 pub fn open(config: ArchiveConfig) -> Result<WritableStore, OpenError> {
+    open_with(config, Arc::new(SystemClock))
+}
+
+/// As [`open`], with another clock for retention by age.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_with(config: ArchiveConfig, clock: Arc<dyn Clock>) -> Result<WritableStore, OpenError> {
     let directory = PathBuf::from(&config.directory);
     let failed = |error| OpenError::Directory { path: directory.clone(), error };
     if directory.is_file() {
@@ -53,14 +63,29 @@ pub fn open(config: ArchiveConfig) -> Result<WritableStore, OpenError> {
     if reserve::release_if_needed(&directory, &config) {
         tracing::warn!(path = %directory.display(), "disk nearly full: archive starts in its reserved space");
     }
-    open_locked(config, lock).map_err(|error| reserve::explain(&directory, error))
+    open_locked(config, lock, clock).map_err(|error| reserve::explain(&directory, error))
 }
 
-fn open_locked(config: ArchiveConfig, lock: FolderLock) -> Result<WritableStore, OpenError> {
+/// Opens an archive again whose folder was gone, once its path names a folder. Does not create one.
+///
+/// # Errors
+/// As [`open`], and while there is no folder.
+pub fn open_again(gone: &Store, config: ArchiveConfig) -> Result<WritableStore, OpenError> {
+    gone.check_reopening()?;
+    open_with(config, gone.clock.clock())
+}
+
+fn open_locked(
+    config: ArchiveConfig,
+    lock: FolderLock,
+    clock: Arc<dyn Clock>,
+) -> Result<WritableStore, OpenError> {
     let directory = PathBuf::from(&config.directory);
     let failed = |error| OpenError::Directory { path: directory.clone(), error };
     let (catalogue, findings) = catalogue::open_or_make_again(&directory)?;
-    let store = Arc::new(Store::new(directory.clone(), catalogue));
+    let clock = ClockWatch::new(clock, catalogue.trusted_time()?);
+    let identity = FolderIdentity::of(&directory, &lock.0).map_err(failed)?;
+    let store = Arc::new(Store::new(directory.clone(), catalogue, clock, Some(identity)));
     // A rebuilt catalogue does not know whether it had listed an import: keep its files.
     let unfinished =
         if findings.is_empty() { import_folder::epoch(&directory).map_err(failed)? } else { None };

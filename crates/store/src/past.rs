@@ -1,7 +1,7 @@
 //! An instance's past, batch by batch, in the order in which it was received: over files, runs and epochs.
 
 use crate::{
-    catalogue::Extent,
+    catalogue::{Expired, Extent},
     index::{Bookmark, Entry},
     newest::Newest,
     series::Series,
@@ -11,7 +11,7 @@ use bytes::Bytes;
 use oasis_wire::{
     batch,
     loss::Cause,
-    quantity::{Offset, Position},
+    quantity::{Epoch, Offset, Position},
 };
 use std::{io, ops::Range, sync::Arc};
 
@@ -38,8 +38,8 @@ pub enum Piece {
     },
     /// Missing offsets.
     Gap {
-        /// The series that follows.
-        series: Arc<Series>,
+        /// The epoch of the offsets.
+        epoch: Epoch,
         /// The offsets.
         offsets: Range<Offset>,
         /// Their cause.
@@ -60,6 +60,8 @@ pub struct Past {
     until: Option<u64>,
     is_over: bool,
     ahead: Option<Ahead>,
+    /// What retention has evicted before the first stored sample, until it is reported.
+    expired: Option<Expired>,
 }
 
 /// Positions of the next batches of an extent.
@@ -81,8 +83,34 @@ impl Ahead {
 }
 
 impl Past {
-    /// Starts at the first sample that is not older than `time`.
+    /// Starts at the first sample that is not older than `time`, or with what retention has evicted before it.
     pub fn from_time(
+        store: &Arc<Store>,
+        node: &str,
+        instance: &str,
+        time: u64,
+        until: Option<u64>,
+    ) -> Result<Option<Self>, ReadError> {
+        let found = Self::from_stored_time(store, node, instance, time, until)?;
+        let is_wanted =
+            |(least, greatest): (u64, u64)| greatest >= time && until.is_none_or(|until| least < until);
+        let expired = store.expired(node, instance)?.filter(|expired| is_wanted(expired.times));
+        let Some(expired) = expired else { return Ok(found) };
+        let first = store.extents(node, instance, 0)?.into_iter().next();
+        let begin =
+            first.as_ref().map(|extent| Position { epoch: extent.series.epoch, offset: extent.first });
+        // Samples that are stored and not wanted come between.
+        if found.as_ref().map(Self::position) != begin {
+            return Ok(found);
+        }
+        let at = Position { epoch: expired.epoch, offset: expired.offsets.start };
+        let segment = first.map_or(0, |extent| extent.segment);
+        let mut past = Self::new(store, node, instance, at, segment, until);
+        past.expired = Some(expired);
+        Ok(Some(past))
+    }
+
+    fn from_stored_time(
         store: &Arc<Store>,
         node: &str,
         instance: &str,
@@ -178,7 +206,7 @@ impl Past {
         until: Option<u64>,
     ) -> Self {
         let (store, node, instance) = (store.clone(), node.into(), instance.into());
-        Self { store, node, instance, at, segment, until, is_over: false, ahead: None }
+        Self { store, node, instance, at, segment, until, is_over: false, ahead: None, expired: None }
     }
 
     /// The next sample wanted.
@@ -198,6 +226,9 @@ impl Past {
     pub fn read(&mut self, bytes: usize) -> Result<Vec<Piece>, ReadError> {
         let mut pieces = Vec::new();
         let mut left = bytes;
+        if let Some(expired) = self.expired.take() {
+            self.report_expired(expired, &mut pieces)?;
+        }
         while left > 0 && !self.is_over {
             let Some(extent) = self.next_extent()? else { break };
             if extent.series.epoch != self.at.epoch {
@@ -208,6 +239,21 @@ impl Past {
             left = left.saturating_sub(self.read_extent(&extent, left, &mut pieces)?);
         }
         Ok(pieces)
+    }
+
+    /// Reports what retention has evicted before the first stored sample.
+    fn report_expired(&mut self, expired: Expired, pieces: &mut Vec<Piece>) -> Result<(), ReadError> {
+        let Expired { epoch, offsets, .. } = expired;
+        let stored = self.store.extents(&self.node, &self.instance, self.segment)?;
+        if stored.iter().any(|extent| extent.series.epoch == epoch) {
+            // The gap before the next stored sample of this epoch includes it.
+            return Ok(());
+        }
+        self.at.offset = offsets.end;
+        // The next stored sample is of another epoch, in this file or a later one.
+        self.segment = self.segment.saturating_sub(1);
+        pieces.push(Piece::Gap { epoch, offsets, cause: Cause::ArchiveRetention });
+        Ok(())
     }
 
     /// Returns the first extent with wanted samples.
@@ -331,7 +377,7 @@ impl Past {
 
     fn skip(&mut self, extent: &Extent, to: Offset, pieces: &mut Vec<Piece>, cause: Cause) {
         let offsets = self.at.offset..to;
-        pieces.push(Piece::Gap { series: extent.series.clone(), offsets, cause });
+        pieces.push(Piece::Gap { epoch: extent.series.epoch, offsets, cause });
         self.at.offset = to;
     }
 }

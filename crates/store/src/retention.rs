@@ -7,18 +7,18 @@ use std::ops::Range;
 const DAY: u64 = 24 * 3_600 * 1_000_000_000;
 
 /// Returns the numbers of the files that a rule evicts. `segments` are all sealed files, oldest first; `open_bytes` is the size of the rule's open file.
-/// Files with samples within a pinned time span stay, and count.
+/// Files with samples within a pinned time span stay, and count. Without a time none is evicted by age.
 pub fn plan(
     rule: &RetentionRule,
     segments: &[Segment],
     open_bytes: u64,
     pinned: &[Range<u64>],
-    now: Nanos,
+    now: Option<Nanos>,
 ) -> Vec<u64> {
     let own = || segments.iter().filter(|segment| segment.rule == rule.instances);
-    let oldest_kept = match rule.days {
-        0 => 0,
-        days => now.0.saturating_sub(days.saturating_mul(DAY)),
+    let oldest_kept = match (rule.days, now) {
+        (0, _) | (_, None) => 0,
+        (days, Some(now)) => now.0.saturating_sub(days.saturating_mul(DAY)),
     };
     let most = if rule.bytes == 0 { u64::MAX } else { rule.bytes };
     let mut bytes = open_bytes + own().map(|segment| segment.bytes).sum::<u64>();
@@ -54,7 +54,7 @@ mod tests {
 
     fn plan_of(days: u64, bytes: u64, pinned: Option<Range<u64>>) -> Vec<u64> {
         let rule = RetentionRule { instances: "*".into(), days, bytes };
-        plan(&rule, &segments(), 50, pinned.as_slice(), Nanos(6 * DAY))
+        plan(&rule, &segments(), 50, pinned.as_slice(), Some(Nanos(6 * DAY)))
     }
 
     #[test]
@@ -65,6 +65,12 @@ mod tests {
         assert_eq!(plan_of(0, 250, None), [1, 2]);
         assert_eq!(plan_of(3, 150, None), [1, 2, 4]);
         assert_eq!(plan_of(0, 1, None), [1, 2, 4, 5]);
+    }
+
+    #[test]
+    fn without_a_trusted_time_only_the_size_counts() {
+        let rule = RetentionRule { instances: "*".into(), days: 3, bytes: 350 };
+        assert_eq!(plan(&rule, &segments(), 50, &[], None), [1]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::{
     clock::now,
+    folder_identity,
     gap::Gap,
     index::{self, Entry, FileIndex, SeriesIndex},
     record::{self, FileHeader, Kind},
@@ -19,6 +20,7 @@ use std::{
     os::unix::fs::FileExt,
     path::{Path, PathBuf},
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
+    time::{Duration, Instant},
 };
 use uuid::Uuid;
 
@@ -80,6 +82,8 @@ pub struct SegmentFile {
     staged: StagedRecords,
     /// Samples committed.
     pub samples: u64,
+    /// When it was created: the wall clock may be set meanwhile.
+    begun: Instant,
 }
 
 #[derive(Debug, Default)]
@@ -119,6 +123,7 @@ impl SegmentFile {
             series: HashMap::new(),
             staged: StagedRecords::default(),
             samples: 0,
+            begun: Instant::now(),
         })
     }
 
@@ -270,7 +275,17 @@ impl SegmentFile {
         &self.path
     }
 
-    /// When it was created.
+    /// Whether its path names it. Without a name nothing in it is stored.
+    pub fn is_named(&self) -> bool {
+        folder_identity::names(&self.path, &self.file)
+    }
+
+    /// How long ago it was created.
+    pub fn age(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
+    /// When it was created, by the wall clock.
     pub fn created(&self) -> Nanos {
         self.open.header.created
     }

@@ -11,7 +11,9 @@ pub use window::Unread;
 
 use crate::{
     account::{Account, SharedCounters},
-    catalogue::{Catalogue, CatalogueError, Extent, SealedFile},
+    catalogue::{Catalogue, CatalogueError, Expired, Extent, SealedFile},
+    clock_watch::ClockWatch,
+    folder_identity::{FolderGone, FolderIdentity},
     gap::Gap,
     points::PointsCache,
     reach::{Reach, Reaches},
@@ -52,6 +54,10 @@ pub struct Store {
     pub file_reads: AtomicU64,
     /// Its condition.
     pub counters: SharedCounters,
+    /// Whether the wall clock can be trusted.
+    pub clock: ClockWatch,
+    /// The folder that was opened; `None` if it was only opened to read.
+    identity: Option<FolderIdentity>,
 }
 
 /// Errors of reading an archive.
@@ -83,7 +89,12 @@ pub fn is_disk_full(error: &io::Error) -> bool {
 
 impl Store {
     /// Creates a store for a catalogue in this folder.
-    pub fn new(directory: PathBuf, catalogue: Catalogue) -> Self {
+    pub fn new(
+        directory: PathBuf,
+        catalogue: Catalogue,
+        clock: ClockWatch,
+        identity: Option<FolderIdentity>,
+    ) -> Self {
         Self {
             directory,
             catalogue: Mutex::new(catalogue),
@@ -94,12 +105,60 @@ impl Store {
             rollups: Rollups::default(),
             recent: PointsCache::default(),
             counters: SharedCounters::default(),
+            clock,
+            identity,
         }
     }
 
     /// Locks the catalogue for one query.
     pub fn catalogue(&self) -> MutexGuard<'_, Catalogue> {
         self.catalogue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether its path still names the folder that was opened.
+    ///
+    /// # Errors
+    /// If it does not: nothing that is written has a name.
+    pub fn check_named(&self) -> Result<(), FolderGone> {
+        self.identity.as_ref().map_or(Ok(()), |identity| identity.check(&self.directory))
+    }
+
+    /// Whether its path names a folder that may be opened instead.
+    ///
+    /// # Errors
+    /// If it does not.
+    pub fn check_reopening(&self) -> Result<(), FolderGone> {
+        self.identity.as_ref().map_or(Ok(()), |identity| identity.check_reopening(&self.directory))
+    }
+
+    /// Returns the result of a change of the catalogue, unless the change has no name.
+    ///
+    /// # Errors
+    /// If the change failed, or the folder is gone.
+    pub fn lasting<T, E: From<CatalogueError>>(&self, changed: Result<T, E>) -> Result<T, E> {
+        let changed = changed?;
+        self.check_named().map_err(CatalogueError::from)?;
+        Ok(changed)
+    }
+
+    /// Returns what retention has evicted of an instance, if anything.
+    ///
+    /// # Errors
+    /// If the catalogue fails.
+    pub fn expired(&self, node: &str, instance: &str) -> Result<Option<Expired>, CatalogueError> {
+        self.catalogue().expired(node, instance)
+    }
+
+    /// Records the time at which the wall clock was last trusted, if that is due.
+    ///
+    /// # Errors
+    /// If the catalogue fails.
+    pub fn record_trusted_time(&self) -> Result<(), CatalogueError> {
+        if let Some(time) = self.clock.to_record() {
+            self.catalogue().record_trusted_time(&time)?;
+            self.clock.note_recorded(time);
+        }
+        Ok(())
     }
 
     /// Free bytes on its disk.

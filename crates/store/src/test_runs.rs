@@ -18,7 +18,8 @@ impl TestRuns {
     /// If a text is invalid, the name exists, there are too many, or the catalogue fails.
     pub fn start(&self, mut description: Description, who: &str, now: Nanos) -> Result<TestRun> {
         description.check()?;
-        self.0.catalogue().add_test_run(&description, who, now)
+        let added = self.0.catalogue().add_test_run(&description, who, now);
+        self.0.lasting(added)
     }
 
     /// Stops a running test run.
@@ -34,7 +35,7 @@ impl TestRuns {
         // The end is not before the start, even if the clock was set back.
         let stopped = now.max(run.started);
         catalogue.stop_test_run(id, stopped)?;
-        Ok(TestRun { stopped: Some(stopped), ..run })
+        self.0.lasting(Ok(TestRun { stopped: Some(stopped), ..run }))
     }
 
     /// Changes the description of a test run.
@@ -47,7 +48,7 @@ impl TestRuns {
         let mut description = Description::from(run);
         change(&mut description);
         description.check()?;
-        catalogue.change_test_run(id, &description)
+        self.0.lasting(catalogue.change_test_run(id, &description))
     }
 
     /// Deletes a test run; retention still applies to its samples.
@@ -55,7 +56,8 @@ impl TestRuns {
     /// # Errors
     /// If there is none with this number, or the catalogue fails.
     pub fn delete(&self, id: u64) -> Result<()> {
-        if self.0.catalogue().delete_test_run(id)? { Ok(()) } else { Err(TestRunError::Unknown(id)) }
+        let is_deleted = self.0.catalogue().delete_test_run(id)?;
+        self.0.lasting(if is_deleted { Ok(()) } else { Err(TestRunError::Unknown(id)) })
     }
 
     /// One.

@@ -6,7 +6,7 @@ import { hasArchive, isConnected } from './store.ts';
 
 /** The reason why the archive of the DAC stores nothing now (http-api.md, "archive"). */
 export interface ArchiveTrouble {
-  /** `disk_full`, `disk_error`, `stopped`, or a word of a newer DAC. */
+  /** `disk_full`, `disk_error`, `gone`, `stopped`, or a word of a newer DAC. */
   readonly condition: string;
   /** The message of the operating system. */
   readonly detail: string;

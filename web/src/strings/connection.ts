@@ -4,6 +4,7 @@ import type { LossReason } from '../stream/view.ts';
 const archiveTroubles = new Map([
   ['disk_full', 'the disk is full'],
   ['disk_error', 'the disk reports errors'],
+  ['gone', 'its folder was removed, renamed or unmounted'],
   ['stopped', 'it was stopped (oasis handlers start archive)'],
 ]);
 

@@ -25,6 +25,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod reopening;
 mod restore;
 mod writer;
 
@@ -35,15 +36,15 @@ use oasis_dac::{Dac, now};
 use oasis_handler::{Context, Failure, Handler, StoredSamples};
 use oasis_health::{Finding, Health};
 use oasis_store::{
-    Account, Annotations, ArchiveConfig, Condition, Counters, History, TestRuns, WritableStore,
+    Account, Annotations, ArchiveConfig, ClockJump, Condition, Counters, History, TestRuns, WritableStore,
     opening::FolderLock, rolling::Roller, store::Store,
 };
 use oasis_wire::quantity::TopicId;
 use serde_json::{Value, json};
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU64},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, atomic::AtomicU64},
     time::Duration,
 };
 use tokio::sync::{mpsc, oneshot};
@@ -61,13 +62,16 @@ const STOP_DEADLINE: Duration = Duration::from_secs(60);
 /// An archive that is written to. It can be stopped and started while it is read.
 #[derive(Debug)]
 pub struct Archive {
-    store: Arc<Store>,
+    /// Another one after the folder was gone. Locked to clone it.
+    store: RwLock<Arc<Store>>,
+    /// Its folder.
+    directory: PathBuf,
     config: ArchiveConfig,
     next_number: Arc<AtomicU64>,
     /// Locked for a few assignments, and while the archive is closed.
     lives: Mutex<Lives>,
-    /// Keeps other processes from writing to the folder.
-    _lock: FolderLock,
+    /// Keeps other processes from writing to the folder; `None` while it is gone.
+    lock: Mutex<Option<FolderLock>>,
 }
 
 /// State that one run of the thread leaves to the next one, and the way to reach the current one.
@@ -98,39 +102,51 @@ impl Archive {
             health: None,
         };
         let (next_number, lives) = (Arc::new(AtomicU64::new(next_number)), Mutex::new(lives));
-        Self { store, config, next_number, lives, _lock: lock }
+        let directory = store.directory.clone();
+        let (store, lock) = (RwLock::new(store), Mutex::new(Some(lock)));
+        Self { store, directory, config, next_number, lives, lock }
+    }
+
+    fn store(&self) -> Arc<Store> {
+        self.store.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Returns the account of an instance in this epoch; `None` before its first commit, or if no rule matches it.
     pub fn account(&self, topic: TopicId) -> Option<Account> {
-        self.store.account(topic)
+        self.store().account(topic)
     }
 
     /// How the archive is.
     pub fn counters(&self) -> Counters {
-        let counters = self.store.counters.lock().clone();
-        let rollup_waiting = counters.segments.saturating_sub(self.store.rollups.settled());
-        Counters { rollup_waiting, ..counters }
+        let store = self.store();
+        let counters = store.counters.lock().clone();
+        let rollup_waiting = counters.segments.saturating_sub(store.rollups.settled());
+        Counters { rollup_waiting, clock_jump: store.clock.jump(), ..counters }
+    }
+
+    /// Trusts the wall clock as it is now, so that samples are evicted by age again. Returns its jump, if it had jumped.
+    pub fn confirm_clock(&self) -> Option<ClockJump> {
+        self.store().clock.confirm()
     }
 
     /// The stored samples, for readers.
     pub fn history(&self) -> History {
-        History(self.store.clone())
+        History(self.store())
     }
 
     /// Its test runs.
     pub fn test_runs(&self) -> TestRuns {
-        TestRuns(self.store.clone())
+        TestRuns(self.store())
     }
 
     /// Its annotations.
     pub fn annotations(&self) -> Annotations {
-        Annotations(self.store.clone())
+        Annotations(self.store())
     }
 
     /// Its folder.
     pub fn directory(&self) -> &Path {
-        &self.store.directory
+        &self.directory
     }
 
     /// Stores everything that was received before the call.
@@ -185,8 +201,7 @@ impl Archive {
             lives.requests = Some(sender);
             receiver
         });
-        let fresh =
-            || Writer::new(dac.clone(), self.store.clone(), self.config.clone(), self.next_number.clone());
+        let fresh = || Writer::new(dac.clone(), self.store(), self.config.clone(), self.next_number.clone());
         let writer = lives.writer.take().unwrap_or_else(fresh);
         lives.ended = None;
         lives.health = Some(dac.health.clone());
@@ -200,7 +215,7 @@ struct Life<'a>(&'a Archive);
 impl Drop for Life<'_> {
     fn drop(&mut self) {
         self.0.lives().requests = None;
-        self.0.store.counters.lock().settle(Condition::Stopped, None, now());
+        self.0.store().counters.lock().settle(Condition::Stopped, None, now());
     }
 }
 
@@ -211,11 +226,18 @@ impl Handler for Archive {
 
     fn run(&self, context: Context) -> Result<(), Failure> {
         let failed = |error: std::io::Error| Failure(format!("no thread or runtime: {error}"));
-        let (_life, mut writer, requests) = self.begin(&context.dac);
+        let (_life, mut writer, mut requests) = self.begin(&context.dac);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(failed)?;
-        let roller = Roller::start(self.store.clone(), self.config.clone()).map_err(failed)?;
-        let ended = runtime.block_on(writer.run(requests, &context.stopping, &context.pulse));
-        drop(roller);
+        let ended = loop {
+            let roller = Roller::start(self.store(), self.config.clone()).map_err(failed)?;
+            let ended = runtime.block_on(writer.run(&mut requests, &context.stopping, &context.pulse));
+            drop(roller);
+            let Err(NotStored::Gone(gone)) = &ended else { break ended };
+            match runtime.block_on(self.wait_for_folder(&context, &mut requests, gone)) {
+                Some(again) => std::mem::replace(&mut writer, again).leave(),
+                None => break ended,
+            }
+        };
         let mut lives = self.lives();
         lives.writer = Some(writer);
         lives.ended = Some(ended.clone());
@@ -229,13 +251,14 @@ impl Handler for Archive {
     }
 
     fn problem(&self) -> Option<String> {
-        let counters = self.store.counters.lock();
+        let store = self.store();
+        let counters = store.counters.lock();
         match counters.condition {
             Condition::DiskFull => {
                 Some(format!("the disk is full: {}", counters.detail.as_deref().unwrap_or_default()))
             }
-            Condition::DiskError => counters.detail.clone(),
-            Condition::Storing | Condition::Stopped => None,
+            Condition::DiskError | Condition::Gone => counters.detail.clone(),
+            Condition::Storing | Condition::Stopped => store.clock.jump().map(|jump| jump.to_string()),
         }
     }
 

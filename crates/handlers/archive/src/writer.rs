@@ -10,6 +10,7 @@ use oasis_dac::{Dac, Instance, Signal, Wake, now};
 use oasis_handler::Stopping;
 use oasis_health::Pulse;
 use oasis_store::{
+    FolderGone,
     account::Condition,
     config::ArchiveConfig,
     gap::Gap,
@@ -56,6 +57,9 @@ pub enum NotStored {
     /// The disk fails.
     #[error("the disk fails: {0}")]
     DiskError(String),
+    /// The path of the folder does not name it any more.
+    #[error("the archive stores nothing now: {0}")]
+    Gone(FolderGone),
     /// A call of the archive's thread has not returned for so long that nobody waits for it.
     #[error("the archive stores nothing now: {0}")]
     Hangs(String),
@@ -71,6 +75,12 @@ impl From<io::Error> for NotStored {
     fn from(error: io::Error) -> Self {
         let detail = error.to_string();
         if is_disk_full(&error) { Self::DiskFull(detail) } else { Self::DiskError(detail) }
+    }
+}
+
+impl From<FolderGone> for NotStored {
+    fn from(gone: FolderGone) -> Self {
+        Self::Gone(gone)
     }
 }
 
@@ -144,10 +154,10 @@ impl Writer {
     /// Stores what is received until it has to stop; then stores the rest, and seals all files.
     ///
     /// # Errors
-    /// If the rest could not be stored.
+    /// If the rest could not be stored, or as soon as the folder is gone.
     pub async fn run(
         &mut self,
-        mut requests: mpsc::Receiver<Flush>,
+        requests: &mut mpsc::Receiver<Flush>,
         stopping: &Stopping,
         pulse: &Pulse,
     ) -> Result<(), NotStored> {
@@ -163,6 +173,7 @@ impl Writer {
                 Some(request) = requests.recv() => Some(request),
                 _ = maintenance.tick() => {
                     let _call = pulse.begin("maintaining the archive's files and catalogue");
+                    self.check_named()?;
                     self.maintain();
                     continue;
                 }
@@ -181,19 +192,25 @@ impl Writer {
             let stored = self.store_all(request.is_some(), pulse);
             is_pending = !matches!(stored, Ok(Left::Nothing));
             due = Instant::now() + if stored.is_err() { RETRY.max(pause) } else { pause };
+            let stored = stored.map(drop);
             if let Some(answer) = request {
                 // The caller may have stopped waiting.
-                let _ = answer.send(stored.map(drop));
+                let _ = answer.send(stored.clone());
+            }
+            if matches!(stored, Err(NotStored::Gone(_))) {
+                return stored;
             }
         }
     }
 
     /// Stores everything received so far, seals all files, and answers the requests that wait.
-    fn finish(&mut self, mut requests: mpsc::Receiver<Flush>, pulse: &Pulse) -> Result<(), NotStored> {
+    fn finish(&mut self, requests: &mut mpsc::Receiver<Flush>, pulse: &Pulse) -> Result<(), NotStored> {
         requests.close();
         let stored = self.store_all(true, pulse).map(drop);
         let _call = pulse.begin("ending the archive's files");
-        self.end();
+        if self.store.check_named().is_ok() {
+            self.end();
+        }
         while let Ok(answer) = requests.try_recv() {
             let _ = answer.send(stored.clone());
         }
@@ -202,6 +219,9 @@ impl Writer {
 
     /// Lists the samples that were received while the archive was stopped, and are lost with the DAC's memory.
     pub fn list_received_while_stopped(&mut self) {
+        if self.store.check_named().is_err() {
+            return;
+        }
         self.follow_instances();
         if let Err(error) = self.list_unstored() {
             tracing::warn!(%error, "the archive's catalogue is not up to date");
@@ -220,6 +240,8 @@ impl Writer {
             let result = self.round(&wanted);
             self.note(&result);
             match &result {
+                // Counted when the folder is opened again.
+                Err(NotStored::Gone(_)) => {}
                 Err(_) => self.note_lost(),
                 Ok(Left::Nothing) => self.forget_lost(),
                 Ok(Left::Something) => {}
@@ -273,6 +295,7 @@ impl Writer {
     /// Stages new samples, up to `wanted` of each topic, and commits them, rule by rule.
     fn round(&mut self, wanted: &[Offset]) -> Result<Left, NotStored> {
         let began = std::time::Instant::now();
+        self.store.check_named()?;
         self.check_room()?;
         let mut left = Left::Nothing;
         let mut is_first = true;
@@ -299,6 +322,21 @@ impl Writer {
             counters.longest_commit_ns = counters.longest_commit_ns.max(took);
         }
         Ok(left)
+    }
+
+    /// Reports it if the folder is gone.
+    fn check_named(&self) -> Result<(), NotStored> {
+        let checked = self.store.check_named().map_err(NotStored::from);
+        if let Err(gone) = &checked {
+            self.note(&Err(gone.clone()));
+        }
+        checked
+    }
+
+    /// Stops following the topic logs.
+    pub fn leave(&mut self) {
+        let wake: Arc<dyn Wake> = self.signal.clone();
+        self.tracked.drain(..).for_each(|tracked| tracked.instance.log.remove_reader(&wake));
     }
 
     fn check_room(&self) -> Result<(), NotStored> {
@@ -346,9 +384,20 @@ impl Writer {
             }
             return Err(error.into());
         }
+        if let Err(gone) = self.check_stored(&file) {
+            self.store.remove_open(file.open.header.number);
+            return Err(gone);
+        }
         self.account(&progress, file.samples - before);
         self.files[rule] = Some(file);
         Ok(left)
+    }
+
+    /// Whether what was synced has a name.
+    fn check_stored(&self, file: &SegmentFile) -> Result<(), NotStored> {
+        self.store.check_named()?;
+        let removed = || NotStored::DiskError(FolderGone::SegmentRemoved.to_string());
+        if file.is_named() { Ok(()) } else { Err(removed()) }
     }
 
     fn begin_file(&mut self) -> Result<SegmentFile, NotStored> {
@@ -363,6 +412,7 @@ impl Writer {
         let (condition, detail) = match result {
             Ok(_) => (Condition::Storing, None),
             Err(NotStored::DiskFull(detail)) => (Condition::DiskFull, Some(detail.clone())),
+            Err(NotStored::Gone(gone)) => (Condition::Gone, Some(gone.to_string())),
             Err(error) => (Condition::DiskError, Some(error.to_string())),
         };
         // Logging may block on a stalled disk, and readers of the counters must not wait for it: first the counters, then the log.

@@ -1,6 +1,8 @@
-//! `oasis archive`: shows and checks the content of an archive.
+//! `oasis archive`: shows and checks the content of an archive, and confirms its retention.
 
 mod check;
+#[cfg(feature = "live")]
+mod retention;
 mod show;
 
 use crate::{archive_folder::ArchiveFolder, broken_pipe::is_broken_pipe, output_format::Format};
@@ -25,6 +27,9 @@ enum Verb {
   oasis archive check --archive ~/samples
   oasis archive check --archive ~/samples && cp -a ~/samples /backup/")]
     Check(Look),
+    /// Control how a DAC evicts old samples.
+    #[cfg(feature = "live")]
+    Retention(retention::Arguments),
 }
 
 #[derive(Debug, Args)]
@@ -41,6 +46,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let done = match &arguments.verb {
         Verb::Show(look) => show::run(&look.archive.find()?, look.format).map(|()| ExitCode::SUCCESS),
         Verb::Check(look) => check::run(&look.archive.find()?, look.format),
+        #[cfg(feature = "live")]
+        Verb::Retention(arguments) => retention::run(arguments).map(|()| ExitCode::SUCCESS),
     };
     match done {
         // `oasis archive show | head` is not an error.

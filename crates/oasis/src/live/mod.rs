@@ -1,7 +1,7 @@
 //! Commands that talk to a DAC, or are one (feature `live`).
 
 pub mod annotation;
-mod api;
+pub mod api;
 pub mod arguments;
 mod audit;
 mod client;

@@ -96,6 +96,7 @@ pub fn is_damage(error: &CatalogueError) -> bool {
         CatalogueError::Sqlite(_)
         | CatalogueError::Unshared(_)
         | CatalogueError::Outdated(_)
+        | CatalogueError::Gone(_)
         | CatalogueError::Aside(..) => false,
     }
 }

@@ -1,6 +1,7 @@
 //! Errors of the catalogue.
 
 use super::versions::{SAME_TABLES, VERSION};
+use crate::folder_identity::FolderGone;
 use rusqlite::ErrorCode;
 use std::path::PathBuf;
 
@@ -29,6 +30,9 @@ pub enum CatalogueError {
         "catalogue: version {0} of its tables is too old, {SAME_TABLES} is required: start its DAC once with this oasis to update them"
     )]
     Outdated(usize),
+    /// What was written has no name.
+    #[error(transparent)]
+    Gone(#[from] FolderGone),
     /// An invalid value.
     #[error("catalogue: {0:?} is not a {1}")]
     Value(String, &'static str),

@@ -89,29 +89,19 @@ impl Cells {
         Ok(())
     }
 
-    /// Adds the cells of a batch of a roll-up.
-    ///
-    /// # Errors
-    /// If it does not match its type.
-    pub fn add_rolled(
-        &mut self,
-        plan: &Plan,
-        cell_type: &Arc<ProbeType>,
-        bytes: &[u8],
-    ) -> Result<(), BatchError> {
-        let batch = Batch::parse(bytes, cell_type)?;
+    /// Adds the cells of a batch of a roll-up; the batch has this type.
+    pub fn add_rolled(&mut self, plan: &Plan, cell_type: &Arc<ProbeType>, batch: &Batch) {
         let mapping = self.mapping(cell_type, || plan.leaves().cloned().collect());
         for (index, time) in batch.times().iter().enumerate() {
             let number = time / self.step;
             if self.wanted.contains(&number) {
-                let (cell, later) = (self.cells.entry(number).or_default(), plan.cell(&batch, index));
+                let (cell, later) = (self.cells.entry(number).or_default(), plan.cell(batch, index));
                 cell.follow(later.samples, later.last_time, self.leaves.len());
                 for ((_, place), track) in self.mappings[mapping].places.iter().zip(later.tracks) {
                     cell.tracks[*place].append(track);
                 }
             }
         }
-        Ok(())
     }
 
     /// Appends later cells that are not wider.

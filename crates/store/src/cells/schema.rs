@@ -11,12 +11,20 @@ use super::{
 };
 use oasis_wire::{
     batch::{Batch, Values},
-    schema::{Behavior, Metric, MetricType, ProbeType},
+    schema::{Behavior, MAX_MEMBERS, Metric, MetricType, ProbeType},
     value::Value,
 };
 
 /// Name of the sample count; no metric can have it.
 const SAMPLES: &str = "rollup.samples";
+
+/// Metrics of a cell for one leaf, at most.
+const COLUMNS: usize = 7;
+
+/// The first leaves, as many as a valid type of cells has room for.
+pub fn fitting(leaves: &[Leaf]) -> &[Leaf] {
+    &leaves[..leaves.len().min((MAX_MEMBERS - 1) / COLUMNS)]
+}
 
 /// The type of the cells of samples of this type.
 pub fn rolled(probe_type: &ProbeType, leaves: &[Leaf], level: Level) -> ProbeType {
@@ -337,7 +345,7 @@ mod tests {
                 cell_type.validate().unwrap();
                 let plan = Plan::of(&cell_type).unwrap();
                 let rows: Vec<_> = cells.cells().map(|(_, cell)| (cell.last_time, values(cell, cells.leaves()))).collect();
-                read.add_rolled(&plan, &cell_type, &batch_of(&cell_type, &rows)).unwrap();
+                read.add_rolled(&plan, &cell_type, &Batch::parse(&batch_of(&cell_type, &rows), &cell_type).unwrap());
             }
             let mut whole = Cells::new(step, 0..u64::MAX);
             whole.add_batch(&probe_type, &batch_of(&probe_type, &samples), 0).unwrap();

@@ -7,16 +7,16 @@ use crate::{
     points::{Arrival, Points, Reach, Share, join_gaps},
     record::{self, FileHeader, RECORD_HEADER},
     recovery::Finding,
-    rollups::file::{Draft, Place, RolledSeries, RollupFile},
+    rolling::batches::CellBatches,
+    rollups::file::{BadCells, Draft, Place, RolledSeries, RollupFile},
     store::{ReadError, Store},
     walk::Walk,
 };
 use oasis_wire::{
-    batch::{Encoder, Fields, stamp},
+    batch::Batch,
     loss::Cause,
     quantity::{Nanos, Offset},
     schema::ProbeType,
-    value,
 };
 use std::{
     collections::BTreeMap,
@@ -26,16 +26,12 @@ use std::{
     thread,
 };
 
-/// Cells in a batch, at most.
-const CELLS: usize = 4_096;
 /// Most values of cells in memory; beyond that cells are written, and the rest of a cell becomes another one.
 const AT_ONCE: usize = 200_000;
 /// Samples or values of cells that are processed before the thread yields.
 const PIECE: usize = 4_096;
 /// Most gaps of an instance in a file; beyond that neighbors are merged.
 const GAPS: usize = 1_024;
-/// Approximate maximum of values in a batch.
-const VALUES: usize = 256 * 1_024;
 
 /// A sealed file to make roll-ups of.
 #[derive(Debug, Clone, Copy)]
@@ -140,7 +136,8 @@ struct Part {
 fn put_levels(drafts: &mut [Draft], parts: &mut [Part], probe_type: &ProbeType, mut cells: Cells) {
     for (draft, part) in drafts.iter_mut().zip(parts) {
         cells.widen(draft.directory.level.width());
-        let cell_type = Arc::new(schema::rolled(probe_type, cells.leaves(), draft.directory.level));
+        let cell_type =
+            Arc::new(schema::rolled(probe_type, schema::fitting(cells.leaves()), draft.directory.level));
         part.type_at = draft.type_at(&cell_type);
         part.batches.extend(put_cells(draft, &cell_type, &cells));
     }
@@ -154,32 +151,14 @@ fn batch_at<'a>(bytes: &'a [u8], entry: &Entry) -> Option<&'a [u8]> {
 }
 
 fn put_cells(draft: &mut Draft, cell_type: &ProbeType, cells: &Cells) -> Vec<Place> {
-    let Ok(mut encoder) = Encoder::new(cell_type) else { return Vec::new() };
-    let most = (VALUES / cell_type.metrics.len().max(1)).clamp(1, CELLS);
-    let all: Vec<_> = cells.cells().map(|(_, cell)| cell).collect();
-    let (mut places, mut row, mut batch, mut total) = (Vec::new(), Vec::new(), Vec::new(), 0);
+    let Ok(mut batches) = CellBatches::new(draft, cell_type) else { return Vec::new() };
+    let leaves = schema::fitting(cells.leaves());
     let mut pace = Pace::every(PIECE);
-    for some in all.chunks(most) {
-        let mut times: (u64, u64) = (u64::MAX, 0);
-        for cell in some {
-            value::write_row(cell_type, &schema::values(cell, cells.leaves()), &mut row);
-            pace.did(cell_type.metrics.len());
-            // A cell that is too large for a batch is omitted, as its samples were.
-            if encoder.push(cell.last_time, &row).is_ok() {
-                times = (times.0.min(cell.last_time), times.1.max(cell.last_time));
-            }
-        }
-        if encoder.is_empty() {
-            continue;
-        }
-        let count = encoder.len() as u64;
-        batch.clear();
-        encoder.finish(Fields { first_sequence: total + 1, ..Fields::default() }, &mut batch);
-        stamp(&mut batch, total, 0);
-        places.push(draft.put(&batch, times));
-        total += count;
+    for (_, cell) in cells.cells() {
+        batches.push(cell, leaves);
+        pace.did(cell_type.metrics.len());
     }
-    places
+    batches.finish()
 }
 
 /// Makes one file of several of one level, oldest first.
@@ -187,6 +166,18 @@ fn put_cells(draft: &mut Draft, cell_type: &ProbeType, cells: &Cells) -> Vec<Pla
 /// # Errors
 /// If one of them is damaged: the damage would not be visible in the new file.
 pub fn of_rollups(files: &[Arc<RollupFile>], level: Level) -> Result<Draft, Finding> {
+    combined(files, level, RollupFile::cells)
+}
+
+/// Makes a file again from its own cells, in batches that readers accept: the samples may have been evicted.
+///
+/// # Errors
+/// If it is damaged.
+pub fn again(file: &Arc<RollupFile>) -> Result<Draft, Finding> {
+    combined(std::slice::from_ref(file), file.directory.level, RollupFile::oversized_cells)
+}
+
+fn combined(files: &[Arc<RollupFile>], level: Level, read: ReadCells) -> Result<Draft, Finding> {
     let mut segments: Vec<u64> =
         files.iter().flat_map(|file| file.directory.segments.iter().copied()).collect();
     segments.sort_unstable();
@@ -200,10 +191,8 @@ pub fn of_rollups(files: &[Arc<RollupFile>], level: Level) -> Result<Draft, Find
         for (file, series) in parts {
             let (_, plan) = file.plan(series);
             for place in &series.batches {
-                let added = file.batch(place).map(|batch| cells.add_rolled(plan, &cell_type, &batch));
-                if !matches!(added, Some(Ok(()))) {
-                    return Err(file.note_damage(place));
-                }
+                let batch = read(file, series, place).map_err(|bad| file.note_damage(place, &bad))?;
+                cells.add_rolled(plan, &cell_type, &batch);
                 // A batch is one piece of work.
                 thread::yield_now();
                 if cells.size() > AT_ONCE {
@@ -222,6 +211,9 @@ pub fn of_rollups(files: &[Arc<RollupFile>], level: Level) -> Result<Draft, Find
     }
     Ok(draft)
 }
+
+/// Reads the cells of a batch.
+type ReadCells = fn(&RollupFile, &RolledSeries, &Place) -> Result<Batch, BadCells>;
 
 type Key = (Arc<str>, Arc<str>, Arc<ProbeType>);
 

@@ -1,11 +1,11 @@
 //! The thread that makes roll-ups, merges small roll-up files, and evicts old ones. It runs at low priority.
 
+mod batches;
 mod making;
 
 use crate::{
     catalogue::Segment,
     cells::Level,
-    clock::now,
     config::ArchiveConfig,
     rollups::RollupFile,
     segment_file,
@@ -27,6 +27,8 @@ use std::{
 const LOOK: Duration = Duration::from_secs(1);
 /// Interval between retries after a full disk.
 const LOOK_FOR_ROOM: Duration = Duration::from_secs(5);
+/// Pause after a file with batches that are too large could not be made again.
+const REMAKE: Duration = Duration::from_secs(60);
 /// Number of files of about the same size that are merged.
 const MERGE: usize = 16;
 /// Files beyond this size are not merged.
@@ -49,7 +51,8 @@ impl Roller {
     /// If the system refuses a thread.
     pub fn start(store: Arc<Store>, config: ArchiveConfig) -> io::Result<Self> {
         let is_over = Arc::new(AtomicBool::new(false));
-        let work = Work { store, config, is_over: is_over.clone(), looks_for_room: Instant::now() };
+        let now = Instant::now();
+        let work = Work { store, config, is_over: is_over.clone(), looks_for_room: now, remakes: now };
         let thread = thread::Builder::new().name("roll-ups".into()).spawn(move || work.run())?;
         Ok(Self { thread: Some(thread), is_over })
     }
@@ -72,6 +75,8 @@ struct Work {
     is_over: Arc<AtomicBool>,
     /// Time of the next retry after a full disk.
     looks_for_room: Instant,
+    /// When files with batches that are too large are made again.
+    remakes: Instant,
 }
 
 impl Work {
@@ -90,7 +95,12 @@ impl Work {
     }
 
     fn round(&mut self) -> Result<(), ReadError> {
+        if self.store.check_named().is_err() {
+            // The path may name a folder of others; the archive's thread reports it.
+            return Ok(());
+        }
         let segments = self.store.catalogue().segments()?;
+        self.remake_oversized(&segments);
         self.store.rollups.keep(&segments.iter().map(|segment| segment.number).collect());
         let mut has_room = self.finds_room();
         let covered = Level::ROLLED.map(|level| (level, self.store.rollups.covered(level)));
@@ -115,6 +125,39 @@ impl Work {
         let mut counters = self.store.counters.lock();
         (counters.rollup_files, counters.rollup_bytes) = self.store.rollups.size();
         Ok(())
+    }
+
+    /// Makes roll-ups of earlier releases again whose batches are larger than readers accept: from their own cells, or from the samples if they are damaged.
+    fn remake_oversized(&mut self, segments: &[Segment]) {
+        if Instant::now() < self.remakes {
+            return;
+        }
+        let all = Level::ROLLED.into_iter().flat_map(|level| self.store.rollups.of_level(level));
+        let oversized: Vec<_> = all.filter(|file| file.is_oversized()).collect();
+        for (at, old) in (1..).zip(&oversized) {
+            if self.is_over.load(Ordering::Relaxed) {
+                return;
+            }
+            let (path, files) = (old.path().display(), oversized.len());
+            tracing::warn!(file = %path, at, files, "making a roll-up again: its batches are too large for readers");
+            match making::again(old).map(|draft| draft.finish(&self.store.directory)) {
+                Ok(Ok(new)) => self.store.rollups.replace(new, std::slice::from_ref(old)),
+                Ok(Err(error)) => {
+                    tracing::warn!(file = %path, %error, "cannot make a roll-up again: retrying in a minute");
+                    self.remakes = Instant::now() + REMAKE;
+                    return;
+                }
+                Err(finding) => {
+                    self.store.counters.report(finding);
+                    let is_left = |number| segments.iter().any(|segment| segment.number == number);
+                    if old.directory.segments.iter().copied().all(is_left) {
+                        self.store.rollups.forget(std::slice::from_ref(old));
+                    } else {
+                        self.remakes = Instant::now() + REMAKE;
+                    }
+                }
+            }
+        }
     }
 
     /// Whether to retry after a full disk now. The configured free space must be available.
@@ -182,12 +225,14 @@ impl Work {
     /// Evicts files that are too old, and the oldest of the finest level while there are too many bytes.
     fn retain(&self) {
         let (days, most) = (self.config.rollup_days, self.config.rollup_bytes);
-        let oldest = now().0.saturating_sub(days.saturating_mul(24 * 3_600 * 1_000_000_000));
+        let now = if days > 0 { self.store.clock.trusted() } else { None };
+        let oldest =
+            now.map_or(0, |now| now.0.saturating_sub(days.saturating_mul(24 * 3_600 * 1_000_000_000)));
         let mut going = Vec::new();
         let mut bytes = self.store.rollups.size().1;
         for level in Level::ROLLED {
             for file in self.store.rollups.of_level(level) {
-                if (days > 0 && file.directory.sealed < oldest) || (most > 0 && bytes > most) {
+                if file.directory.sealed < oldest || (most > 0 && bytes > most) {
                     bytes = bytes.saturating_sub(file.bytes);
                     going.push(file);
                 }

@@ -11,7 +11,11 @@ use crate::{
     segment_file::sync_directory,
 };
 use bytes::Bytes;
-use oasis_wire::{quantity::Epoch, schema::ProbeType};
+use oasis_wire::{
+    batch::{Batch, BatchError, MAX_BATCH},
+    quantity::Epoch,
+    schema::ProbeType,
+};
 use serde::{Deserialize, Serialize};
 use std::{
     fs::{self, File},
@@ -85,6 +89,21 @@ pub struct RollupFile {
     pub directory: Directory,
     plans: Vec<Plan>,
     is_damaged: AtomicBool,
+}
+
+/// Cells that cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum BadCells {
+    /// Their bytes are not those that were written.
+    #[error(
+        "damaged cells in a roll-up: remove the file and restart, then it is made again from the remaining samples"
+    )]
+    Damaged,
+    /// An earlier release wrote more than readers accept.
+    #[error(
+        "cells in a roll-up that readers refuse ({0}): the next start of the DAC makes the file again from them"
+    )]
+    Refused(BatchError),
 }
 
 /// Name of a file in the archive's folder.
@@ -210,15 +229,39 @@ impl RollupFile {
         (head.kind == Kind::Batch).then(|| Bytes::from(bytes).slice(payload))
     }
 
+    /// Reads and decodes one batch of a series, within the limits of a batch.
+    ///
+    /// # Errors
+    /// If readers cannot use it.
+    pub fn cells(&self, series: &RolledSeries, place: &Place) -> Result<Batch, BadCells> {
+        let bytes = self.batch(place).ok_or(BadCells::Damaged)?;
+        Batch::parse(&bytes, self.plan(series).0).map_err(BadCells::Refused)
+    }
+
+    /// As [`RollupFile::cells`], of any size.
+    ///
+    /// # Errors
+    /// If it is damaged.
+    pub fn oversized_cells(&self, series: &RolledSeries, place: &Place) -> Result<Batch, BadCells> {
+        let bytes = self.batch(place).ok_or(BadCells::Damaged)?;
+        Batch::parse_oversized(&bytes, self.plan(series).0).map_err(BadCells::Refused)
+    }
+
+    /// Whether a batch is larger than readers accept.
+    pub fn is_oversized(&self) -> bool {
+        let is_large = |place: &Place| place.length as usize > RECORD_HEADER + MAX_BATCH;
+        self.directory.series.iter().flat_map(|series| &series.batches).any(is_large)
+    }
+
     /// Notes that a batch is damaged or unreadable, which excludes the file from merges. Returns the finding.
-    pub fn note_damage(&self, place: &Place) -> Finding {
+    pub fn note_damage(&self, place: &Place, bad: &BadCells) -> Finding {
         self.is_damaged.store(true, Ordering::Relaxed);
         Finding {
             file: recovery::file_name(&self.path),
             from: place.position,
             to: place.position.saturating_add(place.length.into()),
             kind: "damaged",
-            detail: "damaged cells in a roll-up: remove the file and restart, then it is made again from the remaining samples".into(),
+            detail: bad.to_string(),
         }
     }
 

@@ -160,14 +160,15 @@ impl Rollups {
         };
     }
 
-    /// Replaces files by the file that was merged from them.
+    /// Replaces files by the file that was made from them.
     pub(crate) fn replace(&self, new: RollupFile, old: &[Arc<RollupFile>]) {
+        let path = new.path().to_owned();
         let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
         files.retain(|file| !old.iter().any(|gone| Arc::ptr_eq(gone, file)));
         files.push(Arc::new(new));
         files.sort_by_key(|file| file.directory.segments.first().copied());
         drop(files);
-        for file in old {
+        for file in old.iter().filter(|file| *file.path() != *path) {
             // The next start removes leftovers.
             let _ = fs::remove_file(file.path());
         }

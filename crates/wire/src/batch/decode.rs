@@ -4,7 +4,7 @@ use super::{
     BatchError,
     column::{Encoding, Shape},
     delta,
-    header::{HEADER, Header, check},
+    header::{HEADER, Header, MAX_BATCH, check_within},
     plain, rice, xor,
 };
 use crate::{
@@ -62,12 +62,29 @@ impl Batch {
         Self::parse_first(bytes, probe_type, probe_type.metrics.len())
     }
 
+    /// Decodes a batch of any size. A program that repairs files reads with it what earlier releases wrote and other readers refuse.
+    ///
+    /// # Errors
+    /// As [`Batch::parse`], except for the size.
+    pub fn parse_oversized(bytes: &[u8], probe_type: &ProbeType) -> Result<Self, BatchError> {
+        Self::parse_within(bytes, probe_type, probe_type.metrics.len(), usize::MAX)
+    }
+
     /// Decodes times and the first so many metrics, and ignores the columns after them.
     ///
     /// # Errors
     /// As [`Batch::parse`], for the columns that it reads.
     pub fn parse_first(bytes: &[u8], probe_type: &ProbeType, metrics: usize) -> Result<Self, BatchError> {
-        let header = check(bytes, probe_type)?;
+        Self::parse_within(bytes, probe_type, metrics, MAX_BATCH)
+    }
+
+    fn parse_within(
+        bytes: &[u8],
+        probe_type: &ProbeType,
+        metrics: usize,
+        most: usize,
+    ) -> Result<Self, BatchError> {
+        let header = check_within(bytes, probe_type, most)?;
         let count = usize::from(header.count);
         let columns_start = HEADER + usize::from(header.columns);
         let mut reader = Reader::new(bytes, columns_start);

@@ -3,7 +3,7 @@
 use super::{
     choose::{put_integers, put_reals},
     column::{Encoding, Shape},
-    header::{Fields, Header},
+    header::{Fields, HEADER, Header},
 };
 use crate::{
     reader::{Malformed, Reader},
@@ -107,6 +107,13 @@ impl Encoder {
     pub fn bytes_held(&self) -> usize {
         let rows: usize = self.columns.iter().map(|column| column.rows.len()).sum();
         self.len() * (8 + self.stride) + rows
+    }
+
+    /// The greatest size of a batch of the present samples and one of `row` bytes, whatever encodings are chosen.
+    pub fn most_bytes_with(&self, row: usize) -> usize {
+        // A directory entry, and a varint or the padding of plain values.
+        const COLUMN: usize = 1 + 10;
+        HEADER + (self.columns.len() + 1) * COLUMN + self.bytes_held() + 8 + row
     }
 
     /// Appends a sample: its time in nanoseconds and its packed row. A refused row changes nothing.

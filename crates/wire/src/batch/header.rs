@@ -58,6 +58,11 @@ pub struct Fields {
 impl Header {
     /// Reads the header and ignores the bytes after it.
     pub fn parse(bytes: &[u8]) -> Result<Self, BatchError> {
+        Self::parse_within(bytes, MAX_BATCH)
+    }
+
+    /// As [`Header::parse`], for batches of at most so many bytes.
+    fn parse_within(bytes: &[u8], most: usize) -> Result<Self, BatchError> {
         let short = BatchError::Truncated { length: bytes.len() };
         let head = bytes.first_chunk::<HEADER>().ok_or(short)?;
         let [kind, version, ..] = *head;
@@ -81,7 +86,7 @@ impl Header {
         if header.count == 0 {
             return Err(BatchError::Empty);
         }
-        if bytes.len() > MAX_BATCH {
+        if bytes.len() > most {
             return Err(BatchError::TooLarge { length: bytes.len() });
         }
         if usize::from(header.count) * usize::from(header.columns) > MAX_VALUES {
@@ -113,7 +118,12 @@ fn at<const N: usize>(head: &[u8; HEADER], offset: usize) -> [u8; N] {
 
 /// Checks header and directory, as the DAC does before it forwards a batch. The cost does not depend on the number of samples.
 pub fn check(bytes: &[u8], probe_type: &ProbeType) -> Result<Header, BatchError> {
-    let header = Header::parse(bytes)?;
+    check_within(bytes, probe_type, MAX_BATCH)
+}
+
+/// As [`check`], for batches of at most so many bytes.
+pub(super) fn check_within(bytes: &[u8], probe_type: &ProbeType, most: usize) -> Result<Header, BatchError> {
+    let header = Header::parse_within(bytes, most)?;
     let wanted = probe_type.metrics.len() + 1;
     if usize::from(header.columns) != wanted {
         return Err(BatchError::Columns { found: header.columns, wanted });

@@ -1,13 +1,13 @@
 //! Maintenance of the archive's thread between rounds: ends and lists files, evicts old ones, records nodes and commands.
 
 use super::{Writer, remove};
-use oasis_dac::{Gap, Node, commands::JournalEntry, now};
+use oasis_dac::{Gap, Node, commands::JournalEntry};
 use oasis_store::{
     catalogue::{CatalogueError, CommandRow, LossRow, SealedFile, StoredNode},
     reserve, retention,
     segment_file::{self, SegmentFile},
 };
-use oasis_wire::{loss::Cause, quantity::Nanos};
+use oasis_wire::loss::Cause;
 use std::{collections::BTreeSet, time::Duration};
 use tokio::time::Instant;
 
@@ -41,10 +41,9 @@ impl LastProblem {
 impl Writer {
     /// Ends a rule's file if it is full or old.
     pub fn rotate(&mut self, rule: usize) {
-        let age = Nanos(self.config.segment_seconds.saturating_mul(1_000_000_000));
-        let is_over = |file: &mut SegmentFile| {
-            file.length() >= self.config.segment_bytes || now().0.saturating_sub(file.created().0) >= age.0
-        };
+        let age = Duration::from_secs(self.config.segment_seconds);
+        let is_over =
+            |file: &mut SegmentFile| file.length() >= self.config.segment_bytes || file.age() >= age;
         if let Some(file) = self.files[rule].take_if(is_over) {
             self.unsealed.push_back(FullFile { rule, file, bytes: None });
             self.seal();
@@ -54,6 +53,11 @@ impl Writer {
     /// Seals and lists what waits for it.
     fn seal(&mut self) {
         while let Some(mut next) = self.unsealed.pop_front() {
+            if !next.file.is_named() {
+                tracing::error!(file = %next.file.path().display(), "a segment file was removed while it was written: its samples are lost");
+                self.store.remove_open(next.file.open.header.number);
+                continue;
+            }
             if let Err(error) = self.seal_one(&mut next) {
                 let path = next.file.path().display().to_string();
                 if self.sealing.is_new(format!("{path}: {error}")) {
@@ -91,7 +95,11 @@ impl Writer {
         }
         self.seal();
         reserve::keep(&self.store.directory, &self.config);
-        match self.retain().and_then(|()| self.list_others()) {
+        match self
+            .retain()
+            .and_then(|()| Ok(self.store.record_trusted_time()?))
+            .and_then(|()| self.list_others())
+        {
             Ok(()) => self.listing = LastProblem::default(),
             Err(error) if self.listing.is_new(error.to_string()) => {
                 tracing::warn!(%error, "the archive's catalogue is not up to date");
@@ -106,10 +114,11 @@ impl Writer {
             let catalogue = self.store.catalogue();
             (catalogue.segments()?, catalogue.pinned()?)
         };
+        let now = if self.config.evicts_by_age() { self.store.clock.trusted() } else { None };
         let mut left: BTreeSet<u64> = segments.iter().map(|segment| segment.number).collect();
         for (rule, file) in self.config.retention.iter().zip(&self.files) {
             let open_bytes = file.as_ref().map_or(0, SegmentFile::length);
-            for number in retention::plan(rule, &segments, open_bytes, &pinned, now()) {
+            for number in retention::plan(rule, &segments, open_bytes, &pinned, now) {
                 let Some(segment) = segments.iter().find(|segment| segment.number == number) else {
                     continue;
                 };
@@ -118,7 +127,7 @@ impl Writer {
                     continue;
                 }
                 // In this order: the next start finds a file that is not listed; one that is listed and missing would be damage.
-                self.store.catalogue().remove(number)?;
+                self.store.catalogue().expire(number)?;
                 remove(&segment_file::path(&self.store.directory, number))?;
                 let is_lost = self.store.rollups.forget_segment(number);
                 let mut counters = self.store.counters.lock();

@@ -116,6 +116,26 @@ fn a_damaged_or_missing_catalogue_is_reported_and_files_are_read() {
 }
 
 #[test]
+fn batches_that_readers_refuse_are_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    plant.fill(&mut node, 10);
+    // The DAC forwards batches without decoding their columns.
+    let batch = node.batch(plant.topic(), 400, 40);
+    plant.send_batch(&batch[..batch.len() - 3]);
+    plant.flush().unwrap();
+    for _ in 0..2 {
+        let (checked, damages) = check(folder.path());
+        let [Damage { finding, lost }] = &damages[..] else { panic!("{damages:?}") };
+        assert!(finding.detail.starts_with("batches that readers refuse: 1,"), "{finding:?}");
+        assert_eq!((lost[0].samples, lost[0].times), (40, (400 * STEP, 439 * STEP)));
+        assert_eq!(checked.samples, 400);
+        plant.pause();
+    }
+}
+
+#[test]
 fn a_damaged_roll_up_is_reported_and_costs_no_sample() {
     let folder = archive();
     let rollups = of_ending(folder.path(), "oroll");

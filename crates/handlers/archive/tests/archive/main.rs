@@ -5,6 +5,8 @@
 mod catalogue;
 mod causes;
 mod check;
+mod clock;
+mod folder;
 mod import;
 mod plant;
 mod remembered;

@@ -7,7 +7,7 @@ use oasis_channel::{
 };
 use oasis_dac::{Config, Dac, config::LogConfig, now, session::NodeSession};
 use oasis_handler::Supervisor;
-use oasis_store::{ArchiveConfig, Past, Piece, Series};
+use oasis_store::{ArchiveConfig, Clock, Past, Piece, Series, clock::SystemClock};
 use oasis_wire::{
     batch::{Batch, Encoder, Fields},
     quantity::{Epoch, Position, TopicId},
@@ -121,8 +121,13 @@ pub fn config(directory: &Path) -> ArchiveConfig {
 
 impl Plant {
     pub fn start(config: ArchiveConfig, node: &Node, topic_bytes: usize) -> Self {
+        Self::start_at(config, node, topic_bytes, Arc::new(SystemClock))
+    }
+
+    /// Starts with another clock for retention by age.
+    pub fn start_at(config: ArchiveConfig, node: &Node, topic_bytes: usize, clock: Arc<dyn Clock>) -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let opened = oasis_store::open(config).unwrap();
+        let opened = oasis_store::open_with(config, clock).unwrap();
         let log = LogConfig { topic_bytes, ..LogConfig::default() };
         let dac = Dac::new(Config { log, ..Config::default() });
         oasis_archive::restore(&opened, &dac.registry).unwrap();

@@ -3,9 +3,14 @@
 use super::{copy_of, segment_files};
 use crate::plant::{Node, Plant, STEP, config};
 use oasis_store::{
-    ArchiveConfig, Level, RetentionRule,
+    ArchiveConfig, CheckEvent, Level, RetentionRule,
     cells::{Number, Track},
     points::{Points, Span},
+    rollups::{RolledSeries, RollupFile, file::Draft},
+};
+use oasis_wire::{
+    batch::{Encoder, Fields},
+    value::{RowWriter, write_row},
 };
 use std::{
     fs,
@@ -15,6 +20,7 @@ use std::{
 
 const ROOM: usize = 8 * 1024 * 1024;
 const SAMPLES: u64 = 8_000;
+const SECOND: u64 = 1_000_000_000;
 
 pub fn small_files(folder: &Path) -> ArchiveConfig {
     ArchiveConfig { segment_bytes: 4 * 1024, ..config(folder) }
@@ -293,4 +299,122 @@ fn too_many_rollups_go_finest_and_oldest_first() {
     let left = rollup_files(folder.path());
     assert!(left.iter().any(|file| file.to_string_lossy().contains(".1h.")), "{left:?}");
     drop(plant);
+}
+
+/// A batch of long texts, one sample a second.
+fn long_texts(plant: &Plant, first: u64, count: u64) -> Vec<u8> {
+    let mut encoder = Encoder::new(&crate::plant::counter()).unwrap();
+    for number in first..first + count {
+        let mut row = Vec::new();
+        let mut writer = RowWriter::new(&mut row);
+        writer.u64(number);
+        writer.string(&"x".repeat(300));
+        encoder.push(number * SECOND, &row).unwrap();
+    }
+    let fields = Fields { topic: plant.topic(), first_sequence: first + 1, ..Fields::default() };
+    let mut batch = Vec::new();
+    encoder.finish(fields, &mut batch);
+    batch
+}
+
+/// An archive that ended well, with this many samples of a long text, one a second, in one file.
+fn archive_of_long_texts(folder: &Path, samples: u64) {
+    let node = Node::new(1);
+    let large = ArchiveConfig { segment_bytes: 1 << 30, ..config(folder) };
+    let mut plant = Plant::start(large.clone(), &node, ROOM);
+    for first in (0..samples).step_by(500) {
+        let batch = long_texts(&plant, first, 500);
+        plant.send_batch(&batch);
+        plant.flush().unwrap();
+    }
+    plant.stop();
+    // Sealed by the stop, and rolled up now.
+    let plant = Plant::start(large, &node, ROOM);
+    wait_for_rollups(&plant);
+    plant.stop();
+}
+
+/// Whether a point for each second has all samples of so many seconds, one a second, and no gap.
+fn has_each_second(plant: &Plant, seconds: u64) -> bool {
+    let points = u32::try_from(seconds).unwrap();
+    let span = Span { from: 0, to: seconds * SECOND, is_open: false, points };
+    let points = oasis_query::points(&plant.archive.history(), "plant", "counter", span).unwrap();
+    let samples: u64 = points.cells.cells().map(|(_, cell)| cell.samples).sum();
+    points.level == Level::Second && points.gaps.is_empty() && samples == seconds
+}
+
+/// Writes a roll-up file as earlier releases did: all cells of a series in one batch, whatever its size.
+fn write_as_earlier_releases(folder: &Path, file: &Path) {
+    let rollup = RollupFile::open(file).unwrap();
+    let directory = &rollup.directory;
+    let mut draft = Draft::new(directory.level, directory.segments.clone(), directory.sealed);
+    for series in &directory.series {
+        let cell_type = rollup.plan(series).0;
+        let mut encoder = Encoder::new(cell_type).unwrap();
+        for place in &series.batches {
+            for cell in rollup.cells(series, place).unwrap().samples() {
+                let mut row = Vec::new();
+                write_row(cell_type, &cell.values, &mut row);
+                encoder.push(cell.time, &row).unwrap();
+            }
+        }
+        let mut batch = Vec::new();
+        encoder.finish(Fields { first_sequence: 1, ..Fields::default() }, &mut batch);
+        let times = series.batches.iter().map(|place| (place.min_time, place.max_time));
+        let times = times.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1))).unwrap();
+        let place = draft.put(&batch, times);
+        let type_at = draft.type_at(cell_type);
+        draft.directory.series.push(RolledSeries { type_at, batches: vec![place], ..series.clone() });
+    }
+    draft.finish(folder).unwrap();
+}
+
+#[test]
+fn roll_ups_of_long_texts_are_read_back() {
+    let folder = tempfile::tempdir().unwrap();
+    archive_of_long_texts(folder.path(), 5_000);
+    let plant = Plant::start(config(folder.path()), &Node::new(1), ROOM);
+    assert!(has_each_second(&plant, 5_000));
+}
+
+#[test]
+fn oversized_roll_ups_are_found_by_a_check_and_made_again_even_without_their_samples() {
+    for keeps_samples in [true, false] {
+        let folder = tempfile::tempdir().unwrap();
+        archive_of_long_texts(folder.path(), 5_000);
+        let seconds = folder.path().join("0000000001-0000000001.1s.oroll");
+        write_as_earlier_releases(folder.path(), &seconds);
+        let mut damages = Vec::new();
+        let on_event = |event: CheckEvent<'_>| {
+            if let CheckEvent::Damage(damage) = event {
+                damages.push(damage.clone());
+            }
+        };
+        oasis_store::check(folder.path(), on_event).unwrap();
+        assert_eq!(damages.len(), 1);
+        assert!(damages[0].finding.detail.contains("at most 1048576 are allowed"), "{damages:?}");
+        let mut config = config(folder.path());
+        if !keeps_samples {
+            config.retention = vec![RetentionRule { instances: "*".into(), days: 0, bytes: 1 }];
+        }
+        let plant = Plant::start(config, &Node::new(1), ROOM);
+        eventually("samples stay", || keeps_samples || segment_files(folder.path()).is_empty());
+        // A reader that comes before must not keep it from being made again.
+        eventually("a file is still too large", || has_each_second(&plant, 5_000));
+        assert!(!RollupFile::open(&seconds).unwrap().is_oversized());
+    }
+}
+
+#[test]
+fn oversized_and_damaged_roll_ups_are_made_again_from_the_samples() {
+    let folder = tempfile::tempdir().unwrap();
+    archive_of_long_texts(folder.path(), 5_000);
+    let seconds = folder.path().join("0000000001-0000000001.1s.oroll");
+    write_as_earlier_releases(folder.path(), &seconds);
+    damage_first_batch(&seconds);
+    let plant = Plant::start(config(folder.path()), &Node::new(1), ROOM);
+    eventually("a file is still too large", || {
+        RollupFile::open(&seconds).is_ok_and(|file| !file.is_oversized())
+    });
+    eventually("it is not read", || has_each_second(&plant, 5_000));
 }

@@ -398,3 +398,61 @@ impl Shard {
         over.into_iter().for_each(|key| self.enqueue(key));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::websocket::connection::Place;
+    use mio::Waker;
+    use oasis_dac::{Config, listener::Addresses};
+    use std::{
+        io::Write,
+        net::{TcpListener, TcpStream},
+    };
+
+    const PONG: [u8; 6] = [0x8a, 0x80, 1, 2, 3, 4];
+    const PING: [u8; 6] = [0x89, 0x80, 1, 2, 3, 4];
+
+    fn shard() -> Shard {
+        let around = Surroundings {
+            dac: Dac::new(Config::default()),
+            config: Arc::default(),
+            admission: Arc::new(Admission::new(2)),
+            archived: ArchiveAccess::new(None),
+            runtime: Handle::current(),
+        };
+        let poll = Poll::new().unwrap();
+        let inbox = Arc::new(Inbox::new(Waker::new(poll.registry(), INBOX).unwrap()));
+        Shard::new(around, poll, inbox)
+    }
+
+    /// A client of the shard.
+    fn connect(shard: &mut Shard) -> TcpStream {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (stream, peer) = listener.accept().unwrap();
+        stream.set_nonblocking(true).unwrap();
+        let total = shard.around.admission.try_admit().unwrap();
+        let place = Place::new(total, Addresses::new(1).try_admit(peer.ip()).unwrap(), None);
+        let protocol = Protocol::Native(Default::default());
+        shard.accept(Newcomer { stream, peer, protocol, place, early: Vec::new() });
+        client
+    }
+
+    #[tokio::test]
+    async fn a_client_that_sends_without_pause_takes_one_budget_a_turn() {
+        let mut shard = shard();
+        let (mut greedy, mut modest) = (connect(&mut shard), connect(&mut shard));
+        greedy.write_all(&PONG.repeat(4 * FRAMES)).unwrap();
+        (0..2).for_each(|key| shard.enqueue_read(key));
+        for turn in 1..4 {
+            modest.write_all(&PING).unwrap();
+            shard.read_turn();
+            assert!(shard.connections[0].has_frames, "turn {turn}");
+            assert_eq!(shard.connections[1].pings, turn);
+        }
+        assert_eq!(shard.patience(), Duration::ZERO, "there is more to read");
+        (0..3).for_each(|_| shard.read_turn());
+        assert!(shard.readable.is_empty(), "both sockets are empty");
+    }
+}

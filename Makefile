@@ -158,6 +158,15 @@ fuzz: ## Fuzz each parser for FUZZ_SECONDS (600) (nightly)
 	for target in batch_decode batch_round_trip eisa_decode mcap_read websocket_decode; do \
 	  $(FUZZ) $$target fuzz/corpus/$$target fuzz/seeds/$$target -- $(FUZZ_LIMITS); done
 
+# FAULTS="--only kill-dac --seed 7" chooses; the archive of a full disk needs root, bad syncs need strace.
+faults: page ## Run the fault lab, 15 minutes, long faults at a tenth: docs/evidence/faults.md
+	cargo build --release --locked -p oasis -p oasis-lab
+	./target/release/oasis-lab faults --scale 0.1 $(FAULTS)
+
+faults-full: page ## Run the fault lab unscaled: hours, 1,000 kills
+	cargo build --release --locked -p oasis -p oasis-lab
+	./target/release/oasis-lab faults --scale 1 $(FAULTS)
+
 ##@ Measurements
 
 bench: ## Measure the codec, the PDL compiler and events: docs/evidence/performance.md
